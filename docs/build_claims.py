@@ -11,7 +11,7 @@ from pathlib import Path
 
 from fedtheory import discover
 from fedtheory.app import ledger, package
-from fedtheory.app.explain import KINDS, described
+from fedtheory.app.explain import KINDS, describe_claim
 from fedtheory.errors import InvalidInput
 
 PACKAGE = Path(__file__).resolve().parents[1] / "out" / "verify"
@@ -62,7 +62,7 @@ def found(folder):
     """(what a package's ledger says of each claim by id, the budget and seed of its campaign); nothing
     where there is no ledger that can be read."""
     try:
-        book = package.opened((Path(folder) / "ledger.json").read_bytes())
+        book = package.open_ledger((Path(folder) / "ledger.json").read_bytes())
     except (OSError, InvalidInput):
         return {}, ""
     return (
@@ -73,7 +73,7 @@ def found(folder):
 
 def verdict(claim, entry, how):
     """The lines of a claim's verdict; none where the entry is of another statement."""
-    mine = ledger.statement(claim)
+    mine = ledger.claim_statement(claim)
     if any(entry.get(name) != mine[name] for name in ("latex", "statement", "assumptions")):
         return []
     told, printed = entry["verdict"], entry["verdict"]["printed"]
@@ -86,7 +86,7 @@ def verdict(claim, entry, how):
     out = ["## Verdict", "", head, ""]
     if ratio is not None:
         out += [
-            f"Largest ratio of left to right that was found: {escaped(package.ratio(ratio))}.",
+            f"Largest ratio of left to right that was found: {escaped(package.ratio_text(ratio))}.",
             "",
         ]
     if printed is not None and printed["status"] != told["status"]:
@@ -96,7 +96,7 @@ def verdict(claim, entry, how):
 
 def page(claim, entry=None, how=""):
     """The page of a claim, in MyST Markdown, with what a ledger's entry says of it."""
-    about, shown = described(claim), formulas(claim)
+    about, shown = describe_claim(claim), formulas(claim)
     of = lambda what: [latex for kind, latex in shown if kind == what]
     # Orphans: a tree of navigation with every claim in it would make the build ten times slower.
     out = [

@@ -20,7 +20,7 @@ import fedtheory as ft
 from fedtheory import discover, figures
 from fedtheory.algorithm import Algorithm
 from fedtheory.app import cli
-from fedtheory.app.ledger import read
+from fedtheory.app.ledger import read_json
 from fedtheory.claim import Claim
 from fedtheory.conditions import Assumption, Condition
 from fedtheory.errors import show
@@ -299,7 +299,9 @@ def metrics():
 def gallery(made):
     """The page of figures and tables, with what is found of them in the folder `made`."""
     said = {}
-    for row in read(made / "findings.json") if made and (made / "findings.json").is_file() else ():
+    for row in (
+        read_json(made / "findings.json") if made and (made / "findings.json").is_file() else ()
+    ):
         said[row["figure"], row["claim"]] = f"at scale {row['scale']}: {row['sentence']}"
     out = [
         "# Figures",

@@ -61,7 +61,7 @@ class Field(NamedTuple):
             if not isinstance(value, str) or value not in self.choices:
                 refuse(name, self.rule(), value)
             return self.choices.index(value)
-        values = arguments.array(name, value, self.rule())
+        values = arguments.check_array(name, value, self.rule())
         bad = (
             ~np.isfinite(values)
             | (values < self.low)
@@ -161,7 +161,7 @@ def end_plain(state, h):
     pass
 
 
-def _roles(state, local, locals_, hyper, real):
+def _role_signatures(state, local, locals_, hyper, real):
     t, i8, (point, points) = jit.types, jit.types.int64, jit.point_types(real)
     return dict(
         begin=(t.void, (state, i8, point, hyper)),
@@ -207,7 +207,7 @@ class Algorithm(Shown):
         return f"Algorithm {self.name}"
 
     def facts(self):
-        fields = [f"{name}: {describe(field)}" for name, field in self.hyper.items()]
+        fields = [f"{name}: {describe_field(field)}" for name, field in self.hyper.items()]
         return {"cites": self.cites, "meaning": self.meaning, "hyper-parameters": "\n".join(fields)}
 
     @property
@@ -252,7 +252,7 @@ class Algorithm(Shown):
 
     def kernels(self, state, local, locals_, hyper, real="float64"):
         """The seven kernels behind the engine's signatures, for these tuples and kind of reals."""
-        roles = _roles(*map(jit.typeof, (state, local, locals_, hyper)), real)
+        roles = _role_signatures(*map(jit.typeof, (state, local, locals_, hyper)), real)
         return [jit.erase(getattr(self, role), *roles[role]) for role in ROLES]
 
     @property
@@ -262,23 +262,23 @@ class Algorithm(Shown):
     def __reduce__(self):
         """By its name where a module holds it, so that it is the same method there; else by its
         parts."""
-        place = crossing.named(self, self.Hyper.__module__)
+        place = crossing.name_of_module(self, self.Hyper.__module__)
         if place:
-            return crossing.found, place
+            return crossing.find_attribute, place
         parts = {f.name: getattr(self, f.name) for f in fields(self)}
-        return _received, (
+        return _rebuild, (
             {name: parts.pop(name) for name in parts.keys() - set(ROLES)},
-            {name: crossing.sent(kernel) for name, kernel in parts.items()},
+            {name: crossing.pickle_kernel(kernel) for name, kernel in parts.items()},
         )
 
 
-def _received(parts, kernels):
+def _rebuild(parts, kernels):
     return Algorithm(
-        **parts, **{name: crossing.received(kernel) for name, kernel in kernels.items()}
+        **parts, **{name: crossing.unpickle_kernel(kernel) for name, kernel in kernels.items()}
     )
 
 
-def describe(field):
+def describe_field(field):
     default = "required" if field.default is None else f"default {show(field.default)}"
     return f"{field.meaning} ({default}; {field.rule()})"
 

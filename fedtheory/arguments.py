@@ -26,7 +26,7 @@ def _scalar(value):
     return value[()] if isinstance(value, np.ndarray) and value.ndim == 0 else value
 
 
-def whole(name, value, low=0, high=MOST):
+def check_integer(name, value, low=0, high=MOST):
     """An integer."""
     value = _scalar(value)
     if isinstance(value, (bool, np.bool_)) or not isinstance(value, Integral) or value < low:
@@ -36,7 +36,7 @@ def whole(name, value, low=0, high=MOST):
     return int(value)
 
 
-def real(name, value, low=0.0, open_low=False, high=LARGEST):
+def check_real(name, value, low=0.0, open_low=False, high=LARGEST):
     """A finite number, at least `low` (above it, if `open_low`); one whose square is no float is
     refused."""
     rule, value = f"must be a finite number {'>' if open_low else '>='} {low:g}", _scalar(value)
@@ -57,7 +57,7 @@ def real(name, value, low=0.0, open_low=False, high=LARGEST):
     return number
 
 
-def seed(value, name="seed", bits=None):
+def check_seed(value, name="seed", bits=None):
     value = _scalar(value)
     if isinstance(value, (bool, np.bool_)) or not isinstance(value, Integral) or value < 0:
         refuse(name, "must be an integer >= 0", value)
@@ -66,7 +66,7 @@ def seed(value, name="seed", bits=None):
     return int(value)
 
 
-def budget(value):
+def check_budget(value):
     """Seconds of one core."""
     if (
         isinstance(value, (bool, np.bool_))
@@ -78,13 +78,13 @@ def budget(value):
     return float(value)
 
 
-def flag(name, value):
+def check_flag(name, value):
     if not isinstance(value, (bool, np.bool_)):
         refuse(name, "must be True or False", value)
     return bool(value)
 
 
-def word(name, value, among):
+def check_word(name, value, among):
     """One of some words."""
     if not isinstance(value, str) or value not in among:
         refuse(name, f"must be one of {', '.join(among)}", value)
@@ -100,7 +100,7 @@ def is_iterable(value):
     return True
 
 
-def words(name, value, among):
+def check_words(name, value, among):
     """Several of some words, in their order."""
     if isinstance(value, (str, bytes)) or not is_iterable(value):
         refuse(name, f"must be a sequence of names among {', '.join(among)}", value)
@@ -127,7 +127,7 @@ def folder(name, value):
     return place
 
 
-def array(name, value, rule="must be an array of numbers", kinds="fiu"):
+def check_array(name, value, rule="must be an array of numbers", kinds="fiu"):
     """Real numbers as a float64 array; `kinds` are NumPy's letters of what counts as a number."""
     try:
         found = np.asarray(value)
@@ -145,7 +145,7 @@ def array(name, value, rule="must be an array of numbers", kinds="fiu"):
     return found.astype(np.float64, copy=False)
 
 
-def memory():
+def machine_memory():
     """Bytes of this machine, or of a large one where it does not say."""
     try:
         return os.sysconf("SC_PAGE_SIZE") * os.sysconf("SC_PHYS_PAGES")
@@ -153,12 +153,12 @@ def memory():
         return 2**40
 
 
-def fits(name, *shape):
+def check_fits(name, *shape):
     """Refuse an array of 8-byte numbers that this machine cannot hold, before it is asked for."""
-    if 8 * prod(shape) > memory():
+    if 8 * prod(shape) > machine_memory():
         refuse(
             name,
             f"must leave room for {' x '.join(map(str, shape))} numbers in the "
-            f"{memory() / 2**30:.1f} GiB of this machine",
+            f"{machine_memory() / 2**30:.1f} GiB of this machine",
             f"{8 * prod(shape) / 2**30:.3g} GiB",
         )

@@ -59,7 +59,7 @@ _FILES: dict = {}  # path -> File
 _STATE: dict = dict(read=None, busy=False)
 
 
-def load(path):
+def load_file(path):
     """The File of a path: run, unless that was done with the same content.
 
     >>> from fedtheory import brought
@@ -91,9 +91,9 @@ def load(path):
     return _FILES[place]
 
 
-def give(paths, must=True):
+def register(paths, must=True):
     """Load files, here and in the processes that are started later; each must bring something."""
-    given = [load(path) for path in paths]
+    given = [load_file(path) for path in paths]
     for path, file in zip(paths, given):
         if must and not any(hasattr(file.module, name) for name in NAMES):
             refuse(f"--with {path}", f"must define one of {', '.join(NAMES)}", "none of these")
@@ -106,14 +106,14 @@ def give(paths, must=True):
 
 
 @contextmanager
-def beside(paths, others=()):
+def registered(paths, others=()):
     """While it lasts these files are given, as for one command: `paths`, of which each must bring
     something, and others, which may."""
     before = os.environ.get(VARIABLE)
     try:
-        give(others, must=False)
-        given = give(paths)
-        with answered():
+        register(others, must=False)
+        given = register(paths)
+        with refuse_in_words():
             yield given
     finally:
         if before is None:
@@ -123,7 +123,7 @@ def beside(paths, others=()):
 
 
 @contextmanager
-def answered():
+def refuse_in_words():
     """Refuse in words, with its line, what the code of brought files raises inside; where anything
     ends the program, so is that. Other exceptions are errors of this library, and go through."""
     try:
@@ -146,21 +146,23 @@ def _line(error):
     return next((f"{path}, line {line}" for path, line in reversed(found) if path in own), None)
 
 
-def files():
+def list_files():
     """Every File that is brought, in order; while one is run, those before it."""
     told = os.environ.get(VARIABLE, "")
     if _STATE["busy"] or (_STATE["read"] is not None and _STATE["read"][0] == told):
         return () if _STATE["read"] is None else _STATE["read"][1]
     _STATE["busy"] = True
     try:
-        found = dict.fromkeys([*_announced(), *(load(path) for path in _named(told))])
+        found = dict.fromkeys(
+            [*_installed_plugins(), *(load_file(path) for path in _paths_in_variable(told))]
+        )
         _STATE["read"] = told, tuple(found)
     finally:
         _STATE["busy"] = False
     return _STATE["read"][1]
 
 
-def _named(told):
+def _paths_in_variable(told):
     """Paths of the files that the variable names: of a folder, those without an underscore."""
     for part in filter(None, told.split(os.pathsep)):
         path = Path(part)
@@ -172,7 +174,7 @@ def _named(told):
             refuse(VARIABLE, "must name Python files and folders that exist", part)
 
 
-def _announced():
+def _installed_plugins():
     """Modules of installed packages; one that cannot be imported is said, and left out."""
     for point in entry_points(group=GROUP):
         try:
@@ -188,10 +190,10 @@ def _announced():
             )
 
 
-def records(kind, file=None):
+def list_records(kind, file=None):
     """[(File, record)] of a kind of record, such as "CLAIM", over all files or of one."""
     found = []
-    for one in files() if file is None else (file,):
+    for one in list_files() if file is None else (file,):
         several = several_of(one, f"{kind}S")
         single = getattr(one.module, kind, None)
         for record in (*several, *([] if single is None else [single])):
@@ -214,19 +216,19 @@ def several_of(file, name):
 
 def makers():
     """Functions that make problems, of all files."""
-    return [maker for file in files() for maker in several_of(file, "MAKERS")]
+    return [maker for file in list_files() for maker in several_of(file, "MAKERS")]
 
 
-def needed(id):
+def missing_files(id):
     """Names of the files that must be given for a claim to be known; of none that is announced."""
     return sorted(
         os.path.basename(file.path)
-        for file, claim in records("CLAIM")
+        for file, claim in list_records("CLAIM")
         if claim.id == id and file.path in _FILES
     )
 
 
-def source(modules):
+def source_hashes(modules):
     """(name, hash) of the files of these modules that are not of this library; () where all are.
     What no file holds, as in a notebook, has neither."""
     places = {}

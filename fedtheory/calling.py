@@ -23,33 +23,36 @@ class Table(np.ndarray):
     here: object
 
     def __reduce__(self):
-        return _received, (tuple(map(crossing.sent, self.kernels)), _plain(self.here))
+        return _rebuild_table, (
+            tuple(map(crossing.pickle_kernel, self.kernels)),
+            _plain_type(self.here),
+        )
 
 
-def table(kernels, here):
+def kernel_table(kernels, here):
     """The table of some kernels that take a named tuple of Numba type `here`."""
     kernels = tuple(kernels)
     for kernel in kernels:
         if not jit.compiled(kernel) and not jit.DISABLED:
             refuse("a layer's kernel", "must be decorated with fedtheory.jit.jit", kernel)
-    addresses = [0 if jit.DISABLED else _address(kernel, here) for kernel in kernels]
+    addresses = [0 if jit.DISABLED else _kernel_address(kernel, here) for kernel in kernels]
     made = np.array(addresses, dtype=np.int64).view(Table)
     made.kernels, made.here = kernels, here
     return made
 
 
-def _plain(here):
+def _plain_type(here):
     """A type of a named tuple, as its class and what its fields are: what another process can
     read."""
     return here.instance_class, tuple(here.types)
 
 
-def _received(messages, plain):
+def _rebuild_table(messages, plain):
     kind, fields = plain
-    return table(map(crossing.received, messages), jit.tuple_type(kind, *fields))
+    return kernel_table(map(crossing.unpickle_kernel, messages), jit.tuple_type(kind, *fields))
 
 
-def _address(kernel, here):
+def _kernel_address(kernel, here):
     erased = jit.erase(kernel, types.void, (here,))
     result = erased.get_compile_result(types.void(jit.ADDRESS))
     return result.library.get_pointer_to_function(result.fndesc.llvm_cfunc_wrapper_name)
@@ -57,12 +60,12 @@ def _address(kernel, here):
 
 if jit.DISABLED:
 
-    def call(table, n, here):
+    def call_kernel(table, n, here):
         table.kernels[n](here)
 else:
 
     @intrinsic
-    def call(typing_context, table, n, here):
+    def call_kernel(typing_context, table, n, here):
         """Enter kernel n of a table with `here`."""
 
         def generate(context, builder, signature, arguments):

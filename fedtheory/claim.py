@@ -27,9 +27,9 @@ from fedtheory.statements import (
     Order,
     Same,
     Theta,
-    stated,
+    from_keywords,
 )
-from fedtheory.symbol import Table, expand
+from fedtheory.symbol import Table, expand_definitions
 from fedtheory.valued import Valued
 from fedtheory.variants import ANY, DENIED, Varied
 from fedtheory.writing import latex, plain
@@ -99,7 +99,7 @@ class Claim(Valued, Varied, Shown):
             raise TypeError(f"a Claim has no field {', '.join(unknown)}")
         table = given.table(whose, symbols).whole
         if statement is None:
-            statement, table = stated(whose, table, short)
+            statement, table = from_keywords(whose, table, short)
         elif short or not isinstance(statement, STATEMENTS):
             refuse(f"{whose}: statement", "must be a statement, and all of it", statement)
         for name, value in dict(
@@ -236,7 +236,7 @@ class Claim(Valued, Varied, Shown):
 
     def expand(self, expr):
         """An expression with derived symbols replaced by their definitions."""
-        return expand(expr, self.definitions)
+        return expand_definitions(expr, self.definitions)
 
     # How it is written
 

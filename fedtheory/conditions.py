@@ -68,8 +68,8 @@ class Condition(NamedTuple):
         return bool(self.holds(problem, setup or SimpleNamespace(cohort="without", partial=False)))
 
     def __reduce__(self):
-        place = crossing.named(self, getattr(self.holds, "__module__", __name__))
-        return (crossing.found, place) if place else (Condition, tuple(self))
+        place = crossing.name_of_module(self, getattr(self.holds, "__module__", __name__))
+        return (crossing.find_attribute, place) if place else (Condition, tuple(self))
 
 
 class Certified(NamedTuple):
@@ -287,7 +287,7 @@ def unsaid(names):
     return frozenset(law for law, others in LAWS.items() if not {law, *others} & said)
 
 
-def settled(held, problem, hyper):
+def settle_words(held, problem, hyper):
     """(words that conditions settle of a method with these hyper-parameters, what else they settle)."""
     found = {}
     for condition in held:

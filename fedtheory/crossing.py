@@ -10,7 +10,7 @@ import pickle
 import sys
 
 
-def named(thing, *modules):
+def name_of_module(thing, *modules):
     """(module, name) of a module that holds a thing: one of these, or another of their package;
     None if none does."""
     tops = {module.partition(".")[0] + "." for module in modules}
@@ -22,37 +22,37 @@ def named(thing, *modules):
     return None
 
 
-def found(module, name):
+def find_attribute(module, name):
     """What a module holds under a name."""
     return getattr(importlib.import_module(module), name)
 
 
-def sent(kernel):
+def pickle_kernel(kernel):
     """A kernel as (function, arguments) that give it in another process; arguments that are kernels
     likewise."""
     maker = getattr(kernel, "maker", None)
     if maker is not None:
         make, arguments, part = maker
-        return made, (make, tuple(map(sent, arguments)), part)
+        return make_part, (make, tuple(map(pickle_kernel, arguments)), part)
     if not hasattr(kernel, "py_func"):
         return same, (kernel,)  # interpreted: the standard library's rules, or its refusal
-    place = named(kernel, kernel.__module__)
+    place = name_of_module(kernel, kernel.__module__)
     if place is None:
         raise pickle.PicklingError(
             f"kernel {kernel.__name__} of {kernel.__module__} is held by no name of that module, so "
             "that another process cannot find it: define it there, outside any function"
         )
-    return found, place
+    return find_attribute, place
 
 
-def received(message):
+def unpickle_kernel(message):
     function, arguments = message
     return function(*arguments)
 
 
-def made(make, arguments, part):
+def make_part(make, arguments, part):
     """What a function makes of kernels, or a part of it."""
-    result = make(*map(received, arguments))
+    result = make(*map(unpickle_kernel, arguments))
     return result if part is None else getattr(result, part)
 
 

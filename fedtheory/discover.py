@@ -16,7 +16,7 @@ from fedtheory.errors import InvalidInput, refuse, show
 
 
 @cache
-def _files(room):
+def _record_files(room):
     folder = Path(__file__).parent / room
     return sorted(
         name for _, name, _ in pkgutil.iter_modules([str(folder)]) if not name.startswith("_")
@@ -25,7 +25,7 @@ def _files(room):
 
 def algorithms():
     """name -> Algorithm, over every file of algorithms/, and those that users bring."""
-    own = {adopted(record).name: record for _, record in brought.records("ALGORITHM")}
+    own = {adopt_method(record).name: record for _, record in brought.list_records("ALGORITHM")}
     return {**shipped_algorithms(), **own}
 
 
@@ -33,7 +33,7 @@ def algorithms():
 def shipped_algorithms():
     """name -> Algorithm, over every file of algorithms/."""
     found = {}
-    for name in _files("algorithms"):
+    for name in _record_files("algorithms"):
         module = importlib.import_module(f"fedtheory.algorithms.{name}")
         if hasattr(module, "ALGORITHM"):
             found[module.ALGORITHM.name] = module.ALGORITHM
@@ -43,7 +43,7 @@ def shipped_algorithms():
 _ADOPTED: dict = {}  # name -> Algorithm, of methods that users brought
 
 
-def adopted(record):
+def adopt_method(record):
     """A user's own method, from now on found by its name; a name of this library stays its own."""
     from fedtheory.algorithm import Algorithm
 
@@ -58,7 +58,7 @@ def adopted(record):
     return record
 
 
-def suggested(name, known, before, after=""):
+def suggest_names(name, known, before, after=""):
     """Known names that are like one that is not known, in words; "" where none is."""
     if not isinstance(name, str) or not name:
         return ""
@@ -81,7 +81,7 @@ def algorithm(name):
         return name
     if isinstance(name, str) and name in _ADOPTED:
         return _ADOPTED[name]
-    if isinstance(name, str) and name.isidentifier() and name in _files("algorithms"):
+    if isinstance(name, str) and name.isidentifier() and name in _record_files("algorithms"):
         module = importlib.import_module(
             f"fedtheory.algorithms.{name}"
         )  # without importing the others
@@ -91,7 +91,7 @@ def algorithm(name):
     if not isinstance(name, str) or name not in found:
         raise InvalidInput(
             f"algorithm must be one of {', '.join(found)}; got {show(name)}"
-            + suggested(name, found, ". Did you mean ", "?")
+            + suggest_names(name, found, ". Did you mean ", "?")
         )
     return found[name]
 
@@ -114,13 +114,16 @@ def examples():
 
 def papers():
     """id -> Paper, over every file of papers/, and users' own."""
-    own = {paper.id: paper for _, paper in brought.records("PAPER")}
+    own = {paper.id: paper for _, paper in brought.list_records("PAPER")}
     return {**own, **_shipped_papers()}
 
 
 @cache
 def _shipped_papers():
-    found = [importlib.import_module(f"fedtheory.papers.{name}").PAPER for name in _files("papers")]
+    found = [
+        importlib.import_module(f"fedtheory.papers.{name}").PAPER
+        for name in _record_files("papers")
+    ]
     return {paper.id: paper for paper in found}
 
 
@@ -128,7 +131,7 @@ def own_claims():
     """Claims that users bring; an id may be had once."""
     from fedtheory.claim import Claim
 
-    found = [record for _, record in brought.records("CLAIM")]
+    found = [record for _, record in brought.list_records("CLAIM")]
     for record in found:
         if not isinstance(record, Claim):
             refuse("CLAIM", "must be a fedtheory Claim", record)
@@ -136,7 +139,7 @@ def own_claims():
             raise InvalidInput(f"two claims share an id: {record.id}")
     for record in found:  # the one that was read last
         _KEPT.pop(record.id, None)
-    return tuple(map(_kept, found))
+    return tuple(map(_keep_claim, found))
 
 
 def _is_shipped(name):
@@ -145,10 +148,13 @@ def _is_shipped(name):
     words = name.split(".")
     if not all(map(str.isidentifier, words)):
         return False
-    return words[0] in {*_files("claims"), *_files("papers")} and _shipped(name) is not None
+    return (
+        words[0] in {*_record_files("claims"), *_record_files("papers")}
+        and _find_shipped(name) is not None
+    )
 
 
-def recorded(name):
+def find_recorded(name):
     """The claim that is recorded under an id, here or in a user's file; None where there is none."""
     own = next((record for record in own_claims() if record.id == name), None)
     return own or (claim(name) if _is_shipped(name) else None)
@@ -158,7 +164,7 @@ def lookalike(name):
     """The id of a recorded claim for which another name can be taken, None where there is none: it
     differs by capitals, signs, blanks or what looks like a letter."""
     base, bone = name.partition("!")[0], names.skeleton(name.partition("!")[0])
-    near = any(bone.startswith(names.skeleton(paper)) for paper in _files("claims"))
+    near = any(bone.startswith(names.skeleton(paper)) for paper in _record_files("claims"))
     known = [*own_claims(), *(shipped_claims() if near else ())]
     found = next((record.id for record in known if names.skeleton(record.id) == bone), None)
     return None if found == base else found
@@ -182,34 +188,34 @@ def shipped_claims():
     twice = {claim.id for claim in found if sum(claim.id == other.id for other in found) > 1}
     if twice:
         raise InvalidInput(f"two claims share an id: {', '.join(sorted(twice))}")
-    return tuple(map(_kept, found))
+    return tuple(map(_keep_claim, found))
 
 
-def _shipped(name):
+def _find_shipped(name):
     """The claim of this library that has an id, or None: files of its paper are read one by one, those
     that write the id out first, and the others only if it is in none of them."""
     paper = name.partition(".")[0] if isinstance(name, str) else None
-    if paper in _files("claims"):
+    if paper in _record_files("claims"):
         files = sorted(Path(__file__).parent.joinpath("claims", paper).glob("[!_]*.py"))
         quoted = f'"{name}"'
         for file in sorted(files, key=lambda file: quoted not in file.read_text("utf-8")):
             module = importlib.import_module(f"fedtheory.claims.{paper}.{file.stem}")
             for record in getattr(module, "CLAIMS", ()) or [module.CLAIM]:
                 if record.id == name:
-                    return _kept(record)
+                    return _keep_claim(record)
     return next((record for record in shipped_claims() if record.id == name), None)
 
 
 _KEPT: dict = {}  # id -> Claim, of the recorded ones that were read so far
 
 
-def _kept(record):
+def _keep_claim(record):
     if not _KEPT:
-        copyreg.pickle(type(record), _reduced)
+        copyreg.pickle(type(record), _reduce_claim)
     return _KEPT.setdefault(record.id, record)
 
 
-def _reduced(record):
+def _reduce_claim(record):
     """Recorded claims cross processes by id, others by their parts."""
     return (claim, (record.id,)) if _KEPT.get(record.id) is record else record.__reduce_ex__(4)
 
@@ -236,12 +242,12 @@ def claim(name):
         if path.is_file():  # a file of its own: the others stay unread
             record = getattr(importlib.import_module(f"fedtheory.claims.{name}"), "CLAIM", None)
             if record is not None and record.id == name:
-                return _kept(record)
+                return _keep_claim(record)
     for record in own_claims():
         if record.id == name:
             return record
-    record = _shipped(name)
+    record = _find_shipped(name)
     if record is not None:
         return record
-    such_as = suggested(name, [record.id for record in claims()], ", such as ")
+    such_as = suggest_names(name, [record.id for record in claims()], ", such as ")
     raise InvalidInput(f"claim must be an id of `fedtheory list claims`{such_as}; got {show(name)}")

@@ -40,11 +40,11 @@ def formula(whose, value):
         or found.has(sympy.nan, sympy.zoo, sympy.oo, -sympy.oo, sympy.I)
     ):
         refuse(whose, "must be a finite number or a SymPy expression of such", value)
-    written(whose, found)
+    check_digits(whose, found)
     return found
 
 
-def written(whose, value):
+def check_digits(whose, value):
     """Refuse what holds a number too long to be written down."""
     longest = max(
         (int(max(abs(n.p), n.q)).bit_length() for n in value.atoms(sympy.Rational)), default=0
@@ -76,7 +76,7 @@ def _hypothesis(whose, given, stated):
     ):
         refuse(f"{whose}: a hypothesis", HYPOTHESIS, holds)
     if isinstance(holds, sympy.Basic):
-        written(f"{whose}: a hypothesis", holds)
+        check_digits(f"{whose}: a hypothesis", holds)
     if isinstance(given, Rule):  # of another claim's table, perhaps
         return Assumption(given.holds, given.where, given.stated, given.note)
     return given if isinstance(given, Assumption) else Assumption(given, stated=stated)

@@ -44,19 +44,19 @@ def try_kernels(whose, kernels, play):
     own = {name: kernel for name, kernel in kernels.items() if is_own(kernel)}
     if not own or jit.DISABLED:
         return
-    error = _met(_interpreted(own), kernels, play, LINES)
+    error = _try_kernels(_interpret(own), kernels, play, LINES)
     if error is None:
         return
     if not isinstance(error, IndexError):  # too long, or nothing that Python can do
-        error = _met(_checked(own), kernels, play, None)
+        error = _try_kernels(_compile_checked(own), kernels, play, None)
         if isinstance(error, IndexError):
-            closer = _met(_interpreted(own), kernels, play, MORE)
+            closer = _try_kernels(_interpret(own), kernels, play, MORE)
             error = closer if isinstance(closer, IndexError) else error
     if isinstance(error, IndexError):
         raise InvalidInput(f"{_place(error, whose)}: {describe(error)}") from None
 
 
-def _met(twins, kernels, play, lines):
+def _try_kernels(twins, kernels, play, lines):
     """What a trial raises, or None; the exception says which kernel was called last."""
     called = [""]
 
@@ -70,7 +70,7 @@ def _met(twins, kernels, play, lines):
     idle = lambda *arguments: 0  # this library's own
     played = {name: noting(name, twins.get(name, idle)) for name in kernels}
     try:
-        with warnings.catch_warnings(), np.errstate(all="ignore"), _watched(lines):
+        with warnings.catch_warnings(), np.errstate(all="ignore"), _limit_lines(lines):
             warnings.simplefilter("ignore")
             play(played)
     except Exception as error:  # whatever a stranger's kernel does
@@ -80,7 +80,7 @@ def _met(twins, kernels, play, lines):
 
 
 @contextmanager
-def _watched(lines):
+def _limit_lines(lines):
     """Stop Python after so many lines of functions that are called inside."""
     if lines is None:
         yield
@@ -118,12 +118,12 @@ def _place(error, whose):
 # ---------------------------------------------------------------- twins of kernels
 
 
-def _interpreted(kernels):
+def _interpret(kernels):
     """Kernels as Python functions that call own ones as Python, too."""
     return _twins(kernels, lambda function: function)
 
 
-def _checked(kernels):
+def _compile_checked(kernels):
     """Kernels as machine code that compares indices, in the own kernels that they call, too."""
     return _twins(kernels, numba.njit(boundscheck=True, nogil=True, error_model="numpy"))
 

@@ -64,7 +64,7 @@ def digest(module):
         llvmlite.__version__,
         np.__version__,
         str(config.BOUNDSCHECK),
-        sources.digest([module], walked=False),
+        sources.digest_of_reach([module], walked=False),
     )
     return hashlib.sha256("\0".join(parts).encode()).hexdigest()
 
@@ -83,7 +83,7 @@ class _Store:
             self.key = private.key()
             folder = base / "kernels"
             folder.mkdir(mode=0o700, exist_ok=True)
-            private.owned(folder)
+            private.check_owner(folder)
             with tempfile.TemporaryFile(dir=folder):
                 pass
             self.folder = folder
@@ -99,12 +99,12 @@ class _Store:
             content = (self.folder / name).read_bytes()
         except OSError:
             return None
-        return private.opened(name, content, self.key)
+        return private.unseal(name, content, self.key)
 
     def write(self, name, payload):
         if self.folder is not None:
             try:
-                write(self.folder / name, private.sealed(name, payload, self.key), 0o600)
+                write(self.folder / name, private.seal(name, payload, self.key), 0o600)
             except OSError as error:  # a full disk costs time, not results
                 warnings.warn(f"a compiled kernel was not kept: {error}", Uncached, stacklevel=2)
 

@@ -48,11 +48,11 @@ def well_formed(name):
         isinstance(name, str)
         and 0 < len(name) <= LONGEST
         and name == unicodedata.normalize("NFKC", name) == " ".join(name.split())
-        and all(map(_seen, name))
+        and all(map(_is_shown, name))
     )
 
 
-def _seen(letter):
+def _is_shown(letter):
     """Return whether a letter of a name shows."""
     return letter == " " or letter not in EMPTY and unicodedata.category(letter)[0] in "LNPS"
 
@@ -64,7 +64,7 @@ def tidy(text):
     'a hypothesis'
     """
     plain = unicodedata.normalize("NFKC", text)
-    return " ".join("".join(c if _seen(c) else " " for c in plain).split())
+    return " ".join("".join(c if _is_shown(c) else " " for c in plain).split())
 
 
 def skeleton(name):

@@ -119,7 +119,7 @@ class Step(NamedTuple):
     writes: int  # whether it writes its derivative, which then need not be cleared before
 
 
-def planned(layers, shape, owners=None, at=0):
+def plan_layers(layers, shape, owners=None, at=0):
     """(steps, fitted, numbers a sample of all outputs, and of all that is kept). Parameters begin at
     `at`; `owners` are steps by name, whose parameters others may share."""
     steps, fitted, names = [], [], []
@@ -130,7 +130,7 @@ def planned(layers, shape, owners=None, at=0):
         count = sum(parameter.size for parameter in here.parameters)
         first = at
         if layer.shares:
-            first, count = _owned(layer, owners)
+            first, count = _shared_parameters(layer, owners)
         skip = _earlier(layer, names, steps, prod(here.shape))
         over = layer.in_place and before is not None and not before.reads_output
         over = over and not any(later.skips_to == names[-1] for later in layers if names)
@@ -172,14 +172,14 @@ class Network(NamedTuple):
         layers = self.layers(self.classes)
         return [
             (name, parameter.size)
-            for name, parameter in numbered(layers, planned(layers, self.shape)[1])
+            for name, parameter in number_parameters(layers, plan_layers(layers, self.shape)[1])
         ]
 
     def __repr__(self):
         return f"{self.name} ({self.cites})"
 
 
-def numbered(layers, fitted):
+def number_parameters(layers, fitted):
     """(name, Parameter) of every parameter; layers of a name are numbered."""
     seen: dict = {}
     for layer, here in zip(layers, fitted):
@@ -189,7 +189,7 @@ def numbered(layers, fitted):
             yield f"{layer.name}{seen[layer.name]}/{parameter.name}", parameter
 
 
-def _owned(layer, owners):
+def _shared_parameters(layer, owners):
     """Where the parameters begin that a layer shares, and how many they are."""
     if layer.shares not in owners:
         refuse("layers", f"must have the layer whose parameters {layer.name} shares", layer.shares)

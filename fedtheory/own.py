@@ -146,18 +146,18 @@ def weighted_mean(points, weights):
 EXACT, MANY, FLOATS = "exact", "many", "floats"  # what a function is given
 
 
-def told(name, of, about, given=EXACT):
+def evaluate_checked(name, of, about, given=EXACT):
     """The number that a function says; refused where it raises, says what is no number, or says two
     things of one run."""
-    value = number(name, asked(f"{name}: its function", name, of, about), given)
+    value = number(name, call_user_function(f"{name}: its function", name, of, about), given)
     if given == EXACT:
-        again = number(name, asked(f"{name}: its function", name, of, about), given)
+        again = number(name, call_user_function(f"{name}: its function", name, of, about), given)
         if getattr(value, "pair", value) != getattr(again, "pair", again):
             refuse(f"{name}: its function", "must say the same of the same run", (value, again))
     return value
 
 
-def asked(whose, name, of, about):
+def call_user_function(whose, name, of, about):
     """What a function returns."""
     try:
         return of(about)
@@ -198,7 +198,7 @@ def sound(ends):
 
 def truth(name, on, about):
     """Whether a problem meets a condition: a truth, or many of them."""
-    value = asked(f"{name}: `on`", name, on, about)
+    value = call_user_function(f"{name}: `on`", name, on, about)
     if isinstance(value, Many) and np.asarray(value.at).dtype == bool:
         return value
     if not isinstance(value, (bool, np.bool_)):

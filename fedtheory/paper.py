@@ -3,7 +3,7 @@ published. Nothing is invented."""
 
 from typing import NamedTuple
 
-from fedtheory.shown import table
+from fedtheory.shown import facts_table
 
 
 class Paper(NamedTuple):
@@ -21,7 +21,7 @@ class Paper(NamedTuple):
         return ", ".join(self.authors) or "authors not named"
 
     def _repr_html_(self):
-        return table(self.title, {self.by: str(self)})
+        return facts_table(self.title, {self.by: str(self)})
 
     def __str__(self):
         facts = ", ".join(part for part in (self.where, str(self.year or ""), self.link) if part)

@@ -46,7 +46,7 @@ def lasting_key():
     place = configuration() / "seal"
     if not os.path.lexists(place / "secret"):
         _make_secret(place)
-    owned(place)
+    check_owner(place)
     flags = os.O_RDONLY | getattr(os, "O_NOFOLLOW", 0) | getattr(os, "O_NONBLOCK", 0)
     with os.fdopen(os.open(place / "secret", flags), "rb") as file:
         info = os.fstat(file.fileno())
@@ -65,7 +65,7 @@ def configuration():
     home = os.environ.get("XDG_CONFIG_HOME") or Path.home() / ".config"
     base = Path(home) / "fedtheory"
     base.mkdir(mode=0o700, parents=True, exist_ok=True)
-    return owned(base)
+    return check_owner(base)
 
 
 def _make_secret(place):
@@ -82,17 +82,15 @@ def _make_secret(place):
         shutil.rmtree(made, ignore_errors=True)  # of who came second
 
 
-def sealed(name, content, secret=None):
+def seal(name, content, secret=None):
     """Content behind its seal, which holds for this name alone."""
     return hmac.digest(secret or key(), name.encode() + b"\0" + content, "sha256") + content
 
 
-def opened(name, content, secret=None):
+def unseal(name, content, secret=None):
     """What stands behind a seal that fits; None otherwise."""
     return (
-        content[SEAL:]
-        if hmac.compare_digest(content, sealed(name, content[SEAL:], secret))
-        else None
+        content[SEAL:] if hmac.compare_digest(content, seal(name, content[SEAL:], secret)) else None
     )
 
 
@@ -110,7 +108,7 @@ def folder():
         else Path(os.environ.get("XDG_CACHE_HOME") or Path.home() / ".cache") / "fedtheory"
     )
     base.mkdir(mode=0o700, parents=True, exist_ok=True)
-    owned(base)
+    check_owner(base)
     secret = lasting_key()  # without one nothing could be read again
     if claim(base, secret):
         return base
@@ -123,7 +121,7 @@ def folder():
             stacklevel=2,
         )
     mine.mkdir(mode=0o700, exist_ok=True)
-    owned(mine)
+    check_owner(mine)
     if not claim(mine, secret):
         raise PermissionError(f"{mine} bears the mark of another key")
     return mine
@@ -133,19 +131,19 @@ def claim(place, secret=None):
     """Whether a folder bears this user's mark; an empty one gets it, before anything else is put
     there."""
     if not any(name for name in os.listdir(place) if not PART.fullmatch(name)):
-        write(place / MARK, sealed(MARK, b"", secret), 0o600)
-    return marked(place, secret)
+        write(place / MARK, seal(MARK, b"", secret), 0o600)
+    return bears_mark(place, secret)
 
 
-def marked(place, secret=None):
+def bears_mark(place, secret=None):
     """Whether a folder bears this user's mark."""
     try:
-        return opened(MARK, (place / MARK).read_bytes(), secret) is not None
+        return unseal(MARK, (place / MARK).read_bytes(), secret) is not None
     except (FileNotFoundError, NotADirectoryError):
         return False
 
 
-def owned(base):
+def check_owner(base):
     """A folder that only this user can write to; PermissionError for any other."""
     if base.is_symlink() or not base.is_dir():
         raise PermissionError(f"{base} is no folder")

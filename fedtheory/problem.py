@@ -13,7 +13,7 @@ import numpy as np
 from fedtheory import arguments, crossing, jit
 from fedtheory.errors import InvalidInput, refuse
 from fedtheory.indexing import try_kernels
-from fedtheory.shown import Shown, number
+from fedtheory.shown import Shown, number_text
 
 NONE, GAUSSIAN, RADEMACHER, SPHERE, MINIBATCH, IMPULSE, TABLE, ROWS = range(8)
 NOISES = {
@@ -180,11 +180,11 @@ class Kernels(NamedTuple):
         return all(jit.compiled(kernel) for kernel in self)
 
     def __reduce__(self):
-        return _kernels_received, tuple(map(crossing.sent, self))
+        return _kernels_received, tuple(map(crossing.pickle_kernel, self))
 
 
 def _kernels_received(*messages):
-    return Kernels(*map(crossing.received, messages))
+    return Kernels(*map(crossing.unpickle_kernel, messages))
 
 
 @dataclass(frozen=True, eq=False, repr=False)
@@ -239,7 +239,8 @@ class Problem(Shown):
 
     def facts(self):
         known = {
-            name: number(constant.value) + f" ({constant.scope})" * (constant.scope != "global")
+            name: number_text(constant.value)
+            + f" ({constant.scope})" * (constant.scope != "global")
             for name, constant in self.constants.items()
             if np.ndim(constant.value) == 0
         }
@@ -346,7 +347,7 @@ class Problem(Shown):
                     f"takes constants of {self.name} that bound something ({names})",
                     name,
                 )
-            value, known = arguments.real(name, value, low=-arguments.LARGEST), said[name]
+            value, known = arguments.check_real(name, value, low=-arguments.LARGEST), said[name]
             below = name in LOWER
             if not (value <= known.value if below else value >= known.value):
                 rule = f"must be {'<=' if below else '>='} {known.value:g}, or it says more than is true"
@@ -380,7 +381,7 @@ class Problem(Shown):
         return np.int64(i)
 
     def _point(self, x):
-        x = np.ascontiguousarray(arguments.array("x", x), dtype=self.real)
+        x = np.ascontiguousarray(arguments.check_array("x", x), dtype=self.real)
         if x.shape != (self.d,):
             refuse("x", f"must have shape ({self.d},)", x.shape)
         return x
@@ -429,7 +430,7 @@ def weights_from(weights, N):
         p[1:] = 1.0 / N
         return p
     rule, given = f"must be {N} nonnegative numbers with a positive sum", weights
-    weights = arguments.array("weights", weights, rule)
+    weights = arguments.check_array("weights", weights, rule)
     if (
         weights.shape != (N,)
         or not np.all(np.isfinite(weights))
@@ -463,7 +464,7 @@ def noise_from(noise, sigma, sigma_0, N):
         rule = "must be finite and nonnegative, one number" + (
             f" or {N}" if name == "sigma" else ""
         )
-        given = arguments.array(name, value, rule)
+        given = arguments.check_array(name, value, rule)
         part[:] = given if given.shape in ((), part.shape) else np.nan
         if not np.all(np.isfinite(part)) or np.any(part < 0) or np.any(part > arguments.LARGEST):
             refuse(name, rule, value)

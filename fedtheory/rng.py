@@ -239,7 +239,7 @@ def gradient_key(key, client, step):
 
 
 @jit
-def masked(key, place, p, otherwise, out):
+def fill_masked(key, place, p, otherwise, out):
     """Fill `out` with 0 (probability p, to 2^-32) and `otherwise`, independently."""
     key = np.uint64(key)
     k0, k1, layer = key & _LOW, key >> _32, np.uint64(place)
@@ -293,5 +293,5 @@ def subset(key, client, step, purpose, deck, out):
 
 def host(seed, name):
     """A NumPy generator for building problems, one independent stream per (seed, name)."""
-    digest = hashlib.sha256(f"{arguments.seed(seed)}/{name}".encode()).digest()
+    digest = hashlib.sha256(f"{arguments.check_seed(seed)}/{name}".encode()).digest()
     return np.random.Generator(np.random.Philox(key=int.from_bytes(digest[:16], "little")))

@@ -92,7 +92,9 @@ def among(*lengths: Length) -> list:
     return ["among", *lengths]
 
 
-def joined(schema: list, needed: Mapping[str, Any], more: Mapping[str, Any] | None = None) -> list:
+def join_schemas(
+    schema: list, needed: Mapping[str, Any], more: Mapping[str, Any] | None = None
+) -> list:
     """Return the schema of an object that has further entries.
 
     >>> fault(joined(entries({"x": "number"}), {"S": integer()}), {"x": "1", "S": 2}) is None
@@ -175,14 +177,14 @@ class Reader:
     # What has parts
 
     def a_row(self, value: Any, place: str, index: int, *parts: Any) -> None:
-        self.sized(value, place, index, len(parts))
+        self.check_length(value, place, index, len(parts))
         for k, (part, schema) in enumerate(zip(value, parts)):
             self.read(schema, part, f"{place}/{k}", index)
 
     def a_list(
         self, value: Any, place: str, index: int, item: Any, length: Length, marks: dict
     ) -> None:
-        self.sized(value, place, index, length)
+        self.check_length(value, place, index, length)
         for k, part in enumerate(value):
             self.read(item, part, f"{place}/{k}", k)
         for mark, detail in marks.items():
@@ -224,7 +226,7 @@ class Reader:
 
     # Lengths
 
-    def sized(self, value: Any, place: str, index: int, length: Length) -> None:
+    def check_length(self, value: Any, place: str, index: int, length: Length) -> None:
         """Refuse what is no list of a length; a name that is not known yet is what the list says."""
         if not isinstance(value, list):
             refuse(place, "must be a list")
@@ -274,9 +276,11 @@ class Reader:
                     refuse(place, f"must have {length[1]} parts or more, and has {value}")
             elif said == "parts":
                 if value not in ends:
-                    refuse(place, f"must have {told(length, ends)} parts, and has {value}")
+                    refuse(
+                        place, f"must have {describe_length(length, ends)} parts, and has {value}"
+                    )
             elif value < ends[0] if said == "at least" else value > ends[0]:
-                refuse(place, f"must be {said} {told(length, ends)}, and is {value}")
+                refuse(place, f"must be {said} {describe_length(length, ends)}, and is {value}")
 
     # What the items of a list do together
 
@@ -285,7 +289,7 @@ class Reader:
         if any(b < a for a, b in zip(at, at[1:])):
             refuse(place, "must be in rising order")
 
-    def totalled(self, value: list, place: str, index: int, part: int | None) -> None:
+    def check_total(self, value: list, place: str, index: int, part: int | None) -> None:
         texts = of_parts(value, part)
         if sum(map(len, texts)) > LONGEST:
             refuse(place, f"must have no more than {LONGEST} digits")
@@ -309,7 +313,7 @@ def of_parts(value: list, part: int | None) -> list:
     return value if part is None else [each[part] for each in value]
 
 
-def told(length: Length, ends: list) -> str:
+def describe_length(length: Length, ends: list) -> str:
     """Return a length in words."""
     if isinstance(length, str):
         return f"{length} = {ends[0]}"
@@ -339,5 +343,5 @@ KINDS: dict[str, Callable[..., None]] = {
     "either": Reader.one_of,
 }
 MARKS: dict[str, Callable[..., None]] = dict(
-    rising=Reader.rising, total=Reader.totalled, starts=Reader.starting, covering=Reader.covering
+    rising=Reader.rising, total=Reader.check_total, starts=Reader.starting, covering=Reader.covering
 )

@@ -37,7 +37,7 @@ class Shared:
             os.close(file)
         self._places = {}
 
-    def sent(self, task):
+    def pickle_task(self, task):
         """A task as bytes, without its large arrays."""
         stream = io.BytesIO()
         _Pickler(stream, self._place).dump(task)
@@ -47,7 +47,7 @@ class Shared:
         """The file that holds an array, or None where there can be none."""
         known = self._places.get(id(array))
         if known is None and self._can:
-            file = _held(array)
+            file = _memory_file(array)
             if file is not None:
                 known = self._places[id(array)] = file, array
             self._can = file is not None and (len(self._places) > 1 or _opens(file))
@@ -66,10 +66,10 @@ class _Pickler(ForkingPickler):
         file = self._of(thing)
         if file is None:
             return NotImplemented
-        return mapped, (os.getpid(), file, thing.dtype.str, thing.shape)
+        return map_array, (os.getpid(), file, thing.dtype.str, thing.shape)
 
 
-def _held(array):
+def _memory_file(array):
     """A file of memory without a name that holds an array's bytes."""
     try:
         file = os.memfd_create("fedtheory", os.MFD_CLOEXEC)
@@ -91,7 +91,7 @@ def _opens(file):
     return subprocess.run([*asked, place], stderr=subprocess.DEVNULL).returncode == 0
 
 
-def mapped(process, file, dtype, shape):
+def map_array(process, file, dtype, shape):
     """The array that another process shares; what is written to it stays here."""
     with open(PLACE.format(process, file), "rb") as stream:
         pages = mmap.mmap(stream.fileno(), 0, access=mmap.ACCESS_COPY)

@@ -20,31 +20,33 @@ class Shown:
         raise NotImplementedError
 
     def __repr__(self):
-        told = ", ".join(f"{label} {text}" for label, text in self.facts().items() if short(text))
+        told = ", ".join(
+            f"{label} {text}" for label, text in self.facts().items() if fits_a_line(text)
+        )
         return f"<{self.heading()}{': ' * bool(told)}{told}>"
 
     def _repr_html_(self):
-        return table(self.heading(), self.facts())
+        return facts_table(self.heading(), self.facts())
 
 
-def short(text):
+def fits_a_line(text):
     """Whether a fact has room in a line."""
     return len(str(text)) <= 60 and "\n" not in str(text)
 
 
-def table(heading, facts):
+def facts_table(heading, facts):
     """HTML of a heading above facts; whatever a text holds, it stays text."""
     rows = "".join(
-        f"<tr><th {CELL}>{escape(str(label))}</th><td {CELL}>{lines(text)}</td></tr>"
+        f"<tr><th {CELL}>{escape(str(label))}</th><td {CELL}>{html_lines(text)}</td></tr>"
         for label, text in facts.items()
     )
     return f"<b>{escape(str(heading))}</b><table>{rows}</table>"
 
 
-def lines(text):
+def html_lines(text):
     return "<br>".join(map(escape, str(text).splitlines()))
 
 
-def number(value):
+def number_text(value):
     """A number in as many digits as one reads."""
     return f"{float(value):.6g}"

@@ -42,21 +42,25 @@ class Facts(NamedTuple):
 # ---------------------------------------------------------------- syntax
 
 
-def syntax(tree):
+def syntax_data(tree):
     """A tree as plain data, the same for every version of Python that reads these words: without
     places, empty fields and docstrings."""
     if isinstance(tree, list):
-        return tuple(syntax(node) for node in tree if not _prose(node))
+        return tuple(syntax_data(node) for node in tree if not _is_docstring(node))
     if not isinstance(tree, ast.AST):
         return tree
     fields = ((name, getattr(tree, name, None)) for name in tree._fields if name != "kind")
     return (
         type(tree).__name__,
-        *((name, syntax(value)) for name, value in fields if value is not None and value != []),
+        *(
+            (name, syntax_data(value))
+            for name, value in fields
+            if value is not None and value != []
+        ),
     )
 
 
-def _prose(node):
+def _is_docstring(node):
     return (
         isinstance(node, ast.Expr)
         and isinstance(node.value, ast.Constant)
@@ -64,7 +68,7 @@ def _prose(node):
     )
 
 
-def imported(tree):
+def find_imports(tree):
     """(module, name or "") of everything that is imported anywhere in a tree."""
     for node in ast.walk(tree):
         if isinstance(node, ast.Import):
@@ -73,17 +77,17 @@ def imported(tree):
             yield from ((node.module, alias.name) for alias in node.names)
 
 
-def parsed(content):
+def parse_facts(content):
     """The Facts of a file's bytes."""
     tree = ast.parse(content)
-    imports = tuple(dict.fromkeys(imported(tree)))
+    imports = tuple(dict.fromkeys(find_imports(tree)))
     walks = any(module in WALKERS for module, _ in imports)
     texts = [node.value for node in ast.walk(tree) if isinstance(node, ast.Constant)]
     texts = [text for text in texts if isinstance(text, str)]
     place = re.compile(rf"({'|'.join(TOPS)})(\.\w+)+\.?")
     places = {text.rstrip(".") for text in texts if place.fullmatch(text)}
     return Facts(
-        hashlib.sha256(repr(syntax(tree)).encode()).hexdigest(),
+        hashlib.sha256(repr(syntax_data(tree)).encode()).hexdigest(),
         imports,
         tuple(sorted(places)) if walks else (),
         walks,
@@ -99,7 +103,7 @@ class _Kept:
         self.found, self.new = {}, False
         try:
             file = private.folder() / KEPT
-            content = private.opened(KEPT, file.read_bytes())
+            content = private.unseal(KEPT, file.read_bytes())
             form, found = json.loads(content or "[0, 0]")
             if form == FORMAT and len(found) < MOST:
                 self.found = found
@@ -109,7 +113,7 @@ class _Kept:
     def facts(self, content):
         name = hashlib.sha256(content).hexdigest()
         if name not in self.found:
-            self.found[name], self.new = parsed(content), True
+            self.found[name], self.new = parse_facts(content), True
         syntax, imports, places, walks, named = self.found[name]
         return Facts(syntax, tuple(map(tuple, imports)), tuple(places), walks, tuple(named))
 
@@ -119,7 +123,7 @@ class _Kept:
             self.new = False
             try:
                 content = json.dumps([FORMAT, self.found]).encode()
-                write(private.folder() / KEPT, private.sealed(KEPT, content), 0o600)
+                write(private.folder() / KEPT, private.seal(KEPT, content), 0o600)
             except (OSError, RuntimeError):
                 pass
 
@@ -127,27 +131,27 @@ class _Kept:
 _kept = cache(_Kept)
 
 
-def read(path):
+def read_bytes(path):
     return Path(path).read_bytes()
 
 
 @cache
-def facts(path):
-    return _kept().facts(read(path))
+def file_facts(path):
+    return _kept().facts(read_bytes(path))
 
 
 @cache
-def data(path):
+def data_hashes(path):
     """(name, hash of its bytes) of each data file beside a source that the source's text names."""
-    named = facts(path).named
+    named = file_facts(path).named
     return tuple(
-        (each.name, hashlib.sha256(read(each)).hexdigest())
+        (each.name, hashlib.sha256(read_bytes(each)).hexdigest())
         for each in (sorted(path.parent.iterdir()) if named else ())
-        if each.is_file() and each.suffix not in CODE and _names(named, each.name)
+        if each.is_file() and each.suffix not in CODE and _names_file(named, each.name)
     )
 
 
-def _names(texts, name):
+def _names_file(texts, name):
     return any(name == text or text.startswith(".") and name.endswith(text) for text in texts)
 
 
@@ -155,7 +159,7 @@ def _names(texts, name):
 
 
 @cache
-def file(module):
+def source_file(module):
     """The source of a module of this project, None for any other."""
     if module.partition(".")[0] not in TOPS:
         return None
@@ -165,46 +169,48 @@ def file(module):
     )
 
 
-def modules(imports):
+def imported_modules(imports):
     """Names of the modules that imports ask for: `from a import b` asks for a.b where that is a
     file."""
     for module, name in imports:
         inside = f"{module}.{name}"
-        yield inside if name and file(inside) else module
+        yield inside if name and source_file(inside) else module
 
 
-def reach(start, walked=True):
+def reachable_files(start, walked=True):
     """Files that modules can reach. Without what is `walked`, only what is imported: whoever asks
     so names the records that count himself."""
-    found, wanted = set(), [file(module) for module in start]
+    found, wanted = set(), [source_file(module) for module in start]
     while wanted:
         path = wanted.pop()
         if path is not None and path not in found:
             found.add(path)
-            wanted += _next(path, walked)
+            wanted += _next_files(path, walked)
     return found
 
 
-def _next(path, walked):
-    known = facts(path)
-    yield from map(file, modules(known.imports))
+def _next_files(path, walked):
+    known = file_facts(path)
+    yield from map(source_file, imported_modules(known.imports))
     if walked and known.walks:
-        yield from map(file, known.places)
+        yield from map(source_file, known.places)
         folders = [ROOT.joinpath(*place.split(".")) for place in known.places]
         folders += [path.parent] if path.parent.parent != ROOT else []
         for folder in folders:
             yield from folder.rglob("*.py")
 
 
-def digest(start, walked=True):
+def digest_of_reach(start, walked=True):
     """A hash, in hex, of all that modules can reach."""
-    return _digest(frozenset(start), walked)
+    return _digest_files(frozenset(start), walked)
 
 
 @cache
-def _digest(start, walked):
-    found = sorted((path.relative_to(ROOT).as_posix(), path) for path in reach(start, walked))
-    content = [(name, facts(path).syntax, data(path)) for name, path in found]
+def _digest_files(start, walked):
+    found = sorted(
+        (path.relative_to(ROOT).as_posix(), path) for path in reachable_files(start, walked)
+    )
+    content = [(name, file_facts(path).syntax, data_hashes(path)) for name, path in found]
     total = hashlib.sha256(repr(content).encode())
     _kept().keep()
     return total.hexdigest()
@@ -213,13 +219,13 @@ def _digest(start, walked):
 # ---------------------------------------------------------------- a part of a file
 
 
-def used(source, start):
+def used_statements(source, start):
     """(a hash of the statements of a source that a name needs, names of the modules that these
     import)."""
     tree = ast.parse(source)
     needs, wanted, kept, seen = {}, [start], set(), set()
     for number, statement in enumerate(tree.body):
-        for name in _defines(statement):
+        for name in _defined_names(statement):
             needs.setdefault(name, []).append(number)
     if start not in needs:  # a function inside a function: all of the file may bear on it
         wanted = [*needs]
@@ -234,17 +240,17 @@ def used(source, start):
     statements = [tree.body[number] for number in sorted(kept)]
     for statement in statements:
         if isinstance(statement, (ast.Import, ast.ImportFrom)):
-            statement.names = [alias for alias in statement.names if _bound(alias) in seen]
-    part = hashlib.sha256(repr(syntax(statements)).encode()).hexdigest()
-    return part, {module for s in statements for module in modules(imported(s))}
+            statement.names = [alias for alias in statement.names if _bound_name(alias) in seen]
+    part = hashlib.sha256(repr(syntax_data(statements)).encode()).hexdigest()
+    return part, {module for s in statements for module in imported_modules(find_imports(s))}
 
 
-def _defines(statement):
+def _defined_names(statement):
     """Names that a statement of a module gives a value."""
     if isinstance(statement, (ast.FunctionDef, ast.ClassDef)):
         return {statement.name}
     if isinstance(statement, (ast.Import, ast.ImportFrom)):
-        return set(map(_bound, statement.names))
+        return set(map(_bound_name, statement.names))
     return {
         node.id
         for node in ast.walk(statement)
@@ -252,35 +258,35 @@ def _defines(statement):
     }
 
 
-def _bound(alias):
+def _bound_name(alias):
     """The name that an import gives a value."""
     return (alias.asname or alias.name).partition(".")[0]
 
 
 @cache
-def part(path, name, walked=True):
+def part_digest(path, name, walked=True):
     """A hash of what a name of a file needs: the file's own statements, the data files that it
     names, and all that these can reach."""
-    statements, names = used(read(path), name)
-    content = f"{statements} {data(path)} {digest(names, walked)}"
+    statements, names = used_statements(read_bytes(path), name)
+    content = f"{statements} {data_hashes(path)} {digest_of_reach(names, walked)}"
     return hashlib.sha256(content.encode()).hexdigest()
 
 
-def of(thing):
+def digest_of_thing(thing):
     """A hash of what a function, a class or an object of one computes with."""
-    return part(home(thing), _written(thing).__name__, walked=False)
+    return part_digest(home_file(thing), _definition(thing).__name__, walked=False)
 
 
-def home(thing):
+def home_file(thing):
     """The file in which a function, a class or an object's class is written."""
-    return Path(inspect.getsourcefile(_written(thing)))
+    return Path(inspect.getsourcefile(_definition(thing)))
 
 
-def _written(thing):
+def _definition(thing):
     return thing if isinstance(thing, type) or hasattr(thing, "__code__") else type(thing)
 
 
-def forget():
+def forget_files():
     """Read files anew: they were edited while this process ran."""
-    for each in (facts, data, file, _digest, _kept, part):
+    for each in (file_facts, data_hashes, source_file, _digest_files, _kept, part_digest):
         each.cache_clear()

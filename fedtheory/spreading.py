@@ -57,10 +57,10 @@ class Processes(ProcessPoolExecutor):
     def __init__(self, workers):
         os.environ.update(dict.fromkeys(ONE_THREAD, "1"))
         self.others, self.shared = set(multiprocessing.active_children()), sharing.Shared()
-        super().__init__(workers, multiprocessing.get_context("spawn"), _prepare)
+        super().__init__(workers, multiprocessing.get_context("spawn"), _prepare_worker)
 
     def submit(self, function, /, *task):
-        return super().submit(sharing.carried_out, self.shared.sent((function, task)))
+        return super().submit(sharing.carried_out, self.shared.pickle_task((function, task)))
 
     def __exit__(self, kind, *_):
         for process in set(multiprocessing.active_children()) - self.others if kind else ():
@@ -70,7 +70,7 @@ class Processes(ProcessPoolExecutor):
             self.shutdown(cancel_futures=True)
 
 
-def _prepare():
+def _prepare_worker():
     signal.signal(signal.SIGINT, signal.SIG_IGN)
     parent = multiprocessing.parent_process()
 
@@ -88,7 +88,7 @@ class Threads(ThreadPoolExecutor):
         self.shutdown(cancel_futures=bool(kind))
 
 
-def maker(executor, name="executor"):
+def executor_factory(executor, name="executor"):
     """A function that gives workers, anew where some died: of None or "serial" it gives None, of an
     Executor that one.
 
@@ -101,9 +101,9 @@ def maker(executor, name="executor"):
         return partial(nullcontext, executor)
     kind, _, number = executor.partition(":") if isinstance(executor, str) else ("", "", "")
     if executor in ("serial", "mpi"):
-        return nullcontext if executor == "serial" else _mpi
+        return nullcontext if executor == "serial" else _mpi_pool
     if kind == "dask" and number.startswith("//") and number.rpartition(":")[2].isdecimal():
-        return partial(_dask, f"tcp:{number}")
+        return partial(_dask_client, f"tcp:{number}")
     pool = dict(threads=Threads, processes=Processes).get(kind)
     if pool is None or number and not number.isdecimal() or executor.endswith(":"):
         refuse(name, RULE, executor)
@@ -112,7 +112,7 @@ def maker(executor, name="executor"):
 
 
 @contextmanager
-def _dask(address):
+def _dask_client(address):
     try:
         from distributed import Client
     except ImportError:
@@ -125,7 +125,7 @@ def _dask(address):
         yield workers
 
 
-def _mpi():
+def _mpi_pool():
     try:
         from mpi4py.futures import MPIPoolExecutor
     except (ImportError, RuntimeError):
@@ -133,13 +133,13 @@ def _mpi():
     return MPIPoolExecutor()
 
 
-def options(parser):
+def add_options(parser):
     """Give a parser the options that say who works."""
     parser.add_argument("--executor", metavar="SPEC", help=f"who works: {SPECS}")
     parser.add_argument("--workers", metavar="N", help="short for processes:N; 0: serial")
 
 
-def option(arguments, otherwise):
+def chosen_executor(arguments, otherwise):
     """The executor that options of a command ask for."""
     spec, number = arguments.executor, arguments.workers
     if number is not None:
@@ -148,14 +148,14 @@ def option(arguments, otherwise):
         if not (number.isdecimal() and int(number) <= MOST):
             refuse("--workers", f"must be from 0 to {MOST}", number)
         spec = f"processes:{number}" if int(number) else "serial"
-    maker(otherwise if spec is None else spec, "--executor")
+    executor_factory(otherwise if spec is None else spec, "--executor")
     return otherwise if spec is None else spec
 
 
 # ---------------------------------------------------------------- what they do
 
 
-def done(function, tasks, executor=None):
+def iter_completed(function, tasks, executor=None):
     """Yield {place of a task: function(*task)} of what was finished since the last time, again and
     again, until all is. Raises Lost where workers died RETRIES times in a row.
 
@@ -163,13 +163,15 @@ def done(function, tasks, executor=None):
     >>> dict(pair for found in spreading.done(pow, [(2, 3), (3, 2)]) for pair in found.items())
     {0: 8, 1: 9}
     """
-    left, tries, make = dict(enumerate(tasks)), 0, maker(executor)
+    left, tries, make = dict(enumerate(tasks)), 0, executor_factory(executor)
     told = os.environ.get(brought.VARIABLE, "")
     while left:
         before = len(left)
         try:
             with make() as workers:
-                for found in _ended(partial(_beside, told, function), left, workers):
+                for found in _iter_completed(
+                    partial(_run_with_files, told, function), left, workers
+                ):
                     for place in found:
                         del left[place]
                     yield found
@@ -181,7 +183,7 @@ def done(function, tasks, executor=None):
                 raise Lost(f"workers died {tries} times in a row: {type(error).__name__}") from None
 
 
-def _ended(function, tasks, workers):
+def _iter_completed(function, tasks, workers):
     if workers is None:
         for place, task in list(tasks.items()):
             yield {place: function("", *task)}
@@ -193,7 +195,7 @@ def _ended(function, tasks, workers):
         while waiting:
             ended, _ = wait(waiting, timeout=LOOK, return_when=FIRST_COMPLETED)
             places = {waiting.pop(future): future for future in ended}
-            yield {n: future.result() for n, future in places.items() if not _failed(future)}
+            yield {n: future.result() for n, future in places.items() if not _has_failed(future)}
             for future in ended:
                 future.result()  # what failed is raised after what did not
     finally:
@@ -202,7 +204,7 @@ def _ended(function, tasks, workers):
         _stop(giver)
 
 
-def _failed(future):
+def _has_failed(future):
     return future.cancelled() or future.exception() is not None
 
 
@@ -213,11 +215,11 @@ def _is_loss(error):
     return own or isinstance(error, BrokenExecutor)
 
 
-def _beside(told, function, giver, *task):
+def _run_with_files(told, function, giver, *task):
     """What a worker runs, beside the files that its giver was given."""
     if os.environ.get(brought.VARIABLE, "") != told:
         os.environ[brought.VARIABLE] = told
-    with _at_work(giver), brought.answered():
+    with _at_work(giver), brought.refuse_in_words():
         return function(*task)
 
 
@@ -270,7 +272,7 @@ def in_order(function, tasks, executor=None):
     """Yield function(*task) in the order of tasks, each as soon as those before it are there; who
     leaves early drops the rest."""
     tasks, found = list(tasks), {}
-    with closing(done(function, tasks, executor)) as batches:
+    with closing(iter_completed(function, tasks, executor)) as batches:
         for place in range(len(tasks)):
             while place not in found:
                 found.update(next(batches))

@@ -12,7 +12,7 @@ import sympy
 
 from fedtheory import enclosure, given, metrics
 from fedtheory.errors import refuse
-from fedtheory.symbol import LOSS, SQ_GRADIENT, SQ_POINT, Entry, Measure, Table, expand
+from fedtheory.symbol import LOSS, SQ_GRADIENT, SQ_POINT, Entry, Measure, Table, expand_definitions
 from fedtheory.writing import latex, plain
 
 KINDS = ("exact", "order", "step", "structure", "finding", "existence")
@@ -95,7 +95,9 @@ class Line(_Sides):
         return self._at(self.left, numbers, self.relation in DOWN)
 
     def _at(self, side, numbers, up):
-        return enclosure.enclose(expand(side, self.letters.definitions), numbers, up=up)
+        return enclosure.enclose_value(
+            expand_definitions(side, self.letters.definitions), numbers, up=up
+        )
 
 
 @dataclass(frozen=True, eq=False)
@@ -225,7 +227,7 @@ class Cells(_Words):
     fixing: tuple[str, ...] = ()
     kind = "structure"
 
-    def computed(self, given=None):
+    def compute_cells(self, given=None):
         """{cell: what is computed}, from the integers given or from others in their place."""
         if self.compute is None:
             return {}
@@ -233,7 +235,7 @@ class Cells(_Words):
 
     def cells(self):
         """(cell, printed, computed) of each."""
-        computed = {cell: getattr(v, "shown", v) for cell, v in self.computed().items()}
+        computed = {cell: getattr(v, "shown", v) for cell, v in self.compute_cells().items()}
         return [(cell, value, computed.get(cell)) for cell, value in self.printed.items()]
 
 
@@ -294,7 +296,7 @@ SHORT = (
 )
 
 
-def stated(whose, table, words):
+def from_keywords(whose, table, words):
     """(statement, table) of short words; the table also holds the metric that `measures` names."""
     kind, relation = words.get("kind", "exact"), words.get("relation", "<=")
     if kind not in KINDS:
@@ -378,7 +380,7 @@ def _in_words(kind, said):
     return Equivalences(says, tuple(said.get("same", ())))
 
 
-def shortened(statement):
+def to_keywords(statement):
     """The short words of a statement."""
     if isinstance(statement, Exists):
         words = zip(("measures", "relation", "bound"), statement.line)

@@ -20,13 +20,13 @@ CURVATURE, STEP = (-2, 1), (2, -1)
 SQ_POINT = (2, 0)
 
 
-def expand(expr, definitions):
+def expand_definitions(expr, definitions):
     """An expression with derived symbols replaced by what they are."""
-    return _expanded(expr, tuple(definitions.items()))
+    return _expand_definitions(expr, tuple(definitions.items()))
 
 
 @lru_cache(maxsize=4096)
-def _expanded(expr, definitions):
+def _expand_definitions(expr, definitions):
     for _ in definitions:  # each pass resolves one level
         expanded = expr.xreplace(dict(definitions))
         if expanded == expr:
@@ -77,7 +77,7 @@ DOMAINS = {
 }
 
 
-def admits(domain, value):
+def domain_admits(domain, value):
     """Whether a Fraction lies in a domain."""
     return (
         domain == "real"
@@ -91,7 +91,7 @@ def admits(domain, value):
     )
 
 
-def _function(name, of):
+def _check_function(name, of):
     if not callable(of):
         refuse(f"{name}: of", "must be a function of a run, or of a problem", of)
     return of
@@ -156,7 +156,7 @@ class Table:
         """What a function of one's own reads off a run, as an expectation over all ways that it can
         go: `of` is given a `fedtheory.own.Way`."""
         symbol = self.measured(name, latex, meaning, unit, f"own {name}", "T", "E")
-        return self._owned(symbol, Own(_function(name, of)))
+        return self._set_own(symbol, Own(_check_function(name, of)))
 
     def constant(self, name, latex, meaning, unit, of, bound="exact", domain="nonnegative"):
         """A constant of the problem by a function of one's own, which is given a
@@ -165,9 +165,9 @@ class Table:
         if bound not in BOUNDS:
             refuse(f"{name}: bound", f"must be one of {', '.join(BOUNDS)}", bound)
         symbol = self.add(name, latex, meaning, unit, domain)
-        return self._owned(symbol, Own(_function(name, of), BOUNDS[bound]))
+        return self._set_own(symbol, Own(_check_function(name, of), BOUNDS[bound]))
 
-    def _owned(self, symbol, own):
+    def _set_own(self, symbol, own):
         self.entries[symbol.name] = self.entries[symbol.name]._replace(own=own)
         return symbol
 

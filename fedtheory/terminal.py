@@ -45,25 +45,25 @@ def _silence(stream):
         os.dup2(os.open(os.devnull, os.O_WRONLY), stream.fileno())
 
 
-def styled(stream=None):
+def wants_bold(stream=None):
     """Whether bold text is wanted: on a terminal, unless NO_COLOR is set or the terminal is dumb."""
     stream = stream or sys.stdout
     plain = os.environ.get("NO_COLOR") or os.environ.get("TERM") == "dumb"
     return stream.isatty() and not plain
 
 
-def columns(otherwise, stream=None):
+def terminal_width(otherwise, stream=None):
     """Columns to fill: the terminal's, or a number of them where output goes elsewhere."""
     stream = stream or sys.stdout
     return shutil.get_terminal_size().columns if stream.isatty() else otherwise
 
 
-def reading(otherwise=88):
+def reading_width(otherwise=88):
     """Columns of running text: as wide as the terminal, within what is read well."""
-    return min(100, max(60, columns(otherwise)))
+    return min(100, max(60, terminal_width(otherwise)))
 
 
-def fitted(line, wide):
+def fit_width(line, wide):
     """A line in so many columns; what is cut off is said to be.
 
     >>> from fedtheory.terminal import fitted
@@ -73,21 +73,21 @@ def fitted(line, wide):
     return line if len(line) <= wide else f"{line[: max(wide - 3, 0)]}..."
 
 
-def table(rows, stream=None):
+def print_table(rows, stream=None):
     """Rows of (name, text) under each other; on a terminal each text keeps to the columns that are
     left beside the names."""
     wide = max((len(name) for name, _ in rows), default=0) + 2
-    left = columns(0, stream) - wide
+    left = terminal_width(0, stream) - wide
     if left <= -wide:  # elsewhere a row is a line, for programs such as grep
         return "\n".join(f"{name:{wide}s}{text}" for name, text in rows)
     if left < 24:  # names leave too little room: each text stands below its name
-        return "\n".join(part for name, text in rows for part in below(name, text, left + wide))
+        return "\n".join(part for name, text in rows for part in hang_text(name, text, left + wide))
     broken = lambda text: textwrap.wrap(text, left, break_on_hyphens=False)
     indent = "\n" + " " * wide
     return "\n".join(f"{name:{wide}s}{indent.join(broken(text))}" for name, text in rows)
 
 
-def below(name, text, wide):
+def hang_text(name, text, wide):
     """Lines of a name, and of its text under it."""
     inset = " " * (len(name) - len(name.lstrip()))
     yield inset + " ".join(name.split())
@@ -96,7 +96,7 @@ def below(name, text, wide):
     )
 
 
-def duration(seconds):
+def duration_text(seconds):
     """Seconds in words that are read at a glance.
 
     >>> from fedtheory.terminal import duration
@@ -110,7 +110,7 @@ def duration(seconds):
     return f"{minutes} min {rest} s" if minutes else f"{rest} s"
 
 
-def followed(progress, label):
+def progress_callback(progress, label):
     """What is called as work goes on: a function as it is, `True` as a live line; None of None.
 
     >>> from fedtheory.terminal import followed
@@ -124,7 +124,7 @@ def followed(progress, label):
     return progress or None
 
 
-def notebook(stream):
+def is_notebook(stream):
     """Whether a stream goes to a notebook, where a carriage return begins the line anew."""
     return type(stream).__module__.partition(".")[0] == "ipykernel"
 
@@ -136,7 +136,7 @@ class Line:
     def __init__(self, stream=None):
         self.stream, self.last, self.long = stream or sys.stderr, 0.0, 0
         self.terminal = self.stream.isatty()
-        self.tty = self.terminal or notebook(self.stream)
+        self.tty = self.terminal or is_notebook(self.stream)
 
     def progress(self, label):
         """A function of (done, total) that says how far it is and how long it takes; `share` is what
@@ -150,12 +150,12 @@ class Line:
             seconds = now - begun
             if isinstance(done, str):  # of a search: (claim, instances so far, largest ratio)
                 self.last = now
-                self.say(f"{label}: {total} instances, {duration(seconds)}", "")
+                self.say(f"{label}: {total} instances, {duration_text(seconds)}", "")
             elif 0 < done < total:
                 self.last = now
                 share = share or done / total
-                left = duration(seconds * (1 - share) / share)
-                self.say(f"{label}: {done}/{total}, {duration(seconds)}, {left} left", "")
+                left = duration_text(seconds * (1 - share) / share)
+                self.say(f"{label}: {done}/{total}, {duration_text(seconds)}, {left} left", "")
 
         self.last = begun
         return report
@@ -163,7 +163,9 @@ class Line:
     def say(self, text, end="\n"):
         """A line; with another `end` one that the next replaces."""
         if self.tty and not end:
-            text = fitted(text, columns(80, self.stream) - 1)  # a line that wraps is not replaced
+            text = fit_width(
+                text, terminal_width(80, self.stream) - 1
+            )  # a line that wraps is not replaced
         rest = "\033[K" if self.terminal else " " * max(0, self.long - len(text))
         with suppress(OSError):  # how far it is matters to nobody who cannot read it
             self.stream.write(f"\r{text}{rest}{end}" if self.tty else f"{text}\n")

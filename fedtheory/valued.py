@@ -8,7 +8,7 @@ from fedtheory import enclosure, given
 from fedtheory.conditions import Outside
 from fedtheory.enclosure import arrays
 from fedtheory.errors import InvalidInput, show
-from fedtheory.symbol import admits
+from fedtheory.symbol import domain_admits
 from fedtheory.writing import plain
 
 
@@ -49,7 +49,7 @@ class Valued:
             return asked.value(numbers) if side == "right" else asked.value_left(numbers)
         except enclosure.Undefined as error:
             raise InvalidInput(
-                f"{self.title} has no value at {_listed(values, self.needs(getattr(asked, side)))}: "
+                f"{self.title} has no value at {_list_values(values, self.needs(getattr(asked, side)))}: "
                 f"it takes {error}"
             ) from None
 
@@ -73,13 +73,13 @@ class Valued:
                     f"{name} of {self.title} is defined as {plain(entry.definition)}; give "
                     + ", ".join(sorted(s.name for s in self.expand(entry.symbol).free_symbols))
                 )
-            numbers[name] = enclosure.number(name, value)
+            numbers[name] = enclosure.exact_number(name, value)
         return numbers
 
     def _failing(self, values, numbers, complete):
         floats = any(isinstance(value, float) for value in values.values())
         for name, value in numbers.items():
-            if name in self.symbols and not admits(self.symbols[name].domain, value):
+            if name in self.symbols and not domain_admits(self.symbols[name].domain, value):
                 yield Outside(self.symbols[name])
         for assumption in self.assumptions:
             if assumption.relation is None:
@@ -101,7 +101,7 @@ class Valued:
 
     def _got(self, broken, values):
         values = {getattr(key, "name", key): value for key, value in values.items()}
-        return _listed(
+        return _list_values(
             values, [broken.name] if isinstance(broken, Outside) else self.needs(broken.relation)
         )
 
@@ -110,12 +110,16 @@ class Valued:
         `evaluate`."""
         expr = self.lines[line][2]
         self._require(expr, values)
-        return arrays.sweep(self.expand(expr), {name: values[name] for name in self.needs(expr)})
+        return arrays.sweep_expression(
+            self.expand(expr), {name: values[name] for name in self.needs(expr)}
+        )
 
     def fast_left(self, values, line=0):
         expr = self.lines[line][0]
         self._require(expr, values)
-        return arrays.sweep(self.expand(expr), {name: values[name] for name in self.needs(expr)})
+        return arrays.sweep_expression(
+            self.expand(expr), {name: values[name] for name in self.needs(expr)}
+        )
 
     def mask(self, values):
         """Where arrays of numbers satisfy every assumption between numbers."""
@@ -124,7 +128,7 @@ class Valued:
             if assumption.relation is not None:
                 relation = self.expand(assumption.relation)
                 self._require(relation, values)
-                good = good & arrays.holds(
+                good = good & arrays.holds_at(
                     relation, {s.name: values[s.name] for s in relation.free_symbols}
                 )
         return good
@@ -135,18 +139,20 @@ def _decide(relation, numbers, floats):
     if relation in (sympy.true, sympy.false):
         return relation is sympy.true
     try:
-        truth = enclosure.decide(relation, numbers)
+        truth = enclosure.decide_relation(relation, numbers)
     except enclosure.Undefined:
         return False
     if truth is None:  # equal to thousands of bits
         return not isinstance(relation, (sympy.StrictLessThan, sympy.StrictGreaterThan))
     if not truth and floats:
         near = {s.name: float(numbers[s.name]) for s in relation.free_symbols}
-        return bool(arrays.holds(relation, near)) and not isinstance(relation, (sympy.Lt, sympy.Gt))
+        return bool(arrays.holds_at(relation, near)) and not isinstance(
+            relation, (sympy.Lt, sympy.Gt)
+        )
     return truth
 
 
-def _listed(values, names):
+def _list_values(values, names):
     values = {getattr(key, "name", key): value for key, value in values.items()}
     as_text = lambda v: str(v) if isinstance(v, (int, float, Fraction, sympy.Basic)) else show(v)
     return ", ".join(f"{name}={as_text(values[name])}" for name in names if name in values)

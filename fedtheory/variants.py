@@ -56,7 +56,7 @@ class Varied:
         if not words:
             mine["statement"] = said
         else:
-            was = statements.shortened(said)
+            was = statements.to_keywords(said)
             for first in statements.FIRST if "lines" in words else ():
                 was.pop(first, None)
             mine.update(was)

@@ -186,17 +186,17 @@ class _Latex(_Ordered, LatexPrinter):
 
 def plain(expr, table=None):
     """A formula for terminals and error messages: K_0 eta_0 <= 1/(4 L)."""
-    return _written(_Plain(), expr, table).replace("**", "^").replace("*", " ")
+    return _print_with(_Plain(), expr, table).replace("**", "^").replace("*", " ")
 
 
 def latex(expr, table):
     """A formula with a table's letters."""
-    return _written(
+    return _print_with(
         _Latex(dict(symbol_names=table.latex_names(), fold_short_frac=False)), expr, table
     )
 
 
-def _written(printer, expr, table):
+def _print_with(printer, expr, table):
     entries = table.items() if table is not None else ()
     printer.entries = {name: (place, entry) for place, (name, entry) in enumerate(entries)}
     return printer.doprint(expr)

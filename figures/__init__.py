@@ -16,20 +16,20 @@ from fedtheory.figures._record import Figure
 SCALES = ("smoke", "quick", "paper")
 
 
-def ids():
+def figure_ids():
     """Names of all figures: those of the files of this folder, and users' own."""
-    return sorted({*_shipped(), *own()})
+    return sorted({*_shipped_figures(), *user_figures()})
 
 
 @cache
-def _shipped():
+def _shipped_figures():
     return [name for _, name, _ in pkgutil.iter_modules(__path__) if not name.startswith("_")]
 
 
-def own():
+def user_figures():
     """id -> (File, Figure) of users' figures: FIGURE is called after its file, FIGURES say it."""
     found = {}
-    for file in brought.files():
+    for file in brought.list_files():
         brought.several_of(file, "FIGURES")
         several = {**getattr(file.module, "FIGURES", {})}
         if hasattr(file.module, "FIGURE"):
@@ -38,7 +38,7 @@ def own():
             if (
                 not isinstance(name, str)
                 or name in found
-                or name in _shipped()
+                or name in _shipped_figures()
                 or not isinstance(record, Figure)
             ):
                 refuse(f"{file.path}: FIGURE", "must be a Figure of a name that no other has", name)
@@ -46,23 +46,27 @@ def own():
     return found
 
 
-def known(name):
+def check_id(name):
     """An id that has a file; any other is refused."""
-    if name not in ids():
+    if name not in figure_ids():
         near = [
-            other for other in ids() if isinstance(name, str) and name.partition("_")[0] in other
+            other
+            for other in figure_ids()
+            if isinstance(name, str) and name.partition("_")[0] in other
         ]
-        raise InvalidInput(f"figure must be one of {', '.join(near or ids())}; got {show(name)}")
+        raise InvalidInput(
+            f"figure must be one of {', '.join(near or figure_ids())}; got {show(name)}"
+        )
     return name
 
 
 def figure(name):
     """The Figure of an id."""
-    if known(name) in own():
-        return own()[name][1]
+    if check_id(name) in user_figures():
+        return user_figures()[name][1]
     return importlib.import_module(f"fedtheory.figures.{name}").FIGURE
 
 
 def figures():
     """id -> Figure, over every file of figures/, and users' own."""
-    return {name: figure(name) for name in ids()}
+    return {name: figure(name) for name in figure_ids()}

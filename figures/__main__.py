@@ -17,7 +17,7 @@ from fedtheory.errors import FedtheoryError, explain_system, refuse
 from fedtheory.figures import _judged, _making
 
 
-def parser(prog="python -m figures"):
+def build_parser(prog="python -m figures"):
     """The parser of figures."""
     found = Parser(prog=prog, description="Make the figures and tables.")
     found.add_argument("ids", nargs="*", metavar="ID", help="which; all of them if none is named")
@@ -30,7 +30,7 @@ def parser(prog="python -m figures"):
         help="a folder of arrays from an earlier run, or of data sets; it is only read",
     )
     found.add_argument("--out", default="figures-out", metavar="DIR", help="where everything goes")
-    spreading.options(found)
+    spreading.add_options(found)
     found.add_argument(
         "--with",
         dest="files",
@@ -49,14 +49,14 @@ def parser(prog="python -m figures"):
 
 
 def main(argv=None, prog="python -m figures"):
-    return terminal.finish("figures", lambda: _asked(argv, prog))
+    return terminal.finish("figures", lambda: _requested_figures(argv, prog))
 
 
-def _asked(argv, prog):
-    arguments = parser(prog).parse_args(argv)
+def _requested_figures(argv, prog):
+    arguments = build_parser(prog).parse_args(argv)
     try:
-        with brought.beside(arguments.files):
-            return _made(arguments)
+        with brought.registered(arguments.files):
+            return _make_figures(arguments)
     except KeyboardInterrupt:
         terminal.say("figures: interrupted; what was finished is kept")
         return 130
@@ -68,31 +68,35 @@ def _asked(argv, prog):
         return 2
 
 
-def _made(arguments):
+def _make_figures(arguments):
     """The exit status of making figures; where files are given and no ID, of theirs alone."""
     for name in arguments.ids:
-        figures.known(name)
+        figures.check_id(name)
     if arguments.scale not in figures.SCALES:
         refuse("--scale", f"must be one of {', '.join(figures.SCALES)}", arguments.scale)
-    executor = spreading.option(arguments, _making.EXECUTOR)
+    executor = spreading.chosen_executor(arguments, _making.EXECUTOR)
     if arguments.data and not Path(arguments.data).is_dir():
         refuse("--data", "must be a folder", arguments.data)
     out = Path(arguments.out)
     if out.exists() and not out.is_dir():
         refuse("--out", "must be a folder", arguments.out)
     if arguments.findings:
-        rows = _judged.table(out)
+        rows = _judged.findings_table(out)
         listed = [row._asdict() for row in rows]
-        print(json.dumps(listed, indent=2) if arguments.json else "\n".join(_judged.told(rows)))
+        print(
+            json.dumps(listed, indent=2)
+            if arguments.json
+            else "\n".join(_judged.describe_table(rows))
+        )
         return 0
     if arguments.data:
         os.environ.setdefault(FOLDER, arguments.data)  # processes of this command see it too
     folders = [Path(arguments.data), Path(arguments.data) / "data"] if arguments.data else []
     given = {str(Path(name).resolve()) for name in arguments.files}
-    own = [name for name, (file, _) in figures.own().items() if file.path in given]
-    ids = list(dict.fromkeys(arguments.ids)) or own or figures.ids()
+    own = [name for name, (file, _) in figures.user_figures().items() if file.path in given]
+    ids = list(dict.fromkeys(arguments.ids)) or own or figures.figure_ids()
     _writable(outputs.Folder(out), ids)
-    failed = _making.make(ids, arguments.scale, out, folders, executor=executor)
+    failed = _making.make_all(ids, arguments.scale, out, folders, executor=executor)
     made = [name for name in ids if name not in failed]
     told = dict(made=made, failed=failed, scale=arguments.scale, out=str(out))
     text = f"{len(made)} of {len(ids)} figures are in {out}"

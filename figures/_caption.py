@@ -12,30 +12,30 @@ from fedtheory.figures import _findings
 from fedtheory.figures._record import WIDTHS
 
 
-def plotted(record, data):
+def describe_plot(record, data):
     """What is plotted: constants, laws, bands, numbers of seeds, what ± is."""
     return record.caption(data) if record.caption else ""
 
 
-def shown(record, data, outcomes):
+def describe_findings(record, data, outcomes):
     """What the figure shows: in its own words, and by its findings."""
     own = record.says(data) if record.says else ""
-    return " ".join(filter(None, (own, tally(outcomes))))
+    return " ".join(filter(None, (own, tally_findings(outcomes))))
 
 
-def tally(outcomes):
+def tally_findings(outcomes):
     """`Of 38 sentences, 12 are reproduced, ...; not reproduced: a, b` of findings."""
     if not outcomes:
         return ""
     verdicts = [verdict for verdict, _ in outcomes.values()]
     counts = [f"{verdicts.count(v)} {v}" for v in _findings.VERDICTS if v in verdicts]
     wrong = [claim for claim, (v, _) in outcomes.items() if v == _findings.NOT_REPRODUCED]
-    named = f" Not reproduced: {listed(wrong, 6)}." if wrong else ""
+    named = f" Not reproduced: {join_words(wrong, 6)}." if wrong else ""
     sentences = "the sentence" if len(verdicts) == 1 else f"{len(verdicts)} sentences"
     return f"Findings on {sentences} of the paper: {', '.join(counts)}.{named}"
 
 
-def listed(words, most=99):
+def join_words(words, most=99):
     """`a, b and 3 more`; parts that have commas of their own are told apart by semicolons."""
     words = list(words)
     if len(words) > 1 and any(", " in word for word in words):
@@ -45,17 +45,17 @@ def listed(words, most=99):
     return " and ".join(filter(None, (", ".join(words[:-1]), words[-1]))) if words else "none"
 
 
-def constants(table, values):
+def constants_text(table, values):
     r"""`$L=1$, $\mu=0.05$` of numbers by name, in a paper's letters; other names as they are."""
 
     def letter(name):
         plain = "\\" in name or len(name) == 1
         return table[name].latex if name in table else name if plain else rf"\mathrm{{{name}}}"
 
-    return ", ".join(f"${letter(name)}={bare(value)}$" for name, value in values.items())
+    return ", ".join(f"${letter(name)}={bare_number(value)}$" for name, value in values.items())
 
 
-def bare(value, digits=3):
+def bare_number(value, digits=3):
     """A number inside mathematics."""
     value = float(value)
     if not np.isfinite(value):
@@ -70,14 +70,14 @@ def bare(value, digits=3):
     return ("" if mantissa == "1" else rf"{mantissa}\times") + f"10^{{{size}}}"
 
 
-def number(value, digits=2):
+def number_text(value, digits=2):
     """A number in a sentence."""
-    return f"${bare(value, digits)}$"
+    return f"${bare_number(value, digits)}$"
 
 
-def files(name, record, data, outcomes):
+def caption_files(name, record, data, outcomes):
     """{suffix: text} of a figure's caption."""
-    about, says = plotted(record, data), shown(record, data, outcomes)
+    about, says = describe_plot(record, data), describe_findings(record, data, outcomes)
     title = f"{record.cites}: {record.title}."
     where = f"{record.width} width, {WIDTHS[record.width]} in"
     if record.stacks:
@@ -85,14 +85,20 @@ def files(name, record, data, outcomes):
     tex = r"\caption{\textbf{" + tex_of(title) + "} " + tex_of(f"{about} {says}".strip())
     return {
         "md": "\n\n".join(
-            filter(None, (f"**{markdown(title)}** {markdown(about)}".strip(), markdown(says)))
+            filter(
+                None,
+                (
+                    f"**{caption_markdown(title)}** {caption_markdown(about)}".strip(),
+                    caption_markdown(says),
+                ),
+            )
         )
         + "\n",
         "caption.tex": f"% {name}: made for {where}\n{tex}}}\n\\label{{fig:{name}}}\n",
     }
 
 
-def parts(text):
+def split_mathematics(text):
     """(text, whether it is mathematics) in turn; a dollar on its own is text."""
     split = text.split("$")
     if len(split) % 2 == 0:
@@ -100,9 +106,11 @@ def parts(text):
     return [(part, n % 2 == 1) for n, part in enumerate(split)]
 
 
-def markdown(text):
+def caption_markdown(text):
     escaped = lambda part: re.sub(r"([\\`*_\[\]<>|])", r"\\\1", part)
-    return "".join(f"${part}$" if maths else escaped(part) for part, maths in parts(text))
+    return "".join(
+        f"${part}$" if maths else escaped(part) for part, maths in split_mathematics(text)
+    )
 
 
 TEX = {
@@ -139,4 +147,4 @@ TEX = {
 def tex_of(text):
     """Text as LaTeX prints it; what stands between dollars is mathematics already."""
     plain = lambda part: "".join(TEX.get(c, c) for c in part)
-    return "".join(f"${part}$" if maths else plain(part) for part, maths in parts(text))
+    return "".join(f"${part}$" if maths else plain(part) for part, maths in split_mathematics(text))

@@ -34,7 +34,8 @@ class Column(Figure):
         for n, (row, column) in enumerate(np.ndindex(nrows, ncols)):
             place = (column, row) if turned else divmod(n, across)
             share = dict(
-                sharex=_shared(sharex, axes, row, column), sharey=_shared(sharey, axes, row, column)
+                sharex=_shared_axis(sharex, axes, row, column),
+                sharey=_shared_axis(sharey, axes, row, column),
             )
             self.places[place] = axes[row, column] = self.add_subplot(grid[place], **share)
         self.asked = axes
@@ -45,10 +46,10 @@ class Column(Figure):
     def legend(self, *args, ncols=1, **more):
         """The same with as many entries in a row as a column has room for."""
         words = more.get("labels") or [each.get_label() for each in more["handles"]]
-        longest = max(map(_table.length, words))
+        longest = max(map(_table.shown_length, words))
         return super().legend(*args, ncols=min(ncols, 2 if longest > LONG else 3), **more)
 
-    def relabelled(self):
+    def relabel_panels(self):
         """Labels as panels now stand: each has its own, or that of the row or column that it was in,
         unless a panel beside or below it, of the same scale, says it."""
         if self.places is None:
@@ -74,15 +75,15 @@ class Column(Figure):
                 ax.tick_params(labelbottom=False)
 
 
-def _shared(how, axes, row, column):
+def _shared_axis(how, axes, row, column):
     """The panel whose scale another has: the first of all, of its row or of its column."""
     first = {True: (0, 0), "all": (0, 0), "row": (row, 0), "col": (0, column)}.get(how)
     return axes[first] if first is not None and first != (row, column) else None
 
 
-def drawn(record, data):
+def draw_column(record, data):
     """A figure's version for one column."""
     figure = Column(record.height)
     record.draw(figure, data)
-    figure.relabelled()
+    figure.relabel_panels()
     return figure

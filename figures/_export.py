@@ -36,55 +36,55 @@ class Drawn(NamedTuple):
     findings: dict  # claim -> [verdict, sentence]
 
 
-def export(name, record, data, scale, out):
+def export_figure(name, record, data, scale, out):
     """Write every file of a figure, unless they are there as they would be; returns its findings."""
-    made = there(name, data, scale, out) or drawn(name, record, data, scale)
-    keep(name, record, made, scale, out)
+    made = find_drawn(name, data, scale, out) or draw_files(name, record, data, scale)
+    keep_drawn(name, record, made, scale, out)
     return made.findings
 
 
-def there(name, data, scale, out):
+def find_drawn(name, data, scale, out):
     """What was drawn of these arrays before, where every file is as it was left; None otherwise."""
-    last = _read(_stamp(name, out), {})
-    if last.get("key") != _defined(name, data, scale):
+    last = _read_json(_stamp_path(name, out), {})
+    if last.get("key") != _digest_of_figure(name, data, scale):
         return None
-    same = all(_hash(out / file) == content for file, content in last["files"].items())
+    same = all(_file_hash(out / file) == content for file, content in last["files"].items())
     return Drawn(**last) if same else None
 
 
-def drawn(name, record, data, scale):
+def draw_files(name, record, data, scale):
     """What is made of arrays: nothing is written, so that it can be made elsewhere."""
-    judged = _judged(name, record, data)
-    found = pictures(record, data, judged)
-    texts = tables(record, record.rows(data)) if record.rows else {}
-    texts |= _caption.files(name, record, data, judged)
+    judged = _judge_findings(name, record, data)
+    found = draw_pictures(record, data, judged)
+    texts = table_files(record, record.rows(data)) if record.rows else {}
+    texts |= _caption.caption_files(name, record, data, judged)
     found |= {suffix: text.encode() for suffix, text in texts.items()}
     files = {f"{name}.{suffix}": content for suffix, content in found.items()}
-    return Drawn(_defined(name, data, scale), files, judged)
+    return Drawn(_digest_of_figure(name, data, scale), files, judged)
 
 
-def keep(name, record, made, scale, out):
+def keep_drawn(name, record, made, scale, out):
     """Write what was drawn; every figure's findings and claims stand in two files of all. Where what
     no command wrote was moved to from their places, in words."""
     files = {file: content for file, content in made.files.items() if isinstance(content, bytes)}
     hashes = dict(made.files) | {file: outputs.digest(content) for file, content in files.items()}
     stamp = json.dumps(made._replace(files=hashes)._asdict(), indent=1, **STRICT) + "\n"
-    files[_stamp(name, out).relative_to(out).as_posix()] = stamp.encode()
+    files[_stamp_path(name, out).relative_to(out).as_posix()] = stamp.encode()
     found = [(claim, name, scale, *said) for claim, said in made.findings.items()]
     claims = sorted({*record.shows, *made.findings})
     row = (name, record.title, record.cites, scale, claims)
     folder = outputs.Folder(out)
     with locked(out / outputs.LOG):  # two commands may be at work on one folder
-        files["findings.json"] = merged(out / "findings.json", ENTRY, name, found)
-        files["figures.json"] = merged(out / "figures.json", INDEX, name, [row])
+        files["findings.json"] = merge_entries(out / "findings.json", ENTRY, name, found)
+        files["figures.json"] = merge_entries(out / "figures.json", INDEX, name, [row])
         return folder.write_over(files)
 
 
-def _stamp(name, out):
+def _stamp_path(name, out):
     return out / "data" / f"{name}.drawn.json"
 
 
-def _judged(name, record, data):
+def _judge_findings(name, record, data):
     found = {
         claim: list(finding)
         for claim, finding in (record.findings(data) if record.findings else {}).items()
@@ -96,13 +96,13 @@ def _judged(name, record, data):
                 f"must be one of {', '.join(_findings.VERDICTS)}",
                 finding,
             )
-    if record.findings and (missing := sorted(_named().get(name, set()) - {*found})):
+    if record.findings and (missing := sorted(_sentences_by_figure().get(name, set()) - {*found})):
         refuse(f"{name}: findings", "must judge every sentence that names the figure", missing)
     return found
 
 
 @cache
-def _named():
+def _sentences_by_figure():
     """figure -> ids of the sentences that it is to judge."""
     named = {}
     for claim in discover.claims():
@@ -111,7 +111,7 @@ def _named():
     return named
 
 
-def _defined(name, data, scale):
+def _digest_of_figure(name, data, scale):
     """A hash of all that defines a figure's files: its arrays, what draws them, and the library
     that prints."""
     import matplotlib
@@ -123,16 +123,16 @@ def _defined(name, data, scale):
             + np.ascontiguousarray(array).tobytes()
         )
     total.update(
-        sources.digest([f"fedtheory.figures.{name}", "fedtheory.figures._export"]).encode()
+        sources.digest_of_reach([f"fedtheory.figures.{name}", "fedtheory.figures._export"]).encode()
     )
     return total.hexdigest()
 
 
-def _hash(file):
+def _file_hash(file):
     return hashlib.sha256(file.read_bytes()).hexdigest() if file.is_file() else None
 
 
-def _read(file, otherwise):
+def _read_json(file, otherwise):
     """What a JSON file of ours says; what was cut short or is another's counts as absent."""
     try:
         found = json.loads(Path(file).read_text())
@@ -141,7 +141,7 @@ def _read(file, otherwise):
     return found if isinstance(found, type(otherwise)) else otherwise
 
 
-def pictures(record, data, judged=()):
+def draw_pictures(record, data, judged=()):
     """suffix -> bytes; a picture that hides points, or marks a claim as what its finding is not, is
     none."""
     import matplotlib
@@ -154,20 +154,20 @@ def pictures(record, data, judged=()):
         matplotlib.rcParams.update(_style.RC)
         figure = Figure(figsize=record.size, layout="constrained")
         record.draw(figure, data)
-        found = _files(record, figure, judged, METADATA)
+        found = _picture_files(record, figure, judged, METADATA)
         if record.stacks:
-            narrow = _files(record, _columns.drawn(record, data), judged, ("pdf",))
+            narrow = _picture_files(record, _columns.draw_column(record, data), judged, ("pdf",))
             found["column.pdf"] = narrow["pdf"]
     return found
 
 
-def _files(record, figure, judged, suffixes):
+def _picture_files(record, figure, judged, suffixes):
     """suffix -> bytes of a drawn figure that hides nothing."""
     from fedtheory.figures import _looks
 
     found = {}
     figure.draw_without_rendering()
-    if wrong := _looks.faults(figure, dict(judged)):
+    if wrong := _looks.find_faults(figure, dict(judged)):
         refuse(
             f"{record.cites}: the picture", "must show all that it plots, as it was judged", wrong
         )
@@ -177,11 +177,11 @@ def _files(record, figure, judged, suffixes):
         figure.savefig(stream, format=suffix, metadata=METADATA[suffix])
         found[suffix] = stream.getvalue()
     if "svg" in found:
-        found["svg"] = _slim.slim(found["svg"])
+        found["svg"] = _slim.slim_svg(found["svg"])
     return found
 
 
-def tables(record, rows):
+def table_files(record, rows):
     """suffix -> text: the rows for a spreadsheet, for LaTeX and for reading."""
     rows = [[str(cell) for cell in row] for row in rows]
     if len({len(row) for row in rows}) != 1:
@@ -213,14 +213,14 @@ ENTRY = ("claim", "figure", "scale", "verdict", "sentence")
 INDEX = ("figure", "title", "cites", "scale", "claims")
 
 
-def entries(file, fields=ENTRY):
+def read_entries(file, fields=ENTRY):
     """What a file of all figures says; what is no entry counts as absent."""
-    return [e for e in _read(file, []) if isinstance(e, dict) and set(e) == set(fields)]
+    return [e for e in _read_json(file, []) if isinstance(e, dict) and set(e) == set(fields)]
 
 
-def merged(file, fields, name, rows):
+def merge_entries(file, fields, name, rows):
     """The file of all figures with what there is of this one; that of others stays."""
-    others = [entry for entry in entries(file, fields) if entry["figure"] != name]
+    others = [entry for entry in read_entries(file, fields) if entry["figure"] != name]
     all_ = others + [dict(zip(fields, row)) for row in rows]
     all_.sort(key=lambda entry: (entry["figure"], str(entry.get("claim"))))
     return (json.dumps(all_, indent=1, **STRICT) + "\n").encode()

@@ -54,29 +54,31 @@ class Outcome(NamedTuple):
     sentence: str
 
 
-def judge(claim, cells, level=LEVEL, family=1, compares=None):
+def judge_claim(claim, cells, level=LEVEL, family=1, compares=None):
     """(verdict, sentence) of a finding claim from measured cells; `family` is how many sentences
     share the level, `compares` are those of its comparisons that are asked (by default all)."""
     asked = claim.compares if compares is None else compares
     if not asked:
         return Outcome(INCONCLUSIVE, f"{claim.id} names no comparison")
-    tests = [test for comparison in asked for test in _tests(comparison, cells)]
+    tests = [test for comparison in asked for test in _list_tests(comparison, cells)]
     found = [
         (
             label,
-            compare(one, relation, other, margin, level / family, len(tests))
+            compare_cells(one, relation, other, margin, level / family, len(tests))
             if why is None
             else Outcome(INCONCLUSIVE, why),
         )
         for label, one, relation, other, margin, why in tests
     ]
-    verdict = worst(outcome.verdict for _, outcome in found)
+    verdict = worst_verdict(outcome.verdict for _, outcome in found)
     shown = [
         f"{label}: {outcome.sentence}" for label, outcome in found if outcome.verdict == verdict
     ]
     count = f"{len(shown)} of {len(found)} comparisons; " if len(found) > 1 else ""
     more = f"; and {len(shown) - 3} more" if len(shown) > 3 else ""
-    confidence = "" if _exact(tests) else f" (level {level:g}{_shared(len(tests), family)})"
+    confidence = (
+        "" if _all_exact(tests) else f" (level {level:g}{_describe_sharing(len(tests), family)})"
+    )
     return Outcome(verdict, f"{verdict}: {count}{'; '.join(shown[:3])}{more}{confidence}")
 
 
@@ -89,32 +91,34 @@ def of_stand_ins(claim):
     """A finding's comparisons that other data than the paper's may judge: all but those with a
     printed number, and those of what happens at one."""
     exact = ("True", "False")
-    return tuple(c for c in claim.compares if _number(c.other) is None and c.other not in exact)
+    return tuple(
+        c for c in claim.compares if _parse_number(c.other) is None and c.other not in exact
+    )
 
 
-def worst(verdicts):
+def worst_verdict(verdicts):
     """Of several that must all be: one that fails decides, then one that is open."""
     verdicts = list(verdicts)
     order = (NOT_REPRODUCED, INCONCLUSIVE, NOT_JUDGED, NO_POWER, REPRODUCED)
     return next(v for v in order if v in verdicts)
 
 
-def _shared(count, family):
+def _describe_sharing(count, family):
     return (f", of refuting shared by {count}" if count > 1 else "") + (
         f", shared by {family} cells" if family > 1 else ""
     )
 
 
-def _exact(tests):
+def _all_exact(tests):
     return all(
         why is None and np.ndim(one) == np.ndim(other) == 0 for _, one, _, other, _, why in tests
     )
 
 
-def _tests(comparison, cells):
+def _list_tests(comparison, cells):
     """(label, one, relation, other, margin, why not) of each place a comparison speaks of."""
     quantity, one, relation, other, where, margin = comparison
-    constant = _number(other) is not None or other in ("True", "False")
+    constant = _parse_number(other) is not None or other in ("True", "False")
     needed = [one] if constant or relation in TREND else [one, other]
     places = [where]
     if where in ("", "every cell") and any((quantity, name, where) not in cells for name in needed):
@@ -140,7 +144,7 @@ def _tests(comparison, cells):
             continue
         values = cells[quantity, one, place]
         if relation in TREND:
-            values, why = _slopes(values)
+            values, why = _fit_slopes(values)
             yield label, values, TREND[relation], 0.0, None, why
         elif constant:
             yield label, values, relation, other, margin, None
@@ -148,7 +152,7 @@ def _tests(comparison, cells):
             yield label, values, relation, cells[quantity, other, place], margin, None
 
 
-def _slopes(values):
+def _fit_slopes(values):
     """Least-squares slopes per level of an array (seeds, levels), levels in increasing order."""
     values = np.asarray(values, float)
     if values.ndim == 0 or values.shape[-1] < 2:
@@ -160,7 +164,7 @@ def _slopes(values):
     return (values - values[..., ::-1])[..., pairs] @ steps[pairs] / (steps @ steps), None
 
 
-def compare(one, relation, other, margin=None, level=LEVEL, shared=1):
+def compare_cells(one, relation, other, margin=None, level=LEVEL, shared=1):
     """The outcome of `one relation other`; `other` may be a printed number, as text.
 
     Agreement is decided at `level`, refutation at its part of what is `shared`.
@@ -169,14 +173,14 @@ def compare(one, relation, other, margin=None, level=LEVEL, shared=1):
         refuse("relation", f"must be one of {', '.join(WORDS)}", relation)
     if isinstance(other, str):
         margin = (margin or 0.0) + _half_unit(other)
-        other = other == "True" if other in ("True", "False") else _number(other)
+        other = other == "True" if other in ("True", "False") else _parse_number(other)
         if other is None:
             return Outcome(INCONCLUSIVE, "the text's side is no number")
     one, other = np.asarray(one, float), np.asarray(other, float)
     if one.ndim > 1 or other.ndim > 1 or (one.ndim and other.ndim and one.shape != other.shape):
         return Outcome(INCONCLUSIVE, f"seeds do not pair up: {one.shape} and {other.shape}")
     if not (np.isfinite(one).all() and np.isfinite(other).all()) or not one.size or not other.size:
-        return Outcome(INCONCLUSIVE, _unmeasured(one, other))
+        return Outcome(INCONCLUSIVE, _describe_missing(one, other))
     difference = one - other
     if difference.ndim and len(difference) < SEEDS:
         return Outcome(INCONCLUSIVE, f"{len(difference)} seeds, {SEEDS} are needed")
@@ -184,13 +188,15 @@ def compare(one, relation, other, margin=None, level=LEVEL, shared=1):
         equal = difference == 0
         return Outcome(
             REPRODUCED if equal.all() else INCONCLUSIVE if equal.any() else NOT_REPRODUCED,
-            f"in {int(np.sum(equal))} of {equal.size} cases" if equal.ndim else _show(one, other),
+            f"in {int(np.sum(equal))} of {equal.size} cases"
+            if equal.ndim
+            else _show_means(one, other),
         )
     if relation == "~" and margin is None:
         return Outcome(INCONCLUSIVE, "no margin was fixed beforehand")
-    sentence = _show(one, other)
+    sentence = _show_means(one, other)
     if difference.ndim:
-        low, high = ends(difference, level)
+        low, high = confidence_ends(difference, level)
         sentence += f", difference {difference.mean():.3g} " + (
             f"in [{low:.3g}, {high:.3g}] over {len(difference)} seeds"
             if low < high
@@ -198,13 +204,13 @@ def compare(one, relation, other, margin=None, level=LEVEL, shared=1):
         )
     if relation == "~":
         sentence += f", margin ±{margin:.3g}"
-    return Outcome(str(decided(difference, relation, margin or 0.0, level, shared)), sentence)
+    return Outcome(str(decide_means(difference, relation, margin or 0.0, level, shared)), sentence)
 
 
-def decided(differences, relation, margin=0.0, level=LEVEL, shared=1):
+def decide_means(differences, relation, margin=0.0, level=LEVEL, shared=1):
     """The verdicts on means of independent differences (..., seeds), or on exact ones, ()."""
-    low, high = ends(differences, level)
-    least, most = ends(
+    low, high = confidence_ends(differences, level)
+    least, most = confidence_ends(
         differences, level / shared / (2 if relation == "~" else 1)
     )  # what is alike fails on two sides
     inside, outside, blind = {
@@ -221,7 +227,7 @@ def decided(differences, relation, margin=0.0, level=LEVEL, shared=1):
     return np.select([inside, outside, blind], [REPRODUCED, NOT_REPRODUCED, NO_POWER], INCONCLUSIVE)
 
 
-def ends(values, level=LEVEL):
+def confidence_ends(values, level=LEVEL):
     """(low, high) of independent values (..., seeds): each is beyond their mean with probability
     `level` at most (Student's t); an exact number is its own."""
     values = np.asarray(values, float)
@@ -230,17 +236,19 @@ def ends(values, level=LEVEL):
     count, same = values.shape[-1], np.ptp(values, axis=-1) == 0
     mean = np.where(same, values[..., 0], values.mean(axis=-1))
     half = np.where(
-        same, 0.0, _quantile(level, count - 1) * values.std(axis=-1, ddof=1) / math.sqrt(count)
+        same,
+        0.0,
+        _student_quantile(level, count - 1) * values.std(axis=-1, ddof=1) / math.sqrt(count),
     )
     return mean - half, mean + half
 
 
 @cache
-def _quantile(level, freedom):
+def _student_quantile(level, freedom):
     return float(stats.t.isf(level, freedom))
 
 
-def exactly(truths, label="cells"):
+def judge_exactly(truths, label="cells"):
     """The outcome of cells that are computed, not sampled: {cell: whether it agrees, None where
     unknown}."""
     wrong = [str(cell) for cell, true in truths.items() if true is not None and not true]
@@ -257,11 +265,11 @@ def exactly(truths, label="cells"):
     return Outcome(REPRODUCED, f"reproduced: all {len(truths)} {label} agree")
 
 
-def _show(one, other):
+def _show_means(one, other):
     return f"{np.mean(one):.4g} and {np.mean(other):.4g}"
 
 
-def _unmeasured(one, other):
+def _describe_missing(one, other):
     bad = sum(int((~np.isfinite(side)).sum()) for side in (one, other))
     endless = max(int(np.isposinf(side).sum()) for side in (one, other))
     return (
@@ -273,7 +281,7 @@ def _unmeasured(one, other):
     )
 
 
-def _number(text):
+def _parse_number(text):
     try:
         return float(text)
     except ValueError:
@@ -282,4 +290,4 @@ def _number(text):
 
 def _half_unit(text):
     """Half a unit of the last printed digit."""
-    return 0.5 * 10.0 ** -len(text.partition(".")[2]) if _number(text) is not None else 0.0
+    return 0.5 * 10.0 ** -len(text.partition(".")[2]) if _parse_number(text) is not None else 0.0

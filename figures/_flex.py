@@ -15,14 +15,14 @@ from fedtheory.claims.flex import findings
 from fedtheory.figures import _findings
 from fedtheory.figures._table import Cell
 from fedtheory.problems.synthetic import synthetic, synthetic_data
-from fedtheory.runs.running import threads
+from fedtheory.runs.running import thread_count
 
 E, ETA_0 = 5, 1.0
 SAMPLES = 200  # training samples of each device, where all have the same: sqrt(20 * 2000)
 SCHEMES = {"A": "flex_a", "B": "flex_b", "C": "flex_c"}
 
 
-def task(alpha, clients, seed, **options):
+def synthetic_task(alpha, clients, seed, **options):
     """SYNTHETIC(alpha, alpha) of a seed: the problem, and the arrays its clients hold out."""
     return (
         synthetic(alpha, alpha, clients, seed=seed, **options),
@@ -38,28 +38,28 @@ def held_out(arrays, clients):
     )
 
 
-def scores(path, X):
+def class_scores(path, X):
     """(points, n, classes) of points (points, d)."""
     return X @ path.reshape(len(path), X.shape[1], -1)
 
 
-def accuracy(path, test):
+def accuracy_at(path, test):
     """(points,) percentages of the test samples that a point gives their class."""
     X, y = test
-    return 100 * (scores(path, X).argmax(axis=2) == y).mean(axis=1)
+    return 100 * (class_scores(path, X).argmax(axis=2) == y).mean(axis=1)
 
 
-def loss(path, test):
+def loss_at(path, test):
     """(points,) mean cross-entropies on the test samples, without the ridge."""
     X, y = test
-    z = scores(path, X)
+    z = class_scores(path, X)
     z -= z.max(axis=2, keepdims=True)
     return (np.log(np.exp(z).sum(axis=2)) - z[:, np.arange(len(y)), y]).mean(axis=1)
 
 
-def over(jobs, work, progress):
+def run_jobs(jobs, work, progress):
     """[work(*job), ...]: each runs on one thread, as many at a time as there are cores."""
-    pool, found = ThreadPoolExecutor(threads()), []
+    pool, found = ThreadPoolExecutor(thread_count()), []
     try:
         for result in pool.map(lambda job: work(*job), jobs):
             found.append(result)
@@ -69,7 +69,7 @@ def over(jobs, work, progress):
     return found
 
 
-def first(hits, horizon):
+def rounds_to_hit(hits, horizon):
     """How many rounds until a hit, counted from 1; inf, which is censored, if there is none within
     the horizon."""
     hits = np.asarray(hits)[:horizon]
@@ -91,7 +91,7 @@ def rounds_of(values, horizon):
     return f"{middle} [{low}, {high}]".replace("-", "−")
 
 
-def censored(values):
+def describe_censored(values):
     """`3 of 40 runs` that have no hit within the horizon."""
     return f"{int(np.isinf(values).sum())} of {np.size(values)} runs"
 
@@ -102,10 +102,11 @@ PRINTED = {
 }
 
 
-def judged(cells, *names):
+def judge_cells(cells, *names):
     """id -> (verdict, sentence) of the named claims."""
     return {
-        f"flex.{name}": _findings.judge(discover.claim(f"flex.{name}"), cells) for name in names
+        f"flex.{name}": _findings.judge_claim(discover.claim(f"flex.{name}"), cells)
+        for name in names
     }
 
 
@@ -114,11 +115,12 @@ def cells_judged(cells):
     they share a level."""
     of = {PRINTED[key][0]: {(*key, ""): values} for key, values in cells.items()}
     return {
-        id: _findings.judge(discover.claim(id), cell, family=len(of)) for id, cell in of.items()
+        id: _findings.judge_claim(discover.claim(id), cell, family=len(of))
+        for id, cell in of.items()
     }
 
 
-def unrun(figure, cells):
+def unrun_cells(figure, cells):
     """The same of every printed cell that a figure is to judge and a scale leaves out."""
     left = (id for key, (id, _) in PRINTED.items() if key not in cells)
     return {
@@ -128,14 +130,14 @@ def unrun(figure, cells):
     }
 
 
-def cell(key, shown, outcomes):
+def make_cell(key, shown, outcomes):
     """A table's Cell of (quantity, which): ours as it is shown, the paper's number, and what
     `outcomes` say of them."""
     id, value = PRINTED[key]
     return Cell(shown, str(value).replace("-", "−"), outcomes[id][0], id)
 
 
-def agreement(outcomes):
+def describe_agreement(outcomes):
     """`12 of 32 cells agree, 8 do not, 12 have no power` of the outcomes of cells."""
     verdicts = [verdict for verdict, _ in outcomes.values()]
     words = {

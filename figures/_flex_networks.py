@@ -16,13 +16,13 @@ SPLITS = {"IID": "IID", "NIID": "non-IID"}
 GAIN, PAIRS = "accuracy_gain_percent", {"B over A": ("B", "A"), "C over B": ("C", "B")}
 
 
-def judged(data, by_claim):
-    return _fsl.outcomes(data, by_claim, STAND_IN)
+def judge_networks(data, by_claim):
+    return _fsl.judge_outcomes(data, by_claim, STAND_IN)
 
 
 def cells_judged(data, cells):
     """Outcomes of printed cells, {(quantity, which): values}; of stand-ins none is asked."""
-    if not _fsl.smaller(data):
+    if not _fsl.is_smaller_scale(data):
         return _flex.cells_judged(cells)
     return {_flex.PRINTED[key][0]: _findings.not_judged(_fsl.PRINTED) for key in cells}
 
@@ -30,11 +30,11 @@ def cells_judged(data, cells):
 # Tables 3 (a) and (b)
 
 
-def gains(data, name):
+def accuracy_gains(data, name):
     """(quantity, which) -> gains in points over seeds, of each printed cell that was run."""
     read, found = _fsl.Read(data), {}
     for split in SPLITS:
-        for count in counts(read):
+        for count in client_counts(read):
             for pair, (one, other) in PAIRS.items():
                 at = lambda scheme: 100 * read("final_accuracy", name, split, count, scheme)
                 key = GAIN, f"scheme {pair}, {name} {split} |T|={count}"
@@ -42,7 +42,7 @@ def gains(data, name):
     return found
 
 
-def counts(read):
+def client_counts(read):
     return [int(part) for part in read.parts(2)]
 
 
@@ -52,11 +52,11 @@ HEADER = [
 ]
 
 
-def table3(name, part, runs, minutes):
+def table3_figure(name, part, runs, minutes):
     """The figure of a part of table 3."""
 
     def compute(scale, progress):
-        return _fsl.gathered(flex_schemes.EXPERIMENT.runs_of(runs, scale), progress)
+        return _fsl.gather_arrays(flex_schemes.EXPERIMENT.runs_of(runs, scale), progress)
 
     def findings(data):
         """Cells that were not run have no gain, and say so."""
@@ -65,21 +65,21 @@ def table3(name, part, runs, minutes):
             for key in _flex.PRINTED
             if key[0] == GAIN and f", {name} " in key[1]
         }
-        return cells_judged(data, cells | gains(data, name))
+        return cells_judged(data, cells | accuracy_gains(data, name))
 
     def lines(data):
         outcomes = findings(data)
         shown = {
-            key: _flex.cell(key, _table.spread_of(values), outcomes)
-            for key, values in gains(data, name).items()
+            key: _flex.make_cell(key, _table.spread_of(values), outcomes)
+            for key, values in accuracy_gains(data, name).items()
         }
         return [
             [str(count), *(cell for (_, w), cell in shown.items() if w.endswith(f"|T|={count}"))]
-            for count in counts(_fsl.Read(data))
+            for count in client_counts(_fsl.Read(data))
         ]
 
     def said(data):
-        found = gains(data, name)
+        found = accuracy_gains(data, name)
         at = lambda split, pair: np.mean(
             [v for (_, w), v in found.items() if f"{pair}, {name} {split} " in w]
         )
@@ -104,12 +104,12 @@ def table3(name, part, runs, minutes):
             f"Points of test accuracy, mean ± deviation of {data['test_accuracy'].shape[1]} seeds. {_table.MARKED}.\n"
             f"Mean gains, the paper’s in brackets. {said(data)}."
         )
-        if _fsl.smaller(data):
+        if _fsl.is_smaller_scale(data):
             note += "\nA stand-in for the data and a twin of the network: the printed numbers are not compared."
         _table.ours_beside_paper(figure, HEADER, lines(data), note=note)
 
     def caption(data):
-        return _fsl.caption(
+        return _fsl.write_caption(
             data,
             "Differences of test accuracy in points; $|\\mathcal{T}|$ is the number of traces that devices follow, at "
             "1 all complete their work and the schemes are one algorithm. Mean $\\pm$ deviation over seeds.",
@@ -134,27 +134,29 @@ def table3(name, part, runs, minutes):
 # Arrivals
 
 
-def rebound(read, data, tau_0, reboot):
+def rounds_to_rebound(read, data, tau_0, reboot):
     """(seeds,) rounds until the accuracy before an arrival is back; inf where it is not."""
     goal = read.curve(data, tau_0, "vanilla", 0)[:, -2]  # of round tau_0 - 1
     later = read.curve(data, tau_0, reboot, 1)[:, int(tau_0) + 1 :]
-    return np.array([_flex.first(curve >= g, later.shape[1]) for curve, g in zip(later, goal)])
+    return np.array(
+        [_flex.rounds_to_hit(curve >= g, later.shape[1]) for curve, g in zip(later, goal)]
+    )
 
 
-def arrivals(figure, scale, progress):
+def arrival_arrays(figure, scale, progress):
     """Arrays of an arrival's runs, which differ in length."""
     parts = {}
     for (cell, seed), request in flex_arrivals.EXPERIMENT.runs_of(figure, scale).items():
         parts.setdefault(request["rounds"], {})[cell, seed] = request
-    return _fsl.joined(_fsl.gathered(part, progress) for part in parts.values())
+    return _fsl.join_arrays(_fsl.gather_arrays(part, progress) for part in parts.values())
 
 
-def horizon(read, data, tau_0):
+def rounds_after_arrival(read, data, tau_0):
     """Rounds that a run goes on after the arrival."""
     return int(read.rounds(data, tau_0, "fast", 1)[-1]) - int(tau_0)
 
 
-def within(values, most):
+def clip_rounds(values, most):
     """Rounds, censored ones as the horizon."""
     return np.minimum(values, most)
 

@@ -44,32 +44,34 @@ STAND_INS = (
 )
 
 
-def gathered(runs, progress, names=("test_accuracy",)):
+def gather_arrays(runs, progress, names=("test_accuracy",)):
     """Arrays of {(cell, seed): request}: `cells` by name, and each metric as (cells, seeds,
     measurements)."""
     found = _pool.several(list(runs.values()), progress)
-    return arrays(runs, found, names)
+    return gather_cells(runs, found, names)
 
 
-def there(runs, progress, names=("test_accuracy",)):
+def gather_present(runs, progress, names=("test_accuracy",)):
     """The same where some data may be absent: what they would have given is NaN."""
     asked, _ = _pool.possible(list(runs.values()))
-    found = {_pool.written(r): a for r, a in zip(asked, _pool.several(asked, progress))}
+    found = {_pool.request_text(r): a for r, a in zip(asked, _pool.several(asked, progress))}
     if not found:
         refuse("data", "must be there for one run or more", "none")
     none = {
         name: np.full_like(values, np.nan) for name, values in next(iter(found.values())).items()
     }
-    return arrays(runs, [found.get(_pool.written(r), none) for r in runs.values()], names)
+    return gather_cells(
+        runs, [found.get(_pool.request_text(r), none) for r in runs.values()], names
+    )
 
 
-def arrays(runs, found, names):
+def gather_cells(runs, found, names):
     cells = list(dict.fromkeys(cell for cell, _ in runs))
     seeds = len(runs) // len(cells)
     return {
         "cells": np.array([BETWEEN.join(map(str, cell)) for cell in cells]),
         "rounds": found[0]["rounds"],
-        "real": np.array(all(_published(request) for request in runs.values())),
+        "real": np.array(all(_is_published(request) for request in runs.values())),
         **{
             name: np.array([run[name] for run in found]).reshape(len(cells), seeds, -1)
             for name in names
@@ -77,7 +79,7 @@ def arrays(runs, found, names):
     }
 
 
-def joined(parts):
+def join_arrays(parts):
     """Arrays of several `gathered` as one, of runs of different lengths: the longest's rounds, how
     many measurements each cell has, and NaN beyond."""
     parts = list(parts)
@@ -101,9 +103,9 @@ def joined(parts):
     }
 
 
-def _published(request):
+def _is_published(request):
     """Whether a run's data are what somebody published."""
-    return bool(_sets.known(request["set"]["name"]).layouts)
+    return bool(_sets.find_set(request["set"]["name"]).layouts)
 
 
 class Read:
@@ -138,16 +140,16 @@ class Read:
         return list(dict.fromkeys(cell[place] for cell in self.cells))
 
 
-def judged(id, cells, smaller=True, stand_ins=STAND_INS):
+def judge_cells(id, cells, smaller=True, stand_ins=STAND_INS):
     """(verdict, sentence) of a finding from its cells; the sentence says on what. A number that is
     printed is the paper's data's and network's: nothing else is compared with it."""
     claim = discover.claim(id)
     if not smaller:
-        return _findings.judge(claim, cells)
+        return _findings.judge_claim(claim, cells)
     kept = _findings.of_stand_ins(claim)
     if not kept:
         return _findings.not_judged(PRINTED)
-    verdict, sentence = _findings.judge(claim, cells, compares=kept)
+    verdict, sentence = _findings.judge_claim(claim, cells, compares=kept)
     if id in OPEN:
         verdict, why = _findings.not_judged(OPEN[id])
         sentence = f"{why}; of them it is {sentence}"
@@ -156,19 +158,22 @@ def judged(id, cells, smaller=True, stand_ins=STAND_INS):
     return verdict, f"{sentence}; {stand_ins}"
 
 
-def smaller(data):
+def is_smaller_scale(data):
     """Whether arrays are of a scale that is not the paper's."""
     return not data["real"]
 
 
-def outcomes(data, by_claim, stand_ins=STAND_INS):
-    return {id: judged(id, cells, smaller(data), stand_ins) for id, cells in by_claim.items()}
+def judge_outcomes(data, by_claim, stand_ins=STAND_INS):
+    return {
+        id: judge_cells(id, cells, is_smaller_scale(data), stand_ins)
+        for id, cells in by_claim.items()
+    }
 
 
-def shown(ax, read, method, *cell, label=None, **more):
+def draw_accuracy(ax, read, method, *cell, label=None, **more):
     """A curve: the rolling mean of the test accuracy, its mean over seeds, between its extremes."""
     curves = np.array([_curves.rolling(curve) for curve in read.curve(*cell)])
-    return _style.band(
+    return _style.draw_band(
         ax,
         read.rounds(*cell),
         curves.mean(axis=0),
@@ -180,7 +185,7 @@ def shown(ax, read, method, *cell, label=None, **more):
     )
 
 
-def table(read, heads, quantities=tuple(_curves.MEASURES)):
+def accuracy_rows(read, heads, quantities=tuple(_curves.MEASURES)):
     """Rows of every cell: mean and deviation over seeds of what is measured."""
     from fedtheory.figures import _table
 
@@ -191,14 +196,14 @@ def table(read, heads, quantities=tuple(_curves.MEASURES)):
     ]
 
 
-def caption(data, text, stand_ins=STAND_INS):
+def write_caption(data, text, stand_ins=STAND_INS):
     """A figure's own words, then on what it was computed."""
-    count, rounds = _seeds(data), int(data["rounds"][-1])
-    where = f"{stand_ins[0].upper()}{stand_ins[1:]}. " if smaller(data) else ""
+    count, rounds = _seed_count(data), int(data["rounds"][-1])
+    where = f"{stand_ins[0].upper()}{stand_ins[1:]}. " if is_smaller_scale(data) else ""
     return f"{text} {where}{rounds:,} rounds, {count} seeds, which all methods share."
 
 
-def _seeds(data):
+def _seed_count(data):
     return next(values.shape[1] for values in data.values() if values.ndim == 3)
 
 
@@ -212,11 +217,11 @@ SPREADS = "A line is the mean over seeds, its bars go from the least to the most
 ROOM = 0.3  # of the distance of two places: what the bars of one place share
 
 
-def bars(ax, x, values, method, among=(0, 1), **more):
+def draw_bars(ax, x, values, method, among=(0, 1), **more):
     """Means over seeds (x, seeds) in a method's look, with bars from the least to the most, as a
     deviation of shares may reach below 0; the n-th line of several stands beside the others, so that
     no bar hides another."""
-    style = _style.look(METHODS[method])
+    style = _style.algorithm_look(METHODS[method])
     x, values, (n, count) = np.asarray(x, float), np.asarray(values), among
     room = ROOM * (np.diff(np.unique(x)).min() if len(x) > 1 else 1.0)
     mean = values.mean(axis=1)

@@ -24,24 +24,25 @@ class Row(NamedTuple):
     sentence: str
 
 
-def sentences():
+def experiment_sentences():
     """The claims that are sentences about experiments."""
     return [claim for claim in discover.claims() if claim.kind == "finding"]
 
 
-def unviewed():
+def sentences_without_figure():
     """Those whose figure is none, or judges nothing: no run could tell."""
     able = {name for name, record in figures.figures().items() if record.findings}
-    return [claim.id for claim in sentences() if claim.figure not in able]
+    return [claim.id for claim in experiment_sentences() if claim.figure not in able]
 
 
-def table(out):
+def findings_table(out):
     """A Row of each sentence, from the findings that figures left in a folder."""
     found = {
-        (entry["claim"], entry["figure"]): entry for entry in _export.entries(out / "findings.json")
+        (entry["claim"], entry["figure"]): entry
+        for entry in _export.read_entries(out / "findings.json")
     }
     rows = []
-    for claim in sentences():
+    for claim in experiment_sentences():
         entry = found.get((claim.id, claim.figure))
         said = (entry["scale"], entry["verdict"], entry["sentence"]) if entry else None
         why = f"the figure {claim.figure} is not in this folder"
@@ -49,7 +50,7 @@ def table(out):
     return rows
 
 
-def told(rows):
+def describe_table(rows):
     """The table in words: counts, then the sentences that are not judged under their reasons."""
     counts = Counter(row.verdict for row in rows)
     judged = sum(counts[verdict] for verdict in JUDGED)
@@ -58,12 +59,12 @@ def told(rows):
     reasons = {}
     for row in rows:
         if row.verdict not in JUDGED:
-            reasons.setdefault(_reason(row), []).append(row.claim)
+            reasons.setdefault(_reason_unjudged(row), []).append(row.claim)
     for reason, ids in sorted(reasons.items(), key=lambda pair: -len(pair[1])):
         yield f"  {len(ids)}: {reason}"
         yield f"      {', '.join(ids)}"
 
 
-def _reason(row):
+def _reason_unjudged(row):
     """Why a sentence is not judged; what was found all the same is not part of it."""
     return row.sentence.partition("; of them")[0]

@@ -13,7 +13,7 @@ METHODS = tuple(_lamb.METHODS)
 LAMB, AMS, SGD = METHODS
 
 
-def best(read, method, *setting):
+def best_cell(read, method, *setting):
     """The cell of a method's best step size (and lambda), by final accuracy over all seeds."""
     setting = tuple(map(str, setting))
     cells = [cell for cell in read.cells if cell[:-3] == setting and cell[-3] == method]
@@ -22,24 +22,24 @@ def best(read, method, *setting):
 
 def at_best(read, quantity, method, *setting):
     """(seeds,) of what is measured: a curve's, or a loss at the end."""
-    cell = best(read, method, *setting)
+    cell = best_cell(read, method, *setting)
     if quantity in _curves.MEASURES:
         return read(quantity, *cell)
     if quantity == "generalization_gap":
-        return ended(read, "test_loss", cell) - ended(read, "loss", cell)
-    return ended(read, dict(train_loss="loss").get(quantity, quantity), cell)
+        return final_values(read, "test_loss", cell) - final_values(read, "loss", cell)
+    return final_values(read, dict(train_loss="loss").get(quantity, quantity), cell)
 
 
-def ended(read, name, cell):
+def final_values(read, name, cell):
     return np.array([_curves.final(curve) for curve in read.curve(*cell, name=name)])
 
 
-def panel(ax, read, title, *setting):
+def draw_panel(ax, read, title, *setting):
     """Accuracy over rounds, each method at its best."""
     for method in METHODS:
-        cell = best(read, method, *setting)
+        cell = best_cell(read, method, *setting)
         curves = read.curve(*cell)
-        _style.band(
+        _style.draw_band(
             ax,
             read.rounds(*cell),
             curves.mean(axis=0),
@@ -52,24 +52,24 @@ def panel(ax, read, title, *setting):
     ax.xaxis.get_major_locator().set_params(integer=True)
 
 
-def rows(data, heads):
+def table_rows(data, heads):
     read = _fsl.Read(data)
     head = [*heads, "method", "alpha", "lambda", "accuracy", "rise time", "test loss", "train loss"]
     found = [[*head, "best"]]
     for cell in read.cells:
-        chosen = cell == best(read, cell[-3], *cell[:-3])
+        chosen = cell == best_cell(read, cell[-3], *cell[:-3])
         values = [read("final_accuracy", *cell), read("rise_time", *cell)]
-        values += [ended(read, name, cell) for name in NAMES[1:]]
+        values += [final_values(read, name, cell) for name in NAMES[1:]]
         found.append([*cell, *map(_table.spread_of, values), "*" if chosen else ""])
     return found
 
 
-def says(read, settings):
+def describe_result(read, settings):
     """Accuracies at the end, and at which rates."""
     told = []
     for label, setting in settings.items():
         for method in METHODS:
-            cell = best(read, method, *setting)
+            cell = best_cell(read, method, *setting)
             rates = f"$\\alpha={cell[-2]}$" + (f", $\\lambda={cell[-1]}$" if method == LAMB else "")
             end = _table.spread_of(read("final_accuracy", *cell))
             told.append(f"{method} {end} ({label}, {rates})")

@@ -8,14 +8,14 @@ from matplotlib.text import Text
 from fedtheory.figures import _findings, _table
 
 
-def faults(figure, outcomes):
+def find_faults(figure, outcomes):
     """Sentences on what a drawn figure hides, and on its marks that are not its findings' own."""
     return [
-        f"{count} points lie outside the axes {title!r}" for title, count in outside(figure)
-    ] + unsaid(figure, outcomes)
+        f"{count} points lie outside the axes {title!r}" for title, count in points_outside(figure)
+    ] + find_unsaid(figure, outcomes)
 
 
-def unsaid(figure, outcomes):
+def find_unsaid(figure, outcomes):
     """Sentences on marks that differ from the findings {claim: (verdict, sentence)}: a claim's marks
     together say its verdict, and none is of no claim."""
     shown, signs = {}, {sign: verdict for verdict, (sign, _) in _table.MARKS.items()}
@@ -38,13 +38,13 @@ def unsaid(figure, outcomes):
         if text.get_text() in signs and text.get_text() and not text.get_gid()
     ]
     return alone + [
-        f"{claim} is drawn as {_findings.worst(verdicts)}"
+        f"{claim} is drawn as {_findings.worst_verdict(verdicts)}"
         for claim, verdicts in shown.items()
-        if claim not in outcomes or _findings.worst(verdicts) != outcomes[claim][0]
+        if claim not in outcomes or _findings.worst_verdict(verdicts) != outcomes[claim][0]
     ]
 
 
-def outside(figure):
+def points_outside(figure):
     """(axes' title, number of finite points beyond its limits) wherever there are such."""
     found = []
     for ax in figure.axes:
@@ -58,7 +58,7 @@ def outside(figure):
             )
             if placed != ax.transData or not artist.get_visible():
                 continue  # a rule across the axes, or a mark beside the data
-            points = _points(artist)
+            points = _artist_points(artist)
             points = np.unique(points[np.isfinite(points).all(axis=1)], axis=0)
             hidden += int(np.sum(((points < low - room) | (points > high + room)).any(axis=1)))
         if hidden:
@@ -66,7 +66,7 @@ def outside(figure):
     return found
 
 
-def _points(artist):
+def _artist_points(artist):
     if isinstance(artist, PathCollection):
         return np.ma.filled(artist.get_offsets(), np.nan)
     if isinstance(artist, PolyCollection):

@@ -23,10 +23,10 @@ class Made(NamedTuple):
     how: str = ""  # how long it took, of a core: what else runs does not count
 
 
-def make(ids, scale, out, folders=(), line=None, executor=EXECUTOR):
+def make_all(ids, scale, out, folders=(), line=None, executor=EXECUTOR):
     """Make figures; returns the names of those that failed."""
     line, failed, told = line or Line(), [], 0
-    for name, wrong, how in made(ids, scale, out, folders, line, executor):
+    for name, wrong, how in make_figures(ids, scale, out, folders, line, executor):
         told += 1
         if wrong:
             failed.append(name)
@@ -35,65 +35,67 @@ def make(ids, scale, out, folders=(), line=None, executor=EXECUTOR):
     return failed
 
 
-def made(ids, scale, out, folders, line, executor):
+def make_figures(ids, scale, out, folders, line, executor):
     """Yield (name, what was in the way, how it came about) of each figure, as soon as it is kept."""
     wanted = []
     for name in ids:
         try:
-            data = saved(name, scale, folders, out, line)
-            drawn = None if data is None else _export.there(name, data, scale, out)
+            data = load_arrays(name, scale, folders, out, line)
+            drawn = None if data is None else _export.find_drawn(name, data, scale, out)
         except Exception as error:
-            yield name, words(error), ""
+            yield name, error_words(error), ""
             continue
         if drawn is None:
             wanted.append((name, scale, data))
         else:
-            say_moved(line, _export.keep(name, figures.figure(name), drawn, scale, out))
-            yield name, "", f"saved before{counted(drawn)}"
+            say_moved(line, _export.keep_drawn(name, figures.figure(name), drawn, scale, out))
+            yield name, "", f"saved before{count_verdicts(drawn)}"
     here = executor in (None, "serial") or executor == EXECUTOR and len(wanted) < 2
     if not here:
-        wanted.sort(key=takes, reverse=True)
+        wanted.sort(key=estimate_minutes, reverse=True)
     tasks = [(*each, line if here else None) for each in wanted]
     report, left = line.progress("figures"), set(range(len(tasks)))
-    with closing(spreading.done(one, tasks, None if here else executor)) as batches:
+    with closing(spreading.iter_completed(make_one, tasks, None if here else executor)) as batches:
         for results in batches:
             for place, result in results.items():
                 name = wanted[place][0]
-                say_moved(line, keep(name, scale, result, out))
+                say_moved(line, keep_result(name, scale, result, out))
                 yield name, result.wrong, result.how
             left -= results.keys()
             if not here:
-                ahead = sum(takes(wanted[place]) for place in left)
+                ahead = sum(estimate_minutes(wanted[place]) for place in left)
                 report(
-                    len(tasks) - len(left), len(tasks), share=1 - ahead / sum(map(takes, wanted))
+                    len(tasks) - len(left),
+                    len(tasks),
+                    share=1 - ahead / sum(map(estimate_minutes, wanted)),
                 )
 
 
-def takes(task):
+def estimate_minutes(task):
     """Minutes of a core, about; drawing takes some seconds."""
     name, _, data = task
     return 0.05 + (figures.figure(name).minutes if data is None else 0)
 
 
-def saved(name, scale, folders, out, line):
+def load_arrays(name, scale, folders, out, line):
     """A figure's arrays that are kept below `out`, or were found in a folder and are kept from now
     on; None where there are none."""
-    kept = _store.path(out / "data", name, scale)
+    kept = _store.arrays_path(out / "data", name, scale)
     for folder in (out / "data", *folders):
         file = folder / kept.name
         if file.is_file():
             try:
-                data = _store.load(file)
+                data = _store.load_arrays(file)
             except FedtheoryError as error:
                 line.say(f"{name}: {error}; it is computed anew")
                 continue
             if file != kept:
-                say_moved(line, _store.save(kept, data))
+                say_moved(line, _store.save_arrays(kept, data))
             return data
     return None
 
 
-def one(name, scale, data, line=None):
+def make_one(name, scale, data, line=None):
     """What a worker runs: a figure's arrays, unless they are given, and its files; it says nothing
     where no line is given."""
     begun, computed, told = time.process_time(), None, "saved before"
@@ -103,24 +105,24 @@ def one(name, scale, data, line=None):
             if line:
                 line.say(f"{name}: computing", "")
             report = line.progress(name) if line else lambda done, total: None
-            data = computed = _store.checked(name, record.compute(scale, report))
+            data = computed = _store.check_arrays(name, record.compute(scale, report))
             told = f"computed in {time.process_time() - begun:.1f} s of a core"
         begun = time.process_time()
-        drawn = _export.drawn(name, record, data, scale)
+        drawn = _export.draw_files(name, record, data, scale)
     except Exception as error:
-        return Made(computed, None, words(error))
+        return Made(computed, None, error_words(error))
     took = time.process_time() - begun
-    return Made(computed, drawn, "", f"{told}, drawn in {took:.1f} s{counted(drawn)}")
+    return Made(computed, drawn, "", f"{told}, drawn in {took:.1f} s{count_verdicts(drawn)}")
 
 
-def keep(name, scale, result, out):
+def keep_result(name, scale, result, out):
     """Keep what a worker made: arrays also where nothing could be drawn from them. What was moved
     aside, in words."""
     moved = []
     if result.data is not None:
-        moved += _store.save(_store.path(out / "data", name, scale), result.data)
+        moved += _store.save_arrays(_store.arrays_path(out / "data", name, scale), result.data)
     if result.drawn is not None:
-        moved += _export.keep(name, figures.figure(name), result.drawn, scale, out)
+        moved += _export.keep_drawn(name, figures.figure(name), result.drawn, scale, out)
     return moved
 
 
@@ -130,12 +132,12 @@ def say_moved(line, moved):
         line.say(f"this was no figure's as it was, and is moved aside: {sentence}")
 
 
-def counted(drawn):
+def count_verdicts(drawn):
     """`; 3 reproduced` of what was judged."""
     verdicts = [verdict for verdict, _ in drawn.findings.values()]
     counts = {verdict: verdicts.count(verdict) for verdict in _findings.VERDICTS}
     return "".join(f"; {count} {verdict}" for verdict, count in counts.items() if count)
 
 
-def words(error):
+def error_words(error):
     return f"{type(error).__name__}: {' '.join(str(error).split())}"

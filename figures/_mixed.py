@@ -15,35 +15,35 @@ STAND_INS = dict(
 )
 
 
-def gathered(progress, **tasks):
+def gather_tasks(progress, **tasks):
     """Arrays of several tasks, {task: runs of an experiment}: each name begins with its task."""
     found = {}
     for task, runs in tasks.items():
         names = next(iter(runs.values()))["measure"]
-        found |= {f"{task}_{k}": v for k, v in _fsl.gathered(runs, progress, names).items()}
+        found |= {f"{task}_{k}": v for k, v in _fsl.gather_arrays(runs, progress, names).items()}
     first = next(iter(tasks))
     real = all(found[f"{task}_real"] for task in tasks)
     return found | {"rounds": found[f"{first}_rounds"], "real": np.array(real)}
 
 
-def read(data, task):
+def read_task(data, task):
     """A task's runs, to be read by cell."""
     start = f"{task}_"
     return _fsl.Read({k.removeprefix(start): v for k, v in data.items() if k.startswith(start)})
 
 
-def curve(runs, cells, name):
+def mean_curve(runs, cells, name):
     """(seeds, measurements) of the mean over one or more cells."""
     return np.mean([runs.curve(*cell, name=name) for cell in cells], axis=0)
 
 
-def lines(ax, runs, name, cells, dashes=None, label=None):
+def draw_curves(ax, runs, name, cells, dashes=None, label=None):
     """Curves by label, {label: (look, cells)}: means over seeds, between their extremes. What left the
     finite numbers ends."""
     for place, (text, (look, several)) in enumerate(cells.items()):
-        values = curve(runs, several, name)
+        values = mean_curve(runs, several, name)
         more = dict(linestyle=dashes[place]) if dashes else {}
-        _style.band(
+        _style.draw_band(
             ax,
             runs.data["rounds"],
             values.mean(axis=0),
@@ -56,16 +56,16 @@ def lines(ax, runs, name, cells, dashes=None, label=None):
     ax.set(xlabel="round $t$", ylabel=label or name.replace("test_", "test ").replace("auc", "AUC"))
 
 
-def final(values):
+def final_losses(values):
     """(seeds,) at the end of curves (seeds, measurements)."""
     return np.array([_curves.final(each) for each in values])
 
 
-def reached(curves, low=True):
+def share_of_rounds(curves, low=True):
     """{label: (seeds,)}: after which share of the rounds each has gained nine tenths of what the worst
     of them gains in the end, seed by seed; inf where it never has."""
     sign = -1.0 if low else 1.0
-    ends = np.array([sign * final(values) for values in curves.values()])
+    ends = np.array([sign * final_losses(values) for values in curves.values()])
     worst = np.nanmin(np.where(np.isfinite(ends), ends, np.nan), axis=0)
     begun = sign * next(iter(curves.values()))[:, 0]
     goals = begun + _curves.HIGH * (worst - begun)
@@ -75,40 +75,43 @@ def reached(curves, low=True):
     }
 
 
-def outcomes(data, task, by_claim):
-    return _fsl.outcomes(data, by_claim, STAND_INS[task])
+def judge_outcomes(data, task, by_claim):
+    return _fsl.judge_outcomes(data, by_claim, STAND_INS[task])
 
 
-def caption(data, task, text):
-    return _fsl.caption(data, text, STAND_INS[task])
+def write_caption(data, task, text):
+    return _fsl.write_caption(data, text, STAND_INS[task])
 
 
-def rows(data, task, heads, quantities):
+def table_rows(data, task, heads, quantities):
     """Rows of every cell: each metric at the end, mean and deviation over seeds."""
-    runs = read(data, task)
+    runs = read_task(data, task)
     head = [*heads, *(name.replace("_", " ") for name in quantities)]
     return [head] + [
-        [*cell, *(_table.spread_of(final(runs.curve(*cell, name=name))) for name in quantities)]
+        [
+            *cell,
+            *(_table.spread_of(final_losses(runs.curve(*cell, name=name))) for name in quantities),
+        ]
         for cell in runs.cells
     ]
 
 
-def told(values):
+def describe_values(values):
     """`PT 0.91 ± 0.01, ...` of values over seeds by label."""
     return ", ".join(f"{label} {_table.spread_of(each)}" for label, each in values.items())
 
 
-def apart(curves):
+def distance_from_first(curves):
     """How far each curve (seeds, measurements) is from the first at most, in any seed and round."""
     (first, one), *others = curves.items()
-    far = {label: _caption.number(np.abs(each - one).max()) for label, each in others}
+    far = {label: _caption.number_text(np.abs(each - one).max()) for label, each in others}
     every = np.concatenate([*curves.values()])
     told = ", ".join(f"{label} {most}" for label, most in far.items())
-    span = _caption.number(np.ptp(every))
+    span = _caption.number_text(np.ptp(every))
     return f"Largest distance from {first} in any seed and round: {told}; all lie within {span}"
 
 
-def faster(found, where):
+def rise_cells(found, where):
     """Cells of the rounds that each takes."""
     return {(RISE, label, where): values for label, values in found.items()}
 

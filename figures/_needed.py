@@ -24,7 +24,7 @@ RANGES = ("constant", "says", "most", "value", "refuted", "proved")  # of consta
 INEQUALITIES = {"<", "<=", ">", ">="}
 
 
-def table(paper, few, compute, minutes):
+def needed_figure(paper, few, compute, minutes):
     """The figure of a paper's table; `compute` stands in the figure's own file, which names what is
     kept."""
     return Figure(
@@ -32,24 +32,24 @@ def table(paper, few, compute, minutes):
         title="Printed, meant, and what the truth needs",
         shows=few,
         compute=compute,
-        draw=draw,
-        rows=rows,
-        caption=caption,
-        says=told,
+        draw=draw_figure,
+        rows=table_rows,
+        caption=write_caption,
+        says=describe_violations,
         width="page",
         minutes=minutes,
         height=3.4,
     )
 
 
-def arrays(papers, few, scale, progress):
+def needed_arrays(papers, few, scale, progress):
     """The table of a paper, with its other versions; of `few` of its claims at smoke scale."""
     claims = [c for c in discover.claims() if c.paper in papers and c.lines]
     asked = [c for c in claims if c.id in few or scale != "smoke"]
     found = []
     for done, claim in enumerate(asked):
         progress(done, len(asked))
-        found.append(_parts.part(row, claim.id, BUDGET[scale], SHARPENED[scale]))
+        found.append(_parts.compute_part(needed_row, claim.id, BUDGET[scale], SHARPENED[scale]))
     column = lambda name: np.array([each[name].item() for each in found])
     joined = lambda name: np.concatenate([each[name] for each in found])
     return dict(
@@ -64,16 +64,16 @@ def arrays(papers, few, scale, progress):
     )
 
 
-def row(id, budget, sharpened):
+def needed_row(id, budget, sharpened):
     """How a claim stands as printed and as meant, and what is known of each of its constants."""
     claim, number = discover.claim(id), lambda value: np.nan if value is None else float(value)
-    verdict = checking.readings(claim, budget, SEED)
+    verdict = checking.decide_readings(claim, budget, SEED)
     violated = verdict.status in ("violated", "vacuous")  # whose constants are not enough
-    parts = [] if violated else needed(claim, sharpened)
+    parts = [] if violated else known_constants(claim, sharpened)
     return dict(
         printed=verdict.printed.status,
         meant=verdict.status,
-        saved="; ".join(map(plainly, verdict.saved_by)),
+        saved="; ".join(map(plain_hypothesis, verdict.saved_by)),
         constant=np.array([part.name for part in parts], dtype=str),
         says=np.array([part.says for part in parts], dtype=str),
         most=np.array([part.most for part in parts], dtype=bool),
@@ -83,7 +83,7 @@ def row(id, budget, sharpened):
     )
 
 
-def needed(claim, budget):
+def known_constants(claim, budget):
     """What is known of each numeric constant of a claim's inequalities."""
     if not any(sign in INEQUALITIES for _, sign, _ in claim.lines):
         return []
@@ -91,7 +91,7 @@ def needed(claim, budget):
     return sharpening.sharpen(claim, budget, SEED, only=constants).parts
 
 
-def plainly(hypothesis):
+def plain_hypothesis(hypothesis):
     """A hypothesis without the remark that it is not stated, which is why it stands here."""
     return re.sub(r",? not stated(?=\]$)", "", hypothesis)
 
@@ -99,7 +99,7 @@ def plainly(hypothesis):
 HEADER = ["claim", "where", "as printed", "as meant", "constant", "needed", "saved by"]
 
 
-def rows(data):
+def table_rows(data):
     """A row for each claim; a claim with several constants goes on in rows of its own. The last row
     has the budgets."""
     found = []
@@ -119,12 +119,12 @@ def rows(data):
     return [HEADER, *found, budgets]
 
 
-def draw(figure, data):
+def draw_figure(figure, data):
     """On the left how many claims stand as printed and as meant, on the right how much of each
     constant is needed."""
     left, right = figure.subplots(1, 2, width_ratios=(1, 1.35))
-    _matrix(left, data)
-    _shares(right, data)
+    _draw_matrix(left, data)
+    _draw_shares(right, data)
     check, sharpen = data["budget"]
     figure.supxlabel(
         f"{len(data['claim'])} of {data['claims']} claims with lines; budgets of {check:g} s for "
@@ -134,7 +134,7 @@ def draw(figure, data):
     )
 
 
-def _matrix(ax, data):
+def _draw_matrix(ax, data):
     words = list(reversed(ORDER))
     for x, printed in enumerate(words):
         for y, meant in enumerate(words):
@@ -164,7 +164,7 @@ def _matrix(ax, data):
     ax.tick_params(axis="x", rotation=30)
 
 
-def _shares(ax, data):
+def _draw_shares(ax, data):
     """Of each constant that has to be large, the share that is refuted and, where algebra says it,
     the share with which the line is proved; sorted."""
     raising = ~data["most"] & (np.isfinite(data["refuted"]) | np.isfinite(data["proved"]))
@@ -186,7 +186,7 @@ def _shares(ax, data):
     ax.legend(loc="upper center", bbox_to_anchor=(0.5, -0.2), ncols=2, handlelength=1.0)
 
 
-def caption(data):
+def write_caption(data):
     """What is plotted, with its budgets."""
     check, sharpen = data["budget"]
     return (
@@ -197,11 +197,11 @@ def caption(data):
     )
 
 
-def told(data):
+def describe_violations(data):
     """What is violated as printed and as meant, and what saves it."""
     printed, meant = data["printed"] == "violated", data["meant"] == "violated"
     saved = data["claim"][printed & ~meant].tolist()
     return (
         f"Violated as printed: {printed.sum()}; as meant: {meant.sum()}. "
-        f"Saved by what their proofs use and the text does not say: {_caption.listed(saved, 8)}."
+        f"Saved by what their proofs use and the text does not say: {_caption.join_words(saved, 8)}."
     )

@@ -5,17 +5,19 @@ import numpy as np
 
 from fedtheory import discover
 from fedtheory.figures import _structure, _table
-from fedtheory.figures._structure import verdict
+from fedtheory.figures._structure import cell_verdict
 
 HEADER, BLANK = ["Layer", "Shape", "Parameters"], _table.Cell("", "")
 
 
-def lines(data):
+def layer_lines(data):
     """[layer, Cell of its shape, Cell of its parameters], in the paper's order, and their sum."""
     cells = _structure.by_cell(data)
     names = dict.fromkeys(cell.partition(", ")[0] for cell in cells)
     ours, paper = data["total"]
-    total = _table.Cell(f"{ours:,}", f"{paper:,}", verdict(True, ours == paper), str(data["claim"]))
+    total = _table.Cell(
+        f"{ours:,}", f"{paper:,}", cell_verdict(True, ours == paper), str(data["claim"])
+    )
     return [
         *(
             [
@@ -29,24 +31,24 @@ def lines(data):
     ]
 
 
-def draw(figure, data):
-    _table.ours_beside_paper(figure, HEADER, lines(data))
+def draw_figure(figure, data):
+    _table.ours_beside_paper(figure, HEADER, layer_lines(data))
 
 
-def rows(data):
-    return _table.table_rows(HEADER, lines(data))
+def table_rows(data):
+    return _table.table_rows(HEADER, layer_lines(data))
 
 
-def compute(name):
+def compute_arrays(name):
     """A claim's cells, and all parameters together: (ours, the paper's)."""
     cells = [pair for cell, *pair in discover.claim(name).cells() if cell.endswith("parameters")]
     return {
-        **_structure.arrays(name),
+        **_structure.cell_arrays(name),
         "total": np.array([sum(c for _, c in cells), sum(p for p, _ in cells)]),
     }
 
 
-def caption(data):
+def write_caption(data):
     """What is plotted."""
     return (
         f"Output shapes and parameter counts as they follow from each layer, beside the printed ones: {_table.MARKED}. "

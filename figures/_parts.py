@@ -9,19 +9,19 @@ import numpy as np
 
 from fedtheory import sources
 from fedtheory.experiments import _kept
-from fedtheory.experiments._samples import written
+from fedtheory.experiments._samples import request_text
 
 FOLDER = "parts"
 
 
-def name(function, arguments):
+def part_name(function, arguments):
     """Hex name of a part."""
-    home = sources.home(function)
-    reached = sources.part(home, function.__name__)
-    return _kept.name(home.stem, function.__name__, written(list(arguments)), reached)
+    home = sources.home_file(function)
+    reached = sources.part_digest(home, function.__name__)
+    return _kept.name(home.stem, function.__name__, request_text(list(arguments)), reached)
 
 
-def part(function, *arguments):
+def compute_part(function, *arguments):
     """function(*arguments), a dictionary of arrays, worked out once."""
     work = lambda: {label: np.asarray(value) for label, value in function(*arguments).items()}
-    return _kept.one(FOLDER, name(function, arguments), work)
+    return _kept.one(FOLDER, part_name(function, arguments), work)

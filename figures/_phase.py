@@ -54,7 +54,7 @@ class Plane(NamedTuple):
     lines: dict = {}  # what is drawn across: name -> x, or x for each y
 
 
-def states(plane, x):
+def plane_states(plane, x):
     """What a statement is at (x, y), for each y."""
     claim, ys = discover.claim(plane.claim), plane.y
     inside = np.array([not claim.admits(plane.values(x, y)) for y in ys])
@@ -63,30 +63,30 @@ def states(plane, x):
         true = np.asarray(plane.truth(x, ys), float)
     if np.isnan(true).any():
         refuse(f"{plane.claim}: what is true at {plane.labels[0]} {x:g}", "must be known", true)
-    right = plane.bound(x, ys) if plane.bound else rights(plane, claim, x)
-    return told(true, right, plane.trivial(x, ys), inside, unstable)
+    right = plane.bound(x, ys) if plane.bound else right_sides(plane, claim, x)
+    return classify_cells(true, right, plane.trivial(x, ys), inside, unstable)
 
 
-def rights(plane, claim, x):
+def right_sides(plane, claim, x):
     """Right-hand sides, outside the hypotheses as well."""
     at = [plane.values(x, y) for y in plane.y]
     return np.array([float(claim.evaluate(values, strict=False)) for values in at])
 
 
-def told(true, right, trivial, inside, unstable):
+def classify_cells(true, right, trivial, inside, unstable):
     false = ~(true <= right * (1 + ROOM))
     outside = np.where(unstable, UNSTABLE, np.where(false, BROKEN, OUTSIDE))
     says = np.where(right < trivial, SPEAKS, VACUOUS)
     return np.where(inside, np.where(false, FALSE, says), outside)
 
 
-def arrays(planes, progress):
+def plane_arrays(planes, progress):
     """What is drawn of planes."""
     found, total = {}, sum(len(plane.x) for plane in planes)
     for n, plane in enumerate(planes):
         rows = []
         for x in plane.x:
-            rows.append(states(plane, x))
+            rows.append(plane_states(plane, x))
             progress(sum(len(each.x) for each in planes[:n]) + len(rows), total)
         lines = np.array([np.broadcast_to(at, len(plane.y)) for at in plane.lines.values()])
         found |= {
@@ -101,12 +101,12 @@ def arrays(planes, progress):
         "across": [plane.labels[0] for plane in planes],
         "upwards": [plane.labels[1] for plane in planes],
     }
-    elsewhere = [bool(_proofs.violated(discover.claim(plane.claim))) for plane in planes]
+    elsewhere = [bool(_proofs.violated_places(discover.claim(plane.claim))) for plane in planes]
     found |= dict(elsewhere=np.array(elsewhere))  # documents that are kept show it
     return found | {name: np.array(texts) for name, texts in words.items()}
 
 
-def figure(cites, compute, about, shows, height=2.7):
+def phase_figure(cites, compute, about, shows, height=2.7):
     """The figure of a theorem's planes; `compute` stands in its own file, which names what is kept,
     and `about` says what is plotted."""
     return Figure(
@@ -114,10 +114,10 @@ def figure(cites, compute, about, shows, height=2.7):
         title="Where the theorem speaks, and where the method is stable",
         shows=shows,
         compute=compute,
-        draw=draw,
-        rows=rows,
-        caption=partial(caption, about),
-        says=says,
+        draw=draw_figure,
+        rows=table_rows,
+        caption=partial(write_caption, about),
+        says=describe_result,
         width="page",
         minutes=0.8,
         stacks=True,
@@ -125,12 +125,12 @@ def figure(cites, compute, about, shows, height=2.7):
     )
 
 
-def draw(figure, data):
+def draw_figure(figure, data):
     from matplotlib.patches import Patch
 
     axes = figure.subplots(1, len(data["title"]), squeeze=False)[0]
     for n, ax in enumerate(axes):
-        filled(ax, data[f"x_{n}"], data[f"y_{n}"], data[f"states_{n}"])
+        fill_cells(ax, data[f"x_{n}"], data[f"y_{n}"], data[f"states_{n}"])
         names = data[f"names_{n}"].tolist()
         for name, x in zip(names, data[f"lines_{n}"]):
             ax.plot(x, data[f"y_{n}"], color=_style.INK, linewidth=0.9, linestyle="--")
@@ -151,12 +151,12 @@ def draw(figure, data):
     figure.legend(handles=handles, loc="outside lower center", ncols=len(handles), handlelength=1.0)
 
 
-def filled(ax, x, y, states):
+def fill_cells(ax, x, y, states):
     """A rectangle for each run of cells of one colour: as exact as cells, and a tenth of their bytes."""
     from matplotlib.patches import PathPatch
     from matplotlib.path import Path
 
-    left, low = _style.cells(x), _style.cells(y)
+    left, low = _style.cell_edges(x), _style.cell_edges(y)
     for state in np.unique(states):
         boxes, shade = [], COLOURS[int(state)]
         for row, cells in enumerate((states == state).T):
@@ -169,7 +169,7 @@ def filled(ax, x, y, states):
     ax.set(xscale="log", yscale="log", xlim=left[[0, -1]], ylim=low[[0, -1]])
 
 
-def caption(about, data):
+def write_caption(about, data):
     told = about(data) if callable(about) else about
     return (
         f"{told} Informative: inside its hypotheses the statement bounds what it measures by less than "
@@ -179,16 +179,16 @@ def caption(about, data):
     )
 
 
-def shares(states):
+def state_shares(states):
     """State -> share of a plane's points."""
     return {n: float(np.mean(states == n)) for n in WORDS}
 
 
-def says(data):
-    percent = lambda share: f"{_caption.number(100 * share)} %"
+def describe_result(data):
+    percent = lambda share: f"{_caption.number_text(100 * share)} %"
     told = []
     for n, title in enumerate(data["title"].tolist()):
-        states, of = data[f"states_{n}"], shares(data[f"states_{n}"])
+        states, of = data[f"states_{n}"], state_shares(data[f"states_{n}"])
         inside = of[SPEAKS] + of[VACUOUS] + of[FALSE]
         text = f"{title}: {percent(inside)} of the points are inside the hypotheses"
         if inside:
@@ -204,9 +204,9 @@ def says(data):
     return " ".join(told)
 
 
-def rows(data):
+def table_rows(data):
     found = [["", *WORDS.values()]]
     for n, title in enumerate(data["title"].tolist()):
-        of = shares(data[f"states_{n}"])
+        of = state_shares(data[f"states_{n}"])
         found.append([title, *(f"{of[state]:.1%}" for state in WORDS)])
     return found

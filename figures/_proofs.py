@@ -30,32 +30,32 @@ WORDS = dict(
 )
 
 
-def arrays(ids, scale, progress):
+def graph_arrays(ids, scale, progress):
     """The graph of a few claims in one: nodes with place, status, layer and ratio; edges."""
     nodes, edges, verdicts = {}, [], {}
 
     def own(claim, led):
         if claim.id not in verdicts:
-            verdicts[claim.id] = verdict(claim, scale, led)
+            verdicts[claim.id] = known_verdict(claim, scale, led)
             progress(len(verdicts), len(verdicts) + 1)
-        return verdicts[claim.id] and graphs.statuses(verdicts[claim.id], claim)
+        return verdicts[claim.id] and graphs.line_statuses(verdicts[claim.id], claim)
 
-    graph_of = {id: graphs.graph(discover.claim(id), own, verdicts) for id in ids}
+    graph_of = {id: graphs.build_graph(discover.claim(id), own, verdicts) for id in ids}
     for found in graph_of.values():
         nodes.update({n: node for n, node in found.nodes.items() if n not in nodes})
     for node in nodes.values():
         if node.edge:
             edges += [(one, node.name, node.edge.status) for one in node.edge.premises]
     names = list(nodes)
-    depth = layers(names, edges)
+    depth = graph_layers(names, edges)
     at = {name: n for n, name in enumerate(names)}
-    status = ["textbook" if facts.known(name) else nodes[name].status for name in names]
+    status = ["textbook" if facts.is_textbook_name(name) else nodes[name].status for name in names]
     return dict(
         name=np.array(names),
-        place=np.array(places(nodes)),
+        place=np.array(line_places(nodes)),
         status=np.array(status),
         layer=np.array([depth[name] for name in names]),
-        ratio=np.array([ratio(nodes[name]) for name in names]),
+        ratio=np.array([largest_share(nodes[name]) for name in names]),
         start=np.array([at[one] for one, _, _ in edges], dtype=int),
         end=np.array([at[other] for _, other, _ in edges], dtype=int),
         step=np.array([how for *_, how in edges]),
@@ -63,13 +63,13 @@ def arrays(ids, scale, progress):
     )
 
 
-def verdict(claim, scale, led):
+def known_verdict(claim, scale, led):
     """What a claim's own verdict says: a violation that is known, from its document; anything else
     by search, and of a line that no proved step leads to by algebra as well. An order takes longer
     than all other lines together, and is not looked at in a smoke test: None."""
-    if broken := violated(claim):
+    if broken := violated_places(claim):
         share = BUDGET[scale] / len(claim.lines)
-        each = lambda n: FAILS if n in broken else checking.line(claim, n, share, 0)
+        each = lambda n: FAILS if n in broken else checking.decide_line(claim, n, share, 0)
         return dict(status="violated", lines=[each(n) for n in range(len(claim.lines))])
     if claim.kind == "order" and scale == "smoke":
         return None
@@ -77,7 +77,7 @@ def verdict(claim, scale, led):
 
 
 @cache
-def violations():
+def known_violations():
     """claim -> the documents of its violated lines."""
     return json.loads(BROKEN.read_text()) if BROKEN.is_file() else {}
 
@@ -85,11 +85,11 @@ def violations():
 FAILS = dict(status="violated", tightness=np.inf)
 
 
-def violated(claim):
+def violated_places(claim):
     """The places of lines that documents which are kept show to be violated, of the claim as it is
     recorded."""
     found = set()
-    for document in violations().get(claim.id, ()):
+    for document in known_violations().get(claim.id, ()):
         try:
             shown = ft.replay(document)
         except Refused:
@@ -99,7 +99,7 @@ def violated(claim):
     return found
 
 
-def layers(names, edges):
+def graph_layers(names, edges):
     """The longest way from each node to a claim."""
     depth = dict.fromkeys(names, 0)
     for _ in names:
@@ -108,15 +108,15 @@ def layers(names, edges):
     return depth
 
 
-def ratio(node):
+def largest_share(node):
     """The largest share of its bound that a line was found to need; NaN where none was looked for."""
     return np.nan if node.needs is None else node.needs
 
 
-def places(nodes):
+def line_places(nodes):
     """Where each line stands, in few words; lines of several claims at one place are told apart by
     what their ids do not have in common."""
-    short = [shortened(node.place) for node in nodes.values()]
+    short = [shorten_place(node.place) for node in nodes.values()]
     claims = [name.rpartition("/")[0] for name in nodes]
     found = []
     for where, claim in zip(short, claims):
@@ -138,13 +138,13 @@ WORDY = (
 )
 
 
-def shortened(place):
+def shorten_place(place):
     """A place as it is written beside its mark; the number of its line is never cut off."""
     for long, short in WORDY:
         place = place.replace(long, short)
     where, mark, line = place.partition(" l.")
     where = where if len(where) <= LONGEST else where[: LONGEST - 2] + "..."
-    return typeset(where) + mark + line
+    return typeset_place(where) + mark + line
 
 
 LETTERS = (
@@ -157,7 +157,7 @@ LETTERS = (
 )
 
 
-def typeset(where):
+def typeset_place(where):
     """A place with its formulas as mathematics."""
     for plain, letter in LETTERS:
         where = re.sub(rf"(?<!\w){re.escape(plain)}(?!\w)", lambda _: letter, where)
@@ -175,7 +175,7 @@ STEPS = dict(
 MARKERS = dict(proved="o", holds="o", violated="X", vacuous="s", undecided="D", textbook="|")
 
 
-def draw(figure, data):
+def draw_figure(figure, data):
     """On the left the steps, from each premise to what follows from it, as heavy as what is needed of
     the line that they lead to, with their slack; on the right the same share, line by line."""
     left, right = figure.subplots(1, 2, sharey=True, width_ratios=(2.6, 1))
@@ -223,7 +223,7 @@ def draw(figure, data):
     left.set_yticks([])
     left.spines[["left", "bottom"]].set_visible(False)
     right.tick_params(axis="y", length=0, labelleft=False)
-    _legend(figure, data, {data["status"][n].item() for n in shown})
+    _draw_legend(figure, data, {data["status"][n].item() for n in shown})
 
 
 def step_look(step, needs):
@@ -233,7 +233,7 @@ def step_look(step, needs):
     return look if not needs <= 1 else dict(look, linewidth=LIGHT + (HEAVY - LIGHT) * needs)
 
 
-def _legend(figure, data, present):
+def _draw_legend(figure, data, present):
     """What the marks that are present and the kinds of steps stand for."""
     from matplotlib.lines import Line2D
 
@@ -264,7 +264,7 @@ def _legend(figure, data, present):
     figure.legend(handles=handles, loc="outside lower center", ncols=4)
 
 
-def rows(data):
+def table_rows(data):
     """Each line with what it is, and what it is said to follow from."""
     names, found = data["name"].tolist(), []
     for n, name in enumerate(names):
@@ -284,7 +284,7 @@ def rows(data):
     return [["line", "what it is", "step", "from", "largest ratio", "slack"], *found]
 
 
-def caption(data):
+def write_caption(data):
     """What is plotted."""
     return (
         "Left: each line of the proof with an arc from each of its premises; the number is the slack of the step, "
@@ -293,7 +293,7 @@ def caption(data):
     )
 
 
-def says(data):
+def describe_result(data):
     """How many lines are what, and which are violated."""
     status, step = data["status"].tolist(), data["step"].tolist()
     counts = [f"{status.count(s)} {words}" for s, words in WORDS.items() if s in status]
@@ -301,5 +301,5 @@ def says(data):
     wrong = [place for place, s in zip(data["place"].tolist(), status) if s == "violated"]
     return (
         f"Of {len(status)} lines: {', '.join(counts)}; premises of steps: {', '.join(steps) or 'none'}. "
-        + (f"Violated: {_caption.listed(wrong, 12)}." if wrong else "None is violated.")
+        + (f"Violated: {_caption.join_words(wrong, 12)}." if wrong else "None is violated.")
     )

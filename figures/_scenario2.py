@@ -8,54 +8,61 @@ from fedtheory.figures import _fsl, _style
 METHODS = tuple(fsl_scenario2.METHODS)
 
 
-def counts(read, place):
+def client_counts(read, place):
     return list(dict.fromkeys(cell[1] for cell in read.having(place)))
 
 
-def rates(read, place):
+def rates_tried(read, place):
     return list(dict.fromkeys(cell[2] for cell in read.having(place)))
 
 
-def accuracy(read, place, C, rate, method):
+def final_accuracy(read, place, C, rate, method):
     """(seeds,) at the end; what left the finite numbers counts as nothing learnt."""
     return np.nan_to_num(read("final_accuracy", place, C, rate, method))
 
 
-def best(read, place, C, method):
+def best_rate(read, place, C, method):
     """The rate at which a method is the most accurate, over all seeds."""
-    return max(rates(read, place), key=lambda rate: accuracy(read, place, C, rate, method).mean())
+    return max(
+        rates_tried(read, place),
+        key=lambda rate: final_accuracy(read, place, C, rate, method).mean(),
+    )
 
 
 def at_best(read, quantity, place, C, method):
-    rate = best(read, place, C, method)
+    rate = best_rate(read, place, C, method)
     if quantity == "final_accuracy":
-        return accuracy(read, place, C, rate, method)
+        return final_accuracy(read, place, C, rate, method)
     return read(quantity, place, C, rate, method)
 
 
-def curves(figure, data, place):
+def draw_accuracy(figure, data, place):
     """Accuracy over rounds, a panel for each C, each method at its best rate."""
     read = _fsl.Read(data)
-    axes = figure.subplots(1, len(counts(read, place)), sharey=True, squeeze=False)[0]
-    for ax, C in zip(axes, counts(read, place)):
+    axes = figure.subplots(1, len(client_counts(read, place)), sharey=True, squeeze=False)[0]
+    for ax, C in zip(axes, client_counts(read, place)):
         for method in METHODS:
             more = dict(linestyle=":") if method == "FSLsyn" else {}
-            _fsl.shown(ax, read, method, place, C, best(read, place, C, method), method, **more)
+            _fsl.draw_accuracy(
+                ax, read, method, place, C, best_rate(read, place, C, method), method, **more
+            )
         ax.set(title=f"$C={C}$", xlabel="round $t$")
-    axes[0].set(title=f"{place} stand-in, $C={counts(read, place)[0]}$", ylabel="test accuracy")
+    axes[0].set(
+        title=f"{place} stand-in, $C={client_counts(read, place)[0]}$", ylabel="test accuracy"
+    )
     _style.legend_below(figure, axes[-1])
 
 
-def rows(data):
-    return _fsl.table(_fsl.Read(data), ["set", "C", "eta_l", "method"])
+def table_rows(data):
+    return _fsl.accuracy_rows(_fsl.Read(data), ["set", "C", "eta_l", "method"])
 
 
-def says(data, place):
+def describe_result(data, place):
     """Accuracies at the end, each method's best over the rates, the mean over C."""
     read = _fsl.Read(data)
     means = {
         method: np.mean(
-            [at_best(read, "final_accuracy", place, C, method) for C in counts(read, place)]
+            [at_best(read, "final_accuracy", place, C, method) for C in client_counts(read, place)]
         )
         for method in METHODS
     }

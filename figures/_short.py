@@ -9,16 +9,16 @@ METHODS = tuple(fsl_short.METHODS)
 DASHES = (":", "--", "-")
 
 
-def gathered(figure, scale, progress):
-    return _fsl.gathered(fsl_short.EXPERIMENT.runs_of(figure, scale), progress)
+def gather_figure(figure, scale, progress):
+    return _fsl.gather_arrays(fsl_short.EXPERIMENT.runs_of(figure, scale), progress)
 
 
-def mean(read, quantity, cells):
+def mean_over_cells(read, quantity, cells):
     """(seeds,) of several cells together."""
     return np.mean([read(quantity, *cell) for cell in cells], axis=0)
 
 
-def levels(read, quantity, cells):
+def level_columns(read, quantity, cells):
     """(seeds, levels) of cells in increasing order."""
     return np.column_stack([read(quantity, *cell) for cell in cells])
 
@@ -36,18 +36,18 @@ def by_epochs(figure, data, quantities=("final_accuracy", "rise_time")):
                 values = [read(quantity, *cell) for cell in cells]
                 label = f"{method}, $\\eta_0={float(ratio):g}\\,\\eta_l$"
                 x, look = [int(cell[2]) for cell in cells], dict(linestyle=dash, marker="")
-                _fsl.bars(ax, x, values, method, (drawn, count), label=label, **look)
+                _fsl.draw_bars(ax, x, values, method, (drawn, count), label=label, **look)
                 drawn += 1
         for n, cell in enumerate(alone, drawn):
             values = [read(quantity, *cell)] * len(fsl_short.ES)
-            _fsl.bars(ax, fsl_short.ES, values, cell[3], (n, count), marker="")
+            _fsl.draw_bars(ax, fsl_short.ES, values, cell[3], (n, count), marker="")
         ax.set_xticks(fsl_short.ES)
         ax.set_xlabel("$E_s$")
         ax.set_ylabel(quantity.replace("_", " ") + (" (share)" if quantity == "rise_time" else ""))
     _style.legend_below(figure, figure.axes[0], ncols=4)
 
 
-def over(figure, data, label):
+def draw_final_accuracy(figure, data, label):
     """Accuracy at the end over the middle part of cells, a line for each method."""
     read = _fsl.Read(data)
     ax = figure.subplots()
@@ -55,7 +55,7 @@ def over(figure, data, label):
     for n, method in enumerate(METHODS):
         cells = [cell for cell in read.cells if cell[2] == method]
         if len(cells) == len(x):
-            _fsl.bars(
+            _fsl.draw_bars(
                 ax,
                 [float(c[1]) for c in cells],
                 [read("final_accuracy", *c) for c in cells],
@@ -65,19 +65,19 @@ def over(figure, data, label):
         elif cells:
             values = [read("final_accuracy", *cells[0])] * len(x)
             at = [float(part) for part in x]
-            _fsl.bars(ax, at, values, method, (n, len(METHODS)), marker="")
+            _fsl.draw_bars(ax, at, values, method, (n, len(METHODS)), marker="")
     ax.set_xticks([float(part) for part in x], x)
     ax.set(xlabel=label, ylabel="test accuracy")
     _style.legend_below(figure, ax)
 
 
-def curves(figure, data, label):
+def draw_accuracy(figure, data, label):
     """Accuracy over rounds, a panel for each middle part of cells."""
     read = _fsl.Read(data)
     parts = read.parts(1)
     for ax, part in zip(figure.subplots(1, len(parts), sharey=True), parts):
         for cell in read.having("CIFAR-10", part):
-            _fsl.shown(ax, read, cell[2], *cell)
+            _fsl.draw_accuracy(ax, read, cell[2], *cell)
         ax.set(title=label(part), xlabel="round $k$")
     figure.axes[0].set_ylabel("test accuracy")
     _style.legend_below(figure, figure.axes[-1])

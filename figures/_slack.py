@@ -16,7 +16,7 @@ LONGEST = 30  # letters of a line's place
 BEYOND = 1.25  # where an instance is drawn at which a line fails, however far above 1 it is
 
 
-def arrays(id, scale, progress, instances=None):
+def slack_arrays(id, scale, progress, instances=None):
     """Of every line at every instance its ratio and whether it fails; of every stage that bounds what
     the claim bounds, its share of the claim's slack; NaN where there is none."""
     audits = []
@@ -37,7 +37,7 @@ def arrays(id, scale, progress, instances=None):
             for row in audit.waterfall():
                 shares[names.index((row["claim"], row["line"])), n] = row["adds"] / whole
     return dict(
-        line=np.array([label(*name) for name in names]),
+        line=np.array([line_label(*name) for name in names]),
         ratios=ratios,
         fails=fails,
         shares=shares,
@@ -45,7 +45,7 @@ def arrays(id, scale, progress, instances=None):
     )
 
 
-def label(id, line):
+def line_label(id, line):
     """A line as the paper numbers it."""
     claim = discover.claim(id)
     cites = re.sub(r"^(FSL|mixed FL), ", "", claim.cites).replace("proof of ", "")
@@ -55,11 +55,11 @@ def label(id, line):
     return cites + (f", line {line}" if len(claim.lines) > 1 else "")
 
 
-def draw(figure, data):
+def draw_figure(figure, data):
     """On the left which part of the slack each stage adds, over instances; on the right how tight each
     line is, and where it fails."""
     left, right = figure.subplots(1, 2, width_ratios=(0.5, 1.5))
-    colour, staged = _style.look("fsl").colour, np.isfinite(data["shares"]).any(axis=1)
+    colour, staged = _style.algorithm_look("fsl").colour, np.isfinite(data["shares"]).any(axis=1)
     shown = np.isfinite(data["ratios"]).any(axis=1) | data["fails"].any(axis=1)
     pitch = max(shown.sum(), staged.sum())
     for n, row in enumerate(data["shares"][staged]):
@@ -94,7 +94,7 @@ def draw(figure, data):
         ylim=(len(names) - 0.4, -0.6),
         xlim=(-0.02, BEYOND + 0.3 if data["fails"].any() else 1.03),
         xlabel="share of the right side needed, by instance",
-        title=title(data),
+        title=slack_title(data),
     )
     if data["fails"].any():
         right.axvline(1, color=_style.INK, linewidth=0.6, linestyle="--")
@@ -107,14 +107,14 @@ def draw(figure, data):
         ax.tick_params(axis="y", length=0)
 
 
-def title(data):
+def slack_title(data):
     """What the right side shows, in words."""
     false = int(data["fails"].any(axis=1).sum())
     lines = f"{false} line{'s' if false > 1 else ''} fail{'' if false > 1 else 's'}"
     return f"how tight each line is: {lines}" if false else "how tight each line is"
 
 
-def rows(data):
+def table_rows(data):
     """Each line's ratio at the median instance, where it fails, and its part of the slack."""
     number = lambda value: "" if np.isnan(value) else f"{value:.4g}"
     middle = lambda row: np.nanmedian(row) if np.isfinite(row).any() else np.nan
@@ -136,7 +136,7 @@ def rows(data):
     ]
 
 
-def caption(data):
+def write_caption(data):
     """What is plotted, of the instances that were drawn."""
     return (
         f"{data['ratios'].shape[1]} instances drawn inside the hypotheses, by their seeds. Left: of the slack of the "
@@ -147,7 +147,7 @@ def caption(data):
     )
 
 
-def says(data):
+def describe_result(data):
     """Where most slack enters, and which lines fail."""
     middle = np.array([np.nanmedian(r) if np.isfinite(r).any() else -1 for r in data["shares"]])
     first = int(np.argmax(middle))
@@ -156,7 +156,7 @@ def says(data):
     count = data["fails"].shape[1]
     wrong = [f"{data['line'][n]} (at {fails[n]} of {count})" for n in np.flatnonzero(fails)]
     return (
-        f"Most slack enters at {data['line'][first]}: {_caption.number(middle[first])} of all in the median, "
-        f"quartiles {_caption.number(low)} and {_caption.number(high)}. "
-        + (f"Lines that fail: {_caption.listed(wrong)}." if wrong else "No line fails.")
+        f"Most slack enters at {data['line'][first]}: {_caption.number_text(middle[first])} of all in the median, "
+        f"quartiles {_caption.number_text(low)} and {_caption.number_text(high)}. "
+        + (f"Lines that fail: {_caption.join_words(wrong)}." if wrong else "No line fails.")
     )

@@ -10,7 +10,7 @@ REFERRED = re.compile(rb'(?:href="#|url\(#)([^")]*)[")]')
 REMARK = re.compile(rb"<!--.*?-->\s*", re.DOTALL)
 
 
-def slim(svg):
+def slim_svg(svg):
     """The same picture in fewer bytes.
 
     >>> from fedtheory.figures._slim import slim
@@ -20,9 +20,9 @@ def slim(svg):
     kept = set(REFERRED.findall(svg))
     svg = REMARK.sub(b"", svg)
     svg = UNNAMED.sub(lambda found: found[0] if found[1] in kept else b"", svg)
-    return PLACES.sub(lambda found: NUMBER.sub(_rounded, found[0]), svg)
+    return PLACES.sub(lambda found: NUMBER.sub(_round_number, found[0]), svg)
 
 
-def _rounded(found):
+def _round_number(found):
     text = (b"%.2f" % float(found[0])).rstrip(b"0").rstrip(b".")
     return b"0" if text == b"-0" else text

@@ -20,21 +20,23 @@ from fedtheory.errors import refuse
 LARGEST = 2**30  # bytes of one file's arrays
 
 
-def key(name, scale):
+def arrays_key(name, scale):
     """Hex name of a figure's arrays at a scale."""
-    own = figures.own().get(name)
+    own = figures.user_figures().get(name)
     if own is not None:  # a user's: of the whole file
         part = own[0].sha256
     else:
-        part = sources.part(sources.ROOT / "fedtheory" / "figures" / f"{name}.py", "compute")
+        part = sources.part_digest(
+            sources.ROOT / "fedtheory" / "figures" / f"{name}.py", "compute_arrays"
+        )
     return hashlib.sha256(f"{name}\0{scale}\0{part}".encode()).hexdigest()[:20]
 
 
-def path(folder, name, scale):
-    return Path(folder) / f"{name}-{scale}-{key(name, scale)}.npz"
+def arrays_path(folder, name, scale):
+    return Path(folder) / f"{name}-{scale}-{arrays_key(name, scale)}.npz"
 
 
-def checked(name, arrays):
+def check_arrays(name, arrays):
     """What a figure computed, as arrays that can be saved."""
     if not isinstance(arrays, dict) or not arrays:
         refuse(f"{name}: compute", "must return a dict of arrays", arrays)
@@ -48,7 +50,7 @@ def checked(name, arrays):
     return found
 
 
-def save(file, arrays):
+def save_arrays(file, arrays):
     """Keep arrays; those of the same figure and scale under an older key go, as they were kept. Where
     what no command wrote was moved to from their place, in words."""
     stream = io.BytesIO()
@@ -58,7 +60,7 @@ def save(file, arrays):
     return folder.write_over({name: stream.getvalue()}, older)
 
 
-def load(file, name=None, most=None):
+def load_arrays(file, name=None, most=None):
     """The arrays of a file, or of a stream of this name; how much it claims to hold is checked
     before any is read."""
     return npz(file, name, most or LARGEST)

@@ -8,7 +8,7 @@ from fedtheory.figures import _findings
 from fedtheory.figures._table import Cell
 
 
-def text(value):
+def cell_text(value):
     """A cell as a table prints it."""
     if isinstance(value, bool) or value is None:
         return {True: "yes", False: "no", None: "–"}[value]
@@ -17,14 +17,14 @@ def text(value):
     return f"{value:,}" if isinstance(value, int) else str(value)
 
 
-def arrays(name):
+def cell_arrays(name):
     """What `compute` keeps of a claim's cells."""
     cells = discover.claim(name).cells()
     return {
         "claim": np.array(name),
         "cell": np.array([cell for cell, _, _ in cells]),
-        "printed": np.array([text(printed) for _, printed, _ in cells]),
-        "ours": np.array([text(computed) for _, _, computed in cells]),
+        "printed": np.array([cell_text(printed) for _, printed, _ in cells]),
+        "ours": np.array([cell_text(computed) for _, _, computed in cells]),
         "known": np.array([computed is not None for _, _, computed in cells]),
         "agree": np.array([printed == computed for _, printed, computed in cells]),
     }
@@ -33,14 +33,14 @@ def arrays(name):
 def by_cell(data):
     """cell -> Cell, from the saved arrays."""
     return {
-        str(cell): Cell(str(ours), str(printed), verdict(known, agree), str(data["claim"]))
+        str(cell): Cell(str(ours), str(printed), cell_verdict(known, agree), str(data["claim"]))
         for cell, ours, printed, known, agree in zip(
             data["cell"], data["ours"], data["printed"], data["known"], data["agree"]
         )
     }
 
 
-def verdict(known, agree):
+def cell_verdict(known, agree):
     return (
         (_findings.REPRODUCED if agree else _findings.NOT_REPRODUCED)
         if known
@@ -48,10 +48,10 @@ def verdict(known, agree):
     )
 
 
-def finding(data):
+def judge_structure(data):
     """(verdict, sentence) over all cells."""
     columns = zip(*(data[name] for name in ("cell", "ours", "printed", "known", "agree")))
-    return _findings.exactly(
+    return _findings.judge_exactly(
         {
             f"{cell} (paper {printed}, computed {ours})": bool(agree) if known else None
             for cell, ours, printed, known, agree in columns

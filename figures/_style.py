@@ -108,14 +108,14 @@ BROKEN = dict(
 )  # worst where a bound is violated
 
 
-def look(name):
+def algorithm_look(name):
     """How an algorithm is drawn."""
     return ALGORITHMS[name]
 
 
-def line(ax, x, y, name, label=None, markers=0, **more):
+def draw_line(ax, x, y, name, label=None, markers=0, **more):
     """A line in an algorithm's look, with about so many markers."""
-    style = look(name)
+    style = algorithm_look(name)
     every = max(1, len(x) // markers) if markers else None
     (drawn,) = ax.plot(
         x,
@@ -132,10 +132,10 @@ def line(ax, x, y, name, label=None, markers=0, **more):
     return drawn
 
 
-def band(ax, x, mean, low, high, name, label=None, **more):
+def draw_band(ax, x, mean, low, high, name, label=None, **more):
     """A mean in an algorithm's look, over the band from low to high."""
-    ax.fill_between(x, low, high, color=look(name).colour, alpha=0.18, linewidth=0)
-    return line(ax, x, mean, name, label, **more)
+    ax.fill_between(x, low, high, color=algorithm_look(name).colour, alpha=0.18, linewidth=0)
+    return draw_line(ax, x, mean, name, label, **more)
 
 
 def legend_below(figure, *axes, ncols=5):
@@ -153,7 +153,7 @@ def legend_below(figure, *axes, ncols=5):
     )
 
 
-def spread(wanted, gap, low=-np.inf, high=np.inf):
+def spread_places(wanted, gap, low=-np.inf, high=np.inf):
     """The places nearest to the wanted ones, in squares, that keep their order, a gap, and the
     limits if they fit."""
     wanted = np.asarray(wanted, float)
@@ -189,7 +189,9 @@ def direct_labels(ax, lines=None, size=SMALL):
     ends = [(drawn, *end) for drawn in chosen if (end := _right_end(ax, drawn))]
     box, point = ax.get_window_extent(), ax.figure.dpi / 72
     wanted = [high for _, _, high in ends]
-    places = spread(wanted, 1.1 * size * point / box.height, 0.4 * size * point / box.height, 1)
+    places = spread_places(
+        wanted, 1.1 * size * point / box.height, 0.4 * size * point / box.height, 1
+    )
     texts = []
     moves = [
         abs(place - want) * box.height > 0.35 * size * point for place, want in zip(places, wanted)
@@ -206,7 +208,7 @@ def direct_labels(ax, lines=None, size=SMALL):
                 xycoords="axes fraction",
                 textcoords="axes fraction",
                 xytext=(across + indent, place),
-                color=readable(drawn.get_color()),
+                color=darken_text(drawn.get_color()),
                 fontsize=size,
                 va="center",
                 ha="left",
@@ -230,17 +232,17 @@ def _right_end(ax, drawn):
     return float(across), float(np.clip(high, 0, 1))
 
 
-def readable(colour, contrast=3.0):
+def darken_text(colour, contrast=3.0):
     """A colour darkened until text in it stands out from white by the given contrast (WCAG 2)."""
     from matplotlib.colors import to_hex, to_rgb
 
     rgb = np.array(to_rgb(colour))
-    while 1.05 / (luminance(rgb) + 0.05) < contrast:
+    while 1.05 / (relative_luminance(rgb) + 0.05) < contrast:
         rgb = rgb * 0.96
     return to_hex(rgb)
 
 
-def cells(centres):
+def cell_edges(centres):
     """The edges of cells around places on a logarithmic axis."""
     logs = np.log(np.asarray(centres, float))
     half = np.diff(logs) / 2
@@ -248,14 +250,14 @@ def cells(centres):
     return np.exp(np.r_[logs[0] - half[0], inner, logs[-1] + half[-1]])
 
 
-def tint(colour, share):
+def tint_colour(colour, share):
     """A colour with white, opaque, so that what overlaps does not mix."""
     from matplotlib.colors import to_rgb
 
     return tuple(share * part + 1 - share for part in to_rgb(colour))
 
 
-def luminance(rgb):
+def relative_luminance(rgb):
     """Relative luminance of sRGB colours in [0, 1], shape (..., 3)."""
     rgb = np.asarray(rgb, float)
     linear = np.where(rgb <= 0.04045, rgb / 12.92, ((rgb + 0.055) / 1.055) ** 2.4)

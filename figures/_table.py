@@ -24,7 +24,7 @@ MARKED = "✓ agrees, ✗ differs, ↔ no power, ? undecided, ○ not judged"
 SYMBOLS = "DejaVu Sans"  # the face that has the marks
 
 
-def number(value, digits=3):
+def number_text(value, digits=3):
     """A number as a table prints it."""
     value = float(value)
     if not np.isfinite(value):
@@ -46,7 +46,7 @@ def spread_of(values):
         return "–"
     mean, deviation = values.mean(), values.std(ddof=1) if len(values) > 1 else 0.0
     if deviation == 0:
-        return number(mean)
+        return number_text(mean)
     digits = max(0, 1 - int(np.floor(np.log10(deviation))))
     return f"{mean:z,.{digits}f} ± {deviation:,.{digits}f}".replace("-", "−")
 
@@ -81,11 +81,11 @@ def draw_table(
     marked = {column for (_, column), (verdict, _) in marks.items() if verdict}
     if not widths:
         widths = [
-            max(4, *map(length, column)) + 2 + 1.5 * (n in marked)
+            max(4, *map(shown_length, column)) + 2 + 1.5 * (n in marked)
             for n, column in enumerate(zip(header, *rows))
         ]
         for text, first, last in groups:
-            lacking = 1.15 * length(text) + 2 - sum(widths[first : last + 1])
+            lacking = 1.15 * shown_length(text) + 2 - sum(widths[first : last + 1])
             for column in range(first, last + 1):
                 widths[column] += max(0, lacking) / (last + 1 - first)
     edges = np.concatenate([[0], np.cumsum(widths) / np.sum(widths)])
@@ -187,7 +187,7 @@ def printed_legend(ax, outcomes, **where):
     ax.legend(handlelength=1.0, borderaxespad=0, handletextpad=0.4, **where)
 
 
-def length(cell):
+def shown_length(cell):
     """Characters that a cell shows, about: a command of mathematics is one sign, its braces take no
     room."""
     return len(
@@ -206,7 +206,7 @@ def length(cell):
 def ours_beside_paper(figure, header, rows, title="", note="", **more):
     """Rows of [label, Cell or text, ...]: of a Cell two columns, ours and the paper's; text is ours
     alone."""
-    text, marks = _split(header, rows)
+    text, marks = _split_marks(header, rows)
     groups, below = [], [header[0]]
     for name, cell in zip(header[1:], rows[0][1:]):
         if isinstance(cell, Cell):
@@ -217,11 +217,11 @@ def ours_beside_paper(figure, header, rows, title="", note="", **more):
 
 def table_rows(header, rows):
     """The same as text, header first, each of ours with its mark."""
-    text, marks = _split(header, rows)
-    return marked(text, marks)
+    text, marks = _split_marks(header, rows)
+    return mark_rows(text, marks)
 
 
-def marked(text, marks):
+def mark_rows(text, marks):
     """Rows of text, header first, with the marks of `draw_table` behind their cells."""
     return [
         [
@@ -232,7 +232,7 @@ def marked(text, marks):
     ]
 
 
-def _split(header, rows):
+def _split_marks(header, rows):
     """Rows of text, header first, and (verdict, claim) by (row, column)."""
     text, marks = [[header[0]]], {}
     for name, cell in zip(header[1:], rows[0][1:]):

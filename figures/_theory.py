@@ -20,13 +20,13 @@ def of_runs(values):
     return [*showing.mean_and_band(values)]
 
 
-def key(panel, name):
+def array_name(panel, name):
     """The name of a panel's array. A panel is a claim's id, with more behind an @ where a claim has
     several."""
     return f"{panel.replace('.', '_').replace('@', '_')}_{name}"
 
 
-def panel(id, T, bound, measured, worst_T, worst, worst_bound):
+def panel_arrays(id, T, bound, measured, worst_T, worst, worst_bound):
     """A panel's arrays by name; measured: (exact, mean, low, high) for each T, nan where there is
     no closed form; worst: (ratios, whether the bound is violated) for each worst_T."""
     claim = discover.claim(id.partition("@")[0])
@@ -37,7 +37,7 @@ def panel(id, T, bound, measured, worst_T, worst, worst_bound):
     here = dict(zip(map(int, T), measured[0] / np.asarray(bound, float)))
     ratios = np.fmax(ratios, [here.get(int(rounds), np.nan) for rounds in worst_T])
     return {
-        key(id, name): np.asarray(value)
+        array_name(id, name): np.asarray(value)
         for name, value in dict(
             T=T,
             bound=bound,
@@ -54,16 +54,16 @@ def panel(id, T, bound, measured, worst_T, worst, worst_bound):
     }
 
 
-def violated(data, id):
+def has_violation(data, id):
     """Whether some instance breaks a panel's statement."""
-    return bool(data[key(id, "worst_broken")].any())
+    return bool(data[array_name(id, "worst_broken")].any())
 
 
 def draw_panel(ax, data, id, method, title=None):
     """One statement: runs in the look of their method, bound, exact expectation, worst case; both
     axes in powers."""
-    of = lambda name: data[key(id, name)]
-    _style.band(ax, of("T"), of("mean"), of("low"), of("high"), method, label="runs")
+    of = lambda name: data[array_name(id, name)]
+    _style.draw_band(ax, of("T"), of("mean"), of("low"), of("high"), method, label="runs")
     ax.plot(of("T"), of("bound"), label="bound", **_style.BOUND)
     ax.plot(
         of("T"),
@@ -74,13 +74,13 @@ def draw_panel(ax, data, id, method, title=None):
     plot_worst(ax, data, id)
     title = title or str(of("cites")).partition(", ")[2]
     ax.set(xscale="log", yscale="log", title=title)
-    if violated(data, id):
+    if has_violation(data, id):
         ax.set_title(f"{title}: violated", color=_style.DIFFER)
 
 
 def plot_worst(ax, data, id):
     """Stars where a search came, crosses where it broke the bound."""
-    of = lambda name: data[key(id, name)]
+    of = lambda name: data[array_name(id, name)]
     high = of("worst_ratio") * of("worst_bound")
     for which, look in ((~of("worst_broken"), _style.WORST), (of("worst_broken"), _style.BROKEN)):
         if np.isfinite(high[which]).any():
@@ -109,15 +109,15 @@ def say_trivial(ax, level, text, high=True):
 
 def say_worst(ax, across, high, text="worst case found\nfor any problem,\nas share of bound"):
     """What a star is, to the left of its text; the place in fractions of the axes."""
-    _named(ax, across, high, text, _style.WORST)
+    _name_curve(ax, across, high, text, _style.WORST)
 
 
 def say_broken(ax, across, high, text="an instance\nbreaks it"):
     """What a cross is, to the left of its text."""
-    _named(ax, across, high, text, _style.BROKEN)
+    _name_curve(ax, across, high, text, _style.BROKEN)
 
 
-def _named(ax, across, high, text, look):
+def _name_curve(ax, across, high, text, look):
     ax.plot(across, high, transform=ax.transAxes, label="_", **look)
     ax.annotate(
         text,
@@ -162,7 +162,7 @@ def rows_of(data, ids, left):
     ]
     shown = lambda value: f"{value:.5g}" if np.isfinite(value) else ""
     for id in ids:
-        of = lambda name: data[key(id, name)]
+        of = lambda name: data[array_name(id, name)]
         worst = zip(of("worst_T").tolist(), of("worst_ratio"), of("worst_broken"))
         shares = {T: (ratio, broken) for T, ratio, broken in worst}
         for n, T in enumerate(of("T").tolist()):
@@ -186,27 +186,27 @@ READ = (
 )
 
 
-def caption(data, about):
+def write_caption(data, about):
     """What is plotted: the setup, the constants that were saved, and how lines are read."""
     given = f" Constants: {data['constants']}." if "constants" in data else ""
     return f"{about}{given} " + READ.format(trials=int(data["trials"]))
 
 
-def trivial(data, id):
+def trivial_level(data, id):
     """What holds without any training; nan where a panel has no such level."""
-    level = data.get(key(id, "trivial"), data.get("trivial", np.nan))
+    level = data.get(array_name(id, "trivial"), data.get("trivial", np.nan))
     return float(np.ravel(level)[0])
 
 
-def says(data, titles, letter="T", without=()):
+def describe_result(data, titles, letter="T", without=()):
     """What panels show: the bound over the truth at the right end, from when on the bound says more
     than what is trivial, and what is violated. `titles` are panels' names by id."""
     ends, speaks, silent = {}, {}, []
     for id, title in titles.items():
-        of = lambda name: data[key(id, name)]
+        of = lambda name: data[array_name(id, name)]
         truth = np.where(np.isfinite(of("exact")), of("exact"), of("mean"))
         ends[title] = of("bound")[-1] / truth[-1]
-        below = np.flatnonzero(of("bound") < trivial(data, id))
+        below = np.flatnonzero(of("bound") < trivial_level(data, id))
         if id in without:
             continue
         if len(below):
@@ -214,34 +214,34 @@ def says(data, titles, letter="T", without=()):
         else:
             silent.append(title)
     least, most = min(ends, key=ends.get), max(ends, key=ends.get)
-    last = {int(data[key(id, "T")][-1]) for id in titles}
+    last = {int(data[array_name(id, "T")][-1]) for id in titles}
     found = (
-        f"At the right end (${letter}={_caption.bare(max(last))}$) the bound is "
-        f"{_caption.number(ends[least])} ({least}) to {_caption.number(ends[most])} ({most}) times the "
+        f"At the right end (${letter}={_caption.bare_number(max(last))}$) the bound is "
+        f"{_caption.number_text(ends[least])} ({least}) to {_caption.number_text(ends[most])} ({most}) times the "
         "truth."
     )
-    when = [f"${letter}={T}$ ({_caption.listed(names)})" for T, names in sorted(speaks.items())]
+    when = [f"${letter}={T}$ ({_caption.join_words(names)})" for T, names in sorted(speaks.items())]
     if when:
         found += f" Of the plotted numbers of rounds, it first beats what is trivial at {', '.join(when)}."
     if silent:
-        found += f" Never there: {_caption.listed(silent)}."
-    return f"{found} {broken(data, titles, letter)}"
+        found += f" Never there: {_caption.join_words(silent)}."
+    return f"{found} {describe_broken(data, titles, letter)}"
 
 
-def broken(data, titles, letter="T"):
+def describe_broken(data, titles, letter="T"):
     """Which statements some instance breaks, and by how much."""
     told = []
     for id, title in titles.items():
-        if violated(data, id):
-            at = data[key(id, "worst_broken")]
-            ratio = np.where(at, data[key(id, "worst_ratio")], -np.inf)
+        if has_violation(data, id):
+            at = data[array_name(id, "worst_broken")]
+            ratio = np.where(at, data[array_name(id, "worst_ratio")], -np.inf)
             n = int(np.argmax(np.nan_to_num(ratio, nan=-np.inf)))
-            T = data[key(id, "worst_T")][n]
+            T = data[array_name(id, "worst_T")][n]
             told.append(
-                f"{title} (left over right {_caption.number(ratio[n], 3)} at ${letter}={T}$)"
+                f"{title} (left over right {_caption.number_text(ratio[n], 3)} at ${letter}={T}$)"
             )
     return (
-        f"Violated by an instance: {_caption.listed(told)}."
+        f"Violated by an instance: {_caption.join_words(told)}."
         if told
         else "No instance that was found violates any of them."
     )

@@ -21,13 +21,13 @@ ENDS, ALONG = 0.2, 0.3  # shares of the seconds for exact looks, and for each hu
 LEAST = 1e-6  # a share of the bound below which a search has found no worst case
 
 
-def named(shape):
+def rounds_name(shape):
     """What a setting's shape calls its number of rounds."""
     return next(name for name in ROUNDS if name in shape)
 
 
 def rounds_of(shape):
-    return int(shape[named(shape)])
+    return int(shape[rounds_name(shape)])
 
 
 def of_rounds(setting, rounds, /, tries=2000, **more):
@@ -44,7 +44,7 @@ def of_rounds(setting, rounds, /, tries=2000, **more):
     return setting._replace(shapes=shapes)
 
 
-def worst(claim, Ts, seconds, seed=0, line=0, **more):
+def worst_ratio(claim, Ts, seconds, seed=0, line=0, **more):
     """(largest ratio of left to right that is certain, whether the statement is violated there) for
     each T, of a search of so many seconds each; NaN where there is none."""
     ratios, broken = np.full(len(Ts), np.nan), np.zeros(len(Ts), bool)
@@ -56,21 +56,23 @@ def worst(claim, Ts, seconds, seed=0, line=0, **more):
         for one, other in neighbours + [(n, m) for m, n in reversed(neighbours)]:
             searches[other].go_on(searches[one], Ts[other], seed)
         for n, search in enumerate(searches):
-            verdict = looking.ended(claim, search.ranked(), search.looked, ENDS * share)
+            verdict = looking.conclude_search(
+                claim, search.rank_found(), search.looked, ENDS * share
+            )
             if verdict.tightness is not None and verdict.tightness > LEAST:
                 ratios[n] = np.fmax(ratios[n], float(verdict.tightness))
             broken[n] |= verdict.status == "violated"
     return ratios, broken
 
 
-def kept(id, Ts, seconds, line=0, **more):
+def search_once(id, Ts, seconds, line=0, **more):
     """The same of a claim by its id: searched once, for all figures that ask."""
-    found = _parts.part(of_claim, id, [*map(int, Ts)], seconds, line, more)
+    found = _parts.compute_part(of_claim, id, [*map(int, Ts)], seconds, line, more)
     return found["ratios"], found["broken"]
 
 
 def of_claim(id, Ts, seconds, line, more):
-    ratios, broken = worst(discover.claim(id), Ts, seconds, line=line, **more)
+    ratios, broken = worst_ratio(discover.claim(id), Ts, seconds, line=line, **more)
     return dict(ratios=ratios, broken=broken)
 
 
@@ -80,7 +82,7 @@ class Search:
     def __init__(self, claim, line, setting, seconds, seed):
         self.target, self.looked, self.best = Target(claim, setting, line), Coverage(setting), {}
         self.most = ALONG * seconds * PER_SECOND
-        for found in waves.searched(self.target, (1 - ENDS) * seconds, seed):
+        for found in waves.search_waves(self.target, (1 - ENDS) * seconds, seed):
             self.add(*found)
 
     def add(self, hunt, ratio, point):
@@ -88,7 +90,7 @@ class Search:
         if ratio >= 0:
             self.best[hunt] = ratio, point
 
-    def ranked(self):
+    def rank_found(self):
         """(ratio, hunt, point), the largest first."""
         found = [(ratio, hunt, point) for hunt, (ratio, point) in self.best.items()]
         return sorted(found, key=lambda each: -each[0])
@@ -96,13 +98,13 @@ class Search:
     def go_on(self, other, rounds, seed):
         """Climb at so many rounds from where the best of another search stand, where rounds cost
         nothing."""
-        for n, (_, hunt, _) in enumerate(other.ranked()[:LEADERS]):
-            shape = {**hunt.shape, named(hunt.shape): str(rounds)}
-            if not sizes.large(hunt.shape[named(hunt.shape)]) or not waves.admits(
-                self.target, shape, hunt.numbers
-            ):
+        for n, (_, hunt, _) in enumerate(other.rank_found()[:LEADERS]):
+            shape = {**hunt.shape, rounds_name(hunt.shape): str(rounds)}
+            if not sizes.is_free_size(
+                hunt.shape[rounds_name(hunt.shape)]
+            ) or not waves.admits_shape(self.target, shape, hunt.numbers):
                 continue
-            new = sizes.placed(hunt, shape, Random(f"{seed}/{rounds}/{n}"))
+            new = sizes.transplant(hunt, shape, Random(f"{seed}/{rounds}/{n}"))
             if new.top is not None:
                 for rated in new.climb(BRIEF, new.top):
                     self.add(new, *rated)

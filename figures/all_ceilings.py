@@ -26,7 +26,7 @@ ROWS = {  # claim -> title, method, where the formula of its longest effective s
     **{id: (f"FSL {where}", "fsl", where) for id, where in FSL.items()},
     **{
         f"mixed.theorem{THEOREMS[m]}_{case}_explicit": (
-            f"{_style.look(METHODS[m]).label}, {text}",
+            f"{_style.algorithm_look(METHODS[m]).label}, {text}",
             METHODS[m],
             f"mixed.table4_{m}_{case}",
         )
@@ -37,7 +37,7 @@ ROWS = {  # claim -> title, method, where the formula of its longest effective s
 AT = dict(gamma=1.0, eta_g=1.0, K=2, K_0=2)  # of FSL's runs; in mixed FL eta_s = eta_m = 1, B = 1
 
 
-def printed(id):
+def printed_ceiling(id):
     """The theorem's longest effective step where every loss has curvature 1."""
     _, method, where = ROWS[id]
     if method == "fsl":
@@ -58,7 +58,7 @@ def run_of(method, u):
     return own if method == "one_way_gt" else dict(own, eta_c=u / 2, eta_m=1.0)
 
 
-def stable(method, u):
+def is_stable(method, u):
     """Whether the mean comes back from 1 to the common minimiser 0 of all losses."""
     of = ft.problems.quadratic_from_arrays([1.0], [[0.0], [0.0]])
     with np.errstate(all="ignore"):
@@ -66,31 +66,33 @@ def stable(method, u):
     return bool(np.abs(means[-1, 0]) <= 1.0)
 
 
-def longest(method):
+def longest_stable_step(method):
     """The longest stable step, by halving intervals of its logarithm."""
     low, high = 1e-2, 1e2
     for _ in range(18):
         middle = (low * high) ** 0.5
-        low, high = (middle, high) if stable(method, middle) else (low, middle)
+        low, high = (middle, high) if is_stable(method, middle) else (low, middle)
     return low
 
 
-def broken(id, seconds):
+def raise_ceiling(id, seconds):
     """By how much a ceiling may be raised until an exact instance breaks the claim, at the least."""
     claim = discover.claim(id)
-    if not [part for part in parts.parts(claim) if part.kind == "ceiling"]:
+    if not [part for part in parts.list_parts(claim) if part.kind == "ceiling"]:
         return dict(least=np.nan)
     found = sharpening.sharpen(claim, seconds, SEED, only=lambda part: part.kind == "ceiling")
     least = [float(part.refuted) for part in found.parts if part.refuted is not None]
     return dict(least=min(least, default=np.inf))
 
 
-def compute(scale, progress):
-    of = {method: longest(method) for method in {method for _, method, _ in ROWS.values()}}
+def compute_arrays(scale, progress):
+    of = {
+        method: longest_stable_step(method) for method in {method for _, method, _ in ROWS.values()}
+    }
     found = []
     for id, (title, method, _) in ROWS.items():
-        own = printed(id)
-        least = _parts.part(broken, id, SECONDS[scale])["least"]
+        own = printed_ceiling(id)
+        least = _parts.compute_part(raise_ceiling, id, SECONDS[scale])["least"]
         found.append((id, title, method, own, float(least), of[method] / own))
         progress(len(found), len(ROWS))
     names = ("claim", "title", "method", "printed", "broken", "stable")
@@ -101,13 +103,13 @@ def compute(scale, progress):
     )
 
 
-def draw(figure, data):
+def draw_figure(figure, data):
     ax = figure.subplots()
     y = np.arange(len(data["claim"])) + 0.8 * (data["method"] != "fsl")
     for n, method in enumerate(data["method"].tolist()):
-        colour, far = _style.look(method).colour, data["broken"][n]
+        colour, far = _style.algorithm_look(method).colour, data["broken"][n]
         ends = [1.0, data["stable"][n]]
-        ax.plot(ends, [y[n]] * 2, color=_style.tint(colour, 0.4), linewidth=3)
+        ax.plot(ends, [y[n]] * 2, color=_style.tint_colour(colour, 0.4), linewidth=3)
         ax.plot(1.0, y[n], "|", color=_style.INK, markersize=8, markeredgewidth=1.3)
         ax.plot(data["stable"][n], y[n], "o", color=colour, markersize=4)
         if np.isfinite(far):
@@ -127,10 +129,10 @@ def draw(figure, data):
         xlabel="times the theorem's longest effective step",
     )
     ax.tick_params(axis="y", length=0)
-    _legend(ax, np.isfinite(data["broken"]).any())
+    _draw_legend(ax, np.isfinite(data["broken"]).any())
 
 
-def _legend(ax, some):
+def _draw_legend(ax, some):
     from matplotlib.lines import Line2D
 
     bare = dict(linestyle="", color=_style.INK)
@@ -142,7 +144,7 @@ def _legend(ax, some):
     ax.figure.legend(handles=handles, loc="outside lower center", ncols=3, handletextpad=0.2)
 
 
-def caption(data):
+def write_caption(data):
     return (
         "Effective steps ($K_0\\eta_0$ in FSL, $K\\eta\\eta_s$ in mixed FL) as multiples of each theorem's ceiling. Red "
         f"cross: the least multiple at which `sharpen` refutes the theorem by an exact instance within "
@@ -152,25 +154,26 @@ def caption(data):
     )
 
 
-def says(data):
+def describe_result(data):
     least, most = int(np.argmin(data["stable"])), int(np.argmax(data["stable"]))
     name = lambda n: data["title"][n].item()
     far = np.isfinite(data["broken"])
     told = [
-        f"{name(n)} at {_caption.number(data['broken'][n], 3)} times" for n in np.flatnonzero(far)
+        f"{name(n)} at {_caption.number_text(data['broken'][n], 3)} times"
+        for n in np.flatnonzero(far)
     ]
     return (
-        f"Methods are stable up to {_caption.number(data['stable'][least])} ({name(least)}) to "
-        f"{_caption.number(data['stable'][most])} ({name(most)}) times their ceilings. "
+        f"Methods are stable up to {_caption.number_text(data['stable'][least])} ({name(least)}) to "
+        f"{_caption.number_text(data['stable'][most])} ({name(most)}) times their ceilings. "
         + (
-            f"Instances beyond the ceiling break: {_caption.listed(told)}."
+            f"Instances beyond the ceiling break: {_caption.join_words(told)}."
             if told
             else "No instance breaks any theorem."
         )
     )
 
 
-def rows(data):
+def table_rows(data):
     shown = lambda value: (
         "" if np.isnan(value) else "none found" if np.isinf(value) else f"{value:.4g}"
     )
@@ -189,11 +192,11 @@ FIGURE = Figure(
     cites="all papers, ceilings of steps",
     title="What theorems, counterexamples and stability allow a step to be",
     shows=tuple(ROWS),
-    compute=compute,
+    compute=compute_arrays,
     minutes=1.0,
-    draw=draw,
-    rows=rows,
-    caption=caption,
-    says=says,
+    draw=draw_figure,
+    rows=table_rows,
+    caption=write_caption,
+    says=describe_result,
     height=3.2,
 )

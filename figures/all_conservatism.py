@@ -36,10 +36,10 @@ def rounds_of(paper, id):
     return ROUNDS["two_way" if paper == "mixed" and theory_mixed.IDS[id][0] == "B3" else paper]
 
 
-def read(paper, id, scale):
+def read_panel(paper, id, scale):
     """(T, bound, worst over bound, whether it is violated, exact, 90 % quantile) of a panel."""
-    panel, T = _parts.part(FIGURES[paper].panel, id, scale), rounds_of(paper, id)
-    of = lambda name: panel[_theory.key(id, name)]
+    panel, T = _parts.compute_part(FIGURES[paper].panel, id, scale), rounds_of(paper, id)
+    of = lambda name: panel[_theory.array_name(id, name)]
     (at,), (star,) = np.flatnonzero(of("T") == T), np.flatnonzero(of("worst_T") == T)
     worst = of("worst_ratio")[star], of("worst_broken")[star]
     return T, of("bound")[at], *worst, of("exact")[at], of("high")[at]
@@ -54,12 +54,12 @@ PANELS = {
 CLAIMS = sorted({id.partition("@")[0] for panels in PANELS.values() for id in panels})
 
 
-def compute(scale, progress):
+def compute_arrays(scale, progress):
     rows = []
     asked = [(paper, *panel) for paper, panels in PANELS.items() for panel in panels.items()]
     asked = asked if scale != "smoke" else asked[::4]
     for paper, id, title in asked:
-        rows.append((paper, title, id.partition("@")[0], *read(paper, id, scale)))
+        rows.append((paper, title, id.partition("@")[0], *read_panel(paper, id, scale)))
         progress(len(rows), len(asked))
     names = ("paper", "title", "claim", "T", "bound", "worst", "broken", "exact", "high")
     found = {name: np.array(column) for name, column in zip(names, zip(*rows))}
@@ -67,7 +67,7 @@ def compute(scale, progress):
     return dict(found, trials=np.array([trials[paper] for paper in found["paper"].tolist()]))
 
 
-def decades(data):
+def decades_over_bound(data):
     """(worst, exact, runs' quantile) over the bound, in powers of ten."""
     with np.errstate(divide="ignore", invalid="ignore"):
         shares = data["worst"], data["exact"] / data["bound"], data["high"] / data["bound"]
@@ -75,17 +75,20 @@ def decades(data):
     return np.where(np.isfinite(found), found, np.nan)
 
 
-def draw(figure, data):
+def draw_figure(figure, data):
     ax = figure.subplots()
-    count, worst, exact, high = len(data["claim"]), *decades(data)
+    count, worst, exact, high = len(data["claim"]), *decades_over_bound(data)
     y = np.arange(count) + 0.9 * np.cumsum(np.r_[0, data["paper"][1:] != data["paper"][:-1]])
     for n in range(count):
-        colour, broken = _style.look(METHODS[data["paper"][n].item()]).colour, data["broken"][n]
+        colour, broken = (
+            _style.algorithm_look(METHODS[data["paper"][n].item()]).colour,
+            data["broken"][n],
+        )
         inside = [place for place in (worst[n], exact[n]) if place <= 0]
         places, bar = [0.0, *inside], dict(linewidth=5.5, solid_capstyle="butt")
         for one, other, share in zip(places, places[1:], (0.75, 0.35)):
             light = 0.35 if broken else share
-            ax.plot([one, other], [y[n]] * 2, color=_style.tint(colour, light), **bar)
+            ax.plot([one, other], [y[n]] * 2, color=_style.tint_colour(colour, light), **bar)
         if broken:
             ax.plot([0, worst[n]], [y[n]] * 2, color=_style.DIFFER, **bar)
         ax.plot(worst[n], y[n], **(_style.BROKEN if broken else _style.WORST))
@@ -112,16 +115,16 @@ def draw(figure, data):
             textcoords="offset points",
             va="center",
             fontsize=_style.SMALL,
-            color=_style.readable(_style.look(METHODS[paper]).colour),
+            color=_style.darken_text(_style.algorithm_look(METHODS[paper]).colour),
             weight="bold",
         )
     ax.tick_params(axis="y", length=0)
     ax.grid(axis="x", color=_style.PALE, linewidth=0.6)
     ax.set_axisbelow(True)
-    _legend(ax)
+    _draw_legend(ax)
 
 
-def _legend(ax):
+def _draw_legend(ax):
     from matplotlib.lines import Line2D
 
     handles = [
@@ -142,8 +145,8 @@ def _legend(ax):
     ax.figure.legend(handles=handles, loc="outside lower center", ncols=5, columnspacing=1.2)
 
 
-def caption(data):
-    trials = _caption.listed(map(str, np.unique(data["trials"])))
+def write_caption(data):
+    trials = _caption.join_words(map(str, np.unique(data["trials"])))
     return (
         "Each row a statement with explicit constants, on the problem of its theory figure. From the bound (0) to the left: "
         "the largest share of it that the theory figure's search reached with any problem of as many rounds (star; red cross, to the right, where an instance breaks it), the exact expectation on the plotted problem "
@@ -152,21 +155,21 @@ def caption(data):
     )
 
 
-def says(data):
-    worst, exact, _ = decades(data)
+def describe_result(data):
+    worst, exact, _ = decades_over_bound(data)
     names = [f"{PAPERS[p]}, {t}" for p, t in zip(data["paper"].tolist(), data["title"].tolist())]
     broken = [names[n] for n in np.flatnonzero(data["broken"])]
     held = ~data["broken"] & np.isfinite(worst)
     tight = names[int(np.argmax(np.where(held, worst, -np.inf)))]
     return (
-        f"Between bound and worst case lie {_caption.number(-np.median(worst[held]))} decades in the median, between bound "
-        f"and truth {_caption.number(-np.nanmedian(exact))}; nearest to its bound comes {tight}, at "
-        f"{_caption.number(10 ** np.max(worst[held]))} of it. "
-        + (f"Violated: {_caption.listed(broken)}." if broken else "None is violated.")
+        f"Between bound and worst case lie {_caption.number_text(-np.median(worst[held]))} decades in the median, between bound "
+        f"and truth {_caption.number_text(-np.nanmedian(exact))}; nearest to its bound comes {tight}, at "
+        f"{_caption.number_text(10 ** np.max(worst[held]))} of it. "
+        + (f"Violated: {_caption.join_words(broken)}." if broken else "None is violated.")
     )
 
 
-def rows(data):
+def table_rows(data):
     number = lambda value: f"{value:.4g}" if np.isfinite(value) else ""
     columns = ("title", "claim", "T", "bound", "worst", "exact", "high")
     return [
@@ -184,11 +187,11 @@ FIGURE = Figure(
     cites="all papers, explicit bounds",
     title="How far worst cases, expectations and runs stay below their bounds",
     shows=tuple(CLAIMS),
-    compute=compute,
-    draw=draw,
-    rows=rows,
-    caption=caption,
-    says=says,
+    compute=compute_arrays,
+    draw=draw_figure,
+    rows=table_rows,
+    caption=write_caption,
+    says=describe_result,
     width="page",
     height=5.4,
 )

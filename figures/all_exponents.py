@@ -12,7 +12,7 @@ import numpy as np
 import fedtheory as ft
 from fedtheory import discover
 from fedtheory.claims.fsl.corollaries import step_c
-from fedtheory.comparing.objectives import objective
+from fedtheory.comparing.objectives import measured_loss
 from fedtheory.figures import _caption, _style, theory_flex, theory_fsl, theory_lamb, theory_mixed
 from fedtheory.figures._record import Figure
 from fedtheory.symbols import fsl as fsl_symbols
@@ -34,7 +34,7 @@ LAMB = {f"lamb.corollary1_explicit@{steps}": f"$T={steps}$" for steps in (1, 2)}
 TRIALS = dict(smoke=40, quick=400, paper=2000)  # of FED-LAMB's runs
 PANELS = {  # title -> the method whose colour is drawn, statements
     "FSL, corollary 1": ("fsl", (COROLLARY,)),
-    **{f"{_style.look(m).label}, convex": (m, (id,)) for id, m in METHODS.items()},
+    **{f"{_style.algorithm_look(m).label}, convex": (m, (id,)) for id, m in METHODS.items()},
     r"flex, table 1, in $\tau$": ("flex_c", tuple(FLEX)),
     "FED-LAMB, cor. 1, in $R$": ("fed_lamb", tuple(LAMB)),
 }
@@ -44,7 +44,7 @@ def fsl(T, gamma, K, S, **sources):
     """(bound, exact) of corollary 1's least squared gradient, at its own steps."""
     spectrum = dict(d=4, clients=32, L=1.0, mu=0.05, sigma_0=1.0, **sources)
     of, claim = ft.problems.quadratic(seed=3, **spectrum), discover.claim(COROLLARY)
-    x_0, loss = np.full(4, 2.0), objective(of, "tilde_loss", gamma)
+    x_0, loss = np.full(4, 2.0), measured_loss(of, "tilde_loss", gamma)
     at = dict(
         spectrum, gamma=gamma, K=K, K_0=8, S=S, N=32, eta_g=float(S) ** 0.5, T=T, a=1.0, b=2.0
     )
@@ -53,7 +53,7 @@ def fsl(T, gamma, K, S, **sources):
     values = {claim.table[name].symbol: value for name, value in at.items()}
     shape = float(step_c.subs(values))
     early = float(step_c.subs({**values, fsl_symbols.T: START}))
-    at["c_b"] = theory_fsl.ceiling(gamma, at["eta_g"], 1.0) / early
+    at["c_b"] = theory_fsl.longest_server_step(gamma, at["eta_g"], 1.0) / early
     u = at["c_b"] * shape
     at.update(eta_0=u / 8, eta_l=u / (K * at["eta_g"]))
     names = ("eta_l", "eta_g", "eta_0", "gamma", "K", "K_0", "S")
@@ -65,12 +65,12 @@ def fsl(T, gamma, K, S, **sources):
 START = 5  # the number of rounds from which the corollary's steps are admitted
 
 
-def mixed(id, T, S, K, G, **noise):
+def mixed_bounds(id, T, S, K, G, **noise):
     """(bound, exact) of a theorem of mixed FL, at its longest steps."""
     of = ft.problems.mixed(seed=3, **dict(theory_mixed.SPECTRUM, clients=32, G=G), **noise)
-    at = theory_mixed.values(id, T, of)
+    at = theory_mixed.statement_values(id, T, of)
     at.update(N=32, S=S, K=K, eta_s=float(S) ** 0.5)
-    eta = theory_mixed.longest(id, **at) / (K * at["eta_s"])
+    eta = theory_mixed.longest_step(id, **at) / (K * at["eta_s"])
     at.update(eta=eta, eta_c=eta * at["eta_s"])
     return float(discover.claim(id).evaluate(at)), theory_mixed.exact_gap(id, T, at, of)
 
@@ -87,21 +87,21 @@ def slopes(both, letters):
 def over_rounds(id, T, trials):
     """Exponents of (bound, truth) of flex or FED-LAMB in the number of rounds."""
     if id in FLEX:
-        truths = theory_flex.exact(id, 2 * T)[[T, 2 * T]]
-        limits = [theory_flex.bound(id, each) for each in (T, 2 * T)]
+        truths = theory_flex.exact_distance(id, 2 * T)[[T, 2 * T]]
+        limits = [theory_flex.bound_at(id, each) for each in (T, 2 * T)]
     else:
-        truths = [theory_lamb.measured(id, R, trials, 1)[1] for R in (T, 2 * T)]
-        limits = [theory_lamb.bound(id, R) for R in (T, 2 * T)]
+        truths = [theory_lamb.measure_rounds(id, R, trials, 1)[1] for R in (T, 2 * T)]
+        limits = [theory_lamb.bound_at(id, R) for R in (T, 2 * T)]
     return np.log2([limits[1] / limits[0], truths[1] / truths[0]])
 
 
-def compute(scale, progress):
+def compute_arrays(scale, progress):
     found, total = [], 1 + len(METHODS) + len(FLEX) + len(LAMB)
     made = slopes(fsl, dict(FSL, T=T[scale]))
     found += [(COROLLARY, name, *pair) for name, pair in made.items()]
     progress(1, total)
     for n, id in enumerate(METHODS):
-        made = slopes(lambda id=id, **letters: mixed(id, **letters), dict(MIXED, T=T[scale]))
+        made = slopes(lambda id=id, **letters: mixed_bounds(id, **letters), dict(MIXED, T=T[scale]))
         found += [(id, name, *pair) for name, pair in made.items()]
         progress(n + 2, total)
     for n, id in enumerate([*FLEX, *LAMB], 1 + len(METHODS)):
@@ -112,23 +112,23 @@ def compute(scale, progress):
     return dict({n: np.array(c) for n, c in zip(names, zip(*found))}, T=np.array(T[scale]))
 
 
-def named(id, letter):
+def row_name(id, letter):
     """A row of a panel."""
     table = discover.claim(id.partition("@")[0]).table
     return FLEX.get(id) or LAMB.get(id) or f"${table[letter].latex}$"
 
 
-def draw(figure, data):
+def draw_figure(figure, data):
     axes = figure.subplots(2, 3, sharex=True)
     for ax, (title, (method, ids)) in zip(axes.flat, PANELS.items()):
         at = np.flatnonzero(np.isin(data["claim"], ids))
         for y, n in enumerate(at):
             ends = data["bound"][n], data["exact"][n]
             ax.plot(ends, [y, y], color=_style.RULE, linewidth=0.9, zorder=0)
-        colour = _style.look(method).colour
+        colour = _style.algorithm_look(method).colour
         ax.plot(data["bound"][at], np.arange(len(at)), "|", color=_style.INK, markersize=8)
         ax.plot(data["exact"][at], np.arange(len(at)), "o", color=colour, markersize=3.5)
-        letters = [named(*each) for each in zip(data["claim"][at].tolist(), data["letter"][at])]
+        letters = [row_name(*each) for each in zip(data["claim"][at].tolist(), data["letter"][at])]
         ax.axvline(0, color=_style.RULE, linewidth=0.6, zorder=0)
         ax.set(yticks=range(len(at)), yticklabels=letters, ylim=(len(at) - 0.5, -0.5), title=title)
         ax.tick_params(axis="y", length=0)
@@ -144,32 +144,32 @@ def draw(figure, data):
     figure.legend(handles=handles, loc="outside lower center", ncols=2)
 
 
-def caption(data):
+def write_caption(data):
     T = int(data["T"])
     return (
         "Exponents: base-2 logarithms of the ratio when one letter is doubled, from "
-        f"{_caption.constants(discover.claim(COROLLARY).table, dict(FSL, T=T))} (FSL), "
-        f"{_caption.constants(discover.claim(next(iter(METHODS))).table, dict(MIXED, T=T))} (mixed FL), 32 clients, "
+        f"{_caption.constants_text(discover.claim(COROLLARY).table, dict(FSL, T=T))} (FSL), "
+        f"{_caption.constants_text(discover.claim(next(iter(METHODS))).table, dict(MIXED, T=T))} (mixed FL), 32 clients, "
         rf"from $\tau={T}$ (flex) and $R={T}$ (FED-LAMB) on the problems of the theory figures; steps are those that each "
         "statement prescribes or admits at the letters' values. The truth is the exact expectation on quadratics, of "
         "FED-LAMB the mean of runs."
     )
 
 
-def says(data):
+def describe_result(data):
     gap, titles = np.abs(data["bound"] - data["exact"]), {}
     for title, (_, ids) in PANELS.items():
         titles |= dict.fromkeys(ids, title.partition(", in ")[0])
     name = lambda n: (
-        f"{titles[data['claim'][n].item()]} in {named(data['claim'][n].item(), data['letter'][n].item())} "
-        f"({_caption.number(data['bound'][n])} for {_caption.number(data['exact'][n])})"
+        f"{titles[data['claim'][n].item()]} in {row_name(data['claim'][n].item(), data['letter'][n].item())} "
+        f"({_caption.number_text(data['bound'][n])} for {_caption.number_text(data['exact'][n])})"
     )
     worst = "; ".join(map(name, np.argsort(-gap)[:3]))
-    number = _caption.number(np.median(gap))
+    number = _caption.number_text(np.median(gap))
     return f"Exponents of bound and truth differ by {number} in the median, most for {worst}."
 
 
-def rows(data):
+def table_rows(data):
     columns = zip(*(data[name].tolist() for name in ("claim", "letter", "bound", "exact")))
     return [
         ["claim", "letter", "exponent of the bound", "of the truth"],
@@ -181,11 +181,11 @@ FIGURE = Figure(
     cites="all papers, exponents",
     title="How bounds grow with their letters, and how the truth does",
     shows=(COROLLARY, *METHODS, *FLEX, "lamb.corollary1_explicit"),
-    compute=compute,
-    draw=draw,
-    rows=rows,
-    caption=caption,
-    says=says,
+    compute=compute_arrays,
+    draw=draw_figure,
+    rows=table_rows,
+    caption=write_caption,
+    says=describe_result,
     width="page",
     stacks=True,
     height=3.6,

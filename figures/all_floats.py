@@ -103,7 +103,7 @@ def twin(scale, progress):
     }
     pixels, (width,) = (told["side"] or 28) ** 2, told["net"]
     parameters = (pixels + 1) * width + 10 * (width + 1)
-    found = _fsl.gathered(runs, progress)
+    found = _fsl.gather_arrays(runs, progress)
     return found | dict(clients=np.array(told["N"]), parameters=np.array(parameters))
 
 
@@ -125,7 +125,7 @@ def errors(of, method, u, rounds):
     return np.nan_to_num(np.asarray(found, float), nan=np.inf)
 
 
-def compute(scale, progress):
+def compute_arrays(scale, progress):
     of, rounds = ft.problems.quadratic(seed=3, **SPECTRUM), ROUNDS[scale]
     data, total = dict(exact_rounds=np.arange(rounds + 1)), 1 + len(EXACT)
     for n, method in enumerate(EXACT):
@@ -138,7 +138,7 @@ def compute(scale, progress):
     return data | twin(scale, share)
 
 
-def sent(data, method):
+def floats_sent(data, method):
     """Floats sent after each round of the exact problem."""
     return data["exact_rounds"] * VECTORS[method] * S * SPECTRUM["d"]
 
@@ -154,48 +154,50 @@ def best(read, method):
     return max(read.having(method), key=at_end)
 
 
-def draw(figure, data):
+def draw_figure(figure, data):
     left, right = figure.subplots(1, 2)
     for method in EXACT:
-        _style.line(left, sent(data, method)[1:], data[f"{method}_error"][1:], method, markers=6)
+        _style.draw_line(
+            left, floats_sent(data, method)[1:], data[f"{method}_error"][1:], method, markers=6
+        )
     read = _fsl.Read(data)
     for method in VECTORS:
         curves, floats = read.curve(*best(read, method))[:, 1:], sent_by_twin(data, method)[1:]
-        _style.line(right, floats, np.nan_to_num(curves).mean(axis=0), method, markers=6)
+        _style.draw_line(right, floats, np.nan_to_num(curves).mean(axis=0), method, markers=6)
     left.set(
         xscale="log", yscale="log", ylabel=r"$\mathbb{E}\,F(x_t)-F^\star$", xlabel="floats sent"
     )
     left.set_title("quadratics, exactly")
     right.set(xscale="log", ylabel="test accuracy", xlabel="floats sent")
-    right.set_title("MNIST" if not _fsl.smaller(data) else "a twin of MNIST")
+    right.set_title("MNIST" if not _fsl.is_smaller_scale(data) else "a twin of MNIST")
     _style.legend_below(figure, left, right, ncols=5)
 
 
-def caption(data):
+def write_caption(data):
     given = {name: SPECTRUM[name] for name in ("L", "mu", "G", "xi_bar", "sigma", "sigma_0")}
-    vectors = ", ".join(f"{_style.look(m).label} {count}" for m, count in VECTORS.items())
+    vectors = ", ".join(f"{_style.algorithm_look(m).label} {count}" for m, count in VECTORS.items())
     steps = len({cell[1] for cell in _fsl.Read(data).cells})
     own = (
         f"Vectors a round and client: {vectors}. Left: one quadratic problem of {SPECTRUM['d']} coordinates and "
         f"{SPECTRUM['clients']} clients, who all take part, {K} local steps; "
-        f"{_caption.constants(ft.claim('fsl.theorem2').table, given)}; exact expectation of the clients' loss above its "
+        f"{_caption.constants_text(ft.claim('fsl.theorem2').table, given)}; exact expectation of the clients' loss above its "
         f"minimum, at the step of a grid with the least after {data['exact_rounds'][-1]} rounds; Fed-AMS, Fed-LAMB and "
         f"FedAdam have none. Right: a perceptron of {int(data['parameters']):,} parameters, one digit a client, all "
         f"{int(data['clients'])} take part, {LOCAL} local steps; mean test accuracy, each method at the best of {steps} "
         f"step{'s' * (steps > 1)}."
     )
-    return _fsl.caption(data, own, STAND_IN)
+    return _fsl.write_caption(data, own, STAND_IN)
 
 
 STAND_IN = "on a stand-in (handwriting of fonts for MNIST) and a small perceptron"
 
 
-def reached(data, level):
+def floats_to_reach(data, level):
     """Floats that each method sends until its error is below a level; infinite if it never is."""
     found = {}
     for method in EXACT:
         below = np.flatnonzero(data[f"{method}_error"] < level)
-        found[method] = sent(data, method)[below[0]] if len(below) else np.inf
+        found[method] = floats_sent(data, method)[below[0]] if len(below) else np.inf
     return found
 
 
@@ -213,27 +215,27 @@ def reached_by_twin(data):
     return level, found
 
 
-def says(data):
+def describe_result(data):
     level = 2 * max(data[f"{method}_error"][-1] for method in EXACT)
     told = lambda found: ", ".join(
-        f"{_style.look(m).label} {_caption.number(count)}"
+        f"{_style.algorithm_look(m).label} {_caption.number_text(count)}"
         for m, count in sorted(found.items(), key=lambda each: each[1])
     )
     ends = min(EXACT, key=lambda m: data[f"{m}_error"][-1])
     high, floats = reached_by_twin(data)
     return (
-        f"Floats until the error is below {_caption.number(level)}: {told(reached(data, level))}. The least error at the end "
-        f"is that of {_style.look(ends).label}, {_caption.number(data[f'{ends}_error'][-1])}. Of the perceptron, until its "
-        f"accuracy is {_caption.number(high)}: {told(floats)}."
+        f"Floats until the error is below {_caption.number_text(level)}: {told(floats_to_reach(data, level))}. The least error at the end "
+        f"is that of {_style.algorithm_look(ends).label}, {_caption.number_text(data[f'{ends}_error'][-1])}. Of the perceptron, until its "
+        f"accuracy is {_caption.number_text(high)}: {told(floats)}."
     )
 
 
-def rows(data):
+def table_rows(data):
     found = [["problem", "method", "round", "floats", "error or accuracy"]]
     for n in sorted({int(n) for n in np.geomspace(1, data["exact_rounds"][-1], 12)}):
         for m in EXACT:
             value = f"{data[f'{m}_error'][n]:.4g}"
-            found.append(["quadratics", m, str(n), f"{sent(data, m)[n]:,}", value])
+            found.append(["quadratics", m, str(n), f"{floats_sent(data, m)[n]:,}", value])
     read = _fsl.Read(data)
     for m in VECTORS:
         curve = read.curve(*best(read, m)).mean(axis=0)
@@ -246,11 +248,11 @@ def rows(data):
 FIGURE = Figure(
     cites="all papers, what is sent",
     title="Floats sent against error, steps tuned for each method",
-    compute=compute,
-    draw=draw,
-    rows=rows,
-    caption=caption,
-    says=says,
+    compute=compute_arrays,
+    draw=draw_figure,
+    rows=table_rows,
+    caption=write_caption,
+    says=describe_result,
     width="page",
     stacks=True,
     height=2.8,

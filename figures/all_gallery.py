@@ -15,10 +15,10 @@ from fedtheory import discover
 from fedtheory.certificates import check_instance
 from fedtheory.figures import _caption, _proofs, _style
 from fedtheory.figures._record import Figure
-from fedtheory.settings import by_name, called
+from fedtheory.settings import by_name, entry_names
 from fedtheory.telling import picture
 from fedtheory.telling.losses import losses_of
-from fedtheory.telling.steps import passed
+from fedtheory.telling.steps import record_steps
 from fedtheory.verdicts import checking
 
 SOUGHT = dict(  # statements whose documents are looked for, beside those that are kept
@@ -33,7 +33,7 @@ ENDS, LETTERS = 8, 14  # rounds whose ends are shown; letters of a fraction that
 def documents(scale):
     """claim -> a document that an instance breaks it."""
     found = {}
-    for id, kept in _proofs.violations().items():
+    for id, kept in _proofs.known_violations().items():
         if kept[0]["format"] == check_instance.FORMAT:
             found[id] = kept[0]
     for id in SOUGHT[scale]:
@@ -45,24 +45,29 @@ def documents(scale):
     return dict(sorted(found.items()))
 
 
-def drawn(document):
+def draw_counterexample(document):
     """(x, losses (curves, samples), start, ends of rounds) of a counterexample in one dimension; None
     where it has no losses to be drawn, or nobody is anywhere."""
-    parts, setting = check_instance.numbers(document["instance"]), by_name(document["setting"])
-    told, rounds = losses_of(parts, called(setting).get("losses", ())), passed(document)[:ENDS]
+    parts, setting = check_instance.read_numbers(document["instance"]), by_name(document["setting"])
+    told, rounds = (
+        losses_of(parts, entry_names(setting).get("losses", ())),
+        record_steps(document)[:ENDS],
+    )
     start = parts.get("x", parts.get("x_0"))
     start = start if isinstance(start, list) else [start] if isinstance(start, Fraction) else []
-    ends = [picture.at(each.end) for each in rounds]
-    tracks = [[*map(picture.at, t.points)] for each in rounds for t in each.tracks]
-    axis = picture.busiest([*filter(None, tracks), [picture.at(start)]] if start else tracks)
+    ends = [picture.point_in_floats(each.end) for each in rounds]
+    tracks = [[*map(picture.point_in_floats, t.points)] for each in rounds for t in each.tracks]
+    axis = picture.widest_coordinate(
+        [*filter(None, tracks), [picture.point_in_floats(start)]] if start else tracks
+    )
     if not told or axis is None or axis >= len(told[0].curves):
         return None
     curves = [each.curves[axis] for each in told[: picture.CURVES]]
     places = [point[axis] for track in (*tracks, ends) for point in track]
-    places += [picture.at(start)[axis]] if start else []
-    marks = [float(k) for f in curves for k in (*picture.knots(f), f.get("at", 0))]
-    x = picture.samples(*picture.window(places, marks))
-    losses = [[picture.value(f, each) for each in x] for f in curves]
+    places += [picture.point_in_floats(start)[axis]] if start else []
+    marks = [float(k) for f in curves for k in (*picture.curve_knots(f), f.get("at", 0))]
+    x = picture.sample_places(*picture.axis_window(places, marks))
+    losses = [[picture.curve_value(f, each) for each in x] for f in curves]
     return x, losses, places[-1] if start else np.nan, [end[axis] for end in ends]
 
 
@@ -75,14 +80,14 @@ def sides(document):
     for side in ("left", "right"):
         text = str(document[side])
         whole = len(text) <= LETTERS and "/" in text or len(text) < 7
-        shown.append(text if whole else _caption.bare(Fraction(text), 3))
+        shown.append(text if whole else _caption.bare_number(Fraction(text), 3))
     return f"${shown[0]}{OPPOSITE[document['statement']['sign']]}{shown[1]}$"
 
 
-def compute(scale, progress):
+def compute_arrays(scale, progress):
     found, made = [], documents(scale)
     for n, (id, document) in enumerate(made.items()):
-        found.append((id, discover.claim(id).cites, sides(document), drawn(document)))
+        found.append((id, discover.claim(id).cites, sides(document), draw_counterexample(document)))
         progress(n + 1, len(made))
     size = picture.SAMPLES + 1
     x, y = np.full((len(found), size), np.nan), np.full((len(found), picture.CURVES, size), np.nan)
@@ -100,22 +105,24 @@ COLUMNS = 4
 LINE = 30  # letters of a title's line
 
 
-def draw(figure, data):
+def draw_figure(figure, data):
     count = len(data["claim"])
     axes = figure.subplots(-(-count // COLUMNS), COLUMNS, squeeze=False)
     for ax in axes.flat[count:]:
         ax.set_axis_off()
     for n, ax in zip(range(count), axes.flat):
         panel(ax, *(data[name][n] for name in ("x", "y", "start", "ends")))
-        ax.set_title(titled(data["cites"][n].item()), fontsize=_style.SMALL, color=_style.DIFFER)
+        ax.set_title(
+            wrap_title(data["cites"][n].item()), fontsize=_style.SMALL, color=_style.DIFFER
+        )
         ax.set_xlabel(data["sides"][n].item(), fontsize=_style.SMALL)
         ax.set(yticks=[])
 
 
-def titled(cites):
+def wrap_title(cites):
     """A place in as many lines as fit above a panel."""
     lines = textwrap.wrap(cites, LINE, max_lines=2, placeholder=" …", break_on_hyphens=False)
-    return "\n".join(map(_proofs.typeset, lines))
+    return "\n".join(map(_proofs.typeset_place, lines))
 
 
 def panel(ax, x, losses, start, ends):
@@ -126,7 +133,10 @@ def panel(ax, x, losses, start, ends):
             0.5, 0.5, "numbers alone", transform=ax.transAxes, ha="center", fontsize=_style.SMALL
         )
         return
-    looks = [_style.look(name).colour for name in ("fsl", "data_sharing", "fed_ams", "scaffold")]
+    looks = [
+        _style.algorithm_look(name).colour
+        for name in ("fsl", "data_sharing", "fed_ams", "scaffold")
+    ]
     for n, y in enumerate(losses[np.isfinite(losses).all(axis=1)]):
         ax.plot(
             x,
@@ -146,11 +156,11 @@ def panel(ax, x, losses, start, ends):
         ax.plot(ends, np.full(len(ends), below), color=_style.INK, linewidth=0.7)
         ax.plot(ends[1:], np.full(len(ends) - 1, below), "o", color=_style.INK, markersize=2.4)
     ax.set_ylim(low - 0.22 * room, high + 0.08 * room)
-    ax.set_xticks([x[0], x[-1]], [_caption.number(x[0]), _caption.number(x[-1])])
+    ax.set_xticks([x[0], x[-1]], [_caption.number_text(x[0]), _caption.number_text(x[-1])])
     ax.set_xlim(x[0], x[-1])
 
 
-def caption(data):
+def write_caption(data):
     return (
         "Each panel is an instance that breaks the statement above it, exactly: the losses of its clients (and of a server) "
         "along the coordinate in which most happens, the start (dotted), where its rounds end on one way through "
@@ -159,13 +169,13 @@ def caption(data):
     )
 
 
-def says(data):
+def describe_result(data):
     papers = [cites.partition(",")[0] for cites in data["cites"].tolist()]
     told = [f"{papers.count(paper)} of {paper}" for paper in dict.fromkeys(papers)]
-    return f"Violated statements: {len(papers)}, {_caption.listed(told)}."
+    return f"Violated statements: {len(papers)}, {_caption.join_words(told)}."
 
 
-def rows(data):
+def table_rows(data):
     columns = zip(*(data[name].tolist() for name in ("claim", "cites", "sides")))
     return [["claim", "where", "what is false"], *map(list, columns)]
 
@@ -173,11 +183,11 @@ def rows(data):
 FIGURE = Figure(
     cites="all papers, violated statements",
     title="A gallery of counterexamples",
-    compute=compute,
-    draw=draw,
-    rows=rows,
-    caption=caption,
-    says=says,
+    compute=compute_arrays,
+    draw=draw_figure,
+    rows=table_rows,
+    caption=write_caption,
+    says=describe_result,
     width="page",
     stacks=True,
     height=5.6,

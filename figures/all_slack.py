@@ -25,32 +25,34 @@ def key(id, name):
     return f"{id.replace('.', '_')}_{name}"
 
 
-def compute(scale, progress):
+def compute_arrays(scale, progress):
     data, total = {}, len(PROOFS) * INSTANCES[scale]
     for n, id in enumerate(PROOFS):
         before = n * INSTANCES[scale]
-        found = _slack.arrays(
+        found = _slack.slack_arrays(
             id, scale, lambda done, _: progress(before + done, total), INSTANCES[scale]
         )
         data |= {key(id, name): found[name] for name in ("line", "ratios", "fails")}
     return data
 
 
-def measured(data, id):
+def measured_lines(data, id):
     """(names, ratios, fails) of the lines that were measured at some instance, in the proof's order."""
     names, ratios, fails = (data[key(id, name)] for name in ("line", "ratios", "fails"))
     kept = np.isfinite(ratios).any(axis=1) | fails.any(axis=1)
     return names[kept], ratios[kept], fails[kept]
 
 
-def draw(figure, data):
+def draw_figure(figure, data):
     from matplotlib.cm import ScalarMappable
     from matplotlib.colors import LinearSegmentedColormap, Normalize, to_rgb
 
-    shades = LinearSegmentedColormap.from_list("share", ["white", _style.look("fsl").colour])
+    shades = LinearSegmentedColormap.from_list(
+        "share", ["white", _style.algorithm_look("fsl").colour]
+    )
     axes = figure.subplots(len(PROOFS), 1)
     for ax, (id, title) in zip(axes, PROOFS.items()):
-        _, ratios, fails = measured(data, id)
+        _, ratios, fails = measured_lines(data, id)
         shown = shades(np.clip(np.nan_to_num(ratios), 0, 1))[..., :3]
         shown[np.isnan(ratios)] = to_rgb(_style.PALE)
         shown[fails] = to_rgb(_style.DIFFER)
@@ -71,7 +73,7 @@ def draw(figure, data):
     bar.outline.set_linewidth(0.4)
 
 
-def caption(data):
+def write_caption(data):
     count = data[key("fsl.theorem1", "ratios")].shape[1]
     return (
         f"Each strip is a proof, each column a line of it, each row one of {count} instances drawn inside the hypotheses. "
@@ -80,26 +82,28 @@ def caption(data):
     )
 
 
-def says(data):
+def describe_result(data):
     told = []
     for id, title in PROOFS.items():
-        names, ratios, fails = measured(data, id)
+        names, ratios, fails = measured_lines(data, id)
         kept = np.where(fails, np.nan, ratios)
         middle = np.nanmedian(kept[np.isfinite(kept).any(axis=1)])
         wrong = names[fails.any(axis=1)].tolist()
         broken = (
-            f", {len(wrong)} violated ({_caption.listed(wrong, 4)})" if wrong else ", none violated"
+            f", {len(wrong)} violated ({_caption.join_words(wrong, 4)})"
+            if wrong
+            else ", none violated"
         )
         told.append(
-            f"{title}: {_caption.number(middle)} of what is allowed is needed in the median{broken}"
+            f"{title}: {_caption.number_text(middle)} of what is allowed is needed in the median{broken}"
         )
     return ". ".join(told) + "."
 
 
-def rows(data):
+def table_rows(data):
     found = [["proof", "line", "median share", "largest", "fails"]]
     for id in PROOFS:
-        for name, ratios, fails in zip(*measured(data, id)):
+        for name, ratios, fails in zip(*measured_lines(data, id)):
             kept = ratios[np.isfinite(ratios) & ~fails]
             numbers = [f"{np.median(kept):.4g}", f"{kept.max():.4g}"] if len(kept) else ["", ""]
             told = f"{fails.sum()} of {len(fails)}" if fails.any() else ""
@@ -111,12 +115,12 @@ FIGURE = Figure(
     cites="all papers, proofs",
     title="The slack of every line of six proofs",
     shows=tuple(PROOFS),
-    compute=compute,
+    compute=compute_arrays,
     minutes=0.5,
-    draw=draw,
-    rows=rows,
-    caption=caption,
-    says=says,
+    draw=draw_figure,
+    rows=table_rows,
+    caption=write_caption,
+    says=describe_result,
     width="page",
     stacks=True,
     height=4.6,

@@ -18,7 +18,7 @@ import numpy as np
 
 import fedtheory as ft
 from fedtheory import discover
-from fedtheory.comparing.objectives import objective
+from fedtheory.comparing.objectives import measured_loss
 from fedtheory.figures import _caption, _style, theory_flex, theory_fsl, theory_mixed
 from fedtheory.figures._record import Figure
 from fedtheory.participation import staircase
@@ -41,9 +41,9 @@ def fsl(gamma, xi_bar):
     of, x_0 = ft.problems.quadratic(seed=3, **spectrum), np.full(spectrum["d"], 2.0)
     at = {name: spectrum[name] for name in ("L", "G", "xi_bar", "sigma", "sigma_0")}
     fixed = dict(theory_fsl.FIXED, gamma=gamma)
-    loss = objective(of, "tilde_loss", gamma)
+    loss = measured_loss(of, "tilde_loss", gamma)
     at.update(fixed, N=spectrum["clients"], T=T, tilde_D_0=loss.loss(x_0) - loss.lowest().high)
-    u = theory_fsl.ceiling(**fixed, L=at["L"])
+    u = theory_fsl.longest_server_step(**fixed, L=at["L"])
     at.update(eta_0=u / at["K_0"], eta_l=u / (at["K"] * at["eta_g"]))
     h = claim.lines[0][0].coeff(claim.table["E_T"].symbol)
     h = float(claim.expand(h).subs({claim.table[n].symbol: v for n, v in at.items()}))
@@ -53,14 +53,14 @@ def fsl(gamma, xi_bar):
     return (right**0.5 + gamma / (1 + gamma) * xi_bar) ** 2, e.metrics["sq_grad_norm"][:T].min()
 
 
-def mixed(noise, apart, K):
+def mixed_bounds(noise, apart, K):
     """(bounds, truths) of the three methods, of the mean point's excess."""
     of = ft.problems.mixed(seed=3, sigma=1.0, sigma_c=noise, **dict(theory_mixed.SPECTRUM, G=apart))
     bounds, truths = [], []
     for id in MIXED:
         T, claim = ROUNDS["mixed"], discover.claim(id)
-        at = dict(theory_mixed.values(id, T, of), K=int(K))
-        eta = theory_mixed.longest(id, **at) / (at["K"] * at["eta_s"])
+        at = dict(theory_mixed.statement_values(id, T, of), K=int(K))
+        eta = theory_mixed.longest_step(id, **at) / (at["K"] * at["eta_s"])
         at.update(eta=eta, eta_c=eta * at["eta_s"])
         bounds.append(np.inf if claim.admits(at) else float(claim.evaluate(at)))
         truths.append(theory_mixed.exact_gap(id, T, at, of))
@@ -72,10 +72,10 @@ LEAVING, LAW = theory_flex.N + 1, theory_flex.AFTER  # the device that leaves, a
 
 def rates_of(tau_0, rounds, excluded):
     """Theorem 3.1's learning rates of all rounds; those after a departure start over if it counts."""
-    eta_0, offset = theory_flex.rate(LAW, _letters(LEAVING)["ps"])
+    eta_0, offset = theory_flex.printed_rate(LAW, _letters(LEAVING)["ps"])
     if not excluded:
         return staircase(eta_0, tau_0 + rounds, offset=offset)
-    again, anew = theory_flex.rate(LAW, _letters(theory_flex.N)["ps"])
+    again, anew = theory_flex.printed_rate(LAW, _letters(theory_flex.N)["ps"])
     after = staircase(again, rounds, offset=anew)
     return np.append(staircase(eta_0, tau_0, offset=offset), after)
 
@@ -84,20 +84,20 @@ def include(tau_0, rounds):
     """(bounds, truths) after so many rounds since a departure, of the device in the objective: it does
     no work, and the rate falls on."""
     own = _letters(LEAVING)
-    eta_0, offset = theory_flex.rate(LAW, own["ps"])
+    eta_0, offset = theory_flex.printed_rate(LAW, own["ps"])
     at = dict(own, tau=tau_0 + rounds, I_sum=rounds, eta=eta_0 / (tau_0 + rounds + offset))
-    away = [*theory_flex.PANELS[LAW][2][:-1], theory_flex.law(20, 0, 0)]
-    of, etas = theory_flex.problem(LEAVING), rates_of(tau_0, int(rounds[-1]), False)
-    _, square = theory_flex.carried(of, "C", away, etas[tau_0:], _left(tau_0))
+    away = [*theory_flex.PANELS[LAW][2][:-1], theory_flex.work_law(20, 0, 0)]
+    of, etas = theory_flex.arc_problem(LEAVING), rates_of(tau_0, int(rounds[-1]), False)
+    _, square = theory_flex.carry_moments(of, "C", away, etas[tau_0:], _after_departure(tau_0))
     return discover.claim("flex.theorem3_1").fast(at), square.sum(axis=1)[rounds]
 
 
 def exclude(tau_0, rounds):
     """The same of an objective without it: training starts over at the rate of a start."""
     own, new = _letters(LEAVING), _letters(theory_flex.N)
-    eta_0, offset = theory_flex.rate(LAW, new["ps"])
-    x, square = _left(tau_0)
-    to = -theory_flex.shift()  # x - w~* from x - w*
+    eta_0, offset = theory_flex.printed_rate(LAW, new["ps"])
+    x, square = _after_departure(tau_0)
+    to = -theory_flex.objective_shift()  # x - w~* from x - w*
     at = dict(
         {**own, **{f"tilde_{name}": new[name] for name in MOMENTS}},
         I_sum=0,
@@ -109,7 +109,9 @@ def exclude(tau_0, rounds):
     )
     before = x + to, square + 2 * to * x + to**2
     etas, rows = rates_of(tau_0, int(rounds[-1]), True), theory_flex.PANELS[LAW][2][:-1]
-    _, square = theory_flex.carried(theory_flex.problem(), "C", rows, etas[tau_0:], before)
+    _, square = theory_flex.carry_moments(
+        theory_flex.arc_problem(), "C", rows, etas[tau_0:], before
+    )
     return discover.claim("flex.corollary3_2_1").fast(at), square.sum(axis=1)[rounds]
 
 
@@ -118,22 +120,22 @@ MOMENTS = "ps ps_Gamma ps_plus p2s_over_p p2s_sigma ratio_min ratio_max".split()
 
 def _letters(devices):
     """What theorem 3.1 takes of so many devices, but how long they train."""
-    apart = theory_flex.X_0 - theory_flex.problem(devices).minimizer()
+    apart = theory_flex.X_0 - theory_flex.arc_problem(devices).minimizer()
     found = theory_flex.of_law(LAW, devices)
     found.update(E=theory_flex.E, N=devices, L=theory_flex.L, mu=theory_flex.MU)
     found.update(G=theory_flex.largest_gradient(), theta=theory_flex.E, ratio_sup=theory_flex.E)
     return dict(found, sq_dist_0=float(apart @ apart))
 
 
-def _left(tau_0):
+def _after_departure(tau_0):
     """E of x - w* and of its square, by coordinates, when the device leaves."""
-    of, rows = theory_flex.problem(LEAVING), theory_flex.PANELS[LAW][2]
+    of, rows = theory_flex.arc_problem(LEAVING), theory_flex.PANELS[LAW][2]
     gap, etas = theory_flex.X_0 - of.minimizer(), rates_of(tau_0, 0, False)
-    mean, square = theory_flex.carried(of, "C", rows, etas, (gap, gap**2))
+    mean, square = theory_flex.carry_moments(of, "C", rows, etas, (gap, gap**2))
     return mean[-1], square[-1]
 
 
-def compute(scale, progress):
+def compute_arrays(scale, progress):
     size = POINTS[scale]
     gamma, server = np.geomspace(*GAMMA, size), np.geomspace(*SERVER, size)
     noise, apart = np.geomspace(*NOISE, size), np.geomspace(*APART, size)
@@ -148,9 +150,9 @@ def compute(scale, progress):
         for m in range(size):
             found = fsl(gamma[n], server[m] * theory_fsl.SPECTRUM["G"])
             both[:, n, m] = [one / other for one, other in zip(found, alone[m])]
-            three[:, n, m] = mixed(noise[n], apart[m], theory_mixed.FIXED["K"])
+            three[:, n, m] = mixed_bounds(noise[n], apart[m], theory_mixed.FIXED["K"])
         for m, K in enumerate(steps):
-            more[:, n, m] = mixed(noise[n], theory_mixed.SPECTRUM["G"], K)
+            more[:, n, m] = mixed_bounds(noise[n], theory_mixed.SPECTRUM["G"], K)
         progress(n + 1, size + 1)
     kept = np.array([[include(tau_0, remain), exclude(tau_0, remain)] for tau_0 in leave])
     return dict(
@@ -179,13 +181,16 @@ class Map(NamedTuple):
     colours: tuple
 
 
-LOOKS = [_style.look(method) for method in MIXED.values()]
+LOOKS = [_style.algorithm_look(method) for method in MIXED.values()]
 THREE = tuple(look.label for look in LOOKS), tuple(look.colour for look in LOOKS)
 MAPS = (
     Map(
         *("fsl", f"FSL, $T={ROUNDS['fsl']}$", "server", "gamma"),
         *(r"server's dissimilarity $\bar\xi/G$", r"weight of the server $\gamma$"),
-        *(("FedAvg", "FSL"), (_style.look("fedavg").colour, _style.look("fsl").colour)),
+        *(
+            ("FedAvg", "FSL"),
+            (_style.algorithm_look("fedavg").colour, _style.algorithm_look("fsl").colour),
+        ),
     ),
     Map(
         *("mixed", f"mixed FL, $T={ROUNDS['mixed']}$", "apart", "noise"),
@@ -200,7 +205,10 @@ MAPS = (
     Map(
         *("flex", "flex, scheme C", "leave", "remain"),
         *(r"departure $\tau_0$", r"remaining rounds $T-\tau_0$"),
-        *(("include", "exclude"), (_style.STATUS["vacuous"], _style.look("flex_b").colour)),
+        *(
+            ("include", "exclude"),
+            (_style.STATUS["vacuous"], _style.algorithm_look("flex_b").colour),
+        ),
     ),
 )
 
@@ -212,7 +220,7 @@ def ahead(data, each):
     return np.argmin(data[each.name], axis=-1)
 
 
-def draw(figure, data):
+def draw_figure(figure, data):
     from matplotlib.patches import Patch
 
     shown = {}
@@ -221,7 +229,8 @@ def draw(figure, data):
         ax.set(title=each.title, xlabel=each.xlabel, ylabel=each.ylabel)
         shown |= dict(zip(each.labels, each.colours))
     handles = [
-        Patch(color=_style.tint(colour, SHADE), label=label) for label, colour in shown.items()
+        Patch(color=_style.tint_colour(colour, SHADE), label=label)
+        for label, colour in shown.items()
     ]
     hatched = dict(facecolor="white", edgecolor=_style.INK, hatch="////")
     handles.append(Patch(label="bounds disagree", **hatched))
@@ -235,9 +244,9 @@ def contest(ax, x, y, said, true, colours):
     """Who is ahead in truth, as colour; hatched where the bounds say another."""
     from matplotlib.colors import BoundaryNorm, ListedColormap
 
-    shades = ListedColormap([_style.tint(colour, SHADE) for colour in colours])
+    shades = ListedColormap([_style.tint_colour(colour, SHADE) for colour in colours])
     norm = BoundaryNorm(np.arange(-0.5, len(colours)), shades.N)
-    x, y = _style.cells(x), _style.cells(y)
+    x, y = _style.cell_edges(x), _style.cell_edges(y)
     ax.pcolormesh(x, y, true, cmap=shades, norm=norm)
     wrong = np.ma.masked_where(said == true, np.ones(said.shape))
     clear = dict(cmap=ListedColormap([(1, 1, 1, 0)]), edgecolor=_style.INK, linewidth=0)
@@ -245,8 +254,8 @@ def contest(ax, x, y, said, true, colours):
     ax.set(xscale="log", yscale="log")
 
 
-def caption(data):
-    shared = _caption.constants(
+def write_caption(data):
+    shared = _caption.constants_text(
         discover.claim("fsl.theorem2").table,
         {
             **{n: theory_fsl.SPECTRUM[n] for n in ("L", "G", "sigma", "sigma_0")},
@@ -263,8 +272,8 @@ def caption(data):
     )
 
 
-def says(data):
-    share = lambda where: f"{_caption.number(100 * np.mean(where))} %"
+def describe_result(data):
+    share = lambda where: f"{_caption.number_text(100 * np.mean(where))} %"
     told = []
     for each in MAPS:
         said, true = ahead(data, each)
@@ -274,11 +283,11 @@ def says(data):
         ]
         axes = f"{each.title.partition(',')[0]} over {each.xlabel} and {each.ylabel}"
         wrong = f"the bounds are wrong on {share(said != true)}"
-        told.append(f"{axes}: {_caption.listed(counts)}; {wrong}")
+        told.append(f"{axes}: {_caption.join_words(counts)}; {wrong}")
     return f"Ahead in truth (by the bounds), of each map. {'. '.join(told)}."
 
 
-def rows(data):
+def table_rows(data):
     found = [["map", "x", "y", "ahead by bounds", "ahead in truth"]]
     for each in MAPS:
         said, true = ahead(data, each)
@@ -292,12 +301,12 @@ FIGURE = Figure(
     cites="all papers, comparisons",
     title="Who is ahead, by the bounds and in truth",
     shows=("fsl.theorem2", *MIXED, "flex.theorem3_1", LAW),
-    compute=compute,
+    compute=compute_arrays,
     minutes=0.7,
-    draw=draw,
-    rows=rows,
-    caption=caption,
-    says=says,
+    draw=draw_figure,
+    rows=table_rows,
+    caption=write_caption,
+    says=describe_result,
     width="page",
     stacks=True,
     height=5.2,

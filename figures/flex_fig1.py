@@ -19,7 +19,7 @@ LABELS = dict(
 MINIMISERS = np.array([[0, 0], [-4, 6], [1, 7], [6, 5], [8, 2]], float)  # f_0's is not used
 
 
-def compute(scale, progress):
+def compute_arrays(scale, progress):
     problem = quadratic_from_arrays(HESSIAN, MINIMISERS)
     step = dict(rounds=1, E=E, eta=ETA, metrics=(), x_0=np.zeros(2))
     once = lambda of, name, work: ft.run(
@@ -40,11 +40,11 @@ def compute(scale, progress):
         "gains": gains,
         "full": once(problem, "flex_b", E),
         **{scheme: once(problem, name, WORK) for scheme, name in SCHEMES.items()},
-        **_structure.arrays(CLAIM),
+        **_structure.cell_arrays(CLAIM),
     }
 
 
-def draw(figure, data):
+def draw_figure(figure, data):
     ax = figure.add_subplot(aspect="equal")
     for path, s, gain in zip(data["paths"], WORK, data["gains"]):
         end = path[s]
@@ -53,7 +53,7 @@ def draw(figure, data):
             ax.plot(
                 *np.array([end, gain * end]).T,
                 linestyle=_style.SHORT,
-                color=_style.look("flex_c").colour,
+                color=_style.algorithm_look("flex_c").colour,
                 linewidth=1,
             )
         ax.annotate(
@@ -66,7 +66,7 @@ def draw(figure, data):
             fontsize=_style.SMALL,
         )
     for scheme, name in SCHEMES.items():
-        look = _style.look(name)
+        look = _style.algorithm_look(name)
         ax.annotate(
             "",
             data[scheme],
@@ -87,7 +87,7 @@ def draw(figure, data):
             textcoords="offset points",
             va="center",
             weight="bold",
-            color=_style.readable(look.colour),
+            color=_style.darken_text(look.colour),
         )
     ax.plot(*data["full"], "*", color=_style.INK, markersize=8, markerfacecolor="white", zorder=3)
     ax.annotate(
@@ -102,11 +102,11 @@ def draw(figure, data):
     ax.set_axis_off()
 
 
-def findings(data):
-    return {CLAIM: _structure.finding(data)}
+def judge_findings(data):
+    return {CLAIM: _structure.judge_structure(data)}
 
 
-def caption(data):
+def write_caption(data):
     return (
         f"Local models of four devices that do {', '.join(map(str, WORK[:-1]))} and {WORK[-1]} of E = {E} steps from "
         "the global model, on quadratics; arrows: the global model's step under each scheme; dashed: how scheme C "
@@ -114,19 +114,19 @@ def caption(data):
     )
 
 
-def says(data):
+def describe_result(data):
     off = {scheme: np.linalg.norm(data[scheme] - data["full"]) for scheme in SCHEMES}
-    told = ", ".join(f"{scheme} {_caption.number(value)}" for scheme, value in off.items())
+    told = ", ".join(f"{scheme} {_caption.number_text(value)}" for scheme, value in off.items())
     return f"Distance to where all work done leads: {told}."
 
 
 FIGURE = Figure(
     cites="flex, figure 1",
     title="One round: scheme C undoes incomplete work, A and B lean to the busy",
-    compute=compute,
-    caption=caption,
-    says=says,
-    draw=draw,
-    findings=findings,
+    compute=compute_arrays,
+    caption=write_caption,
+    says=describe_result,
+    draw=draw_figure,
+    findings=judge_findings,
     height=1.4,
 )

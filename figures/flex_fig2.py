@@ -24,7 +24,7 @@ WIDE, HIGH = (-1.0, 3.6), (-1.0, 2.2)
 POINTS = dict(smoke=60, quick=240, paper=480)
 
 
-def compute(scale, progress):
+def compute_arrays(scale, progress):
     both = quadratic_from_arrays(HESSIANS, MINIMISERS, weights=(1 - SHARE, SHARE))
     old, new = MINIMISERS[1], both.minimizer()
     x, y = np.meshgrid(np.linspace(*WIDE, POINTS[scale]), np.linspace(*HIGH, POINTS[scale]))
@@ -68,9 +68,9 @@ PANELS = (
 )
 
 
-def draw(figure, data):
+def draw_figure(figure, data):
     fast, text = (
-        _style.look("flex_c").colour,
+        _style.algorithm_look("flex_c").colour,
         dict(fontsize=_style.SMALL, textcoords="offset points", ha="center"),
     )
     angle = np.linspace(0, 2 * np.pi, 100)
@@ -106,7 +106,7 @@ def draw(figure, data):
         ax.plot(*start, "s", color=fast, markersize=3)
         ax.annotate("$w$", start, xytext=shifts[2], **text)
         ax.set(title=title, aspect="equal", xlim=wide, ylim=high, xticks=[], yticks=[])
-        enlarged(ax, data, circle, start, panel)
+        draw_enlarged(ax, data, circle, start, panel)
     ax.text(
         *(data["new"] + data["own"]) / 2 + [0, 0.15],
         "no extra\nstep helps",
@@ -115,9 +115,9 @@ def draw(figure, data):
     )
 
 
-def enlarged(ax, data, circle, start, panel):
+def draw_enlarged(ax, data, circle, start, panel):
     """The ball of (7), many times as large, in a corner of its panel."""
-    fast, size = _style.look("flex_c").colour, 1.45 * data["radius"]
+    fast, size = _style.algorithm_look("flex_c").colour, 1.45 * data["radius"]
     inside = np.linalg.norm(start - data["old"]) <= data["radius"]
     inset = ax.inset_axes((0.02, 0.5, 0.34, 0.48))
     inset.plot(*circle, color=fast)
@@ -138,18 +138,18 @@ def enlarged(ax, data, circle, start, panel):
     inset.spines[:].set(visible=True, color=_style.RULE)
 
 
-def caption(data):
+def write_caption(data):
     return (
         f"Two old devices in one and a new device l, on quadratics in the plane, of weight {SHARE:g}; an extra step of "
         f"$\\delta^l={DELTA:g}$ along its gradient (arrow). Grey: where some extra step approaches the new optimum. Circle, "
-        f"enlarged in the corners: the ball of (7), of radius {_caption.number(data['radius'])}. Nothing random."
+        f"enlarged in the corners: the ball of (7), of radius {_caption.number_text(data['radius'])}. Nothing random."
     )
 
 
-def says(data):
+def describe_result(data):
     away = np.linalg.norm(data["starts"] - data["old"], axis=1) / data["radius"]
     before, after = (np.linalg.norm(data[k] - data["new"], axis=1) for k in ("starts", "ends"))
-    number = _caption.number
+    number = _caption.number_text
     return (
         f"From {number(away[0])} radii the step shortens the distance by the factor {number(after[0] / before[0])}, from "
         f"{number(away[1])} radii it lengthens it by {number(after[1] / before[1])}; helped are starts far outside the ball too."
@@ -159,10 +159,10 @@ def says(data):
 FIGURE = Figure(
     cites="flex, figure 2",
     title="An extra step along the newcomer's gradient: help near the old optimum",
-    compute=compute,
-    caption=caption,
-    says=says,
-    draw=draw,
+    compute=compute_arrays,
+    caption=write_caption,
+    says=describe_result,
+    draw=draw_figure,
     width="page",
     stacks=True,
     height=2.5,

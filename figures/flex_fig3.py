@@ -9,17 +9,17 @@ from fedtheory.figures._record import Figure
 CELL = "EMNIST", "NIID"
 
 
-def compute(scale, progress):
-    return _fsl.gathered(flex_schemes.EXPERIMENT.runs_of("fig3", scale), progress)
+def compute_arrays(scale, progress):
+    return _fsl.gather_arrays(flex_schemes.EXPERIMENT.runs_of("fig3", scale), progress)
 
 
-def draw(figure, data):
+def draw_figure(figure, data):
     read = _fsl.Read(data)
-    counts = _flex_networks.counts(read)
+    counts = _flex_networks.client_counts(read)
     for ax, count in zip(figure.subplots(1, len(counts), sharey=True), counts):
         for scheme in flex_schemes.SCHEMES:
             curves = read.curve(*CELL, count, scheme)
-            _style.band(
+            _style.draw_band(
                 ax,
                 data["rounds"],
                 curves.mean(axis=0),
@@ -38,33 +38,36 @@ def accuracy(read, count, scheme):
     return 100 * read("final_accuracy", *CELL, count, scheme)
 
 
-def findings(data):
+def judge_findings(data):
     read = _fsl.Read(data)
     cells = {
         ("final_accuracy", f"scheme {scheme}", f"|T|={count}"): accuracy(read, count, scheme)
-        for count in _flex_networks.counts(read)
+        for count in _flex_networks.client_counts(read)
         for scheme in flex_schemes.SCHEMES
     }
-    return _flex_networks.judged(
+    return _flex_networks.judge_networks(
         data, dict.fromkeys(("flex.fig3_C_over_B", "flex.fig3_A_below"), cells)
     )
 
 
-def says(data):
+def describe_result(data):
     read = _fsl.Read(data)
     means = lambda scheme: ", ".join(
-        f"{np.mean(accuracy(read, count, scheme)):.1f}" for count in _flex_networks.counts(read)
+        f"{np.mean(accuracy(read, count, scheme)):.1f}"
+        for count in _flex_networks.client_counts(read)
     )
     told = "; ".join(f"{scheme} {means(scheme)}" for scheme in flex_schemes.SCHEMES)
     return f"Accuracy at the end in per cent, from few traces to many: {told}."
 
 
-def rows(data):
-    return _fsl.table(_fsl.Read(data), ["data", "split", "traces", "scheme"], ("final_accuracy",))
+def table_rows(data):
+    return _fsl.accuracy_rows(
+        _fsl.Read(data), ["data", "split", "traces", "scheme"], ("final_accuracy",)
+    )
 
 
-def caption(data):
-    return _fsl.caption(
+def write_caption(data):
+    return _fsl.write_caption(
         data,
         "One label a device; $|\\mathcal{T}|$ is the number of traces that devices follow. A line is the mean over "
         "seeds, its band goes from the least to the most.",
@@ -75,12 +78,12 @@ def caption(data):
 FIGURE = Figure(
     cites="flex, figure 3",
     title="Schemes A, B and C on non-IID EMNIST",
-    compute=compute,
-    caption=caption,
-    draw=draw,
-    says=says,
-    rows=rows,
-    findings=findings,
+    compute=compute_arrays,
+    caption=write_caption,
+    draw=draw_figure,
+    says=describe_result,
+    rows=table_rows,
+    findings=judge_findings,
     width="page",
     height=2.0,
 )

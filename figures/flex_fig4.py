@@ -11,13 +11,13 @@ from fedtheory.figures._record import Figure
 DASHES = dict(fast="-", vanilla="--")
 
 
-def compute(scale, progress):
-    data = _flex_networks.arrivals("fig4", scale, progress)
+def compute_arrays(scale, progress):
+    data = _flex_networks.arrival_arrays("fig4", scale, progress)
     jobs = [
         (flex_table5.ALPHAS[-1], seed, (flex_table5.SHOWN,))
         for seed in range(data["test_accuracy"].shape[1])
     ]
-    curves = [curve for _, _, curve in _flex.over(jobs, flex_table5.departed, progress)]
+    curves = [curve for _, _, curve in _flex.run_jobs(jobs, flex_table5.follow_departure, progress)]
     return data | {"departure": np.array(curves)[None]}
 
 
@@ -25,19 +25,19 @@ def tau_0(read):
     return int(read.cells[0][1])
 
 
-def joined(read, reboot):
+def join_accuracy(read, reboot):
     """(seeds, rounds) of accuracy: on who is there, before and from the arrival on."""
     at = tau_0(read)
     before = read.curve("MNIST", at, "vanilla", 0)[:, :at]
     return np.concatenate([before, read.curve("MNIST", at, reboot, 1)[:, at:]], axis=1)
 
 
-def draw(figure, data):
+def draw_figure(figure, data):
     read = _fsl.Read(data)
     left, right = figure.subplots(1, 2)
     for reboot in REBOOTS:
-        curves = joined(read, reboot)
-        _style.band(
+        curves = join_accuracy(read, reboot)
+        _style.draw_band(
             left,
             np.arange(curves.shape[1]),
             curves.mean(axis=0),
@@ -53,31 +53,35 @@ def draw(figure, data):
     flex_table5.losses(right, data["departure"][0])
 
 
-def measured(data):
+def measure_cells(data):
     read = _fsl.Read(data)
-    most = _flex_networks.horizon(read, "MNIST", tau_0(read))
-    at = lambda how: np.minimum(_flex_networks.rebound(read, "MNIST", tau_0(read), how), most)
+    most = _flex_networks.rounds_after_arrival(read, "MNIST", tau_0(read))
+    at = lambda how: np.minimum(
+        _flex_networks.rounds_to_rebound(read, "MNIST", tau_0(read), how), most
+    )
     return {(REBOUND, f"{how} reboot", "MNIST"): at(how) for how in REBOOTS}
 
 
-def findings(data):
-    return _flex_networks.judged(data, {"flex.fig4_fast_reboot": measured(data)})
+def judge_findings(data):
+    return _flex_networks.judge_networks(data, {"flex.fig4_fast_reboot": measure_cells(data)})
 
 
-def says(data):
-    told = ", ".join(f"{how} {values.mean():.1f}" for (_, how, _), values in measured(data).items())
+def describe_result(data):
+    told = ", ".join(
+        f"{how} {values.mean():.1f}" for (_, how, _), values in measure_cells(data).items()
+    )
     return f"Rounds until the accuracy before the arrival is back, means: {told}."
 
 
-def rows(data):
+def table_rows(data):
     read = _fsl.Read(data)
-    curves = [joined(read, reboot).mean(axis=0) for reboot in REBOOTS]
+    curves = [join_accuracy(read, reboot).mean(axis=0) for reboot in REBOOTS]
     head = ["round", *(f"{reboot} reboot" for reboot in REBOOTS)]
     return [head, *([n, *(f"{v:.4f}" for v in pair)] for n, pair in enumerate(zip(*curves)))]
 
 
-def caption(data):
-    return _fsl.caption(
+def write_caption(data):
+    return _fsl.write_caption(
         data,
         "Left: the last of ten devices, each with a label of its own, joins at the dotted line; from then on models are "
         "tested on its label too. A line is the mean over seeds, its band goes from the least to the most. Right: a "
@@ -89,12 +93,12 @@ def caption(data):
 FIGURE = Figure(
     cites="flex, figure 4",
     title="Accuracy around an arrival, and loss around a departure",
-    compute=compute,
-    caption=caption,
-    draw=draw,
-    says=says,
-    rows=rows,
-    findings=findings,
+    compute=compute_arrays,
+    caption=write_caption,
+    draw=draw_figure,
+    says=describe_result,
+    rows=table_rows,
+    findings=judge_findings,
     width="page",
     height=2.2,
 )

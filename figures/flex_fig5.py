@@ -13,8 +13,8 @@ CELL = "MNIST", "three"
 ARRIVALS = 3
 
 
-def compute(scale, progress):
-    return _flex_networks.arrivals("fig5", scale, progress)
+def compute_arrays(scale, progress):
+    return _flex_networks.arrival_arrays("fig5", scale, progress)
 
 
 def parts(read, reboot):
@@ -35,7 +35,7 @@ def rebound(read, reboot):
     return np.array(
         [
             [
-                min(_flex.first(later[1:] >= earlier[-2], len(later)), len(later))
+                min(_flex.rounds_to_hit(later[1:] >= earlier[-2], len(later)), len(later))
                 for earlier, later in zip(before[1], after[1])
             ]
             for before, after in zip(every, every[1:])
@@ -43,13 +43,13 @@ def rebound(read, reboot):
     )
 
 
-def draw(figure, data):
+def draw_figure(figure, data):
     read, ax = _fsl.Read(data), figure.subplots()
     for reboot in REBOOTS:
         every = parts(read, reboot)
         joined = [curve[:, : None if n == ARRIVALS else -1] for n, (_, curve) in enumerate(every)]
         curves = np.concatenate(joined, axis=1)
-        _style.band(
+        _style.draw_band(
             ax,
             np.arange(curves.shape[1]),
             curves.mean(axis=0),
@@ -65,32 +65,32 @@ def draw(figure, data):
     ax.legend(loc="lower right")
 
 
-def findings(data):
+def judge_findings(data):
     read = _fsl.Read(data)
     cells = {
         (REBOUND, f"{reboot} reboot", f"arrival {n}"): values
         for reboot in REBOOTS
         for n, values in enumerate(rebound(read, reboot), 1)
     }
-    return _flex_networks.judged(data, {"flex.fig5_every_arrival": cells})
+    return _flex_networks.judge_networks(data, {"flex.fig5_every_arrival": cells})
 
 
-def says(data):
+def describe_result(data):
     read = _fsl.Read(data)
     means = lambda reboot: ", ".join(f"{v:.1f}" for v in rebound(read, reboot).mean(axis=1))
     told = "; ".join(f"{reboot} {means(reboot)}" for reboot in REBOOTS)
     return f"Rounds until the accuracy before each arrival is back, at most until the next, means: {told}."
 
 
-def rows(data):
+def table_rows(data):
     read = _fsl.Read(data)
     head = ["arrival", *(f"{reboot}, mean" for reboot in REBOOTS)]
     means = [rebound(read, reboot).mean(axis=1) for reboot in REBOOTS]
     return [head, *([str(n), *(f"{v:.1f}" for v in pair)] for n, pair in enumerate(zip(*means), 1))]
 
 
-def caption(data):
-    return _fsl.caption(
+def write_caption(data):
+    return _fsl.write_caption(
         data,
         "Seven of ten devices, each with a label of its own, are there at first; the others join at the dotted lines, and "
         "models are tested on the labels of who is there. A line is the mean over seeds, its band goes from the least "
@@ -102,11 +102,11 @@ def caption(data):
 FIGURE = Figure(
     cites="flex, figure 5",
     title="Accuracy as three devices arrive, MNIST",
-    compute=compute,
-    caption=caption,
-    draw=draw,
-    says=says,
-    rows=rows,
-    findings=findings,
+    compute=compute_arrays,
+    caption=write_caption,
+    draw=draw_figure,
+    says=describe_result,
+    rows=table_rows,
+    findings=judge_findings,
     height=2.4,
 )

@@ -18,7 +18,7 @@ IDS = {"flex.theorem3_1": "rounds", theory_flex.AFTER: "rounds since the arrival
 STATEMENTS = {"flex.theorem3_1": "theorem 3.1", theory_flex.AFTER: "corollary 3.2.1"}
 
 
-prescribed = cache(theory_flex.values)
+prescribed = cache(theory_flex.statement_values)
 
 
 def values(id, times, T):
@@ -29,10 +29,10 @@ def values(id, times, T):
 def plane(id, scale):
     across, rounds = POINTS[scale]
     after = id == theory_flex.AFTER
-    of = theory_flex.problem(theory_flex.N + after)
+    of = theory_flex.arc_problem(theory_flex.N + after)
     title, scheme, rows = theory_flex.PANELS[id]
-    ways = theory_flex.ways(of, scheme, rows[: theory_flex.N + after])
-    etas = theory_flex.rates(id, ROUNDS[scale] + 1)[theory_flex.ARRIVAL if after else 0 :]
+    ways = theory_flex.round_outcomes(of, scheme, rows[: theory_flex.N + after])
+    etas = theory_flex.learning_rates(id, ROUNDS[scale] + 1)[theory_flex.ARRIVAL if after else 0 :]
     times = np.geomspace(1 / MULTIPLES, MULTIPLES, across)
     times[across // 2] = 1.0  # no rounding: here the hypotheses hold
     return _phase.Plane(
@@ -42,7 +42,7 @@ def plane(id, scale):
         x=times,
         y=np.unique(np.round(np.geomspace(1, ROUNDS[scale], rounds)).astype(int)),
         values=lambda times, T: values(id, times, T),
-        truth=lambda times, Ts: theory_flex.exact(id, int(Ts[-1]), times)[Ts],
+        truth=lambda times, Ts: theory_flex.exact_distance(id, int(Ts[-1]), times)[Ts],
         trivial=lambda times, Ts: (theory_flex.largest_gradient() / theory_flex.MU) ** 2,
         radius=lambda times, T: stretch(of, ways, times * etas[int(T)]),
     )
@@ -54,9 +54,9 @@ def stretch(of, ways, eta):
     return float(np.sqrt((ways[0] @ stays**2).max()))
 
 
-def compute(scale, progress):
-    found = _phase.arrays([plane(id, scale) for id in IDS], progress)
-    return dict(found, constants=np.array(theory_flex.constants()))
+def compute_arrays(scale, progress):
+    found = _phase.plane_arrays([plane(id, scale) for id in IDS], progress)
+    return dict(found, constants=np.array(theory_flex.constants_of_panels()))
 
 
 def about(data):
@@ -67,4 +67,6 @@ def about(data):
     )
 
 
-FIGURE = _phase.figure("flex, theorem 3.1 and corollary 3.2.1", compute, about, tuple(IDS))
+FIGURE = _phase.phase_figure(
+    "flex, theorem 3.1 and corollary 3.2.1", compute_arrays, about, tuple(IDS)
+)

@@ -64,7 +64,7 @@ def law(scheme, column, of):
     )
 
 
-def compute(scale, progress):
+def compute_arrays(scale, progress):
     groups, trials, rounds = SCALES[scale]
     of, data = problem(), {"scale": np.array([groups, trials])}
     starts = np.unique(
@@ -105,12 +105,12 @@ def slopes(data, case):
     return np.polyfit(np.log(data["tau"][late]), np.log(data[case][:, late]).T, 1)[0]
 
 
-def rows(data):
+def table_rows(data):
     found = [["", "cell", "slope in tau", "E||w - w*||^2 at the end", "where it heads", "D/E"]]
     for scheme, column in CASES:
         case = f"{scheme}_{column}"
         bound, limit = data[f"{case}_law"]
-        limits = ["0" if limit < 1e-20 else _table.number(limit), _table.number(bound)]
+        limits = ["0" if limit < 1e-20 else _table.number_text(limit), _table.number_text(bound)]
         found.append(
             [
                 f"{scheme}, {column}",
@@ -123,7 +123,7 @@ def rows(data):
     return found
 
 
-def draw(figure, data):
+def draw_figure(figure, data):
     axes = figure.subplots(1, 2, sharey=True)
     tau = data["tau"]
     for ax, columns, title in (
@@ -133,7 +133,7 @@ def draw(figure, data):
         for scheme, column in (case for case in CASES if case[1] in columns):
             means = data[f"{scheme}_{column}"]
             label = f"{scheme}, inactive" if column == INACTIVE else scheme
-            _style.band(
+            _style.draw_band(
                 ax,
                 tau,
                 means.mean(axis=0),
@@ -158,7 +158,7 @@ def draw(figure, data):
     axes[0].set_ylabel(r"$\mathrm{E}\,\|w^G_{\tau E}-w^*\|^2$")
 
 
-def caption(data):
+def write_caption(data):
     groups, trials = data["scale"]
     return (
         f"Quadratics with L = {L:g}, $\\mu={MU:g}$, $\\sigma_k={SIGMA:g}$, {N} devices, E = {E}, under theorem 3.1's learning "
@@ -168,7 +168,7 @@ def caption(data):
     )
 
 
-def says(data):
+def describe_result(data):
     slope = lambda case: _table.spread_of(slopes(data, case)).replace("−", "-")
     alike = "; ".join(f"{scheme} {slope(f'{scheme}_{ALIKE}')}" for scheme in SCHEMES)
     apart = "; ".join(f"{scheme} {slope(f'{scheme}_{UNLIKE}')}" for scheme in SCHEMES)
@@ -181,11 +181,11 @@ def says(data):
 FIGURE = Figure(
     cites="flex, table 1",
     title="Convergence of schemes A, B and C, devices alike and unlike",
-    compute=compute,
-    caption=caption,
-    says=says,
-    draw=draw,
-    rows=rows,
+    compute=compute_arrays,
+    caption=write_caption,
+    says=describe_result,
+    draw=draw_figure,
+    rows=table_rows,
     width="page",
     stacks=True,
     height=2.4,

@@ -16,7 +16,7 @@ SEEDS = 5
 ROUNDS = dict(smoke=200, quick=2000, paper=20000)
 
 
-def compute(scale, progress):
+def compute_arrays(scale, progress):
     rounds, sampled = ROUNDS[scale], np.empty((len(NAMES), SEEDS, 2))
     for n, name in enumerate(NAMES):
         progress(n, len(NAMES))
@@ -34,7 +34,7 @@ def exact(data):
     return np.column_stack([mean, np.sqrt(np.maximum(data["pmf"] @ share**2 - mean**2, 0))])
 
 
-def rows(data):
+def table_rows(data):
     found = [
         [
             "trace",
@@ -58,11 +58,11 @@ def rows(data):
     return found
 
 
-def draw(figure, data):
+def draw_figure(figure, data):
     axes = figure.subplots(2, 4, sharex=True, sharey=True)
     share = 100 * np.arange(E + 1) / E
     for ax, name, law, (mean, deviation) in zip(axes.flat, NAMES, data["pmf"], exact(data)):
-        ax.bar(share, law, width=13, color=_style.look("flex_c").colour, alpha=0.75)
+        ax.bar(share, law, width=13, color=_style.algorithm_look("flex_c").colour, alpha=0.75)
         ax.plot([TABLE[name][0]] * 2, [0, 1], color=_style.DIFFER, linewidth=0.9)
         kind = name.partition("_")[2]
         ax.set_title(
@@ -79,26 +79,26 @@ def draw(figure, data):
         ax.set_ylabel("probability")
 
 
-def caption(data):
+def write_caption(data):
     return (
         f"Bars: our laws of the share of E = {E} local steps, which have the table's means and deviations exactly (in "
         f"the titles, mean ± deviation over rounds); red: the paper's mean. Sampled: {SEEDS} seeds, ± their deviation."
     )
 
 
-def says(data):
+def describe_result(data):
     error = np.abs(data["sampled"] - exact(data)[:, None]).max()
-    return f"Sampled means and deviations are within {_caption.number(error)} points of the exact ones."
+    return f"Sampled means and deviations are within {_caption.number_text(error)} points of the exact ones."
 
 
 FIGURE = Figure(
     cites="flex, table 2",
     title="What devices complete under the eight traces, E = 5",
-    compute=compute,
-    caption=caption,
-    says=says,
-    draw=draw,
-    rows=rows,
+    compute=compute_arrays,
+    caption=write_caption,
+    says=describe_result,
+    draw=draw_figure,
+    rows=table_rows,
     width="page",
     stacks=True,
     height=2.7,

@@ -42,11 +42,11 @@ SCALES = dict(
 MOVES = 100  # last rounds over which scheme C's accuracy is watched
 
 
-def compute(scale, progress):
+def compute_arrays(scale, progress):
     seeds, counts, rounds = SCALES[scale]
 
     def work(split, seed):
-        problem, arrays = _flex.task(clients=N, seed=seed, **SPLITS[split])
+        problem, arrays = _flex.synthetic_task(clients=N, seed=seed, **SPLITS[split])
         test = _flex.held_out(arrays, range(1, N + 1))
         final, moves = np.empty((len(counts), len(SCHEMES))), np.empty(len(counts))
         for m, count in enumerate(counts):
@@ -63,12 +63,14 @@ def compute(scale, progress):
                     keep="x",
                     workers=1,
                 )
-                last = _flex.accuracy(run.x[0, -MOVES:] if scheme == "C" else run.final, test)
+                last = _flex.accuracy_at(run.x[0, -MOVES:] if scheme == "C" else run.final, test)
                 final[m, n] = last[-1]
             moves[m] = abs(np.diff(last)).mean()
         return final, moves
 
-    found = _flex.over([(split, seed) for split in SPLITS for seed in range(seeds)], work, progress)
+    found = _flex.run_jobs(
+        [(split, seed) for split in SPLITS for seed in range(seeds)], work, progress
+    )
     shape = len(SPLITS), seeds, len(counts)
     return {
         "counts": np.array(counts),
@@ -97,11 +99,11 @@ def gains(data):
     }
 
 
-def printed(split, count, place):
+def printed_value(split, count, place):
     return TABLE_3["c"][1][split][count - 1][place]
 
 
-def measured(data):
+def measure_gains(data):
     """(quantity, which) -> gains over seeds, of each printed cell."""
     return {
         ("accuracy_gain_percent", f"scheme {pair}, SYNTHETIC {split} |T|={count}"): values[:, m]
@@ -112,7 +114,7 @@ def measured(data):
 
 
 def printed_cells(data):
-    return _flex.cells_judged(measured(data))
+    return _flex.cells_judged(measure_gains(data))
 
 
 HEADER = [
@@ -124,9 +126,10 @@ HEADER = [
 
 
 def lines(data):
-    cells, outcomes = measured(data), printed_cells(data)
+    cells, outcomes = measure_gains(data), printed_cells(data)
     shown = {
-        key: _flex.cell(key, _table.spread_of(values), outcomes) for key, values in cells.items()
+        key: _flex.make_cell(key, _table.spread_of(values), outcomes)
+        for key, values in cells.items()
     }
     return [
         [
@@ -143,16 +146,16 @@ def sentence(data):
 
     def pair(split, place):
         ours = list(gains(data)[split].values())[place].mean()
-        paper = np.mean([printed(split, count, place) for count in data["counts"]])
+        paper = np.mean([printed_value(split, count, place) for count in data["counts"]])
         return f"{ours:.1f} ({paper:.1f})".replace("-", "−")
 
     return (
         f"Mean gains, the paper's in brackets. B over A: IID {pair('IID', 0)}, non-IID {pair('NIID', 0)}; "
-        f"C over B: IID {pair('IID', 1)}, non-IID {pair('NIID', 1)}.\n{_flex.agreement(printed_cells(data))}."
+        f"C over B: IID {pair('IID', 1)}, non-IID {pair('NIID', 1)}.\n{_flex.describe_agreement(printed_cells(data))}."
     )
 
 
-def draw(figure, data):
+def draw_figure(figure, data):
     note = (
         f"Points of test accuracy, mean ± deviation of {data['accuracy'].shape[1]} seeds. Margin {POINTS:.2f}: "
         f"{_table.MARKED}.\nIID is SYNTHETIC(0, 0) as printed; “one model” is another reading, beside it and not "
@@ -161,7 +164,7 @@ def draw(figure, data):
     _table.ours_beside_paper(figure, HEADER, lines(data), note=note)
 
 
-def rows(data):
+def table_rows(data):
     return _table.table_rows(HEADER, lines(data))
 
 
@@ -193,7 +196,7 @@ def sentences(data):
     found["spread", "scheme C |T|<6", ""] = moves[:, counts < 6].mean(axis=1)
     for m in (0, -1):
         found["mean_inverse_complete", f"|T|={counts[m]}", ""] = data["inverse_complete"][:, m]
-    return _flex.judged(
+    return _flex.judge_cells(
         found,
         "table3_C_best",
         "table3_C_heterogeneous",
@@ -204,11 +207,15 @@ def sentences(data):
     )
 
 
-def findings(data):
-    return {**sentences(data), **printed_cells(data), **_flex.unrun("flex_table3", measured(data))}
+def judge_findings(data):
+    return {
+        **sentences(data),
+        **printed_cells(data),
+        **_flex.unrun_cells("flex_table3", measure_gains(data)),
+    }
 
 
-def caption(data):
+def write_caption(data):
     seeds = data["accuracy"].shape[1]
     return (
         f"SYNTHETIC with {N} devices, E = {E}, {seeds} seeds of data, traces and draws that all schemes share; points of "
@@ -222,12 +229,12 @@ def caption(data):
 FIGURE = Figure(
     cites="flex, table 3 (c)",
     title="Schemes A, B and C as devices become heterogeneous, SYNTHETIC",
-    compute=compute,
+    compute=compute_arrays,
     minutes=0.7,
-    caption=caption,
-    draw=draw,
-    rows=rows,
-    findings=findings,
+    caption=write_caption,
+    draw=draw_figure,
+    rows=table_rows,
+    findings=judge_findings,
     width="page",
     height=2.65,
 )

@@ -34,10 +34,10 @@ SPLITS = {"NIID": 1.0, "IID": 0.0}
 SCALES = dict(smoke=(2, (10, 30)), quick=(8, (10, 30, 50, 70)), paper=(40, (10, 30, 50, 70)))
 
 
-def compute(scale, progress):
+def compute_arrays(scale, progress):
     seeds, arrivals = SCALES[scale]
     jobs = [(split, seed, arrivals) for split in SPLITS for seed in range(seeds)]
-    found = _flex.over(jobs, rebounds, progress)
+    found = _flex.run_jobs(jobs, rebounds, progress)
     shape = len(SPLITS), seeds, len(arrivals), 2
     return {
         "tau_0": np.array(arrivals),
@@ -49,7 +49,7 @@ def compute(scale, progress):
 def rebounds(split, seed, arrivals):
     """(rounds (arrivals, reboots) until the accuracy is back, what of it is lost to the newcomer's
     data and to the new rate, of vanilla reboot) of a seed."""
-    problem, arrays = _flex.task(SPLITS[split], N, seed, samples=SAMPLES)
+    problem, arrays = _flex.synthetic_task(SPLITS[split], N, seed, samples=SAMPLES)
     before, after = (_flex.held_out(arrays, range(1, last + 1)) for last in (N - 1, N))
     found, lost = np.empty((len(arrivals), len(BOOST))), np.empty((len(arrivals), 2))
     for m, tau_0 in enumerate(arrivals):
@@ -69,9 +69,9 @@ def rebounds(split, seed, arrivals):
                 keep="x",
                 workers=1,
             )
-            goal = _flex.accuracy(run.x[0, tau_0 - 1 : tau_0], before)[0]
-            at, *later = _flex.accuracy(run.x[0, tau_0:], after)
-            found[m, n] = _flex.first(np.array(later) >= goal, HORIZON)
+            goal = _flex.accuracy_at(run.x[0, tau_0 - 1 : tau_0], before)[0]
+            at, *later = _flex.accuracy_at(run.x[0, tau_0:], after)
+            found[m, n] = _flex.rounds_to_hit(np.array(later) >= goal, HORIZON)
         lost[m] = goal - at, at - later[0]
     return found, lost
 
@@ -97,7 +97,7 @@ def lines(data):
     found, outcomes = [], _flex.cells_judged(cells(data))
     saved = within(data)[..., 1] - within(data)[..., 0]
     shown = [
-        _flex.cell(key, _flex.rounds_of(values, HORIZON), outcomes)
+        _flex.make_cell(key, _flex.rounds_of(values, HORIZON), outcomes)
         for key, values in cells(data).items()
     ]
     for m, tau_0 in enumerate(data["tau_0"]):
@@ -116,12 +116,12 @@ def lines(data):
     ]
 
 
-def draw(figure, data):
+def draw_figure(figure, data):
     saved = (within(data)[..., 1] - within(data)[..., 0])[0]
     error = saved.mean(axis=1).std(ddof=1) / np.sqrt(len(saved))
     data_lost, rate_lost = data["lost"][0].mean(axis=(0, 1))
     note = (
-        f"Median [quartiles] of {len(saved)} seeds; {_flex.censored(data['rounds'])} censored at {HORIZON}.\n"
+        f"Median [quartiles] of {len(saved)} seeds; {_flex.describe_censored(data['rounds'])} censored at {HORIZON}.\n"
         f"{_table.MARKED}.\n"
         f"Fast reboot is the sooner in {(saved > 0).mean():.0%} of the runs, the later in {(saved < 0).mean():.0%},\n"
         f"and saves {saved.mean():.1f} ± {error:.1f} rounds (mean ± standard error).\n"
@@ -131,11 +131,11 @@ def draw(figure, data):
     _table.ours_beside_paper(figure, HEADER, lines(data), note=note.replace("-", "−"))
 
 
-def rows(data):
+def table_rows(data):
     return _table.table_rows(HEADER, lines(data))
 
 
-def findings(data):
+def judge_findings(data):
     """Sentences of section 5.3, decided on SYNTHETIC, and the cells of its row."""
     niid, iid = within(data)
     each, late, alike = {}, {}, {}
@@ -146,20 +146,20 @@ def findings(data):
         alike[REBOUND, f"{how} reboot", "IID"] = iid[:, :, n].mean(axis=1)
     late["rounds_saved", "fast reboot", ""] = niid[:, :, 1] - niid[:, :, 0]
     return {
-        **_flex.judged(each, "table4_fast_faster"),
-        **_flex.judged(late, "table4_late"),
-        **_flex.judged(alike, "table4_iid"),
+        **_flex.judge_cells(each, "table4_fast_faster"),
+        **_flex.judge_cells(late, "table4_late"),
+        **_flex.judge_cells(alike, "table4_iid"),
         **_flex.cells_judged(cells(data)),
-        **_flex.unrun("flex_table4", cells(data)),
+        **_flex.unrun_cells("flex_table4", cells(data)),
     }
 
 
-def caption(data):
+def write_caption(data):
     seeds = data["rounds"].shape[1]
     return (
         f"SYNTHETIC, one device joins {N - 1} others after round $\\tau_0$; E = {E}, {SAMPLES} samples a device. Rounds until the "
         f"accuracy before the arrival is back: medians and quartiles of {seeds} seeds; runs that do not get there "
-        f"within {HORIZON} rounds are censored and come last ({_flex.censored(data['rounds'])}). Verdicts are of means "
+        f"within {HORIZON} rounds are censored and come last ({_flex.describe_censored(data['rounds'])}). Verdicts are of means "
         f"against the printed numbers: {_table.MARKED}."
     )
 
@@ -167,10 +167,10 @@ def caption(data):
 FIGURE = Figure(
     cites="flex, table 4, SYNTHETIC",
     title="Rounds until the accuracy before an arrival is back",
-    compute=compute,
-    caption=caption,
-    draw=draw,
-    rows=rows,
-    findings=findings,
+    compute=compute_arrays,
+    caption=write_caption,
+    draw=draw_figure,
+    rows=table_rows,
+    findings=judge_findings,
     height=2.5,
 )

@@ -29,10 +29,10 @@ ALPHAS = tuple(TABLE_5)
 SCALES = dict(smoke=(2, (10, 30)), quick=(5, DEPARTING), paper=(20, DEPARTING))
 
 
-def compute(scale, progress):
+def compute_arrays(scale, progress):
     seeds, departures = SCALES[scale]
     jobs = [(alpha, seed, departures) for alpha in ALPHAS for seed in range(seeds)]
-    found = _flex.over(jobs, departed, progress)
+    found = _flex.run_jobs(jobs, follow_departure, progress)
     shape = len(ALPHAS), seeds, len(departures)
     curves = np.array([curve for _, _, curve in found]).reshape(len(ALPHAS), seeds, 2, -1)
     return {
@@ -43,10 +43,10 @@ def compute(scale, progress):
     }
 
 
-def departed(alpha, seed, departures):
+def follow_departure(alpha, seed, departures):
     """(rounds until the losses cross, the losses just before, after and at the end, for each
     departure; the two curves of the one that is shown) of a seed."""
-    problem, arrays = _flex.task(alpha, N, seed, samples=SAMPLES)
+    problem, arrays = _flex.synthetic_task(alpha, N, seed, samples=SAMPLES)
     everyone, others = (_flex.held_out(arrays, range(1, last + 1)) for last in (N, N - 1))
     crossing, ends, shown = np.empty(len(departures)), np.empty((len(departures), 5)), None
     for m, tau_0 in enumerate(departures):
@@ -67,17 +67,17 @@ def departed(alpha, seed, departures):
                     work=traces(5, seed), departures=(Departure(N, tau_0, exclude),)
                 ),
             )
-            found.append(_flex.loss(run.x[0, tau_0 + 1 :], others if exclude else everyone))
-        past = _flex.loss(run.x[0, : tau_0 + 1], everyone)  # the same in both
+            found.append(_flex.loss_at(run.x[0, tau_0 + 1 :], others if exclude else everyone))
+        past = _flex.loss_at(run.x[0, : tau_0 + 1], everyone)  # the same in both
         excluded, included = found
-        crossing[m] = _flex.first(excluded <= included, HORIZON)
+        crossing[m] = _flex.rounds_to_hit(excluded <= included, HORIZON)
         ends[m] = past[-1], excluded[0], included[0], excluded[-1], included[-1]
         if tau_0 == SHOWN:
             shown = np.array([np.concatenate([past, after]) for after in found])
     return crossing, ends, shown
 
 
-def printed(alpha, tau_0):
+def printed_value(alpha, tau_0):
     return TABLE_5[alpha][DEPARTING.index(tau_0)]
 
 
@@ -90,30 +90,30 @@ def cells(data):
     }
 
 
-def shown(data):
+def shown_cells(data):
     """(departures, alphas) of Cells."""
     outcomes = _flex.cells_judged(cells(data))
     found = [
-        _flex.cell(key, _flex.rounds_of(values, HORIZON), outcomes)
+        _flex.make_cell(key, _flex.rounds_of(values, HORIZON), outcomes)
         for key, values in cells(data).items()
     ]
     return [found[m :: len(data["tau_0"])] for m in range(len(data["tau_0"]))]
 
 
-def rows(data):
+def table_rows(data):
     return _table.table_rows(
         ["tau_0", *(f"({alpha:g}, {alpha:g})" for alpha in ALPHAS)],
-        [[str(tau_0), *line] for tau_0, line in zip(data["tau_0"], shown(data))],
+        [[str(tau_0), *line] for tau_0, line in zip(data["tau_0"], shown_cells(data))],
     )
 
 
-def draw(figure, data):
+def draw_figure(figure, data):
     axes = figure.subplots(1, 4, width_ratios=(1.25, 1, 1, 1))
     losses(axes[0], data["curves"])
     for n, (ax, alpha, crossing) in enumerate(zip(axes[1:], ALPHAS, data["crossing"])):
         low, middle, high = np.minimum(_flex.quartiles(crossing), HORIZON)
-        _style.band(ax, data["tau_0"], middle, low, high, "flex_c", "ours")
-        for tau_0, line in zip(data["tau_0"], shown(data)):
+        _style.draw_band(ax, data["tau_0"], middle, low, high, "flex_c", "ours")
+        for tau_0, line in zip(data["tau_0"], shown_cells(data)):
             _table.plot_printed(ax, tau_0, line[n])
         ax.set(
             title=rf"$\alpha=\beta={alpha:g}$",
@@ -146,7 +146,7 @@ def losses(ax, curves):
     t = np.arange(len(excluded))
     late = t >= SHOWN
     ax.plot(t, included, color=_style.INK, linestyle=_style.LONG, label="include")
-    ax.plot(t[late], excluded[late], color=_style.look("flex_c").colour, label="exclude")
+    ax.plot(t[late], excluded[late], color=_style.algorithm_look("flex_c").colour, label="exclude")
     ax.axvline(SHOWN, color=_style.RULE, linewidth=0.8, zorder=0)
     ax.set(
         xlabel=r"$\tau$",
@@ -162,7 +162,7 @@ def losses(ax, curves):
     ax.legend(loc="upper right", handlelength=1.8, borderaxespad=0)
 
 
-def findings(data):
+def judge_findings(data):
     """Sentences of section 5.4, and the cells."""
     before, excluded, included, excluded_end, included_end = np.moveaxis(
         data["ends"].mean(axis=2), -1, 0
@@ -182,32 +182,32 @@ def findings(data):
         (LOSS, "include", "at the end"): included_end,
     }
     return {
-        **_flex.judged(along, "table5_tau_0"),
-        **_flex.judged(across, "table5_non_iid"),
-        **_flex.judged(curves, "fig4_exclude_jump", "fig4_exclude_cross"),
+        **_flex.judge_cells(along, "table5_tau_0"),
+        **_flex.judge_cells(across, "table5_non_iid"),
+        **_flex.judge_cells(curves, "fig4_exclude_jump", "fig4_exclude_cross"),
         **_flex.cells_judged(cells(data)),
-        **_flex.unrun("flex_table5", cells(data)),
+        **_flex.unrun_cells("flex_table5", cells(data)),
     }
 
 
-def caption(data):
+def write_caption(data):
     seeds = data["crossing"].shape[1]
     return (
         f"SYNTHETIC, one of {N} devices leaves after round $\\tau_0$; E = {E}, {SAMPLES} samples a device. Left: mean test "
         f"losses of {seeds} seeds. Others: rounds until excluding has the lower loss, median and quartiles (band) of "
         f"{seeds} seeds, runs that do not cross within {HORIZON} rounds being censored and last "
-        f"({_flex.censored(data['crossing'])}); points: the paper's numbers, by verdict."
+        f"({_flex.describe_censored(data['crossing'])}); points: the paper's numbers, by verdict."
     )
 
 
 FIGURE = Figure(
     cites="flex, table 5",
     title="Rounds after a departure until excluding the device pays",
-    compute=compute,
-    caption=caption,
-    draw=draw,
-    rows=rows,
-    findings=findings,
+    compute=compute_arrays,
+    caption=write_caption,
+    draw=draw_figure,
+    rows=table_rows,
+    findings=judge_findings,
     width="page",
     stacks=True,
     height=2.1,

@@ -11,8 +11,8 @@ BASE = "FSL gamma=1"
 QUANTITIES = ("final_accuracy", "rise_time", "early_accuracy", "oscillation")
 
 
-def compute(scale, progress):
-    return _fsl.gathered(fsl_scenario1.EXPERIMENT.runs_of("fig1", scale), progress)
+def compute_arrays(scale, progress):
+    return _fsl.gather_arrays(fsl_scenario1.EXPERIMENT.runs_of("fig1", scale), progress)
 
 
 def places(read):
@@ -23,7 +23,7 @@ def places(read):
             yield place, C, f"{place} C={printed if C == counts[-1] else C}", C == counts[-1]
 
 
-def draw(figure, data):
+def draw_figure(figure, data):
     panels(figure, data, {"FL": "FL", "DS": "DS", "FSL": BASE})
 
 
@@ -37,7 +37,7 @@ def panels(figure, data, lines):
         mine = [(C, iid) for p, C, _, iid in places(read) if p == place]
         for ax, (C, iid) in zip(row, mine):
             for method, name in lines.items():
-                _fsl.shown(ax, read, method, place, C, name)
+                _fsl.draw_accuracy(ax, read, method, place, C, name)
             ax.set_title(
                 f"{place} stand-in, $C={C}$" if C == mine[0][0] else f"$C={C}$" + " (iid)" * iid
             )
@@ -47,11 +47,11 @@ def panels(figure, data, lines):
     _style.legend_below(figure, axes[0, -1])
 
 
-def rows(data):
-    return _fsl.table(_fsl.Read(data), ["set", "C", "method"])
+def table_rows(data):
+    return _fsl.accuracy_rows(_fsl.Read(data), ["set", "C", "method"])
 
 
-def findings(data):
+def judge_findings(data):
     read = _fsl.Read(data)
     iid, best, robust, suffers, better = {}, {}, {}, {}, {}
     for place, C, name, is_iid in places(read):
@@ -74,7 +74,7 @@ def findings(data):
                 read(quantity, p, C, method) for p, C, _, is_iid in places(read) if not is_iid
             ]
             better[quantity, method, "non-IID"] = np.mean(values, axis=0)
-    return _fsl.outcomes(
+    return _fsl.judge_outcomes(
         data,
         {
             "fsl.fig1_iid_alike": iid,
@@ -86,8 +86,8 @@ def findings(data):
     )
 
 
-def caption(data):
-    return _fsl.caption(
+def write_caption(data):
+    return _fsl.write_caption(
         data,
         f"FSL with $\\gamma=1$, DS and FL; $C$ classes a client. FSL and DS begin at a model that the server has trained, FL at a random one. {_fsl.CURVES}",
     )
@@ -96,12 +96,12 @@ def caption(data):
 FIGURE = Figure(
     cites="FSL, figure 1",
     title="Test accuracy as clients have fewer classes, with a server that learned before",
-    compute=compute,
+    compute=compute_arrays,
     minutes=1.0,
-    caption=caption,
-    draw=draw,
-    rows=rows,
-    findings=findings,
+    caption=write_caption,
+    draw=draw_figure,
+    rows=table_rows,
+    findings=judge_findings,
     width="page",
     stacks=True,
     height=3.6,

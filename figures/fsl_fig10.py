@@ -10,19 +10,19 @@ from fedtheory.figures._record import Figure
 QUANTITIES = ("rise_time", "early_accuracy", "final_accuracy")
 
 
-def compute(scale, progress):
-    return fsl_fig5.compute(scale, progress)
+def compute_arrays(scale, progress):
+    return fsl_fig5.compute_arrays(scale, progress)
 
 
-def draw(figure, data):
-    _scenario2.curves(figure, data, "CIFAR-10")
+def draw_figure(figure, data):
+    _scenario2.draw_accuracy(figure, data, "CIFAR-10")
 
 
-def rows(data):
-    return _scenario2.rows(data)
+def table_rows(data):
+    return _scenario2.table_rows(data)
 
 
-def findings(data):
+def judge_findings(data):
     """`most` cases: the mean over all C of both sets."""
     read, cells = _fsl.Read(data), {}
     for method in ("FSL", "FSLsyn", "SCAFFOLD"):
@@ -30,32 +30,32 @@ def findings(data):
             values = [
                 _scenario2.at_best(read, quantity, place, C, method)
                 for place in fsl_scenario2.SETS
-                for C in _scenario2.counts(read, place)
+                for C in _scenario2.client_counts(read, place)
             ]
             where = "" if quantity == "early_accuracy" else "most"
             cells[quantity, method, where] = np.mean(values, axis=0)
-    return _fsl.outcomes(data, {"fsl.fig10_fig11_rise": cells})
+    return _fsl.judge_outcomes(data, {"fsl.fig10_fig11_rise": cells})
 
 
-def caption(data):
-    return _fsl.caption(
+def write_caption(data):
+    return _fsl.write_caption(
         data, f"Each method at its best $\\eta_l$ for the $C$ of the panel. {_fsl.CURVES}"
     )
 
 
-def says(data):
-    return _scenario2.says(data, "CIFAR-10")
+def describe_result(data):
+    return _scenario2.describe_result(data, "CIFAR-10")
 
 
 FIGURE = Figure(
     cites="FSL, figure 10",
     title="FSL, FSLsyn, SCAFFOLD and FedDyn with many clients, CIFAR-10",
-    compute=compute,
-    caption=caption,
-    draw=draw,
-    says=says,
-    rows=rows,
-    findings=findings,
+    compute=compute_arrays,
+    caption=write_caption,
+    draw=draw_figure,
+    says=describe_result,
+    rows=table_rows,
+    findings=judge_findings,
     width="page",
     stacks=True,
     height=2.0,

@@ -6,26 +6,26 @@ from fedtheory.figures import _fsl, _scenario2, fsl_fig10
 from fedtheory.figures._record import Figure
 
 
-def compute(scale, progress):
-    return _fsl.gathered(fsl_scenario2.EXPERIMENT.runs_of("EMNIST", scale), progress)
+def compute_arrays(scale, progress):
+    return _fsl.gather_arrays(fsl_scenario2.EXPERIMENT.runs_of("EMNIST", scale), progress)
 
 
-def draw(figure, data):
-    _scenario2.curves(figure, data, "EMNIST")
+def draw_figure(figure, data):
+    _scenario2.draw_accuracy(figure, data, "EMNIST")
 
 
-def says(data):
-    return _scenario2.says(data, "EMNIST")
+def describe_result(data):
+    return _scenario2.describe_result(data, "EMNIST")
 
 
 FIGURE = Figure(
     cites="FSL, figure 11",
     title="FSL, FSLsyn, SCAFFOLD and FedDyn with many clients, EMNIST",
-    compute=compute,
-    caption=fsl_fig10.caption,
-    draw=draw,
-    says=says,
-    rows=_scenario2.rows,
+    compute=compute_arrays,
+    caption=fsl_fig10.write_caption,
+    draw=draw_figure,
+    says=describe_result,
+    rows=_scenario2.table_rows,
     width="page",
     stacks=True,
     height=2.0,

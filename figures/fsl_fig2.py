@@ -12,8 +12,8 @@ RATES = tuple(fsl_scenario1.RATES)
 DASHES = (_style.SHORT, "-", _style.LONG)
 
 
-def compute(scale, progress):
-    return _fsl.gathered(fsl_scenario1.EXPERIMENT.runs_of("fig2", scale), progress)
+def compute_arrays(scale, progress):
+    return _fsl.gather_arrays(fsl_scenario1.EXPERIMENT.runs_of("fig2", scale), progress)
 
 
 def settings(read):
@@ -26,7 +26,7 @@ def base(read, place):
     return next(cell[3] for cell in settings(read) if cell[0] == place)
 
 
-def draw(figure, data):
+def draw_figure(figure, data):
     read = _fsl.Read(data)
     gammas = [0, *map(float, GAMMAS)]
     axes = figure.subplots(2, 4, sharex=True, squeeze=False)
@@ -44,7 +44,7 @@ def draw(figure, data):
                     values = [read(quantity, *cell, name) for name in ("DS", *GAMMAS)]
                     label = f"$\\eta_l$ {cell[2]}" if place_of == 2 else f"{cell[3]} a class"
                     look = dict(linestyle=dash, label=label, marker="")
-                    _fsl.bars(ax, gammas, values, "FSL", (n, len(chosen)), **look)
+                    _fsl.draw_bars(ax, gammas, values, "FSL", (n, len(chosen)), **look)
                 if quantity == "final_accuracy":
                     ax.set_title(f"{place} st.-in, $C={C}$: {'rate' if place_of == 2 else '$n_0$'}")
                 else:
@@ -55,8 +55,8 @@ def draw(figure, data):
     _style.legend_below(figure, *axes[0], ncols=6)
 
 
-def rows(data):
-    return _fsl.table(_fsl.Read(data), ["set", "C", "eta_l", "per class", "gamma"])
+def table_rows(data):
+    return _fsl.accuracy_rows(_fsl.Read(data), ["set", "C", "eta_l", "per class", "gamma"])
 
 
 def helps(read):
@@ -127,10 +127,10 @@ def starts(read):
     return found
 
 
-def findings(data):
+def judge_findings(data):
     read = _fsl.Read(data)
     helped, more, plateau = helps(read)
-    return _fsl.outcomes(
+    return _fsl.judge_outcomes(
         data,
         {
             "fsl.fig2_gamma_helps": helped,
@@ -144,8 +144,8 @@ def findings(data):
     )
 
 
-def caption(data):
-    return _fsl.caption(
+def write_caption(data):
+    return _fsl.write_caption(
         data,
         f"FSL over $\\gamma$; at $\\gamma=0$ stands DS, as in the paper. Left of each pair: half, once and twice the base of $\\eta_l$; right: samples of each class at the server. {_fsl.SPREADS}",
     )
@@ -154,12 +154,12 @@ def caption(data):
 FIGURE = Figure(
     cites="FSL, figure 2",
     title="Accuracy and rise time over the server's weight, learning rate and data",
-    compute=compute,
+    compute=compute_arrays,
     minutes=2.0,
-    caption=caption,
-    draw=draw,
-    rows=rows,
-    findings=findings,
+    caption=write_caption,
+    draw=draw_figure,
+    rows=table_rows,
+    findings=judge_findings,
     width="page",
     stacks=True,
     height=3.6,

@@ -10,22 +10,22 @@ from fedtheory.figures._scenario2 import METHODS
 from fedtheory.figures._style import SMALL
 
 
-def compute(scale, progress):
+def compute_arrays(scale, progress):
     runs = {}
     for place in fsl_scenario2.SETS:
         runs |= fsl_scenario2.EXPERIMENT.runs_of(place, scale)
-    return _fsl.gathered(runs, progress)
+    return _fsl.gather_arrays(runs, progress)
 
 
-def draw(figure, data):
+def draw_figure(figure, data):
     read = _fsl.Read(data)
     axes = figure.subplots(2, len(METHODS), sharey="row", squeeze=False)
     for row, place in zip(axes, fsl_scenario2.SETS):
-        counts, rates = _scenario2.counts(read, place), _scenario2.rates(read, place)
+        counts, rates = _scenario2.client_counts(read, place), _scenario2.rates_tried(read, place)
         maps = {
             method: np.array(
                 [
-                    [_scenario2.accuracy(read, place, C, rate, method).mean() for C in counts]
+                    [_scenario2.final_accuracy(read, place, C, rate, method).mean() for C in counts]
                     for rate in rates
                 ]
             )
@@ -55,28 +55,31 @@ def draw(figure, data):
         row[0].set_ylabel(f"{place} stand-in\n$\\eta_l$")
 
 
-def rows(data):
-    return _scenario2.rows(data)
+def table_rows(data):
+    return _scenario2.table_rows(data)
 
 
-def findings(data):
+def judge_findings(data):
     read = _fsl.Read(data)
     means, spread = {}, {}
     for place in fsl_scenario2.SETS:
-        counts = _scenario2.counts(read, place)
+        counts = _scenario2.client_counts(read, place)
         for method in METHODS:
             values = [_scenario2.at_best(read, "final_accuracy", place, C, method) for C in counts]
             means["final_accuracy", method, place] = np.mean(values, axis=0)
             by_rate = [
-                np.mean([_scenario2.accuracy(read, place, C, rate, method) for C in counts], axis=0)
-                for rate in _scenario2.rates(read, place)
+                np.mean(
+                    [_scenario2.final_accuracy(read, place, C, rate, method) for C in counts],
+                    axis=0,
+                )
+                for rate in _scenario2.rates_tried(read, place)
             ]
             spread["spread_over_eta_l", method, place] = np.ptp(by_rate, axis=0)
         at = lambda method, C: _scenario2.at_best(read, "final_accuracy", place, C, method)
         means["gain_over_feddyn", "FSL", place] = np.column_stack(
             [at("FSL", C) - at("FedDyn", C) for C in counts]
         )
-    return _fsl.outcomes(
+    return _fsl.judge_outcomes(
         data,
         {
             "fsl.fig5_emnist": means,
@@ -87,8 +90,8 @@ def findings(data):
     )
 
 
-def caption(data):
-    return _fsl.caption(
+def write_caption(data):
+    return _fsl.write_caption(
         data,
         "Accuracy at the end in per cent, means over seeds. Sentences are judged at each method's best "
         "$\\eta_l$, the mean over $C$.",
@@ -98,12 +101,12 @@ def caption(data):
 FIGURE = Figure(
     cites="FSL, figure 5",
     title="Accuracy over learning rates and classes of a client, many clients",
-    compute=compute,
+    compute=compute_arrays,
     minutes=1.0,
-    caption=caption,
-    draw=draw,
-    rows=rows,
-    findings=findings,
+    caption=write_caption,
+    draw=draw_figure,
+    rows=table_rows,
+    findings=judge_findings,
     width="page",
     stacks=True,
     height=3.2,

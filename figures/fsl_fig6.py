@@ -7,19 +7,19 @@ from fedtheory.figures import _fsl, fsl_fig1
 from fedtheory.figures._record import Figure
 
 
-def compute(scale, progress):
-    return _fsl.gathered(fsl_scenario1.EXPERIMENT.runs_of("fig6", scale), progress)
+def compute_arrays(scale, progress):
+    return _fsl.gather_arrays(fsl_scenario1.EXPERIMENT.runs_of("fig6", scale), progress)
 
 
-def draw(figure, data):
+def draw_figure(figure, data):
     fsl_fig1.panels(figure, data, {"FL": "FL", "DS": "DS", "FSL": "FSL"})
 
 
-def rows(data):
-    return _fsl.table(_fsl.Read(data), ["set", "C", "method"])
+def table_rows(data):
+    return _fsl.accuracy_rows(_fsl.Read(data), ["set", "C", "method"])
 
 
-def findings(data):
+def judge_findings(data):
     read, cells = _fsl.Read(data), {}
     for place, C, name, _ in fsl_fig1.places(read):
         for method in ("FSL", "DS", "FL"):
@@ -28,11 +28,11 @@ def findings(data):
         for quantity in ("rise_time", "final_accuracy"):
             values = [read(quantity, p, C, method) for p, C, _, iid in fsl_fig1.places(read) if iid]
             cells[quantity, method, "IID"] = np.mean(values, axis=0)
-    return _fsl.outcomes(data, {"fsl.fig6_no_pretrain": cells})
+    return _fsl.judge_outcomes(data, {"fsl.fig6_no_pretrain": cells})
 
 
-def caption(data):
-    return _fsl.caption(
+def write_caption(data):
+    return _fsl.write_caption(
         data,
         f"FSL with $\\gamma=1$, DS and FL begin at one random model; $C$ classes a client. {_fsl.CURVES}",
     )
@@ -41,11 +41,11 @@ def caption(data):
 FIGURE = Figure(
     cites="FSL, figure 6",
     title="Test accuracy as clients have fewer classes, from a random model",
-    compute=compute,
-    caption=caption,
-    draw=draw,
-    rows=rows,
-    findings=findings,
+    compute=compute_arrays,
+    caption=write_caption,
+    draw=draw_figure,
+    rows=table_rows,
+    findings=judge_findings,
     width="page",
     stacks=True,
     height=3.6,

@@ -10,8 +10,8 @@ from fedtheory.figures._record import Figure
 NAMES = ("sq_xi", "sq_dissimilarity")
 
 
-def compute(scale, progress):
-    return _fsl.gathered(fsl_scenario1.EXPERIMENT.runs_of("fig9", scale), progress, NAMES)
+def compute_arrays(scale, progress):
+    return _fsl.gather_arrays(fsl_scenario1.EXPERIMENT.runs_of("fig9", scale), progress, NAMES)
 
 
 def means(data, name):
@@ -29,7 +29,7 @@ def levels(cells, place):
     return order(1), order(2)
 
 
-def draw(figure, data):
+def draw_figure(figure, data):
     xi, G = (means(data, name) for name in NAMES)
     for ax, place in zip(figure.subplots(1, 2, sharey=True), fsl_scenario1.SETS):
         counts, pers = levels(xi, place)
@@ -40,7 +40,7 @@ def draw(figure, data):
             ax.plot(
                 at,
                 values.mean(axis=1),
-                color=_style.look("fsl").colour,
+                color=_style.algorithm_look("fsl").colour,
                 alpha=shade,
                 marker="o",
                 label=rf"$\xi_t^2$, {per} a class",
@@ -53,13 +53,13 @@ def draw(figure, data):
     _style.legend_below(figure, figure.axes[1])
 
 
-def rows(data):
+def table_rows(data):
     xi, G = (means(data, name) for name in NAMES)
     head = ["set", "C", "samples per class", "mean xi_t^2", "mean G_t^2"]
     return [head] + [[*cell, _table.spread_of(xi[cell]), _table.spread_of(G[cell])] for cell in xi]
 
 
-def findings(data):
+def judge_findings(data):
     xi, G = (means(data, name) for name in NAMES)
     falls, few, below = {}, {}, {}
     over = lambda values, place, per: np.mean(
@@ -83,13 +83,13 @@ def findings(data):
     if shared:
         for place in fsl_scenario1.SETS:
             few["sq_xi_at_equal_samples_per_label", place, ""] = over(xi, place, shared[0])
-    return _fsl.outcomes(
+    return _fsl.judge_outcomes(
         data, {"fsl.fig9_C": falls, "fsl.fig9_xi_below_G": below, "fsl.fig9_few_samples": few}
     )
 
 
-def caption(data):
-    return _fsl.caption(
+def write_caption(data):
+    return _fsl.write_caption(
         data,
         "$\\xi_t^2$ and $G_t^2$ at FSL's points, $\\gamma=1$, means over 21 points of a run and over seeds; blue lines: $\\xi_t^2$, for so many samples of each class at the server.",
     )
@@ -98,12 +98,12 @@ def caption(data):
 FIGURE = Figure(
     cites="FSL, figure 9",
     title="How unlike clients and server are, along FSL's runs",
-    compute=compute,
+    compute=compute_arrays,
     minutes=1.0,
-    caption=caption,
-    draw=draw,
-    rows=rows,
-    findings=findings,
+    caption=write_caption,
+    draw=draw_figure,
+    rows=table_rows,
+    findings=judge_findings,
     width="page",
     stacks=True,
     height=2.4,

@@ -32,7 +32,7 @@ def ceilings(gamma):
     claim, found = discover.claim(CLAIM), []
     for id, where in ((CLAIM, "(11)"), (CEILING, "(13)")):
         (limit,) = [a.relation for a in discover.claim(id).assumes if a.where == where]
-        found.append(float(vacuity_fsl.value(claim, limit.rhs, numbers(gamma, 1.0))))
+        found.append(float(vacuity_fsl.value_at(claim, limit.rhs, numbers(gamma, 1.0))))
     return found
 
 
@@ -43,7 +43,7 @@ def settings(gamma, u):
 
 def truth(gamma, u, T):
     """The least expected squared gradient of the modified loss within 1, 2, ..., T rounds."""
-    of, x_0 = theory_fsl.problem()
+    of, x_0 = theory_fsl.theory_problem()
     with np.errstate(all="ignore"):
         e = ft.expected(of, "fsl", rounds=T, x_0=x_0, **settings(gamma, u))
         squares = np.asarray(e.metrics["sq_tilde_grad_norm"], float)[:T]
@@ -53,7 +53,7 @@ def truth(gamma, u, T):
 @cache
 def radius(gamma, u):
     """How far the exact map of a round stretches at most: read off the means from two starts."""
-    of, _ = theory_fsl.problem()
+    of, _ = theory_fsl.theory_problem()
     ends = [
         ft.expected(of, "fsl", rounds=1, x_0=x_0, **settings(gamma, u)).mean[1]
         for x_0 in (np.zeros(of.d), np.ones(of.d))
@@ -64,15 +64,15 @@ def radius(gamma, u):
 def bounds(gamma, u, T):
     """What theorem 2 allows the least squared gradient to be; infinite where h <= 0."""
     claim, at = discover.claim(CLAIM), numbers(gamma, u, T)
-    h = vacuity_fsl.value(claim, claim.table["h"].symbol, at)
-    start = theory_fsl.excess(*theory_fsl.problem(), gamma)
+    h = vacuity_fsl.value_at(claim, claim.table["h"].symbol, at)
+    start = theory_fsl.modified_excess(*theory_fsl.theory_problem(), gamma)
     right = claim.fast(dict(at, tilde_D_0=start))
     return np.where(h > 0, right / np.where(h > 0, h, 1.0), np.inf)
 
 
 def trivial(gamma):
     """2 L times the modified loss above its infimum at the start: its gradient's square is no larger."""
-    start = theory_fsl.excess(*theory_fsl.problem(), gamma)
+    start = theory_fsl.modified_excess(*theory_fsl.theory_problem(), gamma)
     return 2 * theory_fsl.SPECTRUM["L"] * start
 
 
@@ -120,16 +120,16 @@ def planes(scale):
     return [over_T, over_gamma]
 
 
-def compute(scale, progress):
+def compute_arrays(scale, progress):
     names = ("L", "mu", "G", "xi_bar", "sigma", "sigma_0")
     constants = {**{n: theory_fsl.SPECTRUM[n] for n in names}, **theory_fsl.FIXED}
-    told = dict(constants=np.array(_caption.constants(TABLE, constants)))
-    return dict(_phase.arrays(planes(scale), progress), **told)
+    told = dict(constants=np.array(_caption.constants_text(TABLE, constants)))
+    return dict(_phase.plane_arrays(planes(scale), progress), **told)
 
 
 def about(data):
     longest = dict(zip(data["names_0"].tolist(), data["lines_0"][:, 0]))
-    far = [_caption.number(longest["stable"] / longest[name]) for name in ("(11)", "(13)")]
+    far = [_caption.number_text(longest["stable"] / longest[name]) for name in ("(11)", "(13)")]
     return (
         f"Quadratics of the theory figure: {data['constants']}. The least expected squared gradient is at most "
         r"$2L\tilde D_0$ without training; where $h\leq0$, theorem 2 says nothing. Dashed, from left to right: (13), "
@@ -138,4 +138,4 @@ def about(data):
     )
 
 
-FIGURE = _phase.figure("FSL, theorem 2", compute, about, (CLAIM,))
+FIGURE = _phase.phase_figure("FSL, theorem 2", compute_arrays, about, (CLAIM,))

@@ -14,9 +14,9 @@ LETTERS = dict(alpha=r"\alpha", gamma=r"\gamma", eta_l=r"\eta_l")
 HALF = 0.5
 
 
-def compute(scale, progress):
+def compute_arrays(scale, progress):
     runs = fsl_table1.EXPERIMENT.runs_of("table1", scale)
-    return _fsl.there(runs, progress)
+    return _fsl.gather_present(runs, progress)
 
 
 def columns(read):
@@ -30,7 +30,7 @@ def columns(read):
     return found
 
 
-def measured(data):
+def measure_cells(data):
     """(quantity, column, "") -> values over seeds; T_0.5 in rounds, inf where it is not reached."""
     read, found = _fsl.Read(data), {}
     last = float(data["rounds"][-1])
@@ -45,11 +45,11 @@ def measured(data):
     return found
 
 
-def findings(data):
-    cells = measured(data)
+def judge_findings(data):
+    cells = measure_cells(data)
     ids = [f"fsl.table1_{name}" for name in ("more_data", "fewer_rounds", "quality", "scaffold")]
     ids += [claim_of(cell) for cell in TABLE_1]
-    return _fsl.outcomes(data, dict.fromkeys(ids, cells))
+    return _fsl.judge_outcomes(data, dict.fromkeys(ids, cells))
 
 
 def claim_of(cell):
@@ -61,7 +61,7 @@ def claim_of(cell):
 
 def lines(data):
     """[column, n_0 of ours, what is tuned, Cells of T_0.5 and accuracy]."""
-    cells, outcomes, found = measured(data), findings(data), []
+    cells, outcomes, found = measure_cells(data), judge_findings(data), []
     for column, (n_0, best) in columns(_fsl.Read(data)).items():
         name = column.replace("n_0=", "$n_0=") + "$" * ("n_0" in column)
         ours = f" (here {n_0})" if n_0 and not column.endswith(f"={n_0}") else ""
@@ -82,20 +82,20 @@ def lines(data):
 HEADER = ["method", "best", *QUANTITIES.values()]
 
 
-def draw(figure, data):
+def draw_figure(figure, data):
     count, rounds = data["test_accuracy"].shape[1], int(data["rounds"][-1])
     note = f"{rounds:,} rounds (the paper’s: 1,000), mean ± deviation of {count} seeds. {_table.MARKED}."
-    if _fsl.smaller(data):
+    if _fsl.is_smaller_scale(data):
         note += "\nStand-ins for CIFAR-10 and STL-10, a small perceptron: the printed numbers are not compared."
     _table.ours_beside_paper(figure, HEADER, lines(data), note=note)
 
 
-def rows(data):
+def table_rows(data):
     return _table.table_rows(HEADER, lines(data))
 
 
-def caption(data):
-    return _fsl.caption(
+def write_caption(data):
+    return _fsl.write_caption(
         data,
         "Each method at the best of what the table tunes ($\\alpha$ of FedDyn, $\\gamma$ of FSL and FSLsyn) by final "
         "accuracy, SCAFFOLD at the best rate of figure 5. $T_{0.5}$ is the first round whose rolling mean is $0.5$.",
@@ -105,11 +105,11 @@ def caption(data):
 FIGURE = Figure(
     cites="FSL, table I",
     title="Accuracy and rounds to 0.5, over the server's samples, CIFAR-10",
-    compute=compute,
-    caption=caption,
-    draw=draw,
-    rows=rows,
-    findings=findings,
+    compute=compute_arrays,
+    caption=write_caption,
+    draw=draw_figure,
+    rows=table_rows,
+    findings=judge_findings,
     width="page",
     height=1.9,
 )

@@ -6,21 +6,21 @@ from fedtheory.figures._record import Figure
 CLAIM = "fsl.table2"
 
 
-def compute(scale, progress):
-    return _network.compute(CLAIM)
+def compute_arrays(scale, progress):
+    return _network.compute_arrays(CLAIM)
 
 
-def findings(data):
-    return {CLAIM: _structure.finding(data)}
+def judge_findings(data):
+    return {CLAIM: _structure.judge_structure(data)}
 
 
 FIGURE = Figure(
     cites="FSL, table II",
     title="The network for EMNIST: sizes as they follow from its layers",
-    compute=compute,
-    draw=_network.draw,
-    rows=_network.rows,
-    findings=findings,
-    caption=_network.caption,
+    compute=compute_arrays,
+    draw=_network.draw_figure,
+    rows=_network.table_rows,
+    findings=judge_findings,
+    caption=_network.write_caption,
     height=2.1,
 )

@@ -13,7 +13,7 @@ import numpy as np
 
 import fedtheory as ft
 from fedtheory import discover
-from fedtheory.comparing.objectives import objective
+from fedtheory.comparing.objectives import measured_loss
 from fedtheory.figures import _caption, _style, theory_fsl
 from fedtheory.figures._record import Figure
 
@@ -65,7 +65,7 @@ def risen(source, u):
     """By how much the modified loss is expected to rise in a round from its minimiser."""
     spread = dict.fromkeys(SOURCES, 0.0) | {source: 1.0}
     of = ft.problems.quadratic(seed=3, **SPECTRUM, **spread)
-    loss, at = objective(of, "tilde_loss", FIXED["gamma"]), numbers(source, u)
+    loss, at = measured_loss(of, "tilde_loss", FIXED["gamma"]), numbers(source, u)
     start = minimizer(of)
     names = ("eta_l", "eta_g", "eta_0", "gamma", "K", "K_0", "S")
     e = ft.expected(of, "fsl", rounds=1, x_0=start, **{name: at[name] for name in names})
@@ -113,7 +113,7 @@ def drift(name, u):
     return (E_c if name == "clients" else E_0), right
 
 
-def gained(u):
+def exact_gain(u):
     """(exact, h): by how much the modified loss falls, over the step and the squared gradient."""
     of, at = alike(1.0, 1.0), numbers("sigma", u)
     names = ("eta_l", "eta_g", "eta_0", "gamma", "K", "K_0")
@@ -124,7 +124,7 @@ def gained(u):
     return (1.0 - (end + 1.0) ** 2) / 2 / u, float(claim.expand(h).subs(values))
 
 
-def compute(scale, progress):
+def compute_arrays(scale, progress):
     u = ceiling() * np.geomspace(LOW, 1, POINTS[scale])
     data = dict(u=u)
     for n, source in enumerate(SOURCES):
@@ -137,14 +137,16 @@ def compute(scale, progress):
         progress(n + 1, len(SOURCES) + 1)
     for name in DRIFTS:
         data[name] = np.array([drift(name, step) for step in u]).T
-    data["progress"] = np.array([gained(step) for step in u]).T
+    data["progress"] = np.array([exact_gain(step) for step in u]).T
     given = {n: SPECTRUM[n] for n in ("L", "mu")} | FIXED | {"N": SPECTRUM["clients"]}
-    return dict(data, constants=np.array(_caption.constants(discover.claim(CLAIM).table, given)))
+    return dict(
+        data, constants=np.array(_caption.constants_text(discover.claim(CLAIM).table, given))
+    )
 
 
-def draw(figure, data):
+def draw_figure(figure, data):
     axes = figure.subplots(2, len(SOURCES), sharex=True)
-    table, colour = discover.claim(CLAIM).table, _style.look("fsl").colour
+    table, colour = discover.claim(CLAIM).table, _style.algorithm_look("fsl").colour
     for ax, (source, words) in zip(axes[0], SOURCES.items()):
         of = lambda name: np.where(data[name] > FLOOR, data[name], np.nan)
         ax.plot(data["u"], of(f"{source}_five"), label="5-term, or bound", **_style.BOUND)
@@ -173,7 +175,7 @@ def draw(figure, data):
 FLOOR = 1e-15  # below it, a difference of losses is rounding's
 
 
-def caption(data):
+def write_caption(data):
     return (
         f"Quadratics with equal Hessians, one source of error at 1 and the others at 0; {data['constants']}. One round of FSL "
         "from the minimiser of the modified loss: its expected rise, exactly (solid), and the terms "
@@ -183,7 +185,7 @@ def caption(data):
     )
 
 
-def needed(data, source):
+def needed_constant(data, source):
     """(which term the truth follows, how much of its constant it needs at the shortest step that shows it, of both
     terms together at the longest)."""
     exact, five, eight = (data[f"{source}_{name}"] for name in ("exact", "five", "eight"))
@@ -193,26 +195,26 @@ def needed(data, source):
     return first, int(first) * exact[n] / lead[n], exact[-1] / (five[-1] + eight[-1])
 
 
-def says(data):
+def describe_result(data):
     table, told = discover.claim(CLAIM).table, []
     for source in SOURCES:
-        first, constant, whole = needed(data, source)
+        first, constant, whole = needed_constant(data, source)
         told.append(
-            f"${table[source].latex}$: {_caption.number(max(constant, 0))} for {first} at the shortest step that shows it, "
-            f"{_caption.number(100 * max(whole, 0))} % of both terms at the longest"
+            f"${table[source].latex}$: {_caption.number_text(max(constant, 0))} for {first} at the shortest step that shows it, "
+            f"{_caption.number_text(100 * max(whole, 0))} % of both terms at the longest"
         )
     for name, (_, constant, _, title) in DRIFTS.items():
         exact, right = data[name]
-        share, number = exact[0] / right[0], _caption.number
+        share, number = exact[0] / right[0], _caption.number_text
         told.append(f"{title}: {number(constant * share)} for {number(constant)}")
     exact, right = data["progress"]
     told.append(
-        f"progress {_caption.number(exact[-1])} at the longest step, where $h={_caption.bare(right[-1], 2)}$"
+        f"progress {_caption.number_text(exact[-1])} at the longest step, where $h={_caption.bare_number(right[-1], 2)}$"
     )
     return f"What these problems need of the constants: {'; '.join(told)}."
 
 
-def rows(data):
+def table_rows(data):
     found = [["source", "step", "exact", "5-term, or bound", "8-term"]]
     for source in SOURCES:
         for n, u in enumerate(data["u"]):
@@ -228,11 +230,11 @@ FIGURE = Figure(
     cites="FSL, theorem 1",
     title="Term by term: what one source of error does, and what the bound has for it",
     shows=(CLAIM,),
-    compute=compute,
-    draw=draw,
-    rows=rows,
-    caption=caption,
-    says=says,
+    compute=compute_arrays,
+    draw=draw_figure,
+    rows=table_rows,
+    caption=write_caption,
+    says=describe_result,
     width="page",
     stacks=True,
     height=3.7,

@@ -6,19 +6,19 @@ from fedtheory.figures import _fsl, _short
 from fedtheory.figures._record import Figure
 
 
-def compute(scale, progress):
-    return _short.gathered("fig2", scale, progress)
+def compute_arrays(scale, progress):
+    return _short.gather_figure("fig2", scale, progress)
 
 
-def draw(figure, data):
-    _short.over(figure, data, "samples of each class at the server")
+def draw_figure(figure, data):
+    _short.draw_final_accuracy(figure, data, "samples of each class at the server")
 
 
-def rows(data):
-    return _fsl.table(_fsl.Read(data), ["set", "per class", "method"])
+def table_rows(data):
+    return _fsl.accuracy_rows(_fsl.Read(data), ["set", "per class", "method"])
 
 
-def findings(data):
+def judge_findings(data):
     read = _fsl.Read(data)
     found, pers = {}, [per for per in read.parts(1) if per]
     at = lambda per, method: read("final_accuracy", "EMNIST", per, method)
@@ -31,11 +31,13 @@ def findings(data):
     )
     found["accuracy_gain", "n_0=517 over 376", ""] = gain(pers[3], pers[2])
     found["accuracy_gain", "n_0=376 over 235", ""] = gain(pers[2], pers[1])
-    return _fsl.outcomes(data, {"fsls.fig2_few_samples": found, "fsls.fig2_five_per_label": found})
+    return _fsl.judge_outcomes(
+        data, {"fsls.fig2_few_samples": found, "fsls.fig2_five_per_label": found}
+    )
 
 
-def caption(data):
-    return _fsl.caption(
+def write_caption(data):
+    return _fsl.write_caption(
         data, f"From one random model, $\\eta_0$ as the largest of figure 1. {_fsl.SPREADS}"
     )
 
@@ -43,10 +45,10 @@ def caption(data):
 FIGURE = Figure(
     cites="FSL (short), figure 2",
     title="Accuracy over the server's samples, EMNIST",
-    compute=compute,
-    caption=caption,
-    draw=draw,
-    rows=rows,
-    findings=findings,
+    compute=compute_arrays,
+    caption=write_caption,
+    draw=draw_figure,
+    rows=table_rows,
+    findings=judge_findings,
     height=2.4,
 )

@@ -4,19 +4,19 @@ from fedtheory.figures import _fsl, _short
 from fedtheory.figures._record import Figure
 
 
-def compute(scale, progress):
-    return _short.gathered("fig3", scale, progress)
+def compute_arrays(scale, progress):
+    return _short.gather_figure("fig3", scale, progress)
 
 
-def draw(figure, data):
-    _short.curves(figure, data, lambda many: f"$N={10 * int(many)}$")
+def draw_figure(figure, data):
+    _short.draw_accuracy(figure, data, lambda many: f"$N={10 * int(many)}$")
 
 
-def rows(data):
-    return _fsl.table(_fsl.Read(data), ["set", "clients, times", "method"])
+def table_rows(data):
+    return _fsl.accuracy_rows(_fsl.Read(data), ["set", "clients, times", "method"])
 
 
-def findings(data):
+def judge_findings(data):
     read = _fsl.Read(data)
     found = {}
     for place, many, method in read.cells:
@@ -24,11 +24,11 @@ def findings(data):
             where = f"N={10 * int(many)}"
             found[quantity, method, where] = read(quantity, place, many, method)
     names = ("fig3_sl_improves", "fig3_over_ds", "fig3_stable")
-    return _fsl.outcomes(data, {f"fsls.{name}": found for name in names})
+    return _fsl.judge_outcomes(data, {f"fsls.{name}": found for name in names})
 
 
-def caption(data):
-    return _fsl.caption(
+def write_caption(data):
+    return _fsl.write_caption(
         data,
         f"Two classes a client; all methods begin at the model that the server has trained. {_fsl.CURVES}",
     )
@@ -37,11 +37,11 @@ def caption(data):
 FIGURE = Figure(
     cites="FSL (short), figure 3",
     title="Four methods, few and many clients, CIFAR-10",
-    compute=compute,
-    caption=caption,
-    draw=draw,
-    rows=rows,
-    findings=findings,
+    compute=compute_arrays,
+    caption=write_caption,
+    draw=draw_figure,
+    rows=table_rows,
+    findings=judge_findings,
     width="page",
     stacks=True,
     height=2.4,

@@ -6,19 +6,19 @@ from fedtheory.figures import _fsl, _short
 from fedtheory.figures._record import Figure
 
 
-def compute(scale, progress):
-    return _short.gathered("fig4", scale, progress)
+def compute_arrays(scale, progress):
+    return _short.gather_figure("fig4", scale, progress)
 
 
-def draw(figure, data):
-    _short.curves(figure, data, lambda C: f"$C={C}$")
+def draw_figure(figure, data):
+    _short.draw_accuracy(figure, data, lambda C: f"$C={C}$")
 
 
-def rows(data):
-    return _fsl.table(_fsl.Read(data), ["set", "C", "method"])
+def table_rows(data):
+    return _fsl.accuracy_rows(_fsl.Read(data), ["set", "C", "method"])
 
 
-def findings(data):
+def judge_findings(data):
     read = _fsl.Read(data)
     found, counts = {}, read.parts(1)
     at = lambda C, method: read("final_accuracy", "CIFAR-10", C, method)
@@ -26,9 +26,9 @@ def findings(data):
         for method in _short.METHODS:
             found["final_accuracy", method, f"C={C}"] = at(C, method)
     cells = [("CIFAR-10", C, "FL") for C in counts]
-    trend = {("final_accuracy", "FL", ""): _short.levels(read, "final_accuracy", cells)}
+    trend = {("final_accuracy", "FL", ""): _short.level_columns(read, "final_accuracy", cells)}
     gain = np.column_stack([at(C, "FSL") - at(C, "FL") for C in counts])
-    return _fsl.outcomes(
+    return _fsl.judge_outcomes(
         data,
         {
             "fsls.fig4_fl_C": trend,
@@ -39,8 +39,8 @@ def findings(data):
     )
 
 
-def caption(data):
-    return _fsl.caption(
+def write_caption(data):
+    return _fsl.write_caption(
         data,
         f"FL begins at a random model, the others at the one that the server has trained. {_fsl.CURVES}",
     )
@@ -49,11 +49,11 @@ def caption(data):
 FIGURE = Figure(
     cites="FSL (short), figure 4",
     title="Four methods as clients have fewer classes, CIFAR-10",
-    compute=compute,
-    caption=caption,
-    draw=draw,
-    rows=rows,
-    findings=findings,
+    compute=compute_arrays,
+    caption=write_caption,
+    draw=draw_figure,
+    rows=table_rows,
+    findings=judge_findings,
     width="page",
     stacks=True,
     height=2.4,

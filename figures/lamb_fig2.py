@@ -12,28 +12,30 @@ from fedtheory.figures._record import Figure
 STAND_IN = "on a stand-in (handwriting of fonts for MNIST) with small networks, not on the paper's"
 
 
-def compute(scale, progress):
+def compute_arrays(scale, progress):
     runs = {net: {} for net in NETS}
     for (cell, seed), request in lamb_mnist.EXPERIMENT.runs_of("fig2", scale).items():
         runs[cell[0]][cell, seed] = request
-    return _fsl.joined(_fsl.gathered(part, progress, _lamb.NAMES) for part in runs.values())
+    return _fsl.join_arrays(
+        _fsl.gather_arrays(part, progress, _lamb.NAMES) for part in runs.values()
+    )
 
 
-def named(net, epochs):
+def cell_name(net, epochs):
     return f"{net}, {epochs} epoch{'s' * (epochs > 1)}"
 
 
-def draw(figure, data):
+def draw_figure(figure, data):
     read = _fsl.Read(data)
     axes = figure.subplots(len(NETS), len(EPOCHS), sharey="row")
     for row, net in zip(axes, NETS):
         for ax, epochs in zip(row, EPOCHS):
-            _lamb.panel(ax, read, named(net, epochs), net, epochs)
+            _lamb.draw_panel(ax, read, cell_name(net, epochs), net, epochs)
         row[0].set_ylabel("test accuracy")
     _style.legend_below(figure, axes[0, 1])
 
 
-def findings(data):
+def judge_findings(data):
     read, cells = _fsl.Read(data), {}
     for net in NETS:
         for method in METHODS:
@@ -41,7 +43,7 @@ def findings(data):
                 each = [at_best(read, quantity, method, net, epochs) for epochs in EPOCHS]
                 cells[quantity, method, net] = np.mean(each, axis=0)
                 for epochs, values in zip(EPOCHS, each):
-                    for where in {f"{net}, {epochs} epochs", named(net, epochs)}:
+                    for where in {f"{net}, {epochs} epochs", cell_name(net, epochs)}:
                         cells[quantity, method, where] = values
     gain = lambda *where: (
         at_best(read, "final_accuracy", LAMB, *where) - at_best(read, "final_accuracy", AMS, *where)
@@ -49,23 +51,23 @@ def findings(data):
     for net in NETS:
         cells["accuracy_gain_over_ams", net, ""] = np.mean([gain(net, e) for e in EPOCHS], axis=0)
     for epochs in EPOCHS:
-        cells["accuracy_gain_over_ams", named("", epochs)[2:], "CNN"] = gain("CNN", epochs)
+        cells["accuracy_gain_over_ams", cell_name("", epochs)[2:], "CNN"] = gain("CNN", epochs)
     ids = [f"lamb.fig2_mlp_{name}" for name in ("best", "sgd", "losses")] + ["lamb.fig2_deeper"]
     ids += [f"lamb.fig2_cnn_{name}" for name in ("best", "one_epoch", "early")]
-    return _fsl.outcomes(data, dict.fromkeys(ids, cells), STAND_IN)
+    return _fsl.judge_outcomes(data, dict.fromkeys(ids, cells), STAND_IN)
 
 
-def rows(data):
-    return _lamb.rows(data, ["network", "epochs"])
+def table_rows(data):
+    return _lamb.table_rows(data, ["network", "epochs"])
 
 
-def says(data):
-    settings = {named(net, epochs): (net, epochs) for net in NETS for epochs in EPOCHS}
-    return _lamb.says(_fsl.Read(data), settings)
+def describe_result(data):
+    settings = {cell_name(net, epochs): (net, epochs) for net in NETS for epochs in EPOCHS}
+    return _lamb.describe_result(_fsl.Read(data), settings)
 
 
-def caption(data):
-    return _fsl.caption(
+def write_caption(data):
+    return _fsl.write_caption(
         data,
         "One label a device, half of 50 devices a round (fewer at the scale smoke); above the perceptron, below the "
         f"convolutional network. {_lamb.CURVES}",
@@ -76,13 +78,13 @@ def caption(data):
 FIGURE = Figure(
     cites="FED-LAMB, figure 2",
     title="Fed-LAMB, Fed-AMS and Fed-SGD with one digit a device, MNIST",
-    compute=compute,
+    compute=compute_arrays,
     minutes=4.0,
-    caption=caption,
-    draw=draw,
-    says=says,
-    rows=rows,
-    findings=findings,
+    caption=write_caption,
+    draw=draw_figure,
+    says=describe_result,
+    rows=table_rows,
+    findings=judge_findings,
     width="page",
     stacks=True,
     height=3.6,

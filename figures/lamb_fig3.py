@@ -14,35 +14,37 @@ UNTUNED = "ResNet runs at one rate of each method there, and a sentence on who i
 RESNET = ("fig3_resnet", "fig3_resnet_50", "fig3_resnet_ams")
 
 
-def compute(scale, progress):
-    return gathered(lamb_cifar.EXPERIMENT.runs_of("fig3", scale), progress)
+def compute_arrays(scale, progress):
+    return gather_networks(lamb_cifar.EXPERIMENT.runs_of("fig3", scale), progress)
 
 
-def gathered(runs, progress):
+def gather_networks(runs, progress):
     """Arrays of both networks: each has its own number of rounds."""
     parts = {}
     for (cell, seed), request in runs.items():
         parts.setdefault(cell[0], {})[cell, seed] = request
-    return _fsl.joined(_fsl.gathered(part, progress, _lamb.NAMES) for part in parts.values())
+    return _fsl.join_arrays(
+        _fsl.gather_arrays(part, progress, _lamb.NAMES) for part in parts.values()
+    )
 
 
-def named(net, split, clients, epochs):
+def cell_name(net, split, clients, epochs):
     return f"{net}, {split}, {clients} clients, {epochs} epoch{'s' * (int(epochs) > 1)}"
 
 
-def draw(figure, data):
+def draw_figure(figure, data):
     read = _fsl.Read(data)
     axes = figure.subplots(2, 4).ravel()
     for ax, panel in zip(axes, PANELS):
         net, split, clients, epochs = panel
-        _lamb.panel(ax, read, f"{net}, {split}\n$n={clients}$, {epochs} ep.", *panel)
+        _lamb.draw_panel(ax, read, f"{net}, {split}\n$n={clients}$, {epochs} ep.", *panel)
     axes[-1].set_axis_off()
     axes[-1].legend(*axes[0].get_legend_handles_labels(), loc="center")
     for ax in axes[::4]:
         ax.set_ylabel("test accuracy")
 
 
-def measured(data):
+def measure_cells(data):
     """The cells of sentences on both networks."""
     read, cells = _fsl.Read(data), {}
     for method in METHODS:
@@ -68,25 +70,29 @@ def measured(data):
     return cells
 
 
-def findings(data):
-    cells = measured(data)
+def judge_findings(data):
+    cells = measure_cells(data)
     names = [f"fig3_cnn_{name}" for name in ("one_epoch", "sgd", "more_epochs")]
-    found = _fsl.outcomes(data, {f"lamb.{name}": cells for name in names}, STAND_IN)
-    if not _fsl.smaller(data):
-        return found | _fsl.outcomes(data, {f"lamb.{name}": cells for name in RESNET}, STAND_IN)
+    found = _fsl.judge_outcomes(data, {f"lamb.{name}": cells for name in names}, STAND_IN)
+    if not _fsl.is_smaller_scale(data):
+        return found | _fsl.judge_outcomes(
+            data, {f"lamb.{name}": cells for name in RESNET}, STAND_IN
+        )
     return found | {f"lamb.{name}": _findings.not_judged(UNTUNED) for name in RESNET}
 
 
-def rows(data):
-    return _lamb.rows(data, ["network", "split", "clients", "epochs"])
+def table_rows(data):
+    return _lamb.table_rows(data, ["network", "split", "clients", "epochs"])
 
 
-def says(data):
-    return _lamb.says(_fsl.Read(data), {named(*p): p for p in PANELS if p[0] == "CNN"})
+def describe_result(data):
+    return _lamb.describe_result(
+        _fsl.Read(data), {cell_name(*p): p for p in PANELS if p[0] == "CNN"}
+    )
 
 
-def caption(data):
-    return _fsl.caption(
+def write_caption(data):
+    return _fsl.write_caption(
         data,
         "ResNet is ResNet-9; $n$ clients; non-IID is one label a device. "
         f"{_lamb.CURVES} Axes have the length of each panel's own runs.",
@@ -97,13 +103,13 @@ def caption(data):
 FIGURE = Figure(
     cites="FED-LAMB, figure 3",
     title="Fed-LAMB, Fed-AMS and Fed-SGD on CIFAR-10",
-    compute=compute,
+    compute=compute_arrays,
     minutes=6.0,
-    caption=caption,
-    draw=draw,
-    says=says,
-    rows=rows,
-    findings=findings,
+    caption=write_caption,
+    draw=draw_figure,
+    says=describe_result,
+    rows=table_rows,
+    findings=judge_findings,
     width="page",
     height=3.4,
 )

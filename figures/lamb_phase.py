@@ -18,15 +18,17 @@ IDS = [f"lamb.theorem1_explicit@{steps}" for steps in (1, 2)]
 
 
 def values(id, alpha, R):
-    first = theory_lamb.exact("loss", theory_lamb.steps_of(id), float(alpha), 1, 1000)[1]
-    return dict(theory_lamb.values(id, int(R)), alpha=float(alpha), f_excess=float(first))
+    first = theory_lamb.exact_expectation("loss", theory_lamb.steps_of(id), float(alpha), 1, 1000)[
+        1
+    ]
+    return dict(theory_lamb.statement_values(id, int(R)), alpha=float(alpha), f_excess=float(first))
 
 
 def truth(id, alpha, Rs, budget):
     """Mean squared gradients over sqrt(v_0); NaN where there are more ways than a budget follows."""
     try:
         asked = "sq_grad_norm", theory_lamb.steps_of(id), float(alpha), int(max(Rs)), budget
-        squares = theory_lamb.exact(*asked)
+        squares = theory_lamb.exact_expectation(*asked)
     except NotExact:
         return np.full(len(Rs), np.nan)
     return np.array([theory_lamb.mean_over_rounds(squares, int(R)) for R in Rs])
@@ -46,9 +48,9 @@ def plane(id, scale):
     )
 
 
-def compute(scale, progress):
-    found = _phase.arrays([plane(id, scale) for id in IDS], progress)
-    return dict(found, constants=np.array(theory_lamb.constants(("alpha",))))
+def compute_arrays(scale, progress):
+    found = _phase.plane_arrays([plane(id, scale) for id in IDS], progress)
+    return dict(found, constants=np.array(theory_lamb.constants_of_panels(("alpha",))))
 
 
 def about(data):
@@ -59,4 +61,6 @@ def about(data):
     )
 
 
-FIGURE = _phase.figure("FED-LAMB, theorem 1", compute, about, ("lamb.theorem1_explicit",))
+FIGURE = _phase.phase_figure(
+    "FED-LAMB, theorem 1", compute_arrays, about, ("lamb.theorem1_explicit",)
+)

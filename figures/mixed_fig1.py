@@ -12,77 +12,79 @@ LANGUAGE = (*MIXING, "only FL", "oracle")
 STAND_IN = f"{_mixed.STAND_INS['smile']}, and {_mixed.STAND_INS['language']}"
 
 
-def compute(scale, progress):
-    return _mixed.gathered(
+def compute_arrays(scale, progress):
+    return _mixed.gather_tasks(
         progress,
         smile=mixed_smiles.EXPERIMENT.runs_of("curves", scale),
         language=mixed_language.EXPERIMENT.runs_of("curves", scale),
     )
 
 
-def smile():
+def smile_cells():
     """label -> (look, cells)."""
     return {name: (name, [("smile", name)]) for name in SMILE}
 
 
-def language():
+def language_cells():
     """The same, over both sources together: they have equally many test data."""
     both = lambda name: [("language", source, name) for source in mixed_language.SOURCES]
     return {name: (name, both(name)) for name in LANGUAGE}
 
 
-PARTS = {"smile": (smile, "test_auc"), "language": (language, "test_accuracy")}
+PARTS = {"smile": (smile_cells, "test_auc"), "language": (language_cells, "test_accuracy")}
 
 
-def draw(figure, data):
+def draw_figure(figure, data):
     for ax, (task, (cells, name)) in zip(figure.subplots(1, 2), PARTS.items()):
-        _mixed.lines(ax, _mixed.read(data, task), name, cells())
+        _mixed.draw_curves(ax, _mixed.read_task(data, task), name, cells())
         ax.set(title=f"({'ab'[task == 'language']}) {task}")
         ax.legend(loc="lower right")
 
 
-def ends(data):
+def final_values(data):
     """task -> {label: (seeds,)}."""
     return {
         task: {
-            label: _mixed.final(_mixed.curve(_mixed.read(data, task), several, name))
+            label: _mixed.final_losses(
+                _mixed.mean_curve(_mixed.read_task(data, task), several, name)
+            )
             for label, (_, several) in cells().items()
         }
         for task, (cells, name) in PARTS.items()
     }
 
 
-def findings(data):
+def judge_findings(data):
     cells = {
         (quantity, label, task): values
         for task, quantity in (("smile", AUC), ("language", ACCURACY))
-        for label, values in ends(data)[task].items()
+        for label, values in final_values(data)[task].items()
     }
     return {
-        **_mixed.outcomes(data, "smile", {"mixed.fig1_smile_oracle": cells}),
-        **_mixed.outcomes(
+        **_mixed.judge_outcomes(data, "smile", {"mixed.fig1_smile_oracle": cells}),
+        **_mixed.judge_outcomes(
             data, "language", {"mixed.fig1_language_oracle": cells, "mixed.fig1_only_fl": cells}
         ),
     }
 
 
-def says(data):
-    found = ends(data)
-    return f"At the end, AUC: {_mixed.told(found['smile'])}; accuracy: {_mixed.told(found['language'])}."
+def describe_result(data):
+    found = final_values(data)
+    return f"At the end, AUC: {_mixed.describe_values(found['smile'])}; accuracy: {_mixed.describe_values(found['language'])}."
 
 
-def rows(data):
-    found = ends(data)
+def table_rows(data):
+    found = final_values(data)
     head = ["task", "method", "at the end"]
     return [head] + [
-        [task, label, _mixed.told({label: values}).removeprefix(f"{label} ")]
+        [task, label, _mixed.describe_values({label: values}).removeprefix(f"{label} ")]
         for task in found
         for label, values in found[task].items()
     ]
 
 
-def caption(data):
-    return _fsl.caption(
+def write_caption(data):
+    return _fsl.write_caption(
         data,
         "(a) Area under the ROC curve of the smile classifier. (b) Accuracy of the next character, both sources "
         f"together. The oracle trains on all samples by itself. {_mixed.LINES}",
@@ -93,13 +95,13 @@ def caption(data):
 FIGURE = Figure(
     cites="mixed FL, figure 1",
     title="Mixed FL beside an oracle, smiles and language",
-    compute=compute,
+    compute=compute_arrays,
     minutes=1.0,
-    caption=caption,
-    draw=draw,
-    says=says,
-    rows=rows,
-    findings=findings,
+    caption=write_caption,
+    draw=draw_figure,
+    says=describe_result,
+    rows=table_rows,
+    findings=judge_findings,
     width="page",
     height=2.3,
 )

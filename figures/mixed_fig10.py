@@ -3,7 +3,7 @@
 from fedtheory.experiments import mixed_language
 from fedtheory.figures import _mixed_steps
 
-FIGURE = _mixed_steps.figure(
+FIGURE = _mixed_steps.task_figure(
     "mixed FL, figure 10",
     "More and shorter steps, language",
     "language",

@@ -18,11 +18,11 @@ PANELS = {"test_loss": "upper right", "test_accuracy": "lower right"}
 NO_STEPS = "the paper varies eta at one K, and so do these runs; none varies K at one eta"
 
 
-def compute(scale, progress):
-    return _mixed.gathered(progress, language=mixed_language.EXPERIMENT.runs_of("rates", scale))
+def compute_arrays(scale, progress):
+    return _mixed.gather_tasks(progress, language=mixed_language.EXPERIMENT.runs_of("rates", scale))
 
 
-def chosen(runs):
+def choose_curves(runs):
     """The curves of the figure: PT and 1-W GT at the higher rate and the base, 2-W GT at the base."""
     base, higher, *_ = runs.parts(1)
     return {
@@ -33,36 +33,36 @@ def chosen(runs):
     }
 
 
-def draw(figure, data):
-    runs = _mixed.read(data, "language")
-    cells = chosen(runs)
+def draw_figure(figure, data):
+    runs = _mixed.read_task(data, "language")
+    cells = choose_curves(runs)
     dashes = ["-" if "higher" in label or "2-W" in label else (0, (2, 1)) for label in cells]
     for ax, (name, place) in zip(figure.subplots(1, 2), PANELS.items()):
-        _mixed.lines(ax, runs, name, cells, dashes)
+        _mixed.draw_curves(ax, runs, name, cells, dashes)
         ax.legend(loc=place)
 
 
-def diverged(values):
+def has_diverged(values):
     """(seeds,) of curves of a loss."""
-    return ~(_mixed.final(values) <= values[:, 0])
+    return ~(_mixed.final_losses(values) <= values[:, 0])
 
 
 def ceilings(data):
     """method -> (seeds,): the largest rate up to which a run converged, 0 if none did."""
-    runs = _mixed.read(data, "language")
+    runs = _mixed.read_task(data, "language")
     rates = runs.parts(1)
     found = {}
     for method in MIXING:
-        lost = [diverged(runs.curve("language", r, method, name="test_loss")) for r in rates]
+        lost = [has_diverged(runs.curve("language", r, method, name="test_loss")) for r in rates]
         steady = np.cumsum(lost, axis=0) == 0
         found[method] = np.max(steady * np.array([float(r) for r in rates])[:, None], axis=0)
     return found
 
 
-def measured(data):
+def measure_cells(data):
     """Cells in the words of sentences, whose rates are the paper's: at the paper's scale the same
     multiples, below it the base and the higher rate."""
-    runs = _mixed.read(data, "language")
+    runs = _mixed.read_task(data, "language")
     base, higher, *_ = runs.parts(1)
     cells = {("largest_eta", method, "language"): v for method, v in ceilings(data).items()}
     cells |= {("largest_eta", method, ""): v for method, v in ceilings(data).items()}
@@ -72,38 +72,40 @@ def measured(data):
     for label, (method, rate) in names.items():
         loss, accuracy = (runs.curve("language", rate, method, name=name) for name in PANELS)
         cells[EARLY, label, "language"] = np.array([_curves.early(each) for each in loss])
-        cells[LOSS, label, "language round 2000"] = _mixed.final(loss)
-        cells[ACCURACY, label, "language round 2000"] = _mixed.final(accuracy)
+        cells[LOSS, label, "language round 2000"] = _mixed.final_losses(loss)
+        cells[ACCURACY, label, "language round 2000"] = _mixed.final_losses(accuracy)
         if label in ("PT eta=3", "1-W GT eta=3", "2-W GT eta=1"):
-            end.append(_mixed.final(loss))
-            later.append(_mixed.final(loss[:, : round(0.75 * loss.shape[1])]))
+            end.append(_mixed.final_losses(loss))
+            later.append(_mixed.final_losses(loss[:, : round(0.75 * loss.shape[1])]))
     cells["loss", "round 2000", "language"] = np.mean(end, axis=0)
     cells["loss", "round 1500", "language"] = np.mean(later, axis=0)
     for rate in runs.parts(1):
         for method in MIXING:
-            lost = diverged(runs.curve("language", rate, method, name="test_loss"))
+            lost = has_diverged(runs.curve("language", rate, method, name="test_loss"))
             cells[DIVERGES, f"{method} eta={float(rate):g}", "language"] = lost
     return cells
 
 
-def findings(data):
+def judge_findings(data):
     ids = ("fig11_divergence", "fig11_early", "fig11_same_end")
-    found = _mixed.outcomes(data, "language", {f"mixed.{id}": measured(data) for id in ids})
+    found = _mixed.judge_outcomes(
+        data, "language", {f"mixed.{id}": measure_cells(data) for id in ids}
+    )
     return found | {"mixed.sectionC43_ceilings": _findings.not_judged(NO_STEPS)}
 
 
-def says(data):
-    return f"Largest multiple of $\\eta$ of the grid without divergence: {_mixed.told(ceilings(data))}."
+def describe_result(data):
+    return f"Largest multiple of $\\eta$ of the grid without divergence: {_mixed.describe_values(ceilings(data))}."
 
 
-def rows(data):
+def table_rows(data):
     names = ["test_loss", "test_accuracy"]
-    return _mixed.rows(data, "language", ["task", "rate", "method"], names)
+    return _mixed.table_rows(data, "language", ["task", "rate", "method"], names)
 
 
-def caption(data):
-    rates = ", ".join(_mixed.read(data, "language").parts(1))
-    return _mixed.caption(
+def write_caption(data):
+    rates = ", ".join(_mixed.read_task(data, "language").parts(1))
+    return _mixed.write_caption(
         data,
         "language",
         f"Rates are multiples of the base {rates}, $K$ fixed; the higher is the second of them. {_mixed.LINES}",
@@ -113,12 +115,12 @@ def caption(data):
 FIGURE = Figure(
     cites="mixed FL, figure 11",
     title="Larger steps, language",
-    compute=compute,
-    caption=caption,
-    draw=draw,
-    says=says,
-    rows=rows,
-    findings=findings,
+    compute=compute_arrays,
+    caption=write_caption,
+    draw=draw_figure,
+    says=describe_result,
+    rows=table_rows,
+    findings=judge_findings,
     width="page",
     height=2.3,
 )

@@ -12,65 +12,71 @@ KINDS = (("1-W GT", "Adam"), ("1-W GT", "SGD"), ("baseline", "Adam"))
 PANELS = {"test_loss": "upper right", "test_recall": "lower right"}
 
 
-def compute(scale, progress):
-    return _mixed.gathered(progress, movies=mixed_movies.EXPERIMENT.runs_of("adam", scale))
+def compute_arrays(scale, progress):
+    return _mixed.gather_tasks(progress, movies=mixed_movies.EXPERIMENT.runs_of("adam", scale))
 
 
-def ends(runs, cell):
+def final_values(runs, cell):
     """(seeds,) losses at the end; what left the finite numbers is the worst."""
-    return np.nan_to_num(_mixed.final(runs.curve(*cell, name="test_loss")), nan=np.inf)
+    return np.nan_to_num(_mixed.final_losses(runs.curve(*cell, name="test_loss")), nan=np.inf)
 
 
-def best(runs, kind):
+def best_cell(runs, kind):
     """The cell of a method's and optimiser's best rate over all seeds."""
-    return min(runs.having("movies", *kind), key=lambda cell: ends(runs, cell).mean())
+    return min(runs.having("movies", *kind), key=lambda cell: final_values(runs, cell).mean())
 
 
 def best_rates(runs, kind):
     """(seeds,) the best rate of each seed."""
     cells = runs.having("movies", *kind)
-    return np.array([float(cells[n][3]) for n in np.argmin([ends(runs, c) for c in cells], axis=0)])
+    return np.array(
+        [float(cells[n][3]) for n in np.argmin([final_values(runs, c) for c in cells], axis=0)]
+    )
 
 
-def chosen(runs):
-    return {f"{m}, {by}": (m, [best(runs, (m, by))]) for m, by in KINDS}
+def choose_curves(runs):
+    return {f"{m}, {by}": (m, [best_cell(runs, (m, by))]) for m, by in KINDS}
 
 
-def draw(figure, data):
-    runs = _mixed.read(data, "movies")
+def draw_figure(figure, data):
+    runs = _mixed.read_task(data, "movies")
     for ax, (name, place) in zip(figure.subplots(1, 2), PANELS.items()):
         label = "recall@10" if name == "test_recall" else None
-        _mixed.lines(ax, runs, name, chosen(runs), ("-", ":", "--"), label)
+        _mixed.draw_curves(ax, runs, name, choose_curves(runs), ("-", ":", "--"), label)
         ax.legend(loc=place)
 
 
-def findings(data):
-    runs = _mixed.read(data, "movies")
-    curves = {f"{m} {by}": runs.curve(*best(runs, (m, by)), name="test_loss") for m, by in KINDS}
-    cells = _mixed.faster(_mixed.reached(curves), "movies")
-    cells |= {(LOSS, label, "movies"): _mixed.final(values) for label, values in curves.items()}
+def judge_findings(data):
+    runs = _mixed.read_task(data, "movies")
+    curves = {
+        f"{m} {by}": runs.curve(*best_cell(runs, (m, by)), name="test_loss") for m, by in KINDS
+    }
+    cells = _mixed.rise_cells(_mixed.share_of_rounds(curves), "movies")
+    cells |= {
+        (LOSS, label, "movies"): _mixed.final_losses(values) for label, values in curves.items()
+    }
     cells |= {("best_eta_s", f"{m} {by}", "movies"): best_rates(runs, (m, by)) for m, by in KINDS}
     ids = ("fig12_adam", "fig12_baseline", "sectionC44_server_rate")
-    return _mixed.outcomes(data, "movies", {f"mixed.{id}": cells for id in ids})
+    return _mixed.judge_outcomes(data, "movies", {f"mixed.{id}": cells for id in ids})
 
 
-def says(data):
-    runs = _mixed.read(data, "movies")
+def describe_result(data):
+    runs = _mixed.read_task(data, "movies")
     told = {
-        f"{label} ($\\eta_s={several[0][3]}$)": ends(runs, several[0])
-        for label, (_, several) in chosen(runs).items()
+        f"{label} ($\\eta_s={several[0][3]}$)": final_values(runs, several[0])
+        for label, (_, several) in choose_curves(runs).items()
     }
-    return f"Loss at the end: {_mixed.told(told)}."
+    return f"Loss at the end: {_mixed.describe_values(told)}."
 
 
-def rows(data):
-    return _mixed.rows(
+def table_rows(data):
+    return _mixed.table_rows(
         data, "movies", ["task", "method", "server", "rate"], ["test_loss", "test_recall"]
     )
 
 
-def caption(data):
-    return _mixed.caption(
+def write_caption(data):
+    return _mixed.write_caption(
         data,
         "movies",
         "SGD at clients; Adam and SGD at the server, each at the best rate of its grid by the loss at the end. "
@@ -81,12 +87,12 @@ def caption(data):
 FIGURE = Figure(
     cites="mixed FL, figure 12",
     title="Adam at the server, recommender",
-    compute=compute,
-    caption=caption,
-    draw=draw,
-    says=says,
-    rows=rows,
-    findings=findings,
+    compute=compute_arrays,
+    caption=write_caption,
+    draw=draw_figure,
+    says=describe_result,
+    rows=table_rows,
+    findings=judge_findings,
     width="page",
     height=2.3,
 )

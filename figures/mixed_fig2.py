@@ -7,51 +7,58 @@ from fedtheory.figures import _fsl, _mixed, mixed_fig1
 from fedtheory.figures._record import Figure
 
 NAME = "test_loss"
-compute = mixed_fig1.compute
+compute = mixed_fig1.compute_arrays
 
 
-def parts(task):
+def mixing_parts(task):
     """label -> (look, cells) of the three ways of mixing."""
     cells, _ = mixed_fig1.PARTS[task]
     return {label: of for label, of in cells().items() if label in MIXING}
 
 
-def curves(data, task):
-    runs = _mixed.read(data, task)
-    return {label: _mixed.curve(runs, several, NAME) for label, (_, several) in parts(task).items()}
+def mixing_curves(data, task):
+    runs = _mixed.read_task(data, task)
+    return {
+        label: _mixed.mean_curve(runs, several, NAME)
+        for label, (_, several) in mixing_parts(task).items()
+    }
 
 
-def draw(figure, data):
+def draw_figure(figure, data):
     for ax, task in zip(figure.subplots(1, 2), mixed_fig1.PARTS):
-        _mixed.lines(ax, _mixed.read(data, task), NAME, parts(task))
+        _mixed.draw_curves(ax, _mixed.read_task(data, task), NAME, mixing_parts(task))
         ax.set(title=f"({'ab'[task == 'language']}) {task}")
         ax.legend(loc="upper right")
 
 
-def measured(data, task):
+def measure_cells(data, task):
     """Rounds to nine tenths of what the worst gains, and losses at the end."""
-    found = curves(data, task)
-    cells = _mixed.faster(_mixed.reached(found), task)
-    return cells | {(LOSS, label, task): _mixed.final(v) for label, v in found.items()}
+    found = mixing_curves(data, task)
+    cells = _mixed.rise_cells(_mixed.share_of_rounds(found), task)
+    return cells | {(LOSS, label, task): _mixed.final_losses(v) for label, v in found.items()}
 
 
-def findings(data):
-    smile = dict.fromkeys(("mixed.fig2_smile", "mixed.fig2_smile_two_way"), measured(data, "smile"))
+def judge_findings(data):
+    smile = dict.fromkeys(
+        ("mixed.fig2_smile", "mixed.fig2_smile_two_way"), measure_cells(data, "smile")
+    )
     return {
-        **_mixed.outcomes(data, "smile", smile),
-        **_mixed.outcomes(data, "language", {"mixed.fig2_language": measured(data, "language")}),
+        **_mixed.judge_outcomes(data, "smile", smile),
+        **_mixed.judge_outcomes(
+            data, "language", {"mixed.fig2_language": measure_cells(data, "language")}
+        ),
     }
 
 
-def says(data):
+def describe_result(data):
     return " ".join(
         f"Share of the rounds to nine tenths of the worst's gain, {task}: "
-        f"{_mixed.told(_mixed.reached(curves(data, task)))}."
+        f"{_mixed.describe_values(_mixed.share_of_rounds(mixing_curves(data, task)))}."
         for task in mixed_fig1.PARTS
     )
 
 
-def rows(data):
+def table_rows(data):
     head = [
         "task",
         "method",
@@ -59,16 +66,24 @@ def rows(data):
         "share of the rounds to nine tenths of the worst's gain",
     ]
     return [head] + [
-        [task, label, *(_mixed.told({"": v}).strip() for v in (_mixed.final(values), share))]
+        [
+            task,
+            label,
+            *(
+                _mixed.describe_values({"": v}).strip()
+                for v in (_mixed.final_losses(values), share)
+            ),
+        ]
         for task in mixed_fig1.PARTS
         for (label, values), share in zip(
-            curves(data, task).items(), _mixed.reached(curves(data, task)).values()
+            mixing_curves(data, task).items(),
+            _mixed.share_of_rounds(mixing_curves(data, task)).values(),
         )
     ]
 
 
-def caption(data):
-    return _fsl.caption(
+def write_caption(data):
+    return _fsl.write_caption(
         data,
         f"Mean loss of test data, of the language model of both sources together. {_mixed.LINES}",
         mixed_fig1.STAND_IN,
@@ -79,11 +94,11 @@ FIGURE = Figure(
     cites="mixed FL, figure 2",
     title="Losses of the three ways of mixing, smiles and language",
     compute=compute,
-    caption=caption,
-    draw=draw,
-    says=says,
-    rows=rows,
-    findings=findings,
+    caption=write_caption,
+    draw=draw_figure,
+    says=describe_result,
+    rows=table_rows,
+    findings=judge_findings,
     width="page",
     height=2.3,
 )

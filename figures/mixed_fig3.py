@@ -11,41 +11,43 @@ NAMES = (*MIXING, "baseline")
 PARTS = {name: (name, [("movies", name)]) for name in NAMES}
 
 
-def compute(scale, progress):
-    return _mixed.gathered(progress, movies=mixed_movies.EXPERIMENT.runs_of("curves", scale))
+def compute_arrays(scale, progress):
+    return _mixed.gather_tasks(progress, movies=mixed_movies.EXPERIMENT.runs_of("curves", scale))
 
 
-def curves(data, name="test_loss"):
-    runs = _mixed.read(data, "movies")
-    return {label: _mixed.curve(runs, several, name) for label, (_, several) in PARTS.items()}
+def loss_curves(data, name="test_loss"):
+    runs = _mixed.read_task(data, "movies")
+    return {label: _mixed.mean_curve(runs, several, name) for label, (_, several) in PARTS.items()}
 
 
-def draw(figure, data):
+def draw_figure(figure, data):
     ax = figure.subplots()
-    _mixed.lines(ax, _mixed.read(data, "movies"), "test_loss", PARTS)
+    _mixed.draw_curves(ax, _mixed.read_task(data, "movies"), "test_loss", PARTS)
     ax.legend(loc="upper right")
 
 
-def findings(data):
-    found = curves(data)
-    cells = _mixed.faster(_mixed.reached(found), "movies")
+def judge_findings(data):
+    found = loss_curves(data)
+    cells = _mixed.rise_cells(_mixed.share_of_rounds(found), "movies")
     for where in ("movies", "movies round 1500"):
-        cells |= {(LOSS, label, where): _mixed.final(v) for label, v in found.items()}
+        cells |= {(LOSS, label, where): _mixed.final_losses(v) for label, v in found.items()}
     ids = dict.fromkeys(("mixed.fig3_movies", "mixed.fig3_pt_slower"), cells)
-    return _mixed.outcomes(data, "movies", ids)
+    return _mixed.judge_outcomes(data, "movies", ids)
 
 
-def says(data):
-    found = {label: _mixed.final(values) for label, values in curves(data).items()}
-    return f"Loss at the end: {_mixed.told(found)}. {_mixed.apart(curves(data))}."
+def describe_result(data):
+    found = {label: _mixed.final_losses(values) for label, values in loss_curves(data).items()}
+    return f"Loss at the end: {_mixed.describe_values(found)}. {_mixed.distance_from_first(loss_curves(data))}."
 
 
-def rows(data):
-    return _mixed.rows(data, "movies", ["task", "method"], ["test_loss", "test_recall", "loss"])
+def table_rows(data):
+    return _mixed.table_rows(
+        data, "movies", ["task", "method"], ["test_loss", "test_recall", "loss"]
+    )
 
 
-def caption(data):
-    return _mixed.caption(
+def write_caption(data):
+    return _mixed.write_caption(
         data,
         "movies",
         "The hinge on users held out, of all methods alike; the baseline is FedAvg whose clients compute the "
@@ -56,11 +58,11 @@ def caption(data):
 FIGURE = Figure(
     cites="mixed FL, figure 3",
     title="Loss of the recommender",
-    compute=compute,
-    caption=caption,
-    draw=draw,
-    says=says,
-    rows=rows,
-    findings=findings,
+    compute=compute_arrays,
+    caption=write_caption,
+    draw=draw_figure,
+    says=describe_result,
+    rows=table_rows,
+    findings=judge_findings,
     height=2.3,
 )

@@ -18,50 +18,56 @@ BEGUN = 0.1  # of the rounds, after which table 2 looks: rounds 10 to 100
 STAND_IN = "; ".join(_mixed.STAND_INS.values())
 
 
-def compute(scale, progress):
-    return _mixed.gathered(progress, **{t: e.runs_of("seen", scale) for t, e in TASKS.items()})
+def compute_arrays(scale, progress):
+    return _mixed.gather_tasks(progress, **{t: e.runs_of("seen", scale) for t, e in TASKS.items()})
 
 
-def along(data, task, name):
+def trajectory_values(data, task, name):
     """(seeds, rounds): nothing is sampled before the first."""
-    return _mixed.read(data, task).curve(task, "PT", name=name)[:, 1:]
+    return _mixed.read_task(data, task).curve(task, "PT", name=name)[:, 1:]
 
 
-def most(data, task, name):
+def largest_value(data, task, name):
     """(seeds,) the largest from the tenth part of the rounds on."""
-    values = along(data, task, name)
+    values = trajectory_values(data, task, name)
     return values[:, round(BEGUN * values.shape[1]) :].max(axis=1)
 
 
-def draw(figure, data):
+def draw_figure(figure, data):
     for ax, (name, letter) in zip(figure.subplots(1, 2), LETTERS.items()):
         for task in TASKS:
-            values = along(data, task, name).max(axis=0)
+            values = trajectory_values(data, task, name).max(axis=0)
             x = np.arange(1, len(values) + 1)
-            _style.line(ax, x, values, "parallel_training", task, linestyle=STYLES[task])
+            _style.draw_line(ax, x, values, "parallel_training", task, linestyle=STYLES[task])
         ax.set(yscale="log", xlabel="round $t$", ylabel=letter)
         ax.legend()
 
 
-def says(data):
+def describe_result(data):
     return " ".join(
         f"Largest {letter} from a tenth of the rounds on: "
-        + _mixed.told({task: most(data, task, name) for task in TASKS})
+        + _mixed.describe_values({task: largest_value(data, task, name) for task in TASKS})
         + "."
         for name, letter in LETTERS.items()
     )
 
 
-def rows(data):
+def table_rows(data):
     head = ["task", *(name.replace("sq_", "largest sq ") for name in LETTERS)]
     return [head] + [
-        [task, *(_mixed.told({"": most(data, task, name)}).strip() for name in LETTERS)]
+        [
+            task,
+            *(
+                _mixed.describe_values({"": largest_value(data, task, name)}).strip()
+                for name in LETTERS
+            ),
+        ]
         for task in TASKS
     ]
 
 
-def caption(data):
-    return _fsl.caption(
+def write_caption(data):
+    return _fsl.write_caption(
         data,
         "Sampled along parallel training with one step a round; a line is the largest over seeds, as in the paper.",
         STAND_IN,
@@ -71,11 +77,11 @@ def caption(data):
 FIGURE = Figure(
     cites="mixed FL, figure 4",
     title="How unlike federated and central gradients are",
-    compute=compute,
-    caption=caption,
-    draw=draw,
-    says=says,
-    rows=rows,
+    compute=compute_arrays,
+    caption=write_caption,
+    draw=draw_figure,
+    says=describe_result,
+    rows=table_rows,
     width="page",
     height=2.2,
 )

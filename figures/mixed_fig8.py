@@ -4,33 +4,33 @@ from fedtheory.figures import _mixed, mixed_fig7
 from fedtheory.figures._record import Figure
 
 METHOD = "2-W GT"
-compute = mixed_fig7.compute
+compute = mixed_fig7.compute_arrays
 
 
-def draw(figure, data):
-    mixed_fig7.panels(figure, data, METHOD)
+def draw_figure(figure, data):
+    mixed_fig7.draw_panels(figure, data, METHOD)
 
 
-def spreads(data):
+def batch_spreads(data):
     """method -> (seeds,)."""
-    both = mixed_fig7.rounds(data, (METHOD, mixed_fig7.METHOD))
-    return {method: mixed_fig7.spread(values) for method, values in both.items()}
+    both = mixed_fig7.rounds_to_gain(data, (METHOD, mixed_fig7.METHOD))
+    return {method: mixed_fig7.batch_spread(values) for method, values in both.items()}
 
 
-def findings(data):
-    cells = {("spread_over_batch", m, "smile"): values for m, values in spreads(data).items()}
-    return _mixed.outcomes(data, "smile", {"mixed.fig8_less_sensitive": cells})
+def judge_findings(data):
+    cells = {("spread_over_batch", m, "smile"): values for m, values in batch_spreads(data).items()}
+    return _mixed.judge_outcomes(data, "smile", {"mixed.fig8_less_sensitive": cells})
 
 
-def says(data):
+def describe_result(data):
     return (
         "How far the rounds to one loss differ between central batches, as a share of all rounds: "
-        f"{_mixed.told(spreads(data))}."
+        f"{_mixed.describe_values(batch_spreads(data))}."
     )
 
 
-def caption(data):
-    return _mixed.caption(
+def write_caption(data):
+    return _mixed.write_caption(
         data, "smile", f"Two-way gradient transfer, a line for each central batch. {_mixed.LINES}"
     )
 
@@ -39,11 +39,11 @@ FIGURE = Figure(
     cites="mixed FL, figure 8",
     title="2-way gradient transfer over central batches, smiles",
     compute=compute,
-    caption=caption,
-    draw=draw,
-    says=says,
-    rows=mixed_fig7.rows,
-    findings=findings,
+    caption=write_caption,
+    draw=draw_figure,
+    says=describe_result,
+    rows=mixed_fig7.table_rows,
+    findings=judge_findings,
     width="page",
     height=2.3,
 )

@@ -3,7 +3,7 @@
 from fedtheory.experiments import mixed_smiles
 from fedtheory.figures import _mixed_steps
 
-FIGURE = _mixed_steps.figure(
+FIGURE = _mixed_steps.task_figure(
     "mixed FL, figure 9",
     "More and shorter steps, smiles",
     "smile",

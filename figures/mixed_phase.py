@@ -19,50 +19,56 @@ STEPS, ROUNDS = (2e-4, 20.0), (2, 2000)  # effective steps K eta eta_s, times be
 IDS = [f"mixed.theorem{theorem}_strong_explicit" for theorem in theory_mixed.METHODS]
 
 
-begun = cache(theory_mixed.values)  # but for rounds and steps
+begun = cache(theory_mixed.statement_values)  # but for rounds and steps
 
 
-def values(id, u, T):
+def statement_values(id, u, T):
     """Everything a statement takes at an effective step, of the theory figure's losses."""
     found = dict(begun(id, 1), T=int(T))
     eta = float(u) / (found["K"] * found["eta_s"])
     return dict(found, eta=eta, eta_c=eta * found["eta_s"])
 
 
-def case(id, at):
+def moment_case(id, at):
     names = ("S", "K", "T", "eta", "eta_s", "eta_c", "eta_m")
     return moments.Case(
         theory_mixed.METHODS[theory_mixed.IDS[id][0]], None, None, *map(at.get, names)
     )
 
 
-def maps(id, u):
+def round_maps(id, u):
     """(linear part, constant, covariance of the noise) of a round, by coordinates; at whose bends the
     points stay 0 if they begin there without noise."""
-    of, at = theory_mixed.problem(id)[0], values(id, u, 1)
-    bends, star = theory_mixed.curvatures(of), mixed_minimizer(of)
+    of, at = theory_mixed.theory_problem(id)[0], statement_values(id, u, 1)
+    bends, star = theory_mixed.loss_curvatures(of), mixed_minimizer(of)
     tilts = bends * (star - np.stack([of.data.x_star, of.data.b[0]]))
     noise = [at["sigma"] ** 2 / of.d, at["sigma_c"] ** 2 / of.d]
     for j in range(of.d):
-        found = moments.by_kernels(case(id, at), bends[:, j].tolist(), tilts[:, j].tolist(), noise)
+        found = moments.by_kernels(
+            moment_case(id, at), bends[:, j].tolist(), tilts[:, j].tolist(), noise
+        )
         yield [np.array(part, float) for part in found]
 
 
-def radius(id, u):
+def spectral_radius(id, u):
     """Of the map of means: a round's noise does not depend on where it begins, so that the square of
     this is that of second moments."""
-    return max(np.abs(np.linalg.eigvals(linear)).max() for linear, *_ in maps(id, u))
+    return max(np.abs(np.linalg.eigvals(linear)).max() for linear, *_ in round_maps(id, u))
 
 
-def truth(id, u, Ts):
+def true_excess(id, u, Ts):
     """E f(mean point) - f* for each T: the sum of weighted points is one more number that a round
     carries on."""
-    of, x_0 = theory_mixed.problem(id)
-    at, last = values(id, u, 1), int(max(Ts))
-    rate = float(case(id, at).contraction) * at["mu"]
-    keep, bends, start = max(1 - rate, 0.0), theory_mixed.curvatures(of), x_0 - mixed_minimizer(of)
+    of, x_0 = theory_mixed.theory_problem(id)
+    at, last = statement_values(id, u, 1), int(max(Ts))
+    rate = float(moment_case(id, at).contraction) * at["mu"]
+    keep, bends, start = (
+        max(1 - rate, 0.0),
+        theory_mixed.loss_curvatures(of),
+        x_0 - mixed_minimizer(of),
+    )
     gap = np.zeros(last + 1)
-    for j, (linear, constant, fresh) in enumerate(maps(id, u)):
+    for j, (linear, constant, fresh) in enumerate(round_maps(id, u)):
         n = len(constant)
         carry, shift, noise = np.zeros((n + 1, n + 1)), np.zeros(n + 1), np.zeros((n + 1, n + 1))
         carry[:n, :n], carry[n, :n], carry[n, n] = linear, linear[0], keep
@@ -79,37 +85,39 @@ def truth(id, u, Ts):
     return np.nan_to_num(gap[np.asarray(Ts, int)], nan=np.inf)
 
 
-def plane(id, scale):
+def phase_plane(id, scale):
     steps, rounds = POINTS[scale]
     theorem, _ = theory_mixed.IDS[id]
     start = begun(id, 1)
     trivial = start["beta"] * start["D_sq"]  # f_f and f_c are beta-smooth: f(x_0) - f* is no larger
     return _phase.Plane(
         claim=id,
-        title=f"{_style.look(theory_mixed.METHODS[theorem]).label}, theorem B.{theorem[1]}",
+        title=f"{_style.algorithm_look(theory_mixed.METHODS[theorem]).label}, theorem B.{theorem[1]}",
         labels=(r"step $K\eta\eta_s$", "rounds $T$"),
         x=np.geomspace(*STEPS, steps),
         y=np.unique(np.round(np.geomspace(*ROUNDS, rounds)).astype(int)),
-        values=lambda u, T: values(id, u, T),
-        truth=lambda u, Ts: truth(id, u, Ts),
+        values=lambda u, T: statement_values(id, u, T),
+        truth=lambda u, Ts: true_excess(id, u, Ts),
         trivial=lambda u, Ts: trivial,
-        radius=lambda u, T: radius(id, u),
+        radius=lambda u, T: spectral_radius(id, u),
     )
 
 
-def compute(scale, progress):
+def compute_arrays(scale, progress):
     names = ("beta", "mu", "G", "B", "sigma", "sigma_c", "N", "S", "K", "eta_s")
     at = begun(IDS[0], 1)
-    constants = _caption.constants(TABLE, {name: at[name] for name in names})
-    planes = [plane(id, scale) for id in IDS]
-    return dict(_phase.arrays(planes, progress), constants=np.array(constants))
+    constants = _caption.constants_text(TABLE, {name: at[name] for name in names})
+    planes = [phase_plane(id, scale) for id in IDS]
+    return dict(_phase.plane_arrays(planes, progress), constants=np.array(constants))
 
 
-def about(data):
+def describe_problem(data):
     return (
         f"Convex quadratics of the theory figure: {data['constants']}, $\\eta_c=\\eta\\eta_s$, $\\eta_m=1$; without training "
         r"$f-f^\star$ is at most $\beta D^2$. Below, where one is outside, are too few rounds: $T<1/(2\mu\hat\eta)$."
     )
 
 
-FIGURE = _phase.figure("mixed FL, theorems B.1 to B.3, strongly convex", compute, about, tuple(IDS))
+FIGURE = _phase.phase_figure(
+    "mixed FL, theorems B.1 to B.3, strongly convex", compute_arrays, describe_problem, tuple(IDS)
+)

@@ -32,17 +32,17 @@ IMPLICATIONS = (
 )
 RUNS = "mixed.implication_two_way_runs"
 RELATIONS = {"<=": sympy.Le, "==": sympy.Eq}
-HEADER = ["", *(_style.look(name).label for name in METHODS.values())]
+HEADER = ["", *(_style.algorithm_look(name).label for name in METHODS.values())]
 
 
-def rate(method, case, values):
+def printed_rate(method, case, values):
     """A printed rate at arrays of numbers; epsilon bounds a loss or a squared gradient."""
     claim = discover.claim(f"mixed.table1_{method}_{case}")
     values = {**values, "eps_grad": values["eps"]}
     return claim.fast({name: values[name] for name in claim.needs(claim.bound)})
 
 
-def compute(scale, progress):
+def compute_arrays(scale, progress):
     epsilon = np.geomspace(*EPSILON, POINTS[scale])
     noise, apart = np.meshgrid(
         np.geomspace(*NOISE, POINTS[scale]), np.geomspace(*APART, POINTS[scale])
@@ -53,18 +53,20 @@ def compute(scale, progress):
             label = f"{method}_{case}"
             claim = discover.claim(f"mixed.table1_{label}")
             data[f"formula_{label}"] = np.array(claim.latex(claim.bound))
-            data[f"rounds_{label}"] = rate(method, case, {**PROBLEM, "eps": epsilon})
+            data[f"rounds_{label}"] = printed_rate(method, case, {**PROBLEM, "eps": epsilon})
             data[f"map_{label}"] = np.broadcast_to(
-                rate(method, case, {**PROBLEM, "eps": MAP_EPSILON, "sigma_c": noise, "G": apart}),
+                printed_rate(
+                    method, case, {**PROBLEM, "eps": MAP_EPSILON, "sigma_c": noise, "G": apart}
+                ),
                 noise.shape,
             ).astype(float)
     for done, name in enumerate(IMPLICATIONS):
-        data[name.rpartition(".")[2]] = implied(discover.claim(name), DRAWS[scale], done)
+        data[name.rpartition(".")[2]] = count_implied(discover.claim(name), DRAWS[scale], done)
         progress(done + 1, len(IMPLICATIONS))
     return data
 
 
-def implied(claim, draws, stream):
+def count_implied(claim, draws, stream):
     """[draws, draws at which the first line is true, the second, ...], over admitted numbers of all
     sizes."""
     rng = Generator(Philox(key=stream))
@@ -75,14 +77,14 @@ def implied(claim, draws, stream):
     ]
     true = np.zeros(len(relations), int)
     for _ in range(draws):
-        values = {name: drawn(rng, name, claim.symbols[name].domain) for name in names}
+        values = {name: draw_number(rng, name, claim.symbols[name].domain) for name in names}
         while claim.admits(values):
-            values = {name: drawn(rng, name, claim.symbols[name].domain) for name in names}
-        true += [holds(relation, values) for relation in relations]
+            values = {name: draw_number(rng, name, claim.symbols[name].domain) for name in names}
+        true += [lines_hold(relation, values) for relation in relations]
     return np.array([draws, *true])
 
 
-def drawn(rng, name, domain):
+def draw_number(rng, name, domain):
     """A number of any size; now and then 0 where that may be, or a dissimilarity of exactly 1."""
     size = rng.uniform(-4, 4)
     if rng.random() < 0.1 and (domain == "nonnegative" and name != "mu" or name == "B"):
@@ -90,19 +92,19 @@ def drawn(rng, name, domain):
     return Fraction(int(10 ** abs(size)) + 1 if domain == "count" else 10.0**size)
 
 
-def holds(relation, values):
+def lines_hold(relation, values):
     """Whether a line is true, by enclosures; sides that are equal to thousands of bits are
     equal."""
     if relation in (sympy.true, sympy.false):
         return relation is sympy.true
-    return enclosure.decide(relation, values) is not False
+    return enclosure.decide_relation(relation, values) is not False
 
 
-def draw(figure, data):
+def draw_figure(figure, data):
     lines, maps = figure.subplots(2, len(CASES))
     for ax, (case, title) in zip(lines, CASES.items()):
         for method, name in METHODS.items():
-            _style.line(
+            _style.draw_line(
                 ax,
                 data["epsilon"],
                 data[f"rounds_{method}_{case}"] / data[f"rounds_two_way_{case}"],
@@ -121,17 +123,17 @@ def draw(figure, data):
         ax.minorticks_off()
     lines[0].set_ylabel("rounds beside 2-W GT's")
     for ax, case in zip(maps, CASES):
-        contest(ax, data, case)
+        draw_contest(ax, data, case)
         ax.set(xlabel=r"central noise $\sigma_c$")
     maps[0].set_ylabel(rf"dissimilarity $G$ (at $\varepsilon=10^{{{np.log10(MAP_EPSILON):.0f}}}$)")
     for ax in lines:
         _style.direct_labels(ax)
 
 
-def contest(ax, data, case):
+def draw_contest(ax, data, case):
     """Parallel training against 1-way transfer; 2-way's printed rate is below both everywhere."""
     advantage = np.log10(data[f"map_pt_{case}"] / data[f"map_one_way_{case}"])
-    pt, one = (_style.look(name).colour for name in ("parallel_training", "one_way_gt"))
+    pt, one = (_style.algorithm_look(name).colour for name in ("parallel_training", "one_way_gt"))
     x, y = data["noise"], data["apart"]
     ax.contourf(
         x,
@@ -139,10 +141,10 @@ def contest(ax, data, case):
         np.clip(advantage, -9, 9),
         levels=(-10, -1, 0, 1, 10),
         colors=[
-            _style.tint(pt, 0.55),
-            _style.tint(pt, 0.25),
-            _style.tint(one, 0.3),
-            _style.tint(one, 0.7),
+            _style.tint_colour(pt, 0.55),
+            _style.tint_colour(pt, 0.25),
+            _style.tint_colour(one, 0.3),
+            _style.tint_colour(one, 0.7),
         ],
     )
     ax.contour(x, y, advantage, levels=[0], colors=_style.INK, linewidths=1)
@@ -163,7 +165,7 @@ def contest(ax, data, case):
         )
 
 
-def rows(data):
+def table_rows(data):
     found = [
         [label, *(f"${data[f'formula_{method}_{case}']}$" for method in METHODS)]
         for case, label in CASES.items()
@@ -179,11 +181,11 @@ def rows(data):
     return [HEADER, *found]
 
 
-def findings(data):
+def judge_findings(data):
     found = {RUNS: _findings.not_judged("the figure computes printed rates, and runs nothing")}
     for name in IMPLICATIONS:
         draws, *true = (int(count) for count in data[name.rpartition(".")[2]])
-        outcome = _findings.exactly(
+        outcome = _findings.judge_exactly(
             {
                 f"line {n} (true at {count} of {draws} draws)": count == draws
                 for n, count in enumerate(true, 1)
@@ -198,33 +200,33 @@ def findings(data):
     return found
 
 
-def caption(data):
+def write_caption(data):
     at = discover.claim("mixed.table1_pt_strong").table
     return (
-        f"The nine printed rates, with factor 1 for each. Constants: {_caption.constants(at, PROBLEM)}. Above: rounds beside "
+        f"The nine printed rates, with factor 1 for each. Constants: {_caption.constants_text(at, PROBLEM)}. Above: rounds beside "
         r"two-way transfer's, over the error; below: parallel training against one-way transfer over the centre's "
-        f"noise and dissimilarity, at an error of {_caption.number(MAP_EPSILON)}. The findings rest on "
+        f"noise and dissimilarity, at an error of {_caption.number_text(MAP_EPSILON)}. The findings rest on "
         f"{int(data['implication_dissimilarity'][0])} draws of all numbers, each decided by enclosures."
     )
 
 
-def says(data):
+def describe_result(data):
     told = []
     for case, label in CASES.items():
         sooner = np.mean(data[f"map_one_way_{case}"] < data[f"map_pt_{case}"])
-        told.append(f"{label} {_caption.number(100 * sooner)} %")
+        told.append(f"{label} {_caption.number_text(100 * sooner)} %")
     return f"Share of the map on which one-way transfer needs fewer rounds than parallel training: {', '.join(told)}."
 
 
 FIGURE = Figure(
     cites="mixed FL, table 1",
     title="Rounds by the nine printed rates, and who needs fewest where",
-    compute=compute,
-    caption=caption,
-    says=says,
-    draw=draw,
-    rows=rows,
-    findings=findings,
+    compute=compute_arrays,
+    caption=write_caption,
+    says=describe_result,
+    draw=draw_figure,
+    rows=table_rows,
+    findings=judge_findings,
     width="page",
     stacks=True,
     height=4.4,

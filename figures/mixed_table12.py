@@ -21,7 +21,7 @@ LINES = (
 )
 
 
-def products(movies, dim, steps):
+def count_products(movies, dim, steps):
     """Multiplications of all inner products of two of the movies, each pair once, themselves
     included."""
     table = np.ones((movies, dim))
@@ -30,14 +30,14 @@ def products(movies, dim, steps):
     )
 
 
-def counted(movies, dim, local, steps):
+def count_entries(movies, dim, local, steps):
     """What table 12 tabulates, in its order, by counting pairs and array entries."""
     pairs = movies * (movies + 1) // 2 * dim
     sent = np.empty((local, dim), bool).size
     return [steps * pairs, pairs, 2 * np.empty((movies, dim), bool).size, 2 * sent, 3 * sent]
 
 
-def compute(scale, progress):
+def compute_arrays(scale, progress):
     ((_, movies, dim, _),) = costs.solutions()
     values = dict(movies=movies, dim=dim, local_movies=costs.CACHE, K=costs.STEPS)
     printed, formulas = [], []
@@ -53,8 +53,8 @@ def compute(scale, progress):
         )
     small = [
         (
-            products(n, dim, 2),
-            counted(n, dim, 1, 2)[0],
+            count_products(n, dim, 2),
+            count_entries(n, dim, 1, 2)[0],
             float(discover.claim(COMP).evaluate(dict(movies=n, dim=dim, K=2))),
         )
         for n in SMALL
@@ -66,12 +66,12 @@ def compute(scale, progress):
         "dim": np.array(dim),
         "local": np.array(costs.CACHE),
         "steps": np.array(costs.STEPS),
-        "counted": np.array(counted(movies, dim, costs.CACHE, costs.STEPS)),
+        "counted": np.array(count_entries(movies, dim, costs.CACHE, costs.STEPS)),
         "small": np.array(small),
     }
 
 
-def lines(data):
+def table_lines(data):
     return [
         [label, f"${formula}$", f"{printed:,.0f}", f"{own:,}", f"{own / printed:.5f}"]
         for (label, _, _), formula, printed, own in zip(
@@ -80,27 +80,29 @@ def lines(data):
     ]
 
 
-def draw(figure, data):
+def draw_figure(figure, data):
     _table.draw_table(
         figure,
         HEADER,
-        lines(data),
-        marks(data),
+        table_lines(data),
+        cell_marks(data),
         widths=[24, 12, 17, 17, 20],
         note=rf"At $N={data['movies']}$, $d={data['dim']}$, $n={data['local']}$, $K={data['steps']}$. A table of $N$ "
         r"movies has $N(N+1)/2$ pairs, so $N^2/2$ is low by the part $1/N$: a leading term, marked as agreeing.",
     )
 
 
-def marks(data):
-    return {(place, 4): (verdict(data, place), claim) for place, (_, claim, _) in enumerate(LINES)}
+def cell_marks(data):
+    return {
+        (place, 4): (cell_verdict(data, place), claim) for place, (_, claim, _) in enumerate(LINES)
+    }
 
 
-def rows(data):
-    return _table.marked([HEADER, *lines(data)], marks(data))
+def table_rows(data):
+    return _table.mark_rows([HEADER, *table_lines(data)], cell_marks(data))
 
 
-def verdict(data, place):
+def cell_verdict(data, place):
     """Computation is printed to leading order in N; what is sent, exactly."""
     slack = 1 / data["movies"] if LINES[place][1] == COMP else 0.0
     own, printed = data["counted"][place], data["printed"][place]
@@ -111,7 +113,7 @@ def verdict(data, place):
     )
 
 
-def findings(data):
+def judge_findings(data):
     loops, formula, printed = data["small"].T
     found = {}
     for name, why in (
@@ -123,18 +125,18 @@ def findings(data):
         (COMM, "as array entries"),
     ):
         truths = {
-            label: verdict(data, place) == _findings.REPRODUCED
+            label: cell_verdict(data, place) == _findings.REPRODUCED
             for place, (label, claim, _) in enumerate(LINES)
             if claim == name
         }
         if name == COMP:
             truths["loops"] = bool((loops == formula).all())
-        outcome = _findings.exactly(truths)
+        outcome = _findings.judge_exactly(truths)
         found[name] = (outcome.verdict, f"{outcome.sentence}, {why}")
     return found
 
 
-def caption(data):
+def write_caption(data):
     return (
         f"Formulas of table 12 at N = {data['movies']} movies, width d = {data['dim']}, n = {data['local']} of a client, "
         f"K = {data['steps']} steps, beside pairs and array entries counted one by one; computation is judged to leading "
@@ -145,11 +147,11 @@ def caption(data):
 FIGURE = Figure(
     cites="mixed FL, table 12",
     title="The regulariser's operations and the numbers exchanged, counted",
-    compute=compute,
-    caption=caption,
-    draw=draw,
-    rows=rows,
-    findings=findings,
+    compute=compute_arrays,
+    caption=write_caption,
+    draw=draw_figure,
+    rows=table_rows,
+    findings=judge_findings,
     width="page",
     height=1.55,
 )

@@ -18,11 +18,11 @@ METHODS = {
 HEADER = ["", "Computation (MFLOP)", "Communication (KB)"]
 
 
-def compute(scale, progress):
+def compute_arrays(scale, progress):
     ((unit, movies, dim, batch),) = costs.solutions()
     work = costs.on_client(batch, dim), costs.with_regulariser(movies, dim, batch)
     return {
-        **_structure.arrays(CLAIM),
+        **_structure.cell_arrays(CLAIM),
         "unit": np.array(unit),
         "movies": np.array(movies),
         "dim": np.array(dim),
@@ -33,7 +33,7 @@ def compute(scale, progress):
     }
 
 
-def lines(data):
+def table_lines(data):
     """The table's cells, what the text says of them, and what its other numbers would make of
     them."""
     cells, blank = _structure.by_cell(data), _table.Cell("", "")
@@ -48,7 +48,7 @@ def lines(data):
     ]
 
 
-def draw(figure, data):
+def draw_figure(figure, data):
     local = data["local"]
     note = (
         rf"Only $N={data['movies']}$ movies, $d={data['dim']}$, $B_i={data['batch']}$ give all;"
@@ -59,22 +59,25 @@ def draw(figure, data):
         "\n"
         f"{_table.MARKED}."
     )
-    _table.ours_beside_paper(figure, HEADER, lines(data), note=note)
+    _table.ours_beside_paper(figure, HEADER, table_lines(data), note=note)
 
 
-def rows(data):
-    return _table.table_rows(HEADER, lines(data))
+def table_rows(data):
+    return _table.table_rows(HEADER, table_lines(data))
 
 
-def findings(data):
+def judge_findings(data):
     saved = {
         (quantity, "mixed", ""): float(data[quantity])
         for quantity in ("computation_saved", "communication_saved")
     }
-    return {CLAIM: _structure.finding(data), SAVED: _findings.judge(discover.claim(SAVED), saved)}
+    return {
+        CLAIM: _structure.judge_structure(data),
+        SAVED: _findings.judge_claim(discover.claim(SAVED), saved),
+    }
 
 
-def caption(data):
+def write_caption(data):
     return (
         f"What one step of a client computes and sends, from N = {data['movies']} movies of width d = {data['dim']}, "
         f"batches of {data['batch']} and n = {data['local'].min()} to {data['local'].max()} movies of a client: the only whole "
@@ -85,10 +88,10 @@ def caption(data):
 FIGURE = Figure(
     cites="mixed FL, table 3",
     title="What a client of the movie recommender computes and sends",
-    compute=compute,
-    caption=caption,
-    draw=draw,
-    rows=rows,
-    findings=findings,
+    compute=compute_arrays,
+    caption=write_caption,
+    draw=draw_figure,
+    rows=table_rows,
+    findings=judge_findings,
     height=2.4,
 )

@@ -15,10 +15,10 @@ METHODS = {"pt": "parallel_training", "one_way": "one_way_gt", "two_way": "two_w
 CASES = {"strong": r"$\mu$-convex", "convex": "convex", "nonconvex": "not convex"}
 POINTS = dict(smoke=41, quick=81, paper=161)
 SAMPLES = ((1, 0.01, 1), (1, 1, 1), (1, 1, 3), (10, 0.01, 1))  # beta, mu, B
-HEADER = ["", *(f"{_style.look(name).label}" for name in METHODS.values())]
+HEADER = ["", *(f"{_style.algorithm_look(name).label}" for name in METHODS.values())]
 
 
-def compute(scale, progress):
+def compute_arrays(scale, progress):
     B = np.geomspace(1, 8, POINTS[scale])
     beta, mu, bgd = np.array(SAMPLES, float).T
     data = {"B": B, "samples": np.array(SAMPLES, float)}
@@ -35,7 +35,7 @@ def compute(scale, progress):
     return data
 
 
-def lines(data):
+def table_lines(data):
     found = [
         [label, *(f"${data[f'{method}_{case}_formula']}$" for method in METHODS)]
         for case, label in CASES.items()
@@ -49,7 +49,7 @@ def lines(data):
     return found
 
 
-def draw(figure, data):
+def draw_figure(figure, data):
     ax = figure.add_subplot()
     for method, name in METHODS.items():
         alike = {}
@@ -57,7 +57,9 @@ def draw(figure, data):
             alike.setdefault(tuple(data[f"{method}_{case}"]), []).append(label)
         for y, labels in alike.items():
             text = "" if len(labels) == len(CASES) else f", {labels[-1]}"  # mu-convex as convex
-            _style.line(ax, data["B"], np.array(y), name, _style.look(name).label + text)
+            _style.draw_line(
+                ax, data["B"], np.array(y), name, _style.algorithm_look(name).label + text
+            )
     ax.set(
         xscale="log",
         yscale="log",
@@ -71,11 +73,11 @@ def draw(figure, data):
     _style.direct_labels(ax)
 
 
-def rows(data):
-    return [HEADER, *lines(data)]
+def table_rows(data):
+    return [HEADER, *table_lines(data)]
 
 
-def findings(data):
+def judge_findings(data):
     """Largest eta K, at eta_s = 1: narrower for 2-way than for 1-way, and falling in B for parallel
     training."""
     cells = {}
@@ -84,26 +86,27 @@ def findings(data):
             for method, name in METHODS.items():
                 cells[
                     "largest_eta_K",
-                    _style.look(name).label,
+                    _style.algorithm_look(name).label,
                     f"{case}, beta={beta:g}, mu={mu:g}, B={bgd:g}",
                 ] = float(data[f"{method}_{case}_samples"][n])
     cells["largest_eta_K", "PT", ""] = data["pt_convex"]
-    return {NARROWER: _findings.judge(discover.claim(NARROWER), cells)}
+    return {NARROWER: _findings.judge_claim(discover.claim(NARROWER), cells)}
 
 
-def caption(data):
+def write_caption(data):
     return (
         r"Longest effective steps $\beta K\eta\eta_s$ over the dissimilarity B, by the formulas of the claims, where "
         r"$\mu=\beta$; statements with the same ceiling share a line. Exact formulas, nothing random."
     )
 
 
-def says(data):
+def describe_result(data):
     last = {method: data[f"{method}_convex"][-1] for method in METHODS}
     return (
         "Convex, at $B=8$: "
         + ", ".join(
-            f"{_style.look(METHODS[m]).label} {_caption.number(value)}" for m, value in last.items()
+            f"{_style.algorithm_look(METHODS[m]).label} {_caption.number_text(value)}"
+            for m, value in last.items()
         )
         + "."
     )
@@ -112,11 +115,11 @@ def says(data):
 FIGURE = Figure(
     cites="mixed FL, table 4",
     title="The longest effective steps that the bounds allow",
-    compute=compute,
-    caption=caption,
-    says=says,
-    draw=draw,
-    rows=rows,
-    findings=findings,
+    compute=compute_arrays,
+    caption=write_caption,
+    says=describe_result,
+    draw=draw_figure,
+    rows=table_rows,
+    findings=judge_findings,
     height=2.3,
 )

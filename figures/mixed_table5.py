@@ -31,12 +31,15 @@ HEADER = [
 ]
 
 
-def compute(scale, progress):
+def compute_arrays(scale, progress):
     cohorts = np.arange(1, LARGEST[scale] + 1)
     convex, tabled = (
         discover.claim(CLAIM).fast({"S": cohorts.astype(float)}, line) for line in (0, 1)
     )
-    met = {f"met_{name[6:]}": [meets(name, int(cohort)) for cohort in cohorts] for name in THEOREMS}
+    met = {
+        f"met_{name[6:]}": [meets_theorem(name, int(cohort)) for cohort in cohorts]
+        for name in THEOREMS
+    }
     return {
         "S": cohorts,
         "convex": convex,
@@ -45,7 +48,7 @@ def compute(scale, progress):
     }
 
 
-def meets(theorem, cohort):
+def meets_theorem(theorem, cohort):
     """Whether table 5's rates satisfy each condition that a theorem sets for them, decided by
     enclosures."""
     asked = [
@@ -55,21 +58,21 @@ def meets(theorem, cohort):
         and a.relation.free_symbols & {eta_s, eta_m}
         and a.relation.free_symbols <= {eta_s, eta_m, S}
     ]
-    return bool(asked) and all(holds(relation.subs(TABLED), cohort) for relation in asked)
+    return bool(asked) and all(relation_holds(relation.subs(TABLED), cohort) for relation in asked)
 
 
-def holds(relation, cohort):
+def relation_holds(relation, cohort):
     """A condition between numbers; one that is an identity is true already."""
     if relation in (sympy.true, sympy.false):
         return relation is sympy.true
-    return enclosure.decide(relation, {"S": Fraction(cohort)}) is True
+    return enclosure.decide_relation(relation, {"S": Fraction(cohort)}) is True
 
 
-def draw(figure, data):
+def draw_figure(figure, data):
     ax = figure.add_subplot()
     cohorts = data["S"]
-    one = _style.look("one_way_gt").colour
-    _style.line(ax, cohorts, data["tabled"], "one_way_gt", r"1-W GT, table 5: $\sqrt{S}$")
+    one = _style.algorithm_look("one_way_gt").colour
+    _style.draw_line(ax, cohorts, data["tabled"], "one_way_gt", r"1-W GT, table 5: $\sqrt{S}$")
     ax.plot(
         cohorts, data["convex"], color=one, linestyle=":", label=r"1-W GT, convex: $\sqrt{5S/8}$"
     )
@@ -90,12 +93,12 @@ def draw(figure, data):
     _style.direct_labels(ax)
 
 
-def met(data):
+def theorems_met(data):
     """Which theorem is met at which cohort, shape (theorems, cohorts)."""
     return np.array([data[f"met_{name[6:]}"] for name in THEOREMS])
 
 
-def rows(data):
+def table_rows(data):
     shown = [
         place for place, cohort in enumerate(data["S"]) if cohort in (1, 2, 5, 10, 20, 50, 100)
     ]
@@ -107,20 +110,20 @@ def rows(data):
                 f"{data['tabled'][n]:.3f}",
                 f"{data['convex'][n]:.3f}",
                 "1",
-                f"{met(data)[:, n].sum()} of {len(THEOREMS)}",
+                f"{theorems_met(data)[:, n].sum()} of {len(THEOREMS)}",
             ]
             for n in shown
         ),
     ]
 
 
-def findings(data):
+def judge_findings(data):
     cells = {
         f"{name[6:]} at S = {cohort}": bool(true)
-        for name, line in zip(THEOREMS, met(data))
+        for name, line in zip(THEOREMS, theorems_met(data))
         for cohort, true in zip(data["S"], line)
     }
-    outcome = _findings.exactly(cells, "conditions")
+    outcome = _findings.judge_exactly(cells, "conditions")
     return {
         CLAIM: (
             outcome.verdict,
@@ -130,7 +133,7 @@ def findings(data):
     }
 
 
-def caption(data):
+def write_caption(data):
     return (
         f"Least learning rates that theorems B.1 to B.3 ask for, over cohorts S = 1 to {data['S'][-1]}, beside those that "
         "table 5 assumes; shaded: what the table asks beyond the theorem. Decided by enclosures, nothing random."
@@ -140,10 +143,10 @@ def caption(data):
 FIGURE = Figure(
     cites="mixed FL, table 5",
     title="Learning rates that the bounds assume",
-    compute=compute,
-    caption=caption,
-    draw=draw,
-    rows=rows,
-    findings=findings,
+    compute=compute_arrays,
+    caption=write_caption,
+    draw=draw_figure,
+    rows=table_rows,
+    findings=judge_findings,
     height=2.2,
 )

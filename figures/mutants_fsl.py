@@ -39,7 +39,7 @@ COLUMNS = {  # long names have no powers: they may run below that heading
 }
 
 
-def small(mutant):
+def is_small_scale(mutant):
     """What is changed at smoke scale: the statement's own terms and its hypotheses."""
     return mutant.at[0] == "condition" or mutant.at[0] == "term" and ", in" not in mutant.change
 
@@ -55,39 +55,39 @@ def part_of(claim, mutant):
     return "(12)"
 
 
-def compute(scale, progress):
+def compute_arrays(scale, progress):
     claim = discover.claim(CLAIM)
     found = mutation.mutate(
         claim,
         SECONDS[scale],
         progress=lambda done, total, _: progress(done, total),
-        only=small if scale == "smoke" else lambda mutant: True,
+        only=is_small_scale if scale == "smoke" else lambda mutant: True,
     )
     made = found.mutants
     return dict(
         change=np.array([m.change for m in made]),
-        state=np.array([state(m) for m in made]),
-        reached=np.array([reached(m) for m in made]),
+        state=np.array([mutant_state(m) for m in made]),
+        reached=np.array([largest_ratio(m) for m in made]),
         part=np.array([part_of(claim, m) for m in made]),
         kind=np.array([m.at[0] for m in made]),
-        about=np.array([about(claim, m) for m in made]),
+        about=np.array([change_text(claim, m) for m in made]),
         statement=np.array(claim.latex()),
     )
 
 
-def state(mutant):
+def mutant_state(mutant):
     if mutant.implied or mutant.killed:
         return "implied" if mutant.implied else "killed"
     return "survives" if mutant.asked else "unasked"
 
 
-def reached(mutant):
+def largest_ratio(mutant):
     """The largest ratio of left to right of one that survives; NaN where there is none."""
     ratio = mutant.verdict.tightness if mutant.verdict is not None else None
-    return np.nan if ratio is None or state(mutant) != "survives" else float(ratio)
+    return np.nan if ratio is None or mutant_state(mutant) != "survives" else float(ratio)
 
 
-def about(claim, mutant):
+def change_text(claim, mutant):
     """What a change is about, in the paper's letters."""
     kind, *names = mutant.at
     if kind in ("condition", "ceiling"):
@@ -116,35 +116,35 @@ def mutant_latex(claim, text):
     return rf"\mathrm{{{text}}}"
 
 
-def groups(data):
+def group_mutants(data):
     """(part, about) -> [(kind, state, ratio reached), ...], in the order of COLUMNS."""
     found, order = {}, {"(12)": 0, "symbols": 98, "hypotheses": 99}
     names = ("part", "about", "kind", "state", "reached")
     for part, what, *mark in zip(*(data[name].tolist() for name in names)):
         found.setdefault((part, what), []).append(tuple(mark))
-    found = {key: sorted(marks, key=lambda m: column(m[0])) for key, marks in found.items()}
+    found = {key: sorted(marks, key=lambda m: kind_column(m[0])) for key, marks in found.items()}
     return dict(sorted(found.items(), key=lambda item: order.get(item[0][0], 1)))
 
 
-def column(kind):
+def kind_column(kind):
     """The place among COLUMNS of a kind of change."""
     return next(n for n, kinds in enumerate(COLUMNS.values()) if kind in kinds)
 
 
-def slots(found):
+def column_slots(found):
     """How many marks of each of COLUMNS a row has at most."""
-    count = lambda marks, n: sum(column(kind) == n for kind, *_ in marks)
+    count = lambda marks, n: sum(kind_column(kind) == n for kind, *_ in marks)
     return [max(count(marks, n) for marks in found.values()) for n in range(len(COLUMNS))]
 
 
 MARK, GAP = 7.5, 6.0  # points: from one mark to the next, and between COLUMNS
 
 
-def draw(figure, data):
+def draw_figure(figure, data):
     figure.set_layout_engine("none")
     ax = figure.add_axes((0, 0, 1, 1))
     ax.set_axis_off()
-    found = groups(data)
+    found = group_mutants(data)
     count = len(found) + len({part for part, _ in found})
     columns = 3 if count > 40 else 2
     size = -(-count // columns) + 1
@@ -152,7 +152,7 @@ def draw(figure, data):
     ax.set(xlim=(0, width), ylim=(height, 0))
     top, wide = 12.0, width / columns
     step = min(30.0, (height - 18 - top) / size)
-    starts = np.cumsum([0, *(MARK * n + GAP * (n > 0) for n in slots(found))])
+    starts = np.cumsum([0, *(MARK * n + GAP * (n > 0) for n in column_slots(found))])
     for n in range(columns):  # where each kind of mark begins, and its heading
         for heading, start, end in zip(COLUMNS, starts, starts[1:]):
             if end > start:
@@ -172,36 +172,36 @@ def draw(figure, data):
                 ends = x / width, (x + wide - 8) / width
                 ax.axhspan(y - step / 2, y + step / 2, *ends, linewidth=0, color=colour)
                 ax.text(x + 4, y, what, fontsize=_style.SMALL, va="center")
-                row(ax, marks, x + wide - 9 - starts[-1] + GAP, y, starts)
+                draw_row(ax, marks, x + wide - 9 - starts[-1] + GAP, y, starts)
             place += 1
         last = part
-    _legend(ax, data, width, height - 7)
+    _draw_legend(ax, data, width, height - 7)
 
 
-def row(ax, marks, x, y, starts):
+def draw_row(ax, marks, x, y, starts):
     """A row's marks, each below the heading of its kind."""
     used = [0] * len(COLUMNS)
     for kind, state, ratio in marks:
-        n = column(kind)
-        mark(ax, x + starts[n] + MARK * used[n], y, state, ratio)
+        n = kind_column(kind)
+        draw_mark(ax, x + starts[n] + MARK * used[n], y, state, ratio)
         used[n] += 1
 
 
-def mark(ax, x, y, state, ratio=np.nan):
+def draw_mark(ax, x, y, state, ratio=np.nan):
     """A mark; of one that survives the darker, the nearer to 1 the ratio came."""
     colour, marker = STATES[state]
     share = 0.0 if np.isnan(ratio) else min(max(ratio, 0.0), 1.0)
-    inside = _style.tint(colour, share) if state == "survives" else "none"
+    inside = _style.tint_colour(colour, share) if state == "survives" else "none"
     look = dict(color=colour, markersize=4.2, markeredgewidth=1.1, markerfacecolor=inside)
     ax.plot(x, y, marker, **look)
 
 
-def _legend(ax, data, width, y):
+def _draw_legend(ax, data, width, y):
     x = 0.0
     for state, words in LEGEND.items():
         count = int(np.sum(data["state"] == state))
         if count:
-            mark(ax, x + 4, y, state)
+            draw_mark(ax, x + 4, y, state)
             said = dict(fontsize=_style.SMALL, va="center", color=STATES[state][0])
             ax.text(x + 11, y, f"{words}: {count}", **said)
         x += width * LEGEND_WIDTHS[state]
@@ -217,7 +217,7 @@ LEGEND_WIDTHS = dict(killed=0.28, survives=0.27, implied=0.25, unasked=0.2)
 HEADINGS = {"(12)": "in (12) itself", "symbols": "symbols swapped", "hypotheses": "hypotheses"}
 
 
-def rows(data):
+def table_rows(data):
     return [
         ["part", "change", "outcome", "largest ratio"],
         *(
@@ -229,7 +229,7 @@ def rows(data):
     ]
 
 
-def caption(data):
+def write_caption(data):
     return (
         f"{len(data['state'])} relatives of theorem 1, each by one change: a term left out, a number halved or doubled, a "
         "power changed, symbols swapped, a hypothesis left out, a ceiling 2 or 8 times as far. Cross: refuted by an "
@@ -238,7 +238,7 @@ def caption(data):
     )
 
 
-def says(data):
+def describe_result(data):
     count = lambda state: int(np.sum(data["state"] == state))
     return (
         f"{count('killed')} are refuted, {count('implied')} follow from the statement, {count('survives')} are not "
@@ -250,12 +250,12 @@ FIGURE = Figure(
     cites="FSL, theorem 1",
     title="What the truth of theorem 1 needs",
     shows=(CLAIM,),
-    compute=compute,
+    compute=compute_arrays,
     minutes=1.2,
-    caption=caption,
-    says=says,
-    draw=draw,
-    rows=rows,
+    caption=write_caption,
+    says=describe_result,
+    draw=draw_figure,
+    rows=table_rows,
     width="page",
     height=5.6,
 )

@@ -7,8 +7,8 @@ PAPERS = ("flex",)
 FEW = ("flex.jensen_s", "flex.distance_by_gradient")  # at smoke scale
 
 
-def compute(scale, progress):
-    return _needed.arrays(PAPERS, FEW, scale, progress)
+def compute_arrays(scale, progress):
+    return _needed.needed_arrays(PAPERS, FEW, scale, progress)
 
 
-FIGURE = _needed.table("flex", FEW, compute, minutes=0.8)
+FIGURE = _needed.needed_figure("flex", FEW, compute_arrays, minutes=0.8)

@@ -7,8 +7,8 @@ PAPERS = ("fsl", "fsls")
 FEW = ("fsl.lemma3", "fsl.lemma4")  # at smoke scale
 
 
-def compute(scale, progress):
-    return _needed.arrays(PAPERS, FEW, scale, progress)
+def compute_arrays(scale, progress):
+    return _needed.needed_arrays(PAPERS, FEW, scale, progress)
 
 
-FIGURE = _needed.table("FSL", FEW, compute, minutes=2.5)
+FIGURE = _needed.needed_figure("FSL", FEW, compute_arrays, minutes=2.5)

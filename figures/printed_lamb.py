@@ -7,8 +7,8 @@ PAPERS = ("lamb",)
 FEW = ("lamb.step7", "lamb.step_average")  # at smoke scale
 
 
-def compute(scale, progress):
-    return _needed.arrays(PAPERS, FEW, scale, progress)
+def compute_arrays(scale, progress):
+    return _needed.needed_arrays(PAPERS, FEW, scale, progress)
 
 
-FIGURE = _needed.table("FED-LAMB", FEW, compute, minutes=0.5)
+FIGURE = _needed.needed_figure("FED-LAMB", FEW, compute_arrays, minutes=0.5)

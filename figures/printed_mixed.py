@@ -7,8 +7,8 @@ PAPERS = ("mixed",)
 FEW = ("mixed.propD5", "mixed.propD6")  # at smoke scale
 
 
-def compute(scale, progress):
-    return _needed.arrays(PAPERS, FEW, scale, progress)
+def compute_arrays(scale, progress):
+    return _needed.needed_arrays(PAPERS, FEW, scale, progress)
 
 
-FIGURE = _needed.table("mixed FL", FEW, compute, minutes=4.0)
+FIGURE = _needed.needed_figure("mixed FL", FEW, compute_arrays, minutes=4.0)

@@ -6,19 +6,19 @@ from fedtheory.figures._record import Figure
 CLAIMS = ("fsl.theorem2", "fsl.theorem1")
 
 
-def compute(scale, progress):
-    return _proofs.arrays(CLAIMS, scale, progress)
+def compute_arrays(scale, progress):
+    return _proofs.graph_arrays(CLAIMS, scale, progress)
 
 
 FIGURE = Figure(
     cites="FSL, theorems 1 and 2",
     title="What theorems 1 and 2 rest on",
     shows=tuple(CLAIMS),
-    compute=compute,
-    draw=_proofs.draw,
-    rows=_proofs.rows,
-    caption=_proofs.caption,
-    says=_proofs.says,
+    compute=compute_arrays,
+    draw=_proofs.draw_figure,
+    rows=_proofs.table_rows,
+    caption=_proofs.write_caption,
+    says=_proofs.describe_result,
     width="page",
     height=8.4,
 )

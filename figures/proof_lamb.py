@@ -6,19 +6,19 @@ from fedtheory.figures._record import Figure
 CLAIMS = ("lamb.corollary1", "lamb.theorem1", "lamb.theorem1_explicit")
 
 
-def compute(scale, progress):
-    return _proofs.arrays(CLAIMS, scale, progress)
+def compute_arrays(scale, progress):
+    return _proofs.graph_arrays(CLAIMS, scale, progress)
 
 
 FIGURE = Figure(
     cites="FED-LAMB, theorem 1 and corollary 1",
     title="Where the proof of theorem 1 breaks",
     shows=tuple(CLAIMS),
-    compute=compute,
-    draw=_proofs.draw,
-    rows=_proofs.rows,
-    caption=_proofs.caption,
-    says=_proofs.says,
+    compute=compute_arrays,
+    draw=_proofs.draw_figure,
+    rows=_proofs.table_rows,
+    caption=_proofs.write_caption,
+    says=_proofs.describe_result,
     width="page",
     height=6.4,
 )

@@ -10,20 +10,20 @@ CLAIMS = tuple(
 )
 
 
-def compute(scale, progress):
-    return _proofs.arrays(CLAIMS, scale, progress)
+def compute_arrays(scale, progress):
+    return _proofs.graph_arrays(CLAIMS, scale, progress)
 
 
 FIGURE = Figure(
     cites="mixed FL, theorems B.1 to B.3",
     title="What theorems B.1 to B.3 rest on",
     shows=tuple(CLAIMS),
-    compute=compute,
+    compute=compute_arrays,
     minutes=0.6,
-    draw=_proofs.draw,
-    rows=_proofs.rows,
-    caption=_proofs.caption,
-    says=_proofs.says,
+    draw=_proofs.draw_figure,
+    rows=_proofs.table_rows,
+    caption=_proofs.write_caption,
+    says=_proofs.describe_result,
     width="page",
     height=9,
 )

@@ -4,19 +4,19 @@ from fedtheory.figures import _slack
 from fedtheory.figures._record import Figure
 
 
-def compute(scale, progress):
-    return _slack.arrays("fsl.theorem1", scale, progress)
+def compute_arrays(scale, progress):
+    return _slack.slack_arrays("fsl.theorem1", scale, progress)
 
 
 FIGURE = Figure(
     cites="FSL, theorem 1",
     title="Where the proof's slack enters",
     shows=("fsl.theorem1",),
-    compute=compute,
-    draw=_slack.draw,
-    rows=_slack.rows,
-    caption=_slack.caption,
-    says=_slack.says,
+    compute=compute_arrays,
+    draw=_slack.draw_figure,
+    rows=_slack.table_rows,
+    caption=_slack.write_caption,
+    says=_slack.describe_result,
     width="page",
     height=6.8,
 )

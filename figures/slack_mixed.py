@@ -5,19 +5,19 @@ from fedtheory.figures import _slack
 from fedtheory.figures._record import Figure
 
 
-def compute(scale, progress):
-    return _slack.arrays("mixed.stepB2_convex", scale, progress)
+def compute_arrays(scale, progress):
+    return _slack.slack_arrays("mixed.stepB2_convex", scale, progress)
 
 
 FIGURE = Figure(
     cites="mixed FL, theorem B.2, convex",
     title="Where the proof's slack enters",
     shows=("mixed.stepB2_convex", "mixed.theoremB2_convex_explicit"),
-    compute=compute,
-    draw=_slack.draw,
-    rows=_slack.rows,
-    caption=_slack.caption,
-    says=_slack.says,
+    compute=compute_arrays,
+    draw=_slack.draw_figure,
+    rows=_slack.table_rows,
+    caption=_slack.write_caption,
+    says=_slack.describe_result,
     width="page",
     height=4.4,
 )

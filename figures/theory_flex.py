@@ -25,14 +25,26 @@ E, L, MU, SIGMA, X_0 = 2, 1.0, 0.5, 0.5, np.full(2, 2.0)
 N, ARRIVAL = 4, 20  # devices at first, and the round in which one more comes
 
 
-def law(*shares):
+def work_law(*shares):
     """Probabilities of s = 0, 1, 2, from twentieths."""
     return [Fraction(share, 20) for share in shares]
 
 
-ALIKE, COMPLETE = 5 * [law(1, 1, 18)], 5 * [law(0, 0, 20)]
-UNLIKE = [law(0, 0, 20), law(0, 4, 16), law(0, 10, 10), law(0, 16, 4), law(0, 10, 10)]
-ABSENT = [law(0, 0, 20), law(0, 0, 20), law(10, 0, 10), law(10, 0, 10), law(0, 0, 20)]
+ALIKE, COMPLETE = 5 * [work_law(1, 1, 18)], 5 * [work_law(0, 0, 20)]
+UNLIKE = [
+    work_law(0, 0, 20),
+    work_law(0, 4, 16),
+    work_law(0, 10, 10),
+    work_law(0, 16, 4),
+    work_law(0, 10, 10),
+]
+ABSENT = [
+    work_law(0, 0, 20),
+    work_law(0, 0, 20),
+    work_law(10, 0, 10),
+    work_law(10, 0, 10),
+    work_law(0, 0, 20),
+]
 AFTER, START = "flex.corollary3_2_1", "flex.corollary3_2_1_start_explicit"
 PANELS = {  # title, scheme, law
     "flex.table1_A_hom_explicit": ("A, alike", "A", ALIKE),
@@ -58,7 +70,7 @@ TRIALS = dict(smoke=40, quick=200, paper=400)
 SECONDS = dict(smoke=0.1, quick=2.0, paper=10.0)  # of search for each statement and T
 
 
-def problem(devices=N):
+def arc_problem(devices=N):
     """Minimisers on an arc, in the order of the devices: those that work little pull to one
     side."""
     angles = np.linspace(0, np.pi, N + 1)[:devices]
@@ -68,7 +80,7 @@ def problem(devices=N):
 
 def largest_gradient():
     """G: the root of the largest mean squared gradient in the box that no point leaves."""
-    b, A = problem(N + 1).data.b[1:], np.array([L, MU])
+    b, A = arc_problem(N + 1).data.b[1:], np.array([L, MU])
     reach = SIGMA / np.sqrt(2) / A
     ends = np.stack(
         [np.minimum(X_0, b.min(axis=0) - reach), np.maximum(X_0, b.max(axis=0) + reach)]
@@ -78,7 +90,7 @@ def largest_gradient():
 
 def of_law(id, devices=N):
     """The moments of a panel's law, and Gamma_k by their weights."""
-    of, (_, scheme, rows) = problem(devices), PANELS[id]
+    of, (_, scheme, rows) = arc_problem(devices), PANELS[id]
     star = of.minimizer()
     Gamma = [
         of.client_loss(k, star) - of.client_loss(k, of.data.b[k]) for k in range(1, devices + 1)
@@ -88,7 +100,7 @@ def of_law(id, devices=N):
     )
 
 
-def rate(id, ps):
+def printed_rate(id, ps):
     """(eta_0, offset) of theorem 3.1's rate, for `staircase`."""
     theta = 1 if id in LINE else THETA[PANELS[id][1]]
     return float(16 / (MU * ps)), float(
@@ -96,19 +108,19 @@ def rate(id, ps):
     ) / E
 
 
-def rates(id, rounds):
+def learning_rates(id, rounds):
     """Learning rates of so many rounds; after an arrival, they follow those before it, and start
     over."""
-    eta_0, offset = rate(id, of_law(id)["ps"])
+    eta_0, offset = printed_rate(id, of_law(id)["ps"])
     if id != AFTER:
         return staircase(eta_0, rounds, offset=offset)
-    again, anew = rate(id, of_law(id, N + 1)["ps"])
+    again, anew = printed_rate(id, of_law(id, N + 1)["ps"])
     return np.append(
         staircase(eta_0, ARRIVAL, offset=offset), staircase(again, rounds, offset=anew)
     )
 
 
-def ways(of, scheme, rows):
+def round_outcomes(of, scheme, rows):
     """(probability, coefficient and steps of each device) of every way a round can go."""
     every = [
         (float(np.prod([float(row[steps]) for row, steps in zip(rows, s)])), s)
@@ -133,10 +145,10 @@ def a_round(of, ways, eta):
     return 1 - pull.sum(axis=1), push, noise
 
 
-def carried(of, scheme, rows, etas, before):
+def carry_moments(of, scheme, rows, etas, before):
     """E of x - x* and of its square by coordinates after each round, (rounds + 1, d) each; those
     `before` are given."""
-    every = ways(of, scheme, rows)
+    every = round_outcomes(of, scheme, rows)
     q, (mean, square) = every[0], before
     found = [(mean, square)]
     for eta in etas:
@@ -149,23 +161,23 @@ def carried(of, scheme, rows, etas, before):
     return np.array(found).transpose(1, 0, 2)
 
 
-def shift():
+def objective_shift():
     """From the minimiser of the first N devices to that of N + 1."""
-    return problem().minimizer() - problem(N + 1).minimizer()
+    return arc_problem().minimizer() - arc_problem(N + 1).minimizer()
 
 
-def exact(id, rounds, times=1.0):
+def exact_distance(id, rounds, times=1.0):
     """E||w - w*||^2 after each of so many rounds, with so many times the rates; from an arrival on, of
     the new objective's w*, and with so many times those that follow it."""
-    of, (_, scheme, rows) = problem(), PANELS[id]
+    of, (_, scheme, rows) = arc_problem(), PANELS[id]
     first, at = ARRIVAL if id == AFTER else rounds, X_0 - of.minimizer()
-    etas = rates(id, rounds)
+    etas = learning_rates(id, rounds)
     etas[first if id == AFTER else 0 :] *= times
-    mean, square = carried(of, scheme, rows[:N], etas[:first], (at, at**2))
+    mean, square = carry_moments(of, scheme, rows[:N], etas[:first], (at, at**2))
     if id == AFTER:
-        x, moved = mean[-1], shift()
-        mean, square = carried(
-            problem(N + 1),
+        x, moved = mean[-1], objective_shift()
+        mean, square = carry_moments(
+            arc_problem(N + 1),
             scheme,
             rows,
             etas[first:],
@@ -176,13 +188,13 @@ def exact(id, rounds, times=1.0):
 
 def start_over(squares):
     """What (6) takes for its start where ||w - w*||^2 is left."""
-    return (np.sqrt(squares) + np.linalg.norm(shift())) ** 2
+    return (np.sqrt(squares) + np.linalg.norm(objective_shift())) ** 2
 
 
-def values(id, T):
+def statement_values(id, T):
     """Everything a statement takes, after T rounds (after T since the arrival)."""
-    found, star = of_law(id), problem().minimizer()
-    eta_0, offset = rate(id, found["ps"])
+    found, star = of_law(id), arc_problem().minimizer()
+    eta_0, offset = printed_rate(id, found["ps"])
     found.update(
         E=E,
         N=N,
@@ -213,33 +225,35 @@ def values(id, T):
             },
             n=N,
             n_l=1,
-            shift=float(np.linalg.norm(shift())),
-            Gamma_l=problem(N + 1).client_loss(N + 1, star),
+            shift=float(np.linalg.norm(objective_shift())),
+            Gamma_l=arc_problem(N + 1).client_loss(N + 1, star),
         )
     if id == AFTER:
-        again, anew = rate(id, new["ps"])
+        again, anew = printed_rate(id, new["ps"])
         found.update(
             tau=ARRIVAL + T,
             tau_0=ARRIVAL,
             eta=again / (T + anew),
-            Delta=float(exact(START, ARRIVAL)[-1]),
+            Delta=float(exact_distance(START, ARRIVAL)[-1]),
         )
     if id == START:
-        found.update(Delta=float(exact(START, T)[-1]))
+        found.update(Delta=float(exact_distance(START, T)[-1]))
     return found
 
 
-def bound(id, T):
+def bound_at(id, T):
     """What a statement allows its measured quantity to be."""
-    return float(discover.claim(id).evaluate(values(id, T), line=LINE.get(id, 0)))
+    return float(discover.claim(id).evaluate(statement_values(id, T), line=LINE.get(id, 0)))
 
 
-def runs(id, rounds, trials):
+def sampled_distance(id, rounds, trials):
     """||w - w*||^2 (trials, rounds + 1) as `exact` counts them."""
     _, scheme, rows = PANELS[id]
-    devices, etas = (N + 1, rates(id, rounds)) if id == AFTER else (N, rates(id, rounds))
+    devices, etas = (
+        (N + 1, learning_rates(id, rounds)) if id == AFTER else (N, learning_rates(id, rounds))
+    )
     found = ft.run(
-        problem(devices),
+        arc_problem(devices),
         f"flex_{scheme.lower()}",
         rounds=len(etas),
         trials=trials,
@@ -255,40 +269,43 @@ def runs(id, rounds, trials):
     return found.metrics["sq_distance"][:, len(etas) - rounds :]
 
 
-def panel(id, scale):
+def panel_of(id, scale):
     """The arrays of a panel."""
     worst_T = WORST_T.get(id, (1, 2, 5))
     Ts = sorted({*ROUNDS[scale], *worst_T})
     measured = np.array(
-        [exact(id, Ts[-1])[Ts], *_theory.of_runs(runs(id, Ts[-1], TRIALS[scale])[:, Ts])]
+        [
+            exact_distance(id, Ts[-1])[Ts],
+            *_theory.of_runs(sampled_distance(id, Ts[-1], TRIALS[scale])[:, Ts]),
+        ]
     )
-    return _theory.panel(
+    return _theory.panel_arrays(
         id,
         Ts,
-        [bound(id, T) for T in Ts],
+        [bound_at(id, T) for T in Ts],
         (start_over(measured) if id == START else measured).T,
         worst_T,
-        _worst.kept(id, worst_T, SECONDS[scale], line=LINE.get(id, 0)),
-        [bound(id, T) for T in worst_T],
+        _worst.search_once(id, worst_T, SECONDS[scale], line=LINE.get(id, 0)),
+        [bound_at(id, T) for T in worst_T],
     )
 
 
-def compute(scale, progress):
-    data = dict(trials=np.array(TRIALS[scale]), constants=np.array(constants()))
+def compute_arrays(scale, progress):
+    data = dict(trials=np.array(TRIALS[scale]), constants=np.array(constants_of_panels()))
     for n, id in enumerate(PANELS):
-        data |= _parts.part(panel, id, scale)
+        data |= _parts.compute_part(panel_of, id, scale)
         progress(n + 1, len(PANELS))
     return dict(data, trivial=np.array([(largest_gradient() / MU) ** 2]))
 
 
-def constants():
+def constants_of_panels():
     """Those of all panels, in the paper's letters."""
     given = dict(E=E, N=N, L=L, mu=MU, G=largest_gradient(), **{r"\sigma_k": SIGMA})
-    return _caption.constants(discover.claim("flex.theorem3_1").table, given)
+    return _caption.constants_text(discover.claim("flex.theorem3_1").table, given)
 
 
-def caption(data):
-    return _theory.caption(
+def write_caption(data):
+    return _theory.write_caption(
         data,
         "Quadratics of equal curvature, rademacher noise, theorem 3.1's rates. Alike: each device does "
         "0, 1 or 2 of its steps with probabilities 1/20, 1/20, 18/20; unlike: devices differ in these, "
@@ -297,11 +314,13 @@ def caption(data):
     )
 
 
-def says(data):
-    return _theory.says(data, {id: title for id, (title, *_) in PANELS.items()}, r"\tau", (START,))
+def describe_result(data):
+    return _theory.describe_result(
+        data, {id: title for id, (title, *_) in PANELS.items()}, r"\tau", (START,)
+    )
 
 
-def draw(figure, data):
+def draw_figure(figure, data):
     axes = figure.subplots(2, 5, sharex=True, sharey=True)
     for ax, (id, (title, scheme, _)) in zip(axes.flat, PANELS.items()):
         _theory.draw_panel(ax, data, id, f"flex_{scheme.lower()}", title)
@@ -326,19 +345,19 @@ def draw(figure, data):
         _style.direct_labels(ax)
 
 
-def rows(data):
+def table_rows(data):
     return _theory.rows_of(data, PANELS, "squared distance")
 
 
 FIGURE = Figure(
     cites="flex, theorem 3.1, corollary 3.2.1 and table 1",
     shows=tuple(PANELS),
-    compute=compute,
+    compute=compute_arrays,
     minutes=0.8,
-    draw=draw,
-    rows=rows,
-    caption=caption,
-    says=says,
+    draw=draw_figure,
+    rows=table_rows,
+    caption=write_caption,
+    says=describe_result,
     title="Bounds, exact expectation, runs and worst cases",
     width="page",
     stacks=True,

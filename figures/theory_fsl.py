@@ -11,7 +11,7 @@ import numpy as np
 import fedtheory as ft
 from fedtheory import discover
 from fedtheory.claims.fsl.corollaries import step_a, step_b, step_c
-from fedtheory.comparing.objectives import objective
+from fedtheory.comparing.objectives import measured_loss
 from fedtheory.figures import _caption, _parts, _style, _theory, _worst
 from fedtheory.figures._record import Figure
 from fedtheory.symbols import fsl as symbols
@@ -52,35 +52,37 @@ TRIALS = dict(smoke=40, quick=200, paper=1000)
 SECONDS = dict(smoke=0.1, quick=3.0, paper=20.0)  # of search for each statement and T
 
 
-def ceiling(gamma, eta_g, L, **others):
+def longest_server_step(gamma, eta_g, L, **others):
     """The largest K_0 eta_0 of (13), a rounding below."""
     kappa = max(4 * gamma**3, 2 / eta_g**2 + 3 * gamma**2)
     return min(1, (gamma + 1) ** 2 / (2 * kappa)) / (8 * L * (gamma + 1)) * (1 - 1e-9)
 
 
-def given(of, id):
+def problem_arguments(of, id):
     """SPECTRUM or FIXED as a statement asks for it."""
     return {name: OWN.get(id, {}).get(name, value) for name, value in of.items()}
 
 
-def statement(id):
+def statement_id(id):
     return id.partition("@")[0]
 
 
-def problem(id=None):
-    return ft.problems.quadratic(seed=3, **given(SPECTRUM, id)), np.full(SPECTRUM["d"], 2.0)
+def theory_problem(id=None):
+    return ft.problems.quadratic(seed=3, **problem_arguments(SPECTRUM, id)), np.full(
+        SPECTRUM["d"], 2.0
+    )
 
 
-def excess(of, x_0, gamma=FIXED["gamma"]):
+def modified_excess(of, x_0, gamma=FIXED["gamma"]):
     """The modified loss above its infimum at x_0."""
-    loss = objective(of, "tilde_loss", gamma)
+    loss = measured_loss(of, "tilde_loss", gamma)
     return loss.loss(x_0) - loss.lowest().high
 
 
-def values(id, T, D):
+def statement_values(id, T, D):
     """Everything a statement takes, at T rounds."""
-    fixed, spectrum = given(FIXED, id), given(SPECTRUM, id)
-    u = ceiling(**fixed, L=spectrum["L"])
+    fixed, spectrum = problem_arguments(FIXED, id), problem_arguments(SPECTRUM, id)
+    u = longest_server_step(**fixed, L=spectrum["L"])
     found = dict(
         {name: spectrum[name] for name in ("L", "G", "xi_bar", "sigma", "sigma_0")},
         **fixed,
@@ -90,8 +92,8 @@ def values(id, T, D):
         a=1.0,
         b=2.0,
     )
-    if SHAPES[statement(id)]:
-        shape, constant = SHAPES[statement(id)]
+    if SHAPES[statement_id(id)]:
+        shape, constant = SHAPES[statement_id(id)]
         at = lambda rounds: float(
             shape.subs(
                 {
@@ -109,120 +111,120 @@ def values(id, T, D):
 def progress_of(id, at):
     """What a statement multiplies the least expected squared gradient by: h in theorem 2, else
     1."""
-    claim = discover.claim(statement(id))
+    claim = discover.claim(statement_id(id))
     factor = claim.expand(claim.lines[0][0].coeff(symbols.E_T))
     return float(factor.subs({claim.table[n].symbol: v for n, v in at.items()}))
 
 
-def bound(id, T, D):
+def bound_at(id, T, D):
     """What a statement allows the least expected squared gradient to be."""
-    at = values(id, T, D)
-    return float(discover.claim(statement(id)).evaluate(at)) / progress_of(id, at)
+    at = statement_values(id, T, D)
+    return float(discover.claim(statement_id(id)).evaluate(at)) / progress_of(id, at)
 
 
-def along(id, T, D, trials):
+def follow_runs(id, T, D, trials):
     """(exact, mean, low, high) of the least expected squared gradient over rounds up to T, those at
     which a statement can be asked with T rounds' steps."""
-    of, x_0 = problem(id)
-    at = values(id, T, D)
+    of, x_0 = theory_problem(id)
+    at = statement_values(id, T, D)
     names = ("eta_l", "eta_g", "eta_0", "gamma", "K", "K_0", "S", "a", "b", "c", "c_a", "c_b")
-    asked = set(names) & set(at) & {"S", *discover.claim(statement(id)).parameters}
+    asked = set(names) & set(at) & {"S", *discover.claim(statement_id(id)).parameters}
     found = ft.compare(
-        statement(id), of, rounds=T, trials=trials, x_0=x_0, **{name: at[name] for name in asked}
+        statement_id(id), of, rounds=T, trials=trials, x_0=x_0, **{name: at[name] for name in asked}
     )
     ends = (found.left_exact, found.left, found.low, found.high)
     return np.array(ends).T / progress_of(id, at)
 
 
-def measured(id, Ts, D, trials):
+def measure_rounds(id, Ts, D, trials):
     """(exact, mean, low, high) over so many rounds, for each; runs of the same steps are one,
     followed as far as needed."""
     kept, found = {}, []
     for T in sorted(Ts, reverse=True):
-        steps = values(id, T, D)["eta_l"]
+        steps = statement_values(id, T, D)["eta_l"]
         if steps not in kept:
-            kept[steps] = T, along(id, T, D, trials)
+            kept[steps] = T, follow_runs(id, T, D, trials)
         last, curve = kept[steps]
         found.append(curve[T - last - 1])
     return found[::-1]
 
 
-def constants():
+def constants_of_panels():
     """Those that all panels share, in the paper's letters."""
     at = {**SPECTRUM, **FIXED, "N": SPECTRUM["clients"]}
     kept = ("L", "mu", "G", "xi_bar", "sigma", "sigma_0", "N", "K", "K_0", "S", "gamma")
-    return _caption.constants(symbols.TABLE, {name: at[name] for name in kept})
+    return _caption.constants_text(symbols.TABLE, {name: at[name] for name in kept})
 
 
-def rounds(scale):
+def rounds_at(scale):
     factor, most = ROUNDS[scale]
     return [5 * factor**n for n in range(20) if 5 * factor**n <= most]
 
 
-def start(id):
+def start_excess(id):
     """The modified loss above its infimum at the start of a statement's runs."""
-    return excess(*problem(id), given(FIXED, id)["gamma"])
+    return modified_excess(*theory_problem(id), problem_arguments(FIXED, id)["gamma"])
 
 
-def truths(id, scale):
-    return dict(measured=measured(id, rounds(scale), start(id), TRIALS[scale]))
+def measured_truths(id, scale):
+    return dict(measured=measure_rounds(id, rounds_at(scale), start_excess(id), TRIALS[scale]))
 
 
-def panel(id, scale):
+def panel_of(id, scale):
     """The arrays of a panel."""
-    T, D, worst_T = rounds(scale), start(id), WORST_T[scale]
+    T, D, worst_T = rounds_at(scale), start_excess(id), WORST_T[scale]
     alike = CASES[0] if id in CASES else id  # the cases of corollary 2 share their runs
-    made = _theory.panel(
+    made = _theory.panel_arrays(
         id,
         T,
-        [bound(id, each, D) for each in T],
-        _parts.part(truths, alike, scale)["measured"],
+        [bound_at(id, each, D) for each in T],
+        _parts.compute_part(measured_truths, alike, scale)["measured"],
         worst_T,
-        _worst.kept(statement(id), worst_T, SECONDS[scale]),
-        [bound(id, each, D) for each in worst_T],
+        _worst.search_once(statement_id(id), worst_T, SECONDS[scale]),
+        [bound_at(id, each, D) for each in worst_T],
     )
-    return {**made, _theory.key(id, "trivial"): 2 * SPECTRUM["L"] * D}
+    return {**made, _theory.array_name(id, "trivial"): 2 * SPECTRUM["L"] * D}
 
 
-def compute(scale, progress):
-    data = dict(trials=np.array(TRIALS[scale]), constants=np.array(constants()))
+def compute_arrays(scale, progress):
+    data = dict(trials=np.array(TRIALS[scale]), constants=np.array(constants_of_panels()))
     for n, id in enumerate(TITLES):
-        data |= _parts.part(panel, id, scale)
+        data |= _parts.compute_part(panel_of, id, scale)
         progress(n + 1, len(TITLES))
     return data
 
 
-def draw(figure, data):
+def draw_figure(figure, data):
     axes = figure.subplots(2, 4, sharex=True, sharey=True)
     for ax, id in zip(axes.flat, TITLES):
         _theory.draw_panel(ax, data, id, "fsl", TITLES[id])
-        _theory.draw_trivial(ax, data[_theory.key(id, "trivial")])
+        _theory.draw_trivial(ax, data[_theory.array_name(id, "trivial")])
     last = axes[-1, -1]
     for id in CASES[1:]:
-        of = lambda name: data[_theory.key(id, name)]
+        of = lambda name: data[_theory.array_name(id, name)]
         last.plot(of("T"), of("bound"), label="_", **_style.BOUND)
-    wrong = [id for id in CASES if _theory.violated(data, id)]
+    wrong = [id for id in CASES if _theory.has_violation(data, id)]
     last.set_title("corollary 2 (a, b, c)" + ": violated" * bool(wrong))
     for id in CASES:
-        of = lambda name: data[_theory.key(id, name)]
+        of = lambda name: data[_theory.array_name(id, name)]
         _theory.plot_worst(last, data, id)
     for row in axes:
         row[0].set_ylabel(r"least $\mathbb{E}\|\nabla\tilde F(x_t)\|^2$")
     for ax in axes[1]:
         ax.set_xlabel("$T$")
     _theory.say_trivial(
-        axes[0, 0], data[_theory.key(THEOREM, "trivial")], r"$2L\tilde D_0$: trivial"
+        axes[0, 0], data[_theory.array_name(THEOREM, "trivial")], r"$2L\tilde D_0$: trivial"
     )
     _theory.say_worst(axes[1, 0], 0.06, 0.24)
     _style.direct_labels(axes[0, -1])
     _style.direct_labels(last)
-    ends = [(data[_theory.key(id, "bound")][-1], id[len("fsl.corollary2")]) for id in CASES]
+    ends = [(data[_theory.array_name(id, "bound")][-1], id[len("fsl.corollary2")]) for id in CASES]
     low, high = min(ends), max(ends)
     names = lambda end: ", ".join(f"({name})" for value, name in ends if value == end[0])
     for end, place in ((low, -9), (high, 3)) if low[0] < 0.9 * high[0] else ():
         last.annotate(
             names(end),
-            (data[_theory.key(CASES[0], "T")][-1], end[0]),
+            (data[_theory.array_name(CASES[0], "T")][-1], end[0]),
             xytext=(-1, place),
             textcoords="offset points",
             ha="right",
@@ -230,8 +232,8 @@ def draw(figure, data):
         )
 
 
-def caption(data):
-    return _theory.caption(
+def write_caption(data):
+    return _theory.write_caption(
         data,
         r"Quadratics, Gaussian noise, S of N clients drawn uniformly, $\eta_g=\sqrt S$, the longest steps that "
         "(13) admits; constants are those of all panels whose title says nothing else. The three cases of "
@@ -239,11 +241,11 @@ def caption(data):
     )
 
 
-def says(data):
-    return _theory.says(data, TITLES)
+def describe_result(data):
+    return _theory.describe_result(data, TITLES)
 
 
-def rows(data):
+def table_rows(data):
     return _theory.rows_of(data, TITLES, "least squared gradient")
 
 
@@ -251,12 +253,12 @@ FIGURE = Figure(
     cites="FSL, theorem 2, corollaries 1 and 2, appendix A-F",
     title="Bounds, exact expectation, runs and worst cases",
     shows=tuple(SHAPES),
-    compute=compute,
+    compute=compute_arrays,
     minutes=3.0,
-    draw=draw,
-    rows=rows,
-    caption=caption,
-    says=says,
+    draw=draw_figure,
+    rows=table_rows,
+    caption=write_caption,
+    says=describe_result,
     width="page",
     stacks=True,
     height=3.7,

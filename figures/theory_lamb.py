@@ -49,14 +49,14 @@ BUDGET = dict(
 )  # rounds of single paths, in an enumeration
 
 
-def problem():
+def theory_problem():
     """Convex losses of bounded gradient."""
     return ft.problems.bounded(
         d=D, clients=CLIENTS, L=L, M=M, G=G, sigma=SIGMA, layers=[1] * D, noise="rademacher", seed=3
     )
 
 
-def coordinate(of, j):
+def one_coordinate(of, j):
     """One layer alone."""
     data, noise = of.data, SIGMA / np.sqrt(D)
     return separable(
@@ -77,23 +77,23 @@ def coordinate(of, j):
     )
 
 
-def hyper(steps, alpha):
+def method_hyper(steps, alpha):
     """What the method takes; without momentum, how it is kept does not matter."""
     return dict(FIXED, T=steps, alpha=alpha, epsilon=V_0, phi="clipped", bias_correction="none")
 
 
 @cache
-def exact(metric, steps, alpha, rounds, budget):
+def exact_expectation(metric, steps, alpha, rounds, budget):
     """E of the loss or of the squared gradient after each round; layers are followed one by one."""
-    of = problem()
+    of = theory_problem()
     return sum(
         ft.expected(
-            coordinate(of, j),
+            one_coordinate(of, j),
             "fed_lamb",
             rounds=rounds,
             x_0=np.full(1, X_0),
             budget=budget,
-            **hyper(steps, alpha),
+            **method_hyper(steps, alpha),
         ).metrics[metric]
         for j in range(D)
     )
@@ -108,9 +108,9 @@ def steps_of(id):
     return 1 if id == SECOND else int(id.partition("@")[2])
 
 
-def values(id, R):
+def statement_values(id, R):
     """Everything a statement takes, at R rounds; the infimum is 0."""
-    alpha, of = float(alpha_of(id, R)), problem()
+    alpha, of = float(alpha_of(id, R)), theory_problem()
     return dict(
         FIXED,
         alpha=alpha,
@@ -126,13 +126,13 @@ def values(id, R):
         M=M,
         lambda_=0,
         sigma=of.constants["sigma_coordinate"].value,
-        f_excess=float(exact("loss", steps_of(id), alpha, 1, 1000)[1]),
+        f_excess=float(exact_expectation("loss", steps_of(id), alpha, 1, 1000)[1]),
     )
 
 
-def bound(id, R):
+def bound_at(id, R):
     """What a statement allows the mean squared gradient over sqrt(v_0) to be."""
-    return float(discover.claim(id.partition("@")[0]).evaluate(values(id, R)))
+    return float(discover.claim(id.partition("@")[0]).evaluate(statement_values(id, R)))
 
 
 def mean_over_rounds(squares, R):
@@ -140,34 +140,39 @@ def mean_over_rounds(squares, R):
     return squares[..., 1 : R + 1].mean(axis=-1) / np.sqrt(V_0)
 
 
-def enumerated(id, R, budget):
+def enumerate_expectation(id, R, budget):
     """The exact expectation; nan if following every way a run can go takes more rounds than the
     budget, or there is none."""
     if budget is None:
         return np.nan
     try:
-        return mean_over_rounds(exact("sq_grad_norm", steps_of(id), alpha_of(id, R), R, budget), R)
+        return mean_over_rounds(
+            exact_expectation("sq_grad_norm", steps_of(id), alpha_of(id, R), R, budget), R
+        )
     except NotExact:
         return np.nan
 
 
-def measured(id, R, trials, budget):
+def measure_rounds(id, R, trials, budget):
     """(exact, mean, low, high) at R rounds."""
     steps, alpha = steps_of(id), float(alpha_of(id, R))
     found = ft.compare(
         id.partition("@")[0],
-        problem(),
+        theory_problem(),
         rounds=R,
         trials=trials,
         x_0=np.full(D, X_0),
         exact=False,
         **(dict(a=A) if "corollary" in id else {}),
-        **hyper(steps, alpha),
+        **method_hyper(steps, alpha),
     )
-    return [enumerated(id, R, budget), *(side[-1] for side in (found.left, found.low, found.high))]
+    return [
+        enumerate_expectation(id, R, budget),
+        *(side[-1] for side in (found.left, found.low, found.high)),
+    ]
 
 
-def second():
+def bounded_problem():
     """Convex losses of bounded gradient, two coordinates to a layer."""
     return ft.problems.bounded(
         d=sum(LAYERS),
@@ -182,11 +187,11 @@ def second():
     )
 
 
-def moving(rounds, trials):
+def moving_means(rounds, trials):
     """Of runs of the second problem: 1/R sum of squared gradients over the root of v_hat, (trials,
     rounds), and by how much v_hat has grown; the mean of f after the first round."""
-    of, run, squares = second(), None, np.empty((trials, rounds))
-    chosen = dict(hyper(1, ALPHA), epsilon=SMALL_V)
+    of, run, squares = bounded_problem(), None, np.empty((trials, rounds))
+    chosen = dict(method_hyper(1, ALPHA), epsilon=SMALL_V)
     start = dict(trials=trials, x_0=np.full(of.d, X_0), metrics=())
     for r in range(rounds):
         run = ft.run(of, "fed_lamb", rounds=r + 1, resume=run, **start, **chosen)
@@ -198,12 +203,12 @@ def moving(rounds, trials):
     return np.cumsum(squares, axis=1) / np.arange(1, rounds + 1), grown, first
 
 
-def moved(scale):
+def second_problem(scale):
     """The panel of the second problem, and by how much its v_hat has grown."""
-    of, rounds = second(), LENGTHS[scale]
-    means, grown, first = moving(rounds, TRIALS[scale])
+    of, rounds = bounded_problem(), LENGTHS[scale]
+    means, grown, first = moving_means(rounds, TRIALS[scale])
     at = dict(
-        values("lamb.theorem1_explicit@1", 1),
+        statement_values("lamb.theorem1_explicit@1", 1),
         p=of.d,
         h=len(LAYERS),
         v_0=SMALL_V,
@@ -214,53 +219,57 @@ def moved(scale):
     bound = [float(discover.claim("lamb.theorem1_explicit").evaluate(dict(at, R=R))) for R in Rs]
     measured = [[np.nan, *_theory.of_runs(means[:, R - 1])] for R in Rs]
     none = np.array([]), np.array([], bool)
-    made = _theory.panel(SECOND, Rs, bound, measured, np.array([], int), none, np.array([]))
-    made[_theory.key(SECOND, "trivial")] = np.array(M**2 / np.sqrt(SMALL_V))
+    made = _theory.panel_arrays(SECOND, Rs, bound, measured, np.array([], int), none, np.array([]))
+    made[_theory.array_name(SECOND, "trivial")] = np.array(M**2 / np.sqrt(SMALL_V))
     return dict(made, grown=np.array(grown))
 
 
-def constants(without=()):
+def constants_of_panels(without=()):
     """Those of the first four panels, in the paper's letters."""
-    at = values("lamb.theorem1_explicit@1", 1)
+    at = statement_values("lamb.theorem1_explicit@1", 1)
     names = ("n", "p", "h", "L_l", "M", "sigma", "v_0", "beta_1", "beta_2", "alpha")
     claim = discover.claim("lamb.theorem1_explicit")
-    return _caption.constants(claim.table, {n: at[n] for n in names if n not in without})
+    return _caption.constants_text(claim.table, {n: at[n] for n in names if n not in without})
 
 
-def panel(id, scale):
+def panel_of(id, scale):
     """The arrays of one of the first panels."""
     steps, found = steps_of(id), []
     Rs, worst_R = sorted({*ROUNDS[scale], *WORST_R[steps]}), WORST_R[steps]
     for R in Rs:  # where there is no room for all ways, there is none for more rounds
         room = not found or np.isfinite(found[-1][0])
-        found.append(measured(id, R, TRIALS[scale], BUDGET[scale] if room else None))
-    return _theory.panel(
+        found.append(measure_rounds(id, R, TRIALS[scale], BUDGET[scale] if room else None))
+    return _theory.panel_arrays(
         id,
         Rs,
-        [bound(id, R) for R in Rs],
+        [bound_at(id, R) for R in Rs],
         found,
         worst_R,
-        _worst.kept(id.partition("@")[0], worst_R, SECONDS[scale], T=steps),
-        [bound(id, R) for R in worst_R],
+        _worst.search_once(id.partition("@")[0], worst_R, SECONDS[scale], T=steps),
+        [bound_at(id, R) for R in worst_R],
     )
 
 
-def compute(scale, progress):
-    data = dict(trials=np.array(TRIALS[scale]), constants=np.array(constants()))
+def compute_arrays(scale, progress):
+    data = dict(trials=np.array(TRIALS[scale]), constants=np.array(constants_of_panels()))
     for n, id in enumerate(TITLES):
-        data |= _parts.part(moved, scale) if id == SECOND else _parts.part(panel, id, scale)
+        data |= (
+            _parts.compute_part(second_problem, scale)
+            if id == SECOND
+            else _parts.compute_part(panel_of, id, scale)
+        )
         progress(n + 1, len(TITLES))
     return dict(data, trivial=np.array([M**2 / np.sqrt(V_0)]))
 
 
-def draw(figure, data):
+def draw_figure(figure, data):
     left = r"mean $\mathbb{E}\|\nabla f(\bar\theta_r)/\hat v_r^{1/4}\|^2$"
     axes = _theory.draw_panels(figure, data, TITLES, "fed_lamb", left, xlabel="$R$", titles=TITLES)
     for ax, id in zip(axes, TITLES):
-        _theory.draw_trivial(ax, _theory.trivial(data, id))
-    level = _theory.trivial(data, SECOND)
+        _theory.draw_trivial(ax, _theory.trivial_level(data, id))
+    level = _theory.trivial_level(data, SECOND)
     _theory.say_trivial(axes[4], level, r"$M^2/\sqrt{v_0}$: trivial")
-    marks = [data[_theory.key(id, "worst_broken")] for id in FIRST]
+    marks = [data[_theory.array_name(id, "worst_broken")] for id in FIRST]
     if not all(broken.all() for broken in marks):
         _theory.say_worst(axes[0], 0.06, 0.13, "worst found,\nof bound")
     if any(broken.any() for broken in marks):
@@ -286,7 +295,7 @@ def draw(figure, data):
     axes[4].text(
         0.04,
         0.03,
-        rf"$\hat v$: ${_caption.bare(data['grown'], 2)}\,v_0$ at the end",
+        rf"$\hat v$: ${_caption.bare_number(data['grown'], 2)}\,v_0$ at the end",
         transform=axes[4].transAxes,
         fontsize=_style.SMALL,
         color=_style.OPEN,
@@ -297,8 +306,8 @@ def draw(figure, data):
 FIRST = [id for id in TITLES if id != SECOND]
 
 
-def caption(data):
-    return _theory.caption(
+def write_caption(data):
+    return _theory.write_caption(
         data,
         r"T counts local steps, $\alpha=0.5/\sqrt{hR}$ in the corollary; rademacher noise, losses are pseudo-Huber. "
         r"In the first four panels $\hat v$ stays $v_0$ and layers are single coordinates: the plotted method is sign "
@@ -308,12 +317,14 @@ def caption(data):
     )
 
 
-def says(data):
-    grown = f"In the last panel $\\hat v$ ends at {_caption.number(data['grown'])} times $v_0$."
-    return f"{_theory.says(data, TITLES, 'R')} {grown}"
+def describe_result(data):
+    grown = (
+        f"In the last panel $\\hat v$ ends at {_caption.number_text(data['grown'])} times $v_0$."
+    )
+    return f"{_theory.describe_result(data, TITLES, 'R')} {grown}"
 
 
-def rows(data):
+def table_rows(data):
     return _theory.rows_of(data, TITLES, "mean squared gradient")
 
 
@@ -321,12 +332,12 @@ FIGURE = Figure(
     cites="FED-LAMB, theorem 1 and corollary 1",
     title="Bounds, exact expectation, runs and worst cases",
     shows=("lamb.theorem1_explicit", "lamb.corollary1_explicit"),
-    compute=compute,
+    compute=compute_arrays,
     minutes=1.0,
-    draw=draw,
-    rows=rows,
-    caption=caption,
-    says=says,
+    draw=draw_figure,
+    rows=table_rows,
+    caption=write_caption,
+    says=describe_result,
     width="page",
     stacks=True,
     height=2.3,

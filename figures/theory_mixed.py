@@ -42,7 +42,7 @@ TRIALS = dict(smoke=40, quick=200, paper=400)
 SECONDS = dict(smoke=0.1, quick=2.0, paper=10.0)  # of search for each statement and T
 
 
-def problem(id):
+def theory_problem(id):
     """A statement's losses, and the start."""
     noise = 0.0 if id == QUIET else 1.0
     return ft.problems.mixed(seed=3, sigma=noise, sigma_c=noise, **SPECTRUM), np.full(
@@ -50,17 +50,17 @@ def problem(id):
     )
 
 
-def curvatures(of):
+def loss_curvatures(of):
     """Those of f_f and of f_c, a row each."""
     return np.stack([of.data.H, of.data.A[0]])
 
 
-def excess(of, x):
+def excess_at(of, x):
     """f above its minimum at points (..., d)."""
-    return (x - mixed_minimizer(of)) ** 2 @ curvatures(of).sum(axis=0) / 2
+    return (x - mixed_minimizer(of)) ** 2 @ loss_curvatures(of).sum(axis=0) / 2
 
 
-def longest(id, T, beta, D_sq, F, sigma, sigma_c, K, S, **others):
+def longest_step(id, T, beta, D_sq, F, sigma, sigma_c, K, S, **others):
     """The effective step K eta eta_s (eta_m = 1) of a statement."""
     theorem, case = IDS[id]
     if theorem == "B1":
@@ -78,12 +78,12 @@ def longest(id, T, beta, D_sq, F, sigma, sigma_c, K, S, **others):
     return 1 / (8 * beta)
 
 
-def values(id, T, of=None):
+def statement_values(id, T, of=None):
     """Everything a statement takes, at T rounds; of its own losses, or of others from the same
     start."""
-    of, x_0 = (of, problem(id)[1]) if of is not None else problem(id)
+    of, x_0 = (of, theory_problem(id)[1]) if of is not None else theory_problem(id)
     star = mixed_minimizer(of)
-    at_star = curvatures(of) * (star - np.stack([of.data.x_star, of.data.b[0]]))
+    at_star = loss_curvatures(of) * (star - np.stack([of.data.x_star, of.data.b[0]]))
     found = {name: of.constants[name].value for name in ("mu", "sigma", "sigma_c")}
     found.update(
         FIXED,
@@ -94,26 +94,26 @@ def values(id, T, of=None):
         T=T,
         eta_m=1.0,
         D_sq=float(np.sum((x_0 - star) ** 2)),
-        F=float(excess(of, x_0)),
+        F=float(excess_at(of, x_0)),
         lag=float(2 * np.sum(at_star**2)),
     )  # nothing is transferred first
-    eta = longest(id, **found) / (found["K"] * found["eta_s"])
+    eta = longest_step(id, **found) / (found["K"] * found["eta_s"])
     return dict(found, eta=eta, eta_c=eta * found["eta_s"])
 
 
-def bound(id, T, of=None):
+def bound_at(id, T, of=None):
     """What a statement allows its measured quantity to be."""
-    return float(discover.claim(id).evaluate(values(id, T, of)))
+    return float(discover.claim(id).evaluate(statement_values(id, T, of)))
 
 
-def hyper(id, at):
+def method_hyper(id, at):
     """What the method takes of a statement's values; eta and eta_c are those of all rounds but a
     first that is idle."""
     names = ("K", "eta", "eta_s") if IDS[id][0] == "B2" else ("K", "eta", "eta_s", "eta_c", "eta_m")
     return {name: at[name] for name in names}
 
 
-def idle(id, chosen, rounds):
+def with_idle_round(id, chosen, rounds):
     """The same with a first round that moves nothing, if a statement needs one."""
     wait = lambda step: np.append(0.0, np.full(rounds, step))
     return (
@@ -123,7 +123,7 @@ def idle(id, chosen, rounds):
     )
 
 
-def weights(id, T, at):
+def point_weights(id, T, at):
     """Those of x^(0), ..., x^(T) in the mean point."""
     method, strong = METHODS[IDS[id][0]], IDS[id][1] == "strong"
     rate = (
@@ -140,36 +140,36 @@ def weights(id, T, at):
 
 def exact_gap(id, T, at, of=None):
     """E f(mean point) - f*: coordinates part, and each has moments of its own."""
-    of, x_0 = (of, problem(id)[1]) if of is not None else problem(id)
+    of, x_0 = (of, theory_problem(id)[1]) if of is not None else theory_problem(id)
     method, star = METHODS[IDS[id][0]], mixed_minimizer(of)
     case = moments.Case(
         method, None, None, at["S"], at["K"], T, at["eta"], at["eta_s"], at["eta_c"], at["eta_m"]
     )
-    bends, total = curvatures(of), 0.0
+    bends, total = loss_curvatures(of), 0.0
     tilts = bends * (star - np.stack([of.data.x_star, of.data.b[0]]))
     for j in range(of.d):
         state = (x_0[j] - star[j], 0.0, 0.0) if method == "two_way_gt" else (x_0[j] - star[j],)
-        _, (mean, variance) = moments.moments(
+        _, (mean, variance) = moments.point_moments(
             case,
             state,
             bends[:, j].tolist(),
             tilts[:, j].tolist(),
             [at["sigma"] ** 2 / of.d, at["sigma_c"] ** 2 / of.d],
-            weights(id, T, at).tolist(),
+            point_weights(id, T, at).tolist(),
         )
         total += bends[:, j].sum() * (mean**2 + variance) / 2
     return total
 
 
-def measured(id, Ts, trials):
+def measure_rounds(id, Ts, trials):
     """(exact, mean, low, high) for each T; runs of the same steps are one, followed as far as
     needed."""
-    (of, x_0), method, kept, found = problem(id), METHODS[IDS[id][0]], {}, []
+    (of, x_0), method, kept, found = theory_problem(id), METHODS[IDS[id][0]], {}, []
     for T in reversed(Ts):
-        at, idles = values(id, T), int(id == QUIET)
-        chosen = hyper(id, at)
+        at, idles = statement_values(id, T), int(id == QUIET)
+        chosen = method_hyper(id, at)
         key = tuple(chosen.values())
-        names = dict(rounds=T + idles, S=at["S"], x_0=x_0, **idle(id, chosen, T))
+        names = dict(rounds=T + idles, S=at["S"], x_0=x_0, **with_idle_round(id, chosen, T))
         if key not in kept:
             squares = ft.expected(of, method, **names).metrics["sq_mixed_grad_norm"][idles:]
             kept[key] = (
@@ -179,45 +179,45 @@ def measured(id, Ts, trials):
         squares, path = kept[key]
         if IDS[id][1] == "nonconvex":
             best = int(np.argmin(squares[: T + 1]))
-            gradient = (path[:, best] - mixed_minimizer(of)) * curvatures(of).sum(axis=0)
+            gradient = (path[:, best] - mixed_minimizer(of)) * loss_curvatures(of).sum(axis=0)
             found.append([squares[best], *_theory.of_runs(np.sum(gradient**2, axis=1))])
         else:
-            point = np.tensordot(path[:, : T + 1], weights(id, T, at), (1, 0))
-            found.append([exact_gap(id, T, at), *_theory.of_runs(excess(of, point))])
+            point = np.tensordot(path[:, : T + 1], point_weights(id, T, at), (1, 0))
+            found.append([exact_gap(id, T, at), *_theory.of_runs(excess_at(of, point))])
     return found[::-1]
 
 
-def panel(id, scale):
+def panel_of(id, scale):
     """The arrays of a panel."""
     claim, worst_T = discover.claim(id), WORST_T[scale][IDS[id][0]]
-    admitted = lambda Ts: [T for T in sorted(Ts) if not claim.admits(values(id, T))]
+    admitted = lambda Ts: [T for T in sorted(Ts) if not claim.admits(statement_values(id, T))]
     Ts, worst_T = admitted({*ROUNDS[scale], *worst_T}), admitted(worst_T)
-    made = _theory.panel(
+    made = _theory.panel_arrays(
         id,
         Ts,
-        [bound(id, T) for T in Ts],
-        measured(id, Ts, TRIALS[scale]),
+        [bound_at(id, T) for T in Ts],
+        measure_rounds(id, Ts, TRIALS[scale]),
         worst_T,
-        _worst.kept(id, worst_T, SECONDS[scale]),
-        [bound(id, T) for T in worst_T],
+        _worst.search_once(id, worst_T, SECONDS[scale]),
+        [bound_at(id, T) for T in worst_T],
     )
-    at = values(id, 1)
+    at = statement_values(id, 1)
     level = 4 * at["beta"] * at["F"] if IDS[id][1] == "nonconvex" else at["beta"] * at["D_sq"]
-    return {**made, _theory.key(id, "trivial"): level}
+    return {**made, _theory.array_name(id, "trivial"): level}
 
 
-def compute(scale, progress):
-    data = dict(trials=np.array(TRIALS[scale]), constants=np.array(constants()))
+def compute_arrays(scale, progress):
+    data = dict(trials=np.array(TRIALS[scale]), constants=np.array(constants_of_panels()))
     for n, id in enumerate(IDS):
-        data |= _parts.part(panel, id, scale)
+        data |= _parts.compute_part(panel_of, id, scale)
         progress(n + 1, len(IDS))
     return data
 
 
-def constants():
+def constants_of_panels():
     """Those of all panels, in the paper's letters."""
-    at = values("mixed.theoremB1_strong_explicit", 1)
-    return _caption.constants(
+    at = statement_values("mixed.theoremB1_strong_explicit", 1)
+    return _caption.constants_text(
         discover.claim("mixed.theoremB1_strong_explicit").table,
         {
             name: at[name]
@@ -227,13 +227,13 @@ def constants():
 
 
 TITLES = {
-    id: f"{_style.look(METHODS[theorem]).label}, {CASES[case]}"
+    id: f"{_style.algorithm_look(METHODS[theorem]).label}, {CASES[case]}"
     for id, (theorem, case) in IDS.items()
 }
 
 
-def caption(data):
-    return _theory.caption(
+def write_caption(data):
+    return _theory.write_caption(
         data,
         "Rows: parallel training, one-way and two-way gradient transfer; columns: what a statement "
         "asks of the losses. Clients and the centre have convex quadratics in all panels, noise is "
@@ -242,15 +242,15 @@ def caption(data):
     )
 
 
-def says(data):
-    return _theory.says(data, TITLES)
+def describe_result(data):
+    return _theory.describe_result(data, TITLES)
 
 
-def draw(figure, data):
+def draw_figure(figure, data):
     axes = figure.subplots(len(METHODS), len(CASES), sharex=True)
-    share(axes)
+    share_scales(axes)
     for ax, (id, (theorem, case)) in zip(axes.flat, IDS.items()):
-        method, trivial = METHODS[theorem], data[_theory.key(id, "trivial")]
+        method, trivial = METHODS[theorem], data[_theory.array_name(id, "trivial")]
         _theory.draw_panel(ax, data, id, method, TITLES[id])
         _theory.draw_trivial(ax, trivial)
         if theorem == "B1":
@@ -271,7 +271,7 @@ def draw(figure, data):
         _style.direct_labels(ax)
 
 
-def share(axes):
+def share_scales(axes):
     """One scale for each column; the panel without noise, whose gradients fall to 0, has its own."""
     for column in axes.T:
         for ax in column[1:]:
@@ -279,7 +279,7 @@ def share(axes):
                 ax.sharey(column[0])
 
 
-def rows(data):
+def table_rows(data):
     return _theory.rows_of(data, IDS, "error")
 
 
@@ -287,12 +287,12 @@ FIGURE = Figure(
     cites="mixed FL, theorems B.1 to B.3",
     title="Bounds, exact expectation, runs and worst cases",
     shows=tuple(IDS),
-    compute=compute,
+    compute=compute_arrays,
     minutes=1.0,
-    draw=draw,
-    rows=rows,
-    caption=caption,
-    says=says,
+    draw=draw_figure,
+    rows=table_rows,
+    caption=write_caption,
+    says=describe_result,
     width="page",
     height=5.2,
 )

@@ -34,7 +34,7 @@ SHADES = [
 ]  # below 10 rounds, ..., above 1000
 
 
-def compute(scale, progress):
+def compute_arrays(scale, progress):
     theorem = discover.claim("fsl.theorem2")
     gamma, eta_g = np.geomspace(0.01, 100, POINTS[scale]), np.geomspace(0.1, 100, POINTS[scale])
     at = dict(AT, gamma=gamma[:, None, None], eta_g=eta_g[None, :, None])
@@ -43,11 +43,11 @@ def compute(scale, progress):
         (limit,) = [
             a.relation for a in discover.claim(id).assumes if a.where == f"({name})"
         ]  # K_0 eta_0 <= rhs
-        ceiling = value(theorem, limit.rhs, at)
+        ceiling = value_at(theorem, limit.rhs, at)
         step = ceiling * np.geomspace(DEPTH, 1, STEPS[scale])
         here = dict(at, eta_0=step / AT["K_0"], eta_l=step / (AT["K"] * at["eta_g"]))
         h, floor = (
-            value(theorem, theorem.table["h"].symbol, here),
+            value_at(theorem, theorem.table["h"].symbol, here),
             theorem.fast(dict(here, tilde_D_0=0.0)),
         )
         room = 2 * AT["L"] * AT["tilde_D_0"] * h - floor
@@ -65,20 +65,20 @@ def compute(scale, progress):
     return data
 
 
-def value(claim, expr, at):
+def value_at(claim, expr, at):
     """An expression in a claim's symbols, at arrays."""
     expr = claim.expand(expr)
-    return arrays.sweep(expr, {s.name: at[s.name] for s in expr.free_symbols})
+    return arrays.sweep_expression(expr, {s.name: at[s.name] for s in expr.free_symbols})
 
 
-def draw(figure, data):
+def draw_figure(figure, data):
     axes = figure.subplots(1, 3, sharex=True, sharey=True)
     x, y = data["gamma"], data["eta_g"]
     levels = [10.0, 30.0, 100.0, 300.0, 1e3]
     for ax, (name, title) in zip(axes, TITLES.items()):
         needed = np.minimum(data[f"rounds_{name}"], 1e9).T
         ax.contourf(x, y, needed, levels=[0, *levels, 1e12], colors=SHADES)
-        labelled(
+        label_contours(
             ax,
             ax.contour(x, y, needed, levels=levels, colors=[_style.INK], linewidths=0.8),
             lambda v: f"{v:,.0f}",
@@ -89,7 +89,7 @@ def draw(figure, data):
     axes[2].contour(
         x, y, data["h_11"].T, levels=[0], colors=[_style.DIFFER], linewidths=1.2, linestyles=["--"]
     )
-    labelled(
+    label_contours(
         axes[2],
         axes[2].contour(
             x, y, ratio, levels=[0.003, 0.01, 0.03, 0.1, 0.3], colors=[_style.INK], linewidths=0.8
@@ -120,7 +120,7 @@ def draw(figure, data):
     axes[0].set_ylabel(r"aggregation step $\eta_g$")
 
 
-def labelled(ax, contour, text):
+def label_contours(ax, contour, text):
     """Levels written into their contours, on white."""
     for label in ax.clabel(contour, fmt=text, fontsize=_style.SMALL, inline=False):
         label.set(
@@ -129,7 +129,7 @@ def labelled(ax, contour, text):
         )
 
 
-def rows(data):
+def table_rows(data):
     """Shares of the map on which each statement speaks by then."""
     found = [["steps within", *(f"T = {T:,}" for T in (10, 100, 1000, 10000))]]
     found += [
@@ -150,21 +150,21 @@ def rows(data):
     ]
 
 
-def caption(data):
+def write_caption(data):
     return (
         r"Constants: "
-        + _caption.constants(discover.claim("fsl.theorem2").table, AT)
+        + _caption.constants_text(discover.claim("fsl.theorem2").table, AT)
         + r". Left and middle: rounds after which theorem 2, at the best step that the ceiling admits, bounds the least "
         r"expected squared gradient by less than $2L\tilde D_0$, which holds without training; right: how much shorter "
         r"the steps of (13) are, and where $h>0$ up to the longest step of (11)."
     )
 
 
-def says(data):
-    share = lambda name: _caption.number(100 * np.mean(data[f"rounds_{name}"] < 1000))
+def describe_result(data):
+    share = lambda name: _caption.number_text(100 * np.mean(data[f"rounds_{name}"] < 1000))
     return (
         f"By $T=1000$ theorem 2 says something on {share('11')} % of the map with the steps of (11), on {share('13')} % "
-        f"with those of (13); at the longest step of (11) $h>0$ on {_caption.number(100 * np.mean(data['h_11'] > 0))} %."
+        f"with those of (13); at the longest step of (11) $h>0$ on {_caption.number_text(100 * np.mean(data['h_11'] > 0))} %."
     )
 
 
@@ -172,11 +172,11 @@ FIGURE = Figure(
     cites="FSL, theorem 2, (11) and (13)",
     title="After how many rounds theorem 2 says anything",
     shows=("fsl.theorem2",),
-    compute=compute,
-    caption=caption,
-    says=says,
-    draw=draw,
-    rows=rows,
+    compute=compute_arrays,
+    caption=write_caption,
+    says=describe_result,
+    draw=draw_figure,
+    rows=table_rows,
     width="page",
     stacks=True,
     height=2.4,

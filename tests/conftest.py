@@ -21,19 +21,19 @@ settings.load_profile("ci" if os.environ.get("CI") else "house")
 def edited(monkeypatch):
     """Add a line to the sources of a pattern, for whoever hashes them; the files stay as they
     are."""
-    added, real = {}, sources.read
+    added, real = {}, sources.read_bytes
 
     def edit(pattern, line):
         files = [*sources.ROOT.glob(pattern)]
         assert files, pattern
         added.update({path: added.get(path, b"") + f"\n{line}\n".encode() for path in files})
-        sources.forget()
+        sources.forget_files()
 
     with monkeypatch.context() as patch:
-        patch.setattr(sources, "read", lambda path: real(path) + added.get(Path(path), b""))
+        patch.setattr(sources, "read_bytes", lambda path: real(path) + added.get(Path(path), b""))
         patch.setattr(sources._Kept, "keep", lambda self: None)
         yield edit
-    sources.forget()
+    sources.forget_files()
 
 
 @pytest.hookimpl(tryfirst=True)

@@ -19,7 +19,7 @@ from fedtheory.certificates.schemas import RUNS, TWO_RUNS
 from fedtheory.schema import fault
 from fedtheory.settings import all_settings
 from fedtheory.settings.general import run_methods
-from fedtheory.settings.instances import drawn, schema_of
+from fedtheory.settings.instances import draw_instance, schema_of
 from tests.second_opinion import instances
 from tests.second_opinion.opinion import Refused
 
@@ -180,7 +180,7 @@ def compared(count, seed=0):
         name, random = names[turn % len(names)], Random(f"{seed}/{turn}")
         turn += 1
         setting = every[name]
-        instance = two_runs(random) if setting is None else drawn(setting, random)
+        instance = two_runs(random) if setting is None else draw_instance(setting, random)
         if instance is None:
             continue
         text, schema = json.dumps(instance), TWO_RUNS if setting is None else schema_of(setting)

@@ -57,11 +57,11 @@ def test_a_folder_and_an_edited_file(place, capsys, monkeypatch):
     monkeypatch.setenv(brought.VARIABLE, str(place / "mine"))
     assert discover.claim("my.young") in discover.claims()
     written("mine/young.py", CLAIM.format("my.young", "a**2"))
-    with brought.beside(["mine/young.py"]):
+    with brought.registered(["mine/young.py"]):
         claim = discover.claim("my.young")
-        assert claim.bound == brought.load("mine/young.py").module.a ** 2
+        assert claim.bound == brought.load_file("mine/young.py").module.a ** 2
         told = "fedtheory check my.young --budget 1 --seed 0 --with young.py"
-        assert ledger.again(claim, 1, 0) == told
+        assert ledger.repro_command(claim, 1, 0) == told
     monkeypatch.setenv(brought.VARIABLE, str(place / "nowhere"))
     status, told = ran(capsys, "explain", "my.young")
     assert status == 2 and "must name Python files and folders that exist" in told
@@ -109,13 +109,13 @@ def test_a_list_of_records_is_one_wherever_it_comes_from(place, capsys, monkeypa
 def test_code_that_ends_the_program_at_work_is_no_answer(place, kind, ends, says):
     """Whoever works: a worker's end is told by the one who gave the work."""
     written("mine.py", f"import sys\nMAKERS = []\ndef work(n):\n    {ends}\n")
-    with pytest.raises(InvalidInput, match=says) as caught, brought.beside(["mine.py"]):
-        list(spreading.done(called, [(1,)], kind))
+    with pytest.raises(InvalidInput, match=says) as caught, brought.registered(["mine.py"]):
+        list(spreading.iter_completed(called, [(1,)], kind))
     assert "mine.py, line 4: " in str(caught.value) or says.startswith("System")
 
 
 def called(n):
-    (file,) = brought.files()
+    (file,) = brought.list_files()
     return file.module.work(n)
 
 
@@ -135,13 +135,16 @@ def test_entry_points_bring_modules(place, monkeypatch):
     monkeypatch.syspath_prepend(str(place))
     monkeypatch.setitem(brought._STATE, "read", None)
     with pytest.warns(Unloaded, match="broken = not_there cannot be loaded"):
-        assert discover.claim("my.announced").cites == "x" and brought.needed("my.announced") == []
+        assert (
+            discover.claim("my.announced").cites == "x"
+            and brought.missing_files("my.announced") == []
+        )
     monkeypatch.setitem(brought._STATE, "read", None)
 
 
 def test_a_certificate_needs_the_file_that_it_was_made_with(place, capsys):
     """It is found by its hash among what is given, and never run because a document names it."""
-    text = starting.text("setting", "sample")
+    text = starting.template_text("setting", "sample")
     written("sample.py", text)
     status, _ = ran(capsys, "check", "sample.py", "--budget", "0.2", "--out", "out")
     certificate = "out/sample.too_near.certificate.json"
@@ -155,7 +158,7 @@ def test_a_certificate_needs_the_file_that_it_was_made_with(place, capsys):
     status, told = ran(capsys, "replay", certificate, "--with", "sample.py")
     assert status == 1 and "the one at hand is another" in told and Path("ran").exists()
     written("sample.py", text)
-    with brought.beside(["sample.py"]):
+    with brought.registered(["sample.py"]):
         for change in (lambda d: d.pop("from"), lambda d: d["from"].update(file="other.py")):
             forged = json.loads(json.dumps(document))
             change(forged)
@@ -165,7 +168,7 @@ def test_a_certificate_needs_the_file_that_it_was_made_with(place, capsys):
 
 
 def _digest(document):
-    return check_instance.digest(document)
+    return check_instance.digest_of(document)
 
 
 def test_no_document_says_that_a_setting_of_the_library_is_a_users():
@@ -179,17 +182,23 @@ def test_no_document_says_that_a_setting_of_the_library_is_a_users():
 
 def test_settings_problems_and_figures_are_found_by_name(place, capsys):
     for kind in ("setting", "problem", "figure", "method"):
-        written(f"{kind}.py".replace("method", "heavy"), starting.text(kind, f"{kind}_"))
+        written(f"{kind}.py".replace("method", "heavy"), starting.template_text(kind, f"{kind}_"))
     paths = ["setting.py", "problem.py", "figure.py", "heavy.py"]
-    with brought.beside(paths):
+    with brought.registered(paths):
         assert settings.by_name("setting_").source[0] == "setting.py"
         assert settings.by_name("run_method_").source[0] == "heavy.py"
         assert "problem_" in discover.problem_makers() and "method_" in ft.algorithms()
-        assert "figure" in figures.ids() and figures.figure("figure").cites == "an example"
-    assert settings.by_name("setting_") is None and "figure" not in figures.ids()
+        assert "figure" in figures.figure_ids() and figures.figure("figure").cites == "an example"
+    assert settings.by_name("setting_") is None and "figure" not in figures.figure_ids()
 
 
 def test_a_setting_may_not_bear_another_ones_name(place, capsys):
-    written("mine.py", starting.text("setting", "mine").replace('name="mine"', 'name="numbers"'))
-    with brought.beside(["mine.py"]), pytest.raises(InvalidInput, match="must have a name that no"):
+    written(
+        "mine.py",
+        starting.template_text("setting", "mine").replace('name="mine"', 'name="numbers"'),
+    )
+    with (
+        brought.registered(["mine.py"]),
+        pytest.raises(InvalidInput, match="must have a name that no"),
+    ):
         settings.all_settings()

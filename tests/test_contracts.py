@@ -9,7 +9,13 @@ import pytest
 
 import fedtheory as ft
 from fedtheory import discover, jit
-from fedtheory.app.contracts import broken_constants, clients, gradient_gap, points, settings
+from fedtheory.app.contracts import (
+    broken_constants,
+    client_range,
+    example_settings,
+    gradient_gap,
+    sample_points,
+)
 from fedtheory.problem import Constant
 
 PROBLEMS = dict(discover.examples())
@@ -26,8 +32,8 @@ TESTS = Path(__file__).parent
 @pytest.mark.parametrize("name", PROBLEMS)
 def test_gradients_match_finite_differences(name):
     problem = PROBLEMS[name]
-    for x in points(problem, 2):
-        for i in clients(problem):
+    for x in sample_points(problem, 2):
+        for i in client_range(problem):
             assert gradient_gap(problem, i, x) < 1e-6
 
 
@@ -39,7 +45,10 @@ def test_a_wrong_gradient_is_seen():
         out[0] *= 1.001
 
     broken = replace(problem, kernels=problem.kernels._replace(grad=grad))
-    assert max(gradient_gap(broken, i, x) for i in clients(broken) for x in points(broken)) > 1e-6
+    assert (
+        max(gradient_gap(broken, i, x) for i in client_range(broken) for x in sample_points(broken))
+        > 1e-6
+    )
 
 
 @pytest.mark.parametrize("name", PROBLEMS)
@@ -47,7 +56,7 @@ def test_the_objective_is_the_weighted_sum(name):
     problem = PROBLEMS[name]
     p = problem.weights
     assert p[0] == 0 and p.sum() == pytest.approx(1, rel=1e-15)
-    for x in points(problem, 2):
+    for x in sample_points(problem, 2):
         each = [
             (problem.client_loss(i, x), problem.client_grad(i, x)) for i in range(1, problem.N + 1)
         ]
@@ -65,7 +74,7 @@ def test_the_objective_is_the_weighted_sum(name):
 @pytest.mark.parametrize("name", [n for n in PROBLEMS if PROBLEMS[n].minimize])
 def test_the_minimiser_is_stationary(name):
     problem = PROBLEMS[name]
-    scale = max(1.0, *(np.linalg.norm(problem.grad(x)) for x in points(problem)))
+    scale = max(1.0, *(np.linalg.norm(problem.grad(x)) for x in sample_points(problem)))
     assert np.linalg.norm(problem.grad(problem.minimizer())) < 1e-9 * scale
 
 
@@ -97,7 +106,8 @@ ADAPTIVE = ("adam", "lamb", "ams")
 def test_compiled_and_interpreted_runs_agree(name, on):
     problem, algorithm = PROBLEMS[on], ALGORITHMS[name]
     fast, slow = (
-        ft.run(problem, name, compiled=c, **settings(algorithm, problem)) for c in (True, False)
+        ft.run(problem, name, compiled=c, **example_settings(algorithm, problem))
+        for c in (True, False)
     )
     exact = on.startswith("quadratics.") and not any(word in name for word in ADAPTIVE)
     agree(fast.x, slow.x, exact)
@@ -115,7 +125,7 @@ def test_everything_in_the_house_is_compiled():
 def test_bits_do_not_depend_on_workers_or_chunks(name):
     problem, algorithm = PROBLEMS["quadratics.diagonal"], ALGORITHMS[name]
     runs = [
-        ft.run(problem, name, workers=w, chunk=c, **settings(algorithm, problem))
+        ft.run(problem, name, workers=w, chunk=c, **example_settings(algorithm, problem))
         for w, c in ((1, 2), (2, 1))
     ]
     np.testing.assert_array_equal(runs[0].x, runs[1].x)
@@ -130,7 +140,7 @@ def test_clients_write_only_what_is_theirs(name):
     from fedtheory.runs.planning import plan_of
 
     problem, algorithm = PROBLEMS["quadratics.own"], ALGORITHMS[name]
-    given = settings(algorithm, problem)
+    given = example_settings(algorithm, problem)
     S = given.pop("S")
     for key in ("rounds", "trials", "seed", "keep", "metrics"):
         given.pop(key)
@@ -166,7 +176,7 @@ def test_hyper_parameters_are_described_and_guarded(name):
         assert len(spec.meaning) > 3
         bad = "no such word" if spec.choices else float("nan")
         with pytest.raises(ft.errors.InvalidInput, match=f"^{field} must be"):
-            ft.run(problem, name, **{**settings(algorithm, problem), field: bad})
+            ft.run(problem, name, **{**example_settings(algorithm, problem), field: bad})
 
 
 @pytest.mark.parametrize("name", ALGORITHMS)
@@ -183,6 +193,6 @@ def test_one_client_one_dimension_runs(name):
         r = ft.run(
             PROBLEMS["quadratics.one"],
             name,
-            **settings(ALGORITHMS[name], PROBLEMS["quadratics.one"]),
+            **example_settings(ALGORITHMS[name], PROBLEMS["quadratics.one"]),
         )
     assert np.isfinite(r.x).all()

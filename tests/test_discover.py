@@ -19,9 +19,12 @@ print(*sorted(sys.modules))
 
 
 def test_an_id_finds_the_claim_that_is_among_all():
-    assert all(discover._shipped(record.id) is record for record in discover.shipped_claims())
-    assert all(discover.recorded(record.id) is record for record in discover.shipped_claims())
-    assert discover._shipped("lamb.lemma") is None and discover._shipped("none.lemma1") is None
+    assert all(discover._find_shipped(record.id) is record for record in discover.shipped_claims())
+    assert all(discover.find_recorded(record.id) is record for record in discover.shipped_claims())
+    assert (
+        discover._find_shipped("lamb.lemma") is None
+        and discover._find_shipped("none.lemma1") is None
+    )
     with pytest.raises(InvalidInput, match="such as fsl.lemma1"):
         discover.claim("lamb.lemma")
 

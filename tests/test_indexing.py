@@ -139,8 +139,10 @@ def test_a_kernel_that_leaves_its_arrays_is_refused(changed, says, where):
 
 def test_long_kernels_are_tried_as_machine_code(monkeypatch):
     of, compared = problem(d=2 * indexing.LINES, grad=grad_of_the_next), []
-    checked = indexing._checked
-    monkeypatch.setattr(indexing, "_checked", lambda own: compared.append(own) or checked(own))
+    checked = indexing._compile_checked
+    monkeypatch.setattr(
+        indexing, "_compile_checked", lambda own: compared.append(own) or checked(own)
+    )
     with pytest.raises(InvalidInput, match="kernel grad must .*index 3 is out of bounds"):
         of.loss(np.zeros(of.d))
     assert compared
@@ -161,7 +163,7 @@ def test_kernels_that_stay_inside_run_as_they_are_and_are_tried_once(monkeypatch
 
 
 def test_the_library_own_kernels_are_not_tried(monkeypatch):
-    monkeypatch.setattr(indexing, "_met", lambda *given: pytest.fail("it was"))
+    monkeypatch.setattr(indexing, "_try_kernels", lambda *given: pytest.fail("it was"))
     of = ft.problems.quadratic(d=2, clients=3, L=1.0, mu=0.5)
     ft.run(of, "scaffold", rounds=1, K=1, eta_l=0.1)
     assert not any(map(indexing.is_own, of.kernels)) and indexing.is_own(grad)
@@ -176,6 +178,6 @@ def test_twins_call_twins():
     def outer(n):
         return inner(n)
 
-    (twin,) = indexing._interpreted({"outer": outer}).values()
+    (twin,) = indexing._interpret({"outer": outer}).values()
     (cell,) = twin.__closure__
     assert twin(1) == 2 and not hasattr(cell.cell_contents, "py_func")

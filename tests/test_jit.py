@@ -198,7 +198,7 @@ def test_the_digest_follows_imports(tmp_path, monkeypatch):
     monkeypatch.setattr(jit.sources, "ROOT", tmp_path)
 
     def fresh(module):
-        jit.sources.forget()
+        jit.sources.forget_files()
         return jit.digest.__wrapped__(module)
 
     before = fresh("fedtheory.a")
@@ -208,4 +208,4 @@ def test_the_digest_follows_imports(tmp_path, monkeypatch):
     assert fresh("fedtheory.a") == before
     (package / "c.py").write_text("x = 2\n")
     assert fresh("fedtheory.a") != before
-    jit.sources.forget()
+    jit.sources.forget_files()

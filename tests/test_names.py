@@ -68,7 +68,7 @@ def test_what_is_hidden_in_a_name_is_refused(name):
     with pytest.raises(replaying.Refused, match="its claim must be a name"):
         ft.replay(proofs(name))
     with pytest.raises(Refused, match="no name of a claim"):
-        alone.judged(proofs(name), [])
+        alone.judge_document(proofs(name), [])
 
 
 @pytest.mark.parametrize("name", [name for name, other in ALIKE.items() if other])
@@ -113,7 +113,7 @@ def graph(**changes):
     lemma = discover.claim("fsl.lemma3")
     more = dict(assumptions=lemma.assumptions, follows=("fsl.lemma3/1",), also=())
     claim = lemma.replace("mine.x", bound=2 * lemma.bound, **more)
-    found = graphs.graph(claim, lambda other, led: None).certificate
+    found = graphs.build_graph(claim, lambda other, led: None).certificate
     return dict(json.loads(json.dumps(found)), **changes)
 
 
@@ -121,7 +121,7 @@ def test_a_graph_of_one_s_own_names_its_own_lines_and_recorded_ones_as_they_are(
     found = ft.replay(graph())
     assert found["about"] == replaying.OWN and "names that this document gives" in found["says"]
     assert "mine.x/1" in found["says"] and "fsl.lemma3/1" in found["says"]
-    alone.graph(graph())
+    alone.check_graph(graph())
 
 
 LIES = {
@@ -177,4 +177,4 @@ def test_the_one_file_compares_graphs_with_the_ledger():
         forged = copy.deepcopy(document)
         forged["edges"][0].update(change)
         with pytest.raises(Refused):
-            alone.graph(forged)
+            alone.check_graph(forged)

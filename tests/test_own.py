@@ -22,7 +22,7 @@ from fedtheory.conditions import (
     LIPSCHITZ,
     SAMPLED_BY_WEIGHT,
     Condition,
-    settled,
+    settle_words,
 )
 from fedtheory.enclosure import Undefined
 from fedtheory.enclosure.arithmetic import Interval, Many
@@ -184,11 +184,11 @@ def test_polyak_lojasiewicz_holds_and_is_needed():
     ids=range(5),
 )
 def test_its_constant_by_hand(slopes, knots, expected):
-    curve = losses.bent([F(a) for a in slopes], [F(y) for y in knots])
+    curve = losses.curve_from_pieces([F(a) for a in slopes], [F(y) for y in knots])
     found = polyak.polyak_lojasiewicz([[curve]], [F(1)])
     assert found == expected
-    f = lambda x: losses.value([curve], [x])
-    least = losses.infimum([[curve]], [F(1)])
+    f = lambda x: losses.loss_value([curve], [x])
+    least = losses.infimum_of([[curve]], [F(1)])
     for x in (F(n, 7) for n in range(-40, 41)):  # and it is one
         assert losses.slope_at(curve, x) ** 2 >= 2 * found * (f(x) - least)
 
@@ -250,7 +250,7 @@ def test_cohorts_drawn_by_weight_are_not_weighed_again():
     """With steps N p_i / S long a cohort of alike clients could go too far."""
     true = by_weight("fedavg", Eq(RUN["eta_g"].symbol, 1))
     assert ft.check(true, budget=0.5).status in ("holds", "proved")
-    words, rest = settled([SAMPLED_BY_WEIGHT], None, ft.algorithm("fedavg").hyper)
+    words, rest = settle_words([SAMPLED_BY_WEIGHT], None, ft.algorithm("fedavg").hyper)
     assert words == dict(weighting="plain") and rest == dict(cohort="with")
     with pytest.raises(InvalidInput, match="must take plain means of a cohort"):
         ft.check(by_weight("scaffold"), budget=0.1)
@@ -294,7 +294,7 @@ CLAIM = Claim(id="brought.late", cites="a test", symbols=TABLE, algorithm="fedsg
 def test_a_certificate_is_replayed_beside_its_file_alone(tmp_path):
     file = tmp_path / "late.py"
     file.write_text(SOURCE)
-    with brought.beside([file]):
+    with brought.registered([file]):
         document = json.loads(json.dumps(ft.check("brought.late", budget=0.5).certificate))
         assert document["from"]["file"] == "late.py"
         own._MADE.clear()  # as in another process
@@ -304,7 +304,7 @@ def test_a_certificate_is_replayed_beside_its_file_alone(tmp_path):
         ft.replay(document)
     file.write_text(SOURCE.replace("run.x[1:]", "run.x[:-1]"))
     with (
-        brought.beside([file]),
+        brought.registered([file]),
         pytest.raises(Refused, match="it was made with the file 'late.py'"),
     ):
         ft.replay(document)

@@ -30,10 +30,10 @@ def test_facts_stand_in_the_texts():
 def test_ledger_and_page_name_them():
     claims = [discover.claim("fsl.lemma1"), discover.claim("mixed.propD6")]
     verdicts = {c.id: Verdict(c.id, "undecided", "algebra", "").as_dict() for c in claims}
-    book, _ = ledger.made(claims, verdicts, 1.0, 0)
+    book, _ = ledger.build_ledger(claims, verdicts, 1.0, 0)
     assert list(book["papers"]) == ["fsl", "mixed"]
     assert book["papers"]["mixed"]["year"] == 2022
-    page = package.page(book).decode()
+    page = package.render_page(book).decode()
     for fact in ("Van Sy Mai, Richard J. La, Tao Zhang", "S. Augenstein", "arXiv:2205.13655"):
         assert fact in page
     assert '<option value="fsl">Federated Learning with Server Learning: Enhancing' in page

@@ -38,8 +38,8 @@ def test_the_key_stays_as_it_is_and_its_secret_is_the_users_alone(home):
     assert key == private.lasting_key() == private.key()
     assert (home / SECRET).stat().st_mode & 0o777 == 0o600
     assert key != (home / SECRET).read_bytes()
-    sealed = private.sealed("a", b"content")
-    assert private.opened("a", sealed) == b"content" and private.opened("b", sealed) is None
+    sealed = private.seal("a", b"content")
+    assert private.unseal("a", sealed) == b"content" and private.unseal("b", sealed) is None
 
 
 def test_of_several_who_make_the_secret_at_once_the_first_does(home):
@@ -50,13 +50,13 @@ def test_of_several_who_make_the_secret_at_once_the_first_does(home):
 
 def test_a_copied_secret_is_another_key(home, monkeypatch, tmp_path):
     """A home that was packed with its secret and its cache, and unpacked elsewhere, or in its place."""
-    sealed, key = private.sealed("a", b"content"), private.lasting_key()
+    sealed, key = private.seal("a", b"content"), private.lasting_key()
     shutil.copytree(home, tmp_path / "unpacked")
     monkeypatch.setenv("HOME", str(tmp_path / "unpacked"))
     assert (tmp_path / "unpacked" / SECRET).read_bytes() == (home / SECRET).read_bytes()
-    assert private.lasting_key() != key and private.opened("a", sealed) is None
+    assert private.lasting_key() != key and private.unseal("a", sealed) is None
     monkeypatch.setenv("HOME", str(home))
-    assert private.opened("a", sealed) == b"content"
+    assert private.unseal("a", sealed) == b"content"
     moment = os.stat(home / SECRET)
     content = (home / SECRET).read_bytes()
     (home / SECRET).write_bytes(content)  # the same file, the same inode, another moment
@@ -123,11 +123,11 @@ def test_an_empty_folder_becomes_ones_own_and_a_filled_one_is_left_alone(
     other = tmp_path / "archive"
     (other / "kernels").mkdir(parents=True)
     (other / "seal").write_bytes(b"s" * private.SEAL)
-    (other / private.MARK).write_bytes(private.sealed(private.MARK, b"", b"the key that it brings"))
+    (other / private.MARK).write_bytes(private.seal(private.MARK, b"", b"the key that it brings"))
     monkeypatch.setenv("FEDTHEORY_CACHE_DIR", str(other))
     with pytest.warns(Uncached, match="was not made with this user's key: nothing that lies there"):
         mine = private.folder()
-    assert mine.parent == other and private.marked(mine)
+    assert mine.parent == other and private.bears_mark(mine)
     with warnings.catch_warnings():  # it is said once
         warnings.simplefilter("error")
         assert private.folder() == mine
@@ -203,7 +203,7 @@ def test_an_unpacked_cache_that_brings_its_own_key_runs_nothing(archive, tmp_pat
     cache = unpacked / ".cache" / "fedtheory"
     planted((cache / "kernels").iterdir(), secret, trap)
     (cache / "seal").write_bytes(secret)
-    (cache / private.MARK).write_bytes(private.sealed(private.MARK, b"", secret))
+    (cache / private.MARK).write_bytes(private.seal(private.MARK, b"", secret))
     place = dict(FEDTHEORY_CACHE_DIR=cache, XDG_CACHE_HOME=cache.parent, HOME=unpacked)
     said = run(**(at(tmp_path / "victim") | {steered: str(place[steered])}))
     assert said.count("was not made with this user's key") == 1
@@ -228,5 +228,5 @@ def test_a_home_that_cannot_be_written_to_has_no_key(tmp_path, monkeypatch):
     monkeypatch.setenv("XDG_CONFIG_HOME", str(tmp_path / "file"))
     with pytest.raises(OSError):
         private.lasting_key()
-    sealed = private.sealed("a", b"content")
-    assert private.opened("a", sealed) == b"content"  # as long as this process lives
+    sealed = private.seal("a", b"content")
+    assert private.unseal("a", sealed) == b"content"  # as long as this process lives

@@ -11,7 +11,7 @@ from fedtheory import schema
 from fedtheory.errors import InvalidInput
 from fedtheory.search.target import Target
 from fedtheory.settings.inference import infer_schema
-from fedtheory.settings.instances import drawn, fault_of, schema_of, texts
+from fedtheory.settings.instances import draw_instance, fault_of, schema_of, texts
 from tests import mutated_instances
 from tests.second_opinion import instances
 
@@ -25,7 +25,7 @@ def test_what_is_drawn_is_an_instance(name):
     """By its schema, and by what is typed anew."""
     setting, seen = EVERY[name], 0
     for seed in range(DRAWN):
-        instance = drawn(setting, Random(f"{name}/{seed}"))
+        instance = draw_instance(setting, Random(f"{name}/{seed}"))
         if instance is not None:
             seen += 1
             assert fault_of(setting, json.loads(json.dumps(instance))) is None
@@ -130,9 +130,9 @@ INFERRED = [
 def test_an_inferred_schema_admits_what_is_drawn_and_refuses_lies(name):
     """As for a setting of a user's that has none."""
     setting = EVERY[name]
-    some = [drawn(setting, Random(f"inferred/{n}")) for n in range(200)]
+    some = [draw_instance(setting, Random(f"inferred/{n}")) for n in range(200)]
     inferred = infer_schema([each for each in some if each is not None])
-    others = [drawn(setting, Random(f"others/{n}")) for n in range(60)]
+    others = [draw_instance(setting, Random(f"others/{n}")) for n in range(60)]
     good = [schema.fault(inferred, each) is None for each in others if each is not None]
     assert sum(good) >= 0.9 * len(good)
     seen = 0

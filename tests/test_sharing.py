@@ -35,11 +35,11 @@ def test_workers_read_one_memory_and_write_to_their_own():
 @LINUX
 def test_an_array_is_held_once_and_what_is_small_or_strided_crosses_as_it_is():
     with sharing.Shared() as shared:
-        first, again = (shared.sent((np.sum, (ARRAY,))) for _ in range(2))
+        first, again = (shared.pickle_task((np.sum, (ARRAY,))) for _ in range(2))
         assert len(first) < 1000 and first == again and len(shared._places) == 1
         assert sharing.carried_out(first) == ARRAY.sum()
         for array in (ARRAY[:, ::2], ARRAY[0, :9], np.array([ARRAY, "a"], dtype=object)[1:]):
-            message = shared.sent((np.copy, (array,)))
+            message = shared.pickle_task((np.copy, (array,)))
             np.testing.assert_array_equal(sharing.carried_out(message), array)
         assert len(shared._places) == 1
     with pytest.raises(OSError):
@@ -54,8 +54,8 @@ def test_without_such_memory_arrays_are_copied(monkeypatch, what):
     else:
         monkeypatch.setattr(sharing, "_opens", lambda file: False)
     with sharing.Shared() as shared:
-        message = shared.sent((np.sum, (ARRAY,)))
-        assert len(message) > ARRAY.nbytes and shared.sent((np.sum, (ARRAY,))) == message
+        message = shared.pickle_task((np.sum, (ARRAY,)))
+        assert len(message) > ARRAY.nbytes and shared.pickle_task((np.sum, (ARRAY,))) == message
     assert sharing.carried_out(message) == ARRAY.sum()
 
 

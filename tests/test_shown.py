@@ -76,5 +76,5 @@ def test_they_say_what_one_looks_for(returned):
 
 def test_a_text_stays_text():
     hostile = "<script>alert(1)</script>"
-    page = Read(shown.table(hostile, {hostile: f"{hostile}\n{hostile}"}))
+    page = Read(shown.facts_table(hostile, {hostile: f"{hostile}\n{hostile}"}))
     assert page.tags == {"b", "table", "tr", "th", "td", "br"} and page.texts.count(hostile) == 4

@@ -21,7 +21,7 @@ def draw(figure, data):
 
 
 def test_only_what_computes_counts():
-    part, modules = sources.used(SOURCE, "compute")
+    part, modules = sources.used_statements(SOURCE, "compute")
     assert modules == {"fedtheory.figures._findings"}
     same = [
         SOURCE.replace('"rounds"', '"T"'),
@@ -34,12 +34,12 @@ def test_only_what_computes_counts():
         SOURCE.replace("helper(2)", "helper(3)"),
         SOURCE + "SIZE += 1\n",
     ]
-    assert all(sources.used(text, "compute")[0] == part for text in same)
-    assert all(sources.used(text, "compute")[0] != part for text in other)
+    assert all(sources.used_statements(text, "compute")[0] == part for text in same)
+    assert all(sources.used_statements(text, "compute")[0] != part for text in other)
 
 
 def relative(modules):
-    return {str(path.relative_to(sources.ROOT)) for path in sources.reach(modules)}
+    return {str(path.relative_to(sources.ROOT)) for path in sources.reachable_files(modules)}
 
 
 def test_what_a_computation_reaches():
@@ -61,9 +61,9 @@ def test_what_a_computation_reaches():
 
 
 def test_a_name_that_a_module_does_not_define_needs_all_of_it():
-    whole = sources.used(SOURCE, "<lambda>")
+    whole = sources.used_statements(SOURCE, "<lambda>")
     assert whole[1] == {"json", "fedtheory.figures._style", "fedtheory.figures._findings"}
-    assert sources.used(SOURCE.replace('"rounds"', '"T"'), "<lambda>")[0] != whole[0]
+    assert sources.used_statements(SOURCE.replace('"rounds"', '"T"'), "<lambda>")[0] != whole[0]
 
 
 TEXT = """
@@ -90,7 +90,7 @@ class Point:
 )
 def test_what_computes_nothing_counts_for_nothing(old, new):
     assert TEXT.replace(old, new, 1) != TEXT
-    assert sources.parsed(TEXT.replace(old, new, 1)) == sources.parsed(TEXT)
+    assert sources.parse_facts(TEXT.replace(old, new, 1)) == sources.parse_facts(TEXT)
 
 
 @pytest.mark.parametrize(
@@ -98,7 +98,7 @@ def test_what_computes_nothing_counts_for_nothing(old, new):
     [("1.0", "1"), ("1.0", "True"), ("p=2", "p=3"), ("abs(self.x)", "self.x"), ("Point", "Place")],
 )
 def test_what_computes_counts(old, new):
-    assert sources.parsed(TEXT.replace(old, new)).syntax != sources.parsed(TEXT).syntax
+    assert sources.parse_facts(TEXT.replace(old, new)).syntax != sources.parse_facts(TEXT).syntax
 
 
 def test_an_import_inside_a_function_counts_and_a_walk_reaches_what_its_text_names(tmp_path):
@@ -108,7 +108,7 @@ def test_an_import_inside_a_function_counts_and_a_walk_reaches_what_its_text_nam
     (room.parent / "far.py").write_text("y = 1\n")
     (room.parent / "walk.py").write_text('import pkgutil\n\nPLACE = "fedtheory.records"\n')
     (room.parent / "lazy.py").write_text("def f():\n    from fedtheory import walk\n")
-    names = lambda *a, **k: {path.name for path in sources.reach(*a, **k)}
+    names = lambda *a, **k: {path.name for path in sources.reachable_files(*a, **k)}
     with pytest.MonkeyPatch.context() as patch:
         patch.setattr(sources, "ROOT", tmp_path)
         assert names(["fedtheory.lazy"]) == {"lazy.py", "walk.py", "one.py"}
@@ -142,21 +142,21 @@ def test_a_data_file_that_a_module_names_beside_itself_counts(
         (room / file).write_text("{}")
     monkeypatch.setattr(sources, "ROOT", tmp_path)
     monkeypatch.setattr(sources._Kept, "keep", lambda self: None)
-    whole = lambda: sources.digest([f"fedtheory.{start}"])
-    part = lambda: sources.part(room / f"{start}.py", "f")
-    sources.forget()
+    whole = lambda: sources.digest_of_reach([f"fedtheory.{start}"])
+    part = lambda: sources.part_digest(room / f"{start}.py", "f")
+    sources.forget_files()
     try:
         before = whole(), part()
         (room / name).write_text('{"one": null}')
-        sources.forget()
+        sources.forget_files()
         after = whole(), part()
         assert (before[0] != after[0], before[1] != after[1]) == (counts, counts)
         (room / name).unlink()
-        sources.forget()
+        sources.forget_files()
         assert (whole() != before[0]) == counts
     finally:
         monkeypatch.undo()
-        sources.forget()
+        sources.forget_files()
 
 
 def test_kept_proofs_and_broken_lines_bear_on_what_reads_them(edited):
@@ -165,10 +165,12 @@ def test_kept_proofs_and_broken_lines_bear_on_what_reads_them(edited):
     from fedtheory.figures import _store
 
     keys = lambda: (
-        ledger.key(discover.claim("fsl.theorem1"), 1.0, 0),
-        _store.key("proof_lamb", "smoke"),
+        ledger.result_key(discover.claim("fsl.theorem1"), 1.0, 0),
+        _store.arrays_key("proof_lamb", "smoke"),
     )
-    assert {"textbook/kept.py", "textbook/proofs.json", "rocq/roots.v"} <= set(ledger.sources())
+    assert {"textbook/kept.py", "textbook/proofs.json", "rocq/roots.v"} <= set(
+        ledger.source_hashes()
+    )
     first = keys()
     edited("fedtheory/textbook/proofs.json", " ")
     second = keys()
@@ -182,25 +184,25 @@ def test_facts_are_kept_for_the_next_process_and_a_forged_file_counts_as_absent(
     tmp_path, monkeypatch
 ):
     monkeypatch.setenv("FEDTHEORY_CACHE_DIR", str(tmp_path))
-    sources.forget()
-    real = sources.digest(["fedtheory.rng"])
+    sources.forget_files()
+    real = sources.digest_of_reach(["fedtheory.rng"])
     file = tmp_path / sources.KEPT
-    form, found = json.loads(private.opened(sources.KEPT, file.read_bytes()))
+    form, found = json.loads(private.unseal(sources.KEPT, file.read_bytes()))
     assert form == sources.FORMAT and found
     try:
-        monkeypatch.setattr(sources, "parsed", lambda content: pytest.fail("parsed again"))
-        sources.forget()
-        assert sources.digest(["fedtheory.rng"]) == real
+        monkeypatch.setattr(sources, "parse_facts", lambda content: pytest.fail("parsed again"))
+        sources.forget_files()
+        assert sources.digest_of_reach(["fedtheory.rng"]) == real
         monkeypatch.undo()
         monkeypatch.setenv("FEDTHEORY_CACHE_DIR", str(tmp_path))
         forged = {name: ["0" * 64, [], [], False] for name in found}
         content = json.dumps([form, forged]).encode()
-        for seal in (b"\0" * private.SEAL, private.sealed("another name", b"")[: private.SEAL]):
+        for seal in (b"\0" * private.SEAL, private.seal("another name", b"")[: private.SEAL]):
             file.write_bytes(seal + content)
-            sources.forget()
-            assert sources.digest(["fedtheory.rng"]) == real
+            sources.forget_files()
+            assert sources.digest_of_reach(["fedtheory.rng"]) == real
         file.write_bytes(b"")
-        sources.forget()
-        assert sources.digest(["fedtheory.rng"]) == real
+        sources.forget_files()
+        assert sources.digest_of_reach(["fedtheory.rng"]) == real
     finally:
-        sources.forget()
+        sources.forget_files()

@@ -43,14 +43,16 @@ class Inline(Executor):
 
 def test_every_task_is_done_once_and_an_error_comes_after_what_was_done():
     found = {}
-    for results in spreading.done(math.isqrt, [(n * n,) for n in range(9)], "processes:2"):
+    for results in spreading.iter_completed(
+        math.isqrt, [(n * n,) for n in range(9)], "processes:2"
+    ):
         assert not found.keys() & results.keys()
         found.update(results)
     assert found == {n: n for n in range(9)}
     for executor in ("processes:1", "threads:1", "serial"):
         found = {}
         with pytest.raises(ValueError, match="nonnegative"):
-            for results in spreading.done(math.isqrt, [(9,), (-1,)], executor):
+            for results in spreading.iter_completed(math.isqrt, [(9,), (-1,)], executor):
                 found.update(results)
         assert found == {0: 3}
 
@@ -58,7 +60,7 @@ def test_every_task_is_done_once_and_an_error_comes_after_what_was_done():
 def test_who_leaves_early_leaves_no_process_behind():
     begun, before = time.monotonic(), set(multiprocessing.active_children())
     tasks = [(0,), (600,), (600,)]
-    with closing(spreading.done(time.sleep, tasks, "processes:2")) as batches:
+    with closing(spreading.iter_completed(time.sleep, tasks, "processes:2")) as batches:
         assert any(results == {0: None} for results in batches)
         assert set(multiprocessing.active_children()) - before
     assert time.monotonic() - begun < 60 and not set(multiprocessing.active_children()) - before
@@ -66,11 +68,11 @@ def test_who_leaves_early_leaves_no_process_behind():
 
 def test_what_a_lost_worker_was_at_is_given_away_again():
     first, found = Inline(lambda call: call in (2, 3)), {}
-    for results in spreading.done(math.isqrt, [(1,), (4,), (9,)], first):
+    for results in spreading.iter_completed(math.isqrt, [(1,), (4,), (9,)], first):
         found.update(results)
     assert found == {0: 1, 1: 2, 2: 3} and first.calls == 5  # the two that died, once more
     with pytest.raises(spreading.Lost, match="workers died 3 times in a row: BrokenExecutor"):
-        list(spreading.done(math.isqrt, [(1,)], Inline(lambda call: True)))
+        list(spreading.iter_completed(math.isqrt, [(1,)], Inline(lambda call: True)))
 
 
 def test_results_come_in_the_order_of_tasks_and_the_rest_is_dropped():
@@ -153,13 +155,13 @@ def test_who_works_is_refused_in_one_sentence(spec):
     with pytest.raises(
         InvalidInput, match="^executor must be serial, threads:N, processes:N, dask"
     ):
-        spreading.maker(spec)
+        spreading.executor_factory(spec)
 
 
 def test_what_is_not_installed_or_does_not_answer_is_said(monkeypatch):
     monkeypatch.setitem(__import__("sys").modules, "distributed", None)
     with pytest.raises(InvalidInput, match=r"executor needs the extra dask"):
-        spreading.maker("dask://127.0.0.1:1")().__enter__()
+        spreading.executor_factory("dask://127.0.0.1:1")().__enter__()
 
 
 @pytest.mark.parametrize("name", ["flex.jensen_s", "lamb.lemma1"])  # holds; violated

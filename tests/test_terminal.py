@@ -52,10 +52,10 @@ def test_a_live_line_never_wraps_and_a_file_gets_whole_lines(narrow):
 
 def test_tables_keep_to_the_columns_of_a_terminal(narrow):
     rows = [("one", "a text of words that goes on and on, for more than a line"), ("three", "b")]
-    shown = terminal.table(rows, Stream()).splitlines()
+    shown = terminal.print_table(rows, Stream()).splitlines()
     assert max(map(len, shown)) <= 40 and len(shown) == 3 and shown[1].startswith("       ")
     assert " ".join(" ".join(shown[:2]).split()) == "one " + rows[0][1]
-    assert terminal.table(rows, Stream(tty=False)).splitlines() == [
+    assert terminal.print_table(rows, Stream(tty=False)).splitlines() == [
         f"one    {rows[0][1]}",
         "three  b",
     ]
@@ -63,12 +63,12 @@ def test_tables_keep_to_the_columns_of_a_terminal(narrow):
 
 def test_texts_stand_below_names_that_leave_no_room(narrow):
     rows = [("a.name.that.is.long        exact", "a text of words that goes on and on, and on")]
-    assert terminal.table(rows, Stream()).splitlines() == [
+    assert terminal.print_table(rows, Stream()).splitlines() == [
         "a.name.that.is.long exact",
         "  a text of words that goes on and on,",
         "  and on",
     ]
-    assert terminal.table(rows, Stream(tty=False)) == f"{rows[0][0]}  {rows[0][1]}"
+    assert terminal.print_table(rows, Stream(tty=False)) == f"{rows[0][0]}  {rows[0][1]}"
 
 
 @pytest.mark.parametrize(
@@ -86,16 +86,16 @@ def test_styles(monkeypatch, tty, variables, wanted):
         monkeypatch.delenv(name, raising=False)
     for name, value in variables.items():
         monkeypatch.setenv(name, value)
-    assert terminal.styled(Stream(tty)) == wanted
+    assert terminal.wants_bold(Stream(tty)) == wanted
 
 
 def test_progress_is_a_function_or_a_line(monkeypatch, capsys):
-    assert terminal.followed(False, "x") is None
+    assert terminal.progress_callback(False, "x") is None
     with pytest.raises(InvalidInput, match="progress must be True, or a function"):
-        terminal.followed(3, "x")
+        terminal.progress_callback(3, "x")
     clock = iter([0.0, 6.0, 12.0])
     monkeypatch.setattr(terminal.time, "perf_counter", lambda: next(clock))
-    report = terminal.followed(True, "mixed.stepD2")
+    report = terminal.progress_callback(True, "mixed.stepD2")
     report("mixed.stepD2", 640, 0.5)  # of a search
     report(1, 3)
     assert capsys.readouterr().err.splitlines() == [
@@ -116,11 +116,11 @@ def test_in_a_notebook_a_line_is_written_over():
 def test_running_text_is_as_wide_as_the_terminal_within_what_is_read_well(monkeypatch, wide, reads):
     monkeypatch.setattr(terminal.sys.stdout, "isatty", lambda: True, raising=False)
     monkeypatch.setenv("COLUMNS", str(wide))
-    assert terminal.reading() == reads
+    assert terminal.reading_width() == reads
 
 
 def test_elsewhere_running_text_has_a_width_of_its_own():
-    assert terminal.reading() == 88 and terminal.reading(86) == 86
+    assert terminal.reading_width() == 88 and terminal.reading_width(86) == 86
 
 
 ROOT = Path(__file__).resolve().parents[1]

@@ -20,7 +20,7 @@ from fedtheory.verify import campaign, reviewing
 REPLAY = ("--all", "--sample", "--sample-seed")
 
 
-def parser(prog="python -m verify"):
+def build_parser(prog="python -m verify"):
     """The parser of the campaign."""
     found = Parser(prog=prog, description="Check every claim; make the package a reviewer opens.")
     found.add_argument(
@@ -70,7 +70,7 @@ def parser(prog="python -m verify"):
         metavar="FILE.py",
         help="a file of your own; without a PREFIX its claims alone are checked",
     )
-    spreading.options(found)
+    spreading.add_options(found)
     found.add_argument(
         "--shard",
         metavar="I/N",
@@ -89,7 +89,7 @@ def parser(prog="python -m verify"):
     return found
 
 
-def _number(name, text, kind, good, rule):
+def _parse_number(name, text, kind, good, rule):
     try:
         value = kind(text)
     except ValueError:
@@ -97,17 +97,19 @@ def _number(name, text, kind, good, rule):
     return value if value is not None and good(value) else refuse(name, rule, text)
 
 
-def _own(files):
+def _claims_of_files(files):
     """Ids of the claims of files; () without any file."""
     found = [
-        claim.id for file in brought.give(files) for _, claim in brought.records("CLAIM", file)
+        claim.id
+        for file in brought.register(files)
+        for _, claim in brought.list_records("CLAIM", file)
     ]
     if files and not found:
         refuse("--with", "must define a CLAIM where no PREFIX says what to check", ", ".join(files))
     return tuple(found)
 
 
-def _shard(arguments):
+def _parse_shard(arguments):
     """(which, of how many) of --shard, None without it."""
     if arguments.shard is None:
         return None
@@ -125,14 +127,14 @@ def _shard(arguments):
 
 
 def main(argv=None, prog="python -m verify"):
-    return terminal.finish("verify", lambda: _asked(argv, prog))
+    return terminal.finish("verify", lambda: _requested(argv, prog))
 
 
-def _asked(argv, prog):
+def _requested(argv, prog):
     try:
-        arguments = parser(prog).parse_args(argv)
-        with brought.beside(arguments.files):
-            return _status(arguments)
+        arguments = build_parser(prog).parse_args(argv)
+        with brought.registered(arguments.files):
+            return _exit_status(arguments)
     except KeyboardInterrupt as stopped:
         said = stopped if isinstance(stopped, campaign.Stopped) else "interrupted"
         terminal.say(f"verify: {said}")
@@ -148,9 +150,9 @@ def _asked(argv, prog):
         return 2
 
 
-def _status(arguments):
+def _exit_status(arguments):
     """The exit status of what is asked for."""
-    executor = spreading.option(arguments, campaign.EXECUTOR)
+    executor = spreading.chosen_executor(arguments, campaign.EXECUTOR)
     if arguments.replay is not None:
         if (
             arguments.prefixes
@@ -166,7 +168,8 @@ def _status(arguments):
                 arguments.replay,
             )
         sample, drawn = (
-            text and _number(name, text, int, lambda n: 0 <= n < 2**63, "must be an integer >= 0")
+            text
+            and _parse_number(name, text, int, lambda n: 0 <= n < 2**63, "must be an integer >= 0")
             for name, text in (
                 ("--sample", arguments.sample),
                 ("--sample-seed", arguments.sample_seed),
@@ -192,7 +195,7 @@ def _status(arguments):
     if arguments.smoke and arguments.budget:
         refuse("--smoke", "has a budget of its own", f"--budget {arguments.budget}")
     budget = (
-        _number(
+        _parse_number(
             "--budget",
             arguments.budget,
             float,
@@ -204,10 +207,10 @@ def _status(arguments):
         if arguments.smoke
         else campaign.FULL
     )
-    seed = _number(
+    seed = _parse_number(
         "--seed", arguments.seed, int, lambda n: 0 <= n < 2**63, "must be an integer >= 0"
     )
-    prefixes = tuple(arguments.prefixes) or _own(arguments.files)
+    prefixes = tuple(arguments.prefixes) or _claims_of_files(arguments.files)
     asked = reviewing.Asked(
         budget,
         seed,
@@ -215,14 +218,14 @@ def _status(arguments):
         executor,
         arguments.figures,
         arguments.rocq,
-        _shard(arguments),
+        _parse_shard(arguments),
         tuple(map(Path, arguments.merge)),
         arguments.json,
         Path(arguments.zip) if arguments.zip else None,
     )
     status = reviewing.make(Path(arguments.out), asked)
     if arguments.open:
-        terminal.say(reviewing.shown(Path(arguments.out) / "index.html"))
+        terminal.say(reviewing.open_page(Path(arguments.out) / "index.html"))
     return status
 
 

@@ -27,7 +27,7 @@ class Said(NamedTuple):
     why: str = ""  # where either does not accept
 
 
-def version():
+def coqc_version():
     """The version of coqc; a refusal where it is not at hand."""
     from fedtheory.rocq import coqc
 
@@ -36,25 +36,25 @@ def version():
     return coqc.version()
 
 
-def asked(certificates, store, workers=1, say=None):
+def ask_checkers(certificates, store, workers=1, say=None):
     """What both checkers say of each certificate, {file: document}; answers of coqc are kept in
     `store` under the hash of what it was asked."""
-    by, done = version(), 0
+    by, done = coqc_version(), 0
     store.mkdir(parents=True, exist_ok=True)
     names = sorted(certificates)
     with ThreadPoolExecutor(max(1, workers)) as pool:
-        texts = [_written(certificates[name]) for name in names]
-        answers = pool.map(lambda one: _answer(one, by, store), texts)
+        texts = [_rocq_file(certificates[name]) for name in names]
+        answers = pool.map(lambda one: _coqc_answer(one, by, store), texts)
         found = {}
         for name, (accepted, why) in zip(names, answers):
-            found[name] = _said(certificates[name], accepted, why)._asdict()
+            found[name] = _python_answer(certificates[name], accepted, why)._asdict()
             done += 1
             if say is not None:
                 say(f"{done}/{len(names)} certificates before two checkers")
     return dict(format=FORMAT, rocq=by, certificates=found)
 
 
-def _written(document):
+def _rocq_file(document):
     """(the file for coqc, ""), or (None, why there is none)."""
     from fedtheory.rocq import exporting  # loads formulas, as does all that is loaded late here
 
@@ -64,35 +64,35 @@ def _written(document):
         return None, str(why)
 
 
-def _answer(one, by, store):
+def _coqc_answer(one, by, store):
     """(accepted or None, why) of a written document."""
     from fedtheory.rocq import coqc, exporting
 
     text, why = one
     if text is None:
         return None, f"Rocq was not asked: {why}"
-    name = ledger.digest([FORMAT, by, text])[:40]
-    if (kept := ledger.kept(store, name)) is not None:
+    name = ledger.digest_of([FORMAT, by, text])[:40]
+    if (kept := ledger.load_result(store, name)) is not None:
         return tuple(kept)
-    answer = coqc.judged(text, exporting.theorems(text))
+    answer = coqc.judge_file(text, exporting.theorems(text))
     found = answer.accepted if answer.ended else None, answer.why
     if answer.ended:
-        ledger.keep(store, name, found)
+        ledger.keep_result(store, name, found)
     return found
 
 
-def _said(document, accepted, why):
+def _python_answer(document, accepted, why):
     from fedtheory.certificates.check_proof import Refused
     from fedtheory.verdicts.replaying import replay
 
-    content = hashlib.sha256(ledger.text(document)).hexdigest()
+    content = hashlib.sha256(ledger.json_text(document)).hexdigest()
     try:
         return Said(content, replay(document)["status"], accepted, why)
     except Refused as refused:
         return Said(content, None, accepted, f"its checker refuses: {refused}")
 
 
-def refused(found):
+def describe_refused(found):
     """Sentences: certificates that a checker does not accept."""
     return [
         f"{name}: {one['why']}"
@@ -101,7 +101,7 @@ def refused(found):
     ]
 
 
-def told(found):
+def describe_accepted(found):
     """In one sentence, how many certificates each checker accepts."""
     some = found["certificates"].values()
     count = lambda good: sum(map(good, some))
@@ -112,12 +112,12 @@ def told(found):
     )
 
 
-def opened(files):
+def read_acceptance(files):
     """What the file of a package says, or None if it has none; refused where it is not of the
     certificates that are there, or has another shape."""
     if FILE not in files:
         return None
-    found = ledger.parsed(files[FILE], FILE)
+    found = ledger.parse_json(files[FILE], FILE)
     try:
         good = (
             set(found) == {"format", "rocq", "certificates"}
@@ -131,7 +131,7 @@ def opened(files):
                 and one["sha256"] == hashlib.sha256(files[name]).hexdigest()
                 for name, one in found["certificates"].items()
             )
-            and files[FILE] == ledger.text(found)
+            and files[FILE] == ledger.json_text(found)
         )
     except (TypeError, AttributeError, KeyError):
         good = False
@@ -140,17 +140,17 @@ def opened(files):
     return found
 
 
-def unlike(theirs, files):
+def describe_differences(theirs, files):
     """Sentences: what checkers do not say here of certificates as it is written there; and the number
     of answers that were derived anew."""
     documents = {}
     for name in theirs["certificates"]:
         try:
-            documents[name] = ledger.parsed(files[name], name)
+            documents[name] = ledger.parse_json(files[name], name)
         except FedtheoryError:
             return [f"{name}: it cannot be read"], 0
     with tempfile.TemporaryDirectory(prefix="fedtheory-checkers-") as store:
-        mine = asked(documents, Path(store))
+        mine = ask_checkers(documents, Path(store))
     found = [f"{FILE}: it is of {theirs['rocq']}, here is {mine['rocq']}"] * (
         theirs["rocq"] != mine["rocq"]
     )

@@ -101,7 +101,7 @@ class Ended(NamedTuple):
     said: str
 
 
-def ended(arguments: list[str]) -> Ended:
+def run_command(arguments: list[str]) -> Ended:
     """Carry out a command in this process."""
     out, err = io.StringIO(), io.StringIO()
     with contextlib.redirect_stdout(out), contextlib.redirect_stderr(err):
@@ -114,7 +114,7 @@ def ended(arguments: list[str]) -> Ended:
     return Ended(status, err.getvalue())
 
 
-def prepared(root: Path) -> Path:
+def prepare_folder(root: Path) -> Path:
     """A folder with what commands read, and things of somebody's."""
     (root / "spec.toml").write_text(SPEC)
     shutil.copy(proof(), root / "proof.json")
@@ -128,7 +128,7 @@ def proof() -> Path:
     """A document to export, found once."""
     place = Path(tempfile.gettempdir()) / f"fedtheory-accidents-{os.getpid()}"
     if not (place / f"{CLAIM}.certificate.json").is_file():
-        assert ended(["check", CLAIM, *QUICK, "--out", str(place)]).status == 0
+        assert run_command(["check", CLAIM, *QUICK, "--out", str(place)]).status == 0
     return place / f"{CLAIM}.certificate.json"
 
 
@@ -144,7 +144,7 @@ def contents(root: Path) -> dict[str, object]:
     }
 
 
-def lost(before: dict[str, object], root: Path, own: tuple[str, ...] = ()) -> list[str]:
+def find_lost(before: dict[str, object], root: Path, own: tuple[str, ...] = ()) -> list[str]:
     """What was there and is not, neither in its place nor moved aside; `own` files may be renewed."""
     now = contents(root)
     kept = [content for name, content in now.items() if "aside" in name]
@@ -155,7 +155,7 @@ def lost(before: dict[str, object], root: Path, own: tuple[str, ...] = ()) -> li
     ]
 
 
-def broken(root: Path) -> list[str]:
+def find_broken(root: Path) -> list[str]:
     """Files under their own names that are not whole."""
     return [
         path.name
@@ -191,9 +191,9 @@ def succeeds(writer: Writer, root: Path) -> None:
     if writer.name in MAKES_ANEW:
         for name in writer.places:
             (root / "out" / name).unlink(missing_ok=True)
-    found = ended(writer.arguments(root))
+    found = run_command(writer.arguments(root))
     assert found.status == 0, found
-    assert all((root / "out" / name).is_file() for name in writer.places) and not broken(root)
+    assert all((root / "out" / name).is_file() for name in writer.places) and not find_broken(root)
 
 
 # ---------------------------------------------------------------- accidents
@@ -222,12 +222,12 @@ def refused_by_the_system(error: BaseException, at: int, name: str = "fsync"):
         own = tuple(f"out/{place}" for place in writer.places)
         before = contents(root)
         with failing(name, at, error) as count:
-            found = ended(writer.arguments(root))
+            found = run_command(writer.arguments(root))
         if count[0] < at:
             assert found.status == 0  # it wrote fewer files
         else:
             judge(found, (130,) if isinstance(error, KeyboardInterrupt) else (1, 2))
-        assert not lost(before, root, own) and not broken(root)
+        assert not find_lost(before, root, own) and not find_broken(root)
         succeeds(writer, root)
 
     return accident
@@ -247,7 +247,7 @@ sys.exit(cli.main(sys.argv[1:]))
 """
 
 
-def killed(at: int, name: str = "replace"):
+def kill_command(at: int, name: str = "replace"):
     def accident(writer, root):
         if writer.name not in MAKES_ANEW:
             succeeds(writer, root)
@@ -262,7 +262,7 @@ def killed(at: int, name: str = "replace"):
         )
         assert done.returncode in (0, 2, -signal.SIGKILL) and "Traceback" not in done.stderr, done
         made = [name for name in before if name.startswith(("out/", "zip/"))]
-        assert not lost(before, root, (*own, *made)) and not broken(root)
+        assert not find_lost(before, root, (*own, *made)) and not find_broken(root)
         succeeds(writer, root)
 
     return accident
@@ -277,24 +277,24 @@ def in_the_place(stand: Callable[[Path, Path], object]):
             place.parent.mkdir(parents=True, exist_ok=True)
             stand(place, root)
         before = contents(root)
-        judge(ended(writer.arguments(root)))
-        assert not lost(before, root)
+        judge(run_command(writer.arguments(root)))
+        assert not find_lost(before, root)
         assert {n for n in contents(root) if "aside" in n} == set()
 
     return accident
 
 
-def changed(writer, root):
+def change_files(writer, root):
     """Its own files were changed: they stay, or are moved aside where the folder is its own."""
     succeeds(writer, root)
     for name in writer.places:
         with (root / "out" / name).open("ab") as file:
             file.write(b"\n% what I noted\n")
     before = contents(root)
-    found = ended(writer.arguments(root))
+    found = run_command(writer.arguments(root))
     judge(found, (0, 2) if writer.name in MOVES_ASIDE else (2,))
     made = [n for n in before if n.startswith("out/") and Path(n).name not in writer.places]
-    assert not lost(before, root, tuple(made))
+    assert not find_lost(before, root, tuple(made))
 
 
 def at_a_place(place: str):
@@ -305,8 +305,8 @@ def at_a_place(place: str):
         (root / "link").symlink_to("elsewhere")
         before = contents(root)
         where = place.format(root=root)
-        judge(ended([text.replace(f"{root}/out", where) for text in writer.arguments(root)]))
-        assert not lost(before, root)
+        judge(run_command([text.replace(f"{root}/out", where) for text in writer.arguments(root)]))
+        assert not find_lost(before, root)
 
     return accident
 
@@ -319,7 +319,7 @@ def to_a_full_output(writer, root):
         done = subprocess.run(command, stdout=full, stderr=subprocess.PIPE, text=True)
     judge(Ended(done.returncode, done.stderr))
     own = tuple(f"out/{place}" for place in writer.places)
-    assert not lost(before, root, own) and not broken(root)
+    assert not find_lost(before, root, own) and not find_broken(root)
 
 
 def two_at_once(writer, root):
@@ -333,7 +333,7 @@ def two_at_once(writer, root):
         _, said = process.communicate()
         good = (0, 2) if writer.name in MAKES_ANEW else (0,)
         assert process.returncode in good and "Traceback" not in said, said
-    assert not lost(before, root) and not broken(root)
+    assert not find_lost(before, root) and not find_broken(root)
     succeeds(writer, root)
 
 
@@ -347,13 +347,13 @@ EVERY: dict = {
     "the disk is full when a name is made": refused_by_the_system(OSError(28, "No space"), 1, "replace"),
     "no rights": refused_by_the_system(PermissionError(13, "Permission denied"), 1, "replace"),
     "Ctrl-C in mid-write": refused_by_the_system(KeyboardInterrupt(), 1),
-    **{f"kill -9 before rename {n}": killed(n) for n in (1, 2)},
-    "kill -9 before the first byte is safe": killed(1, "fsync"),
+    **{f"kill -9 before rename {n}": kill_command(n) for n in (1, 2)},
+    "kill -9 before the first byte is safe": kill_command(1, "fsync"),
     "a file of somebody's": in_the_place(lambda place, root: place.write_bytes(b"dear")),
     "a link of somebody's": in_the_place(link),
     "a link that leads nowhere": in_the_place(lambda place, root: place.symlink_to("nowhere")),
     "a folder of somebody's": in_the_place(lambda place, root: place.mkdir()),
-    "what I noted in its files": changed,
+    "what I noted in its files": change_files,
     "--out is a file": at_a_place("{root}/file"),
     "--out lies below a file": at_a_place("{root}/file/out"),
     "--out is of the system": at_a_place("/proc/fedtheory"),
@@ -366,8 +366,8 @@ EVERY: dict = {
 # ---------------------------------------------------------------- accidents of one command
 
 
-def verified(root, *more):
-    return ended(WRITERS[4].arguments(root)[:-2] + list(more))
+def verify_package(root, *more):
+    return run_command(WRITERS[4].arguments(root)[:-2] + list(more))
 
 
 def at_a_thesis(root):
@@ -378,34 +378,34 @@ def at_a_thesis(root):
     (out / "LICENSE").write_text("All rights reserved.")
     (out / "data.csv").write_text("dear")
     named = contents(out)
-    (out / package.SUMS).write_bytes(package.listing(named))
+    (out / package.SUMS).write_bytes(package.checksum_listing(named))
     before = contents(root)
-    judge(verified(root))
+    judge(verify_package(root))
     assert contents(root) == before
 
 
 def at_a_store_of_another_key(root):
     (root / "out" / package.RESULTS).mkdir(parents=True)
     (root / "out" / package.RESULTS / "owner").write_bytes(b"s" * 32)
-    (root / "out" / package.SUMS).write_bytes(package.listing({"thesis.tex": b"years"}))
+    (root / "out" / package.SUMS).write_bytes(package.checksum_listing({"thesis.tex": b"years"}))
     (root / "out" / "thesis.tex").write_bytes(b"years")
     before = contents(root)
-    judge(verified(root))
+    judge(verify_package(root))
     assert contents(root) == before
 
 
 def at_a_store_that_is_a_link(root):
-    assert verified(root).status == 0
+    assert verify_package(root).status == 0
     (root / "out" / package.RESULTS).rename(root / "store")
     (root / "out" / package.RESULTS).symlink_to(root / "store")
     before = contents(root)
-    judge(verified(root))
+    judge(verify_package(root))
     assert contents(root) == before
 
 
 def beside_things_in_a_package(root):
     """A note, an empty folder and a half file of another program in a package of one's own; then other claims."""
-    assert verified(root).status == 0
+    assert verify_package(root).status == 0
     (root / "out" / "notes.txt").write_text("dear")
     (root / "out" / ".mine.part").write_text("dear")
     (root / "out" / "later").mkdir()
@@ -413,24 +413,24 @@ def beside_things_in_a_package(root):
     mine = ("out/notes.txt", "out/.mine.part", "out/later", "out/certificates/mine.json")
     before = {name: content for name, content in contents(root).items() if name in mine}
     other = [text.replace(CLAIM, "fsl.table2") for text in WRITERS[4].arguments(root)[:-2]]
-    assert ended(other).status == 0
-    assert not lost(before, root) and set(mine) <= set(contents(root))
+    assert run_command(other).status == 0
+    assert not find_lost(before, root) and set(mine) <= set(contents(root))
     assert not (root / "out" / "certificates" / f"{CLAIM}.json").exists()  # its own went
 
 
 def shards_that(alter: Callable[[Path], object]):
     def accident(root):
         shard = root / "shard"
-        assert ended(
+        assert run_command(
             [text.replace(f"{root}/out", str(shard)) for text in WRITERS[4].arguments(root)[:-2]]
             + ["--shard", "1/1"]
         ).status == 0  # fmt: skip
         for path in (shard / package.RESULTS).glob("*.sealed"):
             alter(path)
         before = contents(root)
-        found = verified(root, "--merge", str(shard))
+        found = verify_package(root, "--merge", str(shard))
         judge(found, (1,))
-        assert "are kept in none of these folders" in found.said and not lost(before, root)
+        assert "are kept in none of these folders" in found.said and not find_lost(before, root)
 
     return accident
 
@@ -438,14 +438,14 @@ def shards_that(alter: Callable[[Path], object]):
 def a_verdict_that_is_another_now(root):
     """The certificate of an earlier verdict goes with it, unless it was changed."""
     command = ["check", "lamb.lemma1", "--budget", "0.3", "--out", f"{root}/out"]
-    assert ended(command).status == 0
+    assert run_command(command).status == 0
     stale = root / "out" / "lamb.lemma1.without7.certificate.json"
     outputs.Folder(root / "out").write({stale.name: b"{}\n"})
-    assert ended(command).status == 0 and not stale.exists()
+    assert run_command(command).status == 0 and not stale.exists()
     outputs.Folder(root / "out").write({stale.name: b"{}\n"})
     stale.write_text('{"mine": 1}\n')
     before = contents(root)
-    judge(ended(command))
+    judge(run_command(command))
     assert contents(root) == before
 
 
@@ -458,7 +458,7 @@ def a_run_file_that_leads(named: str):
         before, here = contents(root), Path.cwd()
         os.chdir(root / "below")
         try:
-            judge(ended(["run", "spec.toml"]))
+            judge(run_command(["run", "spec.toml"]))
         finally:
             os.chdir(here)
         assert contents(root) == before
@@ -483,20 +483,20 @@ def a_cache_of_somebody_elses(root):
         (cache / name).write_bytes(b"s" * 32)
     before = contents(root)
     assert "was not made with this user's key" in run_with(root, FEDTHEORY_CACHE_DIR=str(cache))
-    assert not lost(before, root)
+    assert not find_lost(before, root)
 
 
 def a_cache_that_is_a_file(root):
     before = contents(root)
     run_with(root, FEDTHEORY_CACHE_DIR=str(root / "thesis.tex"))
-    assert not lost(before, root)
+    assert not find_lost(before, root)
 
 
 def settings_that_are_a_file(root):
     """No key can be kept: everything is made anew, nothing is read."""
     before = contents(root)
     run_with(root, XDG_CONFIG_HOME=str(root / "thesis.tex"), FEDTHEORY_CACHE_DIR=f"{root}/cache")
-    assert not lost(before, root)
+    assert not find_lost(before, root)
 
 
 def a_checkpoint_that_is_none(root):
@@ -531,7 +531,7 @@ def files_that_may_not_grow(root):
     command = [sys.executable, "-c", LIMITED, *WRITERS[1].arguments(root)]
     done = subprocess.run(command, capture_output=True, text=True)
     judge(Ended(done.returncode, done.stderr))
-    assert not lost(before, root) and not (root / "out").exists()
+    assert not find_lost(before, root) and not (root / "out").exists()
     succeeds(WRITERS[1], root)
 
 
@@ -544,8 +544,8 @@ def a_disk_that_is_small(root):
         return "no disk may be mounted here"
     try:
         (out / "dear.txt").write_text("dear")
-        judge(ended(WRITERS[1].arguments(root)))
-        assert [path.name for path in out.iterdir()] == ["dear.txt"] and not broken(root)
+        judge(run_command(WRITERS[1].arguments(root)))
+        assert [path.name for path in out.iterdir()] == ["dear.txt"] and not find_broken(root)
     finally:
         subprocess.run(["umount", str(out)], check=True)
     return None
@@ -602,7 +602,7 @@ def main(arguments=None):
     for name, accident in some.items():
         with tempfile.TemporaryDirectory(prefix="fedtheory-accident-") as folder:
             try:
-                why = accident(prepared(Path(folder)))
+                why = accident(prepare_folder(Path(folder)))
                 skipped += bool(why)
                 if why:
                     print(f"{name}: left out, {why}", flush=True)

@@ -104,7 +104,7 @@ def functions(folder):
     return found
 
 
-def spoiled(draw, function, good):
+def spoil_arguments(draw, function, good):
     """Arguments of a call: good ones, of which one or two are not."""
     takes = inspect.signature(function).parameters.values()
     plain = (inspect.Parameter.VAR_POSITIONAL, inspect.Parameter.VAR_KEYWORD)
@@ -266,7 +266,7 @@ def _one_line(text):
 
 def of_function(draw, known):
     name, function, good = draw.choice(known)
-    positional, given = spoiled(draw, function, good)
+    positional, given = spoil_arguments(draw, function, good)
 
     def call(err):
         found = function(*positional, **given)

@@ -14,7 +14,7 @@ from pathlib import Path
 from fedtheory import files, sources, spreading
 from fedtheory.app import ledger, package
 from fedtheory.errors import FedtheoryError
-from fedtheory.terminal import Line, duration
+from fedtheory.terminal import Line, duration_text
 
 SMOKE, FULL = 0.1, 4.5  # budgets of a claim, in seconds of one core
 SLIDERS = 0.03  # seconds that making a claim's sliders takes
@@ -34,33 +34,33 @@ class Broken(FedtheoryError):
     """Processes died again and again, or no longer run what is to be checked."""
 
 
-def run(claims, budget, seed, folder, executor=EXECUTOR, say=None, pages=False):
+def run_campaign(claims, budget, seed, folder, executor=EXECUTOR, say=None, pages=False):
     """id -> result of every claim; those not kept in `folder` yet are found by workers and kept
     there, each with its `key`. With `pages` workers also make what a page moves by sliders:
     `explored` in a result; and what follows from new certificates: `derived`, of their hashes."""
     folder.mkdir(parents=True, exist_ok=True)
-    swept(folder)
-    names = {claim.id: ledger.key(claim, budget, seed) for claim in claims}
-    moved = {claim.id: shown(names[claim.id]) for claim in claims if pages and claim.lines}
-    found, told, derived = _kept(folder, names), _kept(folder, moved), {}
+    sweep_folder(folder)
+    names = {claim.id: ledger.result_key(claim, budget, seed) for claim in claims}
+    moved = {claim.id: slider_key(names[claim.id]) for claim in claims if pages and claim.lines}
+    found, told, derived = _load_kept(folder, names), _load_kept(folder, moved), {}
     say = say or Progress(claims, None, (told, moved), budget)
     say.begin(found)
     wanted = [claim.id for claim in longest_first(claims)]
-    work = followed if pages else decided
+    work = decide_and_follow if pages else decide_claim
     tasks = [(work, name, budget, seed, names[name]) for name in wanted if name not in found]
     tasks += [
-        (explored, name, budget, seed, moved[name])
+        (explore_claim, name, budget, seed, moved[name])
         for name in wanted
         if name in moved and name not in told
     ]
     try:
-        with closing(spreading.done(operator.call, tasks, executor)) as batches:
+        with closing(spreading.iter_completed(operator.call, tasks, executor)) as batches:
             for results in batches:
                 for n, result in results.items():
                     work, name, *_, key = tasks[n]
                     derived.setdefault(name, {}).update(result.pop("derived", {}))
-                    ledger.keep(folder, key, result)
-                    (told if work is explored else found)[name] = result
+                    ledger.keep_result(folder, key, result)
+                    (told if work is explore_claim else found)[name] = result
                 say.show(found)
     except spreading.Lost as lost:
         raise Broken(f"{lost}; {len(found)} of {len(claims)} claims are decided and kept") from None
@@ -71,15 +71,15 @@ def run(claims, budget, seed, folder, executor=EXECUTOR, say=None, pages=False):
     return {claim.id: found[claim.id] | more(claim.id) for claim in claims}
 
 
-def shown(key):
+def slider_key(key):
     """The name of what a page moves of a claim whose result has this one: it hashes what computes it
     besides."""
-    return ledger.digest([key, sources.part(Path(package.__file__), "explored")])[:40]
+    return ledger.digest_of([key, sources.part_digest(Path(package.__file__), "slider_json")])[:40]
 
 
-def _kept(folder, names):
+def _load_kept(folder, names):
     """id -> what is kept in a folder, of {id: under which name}."""
-    kept = {name: ledger.kept(folder, key) for name, key in names.items()}
+    kept = {name: ledger.load_result(folder, key) for name, key in names.items()}
     return {name: result for name, result in kept.items() if result is not None}
 
 
@@ -89,27 +89,29 @@ def longest_first(claims):
     return sorted(claims, key=lambda claim: (not claim.lines, claim.kind != "order"))
 
 
-def shard(claims, number, of):
+def claims_of_shard(claims, number, of):
     """The claims of one shard of several: dealt like cards, so that each has as many of every kind."""
     mine = {claim.id for claim in longest_first(claims)[number - 1 :: of]}
     return [claim for claim in claims if claim.id in mine]
 
 
-def merged(claims, budget, seed, folder, others):
+def merge_folders(claims, budget, seed, folder, others):
     """Take in what other folders keep of these claims; ids of those that none has."""
     missing = []
     for claim in claims:
-        name = ledger.key(claim, budget, seed)
-        found = (result for place in (folder, *others) if (result := ledger.kept(place, name)))
+        name = ledger.result_key(claim, budget, seed)
+        found = (
+            result for place in (folder, *others) if (result := ledger.load_result(place, name))
+        )
         result = next(found, None)
         if result is None:
             missing.append(claim.id)
         else:
-            ledger.keep(folder, name, result)
+            ledger.keep_result(folder, name, result)
     return missing
 
 
-def swept(folder):
+def sweep_folder(folder):
     """Remove what a campaign left that was killed in mid-write; one that runs beside this one is at
     work on what is younger."""
     for part in folder.glob(f"{files.PREFIX}*{files.SUFFIX}"):
@@ -120,34 +122,34 @@ def swept(folder):
             pass
 
 
-def decided(name, budget, seed, key):
+def decide_claim(name, budget, seed, key):
     """The result of a claim: what a worker runs, if its sources are those of the giver."""
-    return ledger.decided(_asked(name, budget, seed, key, str), budget, seed)
+    return ledger.decide_claim(_claim_for_worker(name, budget, seed, key, str), budget, seed)
 
 
-def followed(name, budget, seed, key):
+def decide_and_follow(name, budget, seed, key):
     """The same, with the derivations of its certificates by their hashes, which are not kept: they
     follow from these."""
     from fedtheory.rocq import derivations
 
-    result = decided(name, budget, seed, key)
-    documents = ledger.documents(result["verdict"])
-    derived = {ledger.digest(one): derivations.derivations(one) for one in documents}
+    result = decide_claim(name, budget, seed, key)
+    documents = ledger.certificates_of(result["verdict"])
+    derived = {ledger.digest_of(one): derivations.derivations(one) for one in documents}
     return dict(result, derived=derived)
 
 
-def explored(name, budget, seed, key):
+def explore_claim(name, budget, seed, key):
     """What a page moves of a claim, which a worker makes under the same condition."""
-    _asked(name, budget, seed, key, shown)
-    return dict(explored=package.explored(name))
+    _claim_for_worker(name, budget, seed, key, slider_key)
+    return dict(explored=package.slider_json(name))
 
 
-def _asked(name, budget, seed, key, named):
+def _claim_for_worker(name, budget, seed, key, named):
     """The claim of an id, for a worker that would give the work's name as its giver did."""
     from fedtheory import discover
 
     claim = discover.claim(name)
-    if named(ledger.key(claim, budget, seed)) != key:
+    if named(ledger.result_key(claim, budget, seed)) != key:
         raise Broken(
             f"a worker's sources, libraries or files are not the giver's (of {name}): "
             "what was decided is kept; give it the same, and run it again"
@@ -193,8 +195,8 @@ class Progress:
         self.write(
             f"{len(found)}/{len(self.weights)} claims decided, "
             + f"sliders of {len(self.told)}/{len(self.moved)}, " * bool(self.moved)
-            + (f"{duration(seconds)} left" if seconds is not None else "starting")
-            + worst(found),
+            + (f"{duration_text(seconds)} left" if seconds is not None else "starting")
+            + progress_words(found),
             last,
         )
 
@@ -206,10 +208,10 @@ class Progress:
         self.line.say(line, "\n" if last else "")
 
 
-def worst(found):
+def progress_words(found):
     """The largest ratio so far, and how many claims are violated, in words."""
     ratios = [
-        (number(r["verdict"]["tightness"]), name)
+        (tightness_number(r["verdict"]["tightness"]), name)
         for name, r in found.items()
         if r["verdict"]["tightness"] is not None
     ]
@@ -220,7 +222,7 @@ def worst(found):
     ) + f", {violated} violated"
 
 
-def number(value):
+def tightness_number(value):
     """A tightness of a ledger, in which infinity is a text."""
     return (
         float(value)

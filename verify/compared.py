@@ -48,7 +48,7 @@ def rational(value: Fraction) -> Rational:
     return Rational(value.numerator, value.denominator)
 
 
-def drawn(seed: int, share: Fraction) -> Case:
+def draw_bound(seed: int, share: Fraction) -> Case:
     """A quadratic of one curvature, a way to run FedAvg or FedSGD on it, and a share of the value."""
     rng = np.random.default_rng([seed, 1841])
     N, d, rounds = int(rng.integers(1, 6)), int(rng.integers(1, 4)), int(rng.integers(1, 61))
@@ -94,7 +94,7 @@ def drawn(seed: int, share: Fraction) -> Case:
 
 def answer(seed: int, kind: str) -> str:
     """What `ft.compare` says of a bound: that it "holds" at every T, is "violated", or neither."""
-    case = drawn(seed, SHARES[kind])
+    case = draw_bound(seed, SHARES[kind])
     found = ft.compare(case.claim, case.problem, **case.settings)
     if found.exceeded is not None:
         return "violated"

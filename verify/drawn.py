@@ -27,15 +27,15 @@ FREE = TABLE.positive("c", "c", "a number of which the shape says nothing")
 POWERS = [0, 0, 1, 1, 2, -1, Rational(1, 2), Rational(-1, 2)]
 
 
-def monomial(random):
+def draw_monomial(random):
     return [random.choice(POWERS) for _ in SYMBOLS]
 
 
-def product(powers):
+def monomial_product(powers):
     return sympy.prod([s**k for s, k in zip(SYMBOLS, powers)])
 
 
-def dominated(powers, shape):
+def is_dominated(powers, shape):
     """Whether a monomial is at most a constant times the sum of some."""
     shape = np.array(shape, dtype=float)
     count = [float(s.is_integer or 0) for s in SYMBOLS]
@@ -54,18 +54,18 @@ def dominated(powers, shape):
     return bool(found.success)
 
 
-def order(seed):
+def draw_order(seed):
     """(claim, whether it is true) of an order between sums of monomials."""
     random = Random(f"order/{seed}")
     while True:
-        left = [monomial(random) for _ in range(random.choice((1, 1, 2)))]
-        shape = [monomial(random) for _ in range(random.choice((1, 2, 3)))]
-        mentioned = set().union(*(product(m).free_symbols for m in shape))
-        if any(product(m).free_symbols for m in left) and all(
-            product(m).free_symbols <= mentioned for m in left
+        left = [draw_monomial(random) for _ in range(random.choice((1, 1, 2)))]
+        shape = [draw_monomial(random) for _ in range(random.choice((1, 2, 3)))]
+        mentioned = set().union(*(monomial_product(m).free_symbols for m in shape))
+        if any(monomial_product(m).free_symbols for m in left) and all(
+            monomial_product(m).free_symbols <= mentioned for m in left
         ):  # of others the constant may depend
             break
-    terms = [random.choice((1, 3, Rational(1, 7))) * product(m) for m in left]
+    terms = [random.choice((1, 3, Rational(1, 7))) * monomial_product(m) for m in left]
     terms[0] *= FREE ** random.choice((0, 0, 1, -1))
     claim = Claim(
         id="mine.order",
@@ -74,9 +74,9 @@ def order(seed):
         symbols=TABLE,
         measures=sum(terms),
         relation="O",
-        bound=sum(product(m) for m in shape),
+        bound=sum(monomial_product(m) for m in shape),
     )
-    return claim, all(dominated(m, shape) for m in left)
+    return claim, all(is_dominated(m, shape) for m in left)
 
 
 # (one, what is fixed, another, what is fixed, shared, whether they are the same)
@@ -92,7 +92,7 @@ EQUIVALENCES = (
 )
 
 
-def equivalence(which):
+def draw_equivalence(which):
     """(claim, whether it is true) of two methods that are said to give the same points."""
     one, fixed, other, also, shared, truth = EQUIVALENCES[which]
     return Claim(
@@ -105,7 +105,7 @@ def equivalence(which):
     ), truth
 
 
-def cells(seed):
+def draw_cells(seed):
     """(claim, whether it is true) of printed cells beside those computed."""
     random = Random(f"cells/{seed}")
     computed = {
@@ -129,5 +129,5 @@ def cells(seed):
     ), truth
 
 
-def allowed(truth):
+def allowed_statuses(truth):
     return TRUE if truth else FALSE

@@ -20,7 +20,7 @@ from fedtheory.search.rationals import Point
 from fedtheory.search.target import Target
 from fedtheory.settings import by_name, fitting
 from fedtheory.verdicts import as_printed, checking, vacuity
-from fedtheory.verdicts.verdict import Tightness, Verdict, together
+from fedtheory.verdicts.verdict import Tightness, Verdict, merge_lines
 
 FIELDS = tuple(Verdict("", "", "").as_dict())
 REMOVED = ("name", "hypothesis", "saves", "verdict")
@@ -40,26 +40,26 @@ class Judged(NamedTuple):
     )
 
 
-def judged(claim, verdict, budget, seed):
+def judge_verdict(claim, verdict, budget, seed):
     """A verdict's Judged, without a search: as the claim is meant, and in its other readings."""
-    if not shaped(verdict):
+    if not has_shape(verdict):
         return Judged(["its verdict has not the shape of one"])
-    found = [_judged(claim, dict(verdict, printed=None, removals=[]), budget, seed)]
-    wrong = found[0].wrong + unread(claim, verdict, budget)
+    found = [_judge_reading(claim, dict(verdict, printed=None, removals=[]), budget, seed)]
+    wrong = found[0].wrong + missing_readings(claim, verdict, budget)
     if not wrong:
-        for reading, part in readings(claim, verdict):
+        for reading, part in verdict_readings(claim, verdict):
             if budget < as_printed.LEAST and part["status"] == "undecided":
-                due = plain(as_printed.short(reading, verdict["kind"]))
-                found.append(Judged(unlike(part, due)))
+                due = plain_verdict(as_printed.small_budget_reading(reading, verdict["kind"]))
+                found.append(Judged(describe_differences(part, due)))
             else:
-                found.append(_judged(reading, part, budget, seed))
+                found.append(_judge_reading(reading, part, budget, seed))
             wrong += [f"{reading.id.removeprefix(claim.id)}: {why}" for why in found[-1].wrong]
     rests = {each.rests for each in found}
     rests = next((kind for kind in ("search", "cases") if kind in rests), "")
     return Judged(wrong, sum(each.ratios for each in found), rests)
 
 
-def readings(claim, verdict):
+def verdict_readings(claim, verdict):
     """(the claim in another reading, the verdict on it), of a verdict that has them as it
     should."""
     if verdict["printed"] is not None:
@@ -68,7 +68,7 @@ def readings(claim, verdict):
             yield reading, removal["verdict"]
 
 
-def unread(claim, verdict, budget):
+def missing_readings(claim, verdict, budget):
     """Sentences: where a verdict leaves out readings of its claim, or has other ones."""
     printed, removals = verdict["printed"], verdict["removals"]
     if verdict["kind"] == "error":
@@ -80,7 +80,7 @@ def unread(claim, verdict, budget):
     apart = (
         verdict["status"] not in ("violated", "vacuous")
         and budget >= as_printed.LEAST
-        and not as_printed.alike(SimpleNamespace(**verdict), SimpleNamespace(**printed))
+        and not as_printed.same_conclusion(SimpleNamespace(**verdict), SimpleNamespace(**printed))
     )
     told = [[r["name"], r["hypothesis"], r["saves"]] for r in removals]
     due = [
@@ -92,7 +92,7 @@ def unread(claim, verdict, budget):
     return ["its verdict does not say what saves it from how it is printed"] if wrong else []
 
 
-def _judged(claim, verdict, budget, seed):
+def _judge_reading(claim, verdict, budget, seed):
     """The Judged of a verdict on one reading."""
     if any(part["claim"] != claim.id for part in (verdict, *verdict["lines"])):
         return Judged(["its verdict names another claim"])
@@ -106,13 +106,13 @@ def _judged(claim, verdict, budget, seed):
     if (
         not claim.lines and not claim.same
     ):  # a sentence, which nothing here decides, or cells that are computed
-        return Judged(unlike(verdict, of_claim(claim, budget, seed)))
+        return Judged(describe_differences(verdict, of_claim(claim, budget, seed)))
     if verdict["status"] == "vacuous" and verdict["kind"] == "algebra" and not verdict["lines"]:
-        status, why, notes, proof = vacuity.vacuity(claim, seed, max(PROVING, budget))
+        status, why, notes, proof = vacuity.decide_vacuity(claim, seed, max(PROVING, budget))
         return Judged(
-            unlike(
+            describe_differences(
                 verdict,
-                plain(
+                plain_verdict(
                     Verdict(
                         claim.id,
                         status or "not vacuous",
@@ -125,14 +125,14 @@ def _judged(claim, verdict, budget, seed):
                 ),
             )
         )
-    wrong, parts = whole(claim, verdict), verdict["lines"] or [verdict]
+    wrong, parts = check_whole(claim, verdict), verdict["lines"] or [verdict]
     ratios = 0
     for at, part in enumerate(parts):
         if not verdict["lines"] and isinstance(verdict["certificate"], dict):
             at = verdict["certificate"].get("line", 0)  # its document says which line, and is asked
         name = f"line {at + 1}, " if verdict["lines"] else ""
         try:
-            expected = shown(claim, at, part, verdict)
+            expected = evidence_fields(claim, at, part, verdict)
         except Refused as why:
             wrong.append(f"its verdict, {name}{part['status']}: {why}")
             continue
@@ -155,7 +155,7 @@ def _judged(claim, verdict, budget, seed):
     )
 
 
-def shaped(verdict, part=False):
+def has_shape(verdict, part=False):
     """Whether plain data has the shape of a verdict, its lines and its readings included."""
     number = lambda v: isinstance(v, (int, float)) and not isinstance(v, bool)
     return (
@@ -183,14 +183,14 @@ def shaped(verdict, part=False):
         and all(isinstance(note, str) for note in verdict["notes"])
         and isinstance(verdict["lines"], list)
         and not (part and (verdict["printed"] or verdict["removals"]))
-        and all(shaped(line, part=True) and not line["lines"] for line in verdict["lines"])
-        and (verdict["printed"] is None or shaped(verdict["printed"], part=True))
+        and all(has_shape(line, part=True) and not line["lines"] for line in verdict["lines"])
+        and (verdict["printed"] is None or has_shape(verdict["printed"], part=True))
         and isinstance(verdict["removals"], list)
-        and all(removed(each) for each in verdict["removals"])
+        and all(has_removal_shape(each) for each in verdict["removals"])
     )
 
 
-def removed(removal):
+def has_removal_shape(removal):
     """Whether plain data has the shape of a removed hypothesis."""
     return (
         isinstance(removal, dict)
@@ -198,27 +198,27 @@ def removed(removal):
         and isinstance(removal["name"], str)
         and isinstance(removal["hypothesis"], str)
         and isinstance(removal["saves"], bool)
-        and shaped(removal["verdict"], part=True)
+        and has_shape(removal["verdict"], part=True)
     )
 
 
-def parts(verdict):
+def verdict_parts(verdict):
     """A verdict, and those of its lines and of its readings."""
     yield verdict
     inner = [*verdict["lines"], verdict["printed"], *(r["verdict"] for r in verdict["removals"])]
     for each in filter(None, inner):
-        yield from parts(each)
+        yield from verdict_parts(each)
 
 
 def of_claim(claim, budget, seed):
-    return ledger.decided(claim, budget, seed)["verdict"]
+    return ledger.decide_claim(claim, budget, seed)["verdict"]
 
 
-def plain(verdict):
+def plain_verdict(verdict):
     return ledger.plain_data(verdict.as_dict())
 
 
-def unlike(theirs, mine):
+def describe_differences(theirs, mine):
     return [
         f"its verdict, {field} is not what was derived here"
         for field in FIELDS
@@ -229,10 +229,10 @@ def unlike(theirs, mine):
 def written_alike(one, other):
     """Whether plain data is the same text: 1 is not 1.0 nor true, and what stands first stays
     first."""
-    return ledger.text(one) == ledger.text(other)
+    return ledger.json_text(one) == ledger.json_text(other)
 
 
-def whole(claim, verdict):
+def check_whole(claim, verdict):
     """Sentences: where a statement's verdict is not that of its lines."""
     if not verdict["lines"]:  # where the first line is violated, its verdict is the statement's
         alone = (
@@ -258,30 +258,30 @@ def whole(claim, verdict):
         and not broken[-1]
     ):
         return ["its verdict has not the lines of the claim"]
-    made = plain(together(claim, lines, 0.0))
+    made = plain_verdict(merge_lines(claim, lines, 0.0))
     if verdict["status"] == "proved":  # its document holds those of its lines
         made["certificate"] = verdict["certificate"]
     remarks = verdict["notes"][: len(made["notes"])]  # those on the statement as a whole follow
-    return unlike(dict(verdict, notes=remarks), dict(made, lines=verdict["lines"]))
+    return describe_differences(dict(verdict, notes=remarks), dict(made, lines=verdict["lines"]))
 
 
-def shown(claim, at, part, verdict):
+def evidence_fields(claim, at, part, verdict):
     """{field: value} of a part's verdict, as far as its own evidence gives it; Refused where it
     brings none."""
     document, status = part["certificate"], part["status"]
     if status == "violated":
-        return violated(claim, at, document)
+        return violation_fields(claim, at, document)
     if status == "proved":  # where all lines are, their proofs stand in the statement's document
-        return proved(claim, at, document or verdict["certificate"])
+        return proof_fields(claim, at, document or verdict["certificate"])
     require(document is None, "a certificate that decides nothing")
     if status == "holds" and part["tightness"] is not None:
         require(part["witness"] is not None, "no instance reaches its ratio")
-        return ratio(claim, at, part["witness"])
+        return witness_ratio(claim, at, part["witness"])
     require(part["tightness"] is None, "no instance reaches its ratio")
     return {} if part["witness"] is None or status == "undecided" else dict(witness=None)
 
 
-def violated(claim, at, document):
+def violation_fields(claim, at, document):
     """What a counterexample, a family of them, or two runs that differ give."""
     require(isinstance(document, dict), "no certificate shows it")
     found = checking.replay(document)
@@ -291,7 +291,10 @@ def violated(claim, at, document):
     )
     if document["format"] == STRUCTURE:
         return dict(
-            tightness=None, confidence=None, kind="structure", **differing(claim, document, found)
+            tightness=None,
+            confidence=None,
+            kind="structure",
+            **differing_runs(claim, document, found),
         )
     require(document["line"] == at, "its certificate speaks of another line")
     if document["format"] != check_instance.FORMAT:
@@ -309,12 +312,12 @@ def violated(claim, at, document):
     )
     setting = by_name(document["setting"])
     numbers = {
-        name: check_instance.fraction(text)
+        name: check_instance.parse_fraction(text)
         for name, text in document["numbers"].items()
         if isinstance(text, str)
     }
-    instance, target = check_instance.numbers(document["instance"]), Target(claim, setting, at)
-    asked = counterexample.statement(target)
+    instance, target = check_instance.read_numbers(document["instance"]), Target(claim, setting, at)
+    asked = counterexample.target_statement(target)
     require(
         all(written_alike(document[name], asked[name]) for name in asked),
         "its certificate is written otherwise",
@@ -329,13 +332,13 @@ def violated(claim, at, document):
     )
 
 
-def differing(claim, document, found):
+def differing_runs(claim, document, found):
     """What two runs that differ show, and the rerun found."""
-    from fedtheory.verdicts.equivalence import label
+    from fedtheory.verdicts.equivalence import side_label
 
     require("points" in found, "its certificate speaks of cells")
     same, instance = claim.same[document["same"]], document["instance"]
-    one, other = label(same.one), label(same.other)
+    one, other = side_label(same.one), side_label(same.other)
     return dict(
         why=f"{one} and {other} differ by {found['gap']:.3g} of their largest coordinate after "
         f"{instance['rounds']} rounds.",
@@ -350,7 +353,7 @@ def differing(claim, document, found):
     )
 
 
-def proved(claim, at, document):
+def proof_fields(claim, at, document):
     """What a proof of a line gives."""
     require(
         isinstance(document, dict) and checking.replay(document)["status"] == "proved",
@@ -376,7 +379,7 @@ def proved(claim, at, document):
     )
 
 
-def ratio(claim, at, witness):
+def witness_ratio(claim, at, witness):
     """What the instance of the largest ratio gives, measured again in fractions."""
     setting = next((s for s in fitting(claim) if s.name == witness.get("setting")), None)
     require(
@@ -384,9 +387,12 @@ def ratio(claim, at, witness):
         "its instance fits no setting",
     )
     target, shape, numbers = Target(claim, setting, at), witness["shape"], dict(witness["numbers"])
-    largest = sizes(setting.name, frozenset(target.relaxed))
+    largest = largest_sizes(setting.name, frozenset(target.relaxed))
     require(
-        all(part in largest and 0 <= size(value) <= largest[part] for part, value in shape.items()),
+        all(
+            part in largest and 0 <= entry_size(value) <= largest[part]
+            for part, value in shape.items()
+        ),
         "its instance is larger than any that is drawn",
     )
     counts = {name: numbers.pop(name) for name in target.counts}
@@ -400,22 +406,24 @@ def ratio(claim, at, witness):
         and all(isinstance(text, str) and len(text) <= DIGITS for text in numbers.values()),
         "its numbers are not those it needs",
     )
-    point = Point(hunt, {name: check_instance.fraction(text) for name, text in numbers.items()})
+    point = Point(
+        hunt, {name: check_instance.parse_fraction(text) for name, text in numbers.items()}
+    )
     reached = point.ratio(certified=True)
     require(reached is not None, "its instance does not meet its hypotheses")
     return dict(tightness=ledger.plain_data(reached), confidence=None)
 
 
 @cache
-def sizes(name, relaxed):
+def largest_sizes(name, relaxed):
     """part -> the largest of many draws, of a setting's shapes."""
     setting, found, random = by_name(name), {}, Random(0)
     for _ in range(DRAWS):
         for part, value in setting.shapes(random, relaxed).items():
-            found[part] = max(found.get(part, 0), size(value))
+            found[part] = max(found.get(part, 0), entry_size(value))
     return found
 
 
-def size(value):
+def entry_size(value):
     require(isinstance(value, (int, str)), "it has a part that is no part of a shape")
     return len(value) if isinstance(value, str) else int(value)

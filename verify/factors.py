@@ -45,7 +45,7 @@ def claim(name: str, assumes: tuple, left: Expr, sign: str, right: Expr) -> Clai
     )
 
 
-def drawn(kind: str, seed: int) -> tuple[Claim, bool]:
+def draw_claim(kind: str, seed: int) -> tuple[Claim, bool]:
     """(claim, whether it is true)."""
     random = Random(f"{kind}/{seed}")
     if kind == "run":
@@ -98,6 +98,6 @@ def of_run(random: Random) -> tuple[Claim, bool]:
     ), truth
 
 
-def worded(claim: Claim) -> str:
+def with_assumptions(claim: Claim) -> str:
     """A claim with what it assumes."""
     return f"{claim}, where {'; '.join(str(a) for a in claim.assumptions)}"

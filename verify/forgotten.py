@@ -95,6 +95,6 @@ def forgotten(seed: int) -> tuple[Claim, bool]:
     return claim, not lost
 
 
-def allowed(true: bool) -> set[str]:
+def allowed_statuses(true: bool) -> set[str]:
     """Return what may be said of a statement that is true, or is not."""
     return {"proved", "holds", "undecided"} if true else {"violated", "undecided"}

@@ -15,12 +15,12 @@ x, y, z = (TABLE.positive(name, name, "a number") for name in "xyz")
 n, m, k = (TABLE.count(name, name, "a count") for name in "nmk")
 
 
-def third(a, b, c):
+def harmonic_third(a, b, c):
     """A third of the harmonic mean."""
     return a * b * c / (a * b + b * c + c * a)
 
 
-def order(name, left, shape):
+def make_order(name, left, shape):
     return Claim(
         id=f"house.{name}",
         cites="by hand",
@@ -32,24 +32,28 @@ def order(name, left, shape):
     )
 
 
-def held(*numbers):
+def share_held(*numbers):
     """Between 0 and how many they are, whatever they are."""
     return sum(a / (1 + a) for a in numbers)
 
 
-h = third(x, y, z)
+h = harmonic_third(x, y, z)
 TRUE = {
-    "harmonic_sum": order("harmonic_sum", h, x + y + z),
-    "harmonic_root": order("harmonic_root", h, (x * y * z) ** 2 + sqrt(x * y + y * z + z * x)),
-    "counts_sum": order("counts_sum", third(n, m, k), n + m + k),
+    "harmonic_sum": make_order("harmonic_sum", h, x + y + z),
+    "harmonic_root": make_order("harmonic_root", h, (x * y * z) ** 2 + sqrt(x * y + y * z + z * x)),
+    "counts_sum": make_order("counts_sum", harmonic_third(n, m, k), n + m + k),
 }
 FALSE = {
     # By hand at x = y = z = t: t/3 is no multiple of 3 t/(1 + t), of sqrt(t), and t^2/3 none of 2 t
-    "harmonic_sum.bounded": order("harmonic_sum.bounded", h, held(x, y, z)),
-    "harmonic_sum.root": order("harmonic_sum.root", h, (x * y * z) ** Rational(1, 6)),
-    "harmonic_root.exponent": order(
+    "harmonic_sum.bounded": make_order("harmonic_sum.bounded", h, share_held(x, y, z)),
+    "harmonic_sum.root": make_order("harmonic_sum.root", h, (x * y * z) ** Rational(1, 6)),
+    "harmonic_root.exponent": make_order(
         "harmonic_root.exponent", h * x, x + (x * y * z) ** Rational(1, 3)
     ),
-    "counts_sum.bounded": order("counts_sum.bounded", third(n, m, k), held(n, m, k)),
-    "counts_sum.mixed": order("counts_sum.mixed", third(n, m, x), held(n, m, x)),
+    "counts_sum.bounded": make_order(
+        "counts_sum.bounded", harmonic_third(n, m, k), share_held(n, m, k)
+    ),
+    "counts_sum.mixed": make_order(
+        "counts_sum.mixed", harmonic_third(n, m, x), share_held(n, m, x)
+    ),
 }

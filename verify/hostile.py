@@ -51,7 +51,7 @@ d = TABLE.define("d", "d", "a difference", a - b, domain="real")
 huge, tiny = Integer(10) ** 400, Rational(1, 10**400)
 
 
-def mine(left, sign, right, *assumes, **more):
+def claim_maker(left, sign, right, *assumes, **more):
     return lambda: Claim(
         id="mine.claim",
         cites="nobody",
@@ -64,13 +64,13 @@ def mine(left, sign, right, *assumes, **more):
     )
 
 
-def own(table, left, sign, right):
+def own_table_claim(table, left, sign, right):
     return lambda: Claim(
         id="mine.claim", cites="nobody", symbols=table, measures=left, relation=sign, bound=right
     )
 
 
-def shadowed():
+def shadow_table():
     """A table in which the name of a paper's derived symbol means something else."""
     table = Table("mine")
     one, gamma = (
@@ -82,7 +82,7 @@ def shadowed():
     )
 
 
-def dangling():
+def dangling_definition():
     """A derived symbol whose definition speaks of a symbol that the table lacks."""
     table = Table("mine")
     one, more = (
@@ -97,97 +97,100 @@ def dangling():
 UNKNOWN = Condition("unheard_of", "the moon is full", lambda problem, setup: True)
 CASES = {
     # Sides that vanish, strictness
-    "nothing at most nothing": (mine(Integer(0), "<=", Integer(0)), SAYS_NOTHING),
-    "one at most nothing": (mine(Integer(1), "<=", Integer(0)), FALSE),
-    "nothing below nothing": (mine(Integer(0), "<", Integer(0)), FALSE),
-    "itself": (mine(x, "==", x), TRUE),
-    "below itself": (mine(x, "<", x), FALSE),
-    "a root below itself": (mine(sqrt(2) * a, "<", sqrt(2) * a), FALSE),
-    "two roots below one": (mine(sqrt(a) * sqrt(b), "<", sqrt(a * b)), FALSE),
-    "below one more": (mine(a, "<", a + 1), TRUE),
-    "what may vanish is positive": (mine(z, ">", Integer(0)), FALSE),
-    "what may vanish is more than half of it": (mine(z / 2, "<", z), FALSE),
-    "an unequal square": (mine((a - b) ** 2, ">", Integer(0), Ne(a, b)), TRUE),
-    "a square": (mine((a - b) ** 2, ">", Integer(0)), FALSE),
+    "nothing at most nothing": (claim_maker(Integer(0), "<=", Integer(0)), SAYS_NOTHING),
+    "one at most nothing": (claim_maker(Integer(1), "<=", Integer(0)), FALSE),
+    "nothing below nothing": (claim_maker(Integer(0), "<", Integer(0)), FALSE),
+    "itself": (claim_maker(x, "==", x), TRUE),
+    "below itself": (claim_maker(x, "<", x), FALSE),
+    "a root below itself": (claim_maker(sqrt(2) * a, "<", sqrt(2) * a), FALSE),
+    "two roots below one": (claim_maker(sqrt(a) * sqrt(b), "<", sqrt(a * b)), FALSE),
+    "below one more": (claim_maker(a, "<", a + 1), TRUE),
+    "what may vanish is positive": (claim_maker(z, ">", Integer(0)), FALSE),
+    "what may vanish is more than half of it": (claim_maker(z / 2, "<", z), FALSE),
+    "an unequal square": (claim_maker((a - b) ** 2, ">", Integer(0), Ne(a, b)), TRUE),
+    "a square": (claim_maker((a - b) ** 2, ">", Integer(0)), FALSE),
     # Divisions by what may vanish, infinite sides
-    "over anything": (mine(x / y, "<", (x + 1) / y), FALSE),
-    "over anything, not strictly": (mine(x / y, "<=", (x + 1) / y), FALSE),
+    "over anything": (claim_maker(x / y, "<", (x + 1) / y), FALSE),
+    "over anything, not strictly": (claim_maker(x / y, "<=", (x + 1) / y), FALSE),
     "over what may vanish, strictly": (
-        mine(a / z, "<", (a + 1) / z),
+        claim_maker(a / z, "<", (a + 1) / z),
         {"holds"} | FALSE,
     ),  # at z = 0 there is no value
-    "both infinite": (mine(1 / z, "<", 2 / z), {"holds"} | FALSE),
-    "roots of anything": (mine(sqrt(x), ">", Integer(-1)), TRUE),
-    "the difference of the infinite": (mine(1 / z - 1 / z**2, "<=", Integer(1)), TRUE),
+    "both infinite": (claim_maker(1 / z, "<", 2 / z), {"holds"} | FALSE),
+    "roots of anything": (claim_maker(sqrt(x), ">", Integer(-1)), TRUE),
+    "the difference of the infinite": (claim_maker(1 / z - 1 / z**2, "<=", Integer(1)), TRUE),
     # Counts
-    "counts": (mine(n, ">=", Integer(1)), SAYS_NOTHING),
-    "no half count": (mine((2 * n - 3) ** 2, ">=", Integer(1)), TRUE),
-    "between counts": (mine((n - 1) * (n - 2), ">=", Integer(0)), TRUE),
-    "across counts": (mine((n - 1) * (n - 3), ">=", Integer(0)), FALSE),
-    "a count between counts": (mine(a, "<=", b, n > 1, n < 2), NOTHING),
+    "counts": (claim_maker(n, ">=", Integer(1)), SAYS_NOTHING),
+    "no half count": (claim_maker((2 * n - 3) ** 2, ">=", Integer(1)), TRUE),
+    "between counts": (claim_maker((n - 1) * (n - 2), ">=", Integer(0)), TRUE),
+    "across counts": (claim_maker((n - 1) * (n - 3), ">=", Integer(0)), FALSE),
+    "a count between counts": (claim_maker(a, "<=", b, n > 1, n < 2), NOTHING),
     # Hypotheses
-    "contradiction": (mine(a, "<=", b, a > 2, a < 1), NOTHING),
-    "two values": (mine(a, "<=", b, Eq(a, 2), Eq(a, 1)), NOTHING),
-    "roots contradict": (mine(a, "<=", b, sqrt(a) < 1, a > 1), NOTHING),
-    "a negative square": (mine(a, "<=", b, x**2 < 0), NOTHING),
-    "an irrational value": (mine(x**2, "<=", Integer(2), Eq(x**2, 2)), TRUE),
-    "its sign left out": (mine(x, ">=", Integer(0), Eq(x**2, 2)), FALSE),
-    "by a derived symbol": (mine(b, "<=", a, d >= 0), TRUE),
-    "by its opposite": (mine(b, "<=", a, d <= 0), FALSE),
-    "either": (mine(a, "<=", Integer(2), Or(a < 1, Eq(a, 2))), TRUE | {REFUSED}),
-    "either, falsely": (mine(a, "<=", Integer(1), Or(a < 1, Eq(a, 2))), FALSE | {REFUSED}),
-    "both hypotheses": (mine(a, "<=", Integer(2), And(a < 1, b < 1)), TRUE),
-    "not more": (mine(a, "<=", Integer(1), Not(a > 1)), TRUE),
-    "text": (mine(a, "<=", Integer(1), "a <= 1"), {REFUSED}),
-    "a lambda": (mine(a, "<=", 1, lambda p, s: True), {REFUSED}),
-    "None": (mine(a, "<=", Integer(1), None), {REFUSED}),
-    "True": (mine(a, "<=", Integer(1), True), {REFUSED}),
-    "what is true anyway": (mine(a, "<=", Integer(1), n >= 1), FALSE | {REFUSED}),  # SymPy's true
-    "a number for a hypothesis": (mine(a, "<=", Integer(1), 5), {REFUSED}),
-    "a condition that nobody knows": (mine(a, "<=", Integer(1), UNKNOWN), {"undecided"}),
+    "contradiction": (claim_maker(a, "<=", b, a > 2, a < 1), NOTHING),
+    "two values": (claim_maker(a, "<=", b, Eq(a, 2), Eq(a, 1)), NOTHING),
+    "roots contradict": (claim_maker(a, "<=", b, sqrt(a) < 1, a > 1), NOTHING),
+    "a negative square": (claim_maker(a, "<=", b, x**2 < 0), NOTHING),
+    "an irrational value": (claim_maker(x**2, "<=", Integer(2), Eq(x**2, 2)), TRUE),
+    "its sign left out": (claim_maker(x, ">=", Integer(0), Eq(x**2, 2)), FALSE),
+    "by a derived symbol": (claim_maker(b, "<=", a, d >= 0), TRUE),
+    "by its opposite": (claim_maker(b, "<=", a, d <= 0), FALSE),
+    "either": (claim_maker(a, "<=", Integer(2), Or(a < 1, Eq(a, 2))), TRUE | {REFUSED}),
+    "either, falsely": (claim_maker(a, "<=", Integer(1), Or(a < 1, Eq(a, 2))), FALSE | {REFUSED}),
+    "both hypotheses": (claim_maker(a, "<=", Integer(2), And(a < 1, b < 1)), TRUE),
+    "not more": (claim_maker(a, "<=", Integer(1), Not(a > 1)), TRUE),
+    "text": (claim_maker(a, "<=", Integer(1), "a <= 1"), {REFUSED}),
+    "a lambda": (claim_maker(a, "<=", 1, lambda p, s: True), {REFUSED}),
+    "None": (claim_maker(a, "<=", Integer(1), None), {REFUSED}),
+    "True": (claim_maker(a, "<=", Integer(1), True), {REFUSED}),
+    "what is true anyway": (
+        claim_maker(a, "<=", Integer(1), n >= 1),
+        FALSE | {REFUSED},
+    ),  # SymPy's true
+    "a number for a hypothesis": (claim_maker(a, "<=", Integer(1), 5), {REFUSED}),
+    "a condition that nobody knows": (claim_maker(a, "<=", Integer(1), UNKNOWN), {"undecided"}),
     # Names
-    "a foreign symbol": (mine(a, "<=", Symbol("q", positive=True)), {REFUSED}),
-    "a namesake": (mine(Symbol("a"), "<=", a), {REFUSED}),
+    "a foreign symbol": (claim_maker(a, "<=", Symbol("q", positive=True)), {REFUSED}),
+    "a namesake": (claim_maker(Symbol("a"), "<=", a), {REFUSED}),
     "a namesake in a hypothesis": (
-        mine(a, "<=", Integer(1), Symbol("a", real=True) <= 1),
+        claim_maker(a, "<=", Integer(1), Symbol("a", real=True) <= 1),
         {REFUSED},
     ),
-    "a namesake of a derived symbol": (mine(Symbol("d"), "<=", a), {REFUSED}),
-    "a name that means another thing elsewhere": (shadowed, TRUE),
-    "a definition of the unknown": (dangling, {REFUSED}),
+    "a namesake of a derived symbol": (claim_maker(Symbol("d"), "<=", a), {REFUSED}),
+    "a name that means another thing elsewhere": (shadow_table, TRUE),
+    "a definition of the unknown": (dangling_definition, {REFUSED}),
     # Sizes, and what is no number
-    "a tiny gap": (mine(a, "<=", a - tiny), FALSE),
-    "a huge factor": (mine(a, "<=", huge * a), TRUE),
-    "a huge factor, falsely": (mine(huge * a, "<=", a), FALSE),
-    "a huge power": (mine(a**90, "<=", (1 + a) ** 90), TRUE),
+    "a tiny gap": (claim_maker(a, "<=", a - tiny), FALSE),
+    "a huge factor": (claim_maker(a, "<=", huge * a), TRUE),
+    "a huge factor, falsely": (claim_maker(huge * a, "<=", a), FALSE),
+    "a huge power": (claim_maker(a**90, "<=", (1 + a) ** 90), TRUE),
     **{
-        f"{what} as a bound": (mine(a, "<=", what), {REFUSED})
+        f"{what} as a bound": (claim_maker(a, "<=", what), {REFUSED})
         for what in (nan, oo, -oo, zoo, sympy.I)
     },
     "None as what is measured": (
-        lambda: mine(None, "<=", a)(),  # noqa: PLW0108 (making it may be refused)
+        lambda: claim_maker(None, "<=", a)(),  # noqa: PLW0108 (making it may be refused)
         {REFUSED, "undecided"},
     ),
     # Functions
-    "a maximum": (mine(Max(a, b), "<=", a + b), TRUE),
-    "a minimum": (mine(Min(a, b), ">=", a + b), FALSE),
-    "a distance": (mine(Abs(x - y), "<=", Abs(x) + Abs(y)), TRUE),
-    "a floor": (mine(floor(a), "<", a), FALSE),
-    "an exponential": (mine(exp(x), ">=", 1 + x), TRUE),
-    "an exponential, strictly": (mine(exp(x), ">", 1 + x), FALSE),
-    "a logarithm": (mine(log(a), "<=", a - 1), TRUE),
-    "a logarithm, falsely": (mine(log(a), "<=", a - Rational(101, 100)), FALSE),
-    "a case": (mine(Piecewise((a, a < 1), (1, True)), "<=", Integer(1)), TRUE),
-    "a case's edge": (mine(Piecewise((a, a <= 1), (2, True)), "<=", Integer(1)), FALSE),
-    "means": (mine(a * b, "<=", (a**2 + b**2) / 2), TRUE),
-    "means, just not": (mine(a * b, "<=", (a**2 + b**2) / 2 - Rational(1, 10**9)), FALSE),
+    "a maximum": (claim_maker(Max(a, b), "<=", a + b), TRUE),
+    "a minimum": (claim_maker(Min(a, b), ">=", a + b), FALSE),
+    "a distance": (claim_maker(Abs(x - y), "<=", Abs(x) + Abs(y)), TRUE),
+    "a floor": (claim_maker(floor(a), "<", a), FALSE),
+    "an exponential": (claim_maker(exp(x), ">=", 1 + x), TRUE),
+    "an exponential, strictly": (claim_maker(exp(x), ">", 1 + x), FALSE),
+    "a logarithm": (claim_maker(log(a), "<=", a - 1), TRUE),
+    "a logarithm, falsely": (claim_maker(log(a), "<=", a - Rational(101, 100)), FALSE),
+    "a case": (claim_maker(Piecewise((a, a < 1), (1, True)), "<=", Integer(1)), TRUE),
+    "a case's edge": (claim_maker(Piecewise((a, a <= 1), (2, True)), "<=", Integer(1)), FALSE),
+    "means": (claim_maker(a * b, "<=", (a**2 + b**2) / 2), TRUE),
+    "means, just not": (claim_maker(a * b, "<=", (a**2 + b**2) / 2 - Rational(1, 10**9)), FALSE),
     # Several lines
-    "a second line": (mine(a, "<=", a + b, also=((a, "<=", b),)), FALSE),
-    "a second line that is no order": (mine(a, "<=", a + b, also=((b, "<=", a + b),)), TRUE),
+    "a second line": (claim_maker(a, "<=", a + b, also=((a, "<=", b),)), FALSE),
+    "a second line that is no order": (claim_maker(a, "<=", a + b, also=((b, "<=", a + b),)), TRUE),
 }
 
 
-def vectors(seed):
+def draw_vector_claim(seed):
     """(claim, whether an instance refutes it) of a random form of degree four in two gradients:
     forms in the inner products p = u.u, q = v.v, r = u.v, of which r^2 <= p q is all that is
     known."""
@@ -208,7 +211,7 @@ def vectors(seed):
     return claim, refuted or form.subs({p: 0, q: 1, r: 0}) < 0
 
 
-def allowed(refuted):
+def allowed_statuses(refuted):
     """Of a form that an instance refutes only; of any other it is not known here whether it
     holds."""
     return FALSE if refuted else TRUE | FALSE | NOTHING

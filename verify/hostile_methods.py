@@ -241,7 +241,7 @@ def drawn_program(trait, seed):
         trait=TRAITS.index(trait),
     )
     clients, rounds = random.choice([1, 1, 2]), random.randint(1, 4)
-    return methods.of(METHOD, clients, **numbers), numbers, clients, rounds
+    return methods.kernel_method(METHOD, clients, **numbers), numbers, clients, rounds
 
 
 def proved_worst(trait, seed):

@@ -20,7 +20,7 @@ from fedtheory.conditions import (
     SMOOTH,
     STRONGLY_CONVEX,
 )
-from fedtheory.search.instances import Case, answer
+from fedtheory.search.instances import Case, answer_at
 from fedtheory.symbols import fsl, mixed
 from fedtheory.symbols.run import (
     QUADRATIC,
@@ -65,11 +65,11 @@ TRUE: dict[str, Claim] = {}
 FAILING: dict[str, Failing] = {}
 
 
-def true(name, *parts, **more):
+def record_true(name, *parts, **more):
     TRUE[name] = house(name, *parts, **more)
 
 
-def run(slopes=(1,), members=(1,), at_star=0, x_0=0, noise=0, S=None, K=1, T=1000, **numbers):
+def make_run(slopes=(1,), members=(1,), at_star=0, x_0=0, noise=0, S=None, K=1, T=1000, **numbers):
     """A run of one coordinate; the kinds' gradients at the minimiser are at_star of the last kind,
     as many of the first, and 0."""
     rest = [[Q(0)] for _ in members[1:-1]] + ([[Q(at_star)]] if len(members) > 1 else [])
@@ -88,12 +88,12 @@ def run(slopes=(1,), members=(1,), at_star=0, x_0=0, noise=0, S=None, K=1, T=100
     return Case(f"run_large_{method}", instance, {n: Q(v) for n, v in numbers.items()}, {})
 
 
-def cohort(members, grads, S, noise=0):
+def make_cohort(members, grads, S, noise=0):
     instance = dict(members=list(members), grads=list(map(Q, grads)), S=S, sigma=Q(noise))
     return Case("run_large_cohort", instance, {}, {})
 
 
-def false(name, case, base=None, **bounds):
+def record_false(name, case, base=None, **bounds):
     """Damaged relatives of a statement: label -> right-hand side."""
     base = TRUE[name] if base is None else base
     for label, bound in bounds.items():
@@ -113,7 +113,7 @@ start = sq_distance_0 / (eta_l * K * T)
 drift = Rational(5, 6) * L * eta_l**2 * (K - 1) * (2 * K - 1) * zeta**2
 jitter = Rational(5, 4) * L * eta_l**2 * (K - 1) * sigma**2
 noise = 2 * eta_l * sigma**2 / N
-true(
+record_true(
     "fedavg_rounds",
     "derived above",
     gap_mean,
@@ -129,9 +129,9 @@ true(
 )
 # Curvatures 1 and 0 under opposite pulls: rounds end near eta K/2 off, at a loss of (eta K)^2/16.
 HALVES = dict(slopes=(1, 0), members=(500, 500), at_star=-1)
-false(
+record_false(
     "fedavg_rounds",
-    run(**HALVES, K=1000, eta_l="1/16000", eta_g=1),
+    make_run(**HALVES, K=1000, eta_l="1/16000", eta_g=1),
     drift_as_noise=start + jitter + 2 * eta_l * (sigma**2 + zeta**2) / N,
     drift_linear=start + Rational(5, 6) * L * eta_l**2 * (K - 1) * zeta**2 + jitter + noise,
     drift_over_N=start + drift / N + jitter + noise,
@@ -139,23 +139,23 @@ false(
     drift_third_order=start + drift * eta_l * L + jitter + noise,
 )
 # Noise on a slope of 1 leaves x with a variance of eta sigma^2/(N (2 - eta)).
-false(
+record_false(
     "fedavg_rounds",
-    run(members=(1000,), noise=1, eta_l="1/16", eta_g=1),
+    make_run(members=(1000,), noise=1, eta_l="1/16", eta_g=1),
     noise_over_NN=start + drift + jitter + noise / N,
     noise_over_N_root_N=start + drift + jitter + noise / sqrt(N),
     noise_over_NT=start + drift + jitter + noise / T,
     noise_second_order=start + drift + jitter + noise * eta_l * L,
 )
-false(
+record_false(
     "fedavg_rounds",
-    run(noise=1, K=100, eta_l="1/10000", eta_g=1),
+    make_run(noise=1, K=100, eta_l="1/10000", eta_g=1),
     noise_over_NK=start + drift + jitter + noise / K,
 )
 # eta K = 1/16 on a slope of 1 from 1: the sum of all losses is 1/2 / (1 - (15/16)^2) > 4.
-false(
+record_false(
     "fedavg_rounds",
-    run(members=(1000,), x_0=1, K=1000, eta_l="1/16000", eta_g=1),
+    make_run(members=(1000,), x_0=1, K=1000, eta_l="1/16000", eta_g=1),
     start_over_TT=start / T + drift + jitter + noise,
     start_over_KK=start / K + drift + jitter + noise,
     start_over_N=start / N + drift + jitter + noise,
@@ -183,15 +183,15 @@ BASE = house(
     EXACT_GRADIENTS,
     by="fedavg",
 )
-false(
+record_false(
     "khaled_4",
-    run((1, "1/1000"), (50, 50), 1, K=51, T=60, eta_l="1/400", eta_g=1),
+    make_run((1, "1/1000"), (50, 50), 1, K=51, T=60, eta_l="1/400", eta_g=1),
     BASE,
     no_drift=khaled,
 )
-false(
+record_false(
     "khaled_4",
-    run(**HALVES, K=1000, eta_l="1/8000", eta_g=1),
+    make_run(**HALVES, K=1000, eta_l="1/8000", eta_g=1),
     BASE,
     drift_linear=khaled + 16 * eta_l**2 * L * (K - 1) * zeta**2,
     drift_over_N=khaled + drifting / N,
@@ -200,7 +200,7 @@ false(
 
 # SGD on cohorts. E|g_S|^2 <= 2 L gap + (sigma^2 + rho_s (4 L gap + 2 zeta^2))/S, and eta L <= 1/6.
 sgd_start = sq_distance_0 / (eta * T)
-true(
+record_true(
     "sgd_cohorts",
     "derived above",
     gap_mean,
@@ -213,31 +213,31 @@ true(
     by="fedsgd",
 )
 ONE_OF_MANY = dict(slopes=(1, 1), members=(500, 500), at_star=1, eta="1/6")
-false(
+record_false(
     "sgd_cohorts",
-    run(members=(1000,), noise=1, S=100, eta="1/6"),
+    make_run(members=(1000,), noise=1, S=100, eta="1/6"),
     noise_over_SS=sgd_start + eta * (sigma**2 / S + 2 * rho_s * zeta**2) / S,
     noise_over_N=sgd_start + eta * (sigma**2 / N + 2 * rho_s * zeta**2 / S),
     noise_over_S_root_S=sgd_start + eta * (sigma**2 / sqrt(S) + 2 * rho_s * zeta**2) / S,
     noise_over_ST=sgd_start + eta * (sigma**2 / T + 2 * rho_s * zeta**2) / S,
     noise_over_SN=sgd_start + eta * (sigma**2 / N + 2 * rho_s * zeta**2) / S,
 )
-false(
+record_false(
     "sgd_cohorts",
-    run(**ONE_OF_MANY, S=100),
+    make_run(**ONE_OF_MANY, S=100),
     spread_over_SS=sgd_start + eta * (sigma**2 + 2 * rho_s * zeta**2 / S) / S,
     spread_over_N=sgd_start + eta * (sigma**2 / S + 2 * rho_s * zeta**2 / N),
     spread_over_ST=sgd_start + eta * (sigma**2 + 2 * rho_s * zeta**2 / T) / S,
     spread_over_S_root_S=sgd_start + eta * (sigma**2 + 2 * rho_s * zeta**2 / sqrt(S)) / S,
 )
-false(
+record_false(
     "sgd_cohorts",
-    run(**ONE_OF_MANY, S=990),
+    make_run(**ONE_OF_MANY, S=990),
     spread_rho_squared=sgd_start + eta * (sigma**2 + 2 * rho_s**2 * zeta**2) / S,
 )
-false(
+record_false(
     "sgd_cohorts",
-    run(x_0=1, S=1, members=(1000,), eta="1/6"),
+    make_run(x_0=1, S=1, members=(1000,), eta="1/6"),
     start_over_TT=sgd_start / T + eta * (sigma**2 + 2 * rho_s * zeta**2) / S,
     start_over_N=sgd_start / N + eta * (sigma**2 + 2 * rho_s * zeta**2) / S,
     start_power=sgd_start / sqrt(T) + eta * (sigma**2 + 2 * rho_s * zeta**2) / S,
@@ -247,7 +247,7 @@ false(
 # The same with mu > 0 and eta L <= 1/3, where nothing is left before gap: |x - x*|^2 shrinks by
 # 1 - eta mu, and the noise adds up to eta/(mu S) of itself; 20 of it leave room.
 floor = lambda noise: (1 - eta * mu) ** T * sq_distance_0 + 20 * eta * noise / (mu * S)
-true(
+record_true(
     "sgd_cohorts_strong",
     "derived above",
     sq_distance_T,
@@ -258,28 +258,28 @@ true(
     *SAMPLED,
     by="fedsgd",
 )
-false(
+record_false(
     "sgd_cohorts_strong",
-    run(members=(1000,), noise=1, S=100, eta="1/3"),
+    make_run(members=(1000,), noise=1, S=100, eta="1/3"),
     noise_over_SS=floor(sigma**2 / S + 2 * rho_s * zeta**2),
     noise_over_SN=floor(sigma**2 / N + 2 * rho_s * zeta**2),
     noise_over_ST=floor(sigma**2 / T + 2 * rho_s * zeta**2),
 )
-false(
+record_false(
     "sgd_cohorts_strong",
-    run(**{**ONE_OF_MANY, "eta": "1/3"}, S=100),
+    make_run(**{**ONE_OF_MANY, "eta": "1/3"}, S=100),
     spread_over_SS=floor(sigma**2 + 2 * rho_s * zeta**2 / S),
     spread_over_SN=floor(sigma**2 + 2 * rho_s * zeta**2 / N),
     spread_over_ST=floor(sigma**2 + 2 * rho_s * zeta**2 / T),
 )
-false(
+record_false(
     "sgd_cohorts_strong",
-    run(**{**ONE_OF_MANY, "eta": "1/3"}, S=995),
+    make_run(**{**ONE_OF_MANY, "eta": "1/3"}, S=995),
     spread_rho_squared=floor(sigma**2 + 2 * rho_s**2 * zeta**2),
 )
-false(
+record_false(
     "sgd_cohorts_strong",
-    run(x_0=1, T=30, eta="1/3"),
+    make_run(x_0=1, T=30, eta="1/3"),
     rate=100 * (1 - eta * mu) ** (3 * T) * sq_distance_0
     + 20 * eta * (sigma**2 + 2 * rho_s * zeta**2) / (mu * S),
     rate_again=10**6 * (1 - eta * mu) ** (4 * T) * sq_distance_0
@@ -289,7 +289,7 @@ false(
 # Gradient descent: L R^2/(4 T + 2), of Drori and Teboulle. On a slope of L/(2 T) from 1 the loss
 # after T steps is L (1 - 1/(2 T))^(2 T)/(4 T), which is above L/(11.5 T).
 DESCENT = (Eq(eta * L, 1), SMOOTH, CONVEX, EXACT_GRADIENTS, ALL_CLIENTS)
-true(
+record_true(
     "gd_long",
     "Drori and Teboulle 2014, theorem 3.1, with room",
     gap_T,
@@ -299,9 +299,9 @@ true(
     by="fedsgd",
 )
 TWO_SLOPES = dict(slopes=(1, 0), members=(1, 999), at_star=0, x_0=1, T=500, eta=1)  # 1/1000
-false(
+record_false(
     "gd_long",
-    run(**TWO_SLOPES),
+    make_run(**TWO_SLOPES),
     square=4 * L * sq_distance_0 / T**2,
     power=L * sq_distance_0 / (T * sqrt(T)),
     exponential=L * sq_distance_0 * exp(-T / 50),
@@ -310,7 +310,7 @@ false(
     over_TS=4 * L * sq_distance_0 / (T * S),
 )
 
-true(
+record_true(
     "gd_long_mean",
     "the same for the mean of the losses: R^2/(2 eta T), with room",
     gap_mean,
@@ -319,15 +319,15 @@ true(
     *DESCENT,
     by="fedsgd",
 )
-false(
+record_false(
     "gd_long_mean",
-    run(members=(1000,), x_0=1, eta=1, slopes=("1/2",), L=1),
+    make_run(members=(1000,), x_0=1, eta=1, slopes=("1/2",), L=1),
     power=4 * L * sq_distance_0 / (T * sqrt(T)),
     square=4 * L * sq_distance_0 / T**2,
     exponential=L * sq_distance_0 * exp(-T / 50),
     over_TN=4 * L * sq_distance_0 / (T * N),
 )
-true(
+record_true(
     "gd_long_gradient",
     "the gradient shrinks, and eta sum |grad|^2/2 <= gap_(T/2) <= L R^2/(2 T + 2): with room",
     sq_grad_T,
@@ -336,9 +336,9 @@ true(
     *DESCENT,
     by="fedsgd",
 )
-false(
+record_false(
     "gd_long_gradient",
-    run(members=(1000,), x_0=1, eta=1, slopes=("1/1000",), L=1),
+    make_run(members=(1000,), x_0=1, eta=1, slopes=("1/1000",), L=1),
     cube=8 * L**2 * sq_distance_0 / T**3,
     over_TTN=8 * L**2 * sq_distance_0 / (T**2 * N),
     over_TTS=8 * L**2 * sq_distance_0 / (T**2 * S),
@@ -347,7 +347,7 @@ false(
 
 # Federated averaging among clients that are alike goes K T such steps.
 ALIKE = (Eq(G, 0), Eq(eta_g, 1), Eq(eta_l * L, 1), SMOOTH, CONVEX, DISSIMILAR, EXACT_GRADIENTS)
-true(
+record_true(
     "fedavg_alike_long",
     "Drori and Teboulle 2014, theorem 3.1, with room, for K T steps",
     gap_T,
@@ -374,7 +374,7 @@ def two_axes(K, T):
     return Case("run_large_fedavg", instance, dict(eta_l=Q(1), eta_g=Q(1)), {})
 
 
-false(
+record_false(
     "fedavg_alike_long",
     two_axes(100, 100),
     over_KKT=4 * L * sq_distance_0 / (K**2 * T),
@@ -386,7 +386,7 @@ false(
 )
 
 # Gradients: f(x+) <= f(x) - eta/2 |grad f(x)|^2 where eta L <= 1; twice that, and more, with room.
-true(
+record_true(
     "sgd_gradients",
     "Ghadimi and Lan 2013, with room",
     mean_sq_grad,
@@ -399,29 +399,29 @@ true(
     ALL_CLIENTS,
     by="fedsgd",
 )
-false(
+record_false(
     "sgd_gradients",
-    run(x_0=1, T=1000, members=(1000,), eta="1/2"),
+    make_run(x_0=1, T=1000, members=(1000,), eta="1/2"),
     start_over_TT=20 * gap_0 / (eta * T**2) + 20 * L * eta * sigma**2 / N,
     start_power=20 * gap_0 / (eta * T * sqrt(T)) + 20 * L * eta * sigma**2 / N,
     start_over_TN=20 * gap_0 / (eta * T * N) + 20 * L * eta * sigma**2 / N,
     start_over_TS=20 * gap_0 / (eta * T * S) + 20 * L * eta * sigma**2 / N,
     start_exponential=20 * gap_0 / eta * exp(-T / 50) + 20 * L * eta * sigma**2 / N,
 )
-false(
+record_false(
     "sgd_gradients",
-    run(noise=1, members=(1000,), eta="1/2"),
+    make_run(noise=1, members=(1000,), eta="1/2"),
     noise_over_NN=20 * gap_0 / (eta * T) + 20 * L * eta * sigma**2 / N**2,
     noise_over_NT=20 * gap_0 / (eta * T) + 20 * L * eta * sigma**2 / (N * T),
 )
-false(
+record_false(
     "sgd_gradients",
-    run(noise=1, members=(1000,), eta="1/100"),
+    make_run(noise=1, members=(1000,), eta="1/100"),
     noise_second_order=20 * gap_0 / (eta * T) + 20 * (L * eta) ** 2 * sigma**2 / N,
 )
 
 # Cohorts, by theorem 2.2 of Cochran
-true(
+record_true(
     "cohort_room",
     "Cochran 1977, theorem 2.2, with room",
     cohort_error,
@@ -430,36 +430,36 @@ true(
     DISSIMILAR,
     *SAMPLED,
 )
-false(
+record_false(
     "cohort_room",
-    cohort((500, 500), (0, 2), 500, 1),
+    make_cohort((500, 500), (0, 2), 500, 1),
     over_SS=20 * (sigma**2 + rho_s * G**2) / S**2,
     over_SN=20 * (sigma**2 + rho_s * G**2) / (S * N),
 )
-false(
+record_false(
     "cohort_room",
-    cohort((1000,), (0,), 500, 1),
+    make_cohort((1000,), (0,), 500, 1),
     only_noise_over_SS=20 * (sigma**2 / S + rho_s * G**2) / S,
     noise_over_SN=20 * (sigma**2 / N + rho_s * G**2) / S,
     noise_over_S_root_S=20 * (sigma**2 / sqrt(S) + rho_s * G**2) / S,
 )
-false(
+record_false(
     "cohort_room",
-    cohort((500, 500), (0, 2), 30),
+    make_cohort((500, 500), (0, 2), 30),
     only_spread_over_SS=20 * (sigma**2 + rho_s * G**2 / S) / S,
     spread_over_N=20 * (sigma**2 / S + rho_s * G**2 / N),
     spread_over_SN=20 * (sigma**2 + rho_s * G**2 / N) / S,
 )
-false(
+record_false(
     "cohort_room",
-    cohort((500, 500), (0, 2), 990),
+    make_cohort((500, 500), (0, 2), 990),
     rho_squared=20 * (sigma**2 + rho_s**2 * G**2) / S,
     fraction_left=20 * (sigma**2 + rho_s * G**2 * (N - S) / N) / S,
 )
 
 # One local step, as in house check 1, with room
 shrinking = (1 - u * mu) ** T * sq_distance_0
-true(
+record_true(
     "one_step_room",
     "house check 1, with room",
     sq_distance_T,
@@ -472,9 +472,9 @@ true(
     *SAMPLED,
     by="fedavg",
 )
-false(
+record_false(
     "one_step_room",
-    run(members=(1000,), noise=1, eta_l="1/2", eta_g=1),
+    make_run(members=(1000,), noise=1, eta_l="1/2", eta_g=1),
     over_NN=shrinking + 20 * u * sigma**2 / (N**2 * mu),
     over_NT=shrinking + 20 * u * sigma**2 / (N * T * mu),
     over_NS=shrinking + 20 * u * sigma**2 / (N * S * mu),
@@ -483,7 +483,7 @@ false(
 # The bias of a round on quadratics (verify.textbook, fedavg_bias): clients with curvatures 1 and 0
 # under opposite pulls miss each other by half of eta^2 K (K - 1)/2.
 bias = eta_l**2 * L * zeta / 2
-true(
+record_true(
     "bias_room",
     "derived in verify.textbook, with room",
     sqrt(sq_distance_T),
@@ -499,9 +499,9 @@ true(
     ALL_CLIENTS,
     by="fedavg",
 )
-false(
+record_false(
     "bias_room",
-    run(**HALVES, K=1000, T=1, eta_l="1/1000", eta_g=1),
+    make_run(**HALVES, K=1000, T=1, eta_l="1/1000", eta_g=1),
     linear=sqrt(sq_distance_0) + 10 * bias * (K - 1),
     over_N=sqrt(sq_distance_0) + 10 * bias * K * (K - 1) / N,
 )
@@ -524,21 +524,21 @@ def mixed_round(slopes=(1, 0), x=0, S=1000, K=1000, sigma=0, sigma_c=0, eta="1/1
 
 
 client = 2 * m.sigma**2 / (m.K * m.S)
-false(
+record_false(
     "lemmaD9",
     mixed_round(sigma_c=1),
     D9,
     central_over_K=path + room(client, m.sigma_c**2 / m.K) + 2 * m.eta_tilde**2 * m.sq_grad,
     central_over_S=path + room(client, m.sigma_c**2 / m.S) + 2 * m.eta_tilde**2 * m.sq_grad,
 )
-false(
+record_false(
     "lemmaD9",
     mixed_round(sigma=1),
     D9,
     client_over_SS=path + room(client / m.S, m.sigma_c**2) + 2 * m.eta_tilde**2 * m.sq_grad,
     client_over_KK=path + room(client / m.K, m.sigma_c**2) + 2 * m.eta_tilde**2 * m.sq_grad,
 )
-false(
+record_false(
     "lemmaD9",
     mixed_round(x=1),
     D9,
@@ -549,21 +549,21 @@ false(
 D11 = discover.claim("mixed.lemmaD11_separated").replace("house.lemmaD11", also=())
 away = 16 * m.K**2 * m.eta**2 * m.beta * m.gap
 jumps, common = 2 * m.K * m.eta**2 * m.sigma**2, 4 * m.K**2 * m.eta**2 * m.sigma_c**2
-false(
+record_false(
     "lemmaD11",
     mixed_round(sigma=1),
     D11,
     client_constant=away + 20 * m.eta**2 * m.sigma**2 + common,
     client_over_S=away + jumps / m.S + common,
 )
-false(
+record_false(
     "lemmaD11",
     mixed_round(sigma_c=1),
     D11,
     central_linear=away + jumps + common / m.K,
     central_over_S=away + jumps + common / m.S,
 )
-false(
+record_false(
     "lemmaD11",
     mixed_round((1, 1), x=1),
     D11,
@@ -583,7 +583,7 @@ def fsl_round(sigma=0, tilts=(0, 0), S=1000, gamma=0, sigma_0=0, K_0=1, eta_0="1
     return Case("fsl_large", instance, dict(eta_0=Q(eta_0), eta_g=Q(10**6), gamma=Q(gamma)), {})
 
 
-false(
+record_false(
     "step28",
     fsl_round(sigma=1, S=100),
     STEP28,
@@ -591,20 +591,20 @@ false(
     noise_over_SN=whole.subs(fsl.sigma, fsl.sigma / sqrt(fsl.N)),
     noise_over_KKS=whole.subs(fsl.sigma, fsl.sigma / sqrt(fsl.K)),
 )
-false(
+record_false(
     "step28",
     fsl_round(tilts=(1, -1), S=100),
     STEP28,
     spread_over_SS=whole.subs(fsl.G, fsl.G / sqrt(fsl.S)),
     spread_over_SN=whole.subs(fsl.G, fsl.G / sqrt(fsl.N)),
 )
-false(
+record_false(
     "step28",
     fsl_round(tilts=(1, -1), S=990),
     STEP28,
     spread_rho_squared=whole.subs(fsl.G, fsl.G * sqrt((fsl.N - fsl.S) / fsl.N)),
 )
-false(
+record_false(
     "step28",
     fsl_round(gamma="1/10", sigma_0=1, K_0=100, eta_0="1/100000"),
     STEP28,
@@ -615,8 +615,8 @@ FALSE = {name: each.claim for name, each in FAILING.items()}
 BASES = {name: each.base for name, each in FAILING.items()}
 
 
-def fails(name):
+def certainly_fails(name):
     """Whether a false statement certainly fails at the instance given with it, inside its
     hypotheses."""
-    found = answer(FAILING[name].claim, FAILING[name].case)
+    found = answer_at(FAILING[name].claim, FAILING[name].case)
     return found.violated and not any(found.failing())

@@ -19,25 +19,25 @@ from fedtheory.app import package
 from fedtheory.verify import campaign
 
 
-def begun(out, prefixes):
+def begin_campaign(out, prefixes):
     """The campaign as a process of its own."""
     asked = ["--budget", str(campaign.SMOKE), "--out", str(out), *prefixes]
     command = [sys.executable, "-m", "fedtheory", "verify", *asked]
     return subprocess.Popen(command, stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL)
 
 
-def kept(out):
+def count_kept(out):
     """How many results are kept, and how many files are being written."""
     store = out / package.RESULTS
     return len(list(store.glob("*.sealed"))), len(list(store.glob(".*.part")))
 
 
-def killed(out, prefixes, moment):
+def kill_campaign(out, prefixes, moment):
     """Kill a campaign so long after the first result that it keeps; (seconds that it ran, results
     kept, files in mid-write), None where it had ended."""
-    before, start = kept(out)[0], time.monotonic()
-    process = begun(out, prefixes)
-    while process.poll() is None and kept(out)[0] == before:
+    before, start = count_kept(out)[0], time.monotonic()
+    process = begin_campaign(out, prefixes)
+    while process.poll() is None and count_kept(out)[0] == before:
         time.sleep(0.002)
     try:
         process.wait(moment)
@@ -45,25 +45,25 @@ def killed(out, prefixes, moment):
     except subprocess.TimeoutExpired:
         process.kill()
         process.wait()
-    return (time.monotonic() - start, *kept(out))
+    return (time.monotonic() - start, *count_kept(out))
 
 
-def series(folder, prefixes, kills, seed, say=print):
+def kill_series(folder, prefixes, kills, seed, say=print):
     """Whether the ledger of a campaign that was killed so often is that of one in peace."""
     chance, peace, other = random.Random(seed), folder / "peace", folder / "killed"
     start = time.monotonic()
-    status = begun(peace, prefixes).wait()
+    status = begin_campaign(peace, prefixes).wait()
     whole = time.monotonic() - start
-    say(f"in peace: {whole:.1f} s, {kept(peace)[0]} results, exit {status}")
+    say(f"in peace: {whole:.1f} s, {count_kept(peace)[0]} results, exit {status}")
     late = 0
     for n in range(1, kills + 1):
-        found = killed(other, prefixes, chance.uniform(0, whole / kills))
+        found = kill_campaign(other, prefixes, chance.uniform(0, whole / kills))
         late += found is None
         text = "it had ended"
         if found:
             text = "killed after {:.2f} s, {} results kept, {} in mid-write".format(*found)
         say(f"kill {n}: {text}")
-    ended = begun(other, prefixes).wait()
+    ended = begin_campaign(other, prefixes).wait()
     one, two = (path / "ledger.json" for path in (peace, other))
     same = status == ended == 0 and one.read_bytes() == two.read_bytes()
     say(f"then finished: {'the same' if same else 'NOT the same'} bytes of ledger.json")
@@ -78,7 +78,7 @@ def main(argv=None):
     asked = parser.parse_args(argv)
     with tempfile.TemporaryDirectory(prefix="fedtheory-killing-") as folder:
         say = lambda text: print(text, flush=True)
-        return 0 if series(Path(folder), asked.prefixes, asked.kills, asked.seed, say) else 1
+        return 0 if kill_series(Path(folder), asked.prefixes, asked.kills, asked.seed, say) else 1
 
 
 if __name__ == "__main__":

@@ -18,7 +18,7 @@ from fedtheory.verify import growing, hundreds, textbook
 FALSE = {**textbook.FALSE, **hundreds.FALSE, **growing.FALSE}
 
 
-def refuted(claim, budget, seed=0):
+def refute_claim(claim, budget, seed=0):
     """(verdict, whether its document replays as JSON text and states this claim)."""
     verdict = checking.check(claim, budget=budget, seed=seed)
     if verdict.status != "violated":
@@ -47,7 +47,7 @@ def main(arguments=None):
     for name, claim in claims.items():
         for seed in range(given.seeds):
             begun = time.process_time()
-            verdict, replays = refuted(claim, given.budget, seed)
+            verdict, replays = refute_claim(claim, given.budget, seed)
             tries += 1
             escaped += [] if replays else [(name, verdict)]
             print(

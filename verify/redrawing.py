@@ -16,46 +16,48 @@ MOST = 2**27  # bytes of one figure's arrays
 INDICES = ("figures.json", "findings.json")
 
 
-def again(drawn, differ, compute=False):
+def draw_again(drawn, differ, compute=False):
     """({name: bytes} as the arrays give them, figures that were drawn, figures that are absent);
     `drawn` is {name: bytes}, `differ` is told what differs."""
     with tempfile.TemporaryDirectory(prefix="fedtheory-figures-") as folder:
         out, made, failed = Path(folder), [], []
-        for name, scale in _index(drawn, differ):
-            (made if _made(name, scale, drawn, out, differ, compute) else failed).append(name)
+        for name, scale in _known_index(drawn, differ):
+            (made if _make_figure(name, scale, drawn, out, differ, compute) else failed).append(
+                name
+            )
         mine = {
             name: content
-            for name, content in package.contents(out)[0].items()
+            for name, content in package.folder_contents(out)[0].items()
             if Path(name).name != outputs.LOG
         }
     for name in sorted({*mine, *drawn}):
         if name not in drawn:
             differ(f"figures/{name}: it is missing")
-        elif name not in mine and not any(_of(name, figure) for figure in failed):
+        elif name not in mine and not any(_belongs_to(name, figure) for figure in failed):
             differ(f"figures/{name}: no figure here makes it")
         elif mine.get(name, drawn[name]) != drawn[name]:
             differ(f"figures/{name}: it is not what its arrays give")
-    return mine, made, [name for name in figures.ids() if name not in made]
+    return mine, made, [name for name in figures.figure_ids() if name not in made]
 
 
-def _of(file, figure):
+def _belongs_to(file, figure):
     """Whether a file is one of a figure's, or an index of all."""
     return file in INDICES or file.removeprefix("data/").startswith((f"{figure}.", f"{figure}-"))
 
 
-def _index(drawn, differ):
+def _known_index(drawn, differ):
     """(figure, scale) of the index, those that are known here."""
     if "figures.json" not in drawn:
         return []
     try:
         rows = [
             (row["figure"], row["scale"])
-            for row in ledger.parsed(drawn["figures.json"], "figures.json")
+            for row in ledger.parse_json(drawn["figures.json"], "figures.json")
         ]
         good = [
             (name, scale)
             for name, scale in rows
-            if name in figures.ids() and scale in figures.SCALES
+            if name in figures.figure_ids() and scale in figures.SCALES
         ]
     except (FedtheoryError, KeyError, TypeError) as error:
         differ(f"figures/figures.json: it is no index of figures, {error}")
@@ -65,9 +67,9 @@ def _index(drawn, differ):
     return list(dict(good).items())
 
 
-def _made(name, scale, drawn, out, differ, compute):
+def _make_figure(name, scale, drawn, out, differ, compute):
     """Write all files of a figure; whether its arrays were there."""
-    file = _store.path("data", name, scale).as_posix()
+    file = _store.arrays_path("data", name, scale).as_posix()
     if file not in drawn:
         others = [other for other in drawn if other.startswith(f"data/{name}-{scale}-")]
         differ(
@@ -76,11 +78,11 @@ def _made(name, scale, drawn, out, differ, compute):
         )
         return False
     try:
-        record, data = figures.figure(name), _store.load(io.BytesIO(drawn[file]), file, MOST)
-        _store.save(out / file, data)
-        _export.export(name, record, data, scale, out)
-        if compute and not _alike(
-            data, _store.checked(name, record.compute(scale, lambda done, total: None))
+        record, data = figures.figure(name), _store.load_arrays(io.BytesIO(drawn[file]), file, MOST)
+        _store.save_arrays(out / file, data)
+        _export.export_figure(name, record, data, scale, out)
+        if compute and not _same_arrays(
+            data, _store.check_arrays(name, record.compute(scale, lambda done, total: None))
         ):
             differ(f"figures/{file}: its arrays are not those that are computed here")
     except Exception as error:  # whatever arrays of somebody else lead to
@@ -89,7 +91,7 @@ def _made(name, scale, drawn, out, differ, compute):
     return True
 
 
-def _alike(one, other):
+def _same_arrays(one, other):
     return one.keys() == other.keys() and all(
         one[label].dtype == other[label].dtype
         and one[label].shape == other[label].shape

@@ -14,8 +14,8 @@ from typing import NamedTuple
 
 import sympy
 
-from fedtheory.certificates.check_instance import numbers
-from fedtheory.search.instances import drawn
+from fedtheory.certificates.check_instance import read_numbers
+from fedtheory.search.instances import draw_case
 from fedtheory.settings import by_name, fitting
 from fedtheory.writing import plain
 
@@ -39,7 +39,7 @@ class Relative(NamedTuple):
 # ---------------------------------------------------------------- what keeps a claim true
 
 
-def weaker(base, random):
+def weaken(base, random):
     """A Relative that the base implies: one to three changes, each of which weakens."""
     claim, said = base, []
     for n in range(random.choice((1, 1, 2, 3))):
@@ -56,7 +56,9 @@ def weaker_line(claim, random):
     lines = list(claim.lines)
     at = random.randrange(len(lines))
     left, sign, right = lines[at]
-    more = something(claim, random, claim.expand(right).free_symbols if sign == "O" else None)
+    more = nonnegative_term(
+        claim, random, claim.expand(right).free_symbols if sign == "O" else None
+    )
     factor = random.choice(FACTORS)
     if sign == "==":
         sign = random.choice(("<=", ">="))
@@ -75,15 +77,15 @@ def weaker_line(claim, random):
         ways += [(left, sign, right / factor)] * 2 if right.is_nonnegative else []
         ways += [(factor * left, sign, right)] if left.is_nonnegative else []
     lines[at] = random.choice(ways)
-    return with_lines(claim, lines), f"line {at + 1}: " + said(lines[at])
+    return with_lines(claim, lines), f"line {at + 1}: " + show_line(lines[at])
 
 
-def said(line):
+def show_line(line):
     left, sign, right = line
     return f"{plain(left)} {sign} {plain(right)}"
 
 
-def something(claim, random, mentioned=None):
+def nonnegative_term(claim, random, mentioned=None):
     """A term that is nonnegative whatever happens: of symbols that the claim has, and so measured
     where it is; of an order's shape only of those that it mentions, since its constant may depend
     on the others."""
@@ -130,7 +132,7 @@ def more_assumed(claim, random):
 # ---------------------------------------------------------------- what may fail, and what does
 
 
-def removed(base, random):
+def remove_hypotheses(base, random):
     """A Relative without one to three of the base's hypotheses, or None where it has none."""
     own = [*base.assumes, *base.unstated]
     if not own:
@@ -141,7 +143,7 @@ def removed(base, random):
     return Relative(claim, base, "removed", "without " + ", ".join(names), dropped)
 
 
-def stronger(base, line, ratio, random):
+def strengthen(base, line, ratio, random):
     """A false Relative: the bound divided by less than the share of it that an instance attains,
     of which a ratio below 1 is no more, whatever it is counted over; None where sides may be
     negative."""
@@ -162,14 +164,14 @@ def stronger(base, line, ratio, random):
         with_lines(base, [(left, sign, right)]).replace(name=f"{base.id}.false"),
         base,
         "false",
-        f"line {line + 1}: {said((left, sign, right))}",
+        f"line {line + 1}: {show_line((left, sign, right))}",
     )
 
 
 # ---------------------------------------------------------------- judging by other means
 
 
-def value(claim, expr, values):
+def value_of(claim, expr, values):
     """An expression at numbers, by SymPy: a Float of many digits."""
     expr = claim.expand(expr)
     return expr.subs({s: values[s.name] for s in expr.free_symbols}, simultaneous=True).evalf(
@@ -193,7 +195,7 @@ def fails(claim, line, values):
     if sign == "O":
         return None
     try:
-        a, b = value(claim, left, values), value(claim, right, values)
+        a, b = value_of(claim, left, values), value_of(claim, right, values)
         scale = max(abs(a), abs(b), sympy.Float(1e-30)) * sympy.Float(10) ** -12
         gap = a - b
         return bool(
@@ -209,7 +211,7 @@ def fails(claim, line, values):
         return None
 
 
-def met(claim, assumption, values, held):
+def meets_hypothesis(claim, assumption, values, held):
     """Whether a hypothesis holds at numbers and in an instance that meets the conditions `held`;
     None: not known."""
     if assumption.condition is not None:
@@ -233,7 +235,7 @@ def drawn_cases(claim, count, seed):
     found = []
     for setting in fitting(claim) if all(sign != "O" for _, sign, _ in claim.lines) else ():
         for n in range(count):
-            case = drawn(claim, setting.name, seed + n)
+            case = draw_case(claim, setting.name, seed + n)
             if case is not None:
                 held = setting.ensures if setting.holds is None else setting.holds(case.instance)
                 found.append((at_numbers(case.values), held))
@@ -258,7 +260,7 @@ def objection(relative, verdict, cases=()):
         document = verdict.certificate
         if document.get("format") != "fedtheory counterexample 1":
             return ""  # an order fails along a family, of which no single member tells
-        instance, setting = numbers(document["instance"]), by_name(document["setting"])
+        instance, setting = read_numbers(document["instance"]), by_name(document["setting"])
         held = setting.ensures if setting.holds is None else setting.holds(instance)
         values = {}
         for name, text in {**document["values"], **document["numbers"]}.items():
@@ -268,20 +270,20 @@ def objection(relative, verdict, cases=()):
                     if "." not in text and "e" not in text
                     else sympy.Float(text, DIGITS)
                 )
-        gone = {a.name: met(base, a, values, held) for a in relative.dropped}
+        gone = {a.name: meets_hypothesis(base, a, values, held) for a in relative.dropped}
         freed = [name for name in document["values"] if name.startswith("any_")]
         if all(gone.values()) and gone and not freed:
             return f"its counterexample meets what was dropped: {', '.join(gone)}"
     if status in ("proved", "holds"):
         for values, held in cases:
             mine = {**values, **{f"any_{name}": number for name, number in values.items()}}
-            if all(met(claim, a, mine, held) is True for a in claim.assumptions):
+            if all(meets_hypothesis(claim, a, mine, held) is True for a in claim.assumptions):
                 for line in range(len(claim.lines)):
                     if fails(claim, line, mine):
                         return f"{status}, but line {line + 1} fails at {{{', '.join(f'{k}: {v}' for k, v in values.items())}}}"
     if status == "vacuous" and "contradict" in verdict.why:
         for values, held in cases:
-            if all(met(claim, a, values, held) is True for a in claim.assumptions):
+            if all(meets_hypothesis(claim, a, values, held) is True for a in claim.assumptions):
                 return f"vacuous, but its hypotheses hold at {values}"
     return ""
 
@@ -295,11 +297,11 @@ def drawn_relative(bases, seed, n):
         kind = random.choice(("weaker", "weaker", "removed", "false"))
         found = None
         if kind == "false" and verdict.tightness is not None and len(claim.lines) == 1:
-            found = stronger(claim, 0, verdict.tightness, random)
+            found = strengthen(claim, 0, verdict.tightness, random)
         elif kind == "weaker" and verdict.status != "violated":
-            found = weaker(claim, random)
+            found = weaken(claim, random)
         elif kind == "removed" and verdict.status != "violated":
-            found = removed(claim, random)
+            found = remove_hypotheses(claim, random)
         if found is not None:
             return found
     raise AssertionError("no relative can be made of these claims")

@@ -19,7 +19,7 @@ from random import Random
 from fedtheory import spreading, terminal
 from fedtheory.app import archive, ledger, package
 from fedtheory.errors import FedtheoryError, printable, refuse
-from fedtheory.terminal import Line, duration
+from fedtheory.terminal import Line, duration_text
 from fedtheory.verify import accepting, campaign, evidence, redrawing, reviewing
 
 SECONDS = 120.0  # of one core that a sample of searches may take, if its size is not asked for
@@ -119,11 +119,11 @@ def replay(
     if not folder.is_dir():
         refuse("--replay", "must be the folder of a package", str(folder))
     if rocq:
-        accepting.version()  # refused before anything is derived, where coqc is not at hand
+        accepting.coqc_version()  # refused before anything is derived, where coqc is not at hand
     begun = time.monotonic()
     report = differences(folder, every, executor, sample, seed, figures, say, rocq)
     print(json.dumps(report.as_dict(), indent=1) if as_json else report.text())
-    terminal.say(f"replay: it took {duration(time.monotonic() - begun)}")
+    terminal.say(f"replay: it took {duration_text(time.monotonic() - begun)}")
     return 1 if report.differs else 0
 
 
@@ -141,7 +141,7 @@ def differences(
     from fedtheory import discover
 
     report = Report()
-    files, unread = package.contents(folder)
+    files, unread = package.folder_contents(folder)
     report.differ(*unread, *package.unlike_sums(files))
     report.derived["checksums"] = len(files)
     report.unverified["files that nothing follows from"] = ["environment.json", "timings.json"]
@@ -149,7 +149,7 @@ def differences(
         folder / package.RESULTS
     ).is_dir()
     try:
-        book = package.opened(files.get("ledger.json", b""))
+        book = package.open_ledger(files.get("ledger.json", b""))
     except FedtheoryError as error:
         report.differ(f"ledger.json: {error}")
         return report
@@ -191,7 +191,7 @@ def differences(
         for name, content in files.items()
         if name.startswith("figures/")
     }
-    drawn, made, absent = redrawing.again(drawn, report.differ, every or figures)
+    drawn, made, absent = redrawing.draw_again(drawn, report.differ, every or figures)
     report.derived["figures"], report.absent["figures"] = len(made), absent
     report.unverified["figures' arrays (say --figures)"] = [] if every or figures else made
     report.derived["figures' arrays"] = len(made) if every or figures else 0
@@ -204,12 +204,12 @@ def differences(
 def _checkers(report, files, rocq):
     """What the package says of its certificates' checkers, asked again with `rocq`; None: nothing."""
     try:
-        theirs = accepting.opened(files)
+        theirs = accepting.read_acceptance(files)
     except FedtheoryError as error:
         report.differ(str(error))
         return None
     if theirs is not None and rocq:
-        found, report.derived["answers of checkers"] = accepting.unlike(theirs, files)
+        found, report.derived["answers of checkers"] = accepting.describe_differences(theirs, files)
         report.differ(*found)
     elif theirs is not None:
         report.unverified["answers of checkers (say --rocq)"] = [package.CHECKERS]
@@ -237,7 +237,7 @@ def _with_documents(verdict, files):
     if isinstance(file := verdict.get("certificate"), str):
         try:
             verdict["certificate"] = (
-                ledger.parsed(files[file], file) if file.startswith("certificates/") else None
+                ledger.parse_json(files[file], file) if file.startswith("certificates/") else None
             )
         except (FedtheoryError, KeyError):
             verdict["certificate"] = None
@@ -250,12 +250,13 @@ def _evidence(report, claims, verdicts, book):
     line = Line()
     look = line.progress("claims without a search")
     for done, claim in enumerate(claims, 1):
-        found = evidence.judged(claim, verdicts[claim.id], book["budget"], book["seed"])
+        found = evidence.judge_verdict(claim, verdicts[claim.id], book["budget"], book["seed"])
         report.differ(*(f"{claim.id}: {sentence}" for sentence in found.wrong))
         ratios += found.ratios
-        if evidence.shaped(verdicts[claim.id]):
+        if evidence.has_shape(verdicts[claim.id]):
             certificates += sum(
-                part["certificate"] is not None for part in evidence.parts(verdicts[claim.id])
+                part["certificate"] is not None
+                for part in evidence.verdict_parts(verdicts[claim.id])
             )
         if found.rests or found.wrong:
             left[claim] = found.rests
@@ -279,11 +280,11 @@ def _searches(report, left, verdicts, book, timings, every, executor, sample, se
     rest = (campaign.SLIDERS + EVIDENCE) * len(verdicts)
     terminal.say(
         f"replay: next {len(chosen)} of {len(ids)} searches, and the page: "
-        f"about {duration(min(took + rest, 1e9))} of one core"
+        f"about {duration_text(min(took + rest, 1e9))} of one core"
     )
     if chosen:
         with tempfile.TemporaryDirectory(prefix="fedtheory-replay-") as store:
-            results = campaign.run(
+            results = campaign.run_campaign(
                 [ids[name] for name in chosen],
                 book["budget"],
                 book["seed"],
@@ -317,7 +318,7 @@ def _sliders(claims, executor):
     names, made, line = [claim.id for claim in claims if claim.lines], {}, Line()
     look = line.progress("sliders of the page")
     tasks = [(name,) for name in names]
-    with closing(spreading.done(package.explored, tasks, executor)) as batches:
+    with closing(spreading.iter_completed(package.slider_json, tasks, executor)) as batches:
         for found in batches:
             made.update({names[n]: text for n, text in found.items()})
             look(len(made), len(names))
@@ -328,8 +329,8 @@ def _sliders(claims, executor):
 def _remade(report, files, book, entries, claims, verdicts, drawn, sliders, checkers=None):
     """Make ledger, certificates and page again from what was derived, and compare them with what is
     there."""
-    shaped = {name: verdict for name, verdict in verdicts.items() if evidence.shaped(verdict)}
-    made, certificates = ledger.made(
+    shaped = {name: verdict for name, verdict in verdicts.items() if evidence.has_shape(verdict)}
+    made, certificates = ledger.build_ledger(
         [claim for claim in claims if claim.id in shaped],
         shaped,
         book["budget"],
@@ -354,23 +355,24 @@ def _remade(report, files, book, entries, claims, verdicts, drawn, sliders, chec
             *(
                 f"{mine['id']}: its verdict names other files than its certificates'"
                 for part, other in zip(
-                    evidence.parts(mine["verdict"]), evidence.parts(theirs["verdict"])
+                    evidence.verdict_parts(mine["verdict"]),
+                    evidence.verdict_parts(theirs["verdict"]),
                 )
                 if part["certificate"] != other.get("certificate")
             )
         )
-    if book.get("counts") != ledger.counts(made["claims"]):
+    if book.get("counts") != ledger.count_statuses(made["claims"]):
         report.differ("ledger.json: its counts are not those of its claims")
-    if not report.differs and files["ledger.json"] != ledger.text(made):
+    if not report.differs and files["ledger.json"] != ledger.json_text(made):
         report.differ("ledger.json: it holds more, or in another order, than what was derived here")
     if isinstance(book.get("sources"), str) and isinstance(
         book.get("libraries"), dict
     ):  # named above if they differ
         made.update(sources=book["sources"], libraries=book["libraries"])
     for name, document in certificates.items():
-        if name in files and files[name] != ledger.text(document):
+        if name in files and files[name] != ledger.json_text(document):
             report.differ(f"{name}: it is not written as certificates are here")
-    beside = archive.beside(made, certificates, _timings(files), drawn)
+    beside = archive.files_beside_ledger(made, certificates, _timings(files), drawn)
     report.differ(
         *(
             f"{name}: it is not what was derived here"
@@ -387,7 +389,7 @@ def _remade(report, files, book, entries, claims, verdicts, drawn, sliders, chec
         ),
         *(f"{name}: it is missing" for name in sorted(expected) if name not in files),
     )
-    page = package.page(
+    page = package.render_page(
         made,
         package.pictures({f"figures/{name}": content for name, content in drawn.items()}),
         checkers,
@@ -397,8 +399,8 @@ def _remade(report, files, book, entries, claims, verdicts, drawn, sliders, chec
     if package.unpacked(files.get("index.html", b"")) != package.unpacked(page):
         report.differ("index.html: it is not the page that was derived here")
     if archive.CRATE in files:
-        day = archive.day_of(files) or archive.today()
-        if files[archive.CRATE] != archive.crate(made, _apart(files), day):
+        day = archive.day_of(files) or archive.crate_date()
+        if files[archive.CRATE] != archive.describe_crate(made, _apart(files), day):
             report.differ(f"{archive.CRATE}: it is not of these files")
 
 
@@ -410,7 +412,7 @@ def _apart(files):
 def _timings(files):
     """What claims cost, as the package tells; what has no shape is named elsewhere."""
     try:
-        found = ledger.parsed(files["timings.json"], "timings.json")
+        found = ledger.parse_json(files["timings.json"], "timings.json")
         return {name: dict(row) for name, row in found.items() if row["seconds"] >= 0}
     except (FedtheoryError, KeyError, TypeError, ValueError, AttributeError):
         return {}
@@ -419,30 +421,30 @@ def _timings(files):
 def _sources(files, book):
     """Files and libraries that are not those that made the package."""
     try:
-        theirs = ledger.parsed(files.get("sources.json", b""), "sources.json")
+        theirs = ledger.parse_json(files.get("sources.json", b""), "sources.json")
     except FedtheoryError as error:
         return [f"sources.json: {error}"]
-    if not isinstance(theirs, dict) or ledger.digest(theirs) != book.get("sources"):
+    if not isinstance(theirs, dict) or ledger.digest_of(theirs) != book.get("sources"):
         return ["sources.json: it is not what ledger.json names as its sources"]
-    ours = ledger.sources()
+    ours = ledger.source_hashes()
     found = [
         f"{name}: this source is not the one that made the package"
         for name in sorted({*ours, *theirs})
         if ours.get(name) != theirs.get(name)
     ]
     more = [f"... and {len(found) - 5} further sources"] if len(found) > 5 else []
-    if not found and files["sources.json"] != ledger.text(ours):
+    if not found and files["sources.json"] != ledger.json_text(ours):
         found = ["sources.json: it is not written as sources are here"]
     libraries = book.get("libraries") if isinstance(book.get("libraries"), dict) else {}
-    names = dict.fromkeys([*ledger.libraries(), *libraries])
+    names = dict.fromkeys([*ledger.library_versions(), *libraries])
     return (
         found[:5]
         + more
         + [
             f"{name}: the package was made with {libraries.get(name)}, here is "
-            f"{ledger.libraries().get(name)}"
+            f"{ledger.library_versions().get(name)}"
             for name in names
-            if libraries.get(name) != ledger.libraries().get(name)
+            if libraries.get(name) != ledger.library_versions().get(name)
         ]
     )
 
@@ -475,13 +477,13 @@ def _beside(files, book):
         ),
     ):
         try:
-            data = ledger.parsed(files.get(name, b""), name)
-            if not good(data) or files[name] != ledger.text(data):
+            data = ledger.parse_json(files.get(name, b""), name)
+            if not good(data) or files[name] != ledger.json_text(data):
                 found.append(f"{name}: it has not the shape that it is made in")
             elif name == "environment.json":
                 found += [
                     f"{name}: the package was drawn with {data[name]}, here is {ours}"
-                    for name, ours in package.drawers().items()
+                    for name, ours in package.drawing_versions().items()
                     if data[name] != ours
                 ]
         except FedtheoryError as error:

@@ -44,68 +44,73 @@ def make(out, asked, say=None):
     if shard:
         return _part(out, asked, say)
     if merge:
-        _merged(out, asked)
-    kernel = accepting.version() if rocq else None
+        _merge_shards(out, asked)
+    kernel = accepting.coqc_version() if rocq else None
     pictures = out.parent / "figures"
     store = out / package.RESULTS
     if figures:  # what is true first: figures take longer
         claims = _claims(prefixes)
-        results = campaign.run(claims, budget, seed, _store(out), executor, say)
-        terminal.say(f"{counted(results)}; figures are drawn next")
+        results = campaign.run_campaign(claims, budget, seed, _store(out), executor, say)
+        terminal.say(f"{count_statuses(results)}; figures are drawn next")
         _draw(pictures)
-    drawn = package.figures(pictures)
-    made_from = ledger.digest(
+    drawn = package.figure_files(pictures)
+    made_from = ledger.digest_of(
         [
             ledger.FORMAT,
             budget,
             seed,
             sorted(prefixes),
-            ledger.libraries(),
-            ledger.sources(),
-            [file.source for file in brought.files()],
+            ledger.library_versions(),
+            ledger.source_hashes(),
+            [file.source for file in brought.list_files()],
             _assets(),
-            package.drawers(),
-            package.listing(drawn).decode(),
+            package.drawing_versions(),
+            package.checksum_listing(drawn).decode(),
             kernel,
         ]
     )
-    kept, unread = package.contents(out) if (store / STAMP).is_file() else ({}, [])
+    kept, unread = package.folder_contents(out) if (store / STAMP).is_file() else ({}, [])
     if (
         kept
         and not unread
         and not package.unlike_sums(kept)
-        and _stamp(store) == _made(made_from, kept)
+        and _stamp(store) == _made_from_digest(made_from, kept)
     ):
-        book = package.opened(kept["ledger.json"])
+        book = package.open_ledger(kept["ledger.json"])
         terminal.say(f"nothing changed since {out} was made")
     else:
         claims = _claims(prefixes)
-        results = campaign.run(claims, budget, seed, _store(out), executor, say, pages=True)
+        results = campaign.run_campaign(
+            claims, budget, seed, _store(out), executor, say, pages=True
+        )
         # of two campaigns at once one makes the package, then the other
         with files.alone(store / "lock"):
             book = _anew(out, store, drawn, asked, claims, results)
-            kept, _ = package.contents(out)
-            ledger.write(store / STAMP, private.sealed(STAMP, _made(made_from, kept)))
+            kept, _ = package.folder_contents(out)
+            ledger.write(store / STAMP, private.seal(STAMP, _made_from_digest(made_from, kept)))
     if asked.zip:
         folder, name = outputs.at(asked.zip, "--zip")
-        folder.write({name: archive.zipped(kept)})
+        folder.write({name: archive.zip_package(kept)})
     wrong = any(entry["verdict"]["kind"] == "error" for entry in book["claims"])
     print(as_data(book, out) if as_json else summary(book, out))
     if rocq:
-        said, where = accepting.opened(kept), sys.stderr if as_json else sys.stdout
-        print("\n".join([accepting.told(said), *accepting.refused(said)]), file=where)
-        wrong = wrong or bool(accepting.refused(said))
+        said, where = accepting.read_acceptance(kept), sys.stderr if as_json else sys.stdout
+        print(
+            "\n".join([accepting.describe_accepted(said), *accepting.describe_refused(said)]),
+            file=where,
+        )
+        wrong = wrong or bool(accepting.describe_refused(said))
     return 1 if wrong else 0
 
 
-def _made(made_from, files):
+def _made_from_digest(made_from, files):
     """What a package was made from, and what it is: both must be as they were for there to be
     nothing to do."""
-    return f"{made_from} {ledger.digest(files[package.SUMS].decode())}".encode()
+    return f"{made_from} {ledger.digest_of(files[package.SUMS].decode())}".encode()
 
 
 def _stamp(store):
-    return private.opened(STAMP, (store / STAMP).read_bytes())
+    return private.unseal(STAMP, (store / STAMP).read_bytes())
 
 
 def _claims(prefixes):
@@ -117,8 +122,8 @@ def _claims(prefixes):
 
 def _part(out, asked, say):
     """Check the claims of one shard and keep what is found; no package is made of a part."""
-    claims = campaign.shard(_claims(asked.prefixes), *asked.shard)
-    campaign.run(claims, asked.budget, asked.seed, _store(out), asked.executor, say)
+    claims = campaign.claims_of_shard(_claims(asked.prefixes), *asked.shard)
+    campaign.run_campaign(claims, asked.budget, asked.seed, _store(out), asked.executor, say)
     which, of = asked.shard
     told = dict(shard=which, of=of, claims=len(claims), out=str(out))
     text = f"shard {which}/{of}: {len(claims)} claims are decided in {out}"
@@ -126,14 +131,14 @@ def _part(out, asked, say):
     return 0
 
 
-def _merged(out, asked):
+def _merge_shards(out, asked):
     """Take in what shards found."""
     for folder in asked.merge:
         if not (folder / package.RESULTS).is_dir():
             refuse("--merge", "must be folders of campaigns over shards", str(folder))
     others = [folder / package.RESULTS for folder in asked.merge]
     claims, store = _claims(asked.prefixes), _store(out)
-    missing = campaign.merged(claims, asked.budget, asked.seed, store, others)
+    missing = campaign.merge_folders(claims, asked.budget, asked.seed, store, others)
     if missing:
         some = ", ".join(missing[:3]) + ", ..." * (len(missing) > 3)
         raise campaign.Broken(
@@ -145,7 +150,7 @@ def _merged(out, asked):
 def _anew(out, store, drawn, asked, claims, results):
     from fedtheory import jit
 
-    book, certificates = ledger.made(
+    book, certificates = ledger.build_ledger(
         claims,
         {name: result["verdict"] for name, result in results.items()},
         asked.budget,
@@ -159,24 +164,26 @@ def _anew(out, store, drawn, asked, claims, results):
         name: dict(seconds=result["seconds"], megabytes=result["megabytes"])
         for name, result in results.items()
     }
-    aside = package.build(
+    aside = package.build_package(
         out,
         book,
         certificates,
         {
             "timings.json": timings,
-            "sources.json": ledger.sources(),
+            "sources.json": ledger.source_hashes(),
             "environment.json": dict(
                 jit.manifest(),
-                **ledger.libraries(),
-                **package.drawers(),
+                **ledger.library_versions(),
+                **package.drawing_versions(),
                 system=platform.platform(),
                 processor=_processor(),
                 cores=os.cpu_count(),
             ),
         },
         drawn,
-        accepting.asked(certificates, store, os.cpu_count(), _progress) if asked.rocq else None,
+        accepting.ask_checkers(certificates, store, os.cpu_count(), _progress)
+        if asked.rocq
+        else None,
         {name: result["explored"] for name, result in results.items() if "explored" in result},
         {key: one for result in results.values() for key, one in result["derived"].items()},
     )
@@ -196,13 +203,13 @@ def _ours(out):
         refuse("--out", "must be a folder", str(out))
     store = out / package.RESULTS
     there = [path for path in (*_inside(out), *_inside(store)) if path != store]
-    if there and (store.is_symlink() or not private.marked(store)):
+    if there and (store.is_symlink() or not private.bears_mark(store)):
         refuse(
             "--out",
             "must be a new or an empty folder, or one of an earlier campaign of this user's",
             str(out),
         )
-    package.linked(out)
+    package.refuse_links(out)
 
 
 def _inside(folder):
@@ -263,7 +270,7 @@ def plots(drawn):
 def _entries(drawn, file, *names):
     """The entries of an index of figures; what is none counts as absent."""
     try:
-        entries = ledger.parsed(drawn.get(file, b"[]"), file)
+        entries = ledger.parse_json(drawn.get(file, b"[]"), file)
     except InvalidInput:
         return []
     return (
@@ -293,7 +300,7 @@ def _processor():
     )
 
 
-def shown(page):
+def open_page(page):
     """Open a page in the browser of a desktop; what happened, in words. A terminal's browser is not
     started."""
     import webbrowser
@@ -309,7 +316,7 @@ def shown(page):
     )
 
 
-def counted(results):
+def count_statuses(results):
     """How many claims have each status, in words."""
     counts = Counter(result["verdict"]["status"] for result in results.values())
     told = (f"{counts[status]} {status}" for status in sorted(counts))

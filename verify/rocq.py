@@ -41,37 +41,41 @@ def inside(name, content):
                 yield key, value
 
 
-def nudged(text):
+def nudge_number(text):
     """A number moved: the first that is computed, or a side of the conclusion."""
     computed = re.search(r"(?m)^Lemma B[0-9]+ : \w+ = (?P<line>[^\n]+)\.$", text)
     if computed:
-        return replaced(text, computed, f"{computed['line']} + 1 / 1000")
-    return replaced(text, last(text), f"{last(text)['line']} + 1 / 1000")
+        return replace_line(text, computed, f"{computed['line']} + 1 / 1000")
+    return replace_line(text, last(text), f"{last(text)['line']} + 1 / 1000")
 
 
-def turned(text):
+def turn_conclusion(text):
     """The last theorem's conclusion with its relation the other way round."""
     at = last(text)
     line, found = at["line"], re.search(r" (<=|>=|<>|<|>|=) (?=[^<>=]*$)", at["line"])
     other = f"{line[: found.start()]} {TURNED[found[1]]} {line[found.end() :]}"
-    return replaced(text, at, other)
+    return replace_line(text, at, other)
 
 
-def shortened(text):
+def drop_last_step(text):
     """The last proof without its last step."""
     start = text.rindex("\nProof.", 0, text.rindex("Qed."))
     proof = text[start : text.rindex("Qed.")].rstrip().split("\n")
     return "\n".join([text[:start], *proof[1:-1], text[text.rindex("Qed.") :]])
 
 
-BROKEN = {"a number nudged": nudged, "the line turned": turned, "a step left out": shortened}
+BROKEN = {
+    "a number nudged": nudge_number,
+    "the line turned": turn_conclusion,
+    "a step left out": drop_last_step,
+}
 
 
 def last(text):
     return list(CONCLUSION.finditer(text))[-1]
 
 
-def replaced(text, at, line):
+def replace_line(text, at, line):
     return text[: at.start("line")] + line + text[at.end("line") :]
 
 
@@ -111,13 +115,13 @@ def one(name, document, given, tally):
         file = f"{re.sub('[^A-Za-z0-9]', '_', name)}.v"
         outputs.Folder(given.keep, "--keep").write({file: text.encode()})
     names = theorems(text)
-    answer = coqc.judged(text, names)
+    answer = coqc.judge_file(text, names)
     tally["accepted"] += answer.accepted
     tally["wrong"] += not answer.accepted
     said = f"accepted, {len(names)} theorems" if answer.accepted else f"REFUSED: {answer.why}"
     print(f"{name}: {said}, {answer.seconds:.1f} s", flush=True)
     for what, broken in {} if given.unbroken else BROKEN.items():
-        if coqc.judged(broken(text), names).accepted:
+        if coqc.judge_file(broken(text), names).accepted:
             tally["wrong"] += 1
             print(f"{name}: ACCEPTED with {what}", flush=True)
         else:

@@ -29,7 +29,7 @@ from pathlib import Path
 from fedtheory import discover, sources
 from fedtheory.app import ledger
 from fedtheory.errors import FedtheoryError
-from fedtheory.terminal import duration
+from fedtheory.terminal import duration_text
 from fedtheory.verdicts import checking
 from fedtheory.verdicts.verdict import Verdict
 from fedtheory.verify import (
@@ -44,7 +44,7 @@ from fedtheory.verify import (
     relatives,
     textbook,
 )
-from fedtheory.verify.textbook import TIGHT, reached
+from fedtheory.verify.textbook import TIGHT, reach_ratio
 
 TRUE = {**textbook.TRUE, **hundreds.TRUE}
 LOOK = dict(
@@ -60,8 +60,8 @@ class Store:
         self.found, self.path = {}, None
         if folder is not None:
             folder.mkdir(parents=True, exist_ok=True)
-            reached = sources.digest(["fedtheory.verify.soundness"])
-            name = ledger.digest([reached, ledger.libraries(), settings])[:16]
+            reached = sources.digest_of_reach(["fedtheory.verify.soundness"])
+            name = ledger.digest_of([reached, ledger.library_versions(), settings])[:16]
             self.path = folder / f"{name}.jsonl"
             lines = self.path.read_text().splitlines() if self.path.exists() else []
             for line in lines:
@@ -98,9 +98,9 @@ def of_hostile(name, seed, budget):
 
 
 def of_vectors(name, seed, budget):
-    claim, refuted = hostile.vectors(seed)
+    claim, refuted = hostile.draw_vector_claim(seed)
     verdict = checking.check(claim, budget=budget, seed=seed)
-    return verdict, "" if verdict.status in hostile.allowed(
+    return verdict, "" if verdict.status in hostile.allowed_statuses(
         refuted
     ) else f"an instance refutes it: {claim}"
 
@@ -115,11 +115,11 @@ def of_premises(name, seed, budget):
 
 
 def of_drawn(name, seed, budget):
-    claim, truth = dict(order=drawn.order, cells=drawn.cells, equivalence=drawn.equivalence)[name](
-        seed
-    )
+    claim, truth = dict(
+        order=drawn.draw_order, cells=drawn.draw_cells, equivalence=drawn.draw_equivalence
+    )[name](seed)
     verdict = checking.check(claim, budget=budget, seed=seed)
-    return verdict, "" if verdict.status in drawn.allowed(
+    return verdict, "" if verdict.status in drawn.allowed_statuses(
         truth
     ) else f"{'true' if truth else 'false'}: {claim}"
 
@@ -137,10 +137,13 @@ def of_method(trait, seed, budget):
 
 
 def of_factors(name, seed, budget):
-    claim, truth = factors.drawn(name, seed)
+    claim, truth = factors.draw_claim(name, seed)
     verdict = checking.check(claim, budget=budget, seed=seed)
-    right = verdict.status in drawn.allowed(truth)
-    return verdict, "" if right else f"{'true' if truth else 'false'}: {factors.worded(claim)}"
+    right = verdict.status in drawn.allowed_statuses(truth)
+    return (
+        verdict,
+        "" if right else f"{'true' if truth else 'false'}: {factors.with_assumptions(claim)}",
+    )
 
 
 def of_compared(name, seed, budget):
@@ -152,7 +155,7 @@ def of_compared(name, seed, budget):
 def of_forgotten(name, seed, budget):
     claim, true = forgotten.forgotten(seed)
     verdict = checking.check(claim, budget=budget, seed=seed)
-    wrong = verdict.status not in forgotten.allowed(true)
+    wrong = verdict.status not in forgotten.allowed_statuses(true)
     return verdict, f"{'true' if true else 'false'}: {claim}" if wrong else ""
 
 
@@ -167,7 +170,7 @@ def cases(name):
 
 
 @lru_cache(maxsize=2)
-def resolved(bases):
+def resolve_bases(bases):
     """[(claim, what is known of it)] of the bases (id, status, tightness)."""
     recorded = {claim.id: claim for claim in discover.claims()}
     return [
@@ -177,7 +180,7 @@ def resolved(bases):
 
 
 def relative(name, seed, budget, bases):
-    made = relatives.drawn_relative(resolved(bases), name, seed)
+    made = relatives.drawn_relative(resolve_bases(bases), name, seed)
     verdict = checking.check(made.claim, budget=budget, seed=seed)
     objection = relatives.objection(made, verdict, cases(made.base.id))
     if objection and verdict.status == "violated" and fails_too(made.base, verdict, budget, seed):
@@ -266,7 +269,7 @@ class Progress:
         if time.monotonic() - self.last > 10 or self.done == self.total:
             self.last = time.monotonic()
             each = (self.last - self.begun) / (self.done - self.before)
-            left = duration(each * (self.total - self.done))
+            left = duration_text(each * (self.total - self.done))
             self.say(f"{self.done} of {self.total}, {self.wrong} wrong, {left} left")
 
 
@@ -304,11 +307,11 @@ def questions(part, given):
     return [("relatives", given.seed, n) for n in range(given.relatives)]
 
 
-def tightened(only, budget):
+def find_loose(only, budget):
     """name -> largest ratio, of tight textbook statements that are not found tight."""
     loose = {}
     for name in (name for name in TIGHT if only in name):
-        found = max((reached(TRUE[name], 0.99, budget, seed) for seed in range(5)), default=0.0)
+        found = max((reach_ratio(TRUE[name], 0.99, budget, seed) for seed in range(5)), default=0.0)
         if found < 0.99:
             loose[name] = found
     return loose
@@ -392,7 +395,7 @@ def main(arguments=None):
         )
         wrong += bad
         if part == "textbook" and given.tight:
-            loose = tightened(given.only, given.tight)
+            loose = find_loose(given.only, given.tight)
             say(
                 f"tight ones not found tight: {', '.join(f'{n} ({r:.3f})' for n, r in loose.items()) or 'none'}"
             )

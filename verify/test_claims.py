@@ -15,8 +15,8 @@ from hypothesis import strategies as st
 
 import fedtheory as ft
 from fedtheory import discover
-from fedtheory.search.instances import answer
-from fedtheory.search.strategies import cases, measure
+from fedtheory.search.instances import answer_at
+from fedtheory.search.strategies import cases, measure_side
 from fedtheory.settings import fitting
 from fedtheory.verdicts.checking import as_meant
 
@@ -48,13 +48,13 @@ def verdict(claim):
     return as_meant(claim, SHORT, 0)
 
 
-def replayed(verdict):
+def replay_violation(verdict):
     """The violation derived anew from the document's text."""
     found = ft.replay(json.loads(json.dumps(verdict.certificate)))
     assert found["status"] == "violated" and found["claim"] == verdict.claim
 
 
-def refuted(claim):
+def refute_claim(claim):
     """Whether a search, with more time where it needs more, violates a claim by a document that
     replays."""
     for budget in (SHORT, *LONG):
@@ -62,7 +62,7 @@ def refuted(claim):
             claim, budget, 0, proofs=False
         )  # nobody looks for a proof of what is false
         if found.status == "violated":
-            replayed(found)
+            replay_violation(found)
             return True
     return False
 
@@ -72,18 +72,18 @@ def refuted(claim):
 @given(data=st.data())
 def test_what_is_measured_stays_below_the_bound(claim, data):
     if verdict(claim).status == "violated":
-        return replayed(verdict(claim))
+        return replay_violation(verdict(claim))
     case = data.draw(cases(claim))
     for line, (_, sign, _) in enumerate(claim.lines):
-        found = answer(claim, case, line)
+        found = answer_at(claim, case, line)
         assert not any(found.failing()), "a case outside the assumptions"
         if found.violated:  # then the checker, given time, must find it too
-            assert refuted(claim), f"line {line + 1} fails at {case}, and no search finds it"
+            assert refute_claim(claim), f"line {line + 1} fails at {case}, and no search finds it"
             return None
         if sign == "<=":
-            assert measure(claim, case, line).lower <= claim.evaluate(case.values, line=line)
+            assert measure_side(claim, case, line).lower <= claim.evaluate(case.values, line=line)
 
 
 @pytest.mark.parametrize("claim", TOOTHED, **named)
 def test_teeth_are_refuted(claim):
-    assert refuted(claim.replace(f"{claim.id}!teeth", bound=claim.teeth))
+    assert refute_claim(claim.replace(f"{claim.id}!teeth", bound=claim.teeth))

@@ -548,7 +548,7 @@ def wrong(name, **bounds):
     }
 
 
-def asked(name, label, *assumes, **changes):
+def under_hypotheses(name, label, *assumes, **changes):
     """A true statement under other hypotheses: the last ones given hold in the place of relations
     between numbers."""
     claim = TRUE[name]
@@ -595,8 +595,10 @@ FALSE = {
     **wrong("lipschitz", constant=98 * percent * L**2 * sq_xy, exponent=L * sq_xy),
     **wrong("gradient_below_gap", constant=198 * percent * L * gap_x, exponent=2 * L**2 * gap_x),
     **wrong("polyak", exponent=sq_grad_x / 2),
-    **asked("polyak", "convex_only", SMOOTH, CONVEX, measures=gap_x, bound=sq_grad_x / L),
-    **asked(
+    **under_hypotheses(
+        "polyak", "convex_only", SMOOTH, CONVEX, measures=gap_x, bound=sq_grad_x / L
+    ),
+    **under_hypotheses(
         "polyak",
         "constant",
         SMOOTH,
@@ -678,7 +680,7 @@ FALSE = {
         constant=99 * percent * contraction(eta) ** T * sq_distance_0,
         exponent=contraction(eta) ** (T + 1) * sq_distance_0,
     ),
-    **asked(
+    **under_hypotheses(
         "gd_contraction",
         "convex_only",
         SMOOTH,
@@ -737,9 +739,9 @@ FALSE = {
         over_T=2 * gap_0 / (eta * T) + L * eta * sigma**2 / (N * T),
         exponent=2 * gap_0 / (eta * T) + L**2 * eta * sigma**2 / N,
     ),
-    **asked("least_below_best", "reversed", measures=best_sq_grad, bound=least_sq_grad),
+    **under_hypotheses("least_below_best", "reversed", measures=best_sq_grad, bound=least_sq_grad),
     **less("mean_iterate", "convex"),
-    **asked("mean_iterate", "reversed", CONVEX, measures=gap_mean, bound=gap_of_mean),
+    **under_hypotheses("mean_iterate", "reversed", CONVEX, measures=gap_mean, bound=gap_of_mean),
     # Federated averaging
     **wrong(
         "one_local_step",
@@ -775,12 +777,12 @@ FALSE = {
 }
 
 
-def reached(claim, enough, budget, seed=0):
+def reach_ratio(claim, enough, budget, seed=0):
     """The first exact ratio of at least `enough` that a search finds, else the exact one where
     floats are best."""
     best = (-1.0, None)
     for setting in fitting(claim):
-        for hunt, ratio, raw in waves.searched(Target(claim, setting, 0), budget, seed):
+        for hunt, ratio, raw in waves.search_waves(Target(claim, setting, 0), budget, seed):
             if ratio > best[0]:
                 best = ratio, Point.near(hunt, raw)
                 found = (best[1].ratio() or 0.0) if ratio >= enough and best[1] else 0.0

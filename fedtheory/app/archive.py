@@ -53,28 +53,28 @@ WHAT = {
 }
 
 
-def beside(book, certificates, timings, figures=(), derived=None):
+def files_beside_ledger(book, certificates, timings, figures=(), derived=None):
     """{name: bytes} of what follows from a ledger, its certificates and what claims cost, beside
     these figures; `derived` are derivations by the hashes of certificates, where they are known."""
     from fedtheory.rocq import derivations
 
     files = {
-        "LICENSE": licence(),
+        "LICENSE": read_licence(),
         "OFL.txt": Path(__file__).with_name("package_math.txt").read_bytes(),
-        "references.bib": bibliography(book["papers"]).encode(),
+        "references.bib": write_bibtex(book["papers"]).encode(),
         "claims.csv": alone.table(book, timings).encode(),
         "check.py": derivations.standing_alone(certificates.values()).encode(),
     }
     for name, document in certificates.items():
-        known = (derived or {}).get(ledger.digest(document))
+        known = (derived or {}).get(ledger.digest_of(document))
         if found := derivations.derivations(document) if known is None else known:
             text = json.dumps(found, separators=(",", ":")) + "\n"
             files[name.replace("certificates/", "derivations/", 1)] = text.encode()
-    files["README.md"] = readme(book, certificates, timings, figures).encode()
+    files["README.md"] = write_readme(book, certificates, timings, figures).encode()
     return files
 
 
-def licence():
+def read_licence():
     """The licence under which all of it is: that of the sources."""
     here = Path(ledger.PACKAGE).parent / "LICENSE"
     if here.is_file():
@@ -88,7 +88,7 @@ def licence():
     return b"MIT License\n"
 
 
-def bibliography(papers):
+def write_bibtex(papers):
     """The papers as BibTeX; what their own text does not give is left out."""
     parts = []
     for name, paper in papers.items():
@@ -104,7 +104,7 @@ def bibliography(papers):
     return "\n\n".join(parts) + "\n"
 
 
-def readme(book, certificates, timings, figures):
+def write_readme(book, certificates, timings, figures):
     """What a reviewer reads first."""
     total = sum(cost["seconds"] for cost in timings.values())
     dear = sorted(timings, key=lambda name: -timings[name]["seconds"])[:5]
@@ -162,7 +162,7 @@ def readme(book, certificates, timings, figures):
 # ---------------------------------------------------------------- what archives read
 
 
-def today():
+def crate_date():
     """The day of a crate: SOURCE_DATE_EPOCH, or now."""
     given = os.environ.get("SOURCE_DATE_EPOCH", "")
     now = datetime.datetime.now(datetime.UTC)
@@ -173,7 +173,7 @@ def today():
 def day_of(files):
     """The day that a package's crate tells; None where it tells none."""
     try:
-        graph = ledger.parsed(files[CRATE], CRATE)["@graph"]
+        graph = ledger.parse_json(files[CRATE], CRATE)["@graph"]
         (root,) = (part for part in graph if part["@id"] == "./")
         told = root["datePublished"]
     except (KeyError, TypeError, ValueError, AttributeError):
@@ -182,7 +182,7 @@ def day_of(files):
     return told if good else None
 
 
-def crate(book, files, day):
+def describe_crate(book, files, day):
     """The description of a package of these files, as RO-Crate 1.2 wants it."""
     names = sorted({*files, "SHA256SUMS"} - {CRATE})
     # of a line of SHA256SUMS: a hash, two blanks, a name
@@ -203,7 +203,7 @@ def crate(book, files, day):
             "@id": name,
             "@type": "File",
             "name": name,
-            "description": described(name),
+            "description": describe_file(name),
             "encodingFormat": KINDS.get(Path(name).suffix, "text/plain"),
             "contentSize": str(len(files[name]) if name in files else summed),
         }
@@ -255,15 +255,15 @@ def crate(book, files, day):
         *papers,
         *data,
     ]
-    return ledger.text({"@context": "https://w3id.org/ro/crate/1.2/context", "@graph": graph})
+    return ledger.json_text({"@context": "https://w3id.org/ro/crate/1.2/context", "@graph": graph})
 
 
-def described(name):
+def describe_file(name):
     place = name.partition("/")[0] + "/" if "/" in name else name
     return WHAT.get(place, WHAT.get(name, f"the file {name} of the package"))
 
 
-def zipped(files):
+def zip_package(files):
     """A package as one archive: the same files give the same bytes."""
     stream = io.BytesIO()
     with zipfile.ZipFile(stream, "w", zipfile.ZIP_DEFLATED) as archive:

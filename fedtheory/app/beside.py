@@ -8,7 +8,7 @@ from itertools import product
 import numpy as np
 
 from fedtheory import problems
-from fedtheory.comparing.case import method
+from fedtheory.comparing.case import claim_method
 from fedtheory.comparing.comparing import compare
 from fedtheory.errors import FedtheoryError
 from fedtheory.participation import Participation, distribution
@@ -25,7 +25,7 @@ STEPS = dict(eta_0=0.02, eta_l=0.04)  # where hypotheses admit them: the longest
 
 
 @cache
-def tried():
+def problems_tried():
     """(problem in words, problem, settings) of each problem, in the order in which they are tried."""
     small = dict(d=2, clients=4, L=1.0, mu=0.5, G=0.5)
     noisy = dict(small, sigma=0.3, sigma_0=0.1, seed=1)
@@ -66,7 +66,7 @@ def on_a_ball():
     return replace(made, constants={**made.constants, "M": bound})
 
 
-def beside(claim, moved):
+def runs_beside_bound(claim, moved):
     """The plain data of runs beside a claim's bound, of which `moved` are the letters that sliders move;
     None where no problem meets its hypotheses, or where the bound takes what each round measures.
 
@@ -80,36 +80,38 @@ def beside(claim, moved):
         return None
     rest = [name for name in moved if name not in counts]
     measures = {name: claim.symbols[name].measure for name in rest if name in claim.quantities}
-    if any(one.of_a_run and not once(one) for one in measures.values()):
+    if any(one.of_a_run and not measured_once(one) for one in measures.values()):
         return None
-    known = {*method(claim).hyper, *claim.parameters, "S", "participation"}
+    known = {*claim_method(claim).hyper, *claim.parameters, "S", "participation"}
     steps = (STEPS, {}) if set(STEPS) <= set(rest + ["eta_0"]) & known else ({},)
-    for (says, problem, settings), more in product(tried(), steps):
+    for (says, problem, settings), more in product(problems_tried(), steps):
         asked = {n: v for n, v in (LETTERS | settings | more).items() if n in known}
         try:
             found = compare(claim, problem, rounds=ROUNDS, trials=TRIALS, **asked)
         except FedtheoryError:
             continue
-        numbers = found.numbers | {n: mean(found, one) for n, one in measures.items() if once(one)}
+        numbers = found.numbers | {
+            n: mean_of_measure(found, one) for n, one in measures.items() if measured_once(one)
+        }
         fixed = {n: numbers[n] for n in moved if np.ndim(numbers.get(n, np.zeros(1))) == 0}
         varied = [name for name in moved if name not in fixed]
         if len(varied) == 1 and varied[0] in counts:
-            return told(found, says, varied[0], fixed)
+            return comparison_data(found, says, varied[0], fixed)
     return None
 
 
-def once(measure):
+def measured_once(measure):
     """Whether a run measures it at one round, in the mean of all that can happen."""
     return measure.at.isdecimal() and measure.average == "E" and measure.minus in ("", "inf")
 
 
-def mean(found, measure):
+def mean_of_measure(found, measure):
     """The mean over the runs of what is measured once."""
     run = found.runs[0].metrics[measure.metric][:, int(measure.at)].mean()
     return run - (found.problem.constants["F_inf"].value if measure.minus else 0.0)
 
 
-def told(found, says, over, fixed):
+def comparison_data(found, says, over, fixed):
     """A comparison as plain data."""
     listed = lambda values, digits: [float(f"{value:.{digits}g}") for value in values.tolist()]
     sampled = {name: listed(getattr(found, name), SAMPLED) for name in ("left", "low", "high")}

@@ -23,12 +23,12 @@ from fedtheory.errors import (
 )
 
 
-def _finite(value):
+def _replace_nonfinite(value):
     """JSON has no NaN and no infinity: they become null."""
     if isinstance(value, dict):
-        return {key: _finite(item) for key, item in value.items()}
+        return {key: _replace_nonfinite(item) for key, item in value.items()}
     if isinstance(value, (list, tuple)):
-        return [_finite(item) for item in value]
+        return [_replace_nonfinite(item) for item in value]
     return None if isinstance(value, float) and not math.isfinite(value) else value
 
 
@@ -41,16 +41,16 @@ def _status(argv):
     if argv and argv[0] in parsing.ABOVE:
         above = importlib.import_module(f"fedtheory.{argv[0]}.__main__")
         return above.main(argv[1:], f"fedtheory {argv[0]}")
-    parser = parsing.parser()
+    parser = parsing.build_parser()
     arguments, rest = parser.parse_known_args(argv)
     if rest and hasattr(arguments, "values") and not any(text.startswith("-") for text in rest):
         arguments.values += rest  # values may stand behind options
     elif rest:
-        parsing.commands(parser)[arguments.command].stray(rest)
+        parsing.command_parsers(parser)[arguments.command].stray(rest)
     try:
         named = getattr(arguments, "claims", None) or [getattr(arguments, "id", "")]
         own = [name for name in named if name.endswith(".py") and os.path.isfile(name)]
-        with brought.beside(arguments.files, own):
+        with brought.registered(arguments.files, own):
             # loads what works only when a command is asked for
             work = importlib.import_module("fedtheory.app.commands")
             data, text, *held = getattr(work, arguments.command)(arguments)
@@ -69,7 +69,9 @@ def _status(argv):
     except MemoryError:
         terminal.say("fedtheory: this takes more memory than this machine gives")
         return 2
-    print(json.dumps(_finite(data), allow_nan=False, indent=2) if arguments.json else text)
+    print(
+        json.dumps(_replace_nonfinite(data), allow_nan=False, indent=2) if arguments.json else text
+    )
     return 0 if all(held) else 1
 
 

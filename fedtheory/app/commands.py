@@ -16,21 +16,21 @@ def list(arguments):
         refuse("list", "takes a prefix for claims only", f"{arguments.what} {arguments.prefix}")
     rows, told, further = LISTS[arguments.what](arguments.prefix)
     # programs that read the list want nothing else
-    further = textwrap.fill(further, terminal.columns(88), break_on_hyphens=False)
+    further = textwrap.fill(further, terminal.terminal_width(88), break_on_hyphens=False)
     rest = f"\n\n{further}" if sys.stdout.isatty() else ""
-    return rows, terminal.table(told) + rest
+    return rows, terminal.print_table(told) + rest
 
 
 def _algorithms(_):
     from fedtheory import discover
-    from fedtheory.algorithm import describe
+    from fedtheory.algorithm import describe_field
 
     found = sorted(discover.algorithms().items())
     rows = {
         name: dict(
             cites=a.cites,
             meaning=a.meaning,
-            hyper={field: describe(spec) for field, spec in a.hyper.items()},
+            hyper={field: describe_field(spec) for field, spec in a.hyper.items()},
         )
         for name, a in found
     }
@@ -78,9 +78,9 @@ def _figures(_):
 
 
 def _claims(prefix):
-    from fedtheory.app.explain import listed
+    from fedtheory.app.explain import list_claims
 
-    rows = listed(prefix)
+    rows = list_claims(prefix)
     told = [(name, f"{row['kind']:11s}{row['meaning']}") for name, row in rows.items()]
     return rows, told, "further: fedtheory explain ID, fedtheory check ID"
 
@@ -105,26 +105,28 @@ def explain(arguments):
     if arguments.id in discover.papers():
         from fedtheory.app.explain import of_paper
 
-        return of_paper(arguments.id, terminal.reading())
-    from fedtheory.app.explain import described, explain
-    from fedtheory.app.judging import asked
+        return of_paper(arguments.id, terminal.reading_width())
+    from fedtheory.app.explain import describe_claim, explain
+    from fedtheory.app.judging import find_claims
 
-    claims, width = [claim for _, claim in asked([arguments.id])], terminal.reading()
-    data = [described(claim) for claim in claims]
+    claims, width = [claim for _, claim in find_claims([arguments.id])], terminal.reading_width()
+    data = [describe_claim(claim) for claim in claims]
     return (
         data if len(data) != 1 else data[0],
-        "\n\n".join(explain(claim, width, bold=terminal.styled()) for claim in claims),
+        "\n\n".join(explain(claim, width, bold=terminal.wants_bold()) for claim in claims),
     )
 
 
 def bound(arguments):
-    from fedtheory.app.explain import bound, bound_text, parsed
+    from fedtheory.app.explain import bound_text, evaluate_bound, parse_assignment
 
-    pairs = [parsed(text) for text in arguments.values]
+    pairs = [parse_assignment(text) for text in arguments.values]
     twice = [name for n, (name, _) in enumerate(pairs) if name in dict(pairs[:n])]
     if twice:
         refuse("bound", "takes each name once", twice[0])
-    found = bound(arguments.id, dict(pairs), strict=not arguments.loose, line=arguments.line)
+    found = evaluate_bound(
+        arguments.id, dict(pairs), strict=not arguments.loose, line=arguments.line
+    )
     return found, bound_text(found)
 
 
@@ -160,9 +162,9 @@ def replay(arguments):
 
     data, text, held = judging.replay(Path(arguments.file), arguments.latex)
     if arguments.rocq and held:
-        from fedtheory.app.second_kernel import asked
+        from fedtheory.app.second_kernel import ask_rocq
 
-        data["second_kernel"], lines = asked(Path(arguments.file))
+        data["second_kernel"], lines = ask_rocq(Path(arguments.file))
         text, held = "\n".join([text, *lines]), data["second_kernel"]["accepted"] is not False
     return data, text, held
 
@@ -176,7 +178,7 @@ def diff(arguments):
 def export(arguments):
     from fedtheory.app import second_kernel
 
-    return second_kernel.export(Path(arguments.file), arguments.to, _out(arguments))
+    return second_kernel.export_document(Path(arguments.file), arguments.to, _out(arguments))
 
 
 def mutate(arguments):
@@ -195,9 +197,9 @@ def sharpen(arguments):
 
 
 def worst(arguments):
-    from fedtheory.app.worst import worst
+    from fedtheory.app.worst import find_worst
 
-    return worst(
+    return find_worst(
         arguments.method,
         arguments.values,
         arguments.rounds,
@@ -212,7 +214,7 @@ def worst(arguments):
 def new(arguments):
     from fedtheory.app import starting
 
-    return starting.new(arguments.kind, arguments.file)
+    return starting.write_new(arguments.kind, arguments.file)
 
 
 def contracts(arguments):
@@ -224,20 +226,20 @@ def contracts(arguments):
 def conform(arguments):
     from fedtheory.conformance.adapters import of_file
 
-    found = of_file(brought.load(arguments.adapter).module, arguments.adapter)
+    found = of_file(brought.load_file(arguments.adapter).module, arguments.adapter)
     return found.data(), str(found), found.good
 
 
 def data(arguments):
-    from fedtheory.app.datasets import told
+    from fedtheory.app.datasets import describe_sets
 
-    return told(arguments.set, arguments.data)
+    return describe_sets(arguments.set, arguments.data)
 
 
 def experiments(arguments):
-    from fedtheory.app.experimenting import told
+    from fedtheory.app.experimenting import describe_experiments
 
-    return told(
+    return describe_experiments(
         arguments.experiment, arguments.scale, arguments.data, arguments.run, arguments.only
     )
 
@@ -262,7 +264,7 @@ def warmup(arguments):
     # what only long runs of few trials ask for
     for problem in (problem for problem in problems.values() if problem.kernels.compiled):
         engine.kernel("advance_together", problem.real)
-        helping.roles(problem.real)
+        helping.desk_roles(problem.real)
         for name in ("pieces", "piece"):
             problem.kernels.role(name, problem.data, problem.real)
     line.clear()
@@ -276,5 +278,5 @@ def warmup(arguments):
 def completion(arguments):
     from fedtheory.app import completion as shells
 
-    text = shells.script(arguments.shell)
+    text = shells.completion_script(arguments.shell)
     return dict(shell=arguments.shell, script=text), text

@@ -13,16 +13,16 @@ NAMES = dict(  # metavariables whose values a list names
 )
 
 
-def parsers():
+def command_parsers():
     """Command -> its parser, those of the rooms above among them."""
-    found = dict(parsing.commands(parsing.parser()))
+    found = dict(parsing.command_parsers(parsing.build_parser()))
     for name in parsing.ABOVE:
         above = importlib.import_module(f"fedtheory.{name}.__main__")
         found[name] = above.parser(f"fedtheory {name}")
     return found
 
 
-def options(parser):
+def parser_options(parser):
     """(option, its help, whether a value follows) of a parser."""
     return [
         (name, (action.help or "").replace("%%", "%"), action.nargs != 0)
@@ -33,7 +33,7 @@ def options(parser):
     ]
 
 
-def words(parser):
+def argument_words(parser):
     """What may stand where no option does: choices, and lists that name them."""
     choices, lists = [], []
     for action in parser._actions:
@@ -44,7 +44,7 @@ def words(parser):
     return choices, list(dict.fromkeys(lists))
 
 
-def script(shell):
+def completion_script(shell):
     """What a shell sources.
 
     >>> from fedtheory.app.completion import script
@@ -53,15 +53,15 @@ def script(shell):
     """
     if shell not in SHELLS:
         refuse("SHELL", f"must be one of {', '.join(SHELLS)}", shell)
-    return dict(bash=bash, zsh=zsh, fish=fish)[shell]()
+    return dict(bash=bash_script, zsh=zsh_script, fish=fish_script)[shell]()
 
 
 LISTED = 'fedtheory list {} --json 2>/dev/null | sed -n \'s/^  "\\([^"]*\\)": {{.*/\\1/p\''
 
 
-def bash():
+def bash_script():
     """A function that looks at the command and offers its options and words; files otherwise."""
-    found = parsers()
+    found = command_parsers()
     lines = [
         "# fedtheory completion bash: source <(fedtheory completion bash)",
         "_fedtheory() {",
@@ -73,10 +73,10 @@ def bash():
         '    case "$command" in',
     ]
     for name, parser in found.items():
-        choices, lists = words(parser)
+        choices, lists = argument_words(parser)
         listed = "".join(f" $({LISTED.format(each)})" for each in lists)
         lines.append(f"        {name})")
-        lines.append(f'            options="{" ".join(o for o, _, _ in options(parser))}"')
+        lines.append(f'            options="{" ".join(o for o, _, _ in parser_options(parser))}"')
         lines.append('            case "$word" in -*) ;; *)')
         lines.append(f'                words="{" ".join(choices)}{listed}" ;; esac ;;')
     lines += [
@@ -91,7 +91,7 @@ def bash():
     return "\n".join(lines)
 
 
-def zsh():
+def zsh_script():
     """The same for zsh, with what each option does."""
     quoted = lambda text: (
         text.replace("'", "").replace("[", "(").replace("]", ")").replace(":", " -")
@@ -103,16 +103,16 @@ def zsh():
         "    if (( CURRENT == 2 )); then",
         "        local -a commands=(",
     ]
-    found = parsers()
-    helps = {a.dest: a.help for a in _described()}
+    found = command_parsers()
+    helps = {a.dest: a.help for a in _describe_commands()}
     lines += [f"            '{name}:{quoted(helps.get(name) or '')}'" for name in found]
     lines += ["        )", "        _describe command commands", "        return", "    fi"]
     lines.append('    case "$words[2]" in')
     for name, parser in found.items():
-        choices, lists = words(parser)
+        choices, lists = argument_words(parser)
         specs = [
             f"'{option}[{quoted(help)}]{':value:_files' * value}'"
-            for option, help, value in options(parser)
+            for option, help, value in parser_options(parser)
         ]
         listed = " ".join(f"$({LISTED.format(each)})" for each in lists)
         lines.append(f"        {name})")
@@ -124,35 +124,35 @@ def zsh():
     return "\n".join(lines)
 
 
-def _described():
+def _describe_commands():
     """The commands as the whole parser lists them, with their help."""
-    whole = parsing.parser()
+    whole = parsing.build_parser()
     action = next(a for a in whole._actions if isinstance(a, argparse._SubParsersAction))
     return action._choices_actions
 
 
-def fish():
+def fish_script():
     """The same for fish: a line for each."""
     quoted = lambda text: "'" + text.replace("\\", "").replace("'", "") + "'"
     lines = [
         "# fedtheory completion fish: fedtheory completion fish | source",
         "complete -c fedtheory -f",
     ]
-    found, helps = parsers(), {a.dest: a.help for a in _described()}
+    found, helps = command_parsers(), {a.dest: a.help for a in _describe_commands()}
     for name in found:
         told = quoted(helps.get(name) or "")
         lines.append(f"complete -c fedtheory -n __fish_use_subcommand -a {name} -d {told}")
     for name, parser in found.items():
-        choices, lists = words(parser)
+        choices, lists = argument_words(parser)
         here = f"complete -c fedtheory -n '__fish_seen_subcommand_from {name}'"
         lines += [f"{here} -F"] + [f"{here} -a '{' '.join(choices)}'"] * bool(choices)
-        lines += [f"{here} -a '({_escaped(LISTED.format(each))})'" for each in lists]
+        lines += [f"{here} -a '({_escape(LISTED.format(each))})'" for each in lists]
         lines += [
             f"{here} -l {option[2:]} -d {quoted(help)}{' -r' * value}"
-            for option, help, value in options(parser)
+            for option, help, value in parser_options(parser)
         ]
     return "\n".join(lines)
 
 
-def _escaped(text):
+def _escape(text):
     return text.replace("\\", "\\\\").replace("'", "\\'")

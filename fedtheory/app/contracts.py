@@ -16,7 +16,7 @@ from fedtheory.problem import BEHIND, Problem
 from fedtheory.rng import NO_DRAW
 
 
-def points(problem, count=4):
+def sample_points(problem, count=4):
     """Points around the minimiser, or around the start where none is known."""
     generator = np.random.default_rng(7)
     center = (
@@ -29,11 +29,11 @@ def points(problem, count=4):
     return [center + generator.standard_normal(problem.d) for _ in range(count)]
 
 
-def clients(problem):
+def client_range(problem):
     return range(0 if problem.has_server else 1, problem.N + 1)
 
 
-def slope(f, x, direction, h=1e-5):
+def directional_slope(f, x, direction, h=1e-5):
     """Directional derivative by central differences, extrapolated once."""
     central = lambda h: (f(x + h * direction) - f(x - h * direction)) / (2 * h)
     return (4 * central(h) - central(2 * h)) / 3
@@ -44,7 +44,7 @@ def gradient_gap(problem, i, x):
     direction = np.random.default_rng(3).standard_normal(problem.d)
     direction /= np.linalg.norm(direction)
     told = problem.client_grad(i, x) @ direction
-    seen = slope(lambda z: problem.client_loss(i, z), x, direction)
+    seen = directional_slope(lambda z: problem.client_loss(i, z), x, direction)
     return abs(told - seen) / (1 + abs(told))
 
 
@@ -62,8 +62,8 @@ def put_together(problem, i, x, rows, backwards=False):
 
 def broken_pieces(problem):
     """(how many gradients are shared, clients of which one put together from its pieces is another)."""
-    x, seen, broken = points(problem, 1)[0], 0, set()
-    for i in clients(problem):
+    x, seen, broken = sample_points(problem, 1)[0], 0, set()
+    for i in client_range(problem):
         whole = np.empty(problem.d, problem.real)
         for count in {0, int(problem.batch_size[i])}:
             rows = np.arange(count)[::-1] % max(1, problem.sizes[i])
@@ -83,8 +83,8 @@ def broken_constants(problem, slack=1e-9):
     """Names of global constants that some pair of points contradicts."""
     value = {n: c.value for n, c in problem.constants.items() if c.scope == "global"}
     found = set()
-    xs = points(problem, 6)
-    for i in clients(problem):
+    xs = sample_points(problem, 6)
+    for i in client_range(problem):
         for x, y in zip(xs, xs[1:]):
             gap, move = problem.client_grad(i, x) - problem.client_grad(i, y), x - y
             if "L" in value and np.linalg.norm(gap) > value["L"] * np.linalg.norm(move) * (
@@ -116,7 +116,7 @@ def broken_constants(problem, slack=1e-9):
     return found
 
 
-def settings(algorithm, problem):
+def example_settings(algorithm, problem):
     hyper = example_hyper(algorithm)
     for which in (algorithm.steps, algorithm.server_steps):
         if isinstance(which, str):
@@ -133,12 +133,14 @@ def settings(algorithm, problem):
 def contracts(paths):
     """(data, text, whether all are met) of what files define."""
     rows = []
-    with brought.beside(paths) as files:
+    with brought.registered(paths) as files:
         for file in files:
-            found = list(_asked(file))
+            found = list(_contracts_of(file))
             if not found:
                 refuse("contracts", "takes a file with something to test", file.path)
-            rows += [dict(name=name, says=says, **_met(test)) for name, says, test in found]
+            rows += [
+                dict(name=name, says=says, **_try_contract(test)) for name, says, test in found
+            ]
     text = "\n".join(
         f"{'ok      ' if row['met'] else 'not met '}{row['name']}: {row['says']}"
         + (f" ({row['why']})" if row["why"] else "")
@@ -147,7 +149,7 @@ def contracts(paths):
     return rows, text, all(row["met"] for row in rows)
 
 
-def _met(test):
+def _try_contract(test):
     try:
         told = test()
     except KeyboardInterrupt:
@@ -157,10 +159,10 @@ def _met(test):
     return dict(met=True, why=told or "")
 
 
-def _asked(file):
+def _contracts_of(file):
     """(name, what must hold, a test that raises where it does not) of all that a file defines."""
-    for _, method in brought.records("ALGORITHM", file):
-        yield from _of_method(discover.adopted(method))
+    for _, method in brought.list_records("ALGORITHM", file):
+        yield from _of_method(discover.adopt_method(method))
     examples = getattr(file.module, "examples", dict)
     examples = examples() if callable(examples) else examples
     if not isinstance(examples, dict):
@@ -169,15 +171,15 @@ def _asked(file):
         if not isinstance(problem, Problem):
             refuse(f"{file.path}: examples", "must give problems", problem)
         yield from _of_problem(label, problem)
-    for _, claim in brought.records("CLAIM", file):
+    for _, claim in brought.list_records("CLAIM", file):
         yield from _of_claim(claim)
-    for _, setting in brought.records("SETTING", file):
+    for _, setting in brought.list_records("SETTING", file):
         yield from _of_setting(setting)
-    for _, figure in brought.records("FIGURE", file):
+    for _, figure in brought.list_records("FIGURE", file):
         yield from _of_figure(figure)
 
 
-def _same(a, b, tolerance):
+def _nearly_equal(a, b, tolerance):
     gap = np.max(np.abs(np.asarray(a, dtype=float) - np.asarray(b, dtype=float)), initial=0.0)
     if not gap <= tolerance:
         raise ValueError(f"they differ by {gap:.3g}")
@@ -186,7 +188,7 @@ def _same(a, b, tolerance):
 def _of_method(method):
     examples = dict(discover.examples())
     problem, one = examples["quadratics.own"], examples["quadratics.one"]
-    run = lambda on=problem, **more: ft.run(on, method, **{**settings(method, on), **more})
+    run = lambda on=problem, **more: ft.run(on, method, **{**example_settings(method, on), **more})
 
     def described():
         if not (method.cites and method.name.isidentifier()):
@@ -207,24 +209,28 @@ def _of_method(method):
     def compiled():
         if not method.compiled:
             return "its kernels are not compiled: runs are slow and right"
-        _same(run(compiled=True).x, run(compiled=False).x, 1e-11)
+        _nearly_equal(run(compiled=True).x, run(compiled=False).x, 1e-11)
 
     yield method.name, "its hyper-parameters are described and guarded", described
     yield method.name, "one client in one dimension runs", finite
     yield method.name, "compiled and interpreted runs agree", compiled
-    spread = lambda: _same(run(workers=1, chunk=2).x, run(workers=2, chunk=1).x, 0)
+    spread = lambda: _nearly_equal(run(workers=1, chunk=2).x, run(workers=2, chunk=1).x, 0)
     yield method.name, "bits do not depend on workers or chunks", spread
-    yield method.name, "its kernels are read on exact numbers as they run", lambda: _exactly(method)
+    yield (
+        method.name,
+        "its kernels are read on exact numbers as they run",
+        lambda: _agree_exactly(method),
+    )
 
 
-def _exactly(method):
+def _agree_exactly(method):
     """Two rounds on parabolas, by the engine in floats and by the kernels on fractions."""
     from fractions import Fraction
 
     from fedtheory.settings.general import run_methods
 
     curves = [(1, 0), (Fraction(1, 2), 1), (1, -1)]  # slope and gradient at 0; the server's first
-    given = settings(method, dict(discover.examples())["quadratics.one"])
+    given = example_settings(method, dict(discover.examples())["quadratics.one"])
     hyper = {name: given[name] for name in method.hyper if name in given}
     A = [[[float(a)]] for a, _ in curves]
     b = [[float(-c / a)] for a, c in curves]
@@ -263,21 +269,25 @@ def _exactly(method):
     from fedtheory.enclosure.arithmetic import pair
 
     told = float(sum(pair(found["sq_distance_T"])) / 2)
-    _same(told, (r.x[0, 2, 0] - star) ** 2, 1e-9 * (1 + told))
+    _nearly_equal(told, (r.x[0, 2, 0] - star) ** 2, 1e-9 * (1 + told))
 
 
 def _of_problem(label, problem):
     def gradients():
-        gaps = (gradient_gap(problem, i, x) for x in points(problem, 2) for i in clients(problem))
+        gaps = (
+            gradient_gap(problem, i, x)
+            for x in sample_points(problem, 2)
+            for i in client_range(problem)
+        )
         worst = max(gaps)
         if not worst < 1e-6:
             raise ValueError(f"one is off by {worst:.2g} of its size")
 
     def whole():
         p = problem.weights
-        for x in points(problem, 2):
+        for x in sample_points(problem, 2):
             total = sum(p[i] * problem.client_loss(i, x) for i in range(1, problem.N + 1))
-            _same(problem.loss(x), total, 1e-11 * (1 + abs(total)))
+            _nearly_equal(problem.loss(x), total, 1e-11 * (1 + abs(total)))
 
     def constants():
         broken = broken_constants(problem)
@@ -293,8 +303,8 @@ def _of_problem(label, problem):
     def stationary():
         if problem.minimize is None:
             return "it knows no minimiser"
-        scale = max(1.0, *(np.linalg.norm(problem.grad(x)) for x in points(problem)))
-        _same(problem.grad(problem.minimizer()), 0 * problem.minimizer(), 1e-9 * scale)
+        scale = max(1.0, *(np.linalg.norm(problem.grad(x)) for x in sample_points(problem)))
+        _nearly_equal(problem.grad(problem.minimizer()), 0 * problem.minimizer(), 1e-9 * scale)
 
     def runs():
         ft.run(problem, "fedavg", rounds=1, eta_l=0.01)
@@ -310,12 +320,12 @@ def _of_problem(label, problem):
 
 def _of_claim(claim):
     from fedtheory.settings import fitting
-    from fedtheory.verdicts.checking import unfit
+    from fedtheory.verdicts.checking import explain_unfit
 
     def fits():
         found = fitting(claim)
         if claim.lines and not found:
-            raise ValueError(unfit(claim))
+            raise ValueError(explain_unfit(claim))
         return ", ".join(setting.says for setting in found)
 
     def decided():
@@ -340,13 +350,13 @@ def _of_setting(setting):
     def alike():
         """The same numbers in a batch of floats as exactly."""
         from fedtheory.enclosure.arithmetic import Many, pair
-        from fedtheory.search.rationals import rounded
+        from fedtheory.search.rationals import round_to_bits
 
-        random, names, compared = Random(0), sorted(_measured(setting)), 0
+        random, names, compared = Random(0), sorted(_measured_symbols(setting)), 0
         for _ in range(8):
             shape = setting.shapes(random, frozenset())
             kinds = {**setting.coordinates(shape), **dict.fromkeys(takes(), "positive")}
-            draw = lambda kind: rounded(
+            draw = lambda kind: round_to_bits(
                 random.random() if kind != "real" else random.gauss(0, 1), 12
             )
             point = {name: draw(kind) for name, kind in kinds.items()}
@@ -365,15 +375,15 @@ def _of_setting(setting):
                 many = told[1][name]
                 other = float(np.ravel(many.at)[0]) if isinstance(many, Many) else float(many)
                 exact = float(sum(pair(value)) / 2)
-                _same(other, exact, 1e-9 * (1 + abs(exact)))
+                _nearly_equal(other, exact, 1e-9 * (1 + abs(exact)))
                 compared += 1
         return f"{compared} numbers"
 
     def fitting():
         """What it draws is what its schema says."""
-        from fedtheory.settings.instances import drawn, fault_of
+        from fedtheory.settings.instances import draw_instance, fault_of
 
-        seen = [drawn(setting, Random(f"contract/{n}")) for n in range(100)]
+        seen = [draw_instance(setting, Random(f"contract/{n}")) for n in range(100)]
         seen = [instance for instance in seen if instance is not None]
         for instance in seen:
             if why := fault_of(setting, instance):
@@ -386,7 +396,7 @@ def _of_setting(setting):
     yield setting.name, "instances that it draws are what its schema says", fitting
 
 
-def _measured(setting):
+def _measured_symbols(setting):
     return [name for name, entry in setting.table.items() if entry.measure in setting.measures]
 
 

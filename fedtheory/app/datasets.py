@@ -3,21 +3,21 @@
 from fedtheory.data import _sets
 
 
-def told(name=None, folder=None):
+def describe_sets(name=None, folder=None):
     """(a record of each set, or of the one that is named; that in words)."""
     place = _sets.folder_of(folder)
-    chosen = list(_sets.shipped().values()) if name is None else [_sets.known(name)]
-    rows = {record.name: _row(record, place) for record in chosen}
-    lines = [_line(row) for row in rows.values()]
+    chosen = list(_sets.shipped_sets().values()) if name is None else [_sets.find_set(name)]
+    rows = {record.name: _describe_set(record, place) for record in chosen}
+    lines = [_set_line(row) for row in rows.values()]
     if name is not None:
-        return rows[name], "\n".join(lines + _whole(chosen[0], rows[name]))
+        return rows[name], "\n".join(lines + _set_lines(chosen[0], rows[name]))
     where = (
         f"files are looked for in {place}" if place else f"{_sets.FOLDER} or --data names a folder"
     )
     return rows, "\n".join([*lines, where])
 
 
-def _row(record, place):
+def _describe_set(record, place):
     there, state = _sets.state(record, place)
     return dict(
         name=record.name,
@@ -34,14 +34,14 @@ def _row(record, place):
     )
 
 
-def _line(row):
+def _set_line(row):
     weight = f", {row['megabytes']:g} MB" if row["megabytes"] else ""
     return (
         f"{row['name']:15s}{row['state'] if row['there'] else 'absent'}: {row['meaning']}{weight}"
     )
 
 
-def _whole(record, row):
+def _set_lines(record, row):
     if not record.layouts:
         return [f"    ft.data.load({record.name!r})"]
     lines = [f"    {row['state']}", f"    published at {row['published']} ({row['terms']})"]

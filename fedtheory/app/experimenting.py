@@ -9,7 +9,7 @@ from fedtheory.errors import refuse
 from fedtheory.experiments import experiment, experiments
 
 
-def told(name=None, scale="quick", folder=None, carry=False, only=()):
+def describe_experiments(name=None, scale="quick", folder=None, carry=False, only=()):
     """(a record of each experiment, or of the one that is named; that in words). With `carry` its
     runs are carried out, those that are kept excepted, and without a name those of all experiments;
     with `only`, those that have all these words."""
@@ -32,12 +32,12 @@ def told(name=None, scale="quick", folder=None, carry=False, only=()):
     row = dict(
         cites=record.cites, printed=record.printed, chosen=record.chosen, tuning=record.tuning
     )
-    row |= dict(judges=record.judges, scale=scale, absent=absent, **_cost(requests))
+    row |= dict(judges=record.judges, scale=scale, absent=absent, **_estimate_cost(requests))
     if carry:
-        row |= _carried(requests)
+        row |= _carry_out(requests)
     if only:
-        row |= dict(ends=_ends(named))
-    return row, "\n".join(_lines(record, row))
+        row |= dict(ends=_final_metrics(named))
+    return row, "\n".join(_experiment_lines(record, row))
 
 
 def _all_carried(scale):
@@ -46,20 +46,22 @@ def _all_carried(scale):
 
     asked = [run for record in experiments().values() for run in record.requests(scale)]
     requests, absent = _pool.possible(asked)
-    row = dict(scale=scale, absent=absent, **_cost(requests)) | _carried(requests)
+    row = dict(scale=scale, absent=absent, **_estimate_cost(requests)) | _carry_out(requests)
     said = [f"    runs on {name} are left out: {why}" for name, why in absent.items()]
     said.append(f"    {row['runs']} runs of all experiments are kept, {row['seconds']:.0f} s")
     return row, "\n".join(said)
 
 
-def _cost(requests):
+def _estimate_cost(requests):
     from fedtheory.experiments import _pool
 
     left, seconds = _pool.estimate(requests)
-    return dict(runs=len({_pool.written(r) for r in requests}), missing=left, core_seconds=seconds)
+    return dict(
+        runs=len({_pool.request_text(r) for r in requests}), missing=left, core_seconds=seconds
+    )
 
 
-def _carried(requests):
+def _carry_out(requests):
     from fedtheory.experiments import _pool
 
     begun, last = time.perf_counter(), [0.0]
@@ -74,16 +76,16 @@ def _carried(requests):
     return dict(missing=0, seconds=time.perf_counter() - begun)
 
 
-def _ends(named):
+def _final_metrics(named):
     """{words of a run: what each metric was at its end}, of the runs that are kept."""
     from fedtheory.experiments import _pool
 
-    found = {" ".join(words): _pool.kept(run) for words, run in named}
+    found = {" ".join(words): _pool.load_run(run) for words, run in named}
     last = lambda run: {name: float(each[-1]) for name, each in run.items()}
     return {words: last(run) for words, run in found.items() if run is not None}
 
 
-def _lines(record, row):
+def _experiment_lines(record, row):
     yield f"{record.name}: {record.cites}"
     for label, table in (
         ("printed", record.printed),

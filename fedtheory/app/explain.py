@@ -7,7 +7,7 @@ from fractions import Fraction
 
 from fedtheory import arguments, discover
 from fedtheory.conditions import Rule
-from fedtheory.enclosure import above
+from fedtheory.enclosure import float_above
 from fedtheory.errors import InvalidInput, article, refuse, show
 from fedtheory.symbol import DOMAINS
 from fedtheory.writing import plain
@@ -32,7 +32,7 @@ NUMBER = re.compile(
 )
 
 
-def parsed(text):
+def parse_assignment(text):
     """NAME=NUMBER as (name, Fraction): integers, decimals, 3/4, 1e-3; nothing is evaluated."""
     name, equals, value = text.partition("=")
     if not equals or not name.isidentifier():
@@ -51,26 +51,27 @@ def explain(claim, width=88, bold=False):
     >>> ft.explain("fsl.theorem1").startswith("fsl.theorem1")
     True
     """
-    width, bold = arguments.whole("width", width, 40, 10**6), arguments.flag("bold", bold)
-    about = described(claim)
+    width, bold = (
+        arguments.check_integer("width", width, 40, 10**6),
+        arguments.check_flag("bold", bold),
+    )
+    about = describe_claim(claim)
     head = (lambda text: f"\033[1m{text}\033[0m") if bold else str
-    out = [head(line) for line in _wrapped(f"{about['id']}: {about['where']}", width, "", "  ")]
+    out = [head(line) for line in _wrap(f"{about['id']}: {about['where']}", width, "", "  ")]
     if about["from"]:
-        out += _wrapped(f"of {about['from']}", width, "  ", "  ")
-    out += _wrapped(about["meaning"], width, "")
-    for title, remark, lines in _sections(about, width):
+        out += _wrap(f"of {about['from']}", width, "  ", "  ")
+    out += _wrap(about["meaning"], width, "")
+    for title, remark, lines in _explain_sections(about, width):
         if lines:
             out += ["", head(title) + remark, *lines]
     return "\n".join(line.rstrip() for line in out)
 
 
-def _sections(about, width):
+def _explain_sections(about, width):
     """(title, remark, lines) of each part of an explanation; one without lines is left out."""
     kind = about["kind"]
-    formulas = lambda texts: [line for text in texts for line in _formula(text, width)]
-    items = lambda texts: [
-        line for text in texts for line in _wrapped("- " + text, width, hang="  ")
-    ]
+    formulas = lambda texts: [line for text in texts for line in _wrap_formula(text, width)]
+    items = lambda texts: [line for text in texts for line in _wrap("- " + text, width, hang="  ")]
     yield "It says", f" ({kind}: {KINDS[kind]})", formulas(about["statement"])
     yield "with", "", formulas(f"{name} = {text}" for name, text in about["definitions"].items())
     yield "It holds for steps of the order", "", formulas(about["regime"])
@@ -84,13 +85,13 @@ def _sections(about, width):
         for name, (printed, computed) in about["cells"].items()
     ]
     yield "Printed, and computed", "", cells
-    yield "Symbols", " (units: x of a point, f of a loss)", _letters(about["symbols"], width)
-    yield "Note", "", _wrapped(about["note"], width)
-    further = (_wrapped("- " + text, width, hang="    ") for text in _further(about))
+    yield "Symbols", " (units: x of a point, f of a loss)", _letter_lines(about["symbols"], width)
+    yield "Note", "", _wrap(about["note"], width)
+    further = (_wrap("- " + text, width, hang="    ") for text in _further_reading(about))
     yield "See", "", [line for lines in further for line in lines]
 
 
-def _wrapped(text, width, indent="  ", hang=""):
+def _wrap(text, width, indent="  ", hang=""):
     return textwrap.wrap(
         text,
         width,
@@ -101,7 +102,7 @@ def _wrapped(text, width, indent="  ", hang=""):
     )
 
 
-def _letters(rows, width):
+def _letter_lines(rows, width):
     """A line or more for each symbol: its name, meaning, domain and unit."""
     wide = min(26, 2 + max(map(len, rows), default=0))
     out = []
@@ -113,7 +114,7 @@ def _letters(rows, width):
     return out
 
 
-def _further(about):
+def _further_reading(about):
     """Where to go from here."""
     if about["explicit"]:
         yield f"with its constants: fedtheory explain {about['explicit']}"
@@ -159,7 +160,7 @@ def of_paper(name, width=88):
     return dict(paper._asdict(), claims=counts), "\n".join(lines)
 
 
-def described(claim):
+def describe_claim(claim):
     """What `explain` says, as data."""
     claim = discover.claim(claim)
     hypotheses = [a for a in claim.assumptions if not isinstance(a, Rule)]
@@ -177,17 +178,17 @@ def described(claim):
             f"{claim.plain(theta.symbol)} = Theta({claim.plain(theta.shape)})"
             for theta in claim.regime
         ],
-        stated=[_assumption(a, claim) for a in hypotheses if a.stated],
-        unstated=[_assumption(a, claim) for a in hypotheses if not a.stated],
+        stated=[_assumption_text(a, claim) for a in hypotheses if a.stated],
+        unstated=[_assumption_text(a, claim) for a in hypotheses if not a.stated],
         by_meaning=[claim.plain(a.holds) for a in claim.assumptions if isinstance(a, Rule)],
-        follows=_steps(claim),
-        comparisons=[_comparison(c) for c in claim.compares],
+        follows=_step_lines(claim),
+        comparisons=[_comparison_text(c) for c in claim.compares],
         cells={name: (printed, computed) for name, printed, computed in claim.cells()},
         symbols={
             name: dict(
                 meaning=e.meaning,
                 latex=e.latex,
-                unit=_unit(e.unit),
+                unit=_unit_text(e.unit),
                 domain=""
                 if e.domain == "real" or e.measure or e.definition is not None
                 else DOMAINS[e.domain][1].removeprefix("is "),
@@ -198,32 +199,32 @@ def described(claim):
         },
         note=claim.note,
         explicit=claim.explicit,
-        algorithms=_algorithms(claim),
+        algorithms=_algorithm_data(claim),
         figure=claim.figure,
-        needs=_needs(claim) if claim.lines else [],
+        needs=_needed_letters(claim) if claim.lines else [],
     )
 
 
-def _steps(claim):
+def _step_lines(claim):
     """What each line is said to follow from, and whether it does."""
     from fedtheory.textbook import edges
 
     words = dict(proved="a proved step", undecided="not shown", refused="no step")
     found = []
     for line in sorted(claim.follows):
-        step = edges.edge(claim, line - 1)
+        step = edges.step_of(claim, line - 1)
         which = f"line {line} " if len(claim.lines) > 1 else "the statement "
         why = f": {step.why}" if step.why else ""
         found.append(f"{which}from {', '.join(step.premises)} ({words[step.status]}{why})")
     return found
 
 
-def _needs(claim, line=0, strict=True):
+def _needed_letters(claim, line=0, strict=True):
     relations = [a.relation for a in claim.assumptions if strict and a.relation is not None]
     return claim.needs(claim.lines[line][2], *relations)
 
 
-def _assumption(a, claim):
+def _assumption_text(a, claim):
     text = a.holds.says if a.condition else claim.plain(a.holds)
     return (
         text
@@ -232,7 +233,7 @@ def _assumption(a, claim):
     )
 
 
-def _comparison(c):
+def _comparison_text(c):
     where = f" ({c.where})" if c.where else ""
     margin = f", within {c.margin:.3g}" if c.margin is not None else ""
     margin += (
@@ -243,7 +244,7 @@ def _comparison(c):
     return f"{c.quantity.replace('_', ' ')}: {c.one} {RELATIONS.get(c.relation, c.relation)} {c.other}{margin}{where}"
 
 
-def _algorithms(claim):
+def _algorithm_data(claim):
     known = discover.algorithms() if claim.algorithm is not None else {}
     given = claim.algorithm if isinstance(claim.algorithm, (tuple, list)) else (claim.algorithm,)
     names = [getattr(a, "name", a) for a in given if a is not None]
@@ -253,7 +254,7 @@ def _algorithms(claim):
     }
 
 
-def _formula(text, width):
+def _wrap_formula(text, width):
     """A formula over several lines, broken before its outermost + and - and, where that is not
     enough, at spaces."""
     depth, pieces = 0, [""]
@@ -281,7 +282,7 @@ def _formula(text, width):
     return out
 
 
-def _unit(powers):
+def _unit_text(powers):
     """f^2/x^2 of (-2, 2)."""
     part = lambda pairs: " ".join(
         f"{name}^{power}" if power != 1 else name for name, power in pairs if power > 0
@@ -295,7 +296,7 @@ def _unit(powers):
     )
 
 
-def bound(claim, values, strict=True, line=0):
+def evaluate_bound(claim, values, strict=True, line=0):
     """The right-hand side of a claim at numbers, as data."""
     claim = discover.claim(claim)
     if not claim.lines:
@@ -315,7 +316,7 @@ def bound(claim, values, strict=True, line=0):
             f"{claim.id} has no symbol {', '.join(unknown)}; it takes "
             + ", ".join([*claim.parameters, *claim.quantities])
         )
-    missing = [name for name in _needs(claim, line, strict) if name not in values]
+    missing = [name for name in _needed_letters(claim, line, strict) if name not in values]
     if missing:
         raise InvalidInput(
             f"{claim.id} needs "
@@ -330,7 +331,7 @@ def bound(claim, values, strict=True, line=0):
         relation=sign,
         right=claim.plain(right),
         value=float(value),
-        enclosure=[-above(-value.lower), above(value.upper)],
+        enclosure=[-float_above(-value.lower), float_above(value.upper)],
         exact=str(exact) if exact is not None and len(str(exact)) <= 200 else None,
         unmet=[str(a) for a in claim.admits(values)] if not strict else [],
         values={name: str(v) for name, v in values.items()},
@@ -343,7 +344,7 @@ def bound_text(found, width=88):
     said = "of the order of" if sign == "O" else "=" if sign == "==" else sign
     out = [
         f"{found['id']} ({found['where']})",
-        *_formula(f"{found['left']} {said} {value!r}", width),
+        *_wrap_formula(f"{found['left']} {said} {value!r}", width),
     ]
     out[-1] += f"  ({rounded})"
     out.append(
@@ -358,7 +359,7 @@ def bound_text(found, width=88):
     return "\n".join(out)
 
 
-def listed(prefix=""):
+def list_claims(prefix=""):
     """id -> kind, paper, place and meaning of every claim whose id starts with a paper's name, or
     with a part of it."""
     rows = {

@@ -12,28 +12,28 @@ from fedtheory import brought, discover, outputs, spreading
 from fedtheory.app import ledger
 from fedtheory.claim import Claim
 from fedtheory.errors import Contradiction, InvalidInput, printable, refuse
-from fedtheory.terminal import Line, reading
+from fedtheory.terminal import Line, reading_width
 
 STATUSES = ("proved", "holds", "violated", "vacuous", "undecided")
 
 
-def asked(names):
+def find_claims(names):
     """Claims by their ids, or those that Python files define as CLAIM or CLAIMS; (name, claim)
     each."""
     found = []
     for name in names:
         if name.endswith(".py"):
-            found += [(name, claim) for claim in defined(Path(name))]
+            found += [(name, claim) for claim in load_claims(Path(name))]
         else:
             found.append((name, discover.claim(name)))
     return found
 
 
-def defined(path):
+def load_claims(path):
     """The claims of a user's file, which is run as any Python file is."""
     if not path.is_file():
         refuse("a claim", "must be an id, or a Python file that exists", str(path))
-    claims = [claim for _, claim in brought.records("CLAIM", brought.load(path))]
+    claims = [claim for _, claim in brought.list_records("CLAIM", brought.load_file(path))]
     if not claims or not all(isinstance(claim, Claim) for claim in claims):
         raise InvalidInput(
             f"{path} must define CLAIM, a fedtheory Claim, or CLAIMS, several of them"
@@ -46,7 +46,7 @@ def verdict_of(name, claim, executor, budget, seed, witnesses=(), seeds=1):
     from fedtheory.verdicts.checking import check
 
     if isinstance(claim, str):
-        claim = next(c for _, c in asked([name]) if c.id == claim)
+        claim = next(c for _, c in find_claims([name]) if c.id == claim)
     return check(claim, budget, seed, witnesses=witnesses, executor=executor, seeds=seeds)
 
 
@@ -65,27 +65,27 @@ def check(
     Workers take a claim each; a single one they share."""
     if expect is not None and expect not in STATUSES:
         refuse("expect", f"must be one of {', '.join(STATUSES)}", expect)
-    spreading.maker(workers)
-    claims = asked(names)
+    spreading.executor_factory(workers)
+    claims = find_claims(names)
     folder = None if out is None else outputs.Folder(out)
     if folder is not None:
         folder.check(name for _, claim in claims for name in earlier(folder, claim.id))
-    known = [read(path, "--witnesses") for path in witnesses]
+    known = [read_document(path, "--witnesses") for path in witnesses]
     alone = len(claims) == 1
     verdicts, run = [], partial(verdict_of, budget=budget, seed=seed, witnesses=known, seeds=seeds)
     jobs = [
         (name, claim if alone else claim.id, workers if alone else None) for name, claim in claims
     ]
     with closing(spreading.in_order(run, jobs, None if alone else workers)) as found:
-        for verdict in reported(found, folder):
+        for verdict in report_verdicts(found, folder):
             verdicts.append(verdict)
             say(
                 f"{len(verdicts)}/{len(claims)} {verdict.claim}: {verdict.status} ({verdict.seconds:.1f} s)"
             )
             if folder is not None:
-                keep(folder, verdict)
+                write_verdict(folder, verdict)
     rows = [dict(verdict.as_dict(), seconds=verdict.seconds) for verdict in verdicts]
-    text = "\n\n".join(described(verdict, out, reading()) for verdict in verdicts)
+    text = "\n\n".join(describe_verdict(verdict, out, reading_width()) for verdict in verdicts)
     held = expect is None or all(verdict.status == expect for verdict in verdicts)
     if not held:
         wrong = [f"{v.claim} is {v.status}" for v in verdicts if v.status != expect]
@@ -101,7 +101,7 @@ def earlier(folder, claim):
     return folder.matching(re.escape(ledger.file_name(claim)) + KEPT)
 
 
-def reported(verdicts, folder):
+def report_verdicts(verdicts, folder):
     """Verdicts as they come; of a Contradiction both documents are kept before it goes on."""
     try:
         yield from verdicts
@@ -111,7 +111,7 @@ def reported(verdicts, folder):
             kept = dict(proof=wrong.proof, counterexample=wrong.counterexample)
             folder.write(
                 {
-                    f"contradiction.{label}.json": ledger.text(ledger.plain_data(document))
+                    f"contradiction.{label}.json": ledger.json_text(ledger.plain_data(document))
                     for label, document in kept.items()
                 }
             )
@@ -119,7 +119,7 @@ def reported(verdicts, folder):
         raise Contradiction(f"{wrong} ({where})", wrong.proof, wrong.counterexample) from None
 
 
-def keep(folder, verdict):
+def write_verdict(folder, verdict):
     """Write a verdict, and its certificates by themselves; those of an earlier verdict go."""
     name = ledger.file_name(verdict.claim)
     removed = [removal.verdict for removal in verdict.removals]
@@ -134,7 +134,7 @@ def keep(folder, verdict):
     documents = {label: getattr(data, "certificate", data) for label, data in files.items()}
     folder.write(
         {
-            label: ledger.text(ledger.plain_data(document))
+            label: ledger.json_text(ledger.plain_data(document))
             for label, document in documents.items()
             if document is not None
         },
@@ -142,14 +142,14 @@ def keep(folder, verdict):
     )
 
 
-def described(verdict, out=None, width=88):
+def describe_verdict(verdict, out=None, width=88):
     """A verdict for a reader."""
-    from fedtheory.telling.words import told
+    from fedtheory.telling.words import describe_counterexample
 
     lines = [f"{verdict.claim}: {verdict.status}"]
     lines += textwrap.wrap(verdict.why, width, initial_indent="  ", subsequent_indent="  ")
     if verdict.tightness is not None:
-        lines.append(f"  largest ratio found: {ratios(verdict)}")
+        lines.append(f"  largest ratio found: {ratio_text(verdict)}")
     lines.append(
         f"  decided by: {verdict.kind}; instances looked at: {verdict.cases}; {verdict.seconds:.1f} s"
     )
@@ -162,11 +162,11 @@ def described(verdict, out=None, width=88):
         lines += textwrap.wrap(
             f"its proof: {verdict.rests_on}", width, initial_indent="  ", subsequent_indent="    "
         )
-    if story := told(verdict.certificate):
-        lines += wrapped(story, width)
+    if story := describe_counterexample(verdict.certificate):
+        lines += wrap_story(story, width)
     elif verdict.status == "violated" and verdict.witness:
         lines += textwrap.wrap(
-            "at " + short(verdict.witness), width, initial_indent="  ", subsequent_indent="    "
+            "at " + one_line(verdict.witness), width, initial_indent="  ", subsequent_indent="    "
         )
     for note in verdict.notes:
         lines += textwrap.wrap(
@@ -188,13 +188,13 @@ def described(verdict, out=None, width=88):
     return "\n".join(lines)
 
 
-def wrapped(story, width):
+def wrap_story(story, width):
     """What a counterexample tells, indented."""
     wrap = partial(textwrap.wrap, width=width, initial_indent="  ", subsequent_indent="      ")
     return [part for line in story for part in wrap(line)]
 
 
-def ratios(verdict):
+def ratio_text(verdict):
     """The largest ratio, of a statement of several lines that of each."""
     each = [
         f"{float(line.tightness):.6g} of line {n}"
@@ -216,7 +216,7 @@ WITHOUT = dict(
 
 def as_printed(verdict, width):
     """Lines on the statement as it is printed, where the text leaves out what its proof uses."""
-    from fedtheory.telling.words import told
+    from fedtheory.telling.words import describe_counterexample
 
     printed, found = verdict.printed, []
     if printed is verdict:
@@ -227,10 +227,10 @@ def as_printed(verdict, width):
     more = f". {printed.why}" if printed.status != verdict.status else ""
     found += say(f"as printed, with what the text states alone: {printed.status}{more}")
     if printed.status == "violated" and verdict.status != "violated":  # else one is told above
-        story = told(printed.certificate)
-        found += wrapped([f"  {line}" for line in story], width)
+        story = describe_counterexample(printed.certificate)
+        found += wrap_story([f"  {line}" for line in story], width)
         found += (
-            say("at " + short(printed.witness), "    ") if printed.witness and not story else []
+            say("at " + one_line(printed.witness), "    ") if printed.witness and not story else []
         )
     for removal in verdict.removals:
         said = WITHOUT[removal.verdict.status]
@@ -238,26 +238,26 @@ def as_printed(verdict, width):
     return found
 
 
-def short(tree):
+def one_line(tree):
     """A witness on one line."""
     if isinstance(tree, dict):
         return ", ".join(
-            f"{key}={short(value)}" for key, value in tree.items() if value not in ([], {})
+            f"{key}={one_line(value)}" for key, value in tree.items() if value not in ([], {})
         )
     if isinstance(tree, list):
-        return "[" + ", ".join(map(short, tree)) + "]"
+        return "[" + ", ".join(map(one_line, tree)) + "]"
     return str(tree)
 
 
 def replay(path, as_latex=False):
     """(data, text, whether it holds) of what a document shows; in LaTeX if asked for."""
-    from fedtheory.certificates.check_instance import approximately
-    from fedtheory.telling.mail import latex
-    from fedtheory.telling.words import told
+    from fedtheory.certificates.check_instance import approximate_text
+    from fedtheory.telling.mail import counterexample_latex
+    from fedtheory.telling.words import describe_counterexample
     from fedtheory.verdicts.replaying import Refused
     from fedtheory.verdicts.replaying import replay as replayed
 
-    document = read(path)
+    document = read_document(path)
     try:
         found = replayed(document)
     except Refused as why:
@@ -267,7 +267,7 @@ def replay(path, as_latex=False):
             False,
         )
     rows = {
-        key: plain(value)
+        key: json_value(value)
         for key, value in found.items()
         if key
         in (
@@ -285,18 +285,20 @@ def replay(path, as_latex=False):
         )
     }
     if as_latex:
-        rows["latex"] = latex(document)
+        rows["latex"] = counterexample_latex(document)
         return rows, rows["latex"] or refuse("--latex", "takes a counterexample", path.name), True
-    width = reading(86)
+    width = reading_width(86)
     text = [
         f"{found.get('claim') or path.name}: {found['status']}, derived anew from the document alone"
     ]
     if found.get("says"):
         text += textwrap.wrap(found["says"], width, initial_indent="  ", subsequent_indent="  ")
-    if story := told(document):
-        text += wrapped(story, width)
+    if story := describe_counterexample(document):
+        text += wrap_story(story, width)
     elif "left" in found:
-        text.append(f"  left {approximately(found['left'])}, right {approximately(found['right'])}")
+        text.append(
+            f"  left {approximate_text(found['left'])}, right {approximate_text(found['right'])}"
+        )
     if "rests_on" in found:
         text += textwrap.wrap(
             f"it rests on {found['rests_on']}", width, initial_indent="  ", subsequent_indent="  "
@@ -310,25 +312,25 @@ def replay(path, as_latex=False):
     )
 
 
-def plain(value):
+def json_value(value):
     """What JSON holds as it is, anything else as text."""
-    from fedtheory.certificates.check_instance import approximately
+    from fedtheory.certificates.check_instance import approximate_text
     from fedtheory.enclosure.arithmetic import Interval
 
     if isinstance(value, (Fraction, Interval)):
-        return approximately(value)
+        return approximate_text(value)
     return value if value is None or isinstance(value, (str, list, dict, int)) else str(value)
 
 
-def read(path, whose="replay"):
+def read_document(path, whose="replay"):
     """A verdict's document from a file, or the one inside a kept verdict; Refused where none would
     be that long."""
     from fedtheory.certificates import documents
 
     if not path.is_file():
         refuse(whose, "takes a JSON file", str(path))
-    documents.small(path)
-    document = ledger.read(path)
+    documents.check_file_size(path)
+    document = ledger.read_json(path)
     if not isinstance(document, dict):
         raise InvalidInput(f"{path.name} holds no document, but a {type(document).__name__}")
     inside = document.get("certificate")
@@ -354,7 +356,7 @@ def sharpen(names, budget=60.0, seed=0, stream=None):
 def part_by_part(ask, names, budget, seed, stream):
     """(data, text) of what is found of each claim, with a line that says how far it is."""
     rows, text = [], []
-    for _, claim in asked(names):
+    for _, claim in find_claims(names):
         line = Line(stream)
         found = ask(claim, budget, seed, line.progress(claim.id))
         line.clear()

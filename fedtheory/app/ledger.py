@@ -32,7 +32,7 @@ LARGEST = 2**23  # bytes of a document of somebody else's
 
 
 @cache
-def sources():
+def source_hashes():
     """file -> SHA-256, of every source of the library and of the data files that they name."""
     paths = (
         path
@@ -40,38 +40,40 @@ def sources():
         if path.relative_to(PACKAGE).parts[0] not in code.BESIDE
     )
     found = {path: hashlib.sha256(path.read_bytes()).hexdigest() for path in paths}
-    found |= {path.with_name(name): hash for path in [*found] for name, hash in code.data(path)}
+    found |= {
+        path.with_name(name): hash for path in [*found] for name, hash in code.data_hashes(path)
+    }
     return {path.relative_to(PACKAGE).as_posix(): found[path] for path in sorted(found)}
 
 
 @cache
-def _versions():
+def _library_versions():
     return dict(python=platform.python_version(), **{name: version(name) for name in LIBRARIES})
 
 
-def libraries():
+def library_versions():
     """Versions of what computes."""
-    return dict(_versions())
+    return dict(_library_versions())
 
 
-def digest(data):
+def digest_of(data):
     return hashlib.sha256(json.dumps(data, sort_keys=True).encode()).hexdigest()
 
 
-def key(claim, budget, seed):
+def result_key(claim, budget, seed):
     """The name of a claim's result: it says what is claimed, also of the explicit companion from
     which an order follows, and hashes what decides it."""
     from fedtheory.verdicts import reach
 
-    asked = [[content(one), reach.decides(one)] for one in reach.asked(claim)]
-    return digest([FORMAT, libraries(), asked, float(budget), seed])[:40]
+    asked = [[claim_content(one), reach.deciding_inputs(one)] for one in reach.claims_asked(claim)]
+    return digest_of([FORMAT, library_versions(), asked, float(budget), seed])[:40]
 
 
-def content(claim):
+def claim_content(claim):
     """Everything a claim's record says, as plain data."""
     from fedtheory.statements import Cells
 
-    formula = lambda e: None if e is None else _spelt(e)
+    formula = lambda e: None if e is None else _spell_once(e)
     return plain_data(
         dict(
             id=claim.id,
@@ -127,12 +129,19 @@ def content(claim):
             logs=formula(claim.logs),
             compares=[list(c) for c in claim.compares],
             printed=list(claim.printed.items()),
-            compute=_code(claim.compute),
+            compute=_code_identity(claim.compute),
             given=[claim.statement.given, claim.statement.ranges, claim.statement.fixing]
             if isinstance(claim.statement, Cells)
             else [],
             same=[
-                [_code(s.one), s.fixed, _code(s.other), s.other_fixed, s.shared, s.clients]
+                [
+                    _code_identity(s.one),
+                    s.fixed,
+                    _code_identity(s.other),
+                    s.other_fixed,
+                    s.shared,
+                    s.clients,
+                ]
                 for s in claim.same
             ],
         )
@@ -140,18 +149,18 @@ def content(claim):
 
 
 @lru_cache(maxsize=2**14)
-def _spelt(expression):
+def _spell_once(expression):
     """All of an expression, written once for all claims that have it."""
     from sympy import srepr
 
     return srepr(expression)
 
 
-def _code(one):
+def _code_identity(one):
     """A method's name, or a function's and a hash of what it computes with."""
     if not callable(one) or hasattr(one, "hyper"):
         return getattr(one, "name", one)
-    return [one.__name__, code.of(one)]
+    return [one.__name__, code.digest_of_thing(one)]
 
 
 def plain_data(value):
@@ -168,22 +177,24 @@ def plain_data(value):
 # ---------------------------------------------------------------- results
 
 
-def decided(claim, budget, seed):
+def decide_claim(claim, budget, seed):
     """A claim's result: the verdict as plain data, and what it took."""
-    from fedtheory.verdicts.checking import readings
+    from fedtheory.verdicts.checking import decide_readings
     from fedtheory.verdicts.verdict import Verdict
 
     _forget_peak()
     begun = time.process_time()
     try:
-        with brought.answered():
-            verdict = plain_data(readings(claim, budget, seed).as_dict())
+        with brought.refuse_in_words():
+            verdict = plain_data(decide_readings(claim, budget, seed).as_dict())
     except (OSError, MemoryError):  # the machine's fault, not the claim's
         raise
     except Exception as error:
         why = f"The check failed: {type(error).__name__}: {' '.join(str(error).split())[:300]}"
         verdict = plain_data(Verdict(claim.id, "undecided", "error", why).as_dict())
-    return dict(verdict=verdict, seconds=round(time.process_time() - begun, 3), megabytes=_peak())
+    return dict(
+        verdict=verdict, seconds=round(time.process_time() - begun, 3), megabytes=_peak_memory()
+    )
 
 
 def _forget_peak():
@@ -194,7 +205,7 @@ def _forget_peak():
         pass
 
 
-def _peak():
+def _peak_memory():
     try:
         found = re.search(r"VmHWM:\s+(\d+) kB", Path("/proc/self/status").read_text())
     except OSError:
@@ -202,49 +213,51 @@ def _peak():
     return found and round(int(found[1]) / 1024, 1)
 
 
-def keep(folder, name, result):
-    write(Path(folder) / f"{name}.sealed", private.sealed(name, text(result)))
+def keep_result(folder, name, result):
+    write(Path(folder) / f"{name}.sealed", private.seal(name, json_text(result)))
 
 
-def kept(folder, name):
+def load_result(folder, name):
     """The result of a name, or None: what was cut short, edited, or kept by anybody else counts as
     absent."""
     try:
-        found = private.opened(name, (Path(folder) / f"{name}.sealed").read_bytes())
+        found = private.unseal(name, (Path(folder) / f"{name}.sealed").read_bytes())
     except OSError:
         return None
     return None if found is None else json.loads(found)
 
 
-def text(data):
+def json_text(data):
     return (json.dumps(data, indent=1, ensure_ascii=False, allow_nan=False) + "\n").encode()
 
 
 # ---------------------------------------------------------------- the ledger
 
 
-def again(claim, budget, seed):
+def repro_command(claim, budget, seed):
     """The command that asks about a claim once more."""
-    given = "".join(f" --with {quote(name)}" for name in brought.needed(claim.id))
+    given = "".join(f" --with {quote(name)}" for name in brought.missing_files(claim.id))
     return f"fedtheory check {quote(claim.id)} --budget {budget:g} --seed {seed}{given}"
 
 
-def made(claims, verdicts, budget, seed, findings=None, plots=None, asked=(), keys=None):
+def build_ledger(claims, verdicts, budget, seed, findings=None, plots=None, asked=(), keys=None):
     """(ledger, {file: certificate}) of claims and their verdicts; `findings` are what figures say:
     id -> data, `plots` the figures that show a claim: id -> names, `asked` how the ids begin if
     these are not all claims, `keys` the names of their results, where these are known."""
     certificates, entries, claims = {}, [], list(claims)
     for claim in claims:
-        verdict = _filed(verdicts[claim.id], f"certificates/{file_name(claim.id)}", certificates)
+        verdict = _detach_certificates(
+            verdicts[claim.id], f"certificates/{file_name(claim.id)}", certificates
+        )
         proof = rests_on(claim, claims, verdicts)
         if proof is not None and proof.certificate:
             graph = f"certificates/{file_name(claim.id)}.graph.json"
             certificates[graph] = plain_data(proof.certificate)
         entries.append(
             dict(
-                **statement(claim),
-                command=again(claim, budget, seed),
-                key=keys[claim.id] if keys else key(claim, budget, seed),
+                **claim_statement(claim),
+                command=repro_command(claim, budget, seed),
+                key=keys[claim.id] if keys else result_key(claim, budget, seed),
                 verdict=verdict,
                 rests_on=None if proof is None else plain_data(proof.as_dict()),
                 finding=(findings or {}).get(claim.id),
@@ -256,22 +269,22 @@ def made(claims, verdicts, budget, seed, findings=None, plots=None, asked=(), ke
         budget=float(budget),
         seed=seed,
         asked=sorted(set(asked)),
-        sources=digest(sources()),
-        libraries=libraries(),
-        counts=counts(entries),
-        papers=papers(entries),
+        sources=digest_of(source_hashes()),
+        libraries=library_versions(),
+        counts=count_statuses(entries),
+        papers=paper_facts(entries),
         claims=entries,
     ), certificates
 
 
-def documents(verdict):
+def certificates_of(verdict):
     """The certificates of a verdict, as a package files them."""
     found: dict = {}
-    _filed(verdict, "", found)
+    _detach_certificates(verdict, "", found)
     return [*found.values()]
 
 
-def _filed(verdict, base, certificates):
+def _detach_certificates(verdict, base, certificates):
     """A verdict with the names of files in its documents' places; the documents go to
     `certificates`."""
     filed = dict(verdict)
@@ -291,13 +304,13 @@ def _filed(verdict, base, certificates):
             line["certificate"] = f"{base}.line{n}.json"
     printed = verdict["printed"]
     if printed is not None:
-        filed["printed"] = _filed(printed, f"{base}.printed", certificates)
+        filed["printed"] = _detach_certificates(printed, f"{base}.printed", certificates)
     filed["removals"] = [
         dict(
             removal,
             verdict=filed["printed"]
             if removal["verdict"] == printed  # of one hypothesis
-            else _filed(removal["verdict"], f"{base}.without{n}", certificates),
+            else _detach_certificates(removal["verdict"], f"{base}.without{n}", certificates),
         )
         for n, removal in enumerate(verdict["removals"], 1)
     ]
@@ -310,18 +323,18 @@ def rests_on(claim, claims, verdicts):
 
     if not claim.follows:
         return None
-    known = {c.id: graphs.statuses(verdicts[c.id], c) for c in claims if c.id in verdicts}
-    return graphs.graph(claim, lambda other, led: known.get(other.id), verdicts)
+    known = {c.id: graphs.line_statuses(verdicts[c.id], c) for c in claims if c.id in verdicts}
+    return graphs.build_graph(claim, lambda other, led: known.get(other.id), verdicts)
 
 
 STATUSES = ("proved", "holds", "violated", "vacuous", "undecided")
 
 
-def counts(entries):
+def count_statuses(entries):
     return {status: sum(e["verdict"]["status"] == status for e in entries) for status in STATUSES}
 
 
-def papers(entries):
+def paper_facts(entries):
     """id -> facts, of each recorded paper that claims are of."""
     known = discover.papers()
     named = dict.fromkeys(entry["paper"] for entry in entries)
@@ -347,13 +360,13 @@ def file_name(id: str) -> str:
     return id if plain else f"claim-{hashlib.sha256(id.encode()).hexdigest()[:16]}"
 
 
-def letters(latex):
+def plain_latex(latex):
     """LaTeX without braces, brackets and spaces, which may differ in two ways to write the same: a
     symbol that is shown as its formula needs no definition."""
     return re.sub(r"\\(left|right)[()]|[{}\s]", "", latex)
 
 
-def statement(claim):
+def claim_statement(claim):
     """What a claim says, in plain text and in LaTeX."""
     return dict(
         id=claim.id,
@@ -370,7 +383,7 @@ def statement(claim):
         definitions=[
             f"{claim.latex(symbol)} = {claim.latex(e)}"
             for symbol, e in claim.definitions.items()
-            if letters(claim.latex(symbol)) != letters(claim.latex(e))
+            if plain_latex(claim.latex(symbol)) != plain_latex(claim.latex(e))
         ],
         assumptions=[
             dict(
@@ -391,17 +404,17 @@ def statement(claim):
     )
 
 
-def read(path):
+def read_json(path):
     """A JSON document from someone else's file."""
     try:
         with Path(path).open("rb") as file:
             content = file.read(LARGEST + 1)
     except OSError as error:
         raise InvalidInput(f"{Path(path).name} must be a JSON document; {error.strerror}") from None
-    return parsed(content, Path(path).name)
+    return parse_json(content, Path(path).name)
 
 
-def parsed(content, name):
+def parse_json(content, name):
     """A JSON document of at most LARGEST bytes: no NaN, no name twice, or a refusal that names the
     file."""
 
@@ -417,7 +430,7 @@ def parsed(content, name):
         if len(content) > LARGEST:
             raise ValueError(f"it has more than {LARGEST} bytes")
         found = json.loads(content, object_pairs_hook=once, parse_constant=never)
-        text(
+        json_text(
             found
         )  # 1e999 is no number, and half a character no text: neither could be written again
         return found

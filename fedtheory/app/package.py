@@ -105,7 +105,7 @@ class Tags:
 
 
 @cache
-def typeset(latex, display=False):
+def typeset_mathml(latex, display=False):
     """LaTeX as MathML, on a line of its own with `display`; as it is, where it cannot be converted to
     harmless elements alone."""
     from markupsafe import Markup, escape
@@ -120,7 +120,7 @@ def typeset(latex, display=False):
             node.text = html.unescape(node.text) if node.text else node.text
             for name in set(node.attrib) - Tags.attributes:
                 del node.attrib[name]
-        slim(tree)
+        drop_single_rows(tree)
         tree.attrib.pop("display", None)
         if display:
             tree.set("display", "block")
@@ -129,16 +129,16 @@ def typeset(latex, display=False):
         return Markup("<code>%s</code>") % escape(latex)
 
 
-def slim(node):
+def drop_single_rows(node):
     """Leave out rows of one element: they mean nothing, and are half of a formula's length."""
     for child in list(node):
-        slim(child)
+        drop_single_rows(child)
     for at, child in enumerate(list(node)):
         if child.tag == "mrow" and len(child) == 1 and not child.attrib:
             node[at] = child[0]
 
 
-def bar(tightness):
+def bar_width(tightness):
     """How far a bar of width 100 reaches: the ratio 1 is at 80."""
     if tightness is None:
         return None
@@ -147,7 +147,7 @@ def bar(tightness):
 
 
 @cache
-def _template():
+def _load_template():
     from jinja2 import Environment, FileSystemLoader, StrictUndefined
 
     room = Environment(
@@ -158,51 +158,53 @@ def _template():
         lstrip_blocks=True,
     )
     room.filters.update(
-        typeset=typeset,
-        bar=bar,
-        ratio=ratio,
-        shown=shown,
-        breakable=paging.breakable,
-        graph=paging.graph,
-        prose=lambda text, symbols, words=True: prose.typeset(text, symbols, typeset, words),
-        captioned=lambda text: paging.captioned(text, typeset),
+        typeset=typeset_mathml,
+        bar=bar_width,
+        ratio=ratio_text,
+        shown=render_data,
+        breakable=paging.breakable_id,
+        graph=paging.proof_picture,
+        prose=lambda text, symbols, words=True: prose.typeset_sentence(
+            text, symbols, typeset_mathml, words
+        ),
+        captioned=lambda text: paging.render_caption(text, typeset_mathml),
     )
     return room.get_template("package_page.html")
 
 
-def ratio(tightness):
+def ratio_text(tightness):
     return "" if tightness is None else f"{float(tightness):.6g}"
 
 
-def shown(data, most=4000):
+def render_data(data, most=4000):
     """Plain data for reading."""
-    text = ledger.text(data).decode().strip()
+    text = ledger.json_text(data).decode().strip()
     return text if len(text) <= most else text[:most] + "\n... (the rest is in ledger.json)"
 
 
-def documents(files):
+def certificate_documents(files):
     """{name: document} of the certificates among a package's files {name: bytes}."""
     names = [name for name in files if name.startswith("certificates/")]
-    return {name: ledger.parsed(files[name], name) for name in names}
+    return {name: ledger.parse_json(files[name], name) for name in names}
 
 
-def story(document):
+def counterexample_story(document):
     """(picture, [(how far it is indented, words)] of each line) of what a certificate shows, where it is
     a counterexample; None of any other."""
     from markupsafe import Markup
 
-    from fedtheory.telling.picture import picture
-    from fedtheory.telling.words import told
+    from fedtheory.telling.picture import draw_counterexample
+    from fedtheory.telling.words import describe_counterexample
 
     try:
-        lines = [line for line in told(document) if line.strip()]
+        lines = [line for line in describe_counterexample(document) if line.strip()]
         words = [(len(line) - len(line.lstrip()), line.strip()) for line in lines]
-        return (Markup(picture(document)), words) if words else None
+        return (Markup(draw_counterexample(document)), words) if words else None
     except Exception:  # of somebody else's package: what its replay says, not how it can be told
         return None
 
 
-def page(book, pictures=None, checkers=None, documents=None, sliders=None):
+def render_page(book, pictures=None, checkers=None, documents=None, sliders=None):
     """The page of a ledger, with pictures {name: SVG bytes} in it, with what checkers said of its
     certificates, if they were asked, and with what these documents {file: data} tell; `sliders` are
     what `explored` gave for some ids."""
@@ -220,7 +222,7 @@ def page(book, pictures=None, checkers=None, documents=None, sliders=None):
         tuple(symbol[k] for k in ("latex", "name", "meaning")), len(keep)
     )
     listing = lambda what: list(dict.fromkeys(what(entry) for entry in book["claims"]))
-    rendered = _template().render(
+    rendered = _load_template().render(
         book=book,
         words=WORDS,
         drawn=drawn,
@@ -229,36 +231,36 @@ def page(book, pictures=None, checkers=None, documents=None, sliders=None):
         seal=seal,
         papers=listing(lambda e: e["paper"]),
         kinds=listing(lambda e: e["kind"]),
-        rows=paging.rows(book),
+        rows=paging.overview_rows(book),
         findings=paging.FINDINGS,
-        about=paging.about,
+        about=paging.entry_section,
         symbols={e["id"]: [row(s) for s in e["symbols"]] for e in book["claims"]},
         legend=keep,
-        explored=lambda name: made[name] if name in made else explored(name),
+        explored=lambda name: made[name] if name in made else slider_json(name),
         checkers=checkers or dict(rocq="", certificates={}),
-        story=lambda file: story((documents or {}).get(file)),
+        story=lambda file: counterexample_story((documents or {}).get(file)),
     )
-    return paging.packed(rendered).encode()
+    return paging.pack_page(rendered).encode()
 
 
 @cache
-def explored(name):
+def slider_json(name):
     """A recorded claim's bound as JSON, for sliders, which begin at the numbers of the runs beside it;
     None of any other claim."""
     from fedtheory import discover
-    from fedtheory.app.beside import beside
+    from fedtheory.app.beside import runs_beside_bound
     from fedtheory.verdicts import exploring
 
-    claim = discover.recorded(name) if re.fullmatch(r"[\w.]{1,100}", name) else None
-    data = None if claim is None else exploring.explored(claim)
-    runs = None if data is None else beside(claim, data["start"])
+    claim = discover.find_recorded(name) if re.fullmatch(r"[\w.]{1,100}", name) else None
+    data = None if claim is None else exploring.slider_data(claim)
+    runs = None if data is None else runs_beside_bound(claim, data["start"])
     if runs is not None:
         data["beside"] = runs
         data["start"].update(runs["numbers"], **{runs["over"]: str(runs["T"][-1])})
     return None if data is None else json.dumps(data, separators=(",", ":"))
 
 
-def drawers():
+def drawing_versions():
     """Versions of what draws; None of what is not installed."""
     found = {}
     for name in DRAWERS:
@@ -272,36 +274,38 @@ def drawers():
 # ---------------------------------------------------------------- making one
 
 
-def build(
+def build_package(
     folder, book, certificates, more, figures=None, checkers=None, sliders=None, derived=None
 ):
     """Write the package; `more` is {file: data}, `figures` {name: bytes}, `checkers` what was said of
     the certificates, `sliders` what `explored` gave, as for the page, `derived` derivations by the
     hashes of certificates, where they are known. Files of an earlier one that are no part of it go, as
     they were written; what somebody put in the place of one is moved aside: where, in words."""
-    linked(folder)
+    refuse_links(folder)
     place = outputs.Folder(folder, log=WRITTEN)
     before = {name for _, name in place.entries()}
     aside = place.put_aside([SUMS], ASIDE)
     place.remove([SUMS])  # until all of it is there, it is no package
     place.sweep(RESULTS)
     files = {
-        "ledger.json": ledger.text(book),
-        **{name: ledger.text(data) for name, data in more.items()},
-        **{name: ledger.text(document) for name, document in certificates.items()},
+        "ledger.json": ledger.json_text(book),
+        **{name: ledger.json_text(data) for name, data in more.items()},
+        **{name: ledger.json_text(document) for name, document in certificates.items()},
         **{f"figures/{name}": content for name, content in (figures or {}).items()},
     }
     if checkers is not None:
-        files[CHECKERS] = ledger.text(checkers)
-    files |= archive.beside(book, certificates, more.get("timings.json", {}), figures, derived)
-    files["index.html"] = page(book, pictures(files), checkers, certificates, sliders)
-    files[archive.CRATE] = archive.crate(book, files, archive.today())
+        files[CHECKERS] = ledger.json_text(checkers)
+    files |= archive.files_beside_ledger(
+        book, certificates, more.get("timings.json", {}), figures, derived
+    )
+    files["index.html"] = render_page(book, pictures(files), checkers, certificates, sliders)
+    files[archive.CRATE] = archive.describe_crate(book, files, archive.crate_date())
     aside += place.write_over(files, before - {*files, SUMS}, ASIDE)
-    place.write({SUMS: listing(files)})
+    place.write({SUMS: checksum_listing(files)})
     return aside
 
 
-def linked(folder):
+def refuse_links(folder):
     """Refuse a folder in which a link leads elsewhere: what is written to it or taken away would
     not stay inside."""
     for path in [folder, *folder.rglob("*")]:
@@ -309,7 +313,7 @@ def linked(folder):
             refuse("the package's folder", "must hold no links", str(path))
 
 
-def listing(files):
+def checksum_listing(files):
     """The checksums of files {name: bytes}, as `sha256sum -c` reads them."""
     return "".join(
         f"{hashlib.sha256(content).hexdigest()}  {name}\n"
@@ -318,12 +322,12 @@ def listing(files):
     ).encode()
 
 
-def figures(folder):
+def figure_files(folder):
     """{name: bytes} of what figures made in a folder: what its index names, and nothing else that
     lies there."""
-    files, _ = contents(folder)
+    files, _ = folder_contents(folder)
     try:
-        index = ledger.parsed(files.get("figures.json", b"[]"), "figures.json")
+        index = ledger.parse_json(files.get("figures.json", b"[]"), "figures.json")
         made = [(str(entry["figure"]), str(entry["scale"])) for entry in index]
     except (InvalidInput, KeyError, TypeError):
         return {}
@@ -340,13 +344,13 @@ def figures(folder):
     return {name: content for name, content in files.items() if mine(name)}
 
 
-pictures, unpacked = paging.pictures, paging.unpacked
+pictures, unpacked = paging.figure_pictures, paging.unpack_page
 
 
 # ---------------------------------------------------------------- reading one
 
 
-def contents(folder):
+def folder_contents(folder):
     """({name: bytes} of its plain files, sentences about what else there is and about what is too
     large).
 
@@ -368,7 +372,7 @@ def contents(folder):
         for name in map(inside, sorted(names)):
             if len(files) >= MOST:
                 return files, [*found, f"{name}: there are more than {MOST} files"]
-            content = _plain(folder / name, left)
+            content = _read_plain(folder / name, left)
             if isinstance(content, str):
                 found.append(f"{name}: {content}")
             else:
@@ -376,7 +380,7 @@ def contents(folder):
     return files, found
 
 
-def _plain(path, most):
+def _read_plain(path, most):
     """A plain file's bytes, or why there are none."""
     try:
         handle = os.open(
@@ -393,7 +397,7 @@ def _plain(path, most):
         return content if fits else f"with it there are more than {LARGEST} bytes"
 
 
-def sums(content):
+def read_checksums(content):
     """name -> SHA-256, as its checksums have it."""
     found = {}
     for line in content.decode(errors="replace").splitlines():
@@ -421,7 +425,7 @@ def unlike_sums(files):
     if SUMS not in files:
         return [f"{SUMS}: it is missing"]
     try:
-        listed = sums(files[SUMS])
+        listed = read_checksums(files[SUMS])
     except InvalidInput as error:
         return [str(error)]
     found = []
@@ -433,14 +437,14 @@ def unlike_sums(files):
     found += [f"{name}: it is missing" for name in sorted(set(listed) - set(files))]
     return found or (
         []
-        if files[SUMS] == listing(files)
+        if files[SUMS] == checksum_listing(files)
         else [f"{SUMS}: it is not written as checksums are here"]
     )
 
 
-def opened(content):
+def open_ledger(content):
     """A ledger from its bytes, its outermost shape checked."""
-    book = ledger.parsed(content, "ledger.json")
+    book = ledger.parse_json(content, "ledger.json")
     if not isinstance(book, dict) or book.get("format") != ledger.FORMAT:
         refuse(
             "ledger.json",

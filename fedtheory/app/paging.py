@@ -35,10 +35,10 @@ class Picture(NamedTuple):
         return base64.b64encode(zlib.compress(self.content, 9)).decode()
 
 
-def pictures(files):
+def figure_pictures(files):
     """name -> Picture, of the figures among a package's files."""
     try:
-        rows = ledger.parsed(files.get("figures/figures.json", b"[]"), "figures.json")
+        rows = ledger.parse_json(files.get("figures/figures.json", b"[]"), "figures.json")
         titles = {str(row["figure"]): f"{row['cites']}: {row['title']}" for row in rows}
     except (InvalidInput, KeyError, TypeError):
         titles = {}
@@ -55,7 +55,7 @@ SMALL = 2**19  # bytes of a page that is left as it is
 PART = re.compile(r"<!--\[-->(.*?)<!--\]-->", re.DOTALL)
 
 
-def packed(page):
+def pack_page(page):
     """A page; of a large one, what its claims say when they are opened is deflated, in one place, and
     its script unpacks it: a browser has a tenth to read, and a reader waits for nothing."""
     if len(page) <= SMALL:
@@ -71,7 +71,7 @@ def packed(page):
 PACKED = re.compile(rb'data-packed="([A-Za-z0-9+/=]*)"')
 
 
-def unpacked(page):
+def unpack_page(page):
     """A page with its pictures as they were before they were packed: what machines that deflate in
     other ways agree on."""
 
@@ -89,12 +89,12 @@ def unpacked(page):
 # ---------------------------------------------------------------- words
 
 
-def breakable(name):
+def breakable_id(name):
     """An id that breaks between its words, never inside one."""
     return Markup(re.sub(r"([._])", r"\1<wbr>", escape(name)))
 
 
-def captioned(text, typeset):
+def render_caption(text, typeset):
     """A caption's Markdown, of which bold, escapes and mathematics are known, as HTML."""
     parts = []
     for n, part in enumerate(text.strip().split("$")):
@@ -110,18 +110,20 @@ def captioned(text, typeset):
 # ---------------------------------------------------------------- tables
 
 
-def about(entry):
+def entry_section(entry):
     return "experiments" if entry["kind"] in EXPERIMENTS else "mathematics"
 
 
-def rows(book):
+def overview_rows(book):
     """(id, facts of the paper or None, {status: n} of its mathematics, {verdict: n} of its findings,
     findings that no figure has judged) of each paper."""
     found = []
     for name in dict.fromkeys(entry["paper"] for entry in book["claims"]):
         mine = [entry for entry in book["claims"] if entry["paper"] == name]
-        statuses = Counter(e["verdict"]["status"] for e in mine if about(e) == "mathematics")
-        findings = [e["finding"] for e in mine if about(e) == "experiments"]
+        statuses = Counter(
+            e["verdict"]["status"] for e in mine if entry_section(e) == "mathematics"
+        )
+        findings = [e["finding"] for e in mine if entry_section(e) == "experiments"]
         said = Counter(f["verdict"] for f in findings if f)
         found.append((name, book["papers"].get(name), statuses, said, findings.count(None)))
     return found
@@ -132,7 +134,7 @@ def rows(book):
 WIDE, HIGH, GAP, LINE = 190, 30, 34, 12
 
 
-def graph(proof):
+def proof_picture(proof):
     """The graph of a proof as a small picture: what follows above what it follows from; None where
     there are too many lines to read."""
     edges = [e for e in proof["edges"] if e["premises"]]

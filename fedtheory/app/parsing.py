@@ -48,24 +48,24 @@ class Parser(argparse.ArgumentParser):
         if action.choices is not None and value not in action.choices:
             name = action.metavar or action.dest
             choices = list(map(str, action.choices))
-            meant = near(value, choices) or f"it must be one of {', '.join(choices)}"
+            meant = suggest_word(value, choices) or f"it must be one of {', '.join(choices)}"
             raise argparse.ArgumentError(None, f"{name} cannot be {value!r}: {meant}")
 
     def stray(self, rest):
         """Say that arguments are none of a command's."""
         options = [name for name in self._option_string_actions if name.startswith("--")]
         first = next((text for text in rest if text.startswith("-")), rest[0])
-        meant = near(first.partition("=")[0], options) if first.startswith("-") else ""
+        meant = suggest_word(first.partition("=")[0], options) if first.startswith("-") else ""
         self.error(f"takes no {first!r}" + f": {meant}" * bool(meant))
 
 
-def near(word, words):
+def suggest_word(word, words):
     """What was probably meant by a word, as a question; "" where nothing is like it."""
     found = difflib.get_close_matches(str(word), words, n=1, cutoff=0.6)
     return f"did you mean {found[0]}?" if found else ""
 
 
-def parser():
+def build_parser():
     """The parser of `fedtheory`."""
     whole = Parser(
         prog="fedtheory",
@@ -83,16 +83,16 @@ def parser():
                 *([argument] if "flag" not in options else [f"--{argument}"]),
                 **{key: value for key, value in options.items() if key != "flag"},
             )
-        common(command)
+        add_common(command)
 
-    for commands_of in (_about, _deciding, _working):
+    for commands_of in (_add_about, _add_deciding, _add_working):
         commands_of(add)
     for name, help in ABOVE.items():
         commands.add_parser(name, help=help, add_help=False)
     return whole
 
 
-def common(command):
+def add_common(command):
     """What every command takes."""
     command.add_argument("--json", action="store_true", help="one JSON document on standard output")
     command.add_argument(
@@ -105,7 +105,7 @@ def common(command):
     )
 
 
-def commands(whole):
+def command_parsers(whole):
     """name -> parser of each command."""
     return next(a.choices for a in whole._actions if isinstance(a, argparse._SubParsersAction))
 
@@ -117,7 +117,7 @@ ABOVE = dict(
 )
 
 
-def _about(add):
+def _add_about(add):
     """Commands that say what there is, and what it says at numbers."""
     add(
         "list",
@@ -159,7 +159,7 @@ def _about(add):
     )
 
 
-def _deciding(add):
+def _add_deciding(add):
     """Commands that find out what is true."""
     budget = lambda seconds: dict(
         flag=True,
@@ -239,7 +239,7 @@ def _deciding(add):
     )
 
 
-def _working(add):
+def _add_working(add):
     """Commands that compute worst cases, and kernels."""
     add(
         "worst",

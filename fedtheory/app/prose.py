@@ -38,7 +38,7 @@ class Token(NamedTuple):
 
 
 @lru_cache(maxsize=2**11)
-def pattern(known):
+def token_pattern(known):
     """What a token is, tried in this order; anything else is prose."""
     names = "|".join(sorted(map(re.escape, known), key=len, reverse=True))
     index = r"_(?:\d+\.\d+|\{\w+\}|\w{1,5})(?!\w)"
@@ -62,7 +62,7 @@ def pattern(known):
     return re.compile("|".join(f"(?P<{kind}>{one})" for kind, one in kinds.items()))
 
 
-def typeset(text, symbols, math, words=True):
+def typeset_sentence(text, symbols, math, words=True):
     """A sentence as HTML, in which what is mathematics went through `math`; `symbols` are those of a
     claim, as its ledger has them. Names such as `drift` are words, not symbols, unless `words` is False.
 
@@ -76,21 +76,21 @@ def typeset(text, symbols, math, words=True):
         if not (WORD if words else LETTER).fullmatch(s["name"])
     }
     parts, at = [], 0
-    for run in runs(tokens(text, known), text):
-        parts += [signs(text[at : run[0].start]), str(math(latex(run)))]
+    for run in formula_runs(split_tokens(text, known), text):
+        parts += [replace_signs(text[at : run[0].start]), str(math(latex_of_run(run)))]
         at = run[-1].end
-    return Markup("".join([*parts, signs(text[at:])]))
+    return Markup("".join([*parts, replace_signs(text[at:])]))
 
 
-def signs(text):
+def replace_signs(text):
     """Words between formulas, with the signs that no keyboard has."""
     said = re.sub(r"<=|>=|->|!=|\|\|", lambda found: SIGNS[found[0]], text)
     return str(escape(said, quote=False))
 
 
-def tokens(text, known):
+def split_tokens(text, known):
     found = []
-    for match in pattern(frozenset(known)).finditer(text):
+    for match in token_pattern(frozenset(known)).finditer(text):
         kind, said = match.lastgroup, match[0]
         if kind == "known":
             kind, written = "name", known[said]
@@ -99,7 +99,7 @@ def tokens(text, known):
         elif said == "...":
             written = r"\dots"
         elif kind in ("name", "tilde"):
-            kind, written = "name", letter(said)
+            kind, written = "name", letter_latex(said)
         else:
             written = FUNCTIONS.get(said) or OPERATORS.get(said) or said
         kind = "number" if kind == "factor" else kind
@@ -107,21 +107,21 @@ def tokens(text, known):
     return found
 
 
-def runs(found, text):
+def formula_runs(found, text):
     """Lists of tokens that are one formula each."""
     run = []
     for n, token in enumerate([*found, Token("ref", "", "", len(text) + 9, len(text) + 9)]):
         apart = run and text[run[-1].end : token.start].strip(" ") != ""
         anew = found[n - 2 : n + 2 : 3], found[n - 1 : n]  # 1 y = of x = 1 y = 2, which are two
         anew = [t.text for t in anew[0]] == ["=", "="] and anew[1][0].kind == "number"
-        if apart or anew or token.kind == "ref" or run and torn(run[-1], token):
-            yield from kept(run)
+        if apart or anew or token.kind == "ref" or run and belong_apart(run[-1], token):
+            yield from keep_formulas(run)
             run = []
         if token.kind != "ref":
             run.append(token)
 
 
-def torn(one, other):
+def belong_apart(one, other):
     """Whether two tokens side by side belong to no one formula."""
     if one.text == "0" and other.kind == "name":
         return True
@@ -130,7 +130,7 @@ def torn(one, other):
     return loose and {one.kind, other.kind} <= set(values) and bool(WORDS & {one.text, other.text})
 
 
-def kept(run):
+def keep_formulas(run):
     """The formulas of a run: what is left when loose ends, brackets without their other half, and
     commas that join nothing are taken away."""
     run = list(run)
@@ -152,18 +152,18 @@ def kept(run):
             break
     if cuts or depth:
         cut = cuts[0] if cuts else depth[0]
-        yield from kept(run[:cut])
-        yield from kept(run[cut + 1 :])
+        yield from keep_formulas(run[:cut])
+        yield from keep_formulas(run[cut + 1 :])
         return
     while run and run[-1].kind in ("sign", "power", "function"):
         run.pop()
     if sum(token.kind == "bar" for token in run) % 2:
         return
-    if formula(run):
+    if is_formula(run):
         yield run
 
 
-def formula(run):
+def is_formula(run):
     """Whether a run is mathematics: it names something, or does something with a letter."""
     kinds = [token.kind for token in run]
     if "name" in kinds:
@@ -177,17 +177,17 @@ def run_of_numbers(run):
     return [token.kind for token in run] == ["number", "sign", "number"] and run[1].text in "/="
 
 
-def latex(run):
+def latex_of_run(run):
     """A run in LaTeX."""
     parts, n = [], 0
     while n < len(run):
         token = run[n]
         if token.text in ("sqrt", "^") and n + 1 < len(run):
-            inside, after = group(run, n + 1)
-            parts.append((r"\sqrt{%s}" if token.text == "sqrt" else "^{%s}") % latex(inside))
+            inside, after = next_group(run, n + 1)
+            parts.append((r"\sqrt{%s}" if token.text == "sqrt" else "^{%s}") % latex_of_run(inside))
             n = after
             continue
-        if broken(run[n : n + 4]):
+        if breaks_fraction(run[n : n + 4]):
             parts.append(rf"\frac{{{token.text}}}{{{run[n + 2].text}}}")
             n += 3
             continue
@@ -199,7 +199,7 @@ def latex(run):
     return " ".join(parts)
 
 
-def broken(some):
+def breaks_fraction(some):
     """Whether tokens begin with 1/2 x or 1/2 (, where a slash would seem to go on."""
     kinds = [token.kind for token in some]
     return (
@@ -209,7 +209,7 @@ def broken(some):
     )
 
 
-def group(run, n):
+def next_group(run, n):
     """(what a root or a power is of, the place after it)."""
     if run[n].kind != "open":
         after = n + 1 + (run[n].text == "-" and n + 1 < len(run))
@@ -224,7 +224,7 @@ def group(run, n):
     return run[n:], len(run)
 
 
-def letter(name):
+def letter_latex(name):
     """p_i, phi_m, sigma_bar or tilde-V in LaTeX."""
     over = name.startswith("tilde-") or name.endswith("~")
     name = name.removeprefix("tilde-").rstrip("~").replace("-bar", "_bar")

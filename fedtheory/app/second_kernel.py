@@ -1,18 +1,18 @@
 """`fedtheory export`, and what `fedtheory replay --rocq` adds: a document before a second kernel."""
 
 from fedtheory import outputs
-from fedtheory.app.judging import read
+from fedtheory.app.judging import read_document
 from fedtheory.errors import printable, refuse
 
 
-def export(path, to, out):
+def export_document(path, to, out):
     """(data, text) of a document as a file for a proof assistant; the text alone without `out`."""
     from fedtheory.rocq import exporting
 
     if out is not None and out.suffix != ".v":
         refuse("out", "must be a file whose name ends in .v", str(out))
     try:
-        text = exporting.export(read(path), to)
+        text = exporting.export(read_document(path), to)
     except exporting.Refused as why:
         refuse(
             "export",
@@ -28,7 +28,7 @@ def export(path, to, out):
     return data, f"{out}: {len(names)} theorem{'s' * (len(names) != 1)}; ask `coqc {out}`"
 
 
-def asked(path):
+def ask_rocq(path):
     """(data, lines) of what Rocq says of a document that replayed."""
     from fedtheory.rocq import coqc, exporting
 
@@ -37,16 +37,16 @@ def asked(path):
             "  Rocq was not asked: coqc is not at hand"
         ]
     try:
-        text = exporting.export(read(path))
+        text = exporting.export(read_document(path))
     except exporting.Unwritten as why:
         return dict(checker="rocq", accepted=None, why=str(why)), [f"  Rocq was not asked: {why}"]
-    answer = coqc.judged(text, exporting.theorems(text))
+    answer = coqc.judge_file(text, exporting.theorems(text))
     data = dict(
         checker=answer.version,
         accepted=answer.accepted,
         why=answer.why,
         axioms=sorted(answer.axioms),
-        not_shown=unshown(text),
+        not_shown=unshown_parts(text),
     )
     if not answer.accepted:
         return data, [f"  refused by {answer.version}: {printable(answer.why)}"]
@@ -56,7 +56,7 @@ def asked(path):
     ]
 
 
-def unshown(text):
+def unshown_parts(text):
     """What a file says that it takes from its document, or does not show."""
     flat = " ".join(text.split())
     return [

@@ -18,7 +18,7 @@ import numpy as np
 
 import fedtheory as ft
 from fedtheory import arguments, discover, jit, metrics, outputs
-from fedtheory.comparing.case import method
+from fedtheory.comparing.case import claim_method
 from fedtheory.comparing.comparing import compare
 from fedtheory.errors import InvalidInput, describe, refuse
 from fedtheory.problem import Problem
@@ -37,42 +37,45 @@ SAYS = "must be TOML of numbers, texts, lists and tables"
 
 def _metrics(name, value):
     """Names of what a run records, one or more, each once."""
-    if not value or len(set(found := arguments.words(name, value, metrics.ALL))) < len(found):
+    if not value or len(set(found := arguments.check_words(name, value, metrics.ALL))) < len(found):
         refuse(name, "must name one metric or more, each once", value)
     return found
 
 
-def _pretrained(name, value):
+def _pretrain(name, value):
     if not isinstance(value, dict) or set(value) != {"steps", "eta"}:
         refuse(name, "must be a table of steps and eta", value)
-    arguments.whole(f"{name} steps", value["steps"]), arguments.real(f"{name} eta", value["eta"])
+    (
+        arguments.check_integer(f"{name} steps", value["steps"]),
+        arguments.check_real(f"{name} eta", value["eta"]),
+    )
     return value
 
 
 def _numbers(name, value):
-    arguments.array(name, value, "must be a list of numbers")
+    arguments.check_array(name, value, "must be a list of numbers")
     return value
 
 
 # key of [run] -> what becomes of its name and value, or refuses it
 RUN: dict = dict(
-    algorithm=lambda name, value: arguments.word(name, value, tuple(discover.algorithms())),
-    rounds=arguments.whole,
-    trials=lambda name, value: arguments.whole(name, value, 1),
-    seed=lambda name, value: arguments.seed(value, name, 64),
+    algorithm=lambda name, value: arguments.check_word(name, value, tuple(discover.algorithms())),
+    rounds=arguments.check_integer,
+    trials=lambda name, value: arguments.check_integer(name, value, 1),
+    seed=lambda name, value: arguments.check_seed(value, name, 64),
     x_0=_numbers,
-    S=lambda name, value: arguments.whole(name, value, 1),
+    S=lambda name, value: arguments.check_integer(name, value, 1),
     metrics=_metrics,
-    pretrained=_pretrained,
+    pretrained=_pretrain,
     out=arguments.folder,
 )
 TAKES: dict = dict(run=RUN, bound=NEEDED["bound"])  # [problem] takes what its kind does
 
 
-def read(path):
+def read_run_file(path):
     """The sections of a file, all of their keys and those values checked that no problem or method
     has to check: what is wrong with it is said before anything is computed."""
-    spec = _parsed(path)
+    spec = _parse_toml(path)
     for name, section in spec.items():
         if name not in SECTIONS or not isinstance(section, dict):
             refuse(f"{path}", f"takes the sections {', '.join(SECTIONS)}", name)
@@ -80,7 +83,7 @@ def read(path):
         if name not in spec and name != "bound":
             raise InvalidInput(f"{path} needs a section [{name}]")
         for key in spec.get(name, ()):
-            _taken(path, name, key, TAKES.get(name, (key,)))
+            _take_field(path, name, key, TAKES.get(name, (key,)))
         for key in keys:
             if name in spec and key not in spec[name]:
                 raise InvalidInput(f"{path} [{name}] needs {key}")
@@ -89,11 +92,11 @@ def read(path):
     claim = discover.claim(spec["bound"]["claim"]) if "bound" in spec else None
     takes = hypers(spec["run"]["algorithm"], claim)
     for key in spec.get("hyper", ()):
-        _taken(path, "hyper", key, takes)
+        _take_field(path, "hyper", key, takes)
     return spec
 
 
-def _parsed(path):
+def _parse_toml(path):
     try:
         with open(path, "rb") as file:
             content = file.read(BYTES + 1)
@@ -124,7 +127,7 @@ def _plain(name, value, depth=0):
     return refuse(name, SAYS + ", of at most 8 levels", value)
 
 
-def _taken(path, section, key, keys):
+def _take_field(path, section, key, keys):
     if key not in keys:
         refuse(f"{path} [{section}]", f"takes {', '.join(keys)}", key)
 
@@ -141,7 +144,7 @@ def hypers(algorithm, claim):
 def make_problem(section):
     """A problem from [problem]: `kind` names the maker, the other keys are its arguments."""
     section, makers = dict(section), discover.problem_makers()
-    kind = arguments.word("[problem] kind", section.pop("kind", None), tuple(makers))
+    kind = arguments.check_word("[problem] kind", section.pop("kind", None), tuple(makers))
     takes = inspect.signature(makers[kind]).parameters.values()
     named = (inspect.Parameter.POSITIONAL_OR_KEYWORD, inspect.Parameter.KEYWORD_ONLY)
     takes = {each.name: each for each in takes if each.kind in named}
@@ -162,7 +165,7 @@ def make_problem(section):
 
 def run_file(path, out=None, progress=None):
     """Carry out a file; returns (data for --json, text)."""
-    spec = read(path)
+    spec = read_run_file(path)
     settings, hyper = dict(spec["run"]), spec.get("hyper", {})
     named = settings.pop("out", "out")
     place = inside(named, f"{path} [run] out") if out is None else arguments.folder("--out", out)
@@ -179,15 +182,15 @@ def run_file(path, out=None, progress=None):
         means = {metric: curve.mean(axis=0) for metric, curve in result.metrics.items()}
         data = dict(rounds=np.arange(rounds + 1), **means)
         columns = [data["rounds"], *(means[metric] for metric in wanted)]
-        places = showing.marks(data["rounds"])
-        lines = [_headline(result), *showing.table(["round", *wanted], columns, places)]
+        places = showing.round_marks(data["rounds"])
+        lines = [_run_headline(result), *showing.table_lines(["round", *wanted], columns, places)]
         drawn = lambda ax: result.plot(*wanted, ax=ax)
     else:
-        found = against(claim, problem, name, rounds, wanted, progress, settings, hyper)
+        found = compare_run(claim, problem, name, rounds, wanted, progress, settings, hyper)
         result = found.runs[-1]
         means = {metric: curve.mean(axis=0) for metric, curve in result.metrics.items()}
         data = dict(rounds=np.arange(result.rounds + 1), **means, **found.columns())
-        lines = [_headline(result), str(found)]
+        lines = [_run_headline(result), str(found)]
         drawn = found.plot
     about = dict(spec=spec, seconds=result.seconds, machine=jit.manifest())
     files = {
@@ -200,9 +203,9 @@ def run_file(path, out=None, progress=None):
     return {key: np.asarray(value).tolist() for key, value in data.items()}, "\n".join(lines)
 
 
-def against(claim, problem, name, rounds, wanted, progress, settings, hyper):
+def compare_run(claim, problem, name, rounds, wanted, progress, settings, hyper):
     """The Comparison of a claim with the run that a file describes."""
-    if name != (of := method(claim).name):
+    if name != (of := claim_method(claim).name):
         refuse("[run] algorithm", f"must be {of}, of which {claim.title} speaks", name)
     settings = {"trials": 1, "seed": 0, "x_0": None, **settings}
     pretrained = settings.pop("pretrained", None)
@@ -214,7 +217,7 @@ def against(claim, problem, name, rounds, wanted, progress, settings, hyper):
     )
 
 
-def _headline(result):
+def _run_headline(result):
     problem = result.problem
     return (
         f"{result.algorithm.name} on {problem.name} (N={problem.N}, d={problem.d}): "

@@ -11,7 +11,7 @@ STARTS = Path(__file__).with_name("starts")
 KINDS = ("claim", "method", "problem", "setting", "figure", "adapter")
 
 
-def text(kind, name):
+def template_text(kind, name):
     """The starting file of a kind, called NAME.py."""
     if kind not in KINDS:
         refuse("new", f"must be one of {', '.join(KINDS)}", kind)
@@ -20,12 +20,12 @@ def text(kind, name):
     return (STARTS / f"{kind}.txt").read_text().replace("NAME", name)
 
 
-def new(kind, file=None):
+def write_new(kind, file=None):
     """(data, text) of a file that was written; one that exists is left alone."""
     path = Path(file or f"my_{kind}.py")
     if path.suffix != ".py":
         refuse("FILE.py", "must end in .py", str(path))
-    content = text(kind, path.stem)
+    content = template_text(kind, path.stem)
     if os.path.lexists(path):
         refuse("FILE.py", "must not exist yet", str(path))
     write(path, content.encode())

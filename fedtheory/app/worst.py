@@ -4,7 +4,7 @@ with its proof."""
 import json
 
 from fedtheory import discover, outputs
-from fedtheory.app.explain import parsed
+from fedtheory.app.explain import parse_assignment
 from fedtheory.errors import InvalidInput, refuse
 
 TEXTBOOK = ("gradient_descent", "momentum", "nesterov")
@@ -27,21 +27,21 @@ def method_of(name, values):
         refuse("N", f"must be an integer from 1 to {MOST}", N)
     fields = record.hyper
     whole = lambda field, value: field in fields and fields[field].integer and value == int(value)
-    return methods.of(
+    return methods.kernel_method(
         record, int(N), **{field: int(v) if whole(field, v) else v for field, v in values.items()}
     )
 
 
-def worst(name, texts, rounds, L, mu, measure, over, out=None):
+def find_worst(name, texts, rounds, L, mu, measure, over, out=None):
     """(data, text) of the worst case; the certificate goes to `out`, where `fedtheory replay` takes
     it."""
     from fedtheory.worstcase import program
 
-    pairs = [parsed(text) for text in texts]
+    pairs = [parse_assignment(text) for text in texts]
     twice = [key for n, (key, _) in enumerate(pairs) if key in dict(pairs[:n])]
     if twice:
         refuse("worst", "takes each name once", twice[0])
-    (_, high), (_, low) = parsed(f"L={L}"), parsed(f"mu={mu}")
+    (_, high), (_, low) = parse_assignment(f"L={L}"), parse_assignment(f"mu={mu}")
     if not 0 <= rounds <= 50:
         refuse("--rounds", "must be from 0 to 50", rounds)
     if out is not None:

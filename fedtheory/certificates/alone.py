@@ -46,19 +46,19 @@ EMPTY = "\u115f\u1160\u2800\u3164"  # letters and signs that show as a blank
 DECIMAL = re.compile(r"-?[0-9]{1,40}(\.[0-9]{1,40})?")
 INFINITE = float("inf")
 RELATION = {
-    "le": lambda a, b: between(a[1] <= b[0], a[0] > b[1]),
-    "lt": lambda a, b: between(a[1] < b[0], a[0] >= b[1]),
-    "ge": lambda a, b: between(a[0] >= b[1], a[1] < b[0]),
-    "gt": lambda a, b: between(a[0] > b[1], a[1] <= b[0]),
-    "eq": lambda a, b: between(a[0] == a[1] == b[0] == b[1], a[1] < b[0] or b[1] < a[0]),
-    "ne": lambda a, b: between(a[1] < b[0] or b[1] < a[0], a[0] == a[1] == b[0] == b[1]),
+    "le": lambda a, b: certain_relation(a[1] <= b[0], a[0] > b[1]),
+    "lt": lambda a, b: certain_relation(a[1] < b[0], a[0] >= b[1]),
+    "ge": lambda a, b: certain_relation(a[0] >= b[1], a[1] < b[0]),
+    "gt": lambda a, b: certain_relation(a[0] > b[1], a[1] <= b[0]),
+    "eq": lambda a, b: certain_relation(a[0] == a[1] == b[0] == b[1], a[1] < b[0] or b[1] < a[0]),
+    "ne": lambda a, b: certain_relation(a[1] < b[0] or b[1] < a[0], a[0] == a[1] == b[0] == b[1]),
 }
 FOLLOWED = ("fedtheory counterexample 1", "fedtheory family 1", "fedtheory structure 1")
 NAMES = {"<=": "le", "<": "lt", ">=": "ge", ">": "gt", "=": "eq", "==": "eq", "<>": "ne"}
 FAILS = {"<=": "gt", "<": "ge", ">=": "lt", ">": "le", "==": "ne"}
 
 
-def between(true, false):
+def certain_relation(true, false):
     """Whether a relation holds for certain; None: the ends do not tell."""
     return True if true else False if false else None
 
@@ -66,7 +66,7 @@ def between(true, false):
 # ---------------------------------------------------------------- numbers between two ends
 
 
-def fraction(text):
+def parse_fraction(text):
     require(isinstance(text, str) and DIGITS.fullmatch(text), f"no number: {text!r:.40}")
     try:
         return Fraction(text)
@@ -74,7 +74,7 @@ def fraction(text):
         raise Refused(f"no number: {text!r:.40}") from None
 
 
-def outward(value, way):
+def round_outward(value, way):
     """An end of bounded length, no nearer."""
     if isinstance(value, float) or value.denominator.bit_length() <= 4 * BITS:
         return value
@@ -83,52 +83,52 @@ def outward(value, way):
     return Fraction(-(-value * scale // 1) if way > 0 else value * scale // 1) / scale
 
 
-def pair(low, high):
+def check_pair(low, high):
     require(low == low and high == high, "infinity less infinity")
-    return (low, high) if low == high else (outward(low, -1), outward(high, 1))
+    return (low, high) if low == high else (round_outward(low, -1), round_outward(high, 1))
 
 
-def add(a, b):
-    return pair(a[0] + b[0], a[1] + b[1])
+def add_ends(a, b):
+    return check_pair(a[0] + b[0], a[1] + b[1])
 
 
-def neg(a):
+def negate_ends(a):
     return -a[1], -a[0]
 
 
-def times(x, y):
+def multiply_numbers(x, y):
     return Fraction(0) if x == 0 or y == 0 else x * y
 
 
-def mul(a, b):
+def multiply_ends(a, b):
     if a[0] > 0 and b[0] > 0:
-        return pair(a[0] * b[0], a[1] * b[1])
+        return check_pair(a[0] * b[0], a[1] * b[1])
     endless = lambda x, y: x[0] == INFINITE and y[0] <= 0 <= y[1]
     require(not endless(a, b) and not endless(b, a), "infinity times what may be zero")
-    ends = [times(x, y) for x in a for y in b]
-    return pair(min(ends), max(ends))
+    ends = [multiply_numbers(x, y) for x in a for y in b]
+    return check_pair(min(ends), max(ends))
 
 
-def inv(a, nonnegative=False):
+def invert_ends(a, nonnegative=False):
     """1/a; of what is never negative it is infinite at 0."""
     if nonnegative and a[0] == 0:
-        return (INFINITE if a[1] == 0 else inv((a[1], a[1]))[0]), INFINITE
+        return (INFINITE if a[1] == 0 else invert_ends((a[1], a[1]))[0]), INFINITE
     require(a[0] > 0 or a[1] < 0, "it divides by what may be zero")
-    return pair(*(Fraction(0) if isinstance(x, float) else 1 / x for x in a[::-1]))
+    return check_pair(*(Fraction(0) if isinstance(x, float) else 1 / x for x in a[::-1]))
 
 
-def power(a, n, nonnegative=False):
+def power_of_ends(a, n, nonnegative=False):
     require(abs(n) <= 1000, "a power beyond 1000")
     if n < 0:
-        return inv(power(a, -n), nonnegative or n % 2 == 0)
+        return invert_ends(power_of_ends(a, -n), nonnegative or n % 2 == 0)
     if n == 0:
         return Fraction(1), Fraction(1)
     if n % 2 == 0 and a[0] < 0 < a[1]:
-        return Fraction(0), outward(max(-a[0], a[1]) ** n, 1)
-    return pair(*sorted((a[0] ** n, a[1] ** n)))
+        return Fraction(0), round_outward(max(-a[0], a[1]) ** n, 1)
+    return check_pair(*sorted((a[0] ** n, a[1] ** n)))
 
 
-def root(a, q):
+def root_of_ends(a, q):
     require(a[0] >= 0 and 1 <= q <= 100, "a root of what may be negative")
     low, high = (x if isinstance(x, float) else lower_root(x, q) for x in a)
     exact = not isinstance(high, float) and high**q == a[1]
@@ -155,7 +155,7 @@ def whole_root(n, q):
     return low
 
 
-def exp(a):
+def exp_of_ends(a):
     return exp_end(a[0])[0], exp_end(a[1])[1]
 
 
@@ -163,20 +163,20 @@ def exp_end(x):
     """Ends of e^x: its series at x / 2^k, of which what is left is below twice the next term."""
     require(not isinstance(x, float) and abs(x) <= 20_000, "an exponential beyond what is computed")
     k = max(0, x.numerator.bit_length() - x.denominator.bit_length() + 8)
-    y, term, total, n = outward(x / 2**k, -1), Fraction(1), Fraction(1), 0
+    y, term, total, n = round_outward(x / 2**k, -1), Fraction(1), Fraction(1), 0
     slack = abs(x / 2**k - y) * 2
     while abs(term) > Fraction(1, 2 ** (2 * BITS)):
         n += 1
-        term = outward(term * y / n, 1)
+        term = round_outward(term * y / n, 1)
         total += term
     error = abs(term) * 2 + slack + Fraction(n, 2**BITS) ** 2
     ends = total - error, total + error
     for _ in range(k):
-        ends = pair(ends[0] ** 2, ends[1] ** 2)
+        ends = check_pair(ends[0] ** 2, ends[1] ** 2)
     return ends
 
 
-def log(a):
+def log_of_ends(a):
     require(a[0] > 0, "the logarithm of what may not be positive")
     return log_end(a[0], 0), log_end(a[1], 1)
 
@@ -190,7 +190,7 @@ def log_end(x, which):
     y = Fraction(math.log(x / Fraction(2) ** away) + away * math.log(2))
     for _ in range(6):  # Newton's steps; what they come to is looked at afterwards
         near = exp_end(y)[0]
-        y = outward(y + x / near - 1, -1)
+        y = round_outward(y + x / near - 1, -1)
     room = Fraction(max(abs(y), 1)) / 2**BITS
     low, high = y - room, y + room
     require(exp_end(low)[1] <= x <= exp_end(high)[0], "a logarithm beyond what is computed")
@@ -200,7 +200,7 @@ def log_end(x, which):
 # ---------------------------------------------------------------- formulas of a document
 
 
-def run(program, values):
+def run_program(program, values):
     """The last result of a program: a number between two ends, True, False or None. What has no
     value matters where it is used."""
     found = []
@@ -212,7 +212,7 @@ def run(program, values):
             found.append(next(part for part in parts if isinstance(part, Refused)))
             continue
         try:
-            found.append(operation(op, parts, detail, values))
+            found.append(apply_operation(op, parts, detail, values))
         except Refused as why:
             found.append(why)
     if isinstance(found[-1], Refused):
@@ -220,9 +220,9 @@ def run(program, values):
     return found[-1]
 
 
-def operation(op, parts, detail, values):
+def apply_operation(op, parts, detail, values):
     if op == "number":
-        return (fraction(detail),) * 2
+        return (parse_fraction(detail),) * 2
     if op == "symbol":
         require(detail in values, f"nothing gives {detail}")
         return values[detail]
@@ -235,20 +235,22 @@ def operation(op, parts, detail, values):
     if op in ("add", "mul"):
         total = parts[0]
         for part in parts[1:]:
-            total = (add if op == "add" else mul)(total, part)
+            total = (add_ends if op == "add" else multiply_ends)(total, part)
         return total
     if op in ("min", "max"):
         choose = min if op == "min" else max
         return choose(p[0] for p in parts), choose(p[1] for p in parts)
     if op == "abs":
-        return size(parts[0])
+        return absolute_ends(parts[0])
     if op == "power":
-        exponent = fraction(detail[0])
-        base = parts[0] if exponent.denominator == 1 else root(parts[0], exponent.denominator)
-        return power(base, exponent.numerator, detail[1] or exponent.denominator > 1)
+        exponent = parse_fraction(detail[0])
+        base = (
+            parts[0] if exponent.denominator == 1 else root_of_ends(parts[0], exponent.denominator)
+        )
+        return power_of_ends(base, exponent.numerator, detail[1] or exponent.denominator > 1)
     if op == "integer_power":
         require(parts[1][0] == parts[1][1] == int(parts[1][0]), "a power that is no integer")
-        return power(parts[0], int(parts[1][0]), detail)
+        return power_of_ends(parts[0], int(parts[1][0]), detail)
     if op in ("floor", "ceiling"):
         low, high = (x // 1 if op == "floor" else -(-x // 1) for x in parts[0])
         return Fraction(low), Fraction(high)
@@ -259,17 +261,17 @@ def operation(op, parts, detail, values):
                 return value
         raise Refused("no case holds")
     require(op in ("exp", "log"), f"no operation: {op!r:.40}")
-    return exp(parts[0]) if op == "exp" else log(parts[0])
+    return exp_of_ends(parts[0]) if op == "exp" else log_of_ends(parts[0])
 
 
-def size(a):
-    return a if a[0] >= 0 else neg(a) if a[1] <= 0 else (Fraction(0), max(-a[0], a[1]))
+def absolute_ends(a):
+    return a if a[0] >= 0 else negate_ends(a) if a[1] <= 0 else (Fraction(0), max(-a[0], a[1]))
 
 
 # ---------------------------------------------------------------- counterexamples
 
 
-def outline(document):
+def document_outline(document):
     """What a derivation supposes of a counterexample, or of two runs: all that its steps do not read as
     numbers."""
     stated, given = document.get("statement", {}), document.get("numbers", {})
@@ -278,20 +280,20 @@ def outline(document):
         {name: document[name] for name in ("setting", "same", "equivalence") if name in document},
         measured=stated.get("measured"),
         counts={name: given[name] for name in counts},
-        instance=blank(document["instance"]),
+        instance=blank_numbers(document["instance"]),
     )
 
 
-def blank(tree):
+def blank_numbers(tree):
     """Plain data without its numbers, which are texts of digits."""
     if isinstance(tree, dict):
-        return {name: blank(value) for name, value in tree.items()}
+        return {name: blank_numbers(value) for name, value in tree.items()}
     if isinstance(tree, list):
-        return [blank(value) for value in tree]
+        return [blank_numbers(value) for value in tree]
     return None if isinstance(tree, str) and DIGITS.fullmatch(tree) else tree
 
 
-def derived(derivation, instance, given=None):
+def derive_values(derivation, instance, given=None):
     """{symbol: ends, or a list of them} of a derivation: its steps, computed from the numbers that stand
     at their places and those that are given by name; every comparison on which the computation went on
     must hold."""
@@ -299,15 +301,15 @@ def derived(derivation, instance, given=None):
     for op, *parts in derivation["steps"]:
         a, b = ([found[k] for k in parts] + [None, None])[:2] if op in STEPS else (None, None)
         if op == "at":
-            found.append(placed(reached(instance, parts[0])))
+            found.append(number_at(value_at(instance, parts[0])))
         elif op == "given":
-            found.append(placed(given[parts[0]]))
+            found.append(number_at(given[parts[0]]))
         elif op == "number":
-            found.append((fraction(parts[0]),) * 2)
+            found.append((parse_fraction(parts[0]),) * 2)
         elif op == "ends":
-            found.append(tuple(INFINITE if x == "inf" else fraction(x) for x in parts))
+            found.append(tuple(INFINITE if x == "inf" else parse_fraction(x) for x in parts))
         elif op == "pow":
-            found.append(power(found[parts[0]], parts[1]))
+            found.append(power_of_ends(found[parts[0]], parts[1]))
         else:
             require(op in STEPS, f"no step: {op!r:.40}")
             found.append(STEPS[op](a, b))
@@ -317,42 +319,42 @@ def derived(derivation, instance, given=None):
     return {name: at(place) for name, place in derivation["values"].items()}
 
 
-def placed(number):
+def number_at(number):
     """What stands at a place: an integer, digits, or ends already, of digits or not."""
     if isinstance(number, tuple):
         return number
     if isinstance(number, list):
-        low, high = map(fraction, number)
+        low, high = map(parse_fraction, number)
         require(low <= high, "its ends are in another order")
         return low, high
-    return (fraction(str(number) if type(number) is int else number),) * 2
+    return (parse_fraction(str(number) if type(number) is int else number),) * 2
 
 
 STEPS = {
-    "add": add,
-    "sub": lambda a, b: add(a, neg(b)),
-    "mul": mul,
-    "div": lambda a, b: mul(a, inv(b)),
-    "neg": lambda a, _: neg(a),
-    "inv": lambda a, _: inv(a),
-    "sqrt": lambda a, _: root(a, 2),
-    "abs": lambda a, _: size(a),
+    "add": add_ends,
+    "sub": lambda a, b: add_ends(a, negate_ends(b)),
+    "mul": multiply_ends,
+    "div": lambda a, b: multiply_ends(a, invert_ends(b)),
+    "neg": lambda a, _: negate_ends(a),
+    "inv": lambda a, _: invert_ends(a),
+    "sqrt": lambda a, _: root_of_ends(a, 2),
+    "abs": lambda a, _: absolute_ends(a),
     "floor": lambda a, _: (Fraction(a[0] // 1), Fraction(a[1] // 1)),
     "at least": lambda a, _: (a[0], INFINITE),
-    "short": lambda a, _: (outward(a[0], -1), outward(a[1], 1)),
+    "short": lambda a, _: (round_outward(a[0], -1), round_outward(a[1], 1)),
     "max": lambda a, b: (max(a[0], b[0]), max(a[1], b[1])),
     "min": lambda a, b: (min(a[0], b[0]), min(a[1], b[1])),
 }
 
 
-def reached(tree, path):
+def value_at(tree, path):
     """What stands at a place of plain data."""
     for key in path.split("/"):
         tree = tree[int(key) if isinstance(tree, list) else key]
     return tree
 
 
-def sealed(document):
+def check_seal(document):
     body = {key: value for key, value in document.items() if key != "digest"}
     text = json.dumps(body, sort_keys=True, separators=(",", ":"))
     require(document["digest"] == hashlib.sha256(text.encode()).hexdigest(), "its digest differs")
@@ -360,56 +362,62 @@ def sealed(document):
 
 def instance_of(document, name):
     """The instance of a document; Refused unless it is one of the setting, or of two runs."""
-    told = schemas.known(name)
+    told = schemas.find_schema(name)
     require(told is not None, f"no schema of {name!r:.60} is here")
-    why = schema.fault(told, document["instance"], fraction)
+    why = schema.fault(told, document["instance"], parse_fraction)
     require(why is None, f"it is no instance of {name}: {why}")
     return document["instance"]
 
 
-def counterexample(document, derivation):
+def check_counterexample(document, derivation):
     """Refused unless the hypotheses hold at the instance, and the line fails there."""
-    sealed(document)
+    check_seal(document)
     instance = instance_of(document, document["setting"])
     stated = document["statement"]
-    require(derivation["of"] == outline(document), "its derivation is that of another document")
-    values = derived(derivation, instance, document["numbers"])
+    require(
+        derivation["of"] == document_outline(document), "its derivation is that of another document"
+    )
+    values = derive_values(derivation, instance, document["numbers"])
     solved = {name for name, _ in stated["solved"]}
     for name, program in stated["solved"]:
         require(name not in values, f"{name} is given twice")
-        values[name] = run(program, values)
+        values[name] = run_program(program, values)
     require(set(values) >= {*stated["domains"], *stated["measured"]}, "a symbol has no value")
     shown = {*stated["domains"], *stated["measured"]}
     require(set(document["values"]) == shown, "it does not say what each symbol is")
     for name, text in document["values"].items():
-        require(name in values and told(text, values[name]), f"{name} is not what it comes to")
+        require(
+            name in values and says_value(text, values[name]), f"{name} is not what it comes to"
+        )
     for name, domain in stated["domains"].items():
-        require(inside(domain, values[name]), f"{name} lies outside its domain")
+        require(in_domain(domain, values[name]), f"{name} lies outside its domain")
     for rule in stated["assumes"]:
-        require(holds(rule["program"], values, solved), f"it does not meet {rule['says']}")
-    left, right = run(stated["left"], values), run(stated["right"], values)
+        require(
+            certainly_holds(rule["program"], values, solved), f"it does not meet {rule['says']}"
+        )
+    left, right = run_program(stated["left"], values), run_program(stated["right"], values)
     for side, found in (("left", left), ("right", right)):
-        require(told(document[side], found), f"its {side} is another")
+        require(says_value(document[side], found), f"its {side} is another")
     require(RELATION[FAILS[stated["sign"]]](left, right) is True, "the line does not fail there")
 
 
-def told(text, value):
+def says_value(text, value):
     """Whether a text is a value between two ends, as documents show them: digits where it is exact,
     else a decimal as near as floats are, or as six digits where floats end."""
     low, high = value
     if text == "infinite":
         return low == high == INFINITE
     if text.startswith("at least "):
-        return high == INFINITE and told(text.removeprefix("at least "), (low, low))
+        return high == INFINITE and says_value(text.removeprefix("at least "), (low, low))
     if DIGITS.fullmatch(text):
-        return low <= fraction(text) <= high
+        return low <= parse_fraction(text) <= high
     require(SHOWN.fullmatch(text), f"no number: {text!r:.40}")
     shown, far = Fraction(text), abs(int(text.partition("e")[2] or 0)) > 300
     room = abs(shown) / (10**6 if far else 2**50) + Fraction(1, 2**1074)
     return low - room <= shown <= high + room
 
 
-def inside(domain, value):
+def in_domain(domain, value):
     low, high = value
     return dict(
         positive=low > 0,
@@ -420,24 +428,27 @@ def inside(domain, value):
     ).get(domain, False)
 
 
-def holds(program, values, solved):
+def certainly_holds(program, values, solved):
     """A hypothesis holds for certain; an equation that fixed a symbol by roots, up to their ends."""
-    truth = run(program, values)
+    truth = run_program(program, values)
     used = {detail for op, _, detail in program if op == "symbol"}
     if truth is None and program[-1][0] == "eq" and used & solved:
         one, other = program[-1][1]
-        gap = add(run(program[: one + 1], values), neg(run(program[: other + 1], values)))
+        gap = add_ends(
+            run_program(program[: one + 1], values),
+            negate_ends(run_program(program[: other + 1], values)),
+        )
         return gap[0] <= 0 <= gap[1] and gap[1] - gap[0] <= Fraction(1, 2**200)
     return truth is True
 
 
-def family(document, derivations):
+def check_family(document, derivations):
     """Refused unless the members refute one line with ever larger constants."""
-    sealed(document)
+    check_seal(document)
     members = document["members"]
     require(len(members) == len(derivations) >= 7, "it has too few members")
     for member, derivation in zip(members, derivations):
-        counterexample(member, derivation)
+        check_counterexample(member, derivation)
         same = ("claim", "line", "statement", "setting")
         require(all(member[name] == members[0][name] for name in same), "its members differ")
     right = members[0]["statement"]["right"]
@@ -446,7 +457,7 @@ def family(document, derivations):
     for name in members[0]["numbers"]:
         at = [member["numbers"][name] for member in members]
         if all(isinstance(text, str) for text in at):
-            at = list(map(fraction, at))
+            at = list(map(parse_fraction, at))
             even = all(a * c == b * b for a, b, c in zip(at, at[1:], at[2:]))
             grows = all(b >= 4 * a for a, b in zip(at, at[1:]))
             require(grows if name == constant else even, f"{name} does not move as it should")
@@ -457,12 +468,16 @@ def compare_moves(moves, members, constant):
     """Refused unless free numbers move by the factors that are said, and others with an instance that
     moves by those said of its coordinates."""
     require(isinstance(moves, dict), "what moves is not said by names and factors")
-    factors = {name: fraction(text) for name, text in moves.items()}
+    factors = {name: parse_fraction(text) for name, text in moves.items()}
     require(
         all(f > 0 and f != 1 for f in factors.values()), "a move is by no positive factor but 1"
     )
     numbers = [
-        {name: fraction(text) for name, text in member["numbers"].items() if isinstance(text, str)}
+        {
+            name: parse_fraction(text)
+            for name, text in member["numbers"].items()
+            if isinstance(text, str)
+        }
         for member in members
     ]
     free = all(name in numbers[0] for name in factors)
@@ -501,48 +516,50 @@ def leaves(data, place=()):
 # ---------------------------------------------------------------- cells, and two ways to run
 
 
-def cells(document, derivation):
+def check_cells(document, derivation):
     """Refused unless the cells come out as the document says, not as the text prints them, and, where
     the text leaves integers open, no others give the cells that fix them."""
-    sealed(document)
+    check_seal(document)
     require(document["cells"], "no cell differs")
-    values, shown = derived(derivation, document["given"]), derivation["shown"]
+    values, shown = derive_values(derivation, document["given"]), derivation["shown"]
     for cell, printed, computed in document["cells"]:
-        look = lambda text: reads(shown[cell], values[cell], text)
+        look = lambda text: matches_shown(shown[cell], values[cell], text)
         require(look(computed) is True, f"{cell} is not {computed}, computed")
         require(look(printed) is False, f"{cell} is as printed")
     if "ranges" in document:
         within = document["ranges"]
         fits = lambda given: [
-            reads(shown[cell], at[cell], printed)
-            for at in (derived(derivation, dict(document["given"], **given)),)
+            matches_shown(shown[cell], at[cell], printed)
+            for at in (derive_values(derivation, dict(document["given"], **given)),)
             for cell, printed in document["fixing"]
         ]
-        found = fitting(within, fits)
+        found = fitting_integers(within, fits)
         require(found == [{name: document["given"][name] for name in within}], "others fit too")
 
 
-def reads(kind, value, shown):
+def matches_shown(kind, value, shown):
     """Whether a cell is what is shown: digits up to half a unit of the last, a truth, or numbers; None:
     its ends do not tell."""
     if kind == "rounded":
         require(isinstance(shown, str) and DECIMAL.fullmatch(shown), f"no digits: {shown!r:.40}")
         half = Fraction(1, 2 * 10 ** len(shown.partition(".")[2]))
         low, high = Fraction(shown) - half, Fraction(shown) + half
-        return between(low <= value[0] and value[1] <= high, value[1] < low or high < value[0])
+        return certain_relation(
+            low <= value[0] and value[1] <= high, value[1] < low or high < value[0]
+        )
     if kind in ("<", "="):
         require(type(shown) is bool, f"no truth: {shown!r:.40}")
         truth = RELATION[NAMES[kind]](*value)
         return None if truth is None else truth is shown
     require(kind == "equal", f"no kind of cell: {kind!r:.40}")
     row, shown = (each if isinstance(each, list) else [each] for each in (value, shown))
-    same = [RELATION["eq"](a, placed(b)) for a, b in zip(row, shown)]
+    same = [RELATION["eq"](a, number_at(b)) for a, b in zip(row, shown)]
     if len(row) != len(shown) or False in same:
         return False
     return None if None in same else True
 
 
-def fitting(ranges, fits):
+def fitting_integers(ranges, fits):
     """All integers within the ranges at which what fits holds for certain or cannot be excluded: boxes
     are halved until they are excluded, or single."""
     waiting, found, looked = [{}], [], 0
@@ -564,17 +581,19 @@ def fitting(ranges, fits):
     return found
 
 
-def parting(document, derivation):
+def check_parting(document, derivation):
     """Refused unless both ways end where the document says, apart by more than rounding."""
-    sealed(document)
-    require(derivation["of"] == outline(document), "its derivation is that of another document")
+    check_seal(document)
+    require(
+        derivation["of"] == document_outline(document), "its derivation is that of another document"
+    )
     instance = instance_of(document, schemas.RUNS)
-    ends = derived(derivation, instance)
-    one, other = ([fraction(text) for text in point] for point in document["points"])
+    ends = derive_values(derivation, instance)
+    one, other = ([parse_fraction(text) for text in point] for point in document["points"])
     require(len(one) == len(other) == len(instance["x"]), "its points are of another dimension")
     for name, point in (("one", one), ("other", other)):
         require(ends[name] == [(x, x) for x in point], "its points are not where both ways end")
-    data = (fraction(text) for row in (*instance["b"], instance["x"]) for text in row)
+    data = (parse_fraction(text) for row in (*instance["b"], instance["x"]) for text in row)
     largest = max(abs(x) for x in (*one, *other, *data))
     require(max(abs(a - b) for a, b in zip(one, other)) > largest / 10**6, "both ways agree")
 
@@ -582,15 +601,15 @@ def parting(document, derivation):
 # ---------------------------------------------------------------- a package
 
 
-def proof(document):
+def check_lone_proof(document):
     check_proof.check(document, check_proof.Ring(WORKS))
 
 
-def graph(document):
+def check_graph(document):
     for edge in document["edges"]:
         require(PLACE.search(edge["line"]), f"no line: {edge['line']!r:.60}")
         for each in (edge["proof"], *edge["hypotheses"]):
-            proof(each)
+            check_lone_proof(each)
         for name in edge["premises"]:
             known = (
                 name in document["textbook"] if name.startswith("textbook.") else PLACE.search(name)
@@ -598,30 +617,30 @@ def graph(document):
             require(known, f"it does not prove {name!r:.60}")
     for some in document["textbook"].values():
         for each in some:
-            proof(each)
+            check_lone_proof(each)
 
 
-def judged(document, derivations):
+def judge_document(document, derivations):
     """Refused unless a certificate shows what it is said to; False where it is not judged here."""
     kind, name = document["format"], document.get("claim", "a proof of no claim")
     require(well_formed(name), f"no name of a claim: {name!a:.60}")
     if kind == "fedtheory existence 1":  # the failure, or the proof, of its denial
-        return judged(document["denial"], derivations)
+        return judge_document(document["denial"], derivations)
     if kind in FOLLOWED and not derivations:
         return False
     if kind == "fedtheory counterexample 1":
-        counterexample(document, *derivations)
+        check_counterexample(document, *derivations)
     elif kind == "fedtheory family 1":
-        family(document, derivations)
+        check_family(document, derivations)
     elif kind == "fedtheory structure 1":
-        (cells if "cells" in document else parting)(document, *derivations)
+        (check_cells if "cells" in document else check_parting)(document, *derivations)
     elif kind == "fedtheory graph 1":
-        graph(document)
+        check_graph(document)
     elif kind == "fedtheory proofs 1":
         for line in document["lines"]:
-            proof(line)
+            check_lone_proof(line)
     elif kind in ("fedtheory proof 1", "fedtheory proof 2"):
-        proof(document)
+        check_lone_proof(document)
     else:
         return False
     return True
@@ -659,7 +678,7 @@ def steps(book, files):
     return found + [f"{name}: nothing proves the steps of its proof" for name in told]
 
 
-def unlooked(document):
+def reason_unjudged(document):
     """Why a certificate is not judged."""
     kind = document.get("denial", document)["format"]
     if kind not in FOLLOWED:
@@ -668,7 +687,7 @@ def unlooked(document):
     return "chance alone parts its runs" if by_chance else "no derivation goes with it"
 
 
-def sums(files):
+def check_checksums(files):
     """Sentences: files that are not those of SHA256SUMS."""
     listed = {}
     for line in files.get("SHA256SUMS", b"").decode(errors="replace").splitlines():
@@ -721,13 +740,13 @@ def table(book, timings):
     return stream.getvalue()
 
 
-def counted(book):
+def count_statuses(book):
     """{status: how many claims have it}, of the statuses that a ledger counts."""
     statuses = [entry["verdict"]["status"] for entry in book["claims"]]
     return {status: statuses.count(status) for status in book["counts"]}
 
 
-def shown(entry):
+def shown_to_page(entry):
     """What the page's row of a claim says to its script, and to who reads it."""
     verdict, judged = entry["verdict"], entry["finding"] and entry["finding"]["verdict"]
     experiment, printed = entry["kind"] == EXPERIMENT, (verdict["printed"] or verdict)["status"]
@@ -779,14 +798,14 @@ def unlike(book, files):
     """Sentences: where two files of a package say different things of a claim."""
     found, entries = [], book["claims"]
     read = lambda name, none: json.loads(files[name]) if name in files else none
-    if book["counts"] != counted(book):
+    if book["counts"] != count_statuses(book):
         found.append("ledger.json: its counts are not those of its claims")
     if files.get("claims.csv") != table(book, read("timings.json", {})).encode():
         found.append("claims.csv: it is not the table of ledger.json and timings.json")
     page = rows(files.get("index.html", b"").decode(errors="replace"))
     tidy = lambda row: (row[0], ["".join(each.split()) for each in row[1]])
     for entry, row in zip(entries, page):
-        if tidy(shown(entry)) != tidy(row):
+        if tidy(shown_to_page(entry)) != tidy(row):
             found.append(f"index.html: of {entry['id']} it does not say what ledger.json does")
     if len(page) != len(entries):
         found.append(f"index.html: it has {len(page)} claims, and ledger.json {len(entries)}")
@@ -831,7 +850,7 @@ def loose(entries, files):
     return found
 
 
-def named(book, files):
+def check_names(book, files):
     """Sentences: certificates that do not speak of the claim whose they are."""
     found = []
     for entry in book["claims"]:
@@ -847,7 +866,7 @@ def named(book, files):
     return found
 
 
-def report(folder):
+def report_folder(folder):
     """(sentences about what differs; certificates that are accepted; of these, what is told and not
     computed; certificates that are not judged)."""
     inside = lambda path: path.relative_to(folder).as_posix()
@@ -856,9 +875,9 @@ def report(folder):
         for path in sorted(folder.rglob("*"))
         if path.is_file() and ".results" not in path.parts and path.stat().st_size <= 2**28
     }
-    differs, accepted, told, unjudged = sums(files), [], {}, []
+    differs, accepted, told, unjudged = check_checksums(files), [], {}, []
     book = json.loads(files["ledger.json"])
-    for look in (named, steps, unlike):
+    for look in (check_names, steps, unlike):
         try:
             differs += look(book, files)
         except Exception as why:  # whatever a malformed ledger leads to
@@ -871,10 +890,10 @@ def report(folder):
             require(len(content) <= LARGEST and len(derivation) <= LARGEST, "it is too long")
             derivations = json.loads(derivation)
             document = json.loads(content)
-            if judged(document, derivations):
+            if judge_document(document, derivations):
                 accepted.append(name)
             else:
-                unjudged.append(f"{name} ({unlooked(document)})")
+                unjudged.append(f"{name} ({reason_unjudged(document)})")
             if quantities := sorted(
                 {each for derivation in derivations for each in derivation["told"]}
             ):
@@ -891,7 +910,7 @@ def main(arguments):
     if not (folder / "ledger.json").is_file():
         print(f"{folder}: here is no package", file=sys.stderr)
         return 2
-    differs, accepted, told, unjudged = report(folder)
+    differs, accepted, told, unjudged = report_folder(folder)
     for sentence in differs:
         print(f"differs: {sentence}")
     for name, quantities in told.items():
@@ -904,7 +923,7 @@ def main(arguments):
     return 1 if differs else 0
 
 
-def ended(arguments):
+def exit_status(arguments):
     """The exit status, 2 where what was found could not be written out."""
     try:
         status = main(arguments)
@@ -917,4 +936,4 @@ def ended(arguments):
 
 
 if __name__ == "__main__":
-    sys.exit(ended(sys.argv[1:]))
+    sys.exit(exit_status(sys.argv[1:]))

@@ -13,7 +13,7 @@ from fractions import Fraction
 
 from fedtheory.certificates import check_instance
 from fedtheory.certificates.check_proof import Refused, require
-from fedtheory.certificates.documents import refusing, sealed
+from fedtheory.certificates.documents import check_sealed, refuse_malformed
 from fedtheory.enclosure.arithmetic import pair
 from fedtheory.settings import by_name
 
@@ -25,11 +25,11 @@ MEMBERS, MOST, GROWTH = 7, 30, Fraction(4)
 WIDTH = Fraction(1, 10**40)
 
 
-@refusing
+@refuse_malformed
 def check(document):
     """Refused unless the family shows what it is said to; {"status", "claim", "says",
     "constants"}."""
-    sealed(document, FORMAT, *ENTRIES)
+    check_sealed(document, FORMAT, *ENTRIES)
     members = document["members"]
     require(
         all(isinstance(document[name], str) for name in ("claim", "cites", "says")),
@@ -54,27 +54,28 @@ def check(document):
             CONSTANT
         )
         == 1
-        and CONSTANT not in symbols(members[0]["statement"]["left"]),
+        and CONSTANT not in program_symbols(members[0]["statement"]["left"]),
         "no constant to refute",
     )
     require(
         not any(
-            CONSTANT in symbols(rule["program"]) for rule in members[0]["statement"]["assumes"]
+            CONSTANT in program_symbols(rule["program"])
+            for rule in members[0]["statement"]["assumes"]
         ),
         "a hypothesis speaks of the constant",
     )
-    constants = [check_instance.fraction(member["numbers"][CONSTANT]) for member in members]
+    constants = [check_instance.parse_fraction(member["numbers"][CONSTANT]) for member in members]
     require(all(b >= GROWTH * a for a, b in zip(constants, constants[1:])), "it does not grow")
     for name in members[0]["numbers"]:
         each = [member["numbers"].get(name) for member in members]
         if name != CONSTANT and all(isinstance(text, str) for text in each):
-            at = list(map(check_instance.fraction, each))
+            at = list(map(check_instance.parse_fraction, each))
             require(
                 all(a * c == b * b for a, b, c in zip(at, at[1:], at[2:])),
                 f"{name} does not move geometrically",
             )
     compare_moves(document["moves"], members)
-    first, *rest = map(hidden, members)
+    first, *rest = map(hidden_values, members)
     require(
         all(first.keys() == other.keys() for other in rest), "its members speak of different things"
     )
@@ -92,7 +93,7 @@ def check(document):
         loose.update(dict.fromkeys(each, 1))
     for other in rest:
         require(
-            all(kept(first[n], other[n], loose.get(n, 0)) for n in first),
+            all(stays_covered(first[n], other[n], loose.get(n, 0)) for n in first),
             "what the shape does not mention moves",
         )
     return dict(
@@ -109,12 +110,16 @@ def compare_moves(moves, members):
         isinstance(moves, dict) and all(isinstance(text, str) for text in moves.values()),
         "what moves is not said by names and factors",
     )
-    factors = {name: check_instance.fraction(text) for name, text in moves.items()}
+    factors = {name: check_instance.parse_fraction(text) for name, text in moves.items()}
     require(
         all(f > 0 and f != 1 for f in factors.values()), "a move is by no positive factor but 1"
     )
     numbers = [
-        {n: check_instance.fraction(t) for n, t in member["numbers"].items() if isinstance(t, str)}
+        {
+            n: check_instance.parse_fraction(t)
+            for n, t in member["numbers"].items()
+            if isinstance(t, str)
+        }
         for member in members
     ]
     coordinates = [name for name in factors if name not in numbers[0]]
@@ -151,7 +156,7 @@ def leaves(data, place=()):
             yield from leaves(value, (*place, key))
     elif isinstance(data, str | int) and not isinstance(data, bool):
         try:
-            yield place, check_instance.fraction(str(data))
+            yield place, check_instance.parse_fraction(str(data))
         except Refused:  # a word
             return
 
@@ -162,25 +167,25 @@ def grows_by(factor, track):
     return steps[0] != 0 and all(b == factor * a for a, b in zip(steps, steps[1:]))
 
 
-def symbols(steps):
+def program_symbols(steps):
     return {detail for op, _, detail in steps if op == "symbol"}
 
 
-def hidden(member):
+def hidden_values(member):
     """What the constant may depend on: whatever is known of an instance before a run, and free
     numbers, unless the shape mentions it or an equation between numbers fixes it."""
     statement, setting = member["statement"], by_name(member["setting"])
-    instance = check_instance.numbers(member["instance"])
+    instance = check_instance.read_numbers(member["instance"])
     values = dict(setting.constants(instance))
     values.update(
         {
-            name: check_instance.fraction(text)
+            name: check_instance.parse_fraction(text)
             for name, text in member["numbers"].items()
             if isinstance(text, str)
         }
     )
     for name, steps in statement["solved"]:
-        values[name] = check_instance.value(steps, check_instance.paired(values))
+        values[name] = check_instance.formula_value(steps, check_instance.pair_values(values))
     begun = [
         name
         for name, entry in setting.table.items()
@@ -191,8 +196,8 @@ def hidden(member):
     values.update(setting.measure(instance, dict(values), begun) if begun else {})
     fixed = {name for name, _ in statement["solved"] if not name.startswith(COEFFICIENT)}
     mine = {theirs: name for name, theirs in statement["measured"].items()}
-    shown = symbols(statement["right"]) | {
-        statement["measured"].get(n, n) for n in symbols(statement["right"])
+    shown = program_symbols(statement["right"]) | {
+        statement["measured"].get(n, n) for n in program_symbols(statement["right"])
     }
     return {
         name: value
@@ -201,7 +206,7 @@ def hidden(member):
     }
 
 
-def kept(before, after, way):
+def stays_covered(before, after, way):
     """Whether a number stays, or moves to where a bound (way 1: an upper one) still covers it."""
     if isinstance(before, float) or isinstance(after, float):
         return before == after

@@ -17,15 +17,30 @@ from fractions import Fraction
 
 from fedtheory import enclosure
 from fedtheory.certificates.check_proof import Refused, require
-from fedtheory.certificates.documents import digest, fraction, having, refusing, sealed
+from fedtheory.certificates.documents import (
+    check_entries,
+    check_sealed,
+    digest_of,
+    parse_fraction,
+    refuse_malformed,
+)
 from fedtheory.enclosure.arithmetic import BITS, Interval, pair
 from fedtheory.enclosure.intervals import Enclosures
 from fedtheory.errors import show
 from fedtheory.settings import by_name
 from fedtheory.settings.instances import fault_of
-from fedtheory.symbol import DOMAINS, admits
+from fedtheory.symbol import DOMAINS, domain_admits
 
-__all__ = ["FORMAT", "Refused", "approximately", "check", "digest", "fraction", "numbers", "value"]
+__all__ = [
+    "FORMAT",
+    "Refused",
+    "approximate_text",
+    "check",
+    "digest_of",
+    "parse_fraction",
+    "read_numbers",
+    "formula_value",
+]
 FORMAT = "fedtheory counterexample 1"
 ENTRIES = (
     "claim",
@@ -71,33 +86,33 @@ STEPS, NAMES, HIGHEST, DEEPEST = 5000, 500, 1000, 100  # of a formula; of a stat
 COUNT, PARTS = 10_000, 5000  # the largest integer of an instance, and how many values it has
 
 
-def numbers(tree):
+def read_numbers(tree):
     """An instance with its numbers read: texts of digits are Fractions, other texts are words."""
-    require(size(tree) <= PARTS, f"its instance has more than {PARTS} values")
-    return _numbers(tree)
+    require(count_values(tree) <= PARTS, f"its instance has more than {PARTS} values")
+    return _read_numbers(tree)
 
 
 def instance_of(document, setting):
     """The instance of a document with its numbers read; Refused unless its setting has such."""
-    read = numbers(document["instance"])
-    why = fault_of(setting, document["instance"], fraction)
+    read = read_numbers(document["instance"])
+    why = fault_of(setting, document["instance"], parse_fraction)
     require(why is None, f"it is no instance of {setting.name}: {why}")
     return read
 
 
-def size(tree):
+def count_values(tree):
     """How many values plain data hold."""
     parts = tree.values() if isinstance(tree, dict) else tree if isinstance(tree, list) else ()
-    return 1 + sum(map(size, parts))
+    return 1 + sum(map(count_values, parts))
 
 
-def _numbers(tree):
+def _read_numbers(tree):
     if isinstance(tree, dict):
-        return {key: _numbers(value) for key, value in tree.items()}
+        return {key: _read_numbers(value) for key, value in tree.items()}
     if isinstance(tree, list):
-        return [_numbers(value) for value in tree]
+        return [_read_numbers(value) for value in tree]
     if isinstance(tree, str) and re.match("-?[0-9]", tree):
-        return fraction(tree)
+        return parse_fraction(tree)
     require(type(tree) in (int, str), f"no number: {show(tree)}")
     require(
         isinstance(tree, str) or abs(tree) <= COUNT, f"{show(tree)} is more than is counted here"
@@ -105,7 +120,7 @@ def _numbers(tree):
     return tree
 
 
-def program(steps, kind="n"):
+def read_program(steps, kind="n"):
     """A formula of the document (or a relation, kind "t"), for `enclosure.execute`."""
     found, kinds = [], ""
     require(isinstance(steps, list) and 0 < len(steps) <= STEPS, "no formula")
@@ -118,17 +133,17 @@ def program(steps, kind="n"):
         require(
             isinstance(operands, list)
             and all(type(k) is int and 0 <= k < n for k in operands)
-            and fits(op, "".join(kinds[k] for k in operands)),
+            and fits_operands(op, "".join(kinds[k] for k in operands)),
             f"no operation: {show(step)}",
         )
         if op == "number":
-            detail = fraction(detail)
+            detail = parse_fraction(detail)
         elif op == "power":
             require(
                 isinstance(detail, list) and len(detail) == 2 and type(detail[1]) is bool,
                 f"no power: {show(detail)}",
             )
-            detail = (fraction(detail[0]), detail[1])
+            detail = (parse_fraction(detail[0]), detail[1])
             require(
                 abs(detail[0].numerator) <= HIGHEST and detail[0].denominator <= DEEPEST,
                 f"no power: {detail[0]}",
@@ -145,14 +160,14 @@ def program(steps, kind="n"):
     return tuple(found)
 
 
-def fits(op, kinds):
+def fits_operands(op, kinds):
     """Whether an operation takes operands of these kinds."""
     if op == "piecewise":
         return bool(re.fullmatch("(tn)+", kinds))
     return op in OPERATIONS and bool(re.fullmatch(OPERATIONS[op][0], kinds))
 
 
-def named(steps):
+def symbols_of(steps):
     """The symbols of a program."""
     return {detail for op, _, detail in steps if op == "symbol"}
 
@@ -161,14 +176,14 @@ def measured_side(steps, pairs):
     """The value of a left side; what is measured there may have no end, such as rounds to an error
     that is never reached."""
     endless = {name for name, ends in pairs.items() if isinstance(ends[1], float)}
-    if not endless & named(program(steps)):
-        return value(steps, pairs)
-    return Interval(*enclosure.execute(program(steps), RULES, pairs))
+    if not endless & symbols_of(read_program(steps)):
+        return formula_value(steps, pairs)
+    return Interval(*enclosure.execute(read_program(steps), RULES, pairs))
 
 
-def value(steps, pairs):
+def formula_value(steps, pairs):
     """The value of a formula of the document, a Fraction or an Interval."""
-    low, high = enclosure.execute(program(steps), RULES, pairs)
+    low, high = enclosure.execute(read_program(steps), RULES, pairs)
     require(not isinstance(low, float) and not isinstance(high, float), "a side is infinite")
     return low if low == high else Interval(low, high)
 
@@ -178,13 +193,13 @@ class Statement:
 
     def __init__(self, document, setting):
         said = document["statement"]
-        having(said, "the statement", *STATES)
+        check_entries(said, "the statement", *STATES)
         self.setting, self.sign, self.says = setting, said["sign"], said["says"]
         require(
             isinstance(self.says, str) and isinstance(document["claim"], str),
             "its words are no texts",
         )
-        self.left, self.right = program(said["left"]), program(said["right"])
+        self.left, self.right = read_program(said["left"]), read_program(said["right"])
         self.domains, self.measured, self.conditions = (
             said["domains"],
             said["measured"],
@@ -197,8 +212,10 @@ class Statement:
             isinstance(said["assumes"], list) and len(said["assumes"]) <= NAMES, "no hypotheses"
         )
         for rule in said["assumes"]:
-            having(rule, "a hypothesis", "says", "program")
-        self.assumes = [(rule["says"], program(rule["program"], "t")) for rule in said["assumes"]]
+            check_entries(rule, "a hypothesis", "says", "program")
+        self.assumes = [
+            (rule["says"], read_program(rule["program"], "t")) for rule in said["assumes"]
+        ]
         require(
             isinstance(said["solved"], list) and len(said["solved"]) <= NAMES,
             "no values of symbols",
@@ -206,7 +223,7 @@ class Statement:
         self.solved = {name: steps for name, steps in said["solved"]}  # noqa: C416 (pairs, no mapping)
         require(len(self.solved) == len(said["solved"]), "a symbol is solved for twice")
         used = set().union(
-            *map(named, (self.left, self.right, *(steps for _, steps in self.assumes)))
+            *map(symbols_of, (self.left, self.right, *(steps for _, steps in self.assumes)))
         )
         require(
             used <= self.domains.keys() | self.measured.keys(),
@@ -252,7 +269,7 @@ class Statement:
             require(name in values, f"nothing gives {name}")
             low, high = pair(values[name])
             require(
-                admits(domain, low) and (low == high or admits(domain, high)),
+                domain_admits(domain, low) and (low == high or domain_admits(domain, high)),
                 f"{name} lies outside its domain",
             )
         missing = {theirs for theirs in self.measured.values() if theirs not in values}
@@ -265,9 +282,9 @@ class Statement:
     def given(self, name, text):
         """The number that a document gives for a name: a text, or the two ends of an interval."""
         if isinstance(text, str):
-            return fraction(text)
+            return parse_fraction(text)
         require(isinstance(text, list) and len(text) == 2, f"no number: {show(text)}")
-        return Interval(*map(fraction, text))
+        return Interval(*map(parse_fraction, text))
 
     def looser(self, name, text, tight):
         """A given bound, no tighter than the instance's own."""
@@ -285,10 +302,10 @@ class Statement:
 
     def solution(self, steps, values):
         """The value of a symbol that an equation fixes."""
-        return value(steps, paired(values))
+        return formula_value(steps, pair_values(values))
 
 
-def paired(values):
+def pair_values(values):
     return {name: pair(number) for name, number in values.items() if not isinstance(number, float)}
 
 
@@ -302,7 +319,7 @@ def at_hand(document):
     file is known by the hash, and never read unless the user gives it."""
     setting, told = by_name(document["setting"]), document.get("from")
     if told is not None:
-        having(told, "`from`", "file", "sha256")
+        check_entries(told, "`from`", "file", "sha256")
     wanted = told and f"it was made with the file {show(told['file'])}, SHA-256 {told['sha256']}"
     if told is not None and not told["sha256"]:
         wanted = "it was made with what no file holds, as in a notebook"
@@ -315,23 +332,23 @@ def at_hand(document):
     return setting
 
 
-@refusing
+@refuse_malformed
 def check(document):
     """Refused unless the document's instance meets every hypothesis and breaks the line; {"left",
     "right", ...}."""
-    sealed(document, FORMAT, *ENTRIES, perhaps=("from",))
+    check_sealed(document, FORMAT, *ENTRIES, perhaps=("from",))
     setting = at_hand(document)
     stated, instance = Statement(document, setting), instance_of(document, setting)
     values = stated.values(document, instance)
-    pairs = paired(values)
+    pairs = pair_values(values)
     for says, steps in stated.assumes:
-        require(holds(steps, pairs, stated.solved), f"does not meet: {says}")
+        require(certainly_holds(steps, pairs, stated.solved), f"does not meet: {says}")
     held = setting.ensures if setting.holds is None else setting.holds(instance)
     require(held or not setting.ensures, "its parts do not fit together")
     for name, says in stated.conditions.items():
         require(name in held, f"does not meet: {says}")
     left = measured_side(document["statement"]["left"], pairs)
-    right = value(document["statement"]["right"], pairs)
+    right = formula_value(document["statement"]["right"], pairs)
     (low, high), (least, most) = pair(left), pair(right)
     broken = {
         "<=": low > most,
@@ -341,11 +358,11 @@ def check(document):
         "==": low > most or high < least,
     }[stated.sign]
     require(broken, "the line holds there, or no enclosure decides")
-    shown = {name: approximately(values[name]) for name in sorted(values)}
+    shown = {name: approximate_text(values[name]) for name in sorted(values)}
     for name, told in (
         ("values", shown),
-        ("left", approximately(left)),
-        ("right", approximately(right)),
+        ("left", approximate_text(left)),
+        ("right", approximate_text(right)),
     ):
         require(document[name] == told, f"its {name} is not what its instance gives")
     return dict(
@@ -358,14 +375,14 @@ def check(document):
     )
 
 
-def holds(steps, pairs, solved):
+def certainly_holds(steps, pairs, solved):
     """A relation certainly holds; an equation between roots, as far as it fixed a symbol, within
     their enclosure."""
     try:
         truth = enclosure.execute(steps, RULES, pairs)
     except enclosure.Undefined:
         return False
-    if truth is None and steps[-1][0] == "eq" and named(steps) & solved.keys():
+    if truth is None and steps[-1][0] == "eq" and symbols_of(steps) & solved.keys():
         gap = (
             *steps[:-1],
             ("number", (), Fraction(-1)),
@@ -377,11 +394,11 @@ def holds(steps, pairs, solved):
     return truth is True
 
 
-def approximately(value):
+def approximate_text(value):
     """For the reader: a fraction where it is short, a decimal otherwise."""
     low, high = pair(value)
     if isinstance(high, float):
-        return "infinite" if low == high else f"at least {approximately(low)}"
+        return "infinite" if low == high else f"at least {approximate_text(low)}"
     if (
         low == high
         and max(low.numerator.bit_length(), low.denominator.bit_length()) <= 80

@@ -60,15 +60,15 @@ class Laborious(Refused):
 def require(truth, why, *part):
     """Refuse, for a reason and perhaps what of the document it is about: put into words only then."""
     if not truth:
-        raise Refused(": ".join([why, *map(shown, part)]))
+        raise Refused(": ".join([why, *map(abbreviate, part)]))
 
 
-def shown(part):
+def abbreviate(part):
     text = BRIEF.repr(part)
     return text if len(text) <= 80 else text[:77] + "..."
 
 
-def key(p):
+def monomial_key(p):
     return tuple(sorted(p.items()))
 
 
@@ -85,7 +85,7 @@ class Ring:
             raise Laborious("its expressions are too large to be multiplied out")
 
     def plus(self, p, q, c=1):
-        self.spend(len(p) // 10 + len(q) * (1 + width(p) * width(q) // LONG))
+        self.spend(len(p) // 10 + len(q) * (1 + coefficient_bits(p) * coefficient_bits(q) // LONG))
         total = dict(p)
         for m, value in q.items():
             total[m] = total.get(m, 0) + c * value
@@ -93,7 +93,12 @@ class Ring:
 
     def times(self, p, q):
         long = max(map(len, p), default=0) + max(map(len, q), default=0)
-        self.spend(1 + len(p) * len(q) * (1 + long + ((width(p) + width(q)) // 512) ** 2))
+        self.spend(
+            1
+            + len(p)
+            * len(q)
+            * (1 + long + ((coefficient_bits(p) + coefficient_bits(q)) // 512) ** 2)
+        )
         total = {}
         for m, n in ((m, n) for m in p for n in q):
             powers = dict(m)
@@ -112,7 +117,7 @@ class Ring:
         return result
 
 
-def width(p):
+def coefficient_bits(p):
     """Bits of the longest coefficient."""
     return max(
         (v.numerator.bit_length() + v.denominator.bit_length() for v in p.values()), default=0
@@ -134,7 +139,7 @@ class Reading:
         for name, domain in document["variables"].items():
             require(
                 NAME.fullmatch(name) and domain in DOMAINS,
-                f"no variable: {shown(name)}, {shown(domain)}",
+                f"no variable: {abbreviate(name)}, {abbreviate(domain)}",
             )
             if domain == "vector":
                 self.vectors.add(name)
@@ -158,14 +163,14 @@ class Reading:
                     kind == "cases" and len(values) == 2 and sign in OPPOSITE, f"no cases: {name}"
                 )
                 trees += values
-            self.spelled(trees, names)
+            self.check_names(trees, names)
             names.add(name)
         for sign, *sides in [*self.assumes, document["shows"]]:
             require(sign in (*OPPOSITE, "==") and len(sides) == 2, "no relation", sign)
-            self.spelled(sides, names)
+            self.check_names(sides, names)
         self.settle()
 
-    def spelled(self, trees, names):
+    def check_names(self, trees, names):
         """Refused unless these are expressions in these names."""
         for tree in trees:
             if isinstance(tree, str):
@@ -180,7 +185,7 @@ class Reading:
             else:
                 op, *parts = tree
                 require(op in ("+", "*", "^", "dot") and parts, "no operation", op)
-                self.spelled(
+                self.check_names(
                     parts[:1]
                     if op == "^"
                     else [c for v in parts for c in v.values()]
@@ -194,7 +199,7 @@ class Reading:
         self.learn(poly, strict)
 
     def learn(self, poly, strict):
-        self.known[key(poly)] = max(self.known.get(key(poly), 0), 1 + strict)
+        self.known[monomial_key(poly)] = max(self.known.get(monomial_key(poly), 0), 1 + strict)
         for m, value in poly.items():
             if len(poly) == len(m) == value == m[0][1] == 1:  # the sign of a variable
                 self.signs[m[0][0]] = max(self.signs.get(m[0][0], 0), 1 + strict)
@@ -250,7 +255,7 @@ class Reading:
             tree = f"{min(v, w)}.{max(v, w)}" if dot else tree
             if tree in self.solved:
                 if tree not in self.values:
-                    self.values[tree] = self.unfolded(tree)
+                    self.values[tree] = self.unfold_symbol(tree)
                 require(self.values[tree], "it is made of itself", tree)
                 return self.values[tree]
             if tree in self.domains or tree in self.finite or dot and {v, w} <= self.vectors:
@@ -262,7 +267,7 @@ class Reading:
         op, first, *rest = tree
         if op == "dot":
             self.ring.spend(sum(len(first) * len(other) for other in rest))
-            return self.read(dotted(first, *rest))
+            return self.read(inner_product(first, *rest))
         num, den = self.read(first)
         if op == "^":
             (power,) = rest
@@ -270,7 +275,7 @@ class Reading:
             den = {f: n * abs(power) for f, n in den.items() if power}
             if power < 0:
                 require(num, "a division by zero")
-                num, den = self.lifted(ONE, {}, den), {key(num): -power}
+                num, den = self.lifted(ONE, {}, den), {monomial_key(num): -power}
             else:
                 num = self.ring.raised(num, power)
         require(op in ("+", "*", "^"), "no operation", op)
@@ -294,7 +299,7 @@ class Reading:
         )
         return num, den
 
-    def unfolded(self, name):
+    def unfold_symbol(self, name):
         """What a solved symbol reads as; nothing may ask for it before it is known."""
         self.values[name] = None
         try:
@@ -318,7 +323,9 @@ class Reading:
             else min((self.signs.get(name, 0) or k % 2 == 0 for name, k in m), default=2)
             for m, value in p.items()
         ]
-        return max(self.known.get(key(p), 0), max(signs) if signs and 0 not in signs else 0)
+        return max(
+            self.known.get(monomial_key(p), 0), max(signs) if signs and 0 not in signs else 0
+        )
 
     def firm(self, f):
         """Whether a denominator is positive."""
@@ -378,7 +385,7 @@ class Reading:
         )
         require(
             relation[0] == "==" and symbol not in self.solved,
-            f"no equation for {shown(symbol)}: {shown(name)}",
+            f"no equation for {abbreviate(symbol)}: {abbreviate(name)}",
         )
         having = {m: v for m, v in self.gap(relation)[0].items() if symbol in dict(m)}
         slope = {tuple(f for f in m if f[0] != symbol): v for m, v in having.items()}
@@ -467,14 +474,14 @@ class Reading:
         return total
 
 
-def dotted(one, other):
+def inner_product(one, other):
     """The inner product of two combinations of vectors, as an expression in those of the
     vectors."""
     require(one and other, "an inner product of nothing")
     return ["+", *(["*", a, b, f"{v}.{w}"] for v, a in one.items() for w, b in other.items())]
 
 
-def bounded(document):
+def check_size(document):
     """Refused if a document is no plain data, or larger than any proof here needs to be."""
     items, letters, level = 1, 0, [document]
     for _ in range(DEPTH):
@@ -496,7 +503,7 @@ def check(document, ring=None):
     that are checked together share a ring, and with it what they may take."""
     try:
         ring = ring or Ring(WORK)
-        ring.spend(bounded(document))
+        ring.spend(check_size(document))
         require(isinstance(document, dict), "no document")
         for part, kind in PARTS.items():
             require(isinstance(document.get(part), kind), f"its {part} must be a {kind.__name__}")

@@ -60,7 +60,7 @@ def require(truth, why):
         raise Refused(why)
 
 
-def number(text):
+def parse_number(text):
     require(
         isinstance(text, str) and re.fullmatch(r"-?[0-9]{1,4000}(/[0-9]{1,4000})?", text),
         f"no number: {text}",
@@ -68,12 +68,12 @@ def number(text):
     return Fraction(text)
 
 
-def structured(functions):
+def check_structure(functions):
     """What a document says of a method that asks for gradients of these functions."""
     return {**TAKEN, "reads": sorted(map(str, functions), key=int)}
 
 
-def described(document, functions):
+def check_description(document, functions):
     """Refused unless a document describes a method whole, or not at all."""
     method, structure = document.get("method"), document.get("structure")
     if method is None and structure is None:
@@ -89,17 +89,17 @@ def described(document, functions):
         "no description of a method",
     )
     for value in method["numbers"].values():
-        number(value)
+        parse_number(value)
     require(
         isinstance(structure, dict)
         and isinstance(structure.get("reads"), list)
         and set(structure["reads"]) <= set(functions)
-        and structure == structured(structure["reads"]),
+        and structure == check_structure(structure["reads"]),
         "it takes its method for something else than a program does",
     )
 
 
-def spend(times, one=(), other=()):
+def spend_products(times, one=(), other=()):
     """Take products of the longest of some numbers from what a check may spend; while none is under
     way, nothing."""
     left = LEFT.get()
@@ -111,21 +111,21 @@ def spend(times, one=(), other=()):
         require(left[0] >= 0, "it takes more work than a document may")
 
 
-def add(*terms):
+def add_sums(*terms):
     """Sums {key: coefficient} with factors in front: add((2, p), (-1, q))."""
     total = {}
     for factor, p in terms:
-        spend(len(p), [factor], p.values())
+        spend_products(len(p), [factor], p.values())
         for key, value in p.items():
             product = factor * value
             total[key] = total[key] + product if key in total else product
     return {key: value for key, value in total.items() if value}
 
 
-def dot(u, v):
+def inner_product(u, v):
     """The inner product of two vectors: {(i, j): coefficient} with i <= j."""
     total = {}
-    spend(len(u) * len(v), u.values(), v.values())
+    spend_products(len(u) * len(v), u.values(), v.values())
     for i, a in u.items():
         for j, b in v.items():
             key = (i, j) if i < j else (j, i)
@@ -133,17 +133,17 @@ def dot(u, v):
     return {key: value for key, value in total.items() if value}
 
 
-def semidefinite(matrix):
+def is_semidefinite(matrix):
     """Whether a symmetric matrix of fractions is positive semidefinite: elimination without
     fractions (Bareiss)."""
     scale, last, values = 1, 1, [value for row in matrix for value in row]
     for value in values:
-        spend(1, [scale], [value])
+        spend_products(1, [scale], [value])
         scale = lcm(scale, value.denominator)
     length = len(matrix) * max(
         (int(value * scale).bit_length() for value in values), default=0
     )  # of minors
-    spend(len(matrix) ** 3 // 6 * (1 + length * length // 300_000))
+    spend_products(len(matrix) ** 3 // 6 * (1 + length * length // 300_000))
     rows = [
         [int(value * scale) for value in row[n:]] for n, row in enumerate(matrix)
     ]  # the upper triangle
@@ -171,7 +171,9 @@ class Reading:
 
     def __init__(self, document):
         require(document.keys() <= ENTRIES, "an entry that means nothing")
-        self.functions = {k: tuple(map(number, kind)) for k, kind in document["functions"].items()}
+        self.functions = {
+            k: tuple(map(parse_number, kind)) for k, kind in document["functions"].items()
+        }
         self.minimiser, self.assumes = document["minimiser"], document["assumes"]
         require(type(self.minimiser) is bool and len(document["queries"]) <= 5000, "no statement")
         require(all(re.fullmatch("[0-9]{1,4}", k) for k in self.functions), "no function")
@@ -208,7 +210,7 @@ class Reading:
 
     def point(self, combination, known):
         """The method may not know x_star: points are x_0 plus a combination of answers."""
-        point = {int(i): number(value) for i, value in combination.items()}
+        point = {int(i): parse_number(value) for i, value in combination.items()}
         require(
             point.get(0) == 1 and all(0 <= i < known for i in point), f"no point: {combination}"
         )
@@ -224,7 +226,7 @@ class Reading:
             if k != first:
                 self.stars[k] = {self.size: Fraction(1)}
                 self.size += 1
-        self.stars[first] = add(
+        self.stars[first] = add_sums(
             *(
                 (-w / self.weights[first], self.stars[k])
                 for k, w in self.weights.items()
@@ -246,7 +248,9 @@ class Reading:
     def mean(self, weights, t):
         """Gradient and value of a weighted sum at x_t."""
         samples = [(w, *self.sample(k, t)) for k, w in weights.items()]
-        return add(*((w, g) for w, g, f in samples)), add(*((w, f) for w, g, f in samples))
+        return add_sums(*((w, g) for w, g, f in samples)), add_sums(
+            *((w, f) for w, g, f in samples)
+        )
 
     def quantity(self, name, t):
         require(
@@ -255,15 +259,15 @@ class Reading:
         )
         if name == "sq_distance":
             require(self.minimiser, "no minimiser")
-            return {} if t == STAR else dot(self.points[t], self.points[t])
+            return {} if t == STAR else inner_product(self.points[t], self.points[t])
         if name in ("loss", "sq_grad_norm"):
             gradient, value = self.mean(self.weights, t)
-            return value if name == "loss" else dot(gradient, gradient)
+            return value if name == "loss" else inner_product(gradient, gradient)
         share = Fraction(1, len(self.clients))
         centre = self.mean(dict.fromkeys(self.clients, share), t)[0]
         who = self.clients if name == "sq_dissimilarity" else ["0"]
-        gaps = [add((1, self.sample(k, t)[0]), (-1, centre)) for k in who]
-        return add(*((Fraction(1, len(who)), dot(gap, gap)) for gap in gaps))
+        gaps = [add_sums((1, self.sample(k, t)[0]), (-1, centre)) for k in who]
+        return add_sums(*((Fraction(1, len(who)), inner_product(gap, gap)) for gap in gaps))
 
     def all_conditions(self):
         """What is known to be nonnegative, by name."""
@@ -271,17 +275,31 @@ class Reading:
             for i, (x, g, f) in self.samples[k].items():
                 for j, (y, h, e) in self.samples[k].items():
                     if i != j:
-                        dx, dg = add((1, x), (-1, y)), add((1, g), (-1, h))
+                        dx, dg = add_sums((1, x), (-1, y)), add_sums((1, g), (-1, h))
                         c = 1 / (2 * (L - mu))
                         curved = (
-                            [(-c * mu * L, dot(dx, dx)), (2 * c * mu, dot(dg, dx))] if mu else []
+                            [
+                                (-c * mu * L, inner_product(dx, dx)),
+                                (2 * c * mu, inner_product(dg, dx)),
+                            ]
+                            if mu
+                            else []
                         )
                         yield (
                             f"{k}:{i}:{j}",
-                            add((1, f), (-1, e), (-1, dot(h, dx)), (-c, dot(dg, dg)), *curved),
+                            add_sums(
+                                (1, f),
+                                (-1, e),
+                                (-1, inner_product(h, dx)),
+                                (-c, inner_product(dg, dg)),
+                                *curved,
+                            ),
                         )
         for n, (name, t, bound) in enumerate(self.assumes):
-            yield f"assumed:{n}", add((1, {(): number(bound)}), (-1, self.quantity(name, t)))
+            yield (
+                f"assumed:{n}",
+                add_sums((1, {(): parse_number(bound)}), (-1, self.quantity(name, t))),
+            )
         if not self.minimiser:
             yield from self.below()
 
@@ -294,8 +312,9 @@ class Reading:
                 gradient = {q: w for w, q in asked}
                 yield (
                     f"below:{min(q for w, q in asked)}",
-                    add(
-                        *((w, {(q,): 1}) for w, q in asked), (-1 / (2 * L), dot(gradient, gradient))
+                    add_sums(
+                        *((w, {(q,): 1}) for w, q in asked),
+                        (-1 / (2 * L), inner_product(gradient, gradient)),
                     ),
                 )
 
@@ -304,12 +323,12 @@ class Reading:
         return range(0 if self.minimiser else 1, self.size)
 
     def matrix(self, form):
-        spend(len(self.vectors()) ** 2)
+        spend_products(len(self.vectors()) ** 2)
         half = lambda i, j: form.get((min(i, j), max(i, j)), Fraction(0)) / (1 if i == j else 2)
         return [[half(i, j) for j in self.vectors()] for i in self.vectors()]
 
 
-def bounded(reading, bound, multipliers):
+def check_multipliers(reading, bound, multipliers):
     """Refused unless the multipliers prove that the least of the measures never exceeds the
     bound."""
     known = {**reading.conditions, **reading.measures}
@@ -321,12 +340,14 @@ def bounded(reading, bound, multipliers):
         sum(multipliers.get(name, 0) for name in reading.measures) == 1,
         "the measures' shares are not 1 in all",
     )
-    left = add((bound, {(): 1}), *((-value, known[name]) for name, value in multipliers.items()))
+    left = add_sums(
+        (bound, {(): 1}), *((-value, known[name]) for name, value in multipliers.items())
+    )
     require(left.pop((), 0) >= 0 and all(len(key) == 2 for key in left), "the values do not cancel")
-    require(semidefinite(reading.matrix(left)), "what is left is not positive semidefinite")
+    require(is_semidefinite(reading.matrix(left)), "what is left is not positive semidefinite")
 
 
-def attained(reading, least, gram, values):
+def check_attained(reading, least, gram, values):
     """Refused unless vectors with this Gram matrix, and these values, meet all conditions and reach
     `least`.
 
@@ -340,7 +361,7 @@ def attained(reading, least, gram, values):
         all(row == list(column) for row, column in zip(gram, zip(*gram, strict=True))),
         "no Gram matrix",
     )
-    require(semidefinite(gram), "no Gram matrix")
+    require(is_semidefinite(gram), "no Gram matrix")
     kinds, start = (
         [kind for k, kind in reading.functions.items() if k in reading.weights],
         reading.vectors()[0],
@@ -372,16 +393,20 @@ def check(document):
     token = LEFT.set([STEPS])
     try:
         require(document["format"] in FORMATS, "no document of this format")
-        reading, bound, least = Reading(document), number(document["bound"]), None
-        described(document, reading.functions)
-        bounded(
-            reading, bound, {name: number(value) for name, value in document["multipliers"].items()}
+        reading, bound, least = Reading(document), parse_number(document["bound"]), None
+        check_description(document, reading.functions)
+        check_multipliers(
+            reading,
+            bound,
+            {name: parse_number(value) for name, value in document["multipliers"].items()},
         )
         if "instance" in document:
             instance = document["instance"]
-            least = number(instance["least"])
-            gram = [[number(value) for value in row] for row in instance["gram"]]
-            attained(reading, least, gram, [number(value) for value in instance["values"]])
+            least = parse_number(instance["least"])
+            gram = [[parse_number(value) for value in row] for row in instance["gram"]]
+            check_attained(
+                reading, least, gram, [parse_number(value) for value in instance["values"]]
+            )
     except Exception as error:  # whatever a malformed document leads to
         raise (
             error

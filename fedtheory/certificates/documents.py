@@ -31,7 +31,7 @@ NUMBER = re.compile(f"-?[0-9]{{1,{DIGITS}}}(/[0-9]{{1,{DIGITS}}})?")
 EXISTENCE = "fedtheory existence 1"  # of a statement that there is an instance
 
 
-def plain(document):
+def plain_copy(document):
     """A copy as JSON has it; Refused if it is larger than a verdict's document, or no plain
     data."""
     waiting, seen = [(document, 0)], 0
@@ -47,13 +47,13 @@ def plain(document):
         )
         require(seen + len(waiting) + len(parts) <= VALUES, f"it holds more than {VALUES} values")
         require(depth <= DEPTH, f"it is nested more than {DEPTH} deep")
-        wrong = impossible(value)
+        wrong = why_impossible(value)
         require(wrong is None, wrong)
         waiting += [(part, depth + 1) for part in parts]
     return json.loads(json.dumps(document))
 
 
-def impossible(value):
+def why_impossible(value):
     """Why a document cannot hold this value, whatever its parts are; None: it can."""
     kind = type(value)
     if kind is dict:
@@ -67,7 +67,7 @@ def impossible(value):
     return None if value is None or kind in (list, tuple, bool) else f"it holds {show(value)}"
 
 
-def small(path):
+def check_file_size(path):
     """Refused if a file of JSON has too many bytes, or holds more values than it may: seen before
     it is parsed."""
     require(path.stat().st_size <= BYTES, f"it has more than {BYTES} bytes")
@@ -78,7 +78,7 @@ def small(path):
     )
 
 
-def digest(document):
+def digest_of(document):
     """What a document's content hashes to, its own digest left out."""
     body = {key: value for key, value in document.items() if key != "digest"}
     return hashlib.sha256(
@@ -86,18 +86,18 @@ def digest(document):
     ).hexdigest()
 
 
-def sealed(document, kind, *names, perhaps=()):
+def check_sealed(document, kind, *names, perhaps=()):
     """Refused unless a document has this format, exactly these entries, and the content that it had
     when written."""
     require(document.get("format") == kind, f"no document of the format {kind}")
-    having(document, "the document", "format", "digest", *names, perhaps=perhaps)
+    check_entries(document, "the document", "format", "digest", *names, perhaps=perhaps)
     require(
-        document["digest"] == digest(document),
+        document["digest"] == digest_of(document),
         "its content does not match its digest: it was changed",
     )
 
 
-def having(part, what, *names, perhaps=()):
+def check_entries(part, what, *names, perhaps=()):
     """Refused unless a part of a document has exactly these entries, and perhaps some others."""
     require(isinstance(part, dict), f"{what} is no object")
     for name in names:
@@ -109,14 +109,14 @@ def having(part, what, *names, perhaps=()):
         )
 
 
-def fraction(text):
+def parse_fraction(text):
     require(isinstance(text, str) and NUMBER.fullmatch(text), f"no number: {show(text)}")
     value = text.partition("/")[2]
     require(not value or int(value) != 0, f"no number: {show(text)}")
     return Counted(text)
 
 
-def refusing(check):
+def refuse_malformed(check):
     """A check of a document that says Refused, in one sentence, whatever a malformed or too
     laborious one leads to."""
 
@@ -126,13 +126,13 @@ def refusing(check):
             with work.within(STEPS):
                 return check(document, *more)
         except work.Spent as why:
-            raise Laborious(sentence(why)) from None
+            raise Laborious(one_sentence(why)) from None
         except (Refused, check_worst_case.Refused) as why:
             kind = Laborious if isinstance(why, Laborious) else Refused
-            raise kind(sentence(why)) from None
+            raise kind(one_sentence(why)) from None
         except Exception as error:
             said = (
-                sentence(error)
+                one_sentence(error)
                 if isinstance(error, FedtheoryError)
                 else f"{type(error).__name__} {show(error)}"
             )
@@ -141,7 +141,7 @@ def refusing(check):
     return checked
 
 
-def sentence(why):
+def one_sentence(why):
     """A reason on one line that a terminal may show."""
     text = printable(" ".join(str(why).split()))
     return text if len(text) <= 300 else text[:297] + "..."

@@ -24,7 +24,7 @@ TWO_RUNS = entries(
 )
 
 
-def known(name: Any) -> Any:
+def find_schema(name: Any) -> Any:
     """Return the schema of a setting's instances, or of two runs; None where there is none of this
     name."""
     if name == RUNS:
@@ -33,7 +33,7 @@ def known(name: Any) -> Any:
     return None if setting is None else schema_of(setting)
 
 
-def carried(documents: Any = ()) -> dict:
+def all_schemas(documents: Any = ()) -> dict:
     """Return {name: schema} of two runs, of all settings of this library, and of those that documents
     name."""
     names = {setting.name for setting in all_settings() if not setting.source}
@@ -43,5 +43,5 @@ def carried(documents: Any = ()) -> dict:
         if isinstance(document, dict):
             names |= {name for name in [document.get("setting")] if isinstance(name, str)}
             waiting += [document.get("denial"), *(document.get("members") or ())]
-    found = {name: known(name) for name in (RUNS, *sorted(names))}
+    found = {name: find_schema(name) for name in (RUNS, *sorted(names))}
     return {name: schema for name, schema in found.items() if schema is not None}

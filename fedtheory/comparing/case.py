@@ -7,10 +7,16 @@ import numpy as np
 
 from fedtheory import discover
 from fedtheory.comparing import letters, own
-from fedtheory.comparing.letters import Determined, certified, chosen, counts, missing
+from fedtheory.comparing.letters import (
+    Determined,
+    certified_letters,
+    choose_hyper,
+    count_letters,
+    refuse_missing,
+)
 from fedtheory.comparing.lines import at_start
-from fedtheory.comparing.measured import Seen, curve, over_rounds, point_curves
-from fedtheory.comparing.objectives import LOSSES, NEAR, objective
+from fedtheory.comparing.measured import Seen, metric_curve, over_rounds, point_curves
+from fedtheory.comparing.objectives import LOSSES, NEAR, measured_loss
 from fedtheory.conditions import Outside
 from fedtheory.enclosure import arrays
 from fedtheory.errors import InvalidInput, refuse
@@ -20,7 +26,7 @@ LONGEST = 10**6  # rounds that are tried where fewer are too few
 OFTEN = 200  # numbers of rounds for which hypotheses determine letters anew
 
 
-def method(claim, algorithm=None):
+def claim_method(claim, algorithm=None):
     """The method that a claim speaks of, as a record."""
     of = claim.algorithm[0] if isinstance(claim.algorithm, tuple) else claim.algorithm
     return discover.algorithm(of if algorithm is None else algorithm)
@@ -38,14 +44,14 @@ class Letters:
         self.x_0, self.idle = x_0, idle
         table = self.claim.table
         self.rounds = [name for name, what in table.run.items() if what == "rounds"]
-        self.hyper = chosen(table, algorithm)
-        counted = counts(table, problem, S, None)
-        constants = certified(self.claim, problem, {*self.hyper, *self.rounds, *counted})
+        self.hyper = choose_hyper(table, algorithm)
+        counted = count_letters(table, problem, S, None)
+        constants = certified_letters(self.claim, problem, {*self.hyper, *self.rounds, *counted})
         self.constants = constants
         self.known = {name: float(problem.constants[theirs]) for name, theirs in constants.items()}
         self.known.update(counted)
         self.known.update(given)
-        self.known.update(own.constants(self.claim, problem, x_0, self.known))
+        self.known.update(own.user_constants(self.claim, problem, x_0, self.known))
         self._of_law()
         self._of_start()
 
@@ -79,15 +85,15 @@ class Letters:
         gamma = self.gamma
         points = np.reshape(self.x_0, (-1, 1, problem.d))
         if how.metric in LOSSES:
-            f = objective(problem, how.metric, float(gamma))
+            f = measured_loss(problem, how.metric, float(gamma))
             value = float(np.mean([f.loss(row[0]) for row in points]))
         else:
             value = float(
-                np.mean(curve(how, self.seen(point_curves(problem, points, gamma), points)))
+                np.mean(metric_curve(how, self.seen(point_curves(problem, points, gamma), points)))
             )
         low, high = value - NEAR * abs(value), value + NEAR * abs(value)
         if how.minus:
-            least = objective(problem, how.metric, float(gamma)).lowest()
+            least = measured_loss(problem, how.metric, float(gamma)).lowest()
             low, high = low - least.high, high - least.low
         return (max(low, 0.0), max(high, 0.0)) if entry.domain == "nonnegative" else (low, high)
 
@@ -160,10 +166,10 @@ class Letters:
 # ---------------------------------------------------------------- hypotheses
 
 
-def admitted(letters_, T, numbers):
+def admissible_rows(letters_, T, numbers):
     """Where all hypotheses between numbers hold; refused with the first that fails if nowhere."""
     claim, T = letters_.claim, np.asarray(T)
-    good, full = _good(claim, T, numbers)
+    good, full = _good_rounds(claim, T, numbers)
     last = int(np.flatnonzero(good)[-1]) if good.any() else len(T) - 1
     values = {
         n: v[last].item() if n not in numbers or np.ndim(numbers[n]) else numbers[n]
@@ -182,12 +188,12 @@ def admitted(letters_, T, numbers):
         raise InvalidInput(
             f"{claim.title} assumes {broken[0]}; this run breaks it at "
             + ", ".join(f"{name}={float(values[name]):g}" for name in names if name in values)
-            + _enough(letters_, int(T[-1])) * bool({*names} & {*letters_.rounds})
+            + _rounds_needed(letters_, int(T[-1])) * bool({*names} & {*letters_.rounds})
         )
     return good
 
 
-def _good(claim, T, numbers):
+def _good_rounds(claim, T, numbers):
     """(where all hypotheses between numbers hold, the numbers over T)."""
     good = np.ones(len(T), bool)
     full = {n: np.broadcast_to(np.asarray(v, float), T.shape) for n, v in numbers.items()}
@@ -196,50 +202,50 @@ def _good(claim, T, numbers):
         names = [] if relation is None else [s.name for s in relation.free_symbols]
         if relation is not None and all(name in full for name in names):
             good &= np.broadcast_to(
-                arrays.holds(relation, {name: full[name] for name in names}), T.shape
+                arrays.holds_at(relation, {name: full[name] for name in names}), T.shape
             )
     return good, full
 
 
-def marks(last):
+def round_marks(last):
     """1, 2, 5, 10, 20, 50, ..., and the last."""
     found = [m * 10**p for p in range(len(str(last))) for m in (1, 2, 5)]
     return [*(t for t in found if t < last), last]
 
 
-def _enough(letters_, T):
+def _rounds_needed(letters_, T):
     """How many rounds would do, in words; "" where none is found."""
-    for t in marks(LONGEST):
-        if t > T and _good(letters_.claim, np.array([t]), letters_.over([t]))[0].all():
+    for t in round_marks(LONGEST):
+        if t > T and _good_rounds(letters_.claim, np.array([t]), letters_.over([t]))[0].all():
             return f"; rounds={t} would do"
     return ""
 
 
-def meets(claim, problem, setup, x_0=None):
+def check_conditions(claim, problem, setup, x_0=None):
     """Refuse a problem or a run that fails a condition."""
     for assumption in claim.assumptions:
         condition = assumption.condition
         if condition is None:
             continue
         if condition.holds is None:
-            met = own.meets(condition, problem, x_0)
+            met = own.meets_condition(condition, problem, x_0)
         else:
             met = condition(problem, setup)
         if not met:
-            _unmet(claim, assumption, problem)
+            _refuse_unmet(claim, assumption, problem)
 
 
-def certifies(claim, problem):
+def check_certificates(claim, problem):
     """Refuse a problem without a constant that a condition of the claim asks for."""
     for assumption in claim.assumptions:
         condition = assumption.condition
         if condition is None or condition.holds is None:
             continue
         if not set(condition.constants) <= set(problem.constants) and not condition(problem):
-            _unmet(claim, assumption, problem)
+            _refuse_unmet(claim, assumption, problem)
 
 
-def _unmet(claim, assumption, problem):
+def _refuse_unmet(claim, assumption, problem):
     other = assumption.condition.met_by
     raise InvalidInput(
         f"{claim.title} assumes {assumption}; {problem.name} or this run does not meet it"
@@ -247,13 +253,13 @@ def _unmet(claim, assumption, problem):
     )
 
 
-def prescribed(claim, plan, letters_):
+def refuse_other_schedule(claim, plan, letters_):
     """Refuse a schedule that is not the one that a claim prescribes round by round."""
     for letter in claim.table.paced:
         name = letters_.hyper.get(letter)
         if name is None or letter not in claim.parameters:
             continue
-        pace = schedule(letters_, letter, plan.rounds)
+        pace = round_values(letters_, letter, plan.rounds)
         if pace is None:
             continue
         column = [getattr(h, name) for h in plan.hyper[: plan.rounds]]
@@ -266,7 +272,7 @@ def prescribed(claim, plan, letters_):
             )
 
 
-def schedule(letters_, letter, rounds):
+def round_values(letters_, letter, rounds):
     """The values of a letter that stands for one round's, in rounds 0, 1, ...; None where no
     hypothesis fixes it. Counting begins at 1 in its domain, and rounds at 0."""
     values = []
@@ -281,7 +287,7 @@ def schedule(letters_, letter, rounds):
 # ---------------------------------------------------------------- both sides
 
 
-def read(line, letters_, h, numbers, curves, points, T, exact=None):
+def read_measures(line, letters_, h, numbers, curves, points, T, exact=None):
     """name -> (rows, len(T)) of what a run measures; an infimum is taken off as the float that its
     minimiser gives. `exact` curves say where a least expectation is attained."""
     seen, found = letters_.seen(curves, points, h)._replace(numbers=numbers), {}
@@ -289,28 +295,28 @@ def read(line, letters_, h, numbers, curves, points, T, exact=None):
     gamma = getattr(h, "gamma", 1.0)
     for name, entry in line.run.items():
         how = entry.measure
-        values = curve(how, seen)
+        values = metric_curve(how, seen)
         if how.minus:
-            values = values - objective(letters_.problem, how.metric, gamma).lowest().high
-        guide = None if known is None else curve(how, known)
+            values = values - measured_loss(letters_.problem, how.metric, gamma).lowest().high
+        guide = None if known is None else metric_curve(how, known)
         found[name] = over_rounds(how.at, values, T, guide)
     return found
 
 
-def swept(evaluate, named, shape):
+def evaluate_over(evaluate, named, shape):
     """A side at arrays of numbers, flattened for the sweep."""
     flat = {n: np.broadcast_to(np.asarray(v, float), shape).ravel() for n, v in named.items()}
     return np.broadcast_to(evaluate(flat), (int(np.prod(shape)),)).reshape(shape)
 
 
-def side(line, which, numbers, measured):
+def side_values(line, which, numbers, measured):
     """A side for each row of what was measured, (rows, len(T)); letters as numbers over T."""
     claim = line.claim
     expr = line.left if which == "left" else line.right
     names = claim.needs(expr)
     for name in names:
         if name not in numbers and name not in measured:
-            missing(claim, name)
+            refuse_missing(claim, name)
     shape = np.broadcast_shapes(
         (1, 1),
         *(np.shape(measured[n]) for n in names if n in measured),
@@ -318,7 +324,7 @@ def side(line, which, numbers, measured):
     )
     named = {n: measured[n] if n in measured else numbers[n] for n in names}
     evaluate = claim.fast_left if which == "left" else claim.fast
-    return swept(lambda flat: evaluate(flat, line.number), named, shape)
+    return evaluate_over(lambda flat: evaluate(flat, line.number), named, shape)
 
 
 def right_side(line, letters_, numbers, measured, T):
@@ -328,7 +334,7 @@ def right_side(line, letters_, numbers, measured, T):
     up = line.sign in ("<=", "<")
     found = []
     for corner in product(*ends.values()):
-        at = side(line, "right", {**numbers, **dict(zip(ends, corner))}, measured)
+        at = side_values(line, "right", {**numbers, **dict(zip(ends, corner))}, measured)
         found.append(at[0] + (SWEPT if up else -SWEPT) * np.abs(at[0]))
     weakest = np.max(found, axis=0) if up else np.min(found, axis=0)
     return np.broadcast_to(weakest, np.shape(T)).copy()

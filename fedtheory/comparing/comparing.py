@@ -4,16 +4,24 @@ import numpy as np
 
 from fedtheory import arguments, discover
 from fedtheory.comparing import own
-from fedtheory.comparing.case import admitted, meets, method, prescribed, read, right_side, side
-from fedtheory.comparing.comparison import Comparison, joined
-from fedtheory.comparing.letters import constant_over_rounds, missing
+from fedtheory.comparing.case import (
+    admissible_rows,
+    check_conditions,
+    claim_method,
+    read_measures,
+    refuse_other_schedule,
+    right_side,
+    side_values,
+)
+from fedtheory.comparing.comparison import Comparison, join_comparisons
+from fedtheory.comparing.letters import constant_over_rounds, refuse_missing
 from fedtheory.comparing.lines import line_of
-from fedtheory.comparing.measured import needs, over_rounds
-from fedtheory.comparing.objectives import objective
-from fedtheory.comparing.requests import given, letters_of, requests
+from fedtheory.comparing.measured import over_rounds, required_metrics
+from fedtheory.comparing.objectives import measured_loss
+from fedtheory.comparing.requests import letters_of, plan_requests, split_settings
 from fedtheory.comparing.rounding import FAR, FINE, ROOM, Rounding
-from fedtheory.comparing.setup import certain, setup_of, several_minimisers
-from fedtheory.comparing.usual import participation as usual
+from fedtheory.comparing.setup import is_deterministic, setup_of, several_minimisers
+from fedtheory.comparing.usual import usual_participation as usual
 from fedtheory.errors import NotExact, refuse
 from fedtheory.exact.expected import expected
 from fedtheory.metrics import ALL
@@ -70,24 +78,24 @@ def compare(
     claim = discover.claim(claim)
     if not isinstance(problem, Problem):
         refuse("problem", "must be a Problem, such as ft.problems.quadratic makes", problem)
-    exact = arguments.flag("exact", exact)
+    exact = arguments.check_flag("exact", exact)
     line = line_of(claim, line)
-    metrics = arguments.words("metrics", metrics, ALL)
+    metrics = arguments.check_words("metrics", metrics, ALL)
     if run is not None:
         return _of_run(line, problem, run, settings, exact, progress)
-    rounds = arguments.whole("rounds", rounds, 1)
+    rounds = arguments.check_integer("rounds", rounds, 1)
     asked = dict(
-        trials=arguments.whole("trials", trials, 1),
-        seed=arguments.seed(seed, bits=64),
+        trials=arguments.check_integer("trials", trials, 1),
+        seed=arguments.check_seed(seed, bits=64),
         S=S,
         participation=usual(claim, problem) if participation is None else participation,
     )
-    asked_for = requests(line, problem, rounds, x_0, asked, settings)
+    asked_for = plan_requests(line, problem, rounds, x_0, asked, settings)
     found = [
-        _Case(line, problem, plan, start, letters, T).carried(exact, progress, more=metrics)
+        _Case(line, problem, plan, start, letters, T).carry_out(exact, progress, more=metrics)
         for plan, start, letters, T in asked_for
     ]
-    return found[0] if len(found) == 1 else joined(found)
+    return found[0] if len(found) == 1 else join_comparisons(found)
 
 
 # ---------------------------------------------------------------- one run
@@ -101,19 +109,19 @@ class _Case:
         claim = line.claim
         self.idle, self.h = constant_over_rounds(claim, plan)
         self.letters = letters
-        prescribed(claim, plan, letters)
-        meets(claim, problem, setup_of(plan, self.h, self.idle), x_0)
+        refuse_other_schedule(claim, plan, letters)
+        check_conditions(claim, problem, setup_of(plan, self.h, self.idle), x_0)
         rounds = plan.rounds - self.idle
         T = np.arange(1, rounds + 1) if T is None else T
         numbers = letters.over(T)
         for name in letters.claim.parameters:
             if name not in numbers:
-                missing(claim, name)
-        good = admitted(letters, T, numbers)
+                refuse_missing(claim, name)
+        good = admissible_rows(letters, T, numbers)
         self.left_out = T[~good]
         self.T = T[good]
         self.numbers = {n: v[good] if np.ndim(v) else v for n, v in numbers.items()}
-        self.metrics, self.path = needs(line.run.values())
+        self.metrics, self.path = required_metrics(line.run.values())
         nearest = NEAREST & {entry.measure for entry in claim.quantities.values()}
         if (nearest or claim.parameters.get("R") == HOUSE["R"]) and several_minimisers(problem):
             refuse(
@@ -124,7 +132,7 @@ class _Case:
             )
         self.rounding, self.taken = Rounding(plan), []  # and what it does not know of
 
-    def carried(self, exact=True, progress=None, run=None, more=()):
+    def carry_out(self, exact=True, progress=None, run=None, more=()):
         plan = self.plan
         words = {name: field.choices for name, field in plan.algorithm.hyper.items()}
         hyper = {
@@ -159,14 +167,14 @@ class _Case:
         curves = None if e is None else {name: e.metrics[name][None] for name in self.metrics}
         rows = self._read(run.metrics, points, curves)
         there = None if curves is None else self._read(curves, None)
-        if exact and self.path and np.ndim(x_0) == 1 and certain(plan):
+        if exact and self.path and np.ndim(x_0) == 1 and is_deterministic(plan):
             there = {name: each[:1] for name, each in rows.items()}
-        return self.compared(run, rows, there, e)
+        return self.build_comparison(run, rows, there, e)
 
     def _expected(self, shared):
         """The exact expectation of what is measured, None where there is none."""
         plan, problem = self.plan, self.problem
-        traced = problem.minimize is None and problem.d <= TRACED and not certain(plan)
+        traced = problem.minimize is None and problem.d <= TRACED and not is_deterministic(plan)
         try:
             e = expected(
                 problem,
@@ -184,7 +192,9 @@ class _Case:
         kept = lambda curves: {name: values[:, self.idle :] for name, values in curves.items()}
         exact = None if exact is None else kept(exact)
         rest, mine = self.line.split()
-        found = read(rest, self.letters, self.h, self.numbers, kept(curves), points, self.T, exact)
+        found = read_measures(
+            rest, self.letters, self.h, self.numbers, kept(curves), points, self.T, exact
+        )
         return {**found, **self._own(mine, points)}
 
     def _own(self, mine, points):
@@ -202,16 +212,16 @@ class _Case:
             **{name: v[n] if np.ndim(v) else v for name, v in self.numbers.items()},
         }
         return {
-            name: own.along(entry, self.problem, points, letters, self.T, rounds)
+            name: own.read_along(entry, self.problem, points, letters, self.T, rounds)
             for name, entry in mine.items()
         }
 
-    def compared(self, run, rows, there, e=None):
+    def build_comparison(self, run, rows, there, e=None):
         line, T, numbers = self.line, self.T, self.numbers
         means = {name: values.mean(axis=0, keepdims=True) for name, values in rows.items()}
         judged = means if there is None else there
-        every = side(line, "left", numbers, rows)
-        left = side(line, "left", numbers, means)[0]
+        every = side_values(line, "left", numbers, rows)
+        left = side_values(line, "left", numbers, means)[0]
         low, high = np.quantile(every, showing.BAND, axis=0)
         of = lambda values: np.broadcast_to(values, T.shape).copy()
         least, most = self._ends(run, judged, e)
@@ -229,7 +239,7 @@ class _Case:
             of(left),
             of(low),
             of(high),
-            None if there is None else of(side(line, "left", numbers, there)[0]),
+            None if there is None else of(side_values(line, "left", numbers, there)[0]),
             right,
             self._size(judged),
             least,
@@ -240,13 +250,13 @@ class _Case:
     def _size(self, measured):
         """The size of what the left side adds up, for each T."""
         line = self.line
-        total = np.abs(side(line, "left", self.numbers, measured)[0])
+        total = np.abs(side_values(line, "left", self.numbers, measured)[0])
         entries = line.on(line.left)
         if len(entries) > 1:
             for name in entries:
                 zero = {other: values * (other == name) for other, values in measured.items()}
                 nothing = {other: values * 0 for other, values in measured.items()}
-                alone = side(line, "left", self.numbers, zero) - side(
+                alone = side_values(line, "left", self.numbers, zero) - side_values(
                     line, "left", self.numbers, nothing
                 )
                 total = total + np.abs(alone[0])
@@ -257,7 +267,7 @@ class _Case:
         is measured on the right counts against it. Both sides are taken to be monotone in each."""
         sides = {which: self._side(which, measured) for which in ("left", "right")}
         least, most = sides["left"].copy(), sides["left"].copy()
-        for name, ends in self._rounded(run, measured, e).items():
+        for name, ends in self._rounding_range(run, measured, e).items():
             hidden = np.isfinite(measured[name][0]) & ~np.isfinite(sum(ends))
             ends = [np.where(hidden, measured[name], end) for end in ends]
             for which, sign in (("left", 1), ("right", -1)):
@@ -273,10 +283,10 @@ class _Case:
         return least, most
 
     def _side(self, which, measured):
-        found = side(self.line, which, self.numbers, measured)[0]
+        found = side_values(self.line, which, self.numbers, measured)[0]
         return np.broadcast_to(found, self.T.shape)
 
-    def _rounded(self, run, measured, e):
+    def _rounding_range(self, run, measured, e):
         """name -> (low, high) of what is measured, for each T, as far as rounding leaves it open."""
         curves, found = run.metrics if e is None else e.metrics, {}
         sizes, traces = self._sizes(run, e)
@@ -287,7 +297,7 @@ class _Case:
                 found[name] = (
                     self._nearly(how, measured[name], sizes)
                     if margins is None
-                    else self._followed(how, curves, *margins)
+                    else self._follow_errors(how, curves, *margins)
                 )
         return found
 
@@ -300,9 +310,9 @@ class _Case:
         """The ends of the infimum that is taken off what is measured, None where none is."""
         if not how.minus:
             return None
-        return objective(self.problem, how.metric, self.letters.gamma).lowest()
+        return measured_loss(self.problem, how.metric, self.letters.gamma).lowest()
 
-    def _followed(self, how, curves, root, flat):
+    def _follow_errors(self, how, curves, root, flat):
         """As far as the method carries errors on."""
         lowest = self._lowest(how)
         infimum = 0.0 if lowest is None else lowest.high
@@ -321,7 +331,7 @@ class _Case:
         """(norms of the points x_0 .. x_T at most, traces of their covariances or None)."""
         count = self.plan.rounds + 1
         if e is not None:
-            sizes, certainly = np.linalg.norm(e.mean, axis=1), certain(self.plan)
+            sizes, certainly = np.linalg.norm(e.mean, axis=1), is_deterministic(self.plan)
             if certainly:
                 return sizes, np.zeros(count)
             if e.covariance is not None:
@@ -372,7 +382,7 @@ def _of_run(line, problem, run, settings, exact, progress):
         refuse("run", "must be a Run, as ft.run returns it", run)
     if run.problem is not problem:
         refuse("run", "must be a run on the problem that is given", run.problem.name)
-    wanted = method(claim)
+    wanted = claim_method(claim)
     if run.algorithm.name != wanted.name:
         refuse(
             "run",
@@ -380,7 +390,7 @@ def _of_run(line, problem, run, settings, exact, progress):
             run.algorithm.name,
         )
     plan = run.settings._replace(rounds=run.rounds)
-    hyper, rest = given(claim, plan.algorithm, settings)
+    hyper, rest = split_settings(claim, plan.algorithm, settings)
     for name in hyper:
         refuse("compare", "takes no hyper-parameters beside a run, which has its own", name)
     if not run.rounds:
@@ -395,12 +405,12 @@ def _of_run(line, problem, run, settings, exact, progress):
         plan.algorithm,
         h._asdict(),
         rest,
-        _one(x_0),
+        _single_start(x_0),
         idle,
     )
-    return _Case(line, problem, plan, _one(x_0), letters).carried(exact, progress, run)
+    return _Case(line, problem, plan, _single_start(x_0), letters).carry_out(exact, progress, run)
 
 
-def _one(x_0):
+def _single_start(x_0):
     """A start that all trials share as one point."""
     return x_0[0] if np.ndim(x_0) == 2 and np.all(x_0 == x_0[0]) else x_0

@@ -108,7 +108,7 @@ class Comparison(Shown):
 
     def plot(self, ax=None):
         """Bound, runs with their band, and exact expectation over T; returns the axes."""
-        ax = showing.axes(ax)
+        ax = showing.axes_for(ax)
         name = self.algorithm.name
         ax.plot(
             self.T, self.right, color="black", linestyle="--", label=f"bound: {self.claim.cites}"
@@ -127,13 +127,13 @@ class Comparison(Shown):
         ax.set_xlabel("rounds $T$")
         ax.set_ylabel(f"${self.claim.latex(self.claim.lines[self.line][0])}$")
         ax.set_xscale("log")
-        showing.powers(ax)
+        showing.set_log_axis(ax)
         ax.legend(frameon=False)
         return ax
 
     def to_dataframe(self):
         """A pandas DataFrame with a row for each T."""
-        return showing.frame(self.columns())
+        return showing.to_frame(self.columns())
 
     def table(self):
         """Lines for a terminal: T = 1, 2, 5, 10, 20, ... and the last."""
@@ -144,10 +144,10 @@ class Comparison(Shown):
             right="right side, the bound",
         )
         columns = {name: column for name, column in self.columns().items() if name in heads}
-        return showing.table(
+        return showing.table_lines(
             [heads[name] for name in columns],
             list(columns.values()),
-            showing.marks(self.T, int(self.T[0])),
+            showing.round_marks(self.T, int(self.T[0])),
         )
 
     def __str__(self):
@@ -189,7 +189,7 @@ def _at(T):
     return f"from T = {first} to {last}" if all_of_them else f"at {len(T)} T from {first} to {last}"
 
 
-def joined(found):
+def join_comparisons(found):
     """Comparisons of one T each as one."""
     stack = lambda name: np.concatenate([getattr(each, name) for each in found])
     exact = all(each.left_exact is not None for each in found)

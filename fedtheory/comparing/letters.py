@@ -17,7 +17,7 @@ WAYS = 4096  # joint outcomes of the clients' work that are followed
 INSIDE = 1e-9  # how far, relatively, from the end of what a hypothesis admits
 
 
-def counts(table, problem, S, rounds):
+def count_letters(table, problem, S, rounds):
     """Letters of a table that count something of the problem or of the run."""
     of = dict(rounds=rounds, N=problem.N, S=S, d=problem.d, layers=len(problem.layers))
     return {
@@ -27,7 +27,7 @@ def counts(table, problem, S, rounds):
     }
 
 
-def certified(claim, problem, counted=()):
+def certified_letters(claim, problem, counted=()):
     """letter -> the problem's constant that the claim's table says it stands for."""
     theirs = claim.table.constants
     return {
@@ -37,7 +37,7 @@ def certified(claim, problem, counted=()):
     }
 
 
-def chosen(table, algorithm):
+def choose_hyper(table, algorithm):
     """letter -> hyper-parameter of a method, but for words: the same name, unless the table has a
     letter of its own."""
     own = {what: letter for letter, what in table.run.items()}
@@ -74,7 +74,7 @@ def of_law(problem, algorithm, participation, E, wanted):
     full = sum(p)
     p = [w / full for w in p]
     sigma_sq = [Fraction(float(s)) ** 2 for s in problem.sigma[1:]]
-    Gamma = [Fraction(gap) for gap in excesses(problem)]
+    Gamma = [Fraction(gap) for gap in client_excesses(problem)]
     more = dict(
         Gamma=lambda: sum(a * b for a, b in zip(p, Gamma)),
         sigma_bar_sq=lambda: sum(a * a * b for a, b in zip(p, sigma_sq)),
@@ -92,7 +92,7 @@ LAWS = (
 PER_ROUND = ("I_sum",)  # those that add up over rounds
 
 
-def excesses(problem):
+def client_excesses(problem):
     """Gamma_k = F_k(w*) - F_k*, of each client."""
     star = problem.minimizer()
     found = []
@@ -136,9 +136,11 @@ class Determined:
         return letter, self._value(slope), self._value(difference.subs(letter, 0))
 
     def _value(self, expr):
-        numbers = {s.name: enclosure.number(s.name, self.known[s.name]) for s in expr.free_symbols}
+        numbers = {
+            s.name: enclosure.exact_number(s.name, self.known[s.name]) for s in expr.free_symbols
+        }
         try:
-            return float(enclosure.enclose(expr, numbers))
+            return float(enclosure.enclose_value(expr, numbers))
         except enclosure.Undefined:
             return float("nan")
 
@@ -196,7 +198,7 @@ class Determined:
         return False
 
 
-def missing(claim, name):
+def refuse_missing(claim, name):
     raise InvalidInput(
         f"{claim.title} needs {name}, {claim.table[name].meaning}; none was given, and neither the "
         "problem, the run nor a hypothesis says it"
@@ -207,7 +209,7 @@ def constant_over_rounds(claim, plan):
     """How many first rounds move nothing, and the hyper-parameters of the others; refused where
     these change from round to round, unless the claim's table says that they do."""
     hyper, rounds = plan.hyper, max(plan.rounds, 1)
-    paced = {chosen(claim.table, plan.algorithm).get(letter) for letter in claim.table.paced}
+    paced = {choose_hyper(claim.table, plan.algorithm).get(letter) for letter in claim.table.paced}
     names = hyper.Hyper._fields
     columns = {
         name: np.asarray(column[:rounds])

@@ -4,7 +4,7 @@ from copy import copy
 
 from fedtheory import arguments
 from fedtheory.comparing.letters import LAWS
-from fedtheory.comparing.measured import SPAN, at_a_point, readable
+from fedtheory.comparing.measured import SPAN, at_a_point, is_readable
 from fedtheory.errors import InvalidInput, article
 
 DIRECTIONS = ("<=", "<", ">=", ">")
@@ -67,7 +67,7 @@ class Line:
                 continue
             if how.at == "limit":
                 return f"{title} bounds {name} after infinitely many rounds, which no run reaches"
-            if how.at not in SPAN or not readable(how):
+            if how.at not in SPAN or not is_readable(how):
                 return (
                     f"{title} measures {name}, {entry.meaning}, which is not read off a run: it is "
                     "no metric"
@@ -109,7 +109,9 @@ def line_of(claim, number=None):
             f"{claim.title} speaks of several methods; replace(algorithm=...) says of which"
         )
     most = len(claim.lines) - 1
-    numbers = range(most + 1) if number is None else [arguments.whole("line", number, 0, most)]
+    numbers = (
+        range(most + 1) if number is None else [arguments.check_integer("line", number, 0, most)]
+    )
     lines = [Line(claim, n) for n in numbers]
     reasons = [line.why_not() for line in lines]
     for line, reason in zip(lines, reasons):

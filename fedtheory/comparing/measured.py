@@ -9,8 +9,8 @@ from typing import NamedTuple
 import numpy as np
 
 from fedtheory import metrics
-from fedtheory.comparing.objectives import LOSSES, objective
-from fedtheory.comparing.setup import steady
+from fedtheory.comparing.objectives import LOSSES, measured_loss
+from fedtheory.comparing.setup import is_steady
 from fedtheory.errors import InvalidInput
 from fedtheory.symbols.mixed import CONTRACTIONS
 
@@ -80,7 +80,7 @@ def losses_along(f, points):
     return np.array([[f.loss(x) for x in row] for row in points])
 
 
-def _means(points, ratio=1.0, whole=True):
+def _weighted_means(points, ratio=1.0, whole=True):
     """The points' mean with weights ratio^-t: of x_0, ..., x_T at T, of x_0, ..., x_(T-1) unless
     `whole`."""
     found, total, weight = np.full(points.shape, np.nan), np.zeros_like(points[:, 0]), 0.0
@@ -94,16 +94,16 @@ def _means(points, ratio=1.0, whole=True):
 
 
 def loss_of_mean(seen):
-    means = _means(seen.points, whole=False)
+    means = _weighted_means(seen.points, whole=False)
     means[:, 0] = seen.points[:, 0]
-    return losses_along(objective(seen.problem, "loss"), means)
+    return losses_along(measured_loss(seen.problem, "loss"), means)
 
 
 def mixed_loss_of_mean(seen):
-    return losses_along(objective(seen.problem, "mixed_loss"), _means(seen.points))
+    return losses_along(measured_loss(seen.problem, "mixed_loss"), _weighted_means(seen.points))
 
 
-def _kept(seen):
+def _recursion_factor(seen):
     """1 - c, c what a round's recursion takes off the squared distance."""
     at = seen.numbers
     step = np.prod([float(at[name]) for name in ("K", "eta_s", "eta")]) * float(at.get("eta_m", 1))
@@ -112,17 +112,20 @@ def _kept(seen):
 
 def mixed_loss_of_weighted_mean(seen):
     """Weights (1 - c)^-t."""
-    return losses_along(objective(seen.problem, "mixed_loss"), _means(seen.points, _kept(seen)))
+    return losses_along(
+        measured_loss(seen.problem, "mixed_loss"),
+        _weighted_means(seen.points, _recursion_factor(seen)),
+    )
 
 
 def mixed_loss_of_decreasing_mean(seen):
     """Weights (1 - c)^t."""
-    means = _means(seen.points, 1 / _kept(seen))
-    return losses_along(objective(seen.problem, "mixed_loss"), means)
+    means = _weighted_means(seen.points, 1 / _recursion_factor(seen))
+    return losses_along(measured_loss(seen.problem, "mixed_loss"), means)
 
 
 def sq_mixed_distance(seen):
-    star = objective(seen.problem, "mixed_loss").lowest().x
+    star = measured_loss(seen.problem, "mixed_loss").lowest().x
     return np.sum((seen.points - star) ** 2, axis=2)
 
 
@@ -130,7 +133,7 @@ def transfer_lag(seen):
     """2 ||g - grad f_f(x*)||^2 and the same of f_c, of the gradients that the first round adds:
     none, or those at x^(0) where rounds before it moved nothing."""
     problem = seen.problem
-    star = objective(problem, "mixed_loss").lowest().x
+    star = measured_loss(problem, "mixed_loss").lowest().x
     sides = (problem.grad, lambda x: problem.client_grad(0, x))
     start = lambda x: sum(
         2 * np.sum(((side(x) if seen.idle else 0.0) - side(star)) ** 2) for side in sides
@@ -144,7 +147,7 @@ def least_sq_grad_norm(seen):
 
 def grad_by_root_v(seen):
     """||grad f / v^(1/4)||^2 at the end of each round, by which FED-LAMB counts rounds."""
-    if not steady(seen.problem, seen.h):
+    if not is_steady(seen.problem, seen.h):
         raise InvalidInput(
             "a run keeps no second moments; what is scaled by them can be read only where they stay "
             f"at their start, with epsilon >= M^2, and {seen.problem.name} at epsilon="
@@ -196,12 +199,12 @@ def point_curves(problem, points, gamma):
     return {name: values[:, None] for name, values in found.items()}
 
 
-def readable(how):
+def is_readable(how):
     """Whether a Measure can be read off a run's rounds."""
     return how.at in SPAN and (how.metric in metrics.ALL or how.metric in DERIVED)
 
 
-def needs(entries):
+def required_metrics(entries):
     """(metrics, whether the path) that a run must keep for these."""
     wanted, path = [], False
     for entry in entries:
@@ -221,6 +224,6 @@ def at_a_point(how):
     return how.at == "0" and (how.metric in LOSSES or how.metric in POINTWISE)
 
 
-def curve(how, seen):
+def metric_curve(how, seen):
     """(rows, rounds + 1) of a Measure's metric."""
     return DERIVED[how.metric].read(seen) if how.metric in DERIVED else seen.curves[how.metric]

@@ -61,7 +61,7 @@ class Objective(NamedTuple):
             low = self.a * float(constants["F_inf"])
             return Lowest(None, low, low)
         elif float(constants.get("mu", 0.0)) > 0:
-            x = _descended(self)
+            x = _descend(self)
         if x is None:
             raise InvalidInput(
                 f"the infimum of the loss that is measured is not known for {problem.name}: it is "
@@ -74,7 +74,7 @@ class Objective(NamedTuple):
         return Lowest(x, value - below - more, value + more)
 
 
-def _descended(objective):
+def _descend(objective):
     """Near the minimiser of a strongly convex loss: Newton's cheaper relative, then its gradient
     says how near."""
     from scipy.optimize import minimize
@@ -89,7 +89,7 @@ def _descended(objective):
     ).x
 
 
-def objective(problem, metric, gamma=1.0):
+def measured_loss(problem, metric, gamma=1.0):
     """The loss behind a metric's name, refused where the problem has no f_0."""
     a, b = LOSSES[metric](gamma)
     if b and not problem.has_server:

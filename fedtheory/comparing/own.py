@@ -7,10 +7,10 @@ import numpy as np
 
 from fedtheory import own
 from fedtheory.comparing.objectives import Objective
-from fedtheory.comparing.setup import certain
+from fedtheory.comparing.setup import is_deterministic
 from fedtheory.enclosure.arithmetic import Many, near, vector
 from fedtheory.errors import InvalidInput
-from fedtheory.exact.traces import Losses, Rounds, uniform
+from fedtheory.exact.traces import Losses, Rounds, uniform_cohorts
 from fedtheory.problem import curvatures, lowest_of
 from fedtheory.symbols import run as house
 
@@ -31,16 +31,16 @@ class OnProblem(own.Landscape):
         )
 
     def loss(self, x):
-        return float(self._problem.loss(_floats(x)))
+        return float(self._problem.loss(_to_floats(x)))
 
     def grad(self, x):
-        return self._problem.grad(_floats(x))
+        return self._problem.grad(_to_floats(x))
 
     def client_loss(self, i, x):
-        return float(self._problem.client_loss(self._of(i), _floats(x)))
+        return float(self._problem.client_loss(self._of(i), _to_floats(x)))
 
     def client_grad(self, i, x):
-        return self._problem.client_grad(self._of(i), _floats(x))
+        return self._problem.client_grad(self._of(i), _to_floats(x))
 
     @cached_property
     def _least(self):
@@ -89,11 +89,11 @@ class OnProblem(own.Landscape):
         return int(i)
 
 
-def _floats(x):
+def _to_floats(x):
     return np.array([near(part) for part in x], float)
 
 
-def constants(claim, problem, x_0, given):
+def user_constants(claim, problem, x_0, given):
     """{letter: number} of a claim's own constants, and of the house's that a point says, where they
     are not given."""
     mine = {
@@ -103,10 +103,10 @@ def constants(claim, problem, x_0, given):
         and (entry.own is not None or name in HOUSE and entry == house.TABLE[name])
     }
     about = OnProblem(problem, x_0) if mine else None
-    return {name: value(name, of, about) for name, of in mine.items()}
+    return {name: user_value(name, of, about) for name, of in mine.items()}
 
 
-def zeta(about):
+def dissimilarity(about):
     """Dissimilarity at the minimiser."""
     x = about.minimizer
     gs = [about.client_grad(i, x) for i in range(1, about.N + 1)]
@@ -114,23 +114,23 @@ def zeta(about):
 
 
 HOUSE = dict(
-    zeta=zeta,
+    zeta=dissimilarity,
     R=lambda about: float(about.sq_distance(about.x_0) ** 0.5),
     growth=lambda about: 0.0,  # a problem's sigma bounds all of its noise
 )
 
 
-def value(name, of, about):
+def user_value(name, of, about):
     """What a function says, as a float."""
-    return near(own.told(name, of, about, own.FLOATS))
+    return near(own.evaluate_checked(name, of, about, own.FLOATS))
 
 
-def meets(condition, problem, x_0):
+def meets_condition(condition, problem, x_0):
     """Whether a problem meets a condition of one's own."""
     return own.truth(condition.name, condition.on, OnProblem(problem, x_0))
 
 
-def along(entry, problem, points, letters, T, rounds):
+def read_along(entry, problem, points, letters, T, rounds):
     """(rows, len(T)) of what a function reads off each row's first T rounds; `letters(n)` are the
     numbers of the n-th of T."""
     found = np.empty((len(points), len(T)))
@@ -139,7 +139,7 @@ def along(entry, problem, points, letters, T, rounds):
         for n, t in enumerate(T):
             kept = None if rounds is None else rounds[: int(t)]
             way = own.Way(about, list(path[: int(t) + 1]), kept, letters(n))
-            found[row, n] = value(entry.name, entry.own.of, way)
+            found[row, n] = user_value(entry.name, entry.own.of, way)
     return found
 
 
@@ -147,7 +147,7 @@ def rounds_of(plan, h, x_0):
     """A Round for each round of a run in which nothing is random, by the method's kernels; None of
     any other run."""
     method, problem = plan.algorithm, plan.problem
-    if not certain(plan) or method.transform is not None or np.ndim(x_0) != 1:
+    if not is_deterministic(plan) or method.transform is not None or np.ndim(x_0) != 1:
         return None
     many = lambda x: vector([Many(np.array([float(part)])) for part in x])
     flat = lambda x: np.array([near(p.at[0] if isinstance(p, Many) else p) for p in x], float)
@@ -162,7 +162,7 @@ def rounds_of(plan, h, x_0):
     }
     rounds = Rounds(method, Losses(grad, lambda i, k: [], weights, problem.d, starts), given)
     state, found = rounds.start(many(x_0)), []
-    law = uniform(problem.N, plan.S, rounds.steps)
+    law = uniform_cohorts(problem.N, plan.S, rounds.steps)
     for t in range(plan.rounds):
         rounds.at(t)
         ((_, trace),) = rounds.of(state, law)

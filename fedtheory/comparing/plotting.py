@@ -36,11 +36,11 @@ def plot(run, bound=None, expected=None, *, metric=None, ax=None):
         refuse("run", "must be what ft.run or ft.compare returned", run)
     if isinstance(bound, str | Claim):
         return compare(bound, run.problem, run=run).plot(ax)
-    (name,) = arguments.words("metric", (metric or next(iter(run.metrics), ""),), run.metrics)
+    (name,) = arguments.check_words("metric", (metric or next(iter(run.metrics), ""),), run.metrics)
     t = np.arange(run.rounds + 1)
-    right = None if bound is None else _numbers(bound, t)
-    exact = None if expected is None else _column(expected, name, t)
-    ax, method = showing.axes(ax), run.algorithm.name
+    right = None if bound is None else _bound_numbers(bound, t)
+    exact = None if expected is None else _expected_column(expected, name, t)
+    ax, method = showing.axes_for(ax), run.algorithm.name
     band = showing.mean_and_band(run.metrics[name])
     showing.draw_band(ax, t, *band, f"{method}, sampled", showing.PRACTICE)
     if right is not None:
@@ -49,12 +49,12 @@ def plot(run, bound=None, expected=None, *, metric=None, ax=None):
         look = dict(color=showing.EXPECTED, linestyle=":")
         ax.plot(t, exact, label=f"{method}, exact expectation", **look)
     ax.set(xlabel="round $t$", ylabel=f"${ALL[name].latex}$")
-    showing.powers(ax)
+    showing.set_log_axis(ax)
     ax.legend(frameon=False)
     return ax
 
 
-def _numbers(bound, t):
+def _bound_numbers(bound, t):
     """A bound as a number for each round."""
     rule = f"must be a claim, a function of the round, or {len(t)} numbers, for rounds 0 to {t[-1]}"
     if callable(bound):
@@ -68,7 +68,7 @@ def _numbers(bound, t):
     return found
 
 
-def _column(expected, name, t):
+def _expected_column(expected, name, t):
     """The exact expectation of a metric."""
     if not isinstance(expected, Expected) or expected.rounds != t[-1]:
         refuse("expected", f"must be what ft.expected returned for {t[-1]} rounds", expected)

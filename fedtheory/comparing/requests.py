@@ -4,16 +4,23 @@ given, what hypotheses prescribe, and the method's defaults."""
 import numpy as np
 
 from fedtheory import arguments
-from fedtheory.comparing.case import Letters, admitted, certifies, marks, method, schedule
-from fedtheory.comparing.letters import chosen, constant_over_rounds, missing
-from fedtheory.comparing.usual import cheapest
+from fedtheory.comparing.case import (
+    Letters,
+    admissible_rows,
+    check_certificates,
+    claim_method,
+    round_marks,
+    round_values,
+)
+from fedtheory.comparing.letters import choose_hyper, constant_over_rounds, refuse_missing
+from fedtheory.comparing.usual import cheapest_letters
 from fedtheory.comparing.usual import words as settled_words
 from fedtheory.errors import InvalidInput, refuse
 from fedtheory.participation import Participation
 from fedtheory.runs.planning import plan_of, start_of
 
 
-def given(claim, algorithm, settings):
+def split_settings(claim, algorithm, settings):
     """(hyper-parameters, letters) among the settings."""
     hyper = {name: value for name, value in settings.items() if name in algorithm.hyper}
     rest = {name: value for name, value in settings.items() if name not in hyper}
@@ -25,7 +32,7 @@ def given(claim, algorithm, settings):
                 f"the letters of {claim.title} ({', '.join(claim.parameters)})",
                 name,
             )
-        arguments.real(name, rest[name], low=-arguments.LARGEST)
+        arguments.check_real(name, rest[name], low=-arguments.LARGEST)
     return hyper, rest
 
 
@@ -34,35 +41,35 @@ def letters_of(line, problem, S, participation, algorithm, hyper, rest, x_0, idl
     table = line.claim.table
     own = {
         letter: np.ravel(hyper[name])[-1].item()
-        for letter, name in chosen(table, algorithm).items()
+        for letter, name in choose_hyper(table, algorithm).items()
         if name in hyper and np.size(hyper[name]) and letter not in table.paced
     }
-    own.update(words(line.claim, algorithm, hyper))
+    own.update(word_letters(line.claim, algorithm, hyper))
     S = problem.N if S is None else S
     return Letters(line, problem, S, participation, algorithm, {**own, **rest}, x_0, idle)
 
 
-def places(field):
+def word_places(field):
     """A choice's words as letters count them from 1: in order, numerals by what they say."""
     return sorted(field.choices) if {*field.choices} <= {"I", "II"} else field.choices
 
 
-def words(claim, algorithm, hyper):
+def word_letters(claim, algorithm, hyper):
     """{letter: place from 1} of the words that a claim speaks of and that are given."""
     found = {}
     for name, field in algorithm.hyper.items():
         if field.choices and name in claim.parameters and name in hyper:
             word = hyper[name]
             word = word if isinstance(word, str) else field.choices[int(np.ravel(word)[-1])]
-            found[name] = places(field).index(word) + 1
+            found[name] = word_places(field).index(word) + 1
     return found
 
 
-def requests(line, problem, rounds, x_0, asked, settings):
+def plan_requests(line, problem, rounds, x_0, asked, settings):
     """(plan, start, letters, T) of each run: one, or one for each T where the steps depend on
     it."""
-    claim, algorithm = line.claim, method(line.claim)
-    hyper, rest = given(
+    claim, algorithm = line.claim, claim_method(line.claim)
+    hyper, rest = split_settings(
         claim, algorithm, {**settled_words(claim, problem, algorithm.hyper), **settings}
     )
     for name, value in hyper.items():
@@ -83,9 +90,9 @@ def requests(line, problem, rounds, x_0, asked, settings):
         and not any(np.ndim(value) for value in hyper.values())
     )
     letters = letters_of(line, problem, S, participation, algorithm, hyper, rest, start, idle)
-    best = cheapest(letters, rounds)
+    best = cheapest_letters(letters, rounds)
     if best:
-        hyper, rest = given(claim, algorithm, {**hyper, **rest, **best})
+        hyper, rest = split_settings(claim, algorithm, {**hyper, **rest, **best})
         letters = letters_of(line, problem, S, participation, algorithm, hyper, rest, start, idle)
     known, by_rounds = letters.at(rounds)
     paced = [name for name in claim.table.paced if name in by_rounds and name in letters.hyper]
@@ -95,7 +102,9 @@ def requests(line, problem, rounds, x_0, asked, settings):
         if letter in by_rounds and letter not in paced and letters.hyper[letter] not in hyper
     ]
     ends = (
-        [rounds] if not horizon else [T for T in marks(rounds) if _admits(letters, T)] or [rounds]
+        [rounds]
+        if not horizon
+        else [T for T in round_marks(rounds) if _admits_rounds(letters, T)] or [rounds]
     )
     found = []
     for T in ends:
@@ -105,15 +114,15 @@ def requests(line, problem, rounds, x_0, asked, settings):
             if name not in mine and letter in known:
                 mine[name] = known[letter]
             if letter in paced and name not in hyper:
-                mine[name] = schedule(letters, letter, T)
+                mine[name] = round_values(letters, letter, T)
         for name, field in algorithm.hyper.items():
             if field.choices and name not in mine and name in claim.parameters and name in known:
                 place = known[name]  # the word that a hypothesis asks for
                 if place in range(1, len(field.choices) + 1):
-                    mine[name] = places(field)[int(place) - 1]
+                    mine[name] = word_places(field)[int(place) - 1]
             if field.default is None and name not in mine and name in claim.table:
-                certifies(claim, problem)
-                missing(claim, name)
+                check_certificates(claim, problem)
+                refuse_missing(claim, name)
         if idle:
             mine.update(
                 {n: np.append(0.0, np.full(T, mine[n])) for n in ("eta", "eta_c") if n in mine}
@@ -130,8 +139,8 @@ def requests(line, problem, rounds, x_0, asked, settings):
     return found
 
 
-def _admits(letters, T):
+def _admits_rounds(letters, T):
     try:
-        return bool(admitted(letters, [T], letters.over([T])).all())
+        return bool(admissible_rows(letters, [T], letters.over([T])).all())
     except InvalidInput:
         return False

@@ -5,7 +5,7 @@ from types import SimpleNamespace
 
 import numpy as np
 
-from fedtheory.enclosure import above
+from fedtheory.enclosure import float_above
 from fedtheory.problem import FLAT
 
 
@@ -35,11 +35,11 @@ def setup_of(plan, h, idle=0):
         some_complete=pmf is None or bool(np.any(pmf[:, -1] == 1)),
         all_active=not moves and (pmf is None or not some(0)),
         sgd=all(word(name) == "sgd" for name in named if name.endswith("_opt")),
-        warm=bool(idle) and warm(plan, h),
+        warm=bool(idle) and has_warm_start(plan, h),
     )
     if "phi" in named:
         found.phi = word("phi")
-        found.plain_moments = steady(problem, h) and (
+        found.plain_moments = is_steady(problem, h) and (
             (h.beta_1 == 0 or word("momentum") == "kept")
             and (
                 word("bias_correction") == "none"
@@ -61,36 +61,36 @@ def several_minimisers(problem):
     return bool(found.min() <= FLAT * abs(found).max())
 
 
-def quiet(problem):
+def is_noiseless(problem):
     """Whether gradients carry no noise."""
     return problem.noise == "none" or problem.noise != "minibatch" and not np.any(problem.sigma)
 
 
-def certain(plan):
+def is_deterministic(plan):
     """Whether nothing in a run is random: every trial is the expectation."""
     law = plan.participation
     whole = plan.S == plan.problem.N and law.cohort != "with"
-    return quiet(plan.problem) and whole and law.work is None
+    return is_noiseless(plan.problem) and whole and law.work is None
 
 
-def warm(plan, h):
+def has_warm_start(plan, h):
     """Whether a first round that moves nothing leaves the gradients of both losses at x^(0): they
     carry no noise, and every client that F counts is heard alike."""
     p = plan.problem.weights[1:]
     return (
-        quiet(plan.problem)
+        is_noiseless(plan.problem)
         and plan.algorithm.hyper["transfer"].choices[h.transfer] == "gradients"
         and plan.S == plan.problem.N
         and bool(np.all(p == p[0]))
     )
 
 
-def steady(problem, h):
+def is_steady(problem, h):
     """Whether second moments stay at their start: no gradient's coordinate exceeds its root, surely
     and everywhere. What is added to the root is then one factor of all coordinates, and the step of
     a layer, which has a length of its own, is without it."""
     M = problem.constants.get("M")
-    return M is not None and M.scope == "global" and above(float(M) * float(M)) <= h.epsilon
+    return M is not None and M.scope == "global" and float_above(float(M) * float(M)) <= h.epsilon
 
 
 def layers_apart(problem, tries=4):

@@ -9,7 +9,7 @@ from scipy.optimize import minimize_scalar
 from fedtheory.comparing.case import right_side
 from fedtheory.comparing.measured import POINTWISE
 from fedtheory.comparing.objectives import LOSSES
-from fedtheory.conditions import settled
+from fedtheory.conditions import settle_words
 from fedtheory.errors import InvalidInput
 from fedtheory.participation import Participation
 
@@ -19,34 +19,36 @@ FIGURES = 3  # that are kept of it
 
 def words(claim, problem, hyper):
     """{hyper-parameter: value} that conditions settle of a method with these."""
-    return settled(held(claim), problem, hyper)[0]
+    return settle_words(assumed_conditions(claim), problem, hyper)[0]
 
 
-def held(claim):
+def assumed_conditions(claim):
     """The conditions that a claim assumes."""
     return [a.condition for a in claim.assumptions if a.condition is not None]
 
 
-def participation(claim, problem):
+def usual_participation(claim, problem):
     """How clients take part where nobody says it: as the claim assumes."""
     fields = {field.name for field in dataclasses.fields(Participation)}
-    found = settled(held(claim), problem, {})[1]
+    found = settle_words(assumed_conditions(claim), problem, {})[1]
     return Participation(**{name: value for name, value in found.items() if name in fields})
 
 
-def cheapest(letters, T):
+def cheapest_letters(letters, T):
     """{letter: value}: what makes the bound at T rounds least, if one letter is left that nothing
     fixes, or one from which equations give the others. A constant of a rate comes before the rate."""
     claim = letters.claim
     left = [n for n in claim.parameters if n not in letters.at(T)[0]]
     for name in sorted(left, key=lambda n: n in letters.hyper):
-        found = None if claim.table[name].domain != "positive" else _least(letters, name, T)
+        found = (
+            None if claim.table[name].domain != "positive" else _least_in_letter(letters, name, T)
+        )
         if found is not None:
             return {name: found}
     return {}
 
 
-def _least(letters, name, T):
+def _least_in_letter(letters, name, T):
     """Where the bound is least in a letter, None where it is so at no place between the ends. What
     the bound reads off the run is taken as at the start: this chooses, and claims nothing."""
     line = letters.line

@@ -41,6 +41,6 @@ def of_file(module, path):
     hyper, weighted = getattr(module, "HYPER", {}), getattr(module, "WEIGHTED", True)
     if not isinstance(hyper, dict):
         refuse(f"{path}: HYPER", "must be a dict", hyper)
-    weighted = arguments.flag(f"{path}: WEIGHTED", weighted)
+    weighted = arguments.check_flag(f"{path}: WEIGHTED", weighted)
     with brought.confine(f"{path} cannot be asked"):
         return Report(*(ask(module.METHOD, *three, hyper, weighted) for ask in (conform, laws)))

@@ -12,7 +12,16 @@ import numpy as np
 
 from fedtheory import arguments, discover
 from fedtheory.conformance import listings
-from fedtheory.conformance.instances import EVERYONE, INSTANCES, Q, Seen, near, rows_of, short, told
+from fedtheory.conformance.instances import (
+    EVERYONE,
+    INSTANCES,
+    Q,
+    Seen,
+    describe_instance,
+    nearly_equal,
+    rows_of,
+    short_numbers,
+)
 from fedtheory.errors import refuse
 from fedtheory.exact.traces import AT_X, Rounds
 
@@ -75,20 +84,20 @@ def conform(method, start, round, state, hyper=None, weighted=True):
             refuse(name, "must be a function", function)
     if method.transform is not None:
         refuse(method.name, "must train on the losses themselves to be compared", "a transform")
-    weighted, given = arguments.flag("weighted", weighted), chosen(method, hyper or {})
+    weighted, given = arguments.check_flag("weighted", weighted), choose_hyper(method, hyper or {})
     agreed: list[str] = []
     apart = False  # whether the code takes its own gradients, which have no noise of ours
     for instance in EVERYONE if method.everyone else INSTANCES:
         if instance.noisy and apart or not weighted and len(set(instance.weights)) > 1:
             continue
-        broken, apart = tried(method, given, instance, start, round, state)
+        broken, apart = try_instance(method, given, instance, start, round, state)
         if broken is not None:
             return Conformance(method.name, tuple(agreed), broken)
         agreed.append(instance.says)
     return Conformance(method.name, tuple(agreed), None)
 
 
-def chosen(method, given):
+def choose_hyper(method, given):
     """Hyper-parameters: what is given, defaults or small steps otherwise, three local steps."""
     method.resolve(
         {**{n: f.default or 1 for n, f in method.hyper.items() if not f.choices}, **given}, 1
@@ -106,11 +115,11 @@ def chosen(method, given):
     return found
 
 
-def exact(value):
+def as_fraction(value):
     return Q(repr(value)) if isinstance(value, float) else value
 
 
-def tried(method, hyper, instance, start, round, state):
+def try_instance(method, hyper, instance, start, round, state):
     """(the Broken of an instance, or None; whether the code took its gradients elsewhere)."""
     seen = Seen(instance)
     rounds = rounds_of(method, hyper, instance, lambda: seen.t)
@@ -123,14 +132,14 @@ def tried(method, hyper, instance, start, round, state):
         try:
             theirs = round(theirs, list(cohort), list(work), seen)
             if seen.ever:  # code that takes its own gradients is seen after its rounds alone
-                walked(method, rounds, trace, seen.asked)
-            held(method, trace.after, state(theirs), instance.N)
+                walk_gradients(method, rounds, trace, seen.asked)
+            compare_fields(method, trace.after, state(theirs), instance.N)
         except Differs as found:
-            line = listings.line(method, found.key)
+            line = listings.listing_line(method, found.key)
             broken = Broken(
                 line if seen.ever else f"seen when the round is over: {line}",
                 f"round {t + 1}, cohort {list(cohort)}: {found}",
-                told(instance, hyper),
+                describe_instance(instance, hyper),
             )
             return broken, not seen.ever
         known = trace.after
@@ -139,17 +148,21 @@ def tried(method, hyper, instance, start, round, state):
 
 def rounds_of(method, hyper, instance, now):
     """A method's own rounds on an instance."""
-    h = {name: exact(value) for name, value in hyper.items()}
+    h = {name: as_fraction(value) for name, value in hyper.items()}
     return Rounds(method, instance.losses(now), h, ordered=True)
 
 
-def walked(method, rounds, trace, asked):
+def walk_gradients(method, rounds, trace, asked):
     """Raise Differs at the first gradient that is not asked for where the listing does."""
     members = dict(zip(trace.cohort, zip(trace.work, trace.clients)))
     for i, _, y in asked:
         if i and i not in members:
-            raise Differs("cohort", f"client {i}, who rests, is asked for a gradient at {short(y)}")
-    _server(method, rounds, trace, [(k, y) for i, k, y in asked if i == 0 and k == AT_X], True)
+            raise Differs(
+                "cohort", f"client {i}, who rests, is asked for a gradient at {short_numbers(y)}"
+            )
+    _server_gradient(
+        method, rounds, trace, [(k, y) for i, k, y in asked if i == 0 and k == AT_X], True
+    )
     ask_at_x = method.asks(method.client_grad, rounds.h)
     for i, (steps, walk) in members.items():
         mine = {k: y for j, k, y in asked if j == i}
@@ -157,12 +170,12 @@ def walked(method, rounds, trace, asked):
             point = trace.before.x if k == AT_X else None if k >= steps else walk.points[k]
             if point is None or k == AT_X and not ask_at_x:
                 raise Differs("steps", f"client {i} takes step {k}, of {steps}")
-            if not near(mine[k], point):
+            if not nearly_equal(mine[k], point):
                 key = "fresh" if k == AT_X else "step" if k else "start"
                 where = f"after {k} steps" if k > 0 else "at first"
                 raise Differs(
                     key,
-                    f"client {i} is at {short(mine[k])} {where}, where the listing is at {short(point)}",
+                    f"client {i} is at {short_numbers(mine[k])} {where}, where the listing is at {short_numbers(point)}",
                 )
         missing = set(range(steps)) - set(mine)
         if missing or ask_at_x and AT_X not in mine:
@@ -172,10 +185,12 @@ def walked(method, rounds, trace, asked):
                 if missing
                 else f"client {i} takes no gradient at x",
             )
-    _server(method, rounds, trace, [(k, y) for i, k, y in asked if i == 0 and k != AT_X], False)
+    _server_gradient(
+        method, rounds, trace, [(k, y) for i, k, y in asked if i == 0 and k != AT_X], False
+    )
 
 
-def _server(method, rounds, trace, mine, at_x):
+def _server_gradient(method, rounds, trace, mine, at_x):
     """Of the server's gradients the one at x, before the clients work, or those of its steps."""
     wanted = {} if at_x else dict(enumerate(trace.server.points[:-1]))
     if at_x and method.asks(method.server_grad, rounds.h):
@@ -184,17 +199,18 @@ def _server(method, rounds, trace, mine, at_x):
         if k not in wanted:
             key = "server" if at_x else "server_steps"
             raise Differs(key, f"the server takes a gradient in a step {k} that is none")
-        if not near(y, wanted[k]):
+        if not nearly_equal(y, wanted[k]):
             key = "server" if k == AT_X else "server_step" if k else "server_start"
             raise Differs(
-                key, f"the server is at {short(y)}, where the listing is at {short(wanted[k])}"
+                key,
+                f"the server is at {short_numbers(y)}, where the listing is at {short_numbers(wanted[k])}",
             )
     if set(wanted) - {k for k, _ in mine}:
         key = "server" if at_x else "server_steps"
         raise Differs(key, f"the server takes {len(mine)} gradients, of {len(wanted)}")
 
 
-def held(method, after, theirs, N):
+def compare_fields(method, after, theirs, N):
     """Raise Differs at the first field that is not what the listing makes of it: clients' own first,
     for others are made of them."""
     if not isinstance(theirs, dict) or "x" not in theirs:
@@ -203,12 +219,16 @@ def held(method, after, theirs, N):
     fields = [name for name in after._fields if name in theirs and name in told]
     order = sorted(fields, key=lambda name: (getattr(after, name).ndim < 2, name == "x"))
     for name in order:
-        mine, own = listings.letter(method, name, getattr(after, name)), theirs[name]
+        mine, own = listings.listing_value(method, name, getattr(after, name)), theirs[name]
         if mine.ndim == 2 and len(mine) == N + 1:
             for i, row in rows_of(name, own, N):
-                if not near(row, mine[i]):
+                if not nearly_equal(row, mine[i]):
                     raise Differs(
-                        name, f"{name} of client {i} is {short(row)}, not {short(mine[i])}"
+                        name,
+                        f"{name} of client {i} is {short_numbers(row)}, not {short_numbers(mine[i])}",
                     )
-        elif not near(np.ravel(own), np.ravel(mine)):
-            raise Differs(name, f"{name} is {short(np.ravel(own))}, not {short(np.ravel(mine))}")
+        elif not nearly_equal(np.ravel(own), np.ravel(mine)):
+            raise Differs(
+                name,
+                f"{name} is {short_numbers(np.ravel(own))}, not {short_numbers(np.ravel(mine))}",
+            )

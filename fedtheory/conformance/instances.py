@@ -48,12 +48,12 @@ class Instance(NamedTuple):
 
     def task(self, hyper):
         return Task(
-            floats(self.x_0),
+            to_floats(self.x_0),
             self.N,
-            floats(self.weights),
+            to_floats(self.weights),
             dict(hyper),
-            floats(self.a),
-            np.array([floats(point) for point in self.b]),
+            to_floats(self.a),
+            np.array([to_floats(point) for point in self.b]),
         )
 
     def grad(self, i, x):
@@ -78,17 +78,17 @@ class Instance(NamedTuple):
         return [sum(w * z for w, z in zip(pulls, column)) / sum(pulls) for column in columns]
 
 
-def floats(numbers):
+def to_floats(numbers):
     """Exact numbers, the middle of those that are enclosed, as an array."""
     return np.array([float(sum(pair(n)) / 2) for n in numbers])
 
 
-def line(*places):
+def place_points(*places):
     return tuple((Q(place),) for place in places)
 
 
 A = (Q(1), Q(1), Q(1, 2), Q(2))
-B, FAR = line(1, 2, -1, 0), (Q(3),)
+B, FAR = place_points(1, 2, -1, 0), (Q(3),)
 ALIKE, UNEQUAL = (Q(1, 3),) * 3, (Q(1, 2), Q(1, 3), Q(1, 6))
 ONE = Instance("one client", A[:2], B[:2], (Q(1),), ((1,),) * 3, FAR)
 TWO = Instance("two clients, all of them", A[:3], B[:3], (Q(1, 2),) * 2, ((1, 2),) * 3, FAR)
@@ -141,13 +141,13 @@ class Seen:
             refuse("gradient: i", f"must be a client 1..{N}, or 0, the server", i)
         if not isinstance(k, (int, np.integer)) or k < AT_X:
             refuse("gradient: k", "must be a step 0, 1, ..., or -1 for a gradient at x", k)
-        y = np.array(arguments.array("y", y), dtype=float)
+        y = np.array(arguments.check_array("y", y), dtype=float)
         if y.shape != (d,):
             refuse("gradient: y", f"must have shape ({d},)", y.shape)
         self.asked.append((int(i), int(k), y))
         self.ever = True
-        slope = float(self.instance.a[i]) * (y - floats(self.instance.b[i]))
-        return slope + floats(self.instance.noise(self.t, i, k))
+        slope = float(self.instance.a[i]) * (y - to_floats(self.instance.b[i]))
+        return slope + to_floats(self.instance.noise(self.t, i, k))
 
 
 def rows_of(name, value, N):
@@ -159,18 +159,18 @@ def rows_of(name, value, N):
     return sorted(rows.items())
 
 
-def near(a, b):
+def nearly_equal(a, b):
     """Whether numbers of an adapter are others (those of exact arithmetic), up to rounding."""
     a, b = np.ravel(np.asarray(a, dtype=float)), np.ravel(b)
-    b = b if b.dtype == float else floats(b)
+    b = b if b.dtype == float else to_floats(b)
     return a.shape == b.shape and bool(np.all(np.abs(a - b) <= CLOSE * (1 + np.abs(b))))
 
 
-def short(v):
+def short_numbers(v):
     return "[" + ", ".join(str(n) if isinstance(n, Q) else f"{float(n):.6g}" for n in v) + "]"
 
 
-def _from(point):
+def _difference_text(point):
     """x - point, as one writes it."""
     if not any(point):
         return "x"
@@ -179,13 +179,15 @@ def _from(point):
     return f"x {'+' if point[0] < 0 else '-'} {abs(point[0])}"
 
 
-def told(instance, hyper):
+def describe_instance(instance, hyper):
     """An instance in small fractions."""
     pairs = list(zip(instance.a, instance.b))[1:]
-    losses = ", ".join(f"f_{i} = {a / 2} ||{_from(b)}||^2" for i, (a, b) in enumerate(pairs, 1))
+    losses = ", ".join(
+        f"f_{i} = {a / 2} ||{_difference_text(b)}||^2" for i, (a, b) in enumerate(pairs, 1)
+    )
     noise = ", noise of fourths" if instance.noisy else ""
     given = ", ".join(f"{name} = {value}" for name, value in hyper.items())
     return (
-        f"on {instance.says}: {losses}; weights {short(instance.weights)}; "
-        f"from {short(instance.x_0)}{noise}; {given}"
+        f"on {instance.says}: {losses}; weights {short_numbers(instance.weights)}; "
+        f"from {short_numbers(instance.x_0)}{noise}; {given}"
     )

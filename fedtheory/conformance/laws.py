@@ -9,7 +9,7 @@ looked into.
 from collections.abc import Callable
 from typing import NamedTuple
 
-from fedtheory.conformance.instances import Instance, Q, floats, near, short
+from fedtheory.conformance.instances import Instance, Q, nearly_equal, short_numbers, to_floats
 
 FIXED, INVARIANT, METAMORPHIC = "fixed point", "invariant", "metamorphic"
 LONG = 150  # rounds until a method rests
@@ -64,28 +64,30 @@ class Unseen(Exception):
 # ---------------------------------------------------------------- what is compared
 
 
-def apart(one, other, says):
+def describe_difference(one, other, says):
     """None where two paths are one, or in words where they part."""
     for t, (x, y) in enumerate(zip(one, other, strict=True)):
-        if not near(x, y):
-            return f"after round {t} x is {short(x)} {says}, {short(y)} without"
+        if not nearly_equal(x, y):
+            return f"after round {t} x is {short_numbers(x)} {says}, {short_numbers(y)} without"
     return None
 
 
-def stays(code, own):
+def stays_at_minimiser(code, own):
     at = (Q(1), Q(-2))
     still = code.points(code.scene(b=(at,) * 4, x_0=at))
-    return apart(still, [floats(at)] * len(still), "where every loss is least at the start")
+    return describe_difference(
+        still, [to_floats(at)] * len(still), "where every loss is least at the start"
+    )
 
 
-def rests(code, own):
+def rests_at_end(code, own):
     scene = code.scene(cohorts=ALL)
-    mine, best = own.rest(scene), floats(scene.minimiser())
-    place = f"{short(mine)}, {'' if near(mine, best) else 'which is not '}the minimiser of F"
+    mine, best = own.rest(scene), to_floats(scene.minimiser())
+    place = f"{short_numbers(mine)}, {'' if nearly_equal(mine, best) else 'which is not '}the minimiser of F"
     x = mine if code is own else code.rest(scene)
-    if near(x, mine):
+    if nearly_equal(x, mine):
         return Obeyed(f"at {place}")
-    return f"after {LONG} rounds of all clients x is {short(x)}; the method's is {place}"
+    return f"after {LONG} rounds of all clients x is {short_numbers(x)}; the method's is {place}"
 
 
 def held_by(code, scene):
@@ -98,12 +100,12 @@ def held_by(code, scene):
 
 def mean_of_memories(code, own):
     scene = code.scene()
-    p = floats(scene.weights)
+    p = to_floats(scene.weights)
     for t, state in enumerate(held_by(code, scene)):
         for name, rows in code.memories:
             mean = p @ state[rows]
-            if not near(state[name], mean):
-                told = f"{name} is {short(state[name])}, and sum_i p_i {rows} {short(mean)}"
+            if not nearly_equal(state[name], mean):
+                told = f"{name} is {short_numbers(state[name])}, and sum_i p_i {rows} {short_numbers(mean)}"
                 return f"after round {t} {told}"
     return None
 
@@ -117,8 +119,8 @@ def who_rests_keeps(code, own):
         for _, rows in code.memories:
             for i in sorted({1, 2, 3} - set(cohort)):
                 before, after = (state[rows][i - 1] for state in states[t : t + 2])
-                if not near(after, before):
-                    gone = f"from {short(before)} to {short(after)}"
+                if not nearly_equal(after, before):
+                    gone = f"from {short_numbers(before)} to {short_numbers(after)}"
                     return f"client {i} rests in round {t + 1}, and its {rows} goes {gone}"
     return None
 
@@ -138,10 +140,10 @@ def keep_gradients(code, scene, where):
     for t, cohort in enumerate(scene.cohorts):
         for _, rows in code.memories:
             for i in cohort:
-                due = float(scene.a[i]) * (states[t]["x"] - floats(scene.b[i]))
+                due = float(scene.a[i]) * (states[t]["x"] - to_floats(scene.b[i]))
                 mine = states[t + 1][rows][i - 1]
-                if not near(mine, due):
-                    gone = f"{rows} of client {i} is {short(mine)}, and its gradient {short(due)}"
+                if not nearly_equal(mine, due):
+                    gone = f"{rows} of client {i} is {short_numbers(mine)}, and its gradient {short_numbers(due)}"
                     return f"{where} after round {t + 1} {gone}".strip()
     return None
 
@@ -153,13 +155,13 @@ def x_alone(code, own):
     for t in range(1, len(scene.cohorts)):
         here = tuple(Q(float(z)) for z in points[t])
         anew = code.points(scene._replace(x_0=here, cohorts=scene.cohorts[t : t + 1]))[1]
-        if not near(anew, points[t + 1]):
-            gone = f"{short(points[t + 1])}, and {short(anew)} begun anew at {short(points[t])}"
+        if not nearly_equal(anew, points[t + 1]):
+            gone = f"{short_numbers(points[t + 1])}, and {short_numbers(anew)} begun anew at {short_numbers(points[t])}"
             return f"round {t + 1} ends in {gone}"
     return None
 
 
-def relabelled(code, own):
+def relabel_clients(code, own):
     scene, called = code.scene(), (0, 2, 3, 1)  # client i is called called[i]
     before = [0, *(called.index(i) for i in (1, 2, 3))]
     other = scene._replace(
@@ -168,30 +170,34 @@ def relabelled(code, own):
         weights=tuple(scene.weights[i - 1] for i in before[1:]),
         cohorts=tuple(tuple(called[i] for i in cohort) for cohort in scene.cohorts),
     )
-    return apart(code.points(other), code.points(scene), "with clients 1, 2, 3 called 2, 3, 1")
+    return describe_difference(
+        code.points(other), code.points(scene), "with clients 1, 2, 3 called 2, 3, 1"
+    )
 
 
-def reordered(code, own):
+def reorder_cohort(code, own):
     scene = code.scene()
     other = scene._replace(cohorts=tuple(cohort[::-1] for cohort in scene.cohorts))
-    return apart(code.points(other), code.points(scene), "with each cohort named backwards")
+    return describe_difference(
+        code.points(other), code.points(scene), "with each cohort named backwards"
+    )
 
 
-def moved(code, of, says):
+def move_in_space(code, of, says):
     """Losses and start moved in space: the path must be moved alike."""
     scene = code.scene()
     other = scene._replace(b=tuple(tuple(of(b)) for b in scene.b), x_0=tuple(of(scene.x_0)))
-    due = [floats(of([Q(z) for z in x])) for x in code.points(scene)]
-    return apart(code.points(other), due, says)
+    due = [to_floats(of([Q(z) for z in x])) for x in code.points(scene)]
+    return describe_difference(code.points(other), due, says)
 
 
-def turned(code, own):
+def turn_space(code, own):
     turn = lambda v: [sum(q * z for q, z in zip(row, v)) for row in TURN]
-    return moved(code, turn, "turned by the angle of 3/5 and 4/5")
+    return move_in_space(code, turn, "turned by the angle of 3/5 and 4/5")
 
 
-def shifted(code, own):
-    return moved(code, lambda v: [v[0] + 2, v[1] - 1], "shifted by [2, -1]")
+def shift_space(code, own):
+    return move_in_space(code, lambda v: [v[0] + 2, v[1] - 1], "shifted by [2, -1]")
 
 
 def one_step(code, own):
@@ -207,39 +213,39 @@ def gradient_step(code, own, share):
     scene = code.scene(cohorts=ALL, **({"weights": EQUAL} if share else {}))
     weights = (Q(share), *scene.weights)
     grad = lambda x: sum(
-        float(p * a) * (x - floats(b)) for p, a, b in zip(weights, scene.a, scene.b)
+        float(p * a) * (x - to_floats(b)) for p, a, b in zip(weights, scene.a, scene.b)
     )
     start, then = own.points(scene, True)[:2]
     length = float((start - then) @ grad(start) / (grad(start) @ grad(start)))
     points = code.points(scene, True)
     for t, (x, y) in enumerate(zip(points, points[1:])):
         due = x - length * grad(x)
-        if not near(y, due):
-            gone = (
-                f"from {short(x)} to {short(y)}; a gradient step of {length:g} ends in {short(due)}"
-            )
+        if not nearly_equal(y, due):
+            gone = f"from {short_numbers(x)} to {short_numbers(y)}; a gradient step of {length:g} ends in {short_numbers(due)}"
             return f"where task.hyper has one step, round {t + 1} goes {gone}"
     return Obeyed(f"of {length:g}")
 
 
-def alike(code, own):
+def same_for_copies(code, own):
     one = Instance("one client", A[:2], B[:2], (Q(1),), ((1,),) * 3, SCENE.x_0)
     many = code.scene(a=(A[0], *A[1:2] * 3), b=(B[0], *B[1:2] * 3), cohorts=ALL)
-    return apart(code.points(many), code.points(one), "with three clients that are alike")
+    return describe_difference(
+        code.points(many), code.points(one), "with three clients that are alike"
+    )
 
 
 def drawn_of_equals(code, own):
     if code.everyone:
         raise Unseen
     scene = code.scene(a=(A[0], *A[1:2] * 3), b=(B[0], *B[1:2] * 3), cohorts=PAIRS[:3])
-    return apart(
+    return describe_difference(
         code.points(scene),
         code.points(scene._replace(cohorts=ALL)),
         "with two of three equal clients in a round",
     )
 
 
-def copied(code, own):
+def copy_clients(code, own):
     if not code.weighted:
         raise Unseen
     two = Instance("two", A[:3], B[:3], (Q(2, 3), Q(1, 3)), ((1, 2),) * 3, SCENE.x_0)
@@ -247,12 +253,17 @@ def copied(code, own):
     a, b = (tuple(numbers[i] for i in of) for numbers in (A, B))
     three = two._replace(a=a, b=b, weights=EQUAL, cohorts=ALL)
     says = "with a client of weight 2/3 in two of 1/3"
-    return apart(code.points(three), code.points(two), says)
+    return describe_difference(code.points(three), code.points(two), says)
 
 
 LAWS = (
-    Law("stays at a common minimiser", FIXED, "moves where there is nothing to gain", stays),
-    Law("rests", FIXED, "has another fixed point than the method", rests),
+    Law(
+        "stays at a common minimiser",
+        FIXED,
+        "moves where there is nothing to gain",
+        stays_at_minimiser,
+    ),
+    Law("rests", FIXED, "has another fixed point than the method", rests_at_end),
     Law(
         "the server's memory is the mean",
         INVARIANT,
@@ -265,10 +276,10 @@ LAWS = (
     Law("memories of straight losses", INVARIANT, "keeps no mean gradient", of_straight_losses),
     Law("memories are gradients at x", INVARIANT, "takes a gradient elsewhere", of_the_start),
     Law("a round knows x alone", INVARIANT, "has kept what a round before has left", x_alone),
-    Law("relabelled clients", METAMORPHIC, "treats clients by their numbers", relabelled),
-    Law("order of a cohort", METAMORPHIC, "lets clients of a round see each other", reordered),
-    Law("shift", METAMORPHIC, "knows where zero is: shares that do not sum to 1", shifted),
-    Law("rotation", METAMORPHIC, "treats coordinates apart", turned),
+    Law("relabelled clients", METAMORPHIC, "treats clients by their numbers", relabel_clients),
+    Law("order of a cohort", METAMORPHIC, "lets clients of a round see each other", reorder_cohort),
+    Law("shift", METAMORPHIC, "knows where zero is: shares that do not sum to 1", shift_space),
+    Law("rotation", METAMORPHIC, "treats coordinates apart", turn_space),
     Law(
         "K = 1 is a gradient step",
         METAMORPHIC,
@@ -281,12 +292,17 @@ LAWS = (
         "weighs the server's loss otherwise, or has another step",
         both_losses,
     ),
-    Law("equal clients are one", METAMORPHIC, "depends on how many clients there are", alike),
+    Law(
+        "equal clients are one",
+        METAMORPHIC,
+        "depends on how many clients there are",
+        same_for_copies,
+    ),
     Law(
         "who is drawn of equals",
         METAMORPHIC,
         "takes a mean over others than those who work",
         drawn_of_equals,
     ),
-    Law("copies share a weight", METAMORPHIC, "drops the clients' weights", copied),
+    Law("copies share a weight", METAMORPHIC, "drops the clients' weights", copy_clients),
 )

@@ -84,12 +84,12 @@ OF = dict(
 MINUS = {("fedadam", "m")}
 
 
-def letter(method, name, value):
+def listing_value(method, name, value):
     """A field of a method's State as the listing has it."""
     return -value if (method.name, name) in MINUS else value
 
 
-def line(method, key):
+def listing_line(method, key):
     """The line that a key stands for; for a method without a listing here, the kernel."""
     kernels = dict(step="its local_step", x="its aggregate, server_step or end")
     told = {**LOCAL, **kernels, **OF.get(method.name, {})}

@@ -7,8 +7,8 @@ from typing import NamedTuple
 import numpy as np
 
 from fedtheory import arguments
-from fedtheory.conformance.conforming import FUNCTIONS, chosen, rounds_of
-from fedtheory.conformance.instances import Q, Seen, floats, rows_of, told
+from fedtheory.conformance.conforming import FUNCTIONS, choose_hyper, rounds_of
+from fedtheory.conformance.instances import Q, Seen, describe_instance, rows_of, to_floats
 from fedtheory.conformance.laws import (
     FIXED,
     INVARIANT,
@@ -29,7 +29,7 @@ from fedtheory.runs.running import run
 STILL = 1e-9  # how still a method is that rests
 
 
-def _wrapped(line):
+def _wrap(line):
     """Lines that a terminal shows whole."""
     return textwrap.wrap(line, 100, initial_indent="  ", subsequent_indent="    ")
 
@@ -58,13 +58,13 @@ class Laws(NamedTuple):
         for kind in (FIXED, INVARIANT, METAMORPHIC):
             good = [law for law in self.found if law.kind == kind and law.outcome == "obeyed"]
             names = [law.name + f" ({law.says})" * bool(law.says) for law in good]
-            lines += _wrapped(f"{kind}: {', '.join(names)}") if names else []
-        lines += _wrapped(self.scene) if self.broken else []
+            lines += _wrap(f"{kind}: {', '.join(names)}") if names else []
+        lines += _wrap(self.scene) if self.broken else []
         for law in self.broken:
-            lines += [*_wrapped(f"broken: {law.name}: {law.says}"), f"    {law.shows}"]
+            lines += [*_wrap(f"broken: {law.name}: {law.says}"), f"    {law.shows}"]
         others = [law.name for law in self.found if law.outcome == "not asked"]
         if others:
-            lines += _wrapped(f"not laws of {self.method}, or not to be seen: {', '.join(others)}")
+            lines += _wrap(f"not laws of {self.method}, or not to be seen: {', '.join(others)}")
         return "\n".join([f"{self.method}: laws that the code obeys", *lines])
 
 
@@ -90,15 +90,15 @@ def laws(method, start, round, state, hyper=None, weighted=True):
     for name, function in zip(FUNCTIONS, (start, round, state)):
         if not callable(function):
             refuse(name, "must be a function", function)
-    weighted, given = arguments.flag("weighted", weighted), chosen(method, hyper or {})
+    weighted, given = arguments.check_flag("weighted", weighted), choose_hyper(method, hyper or {})
     own = of_kernels(method, given, weighted)
     code = of_adapter(method, given, own, (start, round, state))
-    scene = told(own.scene(), given)
+    scene = describe_instance(own.scene(), given)
     asked = (*LAWS, *WORK) if method.everyone else LAWS
-    return Laws(method.name, tuple(_asked(law, code, own) for law in asked), scene)
+    return Laws(method.name, tuple(_ask_law(law, code, own) for law in asked), scene)
 
 
-def _asked(law, code, own):
+def _ask_law(law, code, own):
     try:
         says, outcome = law.ask(own, own), "not asked"
         if says is None or isinstance(says, Obeyed):
@@ -109,7 +109,7 @@ def _asked(law, code, own):
     return Found(law.name, law.kind, outcome, str(says or ""), law.shows)
 
 
-def single(method, hyper):
+def single_step(method, hyper):
     """Hyper-parameters of one local step."""
     return hyper | ({method.steps: 1} if isinstance(method.steps, str) else {})
 
@@ -128,20 +128,20 @@ def of_kernels(method, hyper, weighted=True):
     def path(instance, one_step):
         now = 0
         rounds = rounds_of(
-            method, single(method, hyper) if one_step else hyper, instance, lambda: now
+            method, single_step(method, hyper) if one_step else hyper, instance, lambda: now
         )
         state = rounds.start(list(instance.x_0))
-        yield _record(kept(state), names, instance)
+        yield _record_fields(kept(state), names, instance)
         for now, cohort in enumerate(instance.cohorts):
             rounds.at(now)
             law = [(Q(1), cohort, tuple(instance.steps(now, rounds.steps)))]
             ((_, state),) = rounds.after(state, law)
-            yield _record(kept(state), names, instance)
+            yield _record_fields(kept(state), names, instance)
 
     def rest(instance):
-        a, b = floats(instance.a), np.array([floats(point) for point in instance.b])
+        a, b = to_floats(instance.a), np.array([to_floats(point) for point in instance.b])
         problem = quadratic_from_arrays(
-            a[:, None] * np.ones(2), b, weights=floats(instance.weights)
+            a[:, None] * np.ones(2), b, weights=to_floats(instance.weights)
         )
         with warnings.catch_warnings():
             warnings.simplefilter("ignore", Diverged)
@@ -149,7 +149,7 @@ def of_kernels(method, hyper, weighted=True):
                 problem,
                 method,
                 rounds=LONG,
-                x_0=floats(instance.x_0),
+                x_0=to_floats(instance.x_0),
                 keep="x",
                 metrics=(),
                 compiled=False,
@@ -168,15 +168,15 @@ def of_adapter(method, hyper, own, functions):
     names = {"x", *(name for pair in own.memories for name in pair)}
 
     def path(instance, one_step):
-        h = single(method, hyper) if one_step else hyper
+        h = single_step(method, hyper) if one_step else hyper
         steps = rounds_of(method, h, instance, lambda: 0).steps
         gradients = Seen(instance)
         now = start(instance.task(h))
-        yield _record(state(now), names, instance)
+        yield _record_fields(state(now), names, instance)
         for t, cohort in enumerate(instance.cohorts):
             gradients.at(t)
             now = round(now, list(cohort), list(instance.steps(t, steps)), gradients)
-            yield _record(state(now), names, instance)
+            yield _record_fields(state(now), names, instance)
 
     def rest(instance):
         long = instance._replace(cohorts=instance.cohorts[:1] * LONG)
@@ -187,7 +187,7 @@ def of_adapter(method, hyper, own, functions):
     return own._replace(path=path, rest=rest)
 
 
-def _record(state, names, instance):
+def _record_fields(state, names, instance):
     """The fields that laws look at, as floats of their own: x, (d,), and memories, clients' as (N, d).
     A client that the code has not met keeps zero."""
     if not isinstance(state, dict) or "x" not in state:
@@ -198,12 +198,12 @@ def _record(state, names, instance):
         if name.endswith("_i"):
             found[name] = np.zeros((instance.N, len(instance.x_0)))
             for i, row in rows_of(name, value, instance.N):
-                found[name][i - 1] = _floats(row)
+                found[name][i - 1] = _as_floats(row)
         else:
-            found[name] = _floats(value)
+            found[name] = _as_floats(value)
     return found
 
 
-def _floats(numbers):
+def _as_floats(numbers):
     flat = np.ravel(numbers)
-    return floats(flat) if flat.dtype == object else np.array(flat, dtype=float)
+    return to_floats(flat) if flat.dtype == object else np.array(flat, dtype=float)

@@ -38,19 +38,19 @@ def read(path, labels=None, **options):
     if is_idx != (labels is not None):
         refuse("labels", "must be the file of labels beside an idx file, and of no other", labels)
     reads, takes = (
-        (idx.read, ("axes",))
+        (idx.read_idx, ("axes",))
         if is_idx
         else (arrays.npz, ("most",))
         if kind == ".npz"
         else (arrays.table, ("label", "most", "cells"))
         if kind == ".csv"
-        else (libsvm.read, ("features", "cells"))
+        else (libsvm.read_libsvm, ("features", "cells"))
     )
     for name in options:
         if name not in takes:
             refuse(f"an option for {file.name}", f"must be one of {', '.join(takes)}", name)
     if is_idx:
-        parts = {"X": idx.read(file, **options), "y": idx.read(_file("labels", labels), 1)}
+        parts = {"X": idx.read_idx(file, **options), "y": idx.read_idx(_file("labels", labels), 1)}
     elif kind == ".npz":
         parts = arrays.npz(file, only=PARTS, **options)
         if "X" not in parts or "y" not in parts:

@@ -54,7 +54,9 @@ class Data(Shown):
 
 
 def _numbers(X):
-    return X if isinstance(X, np.ndarray) and X.dtype.kind in "fiu" else arguments.array("X", X)
+    return (
+        X if isinstance(X, np.ndarray) and X.dtype.kind in "fiu" else arguments.check_array("X", X)
+    )
 
 
 def flat(X):
@@ -81,7 +83,7 @@ def smaller(X, side):
     >>> data.smaller(np.array([[[0, 8], [4, 0]]], np.uint8), 1)
     array([[[3]]], dtype=uint8)
     """
-    X, side = _numbers(X), arguments.whole("side", side, 1)
+    X, side = _numbers(X), arguments.check_integer("side", side, 1)
     if X.ndim not in (3, 4) or X.shape[-1] != X.shape[-2] or X.shape[-1] < side:
         refuse("X", f"must be square images of {side} pixels or more", X.shape)
     weights = _covering(X.shape[-1], side)

@@ -34,7 +34,7 @@ class File(NamedTuple):
     digest: str | None = None
 
 
-def found(folder, names):
+def find_file(folder, names):
     """The first file of these names in a folder or a few below it, packed or not; or None."""
     folder = Path(folder)
     wanted = [name + end for name in names for end in ("", ".gz")]
@@ -53,7 +53,7 @@ def found(folder, names):
     return None
 
 
-def opened(path):
+def open_unpacked(path):
     """A stream of a file's unpacked content."""
     try:
         return gzip.open(path) if Path(path).suffix == ".gz" else open(path, "rb")
@@ -65,8 +65,8 @@ def blocks(path, most=LARGEST):
     """A file's unpacked bytes, block by block; one that has more than `most` of them is left, not
     unfolded."""
     size = 0
-    with opened(path) as stream:
-        while part := taken(stream, BLOCK, path):
+    with open_unpacked(path) as stream:
+        while part := read_limited(stream, BLOCK, path):
             size += len(part)
             if size > most:
                 refuse(str(path), f"must unfold to at most {most} bytes", f"{size} and more")
@@ -81,7 +81,7 @@ def content(path, most=LARGEST, least=0):
     return found
 
 
-def taken(stream, size, path):
+def read_limited(stream, size, path):
     """At most so many bytes of a stream; a broken archive is refused in words."""
     try:
         return stream.read(size)
@@ -130,7 +130,7 @@ class Column:
         return self._kept
 
 
-def numbered(labels):
+def number_labels(labels):
     """(n,) places of labels in their order, from 0."""
     return np.searchsorted(np.unique(labels), labels).astype(np.int64, copy=False)
 
@@ -154,7 +154,7 @@ def exactly(path, size, start=0):
     return found[start:]
 
 
-def checked(path, file):
+def check_published(path, file):
     """Refuse a file that is not the one that was published: by length, then by digest."""
     packed = Path(path).suffix == ".gz"
     if not packed and file.bytes not in (None, Path(path).stat().st_size):
@@ -167,8 +167,8 @@ def checked(path, file):
         return path  # unpacked by the user: its length was right
     digest, size = hashlib.new(kind.removeprefix("gz-")), 0
     most = LARGEST if as_published or file.bytes is None else file.bytes
-    with open(path, "rb") if as_published else opened(path) as stream:
-        while part := taken(stream, BLOCK, path):
+    with open(path, "rb") if as_published else open_unpacked(path) as stream:
+        while part := read_limited(stream, BLOCK, path):
             size += len(part)
             if size > most:
                 refuse(str(path), f"must unfold to {most} bytes", f"{size} and more")

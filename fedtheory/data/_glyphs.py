@@ -66,7 +66,7 @@ def face(path):
     return found
 
 
-def drawn(path, sign, points=POINTS, turn=0.0):
+def draw_sign(path, sign, points=POINTS, turn=0.0):
     """(SIDE, SIDE) of [0, 1]: a sign of so many points in the middle of 2 x 2 inches, turned by
     degrees against the clock."""
     with DRAWING:

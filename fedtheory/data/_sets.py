@@ -39,23 +39,23 @@ class Found(NamedTuple):
 
     def __call__(self, part):
         """The path of a part, its file having been compared with what was published."""
-        return _files.checked(self.paths[part], self.files[part])
+        return _files.check_published(self.paths[part], self.files[part])
 
 
 @cache
-def shipped():
+def shipped_sets():
     """name -> Set, over every file of sets/."""
     names = sorted(name for _, name, _ in pkgutil.iter_modules(sets.__path__) if name[0] != "_")
     found = [importlib.import_module(f"fedtheory.data.sets.{name}").SET for name in names]
     return {each.name: each for each in found}
 
 
-def known(name):
+def find_set(name):
     """The Set of a name; any other is refused."""
-    if not isinstance(name, str) or name not in shipped():
-        near = get_close_matches(name, shipped(), 3, 0.5) if isinstance(name, str) else []
-        refuse("data", f"must be one of {', '.join(near or shipped())}", name)
-    return shipped()[name]
+    if not isinstance(name, str) or name not in shipped_sets():
+        near = get_close_matches(name, shipped_sets(), 3, 0.5) if isinstance(name, str) else []
+        refuse("data", f"must be one of {', '.join(near or shipped_sets())}", name)
+    return shipped_sets()[name]
 
 
 def folder_of(given=None):
@@ -72,7 +72,7 @@ def folder_of(given=None):
     return place
 
 
-def located(record, folder):
+def locate_set(record, folder):
     """(Found or None, missing files in the words of the layout of which fewest are missing).
 
     A folder within that is called after the set is looked into first: MNIST and Fashion-MNIST name
@@ -82,7 +82,7 @@ def located(record, folder):
     called = (record.name, record.name.replace("_", "-"), record.name.upper())
     folder = next((folder / name for name in called if (folder / name).is_dir()), folder)
     for n, layout in enumerate(record.layouts):
-        paths = {part: _files.found(folder, file.names) for part, file in layout.items()}
+        paths = {part: _files.find_file(folder, file.names) for part, file in layout.items()}
         missing = [layout[part].names[0] for part, path in paths.items() if path is None]
         if not missing:
             return Found(n, paths, layout, folder), []
@@ -101,7 +101,7 @@ def load(name, folder=None, **options):
     >>> data.X.shape, data.classes
     ((30, 28, 28), 10)
     """
-    record = known(name)
+    record = find_set(name)
     if not record.layouts:
         own = None if folder is None else folder_of(folder)
         return record.load(Found(folder=own), **options)
@@ -111,7 +111,7 @@ def load(name, folder=None, **options):
             f"data {name} needs a folder with its files: hand one in, or name it by {FOLDER}; "
             f"`fedtheory data {name}` says where they are published"
         )
-    found, missing = located(record, place)
+    found, missing = locate_set(record, place)
     if found is None:
         raise InvalidInput(
             f"data {name} is not whole in {place}: {', '.join(missing)} missing; "
@@ -128,7 +128,7 @@ def state(record, folder):
         return True, f"in the package {record.package}" if record.package else "made here"
     if folder is None:
         return False, "no folder is named"
-    found, missing = located(record, folder)
+    found, missing = locate_set(record, folder)
     if found is None:
         return False, f"missing: {', '.join(missing)}"
     try:

@@ -14,7 +14,14 @@ import numpy as np
 import sympy
 
 from fedtheory.enclosure.intervals import INF, Enclosures
-from fedtheory.enclosure.program import NoInstance, Undefined, Unknown, bound, execute, program
+from fedtheory.enclosure.program import (
+    NoInstance,
+    Undefined,
+    Unknown,
+    bind_program,
+    execute,
+    program,
+)
 from fedtheory.errors import refuse
 
 __all__ = [
@@ -22,11 +29,11 @@ __all__ = [
     "NoInstance",
     "Undefined",
     "Unknown",
-    "bound",
-    "decide",
-    "enclose",
+    "bind_program",
+    "decide_relation",
+    "enclose_value",
     "execute",
-    "number",
+    "exact_number",
     "program",
 ]
 ACCURACY = Fraction(1, 2**60)  # relative width at which an enclosure is narrow enough for a float
@@ -36,7 +43,7 @@ class Enclosed(float):
     """A number with its enclosure: the float is the end that is safe for its inequality."""
 
     def __new__(cls, lower, upper, up=True):
-        self = super().__new__(cls, above(upper) if up else -above(-lower))
+        self = super().__new__(cls, float_above(upper) if up else -float_above(-lower))
         self.lower, self.upper = lower, upper
         return self
 
@@ -46,7 +53,7 @@ class Enclosed(float):
         return self.lower if self.lower == self.upper and isinstance(self.lower, Fraction) else None
 
 
-def above(value):
+def float_above(value):
     """The least float that is >= value."""
     if isinstance(value, float):
         return value
@@ -57,7 +64,7 @@ def above(value):
     return near if Fraction(near) >= value else float(np.nextafter(near, INF))
 
 
-def number(name, value):
+def exact_number(name, value):
     """A given number as an exact Fraction; floats are taken at their binary value."""
     if isinstance(value, bool):
         refuse(name, "must be a number", value)
@@ -88,7 +95,7 @@ def _exponent(text):
         return 0
 
 
-def enclose(expr, values, up=True):
+def enclose_value(expr, values, up=True):
     """The value of an expression at Fractions by symbol name, in an enclosure a float cannot
     resolve."""
     steps = program(expr)
@@ -104,7 +111,7 @@ def enclose(expr, values, up=True):
     return Enclosed(low, high, up)
 
 
-def decide(relation, values):
+def decide_relation(relation, values):
     """Whether a relation holds at Fractions: True, False, or None where no enclosure decides."""
     pairs = {name: (value, value) for name, value in values.items()}
     for bits in (160, 640, 2560, 10_240):

@@ -52,22 +52,22 @@ class Many:
         return near(other) if isinstance(other, (Fraction, Interval, Rational)) else other
 
     def __add__(self, other):
-        return _spread(self, other, np.add)
+        return _broadcast(self, other, np.add)
 
     def __sub__(self, other):
-        return _spread(self, other, np.subtract)
+        return _broadcast(self, other, np.subtract)
 
     def __mul__(self, other):
-        return _spread(self, other, np.multiply)
+        return _broadcast(self, other, np.multiply)
 
     def __truediv__(self, other):
-        return _spread(self, other, np.true_divide)
+        return _broadcast(self, other, np.true_divide)
 
     def __rsub__(self, other):
-        return _spread(self, other, lambda a, b: np.subtract(b, a))
+        return _broadcast(self, other, lambda a, b: np.subtract(b, a))
 
     def __rtruediv__(self, other):
-        return _spread(self, other, lambda a, b: np.true_divide(b, a))
+        return _broadcast(self, other, lambda a, b: np.true_divide(b, a))
 
     __radd__, __rmul__ = __add__, __mul__
 
@@ -109,10 +109,10 @@ class Many:
         return f"Many({self.at})"
 
 
-def _spread(one, other, operation):
+def _broadcast(one, other, operation):
     if isinstance(other, np.ndarray):  # a vector of numbers
         found = np.empty(other.shape, dtype=object)
-        found.ravel()[:] = [_spread(one, part, operation) for part in other.ravel()]
+        found.ravel()[:] = [_broadcast(one, part, operation) for part in other.ravel()]
         return found
     try:
         return Many(operation(one.at, one._other(other)))

@@ -19,7 +19,7 @@ BLOCK = 4096  # points at a time: intermediate results stay in the cache
 SLACK = 1.01  # covers the second-order terms the formulas below leave out
 
 
-def _zero(error):
+def _is_zero(error):
     return isinstance(error, float) and error == 0.0
 
 
@@ -99,9 +99,9 @@ class Arrays:
     def mul(self, *factors):
         value, error = factors[0]
         for other, more in factors[1:]:
-            if _zero(error):
-                error = 0.0 if _zero(more) else SLACK * abs(value) * more
-            elif _zero(more):
+            if _is_zero(error):
+                error = 0.0 if _is_zero(more) else SLACK * abs(value) * more
+            elif _is_zero(more):
                 error = SLACK * abs(other) * error
             else:
                 error = SLACK * (abs(value) * more + abs(other) * error + error * more)
@@ -120,7 +120,8 @@ class Arrays:
             root = np.sqrt(value)
             base = (
                 root,
-                EPS * root + (0.0 if _zero(error) else np.where(error == 0.0, 0.0, error / root)),
+                EPS * root
+                + (0.0 if _is_zero(error) else np.where(error == 0.0, 0.0, error / root)),
             )
         raised = base if n == 1 else self.mul(*[base] * n)
         return raised if exponent > 0 else self._inverse(raised)
@@ -131,7 +132,7 @@ class Arrays:
         size = abs(result)
         bound = (
             EPS * size
-            if _zero(error)
+            if _is_zero(error)
             else size * (error / np.maximum(abs(value) - error, 0.0) * SLACK + EPS)
         )
         return result, np.where(np.isinf(result), np.where(error == 0.0, 0.0, np.inf), bound)
@@ -142,7 +143,7 @@ class Arrays:
 
     def _relative(self, result, value, error, n):
         """|(1 +- r)^n - 1| of the result, r the relative error; an exact zero stays exact."""
-        if _zero(error):
+        if _is_zero(error):
             return np.where(np.isinf(result), 0.0, 4 * EPS * abs(result))
         relative = np.where(error == 0.0, 0.0, error / abs(value))
         relative = np.where(relative < 0.5, relative / (1.0 - relative), np.inf)
@@ -169,7 +170,7 @@ class Arrays:
 
     def _extreme(self, choose, terms):
         value, error = terms[0]
-        if all(_zero(more) for _, more in terms):
+        if all(_is_zero(more) for _, more in terms):
             for other, _ in terms[1:]:
                 value = choose(value, other)
             return value, 0.0
@@ -233,7 +234,7 @@ VALUES = Values()
 TOLERANCE = 1e-12
 
 
-def columns(values):
+def pair_columns(values):
     """Given arrays as (float64 array, error 0) pairs."""
     pairs = {}
     for name, value in values.items():
@@ -247,9 +248,9 @@ def columns(values):
     return pairs
 
 
-def sweep(expr, values, digits=12):
+def sweep_expression(expr, values, digits=12):
     """An expression at many points; each value is good to `digits` digits of the enclosure's."""
-    pairs = columns(values)
+    pairs = pair_columns(values)
     shape = np.broadcast_shapes(*(np.shape(v) for v, _ in pairs.values()))
     flat = {
         name: v if v.ndim == 0 else np.broadcast_to(v, shape).ravel()
@@ -259,7 +260,7 @@ def sweep(expr, values, digits=12):
     found = np.empty(size)
     for start in range(0, size, BLOCK):
         part = slice(start, min(start + BLOCK, size))
-        found[part] = _block(
+        found[part] = _sweep_block(
             expr,
             {name: v if v.ndim == 0 else v[part] for name, v in flat.items()},
             part.stop - start,
@@ -268,7 +269,7 @@ def sweep(expr, values, digits=12):
     return found.reshape(shape)
 
 
-def _block(expr, values, size, digits):
+def _sweep_block(expr, values, size, digits):
     pairs = {name: (v, 0.0) for name, v in values.items()}
     try:
         # Beyond the range of floats the error bounds are void: those points are enclosed instead.
@@ -281,7 +282,7 @@ def _block(expr, values, size, digits):
             halves = ((0, size // 2), (size // 2, size))
             return np.concatenate(
                 [
-                    _block(
+                    _sweep_block(
                         expr,
                         {k: v if v.ndim == 0 else v[low:high] for k, v in values.items()},
                         high - low,
@@ -294,13 +295,13 @@ def _block(expr, values, size, digits):
     for at in poor:
         exact = {name: Fraction(float(v if v.ndim == 0 else v[at])) for name, v in values.items()}
         try:
-            value[at] = enclosure.enclose(expr, exact)
+            value[at] = enclosure.enclose_value(expr, exact)
         except enclosure.Undefined:
             value[at] = np.nan
     return value
 
 
-def holds(relation, values):
+def holds_at(relation, values):
     """Whether a relation holds at many points, up to rounding."""
     with np.errstate(all="ignore"):
-        return enclosure.execute(enclosure.program(relation), Arrays(), columns(values))
+        return enclosure.execute(enclosure.program(relation), Arrays(), pair_columns(values))

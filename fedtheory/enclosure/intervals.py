@@ -8,7 +8,7 @@ import mpmath
 import sympy
 
 from fedtheory.enclosure.program import Undefined, Unknown
-from fedtheory.enclosure.work import SQUARE_BITS, bits, multiplied, product, spend, total
+from fedtheory.enclosure.work import SQUARE_BITS, bits, product, spend, spend_product, total
 
 # bits of an exact rational before it is rounded outward; powers of two that bound what is beyond
 LIMIT = 20_000
@@ -54,7 +54,7 @@ class Enclosures:
                     else (Fraction(0) if top > 0 else -TINY)
                 )
         top, bottom = (top << shift, bottom) if shift > 0 else (top, bottom << -shift)
-        return _dyadic(top // bottom if direction < 0 else -(-top // bottom), shift)
+        return _dyadic_fraction(top // bottom if direction < 0 else -(-top // bottom), shift)
 
     def number(self, value):
         return value, value
@@ -65,10 +65,14 @@ class Enclosures:
     def add(self, *terms):
         found = terms[0]
         for term in terms[1:]:
-            low = _plus(found[0], term[0])
-            high = low if found[0] is found[1] and term[0] is term[1] else _plus(found[1], term[1])
+            low = _add_ends(found[0], term[0])
+            high = (
+                low if found[0] is found[1] and term[0] is term[1] else _add_ends(found[1], term[1])
+            )
             found = (
-                self.keep(low, high) if max(_length(low), _length(high)) > LIMIT else (low, high)
+                self.keep(low, high)
+                if max(_bit_length(low), _bit_length(high)) > LIMIT
+                else (low, high)
             )
         return self.keep(*found)
 
@@ -76,10 +80,10 @@ class Enclosures:
         found = factors[0]
         for factor in factors[1:]:
             if found[0] is found[1] and factor[0] is factor[1]:
-                end = _product(found[0], factor[0])
+                end = _multiply_ends(found[0], factor[0])
                 found = self.keep(end, end)
             else:
-                found = self.keep(*_extremes(found, factor))
+                found = self.keep(*_extreme_products(found, factor))
         return found
 
     def power(self, base, detail):
@@ -121,7 +125,7 @@ class Enclosures:
     def _monotone(self, a, b):
         """The product, ends by ends where both are nonnegative."""
         if a[0] >= 0 and b[0] >= 0 and not (a[0] is a[1] and b[0] is b[1]):
-            return self.keep(_product(a[0], b[0]), _product(a[1], b[1]))
+            return self.keep(_multiply_ends(a[0], b[0]), _multiply_ends(a[1], b[1]))
         return self.mul(a, b)
 
     def _inverse(self, value, nonnegative):
@@ -199,7 +203,7 @@ class Enclosures:
 
     def _extreme(self, choose, terms):
         for one, other in zip(terms, terms[1:]):
-            compared(one, other)
+            spend_comparison(one, other)
         low, high = choose(t[0] for t in terms), choose(t[1] for t in terms)
         return (low, low) if low == high else (low, high)
 
@@ -225,11 +229,11 @@ class Enclosures:
 
     # Relations are True, False, or None where the enclosures overlap.
     def le(self, a, b):
-        compared(a, b)
+        spend_comparison(a, b)
         return True if a[1] <= b[0] else False if a[0] > b[1] else None
 
     def lt(self, a, b):
-        compared(a, b)
+        spend_comparison(a, b)
         return True if a[1] < b[0] else False if a[0] >= b[1] else None
 
     def ge(self, a, b):
@@ -239,7 +243,7 @@ class Enclosures:
         return self.lt(b, a)
 
     def eq(self, a, b):
-        compared(a, b)
+        spend_comparison(a, b)
         if a[0] == a[1] == b[0] == b[1]:
             return True
         return False if a[1] < b[0] or b[1] < a[0] else None
@@ -264,11 +268,11 @@ class Enclosures:
         raise Undefined("no case applies")
 
 
-def _length(end):
+def _bit_length(end):
     return 0 if isinstance(end, float) else bits(end)
 
 
-def _dyadic(top, shift):
+def _dyadic_fraction(top, shift):
     """top / 2^shift as a Fraction; its common factor is a power of two, which takes no division."""
     if shift <= 0:
         return Fraction(top << -shift)
@@ -278,21 +282,21 @@ def _dyadic(top, shift):
     return number
 
 
-def _extremes(a, b):
+def _extreme_products(a, b):
     """(least, largest) product of a number of one interval and one of another; by the signs of the
     ends, two products tell."""
     if any(isinstance(end, float) for end in (*a, *b)):
-        ends = [_product(x, y) for x in a for y in b]
+        ends = [_multiply_ends(x, y) for x in a for y in b]
         return min(ends), max(ends)
     if _around_zero(a):
         if _around_zero(b):
-            least = min(_product(a[0], b[1]), _product(a[1], b[0]))
-            return least, max(_product(a[0], b[0]), _product(a[1], b[1]))
+            least = min(_multiply_ends(a[0], b[1]), _multiply_ends(a[1], b[0]))
+            return least, max(_multiply_ends(a[0], b[0]), _multiply_ends(a[1], b[1]))
         a, b = b, a
     near, far = a if a[0].numerator >= 0 else a[::-1]  # from 0
     ends = (
-        _product(far if b[0].numerator < 0 else near, b[0]),
-        _product(far if b[1].numerator > 0 else near, b[1]),
+        _multiply_ends(far if b[0].numerator < 0 else near, b[0]),
+        _multiply_ends(far if b[1].numerator > 0 else near, b[1]),
     )
     return ends if a[0].numerator >= 0 else ends[::-1]
 
@@ -301,25 +305,25 @@ def _around_zero(pair):
     return pair[0].numerator < 0 < pair[1].numerator
 
 
-def compared(a, b):
+def spend_comparison(a, b):
     """Spend what it takes to compare two pairs."""
-    multiplied(a[0], b[1])
-    multiplied(a[1], b[0])
+    spend_product(a[0], b[1])
+    spend_product(a[1], b[0])
 
 
-def _plus(a, b):
+def _add_ends(a, b):
     if isinstance(a, float) or isinstance(b, float):
         if isinstance(a, float) and isinstance(b, float) and a != b:
             raise Undefined("infinity minus infinity")
         return a if isinstance(a, float) else b
-    multiplied(a, b)
+    spend_product(a, b)
     return total(a, b)
 
 
-def _product(a, b):
+def _multiply_ends(a, b):
     if isinstance(a, float) or isinstance(b, float):
         if a == 0 or b == 0:
             raise Undefined("zero times infinity")
         return INF if (a > 0) == (b > 0) else -INF
-    multiplied(a, b)
+    spend_product(a, b)
     return product(a, b)

@@ -28,10 +28,10 @@ class NoInstance(Undefined):
 @lru_cache(maxsize=4096)
 def program(expr):
     """The instructions of an expression or a relation, common parts once."""
-    return written((expr,))[0]
+    return compile_program((expr,))[0]
 
 
-def written(exprs):
+def compile_program(exprs):
     """(instructions of expressions or relations, parts that they share once; where each one's
     result is)."""
     steps, place = [], {}
@@ -137,17 +137,17 @@ def execute(steps, arithmetic, values):
 
 
 @lru_cache(maxsize=4096)
-def bound(exprs, arithmetic):
+def bind_program(exprs, arithmetic):
     """`execute` of several formulas at once, by an arithmetic that keeps no state and has a value for
     everything: values -> results. What depends on numbers alone is computed here."""
-    program, ends = written(exprs)
+    program, ends = compile_program(exprs)
     calls, constants = [], {}
     for place, (op, operands, detail) in enumerate(program):
         if op == "symbol":
             calls.append((place, None, detail))
             continue
         function = getattr(arithmetic, op)
-        function = function if detail is None else _detailed(function, detail)
+        function = function if detail is None else _with_detail(function, detail)
         if all(n in constants for n in operands):
             constants[place] = function(*[constants[n] for n in operands])
         else:
@@ -165,5 +165,5 @@ def bound(exprs, arithmetic):
     return run
 
 
-def _detailed(function, detail):
+def _with_detail(function, detail):
     return lambda *arguments: function(*arguments, detail)

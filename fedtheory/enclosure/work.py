@@ -52,7 +52,7 @@ def within(steps):
         _budget.reset(token)
 
 
-def metered():
+def is_metered():
     """Whether a budget is set."""
     return _budget.get() is not None
 
@@ -66,7 +66,7 @@ def spend(steps):
             raise Spent(SAYS)
 
 
-def counted(ways):
+def count_ways(ways):
     """What an enumeration of tuples yields, each for its length: some have more ways than there is
     time for."""
     for way in ways:
@@ -79,7 +79,7 @@ def bits(value):
     return value.numerator.bit_length() + value.denominator.bit_length()
 
 
-def multiplied(one, other):
+def spend_product(one, other):
     """Spend what a sum or a product of two exact numbers takes."""
     if _budget.get() is not None and not isinstance(one, float) and not isinstance(other, float):
         spend(1 + bits(one) * bits(other) // SQUARE_BITS)
@@ -93,26 +93,26 @@ class Counted(Fraction):
     def __pow__(self, n):
         if isinstance(n, int) or isinstance(n, Fraction) and n.denominator == 1:
             spend(1 + (abs(int(n)) * bits(self)) ** 2 // SQUARE_BITS)
-        return _counted(Fraction.__pow__(self, n))
+        return _count_result(Fraction.__pow__(self, n))
 
     def __neg__(self):
-        return _made(Counted, -self._numerator, self._denominator)
+        return _make_fraction(Counted, -self._numerator, self._denominator)
 
     def __abs__(self):
-        return _made(Counted, abs(self._numerator), self._denominator)
+        return _make_fraction(Counted, abs(self._numerator), self._denominator)
 
 
-def _made(kind, top, bottom):
+def _make_fraction(kind, top, bottom):
     """A number in lowest terms: nothing is asked of what it is made from."""
     number = object.__new__(kind)
     number._numerator, number._denominator = top, bottom
     return number
 
 
-def _counted(result):
+def _count_result(result):
     if type(result) is not Fraction:
         return result
-    return _made(Counted, result._numerator, result._denominator)
+    return _make_fraction(Counted, result._numerator, result._denominator)
 
 
 # Sums and products in lowest terms (Knuth, TAOCP 4.5.1), of fractions in lowest terms: numerators and
@@ -153,7 +153,7 @@ def total(one, other):
     """The sum of two exact numbers."""
     if type(one) is type(other) is Fraction:
         both = one._numerator, one._denominator, other._numerator, other._denominator
-        return _made(Fraction, *_sum(*both))
+        return _make_fraction(Fraction, *_sum(*both))
     return one + other
 
 
@@ -161,7 +161,7 @@ def product(one, other):
     """The product of two exact numbers."""
     if type(one) is type(other) is Fraction:
         both = one._numerator, one._denominator, other._numerator, other._denominator
-        return _made(Fraction, *_multiple(*both))
+        return _make_fraction(Fraction, *_multiple(*both))
     return one * other
 
 
@@ -176,8 +176,8 @@ def _paying(name, operation, turned):
             c, d = other, 1
         else:
             if isinstance(other, (int, Fraction)):
-                multiplied(self, other)
-            return _counted(plain(self, other))
+                spend_product(self, other)
+            return _count_result(plain(self, other))
         left = _budget.get()
         if left is not None:
             length = a.bit_length() + b.bit_length()
@@ -187,8 +187,8 @@ def _paying(name, operation, turned):
         if turned:
             a, b, c, d = c, d, a, b
         if operation is _quotient and not c:
-            return _counted(plain(self, other))  # refuses
-        return _made(Counted, *operation(a, b, c, d))
+            return _count_result(plain(self, other))  # refuses
+        return _make_fraction(Counted, *operation(a, b, c, d))
 
     return paid
 

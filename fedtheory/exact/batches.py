@@ -11,7 +11,7 @@ from fedtheory.problem import NONE
 from fedtheory.runs import engine
 from fedtheory.runs.groups import Chunk
 from fedtheory.runs.machine import NO_PATH, NO_TABLE, Machine, run_blocks
-from fedtheory.runs.running import threads
+from fedtheory.runs.running import thread_count
 
 WORDS = 2**22  # numbers that the states of one batch may fill
 SPREAD_WORK = 1e6  # coordinates times steps above which a batch is shared by the cores
@@ -31,7 +31,7 @@ class Batch:
     """Rounds of an algorithm on a problem, for batches of states."""
 
     def __init__(self, problem, algorithm, x_0, S, h, size, wanted=0):
-        self.size, self.workers = size, min(threads(), size)
+        self.size, self.workers = size, min(thread_count(), size)
         self.machine = Machine(
             algorithm, problem, np.tile(x_0, (size, 1)), S, h, wanted, self.workers
         )

@@ -117,7 +117,7 @@ def line_of(weight, own):
     return Line(x, middle, slope) if straight else None
 
 
-def polynomials(x, count):
+def chebyshev_polynomials(x, count):
     """Chebyshev's first at x, (count, n)."""
     found = [np.ones_like(x), x]
     while len(found) < count:
@@ -133,7 +133,7 @@ def times_line(middle, slope, series):
     return middle * series + slope * (raised + lowered)
 
 
-def terms(form, line, rounds):
+def count_terms(form, line, rounds):
     """How many terms a series has that gains as much in each round, or MOST."""
     ends = np.unique([line.x.argmin(), line.x.argmax()])
     weighted = form.weight[:, None] * form.own[:, ends]
@@ -148,7 +148,7 @@ def terms(form, line, rounds):
 
 
 @jit
-def _advance(z, count, middle, slope, p, v, series):
+def _advance_series(z, count, middle, slope, p, v, series):
     """A client's series z (k, ., m), of which `count` terms are above rounding, times the lines
     middle + slope x (k,), with p (k, g) more in the first term and v (w, k) times series (w, ., m).
     Returns the largest entries of the first term and of the one after the last."""
@@ -205,7 +205,7 @@ class Series:
         z[:, old:] = 0.0
         more = max(0, count + 1 - len(self.mean))
         self.mean = np.concatenate([self.mean, np.zeros((more, m))])
-        self.z, self.P = z, polynomials(self.line.x, count + 1)
+        self.z, self.P = z, chebyshev_polynomials(self.line.x, count + 1)
         self.hears = np.concatenate([(self.form.read * P) @ self.static.T for P in self.P], axis=1)
 
     def _flat(self, rows):
@@ -244,7 +244,7 @@ class Series:
                 both = p[here] @ form.given[:, here] + half[:, here].T @ v[:, here]
                 self.blocks[i] = own * self.blocks[i] + both + both.T + gained[i]
                 self.alone[i] = own * self.alone[i] + gained[i]
-                sizes[i] = _advance(
+                sizes[i] = _advance_series(
                     self.z[here],
                     self.count,
                     self.middle[here],
@@ -260,10 +260,10 @@ class Series:
             self.count += 1
             if self.count == self.z.shape[1]:
                 self._room(self.count + 3)
-        self.told = product(form.read, self._flat(slice(None)))
+        self.told = parallel_product(form.read, self._flat(slice(None)))
 
 
-def product(A, B):
+def parallel_product(A, B):
     """A B by the cores, columns of B shared out alike however many cores there are."""
     out = np.empty((len(A), B.shape[1]))
     ends = [*range(0, B.shape[1], UNIT), B.shape[1]]
@@ -276,12 +276,12 @@ def product(A, B):
     return out
 
 
-def between(form, C, rounds, last, gives, m, e):
+def choose_form(form, C, rounds, last, gives, m, e):
     """The better of the two for so many rounds, after which nobody asks for clients' memories if
     they are the `last`. C (n, n) is theirs before, None for none."""
     line = None if C is not None or not last else line_of(form.weight, form.own)
     if line is not None:
-        rooms, (r, n), g = terms(form, line, rounds), form.read.shape, len(form.given)
+        rooms, (r, n), g = count_terms(form, line, rounds), form.read.shape, len(form.given)
         if rooms < MOST and PRODUCTS * rooms * r * g < (r + g) * n:
             return Series(form, line, rooms, gives, m, e)
     return Whole(form, np.zeros((form.own.shape[1],) * 2) if C is None else C)

@@ -11,7 +11,7 @@ from math import factorial
 import numpy as np
 
 from fedtheory.errors import NotExact
-from fedtheory.exact.maps import Part, compress, sparse
+from fedtheory.exact.maps import Part, compress_deviations, sparse_columns
 
 COUNTS = {  # of a client's s of E steps
     "complete clients": lambda s, E: int(s == E),
@@ -240,7 +240,9 @@ class Strata:
             # Counts covary between clients; along the eigenvectors of their covariance they do not.
             weights, along = np.linalg.eigh(second[k] - np.outer(first[k], first[k]))
             kept = weights > 1e-14 * max(1.0, weights.max())
-            deviations = compress(weights[kept], (along.T[kept] @ maps).reshape(-1, *self.shape))
+            deviations = compress_deviations(
+                weights[kept], (along.T[kept] @ maps).reshape(-1, *self.shape)
+            )
             Q = np.zeros((prober.D, prober.M, prober.M))
             for item, found in self.noise[k].items():
                 if found:
@@ -255,7 +257,7 @@ class Strata:
                 self.law.chances[k],
                 (first[k] @ maps).reshape(self.shape),
                 [
-                    (1.0, sparse(value, np.zeros_like(value), every, prober.columns))
+                    (1.0, sparse_columns(value, np.zeros_like(value), every, prober.columns))
                     for value in deviations
                 ],
                 Q,

@@ -51,7 +51,7 @@ def _call_outcomes(problem, i):
     return np.full(2**d, 0.5**d), problem.sigma[i] / np.sqrt(d) * signs
 
 
-def _count(problem, i):
+def _count_outcomes(problem, i):
     """How many outcomes a call of client i has, without listing them."""
     if problem.noise == "minibatch":
         B, n = int(problem.batch_size[i]), int(problem.sizes[i])
@@ -59,7 +59,7 @@ def _count(problem, i):
     return 1 if problem.noise == "none" or problem.sigma[i] == 0 else 2**problem.d
 
 
-def _calls(batch, cohort, work, server_work):
+def _gradient_calls(batch, cohort, work, server_work):
     """(client, step) of every gradient call of a round, in order; -1 is a gradient at x."""
     calls = [(SERVER, -1)] * batch.asks_server
     for i, s in zip(cohort, work):
@@ -67,7 +67,7 @@ def _calls(batch, cohort, work, server_work):
     return calls + [(SERVER, k) for k in range(server_work)]
 
 
-def _tables(problem, calls, width, low, high, names=None):
+def _outcome_tables(problem, calls, width, low, high, names=None):
     """Outcomes low .. high - 1 of a round's calls, counted by `names`: chances and tables. A client
     drawn twice draws its noise once."""
     names = names or list(dict.fromkeys(calls))
@@ -107,14 +107,14 @@ class Paths:
             self._refuse()
         plans = []
         for chance, cohort, work in zip(*outcomes):
-            calls = _calls(batch, cohort, work, round.server_work)
+            calls = _gradient_calls(batch, cohort, work, round.server_work)
             plans.append(
                 (
                     chance,
                     cohort,
                     work,
                     calls,
-                    prod(_count(problem, i) for i, _ in dict.fromkeys(calls)),
+                    prod(_count_outcomes(problem, i) for i, _ in dict.fromkeys(calls)),
                 )
             )
         needed = len(self.chance) * sum(plan[-1] for plan in plans)
@@ -126,7 +126,9 @@ class Paths:
         total, chances, ends = 0.0, [], []
         for chance, cohort, work, calls, count in plans:
             for low in range(0, count, batch.size):
-                weight, table = _tables(problem, calls, width, low, min(count, low + batch.size))
+                weight, table = _outcome_tables(
+                    problem, calls, width, low, min(count, low + batch.size)
+                )
                 n = len(weight)
                 each = max(1, batch.size // n)
                 for start in range(0, len(self.chance), each):
@@ -160,9 +162,9 @@ class Paths:
         size = max(1.0, *(np.abs(f[np.isfinite(f)]).max(initial=0.0) for f in ends))
         for order in cohorts.orders(len(cohort)):
             moved, steps = cohort[order], work[order]
-            other = _calls(batch, moved, steps, round.server_work)
+            other = _gradient_calls(batch, moved, steps, round.server_work)
             names, part = list(dict.fromkeys(calls)), slice(start, start + len(ends[0]) // n)
-            _, table = _tables(batch.machine.trained, other, width, low, low + n, names)
+            _, table = _outcome_tables(batch.machine.trained, other, width, low, low + n, names)
             count = len(ends[0])
             after, _ = batch.run(
                 round,

@@ -15,7 +15,13 @@ import numpy as np
 from fedtheory import arguments, metrics
 from fedtheory.errors import NotExact, refuse
 from fedtheory.exact.enumeration import BUDGET, Paths
-from fedtheory.exact.following import Followed, batch_for, objective, round_of, segments
+from fedtheory.exact.following import (
+    Followed,
+    batch_for,
+    constant_stretches,
+    round_objective,
+    round_of,
+)
 from fedtheory.runs.planning import plan_of, start_of
 from fedtheory.shown import Shown
 
@@ -79,11 +85,11 @@ class Expected(Shown):
         default)."""
         from fedtheory.runs import showing
 
-        return showing.frame(dict(round=np.arange(self.rounds + 1), **self.columns(metrics)))
+        return showing.to_frame(dict(round=np.arange(self.rounds + 1), **self.columns(metrics)))
 
     def columns(self, names):
         """Metric -> its curve."""
-        names = arguments.words("metrics", names or ("loss",), self.metrics)
+        names = arguments.check_words("metrics", names or ("loss",), self.metrics)
         return {name: self.metrics[name] for name in names}
 
 
@@ -180,11 +186,11 @@ def expected(
         names=None,
         given=hyper,
     )
-    if x_0 is not None and arguments.array("x_0", x_0).shape != (problem.d,):
+    if x_0 is not None and arguments.check_array("x_0", x_0).shape != (problem.d,):
         refuse("x_0", f"must be finite of shape ({problem.d},)", np.shape(x_0))
     budget, covariance = (
-        arguments.whole("budget", budget, 1),
-        arguments.flag("covariance", covariance),
+        arguments.check_integer("budget", budget, 1),
+        arguments.check_flag("covariance", covariance),
     )
     x_0 = start_of(problem, x_0, 1)[0]
     reasons = []
@@ -200,11 +206,11 @@ def expected(
     )
 
 
-def _lacking(problem):
+def _missing_minimiser(problem):
     return None if problem.minimize else f"{problem.name} {problem.no_minimiser}"
 
 
-def _names(plan, basic):
+def _metric_names(plan, basic):
     basic = set(basic)
     if not plan.problem.has_server:
         basic -= {name for name in basic if metrics.GROUP[name] & metrics.SERVER}
@@ -231,17 +237,17 @@ def _by_enumeration(plan, x_0, covariance, budget):
             covariances.append(paths.covariance)
 
     keep(batch.machine.measure(1)[0])
-    for first, end in segments(plan):
+    for first, end in constant_stretches(plan):
         if first:
-            batch.objective_is(objective(plan, plan.problem, first), plan.hyper[first])
+            batch.objective_is(round_objective(plan, plan.problem, first), plan.hyper[first])
         for t in range(first, end):
             keep(paths.round(round_of(plan, batch, t)))
     record = np.array(record)
     found = Metrics(
         lambda name: record[:, metrics.COLUMN[name]],
-        _names(plan, metrics.BASIC),
+        _metric_names(plan, metrics.BASIC),
         getattr(plan.hyper[0], "gamma", 1.0),
-        lacking=_lacking(plan.problem),
+        lacking=_missing_minimiser(plan.problem),
     )
     return Expected(
         plan.problem,
@@ -263,7 +269,7 @@ def _by_moments(plan, x_0, covariance, budget):
     for apart in (True, False):  # an algorithm may mix coordinates that no gradient does
         followed = Followed(plan, x_0, covariance, apart)
         try:
-            for first, end in segments(plan):
+            for first, end in constant_stretches(plan):
                 followed.carry(first, end)
             break
         except NotExact:
@@ -273,10 +279,10 @@ def _by_moments(plan, x_0, covariance, budget):
     gamma = getattr(plan.hyper[0], "gamma", 1.0)
     found = Metrics(
         lambda name: series.column(name, objectives, gamma),
-        _names(plan, FOLLOWED),
+        _metric_names(plan, FOLLOWED),
         gamma,
         BLENDS,
-        _lacking(plan.problem),
+        _missing_minimiser(plan.problem),
     )
     return Expected(
         plan.problem,

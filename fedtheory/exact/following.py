@@ -12,21 +12,21 @@ from fedtheory.exact import pairs
 from fedtheory.exact.batches import WORDS, Batch, Round
 from fedtheory.exact.forms import model_of
 from fedtheory.exact.laws import law_of
-from fedtheory.exact.maps import assemble
+from fedtheory.exact.maps import assemble_map
 from fedtheory.exact.memories import follow_memories
-from fedtheory.exact.moments import Series, follow
+from fedtheory.exact.moments import Series, follow_rounds
 from fedtheory.exact.reading import Prober
 from fedtheory.problems import quadratics
 from fedtheory.runs.carrying import blas_alone
 
 
-def objective(plan, problem, t):
+def round_objective(plan, problem, t):
     """The objective of round t, as running has it."""
     there = plan.participation.members(t, problem.N)[1:]
     return problem if there.all() else problem.reweighted(problem.weights[1:] * there)
 
 
-def segments(plan):
+def constant_stretches(plan):
     """(first round, end) of the stretches in which neither clients nor objective change."""
     shifts = [t for t in plan.participation.shifts if t < max(plan.rounds, 1)]
     return list(zip(shifts, [*shifts[1:], plan.rounds]))
@@ -48,10 +48,10 @@ def batch_for(plan, problem, x_0, t, most, wanted=0):
     layers = np.array([layer.start for layer in problem.layers] + [problem.d], dtype=np.int64)
     size = sum(np.size(a) for a in plan.algorithm.init(x_0, problem.N, layers, h))
     size = int(np.clip(WORDS // size, 1, most))
-    return Batch(objective(plan, problem, t), plan.algorithm, x_0, plan.S, h, size, wanted)
+    return Batch(round_objective(plan, problem, t), plan.algorithm, x_0, plan.S, h, size, wanted)
 
 
-def twin(problem):
+def eigenbasis_twin(problem):
     """A quadratic with one dense Hessian as seen in its eigenbasis, and the basis; else the problem
     and None."""
     data = problem.data
@@ -64,7 +64,7 @@ def twin(problem):
     return replace(problem, data=seen, kernels=quadratics.DIAGONAL, start=None), turn
 
 
-def decoupled(problem):
+def is_decoupled(problem):
     """Whether no gradient mixes coordinates."""
     x = np.random.default_rng(3).standard_normal(problem.d)
     for i in range(0 if problem.has_server else 1, problem.N + 1):
@@ -79,7 +79,7 @@ def decoupled(problem):
     return True
 
 
-def rounding(problem, x):
+def affine_rounding(problem, x):
     """By how much affine gradients seem not to be affine, relative to what they change by: all of
     it is rounding."""
     centre = problem.minimizer() if problem.minimize is not None else x
@@ -110,10 +110,12 @@ class Followed:
         if plan.problem.noise == "minibatch":
             raise NotExact("the variance of minibatch noise depends on the point")
         self.plan = plan
-        self.problem, self.turn = twin(plan.problem) if apart else (plan.problem, None)
+        self.problem, self.turn = eigenbasis_twin(plan.problem) if apart else (plan.problem, None)
         # Cohorts correlate even coordinates that no gradient mixes: who asks for that must follow
         # them together.
-        self.coupled = covariance or not apart or self.turn is None and not decoupled(self.problem)
+        self.coupled = (
+            covariance or not apart or self.turn is None and not is_decoupled(self.problem)
+        )
         self.given_x_0, self.x_0 = x_0, x_0 if self.turn is None else x_0 @ self.turn
         # One round from a known point needs no map of states: its covariance is that of what is
         # drawn.
@@ -162,7 +164,7 @@ class Followed:
         more than them."""
         if last and self.x_count == 1 and len(self.memories):
             weights = self.batch.machine.trained.weights[1:]
-            found = pairs.followed(
+            found = pairs.follow_pairs(
                 map, rounds, self.m, self.C, self.x_at, self.memories, self.shared, weights
             )
             if found is not None:
@@ -173,7 +175,7 @@ class Followed:
             found = follow_memories(map, rounds, self.m, self.C, self.x_at, self.x_count, own, last)
             if found is not None:
                 return found
-        return follow(map, rounds, self.m, self.C, self.x_at, self.x_count)
+        return follow_rounds(map, rounds, self.m, self.C, self.x_at, self.x_count)
 
     def _start(self):
         plan = self.plan
@@ -226,9 +228,9 @@ class Followed:
             all="ignore"
         ):  # far out, a map that is not affine may well leave the numbers
             try:
-                map = assemble(model_of(prober, given, self.linear).parts(), prober)
+                map = assemble_map(model_of(prober, given, self.linear).parts(), prober)
             except NotExact:
-                lost = rounding(self.plan.problem, self.given_x_0)
+                lost = affine_rounding(self.plan.problem, self.given_x_0)
                 if lost < 1e-10:
                     raise
                 raise NotExact(
@@ -249,8 +251,8 @@ class Followed:
         """(objective, first, end) over rounds 0 .. T as `run` records them: after round t, that of
         round t."""
         found = [
-            (objective(self.plan, self.problem, first), first + 1, end + 1)
-            for first, end in segments(self.plan)
+            (round_objective(self.plan, self.problem, first), first + 1, end + 1)
+            for first, end in constant_stretches(self.plan)
         ]
         return [(found[0][0], 0, found[0][2]), *found[1:]]
 

@@ -12,7 +12,7 @@ from fedtheory.errors import NotExact
 from fedtheory.exact import spectral
 from fedtheory.exact.classes import COUNTS, Strata
 from fedtheory.exact.kernels import of_library
-from fedtheory.exact.maps import Part, Sparse, add_to, centred, combine, sparse
+from fedtheory.exact.maps import Part, Sparse, add_to, centre_items, combine_sparse, sparse_columns
 
 AGREE = 1e-9  # a model predicts a fresh round this well, or is not the round's
 PAIRED = 400  # cohorts in which every two clients of a user's method are met, at most
@@ -105,10 +105,10 @@ class Additive:
             bases[len(changes)][:, rows] = Y[:, :, columns == prober.M][:, :, 0]
             before = self.base[:, rows[:, None], columns]
             scale = np.abs(Y) + np.abs(before)
-            changes.append(sparse(Y - before, scale, columns, prober.columns, rows))
+            changes.append(sparse_columns(Y - before, scale, columns, prober.columns, rows))
         none = Sparse(np.zeros(0, dtype=np.int64), np.zeros((prober.D, 0)))
         self.items = {
-            item: combine([(row[v], changes[v]) for v in np.flatnonzero(row)])
+            item: combine_sparse([(row[v], changes[v]) for v in np.flatnonzero(row)])
             if row.any()
             else none
             for item, row in zip(plan.items, plan.coefficient)
@@ -141,7 +141,7 @@ class Additive:
             answers = None
             if prober.coupled and len(v) > FEW:
                 last = next(len(steps) for steps in calls.values() if steps) - 1
-                answers = spectral.answers(prober, clients, asked, last)
+                answers = spectral.noise_answers(prober, clients, asked, last)
             if answers is None:
                 answers = prober.impulses(*asked)
         self.noise = {}
@@ -177,13 +177,16 @@ class Additive:
         each = []
         for i in range(1, law.N + 1):
             works = [(law.pmf[i - 1, s], s) for s in law.support(i)]
-            average = combine([(chance, self.items[i, s]) for chance, s in works])
+            average = combine_sparse([(chance, self.items[i, s]) for chance, s in works])
             each.append(average)
             add_to(mean, law.S / law.N, average)
             for chance, s in works:
                 if len(works) > 1:
                     deviations.append(
-                        (law.square * chance, combine([(1.0, self.items[i, s]), (-1.0, average)]))
+                        (
+                            law.square * chance,
+                            combine_sparse([(1.0, self.items[i, s]), (-1.0, average)]),
+                        )
                     )
                 rows, answer = self.noise[i, s]
                 if answer.size:
@@ -194,7 +197,7 @@ class Additive:
                         * (answer @ answer.transpose(0, 2, 1))
                     )
         if law.spread > 0:
-            *each, left = centred(each)
+            *each, left = centre_items(each)
             deviations += [(law.spread, s) for s in each] + [(-law.spread * law.N, left)]
         return [Part(1.0, mean, deviations, Q)]
 
@@ -259,7 +262,7 @@ class Outcomes:
             yield Part(chance, self.maps[n], [], Q)
 
 
-def agrees(model, prober, linear):
+def predicts_rounds(model, prober, linear):
     """Whether a model found by probes predicts rounds from random states, under random noise, at
     many scales; where clients' parts are to add up in a method that is not of this library, every two
     clients are met in a cohort."""
@@ -268,7 +271,7 @@ def agrees(model, prober, linear):
     law = prober.law
     draws = [model.draw(generator) for _ in range(min(60, max(6, 2 * law.N // law.S)))]
     if isinstance(model, Additive) and not of_library(prober.batch.machine.algorithm):
-        draws += met(law, generator, PAIRED)
+        draws += meeting_designs(law, generator, PAIRED)
     for n, (cohort, work) in enumerate(draws):  # most clients are met
         u, noises, seen = prober.trial(generator, size * 10.0 ** (n % 3 - 1), linear, cohort, work)
         found = model.predict(cohort, work, u, noises)
@@ -281,7 +284,7 @@ def agrees(model, prober, linear):
     return True
 
 
-def met(law, generator, most):
+def meeting_designs(law, generator, most):
     """Cohorts and works, at most so many, in which every two clients meet that can; where there are
     more, those of the first."""
     if law.everyone or law.S < 2:
@@ -302,12 +305,12 @@ def model_of(prober, given, linear):
     itself."""
     for local in (True, False) if prober.own.size or prober.server_calls else (True,):
         model = Additive(prober, linear, local)
-        if agrees(model, given, linear):
+        if predicts_rounds(model, given, linear):
             return model
     law = prober.law
     cohort, work = law.draw(np.random.default_rng(4), 1)
     order = np.argsort(cohort[0], kind="stable")
-    if not agrees(
+    if not predicts_rounds(
         Outcomes(prober, linear, (np.ones(1), cohort[:, order], work[:, order])), given, linear
     ):
         raise NotExact("its round is not an affine map of points and noise")
@@ -315,12 +318,12 @@ def model_of(prober, given, linear):
     outcomes = law.outcomes(most)
     if outcomes is not None:
         model = Outcomes(prober, linear, outcomes)
-        if not agrees(model, given, linear):
+        if not predicts_rounds(model, given, linear):
             raise NotExact("its round depends on the order of the cohort")
         return model
     for name in COUNTS:
         model = Strata(prober, linear, name)
-        if agrees(model.find(model.middle()), given, linear) and agrees(
+        if predicts_rounds(model.find(model.middle()), given, linear) and predicts_rounds(
             model.find(model.law.values), given, linear
         ):
             return model

@@ -45,7 +45,7 @@ class Count(int):
         )
 
 
-def _closed(operation):
+def _close_counts(operation):
     def of_counts(self, other):
         found = operation(self, other)
         return Count(found) if type(found) is int else found
@@ -63,7 +63,7 @@ for _name in (
     "__floordiv__",
     "__mod__",
 ):
-    setattr(Count, _name, _closed(getattr(int, _name)))
+    setattr(Count, _name, _close_counts(getattr(int, _name)))
 
 
 class Vector(np.ndarray):
@@ -74,27 +74,27 @@ class Vector(np.ndarray):
         return Count(np.ndarray.size.__get__(self))
 
 
-def seen(argument):
+def as_kernel_argument(argument):
     """An argument as kernels see it: views of the same numbers."""
     if isinstance(argument, np.ndarray):
         return argument.view(Vector)
     if (
         isinstance(argument, tuple) and argument and isinstance(argument[0], np.ndarray)
     ):  # a state, or a memory
-        return type(argument)(*map(seen, argument))
+        return type(argument)(*map(as_kernel_argument, argument))
     return argument
 
 
-def plain(memory):
+def plain_memory(memory):
     return type(memory)(*(a.view(np.ndarray) for a in memory)) if memory else memory
 
 
-def counts(numbers):
+def count_vector(numbers):
     """Counts as a vector: `work[s]` of a kernel."""
     return vector([Count(n) for n in numbers])
 
 
-def filled(value):
+def fill_exactly(value):
     """Of NumPy's ways to make an array, the one that starts from a number."""
 
     def make(shape, dtype=None):
@@ -102,20 +102,20 @@ def filled(value):
             return np.full(shape, int(value), dtype=dtype)
         found = np.empty(shape, dtype=object)
         found[...] = value
-        return seen(found)
+        return as_kernel_argument(found)
 
     return make
 
 
-def _full(shape, value, dtype=None):
-    return filled(exactly(value))(shape, dtype)
+def _full_array(shape, value, dtype=None):
+    return fill_exactly(exact_number(value))(shape, dtype)
 
 
-def _alike(value):
-    return lambda a, dtype=None: filled(value)(np.shape(a), dtype)
+def _array_like(value):
+    return lambda a, dtype=None: fill_exactly(value)(np.shape(a), dtype)
 
 
-def exactly(value):
+def exact_number(value):
     """A number as kernels meet it: a finite float is the fraction that it is."""
     if isinstance(value, (float, np.floating)):
         return Fraction(float(value)) if np.isfinite(value) else value
@@ -127,7 +127,7 @@ def exactly(value):
 ZERO, ONE = Fraction(0), Fraction(1)
 
 
-def each(function):
+def entrywise(function):
     """A function of numbers as NumPy's are: of arrays, entry by entry."""
 
     def run(*arguments):
@@ -143,49 +143,49 @@ def each(function):
         for n in range(found.size):
             one = (a if row is None else row[n] for a, row in zip(arguments, spread))
             found.reshape(-1)[n] = function(*one)
-        return seen(found)
+        return as_kernel_argument(found)
 
     return run
 
 
-def sign(value):
+def exact_sign(value):
     if isinstance(value, Many):
         return Many(np.sign(value.at))
     return ONE if value > 0 else -ONE if value < 0 else ZERO
 
 
-def norm(v):
+def euclidean_norm(v):
     """The Euclidean one."""
     return root(sum((x * x for x in np.ravel(v)), ZERO))
 
 
-def dot(a, b):
+def exact_dot(a, b):
     return np.asarray(a).dot(np.asarray(b))
 
 
 # What a kernel may ask of NumPy and of Python, on any numbers.
 NUMPY = SimpleNamespace(
-    zeros=filled(ZERO),
-    empty=filled(ZERO),
-    ones=filled(ONE),
-    full=_full,
-    zeros_like=_alike(ZERO),
-    empty_like=_alike(ZERO),
-    ones_like=_alike(ONE),
-    sqrt=each(root),
-    exp=each(exp),
-    log=each(log),
-    abs=each(abs),
-    sign=each(sign),
-    where=each(where),
-    square=each(lambda value: value * value),
-    maximum=each(maximum),
-    minimum=each(minimum),
+    zeros=fill_exactly(ZERO),
+    empty=fill_exactly(ZERO),
+    ones=fill_exactly(ONE),
+    full=_full_array,
+    zeros_like=_array_like(ZERO),
+    empty_like=_array_like(ZERO),
+    ones_like=_array_like(ONE),
+    sqrt=entrywise(root),
+    exp=entrywise(exp),
+    log=entrywise(log),
+    abs=entrywise(abs),
+    sign=entrywise(exact_sign),
+    where=entrywise(where),
+    square=entrywise(lambda value: value * value),
+    maximum=entrywise(maximum),
+    minimum=entrywise(minimum),
     sum=lambda a: np.asarray(a).sum(),
     mean=lambda a: np.asarray(a).sum() / Count(np.size(a)),
-    dot=dot,
-    linalg=SimpleNamespace(norm=norm),
-    float64=exactly,
+    dot=exact_dot,
+    linalg=SimpleNamespace(norm=euclidean_norm),
+    float64=exact_number,
     int64=Count,
     ndarray=np.ndarray,
     inf=np.inf,
@@ -193,7 +193,7 @@ NUMPY = SimpleNamespace(
 BUILTINS = dict(
     max=maximum,
     min=minimum,
-    float=exactly,
+    float=exact_number,
     range=lambda *ends: map(Count, range(*ends)),
     len=lambda whole: Count(len(whole)),
 )
@@ -210,42 +210,42 @@ class _Numpy:
             raise NotExact(f"np.{name} has no reading on exact numbers") from None
 
 
-def _constants(code):
+def _exact_constants(code):
     """Code whose literals divide exactly: 0.5 is a fraction, 2 a count."""
 
     def turned(value):
         if isinstance(value, CodeType):
-            return _constants(value)
-        return tuple(map(turned, value)) if isinstance(value, tuple) else exactly(value)
+            return _exact_constants(value)
+        return tuple(map(turned, value)) if isinstance(value, tuple) else exact_number(value)
 
     return code.replace(co_consts=tuple(map(turned, code.co_consts)))
 
 
-def _names(code):
+def _global_names(code):
     """Global names that code and the functions inside it ask for."""
-    inner = [_names(c) for c in code.co_consts if isinstance(c, CodeType)]
+    inner = [_global_names(c) for c in code.co_consts if isinstance(c, CodeType)]
     return {*code.co_names}.union(*inner)
 
 
 @cache
-def read(function):
+def reinterpret_kernel(function):
     """A kernel, or a plain function such as a method's `init`, as Python on any numbers."""
     # NumPy's own methods import what they need through the caller's builtins
     plain, scope = jit.python(function), {**BUILTINS, "__builtins__": builtins}
     found = FunctionType(
-        _constants(plain.__code__),
+        _exact_constants(plain.__code__),
         scope,
         plain.__name__,
-        plain.__defaults__ and tuple(map(exactly, plain.__defaults__)),
+        plain.__defaults__ and tuple(map(exact_number, plain.__defaults__)),
         plain.__closure__,
     )
-    for name in _names(plain.__code__) & set(plain.__globals__):
+    for name in _global_names(plain.__code__) & set(plain.__globals__):
         value = plain.__globals__[name]
         if isinstance(value, ModuleType):
             value = _Numpy() if value is np else _Module(value)
         elif jit.compiled(value) or isinstance(value, FunctionType):
-            value = found if jit.python(value) is plain else read(value)
-        scope[name] = exactly(value)
+            value = found if jit.python(value) is plain else reinterpret_kernel(value)
+        scope[name] = exact_number(value)
     return found
 
 
@@ -258,9 +258,9 @@ class _Module:
     def __getattr__(self, name):
         value = getattr(self._module, name)
         return (
-            read(value)
+            reinterpret_kernel(value)
             if jit.compiled(value) or isinstance(value, FunctionType)
-            else exactly(value)
+            else exact_number(value)
         )
 
 
@@ -278,13 +278,13 @@ class Kernels:
             setattr(self, role, self._guarded(role))
 
     def _guarded(self, role):
-        kernel, name = read(getattr(self.method, role)), self.method.name
+        kernel, name = reinterpret_kernel(getattr(self.method, role)), self.method.name
         compared = not of_library(self.method)
 
         def run(*arguments):
             token = COMPARED.set(compared)
             try:
-                kernel(*map(seen, arguments))
+                kernel(*map(as_kernel_argument, arguments))
             except NoTruth as error:
                 raise OneByOne(f"{name}'s {role}: {error}") from None
             except NotExact as error:
@@ -309,17 +309,23 @@ class Kernels:
             value = (
                 field.choices.index(value) if field.choices and isinstance(value, str) else value
             )
-            values.append(Count(value) if field.integer or field.choices else exactly(value))
+            values.append(Count(value) if field.integer or field.choices else exact_number(value))
         return self.method.Hyper(*values)
 
     def state(self, x_0, N, layers, h):
-        return plain(read(self.method.init)(seen(vector(x_0)), Count(N), seen(layers), h))
+        return plain_memory(
+            reinterpret_kernel(self.method.init)(
+                as_kernel_argument(vector(x_0)), Count(N), as_kernel_argument(layers), h
+            )
+        )
 
     def local(self, d, layers, h):
         return (
             ()
             if self.method.local is None
-            else plain(read(self.method.local)(Count(d), seen(layers), h))
+            else plain_memory(
+                reinterpret_kernel(self.method.local)(Count(d), as_kernel_argument(layers), h)
+            )
         )
 
 
@@ -336,16 +342,25 @@ def refuse_floats(arrays, who):
             raise NotExact(f"{who} turns exact numbers into floats")
 
 
-def copied(memory):
+def copy_memory(memory):
     """A state or a client's memory of its own."""
     return type(memory)(*(a.copy() for a in memory)) if memory else memory
 
 
-def stacked(memories):
+def stack_memories(memories):
     """What `aggregate` sees of the clients' memories: the cohort as leading axis."""
     if not memories[0]:
         return memories[0]
     return type(memories[0])(*(np.stack(arrays) for arrays in zip(*memories)))
 
 
-__all__ = ["Count", "Kernels", "Many", "copied", "counts", "exactly", "read", "stacked"]
+__all__ = [
+    "Count",
+    "Kernels",
+    "Many",
+    "copy_memory",
+    "count_vector",
+    "exact_number",
+    "reinterpret_kernel",
+    "stack_memories",
+]

@@ -9,7 +9,7 @@ refused, and `kernels.Kernels` says so.
 
 from fractions import Fraction
 
-from fedtheory.exact.kernels import exactly
+from fedtheory.exact.kernels import exact_number
 
 
 class Linear:
@@ -17,17 +17,17 @@ class Linear:
 
     __slots__ = ("terms",)
     __array_ufunc__ = None  # NumPy's numbers come from the left, too
-    number = staticmethod(exactly)  # what a factor is taken for
+    number = staticmethod(exact_number)  # what a factor is taken for
 
     def __init__(self, terms):
-        self.terms = {key: value for key, value in terms.items() if not nothing(value)}
+        self.terms = {key: value for key, value in terms.items() if not is_zero(value)}
 
     def _of(self, terms):
         return type(self)(terms)
 
     def __add__(self, other):
         if not isinstance(other, Linear):  # a kernel's sums begin at the number 0
-            return self if nothing(other) else NotImplemented
+            return self if is_zero(other) else NotImplemented
         few, terms = other.terms, dict(self.terms)
         for key, value in few.items():
             terms[key] = terms[key] + value if key in terms else value
@@ -70,10 +70,10 @@ class Linear:
         return [self.terms.get(key, Fraction(0)) for key in unknowns]
 
 
-def nothing(value):
+def is_zero(value):
     return isinstance(value, (int, Fraction)) and value == 0
 
 
-def coefficients(number, unknowns):
+def linear_coefficients(number, unknowns):
     """The coefficients of a number that a kernel may have left at 0."""
     return (number if isinstance(number, Linear) else Linear({})).row(unknowns)

@@ -29,7 +29,7 @@ class Sparse(NamedTuple):
     value: np.ndarray  # (D, e)
 
 
-def sparse(value, scale, columns, of, rows=None):
+def sparse_columns(value, scale, columns, of, rows=None):
     """What is above rounding of some columns (D, M, .) of an array of `of` columns, or of some of its
     rows too; `scale` is what it was computed from. Displacements, the constant and noise are told apart: each has its own
     unit."""
@@ -48,7 +48,7 @@ def sparse(value, scale, columns, of, rows=None):
     return Sparse(index, value[:, row[first], column[first]])
 
 
-def combine(terms):
+def combine_sparse(terms):
     """sum of weight * Sparse, without what cancels."""
     if len(terms) == 1:
         ((w, s),) = terms
@@ -63,7 +63,7 @@ def combine(terms):
     return Sparse(index[order][first][kept], value[:, kept])
 
 
-def compress(weights, stack):
+def compress_deviations(weights, stack):
     """Deviations (n, D, r, c) as fewer, of weight 1, with the same squares: a QR decomposition for
     each coordinate."""
     n, D, r, c = stack.shape
@@ -86,7 +86,7 @@ class Part(NamedTuple):
     Q: np.ndarray  # (D, M, M) of clients' noise
 
 
-def centred(items):
+def centre_items(items):
     """Items less a common centre, and then the mean of what is left.
 
     The centre is the mean where all items have an entry, so that nothing is left to subtract; where
@@ -103,18 +103,20 @@ def centred(items):
         values[n][:, np.searchsorted(common, s.index[near[n]])] = s.value[:, near[n]]
     centre, some = values.mean(axis=0), count[common] < N
     centre[:, some] = np.median(values[:, :, some], axis=0)
-    items = [less(s, near, Sparse(common, centre)) for s, near in zip(items, near)]
+    items = [subtract_centre(s, near, Sparse(common, centre)) for s, near in zip(items, near)]
     alone = [count[s.index] < min(2, most) for s in items]  # what one client has needs no sum
-    left = combine([(1.0 / N, Sparse(s.index[~a], s.value[:, ~a])) for s, a in zip(items, alone)])
+    left = combine_sparse(
+        [(1.0 / N, Sparse(s.index[~a], s.value[:, ~a])) for s, a in zip(items, alone)]
+    )
     parts = [(s.index[a], 1.0 / N * s.value[:, a]) for s, a in zip(items, alone)]
     index, value = zip(left, *parts)
     return [*items, Sparse(np.concatenate(index), np.concatenate(value, axis=1))]
 
 
-def less(s, near, centre):
+def subtract_centre(s, near, centre):
     """A Sparse less a centre, whose entries it has where it is `near`, or not all of them."""
     if near.sum() < len(centre.index):
-        return combine([(1.0, s), (-1.0, centre)])
+        return combine_sparse([(1.0, s), (-1.0, centre)])
     value, size = s.value.copy(), np.abs(s.value)
     value[:, near] -= centre.value
     size[:, near] += np.abs(centre.value)
@@ -168,14 +170,14 @@ def map_of(linear, constant, Q, blocks, thin=()):
     )
 
 
-def filled(map):
+def fill_map(map):
     """A map with blocks for what is mostly zero too."""
     if not map.thin:
         return map
     blocks, (D, M) = list(map.blocks()), map.constant.shape
     for w, s in map.thin:
         i, j = np.divmod(s.index, M + 1)
-        (rows, i), (columns, j) = met(i, M), met(j, M + 1)
+        (rows, i), (columns, j) = index_present(i, M), index_present(j, M + 1)
         E = np.zeros((D, len(rows), len(columns)))
         E[:, i, j] = s.value
         level = E[:, :, columns == M].sum(axis=2)
@@ -183,14 +185,14 @@ def filled(map):
     return map_of(map.linear, map.constant, map.Q, blocks)
 
 
-def met(index, count):
+def index_present(index, count):
     """Which of `count` numbers there are, in order, and the place of each among them."""
     there = np.zeros(count, dtype=bool)
     there[index] = True
     return np.flatnonzero(there), (np.cumsum(there) - 1)[index]
 
 
-def assemble(parts, prober):
+def assemble_map(parts, prober):
     parts = list(parts)
     D, M = prober.D, prober.M
     alone = len(parts) == 1
@@ -201,7 +203,9 @@ def assemble(parts, prober):
         deviations += [
             (
                 part.chance,
-                sparse(part.mean - mean, np.abs(part.mean) + np.abs(mean), every, prober.columns),
+                sparse_columns(
+                    part.mean - mean, np.abs(part.mean) + np.abs(mean), every, prober.columns
+                ),
             )
             for part in parts
         ]
@@ -212,8 +216,8 @@ def assemble(parts, prober):
     blocks, thin = [], []
     for w, s in deviations:
         i, j = np.divmod(s.index, prober.columns)
-        (rows, i), inner, level, outer = met(i, M), j < M, j == M, j > M
-        columns, there = met(j[inner], M)
+        (rows, i), inner, level, outer = index_present(i, M), j < M, j == M, j > M
+        columns, there = index_present(j[inner], M)
         if (
             prober.e > 1
             and prober.own.size
@@ -235,10 +239,10 @@ def assemble(parts, prober):
             fixed[:, :, -1] = e
         if fixed.any():
             Q[:, rows[:, None], rows] += w * (fixed @ fixed.transpose(0, 2, 1))
-    return map_of(mean[:, :, :M], mean[:, :, M], Q, merged(blocks), thin)
+    return map_of(mean[:, :, :M], mean[:, :, M], Q, merge_blocks(blocks), thin)
 
 
-def merged(blocks):
+def merge_blocks(blocks):
     """Blocks with the same rows and columns, where they are many, as few."""
     groups = {}
     for block in blocks:
@@ -249,5 +253,5 @@ def merged(blocks):
             yield from group
             continue
         stack = np.stack([np.concatenate([E, e[:, :, None]], axis=2) for *_, E, e in group])
-        for both in compress(np.array([w for w, *_ in group]), stack):
+        for both in compress_deviations(np.array([w for w, *_ in group]), stack):
             yield 1.0, rows, columns, both[:, :, :-1], both[:, :, -1]

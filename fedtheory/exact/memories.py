@@ -12,10 +12,10 @@ from typing import NamedTuple
 
 import numpy as np
 
-from fedtheory.exact.between import Form, between, product
+from fedtheory.exact.between import Form, choose_form, parallel_product
 from fedtheory.exact.maps import ROUNDING
-from fedtheory.exact.moments import narrow, shared_out
-from fedtheory.exact.singles import singles
+from fedtheory.exact.moments import factor_narrow, shared_out
+from fedtheory.exact.singles import single_deviations
 
 FROM = 200  # states of memories from which a state is followed in blocks
 FEW = 4  # maps that every client takes part in; states under more are followed as one
@@ -41,17 +41,17 @@ class Wide(NamedTuple):
         )
 
 
-def turned(U, X):
+def rotate_rows(U, X):
     """U_i' X_i, one client's rows below the other's."""
     return (U.transpose(0, 2, 1) @ X.reshape(*U.shape[:2], -1)).reshape(X.shape)
 
 
-def both(U, X):
+def rotate_both(U, X):
     """U_i' X_ij U_j."""
-    return turned(U, turned(U, X).T).T
+    return rotate_rows(U, rotate_rows(U, X).T).T
 
 
-def diagonals(U, X, size):
+def rotated_diagonals(U, X, size):
     """The diagonal of U_i' X_i U_i for each client, X (N, k, k); None if that is not all there is.
     `size` is the largest that X was computed from."""
     seen = U.transpose(0, 2, 1) @ X @ U
@@ -70,7 +70,7 @@ class Arrow(NamedTuple):
     oo: np.ndarray  # (N, k, k)
 
 
-def arrow(A, shared, own):
+def as_arrow(A, shared, own):
     """A (M, M) as an arrow; None if it is none."""
     flat, (low, high) = own.ravel(), (own.min(), own.max() + 1)
     joined = np.array_equal(flat, np.arange(low, high))
@@ -101,17 +101,17 @@ def arrow_of(rows, columns, value, s, shape):
     return found
 
 
-def wide(weight, parts, e, U, size=0.0):
+def widen_map(weight, parts, e, U, size=0.0):
     """A map of the whole state, an arrow or None, seen in the memories' bases; None if a client's
     memories mix in its basis. It was computed from maps as large as `size`."""
-    own = None if parts is None else diagonals(U, parts.oo, size)
+    own = None if parts is None else rotated_diagonals(U, parts.oo, size)
     if own is None:
         return None
-    s, so, os = len(parts.ss), turned(U, parts.so.T).T, turned(U, parts.os)
-    return Wide(weight, parts.ss, so, os, own.ravel(), e[:s], turned(U, e[s:, None])[:, 0])
+    s, so, os = len(parts.ss), rotate_rows(U, parts.so.T).T, rotate_rows(U, parts.os)
+    return Wide(weight, parts.ss, so, os, own.ravel(), e[:s], rotate_rows(U, e[s:, None])[:, 0])
 
 
-def still(map, m, C):
+def resting_states(map, m, C):
     """Which states are 0 and stay so."""
     zero = (m == 0) & (map.constant[0] == 0)
     zero[map.rows] = False
@@ -138,21 +138,21 @@ class Memories:
         self.Q_ss, self.Q_so, Q_o = Q
         self.C_ss, self.C_so, C_oo = C
         every = lambda parts: np.concatenate(parts)[:, None]
-        left, read = narrow(every([w.so for w in wides]))
+        left, read = factor_narrow(every([w.so for w in wides]))
         self.reads = left.reshape(len(wides), self.s, -1)  # so = reads read
-        left, given = narrow(every([w.os.T for w in wides]))
+        left, given = factor_narrow(every([w.os.T for w in wides]))
         self.gives = left.reshape(len(wides), self.s, -1)  # os' = gives given
         weight, own = np.array([w.weight for w in wides]), np.stack([w.own for w in wides])
         self.form = Form(weight, own, read[:, 0], given[:, 0], Q_o)
         e = np.stack([w.e_o for w in wides])
-        self.memories = between(self.form, C_oo, rounds, last, self.gives, m[self.s :], e)
+        self.memories = choose_form(self.form, C_oo, rounds, last, self.gives, m[self.s :], e)
 
     def round(self):
         """The state after one more; clients are shared out among the cores, each by itself."""
         s, m, form, memories = self.s, self.m, self.form, self.memories
         C_ss, C_so, given = self.C_ss, self.C_so, self.form.given
         levels = np.array([w.level(m) for w in self.wides])
-        told = product(form.read, C_so.T)  # (r, s)
+        told = parallel_product(form.read, C_so.T)  # (r, s)
         P_s = [w.ss @ C_ss + r @ told for w, r in zip(self.wides, self.reads)]
         P_o = np.empty((len(self.wides), *C_so.shape))
         parts = list(zip(form.weight, self.gives, P_s))
@@ -185,7 +185,9 @@ class Memories:
         shared_out(len(self.single), C_so.size * len(given), gains, pieces=many)
         C_ss_next = self.Q_ss.copy()
         for n, (w, r) in enumerate(zip(self.wides, self.reads)):
-            C_ss_next += w.weight * (P_s[n] @ w.ss.T + product(form.read, P_o[n].T).T @ r.T)
+            C_ss_next += w.weight * (
+                P_s[n] @ w.ss.T + parallel_product(form.read, P_o[n].T).T @ r.T
+            )
             if n:  # the mean map is no deviation
                 C_ss_next += w.weight * np.outer(levels[n, :s], levels[n, :s])
                 C_so_next += w.weight * np.outer(levels[n, :s], levels[n, s:])
@@ -200,13 +202,13 @@ class Memories:
         """m and C (M, M) of the state as it was given."""
         back = self.U.transpose(0, 2, 1)
         s, shared, own = self.s, self.order[: self.s, None], self.order[self.s :, None]
-        m[self.order] = np.concatenate([self.m[:s], turned(back, self.m[s:, None])[:, 0]])
-        C_os = turned(back, self.C_so.T)
-        C[shared, shared.T], C[own, own.T] = self.C_ss, both(back, self.memories.C)
+        m[self.order] = np.concatenate([self.m[:s], rotate_rows(back, self.m[s:, None])[:, 0]])
+        C_os = rotate_rows(back, self.C_so.T)
+        C[shared, shared.T], C[own, own.T] = self.C_ss, rotate_both(back, self.memories.C)
         C[own, shared.T], C[shared, own.T] = C_os, C_os.T
 
 
-def deviations(map, place):
+def split_deviations(map, place):
     """(weight, rows, columns, values, rows of levels, levels) of the deviations of a map of one
     coordinate, entry by entry, states numbered by `place`, without what is rounding next to the largest
     that any of them or the mean map has in its row."""
@@ -236,20 +238,20 @@ def memories_of(map, m, C, own, rounds=1, last=False):
     there is little to gain."""
     if own.size < FROM:
         return None
-    live = ~still(map, m, C)
+    live = ~resting_states(map, m, C)
     if not live[own].all():
         return None
     live[own] = False
     shared = np.flatnonzero(live)
     order, s = np.concatenate([shared, own.ravel()]), len(shared)
-    A, Q = arrow(map.linear[0], shared, own), arrow(map.Q[0], shared, own)
+    A, Q = as_arrow(map.linear[0], shared, own), as_arrow(map.Q[0], shared, own)
     if A is None or Q is None:
         return None
     U = np.linalg.eigh(0.5 * (A.oo + A.oo.transpose(0, 2, 1)))[1]
-    wides, single = [wide(1.0, A, map.constant[0][order], U)], []
+    wides, single = [widen_map(1.0, A, map.constant[0][order], U)], []
     place = np.full(len(m), -1)
     place[order] = np.arange(len(order))
-    for found in deviations(map, place):
+    for found in split_deviations(map, place):
         w, rows, columns, E, at, e = found
         met = np.zeros(s + own.size, dtype=bool)
         met[rows] = met[columns] = met[at] = True
@@ -260,19 +262,19 @@ def memories_of(map, m, C, own, rounds=1, last=False):
         level = np.zeros(len(order))
         level[at] = e
         parts = arrow_of(rows, columns, E, s, own.shape)
-        wides.append(wide(w, parts, level, U, np.abs(A.oo).max()))
+        wides.append(widen_map(w, parts, level, U, np.abs(A.oo).max()))
         if wides[-1] is None or len(wides) > FEW:
             return None
     if wides[0] is None:
         return None
-    Q = Q.ss, turned(U, Q.os).T, U.transpose(0, 2, 1) @ Q.oo @ U
+    Q = Q.ss, rotate_rows(U, Q.os).T, U.transpose(0, 2, 1) @ Q.oo @ U
     if C.any():
         C = C[order[:, None], order]
-        C = C[:s, :s], turned(U, C[s:, :s]).T, both(U, C[s:, s:])
+        C = C[:s, :s], rotate_rows(U, C[s:, :s]).T, rotate_both(U, C[s:, s:])
     else:
         C = np.zeros((s, s)), np.zeros((s, own.size)), None
-    m = np.concatenate([m[shared], turned(U, m[own.reshape(-1, 1)])[:, 0]])
-    return Memories(order, U, wides, singles(single, s, U), Q, m, C, rounds, last)
+    m = np.concatenate([m[shared], rotate_rows(U, m[own.reshape(-1, 1)])[:, 0]])
+    return Memories(order, U, wides, single_deviations(single, s, U), Q, m, C, rounds, last)
 
 
 def follow_memories(map, rounds, m, C, first, count, own, last):

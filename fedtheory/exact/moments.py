@@ -6,10 +6,10 @@ from typing import NamedTuple
 
 import numpy as np
 
-from fedtheory.exact.maps import ROUNDING, filled
+from fedtheory.exact.maps import ROUNDING, fill_map
 from fedtheory.jit import jit
 from fedtheory.runs.machine import run_blocks
-from fedtheory.runs.running import threads
+from fedtheory.runs.running import thread_count
 
 
 @jit
@@ -40,7 +40,7 @@ def _add_squares(weight, size, at, rows, columns, E, e, m, C, v, part, out):
 
 
 @jit
-def _times(A, B, out):
+def _multiply_sparse(A, B, out):
     """out = A B, skipping zeros."""
     out[:] = 0.0
     for i in range(A.shape[0]):
@@ -85,9 +85,9 @@ def _follow(
     for a in range(low, high):
         A, m_a, C_a, E_a, e_a = linear[a], m[a], C[a], E[a], e[a]
         for t in range(means.shape[0]):
-            _times(A, C_a, half)
+            _multiply_sparse(A, C_a, half)
             back[:] = half.T
-            _times(A, back, square)  # A (A C)' = A C A'
+            _multiply_sparse(A, back, square)  # A (A C)' = A C A'
             _add_squares(weight, size, at, rows, columns, E_a, e_a, m_a, C_a, v, part, square)
             for i in range(M):
                 point[i] = constant[a, i]
@@ -105,7 +105,7 @@ def shared_out(D, work, part, pieces=4):
     """part(low, high) over all coordinates, by the cores where there is much work, each of which
     takes so many pieces."""
     if D > 1 and work > SPREAD:
-        count = threads()
+        count = thread_count()
         with ThreadPoolExecutor(count) as pool:
             size = -(-D // (pieces * count))
             run_blocks(pool, count, D, size, lambda worker, low, high: part(low, high))
@@ -113,14 +113,14 @@ def shared_out(D, work, part, pieces=4):
         part(0, D)
 
 
-def follow(map, rounds, m, C, first, count):
+def follow_rounds(map, rounds, m, C, first, count):
     """Carry m (D, M) and C (D, M, M) on in place; returns the server point's means and
     covariances."""
     D, M = m.shape
     if D == 1 and M >= LARGE:
         return follow_large(map, rounds, m, C, first, count)
     means, covariances = np.empty((rounds, D, count)), np.empty((rounds, D, count, count))
-    map = filled(map)
+    map = fill_map(map)
     r, c = map.size.max(axis=0, initial=1)
     part = lambda low, high: _follow(*map[:-1], r, c, low, high, m, C, first, means, covariances)
     shared_out(D, rounds * D * (M**2 + len(map.rows)), part)
@@ -146,10 +146,10 @@ class Stack(NamedTuple):
 
     def gain(self, m, C):
         """That sum (r, r), from the mean and covariance of the columns."""
-        return self.left @ squares(self.weight, self.B, self.b, m, C) @ self.left.T
+        return self.left @ second_moments(self.weight, self.B, self.b, m, C) @ self.left.T
 
 
-def squares(weight, B, b, m, C):
+def second_moments(weight, B, b, m, C):
     """sum_n weight_n (B_n C B_n' + (B_n m + b_n)(B_n m + b_n)'), of B (k, n, c) and b (k, n)."""
     k, n, c = B.shape
     half, weighted = B.reshape(k * n, c) @ C, B * weight[:, None]
@@ -159,20 +159,20 @@ def squares(weight, B, b, m, C):
     return square
 
 
-def stacks(map):
+def stack_deviations(map):
     """The deviations of a map of one coordinate."""
     groups: dict = {}
-    for w, rows, columns, (E,), (e,) in filled(map).blocks():
+    for w, rows, columns, (E,), (e,) in fill_map(map).blocks():
         whole = np.column_stack([E, e])
         key = rows.tobytes(), columns.tobytes()
         groups.setdefault(key, (rows, columns, [], []))
         groups[key][2].append(w), groups[key][3].append(whole)
     for rows, columns, weights, every in groups.values():
-        left, B = narrow(np.stack(every, axis=1))
+        left, B = factor_narrow(np.stack(every, axis=1))
         yield Stack(rows, columns, np.array(weights), left, B[:, :, :-1].copy(), B[:, :, -1].copy())
 
 
-def narrow(E):
+def factor_narrow(E):
     """E (r, n, c) as a product of left (r, k) and (k, n, c), k as few as there are: clients deviate
     in as many directions as they have answers, however many rows read these."""
     r, n, c = E.shape
@@ -190,7 +190,7 @@ def follow_large(map, rounds, m, C, first, count):
     """The same for one coordinate of many states, by products of matrices."""
     A, constant, Q, server = map.linear[0], map.constant[0], map.Q[0], slice(first, first + count)
     means, covariances = np.empty((rounds, 1, count)), np.empty((rounds, 1, count, count))
-    every = list(stacks(map))
+    every = list(stack_deviations(map))
     for t in range(rounds):
         square = A @ C[0] @ A.T
         for stack in every:
@@ -203,7 +203,7 @@ def follow_large(map, rounds, m, C, first, count):
 # ---------------------------------------------------------------- metrics
 
 
-def hessian(grad, x, coupled):
+def hessian_of(grad, x, coupled):
     """The matrix of an affine gradient, (d, d); or (d,) where coordinates do not mix."""
     far = 2.0**24 * (1.0 + np.abs(x).max())
     level = grad(x)
@@ -226,7 +226,7 @@ class Series:
         """Of F for i = None, else of f_i."""
         if (problem, i) not in self._hessians:
             grad = problem.grad if i is None else lambda x: problem.client_grad(i, x)
-            self._hessians[problem, i] = hessian(grad, np.zeros(problem.d), self.coupled)
+            self._hessians[problem, i] = hessian_of(grad, np.zeros(problem.d), self.coupled)
         return self._hessians[problem, i]
 
     def _trace(self, A, B, covariances):

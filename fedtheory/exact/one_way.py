@@ -5,7 +5,7 @@ from typing import NamedTuple
 
 from fedtheory.enclosure.arithmetic import short, vector
 from fedtheory.exact.traces import ONE, Losses, Rounds
-from fedtheory.exact.watching import passed, watched, watching
+from fedtheory.exact.watching import is_watched, record_if_watched, record_paths
 
 
 class Round(NamedTuple):
@@ -17,20 +17,20 @@ class Round(NamedTuple):
     law: list  # [(probability, cohort, work)]
 
 
-def tell(x, rounds, first=0, what="round"):
+def record_path(x, rounds, first=0, what="round"):
     """Pass one way through rounds from x, the likeliest cohort and work in each of them and noise in
     turn; returns where it leads. Nothing is done where nobody watches."""
-    for number, each in enumerate(rounds if watched() else (), first):
+    for number, each in enumerate(rounds if is_watched() else (), first):
         way = _Way(each.losses)
         chance, cohort, work = max(each.law, key=lambda outcome: outcome[0])
         steps = Rounds(
             each.method, each.losses._replace(noise=way.noise, alike=False), each.h, number
         )
-        with watching() as seen:
+        with record_paths() as seen:
             ((_, trace),) = steps.of(steps.start(list(x)), [(ONE, cohort, work)])
         q = chance * way.chance
         told = dict(what=what, number=number, chance=q, ways=1 if q == 1 else None)
-        passed(lambda seen=seen, told=told: seen[0]._replace(**told))
+        record_if_watched(lambda seen=seen, told=told: seen[0]._replace(**told))
         x = vector([short(part) for part in trace.after.x])
     return x
 

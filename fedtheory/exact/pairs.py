@@ -13,7 +13,7 @@ import numpy as np
 
 from fedtheory.exact.maps import ROUNDING
 from fedtheory.exact.moments import shared_out
-from fedtheory.exact.rows import Rows, products
+from fedtheory.exact.rows import Rows, row_products
 from fedtheory.jit import jit
 from fedtheory.problems._vector import load, multiply_add, store, zero
 
@@ -69,12 +69,12 @@ def blocks_of(map):
     return (Block(*each) for each in map.blocks())
 
 
-def small(value, scale):
+def is_small(value, scale):
     return np.all(np.abs(value) <= SAME * np.max(scale, initial=0.0))
 
 
 @jit
-def _along(A, k):
+def _scan_along(A, k):
     """The largest of |A k|, and of |A| |k|, in one pass; NaN where an entry is."""
     found, scale = 0.0, 0.0
     for a in range(A.shape[0]):
@@ -100,7 +100,7 @@ def _add_across(A, k, found, scale):
                     scale[a, j] += abs(factor * A[a, i, j])
 
 
-def across(A, k):
+def scan_across(A, k):
     """k A and |k| |A| of matrices A (D, r, c): (D, c) each, in one pass."""
     found, scale = np.zeros((2, len(A), A.shape[2]))
     _add_across(A, k, found, scale)
@@ -109,19 +109,19 @@ def across(A, k):
 
 def moves_nowhere(A, k, beside):
     """Whether the mean map leaves k'z alone."""
-    found, scale = across(A, k)
-    return small(beside(found), scale)
+    found, scale = scan_across(A, k)
+    return is_small(beside(found), scale)
 
 
-def keeps(map, blocks, m, C, k):
+def keeps_zero(map, blocks, m, C, k):
     """Whether k'z = 0 now and, whatever is drawn, after every round."""
     size, at = np.abs(k), np.argmax(np.abs(k))
     beside = lambda found: found - found[:, at : at + 1] / k[at] * k  # what k'z = 0 leaves of it
     return (
-        small(m @ k, np.abs(m) @ size)
-        and small(*_along(C, k))
-        and small(*_along(map.Q, k))
-        and small(map.constant @ k, np.abs(map.constant) @ size)
+        is_small(m @ k, np.abs(m) @ size)
+        and is_small(*_scan_along(C, k))
+        and is_small(*_scan_along(map.Q, k))
+        and is_small(map.constant @ k, np.abs(map.constant) @ size)
         and moves_nowhere(map.linear, k, beside)
         and deviates_nowhere(blocks, k, beside)
     )
@@ -132,22 +132,22 @@ def deviates_nowhere(blocks, k, beside):
     a centre do whose mean is subtracted once (maps.py)."""
     common, balance = None, 0.0
     for b in blocks:
-        (along, size), level = across(b.E, k[b.rows]), b.e @ k[b.rows]
+        (along, size), level = scan_across(b.E, k[b.rows]), b.e @ k[b.rows]
         scale = max(size.max(initial=0.0), np.max(np.abs(b.e) @ np.abs(k[b.rows])))
-        if small(along, scale) and small(level, scale):
+        if is_small(along, scale) and is_small(level, scale):
             continue
         whole = np.zeros((len(level), len(k)))
         whole[:, b.columns] = along
         found = np.column_stack([beside(whole), level])
-        if not small(found, scale):
+        if not is_small(found, scale):
             common = found if common is None else common
-            if not small(found - common, scale):
+            if not is_small(found - common, scale):
                 return False
             balance += b.weight
     return abs(balance) <= SAME * max((abs(b.weight) for b in blocks), default=0.0)
 
 
-def read(E, shared, own, p):
+def use_shared_sum(E, shared, own, p):
     """In E (D, r, M), rows that read p_i times memory i come to read the shared sum of memories."""
     many = np.flatnonzero(2 * E.any(axis=0)[:, own].sum(axis=1) >= len(own))
     given = E[:, many[:, None], own]  # the others' median is 0
@@ -158,7 +158,7 @@ def read(E, shared, own, p):
     E[:, many, shared] += factor
 
 
-def simpler(map, m, C, memories, shared, p):
+def simplify_reads(map, m, C, memories, shared, p):
     """The mean map and the deviations, in which rows read a sum of memories where it is kept."""
     linear, blocks = map.linear, list(blocks_of(map))
     alive = p > 0
@@ -166,18 +166,18 @@ def simpler(map, m, C, memories, shared, p):
         for s in shared:
             k = np.zeros(m.shape[1])
             k[own], k[s] = -p, 1.0
-            if alive.all() and keeps(map, blocks, m, C, k):
+            if alive.all() and keeps_zero(map, blocks, m, C, k):
                 linear = linear.copy() if linear is map.linear else linear
-                read(linear, s, own, p)
+                use_shared_sum(linear, s, own, p)
                 for n, b in enumerate(blocks):
                     if 2 * np.isin(own, b.columns).sum() >= len(own):  # else no row reads many
                         b = b.whole(len(k))
-                        read(b.E, s, own, p)
+                        use_shared_sum(b.E, s, own, p)
                         blocks[n] = b.narrow()
     return linear, blocks
 
 
-def asked(linear, blocks, first):
+def required_entries(linear, blocks, first):
     """Which entries of a covariance decide the variance of one state, round after round: (M, M)."""
     which = lambda E: (E != 0).any(axis=0).astype(np.float32)  # products of floats are fast ones
     reads, parts = which(linear), [(b.rows, b.columns, which(b.E)) for b in blocks]
@@ -211,30 +211,30 @@ def program_of(map, linear, blocks, wanted):
     squares = np.concatenate(squares)
     whole, one = squares[:, :3].astype(np.int64), np.ones(len(pairs))
     gained = (
-        products(mean, place, np.arange(len(pairs)), *pairs.T, one),
-        products(deviating, place, *whole.T, squares[:, 3]),
+        row_products(mean, place, np.arange(len(pairs)), *pairs.T, one),
+        row_products(deviating, place, *whole.T, squares[:, 3]),
     )
     e = np.concatenate([b.e for b in blocks], axis=1) if blocks else np.zeros((D, 0))
     to, of, value = (np.concatenate(parts) for parts in zip(*gained))
     return Program(
-        *spread(*mean.entries()),
-        grouped(map.constant.T),
-        *spread(*deviating.entries()),
-        grouped(e.T),
-        *spread(to, of, value),
+        *spread_values(*mean.entries()),
+        group_coordinates(map.constant.T),
+        *spread_values(*deviating.entries()),
+        group_coordinates(e.T),
+        *spread_values(to, of, value),
         *(column.copy() for column in whole.T),
         squares[:, 3].copy(),
-        grouped(map.Q[:, pairs[:, 0], pairs[:, 1]].T),
+        group_coordinates(map.Q[:, pairs[:, 0], pairs[:, 1]].T),
     ), pairs
 
 
-def spread(to, of, value):
+def spread_values(to, of, value):
     """The same in the order of `to`, values by groups of coordinates."""
     order = np.argsort(to, kind="stable")
-    return to[order], of[order], grouped(value[order])
+    return to[order], of[order], group_coordinates(value[order])
 
 
-def grouped(a):
+def group_coordinates(a):
     """(n, D) by groups of coordinates, which stand together: (groups, n LANES)."""
     n, D = a.shape
     groups = -(-D // LANES)
@@ -290,14 +290,14 @@ def _follow_pairs(program, first, pair, m, C, low, high, means, variances):
                 variances[g, LANES * t + lane] = entries[LANES * pair + lane]
 
 
-def followed(map, rounds, m, C, first, memories, shared, p):
+def follow_pairs(map, rounds, m, C, first, memories, shared, p):
     """The means and variances (rounds, D) of state `first`; None where too much is asked for."""
-    linear, blocks = simpler(map, m, C, memories, shared, p)
-    wanted = asked(linear, blocks, first)
+    linear, blocks = simplify_reads(map, m, C, memories, shared, p)
+    wanted = required_entries(linear, blocks, first)
     if np.count_nonzero(wanted) > WORTH * wanted.size:
         return None
     program, pairs = program_of(map, linear, blocks, wanted)
-    mean, square = grouped(m.T), grouped(C[:, pairs[:, 0], pairs[:, 1]].T)
+    mean, square = group_coordinates(m.T), group_coordinates(C[:, pairs[:, 0], pairs[:, 1]].T)
     found = np.empty((2, len(mean), rounds * LANES))
     pair = int(np.flatnonzero((pairs == first).all(axis=1))[0])
     part = lambda low, high: _follow_pairs(program, first, pair, mean, square, low, high, *found)

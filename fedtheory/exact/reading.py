@@ -133,7 +133,7 @@ class Prober:
             self._keep(after)
         return out if self.turn is None else out @ self.turn
 
-    def displaced(self, moves, cohort, work, table, wanted):
+    def displaced_points(self, moves, cohort, work, table, wanted):
         """Points after a round from the centre, (n, w, d): those of the rows `wanted` (n, w), where
         each column stands for one field, or all for None. `moves` are (which of the n (k,), row
         (k,), by what (k, d)), in order of the first."""
@@ -231,7 +231,7 @@ class Prober:
             which = np.arange(n)[:, None] * probes + np.arange(1, 1 + states)
             moves = which.ravel(), np.repeat(moved, e), np.tile(self.far * vectors, (moved.size, 1))
             kept = None if wanted is None else wanted[low : low + each]
-            out = self.displaced(
+            out = self.displaced_points(
                 moves,
                 np.repeat(C, probes, 0),
                 np.repeat(W, probes, 0),
@@ -271,7 +271,7 @@ class Prober:
             table[:, :, 0, 0] = O[:, None]
             table[:, :, 1] = self.far * self.unseen(vectors[part])
             kept = None if wanted is None else wanted[part]
-            out = self.displaced(
+            out = self.displaced_points(
                 (still, still, np.zeros((0, self.d))),
                 np.repeat(C, e, 0),
                 np.repeat(W, e, 0),

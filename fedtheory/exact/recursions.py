@@ -15,17 +15,17 @@ from fedtheory.enclosure.arithmetic import Many, short, where
 ZERO, HALF, ONE = Fraction(0), Fraction(1, 2), Fraction(1)
 
 
-def nothing(value):
+def is_zero(value):
     return isinstance(value, (int, Fraction)) and value == 0
 
 
-def times(one, other):
+def multiply(one, other):
     """A product; most parts of a run are 0, which costs nothing."""
-    return ZERO if nothing(one) or nothing(other) else one * other
+    return ZERO if is_zero(one) or is_zero(other) else one * other
 
 
-def plus(*terms):
-    found = [term for term in terms if not nothing(term)]
+def add_terms(*terms):
+    found = [term for term in terms if not is_zero(term)]
     return sum(found[1:], found[0]) if found else ZERO
 
 
@@ -38,27 +38,27 @@ class Spread(NamedTuple):
     one: object = ZERO
 
     def at(self, m, v):
-        along = plus(times(self.square, m), self.linear)
-        return plus(times(self.variance, v), times(along, m), self.one)
+        along = add_terms(multiply(self.square, m), self.linear)
+        return add_terms(multiply(self.variance, v), multiply(along, m), self.one)
 
     def after(self, step):
         """What it is of the number before a step, if it speaks of the number after it."""
-        bent = times(self.square, step.keep)
-        along = plus(times(2 * self.square, step.shift), self.linear)
-        moved = times(plus(times(self.square, step.shift), self.linear), step.shift)
+        bent = multiply(self.square, step.keep)
+        along = add_terms(multiply(2 * self.square, step.shift), self.linear)
+        moved = multiply(add_terms(multiply(self.square, step.shift), self.linear), step.shift)
         found = step.spread.scaled(self.variance)
         return Spread(
             found.variance,
-            plus(found.square, times(bent, step.keep)),
-            plus(found.linear, times(along, step.keep)),
-            plus(found.one, moved, self.one),
+            add_terms(found.square, multiply(bent, step.keep)),
+            add_terms(found.linear, multiply(along, step.keep)),
+            add_terms(found.one, moved, self.one),
         )
 
     def scaled(self, factor):
-        return Spread(*(times(factor, part) for part in self))
+        return Spread(*(multiply(factor, part) for part in self))
 
     def joined(self, other):
-        return Spread(*(plus(a, b) for a, b in zip(self, other)))
+        return Spread(*(add_terms(a, b) for a, b in zip(self, other)))
 
 
 class Step(NamedTuple):
@@ -69,17 +69,17 @@ class Step(NamedTuple):
     spread: Spread
 
     def of(self, m, v):
-        return plus(times(self.keep, m), self.shift), self.spread.at(m, v)
+        return add_terms(multiply(self.keep, m), self.shift), self.spread.at(m, v)
 
     def known(self):
         """The same from a point that is known: nothing varies unless something adds to it."""
-        still = all(map(nothing, self.spread[1:]))
+        still = all(map(is_zero, self.spread[1:]))
         return self._replace(spread=Spread()) if still else self
 
     def then(self, other):
         return Step(
-            short(times(other.keep, self.keep)),
-            short(plus(times(other.keep, self.shift), other.shift)),
+            short(multiply(other.keep, self.keep)),
+            short(add_terms(multiply(other.keep, self.shift), other.shift)),
             Spread(*map(short, other.spread.after(self))),
         )
 
@@ -87,7 +87,7 @@ class Step(NamedTuple):
 STAY = Step(ONE, ZERO, Spread(ONE))
 
 
-def together(step, n, joined):
+def repeat_by_doubling(step, n, joined):
     """A step n times over, by doubling; None for n = 0."""
     found = None
     for bit in bin(n)[2:] if n else "":
@@ -97,9 +97,9 @@ def together(step, n, joined):
     return found
 
 
-def repeated(step, n):
+def repeat_step(step, n):
     """A Step n times over."""
-    return together(step, n, lambda one, other: one.then(other)) or STAY
+    return repeat_by_doubling(step, n, lambda one, other: one.then(other)) or STAY
 
 
 class Sums(NamedTuple):
@@ -123,12 +123,12 @@ class Sums(NamedTuple):
         return Sums(
             first.then(other.step),
             short(self.keep + other.keep * first.keep),
-            short(plus(self.shift, other.shift, times(other.keep, first.shift))),
+            short(add_terms(self.shift, other.shift, multiply(other.keep, first.shift))),
             *(Spread(*map(short, each)) for each in found),
         )
 
 
-def summed(step, n, squares=True, spread=True):
+def sum_rounds(step, n, squares=True, spread=True):
     """The Sums of n rounds of one Step, n at least 1; what is not asked for stays 0."""
     one = Sums(
         step,
@@ -138,10 +138,10 @@ def summed(step, n, squares=True, spread=True):
         Spread(step.keep) if spread else Spread(),
         Spread(ONE) if spread else Spread(),
     )
-    return together(one, n, lambda these, those: these.then(those))
+    return repeat_by_doubling(one, n, lambda these, those: these.then(those))
 
 
-def points(step, m, v, n):
+def follow_points(step, m, v, n):
     """(mean, variance) before the first of n rounds, and after each."""
     yield m, v
     for _ in range(n):
@@ -149,7 +149,7 @@ def points(step, m, v, n):
         yield m, v
 
 
-def geometric(ratio, n):
+def geometric_sums(ratio, n):
     """(ratio^n, 1 + ratio + ... + ratio^(n-1)), by doubling."""
     power, total = ONE, ZERO
     for bit in bin(n)[2:]:
@@ -168,13 +168,13 @@ class Steps(NamedTuple):
     noise: object
 
 
-def steps(slope, eta, n):
+def quadratic_steps(slope, eta, n):
     ratio = 1 - eta * slope
-    keep, pulls = geometric(ratio, n)
-    return Steps(eta * pulls, keep, eta * eta * geometric(ratio * ratio, n)[1])
+    keep, pulls = geometric_sums(ratio, n)
+    return Steps(eta * pulls, keep, eta * eta * geometric_sums(ratio * ratio, n)[1])
 
 
-def kept(scale, rate, keep):
+def kept_share(scale, rate, keep):
     """1 - scale rate = 1 - scale + scale keep, in a batch by what cancels less."""
     found = 1 - scale * rate
     if not isinstance(found, Many):
@@ -192,11 +192,11 @@ def cohort_step(kinds, slopes, tilts, variance, S, walks, scale, tilt=ZERO):
     moves = [walk.pull * tilt for walk, tilt in zip(walks, tilts)]
     rest = walks[0].pull  # so that nothing is left of tilts that add up to 0 where pulls are alike
     apart = (w * (walk.pull - rest) * t for w, walk, t in zip(share, walks, tilts))
-    mean = plus(sum(apart, ZERO), times(rest, tilt))
+    mean = add_terms(sum(apart, ZERO), multiply(rest, tilt))
     rate, rests = (
         sum(w * a for w, a in zip(share, each)) for each in (rates, [w.keep for w in walks])
     )
-    keep = kept(scale, rate, rests)
+    keep = kept_share(scale, rate, rests)
     fresh = sum((w * walk.noise for w, walk in zip(share, walks)), ZERO) * variance / S
     found = Spread(keep * keep, ZERO, ZERO, scale * scale * fresh)
     left = Fraction(N - S, N - 1) / S if N > 1 else ZERO  # of the variance between clients

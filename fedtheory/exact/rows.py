@@ -24,7 +24,7 @@ class Rows:
         return *map(np.concatenate, (self.to, self.of)), np.concatenate(self.value)
 
 
-def joined(row, count, one, other):
+def join_entries(row, count, one, other):
     """Each entry of row one[n] with each of row other[n], of so many rows: (n, entry, entry)."""
     count = np.bincount(row, minlength=count)
     begin = np.cumsum(count) - count
@@ -35,11 +35,11 @@ def joined(row, count, one, other):
     return n, begin[one][n] + within // width, begin[other][n] + within % width
 
 
-def products(rows, place, to, one, other, weight):
+def row_products(rows, place, to, one, other, weight):
     """What the pairs `to` gain of which pairs: weight times what row `one` reads times what row
     `other` does; (to, of, value)."""
     row, column, value = rows.entries()
-    n, left, right = joined(row, rows.count, one, other)
+    n, left, right = join_entries(row, rows.count, one, other)
     key = to[n] * place.size + place[column[left], column[right]]
     order = np.argsort(key, kind="stable")
     n, left, right, key = n[order], left[order], right[order], key[order]

@@ -6,7 +6,7 @@ from typing import NamedTuple
 import numpy as np
 
 from fedtheory.exact.maps import ROUNDING
-from fedtheory.exact.moments import shared_out, squares
+from fedtheory.exact.moments import second_moments, shared_out
 
 
 class Single(NamedTuple):
@@ -25,7 +25,7 @@ class Single(NamedTuple):
     def gain(self, m, C):
         """sum_n w_n (E_n C E_n' + (E_n m + e_n)(E_n m + e_n)') in all rows."""
         rows, read, left = self.rows, self.columns, self.left
-        inner = squares(self.weight, self.B, self.b, m[read], C[read[:, None], read])
+        inner = second_moments(self.weight, self.B, self.b, m[read], C[read[:, None], read])
         beside, out = left @ inner, np.empty_like(C)
         out[rows[:, None], rows], out[self.others[:, None], rows] = inner, beside
         out[rows[:, None], self.others] = beside.T
@@ -33,7 +33,7 @@ class Single(NamedTuple):
         return out
 
 
-def picked(E):
+def pick_rows(E):
     """Rows of E (r, .) of which all others are sums: (these, the others, how)."""
     from scipy.linalg import qr, solve_triangular
 
@@ -47,7 +47,7 @@ def picked(E):
     return these, others, scale[others, None] * left / scale[these]
 
 
-def singles(found, s, U):
+def single_deviations(found, s, U):
     """The deviations of each client as one; `found` are (client, *entries)."""
     k, clients = U.shape[1], sorted({each[0] for each in found})
     made = [None] * len(clients)
@@ -62,7 +62,7 @@ def singles(found, s, U):
                 E[here(rows), e, here(columns)], E[here(at), e, -1] = entries, level
             E[s:] = np.tensordot(U[i].T, E[s:], 1)
             E[:, :, s:-1] = E[:, :, s:-1] @ U[i]
-            these, others, left = picked(E.reshape(s + k, -1))
+            these, others, left = pick_rows(E.reshape(s + k, -1))
             B, weight = E[these], np.array([each[0] for each in mine])
             read = np.flatnonzero(B[:, :, :-1].any(axis=(0, 1)))
             inner = np.ascontiguousarray(B[:, :, read])

@@ -12,7 +12,7 @@ import numpy as np
 SAME = 1e-12  # next to the largest, an answer that is foretold is as near as this
 
 
-def bases(problem, clients):
+def client_bases(problem, clients):
     """Client -> the basis in which its gradient mixes no coordinates."""
     found = {}
     for i in sorted(set(clients)):
@@ -22,11 +22,11 @@ def bases(problem, clients):
     return found
 
 
-def answers(prober, clients, asked, last):
+def noise_answers(prober, clients, asked, last):
     """The answers (rows d, d) to noise at each request, one after the other, or None where they are
     not of this form. `asked` are the arguments of `Prober.impulses`, `last` a request that no
     gradient follows."""
-    U = bases(prober.batch.machine.trained, clients)
+    U = client_bases(prober.batch.machine.trained, clients)
     sign = np.random.default_rng(7).choice([-1.0, 1.0], prober.d) * np.arange(1.0, prober.d + 1)
     cohorts, works, ordinals, levels, rows = asked
     one = slice(last, last + 1)

@@ -17,18 +17,18 @@ from typing import NamedTuple
 import numpy as np
 
 from fedtheory.enclosure.arithmetic import Many, vector
-from fedtheory.enclosure.work import counted, spend
+from fedtheory.enclosure.work import count_ways, spend
 from fedtheory.exact import cohorts
 from fedtheory.exact.kernels import (
     Count,
     Kernels,
-    copied,
-    counts,
+    copy_memory,
+    count_vector,
     of_library,
     refuse_floats,
-    stacked,
+    stack_memories,
 )
-from fedtheory.exact.watching import Passed, Track, passed
+from fedtheory.exact.watching import Passed, Track, record_if_watched
 
 ONE = Fraction(1)
 AT_X = -1  # the number of the step whose gradient is taken at x, before any
@@ -70,19 +70,19 @@ class Trace(NamedTuple):
     after: tuple  # the state
 
 
-def uniform(N, S, steps):
+def uniform_cohorts(N, S, steps):
     """[(probability, cohort, work)]: cohorts of S clients without replacement, all doing the same
     steps."""
     return [
         (Fraction(1, comb(N, S)), cohort, (steps,) * S)
-        for cohort in counted(combinations(range(1, N + 1), S))
+        for cohort in count_ways(combinations(range(1, N + 1), S))
     ]
 
 
 def by_weight(p, S, steps):
     """[(probability, cohort, work)]: S draws with replacement, of clients with probabilities p."""
     found = []
-    for cohort in counted(combinations_with_replacement(range(1, len(p) + 1), S)):
+    for cohort in count_ways(combinations_with_replacement(range(1, len(p) + 1), S)):
         chance = Fraction(factorial(S))
         for i in sorted({*cohort}):
             times = cohort.count(i)
@@ -136,7 +136,7 @@ class Rounds:
             y, memory = self.zero.copy(), k.local(self.losses.d, self.layers, h)
             k.local_start(state, i, y, fresh.copy(), memory, h)
             found.append((q, Walk((y,), (), (), fresh, memory)))
-        found = self._stepped(
+        found = self._take_steps(
             found,
             i,
             steps,
@@ -147,13 +147,13 @@ class Rounds:
             refuse_floats((walk.points[-1], *walk.memory), f"a step of {self.method.name}")
         return found
 
-    def _stepped(self, walks, i, steps, kernel):
+    def _take_steps(self, walks, i, steps, kernel):
         for step in range(steps):
             longer = []
             for p, walk in walks:
                 spend(A_STEP)
                 for q, g, estimate in self.estimates(i, step, walk.points[-1]):
-                    y, memory = walk.points[-1].copy(), copied(walk.memory)
+                    y, memory = walk.points[-1].copy(), copy_memory(walk.memory)
                     kernel(step, y, estimate.copy(), memory)
                     longer.append(
                         (
@@ -176,9 +176,9 @@ class Rounds:
         asked = self.method.asks(self.method.server_grad, h)
         at_x = self.estimates(0, AT_X, state.x, asked)
         for p, _, g in at_x:
-            begun, known = copied(state), {}
+            begun, known = copy_memory(state), {}
             k.begin(begun, self.t, g.copy(), h)
-            kept = copied(begun) if self.doubted else begun
+            kept = copy_memory(begun) if self.doubted else begun
             for chance, cohort, work in law:
                 members = list(dict.fromkeys(zip(cohort, work)))  # a client drawn twice walks once
                 for i, steps in members:
@@ -188,17 +188,17 @@ class Rounds:
                             known[first, steps] = walks(begun, first, steps)
                             cohorts.require_unwritten(self.method, kept, begun)
                         known[i, steps] = known[first, steps]
-                for ways in counted(product(*(known[key] for key in members))):
+                for ways in count_ways(product(*(known[key] for key in members))):
                     q, walk = p * chance, dict(zip(members, (walk for _, walk in ways)))
                     for part, _ in ways:
                         q = q * part
                     chosen = tuple(walk[key] for key in zip(cohort, work))
-                    found += self._closed(state, begun, q, cohort, work, chosen)
+                    found += self._close_round(state, begun, q, cohort, work, chosen)
         if found:
-            passed(lambda: self._told(found, at_x[0][2] if asked else None))
+            record_if_watched(lambda: self._record_first(found, at_x[0][2] if asked else None))
         return found
 
-    def _told(self, found, central):
+    def _record_first(self, found, central):
         """The first way that a round went, for whoever watches."""
         chance, trace = found[0]
         fresh = self.method.asks(self.method.client_grad, self.h)
@@ -211,13 +211,13 @@ class Rounds:
         ends = trace.before.x, trace.after.x, trace.before, trace.after
         return Passed("round", self.t, chance, len(found), tracks, *ends)
 
-    def _closed(self, before, begun, q, cohort, work, walks):
+    def _close_round(self, before, begun, q, cohort, work, walks):
         """A cohort that has walked: aggregation, the server's steps, the end."""
-        k, h, state = self.kernels, self.h, copied(begun)
+        k, h, state = self.kernels, self.h, copy_memory(begun)
         self._aggregate(state, cohort, work, walks)
         exact = self.doubted and not any(isinstance(n, Many) for n in state.x)
         for order in cohorts.orders(len(walks)) if exact else ():
-            other = copied(begun)
+            other = copy_memory(begun)
             self._aggregate(other, *([each[n] for n in order] for each in (cohort, work, walks)))
             cohorts.require_set(self.method, state, other)
         middle, ways = state.x.copy(), [(q, Walk((self._server_at(state),), (), (), None, state))]
@@ -226,7 +226,7 @@ class Rounds:
             k.server_step(memory, number, g, h)
             w[:] = self._server_at(memory)
 
-        for chance, walk in self._stepped(ways, 0, self.server_steps, step):
+        for chance, walk in self._take_steps(ways, 0, self.server_steps, step):
             after = walk.memory
             k.end(after, h)
             refuse_floats(after, f"a round of {self.method.name}")
@@ -239,11 +239,11 @@ class Rounds:
         if walks:
             self.kernels.aggregate(
                 state,
-                counts(cohort),
-                counts(work),
+                count_vector(cohort),
+                count_vector(work),
                 self.p,
                 np.stack([walk.points[-1] for walk in walks]),
-                stacked([walk.memory for walk in walks]),
+                stack_memories([walk.memory for walk in walks]),
                 self.h,
             )
 
@@ -257,7 +257,7 @@ class Rounds:
         return [(p, trace.after) for p, trace in self.of(state, law)]
 
 
-def followed(after, law, start, T, kept=lambda state: state, at=lambda t: None):
+def follow_rounds(after, law, start, T, kept=lambda state: state, at=lambda t: None):
     """Levels t = 0, ..., T of [(probability, (x_0, ..., x_t), state)]: all ways that T rounds can
     go, each to `after(state, law)`; `kept` is what is kept of a state's numbers, which grow. `at`
     is told which round begins."""
@@ -275,6 +275,6 @@ def followed(after, law, start, T, kept=lambda state: state, at=lambda t: None):
     return levels
 
 
-def expectation(ways, value):
+def expect_over(ways, value):
     """Mean of `value(trace)` over [(probability, trace)]."""
     return sum(p * value(trace) for p, trace in ways)

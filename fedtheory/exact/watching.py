@@ -36,7 +36,7 @@ class Passed(NamedTuple):
 
 
 @contextmanager
-def watching():
+def record_paths():
     """What is passed while it lasts, in order.
 
     >>> from fedtheory.exact.watching import passed, watching
@@ -53,12 +53,12 @@ def watching():
         _watched.reset(token)
 
 
-def watched():
+def is_watched():
     """Whether somebody watches."""
     return _watched.get() is not None
 
 
-def passed(told):
+def record_if_watched(told):
     """Keep what `told()` says, if somebody watches."""
     seen = _watched.get()
     if seen is not None and len(seen) < MOST:
@@ -71,19 +71,21 @@ def one_way(seen):
     found = []
     for each in seen:
         last = found[-1] if found else None
-        if last is None or each.before is last.after or _next(each, last):
+        if last is None or each.before is last.after or _follows_round(each, last):
             found.append(each)
-        elif all(each.what != one.what for one in found) and any(_next(each, one) for one in found):
+        elif all(each.what != one.what for one in found) and any(
+            _follows_round(each, one) for one in found
+        ):
             found.append(each)
     return found
 
 
-def _next(each, last):
+def _follows_round(each, last):
     """Whether a round is the one after another."""
-    return each.number == last.number + 1 and _same(each.start, last.end)
+    return each.number == last.number + 1 and _same_point(each.start, last.end)
 
 
-def _same(one, other):
+def _same_point(one, other):
     """Whether two points are one, as far as enclosures tell."""
     ends = [(*pair(a), *pair(b)) for a, b in zip(one, other)]
     return len(one) == len(other) and all(a <= d and c <= b for a, b, c, d in ends)

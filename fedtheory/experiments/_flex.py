@@ -51,7 +51,7 @@ CHOSEN = {
 }
 
 
-def request(scale, data, scheme, N, split, rounds, seed, **more):
+def build_request(scale, data, scheme, N, split, rounds, seed, **more):
     """One run; `shifts` are the rounds at which the rate begins anew."""
     told, shifts = PLACES[scale][data], more.pop("shifts", [])
     eta = staircase(told["eta_0"], rounds, shifts)

@@ -18,7 +18,7 @@ from fedtheory import private
 from fedtheory.data.formats.arrays import npz
 from fedtheory.errors import InvalidInput
 from fedtheory.files import write
-from fedtheory.runs.running import threads
+from fedtheory.runs.running import thread_count
 
 try:
     import fcntl
@@ -33,11 +33,11 @@ def name(*content):
     return hashlib.sha256("\0".join(content).encode()).hexdigest()[:32]
 
 
-def found(folder, name):
+def find_arrays(folder, name):
     """The arrays of a part that was worked out before, or None."""
     try:
         content = (private.folder() / folder / f"{name}.npz").read_bytes()
-        content = private.opened(name, content)
+        content = private.unseal(name, content)
         return None if content is None else npz(io.BytesIO(content), name, LARGEST)
     except (OSError, RuntimeError, InvalidInput):
         return None
@@ -49,7 +49,7 @@ def keep(folder, name, arrays):
     np.savez_compressed(stream, **dict(sorted(arrays.items())))
     try:
         place = private.folder() / folder / f"{name}.npz"
-        write(place, private.sealed(name, stream.getvalue()), 0o600)
+        write(place, private.seal(name, stream.getvalue()), 0o600)
     except (OSError, RuntimeError):
         pass
 
@@ -57,12 +57,12 @@ def keep(folder, name, arrays):
 def one(folder, name, work, wait=True):
     """The arrays of a part, kept or worked out now; None where another is at it, unless its end is to
     be waited for."""
-    arrays = found(folder, name)
+    arrays = find_arrays(folder, name)
     if arrays is None:
         with alone(folder, name, wait) as mine:
             if not mine:
                 return None
-            arrays = found(folder, name)  # by whoever was at it
+            arrays = find_arrays(folder, name)  # by whoever was at it
             if arrays is None:
                 arrays = work()
                 keep(folder, name, arrays)
@@ -97,7 +97,7 @@ def alone(folder, name, wait):
 def several(folder, parts, progress: Callable = lambda done, total: None):
     """{name: arrays} of parts {name: what works it out}, by as many threads as there are cores; what
     others are at is left for last."""
-    pool, made = ThreadPoolExecutor(threads()), {}
+    pool, made = ThreadPoolExecutor(thread_count()), {}
     try:
         for wait in (False, True):
             left = [name for name in parts if name not in made]

@@ -13,7 +13,7 @@ from fedtheory import networks, private, sources
 from fedtheory.data import _sets, partition
 from fedtheory.errors import InvalidInput
 from fedtheory.experiments import _kept, _training
-from fedtheory.experiments._samples import written
+from fedtheory.experiments._samples import request_text
 
 FOLDER = "runs"
 
@@ -29,8 +29,8 @@ def key(request):
     named |= {f"fedtheory.data.partition.{how}" for how in _partitions(request)}
     if isinstance(request["net"], str):  # a name says no file: all of them count
         named |= {f"fedtheory.networks.{n}" for _, n, _ in pkgutil.iter_modules(networks.__path__)}
-    reached = sources.digest(frozenset(named), False)
-    return _kept.name(written(request), reached)
+    reached = sources.digest_of_reach(frozenset(named), False)
+    return _kept.name(request_text(request), reached)
 
 
 def _partitions(request):
@@ -38,26 +38,26 @@ def _partitions(request):
     return [how for how in asked if how in partition.__all__]
 
 
-def kept(request):
+def load_run(request):
     """The arrays of a run that was carried out before, or None."""
-    return _kept.found(FOLDER, key(request))
+    return _kept.find_arrays(FOLDER, key(request))
 
 
 def one(request):
     """The arrays of a run, kept or carried out now."""
-    return _kept.one(FOLDER, key(request), lambda: _carried(request))
+    return _kept.one(FOLDER, key(request), lambda: _carry_out(request))
 
 
-def _carried(request):
+def _carry_out(request):
     """The arrays of a run, from where it was killed."""
     midway = _midway(request)
     try:
-        found = _training.trained(request, midway)
+        found = _training.train(request, midway)
     except InvalidInput:
         if midway is None or not midway.exists():
             raise
         midway.unlink()  # what is broken counts as absent
-        found = _training.trained(request, midway)
+        found = _training.train(request, midway)
     if midway is not None:
         midway.unlink(missing_ok=True)
     return found
@@ -68,26 +68,26 @@ def _midway(request):
     try:
         folder = private.folder() / FOLDER
         folder.mkdir(mode=0o700, exist_ok=True)
-        return private.owned(folder) / f"{key(request)}.midway.npz"
+        return private.check_owner(folder) / f"{key(request)}.midway.npz"
     except (OSError, RuntimeError):
         return None
 
 
 def several(requests, progress: Callable = lambda done, total: None):
     """[arrays of each run]. Runs of one problem come one after the other, so that it is made once."""
-    order = sorted(requests, key=lambda request: (_problem(request), written(request)))
-    runs = {key(request): partial(_carried, request) for request in order}
+    order = sorted(requests, key=lambda request: (_problem(request), request_text(request)))
+    runs = {key(request): partial(_carry_out, request) for request in order}
     found = _kept.several(FOLDER, runs, progress)
     return [found[key(request)] for request in requests]
 
 
 def _problem(request):
-    return written({name: request.get(name) for name in _training.PROBLEM})
+    return request_text({name: request.get(name) for name in _training.PROBLEM})
 
 
 def missing(requests):
     """The runs that are not kept."""
-    return list({written(r): r for r in requests if kept(r) is None}.values())
+    return list({request_text(r): r for r in requests if load_run(r) is None}.values())
 
 
 def possible(requests):
@@ -107,13 +107,13 @@ def possible(requests):
 
 def _absent(name):
     """Why a set cannot be loaded, from which files there are; '' if it can."""
-    record = _sets.known(name)
+    record = _sets.find_set(name)
     folder = _sets.folder_of()
     if not record.layouts:
         return ""
     if folder is None:
         return "no folder is named"
-    found, missing = _sets.located(record, folder)
+    found, missing = _sets.locate_set(record, folder)
     return "" if found else f"missing: {', '.join(missing)}"
 
 
@@ -122,9 +122,9 @@ def estimate(requests):
     network and measurement is timed over a few rounds."""
     left, total, paces = missing(requests), 0.0, {}
     for request in sorted(left, key=_training.work):
-        alike = written([request.get(name) for name in PACE])
+        alike = request_text([request.get(name) for name in PACE])
         if alike not in paces:
-            paces[alike] = _paced(request)
+            paces[alike] = _measure_pace(request)
         sample, measurement = paces[alike]
         total += sample * _training.work(request)
         total += measurement * (request["rounds"] // request["every"])
@@ -134,7 +134,7 @@ def estimate(requests):
 PACE = ("net", "side", "set", "batch", "measure")  # what runs of one pace have in common
 
 
-def _paced(request):
+def _measure_pace(request):
     """Seconds of a core for a sample of a run, and for a measurement: the first run compiles and
     loads, the third has two rounds more than the second, the last is measured twice more."""
     took = []
@@ -145,7 +145,7 @@ def _paced(request):
             for name, value in request["hyper"].items()
         }
         begun = time.process_time()
-        _training.trained(short)
+        _training.train(short)
         took.append(time.process_time() - begun)
     samples = 2 * _training.work({**short, "rounds": 1})
     return max(took[2] - took[1], 1e-6) / samples, max(took[3] - took[2], 0.0) / 2

@@ -28,7 +28,7 @@ class Samples(NamedTuple):
     writers_test: np.ndarray | None
 
 
-def written(value):
+def request_text(value):
     """A request, or a part of it, as one text."""
     return json.dumps(value, sort_keys=True)
 
@@ -49,7 +49,7 @@ def samples(text, side=None, images=False, classes=None, places=None):
         few = lambda rows, marks: None if rows is None else rows[marks < classes]
         writers, writers_test = few(writers, y), few(writers_test, y_test)
         X, y, X_test, y_test = few(X, y), few(y, y), few(X_test, y_test), few(y_test, y_test)
-    tests = None if X_test is None else taken(small(X_test))  # which all problems share
+    tests = None if X_test is None else take_samples(small(X_test))  # which all problems share
     return Samples(small(X), y, writers, tests, y_test, writers_test)
 
 
@@ -64,7 +64,7 @@ def _as(X, images):
     return np.ascontiguousarray(np.moveaxis(square, 1, 3))
 
 
-def taken(X, rows=slice(None)):
+def take_samples(X, rows=slice(None)):
     """Some samples as problems take them: bytes as numbers of [0, 1]."""
     return LEVELS[X[rows]] if X.dtype == np.uint8 else X[rows]
 
@@ -86,21 +86,21 @@ def bags(found, places):
 
 
 @lru_cache(maxsize=2)
-def prepared(text):
+def prepare_problem(text):
     """The problem of what a request says of it."""
     told = json.loads(text)
     net = told["net"]
     images = isinstance(net, str) and len(NETWORKS[net].shape) == 3
     of = (told["side"], images, told["classes"])
-    found = samples(written(told["set"]), *of, told["places"])
+    found = samples(request_text(told["set"]), *of, told["places"])
     mine = _mine(found, told["apart"])
     marks = found.y if found.y.ndim == 1 else found.writers
     (how, options), *_ = told["split"].items()
     writers = None if found.writers is None else found.writers[mine]
-    split = divided(how, options, marks[mine], told["N"], told["seed"], writers)
+    split = divide_samples(how, options, marks[mine], told["N"], told["seed"], writers)
     common = dict(
         server=_server(told, split, found, mine, marks, of),
-        test=_tested(told["tested"], found, split),
+        test=_test_data(told["tested"], found, split),
         batch=told["batch"],
         batch_0=told["batch_0"],
         classes=told["classes"] or int(found.y.max()) + 1,
@@ -109,7 +109,7 @@ def prepared(text):
         dtype="float32",
     )
     rows = [mine[those] for those in split.rows]
-    clients = [taken(found.X, those) for those in rows], [found.y[those] for those in rows]
+    clients = [take_samples(found.X, those) for those in rows], [found.y[those] for those in rows]
     if isinstance(net, str):
         own = told["own"] and [getattr(layers, told["own"][0])(*told["own"][1:])]
         return network(net, *clients, server_layers=own, **common)
@@ -124,7 +124,7 @@ def _mine(found, apart):
     return np.flatnonzero((found.y if name == "label" else found.writers) == which)
 
 
-def divided(how, options, marks, N, seed, writers=None):
+def divide_samples(how, options, marks, N, seed, writers=None):
     """The Split that a request's words name."""
     options = dict(options)
     if "pareto" in options:
@@ -141,17 +141,17 @@ def _server(told, split, found, mine, marks, of):
     if how in ("rest", "all"):
         rows = np.arange(len(marks))
         rows = np.setdiff1d(rows, mine) if how == "rest" else rows
-        return taken(found.X, rows), found.y[rows]
+        return take_samples(found.X, rows), found.y[rows]
     if how == "server_other":
-        other = samples(written(told["other"]), *of)
+        other = samples(request_text(told["other"]), *of)
         rows = partition.server_other(other.y, **options, seed=told["seed"])
-        return taken(other.X, rows), other.y[rows]
+        return take_samples(other.X, rows), other.y[rows]
     source = split if how == "server_from_clients" else marks[mine]
     rows = mine[getattr(partition, how)(source, **options, seed=told["seed"])]
-    return taken(found.X, rows), found.y[rows]
+    return take_samples(found.X, rows), found.y[rows]
 
 
-def _tested(tested, found, split):
+def _test_data(tested, found, split):
     """The test data, or some of them."""
     if tested is None:
         return found.X_test, found.y_test

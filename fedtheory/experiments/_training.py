@@ -30,7 +30,7 @@ from threading import RLock
 
 import numpy as np
 
-from fedtheory.experiments._samples import prepared, written
+from fedtheory.experiments._samples import prepare_problem, request_text
 from fedtheory.participation import Arrival, Participation
 from fedtheory.participation.traces import traces
 from fedtheory.runs.running import run
@@ -44,11 +44,11 @@ MEASURE = ("test_accuracy", "test_loss")
 MAKING = RLock()  # of threads that need the same data, one makes them
 
 
-def trained(request, checkpoint=None):
+def train(request, checkpoint=None):
     """{name: array} of a run: each metric at `rounds`, those at which it was measured. What a killed
     process left at the path `checkpoint` is gone on with."""
     with MAKING:
-        problem = prepared(written({name: request.get(name) for name in PROBLEM}))
+        problem = prepare_problem(request_text({name: request.get(name) for name in PROBLEM}))
     names = tuple(request.get("measure", MEASURE))
     found = run(
         problem,

@@ -19,14 +19,14 @@ SIZES = {
 }
 
 
-def request(scale, data, joining, before, reboot, seed):
+def build_request(scale, data, joining, before, reboot, seed):
     """`joining` are the rounds at which the last devices join, one each. The run goes on until the
     next device joins after `before` have, and is tested on the devices that are there then."""
     told, joining = SIZES[scale], list(joining)
     ends = [*joining, joining[-1] + told["horizon"]]
     there = N - len(joining) + before
     rounds = ends[min(before, len(joining))]
-    return _flex.request(
+    return _flex.build_request(
         scale,
         data,
         "C",
@@ -98,7 +98,7 @@ EXPERIMENT = Experiment(
     },
     tuning={},
     figures=dict(table4=table4, fig4=fig4, fig5=fig5),
-    request=request,
+    request=build_request,
     seeds=dict(smoke=2, quick=5, paper=5),
     judges="which reboot is the sooner; no printed number of rounds",
 )

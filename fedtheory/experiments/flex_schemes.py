@@ -13,9 +13,9 @@ SIZES = {
 }
 
 
-def request(scale, data, split, count, scheme, seed):
+def build_request(scale, data, split, count, scheme, seed):
     N, rounds, _ = SIZES[scale][data]
-    return _flex.request(
+    return _flex.build_request(
         scale,
         data,
         scheme,
@@ -75,7 +75,7 @@ EXPERIMENT = Experiment(
     },
     tuning={},
     figures=dict(table3a=table3a, table3b=table3b, fig3=fig3),
-    request=request,
+    request=build_request,
     seeds=dict(smoke=2, quick=5, paper=5),
     judges="orders of the schemes; no printed gain",
 )

@@ -108,7 +108,7 @@ GAMMAS = (0.5, 1.0, 1.5, 2.0)
 METHODS = {"FL": "fedavg", "DS": "data_sharing", "FSL": "fsl", "FSL-p": "fsl_parallel"}
 
 
-def request(
+def build_request(
     scale, place, method, C, seed, gamma=1.0, rate="base", per=None, S=None, start=None, watch=False
 ):
     """One run: `per` samples of each class at the server, `start` says whether it learns before (by
@@ -253,7 +253,7 @@ EXPERIMENT = Experiment(
     },
     tuning={},
     figures=FIGURES,
-    request=request,
+    request=build_request,
     seeds=SEEDS,
     judges="what compares methods on the same data; not what tells EMNIST from CIFAR-10, nor what rests on a convolution",
 )

@@ -130,7 +130,7 @@ def server_of(told, method, per=None):
     return {"server_from_clients": dict(c=told["c"], s=told["s"])}, told["c"] * told["s"]
 
 
-def request(scale, place, method, C, eta_l, seed, gamma=1.0, alpha=0.01, per=None):
+def build_request(scale, place, method, C, eta_l, seed, gamma=1.0, alpha=0.01, per=None):
     """One run. Methods that have no server of their own see the same clients."""
     told = PLACES[scale][place]
     rounds, every = LENGTHS[scale]
@@ -203,7 +203,7 @@ EXPERIMENT = Experiment(
         "of FSL lay at the end, so what rests on the grid alone is not judged there",
     },
     figures={place: partial(fig5, place) for place in SETS},
-    request=request,
+    request=build_request,
     seeds=SEEDS,
     judges="what compares methods on the same data; not what tells EMNIST from CIFAR-10, nor what rests on a convolution",
 )

@@ -93,7 +93,7 @@ METHODS = {"FL": "fedavg", "DS": "data_sharing", "FSL": "fsl", "DSL": "dsl"}
 BOTH = ("FSL", "DSL")
 
 
-def request(scale, place, method, seed, per=None, C=2, E_s=1, ratio=1.0, start=True, many=1):
+def build_request(scale, place, method, seed, per=None, C=2, E_s=1, ratio=1.0, start=True, many=1):
     """One run: eta_0 is `ratio` times eta_l; `many` times the clients share the same samples."""
     told = PLACES[scale][place]
     rounds, every = LENGTHS[scale]
@@ -210,7 +210,7 @@ EXPERIMENT = Experiment(
     },
     tuning={},
     figures=FIGURES,
-    request=request,
+    request=build_request,
     seeds=SEEDS,
     judges="what compares methods on the same data; not what rests on a convolution",
 )

@@ -17,8 +17,8 @@ PLACES = {
 }
 
 
-def request(scale, method, seed, **arguments):
-    return fsl_scenario2.request(scale, PLACE, method, C, seed=seed, **arguments)
+def build_request(scale, method, seed, **arguments):
+    return fsl_scenario2.build_request(scale, PLACE, method, C, seed=seed, **arguments)
 
 
 def samples(scale, method, per):
@@ -70,7 +70,7 @@ EXPERIMENT = Experiment(
         "alpha, gamma, eta_l": "by final test accuracy, the mean over seeds, as the table says"
     },
     figures=dict(table1=table1),
-    request=request,
+    request=build_request,
     seeds=dict(smoke=2, quick=5, paper=5),
     judges="what compares methods and sizes; no printed number, which only CIFAR-10 can judge",
 )

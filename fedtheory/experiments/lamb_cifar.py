@@ -71,7 +71,7 @@ PLACES = {
 SAMPLES = 50_000
 
 
-def request(scale, net, split, clients, epochs, method, alpha, lambda_, seed):
+def build_request(scale, net, split, clients, epochs, method, alpha, lambda_, seed):
     told = PLACES[scale]
     steps = told["steps"] or SAMPLES // clients // told["batch"]
     return dict(
@@ -134,7 +134,7 @@ EXPERIMENT = Experiment(
         "judged there"
     },
     figures=dict(fig3=fig3, fig4=fig4),
-    request=request,
+    request=build_request,
     seeds=dict(smoke=2, quick=5, paper=5),
     judges="the CNN's sentences; ResNet's at the scale paper alone, where each method has its own rate",
 )

@@ -63,7 +63,7 @@ EPOCHS = (1, 5)
 METHODS = tuple(_lamb.METHODS)
 
 
-def request(scale, net, method, epochs, alpha, lambda_, seed):
+def build_request(scale, net, method, epochs, alpha, lambda_, seed):
     told = PLACES[scale]
     return dict(
         set=told["set"],
@@ -119,7 +119,7 @@ EXPERIMENT = Experiment(
     tuning=_lamb.TUNING
     | {"lambda of the CNN below the scale paper": "of 0 and 0.1: a quarter of the runs is saved"},
     figures=dict(fig2=fig2),
-    request=request,
+    request=build_request,
     seeds=SEEDS,
     judges="orders of the methods on both networks; no printed accuracy",
 )

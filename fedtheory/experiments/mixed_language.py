@@ -22,7 +22,7 @@ PLACES = {
 }  # fmt: skip
 
 
-def request(scale, task, method, seed, tested=None, K=None, rate=1.0, seen=False):
+def build_request(scale, task, method, seed, tested=None, K=None, rate=1.0, seen=False):
     """`tested` is the source of the test data (both if absent), `rate` a multiple of eta."""
     told = PLACES[scale]
     steps = 1 if seen else K or told["K"]
@@ -79,7 +79,7 @@ def rates(scale):
     }
 
 
-def seen(scale):
+def trajectory_runs(scale):
     """Figure 4 and table 2: G_t and B_t along parallel training."""
     return {("language", "PT"): dict(method="PT", seen=True)}
 
@@ -106,8 +106,8 @@ EXPERIMENT = Experiment(
         "test data": "of both sources: the mean of what is measured on each",
     },
     tuning={},
-    figures=dict(curves=curves, steps=steps, rates=rates, seen=seen),
-    request=request,
+    figures=dict(curves=curves, steps=steps, rates=rates, seen=trajectory_runs),
+    request=build_request,
     seeds=dict(smoke=2, quick=5, paper=5),
     judges="how the ways of mixing compare; no printed accuracy, and no printed rate",
 )

@@ -25,7 +25,7 @@ PLACES = {
 MEASURE = ["test_recall", "test_loss", "loss"]
 
 
-def request(scale, task, method, seed, eta_s=1.0, adam=False, seen=False):
+def build_request(scale, task, method, seed, eta_s=1.0, adam=False, seen=False):
     """`adam`: the server's optimiser, with its rate eta_s."""
     told = PLACES[scale]
     steps = 1 if seen else told["K"]
@@ -73,7 +73,7 @@ def adam(scale):
     return found
 
 
-def seen(scale):
+def trajectory_runs(scale):
     """Figure 4 and table 2: G_t and B_t along parallel training."""
     return {("movies", "PT"): dict(method="PT", seen=True)}
 
@@ -101,8 +101,8 @@ EXPERIMENT = Experiment(
         "eta_s of figure 12": "each optimiser's best of its grid, by the loss at the end; 0.001 was added after Adam's "
         "best lay at the lower end of the other three"
     },
-    figures=dict(curves=curves, adam=adam, seen=seen),
-    request=request,
+    figures=dict(curves=curves, adam=adam, seen=trajectory_runs),
+    request=build_request,
     seeds=dict(smoke=2, quick=5, paper=5),
     judges="how the ways of mixing compare; no printed recall",
 )

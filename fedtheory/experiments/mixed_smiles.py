@@ -21,7 +21,7 @@ PLACES = {
 }  # fmt: skip
 
 
-def request(scale, task, method, seed, B_c=None, K=None, seen=False):
+def build_request(scale, task, method, seed, B_c=None, K=None, seen=False):
     """`K` steps of a size such that eta K stays; `seen`: G_t and B_t are measured, one step a round."""
     told = PLACES[scale]
     steps = 1 if seen else K or told["K"]
@@ -70,7 +70,7 @@ def steps(scale):
     }
 
 
-def seen(scale):
+def trajectory_runs(scale):
     """Figure 4 and table 2: G_t and B_t along parallel training."""
     return {("smile", "PT"): dict(method="PT", seen=True)}
 
@@ -96,8 +96,8 @@ EXPERIMENT = Experiment(
         "trials": "5",
     },
     tuning={},
-    figures=dict(curves=curves, batches=batches, steps=steps, seen=seen),
-    request=request,
+    figures=dict(curves=curves, batches=batches, steps=steps, seen=trajectory_runs),
+    request=build_request,
     seeds=dict(smoke=2, quick=5, paper=5),
     judges="how the ways of mixing compare; no printed AUC",
 )

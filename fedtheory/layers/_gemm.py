@@ -4,9 +4,9 @@
 import numpy as np
 
 from fedtheory.jit import jit
-from fedtheory.layers._runs import added
+from fedtheory.layers._runs import add_run
 from fedtheory.layers._tiles import ROWS, TERMS, Places, Sums, add_products
-from fedtheory.layers._turns import turned
+from fedtheory.layers._turns import transpose_matrix
 
 STRIP = 64  # columns of a B that is turned, at a time
 BLOCK = 8 * ROWS[0]  # rows of an A that is turned, at a time: neighbours share what memory gives
@@ -33,7 +33,7 @@ def _products(A, turned_a, B, turned_b, start, skip, C):
         count = min(STRIP, columns - j)
         for low in range(0, max(k, 1), TERMS):
             some = min(TERMS, k - low)
-            turned(B, j * wide + low, wide, count, some, room, 0, count)
+            transpose_matrix(B, j * wide + low, wide, count, some, room, 0, count)
             sums = Sums(A, down, 0, along, room, count, 1, some)
             first = Places(C, columns, start[0 if skip else j :], skip)
             places = first if low == 0 else Places(C, columns, C, columns)
@@ -59,7 +59,7 @@ def affine(A, B, b, C):
 def add_rows(D, rows, columns, b):
     """b += the sum of the rows of D, which is flat."""
     for r in range(rows):
-        added(D, r * columns, b, 0, columns)
+        add_run(D, r * columns, b, 0, columns)
 
 
 @jit

@@ -22,7 +22,7 @@ class Steps(NamedTuple):
     tile: int  # a tile and the next
 
 
-def _turned(d):
+def _transpose(d):
     return [list(line) for line in zip(*d)]
 
 
@@ -49,11 +49,11 @@ def _total(builder, terms):
         elif abs(by) == 1:
             total = (builder.fsub if by < 0 else builder.fadd)(total, value)
         else:
-            total = builder.call(_fused(builder.module, value.type), [many, value, total])
+            total = builder.call(_fused_multiply(builder.module, value.type), [many, value, total])
     return total
 
 
-def _fused(module, vector):
+def _fused_multiply(module, vector):
     kind = "f32" if isinstance(vector.element, ir.FloatType) else "f64"
     name = f"llvm.fmuladd.v{vector.count}{kind}"
     return cgutils.get_or_insert_function(module, ir.FunctionType(vector, [vector] * 3), name)
@@ -63,7 +63,7 @@ def _product(builder, P, d):
     """P d, where d is a list of vectors. What two columns, or two rows, of P have in common is made
     once: sums and differences of numbers go in, or come out, in pairs."""
     d, P = list(d), [list(row) for row in P]
-    for k, l in _pairs(_turned(P)).items():
+    for k, l in _pairs(_transpose(P)).items():
         d[k], d[l] = builder.fadd(d[k], d[l]), builder.fsub(d[k], d[l])
         for row in P:
             row[k], row[l] = (row[k], 0) if row[k] == row[l] else (0, row[k])
@@ -100,8 +100,8 @@ def _function(module, real, P, adds):
         return [[place(i, j) for j in range(size)] for i in range(size)]
 
     def work(tile, offset, load, store):
-        columns = _turned(runs(A, *read, len(P[0]), tile, offset))
-        d = _turned([_product(builder, P, [load(run) for run in column]) for column in columns])
+        columns = _transpose(runs(A, *read, len(P[0]), tile, offset))
+        d = _transpose([_product(builder, P, [load(run) for run in column]) for column in columns])
         start = load(builder.gep(b, [offset])) if adds == "b" else None
         for row, places in zip(d, runs(Z, down, along, step, len(P), tile, offset)):
             for value, run in zip(_product(builder, P, row), places):

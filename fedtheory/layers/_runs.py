@@ -17,7 +17,7 @@ def blank(Z, to, count):
 
 
 @jit
-def copied(A, at, Z, to, count):
+def copy_run(A, at, Z, to, count):
     """Z[to + c] = A[at + c]."""
     at, to = np.uint64(at), np.uint64(to)
     for c in range(np.uint64(count)):
@@ -25,14 +25,14 @@ def copied(A, at, Z, to, count):
 
 
 @jit
-def added(A, at, Z, to, count):
+def add_run(A, at, Z, to, count):
     at, to = np.uint64(at), np.uint64(to)
     for c in range(np.uint64(count)):
         Z[to + c] += A[at + c]
 
 
 @jit
-def multiplied(A, at, B, by, Z, to, count):
+def multiply_runs(A, at, B, by, Z, to, count):
     """Z[to + c] = A[at + c] B[by + c]."""
     at, by, to = np.uint64(at), np.uint64(by), np.uint64(to)
     for c in range(np.uint64(count)):

@@ -14,7 +14,7 @@ from numba.core import cgutils, types
 from numba.extending import intrinsic
 
 from fedtheory.jit import DISABLED, jit
-from fedtheory.layers._vectors import BYTES, WIDE, lanes_of, loads_and_stores, spread
+from fedtheory.layers._vectors import BYTES, WIDE, lanes_of, loads_and_stores, splat
 
 TERMS = 256  # of a strip of B at a time
 # How many rows a tile may have whose two vectors a row stand in registers.
@@ -95,7 +95,7 @@ def _function(module, real, rows, vectors):
             those = [load(place(terms, row, v), v + 1 == vectors) for v in range(vectors)]
             for r in range(rows):
                 one = builder.load(builder.gep(column, [far(r, down)]))
-                each = spread(builder, one, lanes)
+                each = splat(builder, one, lanes)
                 for v in range(vectors):
                     more = builder.call(fused, [each, those[v], builder.load(sums[r, v])])
                     builder.store(more, sums[r, v])

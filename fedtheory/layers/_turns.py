@@ -52,7 +52,7 @@ def _one_by_one(A, at, wide, rows, columns, Z, to, line):
 
 
 @jit
-def turned(A, at, wide, rows, columns, Z, to, line):
+def transpose_matrix(A, at, wide, rows, columns, Z, to, line):
     """Z[to + c line + r] = A[at + r wide + c]."""
     lanes = BYTES // A.itemsize
     high, long = rows - rows % lanes, columns - columns % lanes
@@ -64,4 +64,4 @@ def turned(A, at, wide, rows, columns, Z, to, line):
 
 
 if DISABLED:
-    turned = _one_by_one
+    transpose_matrix = _one_by_one

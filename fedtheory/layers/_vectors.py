@@ -30,7 +30,7 @@ def begins(context, builder, signature, arguments, which):
     return found
 
 
-def spread(builder, value, lanes):
+def splat(builder, value, lanes):
     """A vector whose numbers are all the same."""
     one = ir.Constant(ir.VectorType(value.type, lanes), ir.Undefined)
     one = builder.insert_element(one, value, ir.Constant(WORD, 0))
@@ -44,7 +44,7 @@ def loads_and_stores(builder, vector, last):
     lanes, module = vector.count, builder.module
     size = BYTES // lanes
     numbers = ir.Constant(ir.VectorType(WORD, lanes), [*range(lanes)])
-    mask = builder.icmp_signed("<", numbers, spread(builder, last, lanes))
+    mask = builder.icmp_signed("<", numbers, splat(builder, last, lanes))
     bits, pointer = ir.VectorType(ir.IntType(1), lanes), vector.as_pointer()
     tail = f"v{lanes}f{8 * size}.p0"
     align, nothing = ir.Constant(ir.IntType(32), size), ir.Constant(vector, [0.0] * lanes)

@@ -14,11 +14,11 @@ from typing import NamedTuple
 import numpy as np
 
 from fedtheory.jit import jit
-from fedtheory.layers._frames import framed, unframed
+from fedtheory.layers._frames import copy_into_frame, copy_out_of_frame
 from fedtheory.layers._maps import Steps, small_map
 from fedtheory.layers._runs import blank
 from fedtheory.layers._tiles import Places, Sums, add_products
-from fedtheory.layers._turns import turned
+from fedtheory.layers._turns import transpose_matrix
 
 SIDE, EDGE = 4, 6  # of a tile: outputs, and pixels
 PLACES = EDGE**2
@@ -113,7 +113,9 @@ def filters_first(w, channels, filters):
     """The weights with filters before channels."""
     found, count = np.empty(9 * channels * filters, w.dtype), channels * filters
     for window in range(9):
-        turned(w, window * count, filters, channels, filters, found, window * count, channels)
+        transpose_matrix(
+            w, window * count, filters, channels, filters, found, window * count, channels
+        )
     return found
 
 
@@ -141,7 +143,7 @@ def in_whole_tiles(copied, A, r, i, tall, across, border, wide, channels, room):
     """Where image r stands in whole tiles: by itself, or copied into `room` at its first line of tiles."""
     size = tall * across * channels
     if copied and i == 0:
-        framed(A, r * size, tall, across, border, 1, wide, channels, room)
+        copy_into_frame(A, r * size, tall, across, border, 1, wide, channels, room)
     return (room, 0) if copied else (A, r * size)
 
 
@@ -184,7 +186,7 @@ def make_outputs(o, field, M, low, lines, b, room, Z):
         at, to = n * field.wide * o.filters, to + SIDE * i * made.down
         to_outputs(M, at, got, target, to, made, field.wide, o.filters, b, 0)
         if field.clipped and i == field.high - 1:
-            unframed(room, 0, SIDE * field.wide, o.filters, Z, r * size, o.tall, o.across)
+            copy_out_of_frame(room, 0, SIDE * field.wide, o.filters, Z, r * size, o.tall, o.across)
 
 
 @jit
@@ -201,7 +203,7 @@ def make_slopes(o, field, V, low, lines, room, E):
         add_to_pixels(V, at, got, target, to, seen, field.wide, o.channels)
         if field.framed and i == field.high - 1:
             line = SIDE * field.wide + 2
-            unframed(room, o.border, line, o.channels, E, r * size, o.height, o.width)
+            copy_out_of_frame(room, o.border, line, o.channels, E, r * size, o.height, o.width)
 
 
 @jit

@@ -7,7 +7,7 @@ from fedtheory.network import Fitted, Layer
 
 
 @jit
-def filled(A, r, places, width, kept):
+def count_filled(A, r, places, width, kept):
     """How many places of sample r hold anything; kept marks them by 1."""
     count = 0
     for t in range(places):
@@ -23,7 +23,7 @@ def filled(A, r, places, width, kept):
 def forward(here):
     A, Z, places, width = here.A, here.Z, here.sizes[0], here.sizes[1]
     for r in range(A.shape[0]):
-        share = Z.dtype.type(1.0 / filled(A, r, places, width, here.kept))
+        share = Z.dtype.type(1.0 / count_filled(A, r, places, width, here.kept))
         for c in range(width):
             Z[r, c] = 0
         for t in range(places):
@@ -35,7 +35,7 @@ def forward(here):
 def backward(here):
     A, D, E, places, width = here.A, here.D, here.E, here.sizes[0], here.sizes[1]
     for r in range(E.shape[0]):
-        share = D.dtype.type(1.0 / filled(A, r, places, width, here.kept))
+        share = D.dtype.type(1.0 / count_filled(A, r, places, width, here.kept))
         for t in range(places):
             for c in range(width):
                 E[r, t * width + c] = share * D[r, c] * here.kept[r * places + t]

@@ -15,10 +15,10 @@ from fedtheory import arguments
 from fedtheory.errors import refuse
 from fedtheory.jit import jit
 from fedtheory.layers import _winograd
-from fedtheory.layers._frames import framed
+from fedtheory.layers._frames import copy_into_frame
 from fedtheory.layers._gemm import add_rows, he_normal, zeros
 from fedtheory.layers._tiles import Places, Sums, add_products
-from fedtheory.layers._turns import turned
+from fedtheory.layers._turns import transpose_matrix
 from fedtheory.network import Fitted, Layer, Parameter
 
 DEEP = 8  # channels, and filters, from which on tiles are worth their making
@@ -55,7 +55,7 @@ def turned_round(w, k, channels, outputs, V):
     count = channels * outputs
     for window in range(k * k):
         at = (k * k - 1 - window) * count
-        turned(w, at, outputs, channels, outputs, V, window * count, channels)
+        transpose_matrix(w, at, outputs, channels, outputs, V, window * count, channels)
 
 
 @jit
@@ -67,7 +67,7 @@ def add_windows(o, A, n, w, b, Z):
     for r in range(n):
         image, at = A, r * size
         if copy:
-            framed(A, at, o.height, o.width, o.border, o.apart, wide, o.channels, room)
+            copy_into_frame(A, at, o.height, o.width, o.border, o.apart, wide, o.channels, room)
             image, at = room, 0
         sums = Sums(image, o.channels * o.stride, line, 1, w, o.filters, o.k, o.k * o.channels)
         places, to = Places(Z, o.filters, b, 0), r * o.tall * o.across * o.filters
@@ -84,7 +84,7 @@ def add_by_weights(o, A, n, D, G):
     for r in range(n):
         image, at = A, r * size
         if copy:
-            framed(A, at, o.height, o.width, o.border, o.apart, wide, o.channels, room)
+            copy_into_frame(A, at, o.height, o.width, o.border, o.apart, wide, o.channels, room)
             image, at = room, 0
         sums = Sums(
             image, 1, line * o.stride, o.channels * o.stride, D, o.filters, o.tall, o.across
@@ -159,9 +159,12 @@ def conv(filters, kernel=3, stride=1, padding="same"):
     >>> ft.layers.conv(64, 3, padding="valid").fit((28, 28, 32)).shape
     (26, 26, 64)
     """
-    filters, kernel = arguments.whole("filters", filters, 1), arguments.whole("kernel", kernel, 1)
-    stride = arguments.whole("stride", stride, 1)
-    padding = arguments.word("padding", padding, ("same", "valid"))
+    filters, kernel = (
+        arguments.check_integer("filters", filters, 1),
+        arguments.check_integer("kernel", kernel, 1),
+    )
+    stride = arguments.check_integer("stride", stride, 1)
+    padding = arguments.check_word("padding", padding, ("same", "valid"))
     if padding == "same" and kernel % 2 == 0:
         refuse("kernel", "must be odd where padding is same", kernel)
     how = partial(fit, filters, kernel, stride, padding)

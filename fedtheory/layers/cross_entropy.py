@@ -87,7 +87,10 @@ def cross_entropy(classes, top=10):
     >>> ft.layers.cross_entropy(10).fit((10,)).shape
     (1,)
     """
-    classes, top = arguments.whole("classes", classes, 2), arguments.whole("top", top, 1)
+    classes, top = (
+        arguments.check_integer("classes", classes, 2),
+        arguments.check_integer("top", top, 1),
+    )
     return Layer("cross_entropy", forward, backward, partial(fit, classes, top), judge=judge)
 
 

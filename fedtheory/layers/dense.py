@@ -48,7 +48,7 @@ def dense(width, each=False):
     >>> [parameter.size for parameter in ft.layers.dense(10).fit((200,)).parameters]
     [2000, 10]
     """
-    width, each = arguments.whole("width", width, 1), arguments.flag("each", each)
+    width, each = arguments.check_integer("width", width, 1), arguments.check_flag("each", each)
     return Layer("dense", forward, backward, partial(fit, width, each), writes=True)
 
 

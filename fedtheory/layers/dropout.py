@@ -12,9 +12,9 @@ from math import prod
 from fedtheory import arguments
 from fedtheory.errors import refuse
 from fedtheory.jit import jit
-from fedtheory.layers._runs import copied, multiplied
+from fedtheory.layers._runs import copy_run, multiply_runs
 from fedtheory.network import Fitted, Layer
-from fedtheory.rng import masked
+from fedtheory.rng import fill_masked
 
 
 @jit
@@ -23,11 +23,11 @@ def forward(here):
     A, Z = here.A.reshape(n), here.Z.reshape(n)
     if here.training == 0:
         if A.ctypes.data != Z.ctypes.data:
-            copied(A, 0, Z, 0, n)
+            copy_run(A, 0, Z, 0, n)
         return
     p = here.numbers[0]
-    masked(here.draw, here.place, p, 1.0 / (1.0 - p), here.kept)
-    multiplied(A, 0, here.kept, 0, Z, 0, n)
+    fill_masked(here.draw, here.place, p, 1.0 / (1.0 - p), here.kept)
+    multiply_runs(A, 0, here.kept, 0, Z, 0, n)
 
 
 @jit
@@ -35,9 +35,9 @@ def backward(here):
     n = here.E.size
     D, E = here.D.reshape(here.D.size), here.E.reshape(n)
     if here.training:
-        multiplied(D, 0, here.kept, 0, E, 0, n)
+        multiply_runs(D, 0, here.kept, 0, E, 0, n)
     elif D.ctypes.data != E.ctypes.data:
-        copied(D, 0, E, 0, n)
+        copy_run(D, 0, E, 0, n)
 
 
 def fit(p, shape):
@@ -51,7 +51,7 @@ def dropout(p):
     >>> ft.layers.dropout(0.25).fit((13, 13, 64)).numbers
     (0.25,)
     """
-    p = arguments.real("p", p)
+    p = arguments.check_real("p", p)
     if p >= 1:
         refuse("p", "must be a probability below 1", p)
     return Layer("dropout", forward, backward, partial(fit, p), in_place=True, draws=True)

@@ -59,7 +59,10 @@ def embedding(rows, width):
     >>> ft.layers.embedding(40, 32).fit((100,)).shape
     (100, 32)
     """
-    rows, width = arguments.whole("rows", rows, 1), arguments.whole("width", width, 1)
+    rows, width = (
+        arguments.check_integer("rows", rows, 1),
+        arguments.check_integer("width", width, 1),
+    )
     how = partial(fit, rows, width)
     return Layer("embedding", forward, backward, how, admits=partial(admits, rows))
 

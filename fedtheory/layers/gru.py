@@ -110,7 +110,7 @@ def gru(units):
     >>> ft.layers.gru(64).fit((100, 32)).shape
     (100, 64)
     """
-    units = arguments.whole("units", units, 1)
+    units = arguments.check_integer("units", units, 1)
     return Layer("gru", forward, backward, partial(fit, units), reads_output=True)
 
 

@@ -79,8 +79,11 @@ def hinge(rows, width, margin=0.9, top=10, table="embedding"):
     >>> ft.layers.hinge(3952, 16).fit((16,)).shape
     (1,)
     """
-    rows, width = arguments.whole("rows", rows, 2), arguments.whole("width", width, 1)
-    margin, top = arguments.real("margin", margin), arguments.whole("top", top, 1)
+    rows, width = (
+        arguments.check_integer("rows", rows, 2),
+        arguments.check_integer("width", width, 1),
+    )
+    margin, top = arguments.check_real("margin", margin), arguments.check_integer("top", top, 1)
     how = partial(fit, rows, width, margin, top)
     return Layer("hinge", forward, backward, how, judge=judge, shares=table)
 
@@ -147,7 +150,10 @@ def spreadout(rows, width, table="embedding"):
     >>> ft.layers.spreadout(3952, 16).fit((1,)).shape
     (1,)
     """
-    rows, width = arguments.whole("rows", rows, 2), arguments.whole("width", width, 1)
+    rows, width = (
+        arguments.check_integer("rows", rows, 2),
+        arguments.check_integer("width", width, 1),
+    )
     how = partial(fit_spread, rows, width)
     return Layer(
         "spreadout", spread_forward, spread_backward, how, judge=spread_forward, shares=table

@@ -36,8 +36,11 @@ def hinge_spread(rows, width, margin=0.9, top=10, table="embedding"):
     >>> ft.layers.hinge_spread(3952, 16).fit((16,)).shape
     (1,)
     """
-    rows, width = arguments.whole("rows", rows, 2), arguments.whole("width", width, 1)
-    margin, top = arguments.real("margin", margin), arguments.whole("top", top, 1)
+    rows, width = (
+        arguments.check_integer("rows", rows, 2),
+        arguments.check_integer("width", width, 1),
+    )
+    margin, top = arguments.check_real("margin", margin), arguments.check_integer("top", top, 1)
     how = partial(fit, rows, width, margin, top)
     return Layer("hinge_spread", forward, backward, how, judge=judge, shares=table)
 

@@ -103,7 +103,9 @@ def groupnorm(groups):
     >>> [parameter.size for parameter in ft.layers.groupnorm(2).fit((8, 8, 64)).parameters]
     [64, 64]
     """
-    return Layer("groupnorm", forward, backward, partial(fit, arguments.whole("groups", groups, 1)))
+    return Layer(
+        "groupnorm", forward, backward, partial(fit, arguments.check_integer("groups", groups, 1))
+    )
 
 
 def batchnorm():

@@ -59,7 +59,7 @@ def pool(size=2):
     >>> ft.layers.pool(2).fit((26, 26, 64)).shape
     (13, 13, 64)
     """
-    return Layer("pool", forward, backward, partial(fit, arguments.whole("size", size, 1)))
+    return Layer("pool", forward, backward, partial(fit, arguments.check_integer("size", size, 1)))
 
 
 MAKERS = (pool,)

@@ -1,7 +1,7 @@
 """The rectifier: Z = max(A, 0), its derivative at 0 being 0."""
 
 from fedtheory.jit import jit
-from fedtheory.layers._runs import copied, kept_where_positive, positive
+from fedtheory.layers._runs import copy_run, kept_where_positive, positive
 from fedtheory.network import Fitted, Layer
 
 
@@ -16,7 +16,7 @@ def backward(here):
     n = here.E.size
     D, E = here.D.reshape(here.D.size), here.E.reshape(n)
     if D.ctypes.data != E.ctypes.data:
-        copied(D, 0, E, 0, n)
+        copy_run(D, 0, E, 0, n)
     kept_where_positive(here.Z.reshape(here.Z.size), 0, E, 0, n)
 
 

@@ -38,7 +38,7 @@ def reshape(*shape):
     >>> ft.layers.reshape(28, 28, 1).fit((784,)).shape
     (28, 28, 1)
     """
-    shape = tuple(arguments.whole("shape", size, 1) for size in shape)
+    shape = tuple(arguments.check_integer("shape", size, 1) for size in shape)
     return Layer("reshape", forward, backward, partial(fit, shape), in_place=True)
 
 

@@ -3,9 +3,9 @@
 from fedtheory.layers import conv, dense, relu
 
 
-def convolved(filters, kernel=3, padding="same"):
+def conv_block(filters, kernel=3, padding="same"):
     return [conv(filters, kernel, padding=padding), relu()]
 
 
-def connected(width):
+def dense_block(width):
     return [dense(width), relu()]

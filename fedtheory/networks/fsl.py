@@ -8,23 +8,23 @@ from functools import partial
 
 from fedtheory.layers import dense, dropout, pool
 from fedtheory.network import Network
-from fedtheory.networks._convolutional import connected, convolved
+from fedtheory.networks._convolutional import conv_block, dense_block
 
 
 def emnist(share, classes):
     return [
-        *convolved(32 // share),
-        *convolved(64 // share, padding="valid"),
+        *conv_block(32 // share),
+        *conv_block(64 // share, padding="valid"),
         *(pool(2), dropout(0.25)),
-        *(*connected(128 // share), dropout(0.5), dense(classes)),
+        *(*dense_block(128 // share), dropout(0.5), dense(classes)),
     ]
 
 
 def cifar(share, classes):
     return [
-        *(*convolved(32 // share), pool(2)),
-        *(*convolved(64 // share), pool(2), dropout(0.25)),
-        *(*connected(128 // share), dropout(0.5), dense(classes)),
+        *(*conv_block(32 // share), pool(2)),
+        *(*conv_block(64 // share), pool(2), dropout(0.25)),
+        *(*dense_block(128 // share), dropout(0.5), dense(classes)),
     ]
 
 

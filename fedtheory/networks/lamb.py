@@ -10,23 +10,23 @@ from functools import partial
 
 from fedtheory.layers import dense, dropout, pool
 from fedtheory.network import Network
-from fedtheory.networks._convolutional import connected, convolved
+from fedtheory.networks._convolutional import conv_block, dense_block
 
 
 def mnist(filters, kernel, cells, classes):
     return [
-        *(*convolved(filters, kernel, "valid"), pool(2)),
-        *(*convolved(2 * filters, kernel, "valid"), pool(2), dropout(0.5)),
-        *(*connected(cells), dense(classes)),
+        *(*conv_block(filters, kernel, "valid"), pool(2)),
+        *(*conv_block(2 * filters, kernel, "valid"), pool(2), dropout(0.5)),
+        *(*dense_block(cells), dense(classes)),
     ]
 
 
 def cifar(share, padding, classes):
     return [
-        *(*convolved(32 // share, padding=padding), pool(2)),
-        *(*convolved(64 // share, padding=padding), pool(2)),
-        *convolved(64 // share, padding=padding),
-        *(*connected(64 // share), dense(classes)),
+        *(*conv_block(32 // share, padding=padding), pool(2)),
+        *(*conv_block(64 // share, padding=padding), pool(2)),
+        *conv_block(64 // share, padding=padding),
+        *(*dense_block(64 // share), dense(classes)),
     ]
 
 

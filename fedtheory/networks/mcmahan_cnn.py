@@ -5,14 +5,14 @@ from functools import partial
 
 from fedtheory.layers import dense, pool
 from fedtheory.network import Network
-from fedtheory.networks._convolutional import connected, convolved
+from fedtheory.networks._convolutional import conv_block, dense_block
 
 
 def layers(share, classes):
     return [
-        *(*convolved(32 // share, 5), pool(2)),
-        *(*convolved(64 // share, 5), pool(2)),
-        *(*connected(512 // share), dense(classes)),
+        *(*conv_block(32 // share, 5), pool(2)),
+        *(*conv_block(64 // share, 5), pool(2)),
+        *(*dense_block(512 // share), dense(classes)),
     ]
 
 

@@ -71,7 +71,7 @@ class _Steps(NamedTuple):
     s: object
 
     def __call__(self, N, E):
-        counts = arguments.array("steps", self.s, f"must be integers 0..{E}")
+        counts = arguments.check_array("steps", self.s, f"must be integers 0..{E}")
         if counts.shape not in ((), (N,)):
             refuse("steps", f"must be one integer, or {N} of them", self.s)
         if np.any(counts != np.floor(counts)) or np.any((counts < 0) | (counts > E)):
@@ -84,9 +84,9 @@ class _Uniform(NamedTuple):
     high: int
 
     def __call__(self, N, E):
-        low, top = arguments.whole("uniform: low", self.low), E
+        low, top = arguments.check_integer("uniform: low", self.low), E
         if self.high is not None:
-            top = arguments.whole("uniform: high", self.high)
+            top = arguments.check_integer("uniform: high", self.high)
         if not low <= top <= E:
             refuse("uniform", f"needs 0 <= low <= high <= {E}", (self.low, self.high))
         s = np.arange(E + 1)
@@ -97,7 +97,7 @@ class _Table(NamedTuple):
     table: object
 
     def __call__(self, N, E):
-        given = arguments.array("distribution", self.table)
+        given = arguments.check_array("distribution", self.table)
         if given.shape not in ((E + 1,), (N, E + 1)):
             refuse("distribution", f"must have shape ({E + 1},) or ({N}, {E + 1})", given.shape)
         return given
@@ -151,7 +151,7 @@ class Participation:
     departures: tuple = ()
 
     def check(self, N, S):
-        arguments.word("cohort", self.cohort, COHORTS)
+        arguments.check_word("cohort", self.cohort, COHORTS)
         if self.work is not None and not isinstance(self.work, Work):
             refuse("work", "must be a Work (fedtheory.participation), or None", self.work)
         for name, kind in (("arrivals", Arrival), ("departures", Departure)):
@@ -170,7 +170,7 @@ class Participation:
                 refuse(kind, f"needs a client 1..{N}", event.client)
             if not _is_integer(event.round) or event.round < 0:
                 refuse(kind, "needs an integer round >= 0", event.round)
-            arguments.real(f"{kind}: boost", getattr(event, "boost", 0.0))
+            arguments.check_real(f"{kind}: boost", getattr(event, "boost", 0.0))
             if (kind, event.client) in seen:
                 refuse(kind, "may name a client once", event.client)
             seen.add((kind, event.client))
@@ -353,8 +353,11 @@ def staircase(eta_0, rounds, shifts=(), offset=1.0):
     1, and corollary 3.2.1's restart; theorem 3.1's rate is eta_0 = 16 / (mu E[sum_k p^k_tau
     s^k_tau]) with offset gamma / E.
     """
-    eta_0, offset = arguments.real("eta_0", eta_0), arguments.real("offset", offset, open_low=True)
-    rounds = arguments.whole("rounds", rounds)
+    eta_0, offset = (
+        arguments.check_real("eta_0", eta_0),
+        arguments.check_real("offset", offset, open_low=True),
+    )
+    rounds = arguments.check_integer("rounds", rounds)
     t = np.arange(rounds)
     begun = np.zeros(rounds)
     for shift in sorted(shifts):

@@ -120,7 +120,7 @@ class _Traces(NamedTuple):
         if self.names is not None and len(self.names) != N:
             refuse("names", f"must give each of {N} devices a trace", self.names)
         if self.names is None:
-            used, kinds = _drawn(N, self.count, self.seed)
+            used, kinds = _draw_traces(N, self.count, self.seed)
             names = [NAMES[k] for k in used]
         else:
             names, kinds = np.unique(self.names, return_inverse=True)
@@ -137,12 +137,12 @@ def trace(name):
 def assignment(N, count=8, seed=0):
     """The traces of N devices, each drawn uniformly from the first `count` of table 2 (flex,
     section 5.1)."""
-    used, kinds = _drawn(N, count, seed)
+    used, kinds = _draw_traces(N, count, seed)
     return [NAMES[k] for k in used[kinds]]
 
 
 @lru_cache(2)
-def _drawn(N, count, seed):
+def _draw_traces(N, count, seed):
     """Places in NAMES that were drawn, and which of them is each device's."""
     return np.unique(rng.host(seed, "traces").integers(count, size=N), return_inverse=True)
 

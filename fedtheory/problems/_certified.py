@@ -110,7 +110,7 @@ def constants(data, p, radius, lowest=True):
     return found
 
 
-def bounded(data, radius, sigmas):
+def gradient_bound(data, radius, sigmas):
     """M: no gradient estimate of a client is longer, as long as a run stays in the ball and noise of
     client i has norm sigma_i surely."""
     d = data.b.shape[1]

@@ -28,7 +28,7 @@ class Design(NamedTuple):
     top: float  # of the largest eigenvalue of a'a / n
 
 
-def _raised(value, operations):
+def _round_up(value, operations):
     """An upper bound of a sum of nonnegative terms that floating point found to be `value`."""
     return float(value) * (1.0 + 2.0 * EPS * (operations + 16))
 
@@ -41,14 +41,16 @@ def design(a, e):
     top = max(0.0, float(np.linalg.eigvalsh(gram)[-1]))
     top += EPS * (n + F + 10 * min(n, F)) * float(np.trace(gram))
     norms = np.sqrt(np.sum(a * a, axis=1))
-    return Design(a, e, (a.T @ e).ravel() / n, _raised(norms.mean(), n + F), _raised(top / n, 0))
+    return Design(
+        a, e, (a.T @ e).ravel() / n, _round_up(norms.mean(), n + F), _round_up(top / n, 0)
+    )
 
 
 def curvature(designs, bend, ridge):
     """L and mu: the Hessian of a loss lies between 0 and bend a'a / n, where `bend` bounds the
     loss's own."""
     top = max(d.top for d in designs if d is not None)
-    L = _raised(bend * top + ridge, 0)
+    L = _round_up(bend * top + ridge, 0)
     return dict(
         L=Constant(
             L,
@@ -74,32 +76,32 @@ def dissimilarity(designs, reach, p):
     def gap(d):
         """An upper bound of ||centre - mean||: rounding errs by at most 2 ops EPS times the rows'
         norms."""
-        return _raised(np.linalg.norm(d.centre - mean), d.centre.size) + 2 * EPS * ops * (
+        return _round_up(np.linalg.norm(d.centre - mean), d.centre.size) + 2 * EPS * ops * (
             d.mean_norm + spread
         )
 
     def radius(d):
-        return _raised(reach * min(d.mean_norm, np.sqrt(d.top)), 0)
+        return _round_up(reach * min(d.mean_norm, np.sqrt(d.top)), 0)
 
     one = all(np.array_equal(clients[0].a, d.a) for d in clients[1:])
     found = {}
     if one and all(np.array_equal(clients[0].e, d.e) for d in clients[1:]):
         G, how, exact = 0.0, "clients hold the same samples", True
     elif one:
-        G, exact = np.sqrt(_raised(np.mean([gap(d) ** 2 for d in clients]), N)), True
+        G, exact = np.sqrt(_round_up(np.mean([gap(d) ** 2 for d in clients]), N)), True
         how = "one design, labels differ: gradients differ by constants; rounded up"
     else:
         spare = float(sum(w * radius(d) for w, d in zip(p, clients)))
         bounds = [gap(d) + radius(d) * (1 - w) + spare - w * radius(d) for w, d in zip(p, clients)]
-        G, exact = np.sqrt(_raised(np.mean(np.square(bounds)), N + 4)), False
+        G, exact = np.sqrt(_round_up(np.mean(np.square(bounds)), N + 4)), False
         if np.all(
             p == p[0]
         ):  # the mean is the point of least mean square distance: compare with any other
             G = min(
-                G, np.sqrt(_raised(np.mean([(gap(d) + radius(d)) ** 2 for d in clients]), N + 4))
+                G, np.sqrt(_round_up(np.mean([(gap(d) + radius(d)) ** 2 for d in clients]), N + 4))
             )
         how = "each client's gradients lie in a ball around their centre; rounded up"
-    found["G"] = Constant(_raised(G, 2), how=how)
+    found["G"] = Constant(_round_up(G, 2), how=how)
     if designs[0] is not None:
         server = designs[0]
         same = exact and np.array_equal(server.a, clients[0].a)
@@ -113,15 +115,15 @@ def dissimilarity(designs, reach, p):
         else:
             xi_bar = gap(server) + radius(server) + sum(w * radius(d) for w, d in zip(p, clients))
             how = "gradients lie in a ball around their centre; rounded up"
-        found["xi_bar"] = Constant(_raised(xi_bar, N + 4), how=how)
+        found["xi_bar"] = Constant(_round_up(xi_bar, N + 4), how=how)
     # mean ||grad f_i||^2 = ||grad F||^2 + G_t^2 under equal weights; twice their sum bounds it
     # under any.
     even = np.all(p == p[0])
     found["G_star"] = Constant(
-        found["G"].value * (1.0 if even else _raised(np.sqrt(2.0), 0)),
+        found["G"].value * (1.0 if even else _round_up(np.sqrt(2.0), 0)),
         how="mean ||grad f_i||^2 <= G_star^2 + B^2 ||grad F||^2 everywhere",
     )
-    found["B"] = Constant(1.0 if even else _raised(np.sqrt(2.0), 0), how="with G_star")
+    found["B"] = Constant(1.0 if even else _round_up(np.sqrt(2.0), 0), how="with G_star")
     return found
 
 
@@ -168,7 +170,7 @@ def _minibatch_sigma(d, reach, farthest, batch, replacement):
     gaps = np.maximum(squares * np.sum(d.e * d.e, axis=1) - 2 * inner + level, 0)
     gaps += 8 * EPS * (n + F) * (squares + level)
     around = np.mean((np.sqrt(gaps) + reach * np.sqrt(squares)) ** 2)
-    return _raised(np.sqrt(factor * min(around, farthest**2 * np.mean(squares))), n + F)
+    return _round_up(np.sqrt(factor * min(around, farthest**2 * np.mean(squares))), n + F)
 
 
 def newton(problem, hessian, scale):

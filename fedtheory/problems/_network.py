@@ -12,7 +12,7 @@ from typing import NamedTuple
 import numpy as np
 
 from fedtheory import jit as compiler
-from fedtheory.calling import call
+from fedtheory.calling import call_kernel
 from fedtheory.jit import jit
 from fedtheory.layers._gemm import matrix
 from fedtheory.network import REALS, Here, Step
@@ -136,7 +136,7 @@ def clear_others(data, i, out):
 
 
 @jit
-def skipped(data, l, last, n, slopes):
+def add_skipped(data, l, last, n, slopes):
     """Adds to the derivative by layer l's output what later layers took from it directly."""
     for m in range(l + 1, last + 1):
         if data.plan[m, SKIP] == l:
@@ -152,7 +152,7 @@ def sweep(data, i, w, X, y, scale, G, draw, training, fresh, units, slopes, kept
     n, (first, last) = X.shape[0], program(data, i)
     for l in range(first, last + 1):
         here = standing(data, l, w, X, y, units, slopes, kept, G, draw, training, fresh)
-        call(data.forward, l, here)
+        call_kernel(data.forward, l, here)
     total = 0.0
     at = n * data.plan[last, TARGET]
     for r in range(n):
@@ -162,9 +162,9 @@ def sweep(data, i, w, X, y, scale, G, draw, training, fresh, units, slopes, kept
             slopes[at + r] = scale
         for l in range(last, first - 1, -1):
             here = standing(data, l, w, X, y, units, slopes, kept, G, draw, training, fresh)
-            call(data.backward, l, here)
+            call_kernel(data.backward, l, here)
             if l > first:
-                skipped(data, l - 1, last, n, slopes)
+                add_skipped(data, l - 1, last, n, slopes)
     return scale * total
 
 
@@ -241,9 +241,9 @@ def network_kernels(real):
             for l in range(last + 1):
                 here = standing(data, l, x, X, y, units, nothing, kept, nothing, NO_DRAW, 0, 0)
                 if l < last:
-                    call(data.forward, l, here)
+                    call_kernel(data.forward, l, here)
                 else:
-                    call(data.judge, 0, judging(here, J[: high - low]))
+                    call_kernel(data.judge, 0, judging(here, J[: high - low]))
             for r in range(high - low):
                 score[low + r] = J[r, 3]
                 for c in range(JUDGED - 1):

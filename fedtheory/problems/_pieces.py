@@ -12,7 +12,7 @@ WIDE = 64  # features, of which fewer would be read from too many rows
 
 
 @jit
-def cut(samples, features, columns, phase):
+def cut_pieces(samples, features, columns, phase):
     """How many samples, or features, there are to a phase, and how many of them a piece takes, of scores
     in so many columns."""
     most = min(MOST, samples * features * columns // LEAST)
@@ -26,19 +26,19 @@ def number(samples, features, columns, phase):
     """Pieces of a phase."""
     if phase > 1 or samples * features * columns < FEWEST * LEAST:
         return 0
-    count, taken = cut(samples, features, columns, phase)
+    count, taken = cut_pieces(samples, features, columns, phase)
     return (count + taken - 1) // taken
 
 
 @jit
 def piece(samples, features, columns, phase, n):
     """Samples, or features, low .. high - 1 are the n-th piece of a phase."""
-    count, taken = cut(samples, features, columns, phase)
+    count, taken = cut_pieces(samples, features, columns, phase)
     return n * taken, min((n + 1) * taken, count)
 
 
 @jit
-def counted(data, i, count):
+def count_samples(data, i, count):
     """All samples of a client are meant where none are counted."""
     return count if count > 0 else data.starts[i + 1] - data.starts[i]
 

@@ -26,18 +26,18 @@ def arrays(X, y, server=None):
     features, labels, width = [None], [None], None
     for i, (rows, marks) in enumerate(zip(X, y)):
         features[len(features) :], labels[len(labels) :] = zip(
-            _checked(f"X[{i}]", f"y[{i}]", rows, marks, width)
+            _check_samples(f"X[{i}]", f"y[{i}]", rows, marks, width)
         )
         width = features[-1].shape[1]
     if server is not None:
-        features[0], labels[0] = _checked("server: X_0", "server: y_0", *server, width)
+        features[0], labels[0] = _check_samples("server: X_0", "server: y_0", *server, width)
     return features, labels
 
 
-def _checked(whose_rows, whose_marks, rows, marks, width):
+def _check_samples(whose_rows, whose_marks, rows, marks, width):
     """One client's features and labels as arrays of floats."""
-    rows = arguments.array(whose_rows, rows)
-    marks = arguments.array(whose_marks, marks, "must be an array of labels", "fiub")
+    rows = arguments.check_array(whose_rows, rows)
+    marks = arguments.check_array(whose_marks, marks, "must be an array of labels", "fiub")
     if rows.ndim != 2 or rows.shape[0] < 1 or rows.shape[1] < 1:
         refuse(
             whose_rows, "must have shape (samples, features), with one sample or more", rows.shape
@@ -118,7 +118,7 @@ def _batches(batch, batch_0, replacement, sizes):
         if values.ndim == 0:
             given[0] = values
     if batch_0 is not None:
-        given[0] = arguments.whole("batch_0", batch_0, 1)
+        given[0] = arguments.check_integer("batch_0", batch_0, 1)
     if sizes[0] == 0:
         given[0] = 0
     return given if replacement else np.minimum(given, sizes)

@@ -163,7 +163,7 @@ def _lowest(data, t):
                     roots = np.roots([m, -a * v[j], 2 * m, -2 * a * v[j], m + a, -a * v[j]])
                     real = roots[abs(roots.imag) <= 1e-6 * (1 + abs(roots))].real
                     value = 0.5 * a * real**2 / (1 + real**2) + 0.5 * m * real**2 - a * v[j] * real
-                    u[j] = _polished(real[np.argmin(value)], a, m, a * v[j])
+                    u[j] = _polish_minimum(real[np.argmin(value)], a, m, a * v[j])
     x = data.c + data.w * u
     if np.all(np.isfinite(x)):
         return x, float(_common(data, t, x, np.empty(x.size)))
@@ -174,7 +174,7 @@ def _lowest(data, t):
     return x, -np.inf
 
 
-def _polished(u, a, m, level):
+def _polish_minimum(u, a, m, level):
     """Newton's steps for m u + a u / (1 + u^2)^2 = level, near a minimum."""
     for _ in range(20):
         s = 1 + u * u
@@ -198,7 +198,7 @@ def infimum(problem, gamma=0.0):
     data = problem.data
     if not isinstance(data, Separable):
         refuse("problem", "must be one of nonconvex, bounded, huber", problem.name)
-    gamma = arguments.real("gamma", gamma)
+    gamma = arguments.check_real("gamma", gamma)
     return _lowest(data, (data.tilt + gamma * data.o[0]) / (1 + gamma))[1]
 
 
@@ -299,10 +299,10 @@ def _reweigh(problem, p):
 
 def check_request(d, clients, **numbers):
     """What every maker of these problems refuses."""
-    d, clients = arguments.whole("d", d, 1), arguments.whole("clients", clients, 1)
-    arguments.fits("d and clients", clients + 1, d, 4)
+    d, clients = arguments.check_integer("d", d, 1), arguments.check_integer("clients", clients, 1)
+    arguments.check_fits("d and clients", clients + 1, d, 4)
     for name, value in numbers.items():
-        arguments.real(name, value)
+        arguments.check_real(name, value)
 
 
 def draw_tilts(generator, N, d, p, G, xi_bar):

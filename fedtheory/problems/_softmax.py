@@ -66,7 +66,7 @@ def residuals(y, base, rows, classes, P, weight, Z, measured):
 
 
 @jit
-def scored(data, base, rows, W, P, Z):
+def fill_scores(data, base, rows, W, P, Z):
     """Z = the scores of rows."""
     if P == TEN:
         _tens.scores(data.X, base, rows, W, Z)
@@ -90,7 +90,7 @@ def add_losses(data, base, rows, weight, W, P, Z, G, measured):
     total = 0.0
     for first in range(0, rows.size, BLOCK):
         part = rows[first : min(first + BLOCK, rows.size)]
-        scored(data, base, part, W, P, Z)
+        fill_scores(data, base, part, W, P, Z)
         total += residuals(data.y, base, part, data.classes, P, weight, Z, measured)
         if weight != 0.0:
             add_outer(data, base, part, Z, P, 0, G)
@@ -190,21 +190,21 @@ def value(data, p, x):
 
 @jit
 def pieces(data, i, count, phase):
-    n = _pieces.counted(data, i, count)
+    n = _pieces.count_samples(data, i, count)
     return _pieces.number(n, data.X.shape[1], data.classes, phase)
 
 
 @jit
 def piece(data, i, rows, x, room, out, phase, n):
     """Scores of some samples, which stay in room; then sums over all of them, for some features."""
-    base, count, F = data.starts[i], _pieces.counted(data, i, rows.size), data.X.shape[1]
+    base, count, F = data.starts[i], _pieces.count_samples(data, i, rows.size), data.X.shape[1]
     P = TEN if data.classes == TEN else columns(data.classes)
     low, high = _pieces.piece(count, F, data.classes, phase, n)
     if phase == 0:
         W = x[: data.features * data.classes + P - data.classes]
         for first in range(low, high, BLOCK):
             part, Z = _pieces.some(rows, first, min(first + BLOCK, high)), room[first * P :]
-            scored(data, base, part, W, P, Z)
+            fill_scores(data, base, part, W, P, Z)
             residuals(data.y, base, part, data.classes, P, 1.0 / count, Z, False)
         return
     G, C = np.zeros((high - low) * P), data.classes

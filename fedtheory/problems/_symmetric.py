@@ -24,7 +24,7 @@ def blocks(matrices):
     n, d = matrices.shape[:2]
     whole = d - d % 8
     width = whole + 8
-    kept = _aligned(n, whole * (whole + 8) // 2 + -(-(d - whole) // 4) * 4 * width)
+    kept = _aligned_zeros(n, whole * (whole + 8) // 2 + -(-(d - whole) // 4) * 4 * width)
     at = 0
     for r in range(0, whole, 8):
         for c in range(r, whole, 8):
@@ -36,7 +36,7 @@ def blocks(matrices):
     return kept
 
 
-def _aligned(n, size):
+def _aligned_zeros(n, size):
     """Zeros (n, size) that begin where a line of the cache does; size is a multiple of eight."""
     room = np.zeros(n * size + LINE // 8)
     first = -room.ctypes.data % LINE // 8
@@ -69,7 +69,7 @@ def add_rows(kept, v, low, high, out):
 
 
 @jit
-def cut(d, n):
+def cut_rows(d, n):
     """The row where the n-th part of a large product begins: all have as many blocks."""
     whole = d - d % 8
     return whole - np.int64(whole * np.sqrt(1.0 - n / PARTS) / 8.0) * 8
@@ -80,11 +80,11 @@ def add_parts(kept, v, out):
     """out += what all rows of the blocks add: one part after the other, each summed by itself."""
     part = on_stack(v.size)
     for n in range(PARTS):
-        low = cut(v.size, n)
+        low = cut_rows(v.size, n)
         fresh, sums = part[low:], out[low:]
         for j in range(fresh.size):
             fresh[j] = 0.0
-        add_rows(kept, v, low, cut(v.size, n + 1), part)
+        add_rows(kept, v, low, cut_rows(v.size, n + 1), part)
         for j in range(fresh.size):
             sums[j] += fresh[j]
 
@@ -92,12 +92,12 @@ def add_parts(kept, v, out):
 @jit
 def large_part(kept, x, b, n, room):
     """The n-th part, in its row of room."""
-    d, low = x.size, cut(x.size, n)
+    d, low = x.size, cut_rows(x.size, n)
     v, part = on_stack(d), room[n * d : (n + 1) * d]
     for j in range(d):
         v[j] = x[j] - b[j]
         part[j] = 0.0
-    add_rows(kept, v, low, cut(d, n + 1), part)
+    add_rows(kept, v, low, cut_rows(d, n + 1), part)
 
 
 @jit
@@ -108,7 +108,7 @@ def large_sum(kept, x, b, room, out):
         v[j] = x[j] - b[j]
         out[j] = 0.0
     for n in range(PARTS):
-        low = cut(d, n)
+        low = cut_rows(d, n)
         part, sums = room[n * d + low : (n + 1) * d], out[low:]
         for j in range(part.size):
             sums[j] += part[j]
@@ -121,11 +121,11 @@ def eight_rows(kept, at, v, out, r, end):
     """What columns r .. end - 1 of rows r .. r + 7 add to A v: those of the block on the
     diagonal as rows, the others as rows and as columns."""
     weights = v[r], v[r + 1], v[r + 2], v[r + 3], v[r + 4], v[r + 5], v[r + 6], v[r + 7]
-    store(out, r, combined(load(out, r, zero(8)), weights, block(kept, at)))
+    store(out, r, combine_rows(load(out, r, zero(8)), weights, block(kept, at)))
     dot_0 = dot_1 = dot_2 = dot_3 = dot_4 = dot_5 = dot_6 = dot_7 = zero(8)
     for c in range(r + 8, end, 8):
         rows = block(kept, at + 8 * (c - r))
-        store(out, c, combined(load(out, c, zero(8)), weights, rows))
+        store(out, c, combine_rows(load(out, c, zero(8)), weights, rows))
         u, (a_0, a_1, a_2, a_3, a_4, a_5, a_6, a_7) = load(v, c, zero(8)), rows
         dot_0, dot_1 = multiply_add(dot_0, u, a_0), multiply_add(dot_1, u, a_1)
         dot_2, dot_3 = multiply_add(dot_2, u, a_2), multiply_add(dot_3, u, a_3)
@@ -154,7 +154,7 @@ def block(kept, at):
 
 
 @jit(inline="always")
-def combined(start, weights, rows):
+def combine_rows(start, weights, rows):
     """start + sum_k weights[k] rows[k], in two chains of additions."""
     a_0, a_1, a_2, a_3, a_4, a_5, a_6, a_7 = rows
     w_0, w_1, w_2, w_3, w_4, w_5, w_6, w_7 = weights

@@ -9,14 +9,14 @@ four. Sums run over samples or features in order, as in _tiles, and give the sam
 from fedtheory.jit import jit
 from fedtheory.layers._vectors import WIDE
 from fedtheory.problems._vector import (
-    crossed,
-    joined,
+    cross_lanes,
+    join_lanes,
     load,
     multiply_add,
     on_stack,
-    paired,
+    pair_lanes,
     quarter,
-    repeated,
+    repeat_lanes,
     store,
     zero,
 )
@@ -42,7 +42,7 @@ def nothing():
 
 
 @jit(inline="always")
-def put(sums, G, k):
+def store_rows(sums, G, k):
     """Four rows of ten from G[k] on."""
     y_0, y_1, y_2, y_3, ends = sums
     store(G, k, y_0)
@@ -56,10 +56,10 @@ def put(sums, G, k):
 
 
 @jit(inline="always")
-def got(G, k):
+def load_rows(G, k):
     """The same rows, as `put` takes them."""
     two = zero(2)
-    ends = joined(
+    ends = join_lanes(
         load(G, k + 8, two), load(G, k + 18, two), load(G, k + 28, two), load(G, k + 38, two)
     )
     eight = zero(8)
@@ -95,14 +95,14 @@ def samples(X, base, rows, b):
 def pairs(a, f):
     """Of each of the features f .. f + 3, the four samples' numbers, twice."""
     four = zero(4)
-    return crossed(
+    return cross_lanes(
         load(a[0], f, four), load(a[1], f, four), load(a[2], f, four), load(a[3], f, four)
     )
 
 
 @jit(inline="always")
 def with_feature(sums, a, f, four, W):
-    v, w = load(W, 10 * f, zero(8)), repeated(W, 10 * f + 8)
+    v, w = load(W, 10 * f, zero(8)), repeat_lanes(W, 10 * f + 8)
     return more(sums, a[0][f], a[1][f], a[2][f], a[3][f], four, v, w)
 
 
@@ -123,7 +123,7 @@ def four_scores(X, base, rows, W, Z, b):
             sums = with_feature(sums, a, whole + 1, p_1, W)
         if whole + 2 < F:
             sums = with_feature(sums, a, whole + 2, p_2, W)
-    put(sums, Z, 10 * b)
+    store_rows(sums, Z, 10 * b)
 
 
 @jit(inline="always")
@@ -150,8 +150,8 @@ def eight_scores(X, base, rows, W, Z, b):
         if whole + 2 < F:
             sums = with_feature(sums, a, whole + 2, p_2, W)
             sums_4 = with_feature(sums_4, e, whole + 2, q_2, W)
-    put(sums, Z, 10 * b)
-    put(sums_4, Z, 10 * b + 40)
+    store_rows(sums, Z, 10 * b)
+    store_rows(sums_4, Z, 10 * b + 40)
 
 
 @jit
@@ -163,22 +163,24 @@ def outer(X, base, rows, Z, low, G):
     high = whole - whole % 8 if WIDE else 0
     low = max(low, 0)  # it is, and who knows that does not ask whether an index counts from the end
     for n in range(0, high, 8):
-        f, sums, sums_4 = low + n, got(G, 10 * n), got(G, 10 * n + 40)
+        f, sums, sums_4 = low + n, load_rows(G, 10 * n), load_rows(G, 10 * n + 40)
         for b in range(rows.size):
-            a, v, w = X[base + rows[b]], load(Z, 10 * b, zero(8)), repeated(Z, 10 * b + 8)
-            sums = more(sums, a[f], a[f + 1], a[f + 2], a[f + 3], paired(a, f), v, w)
-            sums_4 = more(sums_4, a[f + 4], a[f + 5], a[f + 6], a[f + 7], paired(a, f + 4), v, w)
-        put(sums, G, 10 * n)
-        put(sums_4, G, 10 * n + 40)
+            a, v, w = X[base + rows[b]], load(Z, 10 * b, zero(8)), repeat_lanes(Z, 10 * b + 8)
+            sums = more(sums, a[f], a[f + 1], a[f + 2], a[f + 3], pair_lanes(a, f), v, w)
+            sums_4 = more(
+                sums_4, a[f + 4], a[f + 5], a[f + 6], a[f + 7], pair_lanes(a, f + 4), v, w
+            )
+        store_rows(sums, G, 10 * n)
+        store_rows(sums_4, G, 10 * n + 40)
     for n in range(high, whole, 4):
-        put(four_features(X, base, rows, Z, low + n, got(G, 10 * n)), G, 10 * n)
+        store_rows(four_features(X, base, rows, Z, low + n, load_rows(G, 10 * n)), G, 10 * n)
     if whole < F:
         left, room = 10 * (F - whole), on_stack(40)
         for k in range(40):
             room[k] = 0.0
         for k in range(left):
             room[k] = G[10 * whole + k]
-        put(four_features(X, base, rows, Z, low + whole, got(room, 0)), room, 0)
+        store_rows(four_features(X, base, rows, Z, low + whole, load_rows(room, 0)), room, 0)
         for k in range(left):
             G[10 * whole + k] = room[k]
 
@@ -186,6 +188,6 @@ def outer(X, base, rows, Z, low, G):
 @jit(inline="always")
 def four_features(X, base, rows, Z, f, sums):
     for b in range(rows.size):
-        a, v, w = X[base + rows[b]], load(Z, 10 * b, zero(8)), repeated(Z, 10 * b + 8)
-        sums = more(sums, a[f], a[f + 1], a[f + 2], a[f + 3], paired(a, f), v, w)
+        a, v, w = X[base + rows[b]], load(Z, 10 * b, zero(8)), repeat_lanes(Z, 10 * b + 8)
+        sums = more(sums, a[f], a[f + 1], a[f + 2], a[f + 3], pair_lanes(a, f), v, w)
     return sums

@@ -113,7 +113,7 @@ def outer_tile(X, base, rows, Z, P, low, G, f, c, left, e, right):
     g_2, h_2 = load(G, k_2 + c, left), load(G, k_2 + e, right)
     g_3, h_3 = load(G, k_3 + c, left), load(G, k_3 + e, right)
     sums = g_0, h_0, g_1, h_1, g_2, h_2, g_3, h_3
-    g_0, h_0, g_1, h_1, g_2, h_2, g_3, h_3 = summed(X, base, rows, Z, P, f, c, e, sums)
+    g_0, h_0, g_1, h_1, g_2, h_2, g_3, h_3 = add_samples(X, base, rows, Z, P, f, c, e, sums)
     store(G, k_0 + c, g_0)
     store(G, k_0 + e, h_0)
     store(G, k_1 + c, g_1)
@@ -125,7 +125,7 @@ def outer_tile(X, base, rows, Z, P, low, G, f, c, left, e, right):
 
 
 @jit(inline="always")
-def summed(X, base, rows, Z, P, f, c, e, sums):
+def add_samples(X, base, rows, Z, P, f, c, e, sums):
     """`sums`, four features by columns c .. and e .., plus what the samples add to them."""
     g_0, h_0, g_1, h_1, g_2, h_2, g_3, h_3 = sums
     for b in range(rows.size):
@@ -160,14 +160,14 @@ def gradient_rows(X, base, rows, Z, C, P, ridge, x, out, left, e, right):
     inside = max(0, (x.size - P) // C + 1)
     start = left, right, left, right, left, right, left, right
     for f in range(0, inside - inside % 4, 4):
-        g_0, h_0, g_1, h_1, g_2, h_2, g_3, h_3 = summed(X, base, rows, Z, P, f, 0, e, start)
-        put(g_0, h_0, f * C, e, ridge, x, out)
-        put(g_1, h_1, (f + 1) * C, e, ridge, x, out)
-        put(g_2, h_2, (f + 2) * C, e, ridge, x, out)
-        put(g_3, h_3, (f + 3) * C, e, ridge, x, out)
+        g_0, h_0, g_1, h_1, g_2, h_2, g_3, h_3 = add_samples(X, base, rows, Z, P, f, 0, e, start)
+        store_pair(g_0, h_0, f * C, e, ridge, x, out)
+        store_pair(g_1, h_1, (f + 1) * C, e, ridge, x, out)
+        store_pair(g_2, h_2, (f + 2) * C, e, ridge, x, out)
+        store_pair(g_3, h_3, (f + 3) * C, e, ridge, x, out)
     room = np.empty(4 * P)
     for f in range(inside - inside % 4, x.size // C, 4):
-        g_0, h_0, g_1, h_1, g_2, h_2, g_3, h_3 = summed(X, base, rows, Z, P, f, 0, e, start)
+        g_0, h_0, g_1, h_1, g_2, h_2, g_3, h_3 = add_samples(X, base, rows, Z, P, f, 0, e, start)
         store(room, 0, g_0)
         store(room, e, h_0)
         store(room, P, g_1)
@@ -183,6 +183,6 @@ def gradient_rows(X, base, rows, Z, C, P, ridge, x, out, left, e, right):
 
 
 @jit(inline="always")
-def put(g, h, k, e, ridge, x, out):
+def store_pair(g, h, k, e, ridge, x, out):
     store(out, k, multiply_add(g, ridge, load(x, k, g)))
     store(out, k + e, multiply_add(h, ridge, load(x, k + e, h)))

@@ -79,16 +79,16 @@ if DISABLED:
     def totals(v):
         return np.array([total(w) for w in v])
 
-    def paired(a, i):
+    def pair_lanes(a, i):
         return np.repeat(a[i : i + 4], 2)
 
-    def repeated(a, i):
+    def repeat_lanes(a, i):
         return np.tile(a[i : i + 2], 4)
 
-    def crossed(u, v, w, x):
+    def cross_lanes(u, v, w, x):
         return tuple(np.repeat([u[k], v[k], w[k], x[k]], 2) for k in range(4))
 
-    def joined(u, v, w, x):
+    def join_lanes(u, v, w, x):
         return np.concatenate([u, v, w, x])
 
     def quarter(v, n):
@@ -110,7 +110,7 @@ else:
         start = context.make_array(of)(context, builder, array).data
         return builder.bitcast(builder.gep(start, [i]), vector.as_pointer())
 
-    def _shuffled(builder, v, lanes, w=None):
+    def _shuffle(builder, v, lanes, w=None):
         """Some lanes of v and, counted on from those, of w."""
         w = ir.Constant(v.type, ir.Undefined) if w is None else w
         mask = ir.Constant(ir.VectorType(_WORD, len(lanes)), lanes)
@@ -152,7 +152,7 @@ else:
             if not isinstance(s, Lanes):
                 alone = ir.Constant(v.vector, ir.Undefined)
                 alone = builder.insert_element(alone, factor, ir.Constant(_WORD, 0))
-                factor = _shuffled(builder, alone, [0] * v.width)
+                factor = _shuffle(builder, alone, [0] * v.width)
             return builder.fadd(added, builder.fmul(factor, value))
 
         return v(v, s if isinstance(s, Lanes) else types.float64, w), generate
@@ -184,8 +184,8 @@ else:
             (value,), width = arguments, v.width
             while width > 1:
                 width //= 2
-                low = _shuffled(builder, value, [*range(width)])
-                value = builder.fadd(low, _shuffled(builder, value, [*range(width, 2 * width)]))
+                low = _shuffle(builder, value, [*range(width)])
+                value = builder.fadd(low, _shuffle(builder, value, [*range(width, 2 * width)]))
             return builder.extract_element(value, ir.Constant(_WORD, 0))
 
         return types.float64(v), generate
@@ -204,58 +204,58 @@ else:
                 high = [n + apart for n in low]
                 pairs = zip(parts, parts[len(parts) // 2 :])
                 parts = [
-                    builder.fadd(_shuffled(builder, v, low, w), _shuffled(builder, v, high, w))
+                    builder.fadd(_shuffle(builder, v, low, w), _shuffle(builder, v, high, w))
                     for v, w in pairs
                 ]
             return parts[0]
 
         return of(v), generate
 
-    def _loaded(context, builder, of, width, array, i):
+    def _load(context, builder, of, width, array, i):
         vector = ir.VectorType(ir.DoubleType(), width)
         return builder.load(_pointer(context, builder, of, vector, array, i), align=8)
 
     @intrinsic
-    def paired(typing_context, a, i):
+    def pair_lanes(typing_context, a, i):
         """a[i], .., a[i + 3], each twice."""
 
         def generate(context, builder, signature, arguments):
-            four = _loaded(context, builder, a, 4, *arguments)
-            return _shuffled(builder, four, [0, 0, 1, 1, 2, 2, 3, 3])
+            four = _load(context, builder, a, 4, *arguments)
+            return _shuffle(builder, four, [0, 0, 1, 1, 2, 2, 3, 3])
 
         return Lanes(8)(a, types.int64), generate
 
     @intrinsic
-    def repeated(typing_context, a, i):
+    def repeat_lanes(typing_context, a, i):
         """a[i], a[i + 1], four times."""
 
         def generate(context, builder, signature, arguments):
-            return _shuffled(builder, _loaded(context, builder, a, 2, *arguments), [0, 1] * 4)
+            return _shuffle(builder, _load(context, builder, a, 2, *arguments), [0, 1] * 4)
 
         return Lanes(8)(a, types.int64), generate
 
     @intrinsic
-    def crossed(typing_context, u, v, w, x):
+    def cross_lanes(typing_context, u, v, w, x):
         """Of four vectors of four lanes the first lanes, each twice, the second ones, .."""
         of = types.UniTuple(Lanes(8), 4)
 
         def generate(context, builder, signature, arguments):
-            low = _shuffled(builder, arguments[0], [*range(8)], arguments[1])
-            high = _shuffled(builder, arguments[2], [*range(8)], arguments[3])
+            low = _shuffle(builder, arguments[0], [*range(8)], arguments[1])
+            high = _shuffle(builder, arguments[2], [*range(8)], arguments[3])
             lanes = [[k, k, 4 + k, 4 + k, 8 + k, 8 + k, 12 + k, 12 + k] for k in range(4)]
-            made = [_shuffled(builder, low, mask, high) for mask in lanes]
+            made = [_shuffle(builder, low, mask, high) for mask in lanes]
             return context.make_tuple(builder, of, made)
 
         return of(u, v, w, x), generate
 
     @intrinsic
-    def joined(typing_context, u, v, w, x):
+    def join_lanes(typing_context, u, v, w, x):
         """Four vectors of two lanes, side by side."""
 
         def generate(context, builder, signature, arguments):
-            low = _shuffled(builder, arguments[0], [*range(4)], arguments[1])
-            high = _shuffled(builder, arguments[2], [*range(4)], arguments[3])
-            return _shuffled(builder, low, [*range(8)], high)
+            low = _shuffle(builder, arguments[0], [*range(4)], arguments[1])
+            high = _shuffle(builder, arguments[2], [*range(4)], arguments[3])
+            return _shuffle(builder, low, [*range(8)], high)
 
         return Lanes(8)(u, v, w, x), generate
 
@@ -263,7 +263,7 @@ else:
     def quarter(typing_context, v, n):
         """Lanes 2 n and 2 n + 1 of eight; n is written as a number."""
         first = 2 * n.literal_value
-        cut = lambda builder, value: _shuffled(builder, value, [first, first + 1])
+        cut = lambda builder, value: _shuffle(builder, value, [first, first + 1])
         return Lanes(2)(v, n), lambda context, builder, signature, arguments: cut(
             builder, arguments[0]
         )

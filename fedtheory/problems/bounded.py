@@ -29,7 +29,7 @@ __all__ = ["bounded", "huber", "infimum"]
 
 def _per_layer(L, layers):
     """(d,) the layer's L_l at each coordinate; one number serves every layer."""
-    values = arguments.array(
+    values = arguments.check_array(
         "L", L, f"must be a finite number > 0, or one for each of {len(layers)} layers"
     )
     if (
@@ -159,7 +159,7 @@ def huber(
         refuse("L", "must be > 0", L)
     if left > L:
         raise Impossible(f"left must be <= L, the largest curvature; got left={left}, L={L}")
-    wide = arguments.array("width", width, "must be > 0 (inf: no straight tails)")
+    wide = arguments.check_array("width", width, "must be > 0 (inf: no straight tails)")
     if wide.ndim or not wide > 0:
         refuse("width", "must be > 0 (inf: no straight tails)", width)
     p = weights_from(weights, clients)

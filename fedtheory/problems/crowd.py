@@ -137,11 +137,14 @@ def crowd(
     >>> problem.N, problem.constants["G"].value, r.metrics["loss"].shape
     (1000000, 1.0, (1, 6))
     """
-    d, N = arguments.whole("d", d, 1), arguments.whole("clients", clients, 1)
-    L, mu = arguments.real("L", L, open_low=True), arguments.real("mu", mu, open_low=True)
-    G, xi_bar = arguments.real("G", G), arguments.real("xi_bar", xi_bar)
-    arguments.fits("clients", N + 1, 8)
-    arguments.fits("d", d, 8)
+    d, N = arguments.check_integer("d", d, 1), arguments.check_integer("clients", clients, 1)
+    L, mu = (
+        arguments.check_real("L", L, open_low=True),
+        arguments.check_real("mu", mu, open_low=True),
+    )
+    G, xi_bar = arguments.check_real("G", G), arguments.check_real("xi_bar", xi_bar)
+    arguments.check_fits("clients", N + 1, 8)
+    arguments.check_fits("d", d, 8)
     if mu > L or d == 1 and mu != L:
         raise Impossible(
             "mu must be <= L, the largest curvature, and equal to it in one dimension; got "

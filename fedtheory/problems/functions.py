@@ -32,7 +32,7 @@ def samples(batch):
     return list(batch) if isinstance(batch, (tuple, list)) else [batch]
 
 
-def picked(batch, rows):
+def pick_samples(batch, rows):
     """Some samples of a batch, in the form that it has."""
     if isinstance(batch, dict):
         return {name: part[rows] for name, part in batch.items()}
@@ -41,7 +41,7 @@ def picked(batch, rows):
     return batch[rows]
 
 
-def called(data, i, x, batch):
+def call_model(data, i, x, batch):
     """(loss, gradient) as floats; anything else is refused where it is met."""
     with ONE_AT_A_TIME:
         answer = data.function(x.copy(), batch)
@@ -57,15 +57,15 @@ def called(data, i, x, batch):
 
 
 def grad(data, i, x, out):
-    out[:] = called(data, i, x, data.batches[i])[1]
+    out[:] = call_model(data, i, x, data.batches[i])[1]
 
 
 def loss(data, i, x):
-    return called(data, i, x, data.batches[i])[0]
+    return call_model(data, i, x, data.batches[i])[0]
 
 
 def batch(data, i, rows, draw, x, out):
-    out[:] = called(data, i, x, picked(data.batches[i], np.array(rows)))[1]
+    out[:] = call_model(data, i, x, pick_samples(data.batches[i], np.array(rows)))[1]
 
 
 def objective(data, p, x, out):
@@ -74,7 +74,7 @@ def objective(data, p, x, out):
     out[:] = 0.0
     for i in range(1, p.size):
         if p[i] != 0.0:
-            own, slope = called(data, i, x, data.batches[i])
+            own, slope = call_model(data, i, x, data.batches[i])
             value += p[i] * own
             out += p[i] * slope
     return value
@@ -122,10 +122,10 @@ def from_function(
     batches = (server, *clients)
     if len(batches) < 2:
         refuse("clients", "must be a list of one batch or more", clients)
-    x_0 = np.ascontiguousarray(arguments.array("x_0", x_0))
+    x_0 = np.ascontiguousarray(arguments.check_array("x_0", x_0))
     if x_0.ndim != 1 or not x_0.size or not np.all(np.isfinite(x_0)):
         refuse("x_0", "must be a finite vector", x_0)
-    replacement = arguments.flag("replacement", replacement)
+    replacement = arguments.check_flag("replacement", replacement)
     sizes = np.array([_size(i, own) for i, own in enumerate(batches)], dtype=np.int64)
     noise, sigmas, given = _samples.noise_of(
         "minibatch", 0.0, 0.0, batch, batch_0, replacement, sizes
@@ -133,7 +133,7 @@ def from_function(
     data = Data(function, batches)
     for i, own in enumerate(batches):  # what is no loss or gradient is refused before anything runs
         if own is not None:
-            called(data, i, x_0, picked(own, np.arange(1)))
+            call_model(data, i, x_0, pick_samples(own, np.arange(1)))
     return Problem(
         name,
         data,
@@ -184,7 +184,7 @@ def from_torch(module, loss, clients, server=None, **given):
     Traceback (most recent call last):
     fedtheory.errors.InvalidInput: module must be a torch.nn.Module with parameters...
     """
-    torch = _needed("torch", "from_torch") if hasattr(module, "parameters") else None
+    torch = _import_package("torch", "from_torch") if hasattr(module, "parameters") else None
     if torch is None or not isinstance(module, torch.nn.Module) or not [*module.parameters()]:
         refuse("module", "must be a torch.nn.Module with parameters", module)
     if not callable(loss):
@@ -219,7 +219,9 @@ def from_torch(module, loss, clients, server=None, **given):
 
     given = dict(layers=[(name, p.numel()) for name, p in named.items()], name="torch") | given
     start = torch.cat([p.reshape(-1) for p in named.values()]).to(torch.float64).numpy()
-    pairs = [None if own is None else _pair(who, own) for who, own in _named(server, clients)]
+    pairs = [
+        None if own is None else _pair(who, own) for who, own in _name_clients(server, clients)
+    ]
     rows = [own and tensors(own) for own in pairs]
     return from_function(function, rows[1:], start, server=rows[0], **given)
 
@@ -238,7 +240,7 @@ def from_jax(loss, parameters, clients, server=None, **given):
     """
     if not callable(loss):
         refuse("loss", "must be a function of (parameters, batch)", loss)
-    jax = _needed("jax", "from_jax")
+    jax = _import_package("jax", "from_jax")
     from jax.flatten_util import ravel_pytree
 
     start, tree = ravel_pytree(parameters)
@@ -254,7 +256,7 @@ def from_jax(loss, parameters, clients, server=None, **given):
     return from_function(function, clients, np.asarray(start, dtype=float), server=server, **given)
 
 
-def _needed(package, who):
+def _import_package(package, who):
     try:
         return __import__(package)
     except ImportError:
@@ -263,7 +265,7 @@ def _needed(package, who):
         ) from None
 
 
-def _named(server, clients):
+def _name_clients(server, clients):
     yield "server", server
     if not arguments.is_iterable(clients):
         refuse("clients", "must be a list of pairs (X, y)", clients)
@@ -296,7 +298,7 @@ def estimated(problem, points):
     """
     if not isinstance(problem, Problem):
         refuse("problem", "must be a Problem", problem)
-    x = arguments.array("points", points)
+    x = arguments.check_array("points", points)
     if x.ndim != 2 or x.shape[1] != problem.d or len(x) < 2 or not np.all(np.isfinite(x)):
         refuse("points", f"must be finite of shape (n, {problem.d}), n >= 2", x.shape)
     first = 0 if problem.has_server else 1
@@ -316,7 +318,9 @@ def estimated(problem, points):
         measured["xi_bar"] = np.linalg.norm(slopes[:, 0] - whole, axis=1).max()
     for name, who in (("sigma", range(1, problem.N + 1)), ("sigma_0", range(1 - first))):
         if problem.noise == "minibatch" and len(who):
-            measured[name] = max(_spread(problem, i, at) for i in who for at in x) ** 0.5
+            measured[name] = (
+                max(_minibatch_variance(problem, i, at) for i in who for at in x) ** 0.5
+            )
     says = f"the largest seen at {len(x)} points"
     found = {
         name: Constant(float(value), "trajectory", how=says) for name, value in measured.items()
@@ -326,7 +330,7 @@ def estimated(problem, points):
     return replace(problem, constants={**kept, **found}, reweigh=None)
 
 
-def _spread(problem, i, x):
+def _minibatch_variance(problem, i, x):
     """E||g - grad f_i(x)||^2 of a minibatch; none where it is the whole."""
     B, n = problem.batch_size[i], problem.sizes[i]
     if B == 0 or B >= n and not problem.replacement:

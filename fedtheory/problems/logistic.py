@@ -139,13 +139,13 @@ def objective(data, p, x, out):
 
 @jit
 def pieces(data, i, count, phase):
-    return _pieces.number(_pieces.counted(data, i, count), data.X.shape[1], WEIGHT, phase)
+    return _pieces.number(_pieces.count_samples(data, i, count), data.X.shape[1], WEIGHT, phase)
 
 
 @jit
 def piece(data, i, rows, x, room, out, phase, n):
     """Margins of some rows, which stay in room; then sums over all of them, for some coordinates."""
-    base, count = data.starts[i], _pieces.counted(data, i, rows.size)
+    base, count = data.starts[i], _pieces.count_samples(data, i, rows.size)
     d = data.X.shape[1]
     low, high = _pieces.piece(count, d, WEIGHT, phase, n)
     if phase == 0:
@@ -229,8 +229,8 @@ def logistic(
     0.693147
     """
     X, y = _samples.arrays(X, y, server)
-    replacement = arguments.flag("replacement", replacement)
-    ridge = arguments.real("ridge", ridge)
+    replacement = arguments.check_flag("replacement", replacement)
+    ridge = arguments.check_real("ridge", ridge)
     sizes = _samples.sizes_of(X)
     N, d = len(X) - 1, X[1].shape[1]
     p = _samples.weights_of(weights, sizes)

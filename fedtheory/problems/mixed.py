@@ -221,7 +221,7 @@ def mixed(
     """
     check_request(d, clients, L=L, mu=mu, G=G, sigma_c=sigma_c, sigma_f=sigma_f)
     if isinstance(hessian, str) and hessian.endswith("dense"):
-        arguments.fits("d", 8, d, d)
+        arguments.check_fits("d", 8, d, d)
     if L == 0:
         refuse("L", "must be > 0", L)
     if mu > L:

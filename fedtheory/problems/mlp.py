@@ -47,9 +47,10 @@ def mlp(
     14
     """
     widths = [
-        arguments.whole("hidden", width, 1) for width in (hidden if np.ndim(hidden) else (hidden,))
+        arguments.check_integer("hidden", width, 1)
+        for width in (hidden if np.ndim(hidden) else (hidden,))
     ]
-    arguments.fits("hidden", 4, sum(a * b for a, b in zip(widths, widths[1:])))
+    arguments.check_fits("hidden", 4, sum(a * b for a, b in zip(widths, widths[1:])))
     between = [dropout(drop)] if drop else []
     layers = [
         each for width in widths for each in (dense(width)._replace(name="fc"), relu(), *between)

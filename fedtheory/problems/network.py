@@ -10,13 +10,21 @@ from math import prod
 import numpy as np
 
 from fedtheory import arguments, rng
-from fedtheory.calling import table
+from fedtheory.calling import kernel_table
 from fedtheory.errors import refuse
 from fedtheory.layers.cross_entropy import cross_entropy
 from fedtheory.layers.dense import dense
 from fedtheory.layers.dropout import dropout
 from fedtheory.layers.relu import relu
-from fedtheory.network import NUMBERS, REALS, SIZES, Layer, here_type, numbered, planned
+from fedtheory.network import (
+    NUMBERS,
+    REALS,
+    SIZES,
+    Layer,
+    here_type,
+    number_parameters,
+    plan_layers,
+)
 from fedtheory.networks import NETWORKS
 from fedtheory.problem import Problem, layers_from, no_test
 from fedtheory.problems import _samples
@@ -61,11 +69,11 @@ def network(
     >>> [layer.name for layer in problem.layers]
     ['dense1/W', 'dense1/b', 'dense2/W', 'dense2/b']
     """
-    real = REALS[arguments.word("dtype", dtype, REALS)]
-    replacement = arguments.flag("replacement", replacement)
+    real = REALS[arguments.check_word("dtype", dtype, REALS)]
+    replacement = arguments.check_flag("replacement", replacement)
     features, labels, shape = samples(X, y, server, test, real)
     classes = _classes(labels, classes)
-    layers = _listed(layers, shape, classes, top, last)
+    layers = _list_layers(layers, shape, classes, top, last)
     if layers[0].admits is not None:
         for part in features:
             if part is not None:
@@ -81,10 +89,10 @@ def network(
     drawing = any(layer.draws for layer in [*layers, *own])
     owned = programs[0][1]
     d = sum(parameter.size for here in owned for parameter in here.parameters)
-    arguments.fits("layers", 4, d)
+    arguments.check_fits("layers", 4, d)
     generator = rng.host(seed, "mlp")
     blocks, pairs = [], []
-    for name, parameter in numbered(layers, owned):
+    for name, parameter in number_parameters(layers, owned):
         blocks.append(parameter.start(generator))
         pairs.append((name, parameter.size))
     inputs, held = prod(shape), features[-1]
@@ -93,14 +101,14 @@ def network(
         [[*row, *[0] * (width - len(row))] for row in rows], dtype=kind
     )
     data = Data(
-        _stacked(features[:-1], real),
-        _stacked(labels[:-1], np.int64),
+        _stack_rows(features[:-1], real),
+        _stack_rows(labels[:-1], np.int64),
         np.concatenate([[0], np.cumsum(sizes)]).astype(np.int64),
         np.zeros((0, inputs), real) if held is None else held,
         np.zeros((0, 1), np.int64) if held is None else labels[-1],
-        table([layer.forward for layer in [*layers, *own]], here),
-        table([layer.backward for layer in [*layers, *own]], here),
-        table([layers[-1].judge], here),
+        kernel_table([layer.forward for layer in [*layers, *own]], here),
+        kernel_table([layer.backward for layer in [*layers, *own]], here),
+        kernel_table([layers[-1].judge], here),
         np.array(_owners(steps), dtype=np.int64),
         padded([each.sizes for each in fitted], SIZES, np.int64),
         padded([each.numbers for each in fitted], NUMBERS, np.float64),
@@ -137,13 +145,13 @@ def network(
 def _programs(layers, server_layers, shape):
     """(what is planned of the clients' layers and of the server's own), and these."""
     owners: dict = {}
-    clients = planned(layers, shape, owners)
+    clients = plan_layers(layers, shape, owners)
     if server_layers is None:
         return (clients, ([], [], 0, 0)), []
     own = [*server_layers]
     if not own or own[-1].judge is None:
         refuse("server_layers", "must end in a loss", own)
-    steps, fitted, wide, keeps = planned(own, shape, owners)
+    steps, fitted, wide, keeps = plan_layers(own, shape, owners)
     if any(here.parameters for here in fitted):
         refuse("server_layers", "must have no parameters but those that they share", own)
     base = len(layers)
@@ -157,10 +165,10 @@ def _owners(steps):
     return [step._replace(writes=step.writes * (places.count(step.at) == 1)) for step in steps]
 
 
-def _listed(layers, shape, classes, top, last):
+def _list_layers(layers, shape, classes, top, last):
     """The layers, a loss at their end."""
     if isinstance(layers, str):
-        layers = NETWORKS[arguments.word("layers", layers, NETWORKS)].layers(classes)
+        layers = NETWORKS[arguments.check_word("layers", layers, NETWORKS)].layers(classes)
     if not arguments.is_iterable(layers):
         refuse("layers", "must be a list of layers, or the name of a network of the papers", layers)
     found = list(layers)
@@ -211,7 +219,7 @@ def samples(X, y, server, test, real):
 def _rows(name, rows, shape, real):
     found = np.asarray(rows)
     if found.dtype.kind not in "fiu":
-        found = arguments.array(name, rows)
+        found = arguments.check_array(name, rows)
     if found.ndim < 2 or 0 in found.shape:
         refuse(name, "must have shape (samples, features), with one sample or more", found.shape)
     if found.shape[1:] != shape:
@@ -228,7 +236,7 @@ def _rows(name, rows, shape, real):
 
 
 def _labels(name, marks, n, places):
-    found = arguments.array(name, marks, "must be an array of labels", "fiub")
+    found = arguments.check_array(name, marks, "must be an array of labels", "fiub")
     if found.shape != (n, *places):
         refuse(name, f"must hold one label for each of {n} samples", found.shape)
     wrong = found[(found != np.floor(found)) | (found < 0)]
@@ -239,13 +247,15 @@ def _labels(name, marks, n, places):
 
 def _classes(labels, classes):
     most = max(int(part.max()) for part in labels if part is not None)
-    classes = max(most + 1, 2) if classes is None else arguments.whole("classes", classes, 2)
+    classes = (
+        max(most + 1, 2) if classes is None else arguments.check_integer("classes", classes, 2)
+    )
     if most >= classes:
         refuse("y", f"must hold classes 0..{classes - 1}", most)
     return classes
 
 
-def _stacked(parts, kind):
+def _stack_rows(parts, kind):
     """All rows on top of each other."""
     there = [part for part in parts if part is not None]
     return np.concatenate(there, dtype=kind) if len(there) > 1 else there[0]

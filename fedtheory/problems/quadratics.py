@@ -22,7 +22,7 @@ from fedtheory.problem import (
     noise_from,
     weights_from,
 )
-from fedtheory.problems._certified import SHARPEST, bounded, constants
+from fedtheory.problems._certified import SHARPEST, constants, gradient_bound
 from fedtheory.problems._curvature import of_client, of_objective, times
 from fedtheory.problems._quadratic import DENSE, DIAGONAL, Dense, Diagonal, room
 from fedtheory.problems._symmetric import blocks
@@ -41,7 +41,7 @@ def _data(A, b, p, H, x_star):
 
 
 def _reweigh(radius, problem, p):
-    made = _made(problem.data.A, problem.data.b, p, radius, problem.noise, problem.sigma)
+    made = _weighted_parts(problem.data.A, problem.data.b, p, radius, problem.noise, problem.sigma)
     kept = {
         name: problem.constants[name]
         for name in ("L", "mu", "sigma", "sigma_0", "sigma_coordinate")
@@ -49,7 +49,7 @@ def _reweigh(radius, problem, p):
     return replace(problem, **{**made, "weights": p, "constants": {**made["constants"], **kept}})
 
 
-def _made(A, b, p, radius, noise, sigmas):
+def _weighted_parts(A, b, p, radius, noise, sigmas):
     """What weights decide of a Problem."""
     H, x_star, lowest = of_objective(A, b, p)
     data = _data(A, b, p, H, x_star)
@@ -58,7 +58,7 @@ def _made(A, b, p, radius, noise, sigmas):
         kernels = kernels._replace(objective=None)
     known = constants(data, p, RADIUS if radius is None else radius, lowest)
     if radius is not None and lowest and (noise in BOUNDED or not np.any(sigmas)):
-        known["M"] = bounded(data, radius, sigmas)
+        known["M"] = gradient_bound(data, radius, sigmas)
     return dict(
         data=data,
         kernels=kernels,
@@ -92,7 +92,7 @@ def quadratic_from_arrays(
     Traceback (most recent call last):
     fedtheory.errors.InvalidInput: quadratic has no minimiser: F is unbounded below
     """
-    A, b = arguments.array("A", A).copy(), arguments.array("b", b).copy()
+    A, b = arguments.check_array("A", A).copy(), arguments.check_array("b", b).copy()
     if b.ndim != 2 or len(b) < 2 or b.shape[1] < 1 or not np.all(np.isfinite(b)):
         refuse("b", "must be finite of shape (N + 1, d) with N >= 1", b.shape)
     N, d = len(b) - 1, b.shape[1]
@@ -136,11 +136,11 @@ def _minimizer(problem):
 def _problem(A, b, weights, sigma, sigma_0, noise, layers, radius):
     """From Hessians with a leading axis of 1 (shared) or N + 1 (own)."""
     N, d = len(b) - 1, b.shape[1]
-    radius = None if radius is None else arguments.real("radius", radius, open_low=True)
+    radius = None if radius is None else arguments.check_real("radius", radius, open_low=True)
     p = weights_from(weights, N)
     noise, sigmas = noise_from(noise, sigma, sigma_0, N)
     with np.errstate(over="ignore", invalid="ignore"):  # refused below
-        made = _made(A, b, p, radius, noise, sigmas)
+        made = _weighted_parts(A, b, p, radius, noise, sigmas)
     found = made["constants"]
     beyond = [
         name
@@ -207,14 +207,14 @@ def quadratic(
     >>> problem.N, problem.d, problem.constants["mu"].value
     (4, 3, 0.5)
     """
-    d, N = arguments.whole("d", d, 1), arguments.whole("clients", clients, 1)
-    L, mu = arguments.real("L", L, open_low=True), arguments.real("mu", mu)
-    G, xi_bar = arguments.real("G", G), arguments.real("xi_bar", xi_bar)
-    arguments.word("hessian", hessian, ("diagonal", "dense", "own", "own_dense"))
+    d, N = arguments.check_integer("d", d, 1), arguments.check_integer("clients", clients, 1)
+    L, mu = arguments.check_real("L", L, open_low=True), arguments.check_real("mu", mu)
+    G, xi_bar = arguments.check_real("G", G), arguments.check_real("xi_bar", xi_bar)
+    arguments.check_word("hessian", hessian, ("diagonal", "dense", "own", "own_dense"))
     _possible(d, N, L, mu, G, xi_bar, hessian)
     own, p = hessian.startswith("own"), weights_from(weights, N)
     generator = rng.host(seed, "quadratic")
-    A, spectra, turn = _curved(generator, d, N, L, mu, hessian)
+    A, spectra, turn = _draw_hessians(generator, d, N, L, mu, hessian)
     alive = (
         np.ones(d) if mu > 0 or hessian == "own_dense" else (spectra > 0).all(axis=0).astype(float)
     )
@@ -225,7 +225,7 @@ def quadratic(
             f"G / mu and xi_bar / mu must be at most {arguments.LARGEST:g}, for the clients' minimisers and "
             f"their squares to be floats; got G={G}, xi_bar={xi_bar}, mu={mu}"
         )
-    b = np.stack([x_star - _reached(A, spectra, turn, mu, i, o[i]) for i in range(N + 1)])
+    b = np.stack([x_star - _reach_offset(A, spectra, turn, mu, i, o[i]) for i in range(N + 1)])
     problem = _problem(A, b, weights, sigma, sigma_0, noise, layers, radius)
     found = dict(problem.constants)
     exact = dict(L=L, mu=mu) if own else dict(L=L, mu=mu, G=G, xi_bar=xi_bar)
@@ -239,7 +239,7 @@ def quadratic(
 
 def _possible(d, N, L, mu, G, xi_bar, hessian):
     """Refuse constants that no such quadratic has, or none that a memory holds."""
-    arguments.fits("d and clients", N + 1, d, 4)
+    arguments.check_fits("d and clients", N + 1, d, 4)
     if mu > L:
         raise Impossible(f"mu must be <= L, the largest curvature; got mu={mu}, L={L}")
     if hessian.endswith("dense"):
@@ -248,7 +248,7 @@ def _possible(d, N, L, mu, G, xi_bar, hessian):
                 f"mu must be 0 or at least {SHARPEST:g} L where Hessians are dense, or the rounding of "
                 f"their entries changes it; got mu={mu}, L={L}"
             )
-        arguments.fits("d and clients", N + 1 if hessian == "own_dense" else 4, d, d)
+        arguments.check_fits("d and clients", N + 1 if hessian == "own_dense" else 4, d, d)
     if d == 1 and mu != L and not (hessian.startswith("own") and N >= 2):
         raise Impossible(
             f"in one dimension a shared curvature is both mu and L; got mu={mu}, L={L}"
@@ -264,7 +264,7 @@ def _possible(d, N, L, mu, G, xi_bar, hessian):
         )
 
 
-def _curved(generator, d, N, L, mu, hessian):
+def _draw_hessians(generator, d, N, L, mu, hessian):
     """(A, its spectra, the rotation of a shared dense one)."""
     if hessian.startswith("own"):
         spectra = np.stack(
@@ -304,7 +304,7 @@ def _gradients_at_minimiser(generator, p, G, xi_bar, alive):
     return np.vstack([server, offsets])
 
 
-def _reached(A, spectra, turn, mu, i, o):
+def _reach_offset(A, spectra, turn, mu, i, o):
     """v with A_i v = o: how far x* lies from the minimiser of f_i."""
     if A.ndim == 2:
         a = A[min(i, len(A) - 1)]

@@ -29,7 +29,7 @@ def _classes(y, classes):
     if not np.all((labels == np.floor(labels)) & (labels >= 0) & (labels < MOST)):  # false for NaN
         refuse("y", f"must hold classes 0, 1, 2, .. below {MOST}", np.unique(labels)[:6].tolist())
     found = int(labels.max()) + 1
-    classes = max(2, found) if classes is None else arguments.whole("classes", classes, 2)
+    classes = max(2, found) if classes is None else arguments.check_integer("classes", classes, 2)
     if classes < found:
         refuse("y", f"must hold classes below {classes}", found - 1)
     return labels.astype(np.int64), classes
@@ -130,8 +130,11 @@ def softmax(
     0.693147
     """
     X, y = _samples.arrays(X, y, server)
-    replacement, bias = arguments.flag("replacement", replacement), arguments.flag("bias", bias)
-    ridge = arguments.real("ridge", ridge)
+    replacement, bias = (
+        arguments.check_flag("replacement", replacement),
+        arguments.check_flag("bias", bias),
+    )
+    ridge = arguments.check_real("ridge", ridge)
     sizes = _samples.sizes_of(X)
     labels, classes = _classes(y, classes)
     N, features = len(X) - 1, X[1].shape[1]

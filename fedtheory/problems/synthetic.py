@@ -48,9 +48,9 @@ def pareto_sizes(clients, low=20, high=2000, index=0.5, seed=0):
     Flex fixes the index at 0.5 and prints neither scale nor cap. The untruncated law has no mean;
     cut at `high` rather than moved to it, it has mean sqrt(low high).
     """
-    clients = arguments.whole("clients", clients, 1)
-    low, high = arguments.whole("low", low, 1), arguments.whole("high", high, 1)
-    index = arguments.real("index", index, open_low=True)
+    clients = arguments.check_integer("clients", clients, 1)
+    low, high = arguments.check_integer("low", low, 1), arguments.check_integer("high", high, 1)
+    index = arguments.check_real("index", index, open_low=True)
     if high < low:
         refuse("high", f"must be >= low = {low}", high)
     u = rng.host(seed, "synthetic sizes").random(clients)
@@ -78,19 +78,19 @@ def synthetic_data(
     of the server, each from a client's model, client k's with probability n_k / n. No client's data
     depends on another's size.
     """
-    alpha, beta = arguments.real("alpha", alpha), arguments.real("beta", beta)
-    N = arguments.whole("clients", clients, 1)
+    alpha, beta = arguments.check_real("alpha", alpha), arguments.check_real("beta", beta)
+    N = arguments.check_integer("clients", clients, 1)
     features, classes = (
-        arguments.whole("features", features, 1),
-        arguments.whole("classes", classes, 2),
+        arguments.check_integer("features", features, 1),
+        arguments.check_integer("classes", classes, 2),
     )
-    server, test = arguments.whole("server", server, 0), arguments.real("test", test)
+    server, test = arguments.check_integer("server", server, 0), arguments.check_real("test", test)
     sizes = pareto_sizes(N, low, high, index, seed) if samples is None else np.asarray(samples)
     if sizes.shape not in ((), (N,)) or sizes.dtype.kind not in "iu" or np.any(sizes < 1):
         refuse("samples", f"must be a positive integer, or {N} of them", samples)
     sizes = np.broadcast_to(sizes, (N,))
-    arguments.fits("samples", int(sizes.max()) * N, features)
-    iid = alpha == 0 and beta == 0 if iid is None else arguments.flag("iid", iid)
+    arguments.check_fits("samples", int(sizes.max()) * N, features)
+    iid = alpha == 0 and beta == 0 if iid is None else arguments.check_flag("iid", iid)
     if iid and (alpha > 0 or beta > 0):
         refuse("iid", "needs alpha = beta = 0", (alpha, beta))
     found = Arrays([None], [None], [None], [None])

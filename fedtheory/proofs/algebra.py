@@ -85,7 +85,7 @@ def prove(target, assumptions=(), symbols=None, budget=10.0, refute=True, seed=0
             if entry.definition is not None
         }
     )
-    statement = stated(target, assumptions, definitions)
+    statement = build_statement(target, assumptions, definitions)
     asked = None if refute or not statement else vain(statement, budget, chain)
     if asked in VAIN:
         return None
@@ -97,15 +97,15 @@ def prove(target, assumptions=(), symbols=None, budget=10.0, refute=True, seed=0
         except Laborious:  # nor may whoever checks a proof multiply it out
             statement = None
     if search:
-        proof = found(search, document, quick=True)
+        proof = find_proof(search, document, quick=True)
     if proof is None and statement and chain:
-        proof = found(Search(document, statement.extremes, budget), document, CHAIN)
+        proof = find_proof(Search(document, statement.extremes, budget), document, CHAIN)
     if proof is None and refute:
         point = refutation.search(target, assumptions, definitions, seed)
         if point is not None:
             return Counterexample(point)
     if proof is None and search:
-        proof = found(search, document)
+        proof = find_proof(search, document)
     if proof is None:
         if asked is not None:
             if len(VAIN) >= MOST:
@@ -117,7 +117,7 @@ def prove(target, assumptions=(), symbols=None, budget=10.0, refute=True, seed=0
         certificate.check(document)  # a search that errs is an error, not a proof
     except Laborious:  # what nobody may check is none either
         return None
-    return Proof(pruned(document))
+    return Proof(prune_lemmas(document))
 
 
 def vain(statement, budget, chain):
@@ -126,7 +126,7 @@ def vain(statement, budget, chain):
     return hashlib.sha256(repr(asked).encode()).hexdigest()
 
 
-def found(search, document, quick=False):
+def find_proof(search, document, quick=False):
     """The search's proof; None where its floats, which only guide it, overflow, or a sign is not
     known."""
     try:
@@ -135,7 +135,7 @@ def found(search, document, quick=False):
         return None
 
 
-def stated(target, assumptions, definitions):
+def build_statement(target, assumptions, definitions):
     if not isinstance(target, sympy.core.relational.Relational):
         raise InvalidInput(f"the target must be a relation between symbols; got {target}")
     statement = Statement(definitions)
@@ -148,7 +148,7 @@ def stated(target, assumptions, definitions):
     return statement
 
 
-def pruned(document):
+def prune_lemmas(document):
     """The document without the lemmas that its proof can do without."""
 
     def proofs(proof):
@@ -203,14 +203,14 @@ def question(claim, at=0, given=(), meant=False):
     definitions = dict(claim.definitions)
     for other in given:
         relations += [
-            related(*each)
+            relate(*each)
             for n, each in enumerate(other.lines)
             if each[1] != "O" and not (other.id == claim.id and n == at)
         ]
         facts += meaning.facts(other)
         definitions.update(other.definitions)
     return (
-        related(*claim.lines[at]),
+        relate(*claim.lines[at]),
         list(dict.fromkeys(relations + facts * meant)),
         definitions,
         bool(facts),
@@ -221,12 +221,12 @@ def speaks_of(document, claim, at=0, given=()):
     """Whether a document states this line of this claim, from these claims: its proof may still be
     wrong."""
     for meant in (False, True):
-        statement = stated(*question(claim, at, given, meant)[:3])
+        statement = build_statement(*question(claim, at, given, meant)[:3])
         if statement and all(statement.document()[key] == document.get(key) for key in PARTS):
             return True
     return False
 
 
-def related(left, sign, right):
+def relate(left, sign, right):
     kind = {"<=": sympy.Le, "<": sympy.Lt, ">=": sympy.Ge, ">": sympy.Gt, "==": sympy.Eq}[sign]
     return kind(left, right, evaluate=False)

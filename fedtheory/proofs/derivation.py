@@ -224,7 +224,7 @@ class Search:
                     continue
                 made = []
                 for argument in self.extremes[node][1:]:
-                    instance = _replaced(relation, node, argument)
+                    instance = _replace(relation, node, argument)
                     facts = {
                         k: v
                         for k, v in self.facts(reading).items()
@@ -308,11 +308,11 @@ def _names(tree):
     return [n for t in tree for n in _names(t)] if isinstance(tree, (list, tuple, dict)) else []
 
 
-def _replaced(tree, name, by):
+def _replace(tree, name, by):
     return (
         by
         if tree == name
-        else [_replaced(t, name, by) for t in tree]
+        else [_replace(t, name, by) for t in tree]
         if isinstance(tree, list)
         else tree
     )

@@ -86,19 +86,19 @@ LONGEST = 80  # letters of a sum that is worth repeating around its two terms
 def clashes(claim):
     """What is not homogeneous in a claim, a sentence each: its lines, its assumptions between
     symbols, its definitions."""
-    return [str(error) for error in _found(claim)]
+    return [str(error) for error in _find_inhomogeneous(claim)]
 
 
 def notes(claim):
     """What a verdict says of units that clash: each pair of terms once, with the sum around it
     where that is short. A claim whose letters were given no units says nothing of them."""
     given = any(e.unit != PLAIN for e in claim.table.values() if e.measure is None)
-    errors = {error.terms: error for error in _found(claim)} if given else {}
+    errors = {error.terms: error for error in _find_inhomogeneous(claim)} if given else {}
     said = [str(e) if len(str(e)) - len(e.terms) <= LONGEST else e.terms for e in errors.values()]
     return [f"Units clash (x of a point, f of a loss): {text}" for text in said]
 
 
-def _found(claim):
+def _find_inhomogeneous(claim):
     found = []
 
     def attempt(check):

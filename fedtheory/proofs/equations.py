@@ -44,10 +44,10 @@ def solve(equation, symbols, rules=()):
 
 def never_zero(expr, rules=()):
     """Whether an expression is 0 nowhere: by its symbols' domains, or by one of the rules."""
-    return all(_apart(factor, rules) for factor in sympy.Mul.make_args(_factored(expr)))
+    return all(_apart(factor, rules) for factor in sympy.Mul.make_args(_split_factors(expr)))
 
 
-def _factored(expr):
+def _split_factors(expr):
     if expr.count_ops() > LARGEST or expr.has(sympy.Piecewise):
         return expr
     return sympy.factor(expr)
@@ -59,7 +59,7 @@ def _apart(factor, rules):
             return True
         factor = factor.base
     known = factor.is_nonzero or _positive(factor)
-    return bool(known) or any(_told(factor, rule) for rule in rules)
+    return bool(known) or any(_says_nonzero(factor, rule) for rule in rules)
 
 
 def _positive(expr):
@@ -85,7 +85,7 @@ def _nonnegative(expr):
     return isinstance(expr, (sympy.Add, sympy.Mul, sympy.Min)) and all(map(_nonnegative, expr.args))
 
 
-def _told(factor, rule):
+def _says_nonzero(factor, rule):
     """Whether a rule says that a factor is not 0: it is what the rule says to be positive, or that
     and more of the same sign."""
     if isinstance(rule, sympy.Ne):

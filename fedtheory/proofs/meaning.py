@@ -38,11 +38,15 @@ class Inner(sympy.Function):
 def inner(one, other):
     """The inner product of two linear combinations of Vectors, as a sum of Inner."""
     return sympy.expand(
-        sum(a * b * Inner(v, w) for v, a in _combined(one) for w, b in _combined(other))
+        sum(
+            a * b * Inner(v, w)
+            for v, a in _combine_vectors(one)
+            for w, b in _combine_vectors(other)
+        )
     )
 
 
-def _combined(expr):
+def _combine_vectors(expr):
     expr = sympy.expand(expr)
     parts = [(v, expr.coeff(v)) for v in sorted(expr.atoms(Vector), key=str)]
     if (
@@ -53,7 +57,7 @@ def _combined(expr):
     return parts
 
 
-def squared(v):
+def square_norm(v):
     return inner(v, v)
 
 
@@ -63,24 +67,24 @@ F, SERVER, OTHER_F, OTHER_SERVER, FIRST, SECOND = map(
 
 # Metrics of one round, not averaged, in the letters of FSL for the server's weight and step.
 INNER = {
-    "sq_grad_norm": squared(F),
-    "sq_server_grad_norm": squared(SERVER),
+    "sq_grad_norm": square_norm(F),
+    "sq_server_grad_norm": square_norm(SERVER),
     "grad_inner": inner(F, SERVER),
-    "sq_xi": squared(F - SERVER),
-    "sq_tilde_grad_norm": squared(F + gamma * SERVER) / (1 + gamma) ** 2,
-    "a_w0": squared(OTHER_F),
-    "b_w0": squared(OTHER_SERVER),
+    "sq_xi": square_norm(F - SERVER),
+    "sq_tilde_grad_norm": square_norm(F + gamma * SERVER) / (1 + gamma) ** 2,
+    "a_w0": square_norm(OTHER_F),
+    "b_w0": square_norm(OTHER_SERVER),
     "inner_w0": inner(OTHER_F, OTHER_SERVER),
-    "xi_w0": squared(OTHER_F - OTHER_SERVER),
+    "xi_w0": square_norm(OTHER_F - OTHER_SERVER),
     "inner_move": inner(OTHER_F, -eta_0 * OTHER_SERVER),  # a step is -eta_0 grad f_0
-    "sq_move": squared(-eta_0 * OTHER_SERVER),
-    "sq_i": squared(FIRST),
-    "sq_j": squared(SECOND),
-    "sq_pair": squared(FIRST + SECOND),
+    "sq_move": square_norm(-eta_0 * OTHER_SERVER),
+    "sq_i": square_norm(FIRST),
+    "sq_j": square_norm(SECOND),
+    "sq_pair": square_norm(FIRST + SECOND),
 }
 
 
-def meant(claim, kind):
+def meanings_of(claim, kind):
     """(assumption, meaning) of each meaning of a kind that the claim's conditions carry."""
     for assumption in claim.assumptions:
         for meaning in assumption.condition.means if assumption.condition is not None else ():
@@ -99,23 +103,23 @@ def facts(claim):
     found = [
         sympy.Eq(symbol, product, evaluate=False)
         for metric, symbol in single.items()
-        if metric in INNER and (product := lettered(INNER[metric], claim.table)) is not None
+        if metric in INNER and (product := inner_in_letters(INNER[metric], claim.table)) is not None
     ]
     if single.keys() & {"sq_grad_norm", "sq_server_grad_norm", "sq_xi"}:
-        for _, (metric, constant) in meant(claim, Root):
+        for _, (metric, constant) in meanings_of(claim, Root):
             of = letter(claim, constant)
             if of is not None:
                 found.append(sympy.Le(INNER[metric], of**2, evaluate=False))
     return found
 
 
-def lettered(product, table):
+def inner_in_letters(product, table):
     """An inner product in the letters of a table; None where it has none for a number in it."""
-    mine = {number: named(number, table) for number in (gamma, eta_0) if product.has(number)}
+    mine = {number: letter_of(number, table) for number in (gamma, eta_0) if product.has(number)}
     return None if None in mine.values() else product.xreplace(mine)
 
 
-def named(number, table):
+def letter_of(number, table):
     """The letter that a table has for a number of FSL: the one that it says stands for it, or else
     the same letter; None where it has none."""
     own = next((name for name, what in table.run.items() if what == number.name), None)
@@ -126,7 +130,7 @@ def named(number, table):
     return entry.symbol if free and entry.own is None else None
 
 
-def unused(name, table, **domain):
+def unused_symbol(name, table, **domain):
     """A symbol that is no letter of a table."""
     while name in table:
         name += "_"
@@ -158,12 +162,12 @@ def along(claim):
     """
     found, steep, bounds = [], [], []
     # The components of a gradient along a straight line of R^d, at two points s apart.
-    g_x, g_y = (unused(name, claim.table, real=True) for name in ("g_x", "g_y"))
-    s = unused("s", claim.table, positive=True)
-    for assumption, (kind, constant, _) in meant(claim, Along):
+    g_x, g_y = (unused_symbol(name, claim.table, real=True) for name in ("g_x", "g_y"))
+    s = unused_symbol("s", claim.table, positive=True)
+    for assumption, (kind, constant, _) in meanings_of(claim, Along):
         of = letter(claim, constant)
         if of is None:
-            of = unused(f"{constant}_{kind}", claim.table, nonnegative=True)
+            of = unused_symbol(f"{constant}_{kind}", claim.table, nonnegative=True)
         relations = dict(
             steeper=[g_y - g_x >= of * s, of > 0],
             flatter=[g_y - g_x <= of * s],
@@ -188,7 +192,7 @@ def trivial(claim):
     smooth = next(
         (
             letter(claim, meaning.constant)
-            for _, meaning in meant(claim, Along)
+            for _, meaning in meanings_of(claim, Along)
             if meaning.kind in ("flatter", "curved") and not meaning.within
         ),
         None,

@@ -91,11 +91,11 @@ def _product(factors):
     return factors[0] if len(factors) == 1 else ["*", *factors]
 
 
-def shifted(poly, by):
+def shift_powers(poly, by):
     return {tuple(a + b for a, b in zip(m, by)): value for m, value in poly.items()}
 
 
-def multiplied(p, q):
+def multiply(p, q):
     out = {}
     for m, value in p.items():
         for n, other in q.items():
@@ -137,12 +137,12 @@ def find(target, strict, facts, signs, efforts=EFFORTS, work=None):
                 if any(m[i] for m in goal)
             }
             for _ in range(polya):
-                scale = multiplied(scale, {**extra, (0,) * len(names): Fraction(1)})
+                scale = multiply(scale, {**extra, (0,) * len(names): Fraction(1)})
         if depth > 1 and len(facts) > 40 or depth > 2 and len(facts) > 14:
             continue
         if work.left <= 0:
             return None
-        found = _attempt(room, multiplied(goal, scale), strict, facts, depth, rounds, work)
+        found = _attempt(room, multiply(goal, scale), strict, facts, depth, rounds, work)
         if found is not None:
             lowest, used = found
             terms = []
@@ -150,12 +150,12 @@ def find(target, strict, facts, signs, efforts=EFFORTS, work=None):
                 c *= math.prod(units[name] for name in names)
                 terms.append(
                     dict(
-                        by=room.tree(shifted({m: c * v for m, v in by.items()}, lowest)),
+                        by=room.tree(shift_powers({m: c * v for m, v in by.items()}, lowest)),
                         **({"facts": list(names)} if names else {}),
                         **(more or {}),
                     )
                 )
-            return dict(scale=room.tree(multiplied(scale, {lowest: Fraction(1)})), terms=terms)
+            return dict(scale=room.tree(multiply(scale, {lowest: Fraction(1)})), terms=terms)
     return None
 
 
@@ -195,7 +195,7 @@ def _columns(room, goal, facts, depth, rounds):
         for names in combinations_with_replacement(facts, n):
             poly, sure = {one: 1}, True
             for name in names:
-                poly, sure = multiplied(poly, facts[name][0]), sure and facts[name][1]
+                poly, sure = multiply(poly, facts[name][0]), sure and facts[name][1]
             if poly and degree(poly) <= most:
                 products.append((names, poly, sure))
     firm = lambda m, goal: goal.get(m, 0) < 0 or not room.nonnegative(m)
@@ -211,9 +211,9 @@ def _columns(room, goal, facts, depth, rounds):
                         and (value < 0 or not room.nonnegative(m))
                         and (by, names) not in columns
                     ):
-                        columns[by, names] = shifted(poly, by), sure and room.positive(by)
+                        columns[by, names] = shift_powers(poly, by), sure and room.positive(by)
                         if len(columns) > COLUMNS:
-                            return _listed(columns, [])
+                            return _list_columns(columns, [])
         done |= wanted
         wanted = {
             m
@@ -222,10 +222,10 @@ def _columns(room, goal, facts, depth, rounds):
             if value > 0 or firm(m, goal)
         }
         wanted = {m for m in wanted if goal.get(m, 0) <= 0}
-    return _listed(columns, _squares(room, goal, columns))
+    return _list_columns(columns, _squares(room, goal, columns))
 
 
-def _listed(columns, squares):
+def _list_columns(columns, squares):
     return [
         ((by, names, None), poly, sure) for (by, names), (poly, sure) in columns.items()
     ] + squares
@@ -247,7 +247,7 @@ def _squares(room, goal, columns):
     found, pool = {}, dict(list(pool.items())[:200])
     for m, value in wanted.items():
         for p, high in pool.items():
-            for by, first, second, q, inner in _crossed(room, m, p, pool):
+            for by, first, second, q, inner in _cross_product(room, m, p, pool):
                 for ratio in _ratios(high, abs(value), pool[q]):
                     signed = -ratio if value < 0 else ratio
                     for sign in {signed} if room.nonnegative(m) else {ratio, -ratio}:
@@ -257,7 +257,7 @@ def _squares(room, goal, columns):
     return list(found.values())[:2000]
 
 
-def _crossed(room, m, p, pool):
+def _cross_product(room, m, p, pool):
     """(by, a, b, q, inner product): m, p, q are by a b, by a^2, by b^2, or so times <v, w>, |v|^2,
     |w|^2."""
     for inner in (None, *(each for each in room.inner if m[each[0]])):
@@ -282,7 +282,7 @@ def _square(room, by, a, b, c, inner):
         square = {a: Fraction(1), b: c}
         return (
             (by, (), dict(square=room.tree(square))),
-            shifted(multiplied(square, square), by),
+            shift_powers(multiply(square, square), by),
             False,
         )
     between, v, w, *norms = inner
@@ -328,7 +328,7 @@ def _solve(room, goal, columns, strict, sure, work):
         )
         return {} if good and (not strict or _sure(room, goal)) else None
     if _hopeless(room, goal, columns):
-        _counted(sum(map(len, columns)), 0, work)
+        _spend_pivots(sum(map(len, columns)), 0, work)
         return None
     weight = [max(abs(float(value)) for value in poly.values()) for poly in columns]
     entries = [
@@ -350,7 +350,7 @@ def _solve(room, goal, columns, strict, sure, work):
         method="highs-ds",
         options=dict(maxiter=int(max(200, min(20_000, work.left / (PIVOT * len(entries)))))),
     )
-    result = _programmed(cost, ask, len(entries), work)
+    result = _solve_program(cost, ask, len(entries), work)
     if result.x is None or result.status != 0:
         return None
     exact = _exactly(rows, goal, columns, result.x * unit / weight, equal)
@@ -358,7 +358,7 @@ def _solve(room, goal, columns, strict, sure, work):
         # Ask for as much as possible of what is positive.
         firm = np.array([room.positive(m) for m in rows]) & ~equal
         gain = -np.asarray(matrix[firm].sum(axis=0)).ravel() + 1.0 * np.array(sure)
-        result = _programmed(-gain, {**ask, "bounds": (0, 1e3)}, len(entries), work)
+        result = _solve_program(-gain, {**ask, "bounds": (0, 1e3)}, len(entries), work)
         exact = (
             None
             if result.x is None
@@ -403,15 +403,15 @@ def _hopeless(room, goal, columns):
     return False
 
 
-def _programmed(cost, ask, entries, work):
+def _solve_program(cost, ask, entries, work):
     from scipy.optimize import linprog
 
     result = linprog(cost, **ask)
-    _counted(entries, result.nit, work)
+    _spend_pivots(entries, result.nit, work)
     return result
 
 
-def _counted(entries, iterations, work):
+def _spend_pivots(entries, iterations, work):
     work.left -= START + entries * (1.0 + PIVOT * iterations)
 
 

@@ -21,7 +21,7 @@ INEQUALITIES = (sympy.Le, sympy.Lt, sympy.Ge, sympy.Gt)
 
 def search(target, assumptions, definitions, seed=0):
     """{name: Fraction} where every assumption holds and the target does not, or None."""
-    expand = lambda e: _expanded(e, definitions)
+    expand = lambda e: _expand_definitions(e, definitions)
     parts = [part for a in assumptions for part in (a.args if isinstance(a, sympy.And) else (a,))]
     rules, goal = [expand(a) for a in parts if a is not sympy.true], expand(target)
     if any(isinstance(rule, sympy.logic.boolalg.BooleanFunction) for rule in rules):
@@ -30,11 +30,13 @@ def search(target, assumptions, definitions, seed=0):
     others = [rule for rule in rules if not isinstance(rule, sympy.Eq)]
     able = sorted(set().union(*(e.free_symbols for e in equal)), key=lambda s: s.name)
     ways = equations.cases(tuple(equal), tuple(able), tuple(others))
-    found = (_met(goal, rules if len(ways) == 1 else [*way, *others], seed) for way in ways)
+    found = (
+        _search_one_way(goal, rules if len(ways) == 1 else [*way, *others], seed) for way in ways
+    )
     return next((each for each in found if each is not None), None)
 
 
-def _met(goal, rules, seed):
+def _search_one_way(goal, rules, seed):
     """As `search`, in one way of meeting the equations."""
     solved, rules = _eliminate(rules, generic=True)
     if any(rule is sympy.false or isinstance(rule, sympy.Eq) for rule in rules):
@@ -45,7 +47,7 @@ def _met(goal, rules, seed):
         return None
 
 
-def _expanded(e, definitions):
+def _expand_definitions(e, definitions):
     for _ in definitions:
         if not e.free_symbols & set(definitions):
             break
@@ -67,7 +69,7 @@ def _eliminate(rules, generic=False):
             fixed = equations.solve(rule, sorted(free, key=order), others)
             if fixed is None or not generic and len(equations.cases((rule,), free, others)) > 1:
                 continue
-            rest = [placed(r, fixed.symbol, fixed.value) for r in rules if r is not rule]
+            rest = [substitute(r, fixed.symbol, fixed.value) for r in rules if r is not rule]
             rules = [r for r in rest if r is not sympy.true]
             solved.append((fixed.symbol, fixed.value))
             gone.add(fixed.symbol)
@@ -76,7 +78,7 @@ def _eliminate(rules, generic=False):
             return solved, rules
 
 
-def placed(relation, symbol, value):
+def substitute(relation, symbol, value):
     """A relation with a symbol's value in its place; as it stands where that has none, as 1/gamma
     at gamma = 0."""
     try:
@@ -100,7 +102,7 @@ class Hunt:
 
     def evaluate(self, expr, values):
         with np.errstate(all="ignore"):
-            return enclosure.bound((expr,), arrays.VALUES)(values)[0]
+            return enclosure.bind_program((expr,), arrays.VALUES)(values)[0]
 
     def merit(self, points):
         """How far a point breaks the target, in relative terms; below -1 where an assumption or a
@@ -130,7 +132,7 @@ class Hunt:
             for side in (r.args[::-1] if isinstance(r, (sympy.Ge, sympy.Gt)) else r.args)
         )
         with np.errstate(all="ignore"):
-            found = enclosure.bound(both, arrays.VALUES)(values)
+            found = enclosure.bind_program(both, arrays.VALUES)(values)
             sides = np.empty((len(relations), 2, size))
             for place, side in zip(sides.reshape(-1, size), found):
                 place[:] = side
@@ -169,7 +171,7 @@ class Hunt:
                 new[revive, n] = self.rng.choice([0.0, 1.0, 0.1], revive.sum())
         return new
 
-    def pushed(self, points):
+    def push_to_edges(self, points):
         """Each point moved along one coordinate to the edge of what is admitted, if that helps."""
         best = self.merit(points)
         for n in self.rng.permutation(len(self.symbols)):
@@ -204,7 +206,7 @@ class Hunt:
         order = np.argsort(-best)[:BEST]
         points = points[order]
         if best[order[0]] < 1e-3:
-            points = self.pushed(self.pushed(points))
+            points = self.push_to_edges(self.push_to_edges(points))
             best = self.merit(points)
             points = points[np.argsort(-best)]
         for point in points:
@@ -233,16 +235,16 @@ class Hunt:
                         else 1 / (1 / value).limit_denominator(limit)
                     )
                     values[symbol.name] = near
-                if self.confirmed(values):
+                if self.confirm_exactly(values):
                     return values
                 if limit not in (None, 10**6):
                     break
         return None
 
-    def confirmed(self, values):
+    def confirm_exactly(self, values):
         try:
             for symbol, value in reversed(self.solved):
-                exact = enclosure.enclose(value, values).exact
+                exact = enclosure.enclose_value(value, values).exact
                 if (
                     exact is None
                     or symbol.is_positive
@@ -257,8 +259,8 @@ class Hunt:
             if any(symbol.is_positive and values[symbol.name] <= 0 for symbol in self.symbols):
                 return False
             return (
-                all(enclosure.decide(rule, values) is True for rule in self.rules)
-                and enclosure.decide(self.goal, values) is False
+                all(enclosure.decide_relation(rule, values) is True for rule in self.rules)
+                and enclosure.decide_relation(self.goal, values) is False
             )
         except enclosure.Undefined:
             return False

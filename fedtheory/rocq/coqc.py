@@ -43,7 +43,7 @@ def version():
     return next(iter(said.stdout.splitlines()), "coqc")
 
 
-def judged(text, theorems, seconds=SECONDS):
+def judge_file(text, theorems, seconds=SECONDS):
     """`coqc`'s Answer about a file, which must print the axioms of each of its theorems and use
     standard ones alone."""
     before = resource.getrusage(resource.RUSAGE_CHILDREN)

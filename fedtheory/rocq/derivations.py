@@ -21,7 +21,7 @@ from fedtheory.enclosure.arithmetic import Arithmetic, Interval, Many, pair
 from fedtheory.enclosure.work import within
 from fedtheory.errors import FedtheoryError
 from fedtheory.rocq import structures
-from fedtheory.rocq.placed import Placed, written
+from fedtheory.rocq.placed import Placed, write_steps
 from fedtheory.settings import by_name
 
 # What the checker of one file imports here, and has with it there
@@ -57,7 +57,7 @@ class Following(check_instance.Statement):
         return super().certain(slack) and slack >= 0  # a comparison that is kept
 
     def solution(self, steps, values):
-        return enclosure.execute(check_instance.program(steps), Remembered(self.book), values)
+        return enclosure.execute(check_instance.read_program(steps), Remembered(self.book), values)
 
 
 class Remembered(Arithmetic):
@@ -112,14 +112,14 @@ def derivation(document):
         except UNFOLLOWED:
             book, values = Placed(), plain
     free = [name for name in plain if name not in stated.solved]
-    steps = {name: remembered(book, values[name]) for name in free}
-    wanted = {name: steps[name] or ended(book, plain[name]) for name in free}
+    steps = {name: step_of_value(book, values[name]) for name in free}
+    wanted = {name: steps[name] or step_of_ends(book, plain[name]) for name in free}
     went = [(a, sign, b) for (_, _, sign), (a, b) in book.taken.items()]
     told = sorted(name for name in stated.measured if name in free and not steps[name])
-    return dict(written(wanted, went), told=told, of=alone.outline(document))
+    return dict(write_steps(wanted, went), told=told, of=alone.document_outline(document))
 
 
-def remembered(book, value):
+def step_of_value(book, value):
     """The step of a value, that of its lower end where it has no other; None: it is lost."""
     if isinstance(value, Interval) and value.high == INFINITE and value.low != INFINITE:
         low = getattr(value.low, "step", None)
@@ -127,7 +127,7 @@ def remembered(book, value):
     return getattr(value, "step", None)
 
 
-def ended(book, plain):
+def step_of_ends(book, plain):
     """A step that says a value, or its ends."""
     low, high = (plain, plain) if isinstance(plain, float) else pair(plain)
     if low == high and not isinstance(low, float):
@@ -142,7 +142,7 @@ def standing_alone(documents=()):
     room = Path(check_instance.__file__).parent
     text = (room / "alone.py").read_text()
     before, after = text.split(IMPORTS)
-    told = schemas.carried(documents)
+    told = schemas.all_schemas(documents)
     lines = [f"        {name!r}: json.loads({json.dumps(one)!r})," for name, one in told.items()]
     whole = [
         before + "from types import SimpleNamespace\n",

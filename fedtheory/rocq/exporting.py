@@ -9,7 +9,7 @@ and prints at its end on which axioms each theorem rests.
 from fedtheory import arguments
 from fedtheory.certificates import check_family, check_instance, check_worst_case
 from fedtheory.certificates.check_proof import WORK, Refused, Ring
-from fedtheory.certificates.documents import EXISTENCE, refusing
+from fedtheory.certificates.documents import EXISTENCE, refuse_malformed
 from fedtheory.enclosure.work import within
 from fedtheory.errors import InvalidInput, show
 from fedtheory.rocq import instances, proofs
@@ -43,17 +43,17 @@ def export(document, to="rocq"):
     >>> "Theorem line_1 : forall (V : InnerProductSpace) (vec_0 vec_F : V)" in text
     True
     """
-    arguments.word("to", to, ("rocq",))
+    arguments.check_word("to", to, ("rocq",))
     found = replay(document)
     try:
-        parts, preludes = written(document)
+        parts, preludes = write_theorems(document)
     except Refused as why:
         raise Unwritten(f"this document cannot be written for Rocq: {why}") from None
-    return assembled(found, parts, preludes)
+    return assemble_file(found, parts, preludes)
 
 
-@refusing
-def written(document):
+@refuse_malformed
+def write_theorems(document):
     """([(theorem's name, text)], the preludes that they use)."""
     kind = document["format"]
     if kind == check_instance.FORMAT:
@@ -79,7 +79,7 @@ def member(document, name):
     return f"{module}.{name}", f"Module {module}.\n{text}\nEnd {module}."
 
 
-def assembled(found, parts, preludes):
+def assemble_file(found, parts, preludes):
     """The whole file."""
     claim = found.get("claim")
     said = f"{claim}, {found['status']}" if claim else f"A statement that is {found['status']}"

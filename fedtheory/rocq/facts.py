@@ -5,7 +5,7 @@ the name of the hypothesis that states it. Signs are proved monomial by monomial
 rational expressions are for `field`.
 """
 
-from fedtheory.certificates.check_proof import ONE, Reading, Refused, key, require
+from fedtheory.certificates.check_proof import ONE, Reading, Refused, monomial_key, require
 from fedtheory.rocq.text import Spelling, names, number
 
 
@@ -47,7 +47,7 @@ class Facts(Reading):
 
     def learn(self, poly, strict):
         hypothesis, self.source = self.source, None
-        k = key(poly)
+        k = monomial_key(poly)
         if k not in self.by_key or strict > self.by_key[k][1]:
             self.by_key[k] = hypothesis, strict
         ((m, value), *more) = poly.items() or [((), 0)]
@@ -73,12 +73,12 @@ class Facts(Reading):
 
     def positive(self, p):
         """(a proof that a polynomial is >= 0, or > 0; whether it is > 0)."""
-        known, strict = self.by_key.get(key(p), (None, False))
+        known, strict = self.by_key.get(monomial_key(p), (None, False))
         if strict:
             return known, True
         parts = [self.positive_monomial(m, value) for m, value in sorted(p.items())]
         if parts and None not in parts:
-            proof, sure = added(parts)
+            proof, sure = prove_sum(parts)
             if sure or known is None:
                 return proof, sure
         require(known is not None, "of unknown sign")
@@ -99,7 +99,7 @@ class Facts(Reading):
                 parts.append((f"(even_power _ {k // 2})", False))
             else:
                 return None
-        return multiplied(parts)
+        return prove_product(parts)
 
     def surely(self, p):
         proof, strict = self.positive(p)
@@ -119,7 +119,7 @@ class Facts(Reading):
             known = self.below(f)
             parts.append(f"({text})" if n == 1 else f"({text}) ^ {n}")
             proofs.append((known if n == 1 else f"(pow_lt _ {n} {known})", True))
-        return " * ".join(parts), multiplied(proofs)[0]
+        return " * ".join(parts), prove_product(proofs)[0]
 
     def below(self, f):
         """The hypothesis that a denominator is positive."""
@@ -178,14 +178,14 @@ class Facts(Reading):
             visit(name)
         return found[::-1]
 
-    def linked(self, relation, hypothesis):
+    def link_relation(self, relation, hypothesis):
         """The hypothesis that a relation's gap is nonnegative, from the relation's own."""
         poly, strict = self.gap(relation, False)
         f, sure = self.whole_of(full := self.full(relation))
         way = "cleared_lt" if strict else "cleared_le"
         return self.script.fact(
             f"0 {'<' if strict else '<='} {self.spell.polynomial(poly)}",
-            f"apply ({way} _ _ ({f}) _ {turned(relation, hypothesis)} {sure}); {self.identity(full)}.",
+            f"apply ({way} _ _ ({f}) _ {turn_relation(relation, hypothesis)} {sure}); {self.identity(full)}.",
         )
 
 
@@ -197,7 +197,7 @@ SUMS = {
 }
 
 
-def added(parts):
+def prove_sum(parts):
     """(a proof of the sign of a sum, whether it is > 0) from those of its terms."""
     proof, sure = parts[0]
     for other, strict in parts[1:]:
@@ -205,7 +205,7 @@ def added(parts):
     return proof, sure
 
 
-def multiplied(parts):
+def prove_product(parts):
     """(a proof of the sign of a product, whether it is > 0) from those of its factors."""
     if None in parts:
         return None
@@ -223,7 +223,7 @@ def multiplied(parts):
     return proof, sure
 
 
-def turned(relation, hypothesis):
+def turn_relation(relation, hypothesis):
     """A hypothesis as `smaller side <= larger side`."""
     way = {">=": "Rge_le", ">": "Rgt_lt"}.get(relation[0])
     return f"({way} _ _ {hypothesis})" if way else hypothesis

@@ -52,7 +52,7 @@ class Book:
         if isinstance(other, float) and math.isinf(other):  # a range's end that is none
             return {"<": 1, "<=": 1, ">": -1, ">=": -1}.get(sign, 0) * other > 0
         a, b = self.step(one), self.step(other)
-        truth = decided(a, sign, b)
+        truth = decide_relation(a, sign, b)
         if truth is None:
             raise Undecided(f"{one!r} and {other!r} overlap")
         if a.op != "number" or b.op != "number":
@@ -78,7 +78,7 @@ class Book:
 DENIED = {"<": ">=", "<=": ">", ">": "<=", ">=": "<", "=": "<>", "<>": "="}
 
 
-def decided(a, sign, b):
+def decide_relation(a, sign, b):
     """Whether a relation between two steps holds; None: their ends do not tell."""
     if sign in (">", ">="):
         a, sign, b = b, {">": "<", ">=": "<="}[sign], a

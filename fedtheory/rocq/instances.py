@@ -16,8 +16,8 @@ from fedtheory.certificates.check_proof import Refused, require
 from fedtheory.enclosure import Undefined
 from fedtheory.enclosure.arithmetic import Undecided, pair
 from fedtheory.errors import FedtheoryError
-from fedtheory.rocq.following import Book, decided
-from fedtheory.rocq.steps import Steps, bound
+from fedtheory.rocq.following import Book, decide_relation
+from fedtheory.rocq.steps import Steps, prove_ends
 from fedtheory.rocq.text import comment, names
 from fedtheory.settings import by_name
 
@@ -80,7 +80,7 @@ class Refutation:
     def program(self, program):
         """The steps of a formula, the last of which is its value; a truth for a relation."""
         found = []
-        for op, operands, detail in check_instance.program(program, kind_of(program)):
+        for op, operands, detail in check_instance.read_program(program, kind_of(program)):
             found.append(self.operation(op, [found[k] for k in operands], detail))
         return found
 
@@ -124,7 +124,7 @@ class Refutation:
     def case(self, parts):
         """The value of the first case that holds; the relations that say so are claimed too."""
         for conditions, value in zip(parts[::2], parts[1::2]):
-            truths = [decided(a, sign, b) for a, sign, b in conditions]
+            truths = [decide_relation(a, sign, b) for a, sign, b in conditions]
             require(None not in truths, "a case that its ends do not decide")
             if all(truths):
                 self.claims += [self.claim(*each) for each in conditions]
@@ -148,11 +148,13 @@ class Refutation:
 
     def claim(self, a, sign, b):
         """(what is claimed, its proof, the steps that it speaks of)."""
-        truth = decided(a, sign, b)
+        truth = decide_relation(a, sign, b)
         if truth is None and sign == "=":
             return f"{a.name} = {b.name}", between_roots(a, b), (a, b)
         require(truth is True, "its ends do not decide a relation")
-        known = "; ".join(f"pose proof {bound(each)}" for each in (a, b) if each.op != "number")
+        known = "; ".join(
+            f"pose proof {prove_ends(each)}" for each in (a, b) if each.op != "number"
+        )
         return f"{a.name} {sign} {b.name}", f"{known + '; ' if known else ''}lra", (a, b)
 
     # As text

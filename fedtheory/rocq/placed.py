@@ -42,7 +42,7 @@ class Placed(Book):
         return self.number(self.steps.make("short", (step,), low, high))
 
 
-def written(values, went=()):
+def write_steps(values, went=()):
     """{"steps", "values", "went"} of named steps, or lists of steps, and of comparisons of steps."""
     flat = lambda value: value if isinstance(value, (list, tuple)) else [value]
     wanted = [step for value in values.values() for step in flat(value)]

@@ -9,7 +9,7 @@ in documents, nothing is written: the reals there have no infinity.
 from fractions import Fraction
 
 from fedtheory.certificates.check_proof import OPPOSITE, Reading, Refused, require
-from fedtheory.rocq.facts import Facts, added, multiplied
+from fedtheory.rocq.facts import Facts, prove_product, prove_sum
 from fedtheory.rocq.script import Script
 
 CASES = {"<=": "Rle", "<": "Rlt", ">=": "Rge", ">": "Rgt"}
@@ -29,11 +29,11 @@ class Place(Facts):
             if which not in self.nodes:
                 relation = self.assumes[which]
                 poly, strict = self.gap(relation, False)
-                self.source = self.linked(relation, f"A{which}")
+                self.source = self.link_relation(relation, f"A{which}")
                 self.used.add(which)
                 self.learn(poly, strict)
             elif self.nodes[which][0] == "root":
-                self.rooted(which)
+                self.root_fact(which)
             else:
                 for case in self.cases(which):
                     value = case.entry[3]
@@ -48,12 +48,12 @@ class Place(Facts):
         self.finite.add(which)
         return True
 
-    def rooted(self, which):
+    def root_fact(self, which):
         num, den = self.read(self.nodes[which][1])
         require(self.sign(num) and all(map(self.firm, den)), "it may be negative or infinite")
         degree, name = self.nodes[which][2], self.spell.symbols[which]
         strict = self.sign(num) == 2
-        base = self.signed(self.nodes[which][1], strict) if strict else None
+        base = self.sign_fact(self.nodes[which][1], strict) if strict else None
         lemma = {
             2: ("(sqrt_pos _)", "(sqrt_lt_R0 _ {})"),
             4: ("(sqrt_pos _)", "(fourth_root_positive _ {})"),
@@ -64,7 +64,7 @@ class Place(Facts):
         )
         self.know(which, {((which, 1),): Fraction(1)}, strict)
 
-    def signed(self, tree, strict):
+    def sign_fact(self, tree, strict):
         """The hypothesis that an expression is nonnegative, or positive."""
         num, den = self.read(tree)
         proof, sure = self.positive(num)
@@ -108,7 +108,7 @@ class Place(Facts):
 
     def raised_root(self, name):
         base, degree = self.nodes[name][1:]
-        proof = self.signed(base, False)
+        proof = self.sign_fact(base, False)
         lemma = {2: f"(sqrt_power _ {proof})", 4: f"(fourth_root_power _ {proof})"}.get(
             degree, f"(root_power {degree - 1} _ {proof})"
         )
@@ -122,7 +122,7 @@ class Place(Facts):
         poly, strict = super().fact(name)
         kind, _, at = name.partition(":")
         if kind == "assumed":
-            self.by_name[name] = self.linked(self.assumes[int(at)], f"A{at}")
+            self.by_name[name] = self.link_relation(self.assumes[int(at)], f"A{at}")
             self.used.add(int(at))
         elif kind in self.solved and kind in self.domains:
             relation = [">" if self.facts[name][1] else ">=", kind, at or "0"]
@@ -130,7 +130,7 @@ class Place(Facts):
             if self.domains[kind] == "count" and not at:
                 held = f"(Rlt_le_trans _ _ _ Rlt_0_1 {held})"
             way = {">": "Rlt_gt", ">=": "Rle_ge"}[relation[0]]
-            self.by_name[name] = self.linked(relation, f"({way} _ _ {held})")
+            self.by_name[name] = self.link_relation(relation, f"({way} _ _ {held})")
         return poly, strict
 
     def cases(self, node):
@@ -144,10 +144,10 @@ class Place(Facts):
             here.entry = self.script.name("C"), self.script.name("E"), relation, value
         return held, denied
 
-    def entered(self, node):
+    def enter_branch(self, node):
         """In a branch: learn its condition and the node's value."""
         condition, equation, relation, value = self.entry
-        self.source = self.linked(relation, condition)
+        self.source = self.link_relation(relation, condition)
         self.know(f"{node}:case", *self.gap(relation, False))
         self.solved[node], self.values, self.equal[node] = value, {}, equation
 
@@ -173,7 +173,7 @@ class Place(Facts):
         self.again().prove(relation, lemma)
         self.script.close()
         poly, strict = self.gap(relation)
-        self.source = self.linked(relation, hypothesis)
+        self.source = self.link_relation(relation, hypothesis)
         self.know(name, poly, strict)
 
     def split(self, goal, proof):
@@ -187,7 +187,7 @@ class Place(Facts):
         )
         for here, branch in zip(branches, proof["branches"]):
             self.script.open()
-            here.entered(node)
+            here.enter_branch(node)
             here.settle()
             here.prove(goal, branch)
             self.script.close()
@@ -201,7 +201,7 @@ class Place(Facts):
         parts = [self.term_of(term) for term in proof["terms"]]
         total = " + ".join(text for text, _, _ in parts) or "0"
         strict = goal[0] in STRICT
-        signed, sure = added([part[1:] for part in parts]) if parts else ("(Rle_refl 0)", False)
+        signed, sure = prove_sum([part[1:] for part in parts]) if parts else ("(Rle_refl 0)", False)
         require(sure or not strict, "nothing makes it strict")
         signed = f"(Rlt_le _ _ {signed})" if sure and not strict else signed
         scale = self.whole(proof["scale"])
@@ -226,7 +226,7 @@ class Place(Facts):
         if "gram" in term:
             factors.append(self.gram(term["gram"]))
         text = " * ".join(f"({factor})" for factor, _, _ in factors)
-        proof, sure = multiplied([(proof, sure) for _, proof, sure in factors])
+        proof, sure = prove_product([(proof, sure) for _, proof, sure in factors])
         return text, proof, sure
 
     def gram(self, vectors):

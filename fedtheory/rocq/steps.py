@@ -149,12 +149,12 @@ class Steps:
             if step.exact:
                 held = f"{step.name} = {number(step.low)}"
             return f"Variable {step.name} : R.\nHypothesis B{step.at} : {held}."
-        made = f"Definition {step.name} : R := {FORMS[step.op](*map(shown, step.parts))}."
+        made = f"Definition {step.name} : R := {FORMS[step.op](*map(show_part, step.parts))}."
         if step.exact:
             return f"{made}\nLemma B{step.at} : {step.name} = {number(step.low)}.\n{equal(step)}"
         return (
             f"{made}\nLemma B{step.at} : {number(step.low)} <= {step.name} <= {number(step.high)}.\n"
-            f"Proof. unfold {step.name}; {enclosed(step)}. Qed."
+            f"Proof. unfold {step.name}; {prove_enclosure(step)}. Qed."
         )
 
 
@@ -174,7 +174,7 @@ FORMS = {
 }
 
 
-def shown(part):
+def show_part(part):
     return part.name if isinstance(part, Step) else str(part)
 
 
@@ -201,7 +201,7 @@ def root_ends(low, high, bits):
     return least, most * (1 + Fraction(1, 1 << bits)) if shift else most
 
 
-def bound(part):
+def prove_ends(part):
     """A proof of the ends of a step."""
     if part.op == "number":
         return f"(point {part.name} {part.name} eq_refl)"
@@ -231,17 +231,17 @@ def equal(step):
     return f"{start}{rewriting}; {'lra' if step.op in ('add', 'sub', 'neg') else 'field'}. Qed."
 
 
-def enclosed(step):
+def prove_enclosure(step):
     """The proof of what encloses a step."""
     low, high, parts = number(step.low), number(step.high), step.parts
     if step.op == "alias":
-        return f"exact {bound(parts[0])}"
+        return f"exact {prove_ends(parts[0])}"
     ends = [end for p in parts for end in (number(p.low), number(p.high))]
     given = " ".join(ends)
     if step.op in ("add", "sub", "mul"):
-        proofs = " ".join(map(bound, parts))
+        proofs = " ".join(map(prove_ends, parts))
         return f"apply ({step.op}_between {given} {low} {high} _ _ {proofs}); lra"
-    (a, *rest), proof = parts, bound(parts[0])
+    (a, *rest), proof = parts, prove_ends(parts[0])
     if step.op == "neg":
         return f"pose proof (neg_between {given} _ {proof}); lra"
     if step.op == "inv":
@@ -252,4 +252,4 @@ def enclosed(step):
     if step.op == "abs":
         way = "above" if a.low >= 0 else "below"
         return f"pose proof (abs_between_{way} {given} _ {proof} ltac:(lra)); lra"
-    return f"apply ({step.op}_between {given} {low} {high} _ _ {proof} {bound(rest[0])}); lra"
+    return f"apply ({step.op}_between {given} {low} {high} _ _ {proof} {prove_ends(rest[0])}); lra"

@@ -10,8 +10,8 @@ from fractions import Fraction
 from fedtheory.certificates import alone
 from fedtheory.certificates.check_proof import require
 from fedtheory.enclosure.work import within
-from fedtheory.rocq.placed import Placed, written
-from fedtheory.search.counterexample import recorded
+from fedtheory.rocq.placed import Placed, write_steps
+from fedtheory.search.counterexample import find_recorded_claim
 from fedtheory.statements import Related, Rounded
 from fedtheory.verdicts import ends, structure_document
 
@@ -20,7 +20,7 @@ WORK = 400_000  # of arithmetic that remembers
 
 def derivation(document):
     """{"steps", "values", "went", "told"} of a document, and "shown" of cells."""
-    claim, book = recorded(document["claim"]), Placed()
+    claim, book = find_recorded_claim(document["claim"]), Placed()
     with within(WORK):
         found = cells if "cells" in document else points
         return dict(found(document, claim, book), told=[])
@@ -28,7 +28,7 @@ def derivation(document):
 
 def cells(document, claim, book):
     """The cells that differ, and those that fix the integers, from what is given."""
-    computed = claim.statement.computed(book.tree(fractions(document["given"])))
+    computed = claim.statement.compute_cells(book.tree(fractions(document["given"])))
     wanted = [cell for cell, *_ in (*document["cells"], *document.get("fixing", []))]
     shown, values = {}, {}
     for cell in wanted:
@@ -40,22 +40,22 @@ def cells(document, claim, book):
             kind, parts = value.sign, (value.left, value.right)
         shown[cell] = kind
         values[cell] = [*map(book.step, parts)] if isinstance(parts, tuple) else book.step(parts)
-    return dict(made(values, book), shown=shown)
+    return dict(make_comparisons(values, book), shown=shown)
 
 
 def points(document, claim, book):
     """The coordinates of both ends."""
     require("points" in document, "its ways go by chance")
     which, said = document["same"], document["equivalence"]
-    same = claim.same[which] if claim is not None else structure_document.read(said)
-    found = ends.ends(same, book.tree(ends.as_numbers(document["instance"])))
+    same = claim.same[which] if claim is not None else structure_document.read_equivalence(said)
+    found = ends.exact_ends(same, book.tree(ends.as_numbers(document["instance"])))
     names = ("one", "other")
     values = {name: [*map(book.step, point)] for name, point in zip(names, found)}
-    return dict(made(values, book), of=alone.outline(document))
+    return dict(make_comparisons(values, book), of=alone.document_outline(document))
 
 
-def made(values, book):
-    return written(values, [(a, sign, b) for (_, _, sign), (a, b) in book.taken.items()])
+def make_comparisons(values, book):
+    return write_steps(values, [(a, sign, b) for (_, _, sign), (a, b) in book.taken.items()])
 
 
 def fractions(tree):

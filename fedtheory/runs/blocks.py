@@ -16,30 +16,30 @@ from fedtheory.errors import Diverged
 BLOCKS = 32  # at most: enough for progress, few enough that sending a problem costs nothing
 
 
-def spread(carry, plan, x_0, executor, progress=None):
+def spread_blocks(carry, plan, x_0, executor, progress=None):
     """The run of a plan whose blocks `carry(plan, x_0)` runs; `x_0` has a row for each trial."""
     begun, parts = time.perf_counter(), [None] * min(BLOCKS, plan.trials)
     tasks = []
     for some in np.array_split(np.arange(plan.trials), len(parts)):
         part = plan._replace(trials=len(some), first_trial=int(some[0]))
         tasks.append((carry, part, x_0[some]))
-    for found in spreading.done(quietly, tasks, executor):
+    for found in spreading.iter_completed(run_quietly, tasks, executor):
         for n, run in found.items():
             parts[n] = run
         if progress is not None:
             finished = sum(run is not None for run in parts)
             progress(plan.rounds * finished // len(parts), plan.rounds, time.perf_counter() - begun)
-    return dataclasses.replace(joined(parts, plan), seconds=time.perf_counter() - begun)
+    return dataclasses.replace(join_blocks(parts, plan), seconds=time.perf_counter() - begun)
 
 
-def quietly(carry, plan, x_0):
+def run_quietly(carry, plan, x_0):
     """A block's run, but for what its giver knows; that it diverged is said once, by who joins them."""
     with warnings.catch_warnings():
         warnings.simplefilter("ignore", Diverged)
         return dataclasses.replace(carry(plan, x_0), problem=None, settings=None)
 
 
-def joined(parts, plan):
+def join_blocks(parts, plan):
     """One run of the runs of its blocks."""
     rows = lambda which: np.concatenate([which(part) for part in parts])
     one = parts[0]

@@ -225,7 +225,7 @@ def carry_out(job, progress=None, chunk=None, checkpoint=None):
             except KeyboardInterrupt:
                 if job.done > before:
                     under_way = None  # the chunk is kept
-                raise interrupted(job, part, under_way, saved) from None
+                raise finish_interrupted(job, part, under_way, saved) from None
             if progress is not None:
                 progress(job.done, plan.rounds, time.perf_counter() - job.begun)
             if chunk is None:
@@ -233,7 +233,7 @@ def carry_out(job, progress=None, chunk=None, checkpoint=None):
     return job.result()
 
 
-def warned(result):
+def warn_divergence(result):
     """A run; that trials of it diverged is said."""
     lost, plan = result.diverged >= 0, result.settings
     if lost.any():
@@ -246,7 +246,7 @@ def warned(result):
     return result
 
 
-def interrupted(job, part, under_way, saved):
+def finish_interrupted(job, part, under_way, saved):
     """Finish the chunk under way, if one is and that takes no time, drop it otherwise; either way
     what is kept is whole rounds."""
     if under_way is None:

@@ -26,8 +26,8 @@ from fedtheory.runs.groups import (
     Truth,
     types_of,
 )
-from fedtheory.runs.helping import meet
-from fedtheory.runs.meeting import ENDED, lay_out, take
+from fedtheory.runs.helping import wait_at_barrier
+from fedtheory.runs.meeting import ENDED, lay_out, take_piece
 
 SERVER_GRAD, CLIENT_GRAD = 1, 2  # the gradients an algorithm asks for when a round begins
 OBJECTIVE, SERVER, DISTANCE = metrics.OBJECTIVE, metrics.SERVER, metrics.DISTANCE
@@ -343,7 +343,7 @@ def advance_together(
             if worker == 0:
                 open_round(rules, law, now, scratch)
                 lay_out(gate)
-            meet(gate, desk, scratch.g, worker, workers)
+            wait_at_barrier(gate, desk, scratch.g, worker, workers)
             if due:
                 measure(
                     rules, truth, before.wanted, scratch.left, before.row, scratch.g, scratch.g_0
@@ -352,17 +352,17 @@ def advance_together(
                 part = (worker + turn) % workers
                 low = now.cohort.size * part // workers
                 high = now.cohort.size * (part + 1) // workers
-                s = low + take(gate, part)
+                s = low + take_piece(gate, part)
                 while s < high:
                     work_slots(rules, law, now, cohort, scratch, THE_SERVER, s, s + 1)
-                    s = low + take(gate, part)
-            meet(gate, desk, scratch.g, worker, workers)
+                    s = low + take_piece(gate, part)
+            wait_at_barrier(gate, desk, scratch.g, worker, workers)
             due = False
             if worker == 0:
                 due = end_round(rules, law, trials, chunk, cohort, scratch, now, trial, r)
                 copy(now.x, scratch.left)
                 gate[ENDED] = trials.stop[0]
-            meet(gate, desk, scratch.g, worker, workers)
+            wait_at_barrier(gate, desk, scratch.g, worker, workers)
             if gate[ENDED]:
                 return
         if due:
@@ -397,7 +397,7 @@ LEAVES = ("add_noise", "sample_rows", "square_gap", "fill", "copy", "finite")
 
 
 @cache
-def interpreted(name="advance", leaves=False):
+def interpret_source(name="advance", leaves=False):
     """The same source for kernels that are not compiled: every helper that takes one runs as
     Python, and so do the `leaves` unless they are wanted as machine code."""
     scope = dict(globals())

@@ -150,7 +150,7 @@ class Scratch(NamedTuple):
     left: np.ndarray  # where a round left x, until it is measured
 
 
-def _function(returns, *arguments):
+def _function_type(returns, *arguments):
     return jit.types.FunctionType(returns(*arguments))
 
 
@@ -158,30 +158,30 @@ def _function(returns, *arguments):
 def types_of(real):
     """The type of each group, by its name; points are of one kind of reals, all else of float64."""
     P, PP = jit.point_types(real)
-    grad, draws = _function(_VOID, _A, _I8, P, P), jit.tuple_type(Draws, _I8, _U8, _M)
-    batch = _function(_VOID, _A, _I8, _I, _U8, P, P)
+    grad, draws = _function_type(_VOID, _A, _I8, P, P), jit.tuple_type(Draws, _I8, _U8, _M)
+    batch = _function_type(_VOID, _A, _I8, _I, _U8, P, P)
     rules = (
         grad,
         batch,
-        _function(_F8, _A, _V, P, P),
-        _function(_F8, _A, _V, P),
+        _function_type(_F8, _A, _V, P, P),
+        _function_type(_F8, _A, _V, P),
         grad,
-        _function(_F8, _A, _I8, P),
-        _function(_VOID, _A, P, _V),
-        _function(_VOID, _A, _I8, P, _A),
-        _function(_VOID, _A, _I8, P, P, _A, _A),
-        _function(_VOID, _A, _I8, _I8, P, P, _A, _A),
-        _function(_VOID, _A, _I8, _I8, P, _A, _A),
-        _function(_VOID, _A, _I, _I, _V, PP, _A, _A),
-        _function(_VOID, _A, _I8, P, _A),
-        _function(_VOID, _A, _A),
+        _function_type(_F8, _A, _I8, P),
+        _function_type(_VOID, _A, P, _V),
+        _function_type(_VOID, _A, _I8, P, _A),
+        _function_type(_VOID, _A, _I8, P, P, _A, _A),
+        _function_type(_VOID, _A, _I8, _I8, P, P, _A, _A),
+        _function_type(_VOID, _A, _I8, _I8, P, _A, _A),
+        _function_type(_VOID, _A, _I, _I, _V, PP, _A, _A),
+        _function_type(_VOID, _A, _I8, P, _A),
+        _function_type(_VOID, _A, _A),
     )
     chunk = (_I, _COUNTS, _COUNTS, _I, _M, _I8, _CUBE, _U8, _I8, _I8, _CUBE, _CUBE)
     desk = (
         grad,
         batch,
-        _function(_I8, _A, _I8, _I8, _I8),
-        _function(_VOID, _A, _I8, _I, P, P, P, _I8, _I8),
+        _function_type(_I8, _A, _I8, _I8, _I8),
+        _function_type(_VOID, _A, _I8, _I, P, P, P, _I8, _I8),
         *(_A, _I8, _I, _TABLE, _TABLE, PP, PP, PP),
     )
     fields = {

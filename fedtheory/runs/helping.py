@@ -15,7 +15,7 @@ from numba.extending import intrinsic
 
 from fedtheory.jit import DISABLED, INTEGERS, erase, jit, point_types, types
 from fedtheory.runs.groups import Desk, types_of
-from fedtheory.runs.meeting import ARRIVED, LINE, added, give_way, seen
+from fedtheory.runs.meeting import ARRIVED, LINE, add_to_counter, give_way, read_counter
 
 OPEN, HELPERS, NEXT, SPAN = 0 * LINE, 1 * LINE, 2 * LINE, 3 * LINE  # counters of a desk
 CLIENT, SAMPLES, PHASE, PIECES, D = range(5)  # what is asked
@@ -28,10 +28,10 @@ def work_at(of, desk):
     i, count, d = desk.asked[of, CLIENT], desk.asked[of, SAMPLES], desk.asked[of, D]
     phase, pieces = desk.asked[of, PHASE], desk.asked[of, PIECES]
     rows, x, out = desk.rows[of, :count], desk.x[of], desk.g[of, :d]
-    n = added(desk.counters, SPAN * of + NEXT, 1)
+    n = add_to_counter(desk.counters, SPAN * of + NEXT, 1)
     while n < pieces:
         desk.piece(desk.data, i, rows, x, desk.room[of], out, phase, n)
-        n = added(desk.counters, SPAN * of + NEXT, 1)
+        n = add_to_counter(desk.counters, SPAN * of + NEXT, 1)
 
 
 @jit
@@ -49,11 +49,11 @@ def in_pieces(desk, i, rows, x):
     while pieces > 0:
         desk.asked[own, PHASE], desk.asked[own, PIECES] = phase, pieces
         desk.counters[at + NEXT] = 0
-        added(desk.counters, at + OPEN, 1)
+        add_to_counter(desk.counters, at + OPEN, 1)
         work_at(own, desk)
-        added(desk.counters, at + OPEN, -1)
+        add_to_counter(desk.counters, at + OPEN, -1)
         looks = 0
-        while seen(desk.counters, at + HELPERS) > 0:
+        while read_counter(desk.counters, at + HELPERS) > 0:
             looks += 1
             if looks % PATIENCE == 0:
                 give_way()
@@ -63,26 +63,26 @@ def in_pieces(desk, i, rows, x):
 
 
 @jit
-def grad(desk, i, x, out):
+def shared_grad(desk, i, x, out):
     """A problem's `grad`, in pieces where that is worth it; `out` is the worker's row of desk.g."""
     if not in_pieces(desk, i, desk.rows[desk.worker, :0], x):
         desk.grad(desk.data, i, x, out)
 
 
 @jit
-def batch(desk, i, rows, draw, x, out):
+def shared_batch(desk, i, rows, draw, x, out):
     """Its `batch` likewise."""
     if not in_pieces(desk, i, rows, x):
         desk.batch(desk.data, i, rows, draw, x, out)
 
 
 @cache
-def roles(real):
+def desk_roles(real):
     """Both behind the engine's signatures: a desk stands in the place of a problem's data."""
     of, (point, _) = types_of(real)[Desk], point_types(real)
     return (
-        erase(grad, types.void, (of, types.int64, point, point)),
-        erase(batch, types.void, (of, types.int64, INTEGERS, types.uint64, point, point)),
+        erase(shared_grad, types.void, (of, types.int64, point, point)),
+        erase(shared_batch, types.void, (of, types.int64, INTEGERS, types.uint64, point, point)),
     )
 
 
@@ -105,12 +105,12 @@ else:
 
 
 @jit
-def meet(gate, address, point, worker, workers):
+def wait_at_barrier(gate, address, point, worker, workers):
     """Wait until all workers have come here, and help those that have not: where there are desks, one
     is behind the address."""
-    looks, others = 0, added(gate, ARRIVED, 1)
+    looks, others = 0, add_to_counter(gate, ARRIVED, 1)
     last = (others // workers + 1) * workers
-    while seen(gate, ARRIVED) < last:
+    while read_counter(gate, ARRIVED) < last:
         if address != 0:
             help_others(desk_at(address, point), worker, workers)
         looks += 1
@@ -124,8 +124,8 @@ def help_others(desk, worker, workers):
     for turn in range(1, workers):
         of = (worker + turn) % workers
         at = SPAN * of
-        if seen(desk.counters, at + OPEN) > 0:
-            added(desk.counters, at + HELPERS, 1)
-            if seen(desk.counters, at + OPEN) > 0:
+        if read_counter(desk.counters, at + OPEN) > 0:
+            add_to_counter(desk.counters, at + HELPERS, 1)
+            if read_counter(desk.counters, at + OPEN) > 0:
                 work_at(of, desk)
-            added(desk.counters, at + HELPERS, -1)
+            add_to_counter(desk.counters, at + HELPERS, -1)

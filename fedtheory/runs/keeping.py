@@ -91,25 +91,25 @@ class Checkpoint:
 
     def identity(self, done, start):
         """A hash of what decides the first `done` rounds."""
-        plan, found = self.plan, self._decided.copy()
+        plan, found = self.plan, self._digest_of_plan.copy()
         rounds = [plan.hyper[0]] if plan.hyper.constant else plan.hyper[:done]
-        _add(found, (rounds, start))
+        _hash_value(found, (rounds, start))
         return found.hexdigest()
 
     @cached_property
-    def _decided(self):
+    def _digest_of_plan(self):
         found = hashlib.sha256(jit.digest("fedtheory.runs.engine").encode())
         for name, value in self.plan._asdict().items():
             if name not in ("hyper", "rounds"):
-                _add(found, value)
+                _hash_value(found, value)
         return found
 
 
-def _add(found, value):
+def _hash_value(found, value):
     """Add a value to a hash: its kind and its content, however deep."""
     found.update(type(value).__name__.encode() + b"(")
     if isinstance(value, Table):
-        _add(found, value.kernels)
+        _hash_value(found, value.kernels)
     elif isinstance(value, np.ndarray):
         found.update(f"{value.dtype} {value.shape} ".encode())
         found.update(np.ascontiguousarray(value).data)
@@ -117,15 +117,15 @@ def _add(found, value):
         _add_function(found, value)
     elif isinstance(value, (tuple, list)):
         for part in value:
-            _add(found, part)
+            _hash_value(found, part)
     elif isinstance(value, dict):
         for name in sorted(value, key=repr):
-            _add(found, (name, value[name]))
+            _hash_value(found, (name, value[name]))
     elif is_dataclass(value):
         for field in fields(value):
-            _add(found, (field.name, getattr(value, field.name)))
+            _hash_value(found, (field.name, getattr(value, field.name)))
     elif hasattr(value, "__dict__") and not isinstance(value, ModuleType):
-        _add(found, vars(value))
+        _hash_value(found, vars(value))
     else:
         found.update(repr(value).encode())
     found.update(b")")

@@ -14,39 +14,39 @@ BLOCK = 2**20  # numbers that are compared at a time
 PAGE = mmap.PAGESIZE // 8  # numbers
 
 
-def zeros(shape, dtype):
+def lazy_zeros(shape, dtype):
     """An array of zeros, none of which is in memory yet."""
     size = int(np.prod(shape)) * np.dtype(dtype).itemsize
     try:
-        pages = mmap.mmap(-1, size, flags=mmap.MAP_PRIVATE | mmap.MAP_ANONYMOUS | _unreserved())
+        pages = mmap.mmap(-1, size, flags=mmap.MAP_PRIVATE | mmap.MAP_ANONYMOUS | _map_flags())
         pages.madvise(mmap.MADV_NOHUGEPAGE)
     except (AttributeError, OSError, ValueError):  # not on this system
         return np.zeros(shape, dtype)
     return np.frombuffer(pages, dtype).reshape(shape)
 
 
-def _unreserved():
+def _map_flags():
     """Nothing is set aside for pages that may never be written."""
     return getattr(mmap, "MAP_NORESERVE", 0)
 
 
-def repeated(first, count):
+def repeat_array(first, count):
     """An array `count` times, along a new axis: lazily, where it is long and of zeros."""
     if first.nbytes >= LARGE and not first.any():
-        return zeros((count, *first.shape), first.dtype)
+        return lazy_zeros((count, *first.shape), first.dtype)
     return np.repeat(np.ascontiguousarray(first)[None], count, axis=0)
 
 
-def copied(array):
+def copy_array(array):
     """A copy that writes no page of zeros."""
     if array.nbytes < LARGE:
         return array.copy()
-    found = zeros(array.shape, array.dtype)
-    put(array, found)
+    found = lazy_zeros(array.shape, array.dtype)
+    put_array(array, found)
     return found
 
 
-def put(array, to):
+def put_array(array, to):
     """to[...] = array, contiguous arrays of one shape, on the pages where they differ."""
     if array.nbytes < LARGE:
         to[...] = array

@@ -11,7 +11,7 @@ from fedtheory.errors import InvalidInput
 from fedtheory.problem import BEHIND
 from fedtheory.runs import engine, helping, lazily
 from fedtheory.runs.groups import Cohort, Desk, Law, Rules, Scratch, Trials, Truth, types_of
-from fedtheory.runs.meeting import LINE, counters
+from fedtheory.runs.meeting import LINE, make_counters
 from fedtheory.runs.trying import try_method
 
 NO_TABLE = np.zeros((1, 1, 1))
@@ -30,11 +30,11 @@ class Slabs:
         made = algorithm.init(x_0[0], problem.N, layers, h)
         first = points(made)
         trials = len(x_0)
-        self.arrays = [lazily.repeated(a, trials) for a in first]
+        self.arrays = [lazily.repeat_array(a, trials) for a in first]
         for trial in range(1, trials):
             if not np.array_equal(x_0[trial], x_0[0]):
                 for slab, a in zip(self.arrays, algorithm.init(x_0[trial], problem.N, layers, h)):
-                    lazily.put(np.ascontiguousarray(a), slab[trial])
+                    lazily.put_array(np.ascontiguousarray(a), slab[trial])
         self.type = type(made)
         named = dict(zip(self.type._fields, self.arrays))
         self.x, self.w = named["x"], named.get("w", named["x"])
@@ -116,11 +116,11 @@ class Slabs:
         return sum(slab.nbytes for slab in self.arrays)
 
     def copy(self):
-        return [lazily.copied(slab) for slab in self.arrays]
+        return [lazily.copy_array(slab) for slab in self.arrays]
 
     def restore(self, copies):
         for slab, copy in zip(self.arrays, copies):
-            lazily.put(copy, slab)
+            lazily.put_array(copy, slab)
 
 
 def _of_kind(a, problem):
@@ -176,7 +176,7 @@ class Machine:
         self.loops = Loops(
             partial(engine.kernel, real=self.real)
             if self.packed
-            else partial(engine.interpreted, leaves=self.mixed)
+            else partial(engine.interpret_source, leaves=self.mixed)
         )
         if erased:
             slot = type(stacked)(*(a[0] for a in stacked))
@@ -186,16 +186,16 @@ class Machine:
             self.kernels = [jit.python(getattr(algorithm, role)) for role in ROLES]
         self._kept = {}
         slabs = self.slabs
-        self.trials = self._handed(
+        self.trials = self._hand_group(
             Trials(slabs.state_handles, slabs.x, slabs.w, self.diverged, self.stop), "trials"
         )
-        self.cohorts = [self._handed(own, f"cohort {n}") for n, own in enumerate(slabs.cohorts)]
+        self.cohorts = [self._hand_group(own, f"cohort {n}") for n, own in enumerate(slabs.cohorts)]
         self.scratches = [
-            self._handed(own, f"scratch {n}") for n, own in enumerate(slabs.scratches)
+            self._hand_group(own, f"scratch {n}") for n, own in enumerate(slabs.scratches)
         ]
         self.objective_is(problem, h)
 
-    def _handed(self, group, name):
+    def _hand_group(self, group, name):
         """A group as the engine's loops take it; what stands behind its address lasts until another
         group has its name."""
         if not self.packed:
@@ -225,7 +225,7 @@ class Machine:
             *self.kernels,
         )
         self._rules, self._side_by_side = Rules(*kernels), None
-        self.rules = self._handed(self._rules, "rules")
+        self.rules = self._hand_group(self._rules, "rules")
         of, self._words = (
             self.trained,
             [jit.pack(of.data) for of in (self.trained, problem)] if self.packed else None,
@@ -236,8 +236,8 @@ class Machine:
         self._law = Law(
             data, of.sigma, of.batch_size, of.sizes, of.replacement, of.drawing, self.asks
         )
-        self.law = self._handed(self._law, "law")
-        self.truth = self._handed(
+        self.law = self._hand_group(self._law, "law")
+        self.truth = self._hand_group(
             Truth(true_data, problem.weights, self.x_star, self.wanted, self.every), "truth"
         )
 
@@ -285,16 +285,16 @@ class Machine:
 
     def advancing(self, chunk):
         """(worker, low, high) -> that block of trials through a chunk of rounds."""
-        given, loop = self._given(chunk), self.loops["advance"]
+        given, loop = self._hand_chunk(chunk), self.loops["advance"]
         return lambda worker, low, high: loop(
             *given, self.cohorts[worker], self.scratches[worker], low, high
         )
 
     def advancing_together(self, chunk):
         """worker -> its part of all trials' rounds, where every worker runs at the same time."""
-        (_, _, *given), loop = self._given(chunk), self.loops["advance_together"]
+        (_, _, *given), loop = self._hand_chunk(chunk), self.loops["advance_together"]
         workers = len(self.scratches)
-        gate, (rules, laws, desks) = counters(workers), self.side_by_side()
+        gate, (rules, laws, desks) = make_counters(workers), self.side_by_side()
         return lambda worker: loop(
             *(rules, laws[worker], *given, self.cohorts[0], self.scratches[worker]),
             *(gate, desks[worker], worker, workers),
@@ -310,19 +310,21 @@ class Machine:
                 pieces = [of.kernels.role(n, of.data, self.real) for n in ("pieces", "piece")]
                 trained = self._rules.grad, self._rules.batch, *pieces, self._law.data
                 desks = [
-                    self._handed(Desk(*trained, n, **self.slabs.desks), f"desk {n}")
+                    self._hand_group(Desk(*trained, n, **self.slabs.desks), f"desk {n}")
                     for n in workers
                 ]
                 laws = [
-                    self._handed(self._law._replace(data=desks[n]), f"law {n}") for n in workers
+                    self._hand_group(self._law._replace(data=desks[n]), f"law {n}") for n in workers
                 ]
-                grad, batch = helping.roles(self.real)
-                rules = self._handed(self._rules._replace(grad=grad, batch=batch), "rules at desks")
+                grad, batch = helping.desk_roles(self.real)
+                rules = self._hand_group(
+                    self._rules._replace(grad=grad, batch=batch), "rules at desks"
+                )
                 self._side_by_side = rules, laws, desks
         return self._side_by_side
 
-    def _given(self, chunk):
-        rounds = self._handed(chunk._replace(seed=np.uint64(chunk.seed)), "chunk")
+    def _hand_chunk(self, chunk):
+        rounds = self._hand_group(chunk._replace(seed=np.uint64(chunk.seed)), "chunk")
         return self.rules, self.law, self.truth, self.trials, rounds
 
 

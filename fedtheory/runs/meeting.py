@@ -18,19 +18,19 @@ LINE = np.int64(8)  # counters in a line of the cache
 ARRIVED, ENDED, TAKEN = np.int64(0), LINE, 2 * LINE
 
 
-def counters(workers):
+def make_counters(workers):
     """A gate for so many workers: what each has of the work has a counter of its own, from TAKEN on."""
     return np.zeros(TAKEN + LINE * workers, dtype=np.int64)
 
 
 if DISABLED:  # loops then run on one thread
 
-    def added(gate, place, n):
+    def add_to_counter(gate, place, n):
         before = gate[place]
         gate[place] += n
         return before
 
-    def seen(gate, place):
+    def read_counter(gate, place):
         return gate[place]
 
     def give_way():
@@ -38,7 +38,7 @@ if DISABLED:  # loops then run on one thread
 else:
 
     @intrinsic
-    def added(typing_context, gate, place, n):
+    def add_to_counter(typing_context, gate, place, n):
         """What a counter showed, to which n is added before anybody else does."""
 
         def generate(context, builder, signature, arguments):
@@ -49,7 +49,7 @@ else:
         return types.int64(gate, types.int64, types.int64), generate
 
     @intrinsic
-    def seen(typing_context, gate, place):
+    def read_counter(typing_context, gate, place):
         """What a counter shows; its line of the cache stays where it is."""
 
         def generate(context, builder, signature, arguments):
@@ -66,9 +66,9 @@ else:
 
 
 @jit
-def take(gate, part):
+def take_piece(gate, part):
     """The next piece of a part of the work: each is taken by one worker."""
-    return added(gate, TAKEN + LINE * part, np.int64(1))
+    return add_to_counter(gate, TAKEN + LINE * part, np.int64(1))
 
 
 @jit

@@ -36,15 +36,18 @@ def plan_of(
     if not isinstance(problem, Problem):
         refuse("problem", "must be a Problem, such as ft.problems.quadratic makes", problem)
     algorithm = discover.algorithm(algorithm)
-    rounds, trials = arguments.whole("rounds", rounds), arguments.whole("trials", trials, 1)
-    seed, every = arguments.seed(seed, bits=64), arguments.whole("every", every, 1)
+    rounds, trials = (
+        arguments.check_integer("rounds", rounds),
+        arguments.check_integer("trials", trials, 1),
+    )
+    seed, every = arguments.check_seed(seed, bits=64), arguments.check_integer("every", every, 1)
     if not isinstance(keep, str) or keep not in ("metrics", "x"):
         refuse("keep", "must be 'metrics' or 'x'", keep)
-    names, wanted = _wanted(names, problem)
-    arguments.fits(
+    names, wanted = _check_metrics(names, problem)
+    arguments.check_fits(
         "rounds and trials", trials, rounds + 1, 2 * len(names) + (keep == "x") * problem.d + 1
     )
-    arguments.fits("trials", trials, problem.d)
+    arguments.check_fits("trials", trials, problem.d)
     participation = Participation() if participation is None else participation
     if not isinstance(participation, Participation):
         refuse(
@@ -83,9 +86,11 @@ def plan_of(
     )
 
 
-def _wanted(names, problem):
+def _check_metrics(names, problem):
     """Checked metric names and the engine's flags."""
-    names = metrics.DEFAULT if names is None else arguments.words("metrics", names, metrics.ALL)
+    names = (
+        metrics.DEFAULT if names is None else arguments.check_words("metrics", names, metrics.ALL)
+    )
     flags = 0
     for name in names:
         for column in metrics.ALL[name].needs:
@@ -106,7 +111,7 @@ def _wanted(names, problem):
 def start_of(problem, x_0, trials):
     if x_0 is None:
         x_0 = np.zeros(problem.d) if problem.start is None else problem.start
-    x_0 = arguments.array("x_0", x_0)
+    x_0 = arguments.check_array("x_0", x_0)
     if x_0.shape not in ((problem.d,), (trials, problem.d)) or not np.all(np.isfinite(x_0)):
         refuse(
             "x_0",

@@ -5,7 +5,7 @@ from dataclasses import dataclass
 import numpy as np
 
 from fedtheory.algorithm import Schedule
-from fedtheory.shown import Shown, number
+from fedtheory.shown import Shown, number_text
 
 
 @dataclass(repr=False)
@@ -41,7 +41,7 @@ class Run(Shown):
 
     def facts(self):
         last = {
-            f"{name} at the end": number(curve[:, self.measured[-1]].mean())
+            f"{name} at the end": number_text(curve[:, self.measured[-1]].mean())
             for name, curve in self.metrics.items()
         }
         lost = 0 if self.diverged is None else int((np.asarray(self.diverged) >= 0).sum())

@@ -6,13 +6,13 @@ from functools import partial
 from fedtheory import arguments, rng, spreading, terminal
 from fedtheory.errors import refuse, show
 from fedtheory.runs import blocks
-from fedtheory.runs.carrying import Job, carry_out, warned
+from fedtheory.runs.carrying import Job, carry_out, warn_divergence
 from fedtheory.runs.keeping import Checkpoint
 from fedtheory.runs.planning import plan_of, start_of
 from fedtheory.runs.result import Run
 
 
-def threads():
+def thread_count():
     """FEDTHEORY_NUM_THREADS, or the cores this process may use."""
     given = os.environ.get("FEDTHEORY_NUM_THREADS")
     if given is not None:
@@ -43,7 +43,7 @@ def pretrain(problem, x_0=None, *, steps, eta, seed=0, trials=1):
         names=(),
         given=dict(eta_0=eta, K_0=steps),
     )
-    return warned(carry_out(Job(plan._replace(first_round=int(rng.PRETRAIN)), x_0))).final
+    return warn_divergence(carry_out(Job(plan._replace(first_round=int(rng.PRETRAIN)), x_0))).final
 
 
 def run(
@@ -101,16 +101,16 @@ def run(
         given=hyper,
         every=every,
     )
-    alone = threads() if executor is None else 1
-    workers = alone if workers is None else arguments.whole("workers", workers, 1)
-    chunk = None if chunk is None else arguments.whole("chunk", chunk, 1)
+    alone = thread_count() if executor is None else 1
+    workers = alone if workers is None else arguments.check_integer("workers", workers, 1)
+    chunk = None if chunk is None else arguments.check_integer("chunk", chunk, 1)
     if pretrained is not None and (
         not isinstance(pretrained, dict) or set(pretrained) != {"steps", "eta"}
     ):
         refuse("pretrained", "must be dict(steps=, eta=)", pretrained)
-    compiled = None if compiled is None else arguments.flag("compiled", compiled)
-    progress = terminal.followed(progress, f"{plan.algorithm.name}, rounds")
-    spreading.maker(executor)
+    compiled = None if compiled is None else arguments.check_flag("compiled", compiled)
+    progress = terminal.progress_callback(progress, f"{plan.algorithm.name}, rounds")
+    spreading.executor_factory(executor)
     if resume is not None:
         _check_resume(resume, plan)
     elif pretrained is not None:
@@ -121,13 +121,13 @@ def run(
         checkpoint = Checkpoint(checkpoint, plan)
     if executor is None or resume is not None:  # what is resumed is whole
         job = Job(plan, x_0, workers, compiled, resume)
-        return warned(carry_out(job, progress, chunk, checkpoint))
-    carry = partial(_block, workers=workers, compiled=compiled, chunk=chunk)
+        return warn_divergence(carry_out(job, progress, chunk, checkpoint))
+    carry = partial(_run_block, workers=workers, compiled=compiled, chunk=chunk)
     start = start_of(problem, x_0, plan.trials)
-    return warned(blocks.spread(carry, plan, start, executor, progress))
+    return warn_divergence(blocks.spread_blocks(carry, plan, start, executor, progress))
 
 
-def _block(plan, x_0, workers, compiled, chunk):
+def _run_block(plan, x_0, workers, compiled, chunk):
     """The run of a plan by itself: what a worker does."""
     return carry_out(Job(plan, x_0, workers, compiled), None, chunk)
 

@@ -15,7 +15,7 @@ def mean_and_band(rows):
     return rows.mean(axis=0), *np.quantile(rows, BAND, axis=0)
 
 
-def axes(ax):
+def axes_for(ax):
     """The axes to draw into: those given, or a new figure's."""
     if ax is not None:
         return ax if callable(getattr(ax, "plot", None)) else refuse("ax", "must be axes", ax)
@@ -30,7 +30,7 @@ def draw_band(ax, x, mean, low, high, label, color=None):
         ax.fill_between(x, low, high, color=line.get_color(), alpha=0.2, linewidth=0)
 
 
-def powers(ax):
+def set_log_axis(ax):
     """A logarithmic axis, where something drawn is positive and nothing negative."""
     drawn = np.concatenate([np.asarray(line.get_ydata(), float) for line in ax.get_lines()])
     drawn = drawn[np.isfinite(drawn)]
@@ -39,28 +39,28 @@ def powers(ax):
 
 
 def plot_run(run, names, ax=None):
-    names = arguments.words("metrics", names or tuple(run.metrics), run.metrics)
-    ax, rounds = axes(ax), np.arange(run.rounds + 1)
+    names = arguments.check_words("metrics", names or tuple(run.metrics), run.metrics)
+    ax, rounds = axes_for(ax), np.arange(run.rounds + 1)
     for name in names:
         draw_band(ax, rounds, *mean_and_band(run.metrics[name]), f"${metrics.ALL[name].latex}$")
     ax.set_xlabel("round $t$")
-    powers(ax)
+    set_log_axis(ax)
     ax.legend(frameon=False)
     return ax
 
 
 def plot_curves(columns, ax=None):
     """Curves over rounds by the names of their metrics."""
-    ax = axes(ax)
+    ax = axes_for(ax)
     for name, curve in columns.items():
         ax.plot(np.arange(len(curve)), curve, label=f"${metrics.ALL[name].latex}$")
     ax.set_xlabel("round $t$")
-    powers(ax)
+    set_log_axis(ax)
     ax.legend(frameon=False)
     return ax
 
 
-def frame(columns):
+def to_frame(columns):
     """A DataFrame of columns by name; pandas is no requirement of this package."""
     try:
         import pandas
@@ -73,7 +73,7 @@ def frame(columns):
 
 def run_frame(run):
     trial, t = np.indices((run.trials, run.rounds + 1))
-    return frame(
+    return to_frame(
         dict(
             trial=trial.ravel(),
             round=t.ravel(),
@@ -82,13 +82,13 @@ def run_frame(run):
     )
 
 
-def marks(numbers, first=0):
+def round_marks(numbers, first=0):
     """Places of 1, 2, 5, 10, 20, ..., of `first` and of the last among increasing numbers."""
     kept = {m * 10**p for p in range(10) for m in (1, 2, 5)} | {first, int(numbers[-1])}
     return [place for place, number in enumerate(numbers) if int(number) in kept]
 
 
-def table(heads, columns, places):
+def table_lines(heads, columns, places):
     """Lines of a table for a terminal: whole numbers first, then what belongs to them."""
     widths = [max(len(head), 12) for head in heads]
     yield "  ".join(head.rjust(width) for head, width in zip(heads, widths))

@@ -111,7 +111,7 @@ class Columns:
                 return np.where(number > 0, np.log(number), NOTHING)
         return number
 
-    def laid_out(self, points):
+    def build_instances(self, points):
         """(instance, values): what the points stand for, before anything runs."""
         q, at = (
             self.target,
@@ -136,7 +136,7 @@ class Columns:
 
     # Inside the assumptions
 
-    def fitted(self, points):
+    def fit_points(self, points):
         """Points whose losses and noise are small enough for the bounds that equations fix; some
         of them just so."""
         q, points = self.target, points.copy()
@@ -156,7 +156,7 @@ class Columns:
         """By how much, in logarithms, a bound that an equation fixes is tighter than an instance's
         own."""
         q, size = self.target, len(points)
-        values = self.laid_out(points)[1]
+        values = self.build_instances(points)[1]
         own = as_array(values[name], size)
         fixed = as_array(q.value(dict(q.solved)[name], self.settled(values, points)), size)
         with np.errstate(all="ignore"):
@@ -170,7 +170,7 @@ class Columns:
             self.column[name] for name in q.reals if self.kinds[name] in ("positive", "nonnegative")
         ]
         with np.errstate(all="ignore"):
-            values = self.laid_out(points)[1]
+            values = self.build_instances(points)[1]
             for _ in range(4 if reals else 0):
                 close = [
                     r

@@ -3,7 +3,7 @@ violation again."""
 
 from fedtheory import discover, enclosure
 from fedtheory.certificates import check_instance
-from fedtheory.certificates.check_instance import approximately
+from fedtheory.certificates.check_instance import approximate_text
 from fedtheory.claim import ANY
 from fedtheory.enclosure.arithmetic import Interval
 from fedtheory.names import LONGEST, skeleton
@@ -13,31 +13,31 @@ from fedtheory.settings import by_name, conditions, fitting
 from fedtheory.settings.instances import number, texts
 
 
-def document(point):
+def point_document(point):
     """The document of a Point at which a line fails, checked before it is handed out."""
     q, hunt = point.hunt.target, point.hunt
     loose = [name for name in q.slack if point.numbers[f"slack {name}"] != 1]
-    return written(q, point.breaks(), [*q.reals, *loose, *q.pinned, *hunt.numbers])
+    return build_document(q, point.breaks(), [*q.reals, *loose, *q.pinned, *hunt.numbers])
 
 
-def written(q, answer, given):
+def build_document(q, answer, given):
     """The document of an Answer that breaks its line, with what is `given` as numbers."""
-    stated = statement(q)
+    stated = target_statement(q)
     shown = stated["statement"]["domains"].keys() | stated["statement"]["measured"].keys()
     written = dict(
         stated,
         instance=texts(answer.instance),
         numbers={name: number(answer.values[name]) for name in given},
-        values={name: approximately(answer.values[name]) for name in sorted(shown)},
-        left=approximately(answer.left),
-        right=approximately(answer.right),
+        values={name: approximate_text(answer.values[name]) for name in sorted(shown)},
+        left=approximate_text(answer.left),
+        right=approximate_text(answer.right),
     )
-    written["digest"] = check_instance.digest(written)
+    written["digest"] = check_instance.digest_of(written)
     check_instance.check(written)  # a search that errs is an error, not a verdict
     return written
 
 
-def restated(document, claim, other):
+def restate_counterexample(document, claim, other):
     """(document, ratio) of the instance of a claim's counterexample, asked of another reading of
     the claim; None where it shows nothing there."""
     setting, at = by_name(document["setting"]), document["line"]
@@ -45,7 +45,7 @@ def restated(document, claim, other):
     old, new = (Target(one, setting, at) for one in (claim, other))
     try:
         tight = setting.constants(instance)
-        known = {name: read(each) for name, each in document["numbers"].items()}
+        known = {name: read_number(each) for name, each in document["numbers"].items()}
         known = {**tight, **old.given(known, tight)}
         named = lambda name: name if name in known else name.removeprefix(ANY)
         loose = [name for name in new.loose if name in document["numbers"]]
@@ -56,13 +56,13 @@ def restated(document, claim, other):
         }
         answer = new.exactly(instance, new.given(given, tight))
         if answer.violated and not any(answer.failing()):
-            return written(new, answer, [*given, *new.pinned]), answer.ratio
+            return build_document(new, answer, [*given, *new.pinned]), answer.ratio
     except (*UNANSWERED, ValueError, KeyError):  # a number that the other reading does not have
         return None
     return None
 
 
-def statement(q):
+def target_statement(q):
     """What a document says of a Target whatever the instance is: all of it but the numbers and what
     follows."""
     claim = q.claim
@@ -70,32 +70,34 @@ def statement(q):
     return dict(
         {} if came is None else {"from": came},
         format=check_instance.FORMAT,
-        claim=title(claim),
+        claim=document_title(claim),
         cites=claim.cites,
         line=q.line,
         setting=q.setting.name,
         symbols=sorted(set(claim.parameters) | set(claim.quantities)),
         statement=dict(
             says=str(claim) if len(claim.lines) == 1 else f"line {q.line + 1} of: {claim}",
-            left=formula(q.left),
+            left=formula_data(q.left),
             sign=q.sign,
-            right=formula(q.right),
-            assumes=[dict(says=claim.plain(r), program=formula(r)) for r in q.relations],
+            right=formula_data(q.right),
+            assumes=[dict(says=claim.plain(r), program=formula_data(r)) for r in q.relations],
             conditions={name: condition.says for name, condition in conditions(claim).items()},
             domains={name: entry.domain for name, entry in claim.parameters.items()},
-            measured={mine: theirs for mine, theirs in q.measured.items() if mine in _used(q)},
-            solved=[[n, formula(e)] for n, e in reversed(q.solved) if n not in q.pinned],
+            measured={
+                mine: theirs for mine, theirs in q.measured.items() if mine in used_measures(q)
+            },
+            solved=[[n, formula_data(e)] for n, e in reversed(q.solved) if n not in q.pinned],
         ),
     )
 
 
-def recorded(name):
+def find_recorded_claim(name):
     """The claim that is recorded here under a name, or a reading of it; None where there is
     none."""
     if not isinstance(name, str) or len(name) > LONGEST:
         return None
     base, reading, _ = name.partition("!")
-    claim = discover.recorded(base)
+    claim = discover.find_recorded(base)
     if claim is None or not reading:
         return claim
     return next((r for r in readings(claim) if r.id == name), None)
@@ -110,7 +112,7 @@ def readings(claim):
 def lookalike(name):
     """The id of a recorded claim, or of a reading of one, for which another name can be taken; None
     where there is none."""
-    claim = discover.recorded(name.partition("!")[0])
+    claim = discover.find_recorded(name.partition("!")[0])
     if claim is None:
         return discover.lookalike(name)
     others = [reading.id for reading in readings(claim)] if "!" in name else []
@@ -118,17 +120,17 @@ def lookalike(name):
     return None if name in alike else next(iter(alike), None)
 
 
-def title(claim):
+def document_title(claim):
     """How documents name a claim: a variant of a recorded one does not bear its name."""
-    record = recorded(claim.id)
+    record = find_recorded_claim(claim.id)
     return (
         claim.id
-        if record is None or record is claim or told(record) == told(claim)
+        if record is None or record is claim or claim_content(record) == claim_content(claim)
         else f"{claim.id}!variant"
     )
 
 
-def told(claim):
+def claim_content(claim):
     """All that a claim says."""
     return (
         claim.cites,
@@ -145,9 +147,9 @@ def told(claim):
     )
 
 
-def unlike(written, q):
+def first_difference(written, q):
     """The entry in which a document differs from what is asked in a Target, or None."""
-    ways = [statement(each) for each in (q, *q.others())]  # of meeting its equations
+    ways = [target_statement(each) for each in (q, *q.others())]  # of meeting its equations
     same = (
         each for each in ways if each["statement"]["solved"] == written["statement"].get("solved")
     )
@@ -166,7 +168,7 @@ def unlike_claim(written, claim):
     return (
         "setting"
         if written["setting"] not in {s.name for s in fitting(claim)}
-        else unlike(written, Target(claim, setting, line))
+        else first_difference(written, Target(claim, setting, line))
     )
 
 
@@ -175,27 +177,27 @@ def speaks_of(written, claim):
     return unlike_claim(written, claim) is None
 
 
-def _used(q):
+def used_measures(q):
     return {
         name for e in (q.left, q.right, *q.relations) for name in q.names(e) if name in q.measured
     }
 
 
-def formula(expr):
+def formula_data(expr):
     """A formula's program as plain data."""
     return [
-        [op, list(operands), _detail(op, detail)]
+        [op, list(operands), _detail_text(op, detail)]
         for op, operands, detail in enclosure.program(expr)
     ]
 
 
-def _detail(op, detail):
+def _detail_text(op, detail):
     if op == "number":
         return str(detail)
     return [str(detail[0]), detail[1]] if op == "power" else detail
 
 
-def read(written):
+def read_number(written):
     """A number as `number` wrote it."""
-    fraction = check_instance.fraction
+    fraction = check_instance.parse_fraction
     return fraction(written) if isinstance(written, str) else Interval(*map(fraction, written))

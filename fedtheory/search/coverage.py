@@ -49,7 +49,7 @@ class Coverage:
                 and max(values) > 1
             )
         )
-        return ranges(
+        return describe_ranges(
             {name: values for name, values in self.shapes.items() if counted(name, values)}
         )
 
@@ -98,7 +98,7 @@ class Coverage:
         return f"noise: {' or '.join(said)}" if said else ""
 
 
-def ranges(sizes):
+def describe_ranges(sizes):
     """N <= 4, 2 <= K <= 5, d = 1: of {name: integers, or texts of their digits}."""
     found = []
     for name, values in sizes.items():

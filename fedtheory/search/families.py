@@ -22,7 +22,7 @@ from fedtheory.enclosure.arithmetic import Undecided, pair
 from fedtheory.enclosure.intervals import INF
 from fedtheory.enclosure.work import tally
 from fedtheory.search import counterexample, hunting, waves
-from fedtheory.search.moves import BASE, STEPS, TRIES, growing, inside, stepped
+from fedtheory.search.moves import BASE, STEPS, TRIES, find_growing, move_inside, step_counts
 from fedtheory.search.rationals import Point
 from fedtheory.search.target import Target
 from fedtheory.symbol import Entry
@@ -30,7 +30,7 @@ from fedtheory.symbol import Entry
 DRAWN = 20_000  # steps of work that a shape costs at least, and a look in fractions
 
 
-def bounded(claim, at, constant):
+def bound_by_constant(claim, at, constant):
     """left <= constant * shape as a claim, each symbol of its regime a coefficient times its own
     shape.
 
@@ -92,7 +92,7 @@ def whole_shape(claim, at):
     return shape if claim.logs is None else shape * claim.logs
 
 
-def mentioned(claim, at):
+def mentioned_names(claim, at):
     """Names in a line's shape, derived symbols replaced by what they are."""
     return {s.name for s in claim.expand(claim.lines[at][2]).free_symbols}
 
@@ -104,17 +104,17 @@ def hidden_symbols(claim):
     return coefficients | set(companion.parameters) - set(claim.parameters)
 
 
-def refuted(claim, at, setting, budget, seed):
+def refute_order(claim, at, setting, budget, seed):
     """The document of a family that refutes an order in a setting, with (moves, constants); or
     None."""
     keep = hidden_symbols(claim)
-    target, named = (Target(bounded(claim, at, c), setting, keep=keep) for c in (1, None))
+    target, named = (Target(bound_by_constant(claim, at, c), setting, keep=keep) for c in (1, None))
     if target.impossible:
         return None
     left, random, still = budget * hunting.PER_SECOND, Random(f"{seed}/families"), []
-    for hunt in waves.hunts(target, seed, target.relaxed):
+    for hunt in waves.generate_hunts(target, seed, target.relaxed):
         # not the worst ones, which are extreme already
-        points, flat = inside(hunt, hunt.draw(hunting.BATCH))
+        points, flat = move_inside(hunt, hunt.draw(hunting.BATCH))
         left -= hunt.work + DRAWN
         still += [(hunt, raw) for raw in flat[:1]]
         if not len(points):
@@ -123,8 +123,10 @@ def refuted(claim, at, setting, budget, seed):
             continue
         for turn in range(4):
             before = tally.count
-            for here, raw, moves in growing(hunt, points, random, turn, mentioned(claim, at)):
-                found = confirmed(claim, at, named, here, raw, moves)
+            for here, raw, moves in find_growing(
+                hunt, points, random, turn, mentioned_names(claim, at)
+            ):
+                found = confirm_family(claim, at, named, here, raw, moves)
                 if found:
                     return found
                 left -= DRAWN
@@ -134,25 +136,25 @@ def refuted(claim, at, setting, budget, seed):
         if left <= 0:
             break
     # No constant helps where the shape is 0, and nothing need move.
-    each = (confirmed(claim, at, named, hunt, raw, {}) for hunt, raw in still[:TRIES])
+    each = (confirm_family(claim, at, named, hunt, raw, {}) for hunt, raw in still[:TRIES])
     return next(filter(None, each), None)
 
 
-def confirmed(claim, at, named, hunt, raw, moves):
+def confirm_family(claim, at, named, hunt, raw, moves):
     """(document, moves, constants) if the family does in rationals what it did in floats."""
     start = Point.near(hunt, raw)
     if start is None:
         return None
     try:
-        return rational(claim, at, named, hunt, start, moves)
+        return follow_family(claim, at, named, hunt, start, moves)
     except (ValueError, OverflowError):  # numbers too long to be written down
         return None
 
 
-def rational(claim, at, named, hunt, start, moves):
+def follow_family(claim, at, named, hunt, start, moves):
     members, constants = [], []
     for step in range(STEPS + 1):
-        here = stepped(
+        here = step_counts(
             hunt, {name: p for name, p in moves.items() if name not in hunt.column}, step
         )
         numbers = {
@@ -163,20 +165,20 @@ def rational(claim, at, named, hunt, start, moves):
         if ratio is None or constants and ratio < GROWTH * constants[-1]:
             return None
         endless = ratio == INF  # no constant helps, whichever it is
-        constants.append(Fraction(BASE) ** (step + 1) if endless else below(ratio))
+        constants.append(Fraction(BASE) ** (step + 1) if endless else fraction_below(ratio))
         member = Point(
             hunting.Hunt(named, here.shape, here.numbers, None),
             {**numbers, CONSTANT: constants[-1]},
         )
         if member.breaks() is None:
             return None
-        members.append(counterexample.document(member))
+        members.append(counterexample.point_document(member))
     says = {name: str(Fraction(BASE) ** power) for name, power in moves.items()}
-    document = written(claim, at, says, members)
+    document = build_family_document(claim, at, says, members)
     return document and (document, says, constants)
 
 
-def written(claim, at, moves, members):
+def build_family_document(claim, at, moves, members):
     """The document of a family, checked before it is handed out; None where it shows nothing."""
     document = dict(
         format=check_family.FORMAT,
@@ -187,7 +189,7 @@ def written(claim, at, moves, members):
         moves=moves,
         members=members,
     )
-    document["digest"] = check_instance.digest(document)
+    document["digest"] = check_instance.digest_of(document)
     try:
         check_family.check(document)
     except Refused:  # a root that moved by less than floats see
@@ -195,17 +197,17 @@ def written(claim, at, moves, members):
     return document
 
 
-def restated(document, claim, other):
+def restate_family(document, claim, other):
     """The document of a claim's family, asked of another reading of the claim; None where it shows
     nothing there."""
     at, members = document["line"], []
-    one, two = (bounded(reading, at, None) for reading in (claim, other))
+    one, two = (bound_by_constant(reading, at, None) for reading in (claim, other))
     for member in document["members"]:
-        found = counterexample.restated(member, one, two)
+        found = counterexample.restate_counterexample(member, one, two)
         if found is None:
             return None
         members.append(found[0])
-    return written(other, at, document["moves"], members)
+    return build_family_document(other, at, document["moves"], members)
 
 
 def exact_ratio(point):
@@ -228,10 +230,10 @@ def exact_ratio(point):
         return None
 
 
-def below(ratio):
+def fraction_below(ratio):
     """A short Fraction a little below."""
     scale = Fraction(2) ** (12 - int(np.floor(np.log2(float(ratio)))))
     return Fraction(int(ratio * scale) - 1) / scale
 
 
-__all__ = ["bounded", "mentioned", "refuted"]
+__all__ = ["bound_by_constant", "mentioned_names", "refute_order"]

@@ -26,7 +26,7 @@ LEAST = 1000
 PER_SECOND, AT_LENGTH = 300_000, 800_000
 
 
-def worth(seconds):
+def budget_to_units(seconds):
     """A budget in seconds of one core, in units of PER_SECOND elementary steps, of which shares are
     made."""
     return min(1.0, seconds) + max(0.0, seconds - 1.0) * AT_LENGTH / PER_SECOND
@@ -42,15 +42,17 @@ class Hunt(Columns):
         self.cost = 0  # operations of an evaluation
         self.admitted = 0  # instances inside the hypotheses that were rated
 
-    def lived(self, points, edge=False):
+    def evaluate_feasible(self, points, edge=False):
         """(points inside the assumptions, values of all symbols there, where they are admitted)."""
-        return self._counted(self._lived, points, edge)
+        return self._count_work(self._evaluate_feasible, points, edge)
 
     def begun(self, points):
         """As `lived`, but nothing runs that no assumption asks for: what is measured has no value."""
-        return self._counted(self._lived if self.target.after else self._begun, points, False)
+        return self._count_work(
+            self._evaluate_feasible if self.target.after else self._begun, points, False
+        )
 
-    def _counted(self, look, points, edge):
+    def _count_work(self, look, points, edge):
         before = tally.count
         try:
             with np.errstate(all="ignore"):
@@ -61,8 +63,8 @@ class Hunt(Columns):
 
     def _begun(self, points, edge):
         q, size = self.target, len(points)
-        points = self.fitted(points) if q.pinned else points
-        instance, values = self.laid_out(points)
+        points = self.fit_points(points) if q.pinned else points
+        instance, values = self.build_instances(points)
         points = self.moved_inside(points, values, edge)
         values = self.settled(values, points)
         good = q.admitted(values, size)
@@ -75,7 +77,7 @@ class Hunt(Columns):
         )
         return points, values, good, instance
 
-    def _lived(self, points, edge):
+    def _evaluate_feasible(self, points, edge):
         points, values, good, instance = self._begun(points, edge)
         q, size = self.target, len(points)
         if good.any():
@@ -100,7 +102,7 @@ class Hunt(Columns):
         return points, np.maximum(scores[:, 0], 0.0)
 
     def _scores(self, points, edge=False):
-        points, values, good = self.lived(points, edge)
+        points, values, good = self.evaluate_feasible(points, edge)
         before = tally.count
         if good.any():
             found = np.where(good[:, None], self.target.scores(values, len(points)), np.nan)
@@ -110,7 +112,7 @@ class Hunt(Columns):
         self.admitted += int(np.count_nonzero(~np.isnan(found[:, 0])))
         return points, found
 
-    def scored(self, points, edge=False):
+    def score_points(self, points, edge=False):
         """As `rated`, but with two scores each: the ratio, negative where it is 0 the further it is
         from rising, and the plain one; -1 where there is nothing to say, and less the further a
         point lies outside."""
@@ -128,7 +130,7 @@ class Hunt(Columns):
         points = np.where((points <= NOTHING / 2) & (g.random(away.shape) < 0.5), faint, points)
         return self.rated(points)
 
-    def steadied(self, points, rates):
+    def drop_rounding_artifacts(self, points, rates):
         """Points in order, those last whose ratio is rounding's own."""
         rates = np.where(self.steady(points, rates), rates, np.minimum(rates, -1.0))
         order = np.argsort(-rates, kind="stable")
@@ -154,7 +156,7 @@ class Hunt(Columns):
         nudge = by * (-1.0) ** np.arange(len(self.names)) * np.where(logarithms, 1.0, points)
         both = np.vstack([points, np.where(points <= NOTHING, points, points + nudge)])
         with np.errstate(all="ignore"):
-            instance, values = self.laid_out(both)
+            instance, values = self.build_instances(both)
             try:
                 measured = q.measure(instance, self.settled(values, both))
             except NO_VALUE:
@@ -180,22 +182,22 @@ class Hunt(Columns):
     @property
     def rates(self):
         """Ratios of the best points so far; negative where a point is none."""
-        return told(self.scores[:, 0])
+        return clip_score(self.scores[:, 0])
 
     def climb(self, generations, start=None):
         """Generations of points, from a population or from nowhere; yields (ratio, raw point) of
         the best after each."""
         g = self.generator
-        points, scores = self.scored(
+        points, scores = self.score_points(
             self.draw(BATCH) if start is None else np.resize(start, (BATCH, start.shape[1])),
             edge=start is None,
         )
-        points_b, scores_b = self.scored(self.draw(BATCH), edge=True)
+        points_b, scores_b = self.score_points(self.draw(BATCH), edge=True)
         points, scores = np.vstack([points, points_b]), np.vstack([scores, scores_b])
         points, scores = self._keep(points, scores, False)
         if scores[0, 0] > OVER:
             points, scores = self._keep(points, scores, True)
-        yield told(scores[0, 0]), points[0]
+        yield clip_score(scores[0, 0]), points[0]
         for n in range(generations):
             best = points[: max(2, BATCH // 8)]
             a, b = points[g.permutation(BATCH)], points[g.permutation(BATCH)]
@@ -218,15 +220,15 @@ class Hunt(Columns):
             trial = np.where(near[:, None], best[g.integers(0, len(best), BATCH)] + steps, trial)
             fresh = g.random(trial.shape) < 0.02  # a corner, or a new place
             trial = np.where(fresh, self.draw(BATCH), trial)
-            trial, found = self.scored(trial, edge=n % 4 == 3)
+            trial, found = self.score_points(trial, edge=n % 4 == 3)
             points, scores = np.vstack([points, trial]), np.vstack([scores, found])
             points, scores = self._keep(points, scores, False)
             if scores[0, 0] > OVER or n % 5 == 4 or n == generations - 1:
                 points, scores = self._keep(points, scores, True)
-            yield told(scores[0, 0]), points[0]
+            yield clip_score(scores[0, 0]), points[0]
 
 
-def told(score):
+def clip_score(score):
     """A score as the ratio that it stands for: no part of what a line is rated over is needed."""
     return np.where(score > -1.0, np.maximum(score, 0.0), score)[()]
 

@@ -31,15 +31,15 @@ class Case(NamedTuple):
 
 
 @lru_cache(maxsize=1024)
-def target(claim, setting, line=0):
+def target_at(claim, setting, line=0):
     """A line in the setting of this name."""
     return Target(claim, by_name(setting), line)
 
 
-def answer(claim, case, line=0, measured=None):
+def answer_at(claim, case, line=0, measured=None):
     """The target.Answer of a line at a case; `measured`: symbols of the setting's table that are
     known there."""
-    q = target(claim, case.setting, line)
+    q = target_at(claim, case.setting, line)
     lacking = [name for name in (*q.reals, *q.counts) if name not in case.numbers]
     if lacking:
         refuse("case", f"must give {', '.join(lacking)} for {claim.id}", sorted(case.numbers))
@@ -49,10 +49,10 @@ def answer(claim, case, line=0, measured=None):
     )
 
 
-def measure(claim, case, line=0):
+def measure_side(claim, case, line=0):
     """The left side of a line at a case: a float on the safe side for its inequality, with .lower
     and .upper."""
-    found = answer(claim, case, line)
+    found = answer_at(claim, case, line)
     return Enclosed(*pair(found.left), up=found.target.way < 0)
 
 
@@ -63,10 +63,10 @@ def of_point(point):
         if found is None or any(found.failing()):
             return None
         q, values = found.target, dict(found.values)
-        case = Case(q.setting.name, found.instance, numbers(found), {})
+        case = Case(q.setting.name, found.instance, parameters_at(found), {})
         for line in range(len(q.claim.lines)):
             if line != q.line:
-                other = answer(q.claim, case, line)
+                other = answer_at(q.claim, case, line)
                 if any(other.failing()):
                     return None
                 values.update(other.values)
@@ -75,14 +75,14 @@ def of_point(point):
     known = {**values, **case.numbers}
     return case._replace(
         values={
-            name: plain(value, name in q.measured)
+            name: short_number(value, name in q.measured)
             for name, value in known.items()
             if name in q.claim.symbols and not isinstance(value, float)
         }
     )
 
 
-def numbers(found):
+def parameters_at(found):
     """The parameters at an Answer; a bound that is a root is given as its rational upper end
     (lower, for mu)."""
     q = found.target
@@ -100,7 +100,7 @@ def numbers(found):
     return kept
 
 
-def plain(value, measured):
+def short_number(value, measured):
     """A Fraction as it is; of what is measured, the middle of hundreds of bits; a parameter that an
     equation with roots fixes as a float, which meets it up to rounding."""
     if not isinstance(value, Interval):
@@ -108,12 +108,12 @@ def plain(value, measured):
     return sum(value.pair) / 2 if measured else float(value)
 
 
-def drawn(claim, setting, seed, line=0, tries=40):
+def draw_case(claim, setting, seed, line=0, tries=40):
     """A Case from a seed: the first of random points inside the hypotheses, or None."""
-    q = target(claim, setting, line)
+    q = target_at(claim, setting, line)
     if q.impossible:
         return None
-    for _, hunt in zip(range(tries), waves.hunts(q, seed, q.relaxed)):
+    for _, hunt in zip(range(tries), waves.generate_hunts(q, seed, q.relaxed)):
         points, ratios = hunt.rated(hunt.draw(8))
         for raw in points[ratios == ratios]:
             point = Point.near(hunt, raw)
@@ -123,10 +123,10 @@ def drawn(claim, setting, seed, line=0, tries=40):
     return None
 
 
-def worst(claim, setting, budget, seed, line=0):
+def find_worst(claim, setting, budget, seed, line=0):
     """The Case with the largest ratio that a search finds, or None."""
-    q, best = target(claim, setting, line), {}
-    for hunt, ratio, raw in waves.searched(q, budget, seed):
+    q, best = target_at(claim, setting, line), {}
+    for hunt, ratio, raw in waves.search_waves(q, budget, seed):
         if ratio >= 0:
             best[hunt] = ratio, raw
     reached = None

@@ -29,15 +29,15 @@ MOST = 6_000  # operations at one step, which fractions are to repeat
 SLOWING = 0.99  # each of the last factors against the one before
 
 
-def inside(hunt, points):
+def move_inside(hunt, points):
     """(points moved inside the hypotheses at which left over shape has a value, those at which the
     shape is 0 and the left side is not)."""
-    points = hunt.lived(points)[0]
+    points = hunt.evaluate_feasible(points)[0]
     ratio, good, _ = values_at(hunt, points)
     return points[good & (ratio > 0)], points[good & (ratio < 0)]
 
 
-def movable(hunt):
+def movable_names(hunt):
     """What may be scaled: coordinates and free numbers, counts among them; runs of many more rounds
     take too long."""
     reals = [
@@ -49,10 +49,10 @@ def movable(hunt):
     return reals, list(hunt.numbers)
 
 
-def growing(hunt, points, random, turn, shown):
+def find_growing(hunt, points, random, turn, shown):
     """[(hunt, raw point, {name: power of the base})] that grow in floats: first those along which
     nothing that the shape shows shrinks, the fastest first."""
-    reals, counts = movable(hunt)
+    reals, counts = movable_names(hunt)
     alone = [{name: 1} for name in counts] if turn == 0 else []
     # A number without a unit, such as of rounds, goes to infinity and not to 0: there is no small
     # fraction of a round.
@@ -75,7 +75,7 @@ def growing(hunt, points, random, turn, shown):
     if turn == 3:  # other units of a loss or of points, and something else besides
         units = measured_in(hunt)
         rows = [
-            together(random.choice(units), row, random) if units and n % 2 else row
+            combine_moves(random.choice(units), row, random) if units and n % 2 else row
             for n, row in enumerate(rows)
         ]
     if turn == 0 and singles:
@@ -87,24 +87,24 @@ def growing(hunt, points, random, turn, shown):
     endless = np.isinf(values_at(hunt, points)[0])
     rows = [{**row, **smaller} if never else row for row, never in zip(rows, endless)]
     for whole, moves in [*((each, [{}] * len(points)) for each in alone), (count, rows)]:
-        ratios, still = along(hunt, points, moves, whole)
+        ratios, still = follow_moves(hunt, points, moves, whole)
         if ratios is None:
             continue
         shrinking = [
             any(power < 0 for name, power in each.items() if name in shown) for each in moves
         ]
         for begun in (0, LATE):
-            good, rate = grown(ratios[begun:], still)
+            good, rate = find_growth(ratios[begun:], still)
             order = np.lexsort((-np.where(good, rate, 0.0), shrinking, ~good))[:TRIES]
             never = np.nonzero(still & np.isinf(ratios).all(axis=0))[0][: 0 if begun else TRIES]
-            here, there = stepped(hunt, whole, begun), scaled(hunt, points, moves, begun)
+            here, there = step_counts(hunt, whole, begun), scale_points(hunt, points, moves, begun)
             yield from (
                 (here, there[n], {**moves[n], **whole})
                 for n in [*(n for n in order if good[n]), *never]
             )
 
 
-def grown(ratios, still):
+def find_growth(ratios, still):
     """(where left over shape grows at each step without slowing down, by how much at the last)."""
     with np.errstate(all="ignore"):
         factors = ratios[1:] / ratios[:-1]
@@ -139,22 +139,22 @@ def unit_of(q, name):
     return entry.unit if entry is not None and name in q.free else PLAIN
 
 
-def together(units, row, random):
+def combine_moves(units, row, random):
     """A change of units and perhaps one move more; a move of what it changes comes on top."""
     more = dict(random.sample(sorted(row.items()), 1)) if random.random() < 0.5 else {}
     found = {name: units.get(name, 0) + more.get(name, 0) for name in {**units, **more}}
     return {name: power for name, power in found.items() if power}
 
 
-def along(hunt, points, moves, whole):
+def follow_moves(hunt, points, moves, whole):
     """(left over shape after each step, one row a step; where all stays admitted and what is hidden
     stays put)."""
     ratios, still, first = [], np.ones(len(points), dtype=bool), None
     for step in range(STEPS + 1):
-        here = stepped(hunt, whole, step)
+        here = step_counts(hunt, whole, step)
         before = tally.count
         try:
-            ratio, good, kept = values_at(here, scaled(hunt, points, moves, step))
+            ratio, good, kept = values_at(here, scale_points(hunt, points, moves, step))
         except Exception:  # whatever a shape that its setting does not draw leads to
             return None, None
         work = tally.count - before
@@ -179,7 +179,7 @@ def along(hunt, points, moves, whole):
     return np.array(ratios), still
 
 
-def stepped(hunt, whole, step):
+def step_counts(hunt, whole, step):
     """The hunt with its counts after some steps."""
     numbers = {
         n: v * BASE ** (whole[n] * step) if n in whole else v for n, v in hunt.numbers.items()
@@ -187,7 +187,7 @@ def stepped(hunt, whole, step):
     return hunting.Hunt(hunt.target, hunt.shape, numbers, None)
 
 
-def scaled(hunt, points, moves, step):
+def scale_points(hunt, points, moves, step):
     points = points.copy()
     for row, move in enumerate(moves):
         for name, power in move.items():
@@ -204,7 +204,7 @@ def values_at(hunt, points):
     of points as they are."""
     q, size = hunt.target, len(points)
     with np.errstate(all="ignore"):
-        instance, values = hunt.laid_out(points)
+        instance, values = hunt.build_instances(points)
         tight = q.setting.constants(instance)
         values = hunt.settled(values, points)
         good = q.admitted(values, size)

@@ -37,7 +37,7 @@ class Rating:
 
     def __init__(self, left, right, way, real, teeth=None, over=None):
         self.way = way
-        self.terms, self.net = parted(left, right, way, real)
+        self.terms, self.net = split_terms(left, right, way, real)
         # Terms of the gap whose sum s is, and the others
         self.over, self.rest = self._over(left, right, teeth) if over is None else (over, None)
         if self.over and self.rest is None:
@@ -50,7 +50,7 @@ class Rating:
         if self.way == 0:
             return (), ()
         raising = tuple(t for t in self.terms if not t.could_extract_minus_sign())
-        if teeth is not None and (found := beyond(right, teeth, self.way))[0]:
+        if teeth is not None and (found := terms_beyond(right, teeth, self.way))[0]:
             over, kept = found
             if self.net or set(over) != set(raising):
                 return over, (*kept, *(-self.way * e for e in sympy.Add.make_args(left)))
@@ -130,7 +130,7 @@ class Rating:
             return float("inf")
 
 
-def parted(left, right, way, real):
+def split_terms(left, right, way, real):
     """(terms that count each by itself, those that count together) of the gap; `real` are the names
     of losses and inner products."""
     up, down = (right, left) if way >= 0 else (left, right)
@@ -145,7 +145,7 @@ def parted(left, right, way, real):
 
 
 @lru_cache(maxsize=4096)
-def beyond(right, teeth, way=1):
+def terms_beyond(right, teeth, way=1):
     """(terms of a bound that the teeth lack or have in part, as far as they raise it; its others):
     nothing of both where teeth and bound share no term."""
     terms, fewer = sympy.Add.make_args(right), sympy.Add.make_args(teeth)

@@ -9,7 +9,7 @@ from itertools import islice
 from fedtheory.enclosure import NoInstance, Undefined, Unknown, work
 from fedtheory.enclosure.arithmetic import Interval, Undecided
 from fedtheory.errors import FedtheoryError
-from fedtheory.search.target import Answer, bounded
+from fedtheory.search.target import Answer, exact_value
 
 MARGINS = (
     0.0,
@@ -63,7 +63,7 @@ class Point:
             value = float(hunt.number(name, raw[n]))
             if not math.isfinite(value):
                 return None
-            numbers[name] = rounded(value)
+            numbers[name] = round_to_bits(value)
         return cls(hunt, numbers)
 
     @classmethod
@@ -81,7 +81,7 @@ class Point:
     def given(self):
         """(instance, all that is known before anything runs)."""
         q, hunt = self.hunt.target, self.hunt
-        exact = work.Counted if work.metered() else Fraction
+        exact = work.Counted if work.is_metered() else Fraction
         numbers = {
             name: number if isinstance(number, Interval) else exact(number)
             for name, number in self.numbers.items()
@@ -117,7 +117,7 @@ class Point:
         try:
             for under in self.hunt.target.radicands:
                 value = self.under(under)
-                if value is not None and not square(value):
+                if value is not None and not is_square(value):
                     scaled = (self.scaled(name, under, value) for name in self.scales())
                     yield from islice(filter(None, scaled), 1)
         except UNANSWERED:
@@ -129,7 +129,7 @@ class Point:
         values = self.given()[1]
         if not {s.name for s in expr.free_symbols} <= set(values):
             return None
-        value = bounded(expr, values)
+        value = exact_value(expr, values)
         return value if isinstance(value, Fraction) and value > 0 else None
 
     def scales(self):
@@ -147,11 +147,11 @@ class Point:
     def scaled(self, name, under, value):
         """A coordinate times what makes a value a square, if the value goes with an odd power of
         the coordinate."""
-        there = self.replaced(name, 2 * self.numbers[name]).under(under)
+        there = self.with_number(name, 2 * self.numbers[name]).under(under)
         if there not in {value * Fraction(2) ** k for k in (-3, -1, 1, 3)}:
             return None
-        root = rounded(math.sqrt(value), ROOT_BITS)
-        return self.replaced(name, self.numbers[name] * root * root / value)
+        root = round_to_bits(math.sqrt(value), ROOT_BITS)
+        return self.with_number(name, self.numbers[name] * root * root / value)
 
     def breaks(self):
         """The Answer if the line is certainly false and every assumption certainly holds, else
@@ -162,7 +162,7 @@ class Point:
         fails = self.asked(lambda: answer.violated and not any(answer.failing()))
         return answer if fails else None
 
-    def tied(self):
+    def equality_undecided(self):
         """Whether the line is strict and no enclosure tells its sides apart: both may be one
         irrational number."""
         answer = self.answer()
@@ -177,7 +177,7 @@ class Point:
         answer = self.asked(lambda: Answer(q, *self.given(), sides=False))
         return (answer and self.asked(lambda: [*answer.failing(surely=True)])) or []
 
-    def unsettled(self):
+    def why_unsettled(self):
         """Why it stays open whether the line fails here; "" where this is no candidate: a side has no
         value, as 0/0 has none, or a hypothesis certainly fails, or the line certainly holds."""
         answer = self.answer()
@@ -209,7 +209,7 @@ class Point:
         answer = self.answer()
         return answer is not None and bool(self.asked(lambda: answer.kept))
 
-    def replaced(self, name, value):
+    def with_number(self, name, value):
         return Point(self.hunt, {**self.numbers, name: value})
 
     def simpler(self, effort=400, looks=None):
@@ -222,13 +222,17 @@ class Point:
         hunt = best.hunt
         for round in range(2):
             changed = False
-            for name in sorted(best.numbers, key=lambda n: -size(best.numbers[n])):
+            for name in sorted(best.numbers, key=lambda n: -bit_size(best.numbers[n])):
                 value = best.numbers[name]
-                for candidate in candidates(value, name.startswith("slack")):
-                    if size(candidate) >= size(value) or tries >= effort or hunt.work > most:
+                for candidate in simpler_numbers(value, name.startswith("slack")):
+                    if (
+                        bit_size(candidate) >= bit_size(value)
+                        or tries >= effort
+                        or hunt.work > most
+                    ):
                         break
                     tries += 1
-                    trial = best.replaced(name, candidate)
+                    trial = best.with_number(name, candidate)
                     if trial.breaks() is not None:
                         best, changed = trial, True
                         break
@@ -251,7 +255,7 @@ class Point:
         return best
 
 
-def candidates(value, slack):
+def simpler_numbers(value, slack):
     """Simpler numbers near a value, the simplest first."""
     found = [] if not slack else [Fraction(1)]
     one = Fraction(1 if value > 0 else -1)
@@ -267,19 +271,19 @@ def candidates(value, slack):
         )
         for scale in (1, Fraction(99, 100), Fraction(101, 100)):
             found.append(near if scale == 1 else (near * scale).limit_denominator(d * 100))
-    return sorted(dict.fromkeys(found), key=size)
+    return sorted(dict.fromkeys(found), key=bit_size)
 
 
-def square(value):
+def is_square(value):
     """Whether a positive Fraction is the square of one."""
     return all(math.isqrt(part) ** 2 == part for part in (value.numerator, value.denominator))
 
 
-def size(value):
+def bit_size(value):
     return value.numerator.bit_length() + value.denominator.bit_length() + (value < 0)
 
 
-def rounded(value, digits=30):
+def round_to_bits(value, digits=30):
     """A float as a Fraction of few bits: zero stays zero."""
     if value == 0:
         return Fraction(0)

@@ -34,11 +34,11 @@ def points(target, seed, seconds):
     """Yield the Points, counts and reals alike, that draws do not meet: counts first."""
     key = np.random.SeedSequence([seed, target.line]).generate_state(2, np.uint64)
     most = FEWEST + int(EACH * seconds)
-    yield from counted(target, key)
-    yield from islice(rooted(target, key, most), most)
+    yield from count_points(target, key)
+    yield from islice(root_points(target, key, most), most)
 
 
-def counted(target, key):
+def count_points(target, key):
     """Points of the counts at which a line looks worst in floats, all counts to a hundred looked at
     where they are few."""
     if not target.counts:
@@ -62,7 +62,7 @@ def counted(target, key):
             yield point
 
 
-def rooted(target, key, left):
+def root_points(target, key, left):
     """Points at roots of a line's difference and of its parts, and between these."""
     gap, symbols = difference(target)
     exprs = list(islice(parts(gap), 3 * PIECES))
@@ -233,7 +233,7 @@ def _point(target, named, key):
 def doubt(point):
     """Why a line is not true at a point at which no document can say that it is false; None where it
     is."""
-    told = ", ".join(f"{name} = {_shown(v)}" for name, v in _numbers(point).items())
+    told = ", ".join(f"{name} = {_show(v)}" for name, v in _numbers(point).items())
     answer = point.answer()
     if answer is None:
         side = point.asked(lambda: endless(point))
@@ -249,7 +249,7 @@ def _numbers(point):
     return {**point.hunt.numbers, **point.numbers}
 
 
-def _shown(value):
+def _show(value):
     return f"{float(value):.9g}" if isinstance(value, Interval) else str(value)
 
 

@@ -30,12 +30,12 @@ from fedtheory import discover, enclosure
 from fedtheory.enclosure.arithmetic import pair
 from fedtheory.errors import refuse
 from fedtheory.search import hunting, waves
-from fedtheory.search.instances import NO_VALUE, drawn, measure, of_point, target
-from fedtheory.search.rationals import Point, rounded
-from fedtheory.search.target import EXACT, bounded
+from fedtheory.search.instances import NO_VALUE, draw_case, measure_side, of_point, target_at
+from fedtheory.search.rationals import Point, round_to_bits
+from fedtheory.search.target import EXACT, exact_value
 from fedtheory.settings import fitting
 
-__all__ = ["cases", "measure"]
+__all__ = ["cases", "measure_side"]
 SHAPES, DRAWS = 24, 100  # shapes that cases of a claim have in one setting, out of so many
 COPIES = 8  # ways in which free numbers are moved inside at once
 BITS = (2, 5, 12, 30)  # of a number that was moved: the fewest with which all assumptions hold
@@ -71,16 +71,20 @@ def cases(claim, setting=None):
     names = fit if setting is None else [getattr(setting, "name", setting)]
     if not set(names) <= set(fit):
         refuse("setting", f"must be one of {', '.join(fit) or 'none'} for {claim.id}", setting)
-    able = [name for name in names if not target(claim, name).impossible and shapes(claim, name)]
+    able = [
+        name
+        for name in names
+        if not target_at(claim, name).impossible and shapes_with_instances(claim, name)
+    ]
     if not able:
         refuse("claim", "must have a setting with instances inside its hypotheses", claim.id)
-    return st.sampled_from(able).flatmap(lambda name: _cases(claim, name))
+    return st.sampled_from(able).flatmap(lambda name: _draw_case(claim, name))
 
 
 @lru_cache(maxsize=512)
-def shapes(claim, setting):
+def shapes_with_instances(claim, setting):
     """[(shape, counts)] of a claim in a setting that have instances, the smallest first."""
-    q, found = target(claim, setting), {}
+    q, found = target_at(claim, setting), {}
     random = Random(f"cases/{setting}")
     for _ in range(DRAWS):
         drawn = waves.shapes_of(q, random, q.relaxed)
@@ -89,35 +93,35 @@ def shapes(claim, setting):
         found.setdefault(repr(drawn), drawn)
         if len(found) == SHAPES:
             break
-    return sorted(found.values(), key=lambda each: (waves.extent(each), repr(each)))
+    return sorted(found.values(), key=lambda each: (waves.shape_size(each), repr(each)))
 
 
 @st.composite
-def _cases(draw, claim, setting):
-    q = target(claim, setting)
-    shape, counts = draw(st.sampled_from(shapes(claim, setting)))
+def _draw_case(draw, claim, setting):
+    q = target_at(claim, setting)
+    shape, counts = draw(st.sampled_from(shapes_with_instances(claim, setting)))
     seed = draw(st.integers(0, 7))
     hunt = hunting.hunt_at(q, shape, counts, seed)
     numbers = {name: draw(KINDS[kind]) for name, kind in hunt.kinds.items()}
     for name in q.slack:
         if q.setting.loose[name] < 0:
             numbers[f"slack {name}"] = 1 / numbers[f"slack {name}"]
-    points = list(inside(hunt, numbers, draw(st.booleans())))
+    points = list(move_inside(hunt, numbers, draw(st.booleans())))
     found = next((case for case in map(of_point, points) if case is not None), None)
     if found is None and (
         q.after or q.reals and not points
     ):  # no way in from there: a search's points, any shape's
-        found = searched(hunt) or drawn(claim, setting, seed, tries=6)
+        found = search_shape(hunt) or draw_case(claim, setting, seed, tries=6)
     return found or reject()
 
 
-def inside(hunt, numbers, edge):
+def move_inside(hunt, numbers, edge):
     """Points that keep an instance and move free numbers to where what is assumed before the method
     runs holds."""
-    q, own = hunt.target, raw(hunt, numbers)
+    q, own = hunt.target, row_of_numbers(hunt, numbers)
     points = np.tile(own, (COPIES, 1))
     with np.errstate(all="ignore"):
-        points = hunt.moved_inside(points, hunt.laid_out(points)[1], edge)
+        points = hunt.moved_inside(points, hunt.build_instances(points)[1], edge)
     tried = set()
     for row in points:
         moved = [name for name in q.reals if row[hunt.column[name]] != own[hunt.column[name]]]
@@ -126,23 +130,23 @@ def inside(hunt, numbers, edge):
         tried.add(tuple(row))
         for bits in BITS if moved else BITS[:1]:
             changed = {
-                name: rounded(float(hunt.number(name, row[hunt.column[name]])), bits)
+                name: round_to_bits(float(hunt.number(name, row[hunt.column[name]])), bits)
                 for name in moved
             }
             point = Point(hunt, {**numbers, **changed})
-            if meets(point):
+            if certainly_meets(point):
                 yield point
                 break
 
 
-def searched(hunt):
+def search_shape(hunt):
     """The first Case at the shape among a search's own random points, or None."""
     points, ratios = hunt.rated(hunt.draw(8 * COPIES), edge=True)
     near = (Point.near(hunt, row) for row in points[~np.isnan(ratios)][:COPIES])
     return next((case for case in map(of_point, filter(None, near)) if case is not None), None)
 
 
-def raw(hunt, numbers):
+def row_of_numbers(hunt, numbers):
     """The row of a search's coordinates at which it has these numbers."""
     row = []
     for name, kind in hunt.kinds.items():
@@ -155,7 +159,7 @@ def raw(hunt, numbers):
     return np.array(row, dtype=float)
 
 
-def meets(point):
+def certainly_meets(point):
     """Whether every relation that can be decided before the method runs certainly holds."""
     q, hunt = point.hunt.target, point.hunt
     try:
@@ -171,7 +175,7 @@ def meets(point):
         values.update({name: Fraction(n) for name, n in hunt.numbers.items()})
         values.update({name: point.numbers[name] for name in q.reals})
         for name, expr in reversed(q.solved):
-            values[name] = bounded(expr, values)
+            values[name] = exact_value(expr, values)
         pairs = {
             name: pair(value) for name, value in values.items() if not isinstance(value, float)
         }

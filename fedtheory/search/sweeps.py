@@ -32,14 +32,14 @@ SAID = (
 )
 
 
-def sweeps(hunt, shown, held, others, rounds):
+def sweep_shape(hunt, shown, held, others, rounds):
     """(largest ratio of the goal's sides, or of rounds over shape; what it grows along); None:
     nothing is admitted, or equations leave nothing that could move.
 
     What the shape mentions goes to its extremes, alone and in pairs, from drawn points, then from
     where it was largest.
     """
-    hunt.edges = edges(hunt, shown)
+    hunt.edges = hypothesis_edges(hunt, shown)
     points = hunt.draw()[:DRAWS]
     for n, symbol in enumerate(hunt.symbols):
         if symbol.name not in shown:
@@ -52,7 +52,7 @@ def sweeps(hunt, shown, held, others, rounds):
             )
         elif not symbol.is_integer and not symbol.is_positive:  # noise and the like: often absent
             points[hunt.rng.random(len(points)) < 0.4, n] = 0.0
-    points = points[np.isfinite(ratios(hunt, points, rounds)[0])][:START]
+    points = points[np.isfinite(sweep_ratios(hunt, points, rounds)[0])][:START]
     if not len(points):
         return None
     ways = [
@@ -70,16 +70,16 @@ def sweeps(hunt, shown, held, others, rounds):
         return None
     most, moves = [], [{n: way} for n, way in ways] + pairs
     steps = hunt.steps  # so far out, coefficients that equations fix are no steps of anybody's
-    _, tracks = swept(hunt, points, moves, rounds, 2 ** np.arange(SQUARED))
+    _, tracks = sweep_points(hunt, points, moves, rounds, 2 ** np.arange(SQUARED))
     hunt.steps = steps
     for each, track in zip(moves, tracks):
         growth = creeping(hunt, points, each, track)
         if growth:
             return float(np.nanmax(track)), growth
     for _ in range(PASSES):
-        every, tracks = swept(hunt, points, moves, rounds)
+        every, tracks = sweep_points(hunt, points, moves, rounds)
         for each, track in zip(moves, tracks):
-            growth = growing(hunt, points, each, track)
+            growth = describe_growth(hunt, points, each, track)
             if growth:
                 return float(np.nanmax(track)), growth
         rates = np.nan_to_num(tracks.ravel(), nan=-np.inf, posinf=-np.inf)
@@ -87,17 +87,17 @@ def sweeps(hunt, shown, held, others, rounds):
         points, most = every[best[np.isfinite(rates[best])]], [*most, rates[best[0]]]
     if most[-1] > RISING * most[-2]:
         return float(most[-1]), "sweeps of sweeps, which find more each time"
-    half, high = climbed(hunt, points, shown, rounds)
+    half, high = climb_randomly(hunt, points, shown, rounds)
     found = "steps from where sweeps end, which find ever more" if high > RISING * half else ""
     return float(max(most[-1], high)), found
 
 
-def climbed(hunt, points, shown, rounds):
+def climb_randomly(hunt, points, shown, rounds):
     """The largest ratios that random steps of what the shape mentions reach, half of the way and in
     the end: sweeps pass by what lies between their steps."""
     columns = [n for n, symbol in enumerate(hunt.symbols) if symbol.name in shown]
     whole = [n for n in columns if hunt.symbols[n].is_integer]
-    best, most, track = points, ratios(hunt, points, rounds)[0], []
+    best, most, track = points, sweep_ratios(hunt, points, rounds)[0], []
     for _ in range(CLIMBS):
         trial = np.tile(best, (OFFSPRING, 1))
         size = 10.0 ** hunt.rng.uniform(-2, 0.7, (len(trial), 1))
@@ -105,14 +105,14 @@ def climbed(hunt, points, shown, rounds):
         trial[:, columns] *= np.exp(size * moved * hunt.rng.standard_normal(moved.shape))
         trial[:, whole] = np.maximum(1.0, np.round(trial[:, whole]))
         every = np.vstack([best, trial])
-        rates = np.concatenate([most, ratios(hunt, trial, rounds)[0]])
+        rates = np.concatenate([most, sweep_ratios(hunt, trial, rounds)[0]])
         order = np.argsort(-np.nan_to_num(rates, nan=-np.inf), kind="stable")[: len(best)]
         best, most = every[order], rates[order]
         track.append(float(most[0]))
     return track[CLIMBS // 2], track[-1]
 
 
-def edges(hunt, shown):
+def hypothesis_edges(hunt, shown):
     """[(column, edge, way)] of what the shape does not mention where a relation keeps it beyond
     (way 1) or before (-1) an edge that may move: eta_s > sqrt(5 S/8) has no value for all S."""
     found = []
@@ -135,7 +135,7 @@ def kept_inside(hunt, points):
     """Points at which what the shape does not mention stands twice as far as its edges ask, or
     stays where it is."""
     for column, edge, way in hunt.edges:
-        at = np.broadcast_to(hunt.evaluate(edge, valued(hunt, points)), len(points))
+        at = np.broadcast_to(hunt.evaluate(edge, symbol_values(hunt, points)), len(points))
         with np.errstate(all="ignore"):
             asked = np.where(np.isfinite(at), at * 2.0**way, points[:, column])
         if hunt.symbols[column].is_integer:
@@ -146,7 +146,7 @@ def kept_inside(hunt, points):
     return points
 
 
-def swept(hunt, points, moves, rounds, steps=STEPS):
+def sweep_points(hunt, points, moves, rounds, steps=STEPS):
     """(points of all sweeps, their ratios of shape (sweeps, steps, number of points)) as symbols
     move by powers of the base; all at once, since an operation on few points costs as much as on
     many."""
@@ -155,10 +155,10 @@ def swept(hunt, points, moves, rounds, steps=STEPS):
         for n, way in each.items():
             sweep[:, :, n] *= (BASE ** (way * steps))[:, None]
     shape, here = here.shape[:-1], here.reshape(-1, points.shape[1])
-    return here, ratios(hunt, here, rounds)[0].reshape(shape)
+    return here, sweep_ratios(hunt, here, rounds)[0].reshape(shape)
 
 
-def growing(hunt, points, moves, track):
+def describe_growth(hunt, points, moves, track):
     """In words, along which sweep the ratio rises at each of the last steps without slowing down;
     "" along none."""
     with np.errstate(all="ignore"):
@@ -198,36 +198,38 @@ def creeping(hunt, points, moves, track):
     return ""
 
 
-def ratios(hunt, points, rounds):
+def sweep_ratios(hunt, points, rounds):
     """(bound over shape, or rounds beyond the first over shape; points) where the relations hold,
     NaN elsewhere."""
     found, points = over_shape(hunt, kept_inside(hunt, points), rounds)
     for symbol, _ in hunt.solved:  # a coefficient of the regime that the companion's equations fix
         if symbol.name.startswith(COEFFICIENT) and (found > 0).any():
-            steps = valued(hunt, points)[symbol.name][found > 0]
+            steps = symbol_values(hunt, points)[symbol.name][found > 0]
             hunt.steps = min(hunt.steps[0], steps.min()), max(hunt.steps[1], steps.max())
     return found, points
 
 
 def over_shape(hunt, points, rounds):
     if rounds is None:
-        values = valued(hunt, points)
-        left, right = (side(hunt, e, values) for e in hunt.goal.args)
-        good = admitted(hunt, values, hunt.rules)
+        values = symbol_values(hunt, points)
+        left, right = (evaluate_side(hunt, e, values) for e in hunt.goal.args)
+        good = admitted_rows(hunt, values, hunt.rules)
         with np.errstate(all="ignore"):
             return np.where(good & np.isfinite(left) & (right > 0), left / right, np.nan), points
     column = [s.name for s in hunt.symbols].index(rounds[0].name)
     error = points[:, [s.name for s in hunt.symbols].index(rounds[1].name)]
     later = [rule for rule in hunt.rules if rounds[0] in rule.free_symbols]
-    known = admitted(hunt, valued(hunt, points), [rule for rule in hunt.rules if rule not in later])
+    known = admitted_rows(
+        hunt, symbol_values(hunt, points), [rule for rule in hunt.rules if rule not in later]
+    )
 
     def reached(exponents):
         """(whether the bound is below the error after e^exponents rounds, those points)."""
         trial = points.copy()
         trial[:, column] = exponents
-        values = valued(hunt, trial)
-        bound = side(hunt, hunt.goal.args[0], values)
-        return known & (bound <= error) & admitted(hunt, values, later), trial
+        values = symbol_values(hunt, trial)
+        bound = evaluate_side(hunt, hunt.goal.args[0], values)
+        return known & (bound <= error) & admitted_rows(hunt, values, later), trial
 
     low, high = np.zeros(len(points)), np.full(len(points), HIGHEST)
     for _ in range(26):  # the bound falls with the rounds
@@ -236,19 +238,19 @@ def over_shape(hunt, points, rounds):
         low, high = np.where(enough, low, middle), np.where(enough, middle, high)
     first, _ = reached(1.0)
     enough, trial = reached(np.where(first, 1.0, np.ceil(np.exp(high))))
-    right = side(hunt, hunt.goal.args[1], valued(hunt, trial))
+    right = evaluate_side(hunt, hunt.goal.args[1], symbol_values(hunt, trial))
     with np.errstate(all="ignore"):
         return np.where(enough & (right > 0), (trial[:, column] - 1) / right, np.nan), trial
 
 
-def side(hunt, expr, values):
+def evaluate_side(hunt, expr, values):
     """An expression at points, finite or NaN."""
     size = len(next(iter(values.values())))
     found = np.broadcast_to(np.asarray(hunt.evaluate(expr, values), dtype=float), size)
     return np.where(np.isfinite(found), found, np.nan)
 
 
-def admitted(hunt, values, rules):
+def admitted_rows(hunt, values, rules):
     """Where relations hold, and what equations fix is not negative."""
     size = len(next(iter(values.values())))
     lost = np.zeros(size)
@@ -260,7 +262,7 @@ def admitted(hunt, values, rules):
     return lost <= 1e-9
 
 
-def valued(hunt, points):
+def symbol_values(hunt, points):
     """name -> values of all symbols, those that equations fix among them."""
     values = {s.name: points[:, n] for n, s in enumerate(hunt.symbols)}
     for symbol, value in reversed(hunt.solved):

@@ -18,7 +18,7 @@ from fedtheory.schema import fault
 from fedtheory.search.rating import Rating
 from fedtheory.settings import conditions, tacit
 from fedtheory.settings.instances import schema_of, texts
-from fedtheory.symbol import admits
+from fedtheory.symbol import domain_admits
 from fedtheory.writing import plain
 
 FLIPPED = {"<=": (1, False), "<": (1, True), ">=": (-1, False), ">": (-1, True), "==": (0, False)}
@@ -286,7 +286,7 @@ class Target:
         values.update({name: numbers[name] for name in self.free if name in numbers})
         for name, expr in reversed(self.solved):
             if name not in numbers:
-                value = bounded(expr, values)
+                value = exact_value(expr, values)
                 if name in self.pinned:
                     self._refuse_tighter(name, value, tight[name])
                 values[name] = value
@@ -314,7 +314,10 @@ class Answer:
     def __init__(self, target, instance, values, sides=True):
         self.target, self.instance, self.values = target, instance, values
         if sides:
-            self.left, self.right = sided(target.left, values), bounded(target.right, values)
+            self.left, self.right = (
+                side_value(target.left, values),
+                exact_value(target.right, values),
+            )
 
     def failing(self, surely=False):
         """What the claim assumes and the instance does not meet for certain; surely: only what it
@@ -328,7 +331,7 @@ class Answer:
                 yield f"{name} is not finite"
                 continue
             low, high = pair(self.values[name])
-            if not admits(domain, low) or not admits(domain, high) and low != high:
+            if not domain_admits(domain, low) or not domain_admits(domain, high) and low != high:
                 yield f"{name} outside its domain"
         pairs = {name: pair(v) for name, v in self.values.items() if not isinstance(v, float)}
         solved = {name for name, _ in q.solved}
@@ -336,7 +339,7 @@ class Answer:
             if (
                 isinstance(relation, sympy.Eq)
                 and solved & set(q.names(relation))
-                and self._settled(relation, pairs)
+                and self._equation_holds(relation, pairs)
             ):
                 continue
             try:
@@ -352,7 +355,7 @@ class Answer:
             if name not in held:
                 yield condition.says
 
-    def _settled(self, relation, pairs):
+    def _equation_holds(self, relation, pairs):
         """An equation that fixed a symbol holds as it stands, or within the width of its roots'
         enclosures."""
         low, high = enclosure.execute(enclosure.program(relation.lhs - relation.rhs), EXACT, pairs)
@@ -381,10 +384,10 @@ class Answer:
     def ratio(self):
         """The line's ratio as a float, None where both sides vanish."""
         q = self.target
-        return q.rating.exactly(lambda e: bounded(e, self.values), self.violated, q.strict)
+        return q.rating.exactly(lambda e: exact_value(e, self.values), self.violated, q.strict)
 
 
-def sided(expr, values):
+def side_value(expr, values):
     """As `bounded`; what is measured may be infinite: an error that is never reached."""
     endless = {
         name: value.pair
@@ -392,12 +395,12 @@ def sided(expr, values):
         if isinstance(value, arithmetic.Interval) and isinstance(value.high, float)
     }
     if not endless.keys() & {s.name for s in expr.free_symbols}:
-        return bounded(expr, values)
+        return exact_value(expr, values)
     pairs = {name: pair(value) for name, value in values.items() if not isinstance(value, float)}
     return arithmetic.Interval(*enclosure.execute(enclosure.program(expr), EXACT, pairs))
 
 
-def bounded(expr, values):
+def exact_value(expr, values):
     """The value of an expression at exact numbers and intervals, as one of these."""
     pairs = {name: pair(value) for name, value in values.items() if not isinstance(value, float)}
     if not pairs.keys() >= {s.name for s in expr.free_symbols}:

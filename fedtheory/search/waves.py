@@ -30,37 +30,37 @@ def shapes_of(target, random, relaxed, number=1000):
     for _ in range(number):
         shape = target.setting.shapes(random, relaxed)
         numbers = {name: random.choice([1, 1, 2, 3, 5, 10, 100]) for name in target.counts}
-        if shape is not None and admits(target, shape, numbers):
+        if shape is not None and admits_shape(target, shape, numbers):
             return shape, numbers
     return None
 
 
-def admits(target, shape, numbers):
+def admits_shape(target, shape, numbers):
     """Whether a shape meets the assumptions between counts."""
-    counted = ((name, whole(v)) for name, v in (*shape.items(), *numbers.items()))
+    counted = ((name, shape_number(v)) for name, v in (*shape.items(), *numbers.items()))
     known = {name: pair(v) for name, v in counted if v is not None}
     return all(
-        certain(relation, known)
+        certainly_true(relation, known)
         for relation in dict.fromkeys((*target.relations, *target.unsolved))
         if all(name in known for name in target.names(relation))
     )
 
 
-def whole(value):
+def shape_number(value):
     """A shape's number; one that is written as a text is a size that is not to count as large."""
     if isinstance(value, str) and value.isdecimal():
         return int(value)
     return value if isinstance(value, int) else None
 
 
-def certain(relation, known):
+def certainly_true(relation, known):
     try:
         return enclosure.execute(enclosure.program(relation), EXACT, known) is True
     except enclosure.Undefined:
         return False
 
 
-def extent(found):
+def shape_size(found):
     """How large a shape is."""
     shape, numbers = found
     return sum(
@@ -69,12 +69,16 @@ def extent(found):
     )
 
 
-def kinds(found, small=2):
+def shape_tags(found, small=2):
     """What a shape is like, whatever its size: its words, and its smallest numbers."""
-    return {(name, v) for name, v in found[0].items() if whole(v) is None or whole(v) <= small}
+    return {
+        (name, v)
+        for name, v in found[0].items()
+        if shape_number(v) is None or shape_number(v) <= small
+    }
 
 
-def hunts(target, seed, relaxed=frozenset()):
+def generate_hunts(target, seed, relaxed=frozenset()):
     """Hunts at one shape after another, from a seed: small ones first, then any; every other one is
     the most unlike those before, so that no kind of instance waits until a budget is large."""
     n, met = 0, set()
@@ -84,30 +88,34 @@ def hunts(target, seed, relaxed=frozenset()):
         drawn = [each for each in drawn if each is not None]
         if not drawn:
             return
-        found = min(drawn, key=lambda each: (-len(kinds(each) - met) if n % 2 else 0, extent(each)))
-        met |= kinds(found)
+        found = min(
+            drawn, key=lambda each: (-len(shape_tags(each) - met) if n % 2 else 0, shape_size(each))
+        )
+        met |= shape_tags(found)
         yield hunt_at(target, *found, random.getrandbits(128))
         n += 1
 
 
-def preferred(hunts, wanted, others=OTHERS):
+def prefer_wanted(hunts, wanted, others=OTHERS):
     """The hunts that are wanted, and a few of the others, so that there always is a next one."""
     return (hunt for n, hunt in enumerate(hunts) if n % others == others - 1 or wanted(hunt))
 
 
-def searched(target, seconds, seed, reached=lambda ratio: ratio > OVER, wanted=None, others=OTHERS):
+def search_waves(
+    target, seconds, seed, reached=lambda ratio: ratio > OVER, wanted=None, others=OTHERS
+):
     """(hunt, ratio, point) after each generation, until the work is done: many shapes briefly, some
     at length, and the best so far again after each wave; shapes that are `wanted` first, and one of
     so many `others`.
 
     A hunt whose ratio is `reached` is not climbed further; the caller may stop the search there.
     """
-    left, source = seconds * PER_SECOND, hunts(target, seed, target.relaxed)
+    left, source = seconds * PER_SECOND, generate_hunts(target, seed, target.relaxed)
     random, sized = Random(f"{seed}/waves"), Random(f"{seed}/sizes")
     if target.impossible:
         return
     look = look_of(seconds)
-    source = source if wanted is None else preferred(source, wanted, others)
+    source = source if wanted is None else prefer_wanted(source, wanted, others)
     best, peaks, climbed, resizing = (-1.0, None), [], set(), set()
     while left > 0:
         wave = []
@@ -121,13 +129,13 @@ def searched(target, seconds, seed, reached=lambda ratio: ratio > OVER, wanted=N
                 break
         if not wave:
             return
-        wave = leading(wave)
+        wave = rank_hunts(wave)
         chosen, others = wave[:DEEP], wave[DEEP:]
-        climbed = climbed.union(*map(features, chosen))
+        climbed = climbed.union(*map(shape_features, chosen))
         for _ in range(min(BROAD, len(others))):
-            chosen.append(max(others, key=lambda hunt: len(features(hunt) - climbed)))
+            chosen.append(max(others, key=lambda hunt: len(shape_features(hunt) - climbed)))
             others.remove(chosen[-1])
-            climbed |= features(chosen[-1])
+            climbed |= shape_features(chosen[-1])
         for turn in range(len(chosen) + 2 + VARIED):
             if left <= 0:
                 return
@@ -136,9 +144,9 @@ def searched(target, seconds, seed, reached=lambda ratio: ratio > OVER, wanted=N
             elif turn == len(chosen):
                 hunt = best[1]  # the best so far once more, unless nothing is left to gain
             elif turn == len(chosen) + 1:
-                hunt = restarted(peaks, random)
+                hunt = restart_hunt(peaks, random)
             else:
-                hunt, work = resized(peaks, sized, resizing)
+                hunt, work = resize_hunt(peaks, sized, resizing)
                 left -= work
             if hunt is None:
                 continue
@@ -160,13 +168,13 @@ def look_of(seconds):
     return int(min(LOOK, max(FEWEST, SHARE * seconds * EXACTLY)))
 
 
-def features(hunt):
+def shape_features(hunt):
     """Pairs of what a hunt's shape is like: a bump, say, together with a single round."""
-    like = sorted(kinds((hunt.shape, hunt.numbers), 4), key=repr)
+    like = sorted(shape_tags((hunt.shape, hunt.numbers), 4), key=repr)
     return set(combinations(like, 2))
 
 
-def restarted(peaks, random):
+def restart_hunt(peaks, random):
     """A hunt at the shape of one of those that came far, from other places: a population that has
     gathered on one peak leaves it no more."""
     if not peaks:
@@ -175,7 +183,7 @@ def restarted(peaks, random):
     return hunt_at(hunt.target, hunt.shape, hunt.numbers, random.getrandbits(128))
 
 
-def resized(peaks, random, before):
+def resize_hunt(peaks, random, before):
     """(a hunt at other sizes than one of those that came far, at which it comes further, or None;
     the work that this took); none of those that were tried `before`."""
     below = [hunt for ratio, hunt in peaks if ratio < 1.0 - 1e-9 and hunt not in before]
@@ -183,10 +191,12 @@ def resized(peaks, random, before):
         return None, 0.0
     hunt = below[0] if random.random() < 0.5 else random.choice(below)
     before.add(hunt)
-    return sizes.varied(hunt, random, lambda shape: admits(hunt.target, shape, hunt.numbers))
+    return sizes.vary_size(
+        hunt, random, lambda shape: admits_shape(hunt.target, shape, hunt.numbers)
+    )
 
 
-def leading(wave):
+def rank_hunts(wave):
     """Hunts in order of how far they have come, by turns of both scores."""
     tops = np.array([hunt.scores.max(axis=0) for hunt in wave])
     return [wave[n] for n in best_first(tops)]

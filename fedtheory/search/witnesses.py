@@ -17,8 +17,8 @@ from fedtheory.enclosure import Undefined, work
 from fedtheory.enclosure.arithmetic import pair
 from fedtheory.errors import InvalidInput, refuse, show
 from fedtheory.search import hunting
-from fedtheory.search.counterexample import read as exactly
-from fedtheory.search.counterexample import written
+from fedtheory.search.counterexample import build_document
+from fedtheory.search.counterexample import read_number as exactly
 from fedtheory.search.rationals import STEP, UNANSWERED, Point
 from fedtheory.search.target import Target
 from fedtheory.settings import by_name, fitting
@@ -48,7 +48,7 @@ class Found(NamedTuple):
     document: dict | None  # of a counterexample: the line fails there
 
 
-def read(given):
+def read_witnesses(given):
     """Witnesses, from documents as they are handed in; InvalidInput says what is none."""
     if isinstance(given, (str, bytes, dict)) or not arguments.is_iterable(given):
         refuse("witnesses", "must be several documents", given)
@@ -56,24 +56,24 @@ def read(given):
     for each in given:
         if len(found) >= MOST:
             refuse("witnesses", f"must be at most {MOST}", f"more than {MOST}")
-        found.append(each if isinstance(each, Witness) else one(each))
+        found.append(each if isinstance(each, Witness) else as_witness(each))
     return found
 
 
-def one(document):
+def as_witness(document):
     """The Witness that a document, or a Verdict, gives."""
     if hasattr(document, "certificate"):
         document = document.certificate or document.witness
     elif type(document) is dict and "setting" not in document:  # a kept verdict
         document = document.get("certificate") or document.get("witness")
     try:
-        return documents.refusing(_one)(document)
+        return documents.refuse_malformed(_parse_witness)(document)
     except Refused as why:
         raise InvalidInput(f"witnesses {RULE}; got one of which {why}") from None
 
 
-def _one(document):
-    document = documents.plain(document)
+def _parse_witness(document):
+    document = documents.plain_copy(document)
     documents.require(isinstance(document, dict), "nothing is known: it is no object")
     setting = by_name(document.get("setting"))
     documents.require(setting is not None, f"no setting is {show(document.get('setting'))}")
@@ -81,17 +81,17 @@ def _one(document):
     documents.require(
         isinstance(numbers, dict) and len(numbers) <= NUMBERS, "the numbers are none, or too many"
     )
-    numbers = {name: exact(each) for name, each in numbers.items()}
+    numbers = {name: exact_value(each) for name, each in numbers.items()}
     if document.get("format") == check_instance.FORMAT:
         values = document.get("values")
-        near = approximate(values) if isinstance(values, dict) else {}
+        near = approximate_values(values) if isinstance(values, dict) else {}
         documents.require("instance" in document, "there is no instance")
         return Witness(setting, check_instance.instance_of(document, setting), None, numbers, near)
     documents.require("format" not in document, "the format is another one")
-    return Witness(setting, None, shaped(document.get("shape"), len(numbers)), numbers, {})
+    return Witness(setting, None, check_shape(document.get("shape"), len(numbers)), numbers, {})
 
 
-def exact(each):
+def exact_value(each):
     """A number, or the ends of one."""
     ends = each if isinstance(each, list) else [each]
     documents.require(
@@ -100,18 +100,18 @@ def exact(each):
     return exactly(each)
 
 
-def approximate(values):
+def approximate_values(values):
     """{name: Fraction} of what a document shows of its values; what is no number is left out."""
     found = {}
     for name, text in values.items():
         try:
-            found[name] = enclosure.number(name, text)
+            found[name] = enclosure.exact_number(name, text)
         except InvalidInput:
             continue
     return found
 
 
-def shaped(shape, known):
+def check_shape(shape, known):
     """A shape as settings draw it: few small integers and short words."""
     documents.require(
         isinstance(shape, dict) and 0 < len(shape) <= ENTRIES, "there is no instance, and no shape"
@@ -130,7 +130,7 @@ def shaped(shape, known):
     return shape
 
 
-def asked(claim, at, witnesses):
+def ask_witnesses(claim, at, witnesses):
     """(Found of each witness that meets the hypotheses of a line for certain, elementary steps that
     it took)."""
     able = {setting.name for setting in fitting(claim)} if claim.lines[at][1] != "O" else ()
@@ -146,13 +146,13 @@ def asked(claim, at, witnesses):
         try:
             with work.within(documents.STEPS) as left:
                 before = left[0]
-                found = _asked(q, witness)
+                found = _ask_witness(q, witness)
         except (*UNANSWERED, Refused, LookupError, ValueError, TypeError, ArithmeticError):
             pass  # `within` may be what raises it, where NumPy went on
         yield found, STEP * (before - left[0])
 
 
-def _asked(q, witness):
+def _ask_witness(q, witness):
     point = answer = given = None
     if witness.shape is None:
         tight = witness.setting.constants(witness.instance)
@@ -170,17 +170,17 @@ def _asked(q, witness):
         answer = point.answer()
     if answer is None or any(answer.failing()):
         return None
-    document = _document(q, answer, given, point) if answer.violated else None
+    document = _build_document(q, answer, given, point) if answer.violated else None
     return Found(witness, answer, answer.ratio, document)
 
 
-def _document(q, answer, given, point):
+def _build_document(q, answer, given, point):
     """The document of a counterexample; None if it takes more work than a document may."""
     if point is not None:
         loose = [name for name in q.slack if point.numbers[f"slack {name}"] != 1]
         given = [*q.reals, *loose, *point.hunt.numbers]
     try:
-        return written(q, answer, [*given, *q.pinned])
+        return build_document(q, answer, [*given, *q.pinned])
     except documents.Laborious:
         return None
 
@@ -196,4 +196,4 @@ def at_shape(q, witness):
     return Point(hunt, numbers)
 
 
-__all__ = ["Found", "Witness", "asked", "read"]
+__all__ = ["Found", "Witness", "ask_witnesses", "read_witnesses"]

@@ -92,13 +92,17 @@ GENERAL = "general"  # the folder of settings in nobody's letters
 def homes():
     """[(Setting, its module's name)] of the folders here, paper by paper, those of one paper by
     their files' names; then users' own."""
-    return _homes(brought.files())
+    return _homes(brought.list_files())
 
 
 @cache
 def _homes(files):
-    own = [_given(file, record) for f in files for file, record in brought.records("SETTING", f)]
-    names = [setting.name for setting, _ in (*_shipped(), *own)]
+    own = [
+        _check_setting(file, record)
+        for f in files
+        for file, record in brought.list_records("SETTING", f)
+    ]
+    names = [setting.name for setting, _ in (*_shipped_settings(), *own)]
     for setting, _ in own:
         if names.count(setting.name) > 1 or setting.name.startswith("run_"):
             refuse(
@@ -106,17 +110,17 @@ def _homes(files):
                 "must have a name that no other has and that does not begin with run_",
                 setting.name,
             )
-    return (*_shipped(), *own)
+    return (*_shipped_settings(), *own)
 
 
-def _given(file, record):
+def _check_setting(file, record):
     if not isinstance(record, Setting):
         refuse("SETTING", "must be a fedtheory Setting", record)
     return record._replace(source=file.source), file.module.__name__
 
 
 @cache
-def _shipped():
+def _shipped_settings():
     files = [
         module.split(".")
         for _, name, package in pkgutil.iter_modules(__path__)
@@ -134,7 +138,7 @@ def _shipped():
 
 def all_settings():
     """Every Setting of the folders here, and users' own."""
-    return _settings(brought.files())
+    return _settings(brought.list_files())
 
 
 @cache
@@ -142,7 +146,7 @@ def _settings(files):
     return tuple(setting for setting, _ in _homes(files))
 
 
-def called(setting):
+def entry_names(setting):
     """{entry of its instances: what people call it}, as its file says it, or else its folder; of
     losses, what the first of them are called, before those of the clients."""
     homes_ = {other.name: home for other, home in homes()}
@@ -196,7 +200,7 @@ def methods(claim):
     several = claim.algorithm if isinstance(claim.algorithm, tuple) else (claim.algorithm,)
     for each in several:
         if each is not None and not isinstance(each, str):
-            discover.adopted(each)
+            discover.adopt_method(each)
     return tuple(getattr(each, "name", each) for each in several if each is not None)
 
 
@@ -346,7 +350,7 @@ def reads(setting, claim):
 def unread(setting, claim):
     """Names of a claim's parameters that are no letters of a setting, or others there; where a
     method runs, those too that it neither takes nor gives: they would be free of all that happens."""
-    free = set(claim.parameters) - known(setting, claim) if setting.algorithms else set()
+    free = set(claim.parameters) - known_letters(setting, claim) if setting.algorithms else set()
     alike = lambda name, entry: (
         name in setting.table
         and (name not in free or setting.table.paper != HOUSE)
@@ -369,14 +373,14 @@ def strangers(setting, claim):
         for name in other.takes
     }
     free = theirs & set(claim.parameters)
-    return sorted(free - known(setting, claim)) if setting.algorithms and free else []
+    return sorted(free - known_letters(setting, claim)) if setting.algorithms and free else []
 
 
 def silent(setting, claim):
     """Letters in a claim that instances in its table's letters have, of which the setting's say
     nothing: they would be any number at each of its instances, and the claim false for any."""
-    asked = _facts(brought.files(), setting.table.paper) & set(claim.parameters)
-    return sorted(asked - known(setting, claim)) if asked else []
+    asked = _facts(brought.list_files(), setting.table.paper) & set(claim.parameters)
+    return sorted(asked - known_letters(setting, claim)) if asked else []
 
 
 @cache
@@ -386,7 +390,7 @@ def _facts(files, paper):
     return {name for setting in found for name in (*setting.gives, *setting.loose)}
 
 
-def known(setting, claim):
+def known_letters(setting, claim):
     """Letters that a setting gives or its methods take, and those of a claim that equations tie to
     these: they are as good."""
     found = {*setting.gives, *setting.loose, *setting.takes, *setting.optional}

@@ -26,7 +26,7 @@ def _from_least(curves, weights, y):
     outer, places, height = losses.turns(curves, weights)
     size = sum(abs(height(z)) for z in places)
     least = lambda z: same_to(height(z) - best, size)
-    flat = lambda z: losses.both(
+    flat = lambda z: losses.both_true(
         least(z),
         same_to(
             sum(w * losses.slope_at(f, z) for f, w in zip(curves, weights)),
@@ -34,13 +34,13 @@ def _from_least(curves, weights, y):
         ),
     )
     found = [where(least(z), abs(y - z), INF) for z in places]
-    at = losses.ordered([knot for f in curves for knot in losses.knots(f)])
+    at = losses.sort_values([knot for f in curves for knot in losses.curve_knots(f)])
     for z, then in zip(at, at[1:]):
         between = positive_part(z - y) + positive_part(y - then)
-        found.append(where(losses.both(flat(z), flat(then)), between, INF))
+        found.append(where(losses.both_true(flat(z), flat(then)), between, INF))
     for z, _, end, outward in outer:
         beyond_it = positive_part(outward * (z - y))
-        found.append(where(losses.both(flat(z), same_to(end, ZERO)), beyond_it, INF))
+        found.append(where(losses.both_true(flat(z), same_to(end, ZERO)), beyond_it, INF))
     away = minimum(*found)
     return where(best > -INF, away, Many(np.asarray(np.nan))) if isinstance(best, Many) else away
 
@@ -60,13 +60,13 @@ def beyond_straight(curves, y):
     """How far a number lies beyond the stretch around 0 on which convex curves are all straight."""
     found = [ZERO]
     for f in curves:
-        at = losses.knots(f)
-        for n, bend in enumerate(losses.slopes(f)):
+        at = losses.curve_knots(f)
+        for n, bend in enumerate(losses.second_derivatives(f)):
             curved = bend > 0
             left = at[n - 1] < 0 if n else True
             end = minimum(at[n], ZERO) if n < len(at) else ZERO
-            found.append(where(losses.both(curved, left), positive_part(end - y), ZERO))
+            found.append(where(losses.both_true(curved, left), positive_part(end - y), ZERO))
             right = at[n] > 0 if n < len(at) else True
             begin = maximum(at[n - 1], ZERO) if n else ZERO
-            found.append(where(losses.both(curved, right), positive_part(y - begin), ZERO))
+            found.append(where(losses.both_true(curved, right), positive_part(y - begin), ZERO))
     return maximum(*found)

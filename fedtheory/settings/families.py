@@ -98,13 +98,13 @@ def build_family(shape, point, count):
                 bend(point[name]) if (name := f"own_{who}_{j}_{k}") in point else slope
                 for k, slope in enumerate(common)
             ]
-            loss.append(losses.bent(own, at, scale * point[f"tilt_{who}_{j}"], soft))
+            loss.append(losses.curve_from_pieces(own, at, scale * point[f"tilt_{who}_{j}"], soft))
     return found
 
 
-def flattened(losses_, x):
+def flatten_losses(losses_, x):
     """Tilt losses alike, in place, until the gradient of their mean at x is 0."""
-    slopes = [losses.grad(loss, x) for loss in losses_]
+    slopes = [losses.loss_gradient(loss, x) for loss in losses_]
     for j in range(len(x)):
         mean = sum(g[j] for g in slopes) / len(slopes)
         for loss in losses_:
@@ -114,7 +114,7 @@ def flattened(losses_, x):
 def upper_curvature(losses_):
     """The least L for which each loss lies below its upper quadratics: smoothness as FSL's text
     defines it."""
-    return maximum(*(losses.curvature(loss)[1] for loss in losses_))
+    return maximum(*(losses.curvature_range(loss)[1] for loss in losses_))
 
 
 def two_point(size, skew, d, across=False):
@@ -164,7 +164,7 @@ def drawn_noise(noise, d, centred=True):
     )
 
 
-def shifted(noise, bias, d):
+def shift_noise(noise, bias, d):
     """Noise whose mean is `bias` along the first coordinate; without noise, a bias alone."""
     along = lambda v: [v[0] + bias, *v[1:]]
     return [[p, along(v)] for p, v in noise or [[Fraction(1), [Fraction(0)] * d]]]

@@ -119,7 +119,7 @@ def _kind(value: Any) -> str:
 def _marks(lists: list) -> dict:
     """What the numbers of lists do together, at some place of their items, in all that are long."""
     items = [item for value in lists for item in value]
-    places = range(min(map(len, items), default=0)) if all(map(_listed, items)) else [None]
+    places = range(min(map(len, items), default=0)) if all(map(_infer_list, items)) else [None]
     for place in places:
         rows = [schema.of_parts(value, place) for value in lists if value]
         if sum(len(row) > 1 for row in rows) < MET or any(
@@ -134,5 +134,5 @@ def _marks(lists: list) -> dict:
     return {}
 
 
-def _listed(item: Any) -> bool:
+def _infer_list(item: Any) -> bool:
     return isinstance(item, list)

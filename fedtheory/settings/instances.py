@@ -49,7 +49,7 @@ def schema_of(setting: Any) -> Any:
 
     Raises InvalidInput where it has none and builds no instance.
     """
-    return _inferred(setting) if setting.schema is None else setting.schema
+    return _infer_schema(setting) if setting.schema is None else setting.schema
 
 
 def fault_of(setting: Any, instance: Any, read: Callable[[str], Any] | None = None) -> str | None:
@@ -57,7 +57,7 @@ def fault_of(setting: Any, instance: Any, read: Callable[[str], Any] | None = No
     return fault(schema_of(setting), instance, read)
 
 
-def drawn(setting: Any, random: Random) -> Any:
+def draw_instance(setting: Any, random: Random) -> Any:
     """Return an instance at a random shape and random numbers, as plain data; None where there is none
     at these."""
     relaxed = frozenset(name for name in sorted(setting.ensures) if random.random() < 0.5)
@@ -84,15 +84,15 @@ def _some(kind: str, random: Random) -> Fraction:
 _INFERRED: dict = {}  # name -> (setting, its schema)
 
 
-def _inferred(setting: Any) -> Any:
+def _infer_schema(setting: Any) -> Any:
     known = _INFERRED.get(setting.name)
     if known is None or known[0] is not setting:
-        _INFERRED[setting.name] = known = setting, _read(setting)
+        _INFERRED[setting.name] = known = setting, _read_instance(setting)
     return known[1]
 
 
-def _read(setting: Any) -> Any:
-    found = [drawn(setting, Random(f"schema/{n}")) for n in range(DRAWN)]
+def _read_instance(setting: Any) -> Any:
+    found = [draw_instance(setting, Random(f"schema/{n}")) for n in range(DRAWN)]
     found = [each for each in found if each is not None]
     if len(found) < LEAST:
         refuse(

@@ -43,15 +43,15 @@ CURVE, SOFTENED = (
 LOSS = list_of(CURVE, "d")
 
 
-def curve(slope, tilt=ZERO, bends=(), soft=()):
+def make_curve(slope, tilt=ZERO, bends=(), soft=()):
     return dict(
         slope=slope, tilt=tilt, bends=[list(b) for b in bends], soft=[list(s) for s in soft]
     )
 
 
-def bent(slopes, knots, tilt=ZERO, soft=()):
+def curve_from_pieces(slopes, knots, tilt=ZERO, soft=()):
     """A curve by its second derivatives between increasing knots."""
-    return curve(
+    return make_curve(
         slopes[0],
         tilt,
         [(after - before, at) for before, after, at in zip(slopes, slopes[1:], knots)],
@@ -59,7 +59,7 @@ def bent(slopes, knots, tilt=ZERO, soft=()):
     )
 
 
-def value(loss, x):
+def loss_value(loss, x):
     total = ZERO
     for f, y in zip(loss, x):
         total = total + f["slope"] * y * y / 2 + f["tilt"] * y
@@ -71,7 +71,7 @@ def value(loss, x):
     return total
 
 
-def grad(loss, x):
+def loss_gradient(loss, x):
     return vector([slope_at(f, y) for f, y in zip(loss, x)])
 
 
@@ -90,51 +90,51 @@ def _softplus(z):
     return positive_part(z) + log(1 + exp(-abs(z)))
 
 
-def slopes(f):
+def second_derivatives(f):
     """Second derivatives of the pieces, from left to right."""
     found, size = [f["slope"]], abs(f["slope"])
     for delta, _ in f["bends"]:
         size = size + abs(delta)
-        found.append(unrounded(found[-1] + delta, size))
+        found.append(remove_rounding(found[-1] + delta, size))
     return found
 
 
-def unrounded(total, size):
+def remove_rounding(total, size):
     """A sum of numbers of a size; in a batch, 0 where rounding alone can have kept it from that."""
     return where(abs(total) <= 1e-14 * size, ZERO, total) if isinstance(total, Many) else total
 
 
-def knots(f):
+def curve_knots(f):
     return [at for _, at in f["bends"]]
 
 
-def curvature(loss):
+def curvature_range(loss):
     """(least, largest) second derivative over all points; where corners are soft, an interval that
     holds it."""
     low, high = None, None
     for f in loss:
         # A soft corner bends between 0 and height rate^2 / 4.
         soft = [height * rate * rate / 4 for height, rate, _ in f.get("soft", ())]
-        least = minimum(*slopes(f)) + sum((minimum(s, ZERO) for s in soft), ZERO)
-        most = maximum(*slopes(f)) + sum((positive_part(s) for s in soft), ZERO)
+        least = minimum(*second_derivatives(f)) + sum((minimum(s, ZERO) for s in soft), ZERO)
+        most = maximum(*second_derivatives(f)) + sum((positive_part(s) for s in soft), ZERO)
         low = least if low is None else minimum(low, least)
         high = most if high is None else maximum(high, most)
     return low, high
 
 
-def smoothness(*losses):
+def smoothness_of(*losses):
     """The least L for which every gradient is L-Lipschitz (an upper bound of it where corners are
     soft)."""
-    ends = [end for loss in losses for end in curvature(loss)]
+    ends = [end for loss in losses for end in curvature_range(loss)]
     return maximum(*(abs(end) for end in ends))
 
 
-def convexity(*losses):
+def convexity_of(*losses):
     """The largest mu for which each loss less mu ||x||^2 / 2 is convex."""
-    return minimum(*(curvature(loss)[0] for loss in losses))
+    return minimum(*(curvature_range(loss)[0] for loss in losses))
 
 
-def same(a, b):
+def same_number(a, b):
     """Whether two numbers agree, at each instance of a batch."""
     if isinstance(a, Many) or isinstance(b, Many):
         one, other = (z.at if isinstance(z, Many) else float(z) for z in (a, b))
@@ -148,8 +148,8 @@ def sup_square(losses, combine):
     at a knot."""
     total = ZERO
     for curves in zip(*losses):
-        ends = [(slopes(f)[0], slopes(f)[-1]) for f in curves]
-        at = [knot for f in curves for knot in knots(f)] or [ZERO]
+        ends = [(second_derivatives(f)[0], second_derivatives(f)[-1]) for f in curves]
+        at = [knot for f in curves for knot in curve_knots(f)] or [ZERO]
         highest = (
             maximum(*(combine([slope_at(dict(f, soft=()), y) for f in curves]) for y in at))
             if len(at) > 1
@@ -159,12 +159,12 @@ def sup_square(losses, combine):
             highest = INF  # only a corner that all share leaves their differences alone
         for one, other in ends[1:]:
             for mine, first in ((one, ends[0][0]), (other, ends[0][1])):
-                highest = _unless(same(mine, first), highest)
+                highest = _zero_unless(same_number(mine, first), highest)
         total = INF if isinstance(highest, float) or isinstance(total, float) else total + highest
     return total
 
 
-def _unless(truth, value):
+def _zero_unless(truth, value):
     if isinstance(value, float):
         return value
     if isinstance(truth, Many):
@@ -209,13 +209,13 @@ def joint_slopes(losses):
     """Second derivatives of the pieces of the losses' sum, coordinate by coordinate."""
     found = []
     for curves in zip(*losses):
-        at = ordered([knot for f in curves for knot in knots(f)])
+        at = sort_values([knot for f in curves for knot in curve_knots(f)])
         found.append(sum(f["slope"] for f in curves))
-        found += [sum(beyond(f, y) for f in curves) for y in at]
+        found += [sum(slope_right_of(f, y) for f in curves) for y in at]
     return found
 
 
-def beyond(f, y):
+def slope_right_of(f, y):
     """The second derivative of a curve right of y."""
     return f["slope"] + sum((where(at <= y, delta, ZERO) for delta, at in f["bends"]), ZERO)
 
@@ -226,17 +226,19 @@ def relative_mismatch(one, other, B):
     everywhere."""
     more, total = B * B - 1, ZERO
     for f, h in zip(one, other):
-        at = ordered([*knots(f), *knots(h)]) or [ZERO]
+        at = sort_values([*curve_knots(f), *curve_knots(h)]) or [ZERO]
         peaks = []
         for y, room in zip(at, [*(z - y for y, z in zip(at, at[1:])), None]):
-            peaks.append(_peak(f, h, y, more, beyond(f, y), beyond(h, y), 1, room))
-        peaks.append(_peak(f, h, at[0], more, f["slope"], h["slope"], -1, None))
+            peaks.append(
+                _largest_gap(f, h, y, more, slope_right_of(f, y), slope_right_of(h, y), 1, room)
+            )
+        peaks.append(_largest_gap(f, h, at[0], more, f["slope"], h["slope"], -1, None))
         highest = INF if any(isinstance(p, float) for p in peaks) else maximum(*peaks)
         total = INF if isinstance(total, float) or isinstance(highest, float) else total + highest
     return total
 
 
-def _peak(f, h, y, more, bend_f, bend_h, way, room):
+def _largest_gap(f, h, y, more, bend_f, bend_h, way, room):
     """The largest value of (f' - h')^2 - more (f' + h')^2 from y on, up to `room` away."""
     g, k = slope_at(f, y), slope_at(h, y)
     value = (g - k) * (g - k) - more * (g + k) * (g + k)
@@ -244,13 +246,13 @@ def _peak(f, h, y, more, bend_f, bend_h, way, room):
     linear = 2 * way * ((g - k) * apart - more * (g + k) * along)
     square = apart * apart - more * along * along
     falls = square < 0
-    away = ratio(-linear, 2 * square)
-    inside = both(falls, linear > 0)
-    inside = inside if room is None else both(inside, away <= room)
+    away = safe_ratio(-linear, 2 * square)
+    inside = both_true(falls, linear > 0)
+    inside = inside if room is None else both_true(inside, away <= room)
     best = where(inside, value + linear * away / 2, value)
     if room is None:
-        best = _unless(_not(square > 0), best)
-        best = _unless(_not(both(_not(falls), linear > 0)), best)
+        best = _zero_unless(_negate(square > 0), best)
+        best = _zero_unless(_negate(both_true(_negate(falls), linear > 0)), best)
     return best
 
 
@@ -265,18 +267,18 @@ def beyond_tangent(loss, x, at):
             low = positive_part(knot - y)
             plain = where(near > 0, (y - s) * (y - s), far * far) / 2
             total = total + delta * where(
-                both(near > 0, low > 0), near * low + near * near / 2, plain
+                both_true(near > 0, low > 0), near * low + near * near / 2, plain
             )
     return total
 
 
-def infimum(losses, weights):
+def infimum_of(losses, weights):
     """inf over x of sum_i weights_i f_i(x), -infinity where it is not bounded below; corners must
     be sharp."""
-    return least(losses, weights)[0]
+    return least_point(losses, weights)[0]
 
 
-def least(losses, weights):
+def least_point(losses, weights):
     """(infimum, a point that attains it, which means nothing where there is none) of sum_i
     weights_i f_i."""
     total, point = ZERO, []
@@ -300,25 +302,25 @@ def least_of(curves, weights):
         better = found < best
         place, best = where(better, y, place), minimum(best, found)
     for y, g, end, outward in outer:
-        best = _unbounded(both(outward * g < 0, _not(end > 0)), best)
-        best = _unbounded(end < 0, best)
+        best = _unbounded_below(both_true(outward * g < 0, _negate(end > 0)), best)
+        best = _unbounded_below(end < 0, best)
     return best, place
 
 
 def turns(curves, weights):
     """(first and last knot, each with the derivative there, the second one beyond and the way outward;
     knots, then zeros of the derivative; the value) of a weighted sum of curves."""
-    at = ordered([knot for f in curves for knot in knots(f)] or [ZERO])
+    at = sort_values([knot for f in curves for knot in curve_knots(f)] or [ZERO])
     slope = lambda y: sum(w * slope_at(f, y) for f, w in zip(curves, weights))
-    height = lambda y: sum(w * value([f], [y]) for f, w in zip(curves, weights))
-    ends = [sum(w * slopes(f)[end] for f, w in zip(curves, weights)) for end in (0, -1)]
+    height = lambda y: sum(w * loss_value([f], [y]) for f, w in zip(curves, weights))
+    ends = [sum(w * second_derivatives(f)[end] for f, w in zip(curves, weights)) for end in (0, -1)]
     gs = [slope(y) for y in at]
     places = [*at]
     for y, h, z, k in zip(at, gs, at[1:], gs[1:]):  # a zero of the derivative between two knots
-        places.append(where(crosses(h, k), y + (z - y) * ratio(-h, k - h), y))
+        places.append(where(changes_sign(h, k), y + (z - y) * safe_ratio(-h, k - h), y))
     outer = ((at[0], gs[0], ends[0], -1), (at[-1], gs[-1], ends[1], 1))
     for y, g, end, outward in outer:  # beyond the last knot
-        places.append(where(both(outward * g < 0, end > 0), y - ratio(g, end), y))
+        places.append(where(both_true(outward * g < 0, end > 0), y - safe_ratio(g, end), y))
     return outer, places, height
 
 
@@ -332,23 +334,23 @@ def least_along(f, weight):
     for (delta, _), (_, z) in pairwise(bends):
         bend = bend + delta
         k = g + bend * (z - y)
-        inside, away = crosses(g, k), ratio(-g, bend)
+        inside, away = changes_sign(g, k), safe_ratio(-g, bend)
         for good, x, value in (
             (inside, y + away, h + g * away / 2),
             (True, z, h + (g + k) * (z - y) / 2),
         ):
-            better = both(good, value < best)
+            better = both_true(good, value < best)
             place, best = where(better, x, place), where(better, value, best)
         y, g, h = z, k, h + (g + k) * (z - y) / 2
-    bend = slopes(dict(f, bends=bends))[-1]
+    bend = second_derivatives(dict(f, bends=bends))[-1]
     tops = ((*first, start), (y, g, bend, h))
     for (x, k, end, top), outward in zip(tops, (-1, 1)):  # beyond the last knot
-        away = ratio(-k, end)
-        better = both(both(outward * k < 0, end > 0), top + k * away / 2 < best)
+        away = safe_ratio(-k, end)
+        better = both_true(both_true(outward * k < 0, end > 0), top + k * away / 2 < best)
         place, best = where(better, x + away, place), where(better, top + k * away / 2, best)
     for (_, k, end, _), outward in zip(tops, (-1, 1)):
-        best = _unbounded(both(outward * k < 0, _not(end > 0)), best)
-        best = _unbounded(end < 0, best)
+        best = _unbounded_below(both_true(outward * k < 0, _negate(end > 0)), best)
+        best = _unbounded_below(end < 0, best)
     return (best if isinstance(best, float) else weight * best), place
 
 
@@ -364,7 +366,7 @@ def by_place(bends):
     return [[Many(delta), Many(at)] for delta, at in zip(*found)]
 
 
-def ordered(values):
+def sort_values(values):
     if any(isinstance(v, Many) for v in values):
         stack = np.sort(
             np.array(
@@ -376,30 +378,30 @@ def ordered(values):
     return sorted(values)
 
 
-def crosses(h, k):
-    return both(h < 0, k > 0)
+def changes_sign(h, k):
+    return both_true(h < 0, k > 0)
 
 
-def both(a, b):
+def both_true(a, b):
     if isinstance(a, Many) or isinstance(b, Many):
         return Many(np.logical_and(*(z.at if isinstance(z, Many) else z for z in (a, b))))
     return a and b
 
 
-def _not(a):
+def _negate(a):
     return Many(~a.at) if isinstance(a, Many) else not a
 
 
-def ratio(a, b):
+def safe_ratio(a, b):
     """a / b where it is used, anything where b = 0."""
     if isinstance(a, Many) or isinstance(b, Many):
         a, b = (z.at if isinstance(z, Many) else float(z) for z in (a, b))
         with np.errstate(all="ignore"):
             return Many(np.where(b == 0, 0.0, a / np.where(b == 0, 1.0, b)))
-    return a / b if not same(b, ZERO) else ZERO
+    return a / b if not same_number(b, ZERO) else ZERO
 
 
-def _unbounded(truth, best):
+def _unbounded_below(truth, best):
     if isinstance(truth, Many):
         return where(truth, Many(np.asarray(-INF)), best)
     return -INF if truth else best

@@ -17,31 +17,35 @@ def polyak_lojasiewicz(curves, weights):
 
 def _polyak(curves, weights):
     slope = lambda y: sum(w * losses.slope_at(f, y) for f, w in zip(curves, weights))
-    height = lambda y: sum(w * losses.value([f], [y]) for f, w in zip(curves, weights))
+    height = lambda y: sum(w * losses.loss_value([f], [y]) for f, w in zip(curves, weights))
     lowest, _ = losses.least_of(curves, weights)
     if isinstance(lowest, float) or any(f.get("soft") for f in curves):
         return ZERO
-    at = losses.ordered([knot for f in curves for knot in losses.knots(f)] or [ZERO])
+    at = losses.sort_values([knot for f in curves for knot in losses.curve_knots(f)] or [ZERO])
     gs, size = [slope(y) for y in at], sum(abs(height(y)) for y in at) + abs(lowest)
-    above = [losses.unrounded(height(y) - lowest, 1e3 * size) for y in at]
+    above = [losses.remove_rounding(height(y) - lowest, 1e3 * size) for y in at]
     bends = [sum(w * f["slope"] for f, w in zip(curves, weights))]
-    bends += [sum(w * losses.beyond(f, y) for f, w in zip(curves, weights)) for y in at]
-    found = [where(gap > 0, losses.ratio(g * g, 2 * gap), INF) for g, gap in zip(gs, above)]
+    bends += [sum(w * losses.slope_right_of(f, y) for f, w in zip(curves, weights)) for y in at]
+    found = [where(gap > 0, losses.safe_ratio(g * g, 2 * gap), INF) for g, gap in zip(gs, above)]
 
     def inside(bend, g, gap, turns):
         """On a piece on which the derivative changes its sign, if it `turns` upwards."""
-        low = gap - losses.ratio(g * g, 2 * bend)  # how far above the infimum the piece is least
+        low = gap - losses.safe_ratio(
+            g * g, 2 * bend
+        )  # how far above the infimum the piece is least
         high = low > 1e-11 * size if isinstance(low, Many) else low > 0
-        return where(losses.both(turns, high), ZERO, bend)
+        return where(losses.both_true(turns, high), ZERO, bend)
 
     for outward, bend, g, gap in (
         (-1, bends[0], gs[0], above[0]),
         (1, bends[-1], gs[-1], above[-1]),
     ):
-        straight = where(losses.same(g, ZERO), INF, ZERO)
+        straight = where(losses.same_number(g, ZERO), INF, ZERO)
         upwards = inside(bend, g, gap, outward * g < 0)
         found.append(where(bend > 0, upwards, where(bend < 0, ZERO, straight)))
     for bend, g, k, gap in zip(bends[1:], gs, gs[1:], above):
-        turned = where(bend > 0, inside(bend, g, gap, losses.crosses(g, k)), INF)
-        found.append(where(losses.crosses(g, k), turned, where(losses.crosses(k, g), ZERO, INF)))
+        turned = where(bend > 0, inside(bend, g, gap, losses.changes_sign(g, k)), INF)
+        found.append(
+            where(losses.changes_sign(g, k), turned, where(losses.changes_sign(k, g), ZERO, INF))
+        )
     return minimum(*found)

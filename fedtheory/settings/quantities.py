@@ -10,11 +10,11 @@ from fedtheory.enclosure.arithmetic import Many
 from fedtheory.settings import names
 
 
-def sq(v):
+def square_norm(v):
     return v.dot(v)
 
 
-def whole(value):
+def next_integer(value):
     """The next whole number, in any arithmetic."""
     return Many(np.ceil(value.at)) if isinstance(value, Many) else Fraction(math.ceil(value))
 

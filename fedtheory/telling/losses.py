@@ -27,49 +27,49 @@ class Told(NamedTuple):
     meaning: str = ""  # whose it is
 
     def __str__(self):
-        return f"{formula(self.curves)}{self.more}"
+        return f"{loss_formula(self.curves)}{self.more}"
 
 
 def losses_of(instance, first=()):
     """The losses of an instance (its numbers read), of which the first have names; none where it has
     none that is a sum of curves."""
-    found = _listed(instance)
-    if all(map(curves, found)) and found:
+    found = _list_losses(instance)
+    if all(map(is_curves, found)) and found:
         named = [each.partition(", ")[::2] for each in first[: len(found)]]
         named += [(f"f_{n}", "") for n in range(1, len(found) - len(named) + 1)]
         return [Told(name, own, "", meaning) for (name, meaning), own in zip(named, found)]
-    return list(_placed(instance)) or list(_quadratics(instance))
+    return list(_place_losses(instance)) or list(_device_losses(instance))
 
 
-def _listed(instance):
+def _list_losses(instance):
     listed = instance.get("losses", instance.get("loss"))
-    if curves(listed):
+    if is_curves(listed):
         return [listed]
     return listed if isinstance(listed, list) else []
 
 
-def curves(loss):
+def is_curves(loss):
     """Whether a loss is written as `settings/losses.py` writes it: other settings have their own."""
     return isinstance(loss, list) and all(
         isinstance(curve, dict) and {"slope", "tilt"} <= curve.keys() <= {*CURVE} for curve in loss
     )
 
 
-def _placed(instance):
+def _place_losses(instance):
     """Losses of runs of any method: curves, and the clients' gradients at the minimiser."""
-    if "at_star" not in instance or any("turn" in loss for loss in _listed(instance)):
+    if "at_star" not in instance or any("turn" in loss for loss in _list_losses(instance)):
         return
     try:
         clients = Clients(instance)
     except (FedtheoryError, LookupError, TypeError):
         return
-    if curves(instance.get("server")):
+    if is_curves(instance.get("server")):
         yield Told("f_0", instance["server"], "", "the server's loss")
     for n, found in enumerate(clients.curves, 1):
         yield Told(f"f_{n}", found)
 
 
-def _quadratics(instance):
+def _device_losses(instance):
     """Losses that are given by curvatures a, minimisers b and weights p of devices."""
     devices = instance.get("devices", instance)
     if not isinstance(devices, dict) or not {"a", "b"} <= devices.keys():
@@ -80,34 +80,34 @@ def _quadratics(instance):
     weights, noise = devices.get("p"), devices.get("r")
     for n, (bends, places) in enumerate(zip(a, b)):
         pairs = zip(*(each if isinstance(each, list) else [each] for each in (bends, places)))
-        more = f", of weight {readable(weights[n])}" if weights else ""
-        more += f", with noise of size {readable(noise[n])}" if noise and noise[n] else ""
+        more = f", of weight {readable_number(weights[n])}" if weights else ""
+        more += f", with noise of size {readable_number(noise[n])}" if noise and noise[n] else ""
         yield Told(f"f_{n + 1}", [dict(slope=a, tilt=-a * b, at=b) for a, b in pairs], more)
 
 
-def formula(loss):
+def loss_formula(loss):
     """A loss, a sum over its coordinates, as a formula; (z)+ stands for max(z, 0)."""
     names = ["x"] if len(loss) == 1 else [f"x{n}" for n in range(1, len(loss) + 1)]
-    terms = [term for curve, x in zip(loss, names) for term in pieces(curve, x)]
+    terms = [term for curve, x in zip(loss, names) for term in curve_terms(curve, x)]
     return " + ".join(terms).replace("+ -", "- ") or "0"
 
 
-def pieces(curve, x):
+def curve_terms(curve, x):
     """The terms of a curve that are not zero."""
     half = lambda slope: Fraction(slope) / 2
     at = Fraction(curve.get("at", 0))  # of a square that is written around it
     if Fraction(curve["slope"]):
-        yield times(half(curve["slope"]), f"({shifted(x, at)})^2" if at else f"{x}^2")
+        yield show_product(half(curve["slope"]), f"({show_shift(x, at)})^2" if at else f"{x}^2")
     if Fraction(curve["tilt"]) and "at" not in curve:
-        yield times(Fraction(curve["tilt"]), x)
-    for (at,), slope in together(curve.get("bends", ())):
-        yield times(half(slope), f"({shifted(x, at)})+^2")
-    for (rate, at), height in together(curve.get("soft", ())):
-        inside = times(Fraction(rate), x if not Fraction(at) else f"({shifted(x, at)})")
-        yield times(Fraction(height), f"log(1 + exp({inside}))")
+        yield show_product(Fraction(curve["tilt"]), x)
+    for (at,), slope in join_alike(curve.get("bends", ())):
+        yield show_product(half(slope), f"({show_shift(x, at)})+^2")
+    for (rate, at), height in join_alike(curve.get("soft", ())):
+        inside = show_product(Fraction(rate), x if not Fraction(at) else f"({show_shift(x, at)})")
+        yield show_product(Fraction(height), f"log(1 + exp({inside}))")
 
 
-def together(parts):
+def join_alike(parts):
     """[(where, how much)] of what is written as [how much, *where], alike parts added up, without
     those that cancel."""
     found = {}
@@ -117,22 +117,30 @@ def together(parts):
     return [(where, size) for where, size in found.items() if size]
 
 
-def times(factor, text):
-    return text if factor == 1 else f"-{text}" if factor == -1 else f"{readable(factor)} {text}"
+def show_product(factor, text):
+    return (
+        text if factor == 1 else f"-{text}" if factor == -1 else f"{readable_number(factor)} {text}"
+    )
 
 
-def shifted(x, at):
+def show_shift(x, at):
     at = Fraction(at)
-    return x if not at else f"{x} - {readable(at)}" if at > 0 else f"{x} + {readable(-at)}"
+    return (
+        x
+        if not at
+        else f"{x} - {readable_number(at)}"
+        if at > 0
+        else f"{x} + {readable_number(-at)}"
+    )
 
 
-def readable(value, most=16):
+def readable_number(value, most=16):
     """A number in as many signs as one reads: a fraction where it is short, six digits otherwise."""
     exact = str(value)
-    return exact if len(exact) <= most or not isinstance(value, Fraction) else rounded(value)
+    return exact if len(exact) <= most or not isinstance(value, Fraction) else round_to_six(value)
 
 
-def rounded(value):
+def round_to_six(value):
     """Six digits of a fraction of any size."""
     try:
         return f"{float(value):.6g}"

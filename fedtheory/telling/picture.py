@@ -11,9 +11,9 @@ from math import exp, isfinite, log1p
 from fedtheory.certificates import check_family, check_instance
 from fedtheory.certificates.documents import EXISTENCE
 from fedtheory.enclosure.arithmetic import pair
-from fedtheory.settings import by_name, called, losses
-from fedtheory.telling.losses import formula, losses_of
-from fedtheory.telling.steps import passed
+from fedtheory.settings import by_name, entry_names, losses
+from fedtheory.telling.losses import loss_formula, losses_of
+from fedtheory.telling.steps import record_steps
 
 WIDE, LEFT, RIGHT = 480, 104, 84  # pixels: the whole, and what labels take
 HIGH, ROW, LABEL = 130, 16, 11  # of the losses, of a round below them, of a curve's name
@@ -22,7 +22,7 @@ DASHED = '<path d="M{:.1f} {} v-{}" stroke="currentColor" stroke-dasharray="2 3"
 COLOURS = "#4477aa", "#ee6677", "#228833", "#b58900", "#2aa198", "#aa3377"
 
 
-def picture(document):
+def draw_counterexample(document):
     """An SVG of a document of a counterexample; "" of any other.
 
     >>> import fedtheory as ft
@@ -32,32 +32,34 @@ def picture(document):
     """
     kind = document.get("format") if isinstance(document, dict) else None
     if kind == EXISTENCE:
-        return picture(document["denial"])
+        return draw_counterexample(document["denial"])
     if kind == check_family.FORMAT:
-        return picture(document["members"][0])
+        return draw_counterexample(document["members"][0])
     if kind != check_instance.FORMAT:
         return ""
-    parts, setting = check_instance.numbers(document["instance"]), by_name(document["setting"])
-    rounds = passed(document)[:ROUNDS]
-    told = losses_of(parts, called(setting).get("losses", ()))[:CURVES]
+    parts, setting = check_instance.read_numbers(document["instance"]), by_name(document["setting"])
+    rounds = record_steps(document)[:ROUNDS]
+    told = losses_of(parts, entry_names(setting).get("losses", ()))[:CURVES]
     start = parts.get("x", parts.get("x_0"))
     start = start if isinstance(start, list) else [start] if isinstance(start, Fraction) else []
     walks = [[track.points for track in each.tracks] for each in rounds]
-    paths = [[*map(at, path)] for each in walks for path in each] or [[*map(at, [start])]]
-    axis = busiest([path for path in paths if path and path[0]])
+    paths = [[*map(point_in_floats, path)] for each in walks for path in each] or [
+        [*map(point_in_floats, [start])]
+    ]
+    axis = widest_coordinate([path for path in paths if path and path[0]])
     axis = 0 if axis is None and not rounds and not start else axis
-    flat = not rounds and all(formula(each.curves) == "0" for each in told)
+    flat = not rounds and all(loss_formula(each.curves) == "0" for each in told)
     if not told or flat or axis is None or axis >= len(told[0].curves):
-        return sides(document)
-    return drawn(document, told, rounds, start, axis)
+        return draw_sides(document)
+    return draw_losses(document, told, rounds, start, axis)
 
 
-def at(x):
+def point_in_floats(x):
     """A point in floats."""
     return tuple(float(sum(pair(each)) / 2) for each in x)
 
 
-def busiest(paths):
+def widest_coordinate(paths):
     """The coordinate along which points lie furthest apart; None without any point."""
     points = [point for path in paths for point in path]
     if not points or not all(isfinite(v) and abs(v) < 1e150 for point in points for v in point):
@@ -66,19 +68,24 @@ def busiest(paths):
     return spread.index(max(spread))
 
 
-def drawn(document, told, rounds, start, axis):
+def draw_losses(document, told, rounds, start, axis):
     """Losses along an axis, and rounds below."""
     curves = [each.curves[axis] for each in told]
-    places = [p[axis] for each in rounds for track in each.tracks for p in map(at, track.points)]
-    places += [at(start)[axis]] if start else []
-    marks = [float(knot) for f in curves for knot in (*knots(f), f.get("at", 0))]
-    low, high = window(places, marks)
+    places = [
+        p[axis]
+        for each in rounds
+        for track in each.tracks
+        for p in map(point_in_floats, track.points)
+    ]
+    places += [point_in_floats(start)[axis]] if start else []
+    marks = [float(knot) for f in curves for knot in (*curve_knots(f), f.get("at", 0))]
+    low, high = axis_window(places, marks)
     across = lambda x: LEFT + (x - low) / (high - low) * (WIDE - LEFT - RIGHT)
     rows = {}  # of each curve that is not drawn yet, and whose it is
     for each, f in zip(told, curves):
-        row = tuple((value(f, x), x) for x in samples(low, high))
+        row = tuple((curve_value(f, x), x) for x in sample_places(low, high))
         rows.setdefault(row, []).append(each.name)
-    floor, top = window([y for row in rows for y, _ in row], [])
+    floor, top = axis_window([y for row in rows for y, _ in row], [])
     up = lambda y: 12 + (top - y) / (top - floor) * HIGH
     said, labels, colours = [], [], {}
     for (row, names), colour in zip(rows.items(), COLOURS):
@@ -87,23 +94,23 @@ def drawn(document, told, rounds, start, axis):
         labels.append((up(row[-1][0]) + 4, ", ".join(names), colour))
         colours.update(dict.fromkeys(names, colour))
     base = 12 + HIGH + 8
-    for y, names, colour in apart(sorted(labels), base):
-        said.append(text(WIDE - RIGHT + 6, y, names, colour))
-    said.append(rule(LEFT, base, WIDE - RIGHT, base))
+    for y, names, colour in separate_labels(sorted(labels), base):
+        said.append(svg_text(WIDE - RIGHT + 6, y, names, colour))
+    said.append(svg_line(LEFT, base, WIDE - RIGHT, base))
     ticks = {low, high}
     if start:
-        x = across(at(start)[axis])
+        x = across(point_in_floats(start)[axis])
         said.append(DASHED.format(x, base, HIGH))
-        ticks |= {at(start)[axis]} if LEFT + 50 < x < WIDE - RIGHT - 50 else set()
-    said += [text(across(x), base + 13, f"{x:.3g}", anchor="middle") for x in sorted(ticks)]
+        ticks |= {point_in_floats(start)[axis]} if LEFT + 50 < x < WIDE - RIGHT - 50 else set()
+    said += [svg_text(across(x), base + 13, f"{x:.3g}", anchor="middle") for x in sorted(ticks)]
     for n, each in enumerate(rounds):
-        said += went(each, axis, across, base + 28 + n * ROW, colours)
+        said += draw_round(each, axis, across, base + 28 + n * ROW, colours)
     along = f" along coordinate {axis + 1}" if len(told[0].curves) > 1 else ""
     about = f"{document['cites']}: losses{along} of a counterexample"
-    return framed(about, base + 24 + max(len(rounds), 0) * ROW, said)
+    return frame_svg(about, base + 24 + max(len(rounds), 0) * ROW, said)
 
 
-def apart(labels, base):
+def separate_labels(labels, base):
     """Labels that do not cover each other: each as far down as the one above it asks, or up again
     from the base line."""
     found, floor = [], base
@@ -115,26 +122,26 @@ def apart(labels, base):
     return found
 
 
-def went(each, axis, across, y, colours):
+def draw_round(each, axis, across, y, colours):
     """A row: where clients go in a round, and where the model is after it."""
-    yield text(LEFT - 8, y + 4, f"{each.what} {each.number + 1}", anchor="end")
+    yield svg_text(LEFT - 8, y + 4, f"{each.what} {each.number + 1}", anchor="end")
     for track in each.tracks:
-        points = [across(p[axis]) for p in map(at, track.points)]
+        points = [across(p[axis]) for p in map(point_in_floats, track.points)]
         colour = colours.get(f"f_{track.who}", "currentColor")
         line = " ".join(f"{x:.1f},{y}" for x in points)
         yield f'<polyline points="{line}" fill="none" stroke="{colour}" stroke-width="1.5"/>'
         yield from (f'<circle cx="{x:.1f}" cy="{y}" r="2" fill="{colour}"/>' for x in points[1:])
-    x = across(at(each.end)[axis])
+    x = across(point_in_floats(each.end)[axis])
     yield f'<circle cx="{x:.1f}" cy="{y}" r="3.5" fill="none" stroke="currentColor" stroke-width="1.5"/>'
 
 
-def knots(curve):
+def curve_knots(curve):
     return [knot for delta, knot in curve.get("bends", ()) if delta] + [
         corner for _, _, corner in curve.get("soft", ())
     ]
 
 
-def value(curve, x):
+def curve_value(curve, x):
     """A loss at a float."""
     plain = {
         "slope": float(curve["slope"]),
@@ -143,14 +150,14 @@ def value(curve, x):
     }
     soft = [[*map(float, each)] for each in curve.get("soft", ())]
     rounded = sum(h * softplus(rate * (x - corner)) for h, rate, corner in soft)
-    return float(losses.value([plain], [x])) + rounded
+    return float(losses.loss_value([plain], [x])) + rounded
 
 
 def softplus(z):
     return max(z, 0.0) + log1p(exp(-abs(z)))
 
 
-def window(values, marks):
+def axis_window(values, marks):
     """Ends that show all values, and marks that are not far from them."""
     shown = values or marks or [0.0]
     low, high = min(shown), max(shown)
@@ -163,11 +170,11 @@ def window(values, marks):
     return low - room, high + room
 
 
-def samples(low, high):
+def sample_places(low, high):
     return [low + (high - low) * n / SAMPLES for n in range(SAMPLES + 1)]
 
 
-def sides(document):
+def draw_sides(document):
     """The two sides of a line as bars."""
     try:
         ends = [float(Fraction(document[side])) for side in ("left", "right")]
@@ -177,31 +184,31 @@ def sides(document):
     if not isfinite(most):
         return ""
     zero = LEFT if min(ends) >= 0 else (LEFT + WIDE - RIGHT) / 2
-    said = [rule(zero, 6, zero, 62)]
+    said = [svg_line(zero, 6, zero, 62)]
     for n, (name, end) in enumerate(zip(("left", "right"), ends)):
         long = end / most * (WIDE - RIGHT - zero)
         said.append(
             f'<rect x="{min(zero, zero + long):.1f}" y="{10 + 26 * n}" width="{abs(long):.1f}" '
             f'height="16" fill="{COLOURS[n]}"/>'
         )
-        said.append(text(LEFT - 8, 22 + 26 * n, name, anchor="end"))
-        said.append(text(max(zero, zero + long) + 4, 22 + 26 * n, f"{end:.4g}"))
+        said.append(svg_text(LEFT - 8, 22 + 26 * n, name, anchor="end"))
+        said.append(svg_text(max(zero, zero + long) + 4, 22 + 26 * n, f"{end:.4g}"))
     sign = document["statement"]["sign"]
-    return framed(f"{document['cites']}: left {sign} right is false", 70, said)
+    return frame_svg(f"{document['cites']}: left {sign} right is false", 70, said)
 
 
-def rule(x, y, to_x, to_y):
+def svg_line(x, y, to_x, to_y):
     return f'<path d="M{x} {y} L{to_x} {to_y}" stroke="currentColor" opacity=".6"/>'
 
 
-def text(x, y, said, colour="currentColor", anchor="start"):
+def svg_text(x, y, said, colour="currentColor", anchor="start"):
     return (
         f'<text x="{x:.1f}" y="{y:.1f}" fill="{colour}" font-size="11" text-anchor="{anchor}">'
         f"{escape(said)}</text>"
     )
 
 
-def framed(about, high, said):
+def frame_svg(about, high, said):
     """An SVG of what is drawn, with what it shows in words."""
     return (
         f'<svg xmlns="http://www.w3.org/2000/svg" viewBox="0 0 {WIDE} {high}" width="{WIDE}" '

@@ -64,7 +64,7 @@ class Writes:
 
     def quotient(self, over, under):
         text = " * ".join(self.within(each, PRODUCT) for each in over)
-        return Piece(text + "".join(f" / {self.bracketed(each.text)}" for each in under), PRODUCT)
+        return Piece(text + "".join(f" / {self.bracket(each.text)}" for each in under), PRODUCT)
 
     def power(self, base, how):
         exponent = how[0]
@@ -78,7 +78,7 @@ class Writes:
         return self.raised(base, str(exponent))
 
     def over(self, piece):
-        return Piece(f"1/{self.bracketed(piece.text)}", OVER, piece)
+        return Piece(f"1/{self.bracket(piece.text)}", OVER, piece)
 
     def root(self, text):
         return Piece(f"sqrt({text})", ATOM)
@@ -119,7 +119,7 @@ class Writes:
         """A piece's text, in brackets where it holds less closely than what is around it."""
         return piece.text if piece.holds >= level else self.brackets.format(piece.text)
 
-    def bracketed(self, text):
+    def bracket(self, text):
         plain = text.isalnum() or re.fullmatch(r"\w+\([^()]*\)|[\d.]+", text)
         return text if plain else self.brackets.format(text)
 
@@ -140,13 +140,13 @@ class Typesets(Writes):
         self.letters = letters
 
     def told(self, text):
-        found = typeset(text)
+        found = typeset_number(text)
         return Piece(
             found, SUM if found.startswith("-") else PRODUCT if r"\cdot" in found else ATOM
         )
 
     def letter(self, name):
-        return Piece(self.letters.get(name) or plainly(name), ATOM)
+        return Piece(self.letters.get(name) or plain_letter(name), ATOM)
 
     def quotient(self, over, under):
         product, alone = "", len(over) == 1 and under
@@ -185,7 +185,7 @@ class Typesets(Writes):
         return Piece(rf"\{name}\left({', '.join(inside)}\right)", ATOM)
 
 
-def typeset(text):
+def typeset_number(text):
     """A number of a document in LaTeX, eight digits of a long one."""
     if len(text) > DIGITS:
         text = f"{float(Fraction(text)):.8g}"
@@ -196,7 +196,7 @@ def typeset(text):
     return "-" * text.startswith("-") + found
 
 
-def plainly(name):
+def plain_letter(name):
     """A letter of a user's own: what stands before its first underscore, the rest as an index."""
     word = lambda text: text if len(text) == 1 else rf"\mathrm{{{text}}}"
     first, _, rest = name.replace("!", "").partition("_")
@@ -204,11 +204,11 @@ def plainly(name):
     return word(first or "x") + (f"_{{{rest}}}" if rest else "")
 
 
-def written(program, numbers, arithmetic=None, most=LONG):
+def write_formula(program, numbers, arithmetic=None, most=LONG):
     """A formula of a document with its numbers put in, or in letters where there are none; None
     where it is too long to be read."""
     arithmetic, pieces = arithmetic or Writes(), []
-    for op, inside, detail in check_instance.program(program):
+    for op, inside, detail in check_instance.read_program(program):
         if op == "symbol":
             value = numbers.get(detail)
             pieces.append(arithmetic.letter(detail) if value is None else arithmetic.told(value))

@@ -16,7 +16,7 @@ import sympy
 from fedtheory import conditions, discover
 from fedtheory.errors import refuse
 from fedtheory.proofs import algebra, meaning
-from fedtheory.symbol import expand
+from fedtheory.symbol import expand_definitions
 from fedtheory.textbook import facts, kept, letters
 from fedtheory.writing import plain
 
@@ -47,7 +47,7 @@ class Edge:
         return dict(line=self.line, premises=list(self.premises), status=self.status, why=self.why)
 
 
-def named(line):
+def parse_line_name(line):
     """(claim, place of its line from 0) of "id/line"."""
     name, _, number = line.rpartition("/")
     claim = discover.claim(name)
@@ -56,14 +56,14 @@ def named(line):
     return claim, int(number) - 1
 
 
-def premises(claim, at):
+def line_premises(claim, at):
     """[(claim, place) or name of a textbook fact] of what a line is said to follow from."""
     found = []
     for one in claim.follows.get(at + 1, ()):
-        if isinstance(one, str) and facts.known(one):
+        if isinstance(one, str) and facts.is_textbook_name(one):
             found.append(one)
         elif isinstance(one, str) and "/" in one:
-            found.append(own(claim, one))
+            found.append(own_line(claim, one))
         else:
             other = claim if one == claim.id else discover.claim(one)
             if not other.lines:
@@ -73,29 +73,29 @@ def premises(claim, at):
     return list(dict.fromkeys(found))
 
 
-def own(claim, line):
+def own_line(claim, line):
     """(claim, place) of "id/line", where the id may be the claim's own."""
     if line.rpartition("/")[0] != claim.id:
-        return named(line)
+        return parse_line_name(line)
     number = line.rpartition("/")[2]
     if not number.isdigit() or not 1 <= int(number) <= len(claim.lines):
         refuse(f"{claim.id}: follows", f"must name lines from 1 to {len(claim.lines)}", line)
     return claim, int(number) - 1
 
 
-def label(premise):
+def premise_name(premise):
     """ "id/line" of a line, the name of a textbook fact."""
     return premise if isinstance(premise, str) else f"{premise[0].id}/{premise[1] + 1}"
 
 
 @lru_cache(maxsize=1024)
-def edge(claim, at):
+def step_of(claim, at):
     """The Edge of a line; None where nothing is said of what it follows from."""
-    some = premises(claim, at)
+    some = line_premises(claim, at)
     if not some:
         return None
     make = lambda status, why="", documents=(): Edge(
-        label((claim, at)), tuple(map(label, some)), status, why, tuple(documents)
+        premise_name((claim, at)), tuple(map(premise_name, some)), status, why, tuple(documents)
     )
     if claim.lines[at][1] == "O":
         return make("undecided", "an order of growth is no relation that algebra decides")
@@ -103,20 +103,20 @@ def edge(claim, at):
         return make("undecided", INDUCTION)
     lines = [one for one in some if not isinstance(one, str)]
     documents = []
-    if why := reopened(claim, some):
+    if why := why_reopened(claim, some):
         return make("refused", why)
     for other, n in lines:
-        if why := apart(claim, other, n) or assumed_more(claim, other, documents):
+        if why := why_apart(claim, other, n) or assumed_more(claim, other, documents):
             return make("refused", why)
-    if silent := unmentioned(claim, at, tuple(some)):
+    if silent := unmentioned_names(claim, at, tuple(some)):
         return make("undecided", f"none of these speaks of {', '.join(silent)}")
-    document = shown(claim, at, tuple(some))
+    document = prove_line(claim, at, tuple(some))
     if document is None:
         return make("undecided", "algebra found no proof from these alone")
     return make("proved", documents=[document, *documents])
 
 
-def apart(claim, other, n):
+def why_apart(claim, other, n):
     """Why a premise does not speak of the same quantities; None where it does."""
     if other.lines[n][1] == "O" or other.kind == "order":
         return f"{other.id} is an order: its constant is not the same everywhere"
@@ -130,32 +130,32 @@ def apart(claim, other, n):
         same = bool(letters.methods(claim)) and bool(letters.methods(other))
     else:
         same = bool(letters.methods(claim)) or not letters.methods(other) or not other.quantities
-    if not same or other.quantities and letters.methods(other) and not covered(claim, other):
+    if not same or other.quantities and letters.methods(other) and not covers_methods(claim, other):
         return f"{other.id} speaks of another method"
     return None
 
 
-def covered(claim, other):
+def covers_methods(claim, other):
     """Whether a premise speaks of each method that a claim speaks of."""
-    return letters.covered(claim, letters.methods(other))
+    return letters.covers_methods(claim, letters.methods(other))
 
 
-def reopened(claim, some):
+def why_reopened(claim, some):
     """Why a constant that a premise leaves open is another one here; None where each is its own."""
     others = lambda premises: list(
         dict.fromkeys(
             one[0] for one in premises if not isinstance(one, str) and one[0] is not claim
         )
     )
-    everywhere = [one for at in claim.follows for one in premises(claim, at - 1)]
-    name = letters.reopened(claim, others(some), others(everywhere))
+    everywhere = [one for at in claim.follows for one in line_premises(claim, at - 1)]
+    name = letters.reopened_constant(claim, others(some), others(everywhere))
     return (
         name
         and f"{name} is a constant for some value of which one line is said, and another line has it as well"
     )
 
 
-def methods(claim):
+def method_names(claim):
     """Names of the methods that a claim speaks of."""
     return {getattr(one, "name", one) for one in letters.methods(claim)}
 
@@ -168,27 +168,27 @@ def assumed_more(claim, other, documents):
         if assumption.condition is not None:
             if assumption.condition not in mine:
                 return f"{other.id} assumes that {assumption.condition.says}"
-        elif (document := implied(claim, other, assumption.relation)) is None:
+        elif (document := prove_relation(claim, other, assumption.relation)) is None:
             return f"{other.id} assumes {plain(assumption.relation)}, which was not shown to follow"
         else:
             documents += [document] * bool(document)
     return ""
 
 
-def implied(claim, other, relation):
+def prove_relation(claim, other, relation):
     """A document that a premise's relation follows from a claim's hypotheses, {} where it is one of
     them, None where neither is known."""
     if relation in _with_rules(claim, other):
         return {}
     if isinstance(relation, sympy.And):
         return None
-    return kept.decided(*discharge(claim, other, relation), BUDGET)
+    return kept.load_proof(*discharge_question(claim, other, relation), BUDGET)
 
 
 def at_hand(claim):
     """The conditions that a claim assumes, and those that these say as well."""
     found = [a.condition for a in claim.assumptions if a.condition is not None]
-    for strong, weak in (*STRONGER, *facts.stronger(claim.table)):
+    for strong, weak in (*STRONGER, *facts.stronger_conditions(claim.table)):
         found += [weak] * (strong in found)
     return found
 
@@ -205,45 +205,45 @@ def _with_rules(claim, *others):
     return list(dict.fromkeys([*relations, *rules]))
 
 
-def shown(claim, at, some):
+def prove_line(claim, at, some):
     """The document that shows that a line follows from premises, or None."""
-    for target, relations, definitions in question(claim, at, some):
+    for target, relations, definitions in step_question(claim, at, some):
         brief = BUDGET if definitions else QUICK * BUDGET  # letters as any numbers: a first look
-        if document := kept.decided(target, relations, definitions, brief):
+        if document := kept.load_proof(target, relations, definitions, brief):
             return document
     return None
 
 
-def question(claim, at, some):
+def step_question(claim, at, some):
     """(target, relations, definitions) of a step, in the ways in which it may be asked: derived
     letters as any real numbers, and so a right side that a premise has as well; as what they are;
     and with what conditions and textbook facts say of what is measured."""
     lines = [one for one in some if not isinstance(one, str)]
     names = {one for one in some if isinstance(one, str)}
     claims = list(dict.fromkeys([claim, *(other for other, _ in lines)]))
-    target = algebra.related(*claim.lines[at])
-    relations = _with_rules(*claims) + [algebra.related(*other.lines[n]) for other, n in lines]
+    target = algebra.relate(*claim.lines[at])
+    relations = _with_rules(*claims) + [algebra.relate(*other.lines[n]) for other, n in lines]
     definitions = {s: e for other in claims for s, e in other.definitions.items()}
     meant = [fact for other in claims for fact in meaning.facts(other)]
-    meant += [fact.relation for fact in facts.usable(claims, names, at_hand(claim))]
+    meant += [fact.relation for fact in facts.usable_facts(claims, names, at_hand(claim))]
     if facts.PREFIX + "rounds" in names:
-        means = [facts.averaged(other, n) for other, n in lines]
+        means = [facts.average_line(other, n) for other, n in lines]
         meant += [relation for relation in means if relation is not None]
     distinct = lambda some: list(dict.fromkeys(some))
     if lines and (meant or not names):
         free = {s: sympy.Symbol(s.name, real=True) for s in definitions}
         used = relations + meant if names else relations
         if any(target.rhs in relation.args for relation in used) and not target.rhs.is_Atom:
-            free[target.rhs] = meaning.unused("right_hand_side", claim.table, real=True)
-        turned = [turn(relation, free) for relation in distinct([target, *used])]
-        yield turned[0], connected(turned[0], turned[1:]), {}
+            free[target.rhs] = meaning.unused_symbol("right_hand_side", claim.table, real=True)
+        turned = [replace_letters(relation, free) for relation in distinct([target, *used])]
+        yield turned[0], connected_relations(turned[0], turned[1:]), {}
     if not names:
         yield target, distinct(relations), definitions
     if meant:
         yield target, distinct(relations + meant), definitions
 
 
-def connected(target, relations):
+def connected_relations(target, relations):
     """The relations that share letters with a target, or with others that do."""
     found, letters = [], set(target.free_symbols)
     while more := [r for r in relations if r not in found and r.free_symbols & letters]:
@@ -252,19 +252,19 @@ def connected(target, relations):
     return [r for r in relations if r in found]
 
 
-def unmentioned(claim, at, some):
+def unmentioned_names(claim, at, some):
     """Names of what a line bounds and no premise speaks of: then it cannot follow."""
-    asked = list(question(claim, at, some))
+    asked = list(step_question(claim, at, some))
     if not asked:  # no textbook fact that is named speaks of what is measured here
         return []
     target, relations, definitions = asked[-1]
-    spoken = set().union(*(expand(r, definitions).free_symbols for r in relations))
-    bounded = expand(target.lhs, definitions).free_symbols
+    spoken = set().union(*(expand_definitions(r, definitions).free_symbols for r in relations))
+    bounded = expand_definitions(target.lhs, definitions).free_symbols
     measured = {e.symbol for e in claim.quantities.values()}
     return sorted(s.name for s in bounded & measured - spoken)
 
 
-def turn(relation, free):
+def replace_letters(relation, free):
     """A relation with letters replaced, and nothing else of it changed."""
     if not isinstance(relation, sympy.core.relational.Relational):
         return relation.xreplace(free)
@@ -273,40 +273,52 @@ def turn(relation, free):
 
 def speaks_of(document, claim, at):
     """Whether a document states the step to a line of a claim: its proof may still be wrong."""
-    return any(states(document, asked) for asked in question(claim, at, tuple(premises(claim, at))))
+    return any(
+        states_implication(document, asked)
+        for asked in step_question(claim, at, tuple(line_premises(claim, at)))
+    )
 
 
-def states(document, asked):
+def states_implication(document, asked):
     """Whether a document states that relations imply a target."""
-    statement = algebra.stated(*asked)
+    statement = algebra.build_statement(*asked)
     return isinstance(document, dict) and bool(
         statement and all(statement.document()[k] == document.get(k) for k in algebra.PARTS)
     )
 
 
-def needed(claim, at):
+def needed_hypotheses(claim, at):
     """What has to be shown of the hypotheses of a line's premises: (target, relations,
     definitions) each; None where one of them can never count."""
-    found, some = [], premises(claim, at)
-    if reopened(claim, some):
+    found, some = [], line_premises(claim, at)
+    if why_reopened(claim, some):
         return None
     for other, n in (one for one in some if not isinstance(one, str)):
         mine = at_hand(claim)
-        if apart(claim, other, n):
+        if why_apart(claim, other, n):
             return None
         for assumption in other.assumptions if other is not claim else ():
             if assumption.condition is not None:
                 if assumption.condition not in mine:
                     return None
             elif assumption.relation not in _with_rules(claim, other):
-                found.append(discharge(claim, other, assumption.relation))
+                found.append(discharge_question(claim, other, assumption.relation))
     return found
 
 
-def discharge(claim, other, relation):
+def discharge_question(claim, other, relation):
     """(target, relations, definitions): that a premise's relation follows from a claim's
     hypotheses."""
     return relation, _with_rules(claim, other), {**other.definitions, **claim.definitions}
 
 
-__all__ = ["Edge", "edge", "label", "named", "premises", "question", "shown", "speaks_of"]
+__all__ = [
+    "Edge",
+    "step_of",
+    "premise_name",
+    "parse_line_name",
+    "line_premises",
+    "step_question",
+    "prove_line",
+    "speaks_of",
+]

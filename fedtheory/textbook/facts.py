@@ -32,7 +32,7 @@ class Fact(NamedTuple):
     needs: tuple = ()  # the conditions under which it holds
 
 
-def of(table):
+def facts_of(table):
     """The facts in the letters of a table: those of its paper, where it has these letters as this
     library has them."""
     found = getattr(_room(table), "FACTS", ())
@@ -49,7 +49,7 @@ def _stands(fact, table):
     return letters.agrees(table, fact.relation.free_symbols)
 
 
-def averaged(claim, at):
+def average_line(claim, at):
     """A line of one round as it holds of means over rounds; None where it is not linear in what is
     measured, measures what has no mean here, or is not known to hold of every round.
 
@@ -67,7 +67,7 @@ def averaged(claim, at):
         return None
     if not _of_every_round(claim, measured, room) or not _stands_in(means, claim.table):
         return None
-    return algebra.related(left.xreplace(means), sign, right.xreplace(means))
+    return algebra.relate(left.xreplace(means), sign, right.xreplace(means))
 
 
 def _of_every_round(claim, measured, room):
@@ -76,7 +76,7 @@ def _of_every_round(claim, measured, room):
     conditions = {a.condition for a in claim.assumptions if a.condition is not None}
     return (
         bool(letters.methods(claim))
-        and letters.covered(claim, room.EACH_ROUND)
+        and letters.covers_methods(claim, room.EACH_ROUND)
         and not any(relation.free_symbols & measured for relation in relations)
         and conditions <= {*ALL.values(), *room.STEADY}
         and not claim.left_open
@@ -89,12 +89,12 @@ def _stands_in(means, table):
     return letters.agrees(table, {*means, *means.values()})
 
 
-def stronger(table):
+def stronger_conditions(table):
     """Pairs of conditions of a paper, of which the first says no less than the second."""
     return getattr(_room(table), "STRONGER", ())
 
 
-def usable(claims, names, conditions):
+def usable_facts(claims, names, conditions):
     """The facts that a step may use: instances of what is named, and with them definitions, whose
     conditions are among those at hand, about what the claims measure, of the methods that the line
     speaks of."""
@@ -105,11 +105,11 @@ def usable(claims, names, conditions):
     of_a_run = {e.symbol for e in claims[0].table.values() if e.measure and e.measure.of_a_run}
     wanted = {*names, PREFIX + "definition"}
     room = _room(claims[0].table)
-    if room is None or not letters.covered(claims[0], room.METHODS):
+    if room is None or not letters.covers_methods(claims[0], room.METHODS):
         return []
     return [
         fact
-        for fact in of(claims[0].table)
+        for fact in facts_of(claims[0].table)
         if fact.name in wanted
         and fact.relation.free_symbols & quantities <= measured
         and all(need in conditions for need in fact.needs)
@@ -117,7 +117,7 @@ def usable(claims, names, conditions):
     ]
 
 
-def known(name):
+def is_textbook_name(name):
     """Whether a name is that of a leaf or of an axiom."""
     if isinstance(name, str) and name.startswith(PREFIX):
         if name not in NAMES:
@@ -127,18 +127,28 @@ def known(name):
 
 
 @cache
-def documents(name):
+def fact_documents(name):
     """The documents of a textbook fact's parts; of an axiom there are none."""
     leaf = NAMES[name]
-    return () if isinstance(leaf, str) else tuple(map(proof, leaf.parts))
+    return () if isinstance(leaf, str) else tuple(map(part_proof, leaf.parts))
 
 
-def proof(part):
+def part_proof(part):
     """The document of a part of a textbook fact."""
-    found = kept.decided(part.shows, part.given, {}, 1.0)
+    found = kept.load_proof(part.shows, part.given, {}, 1.0)
     if found is None:
         raise RuntimeError(f"no proof was found of a textbook fact: {part.says}")
     return found
 
 
-__all__ = ["AXIOMS", "Fact", "NAMES", "averaged", "documents", "known", "of", "proof", "usable"]
+__all__ = [
+    "AXIOMS",
+    "Fact",
+    "NAMES",
+    "average_line",
+    "fact_documents",
+    "is_textbook_name",
+    "facts_of",
+    "part_proof",
+    "usable_facts",
+]

@@ -34,7 +34,7 @@ EACH_ROUND = ()  # of these no round has a memory of those before it
 STEADY = ()  # conditions of the paper that hold of every round or of none
 
 
-def moved(share, steep, slope, excess):
+def event_facts(share, steep, slope, excess):
     """The three facts of one event; the gradient of the objective without the device is 0."""
     return (
         Fact(PREFIX + "gradient_growth", Le(mu * shift, steep), (STRONGLY_CONVEX,)),
@@ -46,7 +46,7 @@ def moved(share, steep, slope, excess):
 FACTS = (
     # s_tau^k is at most E, and the p^k add up to 1
     Fact(PREFIX + "definition", Le(ps, ratio_sup * E)),
-    *moved(n_l / (n + n_l), grad_new_old, grad_l_old, Gamma_l),
-    *moved(n_l / n, grad_old_new, grad_l_new, tilde_Gamma_l),
+    *event_facts(n_l / (n + n_l), grad_new_old, grad_l_old, Gamma_l),
+    *event_facts(n_l / n, grad_old_new, grad_l_new, tilde_Gamma_l),
     Fact(PREFIX + "largest", Le(gamma**2 * sq_dist_0, V, evaluate=False)),  # V is a maximum
 )

@@ -18,7 +18,7 @@ from fedtheory.conditions import (
     SMOOTH,
     UNIFORM_COHORT,
 )
-from fedtheory.proofs.meaning import Inner, Vector, inner, squared
+from fedtheory.proofs.meaning import Inner, Vector, inner, square_norm
 from fedtheory.symbols.fsl import (
     E_0,
     E_T,
@@ -81,50 +81,57 @@ served = -gamma * eta_0 * K_0 * (A_a + A_b + O)
 SERVER_ERROR, CLIENT_ERROR = A_a + A_b, (B_a + B_b + B_c) / K
 
 
-def says(symbol, value):
+def definition_fact(symbol, value):
     return Fact(PREFIX + "definition", Eq(symbol, value, evaluate=False))
 
 
-def level(expression):
+def zero_inequalities(expression):
     """That an inner product is 0, as two inequalities."""
     return Le(expression, 0, evaluate=False), Ge(expression, 0, evaluate=False)
 
 
-def mean(expression, *needs):
-    return [Fact(PREFIX + "conditional_mean", one, needs) for one in level(expression)]
+def conditional_means(expression, *needs):
+    return [Fact(PREFIX + "conditional_mean", one, needs) for one in zero_inequalities(expression)]
 
 
 DEFINITIONS = (
-    says(sq_grad, squared(F)),
-    says(sq_server_grad, squared(O)),
-    says(sq_tilde_grad, squared(tilde)),
-    says(T_1, inner(tilde, aggregated + served)),
-    says(T_2, squared(aggregated + served) / 2),
-    says(T_3, inner(tilde, -gamma * eta_0 * K_0 * SERVER_ERROR - eta_g * eta_l * K * CLIENT_ERROR)),
-    says(T_4, squared(SERVER_ERROR)),
-    says(T_4a, squared(A_a)),
-    says(T_4b, squared(A_b)),
-    says(T_5, squared(CLIENT_ERROR)),
-    says(T_5a, squared(B_a)),
-    says(T_5b, squared(B_b)),
-    says(T_5c, squared(B_c)),
-    says(T_6, gamma**2 * E_0 + E_c),
-    says(T_7, (1 + 12 * K_0**2 * eta_0**2 * gamma**2 * L**2) * E_c),
-    says(drift_grad_0, K_0 * squared(D_0)),
-    says(drift_grad_c, K * squared(D_c)),
-    says(sq_server_grad_bar, squared(O + C)),
-    says(inner_drift_0, squared(V)),
-    says(sq_move_bar, squared(aggregated)),
-    says(E_0, squared(V + aggregated)),
+    definition_fact(sq_grad, square_norm(F)),
+    definition_fact(sq_server_grad, square_norm(O)),
+    definition_fact(sq_tilde_grad, square_norm(tilde)),
+    definition_fact(T_1, inner(tilde, aggregated + served)),
+    definition_fact(T_2, square_norm(aggregated + served) / 2),
+    definition_fact(
+        T_3, inner(tilde, -gamma * eta_0 * K_0 * SERVER_ERROR - eta_g * eta_l * K * CLIENT_ERROR)
+    ),
+    definition_fact(T_4, square_norm(SERVER_ERROR)),
+    definition_fact(T_4a, square_norm(A_a)),
+    definition_fact(T_4b, square_norm(A_b)),
+    definition_fact(T_5, square_norm(CLIENT_ERROR)),
+    definition_fact(T_5a, square_norm(B_a)),
+    definition_fact(T_5b, square_norm(B_b)),
+    definition_fact(T_5c, square_norm(B_c)),
+    definition_fact(T_6, gamma**2 * E_0 + E_c),
+    definition_fact(T_7, (1 + 12 * K_0**2 * eta_0**2 * gamma**2 * L**2) * E_c),
+    definition_fact(drift_grad_0, K_0 * square_norm(D_0)),
+    definition_fact(drift_grad_c, K * square_norm(D_c)),
+    definition_fact(sq_server_grad_bar, square_norm(O + C)),
+    definition_fact(inner_drift_0, square_norm(V)),
+    definition_fact(sq_move_bar, square_norm(aggregated)),
+    definition_fact(E_0, square_norm(V + aggregated)),
 )
 UNBIASED, COHORT = (NOISE, INDEPENDENT), (UNIFORM_COHORT, INDEPENDENT)
 DRAWN = (UNIFORM_COHORT, EQUAL_WEIGHTS)
 MEANS = [
-    *(each for v in (F, O) for noise in (A_a, B_a) for each in mean(Inner(v, noise), *UNBIASED)),
-    *(each for v in (F, O, A_b) for each in mean(inner(v, D_0 - A_b))),
-    *(each for v in (F, O) for each in mean(inner(v, B_b - K * D_c), *COHORT)),
-    *(each for v in (F, O) for each in mean(inner(v, B_c), *DRAWN)),
-    *mean(inner(F, Z), EQUAL_WEIGHTS),
+    *(
+        each
+        for v in (F, O)
+        for noise in (A_a, B_a)
+        for each in conditional_means(Inner(v, noise), *UNBIASED)
+    ),
+    *(each for v in (F, O, A_b) for each in conditional_means(inner(v, D_0 - A_b))),
+    *(each for v in (F, O) for each in conditional_means(inner(v, B_b - K * D_c), *COHORT)),
+    *(each for v in (F, O) for each in conditional_means(inner(v, B_c), *DRAWN)),
+    *conditional_means(inner(F, Z), EQUAL_WEIGHTS),
 ]
 
 DRIFT, GRADIENT = gamma * D_0 + D_c, F + gamma * O
@@ -132,19 +139,31 @@ SQUARES = (
     Fact(
         PREFIX + "sum_of_squares",
         Le(
-            squared(gamma * SERVER_ERROR + CLIENT_ERROR + GRADIENT),
-            3 * (gamma**2 * squared(SERVER_ERROR) + squared(CLIENT_ERROR) + squared(GRADIENT)),
+            square_norm(gamma * SERVER_ERROR + CLIENT_ERROR + GRADIENT),
+            3
+            * (
+                gamma**2 * square_norm(SERVER_ERROR)
+                + square_norm(CLIENT_ERROR)
+                + square_norm(GRADIENT)
+            ),
         ),
     ),
     Fact(
-        PREFIX + "sum_of_squares", Le(squared(DRIFT), 2 * (gamma**2 * squared(D_0) + squared(D_c)))
+        PREFIX + "sum_of_squares",
+        Le(square_norm(DRIFT), 2 * (gamma**2 * square_norm(D_0) + square_norm(D_c))),
     ),
-    Fact(PREFIX + "young", Le(-2 * inner(tilde, DRIFT), squared(tilde) + squared(DRIFT))),
+    Fact(PREFIX + "young", Le(-2 * inner(tilde, DRIFT), square_norm(tilde) + square_norm(DRIFT))),
     Fact(
         PREFIX + "young",
-        Le(squared(CLIENT_ERROR + F), Rational(4, 3) * squared(CLIENT_ERROR) + 4 * squared(F)),
+        Le(
+            square_norm(CLIENT_ERROR + F),
+            Rational(4, 3) * square_norm(CLIENT_ERROR) + 4 * square_norm(F),
+        ),
     ),
-    Fact(PREFIX + "young", Le(squared(V + aggregated), 2 * squared(V) + 2 * squared(aggregated))),
+    Fact(
+        PREFIX + "young",
+        Le(square_norm(V + aggregated), 2 * square_norm(V) + 2 * square_norm(aggregated)),
+    ),
     Fact(PREFIX + "jensen", Le(K_0 * T_4b, drift_grad_0)),
     Fact(PREFIX + "jensen", Le(T_5b, K * drift_grad_c), COHORT),
 )
@@ -167,14 +186,20 @@ FACTS = (
     *MEANS,
     Fact(PREFIX + "smooth", Le(drift_grad_0, K_0 * L**2 * E_0), (LIPSCHITZ,)),
     Fact(PREFIX + "smooth", Le(drift_grad_c, K * L**2 * E_c), (LIPSCHITZ,)),
-    Fact(PREFIX + "smooth", Le(squared(C), L**2 * sq_move_bar), (LIPSCHITZ,)),
+    Fact(PREFIX + "smooth", Le(square_norm(C), L**2 * sq_move_bar), (LIPSCHITZ,)),
     Fact(PREFIX + "upper_quadratic", Le(tilde_F_next - tilde_F_t, T_1 + L * T_2), (SMOOTH,)),
     Fact(PREFIX + "independent_sum", Le(T_4a, sigma_0**2 / K_0), UNBIASED),
     Fact(PREFIX + "independent_sum", Le(T_5a, K * sigma**2 / S), UNBIASED),
-    *(Fact(PREFIX + "cohort", one, DRAWN) for one in level(T_5c - K**2 * tau_s * squared(Z))),
-    Fact(PREFIX + "definition", Le(squared(Z), G**2), (DISSIMILAR,)),
+    *(
+        Fact(PREFIX + "cohort", one, DRAWN)
+        for one in zero_inequalities(T_5c - K**2 * tau_s * square_norm(Z))
+    ),
+    Fact(PREFIX + "definition", Le(square_norm(Z), G**2), (DISSIMILAR,)),
     Fact(
         PREFIX + "largest",
-        Le(E_c, excess_29 + Rational(37, 20) * K * eta_l**2 * (2 * K * squared(F + Z) + sigma**2)),
+        Le(
+            E_c,
+            excess_29 + Rational(37, 20) * K * eta_l**2 * (2 * K * square_norm(F + Z) + sigma**2),
+        ),
     ),
 )

@@ -19,29 +19,29 @@ SEEN: dict = {}  # those that were used, to be written down
 
 
 @cache
-def store():
+def load_store():
     """hash of a statement -> its proof."""
     return json.loads(FILE.read_text()) if FILE.is_file() else {}
 
 
-def name(document):
+def statement_hash(document):
     """The hash of what a document states, whatever its words are."""
     stated = [document[part] for part in algebra.PARTS if part not in ("sources", "parts")]
     text = json.dumps(stated, sort_keys=True)
     return hashlib.sha256(text.encode()).hexdigest()[:32]
 
 
-def decided(target, relations, definitions, budget):
+def load_proof(target, relations, definitions, budget):
     """A document that shows that relations imply a target, or None where none was found."""
-    statement = algebra.stated(target, relations, definitions)
+    statement = algebra.build_statement(target, relations, definitions)
     if statement is None:
         return None
     document = statement.document()
-    key = name(document)
-    if key in store() and store()[key] is None:  # searched before, in vain
+    key = statement_hash(document)
+    if key in load_store() and load_store()[key] is None:  # searched before, in vain
         return None
-    if key in store():
-        found = {**document, "proof": store()[key]}
+    if key in load_store():
+        found = {**document, "proof": load_store()[key]}
         try:
             check_proof.check(found)
         except check_proof.Refused:

@@ -9,7 +9,7 @@ from typing import NamedTuple
 
 from sympy import Eq, Ge, Le, Max, Symbol
 
-from fedtheory.proofs.meaning import Vector, inner, squared
+from fedtheory.proofs.meaning import Vector, inner, square_norm
 
 
 class Part(NamedTuple):
@@ -29,25 +29,25 @@ class Leaf(NamedTuple):
     parts: tuple
 
 
-def number(name, **domain):
+def number_symbol(name, **domain):
     return Symbol(name, **(domain or dict(real=True)))
 
 
-def equal(left, right=0):
+def inner_equation(left, right=0):
     """An equation between inner products, as two inequalities: it is solved for no symbol."""
     return Le(left, right, evaluate=False), Ge(left, right, evaluate=False)
 
 
 u, v, g, s = (Vector(f"vec_{name}") for name in "uvgs")
-a, c, L, mu, eta = (number(name, positive=True) for name in ("a", "c", "L", "mu", "eta"))
-p, q = number("p", positive=True), number("q", positive=True)
-m, S, N_1 = (number(name, integer=True, positive=True) for name in ("m", "S", "N_1"))
-f_x, f_y, f_z, least = (number(name) for name in ("f_x", "f_y", "f_z", "least"))
-sum_sq, mixed = number("sum_sq", nonnegative=True), number("mixed")
+a, c, L, mu, eta = (number_symbol(name, positive=True) for name in ("a", "c", "L", "mu", "eta"))
+p, q = number_symbol("p", positive=True), number_symbol("q", positive=True)
+m, S, N_1 = (number_symbol(name, integer=True, positive=True) for name in ("m", "S", "N_1"))
+f_x, f_y, f_z, least = (number_symbol(name) for name in ("f_x", "f_y", "f_z", "least"))
+sum_sq, mixed = number_symbol("sum_sq", nonnegative=True), number_symbol("mixed")
 ALGEBRA = ("inner_product", "expectation")
 N = N_1 + 1  # of one member, the mean over the cohort is the mean over all
 
-PRODUCT = Le(2 * c * inner(u, s), squared(u) + c**2 * squared(s))
+PRODUCT = Le(2 * c * inner(u, s), square_norm(u) + c**2 * square_norm(s))
 LEAVES = (
     Leaf(
         "textbook.young",
@@ -55,7 +55,10 @@ LEAVES = (
         "c^2 ||s||^2, for a, c > 0",
         ALGEBRA,
         (
-            Part("of a sum", Le(squared(u + v), (1 + a) * squared(u) + (1 + 1 / a) * squared(v))),
+            Part(
+                "of a sum",
+                Le(square_norm(u + v), (1 + a) * square_norm(u) + (1 + 1 / a) * square_norm(v)),
+            ),
             Part("of a product", PRODUCT),
         ),
     ),
@@ -66,7 +69,10 @@ LEAVES = (
         (
             Part(
                 "multiplied out",
-                Le(squared((p * u + q * v) / (p + q)), (p * squared(u) + q * squared(v)) / (p + q)),
+                Le(
+                    square_norm((p * u + q * v) / (p + q)),
+                    (p * square_norm(u) + q * square_norm(v)) / (p + q),
+                ),
             ),
         ),
     ),
@@ -75,11 +81,11 @@ LEAVES = (
         "||v_1 + ... + v_m||^2 <= m (||v_1||^2 + ... + ||v_m||^2)",
         (*ALGEBRA, "induction"),
         (
-            Part("m = 1", Le(squared(v), sum_sq), equal(squared(v), sum_sq)),
+            Part("m = 1", Le(square_norm(v), sum_sq), inner_equation(square_norm(v), sum_sq)),
             Part(
                 "from m to m + 1: u is the sum of the first m",
-                Le(squared(u + v), (m + 1) * (sum_sq + squared(v))),
-                (Le(squared(u), m * sum_sq),),
+                Le(square_norm(u + v), (m + 1) * (sum_sq + square_norm(v))),
+                (Le(square_norm(u), m * sum_sq),),
             ),
         ),
     ),
@@ -87,13 +93,19 @@ LEAVES = (
         "textbook.cauchy_schwarz",
         "<u, v>^2 <= ||u||^2 ||v||^2",
         ALGEBRA,
-        (Part("a Gram determinant", Le(inner(u, v) ** 2, squared(u) * squared(v))),),
+        (Part("a Gram determinant", Le(inner(u, v) ** 2, square_norm(u) * square_norm(v))),),
     ),
     Leaf(
         "textbook.jensen",
         "||E[X | Y]||^2 <= E||X||^2, likewise for a mean over steps or clients",
         (*ALGEBRA, "conditional_mean"),
-        (Part("u is the mean of v", Le(squared(u), squared(v)), equal(inner(u, v - u))),),
+        (
+            Part(
+                "u is the mean of v",
+                Le(square_norm(u), square_norm(v)),
+                inner_equation(inner(u, v - u)),
+            ),
+        ),
     ),
     Leaf(
         "textbook.upper_quadratic",
@@ -102,13 +114,13 @@ LEAVES = (
         (
             Part(
                 "u is grad f(x + t s) - grad f(x), of norm at most L t ||s||; c is L t",
-                Le(inner(u, s), c * squared(s)),
-                (Le(squared(u), c**2 * squared(s)), PRODUCT),
+                Le(inner(u, s), c * square_norm(s)),
+                (Le(square_norm(u), c**2 * square_norm(s)), PRODUCT),
             ),
             Part(
                 "from 0 to 1, f(x + t s) - t <grad f(x), s> grows no more than L t^2/2 ||s||^2",
-                Le(f_y, f_x + inner(g, s) + L / 2 * squared(s)),
-                (Le((f_y - inner(g, s)) - f_x, L / 2 * squared(s)),),
+                Le(f_y, f_x + inner(g, s) + L / 2 * square_norm(s)),
+                (Le((f_y - inner(g, s)) - f_x, L / 2 * square_norm(s)),),
             ),
         ),
     ),
@@ -119,8 +131,8 @@ LEAVES = (
         (
             Part(
                 "the upper quadratic at s = -eta grad f(x)",
-                Le(f_y, f_x - eta * (1 - L * eta / 2) * squared(g)),
-                (Le(f_y, f_x + inner(g, -eta * g) + L / 2 * squared(-eta * g)),),
+                Le(f_y, f_x - eta * (1 - L * eta / 2) * square_norm(g)),
+                (Le(f_y, f_x + inner(g, -eta * g) + L / 2 * square_norm(-eta * g)),),
             ),
         ),
     ),
@@ -131,8 +143,8 @@ LEAVES = (
         (
             Part(
                 "the upper quadratic at s = -grad f(x)/L",
-                Le(squared(g), 2 * L * (f_x - least)),
-                (Le(f_y, f_x + inner(g, -g / L) + L / 2 * squared(-g / L)), Le(least, f_y)),
+                Le(square_norm(g), 2 * L * (f_x - least)),
+                (Le(f_y, f_x + inner(g, -g / L) + L / 2 * square_norm(-g / L)), Le(least, f_y)),
             ),
         ),
     ),
@@ -143,10 +155,10 @@ LEAVES = (
         (
             Part(
                 "both inequalities added; s is x - y, u and v are the gradients at x and y",
-                Ge(inner(u - v, s), mu * squared(s)),
+                Ge(inner(u - v, s), mu * square_norm(s)),
                 (
-                    Ge(f_y, f_x + inner(u, -s) + mu / 2 * squared(s)),
-                    Ge(f_x, f_y + inner(v, s) + mu / 2 * squared(s)),
+                    Ge(f_y, f_x + inner(u, -s) + mu / 2 * square_norm(s)),
+                    Ge(f_x, f_y + inner(v, s) + mu / 2 * square_norm(s)),
                 ),
             ),
         ),
@@ -171,8 +183,8 @@ LEAVES = (
         (
             Part(
                 "u is the difference of the gradients, monotone along s = x - y",
-                Le(mu**2 * squared(s), squared(u)),
-                (Ge(inner(u, s), mu * squared(s)),),
+                Le(mu**2 * square_norm(s), square_norm(u)),
+                (Ge(inner(u, s), mu * square_norm(s)),),
             ),
         ),
     ),
@@ -182,12 +194,12 @@ LEAVES = (
         "those before it",
         (*ALGEBRA, "conditional_mean", "independence", "induction"),
         (
-            Part("m = 1", Le(squared(v), sum_sq), equal(squared(v), sum_sq)),
+            Part("m = 1", Le(square_norm(v), sum_sq), inner_equation(square_norm(v), sum_sq)),
             *(
                 Part(
                     "from m to m + 1: u is the sum of the first m",
-                    sign(squared(u + v), sum_sq + squared(v)),
-                    (*equal(squared(u), sum_sq), *equal(inner(u, v))),
+                    sign(square_norm(u + v), sum_sq + square_norm(v)),
+                    (*inner_equation(square_norm(u), sum_sq), *inner_equation(inner(u, v))),
                 )
                 for sign in (Le, Ge)
             ),

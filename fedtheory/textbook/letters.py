@@ -15,7 +15,7 @@ SHIPPED = dict(flex="flex", fsl="fsl", lamb="lamb", mixed="mixed", house="run") 
 
 
 @cache
-def shipped(paper):
+def shipped_table(paper):
     """The table of this library that bears a paper's name; None where it has none."""
     name = SHIPPED.get(paper)
     return None if name is None else import_module(f"fedtheory.symbols.{name}").TABLE
@@ -29,7 +29,7 @@ def differing(table, other, names):
 def binding(rule, table):
     """Whether a rule holds by what letters mean: it is one of this library, about its letters as it
     has them. A rule of anybody's own is a hypothesis of the claims in its letters."""
-    own = shipped(table.paper)
+    own = shipped_table(table.paper)
     names = [symbol.name for symbol in rule.free_symbols]
     return own is not None and rule in own.rules and not differing(own, table, names)
 
@@ -37,7 +37,7 @@ def binding(rule, table):
 def agrees(table, symbols):
     """Whether a table has each of some symbols as this library's table of its paper has it; symbols
     that the latter lacks are a textbook's own, and may be no letters at all."""
-    own = shipped(table.paper)
+    own = shipped_table(table.paper)
     names = [symbol.name for symbol in symbols]
     return own is not None and not differing(own, table, names)
 
@@ -62,7 +62,7 @@ def alike(one, other):
         return False
 
 
-def covered(claim, known):
+def covers_methods(claim, known):
     """Whether each method that a claim speaks of is among some."""
     return all(any(alike(one, other) for other in known) for one in methods(claim))
 
@@ -70,7 +70,7 @@ def covered(claim, known):
 # ---------------------------------------------------------------- constants that are left open
 
 
-def reopened(claim, premises, everywhere):
+def reopened_constant(claim, premises, everywhere):
     """The name of a constant that one of the premises of a step leaves open, and that another claim
     of the step means otherwise; None where there is none. `everywhere` are the premises of all lines.
 

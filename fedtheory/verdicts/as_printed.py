@@ -26,18 +26,18 @@ STANDS = ("proved", "holds")
 SHORT = f"It is searched as printed from a budget of {LEAST:g} s on."
 
 
-def judge(claim, verdict, budget, seed, decide):
+def judge_printed(claim, verdict, budget, seed, decide):
     """Set what a Verdict says of its statement as it is printed; `decide` gives a Verdict as
     meant."""
     if not claim.unstated:
         return
     printed, share = claim.as_printed, SHARE * budget
     # An instance inside more hypotheses is inside fewer.
-    verdict.as_printed = carried(claim, verdict, printed)
+    verdict.as_printed = reuse_counterexample(claim, verdict, printed)
     if verdict.as_printed is not None:
         return
     if budget < LEAST:
-        verdict.as_printed = short(printed, verdict.kind)
+        verdict.as_printed = small_budget_reading(printed, verdict.kind)
         return
     # What algebra does not show of more hypotheses, it does not show of fewer.
     proofs = verdict.status in ("proved", "vacuous")
@@ -45,29 +45,29 @@ def judge(claim, verdict, budget, seed, decide):
     if verdict.status in ("violated", "vacuous"):
         verdict.as_printed = decided(printed, share, seed)
     else:
-        searched(claim, verdict, share, seed, decided)
+        search_printed(claim, verdict, share, seed, decided)
 
 
-def short(reading, kind):
+def small_budget_reading(reading, kind):
     """The Verdict on a reading for which the budget is too small."""
     return Verdict(reading.id, "undecided", kind, SHORT)
 
 
-def searched(claim, verdict, share, seed, decide):
+def search_printed(claim, verdict, share, seed, decide):
     """Search what a Verdict that does not refute its claim says as printed, and of what saves
     it."""
     printed = claim.as_printed
-    broken = reached(printed, seed)
+    broken = breakable_hypotheses(printed, seed)
     share /= 2 if len(claim.unstated) > 1 else 1
     if broken or not claim.lines:
         verdict.as_printed = decide(printed, share, seed)
     if not broken and verdict.printed.status != "violated":
-        verdict.as_printed = unreached(printed, verdict)
-    if not alike(verdict, verdict.as_printed):
-        removed(claim, verdict, broken, share / max(1, len(broken)), seed, decide)
+        verdict.as_printed = undecided_reading(printed, verdict)
+    if not same_conclusion(verdict, verdict.as_printed):
+        set_removals(claim, verdict, broken, share / max(1, len(broken)), seed, decide)
 
 
-def removed(claim, verdict, broken, budget, seed, decide):
+def set_removals(claim, verdict, broken, budget, seed, decide):
     """Set the Removals of a Verdict: what comes of its statement without each unstated hypothesis
     alone; what some instance breaks is searched, with this budget."""
     printed = claim.as_printed
@@ -75,37 +75,39 @@ def removed(claim, verdict, broken, budget, seed, decide):
         if reading is printed:
             found = verdict.as_printed
         elif hypothesis not in broken:
-            found = unreached(reading, verdict)
+            found = undecided_reading(reading, verdict)
         else:
-            found = carried(printed, verdict.as_printed, reading) or decide(reading, budget, seed)
+            found = reuse_counterexample(printed, verdict.as_printed, reading) or decide(
+                reading, budget, seed
+            )
         verdict.removals.append(Removal(hypothesis.name, str(hypothesis), found))
     if verdict.as_printed.status != "violated":
         refuted = (
-            carried(reading, removal.verdict, printed)
+            reuse_counterexample(reading, removal.verdict, printed)
             for reading, removal in zip(claim.lacking.values(), verdict.removals)
         )
         verdict.as_printed = next(filter(None, refuted), verdict.as_printed)
 
 
-def reached(reading, seed):
+def breakable_hypotheses(reading, seed):
     """Those of the hypotheses that a reading lacks which instances break, or need not break; of
     runs side by side none counts them."""
     if not reading.lines:
         return set()
-    telling = dropped.telling(reading, 1.0)
+    telling = dropped.relevant_hypotheses(reading, 1.0)
     found = {a for a in reading.dropped if a not in telling}
     lines = [at for at, (_, sign, _) in enumerate(reading.lines) if sign != "O"]
     if not lines:
         return set(reading.dropped)
     for setting in fitting(reading):
         if left := [a for a in telling if a not in found]:
-            found |= dropped.reached(reading, lines[0], setting, left, seed)
+            found |= dropped.breakable_hypotheses(reading, lines[0], setting, left, seed)
     return found
 
 
-def unreached(reading, like):
+def undecided_reading(reading, like):
     """The Verdict on a reading of which no instance breaks what it lacks."""
-    none = "; ".join(dropped.says(a) for a in reading.dropped)
+    none = "; ".join(dropped.hypothesis_text(a) for a in reading.dropped)
     return Verdict(
         reading.id,
         "undecided",
@@ -114,12 +116,12 @@ def unreached(reading, like):
     )
 
 
-def alike(one, other):
+def same_conclusion(one, other):
     """Whether two verdicts say the same of whether a statement stands."""
     return one.status == other.status or {one.status, other.status} <= set(STANDS)
 
 
-def carried(claim, verdict, other):
+def reuse_counterexample(claim, verdict, other):
     """The Verdict on another reading of a claim by the instance that refutes this one; None where
     that instance is not inside the other's hypotheses, or the claim is not refuted by one."""
     document = verdict.certificate
@@ -127,17 +129,17 @@ def carried(claim, verdict, other):
         return None
     try:
         if document["format"] == check_family.FORMAT:
-            family = families.restated(document, claim, other)
-            return family and alongside(other, family, verdict)
+            family = families.restate_family(document, claim, other)
+            return family and refute_by_family(other, family, verdict)
         if document["format"] != check_instance.FORMAT:
             return None
-        found = counterexample.restated(document, claim, other)
+        found = counterexample.restate_counterexample(document, claim, other)
     except Refused:  # a symbol that is free in one reading follows in the other
         return None
-    return found and refuted(other, *found, verdict)
+    return found and verdict_by_document(other, *found, verdict)
 
 
-def alongside(claim, document, like):
+def refute_by_family(claim, document, like):
     """The Verdict by a family that refutes another reading of a claim, whose growth is the same."""
     witness = dict(like.witness, first=document["members"][0]["values"])
     return Verdict(
@@ -145,7 +147,7 @@ def alongside(claim, document, like):
     )
 
 
-def refuted(claim, document, ratio, like):
+def verdict_by_document(claim, document, ratio, like):
     """The Verdict by a document, with what was searched until it was found."""
     setting = by_name(document["setting"])
     return Verdict(

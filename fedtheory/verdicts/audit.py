@@ -14,7 +14,7 @@ from fedtheory.enclosure.arithmetic import pair
 from fedtheory.errors import refuse
 from fedtheory.proofs.dimensions import Inhomogeneous, show, unit
 from fedtheory.search.counterexample import texts
-from fedtheory.search.instances import NO_VALUE, Case, answer, drawn, target, worst
+from fedtheory.search.instances import NO_VALUE, Case, answer_at, draw_case, find_worst, target_at
 from fedtheory.settings import by_name, conditions, fitting
 from fedtheory.writing import plain
 
@@ -105,7 +105,11 @@ def audit(claim, at="worst", steps=None, budget=5.0, seed=0):
     >>> found.claim
     'fsl.theorem1'
     """
-    claim, budget, seed = discover.claim(claim), arguments.budget(budget), arguments.seed(seed)
+    claim, budget, seed = (
+        discover.claim(claim),
+        arguments.check_budget(budget),
+        arguments.check_seed(seed),
+    )
     if not claim.lines or any(sign == "O" for _, sign, _ in claim.lines):
         refuse("claim", "must have lines with constants", claim.id)
     if not isinstance(at, Case) and not (isinstance(at, str) and at in ("worst", "drawn")):
@@ -114,14 +118,14 @@ def audit(claim, at="worst", steps=None, budget=5.0, seed=0):
         refuse("steps", "must be several claims or ids", steps)
     named = None if steps is None else [discover.claim(step) for step in steps]
     setting = by_name(at.setting) if isinstance(at, Case) else best_setting(claim, named)
-    links, left_out = (named, {}) if named is not None else chain(claim, setting)
+    links, left_out = (named, {}) if named is not None else proof_chain(claim, setting)
     case = at
     if not isinstance(at, Case):
         line = len(claim.lines) - 1
         case = (
-            worst(claim, setting.name, budget, seed, line)
+            find_worst(claim, setting.name, budget, seed, line)
             if at == "worst"
-            else drawn(claim, setting.name, seed, line)
+            else draw_case(claim, setting.name, seed, line)
         )
         if case is None:
             refuse(
@@ -129,7 +133,7 @@ def audit(claim, at="worst", steps=None, budget=5.0, seed=0):
                 f"must have an instance inside its hypotheses in {setting.says}; none was found for",
                 claim.id,
             )
-    return Audit(claim.id, case, filled(rows_of([*links, claim], case)), left_out)
+    return Audit(claim.id, case, fill_shares(rows_of([*links, claim], case)), left_out)
 
 
 def best_setting(claim, named):
@@ -138,12 +142,14 @@ def best_setting(claim, named):
     if not settings:
         refuse("claim", "must be one that a setting measures", claim.id)
     links = lambda s: (
-        len(chain(claim, s)[0]) if named is None else sum(s in fitting(each) for each in named)
+        len(proof_chain(claim, s)[0])
+        if named is None
+        else sum(s in fitting(each) for each in named)
     )
     return max(settings, key=links)
 
 
-def chain(claim, setting):
+def proof_chain(claim, setting):
     """(claims of the chain, {claim: why it is left out}) in a setting."""
     links, left_out, mine = [], {}, conditions(claim)
     known = set(claim.parameters) | set(setting.gives) | set(setting.takes) | set(setting.loose)
@@ -181,7 +187,7 @@ def rows_of(links, case):
         if link.lines[line][1] != "O"
     ]
     wanted = sorted(
-        {name for link, line in lines for name in target(link, case.setting, line).wanted}
+        {name for link, line in lines for name in target_at(link, case.setting, line).wanted}
     )
     try:
         measured = setting.measure(
@@ -211,7 +217,7 @@ def row_of(link, line, case, measured):
         bounds=f"{plain(left)} {'<=' if sign in ('<', '==') else sign}",
     )
     try:
-        found = answer(link, case, line, measured)
+        found = answer_at(link, case, line, measured)
         broken = next(iter(found.failing()), None)
         if broken is not None:
             return dict(row, status="outside", why=f"it assumes {broken}")
@@ -222,15 +228,15 @@ def row_of(link, line, case, measured):
     status = "fails" if found.violated else "equal" if pair(gap) == (0, 0) else "holds"
     return dict(
         row,
-        left=number(found.left),
-        right=number(found.right),
-        slack=number(gap),
+        left=as_float(found.left),
+        right=as_float(found.right),
+        slack=as_float(gap),
         ratio=found.ratio,
         status=status,
     )
 
 
-def filled(rows):
+def fill_shares(rows):
     """Shares of the last line's slack, where a line is in its unit."""
     last = rows[-1]
     if last["slack"]:
@@ -249,7 +255,7 @@ def unit_of(link, *sides):
     return next((show(each) for each in found if each is not None), "1")
 
 
-def number(value):
+def as_float(value):
     """As a float: the middle of an enclosure, infinite beyond floats."""
     middle = sum(pair(value)) / 2
     try:

@@ -17,14 +17,14 @@ from fedtheory.claim import Cells, Equivalences, Exists
 from fedtheory.proofs import algebra, dimensions
 from fedtheory.search import hunting, waves
 from fedtheory.search.coverage import Coverage
-from fedtheory.search.hunting import worth
+from fedtheory.search.hunting import budget_to_units
 from fedtheory.search.target import Target
-from fedtheory.search.witnesses import read
+from fedtheory.search.witnesses import read_witnesses
 from fedtheory.settings import all_settings, conditions, fitting, methods, reads, strangers, tacit
 from fedtheory.verdicts import as_printed, dropped, existence, graphs, looking, orders, vacuity
-from fedtheory.verdicts.handed import tried as asked
+from fedtheory.verdicts.handed import try_witnesses as asked
 from fedtheory.verdicts.replaying import replay
-from fedtheory.verdicts.verdict import Verdict, across, joined, together
+from fedtheory.verdicts.verdict import Verdict, merge_lines, merge_seeds, merge_settings
 
 ATTEMPTS = 4  # exact looks at a shape while it is hunted
 # Of a search, what long runs have at the least, where a setting has them and a budget is as large
@@ -54,30 +54,30 @@ def check(claim, budget=10.0, seed=0, progress=None, witnesses=(), executor=None
     'proved'
     """
     begun = time.perf_counter()
-    budget, seed = arguments.budget(budget), arguments.seed(seed)
-    seeds = arguments.whole("seeds", seeds, 1)
-    spreading.maker(executor)
-    claim, known = discover.claim(claim), read(witnesses)
-    progress = terminal.followed(progress, claim.id)
-    verdict = readings(claim, budget, seed, progress, known, executor, seeds)
+    budget, seed = arguments.check_budget(budget), arguments.check_seed(seed)
+    seeds = arguments.check_integer("seeds", seeds, 1)
+    spreading.executor_factory(executor)
+    claim, known = discover.claim(claim), read_witnesses(witnesses)
+    progress = terminal.progress_callback(progress, claim.id)
+    verdict = decide_readings(claim, budget, seed, progress, known, executor, seeds)
     if claim.follows:
-        share = lambda other: as_meant(other, graphs.SHARE * worth(budget), seed)
+        share = lambda other: as_meant(other, graphs.SHARE * budget_to_units(budget), seed)
         verdict.rests_on = graphs.rests_on(claim, verdict, share)
     verdict.seconds = time.perf_counter() - begun
     return verdict
 
 
-def readings(claim, budget, seed, progress=None, witnesses=(), executor=None, seeds=1):
+def decide_readings(claim, budget, seed, progress=None, witnesses=(), executor=None, seeds=1):
     """The Verdict on a claim by itself, with all of its hypotheses and as it is printed; `budget` is in
     seconds of one core, and from here on in what these are worth."""
     judge = partial(as_meant, witnesses=witnesses)
     if executor is not None or seeds > 1:
         judge = partial(from_seeds, witnesses=witnesses, executor=executor, seeds=seeds)
-    begun, budget = time.perf_counter(), worth(budget)
+    begun, budget = time.perf_counter(), budget_to_units(budget)
     units = dimensions.notes(claim) if claim.lines else []
     verdict = judge(claim, budget, seed, progress=progress)
     verdict.notes += units
-    as_printed.judge(claim, verdict, budget, seed, judge)
+    as_printed.judge_printed(claim, verdict, budget, seed, judge)
     verdict.seconds = time.perf_counter() - begun
     return verdict
 
@@ -100,7 +100,9 @@ def from_seeds(
             if verdict.status in ("violated", "vacuous", "proved"):
                 break
     return (
-        found[-1] if found[-1].status in ("violated", "vacuous", "proved") else joined(claim, found)
+        found[-1]
+        if found[-1].status in ("violated", "vacuous", "proved")
+        else merge_seeds(claim, found)
     )
 
 
@@ -115,7 +117,7 @@ def as_meant(claim, budget, seed, progress=None, proofs=True, witnesses=()):
         return verdict
     fitting(claim)  # a run without its method is refused before anything is computed
     status, why, notes, certificate = (
-        vacuity.vacuity(claim, seed, budget) if proofs else (None, "", [], None)
+        vacuity.decide_vacuity(claim, seed, budget) if proofs else (None, "", [], None)
     )
     handed = [asked(claim, at, witnesses) for at in range(len(claim.lines) if witnesses else 0)]
     shown = lambda at: status or proofs and proof(claim, at, budget, seed) and "proved"
@@ -140,12 +142,12 @@ def as_meant(claim, budget, seed, progress=None, proofs=True, witnesses=()):
         )
     found = []
     for n in range(len(claim.lines)):
-        found.append(line(claim, n, budget / len(claim.lines), seed, progress, proofs))
+        found.append(decide_line(claim, n, budget / len(claim.lines), seed, progress, proofs))
         if handed:
             handed[n].beside(found[-1])
         if found[-1].status == "violated":
             break
-    verdict = together(claim, found, time.perf_counter() - begun)
+    verdict = merge_lines(claim, found, time.perf_counter() - begun)
     verdict.notes += [*errors, *(notes if verdict.status in ("holds", "undecided") else [])]
     return verdict
 
@@ -165,10 +167,10 @@ def contradiction(at, status):
     )
 
 
-def line(claim, at, budget, seed, progress=None, proofs=True):
+def decide_line(claim, at, budget, seed, progress=None, proofs=True):
     """The Verdict on one line; without `proofs` by search alone."""
     if claim.lines[at][1] == "O":
-        return orders.decide(claim, at, budget, seed, as_meant)
+        return orders.decide_order(claim, at, budget, seed, as_meant)
     seconds = min(LONGEST, max(SHORTEST, PROOF * budget))
     if proofs and (proof := algebra.line(claim, at, budget=seconds, refute=False, seed=seed)):
         return Verdict(
@@ -181,16 +183,18 @@ def line(claim, at, budget, seed, progress=None, proofs=True):
         )
     settings = fitting(claim)
     if not settings:
-        return Verdict(claim.id, "undecided", "exact", unfit(claim))
-    found, broken = [], dict.fromkeys(dropped.telling(claim, budget), 0)
+        return Verdict(claim.id, "undecided", "exact", explain_unfit(claim))
+    found, broken = [], dict.fromkeys(dropped.relevant_hypotheses(claim, budget), 0)
     laws = dict.fromkeys(dropped.silent(claim, settings), 0)
-    for setting, share in zip(settings, dropped.shares(claim, at, settings, broken, seed)):
-        found.append(hunted(claim, at, setting, budget * share, seed, progress, broken, laws))
+    for setting, share in zip(settings, dropped.budget_shares(claim, at, settings, broken, seed)):
+        found.append(search_line(claim, at, setting, budget * share, seed, progress, broken, laws))
         if found[-1].status in ("violated", "vacuous"):
             break
     if found[-1].status == "holds" and any(n < dropped.FEW for n in laws.values()):
         found += breaking(claim, at, settings, budget, seed, laws)
-    return dropped.spoken_of(dropped.weighed(across(found), broken), laws, claim, settings)
+    return dropped.spoken_of(
+        dropped.qualify_verdict(merge_settings(found), broken), laws, claim, settings
+    )
 
 
 def breaking(claim, at, settings, budget, seed, laws):
@@ -199,10 +203,10 @@ def breaking(claim, at, settings, budget, seed, laws):
     for setting in settings:
         read = tacit(setting, claim)
         left = {a: 0 for a, n in laws.items() if n < dropped.FEW and a.name not in read}
-        if left and dropped.able(claim, at, setting, left, seed):
+        if left and dropped.setting_can_break(claim, at, setting, left, seed):
             share = dropped.EXTRA * budget
             other = -1 - seed  # shapes that were not looked at
-            verdict = _hunted(claim, at, setting, share, other, None, left, laws)
+            verdict = _search_line(claim, at, setting, share, other, None, left, laws)
             verdict.decided_on = setting.by
             found += [verdict] * bool(verdict.cases)
             if verdict.status == "violated":
@@ -210,29 +214,31 @@ def breaking(claim, at, settings, budget, seed, laws):
     return found
 
 
-def hunted(claim, at, setting, budget, seed, progress=None, broken=(), laws=()):
+def search_line(claim, at, setting, budget, seed, progress=None, broken=(), laws=()):
     """The Verdict on a line by search in one setting; `broken` counts instances that break what a
     variant dropped, `laws` those that break laws of chance of which the claim is silent."""
-    verdict = _hunted(claim, at, setting, budget, seed, progress, broken, laws)
+    verdict = _search_line(claim, at, setting, budget, seed, progress, broken, laws)
     verdict.decided_on = setting.by
     return verdict
 
 
-def _hunted(claim, at, setting, budget, seed, progress, broken, laws):
+def _search_line(claim, at, setting, budget, seed, progress, broken, laws):
     target = Target(claim, setting, at)
     if target.impossible:
         return Verdict(
             claim.id, "vacuous", "exact", "Its hypotheses contradict each other.", confidence=1.0
         )
     looked, tried, best = Coverage(setting), {}, {}
-    wanted = (lambda hunt: dropped.breaking(hunt, claim, broken)) if broken else None
+    wanted = (lambda hunt: dropped.draws_break(hunt, claim, broken)) if broken else None
     others = waves.OTHERS
     open_ = {a.name for a in laws} - tacit(setting, claim)
     if open_ and not broken:  # half of what is looked at breaks one
         wanted, others = lambda hunt: "breaks" in hunt.shape, 2
     ways = [target, *target.others()]  # of meeting its equations
     chosen = dict(wanted=wanted, others=others)
-    for hunt, ratio, point in searched(target, ways, (1 - ENDS) * budget, seed, chosen, looked):
+    for hunt, ratio, point in search_each_way(
+        target, ways, (1 - ENDS) * budget, seed, chosen, looked
+    ):
         looked.add(hunt)
         if (
             ratio >= looking.NEAR
@@ -240,7 +246,7 @@ def _hunted(claim, at, setting, budget, seed, progress, broken, laws):
             and ratio > tried.get(hunt, (0, 0.0))[1]
         ):
             tried[hunt] = tried.get(hunt, (0, 0.0))[0] + 1, ratio
-            verdict = looking.violated(claim, hunt, point, looked.cases)
+            verdict = looking.confirm_violation(claim, hunt, point, looked.cases)
             if verdict:
                 verdict.searched = str(looked)
                 return verdict
@@ -263,31 +269,31 @@ def _hunted(claim, at, setting, budget, seed, progress, broken, laws):
             verdict.searched = str(looked)
             return verdict
     if broken:
-        dropped.count(broken, claim, best)
+        dropped.count_breaking(broken, claim, best)
     if laws:
         dropped.note_laws(laws, claim, best)
     ranked = sorted(
         ((ratio, hunt, raw) for hunt, (ratio, raw) in best.items()), key=lambda each: -each[0]
     )
-    verdict = looking.ended(claim, ranked, looked, ENDS * budget)
+    verdict = looking.conclude_search(claim, ranked, looked, ENDS * budget)
     verdict.searched = str(looked)
     return verdict
 
 
-def searched(target, ways, budget, seed, chosen, looked):
+def search_each_way(target, ways, budget, seed, chosen, looked):
     """As `waves.searched`, in each way of meeting the equations; long runs last, in what is left."""
     longer = target.setting.longer
     long = LONG if longer and budget >= AFFORDED else 0.0
     share = (1 - long) * budget / len(ways)
-    yield from chain.from_iterable(waves.searched(each, share, seed, **chosen) for each in ways)
+    yield from chain.from_iterable(waves.search_waves(each, share, seed, **chosen) for each in ways)
     if longer:
         setting = target.setting._replace(shapes=longer, longer=None)
         left = budget - sum(hunt.work for hunt in looked.seen) / hunting.PER_SECOND
         runs = Target(target.claim, setting, target.line)
-        yield from waves.searched(runs, max(left, long * budget), seed)
+        yield from waves.search_waves(runs, max(left, long * budget), seed)
 
 
-def unfit(claim):
+def explain_unfit(claim):
     """Why no setting fits."""
     if claim.left_open:
         return f"It is said for some value of {', '.join(claim.left_open)}: no instance speaks against all of them."
@@ -323,11 +329,11 @@ def without_lines(claim, budget, seed):
     """The Verdict on a structure by running or computing both of its sides; a finding's figure has
     its own."""
     if isinstance(claim.statement, Exists):
-        return existence.decide(claim, budget, seed, as_meant)
+        return existence.decide_existence(claim, budget, seed, as_meant)
     if isinstance(claim.statement, (Equivalences, Cells)):
         from fedtheory.verdicts import structure  # loads the compiler, which no other verdict needs
 
-        return structure.decide(claim, budget, seed)
+        return structure.decide_structure(claim, budget, seed)
     return Verdict(
         claim.id, "undecided", claim.kind, "A sentence about an experiment: its figure decides it."
     )

@@ -21,7 +21,7 @@ EMPTY_HANDED = np.full(
 )  # log wealth of each bet before the first draw
 
 
-def between(x, low=-np.inf, high=np.inf):
+def check_draws(x, low=-np.inf, high=np.inf):
     """The draws as an array; refused unless all are finite and in [low, high]."""
     x = np.asarray(x, dtype=float)
     if x.ndim == 0 or not x.shape[-1]:
@@ -36,7 +36,7 @@ def _open_unit(alpha):
         refuse("alpha", "must lie in (0, 1)", alpha)
 
 
-def bet(x, m, least, wealth=EMPTY_HANDED):
+def log_wealth_of_bets(x, m, least, wealth=EMPTY_HANDED):
     """Log wealth (bets, ..., n) of each bet on E X > m after each draw of X >= least; goes on from
     `wealth`."""
     with np.errstate(over="ignore"):  # capping a gain only loses wealth
@@ -51,23 +51,23 @@ def bet(x, m, least, wealth=EMPTY_HANDED):
 def against_at_most(x, m, least=0.0):
     """Log of an e-process against E X <= m, after each draw, for X >= least, however heavy its
     upper tail."""
-    x = between(x, low=least)
+    x = check_draws(x, low=least)
     if not least < m < np.inf:
         refuse("m", f"must be finite and above the least value {least}", m)
-    return np.logaddexp.reduce(bet(x, m, least), axis=0)
+    return np.logaddexp.reduce(log_wealth_of_bets(x, m, least), axis=0)
 
 
 def against_at_least(x, m, most):
     """Log of an e-process against E X >= m, after each draw, for X <= most."""
     if not -np.inf < m < most:
         refuse("m", f"must be finite and below the largest value {most}", m)
-    return against_at_most(most - between(x, high=most), most - m)
+    return against_at_most(most - check_draws(x, high=most), most - m)
 
 
 # ---------------------------------------------------------------- by betting
 
 
-def checkpoints(n):
+def checkpoint_sizes(n):
     """1, 2, ... in steps of a tenth of what was seen, then n: where a sequence of bounds is worth
     renewing."""
     times = [1]
@@ -76,7 +76,7 @@ def checkpoints(n):
     return np.array(times[:-1] + [n])
 
 
-def _wealth(x, m):
+def _mixture_wealth(x, m):
     """log W and d log W / d log m of the mixture of bets against E X <= m, X >= 0."""
     y = x / m[..., None]
     log_W, slope = [], []
@@ -102,7 +102,7 @@ def _largest_refuted(x, alpha, m):
     positive = m > 0
     inner, x = m[positive], x[positive]
     for _ in range(100):
-        log_W, slope = _wealth(x, inner)
+        log_W, slope = _mixture_wealth(x, inner)
         step = np.maximum(log_W + np.log(alpha), 0.0) / -slope
         inner = inner * np.exp(step)
         if np.max(step, initial=0.0) < 1e-13:
@@ -115,7 +115,7 @@ def lower_sequence(x, alpha, times, least=0.0):
     """Lower confidence sequence (..., times) for E X, X >= least: bounds after so many draws, never
     falling."""
     _open_unit(alpha)
-    x, times = between(x, low=least) - least, np.asarray(times)
+    x, times = check_draws(x, low=least) - least, np.asarray(times)
     if not times.size or times[0] < 1 or times[-1] > x.shape[-1] or np.any(np.diff(times) <= 0):
         refuse("times", f"must rise within 1 .. {x.shape[-1]}", times)
     m, bounds = np.zeros(x.shape[:-1]), []
@@ -125,25 +125,25 @@ def lower_sequence(x, alpha, times, least=0.0):
     return np.stack(bounds, axis=-1)
 
 
-def lower(x, alpha, least=0.0):
+def lower_mean(x, alpha, least=0.0):
     """The means, as the largest of them, that the wealth after the last draw refutes; for X >=
     least."""
-    x = between(x, low=least)
+    x = check_draws(x, low=least)
     return lower_sequence(x, alpha, x.shape[-1:], least)[..., 0]
 
 
-def betting(x, alpha, low, high, times):
+def betting_bounds(x, alpha, low, high, times):
     """Confidence sequence for E X, X in [low, high]: lower and upper bounds (..., times), their
     intersection so far."""
     _open_unit(alpha)
-    x = between(x, low, high)
+    x = check_draws(x, low, high)
     return lower_sequence(x, alpha / 2, times, low), -lower_sequence(-x, alpha / 2, times, -high)
 
 
 # ---------------------------------------------------------------- in closed form
 
 
-def stitched(v, alpha, c):
+def stitched_boundary(v, alpha, c):
     """Sub-gamma boundary of scale c at intrinsic time v (Howard et al. 2021, theorem 1 and equation
     10)."""
     from scipy.special import zeta
@@ -159,11 +159,11 @@ def empirical_bernstein(x, alpha, low, high):
     """Confidence sequence for E X, X in [low, high], after each draw (Howard et al. 2021, theorem
     4)."""
     _open_unit(alpha)
-    x = between(x, low, high)
+    x = check_draws(x, low, high)
     t = np.arange(1, x.shape[-1] + 1)
     total = np.cumsum(x, axis=-1)
     guess = (total - x + (low + high) / 2) / t  # from the draws before, and one in the middle
-    radius = stitched(np.cumsum((x - guess) ** 2, axis=-1), alpha / 2, high - low) / t
+    radius = stitched_boundary(np.cumsum((x - guess) ** 2, axis=-1), alpha / 2, high - low) / t
     return (
         np.maximum.accumulate(np.maximum(total / t - radius, low), axis=-1),
         np.minimum.accumulate(np.minimum(total / t + radius, high), axis=-1),

@@ -15,11 +15,11 @@ from itertools import product
 import numpy as np
 
 from fedtheory import arguments, discover, enclosure, metrics
-from fedtheory.comparing.case import Letters, meets
-from fedtheory.comparing.letters import chosen
+from fedtheory.comparing.case import Letters, check_conditions
+from fedtheory.comparing.letters import choose_hyper
 from fedtheory.comparing.lines import Line, at_start, of_law
 from fedtheory.comparing.measured import at_end
-from fedtheory.comparing.objectives import objective
+from fedtheory.comparing.objectives import measured_loss
 from fedtheory.comparing.rounding import Rounding
 from fedtheory.comparing.setup import setup_of
 from fedtheory.errors import InvalidInput, refuse
@@ -27,7 +27,7 @@ from fedtheory.participation import Participation
 from fedtheory.problem import Problem
 from fedtheory.runs.planning import plan_of, start_of
 from fedtheory.runs.running import run
-from fedtheory.verdicts.confidence import against_at_most, lower
+from fedtheory.verdicts.confidence import against_at_most, lower_mean
 from fedtheory.verdicts.verdict import Tightness, Verdict
 
 BLOCK = 64  # trials of one seed
@@ -46,7 +46,7 @@ def seed_of(seed, look, block):
     return int.from_bytes(hashlib.sha256(f"{seed}/{look}/{block}".encode()).digest()[:7], "big")
 
 
-def judged(claim, start):
+def judged_entry(claim, start):
     """The Entry of the one expectation that a claim's first line bounds; what is known at the start
     and of who works is no expectation."""
     known = {name for name, entry in claim.quantities.items() if of_law(entry)}
@@ -72,7 +72,7 @@ def settings_by_letter(claim, algorithm, hyper):
     """Hyper-parameters that are numbers, by the claim's letters."""
     return {
         letter: hyper[name]
-        for letter, name in chosen(claim.table, algorithm).items()
+        for letter, name in choose_hyper(claim.table, algorithm).items()
         if isinstance(hyper.get(name), (int, float))
     }
 
@@ -109,14 +109,17 @@ def check_on(
     ('sampled', 'holds')
     """
     begun = time.perf_counter()
-    rounds, draws = arguments.whole("rounds", rounds, 1), arguments.whole("draws", draws, BLOCK)
-    alpha = arguments.real("alpha", alpha, open_low=True)
+    rounds, draws = (
+        arguments.check_integer("rounds", rounds, 1),
+        arguments.check_integer("draws", draws, BLOCK),
+    )
+    alpha = arguments.check_real("alpha", alpha, open_low=True)
     if not alpha < 1:
         refuse("alpha", "must lie in (0, 1)", alpha)
     if infimum is not None:
-        infimum = arguments.real("infimum", infimum, low=-arguments.LARGEST)
+        infimum = arguments.check_real("infimum", infimum, low=-arguments.LARGEST)
     question = Question(discover.claim(claim), problem, rounds, start, x_0, S, infimum, hyper)
-    verdict = Sample(question, arguments.seed(seed)).verdict(draws, alpha)
+    verdict = Sample(question, arguments.check_seed(seed)).verdict(draws, alpha)
     verdict.seconds = time.perf_counter() - begun
     return verdict
 
@@ -136,12 +139,12 @@ class Question:
         if not claim.lines:
             refuse("claim", "must have lines", claim.id)
         self.claim, self.problem, self.rounds, self.hyper = claim, problem, rounds, hyper
-        self.algorithm, self.entry = discover.algorithm(claim.algorithm), judged(claim, start)
+        self.algorithm, self.entry = discover.algorithm(claim.algorithm), judged_entry(claim, start)
         self.x_0, self.S = x_0, problem.N if S is None else S
         letters, values = self._letters(start)
         self.lowest = None
         if self.how.minus and infimum is None:
-            self.lowest = objective(problem, self.how.metric, letters.gamma).lowest()
+            self.lowest = measured_loss(problem, self.how.metric, letters.gamma).lowest()
             infimum = self.lowest.high
         self.shift = 0.0 if infimum is None else float(infimum)
         self._meets_hypotheses()
@@ -180,15 +183,15 @@ class Question:
             names=(),
             given=self.hyper,
         )
-        meets(self.claim, self.problem, setup_of(self.plan, self.plan.hyper[0]))
+        check_conditions(self.claim, self.problem, setup_of(self.plan, self.plan.hyper[0]))
 
     def _bound(self, letters, values):
         """The largest that rounding leaves of the right side, over the factor of what is
         measured."""
         claim, entry = self.claim, self.entry
         slope = claim.expand(claim.lines[0][0]).diff(entry.symbol)
-        exact = {name: enclosure.number(name, value) for name, value in values.items()}
-        factor = enclosure.enclose(slope, exact, up=False)
+        exact = {name: enclosure.exact_number(name, value) for name, value in values.items()}
+        factor = enclosure.enclose_value(slope, exact, up=False)
         if entry.symbol in slope.free_symbols or not factor > 0:
             raise InvalidInput(
                 f"the left side of {claim.title} is no positive multiple of {entry.name} here"
@@ -268,7 +271,7 @@ class Sample:
         )
         return self.rounding.ends(rows, root, flat, q.shift)
 
-    def hidden(self, rows, needed):
+    def hidden_by_rounding(self, rows, needed):
         """Whether draws would refute if rounding had taken off what it may; asked where rounds carry
         errors on without making them larger, for others it is not known that closely."""
         if self.rounding.why or self.rounding.round(0).rho > 1:
@@ -295,11 +298,11 @@ class Sample:
                     f"more than the rounding of {self.question.rounds} rounds in floats may make of it."
                 )
             if best is None:
-                best = min(lower(np.maximum(column, 0), alpha / 2) for column in seen.T)
+                best = min(lower_mean(np.maximum(column, 0), alpha / 2) for column in seen.T)
             refuted.append(evidence > needed)
             if not refuted[-1]:
                 break
-        if refuted == [False] and self.hidden(seen, needed):
+        if refuted == [False] and self.hidden_by_rounding(seen, needed):
             return self.undecided(
                 f"Its right side {bound:.6g} is below what rounding of {self.question.rounds} rounds in "
                 "floats may hide of its left side."

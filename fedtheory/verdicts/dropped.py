@@ -27,7 +27,7 @@ from fedtheory.enclosure.arithmetic import near
 from fedtheory.proofs import algebra
 from fedtheory.search import waves
 from fedtheory.search.rationals import UNANSWERED, Point
-from fedtheory.search.target import Target, bounded
+from fedtheory.search.target import Target, exact_value
 from fedtheory.settings import HOUSE, by_name, tacit
 from fedtheory.writing import plain
 
@@ -50,7 +50,7 @@ LOOKED = 0.1  # for a proof that a law of chance makes no difference
 LITTLE = 0.1  # the share of a budget for all settings that break nothing, beside some that do
 
 
-def telling(claim, budget):
+def relevant_hypotheses(claim, budget):
     """Those of a claim's dropped hypotheses that instances have to break: the others follow from
     what is left, or make no difference."""
     left = [a.relation for a in claim.assumptions if a.relation is not None]
@@ -61,7 +61,8 @@ def telling(claim, budget):
         if not (a.condition is not None and not claim.quantities)
         and not (a.name in LAWS and not (a.name in open_ and matters(claim, a.name)))
         and not (
-            a.relation is not None and follows(claim, a.relation, left, min(SECONDS, 0.1 * budget))
+            a.relation is not None
+            and follows_from(claim, a.relation, left, min(SECONDS, 0.1 * budget))
         )
     ]
 
@@ -96,7 +97,7 @@ def matters(claim, law):
         UNIFORM_COHORT.name: S >= N,
         INDEPENDENT.name: draws <= 1,
     }.get(law)
-    return void is None or not follows(claim, void, [*left, S <= N], LOOKED)
+    return void is None or not follows_from(claim, void, [*left, S <= N], LOOKED)
 
 
 def everyone(claim):
@@ -116,7 +117,7 @@ def records(claim):
     return [discover.algorithm(each) for each in several if each is not None]
 
 
-def follows(claim, relation, left, seconds):
+def follows_from(claim, relation, left, seconds):
     """Whether a relation is proved from those that are left."""
     try:
         return relation in left or bool(
@@ -126,7 +127,7 @@ def follows(claim, relation, left, seconds):
         return False
 
 
-def breaks(assumption, claim, facts, setting, values):
+def breaks_hypothesis(assumption, claim, facts, setting, values):
     """Whether an instance, of which these facts hold, breaks a hypothesis for certain."""
     held, tight = facts
     if assumption.condition is not None:
@@ -134,7 +135,7 @@ def breaks(assumption, claim, facts, setting, values):
             return False
         freed = [name.removeprefix(ANY) for name in claim.parameters if name.startswith(ANY)]
         return assumption.name in setting.ensures - held or any(
-            beyond(tight[name], values[ANY + name], setting.loose.get(name, 0))
+            is_beyond(tight[name], values[ANY + name], setting.loose.get(name, 0))
             for name in claim.table.certified(assumption.condition.constants)
             if name in freed and name in tight and ANY + name in values
         )
@@ -147,12 +148,12 @@ def breaks(assumption, claim, facts, setting, values):
             name in claim.table and claim.table[name].measure is not None for name in known
         )
     return any(
-        fails(part, known)
+        fails_certainly(part, known)
         for part in (relation.args if isinstance(relation, sympy.And) else (relation,))
     )
 
 
-def beyond(tight, given, way):
+def is_beyond(tight, given, way):
     """Whether a constant that is given as any number is not what the instance has."""
     tight, given = float(near(tight)), float(near(given))
     gap = AFAR * (abs(tight) + abs(given))
@@ -165,12 +166,12 @@ def beyond(tight, given, way):
     )
 
 
-def fails(relation, values):
+def fails_certainly(relation, values):
     """Whether a relation fails at numbers by more than rounding."""
     if not isinstance(relation, (sympy.Le, sympy.Lt, sympy.Ge, sympy.Gt, sympy.Eq)):
         return False
     try:
-        left, right = (float(near(bounded(side, values))) for side in relation.args)
+        left, right = (float(near(exact_value(side, values))) for side in relation.args)
     except (*UNANSWERED, ValueError):
         return False
     gap = AFAR * (abs(left) + abs(right))
@@ -183,16 +184,16 @@ def fails(relation, values):
     )
 
 
-def count(found, claim, hunts):
+def count_breaking(found, claim, hunts):
     """Add to {hypothesis: instances that break it} those among the best of some hunts."""
     for hunt in hunts:
         if all(n >= ENOUGH for n in found.values()):
             return
         for row in [row for row, rate in zip(hunt.top, hunt.rates) if rate >= 0][:ROWS]:
-            tally(found, claim, hunt, row)
+            count_instance(found, claim, hunt, row)
 
 
-def tally(found, claim, hunt, row):
+def count_instance(found, claim, hunt, row):
     """Count one instance, if it has numbers."""
     point = Point.near(hunt, row)
     try:
@@ -205,7 +206,7 @@ def tally(found, claim, hunt, row):
     held = setting.ensures if setting.holds is None else setting.holds(instance)
     facts = held, setting.constants(instance)
     for assumption in found:
-        found[assumption] += breaks(assumption, claim, facts, setting, values)
+        found[assumption] += breaks_hypothesis(assumption, claim, facts, setting, values)
 
 
 def note_laws(laws, claim, hunts):
@@ -217,7 +218,7 @@ def note_laws(laws, claim, hunts):
             return
         found = dict.fromkeys(laws, 0)
         for row in [row for row, rate in zip(hunt.top, hunt.rates) if rate >= 0][:ROWS]:
-            tally(found, claim, hunt, row)
+            count_instance(found, claim, hunt, row)
         for law, n in found.items():
             laws[law] += bool(n)
 
@@ -230,11 +231,11 @@ def spoken_of(verdict, laws, claim, settings):
     if verdict.status != "holds" or not laws:
         return verdict
     meant = frozenset().union(*(tacit(setting, claim) for setting in settings))
-    if read := [says(a) for a in laws if a.name in meant]:
+    if read := [hypothesis_text(a) for a in laws if a.name in meant]:
         first = f"It does not say so, and is read so: {'; '.join(read)}."
         verdict = replace(verdict, notes=[first, *verdict.notes])
-    met = "; ".join(says(a) for a, n in laws.items() if not n and a.name not in meant)
-    told = "; ".join(says(a) for a, n in laws.items() if n)
+    met = "; ".join(hypothesis_text(a) for a, n in laws.items() if not n and a.name not in meant)
+    told = "; ".join(hypothesis_text(a) for a, n in laws.items() if n)
     if told:
         more = f"{verdict.searched}; some of them break what the claim does not assume: {told}"
         verdict = replace(verdict, searched=more)
@@ -254,19 +255,19 @@ def lacking(verdict, laws):
     setting = by_name(document["setting"])
     if setting is None or setting.holds is None:
         return []
-    held = setting.holds(check_instance.numbers(document["instance"]))
-    gone = [says(a) for a in laws if a.name in setting.ensures - held]
+    held = setting.holds(check_instance.read_numbers(document["instance"]))
+    gone = [hypothesis_text(a) for a in laws if a.name in setting.ensures - held]
     return [f"The instance does not meet what the claim does not assume: {'; '.join(gone)}."][
         : len(gone)
     ]
 
 
-def weighed(verdict, broken):
+def qualify_verdict(verdict, broken):
     """A Verdict on a variant, with how many instances break what it has dropped; without any it
     holds of none."""
     if verdict.status != "holds" or not broken:
         return verdict
-    none = [says(a) for a, n in broken.items() if not n]
+    none = [hypothesis_text(a) for a, n in broken.items() if not n]
     if none:
         return replace(
             verdict,
@@ -277,7 +278,8 @@ def weighed(verdict, broken):
             f"{'; '.join(none)}.",
         )
     told = "; ".join(
-        f"{n}{' or more' if n >= ENOUGH else ''} without: {says(a)}" for a, n in broken.items()
+        f"{n}{' or more' if n >= ENOUGH else ''} without: {hypothesis_text(a)}"
+        for a, n in broken.items()
     )
     return replace(
         verdict,
@@ -286,7 +288,7 @@ def weighed(verdict, broken):
     )
 
 
-def says(assumption):
+def hypothesis_text(assumption):
     return (
         assumption.condition.says
         if assumption.condition is not None
@@ -294,44 +296,44 @@ def says(assumption):
     )
 
 
-def breaking(hunt, claim, needed):
+def draws_break(hunt, claim, needed):
     """Whether some of a few drawn instances of a shape breaks one of the hypotheses."""
     found = dict.fromkeys(needed, 0)
-    sampled(found, hunt, claim)
+    count_drawn(found, hunt, claim)
     return any(found.values())
 
 
-def sampled(found, hunt, claim):
+def count_drawn(found, hunt, claim):
     """Add to {hypothesis: instances that break it} those among a few drawn ones of a shape."""
     rows, _, good = hunt.begun(hunt.draw(DRAWN))
     for row in rows[good][:ROWS]:
-        tally(found, claim, hunt, row)
+        count_instance(found, claim, hunt, row)
 
 
-def reached(claim, at, setting, needed, seed):
+def breakable_hypotheses(claim, at, setting, needed, seed):
     """Those of some hypotheses that instances of a few shapes of a setting break."""
     target, found = Target(claim, setting, at), dict.fromkeys(needed, 0)
-    for _, hunt in zip(range(TRIED), waves.hunts(target, seed, target.relaxed)):
-        sampled(found, hunt, claim)
+    for _, hunt in zip(range(TRIED), waves.generate_hunts(target, seed, target.relaxed)):
+        count_drawn(found, hunt, claim)
         if all(found.values()):
             break
     return {a for a, n in found.items() if n}
 
 
-def able(claim, at, setting, needed, seed):
+def setting_can_break(claim, at, setting, needed, seed):
     """Whether some shape of a setting does."""
     target = Target(claim, setting, at)
     return not target.impossible and any(
-        breaking(hunt, claim, needed)
-        for _, hunt in zip(range(SHAPES), waves.hunts(target, seed, target.relaxed))
+        draws_break(hunt, claim, needed)
+        for _, hunt in zip(range(SHAPES), waves.generate_hunts(target, seed, target.relaxed))
     )
 
 
-def shares(claim, at, settings, needed, seed):
+def budget_shares(claim, at, settings, needed, seed):
     """How a budget is shared between settings: most of it goes where something dropped can be
     broken."""
     chosen = (
-        [setting for setting in settings if able(claim, at, setting, needed, seed)]
+        [setting for setting in settings if setting_can_break(claim, at, setting, needed, seed)]
         if needed
         else []
     )

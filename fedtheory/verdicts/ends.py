@@ -8,12 +8,12 @@ from fractions import Fraction
 from types import SimpleNamespace
 
 from fedtheory import discover
-from fedtheory.certificates.documents import fraction
+from fedtheory.certificates.documents import parse_fraction
 from fedtheory.enclosure.arithmetic import vector
 from fedtheory.enclosure.work import within
 from fedtheory.errors import FedtheoryError
 from fedtheory.exact.traces import Losses, Rounds
-from fedtheory.verdicts.equivalence import free
+from fedtheory.verdicts.equivalence import free_fields
 
 WORK = 400_000  # of arithmetic, for both ways
 LONGEST = 2000  # digits of a coordinate that a document carries
@@ -21,16 +21,16 @@ LONGEST = 2000  # digits of a coordinate that a document carries
 
 def without_chance(instance):
     """Whether all clients take part and no gradient has noise: then a run goes one way."""
-    return instance["S"] == len(instance["b"]) - 1 and fraction(instance["sigma"]) == 0
+    return instance["S"] == len(instance["b"]) - 1 and parse_fraction(instance["sigma"]) == 0
 
 
-def ends(same, instance):
+def exact_ends(same, instance):
     """The last points of both ways, of an instance of numbers."""
     A, b = ([vector(row) for row in instance[name]] for name in "Ab")
     p, N = instance["weights"], len(instance["weights"])
     grad = lambda i, x: A[i] * (x - b[i])
     whole = lambda x: sum((p[i - 1] * grad(i, x) for i in range(2, N + 1)), p[0] * grad(1, x))
-    fields, x = free(same), vector(instance["x"])
+    fields, x = free_fields(same), vector(instance["x"])
     hyper = {
         name: int(value) if fields[name].integer else value
         for name, value in instance["hyper"].items()
@@ -55,13 +55,13 @@ def ends(same, instance):
     return [list(end(same.one, same.fixed)), list(end(same.other, same.other_fixed))]
 
 
-def written(same, instance):
+def document_points(same, instance):
     """The same points as a document has them; None where chance, or a number's length, forbids."""
     if not without_chance(instance):
         return None
     try:
         with within(WORK):
-            found = ends(same, as_numbers(instance))
+            found = exact_ends(same, as_numbers(instance))
     except (FedtheoryError, TypeError, ValueError, ZeroDivisionError):
         return None  # a function of somebody's, which takes no fractions
     texts = [[str(Fraction(coordinate)) for coordinate in point] for point in found]
@@ -74,4 +74,4 @@ def as_numbers(tree):
         return {name: as_numbers(value) for name, value in tree.items()}
     if isinstance(tree, list):
         return [as_numbers(value) for value in tree]
-    return fraction(tree) if isinstance(tree, str) else tree
+    return parse_fraction(tree) if isinstance(tree, str) else tree

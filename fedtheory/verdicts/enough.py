@@ -16,7 +16,7 @@ from fedtheory.errors import InvalidInput
 from fedtheory.proofs import algebra
 from fedtheory.textbook import edges
 from fedtheory.verdicts import graphs, programs
-from fedtheory.verdicts.needing import FAR, HALF, STEPS, rounded
+from fedtheory.verdicts.needing import FAR, HALF, STEPS, round_to_digits
 
 PROOF = 0.5  # units of work for a proof by algebra, at most
 STEP = 2.0  # what asking whether a line follows from others counts as
@@ -65,14 +65,14 @@ class Enough:
         if document:
             yield Way("proved", self._algebra, document, ASKED, self.most)
             return
-        if found := programs.asked(self.claim, line):
+        if found := programs.parse_question(self.claim, line):
             self.spent += PROGRAM * (2 + found[0].rounds) ** 3
-            if programs.solved(found[0]):
-                document = programs.proof(self.claim, line)
-                yield Way("proved", programs.proof, document, COMPARED, COMPARED, OFTEN)
+            if programs.solve_question(found[0]):
+                document = programs.prove_worst_case(self.claim, line)
+                yield Way("proved", programs.prove_worst_case, document, COMPARED, COMPARED, OFTEN)
         self.spent += STEP if self.claim.follows.get(line + 1) else 0.0
         if document := self._steps(self.claim, line):
-            whole = graphs.graph(self.claim, lambda other, led: None)
+            whole = graphs.build_graph(self.claim, lambda other, led: None)
             sure = all(whole.nodes[name].status == "proved" for name in self._premises(line))
             yield Way("proved" if sure else "follows", self._steps, document, STEP, STEP)
 
@@ -81,7 +81,7 @@ class Enough:
         return dict(proof.certificate) if proof else None
 
     def _premises(self, line):
-        return edges.edge(self.claim, line).premises
+        return edges.step_of(self.claim, line).premises
 
     def _steps(self, claim, line):
         """The document of the step to a line; None where none is named, none is found, or the line
@@ -89,7 +89,7 @@ class Enough:
         if not claim.follows.get(line + 1):
             return None
         try:
-            edge = edges.edge(claim, line)
+            edge = edges.step_of(claim, line)
         except InvalidInput:  # a variant's other lines are no longer said to lead to it
             return None
         if (
@@ -151,5 +151,5 @@ class Enough:
             return None if fails is not None and (value >= fails) == found.most else value
         if fails is None:
             return FAR * holds if found.most else sympy.Integer(0)
-        value = rounded((holds + fails) / 2, up=not found.most)
+        value = round_to_digits((holds + fails) / 2, up=not found.most)
         return value if min(holds, fails) < value < max(holds, fails) else None

@@ -11,7 +11,7 @@ from types import SimpleNamespace
 import numpy as np
 
 from fedtheory import discover
-from fedtheory.certificates.documents import fraction
+from fedtheory.certificates.documents import parse_fraction
 from fedtheory.problems.quadratics import quadratic_from_arrays
 from fedtheory.runs.running import run
 
@@ -20,11 +20,11 @@ ALIKE, APART = 1e-10, 1e-6  # differences over the largest coordinate: rounding,
 SHAKEN, CALM = 1e-12, 100
 
 
-def label(one):
+def side_label(one):
     return getattr(one, "name", getattr(one, "__name__", one))
 
 
-def drawn(claim, same, random, n):
+def draw_instance(claim, same, random, n):
     """Plain data of the n-th instance, larger ones later; None where the claim's conditions fail on
     it."""
     d, N = 1 + n // 4 % 2, same.clients or 1 + n % 4
@@ -42,7 +42,7 @@ def drawn(claim, same, random, n):
         S=N if deterministic else random.randint(1, N),
         rounds=1 + n % 5,
         seed=random.randint(0, 10**6),
-        hyper={name: chosen(field, random) for name, field in free(same).items()},
+        hyper={name: choose_hyper(field, random) for name, field in free_fields(same).items()},
     )
     setup = SimpleNamespace(cohort="full" if instance["S"] == N else "without", partial=False)
     return (
@@ -52,7 +52,7 @@ def drawn(claim, same, random, n):
     )
 
 
-def free(same):
+def free_fields(same):
     """name -> Field of what may be drawn: shared fields, and those that a method needs and the
     claim leaves open."""
     found = {}
@@ -68,15 +68,17 @@ def free(same):
     return found
 
 
-def chosen(field, random):
+def choose_hyper(field, random):
     if field.integer:
         return str(random.randint(max(1, int(field.low)), max(1, int(field.low)) + 2))
     return str(Fraction(random.randint(1, 5), 16))
 
 
 def problem_of(instance):
-    rows = lambda name: np.array([[float(fraction(v)) for v in row] for row in instance[name]])
-    A, sigma = rows("A"), float(fraction(instance["sigma"]))
+    rows = lambda name: np.array(
+        [[float(parse_fraction(v)) for v in row] for row in instance[name]]
+    )
+    A, sigma = rows("A"), float(parse_fraction(instance["sigma"]))
     if len(A) == A.shape[1]:  # as many rows as coordinates would be read as one matrix
         A = np.array([np.diag(row) for row in A])
     return quadratic_from_arrays(
@@ -84,16 +86,16 @@ def problem_of(instance):
         rows("b"),
         sigma=sigma,
         sigma_0=sigma,
-        weights=[float(fraction(w)) for w in instance["weights"]],
+        weights=[float(parse_fraction(w)) for w in instance["weights"]],
     )
 
 
-def path(one, fixed, same, instance):
+def visited_points(one, fixed, same, instance):
     """The points that one side of an equivalence visits on an instance."""
-    problem, x = problem_of(instance), np.array([float(fraction(v)) for v in instance["x"]])
-    fields = free(same)
+    problem, x = problem_of(instance), np.array([float(parse_fraction(v)) for v in instance["x"]])
+    fields = free_fields(same)
     hyper = {
-        name: int(v) if fields[name].integer else float(fraction(v))
+        name: int(v) if fields[name].integer else float(parse_fraction(v))
         for name, v in instance["hyper"].items()
     }
     if callable(one):
@@ -120,11 +122,11 @@ def path(one, fixed, same, instance):
     ).x[0]
 
 
-def difference(same, instance):
+def path_difference(same, instance):
     """(largest difference over the largest coordinate, both paths)."""
     paths = (
-        path(same.one, same.fixed, same, instance),
-        path(same.other, same.other_fixed, same, instance),
+        visited_points(same.one, same.fixed, same, instance),
+        visited_points(same.other, same.other_fixed, same, instance),
     )
     gap = apart_by(*paths, instance)
     return (gap if np.isfinite(gap) else 0.0), paths
@@ -133,16 +135,18 @@ def difference(same, instance):
 def apart_by(one, other, instance):
     """The largest difference of two paths over their largest coordinate, those of the data among
     them."""
-    data = [abs(float(fraction(v))) for row in (*instance["b"], instance["x"]) for v in row]
+    data = [abs(float(parse_fraction(v))) for row in (*instance["b"], instance["x"]) for v in row]
     return float(abs(one - other).max() / max(abs(one).max(), abs(other).max(), *data, 1e-300))
 
 
-def apart(same, instance):
+def is_apart(same, instance):
     """Whether the paths are far apart, for more than rounding: data moved a little leave each path
     where it is."""
-    gap, paths = difference(same, instance)
+    gap, paths = path_difference(same, instance)
     random = Random(0)
-    moved = lambda v: str(fraction(v) * (1 + Fraction(random.choice([-1, 1])) * Fraction(SHAKEN)))
+    moved = lambda v: str(
+        parse_fraction(v) * (1 + Fraction(random.choice([-1, 1])) * Fraction(SHAKEN))
+    )
     shaken = dict(
         instance,
         **{name: [list(map(moved, row)) for row in instance[name]] for name in ("A", "b")},
@@ -150,23 +154,23 @@ def apart(same, instance):
     )
     steady = [
         apart_by(before, after, instance)
-        for before, after in zip(paths, difference(same, shaken)[1])
+        for before, after in zip(paths, path_difference(same, shaken)[1])
     ]
     return gap > APART and all(CALM * each < gap for each in steady)
 
 
-def plainer(same, instance):
+def make_plainer(same, instance):
     """The instance with all clients and without noise, if both ways are apart there too: then
     nobody needs to draw to follow them."""
     plain = dict(instance, S=len(instance["b"]) - 1, sigma="0")
-    return plain if apart(same, plain) else instance
+    return plain if is_apart(same, plain) else instance
 
 
-def shortened(same, instance):
+def shorten_rounds(same, instance):
     """The fewest rounds after which both are apart."""
     for rounds in range(1, instance["rounds"] + 1):
         fewer = dict(instance, rounds=rounds)
-        gap, paths = difference(same, fewer)
-        if apart(same, fewer):
+        gap, paths = path_difference(same, fewer)
+        if is_apart(same, fewer):
             return gap, fewer, paths
     raise AssertionError("a difference that a rerun does not show")

@@ -4,14 +4,14 @@ proof of the denial refutes it."""
 from fedtheory.certificates import check_instance, check_proof
 from fedtheory.certificates.documents import EXISTENCE
 from fedtheory.errors import refuse
-from fedtheory.search.counterexample import title
+from fedtheory.search.counterexample import document_title
 from fedtheory.variants import DENIED
 from fedtheory.verdicts.verdict import Verdict
 
 FORMATS = check_instance.FORMAT, check_proof.FORMAT
 
 
-def decide(claim, budget, seed, judge):
+def decide_existence(claim, budget, seed, judge):
     """The Verdict on a statement of existence; `judge(claim, budget, seed)` decides its denial."""
     denial = claim.denied
     if denial.left_open:
@@ -32,7 +32,9 @@ def decide(claim, budget, seed, judge):
         why = f"No such instance was found. {found.why}"
         return Verdict(claim.id, "undecided", found.kind, why, **told)
     there = found.status == "violated"
-    written = dict(format=EXISTENCE, claim=title(denial).replace(DENIED, "", 1), denial=document)
+    written = dict(
+        format=EXISTENCE, claim=document_title(denial).replace(DENIED, "", 1), denial=document
+    )
     why = (
         f"An instance shows it: left {document['left']}, right {document['right']}."
         if there

@@ -16,7 +16,7 @@ LONG = 1000  # rounds to begin with, where no hypothesis speaks of them
 BEGINNING = {"count": 2, "unit": Fraction(1, 2)}  # numbers of a domain, where no others are found
 
 
-def explored(claim):
+def slider_data(claim):
     """The plain data of a claim's first line; None where it has no bound that numbers move.
 
     >>> from fedtheory import discover
@@ -33,7 +33,7 @@ def explored(claim):
     rules = [p for p in parts if p not in (sympy.true, sympy.false)]
     solved, left_over = refutation._eliminate(rules)
     bound = claim.expand(right)
-    floor, why = trivial(claim, left, sign)
+    floor, why = trivial_side(claim, left, sign)
     every = [bound, *rules, *([floor] if floor is not None else [])]
     free = set().union(*(e.free_symbols for e in every))
     gone = {symbol for symbol, _ in solved}
@@ -48,24 +48,24 @@ def explored(claim):
     try:
         data = dict(
             sign=sign,
-            right=program(bound),
-            rules=[[claim.plain(r), program(r)] for r in rules],
-            solved={s.name: program(value) for s, value in reversed(solved)},
-            start=beginning(claim, names, rules),
+            right=formula_program(bound),
+            rules=[[claim.plain(r), formula_program(r)] for r in rules],
+            solved={s.name: formula_program(value) for s, value in reversed(solved)},
+            start=starting_numbers(claim, names, rules),
             domains={name: claim.symbols[name].domain for name in names},
         )
         if floor is not None:
-            data["trivial"] = [why, program(floor)]
+            data["trivial"] = [why, formula_program(floor)]
     except FedtheoryError:
         return None
-    return data if sum(map(len, programs(data))) <= STEPS else None
+    return data if sum(map(len, formula_programs(data))) <= STEPS else None
 
 
-def programs(data):
+def formula_programs(data):
     return [data["right"], *(p for _, p in data["rules"]), *data["solved"].values()]
 
 
-def trivial(claim, left, sign):
+def trivial_side(claim, left, sign):
     """(what the left side never exceeds, why) where that is known without the claim; (None, "")."""
     if sign in ("<=", "<"):
         for symbol, value, why in meaning.trivial(claim):
@@ -75,7 +75,7 @@ def trivial(claim, left, sign):
     return None, ""
 
 
-def beginning(claim, names, rules):
+def starting_numbers(claim, names, rules):
     """Numbers inside the hypotheses, as texts; plain ones where none are found."""
     found = refutation.search(NOWHERE, rules, {}, 0) if rules else None
     known = {str(name): Fraction(str(value)) for name, value in (found or {}).items()}
@@ -85,7 +85,7 @@ def beginning(claim, names, rules):
     return start | {name: str(LONG) for name in ("T", "tau") if name in start and name not in asked}
 
 
-def program(expr):
+def formula_program(expr):
     """A formula as a list of [operation, operands, detail], for any language to run."""
     steps = []
     for op, operands, detail in enclosure.program(expr):

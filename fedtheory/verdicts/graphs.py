@@ -13,7 +13,7 @@ of the bound is the slack of the step to it.
 from dataclasses import dataclass, field
 
 from fedtheory.errors import Contradiction, refuse
-from fedtheory.search.counterexample import title
+from fedtheory.search.counterexample import document_title
 from fedtheory.textbook import edges, facts
 
 FORMAT = "fedtheory graph 1"
@@ -66,7 +66,7 @@ class Graph:
         return {
             name: node.status
             for name, node in self.nodes.items()
-            if name not in self.roots and not facts.known(name)
+            if name not in self.roots and not facts.is_textbook_name(name)
         }
 
     @property
@@ -77,7 +77,12 @@ class Graph:
     @property
     def axioms(self):
         """{name: what it says} of the axioms that its textbook facts rest on."""
-        named = {axiom for name in self.leaves() if facts.known(name) for axiom in axioms_of(name)}
+        named = {
+            axiom
+            for name in self.leaves()
+            if facts.is_textbook_name(name)
+            for axiom in axioms_of(name)
+        }
         if any(edge.status == "proved" for edge in self.edges):
             named |= {"inner_product"}
         return {name: says for name, says in facts.AXIOMS.items() if name in named}
@@ -111,16 +116,16 @@ class Graph:
 
     def __str__(self):
         if wrong := self.contradicted:
-            return f"{listed(self.nodes[name].place for name in wrong)}: {CONTRADICTED}"
+            return f"{join_words(self.nodes[name].place for name in wrong)}: {CONTRADICTED}"
         if broken := self.broken:
-            return "broken at " + listed(self.nodes[name].place for name in broken)
-        lines = [name for name in self.leaves() if not facts.known(name)]
+            return "broken at " + join_words(self.nodes[name].place for name in broken)
+        lines = [name for name in self.leaves() if not facts.is_textbook_name(name)]
         bare = [name for name in lines if name in self.roots]
         if bare:
             return self._bare(bare)
-        found = [name for name in self.leaves() if facts.known(name)]
-        said = "proved from " + listed(
-            [*(self.nodes[n].place for n in lines), *([counted(found)] if found else [])]
+        found = [name for name in self.leaves() if facts.is_textbook_name(name)]
+        said = "proved from " + join_words(
+            [*(self.nodes[n].place for n in lines), *([describe_facts(found)] if found else [])]
         )
         for status, words in (
             ("holds", ("only holds by search", "only hold by search")),
@@ -128,16 +133,14 @@ class Graph:
             ("undecided", ("is undecided", "are undecided")),
         ):
             some = [self.nodes[n].place for n in lines if self.nodes[n].status == status]
-            said += f", of which {listed(some)} {words[len(some) > 1]}" if some else ""
+            said += f", of which {join_words(some)} {words[len(some) > 1]}" if some else ""
         return said
 
     def _bare(self, bare):
         edge = self.nodes[bare[0]].edge
         if edge is None:
             return f"no step is named that leads to {self.nodes[bare[0]].place}"
-        return (
-            f"not shown to follow from {listed(self.place(n) for n in edge.premises)}: {edge.why}"
-        )
+        return f"not shown to follow from {join_words(self.place(n) for n in edge.premises)}: {edge.why}"
 
     def place(self, name):
         return self.nodes[name].place if name in self.nodes else name
@@ -182,17 +185,17 @@ class Graph:
         )
 
 
-def listed(words):
+def join_words(words):
     words = list(dict.fromkeys(words))
     return words[0] if len(words) == 1 else ", ".join(words[:-1]) + " and " + words[-1]
 
 
-def counted(names):
+def describe_facts(names):
     names = [name.removeprefix(facts.PREFIX).replace("_", " ") for name in names]
     return f"{len(names)} textbook fact{'s' * (len(names) > 1)} ({', '.join(names)})"
 
 
-def place(claim, at):
+def line_place(claim, at):
     """Where a line stands, in few words."""
     where = claim.cites.partition(", ")[2] or claim.id
     return where + (f", line {at + 1}" if len(claim.lines) > 1 else "")
@@ -204,45 +207,51 @@ def axioms_of(name):
     return (known,) if isinstance(known, str) else known.axioms
 
 
-def graph(claim, own, verdicts=None):
+def build_graph(claim, own, verdicts=None):
     """The Graph of a claim; `own(claim)` gives the statuses of its lines, or None where these are
     not known, and `verdicts`, id -> Verdict, those from which slack is read in the end. A proof that
     rests on itself is refused before anything is decided."""
-    lines_of = lines(claim)
+    lines_of = claim_lines(claim)
     nodes, proofs = {}, {}
-    for one in ordered(lines_of):
-        name = edges.label(one)
+    for one in order_lines(lines_of):
+        name = edges.premise_name(one)
         if isinstance(one, str):
             nodes[name] = Node(name, name.removeprefix(facts.PREFIX).replace("_", " "), "proved")
-            proofs[name] = facts.documents(name)
+            proofs[name] = facts.fact_documents(name)
         else:
-            nodes[name] = _node(*one, nodes, own)
-            nodes[name].needs = needed(*one, verdicts or {})
-    roots = tuple(map(edges.label, lines_of))
+            nodes[name] = _build_node(*one, nodes, own)
+            nodes[name].needs = needed_share(*one, verdicts or {})
+    roots = tuple(map(edges.premise_name, lines_of))
     rest = [name for name in reversed(nodes) if name not in roots]
-    return Graph(title(claim), {name: nodes[name] for name in (*roots, *rest)}, roots, proofs)
+    return Graph(
+        document_title(claim), {name: nodes[name] for name in (*roots, *rest)}, roots, proofs
+    )
 
 
-def lines(claim):
+def claim_lines(claim):
     """A claim's lines, as (claim, place) each."""
     return [(claim, n) for n in range(len(claim.lines))]
 
 
-def ordered(lines):
+def order_lines(lines):
     """Lines and textbook facts, each after those that lead to it."""
     done, path = {}, []
 
     def visit(one):
-        name = edges.label(one)
+        name = edges.premise_name(one)
         if name in path:
             circle = " <- ".join([*path[path.index(name) :], name])
             refuse(f"{path[0]}: follows", "must not lead back to where it began", circle)
         if name in done:
-            if not same(done[name], one):
-                refuse(f"{edges.label(lines[0])}: follows", "must not name two claims alike", name)
+            if not same_node(done[name], one):
+                refuse(
+                    f"{edges.premise_name(lines[0])}: follows",
+                    "must not name two claims alike",
+                    name,
+                )
             return
         path.append(name)
-        for other in () if isinstance(one, str) else edges.premises(*one):
+        for other in () if isinstance(one, str) else edges.line_premises(*one):
             visit(other)
         path.pop()
         done[name] = one
@@ -252,20 +261,22 @@ def ordered(lines):
     return list(done.values())
 
 
-def same(one, other):
+def same_node(one, other):
     return one == other if isinstance(one, str) else one[0] is other[0]
 
 
-def _node(claim, at, nodes, own):
+def _build_node(claim, at, nodes, own):
     """The Node of a line whose premises are there."""
-    edge = edges.edge(claim, at)
+    edge = edges.step_of(claim, at)
     leads = [nodes[name] for name in edge.premises] if edge and edge.status == "proved" else []
     through = min((one.status for one in leads), key=WORST.index, default=None)
     known = own(claim, through in ("holds", "proved"))
     mine = known[at] if known and at < len(known) else None
     found = [status for status in (through, mine) if status in ("proved", "holds")]
     status = mine if mine == "violated" else max(found, key=WORST.index, default=mine)
-    node = Node(edges.label((claim, at)), place(claim, at), status or "undecided", edge, mine)
+    node = Node(
+        edges.premise_name((claim, at)), line_place(claim, at), status or "undecided", edge, mine
+    )
     node.contradicted = through == "proved" and mine == "violated"
     return node
 
@@ -278,9 +289,9 @@ def rests_on(claim, verdict, check):
     def own(other, led):
         if other.id not in known and not led:
             known[other.id] = check(other)
-        return statuses(known[other.id], other) if other.id in known else None
+        return line_statuses(known[other.id], other) if other.id in known else None
 
-    found = graph(claim, own, known)
+    found = build_graph(claim, own, known)
     for name in found.contradicted:
         refuted, at = known[name.rpartition("/")[0]], int(name.rpartition("/")[2]) - 1
         document = refuted.lines[at].certificate if refuted.lines else refuted.certificate
@@ -288,7 +299,7 @@ def rests_on(claim, verdict, check):
     return found
 
 
-def needed(claim, at, verdicts):
+def needed_share(claim, at, verdicts):
     """The largest share of its bound that a line was found to need, infinite where it is violated;
     None where nothing was measured."""
     found = verdicts.get(claim.id)
@@ -303,7 +314,7 @@ def needed(claim, at, verdicts):
     return None if line.get("tightness") is None else float(line["tightness"])
 
 
-def statuses(verdict, claim):
+def line_statuses(verdict, claim):
     """The statuses of a claim's lines in its Verdict, None of those that were not looked at."""
     part = verdict if isinstance(verdict, dict) else vars(verdict)
     lines = [line["status"] if isinstance(line, dict) else line.status for line in part["lines"]]
@@ -311,4 +322,4 @@ def statuses(verdict, claim):
     return [*some, *[None] * (len(claim.lines) - len(some))]
 
 
-__all__ = ["Graph", "Node", "graph", "needed", "rests_on", "statuses"]
+__all__ = ["Graph", "Node", "build_graph", "needed_share", "rests_on", "line_statuses"]

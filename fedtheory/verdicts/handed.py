@@ -4,7 +4,7 @@ from typing import NamedTuple
 
 from fedtheory.proofs import algebra
 from fedtheory.search import counterexample, hunting
-from fedtheory.search.witnesses import Found, asked
+from fedtheory.search.witnesses import Found, ask_witnesses
 from fedtheory.verdicts.verdict import Tightness, Verdict
 
 PROOF = 0.05  # seconds of a core for the proof of a line that an instance refutes
@@ -33,9 +33,9 @@ class Tried(NamedTuple):
             )
 
 
-def tried(claim, at, witnesses):
+def try_witnesses(claim, at, witnesses):
     """What witnesses say of a line, Tried."""
-    found = [each for each, _ in asked(claim, at, witnesses) if each is not None]
+    found = [each for each, _ in ask_witnesses(claim, at, witnesses) if each is not None]
     says = f"{len(found)} of {len(witnesses)} instances that were handed in" if found else ""
     document = next((each for each in found if each.document), None)
     verdict = document and refuted_by(claim, document, says)
@@ -43,11 +43,11 @@ def tried(claim, at, witnesses):
     return Tried(verdict, max(rated, key=lambda each: each.ratio, default=None), says)
 
 
-def refuted(claim, at, witnesses, seconds):
+def refute_by_witness(claim, at, witnesses, seconds):
     """(the Verdict by the first witness that refutes a line, None if none does or the line is proved;
     the seconds that it took, which are about so many at most)."""
     work = 0.0
-    for found, steps in asked(claim, at, witnesses):
+    for found, steps in ask_witnesses(claim, at, witnesses):
         work += steps
         if found is not None and found.document:
             if algebra.line(claim, at, budget=PROOF, refute=False):  # then the instance errs

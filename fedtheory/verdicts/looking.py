@@ -26,11 +26,13 @@ FEW = 3  # cheap instances that are looked at if no other had an answer; dear on
 MORE = 40
 
 
-def ended(claim, ranked, looked, seconds):
+def conclude_search(claim, ranked, looked, seconds):
     """The Verdict of a search by what it has found, its instances ranked: within so many seconds of
     exact looks."""
     ends = Ends(ranked, seconds)
-    return unexplained(claim, ranked, looked, ends) or tightest(claim, ranked, looked, ends)
+    return resolve_apparent_failures(claim, ranked, looked, ends) or conclude_tightest(
+        claim, ranked, looked, ends
+    )
 
 
 class Ends:
@@ -49,7 +51,7 @@ class Ends:
         return self.done() - self.begun > times * self.steps
 
 
-def unexplained(claim, ranked, looked, ends):
+def resolve_apparent_failures(claim, ranked, looked, ends):
     """The Verdict where instances are rated above 1: "violated" if one of them is confirmed,
     "undecided" if one is neither that nor shown to be rounding's, None if all are shown to be."""
     # Where equality is left out, sides that look equal speak against the line.
@@ -74,14 +76,16 @@ def unexplained(claim, ranked, looked, ends):
             if point is not None and (point.harmless() or point.none):  # rounding's own, or no run
                 continue
             asked = (near for near in Point.nearby(hunt, row) if near.answer() or not near.dear)
-            asked = kept(asked, points := [])  # those behind one that breaks are not asked for
-            verdict = refuted(claim, hunt, asked, looked.cases, looks=ends.simpler)
+            asked = keep_points(
+                asked, points := []
+            )  # those behind one that breaks are not asked for
+            verdict = refute_at_points(claim, hunt, asked, looked.cases, looks=ends.simpler)
             if verdict:
                 return verdict
             seen = [*points, *asked]
             told = [r for r in (p.ratio(certified=True) for p in seen) if r is not None]
             if any(ratio > 1 for ratio in told):
-                return doubtful(claim, hunt, row, looked, "no document may say so")
+                return undecided_at(claim, hunt, row, looked, "no document may say so")
             if told:
                 continue
             # No instance, or an open one: those beside it are asked, and then it is set aside
@@ -91,9 +95,9 @@ def unexplained(claim, ranked, looked, ends):
                 if verdict:
                     return verdict
             tried = seen if point is None else [point, *seen]
-            why = next(filter(None, (p.unsettled() for p in tried)), "")
+            why = next(filter(None, (p.why_unsettled() for p in tried)), "")
             doubts += [(hunt, row, why)] if why else []
-    return doubtful(claim, *doubts[0][:2], looked, doubts[0][2]) if doubts else None
+    return undecided_at(claim, *doubts[0][:2], looked, doubts[0][2]) if doubts else None
 
 
 def refuted_beside(claim, hunt, row, looked, ends, high):
@@ -102,10 +106,10 @@ def refuted_beside(claim, hunt, row, looked, ends, high):
     finite = np.where(np.isinf(rates), high, np.nan_to_num(rates, nan=-1.0))  # no edge once more
     worst = np.argsort(-finite, kind="stable")
     near = (Point.near(hunt, rows[n]) for n in worst[:NEIGHBOURS] if rates[n] > high)
-    return refuted(claim, hunt, near, looked.cases, looks=ends.simpler)
+    return refute_at_points(claim, hunt, near, looked.cases, looks=ends.simpler)
 
 
-def kept(points, into):
+def keep_points(points, into):
     """Points as they come, each kept in a list."""
     for point in points:
         into.append(point)
@@ -118,7 +122,7 @@ def at_roots(claim, target, looked, seed, seconds):
     doubts = []
     for point in roots.points(target, seed, seconds):
         irrational = any(isinstance(each, Interval) for each in point.numbers.values())
-        verdict = None if irrational else refuted(claim, point.hunt, [point], looked.cases)
+        verdict = None if irrational else refute_at_points(claim, point.hunt, [point], looked.cases)
         if verdict:
             return verdict
         why = roots.doubt(point)
@@ -132,7 +136,7 @@ def at_roots(claim, target, looked, seed, seconds):
     )
 
 
-def doubtful(claim, hunt, raw, looked, why):
+def undecided_at(claim, hunt, raw, looked, why):
     """The Verdict "undecided" because of an instance at which the line seems to fail, and why exact
     numbers do not confirm that."""
     point, setting = Point.near(hunt, raw), hunt.target.setting
@@ -149,23 +153,23 @@ def doubtful(claim, hunt, raw, looked, why):
     )
 
 
-def tightest(claim, ranked, looked, ends):
+def conclude_tightest(claim, ranked, looked, ends):
     """The Verdict "holds" with the largest ratio that is certain, or "undecided" where no instance
     says anything."""
     setting, reached, seen = looked.setting, None, 0
-    for rate, hunt, raw in affordable(ranked, ends, lambda: not seen):
+    for rate, hunt, raw in affordable_looks(ranked, ends, lambda: not seen):
         # Where the first do not say for certain what floats do, others are asked: more work must not
         # tell less
         enough = reached is not None and rate <= ALIKE * reached[0]
         if seen >= EXACT and (enough or seen >= LOOKS):
             break
-        if (point := Point.near(hunt, raw)) is not None and point.tied():
-            return doubtful(claim, hunt, raw, looked, "its two sides may be equal there")
+        if (point := Point.near(hunt, raw)) is not None and point.equality_undecided():
+            return undecided_at(claim, hunt, raw, looked, "its two sides may be equal there")
         near = chain(Point.nearby(hunt, raw), inside(hunt))
         certain = ((point.ratio(certified=True), point) for point in near)
         found = next((each for each in certain if each[0] is not None), None)
         if found and found[0] > 1:  # by less than what a float shows
-            return refuted(claim, hunt, [found[1]], looked.cases) or doubtful(
+            return refute_at_points(claim, hunt, [found[1]], looked.cases) or undecided_at(
                 claim, hunt, raw, looked, "no document may say so"
             )
         seen += found is not None or point is not None and point.ratio() is not None
@@ -224,7 +228,7 @@ def inside(hunt):
         yield from (point for row in islice(rows, NEIGHBOURS) if (point := Point.near(hunt, row)))
 
 
-def affordable(ranked, ends, lacking):
+def affordable_looks(ranked, ends, lacking):
     """What is looked at in the end: the best as long as there is work left, then a few of the
     cheapest as long as an answer is `lacking`."""
     for each in ranked:
@@ -237,18 +241,18 @@ def affordable(ranked, ends, lacking):
             yield each
 
 
-def violated(claim, hunt, raw, cases, effort=400):
+def confirm_violation(claim, hunt, raw, cases, effort=400):
     """The Verdict if the line fails at a point for certain."""
-    return refuted(claim, hunt, [Point.near(hunt, raw)], cases, effort)
+    return refute_at_points(claim, hunt, [Point.near(hunt, raw)], cases, effort)
 
 
-def refuted(claim, hunt, points, cases, effort=400, looks=None):
+def refute_at_points(claim, hunt, points, cases, effort=400, looks=None):
     """The Verdict if the line fails at one of some points for certain."""
     small = next((p.simpler(effort, looks) for p in points if p is not None and p.breaks()), None)
     if small is None:
         return None
     try:
-        written = counterexample.document(small)
+        written = counterexample.point_document(small)
     except Laborious:  # nobody could replay it in the time that a document may take
         return None
     except Refused:  # a search that errs is an error, not a verdict

@@ -70,7 +70,7 @@ def minimise(claim, budget=60.0, seed=0, progress=None):
     >>> found.claim
     'fsl.h_lower'
     """
-    budget, seed = arguments.budget(budget), arguments.seed(seed)
+    budget, seed = arguments.check_budget(budget), arguments.check_seed(seed)
     claim = discover.claim(claim)
     if progress is not None and not callable(progress):
         refuse("progress", "must be a function of a Verdict", progress)
@@ -87,7 +87,7 @@ def minimise(claim, budget=60.0, seed=0, progress=None):
         name = claim.called(f"!without {', '.join(lacking)}" if lacking else "")
         verdict = as_meant(claim.under(kept, name), seconds, seed, witnesses=known)
         if verdict.status == "violated" and verdict.certificate["format"] == check_instance.FORMAT:
-            known[:] = [*witnesses.read([verdict.certificate]), *known][: witnesses.MOST]
+            known[:] = [*witnesses.read_witnesses([verdict.certificate]), *known][: witnesses.MOST]
         if progress:
             progress(verdict)
         return verdict
@@ -100,7 +100,7 @@ def minimise(claim, budget=60.0, seed=0, progress=None):
     open_ = [a for a, verdict in verdicts.items() if verdict.status in ("holds", "undecided")]
     for assumption in open_:  # what was soon refuted, or proved, leaves its time to the others
         verdicts[assumption] = judged(without(assumption), budget * SECOND / len(open_))
-    record = Minimised(claim.id, base, [(a, found(v), v) for a, v in verdicts.items()])
+    record = Minimised(claim.id, base, [(a, hypothesis_status(v), v) for a, v in verdicts.items()])
     last = budget * (1 - FIRST - SECOND) / (1 + len(record.not_needed))
     record.smallest, record.final = dropped_together(
         all_of_them, record.not_needed, lambda kept: judged(kept, last), base
@@ -108,7 +108,7 @@ def minimise(claim, budget=60.0, seed=0, progress=None):
     return record
 
 
-def found(verdict):
+def hypothesis_status(verdict):
     """What a Verdict without a hypothesis says of that hypothesis."""
     if verdict.status == "violated":
         return "needed"

@@ -44,14 +44,14 @@ class Mutant(Shown):
         return f"{state:9s}{self.change}"
 
 
-def mutants(claim):
+def list_mutants(claim):
     """Every Mutant of a claim, each change once."""
     seen, several = set(), len(claim.lines) > 1
     named = lambda change, at: f"{change}, line {at + 1}" if several else change
     for at, (left, sign, right) in enumerate(claim.lines):
         if sign == "O":
             continue
-        for change, about, bound in changes(claim, right):
+        for change, about, bound in right_side_changes(claim, right):
             key = at, claim.expand(bound)
             if (
                 key not in seen and claim.expand(bound - right) != 0 and not bound.has(sympy.I)
@@ -70,7 +70,7 @@ def with_bound(claim, at, bound):
     return claim.replace(name=claim.called(" (mutant)"), lines=lines)
 
 
-def changes(claim, right):
+def right_side_changes(claim, right):
     """(words, what it is about, new right-hand side) of each change to the right-hand side."""
     for words, about, bound in in_tree(right, right, claim.plain):
         yield words, about, bound
@@ -87,7 +87,7 @@ def changes(claim, right):
             yield (
                 f"{words}, in {symbol.name}",
                 about,
-                opened(right, {**claim.definitions, symbol: definition}, symbol),
+                expand_to_symbol(right, {**claim.definitions, symbol: definition}, symbol),
             )
     parameters = [
         e for e in claim.parameters.values() if e.symbol in claim.expand(right).free_symbols
@@ -100,13 +100,14 @@ def changes(claim, right):
             yield f"{one.name} and {other.name} swapped", ("swap", one.name, other.name), swapped
 
 
-def opened(expr, definitions, symbol):
+def expand_to_symbol(expr, definitions, symbol):
     """An expression with definitions written out as far as the changed one is reached."""
     for _ in definitions:
         inside = [
             s
             for s in expr.free_symbols
-            if s in definitions and (s == symbol or symbol in _reach(definitions[s], definitions))
+            if s in definitions
+            and (s == symbol or symbol in _reachable_symbols(definitions[s], definitions))
         ]
         if not inside:
             break
@@ -114,11 +115,11 @@ def opened(expr, definitions, symbol):
     return expr
 
 
-def _reach(expr, definitions):
+def _reachable_symbols(expr, definitions):
     found = set(expr.free_symbols)
     for s in list(found):
         if s in definitions:
-            found |= _reach(definitions[s], definitions)
+            found |= _reachable_symbols(definitions[s], definitions)
     return found
 
 

@@ -23,7 +23,7 @@ from fedtheory.search.target import Target, as_array
 from fedtheory.settings import fitting
 from fedtheory.shown import Shown
 from fedtheory.verdicts import checking, dropped, handed, looking
-from fedtheory.verdicts.mutants import mutants
+from fedtheory.verdicts.mutants import list_mutants
 from fedtheory.verdicts.verdict import Verdict
 
 SHAPES = (
@@ -112,29 +112,29 @@ def mutate(
     >>> 0 <= found.score <= 1
     True
     """
-    budget, seed = arguments.budget(budget), arguments.seed(seed)
-    seeds = arguments.whole("seeds", seeds, 1)
-    spreading.maker(executor)
+    budget, seed = arguments.check_budget(budget), arguments.check_seed(seed)
+    seeds = arguments.check_integer("seeds", seeds, 1)
+    spreading.executor_factory(executor)
     claim = discover.claim(claim)
-    progress = terminal.followed(progress, f"mutants of {claim.id}")
+    progress = terminal.progress_callback(progress, f"mutants of {claim.id}")
     if not any(sign != "O" for _, sign, _ in claim.lines):
         raise InvalidInput(
             f"mutate takes a claim with an inequality or an equation; {claim.id} is {article(claim.kind)}"
         )
     if not callable(only):
         refuse("only", "must be a function that picks mutants", only)
-    changes = [mutant.change for mutant in mutants(claim) if only(mutant)]
+    changes = [mutant.change for mutant in list_mutants(claim) if only(mutant)]
     if executor is None and seeds == 1:
-        return looked(claim, budget, seed, changes, progress)
+        return mutate_once(claim, budget, seed, changes, progress)
     tasks, found = [(claim, budget, seed + n, changes) for n in range(seeds)], []
-    for one in spreading.in_order(looked, tasks, executor):
+    for one in spreading.in_order(mutate_once, tasks, executor):
         found.append(one)
         if progress:
             progress(len(found), seeds, f"seed {seed + len(found) - 1}")
-    return together(found)
+    return merge_mutations(found)
 
 
-def together(found):
+def merge_mutations(found):
     """What several Mutations of the same mutants say: of each, the first that kills it, else one in
     which it could be asked."""
     best = lambda one: (one.killed, one.implied, one.asked)
@@ -143,23 +143,26 @@ def together(found):
     )
 
 
-def looked(claim, budget, seed, changes, progress=None):
+def mutate_once(claim, budget, seed, changes, progress=None):
     """The Mutation of a claim by these changes, from one seed."""
     wanted = set(changes)
-    chosen = [mutant for mutant in mutants(claim) if mutant.change in wanted]
+    chosen = [mutant for mutant in list_mutants(claim) if mutant.change in wanted]
     # Dropped terms first: where they matter, other changes to them show
     made = sorted(chosen, key=lambda mutant: mutant.at[0] != "term")
     pool = Pool(claim, budget, seed)
-    left, weights = budget - pool.work / hunting.PER_SECOND, [weight(mutant) for mutant in made]
+    left, weights = (
+        budget - pool.work / hunting.PER_SECOND,
+        [mutant_weight(mutant) for mutant in made],
+    )
     for n, mutant in enumerate(made):
         share = max(0.0, left) * weights[n] / sum(weights[n:])
-        left -= judge(claim, mutant, pool, share, seed)
+        left -= judge_mutant(claim, mutant, pool, share, seed)
         if progress:
             progress(n + 1, len(made), mutant)
     return Mutation(claim.id, made)
 
 
-def weight(mutant):
+def mutant_weight(mutant):
     return HEAVY if mutant.at[0] in ("term", "condition") else 1
 
 
@@ -180,12 +183,12 @@ class Block:
         self.target, self.populations, self._joined = target, [], None
 
     def add(self, hunt, rows, edge=False):
-        rows, values, good = hunt.lived(rows.copy(), edge)
+        rows, values, good = hunt.evaluate_feasible(rows.copy(), edge)
         if good.any():
             self.populations.append(Population(hunt, rows, values, good))
             self._joined = None
 
-    def cleaned(self):
+    def drop_rounding_failures(self):
         """Drop instances at which only rounding breaks the statement itself."""
         for ratios, population in self.rated(self.target):
             if ratios.max() > WRONG:
@@ -257,17 +260,17 @@ class Pool:
                     self.blocks[line, setting.name] = block = Block(target)
                     for hunt in {
                         hunt: None
-                        for hunt, _, _ in waves.searched(
+                        for hunt, _, _ in waves.search_waves(
                             target, SHAPES[1] * budget / (len(lines) * len(settings)), seed
                         )
                     }:
                         block.add(hunt, hunt.top)
                         self.work += hunt.work
                     self._shapes(block, SHAPES[0] * each, seed)
-                    block.cleaned()
+                    block.drop_rounding_failures()
 
     def _shapes(self, block, work, seed):
-        for hunt in waves.hunts(block.target, seed, block.target.relaxed):
+        for hunt in waves.generate_hunts(block.target, seed, block.target.relaxed):
             for edge in (False, True):
                 block.add(hunt, hunt.draw(hunting.BATCH), edge)
             work -= hunt.work
@@ -289,7 +292,7 @@ class Pool:
 
     def keep(self, document):
         """Keep a counterexample, which is tried first on the relatives that follow."""
-        self.witnesses = [*witnesses.read([document]), *self.witnesses][:KEPT]
+        self.witnesses = [*witnesses.read_witnesses([document]), *self.witnesses][:KEPT]
 
     def at(self, line, targets):
         """(ratios, gain, population, target) of a mutant's line in each population, the largest
@@ -317,26 +320,28 @@ class Pool:
         )
 
 
-def judge(claim, mutant, pool, budget, seed):
+def judge_mutant(claim, mutant, pool, budget, seed):
     """Set the mutant's verdict, and whether it is killed or implied; what it cost, in seconds."""
     settings, spent = fitting(mutant.claim), 0.0
     targets = {setting.name: Target(mutant.claim, setting, mutant.line) for setting in settings}
     targets = {name: target for name, target in targets.items() if not target.impossible}
     same = mutant.at[0] not in HYPOTHESES
     near = pool.at(mutant.line, targets) if same else []
-    weaker = same and not stronger(claim, mutant, pool)
-    if weaker and implied(claim, mutant):
+    weaker = same and not asks_more(claim, mutant, pool)
+    if weaker and line_implies(claim, mutant):
         mutant.implied = True
         mutant.verdict = Verdict(
             mutant.claim.id, "proved", "algebra", f"{claim.id} implies it.", confidence=1.0
         )
         return spent
     if not settings:
-        mutant.verdict = checking.line(mutant.claim, mutant.line, budget, seed)
+        mutant.verdict = checking.decide_line(mutant.claim, mutant.line, budget, seed)
         mutant.killed = mutant.asked = mutant.verdict.status == "violated"
         return budget
     search = Search(mutant, pool)
-    found, known = handed.refuted(mutant.claim, mutant.line, pool.witnesses, KNOWN * budget)
+    found, known = handed.refute_by_witness(
+        mutant.claim, mutant.line, pool.witnesses, KNOWN * budget
+    )
     search.verdict = found
     for spent in search.steps(near, targets, budget - known, seed) if found is None else ():
         if search.verdict:
@@ -369,8 +374,8 @@ class Search:
         """Whether instances that were looked at break each hypothesis that is not assumed any
         more."""
         claim = self.mutant.claim
-        found = dict.fromkeys(dropped.telling(claim, budget), 0)
-        dropped.count(found, claim, [hunt for hunt in self.hunts if hunt.top is not None])
+        found = dict.fromkeys(dropped.relevant_hypotheses(claim, budget), 0)
+        dropped.count_breaking(found, claim, [hunt for hunt in self.hunts if hunt.top is not None])
         return all(found.values())
 
     def steps(self, near, targets, budget, seed):
@@ -382,18 +387,18 @@ class Search:
             if spent >= budget:
                 return
             own = at_shape(population, target, self.cases)
-            rows, rates = own.steadied(fitted(population, own), ratios)
+            rows, rates = own.drop_rounding_artifacts(fit_rows(population, own), ratios)
             for rate, row in islice(zip(rates, rows), LOOKS):
                 self.look(own, rate, row)
                 yield spent + own.work / hunting.PER_SECOND
             spent += own.work / hunting.PER_SECOND
-        for ratios, _, population, target in promising(
+        for ratios, _, population, target in promising_rows(
             near[len(failing) :]
         ):  # above 1 by rounding: no beginning
             if spent >= budget:
                 return
             own, looks, reached = at_shape(population, target, self.cases), 0, []
-            start = fitted(population, own)[np.argsort(-ratios, kind="stable")][
+            start = fit_rows(population, own)[np.argsort(-ratios, kind="stable")][
                 : hunting.BATCH // 2
             ]
             for rate, row in own.climb(GENERATIONS, start):
@@ -406,7 +411,7 @@ class Search:
             spent += own.work / hunting.PER_SECOND
         for target in targets.values():
             last, seconds = None, (budget - spent) / len(targets)
-            for hunt, rate, row in waves.searched(target, max(0.0, seconds), seed):
+            for hunt, rate, row in waves.search_waves(target, max(0.0, seconds), seed):
                 self.cases += hunting.BATCH
                 self.hunts[hunt] = None
                 if last is not hunt:  # one look at a shape
@@ -418,7 +423,9 @@ class Search:
         verdict."""
         if rate <= WRONG:
             return False
-        self.verdict = looking.violated(self.mutant.claim, hunt, row, self.cases, effort=EFFORT)
+        self.verdict = looking.confirm_violation(
+            self.mutant.claim, hunt, row, self.cases, effort=EFFORT
+        )
         if self.verdict and self.mutant.at[0] not in HYPOTHESES:
             self.pool.learn(hunt, row[None, :] if hunt.top is None else hunt.top)
         return True
@@ -431,7 +438,7 @@ def at_shape(population, target, key):
     return hunting.hunt_at(target, hunt.shape, numbers, key)
 
 
-def fitted(population, own):
+def fit_rows(population, own):
     """The population's rows in the columns of another hunt; equations may fix another symbol
     there."""
     column, rows = population.hunt.column, population.rows
@@ -443,14 +450,14 @@ def fitted(population, own):
     return np.array([raw(name) for name in own.names]).T.reshape(len(rows), len(own.names))
 
 
-def promising(near):
+def promising_rows(near):
     """Where to climb from: by turns the largest ratio and the largest gain."""
     by_gain = sorted(near, key=lambda each: -each[1])
     turns = {id(each): each for pair in zip(by_gain, near) for each in pair}
     return list(turns.values())[:CLIMBED]
 
 
-def stronger(claim, mutant, pool):
+def asks_more(claim, mutant, pool):
     """Whether the mutant asks for more than the statement at some instance: then the statement does
     not imply it."""
     old, new = (c.expand(c.lines[mutant.line][2]) for c in (claim, mutant.claim))
@@ -458,7 +465,7 @@ def stronger(claim, mutant, pool):
     return pool.exceeded(mutant.line, *((old, new) if upper else (new, old)))
 
 
-def implied(claim, mutant):
+def line_implies(claim, mutant):
     """Whether the statement's line, under its hypotheses, provably gives the mutant's."""
     if mutant.at[0] in HYPOTHESES:
         return False
@@ -467,7 +474,7 @@ def implied(claim, mutant):
     if sign == "==":
         return claim.expand(right - other).expand() == 0
     relations = [a.relation for a in claim.assumptions if a.relation is not None]
-    target = algebra.related(right, {"<": "<=", ">": ">="}.get(sign, sign), other)
+    target = algebra.relate(right, {"<": "<=", ">": ">="}.get(sign, sign), other)
     plainly = claim.expand(target)
     if plainly in (sympy.true, sympy.false):
         return plainly == sympy.true

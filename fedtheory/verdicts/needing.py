@@ -15,10 +15,10 @@ from fedtheory.search import hunting, waves
 from fedtheory.search.columns import LOOK
 from fedtheory.search.rating import OVER
 from fedtheory.search.rationals import STEP, UNANSWERED, Point
-from fedtheory.search.target import Target, bounded
+from fedtheory.search.target import Target, exact_value
 from fedtheory.settings import fitting
 from fedtheory.verdicts import handed, looking
-from fedtheory.verdicts.mutation import EFFORT, GENERATIONS, GROWTH, PATIENCE, at_shape, fitted
+from fedtheory.verdicts.mutation import EFFORT, GENERATIONS, GROWTH, PATIENCE, at_shape, fit_rows
 
 FAR = 4  # times as much of a term that lowers a bound, to see how much of it there may be
 WIDE = 100  # times as far as a ceiling
@@ -146,14 +146,14 @@ class Less:
             self._climb(rates, population, target)
         for n, target in enumerate(targets):
             share = self.purse.left(OWN) / (len(targets) - n)
-            for hunt, rate, row in waves.searched(target, share, seed):
+            for hunt, rate, row in waves.search_waves(target, share, seed):
                 self.purse.hunts.setdefault(hunt, 0.0)
                 self._note(hunt, rate, row)
 
     def _climb(self, rates, population, target):
         """Climb from a population of the pool, as long as it leads further."""
         own, reached = self.purse.paying(at_shape(population, target, 0)), []
-        start = fitted(population, own)[np.argsort(-rates, kind="stable")]
+        start = fit_rows(population, own)[np.argsort(-rates, kind="stable")]
         for rate, row in own.climb(GENERATIONS, start[: hunting.BATCH // 2]):
             self._note(own, rate, row)
             reached.append(rate)
@@ -176,18 +176,18 @@ class Less:
 
     def _certify(self):
         """Set the most telling value that an instance refutes for certain, and its document."""
-        reached = next(filter(self._breaks, self._asked()), None)
+        reached = next(filter(self._breaks, self._ask_best()), None)
         if reached is not None and self.part.kind == "exponent" and self.purse.left():
             nearer = (reached[0] + self.part.printed) / 2, *reached[1:]
             reached = nearer if self._breaks(nearer) else reached
         if reached is not None:
             self._learn(*reached[1:])
-            keep(self.purse, self.found, self.part, *reached)
+            keep_refutation(self.purse, self.found, self.part, *reached)
         self._known(reached[0] if reached is not None else self.part.printed)
         if self.found.certificate is not None and self.part.kind != "exponent":  # long numbers
             self.pool.keep(self.found.certificate)
 
-    def _asked(self):
+    def _ask_best(self):
         """(value, hunt, row) of what the best instances may refute, the most telling first: so many at
         least, and more as long as there is work left."""
         ranked = sorted(self.best.items(), key=lambda item: -item[1][0])[:CANDIDATES]
@@ -215,13 +215,15 @@ class Less:
         """Set a more telling value if what was found for other parts refutes it."""
         part, values = self.part, [self.goal]
         if part.kind != "exponent":  # a value between, where none so far is refuted
-            values += [rounded((reached + self.goal) / 2, up=self.found.most)]
+            values += [round_to_digits((reached + self.goal) / 2, up=self.found.most)]
         for n, value in enumerate(values) if self.pool.witnesses else ():
             if n and not self.purse.left():
                 return
             if self._sharper(value, reached) or self.found.refuted is None:
                 claim, most = part.variant(value), KNOWN * self.purse.most
-                verdict, took = handed.refuted(claim, part.line, self.pool.witnesses, most)
+                verdict, took = handed.refute_by_witness(
+                    claim, part.line, self.pool.witnesses, most
+                )
                 self.purse.other += took
                 if verdict:
                     self.found.refuted = Fraction(int(value.p), int(value.q))
@@ -236,7 +238,7 @@ class Less:
             return [part.printed + sign * step for step in (1, 2)]  # roots are dear
         span = goal - part.printed
         values = [part.printed + span * (1 - sympy.Float(rate * t)) for t in SHARES]
-        values = [rounded(value, up=self.found.most) for value in values]
+        values = [round_to_digits(value, up=self.found.most) for value in values]
         return list(dict.fromkeys([*values, *([goal] if not self.found.most else [])]))
 
     def _sharper(self, value, old):
@@ -258,7 +260,7 @@ class Ceiling:
                 return
             reached = sympy.Rational(found.refuted)
             low = low if reached <= wide else wide  # as far as that nothing was found
-            wide = rounded(sympy.sqrt(low * reached).n(), up=True)
+            wide = round_to_digits(sympy.sqrt(low * reached).n(), up=True)
             if wide >= reached:
                 return
 
@@ -267,7 +269,7 @@ class Ceiling:
         if target.impossible:
             return
         looked, done = 0, False
-        for hunt, rate, row in waves.searched(target, share, seed):
+        for hunt, rate, row in waves.search_waves(target, share, seed):
             self.purse.hunts.setdefault(hunt, 0.0)
             if rate > OVER and looked < CANDIDATES * STEPS:
                 for point in Point.nearby(hunt, row):  # on an edge, rounding leads outside
@@ -283,23 +285,23 @@ class Ceiling:
         """Keep the violation, at as near a ceiling as its instance lies beyond; whether it is
         nearer than the last."""
         try:
-            value = rounded(beyond(self.part, answer.values), up=True)
+            value = round_to_digits(distance_beyond(self.part, answer.values), up=True)
         except UNANSWERED:
             return False
         old = self.found.refuted
         if value <= 1 or old is not None and value >= old:
             return False
-        keep(self.purse, self.found, self.part, value, hunt, row, MARGINS)
+        keep_refutation(self.purse, self.found, self.part, value, hunt, row, MARGINS)
         return self.found.refuted != old
 
 
-def beyond(part, values):
+def distance_beyond(part, values):
     """How far an instance lies beyond a ceiling: the smaller side over the larger, as a Float."""
-    small, large = (bounded(part.variant(1).expand(side), values) for side in part.sides)
+    small, large = (exact_value(part.variant(1).expand(side), values) for side in part.sides)
     return sympy.Float(float(small / large))
 
 
-def at(purse, part, value, hunt, row, tries=2):
+def variant_at(purse, part, value, hunt, row, tries=2):
     """(the variant with a value, its hunt at another's shape, Points there): the last is empty where
     it has other coordinates."""
     claim = part.variant(value)
@@ -314,20 +316,20 @@ def at(purse, part, value, hunt, row, tries=2):
 
 def breaks_at(purse, part, value, hunt, row):
     """Whether the variant with a value fails for certain at a hunt's point."""
-    return any(point.breaks() for point in at(purse, part, value, hunt, row)[2])
+    return any(point.breaks() for point in variant_at(purse, part, value, hunt, row)[2])
 
 
-def keep(purse, found, part, value, hunt, row, tries=2):
+def keep_refutation(purse, found, part, value, hunt, row, tries=2):
     """Set what is refuted, with its certificate."""
-    claim, own, points = at(purse, part, value, hunt, row, tries)
+    claim, own, points = variant_at(purse, part, value, hunt, row, tries)
     looks = max(FEWEST, int(SIMPLE * purse.most * hunting.PER_SECOND / STEP))
-    verdict = looking.refuted(claim, own, points, 0, EFFORT, looks)
+    verdict = looking.refute_at_points(claim, own, points, 0, EFFORT, looks)
     if verdict:
         found.refuted = Fraction(int(value.p), int(value.q))
         found.certificate = verdict.certificate
 
 
-def rounded(value, up):
+def round_to_digits(value, up):
     """A number of few digits on one side of a positive one."""
     value = sympy.Rational(str(sympy.Float(value))) if not value.is_Rational else value
     if value <= 0:

@@ -18,7 +18,7 @@ from fedtheory.enclosure import Undefined
 from fedtheory.proofs import equations, refutation
 from fedtheory.search import families
 from fedtheory.search.moves import MODERATE
-from fedtheory.search.sweeps import SAID, sweeps
+from fedtheory.search.sweeps import SAID, sweep_shape
 from fedtheory.settings import fitting
 from fedtheory.verdicts.verdict import Verdict
 from fedtheory.writing import plain
@@ -33,13 +33,13 @@ SWEPT: dict = {}  # what sweeps found
 FOLLOWED = (sympy.Le, sympy.Lt, sympy.Ge, sympy.Gt, sympy.Eq)  # relations that a search can follow
 
 
-def decide(claim, at, budget, seed, check):
+def decide_order(claim, at, budget, seed, check):
     """The Verdict on a line that is an order; `check` decides its explicit companion."""
     notes, left = [], claim.lines[at][0]
-    shown = families.mentioned(claim, at)
+    shown = families.mentioned_names(claim, at)
     chosen = [
         s.name
-        for s in sorted(claim.expand(left).free_symbols - tied(claim), key=str)
+        for s in sorted(claim.expand(left).free_symbols - constrained_symbols(claim), key=str)
         if s.name not in shown and s.name in claim.parameters
     ]
     if chosen:
@@ -47,12 +47,12 @@ def decide(claim, at, budget, seed, check):
             f"Its left side is free: nothing it assumes ties {', '.join(chosen)}, so it is a rule "
             "for choosing"
         )
-    verdict = supported(claim, at, budget, seed, check, notes)
+    verdict = support_by_companion(claim, at, budget, seed, check, notes)
     if verdict.status == "holds" or chosen:
         return verdict
     settings = fitting(claim)
     for setting in settings:
-        found = families.refuted(claim, at, setting, 0.5 * budget / len(settings), seed)
+        found = families.refute_order(claim, at, setting, 0.5 * budget / len(settings), seed)
         if found:
             document, moves, constants = found
             table = [f"{float(c):.6g}" for c in constants]
@@ -60,7 +60,7 @@ def decide(claim, at, budget, seed, check):
                 claim.id,
                 "violated",
                 "order",
-                told(document, setting, moves, table),
+                describe_family(document, setting, moves, table),
                 None,
                 verdict.cases,
                 1.0,
@@ -76,7 +76,7 @@ def decide(claim, at, budget, seed, check):
     return verdict
 
 
-def told(document, setting, moves, table):
+def describe_family(document, setting, moves, table):
     """In words, how a family refutes."""
     by = ", ".join(f"{name} times {factor}" for name, factor in moves.items())
     if not moves:
@@ -92,7 +92,7 @@ def told(document, setting, moves, table):
     )
 
 
-def supported(claim, at, budget, seed, check, notes):
+def support_by_companion(claim, at, budget, seed, check, notes):
     """The Verdict from the explicit companion alone: "holds" or "undecided"."""
     open_ = lambda why, cases=0: Verdict(
         claim.id, "undecided", "order", why, cases=cases, notes=notes
@@ -100,24 +100,24 @@ def supported(claim, at, budget, seed, check, notes):
     if not claim.explicit:
         return open_("It has no explicit companion.")
     companion = discover.claim(claim.explicit)
-    fewer = without(companion, claim.dropped)
+    fewer = drop_from_companion(companion, claim.dropped)
     verdict = check(fewer, 0.5 * budget, seed)
     if verdict.status in ("proved", "holds"):
         companion = fewer
     notes.append(f"Companion {companion.id}: {verdict.status}")
-    more, held = beyond(claim, companion)
+    more, held = extra_assumptions(claim, companion)
     if more:
         return open_(
             f"{companion.id}, from which it would follow, assumes what it does not: {'; '.join(more)}.",
             verdict.cases,
         )
-    if not families.mentioned(claim, at):
+    if not families.mentioned_names(claim, at):
         return open_(
             "Its shape mentions nothing: the constant may depend on everything, and the order says only "
             "that what it measures is finite.",
             verdict.cases,
         )
-    reached = swept(claim, at, companion, seed, held)
+    reached = sweep_order(claim, at, companion, seed, held)
     if reached is None:
         return open_(
             f"The bound of {companion.id} could not be compared with the shape.", verdict.cases
@@ -129,7 +129,7 @@ def supported(claim, at, budget, seed, check, notes):
             f"what is measured being any number, grows along {growth}"
         )
         return open_(f"Its shape does not follow from {companion.id}.", verdict.cases)
-    again = [swept(claim, at, companion, seed + more, [held]) for more in range(1, DRAWN)]
+    again = [sweep_order(claim, at, companion, seed + more, [held]) for more in range(1, DRAWN)]
     constants = [constant, *(found[0] for found in again if found)]
     if any(found is None or found[2] for found in again) or max(constants) > ALIKE * min(constants):
         return open_(
@@ -167,14 +167,14 @@ def supported(claim, at, budget, seed, check, notes):
     )
 
 
-def without(companion, dropped):
+def drop_from_companion(companion, dropped):
     """A companion that does not assume either what its order does not assume any more."""
     gone = [a.holds for a in dropped]
     kept = [a for a in (*companion.assumes, *companion.unstated) if a.holds not in gone]
     return companion.under(kept) if gone else companion
 
 
-def beyond(claim, companion):
+def extra_assumptions(claim, companion):
     """(what a companion assumes, in words, and its order does not, at which coefficients of the
     regime it is so)."""
     mine = {a.name for a in claim.assumptions if a.condition is not None}
@@ -184,20 +184,24 @@ def beyond(claim, companion):
         if a.condition is not None and a.name not in mine
     ]
     apart = [
-        r for r in parts(companion) if r not in parts(claim) and not r.free_symbols - known(claim)
+        r
+        for r in split_relations(companion)
+        if r not in split_relations(claim) and not r.free_symbols - mentioned_symbols(claim)
     ]
-    unmet = {held: unfollowed(claim, apart, held) for held in HELD}
+    unmet = {held: unimplied_relations(claim, apart, held) for held in HELD}
     least = min(map(len, unmet.values()))
     held = [held for held, relations in unmet.items() if len(relations) == least]
     return said + [plain(relation) for relation in unmet[held[0]]], held
 
 
-def unfollowed(claim, relations, held):
+def unimplied_relations(claim, relations, held):
     """Those of some relations that do not follow from a claim's own, the coefficients of its regime
     held: numbers that meet the claim's and break one were found, or nothing says that there are
     none."""
-    solved, rules = eliminated(parts(claim) + regime(claim, held), tied(claim), set())
-    rules += counted(solved)
+    solved, rules = eliminate_symbols(
+        split_relations(claim) + regime_equations(claim, held), constrained_symbols(claim), set()
+    )
+    rules += positive_counts(solved)
     if any(isinstance(rule, sympy.Eq) for rule in rules):
         return list(relations)
     ways = lambda r: (
@@ -211,7 +215,7 @@ def unfollowed(claim, relations, held):
     return [r for r in relations if not (isinstance(r, FOLLOWED) and all(map(met, ways(r))))]
 
 
-def parts(claim):
+def split_relations(claim):
     """A claim's relations, expanded, each conjunction as its parts."""
     relations = [claim.expand(a.relation) for a in claim.assumptions if a.relation is not None]
     return [
@@ -222,7 +226,7 @@ def parts(claim):
     ]
 
 
-def regime(claim, held=None):
+def regime_equations(claim, held=None):
     """Equations of a claim's regime: each symbol a coefficient, held at a number or not, times its
     shape."""
     coefficient = lambda n: (
@@ -238,21 +242,21 @@ def regime(claim, held=None):
     ]
 
 
-def known(claim):
+def mentioned_symbols(claim):
     """Symbols of which a claim speaks."""
-    return tied(claim).union(
+    return constrained_symbols(claim).union(
         *(claim.expand(e).free_symbols for left, _, shape in claim.lines for e in (left, shape))
     )
 
 
-def tied(claim):
+def constrained_symbols(claim):
     """Symbols of which a claim's own hypotheses and regime speak."""
     said = [a.relation for a in claim.assumptions if a.relation is not None]
     said += [e for theta in claim.regime for e in theta]
     return set().union(*(claim.expand(e).free_symbols for e in said))
 
 
-def eliminated(rules, first, last, never=frozenset()):
+def eliminate_symbols(rules, first, last, never=frozenset()):
     """([(symbol, its value)], what remains): equations solved, for symbols in `first` if they can
     be, `last` at best never, and coefficients of a regime, which stay as they are, only where
     nothing else can be; one whose factor may be 0 remains."""
@@ -270,11 +274,11 @@ def eliminated(rules, first, last, never=frozenset()):
             continue
         symbol, value, _ = found
         solved = [(s, v.xreplace({symbol: value})) for s, v in solved] + [(symbol, value)]
-        rules = [refutation.placed(rule, symbol, value) for rule in rules]
+        rules = [refutation.substitute(rule, symbol, value) for rule in rules]
     return solved, [rule for rule in rules if rule is not sympy.true] + left
 
 
-def counted(solved):
+def positive_counts(solved):
     """That counts which equations fix are at least 1: a shape that goes to 0 has no rounds, clients
     or steps of its order."""
     return [
@@ -285,15 +289,15 @@ def counted(solved):
     ]
 
 
-def swept(claim, at, companion, seed, coefficients=HELD):
+def sweep_order(claim, at, companion, seed, coefficients=HELD):
     """As `_swept`, which conditions that are no relations leave alone: readings of a claim that
     differ in these share it."""
     key = (
         claim.lines[at],
         claim.logs,
         claim.regime,
-        tuple(parts(claim)),
-        tuple(parts(companion)),
+        tuple(split_relations(claim)),
+        tuple(split_relations(companion)),
         tuple(companion.lines),
         seed,
         tuple(coefficients),
@@ -301,11 +305,11 @@ def swept(claim, at, companion, seed, coefficients=HELD):
     if key not in SWEPT:
         if len(SWEPT) > 100:
             SWEPT.clear()
-        SWEPT[key] = _swept(claim, at, companion, seed, coefficients)
+        SWEPT[key] = _sweep_order(claim, at, companion, seed, coefficients)
     return SWEPT[key]
 
 
-def _swept(claim, at, companion, seed, coefficients):
+def _sweep_order(claim, at, companion, seed, coefficients):
     """(supremum found of the companion's bound over the shape, the regime's coefficients, what it
     grows along)."""
     left, shape = claim.lines[at][0], families.whole_shape(claim, at)
@@ -318,23 +322,28 @@ def _swept(claim, at, companion, seed, coefficients):
         if rounds is None:
             return None
     # First the order's own equations, then the companion's, for what the order does not speak of.
-    mine = [*parts(claim), *regime(claim)]
-    solved, rules = eliminated(mine, tied(claim), families.mentioned(claim, at))
-    theirs = [r.xreplace(dict(solved)) for r in parts(companion) if r not in mine]
-    more, rules = eliminated(
-        [*rules, *theirs], set(), families.mentioned(claim, at), never=known(claim)
+    mine = [*split_relations(claim), *regime_equations(claim)]
+    solved, rules = eliminate_symbols(
+        mine, constrained_symbols(claim), families.mentioned_names(claim, at)
+    )
+    theirs = [r.xreplace(dict(solved)) for r in split_relations(companion) if r not in mine]
+    more, rules = eliminate_symbols(
+        [*rules, *theirs],
+        set(),
+        families.mentioned_names(claim, at),
+        never=mentioned_symbols(claim),
     )
     solved = [(s, v.xreplace(dict(more))) for s, v in solved] + more
     if any(rule is sympy.false or isinstance(rule, sympy.Eq) for rule in rules):
         return None
-    rules += counted(solved)
+    rules += positive_counts(solved)
     goal = sympy.Le(companion.expand(line[2]), claim.expand(shape), evaluate=False)
     hunt = refutation.Hunt(goal, rules, solved, seed)
-    shown = families.mentioned(claim, at)
+    shown = families.mentioned_names(claim, at)
     for held, others in [(c, other) for c in coefficients for other in {1.0: 0, c: 0}]:
         hunt.steps = (1.0, 1.0)
         try:
-            found = sweeps(hunt, shown, held, others, rounds)
+            found = sweep_shape(hunt, shown, held, others, rounds)
         except Undefined:
             return None
         if found:
@@ -359,10 +368,10 @@ def solved_for(claim, at, companion):
     unit = next((e.unit for e in theirs.values() if e.symbol == companion.lines[0][0]), None)
     errors = [
         claim.symbols[n].symbol
-        for n in sorted(families.mentioned(claim, at))
+        for n in sorted(families.mentioned_names(claim, at))
         if n in claim.parameters and claim.symbols[n].unit == unit and n not in companion.parameters
     ]
-    shown = families.mentioned(claim, at)
+    shown = families.mentioned_names(claim, at)
     rounds = [
         s for s in sorted(bound.free_symbols, key=str) if s.is_integer and s.name not in shown
     ]

@@ -7,7 +7,7 @@ from dataclasses import dataclass
 import sympy
 
 from fedtheory.conditions import Assumption
-from fedtheory.verdicts.mutants import opened
+from fedtheory.verdicts.mutants import expand_to_symbol
 
 
 @dataclass(frozen=True)
@@ -24,7 +24,7 @@ class Part:
     sides: tuple = ()  # (smaller, larger) of a ceiling
 
 
-def parts(claim):
+def list_parts(claim):
     """The Parts of a claim's inequalities, each once."""
     found = {}
     for at, (_, sign, right) in enumerate(claim.lines):
@@ -35,11 +35,11 @@ def parts(claim):
                 if whole != claim.expand(right) and not whole.has(sympy.I, sympy.nan):
                     found.setdefault((at, whole), (kind, label, at, printed, make))
     for kind, label, at, printed, make in found.values():
-        yield Part(kind, label, at, printed, make, made(claim, at, label, make))
-    yield from ceilings(claim)
+        yield Part(kind, label, at, printed, make, make_variants(claim, at, label, make))
+    yield from ceiling_parts(claim)
 
 
-def made(claim, at, label, make):
+def make_variants(claim, at, label, make):
     """value -> the variant with that in the line."""
 
     def variant(value):
@@ -53,7 +53,7 @@ def made(claim, at, label, make):
 def of_right(claim, right):
     """(kind, name, value, value -> right side) of each number in a right side and in what it
     names."""
-    yield from numbers(claim, right, lambda expr: expr, "", right)
+    yield from number_parts(claim, right, lambda expr: expr, "", right)
     mentioned, queue = [], [right]
     while queue:
         for symbol in sorted(queue.pop().free_symbols, key=lambda s: s.name):
@@ -61,39 +61,41 @@ def of_right(claim, right):
                 mentioned.append(symbol)
                 queue.append(claim.definitions[symbol])
     for symbol in mentioned:
-        put = lambda expr, symbol=symbol: opened(right, {**claim.definitions, symbol: expr}, symbol)
-        yield from numbers(claim, claim.definitions[symbol], put, f", in {symbol.name}", None)
+        put = lambda expr, symbol=symbol: expand_to_symbol(
+            right, {**claim.definitions, symbol: expr}, symbol
+        )
+        yield from number_parts(claim, claim.definitions[symbol], put, f", in {symbol.name}", None)
 
 
-def numbers(claim, expr, put, where, whole):
+def number_parts(claim, expr, put, where, whole):
     """Those of an expression; `put` makes the right side of what stands in its place. A sum with a
     number, as 1 + gamma, is no sum of terms, and what divides has none."""
     if not isinstance(expr, sympy.Basic) or expr.is_Atom or expr.is_Piecewise:
         return
     terms = expr.is_Add and not any(part.is_Number for part in expr.args)
     if expr is whole and not expr.is_Add:
-        yield from scaled(claim, expr, put, where)
-        yield from powers(claim, expr, put, where)
+        yield from scale_term(claim, expr, put, where)
+        yield from exponent_parts(claim, expr, put, where)
     for n, part in enumerate(expr.args):
         inside = lambda e, n=n: put(expr.func(*expr.args[:n], e, *expr.args[n + 1 :]))
         constant = part.is_Mul and abs(part.as_coeff_Mul()[0]) != 1
         if part.is_Number or expr.is_Pow and n == 1:
             continue
-        if constant and not expr.is_Mul or terms and not losses(claim, part):
-            yield from scaled(claim, part, inside, where)
+        if constant and not expr.is_Mul or terms and not is_of_losses(claim, part):
+            yield from scale_term(claim, part, inside, where)
         if terms:
-            yield from powers(claim, part, inside, where)
+            yield from exponent_parts(claim, part, inside, where)
         if not (part.is_Pow and part.exp.is_negative):
-            yield from numbers(claim, part, inside, where, None)
+            yield from number_parts(claim, part, inside, where, None)
 
 
-def losses(claim, term):
+def is_of_losses(claim, term):
     """Whether a term is a loss or an inner product, of which only differences mean anything."""
     names = {s.name for s in term.free_symbols}
     return any(entry.domain == "real" and n in names for n, entry in claim.quantities.items())
 
 
-def scaled(claim, term, put, where):
+def scale_term(claim, term, put, where):
     """A term as its constant, or, where that is 1, as a share of it."""
     constant, rest = term.as_coeff_Mul()
     size, sign = abs(constant), sympy.sign(constant)
@@ -105,7 +107,7 @@ def scaled(claim, term, put, where):
         yield "constant", f"{size} in {words}", size, make
 
 
-def powers(claim, expr, put, where):
+def exponent_parts(claim, expr, put, where):
     """Exponents of counts in a product."""
     factors = sympy.Mul.make_args(expr) if expr.is_Mul or expr.is_Pow else ()
     for n, factor in enumerate(factors):
@@ -123,7 +125,7 @@ def powers(claim, expr, put, where):
             )
 
 
-def ceilings(claim):
+def ceiling_parts(claim):
     """How much further a hypothesis between numbers could reach, in multiples of its smaller
     side."""
     own = [*claim.assumes, *claim.unstated]

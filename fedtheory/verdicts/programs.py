@@ -16,7 +16,7 @@ import sympy
 from fedtheory.conditions import CONVEX, EXACT_GRADIENTS, STRONGLY_CONVEX, Along
 from fedtheory.errors import FedtheoryError
 from fedtheory.proofs import equations
-from fedtheory.proofs.meaning import meant
+from fedtheory.proofs.meaning import meanings_of
 from fedtheory.settings import methods
 from fedtheory.symbols.run import TABLE
 
@@ -50,7 +50,7 @@ class Question(NamedTuple):
     least: bool  # of all points, not of the last one
 
 
-def asked(claim, at):
+def parse_question(claim, at):
     """(Question, number) where a line says: measure <= number times start, in units in which L is 1;
     None where it says anything else."""
     left, sign, right = claim.lines[at]
@@ -59,12 +59,12 @@ def asked(claim, at):
     small, large = map(claim.expand, (left, right) if sign == "<=" else (right, left))
     measures = [one_of(claim, side) for side in (small, large)]
     units = [claim.table[name].symbol for name in claim.table.certified({"L"})]
-    along = [m for _, m in meant(claim, Along) if m.constant == "L" and not m.within]
+    along = [m for _, m in meanings_of(claim, Along) if m.constant == "L" and not m.within]
     words = {meaning.kind for meaning in along}
     if None in measures or len(units) != 1 or not words & {"flatter", "curved"}:
         return None
-    known, (after, before) = fixed(claim), measures
-    question = questioned(claim, after, before, words, units[0], known)
+    known, (after, before) = solve_fixed(claim), measures
+    question = build_question(claim, after, before, words, units[0], known)
     if question is None:
         return None
     factor = sympy.cancel(small.xreplace(known) / after.symbol)
@@ -87,7 +87,7 @@ def one_of(claim, side):
     return None if absolute or measure.average not in ("", "E") else found[0]
 
 
-def fixed(claim):
+def solve_fixed(claim):
     """{symbol: its value, which may have L in it} for what equations among the hypotheses fix, with
     nothing divided by that may be 0."""
     known, relations = {}, [a.relation for a in claim.assumptions if a.relation is not None]
@@ -103,7 +103,7 @@ def fixed(claim):
     return known
 
 
-def questioned(claim, after, before, words, L, known):
+def build_question(claim, after, before, words, L, known):
     """The Question of two measures; None where no program speaks of them."""
     (measure, losses), (start, same) = (METRICS[e.measure.metric] for e in (after, before))
     rounds = rounds_of(claim, after.measure.at, before.measure.at, known)
@@ -113,7 +113,7 @@ def questioned(claim, after, before, words, L, known):
         step = sympy.cancel(known.get(eta, eta) * L).xreplace(known)
     minimiser = "sq_distance" in (measure, start)
     point = not rounds and not minimiser  # a single one: curvature from below joins nothing
-    low = sympy.Integer(-1) if point else curvature(claim, words, L, known)
+    low = sympy.Integer(-1) if point else least_curvature(claim, words, L, known)
     if losses != same or rounds is None or low is None or not (step.is_Rational and step > 0):
         return None
     below = any(a.condition and a.condition.name == "bounded_below" for a in claim.assumptions)
@@ -144,7 +144,7 @@ def rounds_of(claim, after, before, known):
     return int(rounds) if rounds is not None and rounds.is_Integer and 1 <= rounds <= MOST else None
 
 
-def curvature(claim, words, L, known):
+def least_curvature(claim, words, L, known):
     """The least curvature that the hypotheses leave to losses of smoothness 1; None: any."""
     held = {a.condition.holds for a in claim.assumptions if a.condition is not None}
     if STRONGLY_CONVEX.holds in held and "mu" in claim.table:
@@ -158,7 +158,7 @@ def curvature(claim, words, L, known):
 
 
 @lru_cache(maxsize=64)
-def solved(question):
+def solve_question(question):
     """(bound, its document) of a Question, both in fractions; None where nothing proves one."""
     from fedtheory.worstcase import program
 
@@ -173,21 +173,21 @@ def solved(question):
     try:
         method = program.gradient_descent(str(question.step))
         if question.losses > 1:  # at a point alone
-            method = still
+            method = stay_at_start
         found = program.worst_case(method, question.rounds, **about)
     except (FedtheoryError, ModuleNotFoundError):  # no bound, or no solver
         return None
     return found.bound, json.dumps(found.certificate)
 
 
-def still(x, gradient):
+def stay_at_start(x, gradient):
     """A method that asks of its start alone."""
     while True:
         yield x
 
 
-def proof(claim, at):
+def prove_worst_case(claim, at):
     """The document of a worst case that is no larger than a line says; None where there is none."""
-    found = asked(claim, at)
-    best = solved(found[0]) if found else None
+    found = parse_question(claim, at)
+    best = solve_question(found[0]) if found else None
     return json.loads(best[1]) if best and best[0] <= found[1] else None

@@ -15,25 +15,25 @@ CHECKER = "fedtheory.verdicts.checking"
 MADE = "fedtheory.settings.general.run_methods"  # makes settings of methods that no file runs
 
 
-def asked(claim):
+def claims_asked(claim):
     """A claim, and the explicit companion from which it would follow, each as it is meant and as
     it is printed."""
     both = [claim, *([discover.claim(claim.explicit)] if claim.explicit else [])]
     return [r for each in both for r in dict.fromkeys((each, each.as_printed))]
 
 
-def decides(claim):
+def deciding_inputs(claim):
     """What bears on a verdict beside the claim's record, as plain data."""
-    fits, records, modules = found(claim)
-    own = [function for r in records if module_of(r) is None for function in written(r)]
+    fits, records, modules = find_dependencies(claim)
+    own = [function for r in records if module_of(r) is None for function in user_functions(r)]
     return [
         fits,
-        sources.digest(modules, walked=False),
-        [sources.of(function) for function in (*functions(claim), *own)],
+        sources.digest_of_reach(modules, walked=False),
+        [sources.digest_of_thing(function) for function in (*claim_functions(claim), *own)],
     ]
 
 
-def functions(claim):
+def claim_functions(claim):
     """Functions that a claim's record holds: its conditions, and both sides of a structure."""
     several = [claim.compute, *(one for same in claim.same for one in (same.one, same.other))]
     asked = [a.condition for a in claim.assumptions if a.condition]
@@ -42,7 +42,7 @@ def functions(claim):
     return [one for one in (*several, *held) if callable(one)]
 
 
-def found(claim):
+def find_dependencies(claim):
     """(names of the settings that fit and of the conditions that bear, the records of methods,
     modules of this library that decide)."""
     try:
@@ -54,7 +54,9 @@ def found(claim):
         records = [discover.algorithm(name) for name in sorted(named)]
     except InvalidInput as refused:  # as the check itself will be
         return str(refused), [], {CHECKER}
-    ours = [home(setting) for setting in settings if not setting.source or is_made(setting)]
+    ours = [
+        setting_module(setting) for setting in settings if not setting.source or is_made(setting)
+    ]
     return fits, records, {CHECKER, *ours, *filter(None, map(module_of, records))}
 
 
@@ -63,7 +65,7 @@ def is_made(setting):
     return all(known is not setting for known, _ in homes())
 
 
-def home(setting):
+def setting_module(setting):
     """The module of a setting."""
     return next((module for known, module in homes() if known is setting), MADE)
 
@@ -71,11 +73,11 @@ def home(setting):
 def module_of(record):
     """The module of a method of this library; None for a user's own."""
     name = f"fedtheory.algorithms.{record.name}"
-    found = sources.file(name) and getattr(import_module(name), "ALGORITHM", None)
+    found = sources.source_file(name) and getattr(import_module(name), "ALGORITHM", None)
     return name if found is record else None
 
 
-def written(record):
+def user_functions(record):
     """Functions of a user's method."""
     parts = (jit.python(getattr(record, field.name)) for field in fields(record))
     return [part for part in parts if callable(part)]

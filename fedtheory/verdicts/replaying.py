@@ -17,12 +17,12 @@ from fedtheory.certificates import (
     documents,
 )
 from fedtheory.certificates.check_proof import WORK, Refused, Ring, require
-from fedtheory.certificates.documents import EXISTENCE, having, refusing
+from fedtheory.certificates.documents import EXISTENCE, check_entries, refuse_malformed
 from fedtheory.errors import InvalidInput, NotExact, refuse, show
 from fedtheory.names import RULE, well_formed
 from fedtheory.proofs import algebra
 from fedtheory.search import counterexample, families
-from fedtheory.search.counterexample import lookalike, recorded
+from fedtheory.search.counterexample import find_recorded_claim, lookalike
 from fedtheory.search.target import Target
 from fedtheory.settings import by_name, fitting
 from fedtheory.textbook import facts
@@ -48,57 +48,59 @@ def replay(document):
     """
     if not isinstance(document, dict):
         refuse("certificate", "must be the JSON document of a verdict", type(document).__name__)
-    document = given(document)
+    document = plain_content(document)
     kind = document.get("format")
     if not isinstance(kind, str) or kind not in FORMATS:
         raise Refused(f"its format is none of {', '.join(FORMATS)}: {show(kind)}")
-    for name in named(document):
-        called(name)
+    for name in names_in_document(document):
+        check_name(name)
     return FORMATS[kind](document)
 
 
-@refusing
-def given(document):
-    return documents.plain(document)
+@refuse_malformed
+def plain_content(document):
+    return documents.plain_copy(document)
 
 
-def named(document):
+def names_in_document(document):
     """The claims that a document names, once each, those that it holds within too."""
-    parts = [document, document.get("denial"), *listed(document.get("members"))]
+    parts = [document, document.get("denial"), *join_names(document.get("members"))]
     names_ = [part["claim"] for part in parts if isinstance(part, dict) and "claim" in part]
     return [name for n, name in enumerate(names_) if name not in names_[:n]]
 
 
-def listed(value):
+def join_names(value):
     return value if isinstance(value, list) else []
 
 
-@refusing
-def called(name):
+@refuse_malformed
+def check_name(name):
     """Refused where a claim is named by what is no name, or can be taken for a recorded one."""
     require(well_formed(name), f"its claim {RULE}; got {show(name)}")
     other = lookalike(name)
     require(other is None, f"its claim {show(name)} can be taken for {other}, and is another")
 
 
-def violation(document):
+def replay_violation(document):
     """A counterexample."""
     found = check_instance.check(document)
-    return dict(found, rests_on=measured(document["setting"]), about=alike(document))
+    return dict(
+        found, rests_on=describe_measurement(document["setting"]), about=check_recorded(document)
+    )
 
 
-def measured(name):
+def describe_measurement(name):
     """What a counterexample in a setting rests on."""
     setting = by_name(name)
     whose = f", by {setting.source[0] or 'what no file holds'}" if setting.source else ""
     return f"exact arithmetic, and what the setting {name} measures: {setting.says}{whose}"
 
 
-@refusing
-def alike(document):
+@refuse_malformed
+def check_recorded(document):
     """RECORDED or OWN; Refused if a counterexample bears the name of a claim that is another
     here."""
-    claim = recorded(document["claim"])
+    claim = find_recorded_claim(document["claim"])
     if claim is None:
         return OWN
     wrong = counterexample.unlike_claim(document, claim)
@@ -109,16 +111,16 @@ def alike(document):
     return RECORDED
 
 
-def growth(document):
+def replay_growth(document):
     """A family."""
     found = check_family.check(document)
     setting = document["members"][0]["setting"]
-    return dict(found, rests_on=measured(setting), about=alike_order(document))
+    return dict(found, rests_on=describe_measurement(setting), about=alike_order(document))
 
 
-@refusing
+@refuse_malformed
 def alike_order(document):
-    claim = recorded(document["claim"])
+    claim = find_recorded_claim(document["claim"])
     if claim is None:
         return OWN
     wrong = unlike_order(document, claim)
@@ -141,57 +143,57 @@ def unlike_order(document, claim):
     for name, mine in dict(cites=claim.cites, says=str(claim)).items():
         if document[name] != mine:
             return name
-    bounded = families.bounded(claim, line, None)
-    return counterexample.unlike(
+    bounded = families.bound_by_constant(claim, line, None)
+    return counterexample.first_difference(
         first, Target(bounded, setting, keep=families.hidden_symbols(claim))
     )
 
 
-def structure(document):
+def replay_structure(document):
     """Two ways to run, or cells of a table."""
     from fedtheory.verdicts import structure_document  # loads the compiler, which no other needs
 
-    found = structure_document.check(document)
-    return dict(found, about=RECORDED if recorded(found["claim"]) else OWN)
+    found = structure_document.check_structure(document)
+    return dict(found, about=RECORDED if find_recorded_claim(found["claim"]) else OWN)
 
 
-@refusing
+@refuse_malformed
 def worst_case(document):
     """A worst case of a first-order method, whose kernels are asked where it describes one."""
     least, bound = check_worst_case.check(document)
     entry, rests = document.get("method"), ALONE
     about = "of the recursion that is written there, which describes no method"
     if entry is not None:
-        described(document, entry)
+        check_method(document, entry)
         about, rests = f"of {entry['name']}", f"{ALONE}, and {entry['name']} as it is here"
     measure, times = document["measure"]
     reached = (
-        "" if least is None else f"; an instance reaches {check_instance.approximately(least)}"
+        "" if least is None else f"; an instance reaches {check_instance.approximate_text(least)}"
     )
     said = (
         f"the worst case of the least {measure} at rounds {', '.join(map(str, times))} {about} is at most "
-        f"{check_instance.approximately(bound)}{reached}"
+        f"{check_instance.approximate_text(bound)}{reached}"
     )
     return dict(status="proved", says=said, bound=bound, least=least, rests_on=rests, about=OWN)
 
 
-def described(document, entry):
+def check_method(document, entry):
     """Refused unless a method that a document describes is what it takes it for."""
     try:
-        require_method(document, methods.described(entry))
+        require_method(document, methods.method_of_document(entry))
     except (InvalidInput, NotExact) as why:
         raise Refused(str(why)) from None
 
 
-@refusing
-def proofs(document):
+@refuse_malformed
+def replay_proofs(document):
     """Proofs of all lines of a claim; of one that is not recorded here, of the lines that it
     carries."""
-    having(document, "the document", "format", "claim", "lines")
+    check_entries(document, "the document", "format", "claim", "lines")
     name, lines = document["claim"], document["lines"]
     require(isinstance(name, str), "its claim is no text")
     require(isinstance(lines, list) and lines, "it proves no line")
-    claim, ring = recorded(name), Ring(WORK)
+    claim, ring = find_recorded_claim(name), Ring(WORK)
     found = [check_proof.check(line, ring) for line in lines]
     if claim is not None:
         require(
@@ -208,26 +210,26 @@ def proofs(document):
     return dict(status="proved", claim=name, lines=found, rests_on=ALONE, about=about)
 
 
-@refusing
-def proof(document):
+@refuse_malformed
+def replay_proof(document):
     """A proof by algebra."""
     return dict(status="proved", shows=check_proof.check(document), rests_on=ALONE, about=OWN)
 
 
-@refusing
-def graph(document):
+@refuse_malformed
+def replay_graph(document):
     """The steps of a proof: each document anew, of that line from these premises of the claims as
     they are recorded here."""
-    having(document, "the document", "format", "claim", "edges", "textbook")
-    steps, claim = document["edges"], recorded(document["claim"])
+    check_entries(document, "the document", "format", "claim", "edges", "textbook")
+    steps, claim = document["edges"], find_recorded_claim(document["claim"])
     require(isinstance(steps, list) and steps, "it proves no step")
     for step in steps:
-        having(step, "a step", "line", "premises", "proof", "hypotheses")
+        check_entries(step, "a step", "line", "premises", "proof", "hypotheses")
         for proof in (step["proof"], *step["hypotheses"]):
             check_proof.check(proof, Ring(WORK))
     require(len({step["line"] for step in steps}) == len(steps), "it proves a step twice")
-    lines = graphs.ordered(graphs.lines(claim)) if claim is not None else []
-    lines = {graphs.edges.label(one): one for one in lines}
+    lines = graphs.order_lines(graphs.claim_lines(claim)) if claim is not None else []
+    lines = {graphs.edges.premise_name(one): one for one in lines}
     for step in steps:
         about, *_ = [line_of(one) for one in (step["line"], *step["premises"])]
         if claim is not None:
@@ -235,7 +237,7 @@ def graph(document):
             about = lines[step["line"]]
         if about is not None:  # the line of a recorded claim, whatever the document is about
             alike_step(step, *about)
-    textbook(document["textbook"], {one for step in steps for one in step["premises"]})
+    replay_textbook(document["textbook"], {one for step in steps for one in step["premises"]})
     own = "" if claim is not None else ", under names that this document gives"
     return dict(
         status="follows",
@@ -251,12 +253,12 @@ def line_of(label):
     """(claim, place) of a line of a recorded claim that a step names; None of a textbook fact, or of a
     line of the document's own, whose name may be taken for no other."""
     require(isinstance(label, str), f"no line: {show(label)}")
-    if facts.known(label):
+    if facts.is_textbook_name(label):
         return None
     name, _, number = label.rpartition("/")
-    called(name)
-    if recorded(name) is not None:
-        return graphs.edges.named(label)
+    check_name(name)
+    if find_recorded_claim(name) is not None:
+        return graphs.edges.parse_line_name(label)
     require(PLACE.fullmatch(number), f"no line: {show(label)}")
     return None
 
@@ -276,10 +278,10 @@ def alike_step(step, claim, at):
     )
 
 
-def textbook(documents, used):
+def replay_textbook(documents, used):
     """The parts of textbook facts, each anew."""
     for name in sorted(used):
-        if not facts.known(name):
+        if not facts.is_textbook_name(name):
             continue
         require(isinstance(documents, dict) and name in documents, f"it does not prove {name}")
         leaf = facts.NAMES[name]
@@ -288,14 +290,14 @@ def textbook(documents, used):
         for document, part in zip(documents[name], parts):
             check_proof.check(document, Ring(WORK))
             asked = (part.shows, part.given, {})
-            require(graphs.edges.states(document, asked), f"it proves another {name}")
+            require(graphs.edges.states_implication(document, asked), f"it proves another {name}")
 
 
-def existence(document):
+def replay_existence(document):
     """An instance that a statement of existence speaks of, or the proof that there is none."""
     of_exists(document)
     denial, name = document["denial"], document["claim"]
-    claim = recorded(name)
+    claim = find_recorded_claim(name)
     found = FORMATS[denial["format"]](denial)
     if claim is not None:
         of_record(denial, claim)
@@ -310,9 +312,9 @@ def existence(document):
     )
 
 
-@refusing
+@refuse_malformed
 def of_exists(document):
-    having(document, "the document", "format", "claim", "denial")
+    check_entries(document, "the document", "format", "claim", "denial")
     name, denial = document["claim"], document["denial"]
     require(isinstance(name, str), "its claim is no text")
     require(isinstance(denial, dict), "it denies nothing")
@@ -322,7 +324,7 @@ def of_exists(document):
         require(denial.get("claim") == name + DENIED, "its instance speaks of another claim")
 
 
-@refusing
+@refuse_malformed
 def of_record(denial, claim):
     """Refused where a denial is not that of the claim as it is recorded here."""
     require(claim.denied is not None, f"{claim.id}, as it is recorded here, states no existence")
@@ -334,13 +336,13 @@ def of_record(denial, claim):
 
 
 FORMATS = {
-    EXISTENCE: existence,
-    check_instance.FORMAT: violation,
-    check_family.FORMAT: growth,
-    "fedtheory structure 1": structure,
+    EXISTENCE: replay_existence,
+    check_instance.FORMAT: replay_violation,
+    check_family.FORMAT: replay_growth,
+    "fedtheory structure 1": replay_structure,
     **dict.fromkeys(check_worst_case.FORMATS, worst_case),
-    "fedtheory proofs 1": proofs,
-    graphs.FORMAT: graph,
-    check_proof.FORMAT: proof,
-    check_proof.SCALAR_FORMAT: proof,
+    "fedtheory proofs 1": replay_proofs,
+    graphs.FORMAT: replay_graph,
+    check_proof.FORMAT: replay_proof,
+    check_proof.SCALAR_FORMAT: replay_proof,
 }

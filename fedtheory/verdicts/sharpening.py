@@ -12,12 +12,12 @@ from fractions import Fraction
 
 from fedtheory import arguments, discover, terminal
 from fedtheory.errors import InvalidInput, article, refuse
-from fedtheory.search.hunting import PER_SECOND, worth
+from fedtheory.search.hunting import PER_SECOND, budget_to_units
 from fedtheory.shown import Shown
 from fedtheory.verdicts.enough import Enough
 from fedtheory.verdicts.mutation import Pool
 from fedtheory.verdicts.needing import Ceiling, Less
-from fedtheory.verdicts.parts import parts
+from fedtheory.verdicts.parts import list_parts
 
 
 @dataclass(repr=False)
@@ -60,7 +60,7 @@ class Sharpened(Shown):
         """How much of it is needed, in words."""
         if self.why:
             return self.why
-        low, high = decimal(self.refuted), decimal(self.proved)
+        low, high = decimal_text(self.refuted), decimal_text(self.proved)
         if self.most:
             return self._at_most(low, high)
         if self.refuted is None:
@@ -71,12 +71,12 @@ class Sharpened(Shown):
         times = " times as far" if self.kind == "ceiling" else ""
         if self.refuted is None:
             return "nothing refutes more of it" if not times else "nothing refutes more"
-        return f"at most between {high or decimal(self.printed)} and {low}{times}"
+        return f"at most between {high or decimal_text(self.printed)} and {low}{times}"
 
     def _steps(self):
         if self.follows is None:
             return "; nothing proves how much is enough"
-        return f"; {decimal(self.follows)} follows from steps that hold by search"
+        return f"; {decimal_text(self.follows)} follows from steps that hold by search"
 
     def as_dict(self):
         text = lambda value: None if value is None else str(value)
@@ -131,20 +131,20 @@ def sharpen(claim, budget=60.0, seed=0, progress=None, only=lambda part: True):
     4 in 4 beta gap: needed between 3.99 and 4
 
     """
-    budget, seed = arguments.budget(budget), arguments.seed(seed)
+    budget, seed = arguments.check_budget(budget), arguments.check_seed(seed)
     claim = discover.claim(claim)
-    progress = terminal.followed(progress, f"parts of {claim.id}")
+    progress = terminal.progress_callback(progress, f"parts of {claim.id}")
     if not any(sign in ("<", "<=", ">", ">=") for _, sign, _ in claim.lines):
         raise InvalidInput(
             f"sharpen takes a claim with an inequality; {claim.id} is {article(claim.kind)}"
         )
     if not callable(only):
         refuse("only", "must be a function that picks parts", only)
-    made = list(filter(only, parts(claim)))
+    made = list(filter(only, list_parts(claim)))
     if not made:
         return Sharpening(claim.id)
     pool, enough, found = Pool(claim, budget, seed), Enough(claim, budget, seed), []
-    left = worth(budget) - pool.work / PER_SECOND
+    left = budget_to_units(budget) - pool.work / PER_SECOND
     for n, part in enumerate(made):
         share = max(0.0, left - enough.spent) / (len(made) - n)
         printed = Fraction(int(part.printed.p), int(part.printed.q))
@@ -159,5 +159,5 @@ def sharpen(claim, budget=60.0, seed=0, progress=None, only=lambda part: True):
     return Sharpening(claim.id, found)
 
 
-def decimal(value):
+def decimal_text(value):
     return None if value is None else f"{float(value):.6g}"

@@ -8,25 +8,25 @@ refute it where data that differ by more than rounding move either path by far l
 from dataclasses import dataclass, field
 from random import Random
 
-from fedtheory.search.coverage import ranges
+from fedtheory.search.coverage import describe_ranges
 from fedtheory.verdicts import ends
 from fedtheory.verdicts.equivalence import (
     ALIKE,
     APART,
-    apart,
-    difference,
-    drawn,
-    label,
-    plainer,
-    shortened,
+    draw_instance,
+    is_apart,
+    make_plainer,
+    path_difference,
+    shorten_rounds,
+    side_label,
 )
 from fedtheory.verdicts.structure_document import (
-    conditions,
-    counted,
-    misprints,
-    signed,
-    text,
-    written,
+    cell_inputs,
+    cell_text,
+    condition_words,
+    equivalence_data,
+    list_misprints,
+    sign_violation,
 )
 from fedtheory.verdicts.verdict import Verdict
 
@@ -34,14 +34,14 @@ ALONE = "No document of it stands alone: it compares with what a function of you
 CASES_A_SECOND, FEWEST, MOST = 4, 8, 100  # of budget; instances of each equivalence
 
 
-def decide(claim, budget, seed):
+def decide_structure(claim, budget, seed):
     """The Verdict on a claim that states equivalences or cells."""
     cells = [each for each in claim.cells() if each[2] is not None]
     differ = [each for each in cells if each[1] != each[2]]
     if differ:
-        return misprinted(claim, differ)
+        return refute_misprint(claim, differ)
     if len(cells) < len(claim.printed):
-        return said(
+        return structure_verdict(
             claim,
             "undecided",
             f"Of {len(claim.printed)} printed cells {len(cells)} were computed.",
@@ -49,18 +49,18 @@ def decide(claim, budget, seed):
         )
     number, found = min(MOST, max(FEWEST, int(CASES_A_SECOND * budget))), Compared()
     for which, same in enumerate(claim.same):
-        verdict = compared(claim, which, same, number, seed, found)
+        verdict = compare_equivalence(claim, which, same, number, seed, found)
         if verdict:
             return verdict
     if found.largest > ALIKE:
-        return said(
+        return structure_verdict(
             claim,
             "undecided",
             f"Points differ by up to {found.largest:.3g} of their largest "
             "coordinate, more than rounding explains and less than a difference.",
             cases=found.cases,
         )
-    return agreeing(claim, found)
+    return paths_agree(claim, found)
 
 
 @dataclass
@@ -79,65 +79,67 @@ class Compared:
             self.sizes.setdefault(name, set()).add(size)
 
 
-def said(claim, status, why, **more):
+def structure_verdict(claim, status, why, **more):
     return Verdict(claim.id, status, "structure", why, **more)
 
 
-def refuted(claim, why, certificate, **more):
+def refute_structure(claim, why, certificate, **more):
     notes = [] if certificate else [ALONE]
-    return said(claim, "violated", why, certificate=certificate, notes=notes, **more)
+    return structure_verdict(claim, "violated", why, certificate=certificate, notes=notes, **more)
 
 
-def misprinted(claim, differ):
+def refute_misprint(claim, differ):
     """The Verdict where cells are printed that are not those computed."""
     cell, printed, computed = differ[0]
-    return refuted(
+    return refute_structure(
         claim,
         f"{cell}: printed {printed}, computed {computed}.",
-        signed(claim, cells=misprints(claim), **counted(claim)),
+        sign_violation(claim, cells=list_misprints(claim), **cell_inputs(claim)),
         cases=len(claim.printed),
         confidence=1.0,
         witness={
-            cell: dict(printed=text(printed), computed=text(computed))
+            cell: dict(printed=cell_text(printed), computed=cell_text(computed))
             for cell, printed, computed in differ
         },
     )
 
 
-def compared(claim, which, same, number, seed, found):
+def compare_equivalence(claim, which, same, number, seed, found):
     """The Verdict on one equivalence if it is refuted, or if no problem meets its hypotheses; None
     where points agree on all that were drawn."""
     before = found.cases
     for n in range(number):
-        instance = drawn(claim, same, Random(f"{seed}/structure/{which}/{n}"), n)
+        instance = draw_instance(claim, same, Random(f"{seed}/structure/{which}/{n}"), n)
         if instance is None:
             continue
-        gap, _ = difference(same, instance)
-        parted = gap > APART and apart(same, instance)
+        gap, _ = path_difference(same, instance)
+        parted = gap > APART and is_apart(same, instance)
         found.add(instance, 0.0 if parted else gap)
         if parted:
-            return parting(claim, which, same, instance, found.cases)
+            return paths_part(claim, which, same, instance, found.cases)
     if found.cases == before:
-        return said(claim, "undecided", "No problem was drawn that meets its hypotheses.")
+        return structure_verdict(
+            claim, "undecided", "No problem was drawn that meets its hypotheses."
+        )
     return None
 
 
-def parting(claim, which, same, instance, cases):
+def paths_part(claim, which, same, instance, cases):
     """The Verdict where two ways to run give different points."""
-    gap, instance, paths = shortened(same, plainer(same, instance))
-    exact = ends.written(same, instance)
+    gap, instance, paths = shorten_rounds(same, make_plainer(same, instance))
+    exact = ends.document_points(same, instance)
     points = [[[repr(float(x)) for x in point] for point in path] for path in paths]
-    one, other = label(same.one), label(same.other)
-    return refuted(
+    one, other = side_label(same.one), side_label(same.other)
+    return refute_structure(
         claim,
         f"{one} and {other} differ by "
         f"{gap:.3g} of their largest coordinate after {instance['rounds']} rounds.",
-        signed(
+        sign_violation(
             claim,
             same=which,
-            equivalence=written(same),
+            equivalence=equivalence_data(same),
             instance=instance,
-            conditions=conditions(claim),
+            conditions=condition_words(claim),
             **(dict(points=exact) if exact else {}),
         ),
         cases=cases,
@@ -145,17 +147,19 @@ def parting(claim, which, same, instance, cases):
     )
 
 
-def agreeing(claim, found):
+def paths_agree(claim, found):
     """The Verdict where nothing differs."""
     why = (
         f"{len(claim.printed)} printed cells are those computed"
         if claim.printed
         else f"points agree to {ALIKE:g} of their largest coordinate on {found.cases} drawn problems"
     )
-    runs = f"{found.cases} drawn problems, quadratic, run both ways ({ranges(found.sizes)})"
+    runs = (
+        f"{found.cases} drawn problems, quadratic, run both ways ({describe_ranges(found.sizes)})"
+    )
     searched = [runs] * bool(found.cases)
     searched += [f"all {len(claim.printed)} printed cells"] * bool(claim.printed)
-    return said(
+    return structure_verdict(
         claim,
         "holds",
         why[0].upper() + why[1:] + ".",

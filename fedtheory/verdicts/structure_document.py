@@ -8,85 +8,100 @@ from types import SimpleNamespace
 
 from fedtheory import discover
 from fedtheory.certificates.check_proof import require
-from fedtheory.certificates.documents import digest, fraction, having, plain, refusing, sealed
+from fedtheory.certificates.documents import (
+    check_entries,
+    check_sealed,
+    digest_of,
+    parse_fraction,
+    plain_copy,
+    refuse_malformed,
+)
 from fedtheory.certificates.schemas import TWO_RUNS
 from fedtheory.claim import Same
 from fedtheory.conditions import ALL
 from fedtheory.errors import InvalidInput, refuse, show
 from fedtheory.schema import fault
-from fedtheory.search.counterexample import recorded, title
+from fedtheory.search.counterexample import document_title, find_recorded_claim
 from fedtheory.verdicts import ends
-from fedtheory.verdicts.equivalence import apart, difference, free, label, problem_of
+from fedtheory.verdicts.equivalence import (
+    free_fields,
+    is_apart,
+    path_difference,
+    problem_of,
+    side_label,
+)
 
 FORMAT = "fedtheory structure 1"
 MOST_OF = dict(rounds=50, clients=16, d=8, integer=100)  # what a document may ask to be run
 
 
-def text(cell):
+def cell_text(cell):
     return (
         cell
         if isinstance(cell, (bool, int, str)) or cell is None
-        else [text(part) for part in cell]
+        else [cell_text(part) for part in cell]
         if isinstance(cell, (tuple, list))
         else str(cell)
     )
 
 
-def signed(claim, **content):
+def sign_violation(claim, **content):
     """The document of a violation; None where what is compared is a function that no record here
     holds."""
-    own = title(claim) != claim.id or recorded(claim.id) is None
-    if own and not carried(claim, **content):
+    own = document_title(claim) != claim.id or find_recorded_claim(claim.id) is None
+    if own and not stands_alone(claim, **content):
         return None
-    written = dict(format=FORMAT, claim=title(claim), says=claim.says, **content)
-    written["digest"] = digest(written)
+    written = dict(format=FORMAT, claim=document_title(claim), says=claim.says, **content)
+    written["digest"] = digest_of(written)
     return written
 
 
-def carried(claim, equivalence=None, **content):
+def stands_alone(claim, equivalence=None, **content):
     """Whether a document by itself says all that a rerun of a claim of the user's own needs."""
     try:
         return (
             equivalence is not None
             and "function" not in equivalence
-            and bool(read(equivalence))
-            and all(predicate(*each) for each in conditions(claim).items())
+            and bool(read_equivalence(equivalence))
+            and all(find_condition(*each) for each in condition_words(claim).items())
         )
     except (InvalidInput, ValueError):
         return False
 
 
-def misprints(claim):
+def list_misprints(claim):
     return [
-        [cell, text(printed), text(value)]
+        [cell, cell_text(printed), cell_text(value)]
         for cell, printed, value in claim.cells()
         if value is not None and printed != value
     ]
 
 
-def counted(claim):
+def cell_inputs(claim):
     """What the cells of a claim are computed from, as plain data."""
     cells = claim.statement
-    found = dict(given=plain(dict(cells.given))) if cells.given else {}
+    found = dict(given=plain_copy(dict(cells.given))) if cells.given else {}
     if cells.ranges:
         found.update(
-            ranges=plain(dict(cells.ranges)),
-            fixing=[[cell, text(cells.printed[cell])] for cell in cells.fixing],
+            ranges=plain_copy(dict(cells.ranges)),
+            fixing=[[cell, cell_text(cells.printed[cell])] for cell in cells.fixing],
         )
     return found
 
 
-def conditions(claim):
+def condition_words(claim):
     return {a.name: a.condition.says for a in claim.assumptions if a.condition is not None}
 
 
-def written(same):
+def equivalence_data(same):
     """An equivalence as plain data."""
     other = (
-        dict(function=label(same.other)) if callable(same.other) else dict(other=label(same.other))
+        dict(function=side_label(same.other))
+        if callable(same.other)
+        else dict(other=side_label(same.other))
     )
     return dict(
-        one=label(same.one),
+        one=side_label(same.one),
         fixed=dict(same.fixed),
         **other,
         other_fixed=dict(same.other_fixed),
@@ -95,10 +110,12 @@ def written(same):
     )
 
 
-def read(said):
+def read_equivalence(said):
     """The equivalence of a document: methods that are found here by name, and fields that they
     have."""
-    having(said, "the equivalence", "one", "fixed", "other", "other_fixed", "shared", "clients")
+    check_entries(
+        said, "the equivalence", "one", "fixed", "other", "other_fixed", "shared", "clients"
+    )
     for name, fixed in ((said["one"], said["fixed"]), (said["other"], said["other_fixed"])):
         require(isinstance(name, str) and isinstance(fixed, dict), "no method")
         fields = discover.algorithm(name).hyper
@@ -126,7 +143,7 @@ def read(said):
     )
 
 
-def predicate(name, says):
+def find_condition(name, says):
     """The condition of a name and these words, of those that are recorded here."""
     known = [
         *ALL.values(),
@@ -138,11 +155,11 @@ def predicate(name, says):
     return found
 
 
-@refusing
-def check(document):
+@refuse_malformed
+def check_structure(document):
     """Refused unless a rerun shows again what the document says."""
     cells = "cells" in document
-    sealed(
+    check_sealed(
         document,
         FORMAT,
         "claim",
@@ -150,7 +167,7 @@ def check(document):
         *(["cells"] if cells else ["same", "equivalence", "instance", "conditions"]),
         perhaps=("given", "ranges", "fixing") if cells else ("points",),
     )
-    claim = recorded(document["claim"])
+    claim = find_recorded_claim(document["claim"])
     require(
         isinstance(document["claim"], str) and isinstance(document["says"], str),
         "its words are no texts",
@@ -162,14 +179,14 @@ def check(document):
     if cells:
         require(claim is not None, "cells that are computed by no claim recorded here show nothing")
         for cell in document["cells"]:
-            require(cell in misprints(claim), f"{show(cell)}: it does not differ so")
+            require(cell in list_misprints(claim), f"{show(cell)}: it does not differ so")
         require(
-            document["cells"] and document["cells"] == misprints(claim),
+            document["cells"] and document["cells"] == list_misprints(claim),
             "these are not the cells that differ",
         )
         require(
             {name: document[name] for name in document.keys() & {"given", "ranges", "fixing"}}
-            in ({}, counted(claim)),
+            in ({}, cell_inputs(claim)),
             "its cells are not computed from what the record has",
         )
         return dict(
@@ -185,28 +202,30 @@ def check(document):
             type(which) is int and 0 <= which < len(claim.same), "the claim has no such equivalence"
         )
         require(
-            said == written(claim.same[which]),
+            said == equivalence_data(claim.same[which]),
             "its equivalence is not that of the claim as it is recorded here",
         )
         require(
-            document["conditions"] == conditions(claim),
+            document["conditions"] == condition_words(claim),
             "its conditions are not those of the claim as it is recorded here",
         )
-    same = claim.same[which] if claim is not None else read(said)
-    moderate(same, instance)
+    same = claim.same[which] if claim is not None else read_equivalence(said)
+    check_moderate(same, instance)
     setup = SimpleNamespace(
         cohort="full" if instance["S"] == len(instance["b"]) - 1 else "without", partial=False
     )
     require(
-        not callable(same.other) or setup.cohort == "full" and fraction(instance["sigma"]) == 0,
+        not callable(same.other)
+        or setup.cohort == "full"
+        and parse_fraction(instance["sigma"]) == 0,
         "a plain function speaks of full participation without noise",
     )
     for name, says in document["conditions"].items():
-        require(predicate(name, says)(problem_of(instance), setup), f"does not meet: {says}")
-    require(apart(same, instance), "both ways give the same points, as far as floats tell")
-    gap, paths = difference(same, instance)
+        require(find_condition(name, says)(problem_of(instance), setup), f"does not meet: {says}")
+    require(is_apart(same, instance), "both ways give the same points, as far as floats tell")
+    gap, paths = path_difference(same, instance)
     require(
-        "points" not in document or document["points"] == ends.written(same, instance),
+        "points" not in document or document["points"] == ends.document_points(same, instance),
         "its points are not where both ways end",
     )
     return dict(
@@ -220,22 +239,22 @@ def check(document):
     )
 
 
-def moderate(same, instance):
+def check_moderate(same, instance):
     """Refused unless an instance is one of this equivalence, and of a size that is quickly run."""
-    why = fault(TWO_RUNS, instance, fraction)
+    why = fault(TWO_RUNS, instance, parse_fraction)
     require(why is None, f"it is no instance of two runs: {why}")
     N, d = len(instance["b"]) - 1, len(instance["x"])
     for name, most in (("rounds", MOST_OF["rounds"]), ("seed", 10**9)):
         require(instance[name] <= most, f"{name} is out of range")
     require(N <= MOST_OF["clients"] and d <= MOST_OF["d"], "its problem is too large")
     require(not same.clients or N == same.clients, "its clients are not those of the claim")
-    fields = free(same)
+    fields = free_fields(same)
     require(
         instance["hyper"].keys() == fields.keys(), "its hyper-parameters are not those of the claim"
     )
     require(
         all(
-            not fields[name].integer or abs(fraction(v)) <= MOST_OF["integer"]
+            not fields[name].integer or abs(parse_fraction(v)) <= MOST_OF["integer"]
             for name, v in instance["hyper"].items()
         ),
         "a hyper-parameter is out of range",

@@ -18,7 +18,7 @@ ENOUGH = 30  # admitted draws from which a share means something
 MOVES = 25  # random steps of a draw towards what is admitted
 
 
-def vacuity(claim, seed=0, budget=10.0):
+def decide_vacuity(claim, seed=0, budget=10.0):
     """("vacuous" or None, why, notes, the document of its proof) of a claim; `budget` is in
     seconds, as for a check."""
     seconds = min(SECONDS, 0.1 * budget)
@@ -26,7 +26,7 @@ def vacuity(claim, seed=0, budget=10.0):
     if any(claim.expand(r) == sympy.false for r in relations):
         return "vacuous", "One of its hypotheses is false at any numbers.", [], None
     if any(r.free_symbols for r in relations) and (
-        proof := proved(ABSURD, relations, claim.definitions, seconds)
+        proof := prove_goal(ABSURD, relations, claim.definitions, seconds)
     ):
         return (
             "vacuous",
@@ -35,14 +35,14 @@ def vacuity(claim, seed=0, budget=10.0):
             proof.certificate,
         )
     notes = []
-    conditions, proof = contradiction(claim, relations, seconds)
+    conditions, proof = find_contradiction(claim, relations, seconds)
     if proof:
         said = f"on all of R^d no loss meets all of: {'; '.join(conditions)}"
-        saved = [a.condition.says for a, _ in meaning.meant(claim, Confined)]
+        saved = [a.condition.says for a, _ in meaning.meanings_of(claim, Confined)]
         if not saved:
             return "vacuous", said[0].upper() + said[1:] + ".", [], proof.certificate
         notes.append(f"{said}. It speaks of something only because {saved[0]}")
-    proof = granted(claim, relations, seconds) if claim.left_open else None
+    proof = prove_trivial_constant(claim, relations, seconds) if claim.left_open else None
     if proof:
         return (
             "vacuous",
@@ -54,14 +54,14 @@ def vacuity(claim, seed=0, budget=10.0):
             proof.certificate,
         )
     for n in range(len(claim.lines)):
-        proof, found = exceeded(claim, n, relations, 0.3 * seconds, seed)
+        proof, found = prove_trivial_bound(claim, n, relations, 0.3 * seconds, seed)
         if proof and len(claim.lines) == 1:
             return "vacuous", found[0], notes, proof.certificate
         notes += found
-    return None, "", notes + negative(claim, relations, seed), None
+    return None, "", notes + sign_notes(claim, relations, seed), None
 
 
-def proved(goal, relations, definitions, seconds):
+def prove_goal(goal, relations, definitions, seconds):
     """A Proof, or None; where a denominator's sign is unknown there is none."""
     try:
         return algebra.prove(
@@ -71,7 +71,7 @@ def proved(goal, relations, definitions, seconds):
         return None
 
 
-def contradiction(claim, relations, seconds):
+def find_contradiction(claim, relations, seconds):
     """(what the conditions say that exclude each other along a line, the Proof), or ((), None)."""
     said, limits = meaning.along(claim)
     for goal in [*limits, ABSURD]:
@@ -80,7 +80,7 @@ def contradiction(claim, relations, seconds):
             r for r in relations if r.free_symbols <= about(said)
         ]  # numbers may have their part in it
         shown = lambda pairs: (
-            proved(goal, [r for r, _ in pairs] + between, {}, seconds) if pairs else None
+            prove_goal(goal, [r for r, _ in pairs] + between, {}, seconds) if pairs else None
         )
         needed, proof = said, shown(said)
         if not proof:
@@ -92,7 +92,7 @@ def contradiction(claim, relations, seconds):
     return (), None
 
 
-def granted(claim, relations, seconds):
+def prove_trivial_constant(claim, relations, seconds):
     """The Proof that a line holds at one value, chosen after the instance, of a constant that the
     text leaves open: what is measured over the constant's own factor. None where there is none, or
     where there are other lines."""
@@ -115,7 +115,7 @@ def granted(claim, relations, seconds):
             and factor.is_positive
             and not claim.expand(small).has(entry.symbol)
         ):
-            return proved(
+            return prove_goal(
                 sympy.Le(small, large.xreplace({entry.symbol: small / factor}), evaluate=False),
                 relations,
                 claim.definitions,
@@ -124,7 +124,7 @@ def granted(claim, relations, seconds):
     return None
 
 
-def exceeded(claim, at, relations, seconds, seed):
+def prove_trivial_bound(claim, at, relations, seconds, seed):
     """(Proof that a line's bound is no better than what is trivially true, or None; [what there is
     to say]).
 
@@ -155,12 +155,12 @@ def exceeded(claim, at, relations, seconds, seed):
         ]
     for value, why in known:
         goal = sympy.Ge(right, value, evaluate=False)
-        proof = proved(goal, relations, claim.definitions, seconds)
+        proof = prove_goal(goal, relations, claim.definitions, seconds)
         if proof and value.is_nonnegative:
             return proof, [
                 f"Its bound exceeds what is trivially true over the whole admitted range: {why}."
             ]
-        found = region(claim, sympy.Le(right, value, evaluate=False), relations, seed)
+        found = useless_region(claim, sympy.Le(right, value, evaluate=False), relations, seed)
         if found:
             share, drives = found
             return None, [
@@ -170,7 +170,7 @@ def exceeded(claim, at, relations, seconds, seed):
     return None, []
 
 
-def region(claim, useful, relations, seed):
+def useless_region(claim, useful, relations, seed):
     """(share of the admitted draws at which a bound is no `useful` one, what drives it), or
     None."""
     parts = [
@@ -211,13 +211,13 @@ def region(claim, useful, relations, seed):
     return share, found[1]
 
 
-def negative(claim, relations, seed):
+def sign_notes(claim, relations, seed):
     """Notes on derived symbols that multiply or divide something and change their sign inside the
     admitted range."""
     notes = []
     sides = [side for left, _, right in claim.lines for side in (left, right)]
     for symbol, value in claim.definitions.items():
-        if symbol.is_nonnegative or not any(factor(symbol, side) for side in sides):
+        if symbol.is_nonnegative or not any(is_factor(symbol, side) for side in sides):
             continue
         found = refutation.search(
             sympy.Ge(value, 0, evaluate=False), relations, dict(claim.definitions), seed
@@ -230,7 +230,7 @@ def negative(claim, relations, seed):
     return notes
 
 
-def factor(symbol, expr):
+def is_factor(symbol, expr):
     """Whether a symbol multiplies or divides something in an expression."""
     return any(
         symbol in e.free_symbols and (e.is_Mul or e.is_Pow and e.exp.is_negative)
@@ -238,4 +238,4 @@ def factor(symbol, expr):
     )
 
 
-__all__ = ["vacuity"]
+__all__ = ["decide_vacuity"]

@@ -3,11 +3,11 @@
 from dataclasses import dataclass, field
 from typing import NamedTuple
 
-from fedtheory.search.counterexample import title
-from fedtheory.shown import Shown, number
-from fedtheory.telling.mail import latex
-from fedtheory.telling.picture import picture
-from fedtheory.telling.words import told
+from fedtheory.search.counterexample import document_title
+from fedtheory.shown import Shown, number_text
+from fedtheory.telling.mail import counterexample_latex
+from fedtheory.telling.picture import draw_counterexample
+from fedtheory.telling.words import describe_counterexample
 from fedtheory.verdicts.graphs import Graph
 
 
@@ -88,19 +88,19 @@ class Verdict(Shown):
         return f"Verdict on {self.claim}"
 
     def facts(self):
-        story = "\n".join(told(self.certificate))
+        story = "\n".join(describe_counterexample(self.certificate))
         rest = dict(
             counterexample=story,
             as_printed=self.apart.removeprefix("As printed: "),
             searched=self.searched,
             notes="\n".join(self.notes),
         )
-        tight = {} if self.tightness is None else dict(tightness=number(self.tightness))
+        tight = {} if self.tightness is None else dict(tightness=number_text(self.tightness))
         first = dict(status=self.status, kind=self.kind, **tight, why=self.why)
         return first | {name.replace("_", " "): text for name, text in rest.items() if text}
 
     def _repr_html_(self):
-        return super()._repr_html_() + picture(self.certificate)
+        return super()._repr_html_() + draw_counterexample(self.certificate)
 
     def to_latex(self):
         """The counterexample of a violated claim in LaTeX, as for a mail to its author; "" of any
@@ -110,7 +110,7 @@ class Verdict(Shown):
         >>> print(ft.check("lamb.lemma1", budget=1).to_latex().splitlines()[-3])
         There $M = 1$, $\\alpha_r = 1$, $\\|\\overline{\\theta_r}-\\theta_{r,i}\\|^2 = 1$, $p = 1$, $\\phi_M = 1$, and the line reads
         """
-        return latex(self.certificate)
+        return counterexample_latex(self.certificate)
 
     @property
     def printed(self):
@@ -171,7 +171,7 @@ ORDER = (
 )  # the first that any line has, the statement has
 
 
-def across(found):
+def merge_settings(found):
     """The verdict on a line from those of searches in several settings: what one refutes or leaves
     open decides.
 
@@ -182,8 +182,8 @@ def across(found):
     doubtful = [v for v in found if v.status == "undecided" and v.witness is not None]
     holding = [v for v in found if v.status == "holds"]
     one = next(iter([*refuted, *doubtful, *holding, *found]))
-    cases, decided_on = sum(v.cases for v in found), several(v.decided_on for v in found)
-    searched = several(v.searched for v in found)
+    cases, decided_on = sum(v.cases for v in found), merge_words(v.decided_on for v in found)
+    searched = merge_words(v.searched for v in found)
     if one.status == "holds" and len(found) > 1:
         tight = max((v.tightness for v in holding if v.tightness is not None), default=None)
         best = next(v for v in holding if v.tightness is tight)
@@ -204,29 +204,29 @@ def across(found):
     return one
 
 
-def joined(claim, found):
+def merge_seeds(claim, found):
     """The verdict on a statement from those of searches by several seeds, none of which refutes it:
     line by line where it has several."""
     if len(found) == 1 or not all(v.searched or v.lines for v in found):
         return found[0]  # nothing in it depends on a seed
     seconds = sum(v.seconds for v in found)
     if not found[0].lines:
-        one = across(found)
+        one = merge_settings(found)
         one.seconds = seconds
         return one
     proved = lambda each: next((v for v in each if v.status == "proved"), None)
-    lines = [proved(each) or across(list(each)) for each in zip(*(v.lines for v in found))]
-    one = together(claim, lines, seconds)
+    lines = [proved(each) or merge_settings(list(each)) for each in zip(*(v.lines for v in found))]
+    one = merge_lines(claim, lines, seconds)
     one.notes = found[0].notes
     return one
 
 
-def several(words):
+def merge_words(words):
     """Words of several verdicts, each once."""
     return "; ".join(dict.fromkeys(each for each in words if each))
 
 
-def together(claim, lines, seconds):
+def merge_lines(claim, lines, seconds):
     """The verdict on a statement from those on its lines."""
     if len(lines) == 1:
         only = lines[0]
@@ -237,7 +237,7 @@ def together(claim, lines, seconds):
     proofs = [v.certificate for v in lines]
     certificate = worst.certificate
     if worst.status == "proved":
-        certificate = dict(format="fedtheory proofs 1", claim=title(claim), lines=proofs)
+        certificate = dict(format="fedtheory proofs 1", claim=document_title(claim), lines=proofs)
     number = lines.index(worst) + 1
     why = worst.why if worst.status == "proved" else f"Line {number}: {worst.why}"
     return Verdict(
@@ -253,6 +253,8 @@ def together(claim, lines, seconds):
         seconds,
         lines,
         [note for v in lines for note in v.notes],
-        worst.decided_on if worst.status == "violated" else several(v.decided_on for v in lines),
-        several(v.searched for v in lines),
+        worst.decided_on
+        if worst.status == "violated"
+        else merge_words(v.decided_on for v in lines),
+        merge_words(v.searched for v in lines),
     )

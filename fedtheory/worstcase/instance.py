@@ -61,7 +61,7 @@ class Huber:
         return g * (x - self.b) - g**2 / (2 * self.L) + self.a
 
 
-def of(certificate, thin=True):
+def instance_of(certificate, thin=True):
     """The Instance of a certificate; None where it has no Gram matrix.
 
     With `thin`, where it needs several dimensions, the one of least trace that reaches all but a
@@ -72,17 +72,17 @@ def of(certificate, thin=True):
     reading, given = Reading(certificate), certificate["instance"]
     number = lambda value: float(Fraction(value))
     gram = np.array([list(map(number, row)) for row in given["gram"]])
-    full = cast(reading, gram, list(map(number, given["values"])))
+    full = cast_to_line(reading, gram, list(map(number, given["values"])))
     if not thin or full.points.shape[1] <= 1:
         return full
     found = Program(reading, alike=False).smallest(
         Fraction(given["least"]) * (1 - Fraction(1, 10**6))
     )
-    thinner = cast(reading, np.array(found[0], float), found[1]) if found else full
+    thinner = cast_to_line(reading, np.array(found[0], float), found[1]) if found else full
     return min(thinner, full, key=lambda instance: instance.points.shape[1])
 
 
-def cast(reading, gram, values):
+def cast_to_line(reading, gram, values):
     size, axes = np.linalg.eigh(gram)
     large = size > SAME * size.max()
     where = dict(zip(reading.vectors(), axes[:, large] * np.sqrt(size[large])))
@@ -101,7 +101,7 @@ def cast(reading, gram, values):
     shapes = {}
     if large.sum() == 1:
         shapes = {
-            k: shape(
+            k: fit_shape(
                 *(np.array([np.ravel(sample[n])[0] for sample in of]) for n in range(3)),
                 *map(float, reading.functions[str(k)][:2]),
             )
@@ -122,7 +122,7 @@ def cast(reading, gram, values):
     )
 
 
-def shape(x, g, f, mu, L):
+def fit_shape(x, g, f, mu, L):
     """The quadratic or the Huber loss through samples on a line, or None."""
     near = lambda p, q: np.allclose(p, q, rtol=0, atol=10 * SAME * max(1e-300, np.abs(q).max()))
     candidates = []

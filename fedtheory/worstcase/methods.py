@@ -22,10 +22,10 @@ from fedtheory.algorithm import Algorithm
 from fedtheory.enclosure.arithmetic import Many, vector
 from fedtheory.errors import InvalidInput, refuse
 from fedtheory.exact.kernels import Kernels
-from fedtheory.exact.traces import Losses, Rounds, uniform
+from fedtheory.exact.traces import Losses, Rounds, uniform_cohorts
 
 
-def exact(argument, value):
+def exact_number(argument, value):
     """The fraction that a number is: 0.1 is 3602879701896397/36028797018963968, "1/10" is 1/10."""
     try:
         return Fraction(value.item() if hasattr(value, "item") else value)
@@ -46,7 +46,7 @@ class Textbook:
 
     def described(self):
         """Describe the method for a document: its name, clients and numbers."""
-        numbers = {name: str(exact(name, value)) for name, value in self.numbers.items()}
+        numbers = {name: str(exact_number(name, value)) for name, value in self.numbers.items()}
         return dict(name=self.name, clients=1, numbers=numbers)
 
 
@@ -94,7 +94,9 @@ class ByKernels:
     def numbers(self):
         """Numbers as fractions, counts and words: refused where the record does not take them."""
         words = {name for name, field in self.record.hyper.items() if field.choices}
-        found = {n: value if n in words else number(value) for n, value in self.given.items()}
+        found = {
+            n: value if n in words else method_number(value) for n, value in self.given.items()
+        }
         floats = {n: float(v) if isinstance(v, Fraction) else v for n, v in found.items()}
         resolved = self.record.resolve(floats, 1)
         if self.record.check is not None:
@@ -115,7 +117,7 @@ class ByKernels:
         p = (0, *[Fraction(1, self.N)] * self.N)
         seen = Losses(gradient, lambda i, k: [], p, len(x_0), layers)
         rounds = Rounds(self.record, seen, self.numbers)
-        law, state, t = uniform(self.N, self.N, rounds.steps), rounds.start(x_0), 0
+        law, state, t = uniform_cohorts(self.N, self.N, rounds.steps), rounds.start(x_0), 0
         while True:
             yield state.x
             rounds.at(t)  # methods may count rounds
@@ -126,15 +128,15 @@ class ByKernels:
         """Describe the method for a document: its name, clients and all of its numbers."""
         h = Kernels(self.record).hyper(self.numbers)._asdict()
         numbers = {
-            name: str(int(value) if isinstance(value, int) else exact(name, value))
+            name: str(int(value) if isinstance(value, int) else exact_number(name, value))
             for name, value in h.items()
         }
         return dict(name=self.record.name, clients=self.N, numbers=numbers)
 
 
-def of(record, N, **h):
+def kernel_method(record, N, **h):
     """A method of the library, or one's own record, by its kernels: a ByKernels."""
-    record = discover.adopted(discover.algorithm(record))
+    record = discover.adopt_method(discover.algorithm(record))
     if record.transform is not None:
         refuse(
             record.name,
@@ -144,7 +146,7 @@ def of(record, N, **h):
     return ByKernels(record, N, h)
 
 
-def described(entry):
+def method_of_document(entry):
     """The method that a document describes; InvalidInput where none here has that name and takes
     these numbers."""
     name, numbers = entry["name"], entry["numbers"]
@@ -163,42 +165,42 @@ def described(entry):
             given[key] = field.choices[int(value)]
         else:
             given[key] = int(value) if field is not None and field.integer else Fraction(value)
-    return of(record, entry["clients"], **given)
+    return kernel_method(record, entry["clients"], **given)
 
 
-def number(value):
-    return value if isinstance(value, int) else exact("a method's number", value)
+def method_number(value):
+    return value if isinstance(value, int) else exact_number("a method's number", value)
 
 
 def gradient_descent(eta):
-    return of("fedsgd", 1, eta=eta)
+    return kernel_method("fedsgd", 1, eta=eta)
 
 
 def fedavg(N, K, eta_l, eta_g=1):
-    return of("fedavg", N, K=K, eta_l=eta_l, eta_g=exact("eta_g", eta_g))
+    return kernel_method("fedavg", N, K=K, eta_l=eta_l, eta_g=exact_number("eta_g", eta_g))
 
 
 def fsl(N, K, K_0, eta_l, eta_0, gamma, eta_g=1):
     """FSL, algorithm 1: FedAvg, then K_0 steps of the server on f_0."""
-    return of(
+    return kernel_method(
         "fsl",
         N,
         K=K,
         K_0=K_0,
         eta_l=eta_l,
         eta_0=eta_0,
-        gamma=exact("gamma", gamma),
-        eta_g=exact("eta_g", eta_g),
+        gamma=exact_number("gamma", gamma),
+        eta_g=exact_number("eta_g", eta_g),
     )
 
 
 def one_way_gt(N, K, eta, eta_s=1):
     """Mixed FL, algorithm 2, with SGD on both sides: one gradient of f_0 at x_t joins every client
     step."""
-    return of("one_way_gt", N, K=K, eta=eta, eta_s=exact("eta_s", eta_s))
+    return kernel_method("one_way_gt", N, K=K, eta=eta, eta_s=exact_number("eta_s", eta_s))
 
 
 def scaffold(N, K, eta_l, eta_g=1):
     """SCAFFOLD with option II: a client's variate is its mean gradient of the round before, zero at
     first."""
-    return of("scaffold", N, K=K, eta_l=eta_l, eta_g=exact("eta_g", eta_g))
+    return kernel_method("scaffold", N, K=K, eta_l=eta_l, eta_g=exact_number("eta_g", eta_g))

@@ -36,27 +36,27 @@ from fedtheory.errors import refuse
 from fedtheory.exact.linear import Linear
 from fedtheory.worstcase import structure
 from fedtheory.worstcase.methods import (
-    exact,
+    exact_number,
     fedavg,
     fsl,
     gradient_descent,
+    kernel_method,
     momentum,
     nesterov,
-    of,
     one_way_gt,
     scaffold,
 )
 
 __all__ = [
     "worst_case",
-    "replay",
-    "statement",
+    "replay_worst_case",
+    "state_question",
     "fedavg",
     "fsl",
     "gradient_descent",
     "momentum",
     "nesterov",
-    "of",
+    "kernel_method",
     "one_way_gt",
     "scaffold",
     "Refused",
@@ -70,13 +70,13 @@ class Unknown(Linear):
     """A combination of x_0 (0) and answers (1, 2, ...), with exact coefficients."""
 
     __slots__ = ()
-    number = staticmethod(partial(exact, "a method's number"))
+    number = staticmethod(partial(exact_number, "a method's number"))
 
     def written(self):
         return {str(i): str(value) for i, value in sorted(self.terms.items())}
 
 
-def statement(
+def state_question(
     method,
     rounds,
     *,
@@ -110,7 +110,7 @@ def statement(
     weights = weights or {i: Fraction(1, len(clients)) for i in clients}
     kinds = {
         i: [
-            exact(name, value.get(i, "missing") if isinstance(value, dict) else value)
+            exact_number(name, value.get(i, "missing") if isinstance(value, dict) else value)
             for name, value in (("mu", mu), ("L", L), ("weights", {i: 0, **weights}))
         ]
         for i in sorted(asked)
@@ -165,12 +165,12 @@ def statement(
         "queries": [[k, dict(point)] for k, point in queries],
         "points": [point.written() for point in points],
         "measure": [measure, [t for _, t in wanted]],
-        "assumes": [[name, t, str(bounded(name, bound))] for name, t, bound in assumes],
+        "assumes": [[name, t, str(check_bound(name, bound))] for name, t, bound in assumes],
     }
 
 
-def bounded(name, bound):
-    value = exact(f"the bound on {name}", bound)
+def check_bound(name, bound):
+    value = exact_number(f"the bound on {name}", bound)
     return value if value >= 0 else refuse(f"the bound on {name}", "must be >= 0", bound)
 
 
@@ -196,7 +196,7 @@ class WorstCase:
         """What the method sees on a worst function: instance.Instance."""
         from fedtheory.worstcase import instance
 
-        return instance.of(self.certificate)
+        return instance.instance_of(self.certificate)
 
     def __str__(self):
         simple = self.bound.denominator > 1 and len(str(self.bound)) <= SHORT
@@ -226,8 +226,8 @@ def worst_case(method, rounds, **about):
     """
     from fedtheory.worstcase import solver
 
-    document = statement(method, rounds, **about)
-    status, multipliers, bound, instance = solver.solve(Reading(document))
+    document = state_question(method, rounds, **about)
+    status, multipliers, bound, instance = solver.solve_program(Reading(document))
     document.update(
         bound=str(bound), multipliers={name: str(value) for name, value in multipliers.items()}
     )
@@ -237,7 +237,7 @@ def worst_case(method, rounds, **about):
     return WorstCase(bound, least, status, document, multipliers)
 
 
-def replay(document):
+def replay_worst_case(document):
     """(least, bound) that a document, or its JSON text, proves; Refused if it proves none."""
     return check_worst_case.check(json.loads(document) if isinstance(document, str) else document)
 
@@ -245,5 +245,5 @@ def replay(document):
 def speaks_of(document, method, rounds, **about):
     """Whether a document states this question: its proof may still be wrong."""
     return all(
-        document.get(key) == value for key, value in statement(method, rounds, **about).items()
+        document.get(key) == value for key, value in state_question(method, rounds, **about).items()
     )

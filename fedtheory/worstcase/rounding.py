@@ -5,28 +5,28 @@ from fractions import Fraction
 
 import numpy as np
 
-from fedtheory.certificates.check_worst_case import add, semidefinite
+from fedtheory.certificates.check_worst_case import add_sums, is_semidefinite
 
 FINE = 2**50
 STEPS = [Fraction(2) ** -k for k in range(50, -1, -2)]
 
 
-def power(value):
+def next_power(value):
     """The power of two next to a positive number, as a fraction."""
     return Fraction(2) ** round(np.log2(float(value)))
 
 
-def fine(value):
+def round_fine(value):
     return Fraction(round(float(value) * FINE), FINE)
 
 
-def balanced(multipliers, equations, last):
+def balance_multipliers(multipliers, equations, last):
     """The same, changed where they are largest so that the equations hold exactly; None where that
     fails.
 
     equations[n] = {row: coefficient} of multiplier n; every row must sum to 0, the row `last` to 1.
     """
-    rest = add(
+    rest = add_sums(
         (1, {last: Fraction(1)}),
         *((-value, line) for value, line in zip(multipliers, equations) if value),
     )
@@ -38,57 +38,57 @@ def balanced(multipliers, equations, last):
         for at, pivot, made in pivots:
             if at in line:
                 line, origin = (
-                    add((1, line), (-line[at], pivot)),
-                    add((1, origin), (-line[at], made)),
+                    add_sums((1, line), (-line[at], pivot)),
+                    add_sums((1, origin), (-line[at], made)),
                 )
         if line:
             at = min(line)
-            pivots.append((at, add((1 / line[at], line)), add((1 / line[at], origin))))
+            pivots.append((at, add_sums((1 / line[at], line)), add_sums((1 / line[at], origin))))
     multipliers = list(multipliers)
     for at, pivot, made in pivots:
         if at in rest:
             factor = rest[at]
-            rest = add((1, rest), (-factor, pivot))
+            rest = add_sums((1, rest), (-factor, pivot))
             for n, value in made.items():
                 multipliers[n] += factor * value
     return None if rest else multipliers
 
 
-def step(near, inner, forms, inner_forms):
+def largest_step(near, inner, forms, inner_forms):
     """How far towards `inner` nothing is negative any more; None where even that is not inside."""
     for t in STEPS:
-        if all(value >= 0 for value in mix(t, near, inner)) and all(
-            map(semidefinite, mix(t, forms, inner_forms))
+        if all(value >= 0 for value in mix_lists(t, near, inner)) and all(
+            map(is_semidefinite, mix_lists(t, forms, inner_forms))
         ):
             return t
 
 
-def mix(t, near, inner):
+def mix_lists(t, near, inner):
     """(1 - t) near + t inner, of nested lists."""
     if isinstance(near, Fraction):
         return (1 - t) * near + t * inner
-    return [mix(t, a, b) for a, b in zip(near, inner)]
+    return [mix_lists(t, a, b) for a, b in zip(near, inner)]
 
 
-def seen(forms, r):
+def visible_coordinates(forms, r):
     """Coordinates that span what the forms can see: they vanish on the rest of space, which may be
     left out."""
     rows, pivots = [], []
     for form in forms:
-        for row in square(form, r):
+        for row in square_matrix(form, r):
             row = {n: value for n, value in enumerate(row) if value}
             for at, pivot in zip(pivots, rows):
                 if at in row:
-                    row = add((1, row), (-row[at], pivot))
+                    row = add_sums((1, row), (-row[at], pivot))
             if row:
                 at = min(row)
-                rows.append(add((1 / row[at], row)))
+                rows.append(add_sums((1 / row[at], row)))
                 pivots.append(at)
         if len(pivots) == r:
             break
     return sorted(pivots)
 
 
-def square(form, r):
+def square_matrix(form, r):
     half = lambda i, j: form.get((min(i, j), max(i, j)), Fraction(0)) / (1 if i == j else 2)
     return [[half(i, j) for j in range(r)] for i in range(r)]

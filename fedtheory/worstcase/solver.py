@@ -11,16 +11,23 @@ from fractions import Fraction
 import numpy as np
 from scipy import sparse
 
-from fedtheory.certificates.check_worst_case import add, dot, semidefinite
+from fedtheory.certificates.check_worst_case import add_sums, inner_product, is_semidefinite
 from fedtheory.errors import FedtheoryError, NotExact
 from fedtheory.worstcase import rounding, symmetry
-from fedtheory.worstcase.rounding import fine, mix, power, seen, square, step
+from fedtheory.worstcase.rounding import (
+    largest_step,
+    mix_lists,
+    next_power,
+    round_fine,
+    square_matrix,
+    visible_coordinates,
+)
 
 SIMPLE = (12, 120, 1200, 12000)  # denominators that closed forms might have
 INSIDE = (2.0**-8, 2.0**-14, 2.0**-20)
 
 
-def solve(reading):
+def solve_program(reading):
     """(status, multipliers, bound, instance or None) of a Reading, all but the status in
     fractions."""
     program = Program(reading)
@@ -40,10 +47,10 @@ def solve(reading):
         for name in orbit
         if value
     }
-    return status, named, bound, program.instance(values, grams) if sufficient(reading) else None
+    return status, named, bound, program.instance(values, grams) if is_sufficient(reading) else None
 
 
-def sufficient(reading):
+def is_sufficient(reading):
     kinds = [reading.functions[k] for k in reading.weights]
     return (
         all(mu >= 0 for mu, L, w in kinds)
@@ -52,7 +59,7 @@ def sufficient(reading):
     )
 
 
-def triangle(r):
+def triangle_indices(r):
     """Where the upper triangle by columns sits in a matrix of size r."""
     return np.tril_indices(r)[::-1]
 
@@ -65,9 +72,9 @@ class Program:
     """
 
     def __init__(self, reading, alike=True):
-        self.reading, self.symmetry = reading, symmetry.of(reading, alike)
+        self.reading, self.symmetry = reading, symmetry.find_symmetry(reading, alike)
         self.names = self.symmetry.columns
-        L = power(max(L for _, L, _ in reading.functions.values()))
+        L = next_power(max(L for _, L, _ in reading.functions.values()))
         x = self.length(L)
         self.unit = lambda v: x if v == 0 else L * x
         self.value_unit = L * x**2
@@ -78,15 +85,15 @@ class Program:
         self.is_measure = np.array([orbit[0] in reading.measures for orbit in self.names])
         known = {**reading.conditions, **reading.measures}
         self.tilt = {
-            q: dot(reading.stars.get(k, {}), point)
+            q: inner_product(reading.stars.get(k, {}), point)
             for q, (k, point) in enumerate(reading.queries, 1)
         }
-        lines = [self.line(add(*((1, known[name]) for name in orbit))) for orbit in self.names]
+        lines = [self.line(add_sums(*((1, known[name]) for name in orbit))) for orbit in self.names]
         size = lambda line: max(
             map(abs, (*line[1].values(), *(v for block in line[2] for v in block.values()))),
             default=1,
         )
-        rows = [1 / power(size(line)) for line in lines]
+        rows = [1 / next_power(size(line)) for line in lines]
         self.top = max(row for row, measure in zip(rows, self.is_measure) if measure)
         self.rows = [self.top if measure else row for row, measure in zip(rows, self.is_measure)]
         times = lambda row, p: {key: row * value for key, value in p.items()}
@@ -104,7 +111,7 @@ class Program:
         """How far things are: the first bound that is not zero says so."""
         for name, t, bound in self.reading.assumes:
             if Fraction(bound):
-                return power(
+                return next_power(
                     np.sqrt(float(Fraction(bound) / {"sq_distance": 1, "loss": L}.get(name, L**2)))
                 )
         return Fraction(1)
@@ -112,7 +119,7 @@ class Program:
     def line(self, form):
         """Values as f_k(x) - <grad f_k(x_star), x>: nothing then sees what one function may hand to
         another."""
-        form = add(
+        form = add_sums(
             (1, form), *((value, self.tilt[key[0]]) for key, value in form.items() if len(key) == 1)
         )
         constant, values, blocks = form.get((), Fraction(0)), {}, [{} for _ in self.sizes]
@@ -149,13 +156,16 @@ class Program:
             matrix(r * (r + 1) // 2, [packed(line[2][b]) for line in self.lines])
             for b, r in enumerate(self.sizes)
         ]
-        self.kept = [seen([line[2][b] for line in self.lines], r) for b, r in enumerate(self.sizes)]
+        self.kept = [
+            visible_coordinates([line[2][b] for line in self.lines], r)
+            for b, r in enumerate(self.sizes)
+        ]
         where = [
             np.array([q * (q + 1) // 2 + p for q in kept for p in kept if p <= q], int)
             for kept in self.kept
         ]
         self.Q = [Q[at] for Q, at in zip(whole, where)]
-        self.eye = [np.eye(len(kept))[triangle(len(kept))] for kept in self.kept]
+        self.eye = [np.eye(len(kept))[triangle_indices(len(kept))] for kept in self.kept]
         self.traces = sum(Q.T @ eye for Q, eye in zip(self.Q, self.eye))
         self.e = np.zeros(self.E.shape[0])
         self.e[-1] = 1.0
@@ -200,7 +210,9 @@ class Program:
         z, at, grams = np.array(answer.z), m + n, []
         for r, kept in zip(self.sizes, self.kept):
             half, size = np.zeros((r, r)), len(kept) * (len(kept) + 1) // 2
-            half[tuple(np.array(kept, int)[i] for i in triangle(len(kept)))] = z[at : at + size]
+            half[tuple(np.array(kept, int)[i] for i in triangle_indices(len(kept)))] = z[
+                at : at + size
+            ]
             grams.append((half + half.T) / np.where(np.eye(r) > 0, 2.0, np.sqrt(2.0)))
             at += size
         found = np.zeros(len(self.names))
@@ -220,14 +232,14 @@ class Program:
                 )
                 if found and good(found):
                     return found
-        near = self.balanced(list(map(fine, multipliers)))
+        near = self.balanced(list(map(round_fine, multipliers)))
         proofs = []
         for inside in INSIDE:
             status, inner, _, _ = self.solved(self.cost, inside)
-            inner = status == "Solved" and self.balanced(list(map(fine, inner)))
+            inner = status == "Solved" and self.balanced(list(map(round_fine, inner)))
             if near and inner:
-                t = step(near, inner, self.left(near), self.left(inner))
-                proofs += [] if t is None else [mix(t, near, inner)]
+                t = largest_step(near, inner, self.left(near), self.left(inner))
+                proofs += [] if t is None else [mix_lists(t, near, inner)]
         return min(
             proofs,
             key=lambda found: sum(v * line[0] for v, line in zip(found, self.lines)),
@@ -244,19 +256,21 @@ class Program:
         return [found] if status == "Solved" else []
 
     def balanced(self, multipliers):
-        return rounding.balanced(multipliers, self.equations, len(self.symmetry.values))
+        return rounding.balance_multipliers(multipliers, self.equations, len(self.symmetry.values))
 
     def left(self, multipliers):
         """The forms that must be semidefinite."""
         forms = [
-            add(*((-value, line[2][b]) for value, line in zip(multipliers, self.lines) if value))
+            add_sums(
+                *((-value, line[2][b]) for value, line in zip(multipliers, self.lines) if value)
+            )
             for b in range(len(self.sizes))
         ]
-        return [square(form, r) for form, r in zip(forms, self.sizes)]
+        return [square_matrix(form, r) for form, r in zip(forms, self.sizes)]
 
     def proves(self, multipliers):
         return all(value >= 0 for value in multipliers) and all(
-            map(semidefinite, self.left(multipliers))
+            map(is_semidefinite, self.left(multipliers))
         )
 
     def instance(self, values, grams):
@@ -275,7 +289,7 @@ class Program:
             found = each(lambda v: Fraction(v).limit_denominator(d), values, grams)
             if self.meets(*found) and self.least(*found) >= best - 1e-9 * abs(best):
                 return self.written(*found)
-        near, instances = each(fine, values, grams), []
+        near, instances = each(round_fine, values, grams), []
         for inside in (
             INSIDE
         ):  # meets conditions by more than `inside`, its Gram matrix that far from the edge
@@ -283,7 +297,7 @@ class Program:
                 self.cost + inside * (self.traces - ~self.is_measure)
             )
             inner = each(
-                fine,
+                round_fine,
                 values,
                 [
                     gram + inside * np.diag(np.isin(np.arange(len(gram)), kept))
@@ -291,11 +305,11 @@ class Program:
                 ],
             )
             t = (
-                step(self.slacks(*near), self.slacks(*inner), near[1], inner[1])
+                largest_step(self.slacks(*near), self.slacks(*inner), near[1], inner[1])
                 if status == "Solved"
                 else None
             )
-            instances += [] if t is None else [mix(t, near, inner)]
+            instances += [] if t is None else [mix_lists(t, near, inner)]
         return (
             self.written(*max(instances, key=lambda found: self.least(*found)))
             if instances
@@ -329,7 +343,7 @@ class Program:
 
     def meets(self, values, grams):
         return all(slack >= 0 for slack in self.slacks(values, grams)) and all(
-            map(semidefinite, grams)
+            map(is_semidefinite, grams)
         )
 
     def least(self, values, grams):

@@ -10,40 +10,40 @@ has to be what a single one is: what mixes coordinates, or tells them or their n
 from fractions import Fraction
 from itertools import islice
 
-from fedtheory.certificates.check_worst_case import structured
+from fedtheory.certificates.check_worst_case import check_structure
 from fedtheory.enclosure.arithmetic import vector
 from fedtheory.errors import InvalidInput, NotExact
-from fedtheory.exact.linear import Linear, nothing
+from fedtheory.exact.linear import Linear, is_zero
 
 # Coordinates, and where layers of them start, in which a method is compared with a single one
 SEVERAL = ((2, (0,)), (3, (0, 1)), (7, (0,)))
 
 
-def written(value):
+def number_terms(value):
     """The terms of a number that a kernel may have left at 0; None for a number that is known."""
     if isinstance(value, Linear):
         return value.terms
-    return {} if nothing(value) else None
+    return {} if is_zero(value) else None
 
 
-def walked(method, rounds, d, layers):
+def walk_rounds(method, rounds, d, layers):
     """(questions, points) of some rounds on d coordinates: of each coordinate {(which answer, which
     coordinate of it): multiple}, where x_0 is the answer 0."""
     asked, vectors = {}, lambda q: vector([Linear({(q, j): Fraction(1)}) for j in range(d)])
 
     def gradient(i, y):
-        of = [written(value) for value in y]
+        of = [number_terms(value) for value in y]
         if None in of:
             raise NotExact("it asks for a gradient at a point that does not move with x_0")
         key = (i, *(tuple(sorted(terms.items())) for terms in of))
         return vectors(asked.setdefault(key, len(asked) + 1))
 
     points = islice(method.points(vectors(0), gradient, layers), rounds + 1)
-    every = [[written(value) for value in point] for point in points]
+    every = [[number_terms(value) for value in point] for point in points]
     return [(key[0], [dict(terms) for terms in key[1:]]) for key in asked], every
 
 
-def parted(one, many):
+def is_separable(one, many):
     """Whether each coordinate is what a single one is."""
     return all(
         terms == {(q, j): value for (q, _), value in one[0].items()} for j, terms in enumerate(many)
@@ -55,14 +55,18 @@ def require_apart(method, rounds):
     coordinate, or whose points do not move with x_0."""
     who = f"{method.record.name} has no worst case here"
     try:
-        asked, points = walked(method, rounds, 1, (0,))
+        asked, points = walk_rounds(method, rounds, 1, (0,))
         moved = lambda of: of is not None and of.get((0, 0)) == 1
         if not all(moved(one[0]) for one in (*(one for _, one in asked), *points)):
             raise NotExact("its points are not x_0 plus multiples of gradients")
         for d, layers in SEVERAL:
-            also, there = walked(method, rounds, d, layers)
+            also, there = walk_rounds(method, rounds, d, layers)
             same = [i for i, _ in asked] == [i for i, _ in also] and all(
-                map(parted, [one for _, one in asked] + points, [one for _, one in also] + there)
+                map(
+                    is_separable,
+                    [one for _, one in asked] + points,
+                    [one for _, one in also] + there,
+                )
             )
             if not same:
                 raise NotExact(
@@ -84,7 +88,7 @@ def entries(method, functions):
     recursion that does not describe itself."""
     if not hasattr(method, "described"):
         return {}
-    return dict(method=method.described(), structure=structured(functions))
+    return dict(method=method.described(), structure=check_structure(functions))
 
 
 def require_method(document, method):
@@ -111,5 +115,5 @@ def require_method(document, method):
         terms = {int(i): Fraction(value) for i, value in point.items()}
         if key(terms) != key(mine.terms):
             raise InvalidInput(f"its points are not those of {name}, as it is here")
-    if document["structure"] != structured(reads):
+    if document["structure"] != check_structure(reads):
         raise InvalidInput(f"it says of {name} that it reads something else than it does here")

@@ -40,28 +40,30 @@ class Symmetry:
         return whole
 
 
-def of(reading, alike=True):
+def find_symmetry(reading, alike=True):
     """Of a Reading; none where clients are not to be taken for alike, or are not."""
     names, clients = [*reading.conditions, *reading.measures], reading.clients
     questions = [str(q) for q in range(1, len(reading.queries) + 1)]
-    swaps = [(a, b, swapped(reading, a, b)) for a, b in zip(clients, clients[1:])]
+    swaps = [(a, b, swap_functions(reading, a, b)) for a, b in zip(clients, clients[1:])]
     if not alike or not swaps or not all(move for _, _, move in swaps):
         whole = {v: (n, 1) for n, v in enumerate(reading.vectors())}
         return Symmetry([[name] for name in names], [[q] for q in questions], [whole], {}, 1)
-    kin, together = coordinates(reading, clients)
+    kin, together = difference_coordinates(reading, clients)
     opposite = {
         v: (p, 1 if k == clients[0] else -1) for v, (k, p) in kin.items() if k in clients[:2]
     }
     return Symmetry(
-        orbits(names, [lambda name, swap=swap: image(reading, name, *swap) for swap in swaps]),
-        orbits(questions, [move.get for _, _, move in swaps]),
+        find_orbits(
+            names, [lambda name, swap=swap: swap_image(reading, name, *swap) for swap in swaps]
+        ),
+        find_orbits(questions, [move.get for _, _, move in swaps]),
         [together, opposite],
         kin,
         len(clients),
     )
 
 
-def swapped(reading, a, b):
+def swap_functions(reading, a, b):
     """Where swapping two functions takes the questions, or None where the method tells them
     apart."""
     if reading.functions[a] != reading.functions[b] or len(reading.samples[a]) != len(
@@ -86,7 +88,7 @@ def swapped(reading, a, b):
     )
 
 
-def image(reading, name, a, b, move):
+def swap_image(reading, name, a, b, move):
     """Where swapping a and b takes a condition or a measure."""
     kind, *at = name.split(":")
     if kind == "below":
@@ -97,7 +99,7 @@ def image(reading, name, a, b, move):
     return name
 
 
-def coordinates(reading, clients):
+def difference_coordinates(reading, clients):
     """Of vectors that differ between clients, {vector: (client, coordinate)}; and the block where
     clients agree.
 
@@ -119,7 +121,7 @@ def coordinates(reading, clients):
     return kin, together
 
 
-def orbits(things, images):
+def find_orbits(things, images):
     found, seen = [], set()
     for thing in things:
         if thing not in seen:

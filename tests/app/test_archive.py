@@ -25,11 +25,11 @@ def made(tmp_path_factory):
     """A package of two violated claims and a proved one."""
     folder = tmp_path_factory.mktemp("package") / "out"
     claims = [ft.claim(name) for name in CLAIMS]
-    results = {claim.id: ledger.decided(claim, 0.1, 0) for claim in claims}
+    results = {claim.id: ledger.decide_claim(claim, 0.1, 0) for claim in claims}
     verdicts = {name: result["verdict"] for name, result in results.items()}
-    book, certificates = ledger.made(claims, verdicts, 0.1, 0)
+    book, certificates = ledger.build_ledger(claims, verdicts, 0.1, 0)
     timings = {name: dict(seconds=1.5, megabytes=None) for name in CLAIMS}
-    package.build(folder, book, certificates, {"timings.json": timings})
+    package.build_package(folder, book, certificates, {"timings.json": timings})
     return folder
 
 
@@ -83,8 +83,8 @@ def test_what_is_altered_added_removed_or_swapped_is_named(mine):
         "certificates/lamb.lemma1.json: it is of 'mixed.stepD2', not of lamb.lemma1",
     ):
         assert f"differs: {sentence}\n" in told
-    files, _ = package.contents(mine)
-    (mine / package.SUMS).write_bytes(package.listing(files))  # the checksums fit again
+    files, _ = package.folder_contents(mine)
+    (mine / package.SUMS).write_bytes(package.checksum_listing(files))  # the checksums fit again
     status, told = asked(mine)
     assert status == 1 and "not of lamb.lemma1" in told and "is changed" not in told
 
@@ -93,7 +93,7 @@ def test_a_verdict_without_its_evidence_is_named(mine):
     book = json.loads((mine / "ledger.json").read_text())
     entry = next(e for e in book["claims"] if e["id"] == "mixed.stepD2")
     entry["verdict"].update(certificate=None, lines=[])
-    (mine / "ledger.json").write_bytes(ledger.text(book))
+    (mine / "ledger.json").write_bytes(ledger.json_text(book))
     assert "differs: mixed.stepD2: it is violated without evidence\n" in asked(mine)[1]
 
 
@@ -110,7 +110,7 @@ def in_the_ledger(change):
     def changed(folder):
         book = json.loads((folder / "ledger.json").read_text())
         change({entry["id"]: entry for entry in book["claims"]}, book)
-        (folder / "ledger.json").write_bytes(ledger.text(book))
+        (folder / "ledger.json").write_bytes(ledger.json_text(book))
 
     return changed
 
@@ -185,7 +185,7 @@ def of_a_finding(said):
 )
 def test_files_that_say_different_things_are_named_though_their_checksums_fit(mine, change, says):
     change(mine)
-    (mine / package.SUMS).write_bytes(package.listing(package.contents(mine)[0]))
+    (mine / package.SUMS).write_bytes(package.checksum_listing(package.folder_contents(mine)[0]))
     status, told = asked(mine)
     assert status == 1 and f"differs: {says}" in told
 
@@ -208,15 +208,17 @@ def test_no_text_of_a_claim_is_a_formula_of_a_spreadsheet_or_a_word_of_a_shell(b
 def test_a_command_quotes_what_a_shell_would_read():
     claim = ft.claim("lamb.lemma1").replace(name="mine")
     object.__setattr__(claim, "id", "=1+1; touch x")
-    command = ledger.again(claim, 1.0, 0)
+    command = ledger.repro_command(claim, 1.0, 0)
     assert shlex.split(command)[2] == claim.id
-    assert ledger.again(ft.claim("lamb.lemma1"), 1.0, 0).startswith("fedtheory check lamb.lemma1 -")
+    assert ledger.repro_command(ft.claim("lamb.lemma1"), 1.0, 0).startswith(
+        "fedtheory check lamb.lemma1 -"
+    )
 
 
 def test_the_crate_describes_every_file(made):
     crate = json.loads((made / archive.CRATE).read_text())
     parts = {part["@id"]: part for part in crate["@graph"]}
-    root, files = parts["./"], package.contents(made)[0]
+    root, files = parts["./"], package.folder_contents(made)[0]
     assert crate["@context"] == "https://w3id.org/ro/crate/1.2/context"
     assert parts[archive.CRATE]["conformsTo"] == {"@id": "https://w3id.org/ro/crate/1.2"}
     assert {part["@id"] for part in root["hasPart"]} == set(files) - {archive.CRATE}
@@ -233,7 +235,7 @@ def test_the_crate_describes_every_file(made):
 
 def test_the_day_may_be_given(monkeypatch):
     monkeypatch.setenv("SOURCE_DATE_EPOCH", "86400")
-    assert archive.today() == "1970-01-02"
+    assert archive.crate_date() == "1970-01-02"
 
 
 def test_every_claim_has_its_command_and_its_cost(made):
@@ -247,9 +249,9 @@ def test_every_claim_has_its_command_and_its_cost(made):
 
 
 def test_one_file_holds_it_all_in_the_same_bytes(made):
-    files = package.contents(made)[0]
-    content = archive.zipped(files)
-    assert content == archive.zipped(dict(reversed(files.items())))
+    files = package.folder_contents(made)[0]
+    content = archive.zip_package(files)
+    assert content == archive.zip_package(dict(reversed(files.items())))
     with zipfile.ZipFile(io.BytesIO(content)) as opened:
         assert opened.testzip() is None
         inside = {n.removeprefix("fedtheory-package/"): opened.read(n) for n in opened.namelist()}
@@ -257,8 +259,8 @@ def test_one_file_holds_it_all_in_the_same_bytes(made):
 
 
 def test_a_paper_without_a_year_has_none_in_the_bibliography():
-    papers = ledger.papers([dict(paper="fsl"), dict(paper="mixed")])
+    papers = ledger.paper_facts([dict(paper="fsl"), dict(paper="mixed")])
     papers["fsl"]["year"] = None
-    text = archive.bibliography(papers)
+    text = archive.write_bibtex(papers)
     assert "@misc{fsl," in text and "Van Sy Mai and Richard J. La and Tao Zhang" in text
     assert text.count("year") == 1 and "year = {2022}" in text

@@ -15,7 +15,7 @@ from tests.app.test_package import CHROMIUM, book_of, entry, rendered
 
 def runs(name):
     claim = discover.claim(name)
-    return beside.beside(claim, exploring.explored(claim)["start"])
+    return beside.runs_beside_bound(claim, exploring.slider_data(claim)["start"])
 
 
 def test_what_is_told_is_the_exact_expectation():
@@ -24,7 +24,7 @@ def test_what_is_told_is_the_exact_expectation():
     found = runs("fsl.theorem2")
     numbers = {name: float(text) for name, text in found["numbers"].items()}
     assert (numbers["gamma"], numbers["eta_g"], numbers["L"], numbers["K_0"]) == (1, 1, 1, 4)
-    _, problem, settings = beside.tried()[0]
+    _, problem, settings = beside.problems_tried()[0]
     settings = dict(settings, K=2, K_0=4, eta_0=0.02, eta_l=0.04, gamma=1.0)
     squares = ft.expected(problem, "fsl", rounds=64, **settings).metrics["sq_tilde_grad_norm"]
     lowest = np.minimum.accumulate(squares)[:-1]  # over the rounds before each T
@@ -45,7 +45,7 @@ def test_what_is_told_is_the_exact_expectation():
 )
 def test_runs_are_inside_the_hypotheses_and_below_the_bound(name):
     found, claim = runs(name), discover.claim(name)
-    data = exploring.explored(claim)
+    data = exploring.slider_data(claim)
     numbers = {letter: Fraction(text) for letter, text in found["numbers"].items()}
     for T, left in zip(found["T"], found["exact"] or found["left"]):
         at = numbers | {found["over"]: T}
@@ -71,7 +71,7 @@ def test_a_bound_on_what_each_round_measures_has_none():
 @pytest.mark.skipif(not CHROMIUM, reason="needs a browser")
 def test_the_page_tells_them_at_their_own_numbers_alone(tmp_path):
     name = "fsl.theorem2"
-    (tmp_path / "index.html").write_bytes(package.page(book_of(entry(name))))
+    (tmp_path / "index.html").write_bytes(package.render_page(book_of(entry(name))))
     found = runs(name)
     told = rendered(tmp_path, f"open={name}")
     fields = {f["data-name"]: f["value"] for f in told.all("input") if "data-name" in f}
@@ -96,7 +96,7 @@ def test_what_a_run_measures_once_is_the_mean_that_the_bound_was_taken_at():
     right side that `compare` found."""
     claim, found = discover.claim("lamb.theorem1"), runs("lamb.theorem1")
     assert found["over"] == "R" and found["exact"] is None  # its rounds; T counts local steps
-    _, problem, settings = beside.tried()[-1]
+    _, problem, settings = beside.problems_tried()[-1]
     right = ft.compare(claim, problem, rounds=64, trials=beside.TRIALS, **settings).right
     numbers = {letter: Fraction(text) for letter, text in found["numbers"].items()}
     for R in (1, 10, 64):

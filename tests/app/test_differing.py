@@ -16,8 +16,8 @@ CLAIMS = ("mixed.stepD2", "fsl.h_lower", "lamb.lemma1")
 @pytest.fixture(scope="module")
 def made():
     claims = [discover.claim(name) for name in CLAIMS]
-    verdicts = {claim.id: ledger.decided(claim, 0.05, 0)["verdict"] for claim in claims}
-    return ledger.made(claims, verdicts, 0.05, 0)[0]
+    verdicts = {claim.id: ledger.decide_claim(claim, 0.05, 0)["verdict"] for claim in claims}
+    return ledger.build_ledger(claims, verdicts, 0.05, 0)[0]
 
 
 @pytest.fixture
@@ -29,7 +29,7 @@ def files(made, tmp_path):
         alter({entry["id"]: entry for entry in altered["claims"]}, altered)
         for folder, document in (("old", made), ("new", altered)):
             (tmp_path / folder).mkdir(exist_ok=True)
-            (tmp_path / folder / "ledger.json").write_bytes(ledger.text(document))
+            (tmp_path / folder / "ledger.json").write_bytes(ledger.json_text(document))
         return tmp_path / "old", tmp_path / "new" / "ledger.json"
 
     return written

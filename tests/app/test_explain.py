@@ -13,7 +13,7 @@ import pytest
 import fedtheory as ft
 from fedtheory import discover
 from fedtheory.app import cli
-from fedtheory.app.explain import described, listed, parsed
+from fedtheory.app.explain import describe_claim, list_claims, parse_assignment
 from fedtheory.errors import InvalidInput
 
 ROOT = Path(__file__).resolve().parents[2]
@@ -49,7 +49,7 @@ def test_every_claim_is_explained(claim):
         assert assumption.where == "by meaning" or " ".join(assumption.where.split()) in one_line
     if claim.note:
         assert " ".join(claim.note.split()) in one_line
-    json.dumps(cli._finite(json.loads(json.dumps(described(claim), default=str))))
+    json.dumps(cli._replace_nonfinite(json.loads(json.dumps(describe_claim(claim), default=str))))
 
 
 def test_unstated_assumptions_stand_apart():
@@ -126,7 +126,7 @@ def test_a_bound_worked_by_hand(capsys):
     ],
 )
 def test_numbers_are_read_exactly(text, value):
-    assert parsed(text)[1] == Fraction(value)
+    assert parse_assignment(text)[1] == Fraction(value)
 
 
 @pytest.mark.parametrize(
@@ -155,7 +155,7 @@ def test_numbers_are_read_exactly(text, value):
 )
 def test_anything_else_is_refused(text):
     with pytest.raises(InvalidInput):
-        parsed(text)
+        parse_assignment(text)
 
 
 WITHOUT = {
@@ -222,7 +222,7 @@ def test_claims_are_listed_by_prefix(capsys):
     assert status == 0 and set(json.loads(out)) == {c.id for c in CLAIMS}
     status, out, _ = run(capsys, "list", "claims", "fsl.lemma")
     assert [line.split()[0] for line in out.splitlines()] == [f"fsl.lemma{k}" for k in range(1, 6)]
-    assert set(listed("fsls.")) == {c.id for c in CLAIMS if c.paper == "fsls"}
+    assert set(list_claims("fsls.")) == {c.id for c in CLAIMS if c.paper == "fsls"}
     assert run(capsys, "list", "claims", "nobody")[0] == 2
     assert run(capsys, "list", "problems", "quad")[0] == 2
 
@@ -296,8 +296,8 @@ def test_a_page_bears_the_verdict_of_a_package_on_the_same_statement():
     from fedtheory.app import ledger
 
     claim = ft.claim("lamb.lemma1")
-    found = {claim.id: ledger.decided(claim, 0.01, 0)["verdict"]}
-    (entry,) = ledger.made([claim], found, 0.01, 0)[0]["claims"]
+    found = {claim.id: ledger.decide_claim(claim, 0.01, 0)["verdict"]}
+    (entry,) = ledger.build_ledger([claim], found, 0.01, 0)[0]["claims"]
     text = build_claims.page(claim, entry, "a budget")
     assert "## Verdict\n\n**violated** (enumerated)." in text
     assert "`fedtheory check lamb.lemma1 --budget 0.01 --seed 0`" in text

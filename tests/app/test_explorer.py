@@ -32,7 +32,7 @@ TRIED = {
 @pytest.mark.parametrize("name", TRIED)
 def test_the_page_computes_what_python_does(name, tmp_path):
     values, fixed = TRIED[name]
-    (tmp_path / "index.html").write_bytes(package.page(book_of(entry(name))))
+    (tmp_path / "index.html").write_bytes(package.render_page(book_of(entry(name))))
     at = ",".join(f"{symbol}:{text}" for symbol, text in values.items())
     found = rendered(tmp_path, f"open={name}&at={at}")
     fields = {f["data-name"] for f in found.all("input") if "data-name" in f}
@@ -69,7 +69,7 @@ def run(program, values):
     "name", [*TRIED, "fsl.theorem1", "flex.theorem3_1", "mixed.theoremB2_strong"]
 )
 def test_what_a_bound_begins_with_lies_inside_its_hypotheses(name):
-    data = exploring.explored(discover.claim(name))
+    data = exploring.slider_data(discover.claim(name))
     if data is None:
         pytest.skip("an order has no numbers")
     values = {symbol: Fraction(text) for symbol, text in data["start"].items()}
@@ -83,7 +83,7 @@ def test_what_a_bound_begins_with_lies_inside_its_hypotheses(name):
 
 def test_most_bounds_can_be_moved_and_nothing_else():
     some = [c for c in discover.claims() if c.paper == "fsl"]
-    moved = [c for c in some if exploring.explored(c)]
+    moved = [c for c in some if exploring.slider_data(c)]
     assert len(moved) > 40 and all(c.lines for c in moved)
-    assert exploring.explored(ft.claim("fsl.table3")) is None
-    assert package.explored("no.such_claim") is None and package.explored("<x>") is None
+    assert exploring.slider_data(ft.claim("fsl.table3")) is None
+    assert package.slider_json("no.such_claim") is None and package.slider_json("<x>") is None

@@ -142,7 +142,7 @@ def document(tmp_path_factory):
 
 
 def test_every_command_is_asked():
-    assert set(SOON) == set(completion.parsers())
+    assert set(SOON) == set(completion.command_parsers())
 
 
 @pytest.mark.parametrize("command", [name for name, (good, _) in SOON.items() if good is not None])
@@ -165,8 +165,8 @@ def test_every_command_refuses_bad_input_in_one_line(command, capsys, tmp_path, 
 
 
 def test_every_command_takes_json_and_files_of_ones_own():
-    for name, parser in completion.parsers().items():
-        options = {option for option, _, _ in completion.options(parser)}
+    for name, parser in completion.command_parsers().items():
+        options = {option for option, _, _ in completion.parser_options(parser)}
         assert {"--json", "--with"} <= options, name
 
 

@@ -16,13 +16,13 @@ CLAIM = discover.claim("fsl.theorem1")
 
 
 def test_a_name_is_made_of_all_that_defines_a_result_and_of_nothing_else():
-    same = ledger.key(CLAIM, 1.0, 0)
-    assert ledger.key(CLAIM.replace(), 1, 0) == same
+    same = ledger.result_key(CLAIM, 1.0, 0)
+    assert ledger.result_key(CLAIM.replace(), 1, 0) == same
     others = [
-        ledger.key(CLAIM, 2.0, 0),
-        ledger.key(CLAIM, 1.0, 1),
+        ledger.result_key(CLAIM, 2.0, 0),
+        ledger.result_key(CLAIM, 1.0, 1),
         *(
-            ledger.key(CLAIM.replace(**change), 1.0, 0)
+            ledger.result_key(CLAIM.replace(**change), 1.0, 0)
             for change in (
                 dict(name="another"),
                 dict(bound=2 * CLAIM.bound),
@@ -54,15 +54,15 @@ def test_a_name_is_made_of_all_that_defines_a_result_and_of_nothing_else():
     ],
 )
 def test_editing_what_decides_makes_a_new_name_and_editing_the_rest_does_not(edited, name, matters):
-    before = ledger.key(CLAIM, 1.0, 0)
+    before = ledger.result_key(CLAIM, 1.0, 0)
     edited(f"fedtheory/{name}", "# a remark")
-    assert ledger.key(CLAIM, 1.0, 0) == before
+    assert ledger.result_key(CLAIM, 1.0, 0) == before
     edited(f"fedtheory/{name}", "LATER = 1")
-    assert (ledger.key(CLAIM, 1.0, 0) != before) == matters
+    assert (ledger.result_key(CLAIM, 1.0, 0) != before) == matters
 
 
 def test_no_comment_anywhere_and_every_edit_of_the_checker_makes_new_names(edited):
-    names = lambda: [ledger.key(claim, 1.0, 0) for claim in discover.claims()]
+    names = lambda: [ledger.result_key(claim, 1.0, 0) for claim in discover.claims()]
     before = names()
     edited("fedtheory/**/*.py", "# a remark")
     assert names() == before
@@ -73,9 +73,9 @@ def test_no_comment_anywhere_and_every_edit_of_the_checker_makes_new_names(edite
 def test_editing_a_method_makes_new_names_for_the_claims_about_it_and_no_others(edited):
     """Which these are is read off the records: a claim names its method, or is measured on runs of
     it."""
-    before = {claim.id: ledger.key(claim, 1.0, 0) for claim in discover.claims()}
+    before = {claim.id: ledger.result_key(claim, 1.0, 0) for claim in discover.claims()}
     edited("fedtheory/algorithms/flex_b.py", "LATER = 1")
-    changed = {c.id for c in discover.claims() if ledger.key(c, 1.0, 0) != before[c.id]}
+    changed = {c.id for c in discover.claims() if ledger.result_key(c, 1.0, 0) != before[c.id]}
     about = {c.id for c in discover.claims() if "flex_b" in methods(c)}
     assert about and about <= changed
     assert all(c.paper == "flex" for c in discover.claims() if c.id in changed)
@@ -84,30 +84,30 @@ def test_editing_a_method_makes_new_names_for_the_claims_about_it_and_no_others(
 
 def test_an_order_hangs_on_its_companion(monkeypatch):
     order = next(claim for claim in discover.claims() if claim.explicit)
-    before, found = ledger.key(order, 1.0, 0), discover.claim
+    before, found = ledger.result_key(order, 1.0, 0), discover.claim
     companion = found(order.explicit)
     other = companion.replace(bound=2 * companion.bound, name=companion.id)
     monkeypatch.setattr(discover, "claim", lambda name: other if name == other.id else found(name))
-    assert ledger.key(order, 1.0, 0) != before
+    assert ledger.result_key(order, 1.0, 0) != before
 
 
 def test_code_that_a_claim_computes_with_is_part_of_what_defines_it():
     structures = [claim for claim in discover.claims() if claim.compute]
     assert structures
     for claim in structures:
-        name, code = ledger.content(claim)["compute"]
+        name, code = ledger.claim_content(claim)["compute"]
         assert len(code) == 64 and name == claim.compute.__name__
 
 
 def test_every_claim_has_a_name_of_its_own():
-    keys = [ledger.key(claim, 0.05, 0) for claim in discover.claims()]
+    keys = [ledger.result_key(claim, 0.05, 0) for claim in discover.claims()]
     assert len(set(keys)) == len(keys)
 
 
 def test_results_come_back_as_kept_and_what_was_cut_short_is_absent(tmp_path):
-    result = ledger.decided(discover.claim("flex.table4_iid"), 0.01, 0)
-    ledger.keep(tmp_path, "abc", result)
-    assert ledger.kept(tmp_path, "abc") == result
+    result = ledger.decide_claim(discover.claim("flex.table4_iid"), 0.01, 0)
+    ledger.keep_result(tmp_path, "abc", result)
+    assert ledger.load_result(tmp_path, "abc") == result
     file = tmp_path / "abc.sealed"
     for content in (
         file.read_bytes()[:-20],
@@ -118,22 +118,22 @@ def test_results_come_back_as_kept_and_what_was_cut_short_is_absent(tmp_path):
         b"\0" * 40,
     ):
         file.write_bytes(content)
-        assert ledger.kept(tmp_path, "abc") is None
-    assert ledger.kept(tmp_path, "nothing") is None
+        assert ledger.load_result(tmp_path, "abc") is None
+    assert ledger.load_result(tmp_path, "nothing") is None
 
 
 def test_a_result_that_was_edited_or_is_anothers_counts_as_absent(tmp_path, monkeypatch):
     """Who hands in a folder of results hands in no verdicts: each is sealed for its name by a key
     of this user's."""
     result = dict(verdict=dict(status="holds"), seconds=0.1)
-    ledger.keep(tmp_path, "abc", result)
+    ledger.keep_result(tmp_path, "abc", result)
     sealed = (tmp_path / "abc.sealed").read_bytes()
     (tmp_path / "abd.sealed").write_bytes(sealed)
     (tmp_path / "abe.sealed").write_bytes(sealed.replace(b"holds", b"proved"))
-    assert ledger.kept(tmp_path, "abc") == result
-    assert ledger.kept(tmp_path, "abd") is ledger.kept(tmp_path, "abe") is None
+    assert ledger.load_result(tmp_path, "abc") == result
+    assert ledger.load_result(tmp_path, "abd") is ledger.load_result(tmp_path, "abe") is None
     monkeypatch.setenv("XDG_CONFIG_HOME", str(tmp_path / "of another user"))
-    assert ledger.kept(tmp_path, "abc") is None
+    assert ledger.load_result(tmp_path, "abc") is None
 
 
 def test_a_file_is_written_whole_or_not_at_all(tmp_path, monkeypatch):
@@ -154,21 +154,21 @@ def test_numbers_that_json_lacks_become_texts():
         dict(a=float("inf"), b=(Fraction(1, 3), float("nan")), c=[True, 2, None, 0.5])
     )
     assert data == dict(a="inf", b=["1/3", "nan"], c=[True, 2, None, 0.5])
-    json.loads(ledger.text(data))
+    json.loads(ledger.json_text(data))
 
 
 def test_a_check_that_fails_is_said_to_have_failed(monkeypatch):
     def broken(*_, **__):
         raise ZeroDivisionError("by nothing")
 
-    monkeypatch.setattr(checking, "readings", broken)
-    verdict = ledger.decided(CLAIM, 0.01, 0)["verdict"]
+    monkeypatch.setattr(checking, "decide_readings", broken)
+    verdict = ledger.decide_claim(CLAIM, 0.01, 0)["verdict"]
     assert (verdict["status"], verdict["kind"]) == ("undecided", "error")
     assert "ZeroDivisionError: by nothing" in verdict["why"]
 
 
 def test_what_it_took_is_beside_the_verdict_and_not_in_it():
-    result = ledger.decided(discover.claim("fsl.lemma3"), 0.01, 0)
+    result = ledger.decide_claim(discover.claim("fsl.lemma3"), 0.01, 0)
     assert result["seconds"] > 0 and result["megabytes"] > 10
     assert "seconds" not in result["verdict"]
 
@@ -194,7 +194,7 @@ def verdict(status, certificate=None, lines=(), printed=None, removals=()):
 def test_certificates_of_what_is_printed_are_files_too():
     claim, format = discover.claim("fsl.lemma1"), lambda n: dict(format="x", n=n)
     printed, one, two = (verdict("violated", format(n)) for n in range(3))
-    book, files = ledger.made(
+    book, files = ledger.build_ledger(
         [claim], {claim.id: verdict("holds", None, (), printed, [one, printed, two])}, 1.0, 0
     )
     found, base = book["claims"][0]["verdict"], "certificates/fsl.lemma1"
@@ -216,7 +216,9 @@ def test_certificates_are_files_of_their_own():
     claim = discover.claim("fsl.lemma1")
     broken = dict(format="x", n=1)
     lines = [verdict("proved", dict(format="y")), verdict("violated", broken), verdict("holds")]
-    book, files = ledger.made([claim], {claim.id: verdict("violated", broken, lines)}, 0.5, 3)
+    book, files = ledger.build_ledger(
+        [claim], {claim.id: verdict("violated", broken, lines)}, 0.5, 3
+    )
     found = book["claims"][0]["verdict"]
     assert (
         found["certificate"] == found["lines"][1]["certificate"] == "certificates/fsl.lemma1.json"
@@ -234,7 +236,7 @@ def test_certificates_are_files_of_their_own():
 @pytest.mark.parametrize("name", ["../x", "<script>", ".hidden", "a/b", "x" * 200, "ünder"])
 def test_an_id_that_is_no_plain_word_leads_to_no_odd_file(name):
     claim = CLAIM.replace(name=name)
-    _, files = ledger.made([claim], {name: verdict("violated", dict(format="x"))}, 1.0, 0)
+    _, files = ledger.build_ledger([claim], {name: verdict("violated", dict(format="x"))}, 1.0, 0)
     assert files
     for file in files:
         assert file.startswith("certificates/claim-")
@@ -247,10 +249,10 @@ def test_statements_say_which_assumptions_the_text_leaves_out():
         a["says"]: a["stated"]
         for claim in discover.claims()
         if claim.unstated
-        for a in ledger.statement(claim)["assumptions"]
+        for a in ledger.claim_statement(claim)["assumptions"]
     }
     assert set(said.values()) == {True, False}
-    assert ledger.statement(CLAIM)["latex"][0].count(r"\le ") == 1
+    assert ledger.claim_statement(CLAIM)["latex"][0].count(r"\le ") == 1
 
 
 @pytest.mark.parametrize(
@@ -259,14 +261,16 @@ def test_statements_say_which_assumptions_the_text_leaves_out():
 def test_a_document_that_is_no_clean_json_is_refused(tmp_path, content):
     (tmp_path / "x.json").write_text(content)
     with pytest.raises(InvalidInput, match="x.json must be a JSON document"):
-        ledger.read(tmp_path / "x.json")
+        ledger.read_json(tmp_path / "x.json")
 
 
 def test_no_document_is_read_without_end():
     with pytest.raises(InvalidInput, match="x.json must be a JSON document; it has more than"):
-        ledger.parsed(b" " * (ledger.LARGEST + 1), "x.json")
+        ledger.parse_json(b" " * (ledger.LARGEST + 1), "x.json")
 
 
 def test_a_symbol_that_is_shown_as_its_formula_is_not_defined_again():
-    found = ledger.statement(discover.claim("mixed.theoremB2_strong_decreasing"))["definitions"]
+    found = ledger.claim_statement(discover.claim("mixed.theoremB2_strong_decreasing"))[
+        "definitions"
+    ]
     assert found == [r"\tilde\eta = K \eta \eta_s"]

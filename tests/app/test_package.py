@@ -73,10 +73,10 @@ def book_of(*entries):
         budget=1.0,
         seed=0,
         asked=[],
-        sources=ledger.digest(ledger.sources()),
-        libraries=ledger.libraries(),
-        counts=ledger.counts(entries),
-        papers=ledger.papers(entries),
+        sources=ledger.digest_of(ledger.source_hashes()),
+        libraries=ledger.library_versions(),
+        counts=ledger.count_statuses(entries),
+        papers=ledger.paper_facts(entries),
         claims=list(entries),
     )
 
@@ -118,7 +118,7 @@ class Page(HTMLParser):
 
 
 def page(*entries, **pictures):
-    return package.page(book_of(*entries), pictures).decode()
+    return package.render_page(book_of(*entries), pictures).decode()
 
 
 # The page
@@ -199,7 +199,11 @@ def test_the_page_shows_what_was_found():
         "100.0",
         "1",
     ]  # 1.25 fills it: 1 stands at 80
-    assert package.bar(1.0) == 80 and package.bar("inf") == 100 and package.bar(None) is None
+    assert (
+        package.bar_width(1.0) == 80
+        and package.bar_width("inf") == 100
+        and package.bar_width(None) is None
+    )
 
 
 def test_every_word_of_a_claim_is_escaped():
@@ -240,7 +244,7 @@ def test_every_word_of_a_claim_is_escaped():
     [r"\frac{1}{", r"\eta_{l$", r"\href{javascript:alert(1)}{x}", "\x00", r"\text{<img src=x>}"],
 )
 def test_formulas_that_are_no_latex_are_shown_harmlessly(latex):
-    found = Page(str(package.typeset(latex)))
+    found = Page(str(package.typeset_mathml(latex)))
     assert {tag for tag, _ in found.elements} <= package.Tags.elements | {"code"}
     assert not {name for _, attributes in found.elements for name in attributes} & {
         "href",
@@ -250,7 +254,7 @@ def test_formulas_that_are_no_latex_are_shown_harmlessly(latex):
 
 
 def test_formulas_are_typeset():
-    found = Page(str(package.typeset(r"\mathbb{E}\|\bar\xi\|^2 < \frac{1}{4 L}")))
+    found = Page(str(package.typeset_mathml(r"\mathbb{E}\|\bar\xi\|^2 < \frac{1}{4 L}")))
     assert found.elements[0][0] == "math" and found.all("mfrac") and "<" in found.words
 
 
@@ -328,7 +332,7 @@ def test_the_table_filters_sorts_and_opens_claims(tmp_path, works):
 def test_an_opened_claim_shows_its_plots(tmp_path):
     drawn = {"some": b"<svg xmlns='http://www.w3.org/2000/svg'/>"}
     (tmp_path / "index.html").write_bytes(
-        package.page(book_of(entry("fsl.a", plots=["some", "gone"]), entry("fsl.b")), drawn)
+        package.render_page(book_of(entry("fsl.a", plots=["some", "gone"]), entry("fsl.b")), drawn)
     )
     images = lambda found: [image["alt"] for image in found.all("img")]
     shut = Page((tmp_path / "index.html").read_text())
@@ -350,21 +354,22 @@ def made(tmp_path):
     claim = discover.claim("fsl.lemma3")
     false = claim.replace(name="house.false", bound=claim.bound / 2, also=())
     verdicts = {
-        c.id: ledger.plain_data(checking.readings(c, 0.05, 0).as_dict()) for c in (claim, false)
+        c.id: ledger.plain_data(checking.decide_readings(c, 0.05, 0).as_dict())
+        for c in (claim, false)
     }
-    book, certificates = ledger.made([claim, false], verdicts, 0.05, 0)
+    book, certificates = ledger.build_ledger([claim, false], verdicts, 0.05, 0)
     assert book["counts"]["violated"] == 1
     assert set(certificates) == {  # as meant, and as printed; and what the true one follows from
         "certificates/fsl.lemma3.graph.json",
         "certificates/house.false.json",
         "certificates/house.false.printed.json",
     }
-    package.build(tmp_path, book, certificates, {"sources.json": ledger.sources()})
+    package.build_package(tmp_path, book, certificates, {"sources.json": ledger.source_hashes()})
     return tmp_path
 
 
 def unlike(folder):
-    files, found = package.contents(folder)
+    files, found = package.folder_contents(folder)
     return found + package.unlike_sums(files)
 
 
@@ -432,7 +437,7 @@ def test_no_more_is_read_than_a_package_may_have(made, monkeypatch):
 )
 def test_checksums_that_leave_the_folder_or_make_no_sense_are_refused(line):
     with pytest.raises(InvalidInput, match="must list each file once"):
-        package.sums(f"{line}\n".encode())
+        package.read_checksums(f"{line}\n".encode())
     assert len(package.unlike_sums({package.SUMS: f"{line}\n".encode()})) == 1
 
 
@@ -441,13 +446,13 @@ def test_checksums_that_leave_the_folder_or_make_no_sense_are_refused(line):
 )
 def test_what_is_no_ledger_is_refused(content):
     with pytest.raises(InvalidInput, match="ledger.json"):
-        package.opened(content)
+        package.open_ledger(content)
 
 
 def test_building_again_takes_away_what_is_no_part_of_it_and_nothing_else(made):
     (made / "mine.txt").write_text("kept")
     old = made / "certificates" / "house.false.json"
-    package.build(made, book_of(entry("fsl.a")), {}, {"more.json": [1]})
+    package.build_package(made, book_of(entry("fsl.a")), {}, {"more.json": [1]})
     assert (
         not old.exists() and (made / "mine.txt").exists() and not (made / "sources.json").exists()
     )
@@ -461,13 +466,13 @@ def test_nothing_is_written_or_taken_away_through_a_link(made, tmp_path_factory)
     with (made / package.SUMS).open("a") as file:
         file.write("0" * 64 + "  figures/dear.txt\n")
     with pytest.raises(InvalidInput, match="must hold no links"):
-        package.build(made, book_of(entry("fsl.a")), {}, {}, {"some.svg": b"<svg/>"})
+        package.build_package(made, book_of(entry("fsl.a")), {}, {}, {"some.svg": b"<svg/>"})
     assert [path.name for path in elsewhere.iterdir()] == ["dear.txt"]
 
 
 def test_what_a_killed_campaign_left_half_written_goes(made):
     (made / "certificates" / ".fedtheory-abc.part").write_text("{")
-    package.build(made, book_of(entry("fsl.a")), {}, {})
+    package.build_package(made, book_of(entry("fsl.a")), {}, {})
     assert unlike(made) == []
 
 
@@ -484,7 +489,7 @@ def test_only_what_the_index_of_figures_names_joins_a_package(tmp_path):
         "data/some.drawn.json",
     ):
         (tmp_path / name).write_text("")
-    assert set(package.figures(tmp_path)) == {
+    assert set(package.figure_files(tmp_path)) == {
         "figures.json",
         "some.svg",
         "some.csv",
@@ -492,11 +497,11 @@ def test_only_what_the_index_of_figures_names_joins_a_package(tmp_path):
         "data/some.drawn.json",
     }
     (tmp_path / "figures.json").write_text("[3]")
-    assert package.figures(tmp_path) == package.figures(tmp_path / "nowhere") == {}
+    assert package.figure_files(tmp_path) == package.figure_files(tmp_path / "nowhere") == {}
 
 
 def test_a_page_of_some_claims_says_so():
     book = dict(book_of(entry("fsl.a")), asked=["fsl.", NASTY])
-    words = " ".join("".join(Page(package.page(book).decode()).words).split())
+    words = " ".join("".join(Page(package.render_page(book).decode()).words).split())
     assert "Not all claims: those whose ids begin with fsl., <script>" in words
     assert "Not all claims" not in page(entry("fsl.a"))

@@ -33,10 +33,10 @@ def test_experiments_stand_apart_from_mathematics():
     book = book_of(
         entry("fsl.a", "proved"), finding("fsl.b"), finding("fsl.c", "reproduced"), entry("fsl.d")
     )
-    ((name, paper, statuses, said, none_yet),) = paging.rows(book)
+    ((name, paper, statuses, said, none_yet),) = paging.overview_rows(book)
     assert name == "fsl" and paper["title"].startswith("Federated Learning with Server Learning")
     assert (statuses, said, none_yet) == ({"proved": 1, "holds": 1}, {"reproduced": 1}, 1)
-    found = Page(package.page(book).decode())
+    found = Page(package.render_page(book).decode())
     assert [c["data-about"] for c in found.claims()] == ["mathematics", "experiments"] * 1 + [
         "experiments",
         "mathematics",
@@ -47,18 +47,20 @@ def test_experiments_stand_apart_from_mathematics():
 
 
 def test_a_claim_shows_first_where_it_differs_from_what_is_printed():
-    page = package.page(book_of(entry("fsl.a"), entry("fsl.b", "violated", 2.0))).decode()
+    page = package.render_page(book_of(entry("fsl.a"), entry("fsl.b", "violated", 2.0))).decode()
     assert page.index('id="papers"') < page.index('id="violated"') < page.index('id="claims"')
     assert page.index("<main") < page.index('id="papers"') and page.count("<main") == 1
     assert '<a class="skip" href="#main">' in page
 
 
 def test_an_id_breaks_between_words_alone():
-    assert paging.breakable("fsl.theorem_1<") == "fsl.<wbr>theorem_<wbr>1&lt;"
+    assert paging.breakable_id("fsl.theorem_1<") == "fsl.<wbr>theorem_<wbr>1&lt;"
 
 
 def test_a_caption_keeps_its_mathematics_and_nothing_else():
-    found = paging.captioned("**FSL, figure 1.** With $\\mu=1$ \\<script\\> a\\_b", package.typeset)
+    found = paging.render_caption(
+        "**FSL, figure 1.** With $\\mu=1$ \\<script\\> a\\_b", package.typeset_mathml
+    )
     assert shown(found) == "FSL, figure 1. With μ=1 <script> a_b"
     assert "<b>FSL, figure 1.</b>" in str(found) and "<script" not in str(found)
 
@@ -73,35 +75,37 @@ def test_pictures_have_titles_and_captions():
         ).encode(),
         "figures/data/deep.svg": PICTURE,
     }
-    found = paging.pictures(files)
+    found = paging.figure_pictures(files)
     assert found == {
         "other": paging.Picture(PICTURE, "other"),
         "some": paging.Picture(PICTURE, "FSL, figure 1: Falls", "**FSL.** It falls."),
     }
-    page = Page(package.page(book_of(entry("fsl.a")), found).decode())
+    page = Page(package.render_page(book_of(entry("fsl.a")), found).decode())
     assert [image["alt"] for image in page.all("img")] == ["other", "FSL, figure 1: Falls"]
 
 
 def test_a_large_page_is_packed_and_says_the_same_when_it_is_unpacked():
     entries = [entry(f"fsl.a{n}", note="A remark. " * 20) for n in range(400)]
-    page = package.page(book_of(*entries), {"some": PICTURE}).decode()
+    page = package.render_page(book_of(*entries), {"some": PICTURE}).decode()
     assert "A remark." not in page and "<!--[-->" not in page and len(page) < paging.SMALL
-    opened = paging.unpacked(page.encode()).decode()
+    opened = paging.unpack_page(page.encode()).decode()
     assert opened.count("A remark. A remark.") >= 400 and PICTURE.decode() in opened
     (blob,) = re.findall('id="parts" hidden data-packed="([^"]*)"', page)
     parts = json.loads(zlib.decompress(base64.b64decode(blob)))
     assert len(parts) == 400 and "fedtheory check fsl.a399" in parts[399]
     again = base64.b64encode(zlib.compress(zlib.decompress(base64.b64decode(blob)), 1)).decode()
-    assert again != blob and paging.unpacked(page.replace(blob, again).encode()) == opened.encode()
+    assert (
+        again != blob and paging.unpack_page(page.replace(blob, again).encode()) == opened.encode()
+    )
     forged = base64.b64encode(zlib.compress(b" " * (paging.LARGEST + 1))).decode()
-    assert forged.encode() in paging.unpacked(page.replace(blob, forged).encode())
+    assert forged.encode() in paging.unpack_page(page.replace(blob, forged).encode())
 
 
 @pytest.mark.skipif(not CHROMIUM, reason="needs a browser")
 def test_a_packed_page_opens_searches_and_shows_a_few(tmp_path):
     entries = [entry(f"fsl.a{n}", note=f"Remark {n}. " * 20) for n in range(400)]
     book = book_of(*entries)
-    (tmp_path / "index.html").write_bytes(package.page(book, {"some": PICTURE}))
+    (tmp_path / "index.html").write_bytes(package.render_page(book, {"some": PICTURE}))
     seen = lambda page: [body["data-id"] for body in page.claims() if "hidden" not in body]
     assert len(seen(rendered(tmp_path, ""))) == 40
     found = rendered(tmp_path, "text=remark+399.&open=fsl.a399")
@@ -114,8 +118,10 @@ def test_a_proof_is_drawn_with_what_follows_above_what_it_follows_from():
         dict(line="p.a/1", premises=["p.b/1", "textbook.young"], status="proved"),
         dict(line="p.b/1", premises=["p.c/1"], status="undecided"),
     ]
-    drawn = str(paging.graph(dict(edges=edges)))
+    drawn = str(paging.proof_picture(dict(edges=edges)))
     place = {name: float(y) for y, name in re.findall(r'y="([\d.]+)">([^<]+)</text>', drawn)}
     assert place["p.a/1"] < place["p.b/1"] == place["textbook.young"] < place["p.c/1"]
     assert drawn.count("<path") == 3 and 'role="img"' in drawn and "4 lines, 2 steps" in drawn
-    assert paging.graph(dict(edges=[dict(line="p.a/1", premises=[], status="proved")])) is None
+    assert (
+        paging.proof_picture(dict(edges=[dict(line="p.a/1", premises=[], status="proved")])) is None
+    )

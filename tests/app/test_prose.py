@@ -11,7 +11,7 @@ SYMBOLS = [dict(name=name, latex=latex) for name, latex in NAMES.items()]
 
 def marked(text):
     """The sentence, with its formulas in LaTeX between angles."""
-    return str(prose.typeset(text, SYMBOLS, "\u27e8{}\u27e9".format))
+    return str(prose.typeset_sentence(text, SYMBOLS, "\u27e8{}\u27e9".format))
 
 
 @pytest.mark.parametrize(
@@ -46,7 +46,7 @@ def test_formulas_are_told_from_words(text, words):
 
 
 def test_what_is_typeset_is_harmless():
-    found = prose.typeset("<b>so</b> K_0 <= 1/sqrt(G)", SYMBOLS, package.typeset)
+    found = prose.typeset_sentence("<b>so</b> K_0 <= 1/sqrt(G)", SYMBOLS, package.typeset_mathml)
     assert shown(found) == "<b>so</b> K0≤1/G" and "<b>" not in str(found)
     assert "<msqrt>" in str(found)
 
@@ -58,8 +58,8 @@ def test_every_sentence_of_the_records_is_kept_whole():
 
     plain = lambda text: sorted(c for c in text if c.isdigit())
     for claim in discover.claims():
-        entry = ledger.statement(claim)
+        entry = ledger.claim_statement(claim)
         for text in (entry["meaning"], entry["note"], *(a["note"] for a in entry["assumptions"])):
-            found = str(prose.typeset(text, entry["symbols"], lambda latex: latex))
+            found = str(prose.typeset_sentence(text, entry["symbols"], lambda latex: latex))
             lost = [c for c in set(plain(text)) if plain(text).count(c) > plain(found).count(c)]
             assert not lost, (claim.id, text, found)

@@ -17,7 +17,7 @@ SHOWN = dict(
 def test_the_page_shows_what_is_written(kind):
     name = SHOWN[kind]
     shown = re.search(rf":caption: {name}\.py\n\n(.*?)```", ADDING.read_text(), re.DOTALL)[1]
-    assert shown == starting.text(kind, name)
+    assert shown == starting.template_text(kind, name)
 
 
 def test_nobody_is_sent_into_the_tree():
@@ -38,7 +38,9 @@ def test_a_file_is_written_once(tmp_path, monkeypatch, capsys):
 
 def test_contracts_see_what_is_not_met(tmp_path, monkeypatch, capsys):
     monkeypatch.chdir(tmp_path)
-    text = starting.text("problem", "mine").replace("out[j] = np.tanh", "out[j] = 1.01 * np.tanh")
+    text = starting.template_text("problem", "mine").replace(
+        "out[j] = np.tanh", "out[j] = 1.01 * np.tanh"
+    )
     Path("mine.py").write_text(text.replace("L=Constant(1.0", "L=Constant(0.1"))
     assert cli.main(["contracts", "mine.py"]) == 1
     told = capsys.readouterr().out
@@ -50,6 +52,6 @@ def test_contracts_see_what_is_not_met(tmp_path, monkeypatch, capsys):
 @pytest.mark.parametrize("kind", [kind for kind in starting.KINDS if kind != "adapter"])
 def test_each_start_meets_its_contracts(kind, tmp_path, monkeypatch):
     monkeypatch.chdir(tmp_path)
-    starting.new(kind, "mine.py")
+    starting.write_new(kind, "mine.py")
     rows, text, met = contracts.contracts([Path("mine.py")])
     assert met and rows, text

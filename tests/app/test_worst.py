@@ -19,7 +19,7 @@ def test_gradient_descent_has_the_known_rate_and_its_certificate_replays(tmp_pat
     )
     found = json.loads(capsys.readouterr().out)
     assert found["value"] == pytest.approx(1 / 10, rel=1e-8)  # L R^2 / (4 n + 2)
-    least, bound = program.replay(file.read_text())
+    least, bound = program.replay_worst_case(file.read_text())
     assert least <= bound and float(bound) == pytest.approx(1 / 10, rel=1e-8)
 
 

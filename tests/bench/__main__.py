@@ -121,7 +121,7 @@ def best_of_jax(case, width, repeats=5):
 def ratios(chosen, widths, use_numpy, quick, out):
     """For each workload: our median and spread beside what the cores can do, the best JAX program in
     each width, and NumPy, each as seconds and as a ratio to ours."""
-    cores = running.threads()
+    cores = running.thread_count()
     peak = peaks(cores)
     print(
         f"peaks of {cores} cores: dgemm {peak.flops / 1e9:.1f} Gflop/s, products added up in registers "

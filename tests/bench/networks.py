@@ -15,7 +15,7 @@ import numpy as np
 from threadpoolctl import threadpool_limits
 
 import fedtheory as ft
-from fedtheory.network import planned
+from fedtheory.network import plan_layers
 
 BATCH = {"mnist_mlp": 32, "mnist_2nn": 32, "fsl_emnist": 50, "fsl_cifar": 50}
 CLIENTS, STEPS, SAMPLES = 10, 5, 100
@@ -26,7 +26,7 @@ ASKED = {("mnist_mlp", "step"): 1.5, ("mnist_mlp", "round"): 2, ("fsl_emnist", "
 def flops(record, batch):
     """Of one step, products of matrices alone: forward, and back to weights and to inputs."""
     layers, shape, total, first = record.layers(record.classes), record.shape, 0.0, True
-    for layer, fitted in zip(layers, planned(layers, shape)[1]):
+    for layer, fitted in zip(layers, plan_layers(layers, shape)[1]):
         if fitted.parameters:
             s, weights = fitted.sizes, fitted.parameters[0].size
             places = s[6] * s[7] if layer.name == "conv" else 1

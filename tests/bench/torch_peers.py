@@ -14,7 +14,7 @@ from torch import nn
 from torch.func import functional_call, grad, vmap
 from torch.nn.functional import cross_entropy
 
-from fedtheory.network import planned
+from fedtheory.network import plan_layers
 
 RATE = 0.01
 PLAIN = "a plain loop"
@@ -23,7 +23,7 @@ PLAIN = "a plain loop"
 def modules(record, order=True):
     """The network; in the paper's order of layers, or with a pooling before the rectifier that it follows."""
     layers, shape, made, flat = record.layers(record.classes), record.shape, [], False
-    for layer, fitted in zip(layers, planned(layers, shape)[1]):
+    for layer, fitted in zip(layers, plan_layers(layers, shape)[1]):
         s = fitted.sizes
         if layer.name == "conv":
             made.append(nn.Conv2d(s[2], s[8], s[3], s[4], s[5]))

@@ -16,7 +16,7 @@ import pytest
 
 import fedtheory as ft
 from fedtheory.certificates import alone, check_family
-from fedtheory.certificates.check_instance import approximately
+from fedtheory.certificates.check_instance import approximate_text
 from fedtheory.certificates.check_proof import Refused
 from fedtheory.enclosure.arithmetic import pair
 from fedtheory.rocq import derivations
@@ -72,7 +72,7 @@ def test_the_one_file_imports_nothing_but_the_standard_library(tmp_path):
 
 @pytest.mark.parametrize("name", INSTANCES)
 def test_it_accepts_every_shipped_counterexample(name):
-    assert alone.judged(DOCUMENTS[name], plain(derivations.derivations(DOCUMENTS[name])))
+    assert alone.judge_document(DOCUMENTS[name], plain(derivations.derivations(DOCUMENTS[name])))
 
 
 FAMILIES = [name for name in INSTANCES if DOCUMENTS[name]["format"] == "fedtheory family 1"]
@@ -96,9 +96,9 @@ def test_a_family_moves_as_it_is_said_to(name, moves):
     """Told by three checkers: replay, the one that stands alone, the second opinion."""
     forged = resealed(copy.deepcopy({**DOCUMENTS[name], "moves": moves}))
     found = plain(derivations.derivations(DOCUMENTS[name]))
-    assert alone.judged(DOCUMENTS[name], found)
+    assert alone.judge_document(DOCUMENTS[name], found)
     with pytest.raises(Refused):
-        alone.judged(forged, found)
+        alone.judge_document(forged, found)
     with pytest.raises(check_family.Refused):
         check_family.check(forged)
     with pytest.raises(opinion.Refused):
@@ -109,11 +109,11 @@ def test_a_family_moves_as_it_is_said_to(name, moves):
 
 @pytest.mark.parametrize("name", list(PROOFS)[::5])
 def test_it_accepts_proofs_and_no_others(name):
-    assert alone.judged(PROOFS[name], [])
+    assert alone.judge_document(PROOFS[name], [])
     forged = copy.deepcopy(PROOFS[name])
     forged["shows"] = ["<", forged["shows"][2], forged["shows"][1]]
     with pytest.raises(Refused):
-        alone.judged(forged, [])
+        alone.judge_document(forged, [])
 
 
 STRUCTURES = {
@@ -140,7 +140,7 @@ def structure(request):
 
 def test_cells_and_ends_are_computed_and_no_altered_ones_accepted(structure):
     name, document, found = structure
-    assert alone.judged(document, found)
+    assert alone.judge_document(document, found)
     for path in STRUCTURES[name]:
         forged = copy.deepcopy(document)
         *path, last = path
@@ -158,7 +158,7 @@ def test_cells_and_ends_are_computed_and_no_altered_ones_accepted(structure):
         if path[:1] == ["ranges"]:
             tree[last] = 2  # the numbers that are given lie outside
         with pytest.raises(Refused):
-            alone.judged(resealed(forged), found)
+            alone.judge_document(resealed(forged), found)
 
 
 def test_what_is_as_the_text_says_shows_nothing(structure):
@@ -170,7 +170,7 @@ def test_what_is_as_the_text_says_shows_nothing(structure):
         document["points"][1] = document["points"][0]
         found[0]["values"]["other"] = found[0]["values"]["one"]
     with pytest.raises(Refused, match="as printed|both ways agree"):
-        alone.judged(resealed(document), found)
+        alone.judge_document(resealed(document), found)
 
 
 def test_integers_that_others_could_replace_fix_nothing():
@@ -179,7 +179,7 @@ def test_integers_that_others_could_replace_fix_nothing():
     found = plain(derivations.derivations(document))
     document["fixing"] = document["fixing"][:1]
     with pytest.raises(Refused, match="others fit too|too wide"):
-        alone.judged(resealed(document), found)
+        alone.judge_document(resealed(document), found)
 
 
 @pytest.mark.parametrize(
@@ -193,19 +193,21 @@ def test_integers_that_others_could_replace_fix_nothing():
     ],
 )
 def test_a_cell_is_read_as_far_as_it_is_printed(kind, value, shown, truth):
-    assert alone.reads(kind, tuple(map(Fraction, value)), shown) is truth
+    assert alone.matches_shown(kind, tuple(map(Fraction, value)), shown) is truth
 
 
 def test_what_has_no_arithmetic_is_not_judged():
     """Two runs that chance alone parts, and a counterexample without its derivation."""
     document = plain(ft.check("mixed.transfer_listing", budget=0.1).certificate)
     del document["points"]
-    assert alone.judged(document, derivations.derivations(document)) is False
-    assert alone.unlooked(document) == "chance alone parts its runs"
-    assert alone.judged(DOCUMENTS["lamb.lemma1"], []) is False
-    assert alone.unlooked(DOCUMENTS["lamb.lemma1"]) == "no derivation goes with it"
+    assert alone.judge_document(document, derivations.derivations(document)) is False
+    assert alone.reason_unjudged(document) == "chance alone parts its runs"
+    assert alone.judge_document(DOCUMENTS["lamb.lemma1"], []) is False
+    assert alone.reason_unjudged(DOCUMENTS["lamb.lemma1"]) == "no derivation goes with it"
     other = dict(format="fedtheory worst case 1")
-    assert alone.judged(other, []) is False and "worst case 1" in alone.unlooked(other)
+    assert alone.judge_document(other, []) is False and "worst case 1" in alone.reason_unjudged(
+        other
+    )
 
 
 def test_what_is_told_is_named():
@@ -255,7 +257,7 @@ def test_a_number_that_is_changed_is_seen(name):
             tree = tree[key]
         tree[last] = str(Fraction(tree[last]) * 3 + 1)
         try:
-            alone.judged(resealed(forged), found)
+            alone.judge_document(resealed(forged), found)
         except Refused:
             refused += 1
             continue
@@ -273,7 +275,7 @@ def test_a_step_that_is_changed_is_seen():
         forged = copy.deepcopy(derivation)
         forged["steps"][n] = ["number", "17/3"]
         try:
-            alone.counterexample(document, forged)
+            alone.check_counterexample(document, forged)
         except Refused:
             refused += 1
     assert refused >= 3  # others lead to nothing that the line asks for
@@ -285,9 +287,9 @@ def test_ends_of_transcendental_functions_are_right_and_near(x):
     with mpmath.workdps(400):
         value = mpmath.mpf(q.numerator) / q.denominator
         for ends, true in (
-            (alone.exp((q, q)), mpmath.exp(value)) if abs(q) < 100 else (None, None),
-            (alone.log((q, q)), mpmath.log(value)) if q > 0 else (None, None),
-            (alone.root((q, q), 3), mpmath.cbrt(value)) if q > 0 else (None, None),
+            (alone.exp_of_ends((q, q)), mpmath.exp(value)) if abs(q) < 100 else (None, None),
+            (alone.log_of_ends((q, q)), mpmath.log(value)) if q > 0 else (None, None),
+            (alone.root_of_ends((q, q), 3), mpmath.cbrt(value)) if q > 0 else (None, None),
         ):
             if ends is None:
                 continue
@@ -301,20 +303,20 @@ def test_ends_widen_and_never_pass_what_they_hold():
     for _ in range(200):
         a, b = (sorted(Fraction(chance.randint(-9, 9), 4) for _ in range(2)) for _ in range(2))
         x, y = (chance.choice(pair) for pair in (a, b))
-        for op, exact in ((alone.add, x + y), (alone.mul, x * y)):
+        for op, exact in ((alone.add_ends, x + y), (alone.multiply_ends, x * y)):
             low, high = op(tuple(a), tuple(b))
             assert low <= exact <= high
         for n in (2, 3):
-            low, high = alone.power(tuple(a), n)
+            low, high = alone.power_of_ends(tuple(a), n)
             assert low <= x**n <= high
         if not a[0] <= 0 <= a[1]:
-            low, high = alone.inv(tuple(a))
+            low, high = alone.invert_ends(tuple(a))
             assert low <= 1 / x <= high
-    assert alone.inv((Fraction(0),) * 2, True) == (alone.INFINITE,) * 2
+    assert alone.invert_ends((Fraction(0),) * 2, True) == (alone.INFINITE,) * 2
     with pytest.raises(Refused, match="divides by what may be zero"):
-        alone.inv((Fraction(-1), Fraction(1)))
+        alone.invert_ends((Fraction(-1), Fraction(1)))
     with pytest.raises(Refused, match="infinity times what may be zero"):
-        alone.mul((alone.INFINITE,) * 2, (Fraction(0), Fraction(1)))
+        alone.multiply_ends((alone.INFINITE,) * 2, (Fraction(0), Fraction(1)))
 
 
 # ---------------------------------------------------------------- long runs
@@ -341,7 +343,7 @@ def lived(name, setting, wanted, seed):
         third = Fraction(pair(answer.left)[0]).limit_denominator(10**6) / 3
         if third <= 0:
             continue
-        stated = counterexample.statement(target)
+        stated = counterexample.target_statement(target)
         stated["statement"]["right"] = [["number", [], str(third)]]
         shown = stated["statement"]["domains"].keys() | stated["statement"]["measured"].keys()
         document = dict(
@@ -351,8 +353,8 @@ def lived(name, setting, wanted, seed):
                 each: counterexample.number(answer.values[each])
                 for each in (*target.reals, *loose, *numbers)
             },
-            values={each: approximately(answer.values[each]) for each in shown},
-            left=approximately(answer.left),
+            values={each: approximate_text(answer.values[each]) for each in shown},
+            left=approximate_text(answer.left),
             right=str(third),
         )
         return resealed(plain(document)), answer.values
@@ -378,12 +380,12 @@ def long_run(request):
 def test_a_long_run_is_followed_and_what_it_measures_lies_where_exact_numbers_have_it(long_run):
     document, values, (derivation,) = long_run
     assert derivation["told"] == []
-    ends = alone.derived(derivation, document["instance"], document["numbers"])
+    ends = alone.derive_values(derivation, document["instance"], document["numbers"])
     for name in document["statement"]["measured"]:
         (low, high), (least, most) = ends[name], pair(values[name])
         assert low <= most and least <= high
         assert high - low <= abs(high) / 10**20
-    assert alone.judged(document, [derivation])
+    assert alone.judge_document(document, [derivation])
 
 
 def altered(document):
@@ -428,7 +430,7 @@ def test_no_forged_long_run_is_accepted(long_run):
     document, _, found = long_run
     for what, forged in altered(document):
         with pytest.raises((Refused, KeyError, IndexError)):
-            alone.judged(forged, found)
+            alone.judge_document(forged, found)
             pytest.fail(f"{what} was changed, and nobody saw it")
 
 
@@ -447,18 +449,18 @@ def test_no_forged_long_run_is_accepted(long_run):
     ],
 )
 def test_a_number_is_told_as_documents_tell_it(text, value, truth):
-    assert alone.told(text, tuple(map(Fraction, value))) is truth
+    assert alone.says_value(text, tuple(map(Fraction, value))) is truth
 
 
 def test_what_has_no_end_is_told_so():
     endless, ten = (alone.INFINITE,) * 2, (Fraction(10), alone.INFINITE)
-    assert alone.told("infinite", endless) and not alone.told("infinite", ten)
-    assert alone.told("at least 10", ten) and not alone.told("at least 11", ten)
-    assert not alone.told("at least 10", (Fraction(10), Fraction(11)))
+    assert alone.says_value("infinite", endless) and not alone.says_value("infinite", ten)
+    assert alone.says_value("at least 10", ten) and not alone.says_value("at least 11", ten)
+    assert not alone.says_value("at least 10", (Fraction(10), Fraction(11)))
 
 
 def test_what_a_users_claim_measures_is_followed():
     """Step sizes are asked whether they lie within ranges, some of which have no end."""
     certificate = plain(ft.check(FALSE["gd_contraction.constant"], budget=1.0).certificate)
     found = plain(derivations.derivations(certificate))
-    assert found[0]["told"] == [] and alone.judged(certificate, found)
+    assert found[0]["told"] == [] and alone.judge_document(certificate, found)

@@ -10,7 +10,7 @@ import pytest
 import fedtheory as ft
 from fedtheory.app import cli
 from fedtheory.certificates.check_proof import Refused
-from fedtheory.certificates.documents import digest
+from fedtheory.certificates.documents import digest_of
 from fedtheory.claim import Claim, Same
 from fedtheory.symbol import Table
 from fedtheory.symbols.fsl import TABLE
@@ -20,7 +20,7 @@ from fedtheory.verdicts.replaying import OWN, RECORDED
 
 def sealed(document):
     """A document whose digest an attacker has computed again."""
-    return dict(document, digest=digest(document))
+    return dict(document, digest=digest_of(document))
 
 
 def shown(document):
@@ -265,11 +265,11 @@ def test_rounding_is_no_difference(A, b, x, rounds):
         seed=1,
         hyper={"eta_l": "1", "eta_g": "1"},
     )
-    _, paths = decided.difference(same, instance)
+    _, paths = decided.path_difference(same, instance)
     assert abs(paths[0] - paths[1]).max() > 1e-6 * max(
         1, abs(paths[1]).max()
     )  # what a path's own size makes of it
-    assert not decided.apart(same, instance)
+    assert not decided.is_apart(same, instance)
 
 
 # Every format at the command line

@@ -122,7 +122,7 @@ LIES = {
 
 
 def resealed(document):
-    return {**document, "digest": check_instance.digest(document)}
+    return {**document, "digest": check_instance.digest_of(document)}
 
 
 @pytest.mark.parametrize("lie", LIES)
@@ -144,7 +144,7 @@ def test_a_witness_that_lies_is_refused(lie):
         format=check_instance.FORMAT, setting=name, instance=instance, numbers={}, values={}
     )
     with pytest.raises(InvalidInput, match=f"no instance of {name}"):
-        witnesses.read([document])
+        witnesses.read_witnesses([document])
 
 
 @pytest.mark.parametrize("lie", [lie for lie, parts in LIES.items() if parts[0] is not None])
@@ -152,7 +152,7 @@ def test_no_lie_is_measured_where_a_search_asks(lie):
     name, setting, instance, why = LIES[lie]
     target = Target(ft.claim(name), by_name(setting))
     with pytest.raises(NoInstance, match=f"no instance of {setting}: .*{why}"):
-        target.exactly(check_instance.numbers(instance), {})
+        target.exactly(check_instance.read_numbers(instance), {})
 
 
 # What was accepted: a document with honest numbers, of a claim that is true
@@ -196,14 +196,14 @@ def forged(request, monkeypatch):
         patched.setattr("fedtheory.search.target.fault", lambda *more: None)
         patched.setattr(alone, "instance_of", lambda document, name: document["instance"])
         target = Target(ft.claim(name), by_name(setting), line)
-        read = check_instance.numbers(instance)
+        read = check_instance.read_numbers(instance)
         tight = target.setting.constants(read)
         numbers = dict.fromkeys((*target.reals, *target.counts), Fraction(1))
         numbers |= {each: Fraction(text) for each, text in given.items()}
         answer = target.exactly(read, target.given(numbers, tight))
-        document = plain(counterexample.written(target, answer, list(numbers)))
+        document = plain(counterexample.build_document(target, answer, list(numbers)))
         found = plain(derivations.derivations(document))
-        assert ft.replay(document)["about"] and alone.judged(document, found)
+        assert ft.replay(document)["about"] and alone.judge_document(document, found)
     return setting, document, found
 
 
@@ -217,7 +217,7 @@ def test_a_forged_counterexample_is_refused_by_every_checker(forged, tmp_path):
     with pytest.raises(Refused, match=why):
         ft.replay(document)
     with pytest.raises(Refused, match=why):
-        alone.judged(document, found)
+        alone.judge_document(document, found)
     with pytest.raises(opinion.Refused):
         typed.read(name, document["instance"])
     with pytest.raises(InvalidInput, match=why):
@@ -273,7 +273,7 @@ def test_two_runs_on_no_instance_are_refused(changed, why):
     if "N" in why or "A" in why:
         document = resealed(dict(shipped, instance={**RUNS, **changed}))
     with pytest.raises(Refused, match=f"no instance of two runs: .*{why}"):
-        structure_document.check(document)
+        structure_document.check_structure(document)
     with pytest.raises(Refused, match=f"no instance of two runs: .*{why}"):
         alone.instance_of(document, schemas.RUNS)
     with pytest.raises(opinion.Refused):
@@ -297,7 +297,7 @@ def test_the_second_opinion_refuses_what_replay_refuses_of_its_certificates():
             if mutated_instances.is_instance(document["setting"], instance):
                 continue
             refused += 1
-            for ask in (judge.judged, ft.replay, lambda d: alone.counterexample(d, {})):
+            for ask in (judge.judged, ft.replay, lambda d: alone.check_counterexample(d, {})):
                 with pytest.raises((Refused, opinion.Refused)):
                     ask(other)
                     pytest.fail(f"{name}: {change}")
@@ -309,9 +309,9 @@ def judge_documents():
 
 
 def test_the_one_file_knows_every_setting_of_the_library_and_those_of_its_documents():
-    known = schemas.carried([dict(setting="run_fedprox"), dict(denial=dict(setting="run_fsl"))])
+    known = schemas.all_schemas([dict(setting="run_fedprox"), dict(denial=dict(setting="run_fsl"))])
     assert {"run_fedprox", "run_fsl", "fsl_round", schemas.RUNS} <= set(known)
-    assert "run_feddyn" not in known and schemas.known("no such setting") is None
-    assert schemas.carried([dict(setting=["x"], members=None), None, 3])
+    assert "run_feddyn" not in known and schemas.find_schema("no such setting") is None
+    assert schemas.all_schemas([dict(setting=["x"], members=None), None, 3])
     with pytest.raises(Refused, match="no schema"):
         alone.instance_of(dict(instance={}), "no such setting")

@@ -245,7 +245,7 @@ def test_unequal_weights_refute_what_applies_directly_to_6():
     along the plain mean of the gradients, 3/8, leads to F(-3u/8) = 9 u^2/128. Of the bound 8 u^3 2 G^2
     = 25 u^3/4 is left: at u = 1/200 the left side is the larger."""
     setting, u = by_name("fsl_round"), Q(1, 200)
-    flat = lambda tilt: [losses.curve(Q(1), tilt)]
+    flat = lambda tilt: [losses.make_curve(Q(1), tilt)]
     instance = dict(
         N=2,
         S=2,
@@ -272,7 +272,7 @@ def test_the_typed_line_before_T_7_loses_gamma():
     -e^2 (3 + 3)/4, E_0 its square. So gamma^2 E_0 = 36 9/4 e^4 = 81 e^4; the typed line allows it 12 (2 e)^2 E_c =
     72 e^4, as no gradient of F or f_0 and no noise is left."""
     setting, e = by_name("fsl_round"), Q(1, 100)
-    bent = lambda tilt: [losses.curve(Q(-1), tilt, [(Q(2), Q(0))])]
+    bent = lambda tilt: [losses.make_curve(Q(-1), tilt, [(Q(2), Q(0))])]
     instance = dict(
         N=4,
         S=4,

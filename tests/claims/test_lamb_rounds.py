@@ -80,7 +80,9 @@ CASES = [
     instance(5, beta_1=0.9, alpha=1e-3),
 ]
 ROWS = [
-    (case, plain(row)) for case, x, noise in CASES for row in quantities.iterate(case, x, noise, 6)
+    (case, plain(row))
+    for case, x, noise in CASES
+    for row in quantities.iterate_quantities(case, x, noise, 6)
 ]
 
 
@@ -217,7 +219,9 @@ def test_quantities_against_the_engine(T, beta_1):
     points = path + beta_1 / (1 - beta_1) * np.diff(
         path, axis=0, prepend=path[:1]
     )  # (8), T = 1 where beta_1 > 0
-    rows = quantities.iterate(case, many(x_0), lambda t, i: np.zeros(3), 6 * T, ["loss_now"])[::T]
+    rows = quantities.iterate_quantities(
+        case, many(x_0), lambda t, i: np.zeros(3), 6 * T, ["loss_now"]
+    )[::T]
     assert [row["loss_now"] for row in rows] == pytest.approx(
         [problem.loss(x) for x in points], rel=1e-9
     )
@@ -240,7 +244,7 @@ def test_lemma1_gap_by_hand():
         Q(1, 2),
         Q(1),
     )
-    row = quantities.iterate(case, vector([Q(3)]), lambda t, i: vector([Q(0)]), 1)[0]
+    row = quantities.iterate_quantities(case, vector([Q(3)]), lambda t, i: vector([Q(0)]), 1)[0]
     assert row["gap_sq"] == Q(1, 4)  # 3 -+ 0.25 * 2, mean 3
     assert row["sq_g_bar"] == 0 and row["B_1"] == 0 and row["B_2"] == 2  # (1 - 2)^2 + (-1 + 2)^2
 
@@ -262,9 +266,9 @@ def test_a_layer_rests_without_a_direction():
             Q(1, 2),
             Q(4),
         )
-        return quantities.path(case, vector([Q(5)] * 3), lambda t, i: vector([Q(0)] * 3), 1)[1][0][
-            0
-        ].tolist()
+        return quantities.follow_path(case, vector([Q(5)] * 3), lambda t, i: vector([Q(0)] * 3), 1)[
+            1
+        ][0][0].tolist()
 
     assert run([Q(0), Q(3), Q(-4)]) == [
         5,
@@ -287,15 +291,18 @@ def test_expectations_weigh_outcomes():
         for s, r in product((-1.0, 1.0), repeat=2)
     ]
     single = [
-        [plain(row) for row in quantities.iterate(case, x, noise, 2)] for _, noise in outcomes
+        [plain(row) for row in quantities.iterate_quantities(case, x, noise, 2)]
+        for _, noise in outcomes
     ]
-    late = plain(quantities.expected(case, x, outcomes, 1, ["B_2", "inner_g", "loss_next"]))
+    late = plain(
+        quantities.expect_quantities(case, x, outcomes, 1, ["B_2", "inner_g", "loss_next"])
+    )
     for name in ("B_2", "inner_g", "loss_next"):
         assert late[name] == pytest.approx(np.mean([s[1][name] for s in single]), rel=1e-12)
     worst = np.mean([s[0]["excess_sign"] for s in single], axis=0).max()
-    assert plain(quantities.expected(case, x, outcomes, 0))["excess_sign"] == pytest.approx(
-        worst, rel=1e-12
-    )
+    assert plain(quantities.expect_quantities(case, x, outcomes, 0))[
+        "excess_sign"
+    ] == pytest.approx(worst, rel=1e-12)
 
 
 @pytest.mark.parametrize("gradient", [1, -1])
@@ -317,6 +324,8 @@ def test_excess_of_wrong_signs_by_hand(gradient):
         phi_M=Q(2),
     )
     outcomes = [(Q(1, 2), lambda t, i, s=s: vector([Q(s)])) for s in (2, -2)]
-    row = quantities.expected(case, vector([Q(3)]), outcomes, 0, ["excess_sign", "sum_wrong"])
+    row = quantities.expect_quantities(
+        case, vector([Q(3)]), outcomes, 0, ["excess_sign", "sum_wrong"]
+    )
     assert row["sum_wrong"] == -3  # 1/2 * 2 * 3 / 1 * (-1)
     assert row["excess_sign"] == 3 - gradient

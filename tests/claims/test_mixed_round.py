@@ -9,7 +9,7 @@ import pytest
 
 import fedtheory as ft
 from fedtheory import discover
-from fedtheory.settings.mixed.quantities import Instance, at_point, of_function, quantities
+from fedtheory.settings.mixed.quantities import Instance, at_point, of_function, round_quantities
 
 HALF = Q(1, 2)
 VEC = lambda *entries: np.array([Q(e) for e in entries], dtype=object)
@@ -91,7 +91,7 @@ CASES = [
     )
 ]
 SMOOTH_SUM = range(len(CASES) - 5, len(CASES))
-MEASURED = [{**quantities(case, x), **at_point(case, x)} for case, x in CASES]
+MEASURED = [{**round_quantities(case, x), **at_point(case, x)} for case, x in CASES]
 ALL = [c for c in discover.claims() if c.paper == "mixed"]
 KNOWN = {*MEASURED[0], *Instance._fields}
 LINES = [
@@ -173,7 +173,7 @@ def test_smoothness_of_the_sum_is_what_D12_needs():
     beta."""
     first = ft.claim("mixed.stepD12_smooth")
     case, x = instance(12, mu=Q(2), noise=Q(1), noise_c=Q(1), K=1)
-    given = values(first, case, quantities(case, x))
+    given = values(first, case, round_quantities(case, x))
     assert gap(first, given) < 0 <= gap(first, {**given, "beta": 2 * case.beta})
 
 
@@ -269,7 +269,7 @@ def test_the_round_is_the_engines_round():
         eta_s=float(case.eta_s),
         K=case.K,
     )
-    told = quantities(case, x)
+    told = round_quantities(case, x)
     mixed = found.metrics["loss"] + found.metrics["server_loss"]
     assert mixed[0] == pytest.approx(float(told["f_t"]), rel=1e-12)
     assert mixed[1] == pytest.approx(float(told["f_next"]), rel=1e-12)

@@ -9,7 +9,7 @@ from sympy import Eq
 import fedtheory as ft
 from fedtheory.claim import Claim
 from fedtheory.comparing.measured import at_end, over_rounds
-from fedtheory.comparing.objectives import objective
+from fedtheory.comparing.objectives import measured_loss
 from fedtheory.conditions import CONVEX, EXACT_GRADIENTS, SMOOTH
 from fedtheory.errors import InvalidInput
 from fedtheory.symbols import run as house
@@ -107,7 +107,7 @@ def test_a_statement_about_one_round_is_read_along_a_run():
 def test_the_infimum_is_that_of_the_loss_that_is_measured():
     # f_0 = (x - 3)^2 / 2, F = x^2 / 2: F is lowest at 0, F + f_0 at 3/2, (F + f_0 / 2) / (3/2) at 1
     problem = ft.problems.quadratic_from_arrays([1.0], [[3.0], [0.0]])
-    low = lambda metric, gamma: objective(problem, metric, gamma).lowest()
+    low = lambda metric, gamma: measured_loss(problem, metric, gamma).lowest()
     assert low("loss", 1.0).high == pytest.approx(0)
     assert low("server_loss", 1.0).high == pytest.approx(0)
     assert low("mixed_loss", 1.0).high == pytest.approx(2 * (3 / 2) ** 2 / 2)
@@ -119,7 +119,7 @@ def test_the_infimum_of_a_strongly_convex_loss_lies_between_its_ends():
     X = generator.standard_normal((2, 6, 2))
     y = np.sign(X @ np.array([1.0, -1.0]) + 0.3)
     problem = ft.problems.logistic(X, y, ridge=0.1, server=(X[0], y[0]))
-    f = objective(problem, "tilde_loss", 2.0)
+    f = measured_loss(problem, "tilde_loss", 2.0)
     found = f.lowest()
     assert found.low <= found.high <= found.low + 1e-9
     for x in found.x + 0.1 * generator.standard_normal((50, 2)):

@@ -8,7 +8,7 @@ import pytest
 
 import fedtheory as ft
 from fedtheory import conditions
-from fedtheory.comparing.objectives import objective
+from fedtheory.comparing.objectives import measured_loss
 from fedtheory.errors import InvalidInput, NotExact
 from fedtheory.problems.mixed import mixed_minimizer
 from fedtheory.problems.shared import share
@@ -94,7 +94,7 @@ def test_claims_without_convexity_are_set_against_it_and_others_are_refused():
 def test_the_infimum_is_of_the_loss_that_is_measured():
     """(F + gamma f_0) / (1 + gamma) = (1 - gamma) x^2 / (2 + 2 gamma)."""
     for gamma, bounded in ((0.5, True), (1.0, True), (2.0, False)):
-        sought = objective(bowl(), "tilde_loss", gamma)
+        sought = measured_loss(bowl(), "tilde_loss", gamma)
         if bounded:
             lowest = sought.lowest()
             assert lowest.x == [0.0] and abs(lowest.low) < 1e-15

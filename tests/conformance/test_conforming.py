@@ -358,7 +358,7 @@ def test_faithful_code_agrees_on_every_instance(code):
 def test_a_fault_is_caught_and_its_line_is_named(code, key):
     found = asked(code)
     assert found.broken is not None
-    assert found.broken.line == listings.line(algorithm(code.method), key), str(found)
+    assert found.broken.line == listings.listing_line(algorithm(code.method), key), str(found)
 
 
 def test_the_first_instance_that_shows_it_is_the_smallest():

@@ -5,7 +5,15 @@ from fractions import Fraction as Q
 import numpy as np
 import pytest
 
-from fedtheory.conformance.instances import EVERYONE, INSTANCES, Seen, floats, near, rows_of, told
+from fedtheory.conformance.instances import (
+    EVERYONE,
+    INSTANCES,
+    Seen,
+    describe_instance,
+    nearly_equal,
+    rows_of,
+    to_floats,
+)
 from fedtheory.errors import InvalidInput
 
 
@@ -18,8 +26,8 @@ def test_losses_and_minimisers(instance):
     task, seen = instance.task({}), Seen(instance)
     x = task.x_0 + 0.5
     for i in range(instance.N + 1):
-        noise = floats(instance.noise(0, i, 0))
-        assert near(seen(i, x, 0), task.a[i] * (x - task.b[i]) + noise)
+        noise = to_floats(instance.noise(0, i, 0))
+        assert nearly_equal(seen(i, x, 0), task.a[i] * (x - task.b[i]) + noise)
         assert instance.noisy or not noise.any()
     best = instance.minimiser()
     slope = sum(p * instance.grad(i, best) for i, p in enumerate(instance.weights, 1))
@@ -29,16 +37,20 @@ def test_losses_and_minimisers(instance):
 
 
 def test_words():
-    assert told(INSTANCES[1], dict(eta=0.25)) == (
+    assert describe_instance(INSTANCES[1], dict(eta=0.25)) == (
         "on two clients, all of them: f_1 = 1/2 ||x - 2||^2, f_2 = 1/4 ||x + 1||^2; weights "
         "[1/2, 1/2]; from [3]; eta = 0.25"
     )
-    assert "f_2 = 1/4 ||x - (-1, -1)||^2" in told(INSTANCES[-1], {})
+    assert "f_2 = 1/4 ||x - (-1, -1)||^2" in describe_instance(INSTANCES[-1], {})
 
 
 def test_near_is_no_pass_for_what_is_no_number():
-    assert near([1.0], [Q(1)]) and not near([np.nan], [Q(1)]) and not near([1.0, 1.0], [Q(1)])
-    assert not near([np.inf], np.array([1.0])) and not near([1.0001], [Q(1)])
+    assert (
+        nearly_equal([1.0], [Q(1)])
+        and not nearly_equal([np.nan], [Q(1)])
+        and not nearly_equal([1.0, 1.0], [Q(1)])
+    )
+    assert not nearly_equal([np.inf], np.array([1.0])) and not nearly_equal([1.0001], [Q(1)])
 
 
 @pytest.mark.parametrize(

@@ -38,23 +38,23 @@ def test_idx_is_read_as_it_was_written(tmp_path):
     packed = tmp_path / "b.gz"
     packed.write_bytes(gzip.compress(plain.read_bytes()))
     for path in (plain, packed):
-        assert idx.read(path, 3).tolist() == [[[1, 2, 3]], [[4, 5, 6]]]
-    assert isinstance(idx.read(plain), np.memmap)  # shared with whoever reads it too
+        assert idx.read_idx(path, 3).tolist() == [[[1, 2, 3]], [[4, 5, 6]]]
+    assert isinstance(idx.read_idx(plain), np.memmap)  # shared with whoever reads it too
 
 
 def test_idx_that_lies_is_refused_from_its_header(tmp_path):
     tracemalloc.start()
     most = 2**32 - 1
-    refused("at most", idx.read, idx_file(tmp_path / "a", (most, most), b""))
-    refused("bytes", idx.read, idx_file(tmp_path / "b", (2, 2), b"123"))
-    refused("bytes", idx.read, idx_file(tmp_path / "c", (2, 2), b"12345"))
-    refused("0, 0, 8", idx.read, idx_file(tmp_path / "d", (4,), b"1234", kind=9))
-    refused("axes", lambda: idx.read(idx_file(tmp_path / "e", (4,), b"1234"), 3))
+    refused("at most", idx.read_idx, idx_file(tmp_path / "a", (most, most), b""))
+    refused("bytes", idx.read_idx, idx_file(tmp_path / "b", (2, 2), b"123"))
+    refused("bytes", idx.read_idx, idx_file(tmp_path / "c", (2, 2), b"12345"))
+    refused("0, 0, 8", idx.read_idx, idx_file(tmp_path / "d", (4,), b"1234", kind=9))
+    refused("axes", lambda: idx.read_idx(idx_file(tmp_path / "e", (4,), b"1234"), 3))
     (tmp_path / "f").write_bytes(b"version https://git-lfs.github.com/spec/v1\n")
-    refused("0, 0, 8", idx.read, tmp_path / "f")
+    refused("0, 0, 8", idx.read_idx, tmp_path / "f")
     whole = gzip.compress(idx_file(tmp_path / "g", (4,), b"1234").read_bytes())
     (tmp_path / "h.gz").write_bytes(whole[:-6])
-    refused("breaks off", idx.read, tmp_path / "h.gz")
+    refused("breaks off", idx.read_idx, tmp_path / "h.gz")
     assert tracemalloc.get_traced_memory()[1] < 2**24
     tracemalloc.stop()
 
@@ -124,7 +124,7 @@ def test_tables_are_read_whatever_ends_their_lines(tmp_path, monkeypatch):
                 assert X.tolist() == wanted and y.tolist() == [0, 0, 1]
                 samples = end.join(["+1 1:1.5 3:-2 # a:b", "", "-1", "+1  2:.5\t3:6e2"])
                 path.write_bytes(samples.encode())
-                X, y = libsvm.read(path)
+                X, y = libsvm.read_libsvm(path)
                 assert X.tolist() == [[1.5, 0, -2], [0, 0, 0], [0, 0.5, 600]]
                 assert y.tolist() == [1, 0, 1]
 
@@ -143,7 +143,7 @@ def test_tables_are_what_a_slow_reader_finds(tmp_path):
         pairs = [f"{place + 1}:{float(wanted[n, place])!r}" for place in places]
         samples.append(" ".join([str(n % 3), *pairs]))
     path.write_text("\n".join(samples))
-    X, y = libsvm.read(path, 40)
+    X, y = libsvm.read_libsvm(path, 40)
     assert np.array_equal(X, wanted) and y.tolist() == [n % 3 for n in range(300)]
 
 
@@ -160,18 +160,22 @@ def test_tables_are_what_a_slow_reader_finds(tmp_path):
         (arrays.table, "1,\u0661\n", "must hold rows of two numbers or more"),
         (arrays.table, "," * 2**20, "row 1 must hold rows of two numbers or more, and at most"),
         (arrays.table, "", "must hold rows of two numbers or more; got '0 rows'"),
-        (libsvm.read, "1 1:1\n:1", "row 2 must be a label and pairs"),
-        (libsvm.read, "1 1:1\n1 2:", "row 2 must be a label and pairs"),
-        (libsvm.read, "1 1:1\n1 2: 3", "row 2 must be a label and pairs"),
-        (libsvm.read, "1 1:1\n1 2:3:4", "row 2 must be a label and pairs"),
-        (libsvm.read, "1 1:1\n1 2 3:4", "row 2 must be a label and pairs"),
-        (libsvm.read, "1 1:1\n1:2 3:4", "row 2 must be a label and pairs"),
-        (libsvm.read, "1 1:1\n1 1.5:4", "row 2 must be a label and pairs"),
-        (libsvm.read, "1 1:1\n1 0:4", "row 2 must number features upwards in 1 .. 1048576"),
-        (libsvm.read, "1 1:1\n1 2:4 2:5", "row 2 must number features upwards"),
-        (libsvm.read, "1 1:1\n1 99999999999999999999:4", "row 2 must number features upwards"),
-        (libsvm.read, "1 1:1\n1 1:nan", "row 2 must hold finite numbers"),
-        (libsvm.read, "1 1:1\n\u0661 1:1", "row 2 must be"),
+        (libsvm.read_libsvm, "1 1:1\n:1", "row 2 must be a label and pairs"),
+        (libsvm.read_libsvm, "1 1:1\n1 2:", "row 2 must be a label and pairs"),
+        (libsvm.read_libsvm, "1 1:1\n1 2: 3", "row 2 must be a label and pairs"),
+        (libsvm.read_libsvm, "1 1:1\n1 2:3:4", "row 2 must be a label and pairs"),
+        (libsvm.read_libsvm, "1 1:1\n1 2 3:4", "row 2 must be a label and pairs"),
+        (libsvm.read_libsvm, "1 1:1\n1:2 3:4", "row 2 must be a label and pairs"),
+        (libsvm.read_libsvm, "1 1:1\n1 1.5:4", "row 2 must be a label and pairs"),
+        (libsvm.read_libsvm, "1 1:1\n1 0:4", "row 2 must number features upwards in 1 .. 1048576"),
+        (libsvm.read_libsvm, "1 1:1\n1 2:4 2:5", "row 2 must number features upwards"),
+        (
+            libsvm.read_libsvm,
+            "1 1:1\n1 99999999999999999999:4",
+            "row 2 must number features upwards",
+        ),
+        (libsvm.read_libsvm, "1 1:1\n1 1:nan", "row 2 must hold finite numbers"),
+        (libsvm.read_libsvm, "1 1:1\n\u0661 1:1", "row 2 must be"),
     ],
 )
 def test_rows_that_are_no_numbers_are_named(tmp_path, reader, text, words):
@@ -199,7 +203,7 @@ def test_text_is_the_same_however_it_is_cut(tmp_path, monkeypatch):
     wanted = text.codes(path.read_text("utf-8")).tolist()
     for size in (1, 2, 3, 2**20):
         monkeypatch.setattr(_files, "BLOCK", size)
-        assert text.read(path).tolist() == wanted
+        assert text.read_text(path).tolist() == wanted
 
 
 def test_cifar_binary(tmp_path):
@@ -221,7 +225,7 @@ def test_cifar_pickled(tmp_path, order, protocol):
     batch = {b"labels": [3, 4], b"data": np.array(images, order=order), b"filenames": [b"a", b"b"]}
     path = tmp_path / "batch"
     path.write_bytes(pickle.dumps(batch, protocol=protocol))
-    X, y = cifar.pickled(path)
+    X, y = cifar.read_python_batch(path)
     assert y.tolist() == [3, 4] and np.array_equal(X.reshape(2, -1), images)
 
 
@@ -236,7 +240,7 @@ class Hostile:
 def test_a_pickle_is_no_program_here(tmp_path):
     path, mark = tmp_path / "batch", tmp_path / "ran"
     path.write_bytes(pickle.dumps({b"labels": [1], b"data": Hostile(str(mark))}))
-    refused("it asks for", cifar.pickled, path)
+    refused("it asks for", cifar.read_python_batch, path)
     assert not mark.exists()
     for program in (
         b"\x80\x02]r\xff\xff\xff\x7f.",  # a place in the memo that is 16 GB away
@@ -248,7 +252,7 @@ def test_a_pickle_is_no_program_here(tmp_path):
         b"",
     ):
         path.write_bytes(program)
-        refused(str(path), cifar.pickled, path)
+        refused(str(path), cifar.read_python_batch, path)
 
 
 @pytest.mark.parametrize(
@@ -266,7 +270,7 @@ def test_a_pickle_is_no_program_here(tmp_path):
 def test_a_batch_that_does_not_fit(tmp_path, batch, words):
     path = tmp_path / "batch"
     path.write_bytes(pickle.dumps(batch, protocol=2))
-    refused(words, cifar.pickled, path)
+    refused(words, cifar.read_python_batch, path)
 
 
 def test_stl10_stands_upright(tmp_path):
@@ -294,28 +298,28 @@ def test_stl10_stands_upright(tmp_path):
 def test_ratings(tmp_path, name, lines):
     path = tmp_path / name
     path.write_bytes(lines)
-    users, films, values, times = ratings.read(path)
+    users, films, values, times = ratings.read_ratings(path)
     assert users.tolist() == [1, 2] and films.tolist() == [10, 10] and values.tolist() == [4, 5]
     assert times[1] - times[0] == 1
     path.write_bytes(lines + lines.splitlines()[-1] + b"\n")
-    refused("once by a user", ratings.read, path)
+    refused("once by a user", ratings.read_ratings, path)
     path.write_bytes(lines.replace(b"978300761", b"nan"))
-    refused("integers >= 0", ratings.read, path)
+    refused("integers >= 0", ratings.read_ratings, path)
     path.write_bytes(lines + b"3\n")
-    refused("user, film, rating and time", ratings.read, path)
+    refused("user, film, rating and time", ratings.read_ratings, path)
 
 
 def test_libsvm(tmp_path):
     path = tmp_path / "a.svm"
     path.write_text("+1 2:0.5 4:-1 # why\n\n-1 1:3\n")
-    X, y = libsvm.read(path)
+    X, y = libsvm.read_libsvm(path)
     assert X.tolist() == [[0, 0.5, 0, -1], [3, 0, 0, 0]] and y.tolist() == [1, 0]
-    assert libsvm.read(path, features=6)[0].shape == (2, 6)
+    assert libsvm.read_libsvm(path, features=6)[0].shape == (2, 6)
     for wrong in ("1 0:1", "1 2:1 2:1", "1 99999999999:1", "1 1:nan", "1 1:x", "nan 1:1"):
         path.write_text(wrong)
-        refused("row 1 must", libsvm.read, path)
+        refused("row 1 must", libsvm.read_libsvm, path)
     path.write_text("")
-    refused("one sample or more", libsvm.read, path)
+    refused("one sample or more", libsvm.read_libsvm, path)
 
 
 def test_tables(tmp_path):
@@ -333,7 +337,7 @@ def test_tables(tmp_path):
 def test_signs_of_a_text(tmp_path):
     path = tmp_path / "a.txt"
     path.write_text("Ah, 1984!\n~")
-    said = "".join(text.ALPHABET[n] for n in text.read(path))
+    said = "".join(text.ALPHABET[n] for n in text.read_text(path))
     assert said == "ah, 0000!\n " and len(text.ALPHABET) == len({*text.ALPHABET}) == 40
     X, y = text.windows(np.arange(10), 4)
     assert X.tolist() == [[0, 1, 2, 3], [4, 5, 6, 7]] and (y == X + 1).all()

@@ -7,8 +7,8 @@ import pytest
 import fedtheory as ft
 from fedtheory.data import _sets
 
-MNIST, FOLDER = _sets.known("mnist"), _sets.folder_of()
-THERE = FOLDER is not None and _sets.located(MNIST, FOLDER)[0] is not None
+MNIST, FOLDER = _sets.find_set("mnist"), _sets.folder_of()
+THERE = FOLDER is not None and _sets.locate_set(MNIST, FOLDER)[0] is not None
 
 
 @pytest.mark.skipif(

@@ -31,7 +31,7 @@ def sparse(path, size):
 
 def test_what_is_not_the_published_file_is_refused(tmp_path, capsys):
     """Lengths are those of MNIST, the content is not; a pointer has another length."""
-    record = _sets.known("mnist")
+    record = _sets.find_set("mnist")
     with pytest.raises(InvalidInput, match="needs a folder"):
         ft.data.load("mnist")
     with pytest.raises(
@@ -56,13 +56,13 @@ def test_a_file_is_known_by_its_digest(tmp_path):
     digest = "ba7816bf8f01cfea414140de5dae2223b00361a396177a9cb410ff61f20015ad"
     file = _files.File(("a",), 3, f"sha256:{digest}")
     (tmp_path / "a").write_bytes(b"abc")
-    assert _files.checked(_files.found(tmp_path, ("a",)), file) == tmp_path / "a"
+    assert _files.check_published(_files.find_file(tmp_path, ("a",)), file) == tmp_path / "a"
     (tmp_path / "a").unlink()
     (tmp_path / "a.gz").write_bytes(gzip.compress(b"abc"))
-    assert _files.checked(_files.found(tmp_path, ("a",)), file) == tmp_path / "a.gz"
+    assert _files.check_published(_files.find_file(tmp_path, ("a",)), file) == tmp_path / "a.gz"
     (tmp_path / "a.gz").write_bytes(gzip.compress(bytes(2**20)))
     with pytest.raises(InvalidInput, match="must unfold to 3 bytes"):
-        _files.checked(tmp_path / "a.gz", file)
+        _files.check_published(tmp_path / "a.gz", file)
 
 
 def test_cifar_in_its_binary_layout(tmp_path):
@@ -260,7 +260,7 @@ def test_the_command_lists_all(capsys, monkeypatch, tmp_path):
     monkeypatch.setenv("FEDTHEORY_DATA", str(tmp_path))
     assert main(["data"]) == 0
     told = capsys.readouterr().out
-    assert all(f"{name:15s}" in told for name in _sets.shipped())
+    assert all(f"{name:15s}" in told for name in _sets.shipped_sets())
     assert main(["data", "cifar10"]) == 0
     told = capsys.readouterr().out
     assert "data_batch_1.bin, 30,730,000 bytes" in told and "kriz/cifar.html" in told

@@ -73,7 +73,7 @@ def test_polynomials_and_their_products_with_lines_are_numpys():
     series, x = random.standard_normal(6), random.uniform(-1.0, 1.0, 9)
     found = between.times_line(0.7, 0.2, np.append(series, 0.0)[:, None])[:, 0]
     assert np.allclose(found, chebyshev.chebmul([0.7, 0.2], series), rtol=1e-14)
-    values = series @ between.polynomials(x, 6)
+    values = series @ between.chebyshev_polynomials(x, 6)
     assert np.allclose(values, chebyshev.chebval(x, series), rtol=1e-13)
 
 
@@ -82,7 +82,7 @@ def test_a_series_has_as_many_terms_as_are_above_rounding():
     for spread in (0.0, 1e-3, 1e-2, 0.1):
         form, _, _ = drawn(np.random.default_rng(2), 0, spread)
         line = between.line_of(form.weight, form.own)
-        counts.append(between.terms(form, line, 100))
+        counts.append(between.count_terms(form, line, 100))
         above = set()
         for y in (0.8 - spread, 0.8 + spread):
             powers = [chebyshev.chebpow([0.8 * y, spread * y], lag, 101) for lag in range(100)]
@@ -90,13 +90,13 @@ def test_a_series_has_as_many_terms_as_are_above_rounding():
             above |= {*np.flatnonzero(told > between.NONE * told[0])}
         assert above == {*range(counts[-1])}
     assert counts[0] == 1 and counts == sorted(set(counts)) and counts[-1] < between.MOST
-    assert between.terms(form, line, 3) <= 3
+    assert between.count_terms(form, line, 3) <= 3
 
 
 def test_the_cheaper_of_the_two_is_taken(monkeypatch):
     form, gives, e = drawn(np.random.default_rng(3), 1)
     m, C = np.zeros(N * k), np.eye(N * k)
-    kind = lambda C, last: type(between.between(form, C, 9, last, gives, m, e))
+    kind = lambda C, last: type(between.choose_form(form, C, 9, last, gives, m, e))
     assert kind(None, True) is between.Whole  # so few clients
     monkeypatch.setattr(between, "PRODUCTS", 0)
     assert kind(None, True) is between.Series
@@ -108,9 +108,9 @@ def test_the_cheaper_of_the_two_is_taken(monkeypatch):
 def test_products_are_shared_by_the_cores_with_the_same_bits(monkeypatch):
     random = np.random.default_rng(4).standard_normal
     A, B = random((7, 50)), random((50, 3 * between.UNIT + 5))
-    one = between.product(A, B)
+    one = between.parallel_product(A, B)
     assert np.allclose(one, A @ B, rtol=1e-12, atol=1e-12)
     monkeypatch.setattr(moments, "SPREAD", 0)
     for count in ("1", "3"):
         monkeypatch.setenv("FEDTHEORY_NUM_THREADS", count)
-        assert np.array_equal(between.product(A, B), one)
+        assert np.array_equal(between.parallel_product(A, B), one)

@@ -8,7 +8,7 @@ import pytest
 
 from fedtheory import discover
 from fedtheory.enclosure.arithmetic import pair, positive_part, vector
-from fedtheory.exact.traces import Losses, Rounds, followed, uniform
+from fedtheory.exact.traces import Losses, Rounds, follow_rounds, uniform_cohorts
 from fedtheory.participation.moments import coefficients, rounds_of, two_lines
 from fedtheory.settings import losses
 from fedtheory.settings.families import two_point
@@ -124,11 +124,11 @@ def test_moments_of_fsl_runs_are_those_of_the_kernels(seed):
     """Quadratics that are drawn as the setting draws them: all ways of the kernels' rounds, or two
     moments."""
     random = Random(seed)
-    shape = fsl_run.shapes(random, frozenset())
+    shape = fsl_run.draw_shapes(random, frozenset())
     while shape["pieces"] > 1 or fsl_round.ways(shape) > 16:
-        shape = fsl_run.shapes(random, frozenset())
-    point = {name: positive(random) for name in fsl_run.coordinates(shape)}
-    instance = dict(fsl_run.build(shape, point), T=2)
+        shape = fsl_run.draw_shapes(random, frozenset())
+    point = {name: positive(random) for name in fsl_run.list_coordinates(shape)}
+    instance = dict(fsl_run.build_instance(shape, point), T=2)
     f = fsl_run.curves(instance)
     case = fsl_round.case(
         dict(instance, losses=f),
@@ -136,7 +136,7 @@ def test_moments_of_fsl_runs_are_those_of_the_kernels(seed):
     )
     x = vector(instance["x"])
     weights = [positive(random) for _ in f]
-    along = lambda y: sum(w * losses.grad(one, y) for w, one in zip(weights, f))
+    along = lambda y: sum(w * losses.loss_gradient(one, y) for w, one in zip(weights, f))
     ways = by_paths(case, x, 2, [lambda y: along(y).dot(along(y))])
     spread = [
         [sum((p * v[j] * v[j] for p, v in instance[kind]), ZERO) for j in range(len(x))]
@@ -154,13 +154,13 @@ def test_large_rounds_of_fsl_are_the_kernels_where_they_are_small(seed):
     shape = dict(N=N, S=random.randint(1, N), kind_1=random.randint(1, N), convex=1, still=0)
     shape.update(K=random.choice([1, 2]), K_0=random.choice([1, 2]), noise=1, noise_0=1)
     shape.update(shared=0, own=1)
-    point = {name: positive(random) for name in large.coordinates(shape)}
-    instance = large.build(shape, point)
+    point = {name: positive(random) for name in large.list_coordinates(shape)}
+    instance = large.build_instance(shape, point)
     values = {name: positive(random) for name in large.SETTING.takes}
     kinds = [1] * shape["kind_1"] + [2] * (N - shape["kind_1"])
     f = [
-        [losses.curve(instance["slope_0"], instance["tilts"][0])],
-        *([losses.curve(instance["slope"], instance["tilts"][kind])] for kind in kinds),
+        [losses.make_curve(instance["slope_0"], instance["tilts"][0])],
+        *([losses.make_curve(instance["slope"], instance["tilts"][kind])] for kind in kinds),
     ]
     told = dict(
         {name: shape[name] for name in ("N", "S", "K", "K_0")},
@@ -170,8 +170,8 @@ def test_large_rounds_of_fsl_are_the_kernels_where_they_are_small(seed):
         noise_0=two_point(instance["sigma_0"], "even", 1),
     )
     wanted = list(large.MEASURED)
-    enumerated = fsl_round.measure(told, dict(values, L=None, sigma=None), wanted)
-    assert large.measure(instance, values, wanted) == enumerated
+    enumerated = fsl_round.measure_symbols(told, dict(values, L=None, sigma=None), wanted)
+    assert large.measure_symbols(instance, values, wanted) == enumerated
 
 
 @pytest.mark.parametrize("seed", range(4))
@@ -206,7 +206,8 @@ def test_moments_and_reach_of_flex_are_those_of_the_kernels(scheme, seed):
     )
     ways = [(q / full, tuple(range(1, N + 1)), s) for q, s in kept]
     ends = [
-        (p, path[-1][0]) for p, path, _ in followed(rounds.after, ways, rounds.start([x]), 2)[-1]
+        (p, path[-1][0])
+        for p, path, _ in follow_rounds(rounds.after, ways, rounds.start([x]), 2)[-1]
     ]
     state = quadratics.start(x, span)
     for _ in range(2):
@@ -242,7 +243,7 @@ def test_the_proof_s_reading_of_lamb_is_the_kernels(seed, wide):
         Fraction(1, 4),
     )
     x = vector([number(random) for _ in range(d)])
-    its, (theta, _, v_hat) = lamb.path(case, x, lambda t, i: drawn[i][t], T)
+    its, (theta, _, v_hat) = lamb.follow_path(case, x, lambda t, i: drawn[i][t], T)
     rounds = Rounds(
         discover.algorithm("fed_lamb"),
         Losses(
@@ -259,7 +260,7 @@ def test_the_proof_s_reading_of_lamb_is_the_kernels(seed, wide):
     def after(v_0):
         state = rounds.start(x)
         state.v_hat[:] = v_0
-        ((_, trace),) = rounds.of(state, uniform(n, n, T))
+        ((_, trace),) = rounds.of(state, uniform_cohorts(n, n, T))
         return trace.after
 
     moved = after((HALF - epsilon) ** 2)

@@ -253,7 +253,7 @@ def test_all_forms_of_a_hessian_agree_with_enumeration(hessian):
         noise="rademacher",
     )
     kw = dict(rounds=2, S=2, x_0=[1.0, -2.0], eta_l=0.1, K=1, covariance=True)
-    assert (following.twin(problem)[1] is not None) == (hessian == "dense")
+    assert (following.eigenbasis_twin(problem)[1] is not None) == (hessian == "dense")
     a, b = (ft.expected(problem, "scaffold", how=how, **kw) for how in ("moments", "enumeration"))
     plain = ft.expected(problem, "scaffold", **kw | dict(covariance=False))
     assert equal(a.covariance, b.covariance) and equal(a.mean, b.mean) and plain.covariance is None

@@ -15,7 +15,7 @@ from fedtheory.enclosure.arithmetic import COMPARED, Interval, Many, Undecided, 
 from fedtheory.errors import InvalidInput, NotExact
 from fedtheory.exact import cohorts, forms
 from fedtheory.exact.laws import Law
-from fedtheory.exact.traces import Losses, Rounds, uniform
+from fedtheory.exact.traces import Losses, Rounds, uniform_cohorts
 from fedtheory.settings.general import run_methods
 from fedtheory.symbols import run as r
 from fedtheory.verify.hostile_methods import METHOD, METHODS, TRAITS
@@ -74,7 +74,7 @@ def rounds_of(trait, grad=lambda i, y: y * F(i, 4)):
 def test_traces_take_a_cohort_for_a_set_of_clients_that_leave_the_state_alone(trait, said):
     rounds = rounds_of(trait)
     with pytest.raises(NotExact, match=said):
-        rounds.of(rounds.start(vector([F(1), F(2)])), uniform(3, 2, 1))
+        rounds.of(rounds.start(vector([F(1), F(2)])), uniform_cohorts(3, 2, 1))
 
 
 def test_what_one_client_writes_and_another_takes_back_is_written():
@@ -82,7 +82,7 @@ def test_what_one_client_writes_and_another_takes_back_is_written():
     rounds = rounds_of("writes", lambda i, y: y + F(1) if i == 1 else 0 * y - F(1))
     rounds.h = rounds.h._replace(a=F(1, 2), eta=F(1))
     with pytest.raises(NotExact, match="write into the state"):
-        rounds.of(rounds.start(vector([F(0), F(0)])), uniform(3, 3, 1))
+        rounds.of(rounds.start(vector([F(0), F(0)])), uniform_cohorts(3, 3, 1))
 
 
 @pytest.mark.parametrize("trait", UNORDERED)
@@ -94,7 +94,7 @@ def test_traces_follow_the_engine(trait):
     state = rounds.start(vector(x_0))
     for t in range(5):
         rounds.at(t)
-        ((_, trace),) = rounds.of(state, uniform(3, 3, 1))
+        ((_, trace),) = rounds.of(state, uniform_cohorts(3, 3, 1))
         state = trace.after
     asked = {**given(trait), "rounds": 5, "x_0": [1.0, 2.0], "eta": 1.0}
     run = ft.run(problem, METHOD, keep="x", **asked)
@@ -115,7 +115,7 @@ def test_orders_make_every_other():
 def test_every_two_clients_meet():
     for N, S in ((4, 2), (9, 3), (12, 11)):
         law = Law("without", N, S, np.tile([0.0, 1.0], (N, 1)))
-        found = forms.met(law, np.random.default_rng(0), 400)
+        found = forms.meeting_designs(law, np.random.default_rng(0), 400)
         pairs = {(i, j) for cohort, _ in found for i in cohort for j in cohort if i < j}
         assert len(pairs) == N * (N - 1) // 2
         assert all(len(set(cohort)) == S == len(work) for cohort, work in found)
@@ -147,7 +147,7 @@ def test_a_kernel_that_asks_whether_numbers_are_equal_is_read_so():
         rounds = rounds_of(trait)
         with pytest.raises(ft.errors.FedtheoryError, match="no single truth"):
             for _ in range(2):  # a gradient of 0 is met, or another coordinate is the largest
-                rounds.of(rounds.start(numbers), uniform(3, 3, 1))
+                rounds.of(rounds.start(numbers), uniform_cohorts(3, 3, 1))
                 numbers = vector([Many(np.array([0.0, -2.0])), Many(np.array([3.0, -1.0]))])
 
 

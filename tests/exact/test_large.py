@@ -36,28 +36,32 @@ def agree(found, expected):
 
 @pytest.mark.parametrize("name", RATES)
 def test_two_probes_tell_what_a_probe_of_each_direction_does(name, monkeypatch):
-    told, real = [], spectral.answers
+    told, real = [], spectral.noise_answers
 
     def watched(*given):
         found = real(*given)
         told.append(found is not None)
         return found
 
-    monkeypatch.setattr(spectral, "answers", watched)
+    monkeypatch.setattr(spectral, "noise_answers", watched)
     found = followed(name)
     assert told and all(told)
-    monkeypatch.setattr(spectral, "answers", lambda *given: None)
+    monkeypatch.setattr(spectral, "noise_answers", lambda *given: None)
     agree(found, followed(name))
 
 
 def test_an_answer_that_mixes_the_eigenvectors_is_refused(monkeypatch):
-    told, real = [], spectral.answers
+    told, real = [], spectral.noise_answers
     other = np.linalg.qr(np.random.default_rng(0).standard_normal((9, 9)))[0]
-    monkeypatch.setattr(spectral, "bases", lambda problem, clients: dict.fromkeys(clients, other))
-    monkeypatch.setattr(spectral, "answers", lambda *given: told.append(real(*given)) or told[-1])
+    monkeypatch.setattr(
+        spectral, "client_bases", lambda problem, clients: dict.fromkeys(clients, other)
+    )
+    monkeypatch.setattr(
+        spectral, "noise_answers", lambda *given: told.append(real(*given)) or told[-1]
+    )
     found = followed("fedavg")
     assert told == [None]  # one direction of nine is told by a basis that is not the client's
-    monkeypatch.setattr(spectral, "answers", lambda *given: None)
+    monkeypatch.setattr(spectral, "noise_answers", lambda *given: None)
     agree(found, followed("fedavg"))
 
 
@@ -72,11 +76,11 @@ def test_products_of_large_matrices_are_the_sums_one_by_one(name, monkeypatch):
 def test_deviations_in_few_directions_are_that_many_rows():
     random = np.random.default_rng(3).standard_normal
     E = np.einsum("rk,knc->rnc", random((7, 3)) * 10.0 ** -np.arange(7)[:, None], random((3, 5, 4)))
-    left, B = moments.narrow(E)
+    left, B = moments.factor_narrow(E)
     assert left.shape == (7, 3) and B.shape == (3, 5, 4)
     again = np.einsum("rk,knc->rnc", left, B)
     assert np.all(np.abs(again - E) <= 1e-14 * np.abs(E).max(axis=(1, 2))[:, None, None])
-    assert moments.narrow(random((3, 5, 4)))[0].shape == (3, 3)
+    assert moments.factor_narrow(random((3, 5, 4)))[0].shape == (3, 3)
 
 
 @pytest.mark.parametrize("name", ["parallel_training", "two_way_gt", "fsl"])
@@ -97,14 +101,14 @@ def test_what_nobody_reads_is_not_followed(name, monkeypatch):
 
 
 def test_an_exchange_that_changes_what_all_share_is_probed_whole(monkeypatch):
-    seen, real = [], forms.agrees
+    seen, real = [], forms.predicts_rounds
 
     def doubting(model, *given):  # as if the server's noise were answered otherwise
         seen.append(model)
         return len(seen) > 1 and real(model, *given)
 
     found = followed("two_way_gt")
-    monkeypatch.setattr(forms, "agrees", doubting)
+    monkeypatch.setattr(forms, "predicts_rounds", doubting)
     agree(found, followed("two_way_gt"))
     assert len(seen) > 1
 
@@ -141,7 +145,7 @@ def test_what_is_common_is_subtracted_once(D):
         held = random.random((N, 40)) < random.choice([0.1, 0.4, 0.6, 1.0], 40)
         dense = np.where(held[:, None], random.standard_normal((N, D, 40)), 0.0)
         items = [maps.Sparse(np.flatnonzero(h), x[:, h]) for h, x in zip(held, dense)]
-        *less, left = [whole(s) for s in maps.centred(items)]
+        *less, left = [whole(s) for s in maps.centre_items(items)]
         many = 2 * held.sum(axis=0) >= N
         all_have = held.all(axis=0)
         centre = np.where(all_have, dense.mean(axis=0), many * np.median(dense, axis=0))

@@ -8,8 +8,8 @@ import pytest
 from fedtheory import discover
 from fedtheory.enclosure.arithmetic import Interval, Many, vector
 from fedtheory.errors import NotExact
-from fedtheory.exact.linear import Linear, coefficients
-from fedtheory.exact.traces import Losses, Rounds, uniform
+from fedtheory.exact.linear import Linear, linear_coefficients
+from fedtheory.exact.traces import Losses, Rounds, uniform_cohorts
 
 X, N = Linear({"x": Q(1)}), Linear({"n": Q(1)})
 
@@ -17,7 +17,7 @@ X, N = Linear({"x": Q(1)}), Linear({"n": Q(1)})
 def test_sums_and_multiples():
     found = 2 * (X - N / 4) + Q(1, 2) * N - X
     assert found.terms == {"x": 1} and found.row(["n", "x"]) == [0, 1]
-    assert (sum([X, X]) - 0).terms == {"x": 2} and coefficients(Q(0), ["x"]) == [0]
+    assert (sum([X, X]) - 0).terms == {"x": 2} and linear_coefficients(Q(0), ["x"]) == [0]
 
 
 @pytest.mark.parametrize("factor", [Many(np.array([1.0, 2.0])), Interval(Q(1, 3), Q(1, 2)), 0.5])
@@ -41,7 +41,7 @@ def test_a_round_of_fsl_is_the_map_by_hand():
         Losses(grad, noise, (Q(0), Q(1)), 1),
         dict(eta_l=Q(1, 2), eta_0=Q(1, 8), K=2),
     )
-    ((_, after),) = rounds.after(rounds.start([X]), uniform(1, 1, 2))
+    ((_, after),) = rounds.after(rounds.start([X]), uniform_cohorts(1, 1, 2))
     assert after.x[0].terms == {"x": Q(3, 16), (1, 0): Q(-3, 16), (1, 1): Q(-3, 8)}
 
 
@@ -50,4 +50,4 @@ def test_what_is_not_linear_is_refused():
     losses = Losses(lambda i, y: y, lambda i, k: [], (Q(0), Q(1)), 1)
     rounds = Rounds(discover.algorithm("fedadam"), losses, dict(eta_l=Q(1, 2), eta=Q(1)))
     with pytest.raises(NotExact, match="fedadam"):
-        rounds.after(rounds.start([X]), uniform(1, 1, 1))
+        rounds.after(rounds.start([X]), uniform_cohorts(1, 1, 1))

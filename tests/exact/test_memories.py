@@ -162,13 +162,13 @@ def test_maps_that_are_nearly_of_the_form_are_not(off, kept):
 def test_states_that_are_zero_and_stay_so_are_left_out(kept):
     ft.expected(problem(), "scaffold", rounds=3, S=2, **LOCAL)
     map, m, C, own, *_ = kept[-1][0]
-    unused = memories.still(map, m, C)
+    unused = memories.resting_states(map, m, C)
     assert unused.sum() == 5  # the first row of c_i
-    assert not memories.still(map, m + 1.0 * unused, C).any()
+    assert not memories.resting_states(map, m + 1.0 * unused, C).any()
     n = np.flatnonzero(unused)[0]
     read = map.linear.copy()
     read[0, n, own[0, 0]] = 1.0
-    assert not memories.still(map._replace(linear=read), m, C)[n]
+    assert not memories.resting_states(map._replace(linear=read), m, C)[n]
 
 
 @pytest.mark.parametrize("method, hyper", METHODS, ids=NAMES)

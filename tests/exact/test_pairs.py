@@ -33,7 +33,7 @@ def problem(hessian="diagonal", weights=None, sigma=1.0, N=8):
 @pytest.fixture
 def kept(monkeypatch):
     """What `followed` was given and whether it found an answer, call after call."""
-    calls, real = [], pairs.followed
+    calls, real = [], pairs.follow_pairs
 
     def watched(*given):
         copies = [a.copy() if isinstance(a, np.ndarray) else a for a in given]
@@ -41,14 +41,14 @@ def kept(monkeypatch):
         calls.append((copies, found is not None))
         return found
 
-    monkeypatch.setattr(pairs, "followed", watched)
+    monkeypatch.setattr(pairs, "follow_pairs", watched)
     return calls
 
 
 def whole(monkeypatch, *given, **setting):
     """The same expectation, every entry of the covariance followed."""
     with monkeypatch.context() as patch:
-        patch.setattr(pairs, "followed", lambda *given: None)
+        patch.setattr(pairs, "follow_pairs", lambda *given: None)
         return ft.expected(*given, **setting)
 
 
@@ -104,15 +104,15 @@ def test_a_sum_that_is_nearly_kept_is_not_kept(off, kept):
     k = np.zeros(m.shape[1])
     k[memories[0]], k[c] = -p, 1.0
     blocks = list(pairs.blocks_of(map))
-    assert pairs.keeps(map, blocks, m, C, k)
+    assert pairs.keeps_zero(map, blocks, m, C, k)
     memory = memories[0][2]
     moved = map._replace(linear=map.linear + off * outer(c, memory, k.size))
-    assert not pairs.keeps(moved, blocks, m, C, k)
+    assert not pairs.keeps_zero(moved, blocks, m, C, k)
     for bent in (blocks[0].E * (1 + off * (np.arange(3) == 1)[:, None]), blocks[0].E + off):
-        assert not pairs.keeps(map, [blocks[0]._replace(E=bent), *blocks[1:]], m, C, k)
-    assert not pairs.keeps(map, [blocks[0]._replace(weight=off), *blocks[1:]], m, C, k)
-    assert not pairs.keeps(map, blocks, m + off * (np.arange(k.size) == c), C, k)
-    assert not pairs.keeps(map._replace(Q=map.Q + off * outer(c, c, k.size)), blocks, m, C, k)
+        assert not pairs.keeps_zero(map, [blocks[0]._replace(E=bent), *blocks[1:]], m, C, k)
+    assert not pairs.keeps_zero(map, [blocks[0]._replace(weight=off), *blocks[1:]], m, C, k)
+    assert not pairs.keeps_zero(map, blocks, m + off * (np.arange(k.size) == c), C, k)
+    assert not pairs.keeps_zero(map._replace(Q=map.Q + off * outer(c, c, k.size)), blocks, m, C, k)
 
 
 def outer(i, j, size):

@@ -2,7 +2,7 @@
 
 import numpy as np
 
-from fedtheory.exact.rows import Rows, products
+from fedtheory.exact.rows import Rows, row_products
 
 D, M = 3, 6
 
@@ -29,7 +29,7 @@ def test_products_give_what_whole_matrices_give():
             for j in range(i, 2):
                 one.append(begin + i), other.append(begin + j), weight.append(w)
                 to.append(place[here[i], here[j]])
-    to, of, value = products(rows, place, *map(np.array, (to, one, other, weight)))
+    to, of, value = row_products(rows, place, *map(np.array, (to, one, other, weight)))
     entries = C[:, upper[:, 0], upper[:, 1]].T
     found = np.zeros((len(upper), D))
     np.add.at(found, to, value * entries[of])
@@ -44,5 +44,5 @@ def test_rows_that_read_nothing_are_counted():
     assert rows.add(nothing, np.array([0])) == 0 and rows.add(nothing, np.array([0])) == 2
     none = np.zeros(0, dtype=np.int64)
     assert [
-        len(part) for part in products(rows, np.zeros((1, 1), int), none, none, none, none)
+        len(part) for part in row_products(rows, np.zeros((1, 1), int), none, none, none, none)
     ] == [0] * 3

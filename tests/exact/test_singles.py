@@ -4,7 +4,7 @@ import numpy as np
 import pytest
 
 from fedtheory.exact import moments
-from fedtheory.exact.singles import picked, singles
+from fedtheory.exact.singles import pick_rows, single_deviations
 
 s, N, k = 4, 3, 2
 
@@ -13,11 +13,11 @@ def test_rows_are_sums_of_those_that_are_picked():
     random = np.random.default_rng(0).standard_normal
     E = random((7, 3)) @ random((3, 11)) * 10.0 ** -np.arange(7)[:, None]
     E[5] = 0.0
-    these, others, left = picked(E)
+    these, others, left = pick_rows(E)
     assert len(these) == 3 and sorted([*these, *others]) == [*range(7)]
     size = np.abs(E[others]).max(axis=1)
     assert np.all(np.abs(left @ E[these] - E[others]).max(axis=1) <= 1e-13 * size)
-    these, others, left = picked(random((4, 9)))
+    these, others, left = pick_rows(random((4, 9)))
     assert len(these) == 4 and not len(others) and left.shape == (0, 4)
 
 
@@ -36,7 +36,7 @@ def test_gains_are_the_sums_of_squares(count, rank, monkeypatch):
             (r, c), at = np.nonzero(E[:, :-1]), np.arange(s + k)
             found.append((i, weight, where[r], where[c], E[r, c], where[at], E[:, -1]))
             whole[i][1].append((weight, E))
-    made = singles(found, s, U)
+    made = single_deviations(found, s, U)
     assert [each.client for each in made] == [0, 2]
     for each in made:
         turn = np.eye(s + k)

@@ -10,8 +10,8 @@ import fedtheory as ft
 from fedtheory import discover
 from fedtheory.enclosure.arithmetic import pair, vector
 from fedtheory.errors import NotExact
-from fedtheory.exact.kernels import Count, read
-from fedtheory.exact.traces import Losses, Rounds, expectation, uniform
+from fedtheory.exact.kernels import Count, reinterpret_kernel
+from fedtheory.exact.traces import Losses, Rounds, expect_over, uniform_cohorts
 from fedtheory.jit import jit
 from tests.algorithms.rational import LINE, PLANE, START, cohorts
 
@@ -70,7 +70,7 @@ def test_one_round_of_fsl_by_hand():
     """LINE: x_0 = 2, eta_l = 1/2: client 1 ends at 3/2, client 2 at -1; the mean is 1/4; the server
     halves to 3."""
     rounds = Rounds(METHODS["fsl"], losses(LINE), dict(eta_l=HALF, eta_0=HALF))
-    ((_, trace),) = rounds.of(rounds.start([Fraction(2)]), uniform(2, 2, 1))
+    ((_, trace),) = rounds.of(rounds.start([Fraction(2)]), uniform_cohorts(2, 2, 1))
     assert [walk.points[-1][0] for walk in trace.clients] == [Fraction(3, 2), -1]
     assert trace.middle[0] == Fraction(1, 4)
     assert trace.server.gradients[0][0] == Fraction(-11, 4)
@@ -83,11 +83,11 @@ def test_noise_and_cohorts_are_enumerated_with_their_chances():
     rounds = Rounds(
         METHODS["fedavg"], losses(LINE, noise), dict(eta_l=HALF, K=1, weighting="plain")
     )
-    ways = rounds.of(rounds.start([Fraction(2)]), uniform(2, 1, 1))
+    ways = rounds.of(rounds.start([Fraction(2)]), uniform_cohorts(2, 1, 1))
     assert sum(p for p, _ in ways) == 1 and len(ways) == 4
     ends = sorted(trace.after.x[0] for _, trace in ways)
     assert ends == [Fraction(-3, 2), Fraction(-1, 2), 1, 2]
-    assert expectation(ways, lambda trace: trace.after.x[0] ** 2) == Fraction(9 + 1 + 4 + 16, 16)
+    assert expect_over(ways, lambda trace: trace.after.x[0] ** 2) == Fraction(9 + 1 + 4 + 16, 16)
 
 
 def test_the_engine_agrees_with_the_mean_over_all_ways():
@@ -103,12 +103,12 @@ def test_the_engine_agrees_with_the_mean_over_all_ways():
     h = dict(eta_l=0.125, eta_g=1.0, K=2)
     told = ft.expected(problem, "scaffold", rounds=1, x_0=[2.0], S=1, **h)
     rounds = Rounds(METHODS["scaffold"], losses(LINE, noise), h)
-    ways = rounds.of(rounds.start([Fraction(2)]), uniform(2, 1, 2))
-    assert float(expectation(ways, lambda trace: trace.after.x[0])) == pytest.approx(
+    ways = rounds.of(rounds.start([Fraction(2)]), uniform_cohorts(2, 1, 2))
+    assert float(expect_over(ways, lambda trace: trace.after.x[0])) == pytest.approx(
         told.mean[1, 0], rel=1e-13
     )
     x_star = LINE.minimizer()[0]
-    square = float(expectation(ways, lambda trace: (trace.after.x[0] - x_star) ** 2))
+    square = float(expect_over(ways, lambda trace: (trace.after.x[0] - x_star) ** 2))
     assert square == pytest.approx(told.metrics["sq_distance"][1], rel=1e-12)
 
 
@@ -124,7 +124,7 @@ def test_literals_are_the_fractions_that_they_stand_for():
             x[j] = 0.5 * x[j] + 0.25
 
     x = vector([Fraction(1, 3)])
-    read(kernel)(x)
+    reinterpret_kernel(kernel)(x)
     assert x[0] == Fraction(5, 12)
 
 
@@ -148,4 +148,4 @@ def test_a_kernel_that_leaves_the_exact_numbers_is_refused():
     for kernel, why in ((sine, "np.sin has no reading"), (through_floats, "floats")):
         rounds = Rounds(leaving(kernel), losses(LINE), dict(eta_l=HALF))
         with pytest.raises(NotExact, match=why):
-            rounds.of(rounds.start([Fraction(2)]), uniform(2, 2, 1))
+            rounds.of(rounds.start([Fraction(2)]), uniform_cohorts(2, 2, 1))

@@ -24,20 +24,20 @@ PLACE = "CIFAR-10"
 
 
 def request(**changes):
-    return {**fsl_scenario1.request("smoke", PLACE, "FSL", 1, 0), "rounds": 4, **changes}
+    return {**fsl_scenario1.build_request("smoke", PLACE, "FSL", 1, 0), "rounds": 4, **changes}
 
 
 @pytest.fixture
 def pool(tmp_path, monkeypatch):
     """An empty pool, and the seeds of the runs that were carried out."""
     monkeypatch.setattr(_pool, "FOLDER", str(tmp_path))
-    seen, really = [], _training.trained
+    seen, really = [], _training.train
 
     def trained(asked, *midway):
         seen.append(asked["seed"])
         return really(asked, *midway)
 
-    monkeypatch.setattr(_training, "trained", trained)
+    monkeypatch.setattr(_training, "train", trained)
     return tmp_path, seen
 
 
@@ -90,29 +90,29 @@ def test_runs_go_on_where_they_ended(pool, monkeypatch):
     _, seen = pool
     asked = [request(seed=seed) for seed in (3, 1, 2, 0, 1)]
     monkeypatch.setenv("FEDTHEORY_NUM_THREADS", "1")
-    whole = _training.trained
+    whole = _training.train
 
     def cut(told, *midway):
         if len(seen) == 2:
             raise KeyboardInterrupt
         return whole(told, *midway)
 
-    monkeypatch.setattr(_training, "trained", cut)
+    monkeypatch.setattr(_training, "train", cut)
     with pytest.raises(KeyboardInterrupt):
         _pool.several(asked)
     assert len(seen) == 2 and len(_pool.missing(asked)) == 2
-    monkeypatch.setattr(_training, "trained", whole)
+    monkeypatch.setattr(_training, "train", whole)
     told = []
     found = _pool.several(asked, lambda done, total: told.append((done, total)))
     assert sorted(seen) == [0, 1, 2, 3] and told[-1] == (4, 4)
     assert found[1]["test_loss"].tolist() == found[4]["test_loss"].tolist()
-    assert found[0]["test_loss"].tolist() == _pool.kept(asked[0])["test_loss"].tolist()
+    assert found[0]["test_loss"].tolist() == _pool.load_run(asked[0])["test_loss"].tolist()
 
 
 def test_a_run_goes_on_in_its_middle(pool, monkeypatch):
     """The process ends after the third round: two rounds of five are left. What is broken is absent."""
     told, rounds = request(rounds=5), []
-    whole = _training.trained(told)
+    whole = _training.train(told)
     monkeypatch.setattr(keeping, "SECONDS", 0.0)
     monkeypatch.setattr(keeping, "SHARE", 0)
     really = keeping.Checkpoint.write
@@ -128,7 +128,7 @@ def test_a_run_goes_on_in_its_middle(pool, monkeypatch):
     with pytest.raises(SystemExit):
         _pool.one(told)
     (midway,) = pool[0].glob("*.midway.npz")
-    assert _pool.kept(told) is None
+    assert _pool.load_run(told) is None
     found = _pool.one(told)
     assert rounds == [1, 2, 3, 4, 5] and not midway.exists()
     assert all(np.array_equal(found[name], whole[name]) for name in whole)
@@ -159,7 +159,7 @@ def test_the_command_says_how_chosen_runs_ended(pool, capsys):
     command = ["experiments", "fsl_table1", "--scale", "smoke", "--only", *words]
     assert main([*command, "--run"]) == 0
     told = capsys.readouterr().out
-    (kept,) = [_pool.kept(run) for _, run in experiment("fsl_table1").named("smoke", words)]
+    (kept,) = [_pool.load_run(run) for _, run in experiment("fsl_table1").named("smoke", words)]
     assert f"FSL 9 gamma=1 seed=1: rounds 10, test_accuracy {kept['test_accuracy'][-1]:.4g}" in told
     assert pool[1] == [1, 1, 1, 1, 1]  # four short ones for the estimate
 
@@ -177,15 +177,15 @@ def test_an_estimate_counts_what_is_left(pool):
 
 def test_scenario_1_is_as_printed():
     """Section IV-A and B: EMNIST's N, n_i, n_0, S; CIFAR-10's E_s = 10 epochs over 500 samples."""
-    told = fsl_scenario1.request("paper", "EMNIST", "FSL", 2, 0)
+    told = fsl_scenario1.build_request("paper", "EMNIST", "FSL", 2, 0)
     assert (told["N"], told["S"], told["rounds"]) == (45, 5, 1000)
     assert told["server"] == {"server_iid": {"n_0": 225}} and told["hyper"]["eta_g"] == 5**0.5
-    told = fsl_scenario1.request("paper", PLACE, "FSL", 2, 0, gamma=0.5)
+    told = fsl_scenario1.build_request("paper", PLACE, "FSL", 2, 0, gamma=0.5)
     h = told["hyper"]
     assert told["server"] == {"server_iid": {"n_0": 500}} and (h["K"], h["K_0"]) == (100, 100)
     assert h["eta_0"] == pytest.approx(2 * 0.01) and h["gamma"] == 0.5
     assert told["pretrained"] == dict(steps=5000, eta=0.01)
-    assert fsl_scenario1.request("paper", PLACE, "FL", 2, 0)["pretrained"] is None
+    assert fsl_scenario1.build_request("paper", PLACE, "FL", 2, 0)["pretrained"] is None
 
 
 @pytest.mark.parametrize("name", experiments())
@@ -197,14 +197,16 @@ def test_requests_can_be_carried_out(name):
         asked = record.requests(scale)
         assert asked and all(told["seed"] >= 0 for told in asked)
         for told in {
-            _pool.written([t["method"], t["hyper"], t["split"]]): t for t in asked
+            _pool.request_text([t["method"], t["hyper"], t["split"]]): t for t in asked
         }.values():
             ft.algorithm(told["method"]).resolve(told["hyper"], told["rounds"])
             assert all(how in partition.__all__ for how in _pool._partitions(told))
-    small = {_pool.written([t["set"], t["split"], t["N"]]): t for t in record.requests("smoke")}
+    small = {
+        _pool.request_text([t["set"], t["split"], t["N"]]): t for t in record.requests("smoke")
+    }
     for told in small.values():  # the data suffice for every split
-        text = _training.written({name: told.get(name) for name in _training.PROBLEM})
-        assert _samples.prepared(text).N == told["N"]
+        text = _training.request_text({name: told.get(name) for name in _training.PROBLEM})
+        assert _samples.prepare_problem(text).N == told["N"]
     with pytest.raises(InvalidInput, match="scale must be one of"):
         record.requests("huge")
 
@@ -239,7 +241,7 @@ def test_an_estimate_counts_measurements_too(pool, monkeypatch):
     def trained(asked, *midway):
         clock[0] += 7 + 3 * asked["rounds"] + 5 * (asked["rounds"] // asked["every"] + 1)
 
-    monkeypatch.setattr(_training, "trained", trained)
+    monkeypatch.setattr(_training, "train", trained)
     monkeypatch.setattr(_pool.time, "process_time", lambda: clock[0])
     asked = request(rounds=40, every=4, pretrained=None)
     assert _pool.estimate([asked]) == (1, pytest.approx(40 * 3 + 10 * 5))

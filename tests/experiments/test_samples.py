@@ -21,8 +21,8 @@ def test_bytes_stay_bytes_until_they_are_taken(monkeypatch, images):
     assert found.X.dtype == np.uint8 and found.X_test.dtype == np.float32
     rows = np.array([3, 0, 17])
     for taken, X in (
-        (_samples.taken(found.X, rows), made.X[rows]),
-        (_samples.taken(found.X), made.X),
+        (_samples.take_samples(found.X, rows), made.X[rows]),
+        (_samples.take_samples(found.X), made.X),
         (found.X_test, made.X_test),
     ):
         by_hand = flat(X).astype(np.float32)  # channels first
@@ -37,4 +37,6 @@ def test_what_comes_as_numbers_is_taken_as_it_is(monkeypatch):
     made = Data("numbers", dict(X=X, y=np.array([0, 1])), 2)
     monkeypatch.setattr(_samples, "load", lambda name, **options: made)
     found = _samples.samples(json.dumps({"name": "numbers"}))
-    np.testing.assert_array_equal(_samples.taken(found.X), X.reshape(2, 12).astype(np.float32))
+    np.testing.assert_array_equal(
+        _samples.take_samples(found.X), X.reshape(2, 12).astype(np.float32)
+    )

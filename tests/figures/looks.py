@@ -23,7 +23,7 @@ def drawn(record, data):
 def in_a_column(record, data):
     """The same of its version for one column."""
     with matplotlib.rc_context(_style.RC):
-        figure = _columns.drawn(record, data)
+        figure = _columns.draw_column(record, data)
         figure.draw_without_rendering()
         return figure
 
@@ -32,18 +32,18 @@ def wrong(record, data):
     """Sentences on what is wrong with a figure of these arrays."""
     outcomes = record.findings(data) if record.findings else {}
     figures = [drawn(record, data)] + ([in_a_column(record, data)] if record.stacks else [])
-    found = [f for each in figures for f in faults(each) + _looks.faults(each, outcomes)]
+    found = [f for each in figures for f in faults(each) + _looks.find_faults(each, outcomes)]
     return found + untold(record, data, outcomes)
 
 
 def untold(record, data, outcomes):
     """Sentences on a caption that lacks a part."""
-    texts = _caption.files("name", record, data, outcomes)
+    texts = _caption.caption_files("name", record, data, outcomes)
     return [
         f"nothing says what is {what}"
         for what, text in (
-            ("plotted", _caption.plotted(record, data)),
-            ("shown", _caption.shown(record, data, outcomes)),
+            ("plotted", _caption.describe_plot(record, data)),
+            ("shown", _caption.describe_findings(record, data, outcomes)),
         )
         if len(text) < 20
     ] + [

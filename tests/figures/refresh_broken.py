@@ -16,13 +16,13 @@ FIGURES, BUDGET = ("proof_flex", "proof_fsl", "proof_lamb", "proof_mixed"), dict
 
 def document(claim, n):
     """The document that a line is violated, the one that was kept if it still shows that."""
-    for one in _proofs.violations().get(claim.id, ()):
+    for one in _proofs.known_violations().get(claim.id, ()):
         try:
             if one["line"] == n and ft.replay(one)["about"] == _proofs.RECORDED:
                 return one
         except Refused:
             pass
-    verdict = checking.line(claim, n, BUDGET.get(claim.kind, 1.0), 0)
+    verdict = checking.decide_line(claim, n, BUDGET.get(claim.kind, 1.0), 0)
     return verdict.certificate if verdict.status == "violated" else None
 
 
@@ -31,7 +31,7 @@ def lines():
     found = {}
     for name in FIGURES:
         for id in import_module(f"fedtheory.figures.{name}").CLAIMS:
-            for one in graphs.ordered(graphs.lines(discover.claim(id))):
+            for one in graphs.order_lines(graphs.claim_lines(discover.claim(id))):
                 if not isinstance(one, str):
                     found.setdefault((one[0].id, one[1]), one)
     return list(found.values())

@@ -37,7 +37,7 @@ QUIET = lambda done, total: None
 
 
 def looks(name, data):
-    record, kept = figures.figure(name), _store.checked(name, data)
+    record, kept = figures.figure(name), _store.check_arrays(name, data)
     assert wrong(record, kept) == [] and len({len(row) for row in record.rows(kept)}) == 1
     return record.says(kept)
 
@@ -59,7 +59,7 @@ def test_a_round_stretches_as_worked_by_hand():
 def test_phases_are_told_apart():
     true, right = np.array([1.0, 1.0, 1.0, np.inf]), np.array([0.9, 2.0, 9.0, 9.0])
     off, on = np.zeros(4, bool), np.ones(4, bool)
-    at = lambda inside, unstable: _phase.told(true, right, 5.0, inside, unstable).tolist()
+    at = lambda inside, unstable: _phase.classify_cells(true, right, 5.0, inside, unstable).tolist()
     inside = [_phase.FALSE, _phase.SPEAKS, _phase.VACUOUS, _phase.FALSE]
     assert at(on, off) == inside == at(on, on)  # inside the hypotheses only the statement counts
     assert at(off, off) == [_phase.BROKEN, _phase.OUTSIDE, _phase.OUTSIDE, _phase.BROKEN]
@@ -74,7 +74,7 @@ def test_only_what_a_document_refutes_is_said_to_be_violated_elsewhere():
     ):
         plane = module.plane(id, "smoke") if id else module.planes("smoke")[0]
         small = plane._replace(x=plane.x[:1], y=plane.y[:1])
-        made = _phase.arrays([small], lambda done, total: None)
+        made = _phase.plane_arrays([small], lambda done, total: None)
         assert made["elsewhere"].tolist() == [expected]
 
 
@@ -83,46 +83,56 @@ def test_phases_are_asked_of_the_claim_and_nothing_unknown_is_drawn():
     longest = fsl_phase.ceilings(0.5)[0]
     plane = fsl_phase.planes("smoke")[0]._replace(y=np.array([10, 20]))
     made = plane._replace(truth=lambda u, Ts: np.array([1e9, 0.0]), radius=lambda u, T: T / 15)
-    assert _phase.states(made, longest / 2)[0] == _phase.FALSE
-    assert _phase.states(made, longest / 2)[1] in (_phase.SPEAKS, _phase.VACUOUS)
-    assert _phase.states(made, longest * 2).tolist() == [_phase.OUTSIDE, _phase.UNSTABLE]  # h < 0
+    assert _phase.plane_states(made, longest / 2)[0] == _phase.FALSE
+    assert _phase.plane_states(made, longest / 2)[1] in (_phase.SPEAKS, _phase.VACUOUS)
+    assert _phase.plane_states(made, longest * 2).tolist() == [
+        _phase.OUTSIDE,
+        _phase.UNSTABLE,
+    ]  # h < 0
     made = made._replace(bound=lambda u, Ts: np.array([2.0, 2.0]))
-    assert _phase.states(made, longest * 2).tolist() == [_phase.BROKEN, _phase.UNSTABLE]
+    assert _phase.plane_states(made, longest * 2).tolist() == [_phase.BROKEN, _phase.UNSTABLE]
     with pytest.raises(InvalidInput, match="must be known"):
-        _phase.states(made._replace(truth=lambda u, Ts: np.array([np.nan, 0.0])), longest)
+        _phase.plane_states(made._replace(truth=lambda u, Ts: np.array([np.nan, 0.0])), longest)
 
 
 def test_the_phases_bound_is_the_statements():
     right = fsl_phase.bounds(0.5, 0.01, np.array([20]))
-    of, x_0 = fsl_phase.theory_fsl.problem()
+    of, x_0 = fsl_phase.theory_fsl.theory_problem()
     found = ft.compare(
         "fsl.theorem2", of, rounds=20, trials=1, x_0=x_0, **fsl_phase.settings(0.5, 0.01)
     )
     share = found.left_exact[-1] / found.right[-1]
     assert fsl_phase.truth(0.5, 0.01, 20)[-1] / right[0] == pytest.approx(share, rel=1e-6)
-    assert fsl_phase.trivial(0.5) == pytest.approx(2 * fsl_phase.theory_fsl.excess(of, x_0))
+    assert fsl_phase.trivial(0.5) == pytest.approx(
+        2 * fsl_phase.theory_fsl.modified_excess(of, x_0)
+    )
 
 
 @pytest.mark.parametrize("id", mixed_phase.IDS)
 def test_mean_points_of_all_rounds_are_those_of_each(id):
     """The theory figure takes one number of rounds at a time, with moments of its own."""
-    of = theory_mixed.problem(id)[0]
+    of = theory_mixed.theory_problem(id)[0]
     for u in (0.003, 0.3):
-        found = mixed_phase.truth(id, u, np.array([2, 30]))
-        each = [theory_mixed.exact_gap(id, T, mixed_phase.values(id, u, T), of) for T in (2, 30)]
+        found = mixed_phase.true_excess(id, u, np.array([2, 30]))
+        each = [
+            theory_mixed.exact_gap(id, T, mixed_phase.statement_values(id, u, T), of)
+            for T in (2, 30)
+        ]
         assert found == pytest.approx(each, rel=1e-9)
 
 
 @pytest.mark.parametrize("id", mixed_phase.IDS)
 def test_mixed_fl_is_stable_as_long_as_its_means_come_back(id):
     """Means of long runs from two starts, a little inside and outside of where the radius is 1."""
-    of, x_0 = theory_mixed.problem(id)
+    of, x_0 = theory_mixed.theory_problem(id)
     low, high = 0.1, 20.0
     for _ in range(40):
         middle = (low * high) ** 0.5
-        low, high = (middle, high) if mixed_phase.radius(id, middle) <= 1 else (low, middle)
+        low, high = (
+            (middle, high) if mixed_phase.spectral_radius(id, middle) <= 1 else (low, middle)
+        )
     for u, comes_back in ((0.97 * low, True), (1.03 * low, False)):
-        names = theory_mixed.hyper(id, mixed_phase.values(id, u, 1))
+        names = theory_mixed.method_hyper(id, mixed_phase.statement_values(id, u, 1))
         ends = [
             ft.expected(
                 of, theory_mixed.METHODS[theory_mixed.IDS[id][0]], rounds=300, x_0=x, S=4, **names
@@ -134,8 +144,8 @@ def test_mixed_fl_is_stable_as_long_as_its_means_come_back(id):
 
 def test_a_round_of_flex_stretches_as_its_ways_do():
     """Devices are there or not: scheme C takes 0 or p_k E/s steps' moves of s; by hand for s = 2."""
-    of, (_, scheme, rows) = theory_flex.problem(), theory_flex.PANELS["flex.theorem3_1"]
-    ways = theory_flex.ways(of, scheme, rows[:4])
+    of, (_, scheme, rows) = theory_flex.arc_problem(), theory_flex.PANELS["flex.theorem3_1"]
+    ways = theory_flex.round_outcomes(of, scheme, rows[:4])
     for eta in (0.1, 3.0):
         A = of.data.A[0]
         pull, square = (1 - (1 - eta * A) ** 2) / 4, 0.0
@@ -143,22 +153,22 @@ def test_a_round_of_flex_stretches_as_its_ways_do():
             square = square + (1 - (2 + third + fourth) * pull) ** 2 / 4
         found = flex_phase.stretch(of, ways, eta)
         assert found == pytest.approx(np.sqrt(square.max()), rel=1e-12)
-    once = theory_flex.exact("flex.theorem3_1", 5)
-    assert np.array_equal(theory_flex.exact("flex.theorem3_1", 5, 1.0), once)
-    assert (theory_flex.exact("flex.theorem3_1", 5, 0.0) == once[0]).all()
+    once = theory_flex.exact_distance("flex.theorem3_1", 5)
+    assert np.array_equal(theory_flex.exact_distance("flex.theorem3_1", 5, 1.0), once)
+    assert (theory_flex.exact_distance("flex.theorem3_1", 5, 0.0) == once[0]).all()
 
 
 def test_only_the_prescribed_rate_is_inside():
     plane = flex_phase.plane("flex.theorem3_1", "smoke")._replace(y=np.array([10]))
     inside = (_phase.SPEAKS, _phase.VACUOUS, _phase.FALSE)
-    where = [_phase.states(plane, x)[0] in inside for x in plane.x]
+    where = [_phase.plane_states(plane, x)[0] in inside for x in plane.x]
     assert np.flatnonzero(where).tolist() == [4] and plane.x[4] == 1
 
 
 def test_sign_descent_is_followed_for_all_rounds_at_once():
     id = "lamb.theorem1_explicit@2"
     found = lamb_phase.truth(id, theory_lamb.ALPHA, np.array([2, 8]), 10**6)
-    assert found.tolist() == [theory_lamb.enumerated(id, R, 10**6) for R in (2, 8)]
+    assert found.tolist() == [theory_lamb.enumerate_expectation(id, R, 10**6) for R in (2, 8)]
     assert np.isnan(lamb_phase.truth(id, theory_lamb.ALPHA, np.array([8]), 1)).all()
 
 
@@ -168,7 +178,7 @@ def test_a_plane_is_filled_without_a_gap():
     states = np.array([[0, 0, 5], [0, 2, 5], [1, 2, 5], [1, 1, 1]])
     x, y = np.geomspace(1, 8, 4), np.geomspace(1, 4, 3)
     ax = Figure().subplots()
-    _phase.filled(ax, x, y, states)
+    _phase.fill_cells(ax, x, y, states)
     boxes = {
         to_hex(patch.get_facecolor()): patch.get_path().vertices.reshape(-1, 5, 2)
         for patch in ax.patches
@@ -241,7 +251,7 @@ def test_drifts_and_progress_by_hand():
     exact, right = fsl_terms.drift("server_own", u)  # 0, 1, 2, 3 steps of u/8
     assert exact == pytest.approx((0 + 1 + 4 + 9) / 4 * (u / 8) ** 2, rel=1e-3)
     assert right == pytest.approx(16 / 4 * u**2)
-    assert fsl_terms.gained(u) == pytest.approx((1 + 0.5, 0.5 + 0.5), rel=2e-3)  # 1 + gamma; h
+    assert fsl_terms.exact_gain(u) == pytest.approx((1 + 0.5, 0.5 + 0.5), rel=2e-3)  # 1 + gamma; h
 
 
 def test_terms_look_well():
@@ -262,8 +272,8 @@ def test_terms_look_well():
 
 def test_how_long_steps_may_be_by_hand():
     # Both losses have curvature 1. Parallel training: 1 - 2 (1 - (1 - u/2)^2) >= -1, up to u = 4
-    assert all_ceilings.longest("parallel_training") == pytest.approx(4, rel=1e-3)
-    printed = {id: all_ceilings.printed(id) for id in all_ceilings.ROWS}
+    assert all_ceilings.longest_stable_step("parallel_training") == pytest.approx(4, rel=1e-3)
+    printed = {id: all_ceilings.printed_ceiling(id) for id in all_ceilings.ROWS}
     assert printed["fsl.theorem1"] == pytest.approx(2 / 9)
     assert printed["mixed.theoremB1_convex_explicit"] == pytest.approx(1 / 12)
     assert printed["mixed.theoremB2_convex_explicit"] == pytest.approx(1 / 8)
@@ -303,10 +313,10 @@ def test_exponents_look_well():
 @pytest.mark.parametrize("id", ["flex.table1_A_hom_explicit", "flex.table1_C_hom_explicit"])
 def test_exponents_over_rounds_are_those_of_a_shifted_power(id):
     # V / (tau E + gamma), where no device is ever inactive; eta_0 / (tau + gamma / E) is its rate
-    offset = theory_flex.rate(id, theory_flex.of_law(id)["ps"])[1]
+    offset = theory_flex.printed_rate(id, theory_flex.of_law(id)["ps"])[1]
     found, _ = all_exponents.over_rounds(id, 100, 1)
     assert found >= np.log2((100 + offset) / (200 + offset)) - 1e-9  # the bias holds it back
-    bias = theory_flex.bound(id, 10**9) / theory_flex.bound(id, 100)
+    bias = theory_flex.bound_at(id, 10**9) / theory_flex.bound_at(id, 100)
     assert found == pytest.approx(
         np.log2(bias + (1 - bias) * (100 + offset) / (200 + offset)), rel=0.05
     )
@@ -315,7 +325,7 @@ def test_exponents_over_rounds_are_those_of_a_shifted_power(id):
 def test_exponents_take_the_bounds_of_the_theory_figures():
     at = all_exponents.theory_mixed
     id = "mixed.theoremB1_convex_explicit"
-    bound, exact = all_exponents.mixed(id, T=100, S=4, K=2, G=1.0, sigma=1.0, sigma_c=1.0)
+    bound, exact = all_exponents.mixed_bounds(id, T=100, S=4, K=2, G=1.0, sigma=1.0, sigma_c=1.0)
     of = ft.problems.mixed(seed=3, sigma=1.0, sigma_c=1.0, **dict(at.SPECTRUM, clients=32))
     values = dict(at.values(id, 100, of), N=32)
     assert bound == pytest.approx(float(ft.claim(id).evaluate(values)))
@@ -330,12 +340,12 @@ def test_who_is_ahead_without_a_server_is_nobody(monkeypatch):
 
 
 def test_maps_of_mixed_fl_agree_where_they_meet():
-    both = all_winners.mixed(1.0, 1.0, theory_mixed.FIXED["K"])
+    both = all_winners.mixed_bounds(1.0, 1.0, theory_mixed.FIXED["K"])
     for place, id in enumerate(all_winners.MIXED):
         of = ft.problems.mixed(seed=3, sigma=1.0, sigma_c=1.0, **theory_mixed.SPECTRUM)
         T = all_winners.ROUNDS["mixed"]
-        assert both[0][place] == pytest.approx(theory_mixed.bound(id, T, of))
-        at = theory_mixed.values(id, T, of)
+        assert both[0][place] == pytest.approx(theory_mixed.bound_at(id, T, of))
+        at = theory_mixed.statement_values(id, T, of)
         assert both[1][place] == pytest.approx(theory_mixed.exact_gap(id, T, at, of))
 
 
@@ -347,7 +357,7 @@ def test_who_keeps_a_device_that_leaves_is_followed_exactly(excluded):
     leaves = Departure(all_winners.LEAVING, tau_0, excluded)
     laws = theory_flex.PANELS[all_winners.LAW][2]
     found = ft.run(
-        theory_flex.problem(all_winners.LEAVING),
+        theory_flex.arc_problem(all_winners.LEAVING),
         "flex_c",
         rounds=len(etas),
         trials=20_000,
@@ -361,7 +371,7 @@ def test_who_keeps_a_device_that_leaves_is_followed_exactly(excluded):
             work=distribution([list(map(float, row)) for row in laws]), departures=(leaves,)
         ),
     )
-    star = theory_flex.problem(theory_flex.N if excluded else all_winners.LEAVING).minimizer()
+    star = theory_flex.arc_problem(theory_flex.N if excluded else all_winners.LEAVING).minimizer()
     squares = np.sum((found.x[:, tau_0 + rounds] - star) ** 2, axis=-1)
     error = squares.std(axis=0) / np.sqrt(len(squares))
     assert (np.abs(squares.mean(axis=0) - exact) < 4 * error).all() and (exact < bound).all()
@@ -382,7 +392,7 @@ def test_maps_of_who_is_ahead_look_well():
 
 def test_what_is_sent_is_counted():
     data = dict(exact_rounds=np.arange(3), rounds=np.array([0, 2, 4]), real=np.array(False))
-    assert all_floats.sent(data, "scaffold").tolist() == [0, 4 * 16 * 8, 2 * 4 * 16 * 8]
+    assert all_floats.floats_sent(data, "scaffold").tolist() == [0, 4 * 16 * 8, 2 * 4 * 16 * 8]
     for method in all_floats.EXACT:
         data |= {f"{method}_error": np.array([4.0, 2.0, 1.0]), f"{method}_step": np.array(0.1)}
     cells = [(method, step) for method in all_floats.VECTORS for step in ("1", "3")]
@@ -400,8 +410,8 @@ def test_the_twin_s_floats_are_its_parameters(monkeypatch):
     monkeypatch.setattr(all_floats, "VECTORS", dict(fedavg=2))
     found = all_floats.twin("smoke", QUIET)
     asked = all_floats.request("smoke", "fedavg", 1.0, 0)
-    told = _samples.written({name: asked.get(name) for name in _training.PROBLEM})
-    assert int(found["parameters"]) == _samples.prepared(told).d
+    told = _samples.request_text({name: asked.get(name) for name in _training.PROBLEM})
+    assert int(found["parameters"]) == _samples.prepare_problem(told).d
     assert found["test_accuracy"].shape == (1, 2, 11)
 
 
@@ -427,7 +437,7 @@ def test_bars_cross_zero_in_red_only_where_a_statement_is_violated():
     ]
     data = {name: np.array(column) for name, column in zip(names, zip(*made))}
     data |= dict(trials=np.array([40, 40, 80]))
-    worst, exact, high = all_conservatism.decades(data)
+    worst, exact, high = all_conservatism.decades_over_bound(data)
     assert worst[:2] == pytest.approx([-1, np.log10(2)]) and exact == pytest.approx([-3, -1, -1])
     from tests.figures.looks import drawn
 
@@ -453,25 +463,27 @@ def test_strips_show_what_fails(monkeypatch):
     )
     asked = []
     monkeypatch.setattr(
-        _slack, "arrays", lambda id, scale, progress, count: asked.append(id) or made
+        _slack, "slack_arrays", lambda id, scale, progress, count: asked.append(id) or made
     )
-    assert len(all_slack.compute("smoke", QUIET)) == 3 * len(asked) == 3 * len(all_slack.PROOFS)
+    assert (
+        len(all_slack.compute_arrays("smoke", QUIET)) == 3 * len(asked) == 3 * len(all_slack.PROOFS)
+    )
 
 
 def test_a_counterexample_is_drawn_where_it_stands(monkeypatch):
     document = dict(left="1/30", right="1/50", statement=dict(sign="<="))
     assert all_gallery.sides(document) == "$1/30>1/50$"
     assert all_gallery.sides(dict(document, left="1000000007000/3")) == r"$3.33\times10^{11}>1/50$"
-    assert all_gallery.titled("FED-LAMB, A_1 <= ...") == r"FED-LAMB, $A_1$ $\leq$ ..."
+    assert all_gallery.wrap_title("FED-LAMB, A_1 <= ...") == r"FED-LAMB, $A_1$ $\leq$ ..."
     cites = "FED-LAMB, theorem 1, with the last display of appendix A.2"
-    assert all_gallery.titled(cites).split("\n") == [cites[:29], cites[30:]]
+    assert all_gallery.wrap_title(cites).split("\n") == [cites[:29], cites[30:]]
     kept = all_gallery.documents("smoke")
     assert len(kept) > 12 and "mixed.stepD11_separate" in kept
     one = {"lamb.lemma1": kept["lamb.lemma1"]}
     monkeypatch.setattr(all_gallery, "documents", lambda scale: one)
-    x, losses, start, ends = all_gallery.drawn(one["lamb.lemma1"])
-    parts = all_gallery.check_instance.numbers(one["lamb.lemma1"]["instance"])
+    x, losses, start, ends = all_gallery.draw_counterexample(one["lamb.lemma1"])
+    parts = all_gallery.check_instance.read_numbers(one["lamb.lemma1"]["instance"])
     assert start == pytest.approx(float(parts["x"][0])) and len(x) == len(losses[0])
-    data = all_gallery.compute("smoke", QUIET)
+    data = all_gallery.compute_arrays("smoke", QUIET)
     assert data["y"][0, 0].tolist() == losses[0] and data["ends"][0, : len(ends)].tolist() == ends
     assert looks("all_gallery", data) == "Violated statements: 1, 1 of FED-LAMB."

@@ -23,19 +23,23 @@ from fedtheory.symbols import fsl
     ],
 )
 def test_numbers(value, digits, text):
-    assert _caption.bare(value, digits) == text
+    assert _caption.bare_number(value, digits) == text
 
 
 def test_constants_have_the_papers_letters():
-    assert _caption.constants(fsl.TABLE, dict(eta_l=0.5, N=8, d=2)) == r"$\eta_l=0.5$, $N=8$, $d=2$"
+    assert (
+        _caption.constants_text(fsl.TABLE, dict(eta_l=0.5, N=8, d=2))
+        == r"$\eta_l=0.5$, $N=8$, $d=2$"
+    )
 
 
 def test_lists():
-    assert _caption.listed(["a"]) == "a" and _caption.listed([]) == "none"
+    assert _caption.join_words(["a"]) == "a" and _caption.join_words([]) == "none"
     assert (
-        _caption.listed("abc") == "a, b and c" and _caption.listed("abcd", 3) == "a, b and 2 more"
+        _caption.join_words("abc") == "a, b and c"
+        and _caption.join_words("abcd", 3) == "a, b and 2 more"
     )
-    assert _caption.listed(["a, 1", "b"]) == "a, 1; b"
+    assert _caption.join_words(["a, 1", "b"]) == "a, 1; b"
 
 
 def test_every_figure_says_what_is_plotted_and_what_it_shows():

@@ -57,12 +57,12 @@ def placed(figure):
 )
 def test_panels_keep_their_order_and_their_labels(rows, columns, titles):
     with matplotlib.rc_context(_style.RC):
-        figure = _columns.drawn(grid(rows, columns, sharex=True, sharey="row"), {})
+        figure = _columns.draw_column(grid(rows, columns, sharex=True, sharey="row"), {})
         figure.draw_without_rendering()
     found = placed(figure)
     assert [title for title, _, _ in found] == titles
     assert figure.get_size_inches()[0] == pytest.approx(WIDTHS["column"])
-    assert faults(figure) == [] and _looks.outside(figure) == []
+    assert faults(figure) == [] and _looks.points_outside(figure) == []
     for title, ylabel, _ in found:
         alone = title == titles[0] or ylabel
         assert not ylabel or ylabel == f"height {title[0]}"
@@ -72,18 +72,18 @@ def test_panels_keep_their_order_and_their_labels(rows, columns, titles):
 
 def test_a_label_is_not_written_where_the_neighbour_says_it():
     with matplotlib.rc_context(_style.RC):
-        labels = placed(_columns.drawn(grid(1, 4, sharex=True, sharey=True), {}))
+        labels = placed(_columns.draw_column(grid(1, 4, sharex=True, sharey=True), {}))
     assert [label for _, label, _ in labels] == ["height 0", "", "height 0", ""]
     assert [label for _, _, label in labels] == ["", "", "time", "time"]
 
 
 def test_a_column_is_exported_beside_the_page():
     data = {"x": np.arange(3.0)}
-    files = _export.pictures(grid(1, 2), data)
+    files = _export.draw_pictures(grid(1, 2), data)
     assert {"pdf", "svg", "png", "column.pdf"} == set(files)
     box = re.search(rb"/MediaBox \[ 0 0 ([0-9.]+) ", files["column.pdf"])
     assert float(box[1]) == pytest.approx(72 * WIDTHS["column"])
-    assert files == _export.pictures(grid(1, 2), data)
+    assert files == _export.draw_pictures(grid(1, 2), data)
 
 
 def test_wide_figures_of_panels_have_a_column_and_no_other_has():
@@ -96,7 +96,7 @@ def test_wide_figures_of_panels_have_a_column_and_no_other_has():
 def test_bars_of_one_place_stand_side_by_side():
     ax, values = Plain().subplots(), np.array([[1.0, 2.0], [3.0, 5.0]])
     for n in range(3):
-        _fsl.bars(ax, [0, 10], values, "FSL", (n, 3))
+        _fsl.draw_bars(ax, [0, 10], values, "FSL", (n, 3))
     places = [container[0].get_xdata() for container in ax.containers]
     assert np.allclose(places, [[-1, 9], [0, 10], [1, 11]])
     assert np.allclose(ax.containers[0][0].get_ydata(), [1.5, 4.0])
@@ -105,7 +105,7 @@ def test_bars_of_one_place_stand_side_by_side():
     alike = np.full((2, 3), 0.1)
     # by rounding: no bar is less than nothing
     assert (alike.mean(axis=1) > alike.max(axis=1)).all()
-    _fsl.bars(ax, [0, 10], alike, "FSL")
+    _fsl.draw_bars(ax, [0, 10], alike, "FSL")
     ends = ax.containers[-1][2][0].get_segments()
     assert np.allclose(np.array(ends)[:, :, 1], 0.1)
 
@@ -113,8 +113,8 @@ def test_bars_of_one_place_stand_side_by_side():
 def test_a_legend_below_names_each_line_once_in_its_look():
     figure = Plain(figsize=(4, 3), layout="constrained")
     for ax in figure.subplots(1, 2):
-        _style.line(ax, [0, 1], [0, 1], "fedavg", "FL")
-        _fsl.bars(ax, [0, 1], np.ones((2, 2)), "FSL")
+        _style.draw_line(ax, [0, 1], [0, 1], "fedavg", "FL")
+        _fsl.draw_bars(ax, [0, 1], np.ones((2, 2)), "FSL")
     _style.legend_below(figure, *figure.axes)
     (legend,) = figure.legends
     assert [text.get_text() for text in legend.get_texts()] == ["FL", "FSL"]

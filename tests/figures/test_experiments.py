@@ -73,8 +73,8 @@ def made(monkeypatch):
         rounds = np.array([[9.0, 12.0]] * len(flex_table4.SCALES[scale][1]))
         losses = np.stack([1 + 1 / (2 + np.arange(180.0))] * 2)
         monkeypatch.setattr(flex_table4, "rebounds", lambda split, seed, arrivals: (rounds, None))
-        monkeypatch.setattr(flex_table5, "departed", lambda *job: (None, None, losses))
-        return _store.checked(name, figures.figure(name).compute(scale, QUIET))
+        monkeypatch.setattr(flex_table5, "follow_departure", lambda *job: (None, None, losses))
+        return _store.check_arrays(name, figures.figure(name).compute(scale, QUIET))
 
     return arrays
 
@@ -139,7 +139,7 @@ def test_table_1_by_hand(made):
     found = verdicts("fsl_table1", data)
     assert found["table1_fewer_rounds"] == found["table1_scaffold"] == "reproduced"
     assert found["table1_T_05_FedDyn"] == "not judged"  # a printed number, on a stand-in
-    cells = fsl_table1.measured(data)
+    cells = fsl_table1.measure_cells(data)
     # 0.6 (1 - exp(-t / 20)) = 0.5 at t = 20 ln 6 = 35.8; the rolling mean is 1 or 2 rounds late
     assert cells["T_0.5", "FedDyn", ""] == pytest.approx(np.full(5, 37), abs=2)
     best = {
@@ -171,7 +171,7 @@ def test_rebounds_by_hand(made):
     found = flex_table4_networks.rounds(data)
     assert {values.tolist()[0] for (_, _, how), values in found.items() if how == "fast"} == {4}
     assert {values.tolist()[0] for (_, _, how), values in found.items() if how == "vanilla"} == {6}
-    assert flex_table4_networks.saved(data, "MNIST").tolist() == [2.0] * 5
+    assert flex_table4_networks.rounds_saved(data, "MNIST").tolist() == [2.0] * 5
     outcomes = verdicts("flex_table4_networks", data)
     assert outcomes["table4_emnist"] == "not reproduced"  # 2 rounds on each; 3 on SYNTHETIC
     assert outcomes["table4_MNIST_10_fast"] == "not judged"
@@ -206,11 +206,11 @@ def test_when_a_loss_is_reached_by_hand():
     """The worst goes from 4 to 2: nine tenths of that, 2.2, the first has at its third measurement of
     five, the second at its last; what was lost never."""
     fast, slow = np.array([[4.0, 3, 2, 1, 1]]), np.array([[4.0, 4, 3, 3, 2]])
-    found = _mixed.reached(dict(fast=fast, slow=slow, lost=np.full((1, 5), np.nan)))
+    found = _mixed.share_of_rounds(dict(fast=fast, slow=slow, lost=np.full((1, 5), np.nan)))
     assert {label: values[0] for label, values in found.items()} == dict(
         fast=0.5, slow=1.0, lost=np.inf
     )
-    assert _mixed.reached(dict(fast=-fast), low=False)["fast"][0] == 0.75
+    assert _mixed.share_of_rounds(dict(fast=-fast), low=False)["fast"][0] == 0.75
 
 
 def test_gradient_transfer_is_the_faster_where_the_gradients_are_unlike(made):
@@ -255,11 +255,11 @@ def test_how_large_steps_may_be_by_hand(made):
 def test_every_sentence_has_a_figure_that_judges_it():
     """What judges nothing, or is none, is nobody's figure; export refuses one that leaves out a
     sentence that names it."""
-    assert _judged.unviewed() == []
+    assert _judged.sentences_without_figure() == []
     few = figures.figure("flex_fig3")
     less = dataclasses.replace(few, findings=lambda data: {})
     with pytest.raises(InvalidInput, match="must judge every sentence"):
-        _export._judged("flex_fig3", less, {})
+        _export._judge_findings("flex_fig3", less, {})
 
 
 def test_what_is_not_judged_is_counted_with_its_reason(tmp_path, capsys):
@@ -275,11 +275,11 @@ def test_what_is_not_judged_is_counted_with_its_reason(tmp_path, capsys):
     ]
     for claim, figure, verdict, sentence in rows:
         entry = (claim, figure, "quick", verdict, sentence)
-        found = _export.entries(tmp_path / "findings.json")
+        found = _export.read_entries(tmp_path / "findings.json")
         text = json.dumps([*found, dict(zip(_export.ENTRY, entry))])
         (tmp_path / "findings.json").write_text(text)
-    table = {row.claim: row for row in _judged.table(tmp_path)}
-    assert len(table) == len(_judged.sentences()) > 260
+    table = {row.claim: row for row in _judged.findings_table(tmp_path)}
+    assert len(table) == len(_judged.experiment_sentences()) > 260
     assert table["flex.fig3_A_below"].verdict == "not made"
     assert main(["--findings", "--out", str(tmp_path)]) == 0
     told = capsys.readouterr().out.splitlines()

@@ -34,8 +34,8 @@ def record(**more):
 
 
 def test_equal_arrays_give_equal_bytes_and_other_arrays_others():
-    one, two = _export.pictures(record(), DATA), _export.pictures(record(), DATA)
-    other = _export.pictures(record(), {"x": np.arange(5.0)})
+    one, two = _export.draw_pictures(record(), DATA), _export.draw_pictures(record(), DATA)
+    other = _export.draw_pictures(record(), {"x": np.arange(5.0)})
     assert one == two and set(one) == {"pdf", "svg", "png"}
     assert all(one[suffix] != other[suffix] for suffix in one)
     assert b"CreationDate" not in one["pdf"] and b"<dc:date>" not in one["svg"]
@@ -43,9 +43,9 @@ def test_equal_arrays_give_equal_bytes_and_other_arrays_others():
 
 def test_an_svg_is_the_same_picture_in_fewer_bytes(monkeypatch):
     """Numbers to a hundredth of a point, in the same elements; whatever is referred to is there."""
-    slim = _export.pictures(record(), DATA)["svg"]
-    monkeypatch.setattr(_slim, "slim", lambda svg: svg)
-    whole = _export.pictures(record(), DATA)["svg"]
+    slim = _export.draw_pictures(record(), DATA)["svg"]
+    monkeypatch.setattr(_slim, "slim_svg", lambda svg: svg)
+    whole = _export.draw_pictures(record(), DATA)["svg"]
     assert len(slim) < 0.95 * len(whole)
     trees = [ElementTree.fromstring(svg) for svg in (whole, slim)]
     pairs = list(zip(*(tree.iter() for tree in trees), strict=True))
@@ -63,16 +63,16 @@ def test_an_svg_is_the_same_picture_in_fewer_bytes(monkeypatch):
 
 
 def test_the_size_is_the_records():
-    png = _export.pictures(record(width="page", height=2), DATA)["png"]
+    png = _export.draw_pictures(record(width="page", height=2), DATA)["png"]
     assert [int.from_bytes(png[at : at + 4], "big") for at in (16, 20)] == [round(6.9 * 300), 600]
 
 
 def test_a_picture_does_not_take_the_callers_style():
     import matplotlib
 
-    plain = _export.pictures(record(), DATA)
+    plain = _export.draw_pictures(record(), DATA)
     with matplotlib.rc_context({"font.size": 20, "axes.facecolor": "red"}):
-        assert _export.pictures(record(), DATA) == plain
+        assert _export.draw_pictures(record(), DATA) == plain
         assert matplotlib.rcParams["font.size"] == 20
 
 
@@ -83,7 +83,7 @@ def test_tables_are_text():
         ["@x", r"$\frac{1}{2}$ of a_b"],
         ["\\input{x}", "5$"],
     ]
-    found = _export.tables(record(), rows)
+    found = _export.table_files(record(), rows)
     read = list(csv.reader(found["csv"].splitlines()))
     assert read == [
         ["a & b", "100 %"],
@@ -103,7 +103,7 @@ def test_tables_are_text():
 
 def test_rows_of_unequal_length_are_refused():
     with pytest.raises(InvalidInput, match="must be equally long"):
-        _export.tables(record(), [["a", "b"], ["c"]])
+        _export.table_files(record(), [["a", "b"], ["c"]])
 
 
 def findings(verdict):
@@ -114,10 +114,10 @@ def findings(verdict):
 
 
 def test_findings_of_all_figures_stand_in_one_file(tmp_path):
-    found = _export.export("mixed_table5", findings("reproduced"), DATA, "smoke", tmp_path)
+    found = _export.export_figure("mixed_table5", findings("reproduced"), DATA, "smoke", tmp_path)
     assert found == {"house.claim": ["reproduced", "reproduced: so"]}
-    _export.export("fsl_table2", findings("inconclusive"), DATA, "quick", tmp_path)
-    _export.export(
+    _export.export_figure("fsl_table2", findings("inconclusive"), DATA, "quick", tmp_path)
+    _export.export_figure(
         "mixed_table5", findings("not reproduced"), {"x": np.arange(3.0)}, "quick", tmp_path
     )
     entries = json.loads((tmp_path / "findings.json").read_text())
@@ -135,7 +135,7 @@ def test_findings_of_all_figures_stand_in_one_file(tmp_path):
 
 def test_a_verdict_outside_the_four_is_refused(tmp_path):
     with pytest.raises(InvalidInput, match="verdict of house.claim must be one of reproduced"):
-        _export.export("mixed_table5", findings("true"), DATA, "smoke", tmp_path)
+        _export.export_figure("mixed_table5", findings("true"), DATA, "smoke", tmp_path)
 
 
 def test_only_what_changed_is_drawn_again(tmp_path):
@@ -151,21 +151,21 @@ def test_only_what_changed_is_drawn_again(tmp_path):
         for path in tmp_path.rglob("*")
         if path.is_file() and path.name != outputs.LOG and outputs.ASIDE not in path.parts
     }
-    _export.export("mixed_table5", one, DATA, "smoke", tmp_path)
+    _export.export_figure("mixed_table5", one, DATA, "smoke", tmp_path)
     first = whole()
-    _export.export("mixed_table5", one, DATA, "smoke", tmp_path)
+    _export.export_figure("mixed_table5", one, DATA, "smoke", tmp_path)
     assert len(drawn) == 1 and whole() == first
     png = tmp_path / "mixed_table5.png"
     png.write_bytes(png.read_bytes()[:-1] + b"x")  # a flipped byte
-    _export.export("mixed_table5", one, DATA, "smoke", tmp_path)
+    _export.export_figure("mixed_table5", one, DATA, "smoke", tmp_path)
     assert len(drawn) == 2 and whole() == first
     (kept,) = (tmp_path / outputs.ASIDE).rglob("*.png")  # what was changed is not lost
     assert kept.read_bytes() == first["mixed_table5.png"][:-1] + b"x"
     (tmp_path / "findings.json").write_text("[{]")
     (tmp_path / "data" / "mixed_table5.drawn.json").write_text('{"key"')
-    _export.export("mixed_table5", one, DATA, "smoke", tmp_path)
+    _export.export_figure("mixed_table5", one, DATA, "smoke", tmp_path)
     assert len(drawn) == 3 and whole() == first
-    _export.export("mixed_table5", one, {"x": np.arange(3.0)}, "smoke", tmp_path)
+    _export.export_figure("mixed_table5", one, {"x": np.arange(3.0)}, "smoke", tmp_path)
     assert len(drawn) == 4 and whole() != first
 
 
@@ -181,15 +181,15 @@ def test_a_picture_that_hides_points_or_says_what_its_finding_does_not_is_refuse
         figure.axes[0].set_xlim(0, 2)
 
     with pytest.raises(InvalidInput, match="must show all that it plots.*points lie outside"):
-        _export.pictures(record(draw=cropped), DATA)
+        _export.draw_pictures(record(draw=cropped), DATA)
 
     def marked(figure, data):
         figure.text(0.5, 0.5, "✓", gid="house.claim")
 
     judged = {"house.claim": ["reproduced", "so"]}
-    assert _export.pictures(record(draw=marked), DATA, judged)
+    assert _export.draw_pictures(record(draw=marked), DATA, judged)
     with pytest.raises(InvalidInput, match="house.claim is drawn as reproduced"):
-        _export.pictures(record(draw=marked), DATA, {"house.claim": ["not reproduced", "so"]})
+        _export.draw_pictures(record(draw=marked), DATA, {"house.claim": ["not reproduced", "so"]})
 
 
 def test_a_caption_says_what_is_plotted_and_what_is_found_in_markdown_and_latex(tmp_path):
@@ -198,7 +198,7 @@ def test_a_caption_says_what_is_plotted_and_what_is_found_in_markdown_and_latex(
         says=lambda data: "The last is $9$ ± 1.",
         findings=lambda data: {"house.claim": ("not reproduced", "so")},
     )
-    _export.export("mixed_table5", one, DATA, "smoke", tmp_path)
+    _export.export_figure("mixed_table5", one, DATA, "smoke", tmp_path)
     told = "Findings on the sentence of the paper: 1 not reproduced. Not reproduced: house.claim."
     assert (tmp_path / "mixed_table5.md").read_text() == (
         "**house, table 1: A line.** 4 points, 80 % of a\\_b, $\\eta_l=1$.\n\n"

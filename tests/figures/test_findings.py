@@ -16,14 +16,14 @@ from fedtheory.figures._findings import (
     NO_POWER,
     NOT_REPRODUCED,
     REPRODUCED,
-    _number,
-    _slopes,
-    compare,
-    decided,
-    ends,
-    exactly,
-    judge,
-    worst,
+    _fit_slopes,
+    _parse_number,
+    compare_cells,
+    confidence_ends,
+    decide_means,
+    judge_claim,
+    judge_exactly,
+    worst_verdict,
 )
 
 LOW, HIGH = np.array([1.0, 1.1, 0.9, 1.05, 0.95]), np.array([3.0, 3.2, 2.9, 3.1, 2.8])
@@ -35,7 +35,9 @@ def claim(*compares):
 
 
 def verdict(relation, cells, other="b", where="", margin=0.5):
-    return judge(claim(Comparison("loss", "a", relation, other, where, margin)), cells).verdict
+    return judge_claim(
+        claim(Comparison("loss", "a", relation, other, where, margin)), cells
+    ).verdict
 
 
 def pair(one, other, where=""):
@@ -44,10 +46,10 @@ def pair(one, other, where=""):
 
 def test_the_ends_are_students():
     # Mean 3, deviation sqrt(2.5), t(4) = 2.1318 beyond which 5 % lie: 3 -+ 2.1318 sqrt(2.5 / 5)
-    low, high = ends(np.arange(1.0, 6), 0.05)
+    low, high = confidence_ends(np.arange(1.0, 6), 0.05)
     assert low == pytest.approx(1.49256, abs=1e-5) and high == pytest.approx(4.50744, abs=1e-5)
-    assert ends(2.5, 0.05) == (2.5, 2.5)
-    assert np.array(ends([[0.1] * 5, [1.0, 2, 3, 4, 5]]))[:, 0].tolist() == [
+    assert confidence_ends(2.5, 0.05) == (2.5, 2.5)
+    assert np.array(confidence_ends([[0.1] * 5, [1.0, 2, 3, 4, 5]]))[:, 0].tolist() == [
         0.1,
         0.1,
     ]  # equal values leave no doubt
@@ -88,15 +90,15 @@ def test_alike_is_within_a_margin_that_noise_does_not_move():
     )  # 0 -+ .83: could not lie within .5 anywhere
     assert verdict("~", pair(5 * base + 9, np.zeros(100))) == NOT_REPRODUCED
     assert verdict("~", pair(base, base), margin=None) == INCONCLUSIVE
-    assert "no margin was fixed" in compare(base, "~", base).sentence
+    assert "no margin was fixed" in compare_cells(base, "~", base).sentence
 
 
 def test_a_printed_number_has_the_width_of_its_last_digit_and_its_own_noise():
-    assert compare(np.full(5, 0.954), "~", "0.95").verdict == REPRODUCED
-    assert compare(np.full(5, 0.956), "~", "0.95").verdict == NOT_REPRODUCED
-    assert compare(np.full(5, 0.956), "~", "0.95", 0.002).verdict == REPRODUCED
+    assert compare_cells(np.full(5, 0.954), "~", "0.95").verdict == REPRODUCED
+    assert compare_cells(np.full(5, 0.956), "~", "0.95").verdict == NOT_REPRODUCED
+    assert compare_cells(np.full(5, 0.956), "~", "0.95", 0.002).verdict == REPRODUCED
     assert verdict(">", {("loss", "a", ""): np.full(5, 0.96)}, other="0.95") == REPRODUCED
-    assert compare(np.full(5, 1), "~", "many").verdict == INCONCLUSIVE
+    assert compare_cells(np.full(5, 1), "~", "many").verdict == INCONCLUSIVE
 
 
 def test_the_paper_is_not_refuted_by_its_own_noise():
@@ -107,11 +109,11 @@ def test_the_paper_is_not_refuted_by_its_own_noise():
     for cell in cells:
         (comparison,) = cell.compares
         assert (
-            judge(cell, {(comparison.quantity, comparison.one, ""): np.zeros(10)}).verdict
+            judge_claim(cell, {(comparison.quantity, comparison.one, ""): np.zeros(10)}).verdict
             == REPRODUCED
         )
         assert (
-            judge(cell, {(comparison.quantity, comparison.one, ""): np.full(10, 2.0)}).verdict
+            judge_claim(cell, {(comparison.quantity, comparison.one, ""): np.full(10, 2.0)}).verdict
             == NOT_REPRODUCED
         )
 
@@ -121,8 +123,8 @@ def test_every_sentence_that_a_figure_judges_alike_has_a_margin():
 
     for record in discover.claims():
         for c in record.compares:
-            if c.relation == "~" and record.figure in figures.ids():
-                assert c.margin is not None or _number(c.other) is not None, record.id
+            if c.relation == "~" and record.figure in figures.figure_ids():
+                assert c.margin is not None or _parse_number(c.other) is not None, record.id
 
 
 def test_seeds_pair_up():
@@ -148,7 +150,7 @@ def test_seeds_pair_up():
     ],
 )
 def test_what_is_missing_is_inconclusive_and_says_why(cells, why):
-    outcome = judge(claim(Comparison("loss", "a", "<", "b")), cells)
+    outcome = judge_claim(claim(Comparison("loss", "a", "<", "b")), cells)
     assert outcome.verdict == INCONCLUSIVE and why in outcome.sentence
 
 
@@ -161,7 +163,7 @@ def test_comparisons_share_the_level_of_refuting_and_cells_all_of_it():
         for n in range(5)
     }
     ask = lambda relation, places, **more: (
-        judge(
+        judge_claim(
             claim(*(Comparison("loss", "a", relation, "b", where) for where in places)),
             cells,
             **more,
@@ -176,17 +178,17 @@ def test_comparisons_share_the_level_of_refuting_and_cells_all_of_it():
     assert ask("<", "0", family=5) == ask(">", "0", family=5) == INCONCLUSIVE
     assert (
         "shared by 5 cells"
-        in judge(claim(Comparison("loss", "a", "<", "b", "0")), cells, family=5).sentence
+        in judge_claim(claim(Comparison("loss", "a", "<", "b", "0")), cells, family=5).sentence
     )
 
 
 def test_one_failure_decides_then_what_is_missing_then_noise():
-    assert worst([REPRODUCED, NO_POWER, INCONCLUSIVE, NOT_REPRODUCED]) == NOT_REPRODUCED
+    assert worst_verdict([REPRODUCED, NO_POWER, INCONCLUSIVE, NOT_REPRODUCED]) == NOT_REPRODUCED
     assert (
-        worst([REPRODUCED, NO_POWER, INCONCLUSIVE]) == INCONCLUSIVE
-        and worst([REPRODUCED, NO_POWER]) == NO_POWER
+        worst_verdict([REPRODUCED, NO_POWER, INCONCLUSIVE]) == INCONCLUSIVE
+        and worst_verdict([REPRODUCED, NO_POWER]) == NO_POWER
     )
-    assert worst([REPRODUCED]) == REPRODUCED
+    assert worst_verdict([REPRODUCED]) == REPRODUCED
 
 
 def test_every_cell_is_asked_and_one_failure_decides():
@@ -195,7 +197,7 @@ def test_every_cell_is_asked_and_one_failure_decides():
     assert verdict("<", cells | pair(HIGH, LOW, "z"), where="every cell") == NOT_REPRODUCED
     assert (
         "(z)"
-        in judge(
+        in judge_claim(
             claim(Comparison("loss", "a", "<", "b", "every cell")), cells | pair(HIGH, LOW, "z")
         ).sentence
     )
@@ -213,7 +215,7 @@ def test_trends(relation, rising, falling):
     assert ask(np.array([1.0, 2, 4])) == rising  # exact levels, without seeds
     assert ask(np.full(5, 0.1)) == NOT_REPRODUCED
     slopes = np.polyfit(np.arange(3), (LOW[:, None] * np.array([0.0, 1, 5])).T, 1)[0]
-    assert _slopes(LOW[:, None] * np.array([0.0, 1, 5]))[0] == pytest.approx(slopes)
+    assert _fit_slopes(LOW[:, None] * np.array([0.0, 1, 5]))[0] == pytest.approx(slopes)
     assert (
         ask(NOISY[:, None] * np.array([0.0, 1, 2])) == INCONCLUSIVE
         and ask(LOW[:, None]) == INCONCLUSIVE
@@ -221,7 +223,7 @@ def test_trends(relation, rising, falling):
 
 
 def test_truths_are_compared_as_such():
-    ask = lambda values: compare(np.array(values), "==", "True").verdict
+    ask = lambda values: compare_cells(np.array(values), "==", "True").verdict
     assert [ask([True] * 5), ask([False] * 5), ask([True] * 4 + [False])] == [
         REPRODUCED,
         NOT_REPRODUCED,
@@ -254,7 +256,7 @@ def rates(truth, deviation, seeds, relation="~", paper=0.0, shared=1):
     differences = random.normal(truth, deviation, (DRAWS, seeds)) + paper * random.normal(
         size=(DRAWS, 1)
     )
-    said = decided(differences, relation, MARGIN if relation == "~" else 0.0, shared=shared)
+    said = decide_means(differences, relation, MARGIN if relation == "~" else 0.0, shared=shared)
     return {
         name: float(np.mean(said == name))
         for name in (REPRODUCED, NOT_REPRODUCED, NO_POWER, INCONCLUSIVE)
@@ -281,7 +283,7 @@ def test_errors_are_as_rare_as_the_level_says(seeds, deviation):
 def test_skew_and_rare_events_break_the_level_by_as_much_as_is_said():
     random = np.random.Generator(np.random.Philox(3))
     false = lambda differences, relation="~": np.mean(
-        decided(differences, relation, MARGIN) == REPRODUCED
+        decide_means(differences, relation, MARGIN) == REPRODUCED
     )
     for seeds, most in ((5, 0.25), (20, 0.19)):
         skewed = np.exp(random.normal(size=(DRAWS, seeds))) - np.exp(0.5)  # of mean 0
@@ -292,7 +294,7 @@ def test_skew_and_rare_events_break_the_level_by_as_much_as_is_said():
         random.random((DRAWS, 5)) < 0.1
     ) * 10.0  # of mean 1; 5 seeds miss it with probability .9^5 = .59
     assert false(rare) == pytest.approx(0.9**5, abs=4 * (0.24 / DRAWS) ** 0.5)
-    assert "difference 0 at each of 5 seeds" in compare(np.zeros(5), "~", "0").sentence
+    assert "difference 0 at each of 5 seeds" in compare_cells(np.zeros(5), "~", "0").sentence
 
 
 def power(truth, deviation, seeds):
@@ -324,12 +326,12 @@ def test_methods_that_are_one_are_told_apart_by_no_noise(seeds):
     random = np.random.Generator(np.random.Philox(8))
     differences = random.normal(size=(DRAWS, seeds)) - random.normal(size=(DRAWS, seeds))
     expected = power(0.0, 2**0.5, seeds)
-    assert np.mean(decided(differences, "~", MARGIN) == REPRODUCED) == pytest.approx(
+    assert np.mean(decide_means(differences, "~", MARGIN) == REPRODUCED) == pytest.approx(
         expected, abs=4 * (max(expected * (1 - expected), 1 / DRAWS) / DRAWS) ** 0.5
     )
-    assert np.mean(decided(differences, "~", MARGIN) == NOT_REPRODUCED) < 0.01
+    assert np.mean(decide_means(differences, "~", MARGIN) == NOT_REPRODUCED) < 0.01
     for relation in ("<", ">", "<=", ">="):
-        said = decided(differences, relation)
+        said = decide_means(differences, relation)
         assert max(np.mean(said == REPRODUCED), np.mean(said == NOT_REPRODUCED)) < LARGEST
 
 
@@ -342,12 +344,12 @@ def test_a_papers_number_with_noise_of_half_the_margin_is_seldom_refuted(seeds):
 
 def test_true_cells_of_one_table_are_refuted_together_as_rarely_as_one():
     random = np.random.Generator(np.random.Philox(5))
-    said = decided(random.normal(MARGIN, 1.0, (1000, 32, 10)), "~", MARGIN, LEVEL / 32)
+    said = decide_means(random.normal(MARGIN, 1.0, (1000, 32, 10)), "~", MARGIN, LEVEL / 32)
     assert (
         np.mean((said == NOT_REPRODUCED).any(axis=1))
         <= LEVEL + 4 * (LEVEL * (1 - LEVEL) / 1000) ** 0.5
     )
-    many = decided(random.normal(MARGIN, 1.0, (1000, 4, 10)), "~", MARGIN, LEVEL, shared=4)
+    many = decide_means(random.normal(MARGIN, 1.0, (1000, 4, 10)), "~", MARGIN, LEVEL, shared=4)
     assert (
         np.mean((many == NOT_REPRODUCED).any(axis=1))
         <= LEVEL + 4 * (LEVEL * (1 - LEVEL) / 1000) ** 0.5
@@ -365,7 +367,7 @@ def test_noise_buys_no_agreement():
     """Truth 50, printed 20, deviation 30, 20 seeds: within two deviations of a run 95 times in 100,
     and far from alike."""
     runs = np.random.Generator(np.random.Philox(7)).normal(50, 30, (500, 20))
-    said = [compare(run, "~", "20").verdict for run in runs]
+    said = [compare_cells(run, "~", "20").verdict for run in runs]
     assert (
         REPRODUCED not in said
         and said.count(NOT_REPRODUCED) > 450
@@ -376,15 +378,17 @@ def test_noise_buys_no_agreement():
 def test_all_relations_of_the_records_are_understood():
     relations = {c.relation for record in discover.claims() for c in record.compares}
     for relation in relations - {"increases in", "decreases in"}:
-        compare(1.0, relation, 1.0)
+        compare_cells(1.0, relation, 1.0)
     with pytest.raises(InvalidInput, match="relation must be one of"):
-        compare(1.0, "!=", 1.0)
+        compare_cells(1.0, "!=", 1.0)
 
 
 def test_computed_cells():
-    assert exactly({"x": True, "y": True}).verdict == REPRODUCED
-    assert exactly({"x": True, "y": False}) == (
+    assert judge_exactly({"x": True, "y": True}).verdict == REPRODUCED
+    assert judge_exactly({"x": True, "y": False}) == (
         NOT_REPRODUCED,
         "not reproduced: 1 of 2 cells differ: y",
     )
-    assert exactly({"x": True, "y": None}).verdict == exactly({}).verdict == INCONCLUSIVE
+    assert (
+        judge_exactly({"x": True, "y": None}).verdict == judge_exactly({}).verdict == INCONCLUSIVE
+    )

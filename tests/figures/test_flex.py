@@ -37,7 +37,7 @@ def data():
 
     def get(name):
         if name not in made:
-            made[name] = _store.checked(name, figures.figure(name).compute("smoke", QUIET))
+            made[name] = _store.check_arrays(name, figures.figure(name).compute("smoke", QUIET))
         return made[name]
 
     return get
@@ -46,8 +46,8 @@ def data():
 @pytest.mark.slow
 @pytest.mark.parametrize("name", MINE)
 def test_drawn_from_what_was_saved_they_are_readable_and_on_the_page(name, data, tmp_path):
-    _store.save(tmp_path / f"{name}-smoke-0.npz", data(name))
-    saved, record = _store.load(tmp_path / f"{name}-smoke-0.npz"), figures.figure(name)
+    _store.save_arrays(tmp_path / f"{name}-smoke-0.npz", data(name))
+    saved, record = _store.load_arrays(tmp_path / f"{name}-smoke-0.npz"), figures.figure(name)
     assert wrong(record, saved) == []
     if record.rows:
         assert (
@@ -56,18 +56,18 @@ def test_drawn_from_what_was_saved_they_are_readable_and_on_the_page(name, data,
         )
     if record.findings:
         assert record.findings(saved) == record.findings(data(name)) != {}
-        assert _export._judged(name, record, saved)  # of every sentence, or it is refused
+        assert _export._judge_findings(name, record, saved)  # of every sentence, or it is refused
 
 
 # What the experiments share
 
 
 def test_accuracy_and_loss_are_those_of_one_sample_after_another():
-    problem, arrays = _flex.task(1.0, 3, 0, samples=12)
+    problem, arrays = _flex.synthetic_task(1.0, 3, 0, samples=12)
     X, y = _flex.held_out(arrays, [1, 3])
     assert len(y) == 6 and (X[:, -1] == 1).all()  # a quarter of 12 each, bias last
     path = np.random.default_rng(0).standard_normal((4, problem.d))
-    for x, share, mean in zip(path, _flex.accuracy(path, (X, y)), _flex.loss(path, (X, y))):
+    for x, share, mean in zip(path, _flex.accuracy_at(path, (X, y)), _flex.loss_at(path, (X, y))):
         assert share == pytest.approx(100 * accuracy(problem, x, X[:, :-1], y))
         p = probabilities(problem, x, X[:, :-1])
         assert mean == pytest.approx(np.mean([-np.log(p[n, label]) for n, label in enumerate(y)]))
@@ -77,12 +77,12 @@ def test_accuracy_and_loss_are_those_of_one_sample_after_another():
     "hits, rounds", [([1, 0], 1), ([0, 0, 1, 0], 3), ([0, 0, 0, 0], np.inf), ([0, 0, 0, 1], np.inf)]
 )
 def test_rounds_are_counted_from_1_and_censored_beyond_a_horizon(hits, rounds):
-    assert _flex.first(np.array(hits, bool), 3) == rounds
+    assert _flex.rounds_to_hit(np.array(hits, bool), 3) == rounds
 
 
 def test_jobs_keep_their_order_and_an_error_comes_out():
     told = []
-    assert _flex.over([(n, 2) for n in range(5)], pow, lambda *done: told.append(done)) == [
+    assert _flex.run_jobs([(n, 2) for n in range(5)], pow, lambda *done: told.append(done)) == [
         0,
         1,
         4,
@@ -91,7 +91,7 @@ def test_jobs_keep_their_order_and_an_error_comes_out():
     ]
     assert told[-1] == (5, 5)
     with pytest.raises(ZeroDivisionError):
-        _flex.over([(1, 0)], divmod, QUIET)
+        _flex.run_jobs([(1, 0)], divmod, QUIET)
 
 
 # Figures
@@ -107,9 +107,9 @@ def test_one_round_by_hand(data):
     assert found["C"] == pytest.approx((5 / 3 * ends[0] + 5 / 4 * ends[1] + ends[2] + ends[3]) / 4)
     off = lambda scheme: np.linalg.norm(found[scheme] - found["full"])
     assert off("C") < off("B") < off("A")
-    assert flex_fig1.findings(found)[flex_fig1.CLAIM][0] == REPRODUCED
+    assert flex_fig1.judge_findings(found)[flex_fig1.CLAIM][0] == REPRODUCED
     wrong = {**found, "ours": np.array(["3/5", "5/4", "1"]), "agree": np.array([False, True, True])}
-    assert flex_fig1.findings(wrong)[flex_fig1.CLAIM][0] == NOT_REPRODUCED
+    assert flex_fig1.judge_findings(wrong)[flex_fig1.CLAIM][0] == NOT_REPRODUCED
 
 
 def test_an_extra_step_helps_near_the_old_optimum_and_only_there(data):
@@ -227,7 +227,7 @@ def made_3(B_over_A, C_over_B, seeds=6):
 
 def test_the_papers_own_numbers_reproduce_table_3_and_false_ones_do_not():
     printed = np.array([list(TABLE_3["c"][1][split]) for split in ("IID", "NIID")])
-    found = flex_table3.findings(made_3(printed[..., 0], printed[..., 1]))
+    found = flex_table3.judge_findings(made_3(printed[..., 0], printed[..., 1]))
     verdicts = {claim: verdict for claim, (verdict, _) in found.items()}
     assert len(verdicts) == 6 + 32 and set(verdicts.values()) <= {
         REPRODUCED,
@@ -237,7 +237,7 @@ def test_the_papers_own_numbers_reproduce_table_3_and_false_ones_do_not():
     assert all(verdict == REPRODUCED for claim, verdict in verdicts.items() if "table3c" in claim)
     for claim in ("C_best", "C_heterogeneous", "A_bad", "A_complete_rounds", "inactive"):
         assert verdicts[f"flex.table3_{claim}"] == REPRODUCED, claim
-    wrong = flex_table3.findings(made_3(-printed[..., 0], -printed[..., 1]))
+    wrong = flex_table3.judge_findings(made_3(-printed[..., 0], -printed[..., 1]))
     for claim in (
         "table3_C_best",
         "table3_C_heterogeneous",
@@ -248,7 +248,7 @@ def test_the_papers_own_numbers_reproduce_table_3_and_false_ones_do_not():
     calm = made_3(printed[..., 0], printed[..., 1])
     calm.update(moves=calm["moves"][..., ::-1], inverse_complete=calm["inverse_complete"][:, ::-1])
     for claim in ("inactive", "A_complete_rounds"):
-        assert flex_table3.findings(calm)[f"flex.table3_{claim}"][0] == NOT_REPRODUCED
+        assert flex_table3.judge_findings(calm)[f"flex.table3_{claim}"][0] == NOT_REPRODUCED
 
 
 def test_the_picture_says_what_the_ledger_says_of_table_3():
@@ -259,7 +259,7 @@ def test_the_picture_says_what_the_ledger_says_of_table_3():
     made = made_3(printed[..., 0] + shift, printed[..., 1])
     made["accuracy"][:, ::2, 2, 2] += 40  # C at |T| = 3 is noise
     made["accuracy"][:, 0, 4, 2] = np.nan
-    found = flex_table3.findings(made)
+    found = flex_table3.judge_findings(made)
     cells = {claim: verdict for claim, (verdict, _) in found.items() if "table3c" in claim}
     assert len(cells) == 32 and set(cells.values()) == {
         REPRODUCED,
@@ -269,7 +269,7 @@ def test_the_picture_says_what_the_ledger_says_of_table_3():
     }
     assert wrong(figures.figure("flex_table3"), made) == []
     counts = {verdict: list(cells.values()).count(verdict) for verdict in cells.values()}
-    signs = "".join(cell[-1] for row in flex_table3.rows(made)[1:] for cell in row)
+    signs = "".join(cell[-1] for row in flex_table3.table_rows(made)[1:] for cell in row)
     assert {
         verdict: signs.count(sign)
         for verdict, sign in zip((REPRODUCED, NOT_REPRODUCED, NO_POWER, INCONCLUSIVE), "✓✗↔?")
@@ -289,7 +289,7 @@ def test_one_reading_is_judged_whatever_the_other_says():
             [false["accuracy"][:2], made_3(printed[..., 0], printed[..., 1])["accuracy"][:1]]
         ),
     }  # the last split
-    assert flex_table3.findings(kinder) == flex_table3.findings(false)
+    assert flex_table3.judge_findings(kinder) == flex_table3.judge_findings(false)
     assert flex_table3.SPLITS["IID"] == dict(
         alpha=0.0, iid=False
     )  # alpha = beta = 0 in the printed formula
@@ -319,11 +319,11 @@ def test_the_papers_own_numbers_reproduce_table_4_and_false_ones_do_not():
         "rounds": np.array([noisy(rows), noisy(np.ones((4, 2)))]),
         "lost": np.ones((2, 8, 4, 2)),
     }
-    found = flex_table4.findings(made([(1, 1.5), (4, 6), (7, 12), (3, 8)]))
+    found = flex_table4.judge_findings(made([(1, 1.5), (4, 6), (7, 12), (3, 8)]))
     assert len(found) == 3 + 8
     for claim in ("table4_fast_faster", "table4_late", "table4_iid", "table4_SYNTHETIC_30_vanilla"):
         assert found[f"flex.{claim}"][0] == REPRODUCED, claim
-    wrong = flex_table4.findings(made([(9, 3), (9, 3), (20, 3), (30, 3)]))
+    wrong = flex_table4.judge_findings(made([(9, 3), (9, 3), (20, 3), (30, 3)]))
     for claim in ("table4_fast_faster", "table4_late", "table4_SYNTHETIC_30_vanilla"):
         assert wrong[f"flex.{claim}"][0] == NOT_REPRODUCED, claim
 
@@ -337,7 +337,7 @@ def test_quartiles_put_censored_runs_last():
     )
     assert (
         _flex.rounds_of(np.full(4, np.inf), 100) == ">100 [>100, >100]"
-        and _flex.censored(values) == "3 of 8 runs"
+        and _flex.describe_censored(values) == "3 of 8 runs"
     )
 
 
@@ -351,7 +351,7 @@ def test_the_picture_says_what_the_ledger_says_of_tables_4_and_5():
         "rounds": rounds,
         "lost": np.ones((2, 8, 4, 2)),
     }
-    found = flex_table4.findings(four)
+    found = flex_table4.judge_findings(four)
     assert [
         found[f"flex.table4_SYNTHETIC_{cell}"][0]
         for cell in ("10_fast", "30_fast", "50_fast", "70_vanilla")
@@ -368,7 +368,7 @@ def test_the_picture_says_what_the_ledger_says_of_tables_4_and_5():
         "ends": np.ones((3, 8, 9, 5)),
         "curves": np.ones((8, 2, 40)),
     }
-    found = flex_table5.findings(five)
+    found = flex_table5.judge_findings(five)
     assert [found[f"flex.table5_{cell}"][0] for cell in ("01_10", "01_15", "05_20", "10_25")] == [
         REPRODUCED,
         NOT_REPRODUCED,
@@ -388,9 +388,9 @@ def test_the_papers_own_numbers_reproduce_table_5_and_false_ones_do_not():
         }
 
     printed = np.array(list(TABLE_5.values()))
-    found = flex_table5.findings(made(printed, (1, 3, 1.1, 0.7, 0.9)))
+    found = flex_table5.judge_findings(made(printed, (1, 3, 1.1, 0.7, 0.9)))
     assert len(found) == 4 + 27 and all(verdict == REPRODUCED for verdict, _ in found.values())
-    wrong = flex_table5.findings(made(printed[::-1, ::-1], (1, 0.5, 0.9, 0.9, 0.7)))
+    wrong = flex_table5.judge_findings(made(printed[::-1, ::-1], (1, 0.5, 0.9, 0.9, 0.7)))
     for claim in (
         "table5_tau_0",
         "table5_non_iid",

@@ -200,7 +200,7 @@ def test_runs_become_arrays(monkeypatch):
         "test_accuracy": np.full(3, ord(r["p"]) + 10 * r["C"] + 0.1 * r["seed"]),
     }
     monkeypatch.setattr(_fsl._pool, "several", lambda asked, progress: [value(r) for r in asked])
-    made = _fsl.gathered(runs, None)
+    made = _fsl.gather_arrays(runs, None)
     read = _fsl.Read(made)
     assert made["test_accuracy"].shape == (4, 2, 3)
     assert read("final_accuracy", "b", 1).tolist() == pytest.approx([108, 108.1])

@@ -29,8 +29,8 @@ def files(folder):
 
 
 def test_every_file_is_a_figure():
-    assert figures.ids() == sorted(path.stem for path in (ROOT / "figures").glob("[!_]*.py"))
-    for name in figures.ids():
+    assert figures.figure_ids() == sorted(path.stem for path in (ROOT / "figures").glob("[!_]*.py"))
+    for name in figures.figure_ids():
         assert isinstance(figures.figure(name), Figure)
         paper = figures.figure(name).cites.partition(",")[0]
         assert {
@@ -182,7 +182,7 @@ def test_a_figure_that_fails_is_named_and_the_others_are_made(tmp_path, monkeypa
 def test_the_library_lists_them(capsys):
     assert cli.main(["list", "figures", "--json"]) == 0
     listed = json.loads(capsys.readouterr().out)
-    assert set(listed) == set(figures.ids()) and listed[ONE]["cites"] == "mixed FL, table 5"
+    assert set(listed) == set(figures.figure_ids()) and listed[ONE]["cites"] == "mixed FL, table 5"
 
 
 def test_a_folder_of_somebody_elses_with_such_a_file_is_left_alone(tmp_path, capsys):

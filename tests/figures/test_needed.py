@@ -8,13 +8,13 @@ from fedtheory import discover, figures
 from fedtheory.figures import _needed, _store
 from tests.figures.looks import wrong
 
-MINE = [name for name in figures.ids() if name.startswith("printed_")]
+MINE = [name for name in figures.figure_ids() if name.startswith("printed_")]
 
 
 @pytest.fixture(scope="module")
 def mixed():
     record = figures.figure("printed_mixed")
-    return _store.checked("printed_mixed", record.compute("smoke", lambda done, total: None))
+    return _store.check_arrays("printed_mixed", record.compute("smoke", lambda done, total: None))
 
 
 def test_every_paper_has_its_table():
@@ -70,7 +70,7 @@ def test_a_claim_with_several_constants_goes_on_below_itself():
         seed=np.array(0),
         claims=np.array(2),
     )
-    assert _needed.rows(data)[1:] == [
+    assert _needed.table_rows(data)[1:] == [
         ["a.one", "1", "violated", "holds", "8 in 8 a", "needed between 0.13 and 0.21", "convex"],
         ["", "", "", "", "3 in 3 b", "not needed", ""],
         ["a.two", "2", "holds", "holds", "", "", ""],
@@ -84,5 +84,7 @@ def test_pictures_are_readable(mixed):
 
 
 def test_no_constant_is_asked_of_a_statement_that_is_false():
-    found = _needed.arrays(("lamb",), ("lamb.step_average",), "smoke", lambda done, total: None)
+    found = _needed.needed_arrays(
+        ("lamb",), ("lamb.step_average",), "smoke", lambda done, total: None
+    )
     assert found["meant"].tolist() == ["violated"] and len(found["constant"]) == 0

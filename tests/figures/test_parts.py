@@ -27,27 +27,27 @@ def squares(name, numbers):
 
 
 def test_a_part_is_worked_out_once():
-    first, again = (_parts.part(squares, "a", [1, 2]) for _ in range(2))
+    first, again = (_parts.compute_part(squares, "a", [1, 2]) for _ in range(2))
     assert CALLS == ["a"] and set(first) == {"a", "nan"}
     for found in (first, again):
         assert found["a"].tolist() == [1, 4] and np.isnan(found["nan"])
-    assert _parts.part(squares, "a", [1, 3])["a"].tolist() == [1, 9]
-    assert _parts.part(squares, "b", [1, 2])["b"].tolist() == [1, 4]
+    assert _parts.compute_part(squares, "a", [1, 3])["a"].tolist() == [1, 9]
+    assert _parts.compute_part(squares, "b", [1, 2])["b"].tolist() == [1, 4]
     assert CALLS == ["a", "a", "b"]
 
 
 def test_changed_sources_work_it_out_anew(monkeypatch):
-    _parts.part(squares, "a", [1])
-    monkeypatch.setattr(sources, "part", lambda path, name: "other sources")
-    _parts.part(squares, "a", [1])
+    _parts.compute_part(squares, "a", [1])
+    monkeypatch.setattr(sources, "part_digest", lambda path, name: "other sources")
+    _parts.compute_part(squares, "a", [1])
     assert CALLS == ["a", "a"]
 
 
 def test_what_fails_is_not_kept(empty):
     with pytest.raises(TypeError):
-        _parts.part(squares, "a", [None])
+        _parts.compute_part(squares, "a", [None])
     assert not list(empty.iterdir())
-    assert _parts.part(squares, "a", [2])["a"].tolist() == [4]
+    assert _parts.compute_part(squares, "a", [2])["a"].tolist() == [4]
 
 
 def test_what_another_is_at_is_left_for_last(empty, monkeypatch):
@@ -96,6 +96,10 @@ def test_bars_are_read_off_the_theory_figures_panels(monkeypatch):
         T=[5, 20], bound=[8.0, 4.0], worst_T=[5, 20], worst_ratio=[0.5, 0.25],
         worst_broken=[False, True], exact=[1.0, 0.5], mean=[1.0, 0.5], high=[2.0, 1.5],
     )  # fmt: skip
-    panel = {theory_fsl._theory.key(id, name): np.array(value) for name, value in made.items()}
-    monkeypatch.setattr(_parts, "part", lambda function, *task: panel if task[0] == id else None)
-    assert all_conservatism.read("fsl", id, "smoke") == (20, 4.0, 0.25, True, 0.5, 1.5)
+    panel = {
+        theory_fsl._theory.array_name(id, name): np.array(value) for name, value in made.items()
+    }
+    monkeypatch.setattr(
+        _parts, "compute_part", lambda function, *task: panel if task[0] == id else None
+    )
+    assert all_conservatism.read_panel("fsl", id, "smoke") == (20, 4.0, 0.25, True, 0.5, 1.5)

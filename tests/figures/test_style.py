@@ -64,7 +64,7 @@ def greys(colours):
 
 
 def colours(names):
-    return [_style.look(name).colour for name in names]
+    return [_style.algorithm_look(name).colour for name in names]
 
 
 def test_every_algorithm_has_one_look_of_its_own():
@@ -79,7 +79,10 @@ def test_what_appears_together_stays_apart(names):
     for reader in READERS:
         assert nearest(colours(names), reader) > 18, reader  # just noticeable: 2.3
     assert greys(colours(names)) > 8
-    marks = [(str(_style.look(name).dash), _style.look(name).marker) for name in names]
+    marks = [
+        (str(_style.algorithm_look(name).dash), _style.algorithm_look(name).marker)
+        for name in names
+    ]
     assert len(set(marks)) == len({mark for _, mark in marks}) == len(names)
 
 
@@ -96,10 +99,16 @@ def test_the_measure_tells_bad_palettes():
 
 
 def test_luminance_and_contrast():
-    assert _style.luminance((1, 1, 1)) == pytest.approx(1) and _style.luminance((0, 0, 0)) == 0
+    assert (
+        _style.relative_luminance((1, 1, 1)) == pytest.approx(1)
+        and _style.relative_luminance((0, 0, 0)) == 0
+    )
     for look in _style.ALGORITHMS.values():
-        assert 1.05 / (_style.luminance(to_rgb(_style.readable(look.colour))) + 0.05) >= 2.99
-    assert _style.readable("#00319a") == "#00319a"
+        assert (
+            1.05 / (_style.relative_luminance(to_rgb(_style.darken_text(look.colour))) + 0.05)
+            >= 2.99
+        )
+    assert _style.darken_text("#00319a") == "#00319a"
 
 
 def slow_spread(wanted, gap, low, high):
@@ -118,13 +127,13 @@ def slow_spread(wanted, gap, low, high):
 )
 def test_labels_take_the_nearest_free_places(wanted):
     order = np.sort(wanted)
-    found = _style.spread(order, 0.2, 0, 1)
+    found = _style.spread_places(order, 0.2, 0, 1)
     assert np.sum((found - order) ** 2) <= slow_spread(order, 0.2, 0, 1) + 1e-9
 
 
 @given(st.lists(st.floats(-1, 2), max_size=8))
 def test_labels_keep_order_and_gap(wanted):
-    places = _style.spread(wanted, 0.1, 0, 1)
+    places = _style.spread_places(wanted, 0.1, 0, 1)
     assert len(places) == len(wanted) and ((places >= -1e-9) & (places <= 1 + 1e-9)).all()
     order = np.argsort(wanted, kind="stable")
     assert (np.diff(places[order]) >= 0.1 - 1e-9).all()
@@ -134,7 +143,7 @@ def labelled(values):
     figure = Figure(figsize=(3.3, 2.2), layout="constrained")
     ax = figure.add_subplot()
     for name, value in zip(_style.ALGORITHMS, values):
-        _style.line(ax, np.arange(5), np.full(5, value), name)
+        _style.draw_line(ax, np.arange(5), np.full(5, value), name)
     ax.set_ylim(0, 1)
     return figure, _style.direct_labels(ax)
 
@@ -163,6 +172,6 @@ def test_a_line_without_finite_points_has_no_label_and_a_falling_axis_is_read_fr
 
 def test_a_band_lies_between_its_ends_in_the_lines_colour():
     ax = Figure().add_subplot()
-    drawn = _style.band(ax, np.arange(3), np.ones(3), np.zeros(3), np.full(3, 2.0), "fsl")
-    assert drawn.get_color() == _style.look("fsl").colour and drawn.get_label() == "FSL"
+    drawn = _style.draw_band(ax, np.arange(3), np.ones(3), np.zeros(3), np.full(3, 2.0), "fsl")
+    assert drawn.get_color() == _style.algorithm_look("fsl").colour and drawn.get_label() == "FSL"
     assert np.ptp(ax.collections[0].get_paths()[0].vertices[:, 1]) == 2

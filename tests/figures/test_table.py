@@ -30,7 +30,7 @@ SEEDS = np.array([10.0, 11, 12, 13, 14])  # mean 12, deviation 1.58
     ],
 )
 def test_numbers(value, text):
-    assert _table.number(value) == text
+    assert _table.number_text(value) == text
 
 
 def test_mean_and_deviation():
@@ -55,7 +55,9 @@ def test_marks_are_the_cells_and_stay_in_every_table():
         ["y", "7 ↔", "9", "5"],
         ["z", "7", "–", "6"],
     ]
-    tex = _export.tables(Record(cites="house", title="t", compute=None, draw=None), text)["tex"]
+    tex = _export.table_files(Record(cites="house", title="t", compute=None, draw=None), text)[
+        "tex"
+    ]
     assert r"12.0 $\pm$ 1.6 $\surd$" in tex and r"7 $\leftrightarrow$" in tex
 
 
@@ -102,7 +104,7 @@ def test_the_picture_holds_every_cell_and_mark_without_overlap():
 
 def test_a_command_of_mathematics_counts_as_one_sign():
     assert (
-        _table.length(r"$\eta_l$") == 2
-        and _table.length(r"$\frac{1}{8\beta}$") == 3
-        and _table.length("ab") == 2
+        _table.shown_length(r"$\eta_l$") == 2
+        and _table.shown_length(r"$\frac{1}{8\beta}$") == 3
+        and _table.shown_length("ab") == 2
     )

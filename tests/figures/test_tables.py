@@ -20,12 +20,14 @@ from fedtheory.figures import (
     mixed_table12,
 )
 from fedtheory.figures._findings import NOT_REPRODUCED, REPRODUCED
-from fedtheory.figures._looks import outside
+from fedtheory.figures._looks import points_outside
 from fedtheory.figures._record import Figure as Record
 from tests.figures.looks import faults, wrong
 
 MINE = [
-    name for name in figures.ids() if name.startswith(("mixed_table", "fsl_table2", "fsl_table3"))
+    name
+    for name in figures.figure_ids()
+    if name.startswith(("mixed_table", "fsl_table2", "fsl_table3"))
 ]
 
 
@@ -35,7 +37,7 @@ def data():
 
     def get(name):
         if name not in made:
-            made[name] = _store.checked(
+            made[name] = _store.check_arrays(
                 name, figures.figure(name).compute("smoke", lambda done, total: None)
             )
         return made[name]
@@ -45,15 +47,15 @@ def data():
 
 @pytest.mark.parametrize("name", MINE)
 def test_drawn_from_what_was_saved_they_are_readable_and_on_the_page(name, data, tmp_path):
-    _store.save(tmp_path / f"{name}-smoke-0.npz", data(name))
-    saved = _store.load(tmp_path / f"{name}-smoke-0.npz")
+    _store.save_arrays(tmp_path / f"{name}-smoke-0.npz", data(name))
+    saved = _store.load_arrays(tmp_path / f"{name}-smoke-0.npz")
     record = figures.figure(name)
     assert (
         record.rows(saved) == record.rows(data(name))
         and len({len(row) for row in record.rows(saved)}) == 1
     )
     assert record.findings(saved) == record.findings(data(name)) != {}
-    assert _export._judged(name, record, saved)  # of every sentence, or it is refused
+    assert _export._judge_findings(name, record, saved)  # of every sentence, or it is refused
     assert wrong(record, saved) == []
 
 
@@ -90,7 +92,7 @@ def test_the_pictures_of_all_figures_with_findings_are_compared_with_them():
     and experiments."""
     from tests.figures import test_experiments, test_flex, test_fsl
 
-    judging = {name for name in figures.ids() if figures.figure(name).findings}
+    judging = {name for name in figures.figure_ids() if figures.figure(name).findings}
     compared = {*MINE, *test_flex.MINE, *test_fsl.MINE, *test_experiments.MINE}
     assert judging <= compared and len(judging) > 8
 
@@ -102,19 +104,19 @@ def test_hidden_points_are_counted():
     ax.fill_between([1, 2], [1, 1], [2, 7])
     ax.axhline(50)
     ax.text(1, 1, "x")
-    assert outside(ax.figure) == []
+    assert points_outside(ax.figure) == []
     ax.set(xlim=(1, 3), ylim=(1, 6), title="here")
-    assert outside(ax.figure) == [("here", 2)]  # the dot at 9, the band's corner at 7
+    assert points_outside(ax.figure) == [("here", 2)]  # the dot at 9, the band's corner at 7
 
 
 def test_network_sizes(data):
     # 3*3*1*32+32, 3*3*32*64+64, 13*13*64*128+128, 128*45+45, as Keras counts them
     two = data("fsl_table2")
     assert two["total"].tolist() == [320 + 18_496 + 1_384_576 + 5_805] * 2 and two["agree"].all()
-    assert fsl_table2.findings(two)["fsl.table2"][0] == REPRODUCED
+    assert fsl_table2.judge_findings(two)["fsl.table2"][0] == REPRODUCED
     three = data("fsl_table3")
     assert three["total"].tolist() == [545_098] * 2 and (~three["agree"]).sum() == 1
-    verdict, sentence = fsl_table3.findings(three)["fsl.table3"]
+    verdict, sentence = fsl_table3.judge_findings(three)["fsl.table3"]
     assert verdict == NOT_REPRODUCED and "(13, 13, 64), computed (16, 16, 32)" in sentence
     assert figures.figure("fsl_table3").rows(three)[2] == [
         "MaxPooling2D",
@@ -129,7 +131,7 @@ def test_rates_at_numbers_worked_by_hand():
     at = dict(
         K=2, S=4, beta=3.0, mu=0.5, G=5.0, B=2.0, sigma=2.0, sigma_c=1.0, D_sq=7.0, F=11.0, eps=0.01
     )
-    rate = lambda method, case: float(mixed_table1.rate(method, case, at))
+    rate = lambda method, case: float(mixed_table1.printed_rate(method, case, at))
     assert rate("pt", "strong") == pytest.approx(
         8 / (8 * 0.5 * 0.01) + 5 * sqrt(3) / (0.5 * 0.1) + 4 * 3 / 0.5 * log(100)
     )
@@ -147,7 +149,7 @@ def test_the_map_shows_the_rates(data):
     at = {**mixed_table1.PROBLEM, "eps": 1e-3, "sigma_c": found["noise"][3], "G": found["apart"][5]}
     for method in mixed_table1.METHODS:
         assert found[f"map_{method}_convex"][5, 3] == pytest.approx(
-            float(mixed_table1.rate(method, "convex", at))
+            float(mixed_table1.printed_rate(method, "convex", at))
         )
 
 
@@ -155,23 +157,23 @@ def test_implications_are_counted_and_a_false_one_is_seen(data):
     from fedtheory import discover
 
     assert all(
-        mixed_table1.findings(data("mixed_table1"))[name][0] == REPRODUCED
+        mixed_table1.judge_findings(data("mixed_table1"))[name][0] == REPRODUCED
         for name in mixed_table1.IMPLICATIONS
     )
     claim = discover.claim("mixed.implication_dissimilarity")
     wrong = claim.replace(name="house.wrong", bound=claim.teeth)
-    draws, first, second = mixed_table1.implied(wrong, 30, 0)
+    draws, first, second = mixed_table1.count_implied(wrong, 30, 0)
     assert draws == 30 == second and first < 30
     fake = {**data("mixed_table1"), "implication_dissimilarity": np.array([30, first, second])}
-    assert mixed_table1.findings(fake)["mixed.implication_dissimilarity"][0] == NOT_REPRODUCED
+    assert mixed_table1.judge_findings(fake)["mixed.implication_dissimilarity"][0] == NOT_REPRODUCED
 
 
 def test_movie_costs(data):
-    found = mixed_table3.findings(data("mixed_table3"))
+    found = mixed_table3.judge_findings(data("mixed_table3"))
     assert found["mixed.fig3_savings"][0] == REPRODUCED
     verdict, sentence = found["mixed.table3_numbers"]
     assert verdict == NOT_REPRODUCED and "3 of 10" in sentence and "1250.73" in sentence
-    rows = mixed_table3.rows(data("mixed_table3"))
+    rows = mixed_table3.table_rows(data("mixed_table3"))
     assert [row[0] for row in rows] == [
         "",
         "Baseline",
@@ -190,15 +192,17 @@ def test_movie_costs(data):
 
 
 def test_pairs_are_counted():
-    assert mixed_table12.products(3, 2, 5) == 5 * 2 * 6  # 00, 01, 02, 11, 12, 22
-    assert mixed_table12.counted(3, 2, 2, 5) == [60, 12, 12, 8, 12]
+    assert mixed_table12.count_products(3, 2, 5) == 5 * 2 * 6  # 00, 01, 02, 11, 12, 22
+    assert mixed_table12.count_entries(3, 2, 2, 5) == [60, 12, 12, 8, 12]
 
 
 def test_a_formula_that_is_off_is_seen(data):
     good = data("mixed_table12")
-    assert [verdict for verdict, _ in mixed_table12.findings(good).values()] == [REPRODUCED] * 2
+    assert [verdict for verdict, _ in mixed_table12.judge_findings(good).values()] == [
+        REPRODUCED
+    ] * 2
     twice = {**good, "printed": good["printed"] * np.array([2, 1, 1, 2, 1])}  # "instead of N^2 d"
-    assert [verdict for verdict, _ in mixed_table12.findings(twice).values()] == [
+    assert [verdict for verdict, _ in mixed_table12.judge_findings(twice).values()] == [
         NOT_REPRODUCED
     ] * 2
 
@@ -220,23 +224,23 @@ def test_ceilings(data):
     assert list(samples.values()) == pytest.approx(
         [1 / 60, 1 / 8, 1 / 18, 1 / 81, 1 / 81, 1 / 24], rel=1e-12
     )
-    assert mixed_table4.findings(found)["mixed.table4_narrower"][0] == REPRODUCED
+    assert mixed_table4.judge_findings(found)["mixed.table4_narrower"][0] == REPRODUCED
     wider = {**found, "two_way_convex_samples": found["one_way_convex_samples"] * 2}
-    assert mixed_table4.findings(wider)["mixed.table4_narrower"][0] == NOT_REPRODUCED
+    assert mixed_table4.judge_findings(wider)["mixed.table4_narrower"][0] == NOT_REPRODUCED
     flat = {**found, "pt_convex": np.full(5, 0.1)}
-    assert mixed_table4.findings(flat)["mixed.table4_narrower"][0] == NOT_REPRODUCED
+    assert mixed_table4.judge_findings(flat)["mixed.table4_narrower"][0] == NOT_REPRODUCED
 
 
 def test_learning_rates(data, monkeypatch):
     found = data("mixed_table5")
     assert found["tabled"][3] == 2 and found["convex"][9] == pytest.approx(2.5)
-    assert mixed_table5.findings(found)["mixed.table5"][0] == REPRODUCED
+    assert mixed_table5.judge_findings(found)["mixed.table5"][0] == REPRODUCED
     import sympy
 
     monkeypatch.setitem(
         mixed_table5.TABLED, mixed_table5.eta_s, sympy.sqrt(mixed_table5.S) * sympy.Rational(4, 5)
     )
-    met = {name[-9:]: mixed_table5.meets(name, 4) for name in mixed_table5.THEOREMS[3:6]}
+    met = {name[-9:]: mixed_table5.meets_theorem(name, 4) for name in mixed_table5.THEOREMS[3:6]}
     assert met == {
         "B2_strong": True,
         "B2_convex": True,

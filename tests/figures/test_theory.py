@@ -29,8 +29,8 @@ from tests.figures.looks import wrong
 
 def saved(name, data, tmp_path):
     """The arrays as a figure is drawn from them: checked, saved and loaded."""
-    _store.save(tmp_path / f"{name}-smoke-0.npz", _store.checked(name, data))
-    return _store.load(tmp_path / f"{name}-smoke-0.npz")
+    _store.save_arrays(tmp_path / f"{name}-smoke-0.npz", _store.check_arrays(name, data))
+    return _store.load_arrays(tmp_path / f"{name}-smoke-0.npz")
 
 
 def looks_well(name, data, tmp_path):
@@ -44,51 +44,53 @@ def test_the_excess_and_the_ceiling_by_hand():
     # f_0 = (x - 3)^2 / 2, F = (x - 0)^2 / 2, gamma = 1/2: F~ = (x^2 + (x - 3)^2 / 2) / 3, least at
     # 1: (1 + 2) / 3
     of = ft.problems.quadratic_from_arrays([1.0], [[3.0], [0.0]])
-    assert theory_fsl.excess(of, np.array([2.0])) == pytest.approx((4 + 0.5) / 3 - 1)
+    assert theory_fsl.modified_excess(of, np.array([2.0])) == pytest.approx((4 + 0.5) / 3 - 1)
     # kappa = max(1/2, 1/2 + 3/4) = 5/4: min(1, (9/4) / (5/2)) / (8 * 3/2) = 3/40
-    assert theory_fsl.ceiling(0.5, 2.0, 1.0) == pytest.approx(0.075)
+    assert theory_fsl.longest_server_step(0.5, 2.0, 1.0) == pytest.approx(0.075)
 
 
 @pytest.mark.parametrize("id", theory_fsl.TITLES)
 def test_the_plotted_numbers_are_inside_the_hypotheses(id):
-    claim = discover.claim(theory_fsl.statement(id))
+    claim = discover.claim(theory_fsl.statement_id(id))
     for T in (5, 1280):
-        at = theory_fsl.values(id, T, 3.0)
+        at = theory_fsl.statement_values(id, T, 3.0)
         assert not claim.admits(at)
         longer = dict(at, eta_0=2 * at["eta_0"], eta_l=2 * at["eta_l"])
         assert claim.id == "fsl.theorem2" or claim.admits(longer)
 
 
 def test_theorem_2_by_hand():
-    at = theory_fsl.values("fsl.theorem2", 10, 3.0)
+    at = theory_fsl.statement_values("fsl.theorem2", 10, 3.0)
     u, kappa, Psi = 4 * at["eta_0"], 1.25, 0.25 / 4 + 1 / 8 + 4 / 7 / 4
     Phi = 0.25 * Psi + 0.5 / 4 * (0.5 + 4 / 7) + 2.5 / 4
     h = 1 - u * 1.5 / 2 * (4.5 + 16 * kappa * u)
     right = 3 / (10 * u) + 5 * u * Psi + 8 * u**2 * (0.5 * kappa / 1.5 * 0.09 + Phi)
-    assert theory_fsl.bound("fsl.theorem2", 10, 3.0) == pytest.approx(right / h)
+    assert theory_fsl.bound_at("fsl.theorem2", 10, 3.0) == pytest.approx(right / h)
 
 
 @pytest.mark.parametrize("id", ["fsl.theorem2", "fsl.corollary1_explicit", theory_fsl.SGD])
 def test_the_plotted_expectation_is_the_least_of_the_rounds(id):
-    of, x_0 = theory_fsl.problem(id)
-    D = theory_fsl.excess(of, x_0, theory_fsl.given(theory_fsl.FIXED, id)["gamma"])
-    at = theory_fsl.values(id, 20, D)
+    of, x_0 = theory_fsl.theory_problem(id)
+    D = theory_fsl.modified_excess(
+        of, x_0, theory_fsl.problem_arguments(theory_fsl.FIXED, id)["gamma"]
+    )
+    at = theory_fsl.statement_values(id, 20, D)
     hyper = {name: at[name] for name in ("eta_l", "eta_g", "eta_0", "gamma", "K", "K_0", "S")}
     e = ft.expected(of, "fsl", rounds=20, x_0=x_0, **hyper).metrics["sq_tilde_grad_norm"]
-    ((_, _, _, _), (exact, mean, low, high)) = theory_fsl.measured(id, [10, 20], D, 400)
+    ((_, _, _, _), (exact, mean, low, high)) = theory_fsl.measure_rounds(id, [10, 20], D, 400)
     assert exact == pytest.approx(e[:20].min(), rel=1e-9)
     assert low < mean < high and abs(mean - exact) < 5 * (high - low) / 2.5 / np.sqrt(400)
-    assert exact <= theory_fsl.bound(id, 20, D)
+    assert exact <= theory_fsl.bound_at(id, 20, D)
 
 
 def test_runs_of_the_same_steps_are_one(monkeypatch):
     """Theorem 2's steps are those of any number of rounds: one run, read at each, as runs of their own."""
-    id, asked, really = theory_fsl.THEOREM, [], theory_fsl.along
-    monkeypatch.setattr(theory_fsl, "along", lambda *a: asked.append(a[1]) or really(*a))
-    found = np.array(theory_fsl.measured(id, [5, 80, 20], 3.0, 40))
-    own = [theory_fsl.measured(id, [T], 3.0, 40)[0] for T in (5, 20, 80)]
+    id, asked, really = theory_fsl.THEOREM, [], theory_fsl.follow_runs
+    monkeypatch.setattr(theory_fsl, "follow_runs", lambda *a: asked.append(a[1]) or really(*a))
+    found = np.array(theory_fsl.measure_rounds(id, [5, 80, 20], 3.0, 40))
+    own = [theory_fsl.measure_rounds(id, [T], 3.0, 40)[0] for T in (5, 20, 80)]
     assert asked == [80, 5, 20, 80] and np.array_equal(found, own)
-    theory_fsl.measured(theory_fsl.FIRST, [5, 20], 3.0, 40)
+    theory_fsl.measure_rounds(theory_fsl.FIRST, [5, 20], 3.0, 40)
     assert asked[4:] == [20, 5]
 
 
@@ -100,8 +102,8 @@ def test_only_instances_of_that_many_rounds_are_searched():
 def test_a_false_bound_is_reached_by_the_worst_case():
     claim = discover.claim("fsl.theorem2")
     true, false = (
-        _worst.worst(claim, (20,), 0.2),
-        _worst.worst(claim.replace(bound=claim.bound / 20), (20,), 0.2),
+        _worst.worst_ratio(claim, (20,), 0.2),
+        _worst.worst_ratio(claim.replace(bound=claim.bound / 20), (20,), 0.2),
     )
     assert 0 < true[0][0] <= 1 < false[0][0] and [*true[1], *false[1]] == [False, True]
 
@@ -112,10 +114,10 @@ MADE = dict(trials=np.array(40), constants=np.array("$L=1$"))
 def test_theory_looks_well(tmp_path):
     T, data = np.array([5, 80, 1280]), dict(MADE)
     for id in theory_fsl.TITLES:
-        data[_theory.key(id, "trivial")] = np.array(6.0)
+        data[_theory.array_name(id, "trivial")] = np.array(6.0)
         measured = [[1 / t, 1.1 / t, 0.9 / t, 1.4 / t] for t in T]
         data.update(
-            _theory.panel(
+            _theory.panel_arrays(
                 id,
                 T,
                 50 / T,
@@ -144,7 +146,7 @@ def test_only_instances_of_that_many_rounds_and_local_steps_are_searched():
 
 @pytest.mark.parametrize("id", theory_mixed.IDS)
 def test_mixed_steps_are_the_longest_that_the_statement_admits(id):
-    claim, at = discover.claim(id), theory_mixed.values(id, 1000)
+    claim, at = discover.claim(id), theory_mixed.statement_values(id, 1000)
     assert not claim.admits(at)
     assert claim.admits(dict(at, eta=1.01 * at["eta"], eta_c=1.01 * at["eta_c"]))
 
@@ -154,32 +156,32 @@ def test_mixed_bounds_by_hand():
     # = 5/8
     strong, at = (
         "mixed.theoremB1_strong_explicit",
-        theory_mixed.values("mixed.theoremB1_strong_explicit", 30),
+        theory_mixed.statement_values("mixed.theoremB1_strong_explicit", 30),
     )
     D_sq, F = at["D_sq"], at["F"]
     right = 4.5 * D_sq * np.exp(-30 / 24) + 6 / 12 * 5 / 8 + 24 / 144 * (1 + 1)
-    assert theory_mixed.bound(strong, 30) == pytest.approx(right)
+    assert theory_mixed.bound_at(strong, 30) == pytest.approx(right)
     # 20 sigma^2 + 12 K S sigma_c^2 = 116
-    assert theory_mixed.bound("mixed.theoremB2_convex_explicit", 1000) == pytest.approx(
+    assert theory_mixed.bound_at("mixed.theoremB2_convex_explicit", 1000) == pytest.approx(
         4 / 3 * (8 * D_sq / 1001 + np.sqrt(116 * D_sq / 8008))
     )
     # beta = 2: 54 * 2 F / (T + 1), noise 3/8 + 2
-    assert theory_mixed.bound("mixed.theoremB2_nonconvex_explicit", 1000) == pytest.approx(
+    assert theory_mixed.bound_at("mixed.theoremB2_nonconvex_explicit", 1000) == pytest.approx(
         108 * F / 1001 + 6 * np.sqrt(19 / 8 * 2 * F / 1001)
     )
     # both gradients at x* are G/2 long: lag 1; noise 5/8 + (1 + 1) / (2 * 2)
     eta = 1 / 162
-    assert theory_mixed.bound("mixed.theoremB3_convex_explicit", 99) == pytest.approx(
+    assert theory_mixed.bound_at("mixed.theoremB3_convex_explicit", 99) == pytest.approx(
         (D_sq + 9 * eta**2) / (100 * eta) + 12 * eta * 9 / 8
     )
-    assert theory_mixed.bound(theory_mixed.QUIET, 99) == pytest.approx(14 * 48 * F / 100)
+    assert theory_mixed.bound_at(theory_mixed.QUIET, 99) == pytest.approx(14 * 48 * F / 100)
 
 
 @pytest.mark.parametrize("id", theory_mixed.IDS)
 def test_mixed_expectations_are_those_of_runs_and_below_the_bound(id):
     T, trials = 200, 100
-    ((exact, mean, low, high),) = theory_mixed.measured(id, [T], trials)
-    assert 0 <= exact <= theory_mixed.bound(id, T)
+    ((exact, mean, low, high),) = theory_mixed.measure_rounds(id, [T], trials)
+    assert 0 <= exact <= theory_mixed.bound_at(id, T)
     if id == theory_mixed.QUIET:  # every run is the same
         assert [low, mean, high] == pytest.approx([exact] * 3)
     else:  # 80 % lie in the band: 1.3 deviations of a normal law to either side
@@ -187,69 +189,75 @@ def test_mixed_expectations_are_those_of_runs_and_below_the_bound(id):
 
 
 def test_the_last_point_as_mean_point_has_the_expected_loss(monkeypatch):
-    monkeypatch.setattr(theory_mixed, "weights", lambda id, T, at: np.eye(T + 1)[T])
+    monkeypatch.setattr(theory_mixed, "point_weights", lambda id, T, at: np.eye(T + 1)[T])
     for id in (
         "mixed.theoremB1_convex_explicit",
         "mixed.theoremB2_strong_explicit",
         "mixed.theoremB3_strong_explicit",
     ):
-        (of, x_0), at = theory_mixed.problem(id), theory_mixed.values(id, 40)
+        (of, x_0), at = theory_mixed.theory_problem(id), theory_mixed.statement_values(id, 40)
         e = ft.expected(
             of,
             theory_mixed.METHODS[theory_mixed.IDS[id][0]],
             rounds=40,
             x_0=x_0,
             S=4,
-            **theory_mixed.hyper(id, at),
+            **theory_mixed.method_hyper(id, at),
         ).metrics["mixed_loss"]
-        assert theory_mixed.exact_gap(id, 40, at) - theory_mixed.excess(of, x_0) == pytest.approx(
-            e[-1] - e[0]
-        )
+        assert theory_mixed.exact_gap(id, 40, at) - theory_mixed.excess_at(
+            of, x_0
+        ) == pytest.approx(e[-1] - e[0])
 
 
 def test_flex_bounds_by_hand():
     # mu = 1/2, L = 1, E = 2, theta = 1, all work: gamma = max(32 * 2 * 2 / (mu 2), 16 / 2) = 128,
     # and the larger of gamma^2 D_0 and (16 * 2 / (mu 2))^2 B / 2 with sigma_bar^2 = 1/16
-    of, G_sq = theory_flex.problem(), theory_flex.largest_gradient() ** 2
+    of, G_sq = theory_flex.arc_problem(), theory_flex.largest_gradient() ** 2
     star = of.minimizer()
     D_0 = np.sum((theory_flex.X_0 - star) ** 2)
     Gamma = np.mean((of.data.b[1:] - star) ** 2 @ of.data.A[0]) / 2
     B = 12 * Gamma + 2.125 * 4 * G_sq + 8 * G_sq + 1 / 8
-    assert theory_flex.bound("flex.fedavg_special", 10) == pytest.approx(
+    assert theory_flex.bound_at("flex.fedavg_special", 10) == pytest.approx(
         max(128**2 * D_0, 512 * B) / (20 + 128)
     )
     # some device always completes: E[sum p s] = 2, gamma = 32 * 2 * 5 = 320; the start dominates, D
     # adds to it
-    D = 64 * theory_flex.values("flex.table1_A_het_explicit", 10)["ps_Gamma"] / 0.5
-    assert theory_flex.bound("flex.table1_A_het_explicit", 10) == pytest.approx(
+    D = 64 * theory_flex.statement_values("flex.table1_A_het_explicit", 10)["ps_Gamma"] / 0.5
+    assert theory_flex.bound_at("flex.table1_A_het_explicit", 10) == pytest.approx(
         (10 * D + 320**2 * D_0) / (20 + 320)
     )
     moved, Delta = (
-        np.linalg.norm(theory_flex.shift()),
-        theory_flex.values(theory_flex.START, 10)["Delta"],
+        np.linalg.norm(theory_flex.objective_shift()),
+        theory_flex.statement_values(theory_flex.START, 10)["Delta"],
     )
-    assert Delta == pytest.approx(theory_flex.exact(theory_flex.START, 10)[-1])
+    assert Delta == pytest.approx(theory_flex.exact_distance(theory_flex.START, 10)[-1])
     assert theory_flex.start_over(Delta) == pytest.approx((np.sqrt(Delta) + moved) ** 2)
 
 
 @pytest.mark.parametrize("id", theory_flex.PANELS)
 def test_flex_expectations_are_those_of_runs_and_of_expected_and_below_the_bound(id):
     claim, rounds = discover.claim(id), 12
-    assert not claim.admits(theory_flex.values(id, rounds))
-    assert claim.admits(dict(theory_flex.values(id, rounds), eta=1.0)) or id == theory_flex.START
-    exact, runs = theory_flex.exact(id, rounds), theory_flex.runs(id, rounds, 1000)
+    assert not claim.admits(theory_flex.statement_values(id, rounds))
+    assert (
+        claim.admits(dict(theory_flex.statement_values(id, rounds), eta=1.0))
+        or id == theory_flex.START
+    )
+    exact, runs = (
+        theory_flex.exact_distance(id, rounds),
+        theory_flex.sampled_distance(id, rounds, 1000),
+    )
     assert errors_apart(runs[:, -1], exact[-1]) < 5
     measured = theory_flex.start_over(exact) if id == theory_flex.START else exact
-    assert measured[-1] <= theory_flex.bound(id, rounds)
+    assert measured[-1] <= theory_flex.bound_at(id, rounds)
     _, scheme, rows = theory_flex.PANELS[id]
     if id != theory_flex.AFTER:
         found = ft.expected(
-            theory_flex.problem(),
+            theory_flex.arc_problem(),
             f"flex_{scheme.lower()}",
             rounds=rounds,
             x_0=theory_flex.X_0,
             E=2,
-            eta=theory_flex.rates(id, rounds),
+            eta=theory_flex.learning_rates(id, rounds),
             participation=Participation(
                 work=distribution([list(map(float, row)) for row in rows[:4]])
             ),
@@ -261,7 +269,7 @@ def test_flex_expectations_are_those_of_runs_and_of_expected_and_below_the_bound
 
 
 def test_flex_points_stay_where_gradients_are_bounded():
-    of = theory_flex.problem(5)
+    of = theory_flex.arc_problem(5)
     found = ft.run(
         of,
         "flex_c",
@@ -271,7 +279,7 @@ def test_flex_points_stay_where_gradients_are_bounded():
         x_0=theory_flex.X_0,
         E=2,
         metrics=(),
-        eta=theory_flex.rates(theory_flex.AFTER, 20),
+        eta=theory_flex.learning_rates(theory_flex.AFTER, 20),
         participation=Participation(arrivals=(Arrival(5, theory_flex.ARRIVAL),)),
     ).x
     squares = (
@@ -284,18 +292,18 @@ def test_lamb_bounds_by_hand():
     # M = v_0 = phi = L = 1, n = p = h = 2, sigma^2 = .08 of a coordinate, beta_1 = 0, beta_2 = .9
     alpha, s = 1 / 32, 0.08
     e = ft.expected(
-        theory_lamb.problem(),
+        theory_lamb.theory_problem(),
         "fed_lamb",
         rounds=1,
         x_0=np.full(2, 2.0),
-        **theory_lamb.hyper(2, alpha),
+        **theory_lamb.method_hyper(2, alpha),
     )
     start, noise = e.metrics["loss"][1] / (2 * alpha * 8), s / 16 * np.sqrt(0.1 / 2)
     bracket = alpha**2 * 0.2 + 1 + np.sqrt(1 + 2 * s) + 2 * s / np.sqrt(2)
     right = start + noise + 4 * alpha * bracket + alpha**2 * 0.1 * 2 / 2
-    assert theory_lamb.bound("lamb.theorem1_explicit@2", 8) == pytest.approx(right)
+    assert theory_lamb.bound_at("lamb.theorem1_explicit@2", 8) == pytest.approx(right)
     assert theory_lamb.alpha_of("lamb.corollary1_explicit@1", 8) == pytest.approx(0.5 / 4)
-    assert theory_lamb.bound(
+    assert theory_lamb.bound_at(
         "lamb.corollary1_explicit@2", 128
     ) == pytest.approx(  # alpha = 1 / 32 again
         e.metrics["loss"][1] / (2 * alpha * 128)
@@ -308,40 +316,43 @@ def test_lamb_bounds_by_hand():
 @pytest.mark.parametrize("id", theory_lamb.FIRST)
 def test_lamb_expectations_are_those_of_all_layers_and_of_runs(id):
     steps, R = theory_lamb.steps_of(id), 4
-    assert not discover.claim(id.partition("@")[0]).admits(theory_lamb.values(id, R))
+    assert not discover.claim(id.partition("@")[0]).admits(theory_lamb.statement_values(id, R))
     alpha = theory_lamb.alpha_of(id, R)
     whole = ft.expected(
-        theory_lamb.problem(),
+        theory_lamb.theory_problem(),
         "fed_lamb",
         rounds=2,
         x_0=np.full(2, 2.0),
         budget=10**6,
-        **theory_lamb.hyper(steps, alpha),
+        **theory_lamb.method_hyper(steps, alpha),
     )
-    assert theory_lamb.exact("sq_grad_norm", steps, alpha, 2, 10**6) == pytest.approx(
+    assert theory_lamb.exact_expectation("sq_grad_norm", steps, alpha, 2, 10**6) == pytest.approx(
         whole.metrics["sq_grad_norm"]
     )
-    exact, mean, low, high = theory_lamb.measured(id, R, 2000, 10**6)
-    assert low <= mean <= high and exact <= theory_lamb.bound(id, R)
+    exact, mean, low, high = theory_lamb.measure_rounds(id, R, 2000, 10**6)
+    assert low <= mean <= high and exact <= theory_lamb.bound_at(id, R)
     assert abs(mean - exact) < 5 * (high - low) / 2.5 / np.sqrt(2000)
-    assert np.isnan(theory_lamb.measured(id, R, 2, 1)[0])  # no room for the ways it can go
+    assert np.isnan(theory_lamb.measure_rounds(id, R, 2, 1)[0])  # no room for the ways it can go
 
 
 def test_the_second_moment_stays_at_its_start():
     found = ft.run(
-        theory_lamb.problem(),
+        theory_lamb.theory_problem(),
         "fed_lamb",
         rounds=20,
         trials=20,
         x_0=np.full(2, 2.0),
-        **theory_lamb.hyper(2, theory_lamb.ALPHA),
+        **theory_lamb.method_hyper(2, theory_lamb.ALPHA),
     )
     assert np.all(found._state[1] == theory_lamb.V_0)  # State's v_hat
 
 
 def test_where_v_hat_moves_runs_of_every_length_are_one_run():
-    means, grown, _ = theory_lamb.moving(6, 20)
-    of, chosen = theory_lamb.second(), dict(theory_lamb.hyper(1, theory_lamb.ALPHA), epsilon=0.01)
+    means, grown, _ = theory_lamb.moving_means(6, 20)
+    of, chosen = (
+        theory_lamb.bounded_problem(),
+        dict(theory_lamb.method_hyper(1, theory_lamb.ALPHA), epsilon=0.01),
+    )
     start = dict(trials=20, x_0=np.full(4, 2.0), metrics=())
     runs = [ft.run(of, "fed_lamb", rounds=r + 1, **start, **chosen) for r in range(6)]
     size = lambda run: np.array([np.sum(of.grad(x) ** 2) for x in run.final])
@@ -362,10 +373,10 @@ def test_worst_cases_go_on_from_their_neighbours():
         _worst.Search(claim, 0, _worst.of_rounds(setting, T), seconds, 0)
         for T, seconds in ((40, 0.3), (20, 0.01))
     )
-    before = max((ratio for ratio, *_ in poor.ranked()), default=0.0)
+    before = max((ratio for ratio, *_ in poor.rank_found()), default=0.0)
     poor.most = 10**6
     poor.go_on(good, 20, 0)
-    ratio, hunt, _ = poor.ranked()[0]
+    ratio, hunt, _ = poor.rank_found()[0]
     assert ratio > before and _worst.rounds_of(hunt.shape) == 20
 
 
@@ -373,41 +384,43 @@ def test_a_violated_statement_is_drawn_as_such():
     T, id = np.array([1, 10, 100]), "lamb.theorem1_explicit"
     measured = [[1 / t, 1 / t, 0.9 / t, 1.1 / t] for t in T]
     worst = np.array([0.5, 2.0]), np.array([False, True])
-    data = _theory.panel(id, T, 9 / T, measured, (1, 10), worst, np.array([9.0, 0.9]))
+    data = _theory.panel_arrays(id, T, 9 / T, measured, (1, 10), worst, np.array([9.0, 0.9]))
     ax = Figure().add_subplot()
     _theory.draw_panel(ax, data, id, "fed_lamb", "theorem 1")
     assert ax.get_title() == "theorem 1: violated"
     crosses = [line for line in ax.lines if line.get_marker() == "X"]
     assert [line.get_xydata().tolist() for line in crosses] == [[[10.0, 1.8]]]
-    assert "left over right $2$ at $T=10$" in _theory.says(data, {id: "theorem 1"})
+    assert "left over right $2$ at $T=10$" in _theory.describe_result(data, {id: "theorem 1"})
     with pytest.raises(InvalidInput, match="no square below 0"):
-        _theory.panel(id, T, 9 / T, -np.ones((3, 4)), (1, 10), worst, np.array([9.0, 0.9]))
+        _theory.panel_arrays(id, T, 9 / T, -np.ones((3, 4)), (1, 10), worst, np.array([9.0, 0.9]))
 
 
 def test_no_worst_case_is_below_what_the_panels_own_problem_does():
     T, id = np.array([1, 10, 100]), "lamb.theorem1_explicit"
     measured = [[exact, 1 / t, 0.9 / t, 1.1 / t] for exact, t in zip((1.0, 0.3, np.nan), T)]
     worst = np.array([0.2, np.nan, 0.2, 0.2]), np.zeros(4, bool)
-    data = _theory.panel(id, T, 9 / T, measured, (1, 10, 50, 100), worst, np.ones(4))
-    found = data[_theory.key(id, "worst_ratio")]
+    data = _theory.panel_arrays(id, T, 9 / T, measured, (1, 10, 50, 100), worst, np.ones(4))
+    found = data[_theory.array_name(id, "worst_ratio")]
     assert found == pytest.approx([0.2, 1 / 3, 0.2, 0.2])  # 1/9, 0.3/0.9, no run, nothing exact
 
 
 def test_what_is_false_is_seen_on_the_axis():
     seconds = theory_lamb.SECONDS["quick"]
-    ratios, violated = _worst.worst(discover.claim("lamb.theorem1_explicit"), (1,), seconds, T=1)
+    ratios, violated = _worst.worst_ratio(
+        discover.claim("lamb.theorem1_explicit"), (1,), seconds, T=1
+    )
     assert ratios[0] > 1 and violated[0]
     claim = discover.claim("mixed.theoremB1_convex_explicit")
     assert (
-        _worst.worst(claim, (10,), 0.1)[0][0]
+        _worst.worst_ratio(claim, (10,), 0.1)[0][0]
         <= 1
-        < _worst.worst(claim.replace(bound=claim.bound / 30), (10,), 0.1)[0][0]
+        < _worst.worst_ratio(claim.replace(bound=claim.bound / 30), (10,), 0.1)[0][0]
     )
     claim = discover.claim("flex.table1_B_hom_explicit")
     assert (
-        _worst.worst(claim, (1,), 0.1)[0][0]
+        _worst.worst_ratio(claim, (1,), 0.1)[0][0]
         <= 1
-        < _worst.worst(claim.replace(bound=claim.bound / 300), (1,), 0.1)[0][0]
+        < _worst.worst_ratio(claim.replace(bound=claim.bound / 300), (1,), 0.1)[0][0]
     )
 
 
@@ -418,7 +431,7 @@ def test_what_is_false_is_seen_on_the_axis():
         (
             "theory_mixed",
             theory_mixed.IDS,
-            {_theory.key(id, "trivial"): np.array(6.0) for id in theory_mixed.IDS},
+            {_theory.array_name(id, "trivial"): np.array(6.0) for id in theory_mixed.IDS},
         ),
         ("theory_flex", theory_flex.PANELS, {"trivial": np.array([6.0])}),
         (
@@ -426,7 +439,7 @@ def test_what_is_false_is_seen_on_the_axis():
             theory_lamb.TITLES,
             {
                 "trivial": np.array([6.0]),
-                _theory.key(theory_lamb.SECOND, "trivial"): np.array(60.0),
+                _theory.array_name(theory_lamb.SECOND, "trivial"): np.array(60.0),
             },
         ),
     ],
@@ -439,7 +452,7 @@ def test_the_other_theory_figures_look_well(name, panels, trivial, tmp_path):
             for t in T
         ]
         data.update(
-            _theory.panel(
+            _theory.panel_arrays(
                 id,
                 T,
                 50 / T,
@@ -453,7 +466,7 @@ def test_the_other_theory_figures_look_well(name, panels, trivial, tmp_path):
 
 
 def test_the_vacuity_map_against_the_statement(tmp_path):
-    data = vacuity_fsl.compute("smoke", lambda done, total: None)
+    data = vacuity_fsl.compute_arrays("smoke", lambda done, total: None)
     n, m = 24, 24  # gamma = 1
     gamma, eta_g, claim = data["gamma"][n], data["eta_g"][m], discover.claim("fsl.theorem2")
     assert data["longest_11"][n, m] == pytest.approx(min(8 / 9, eta_g, 1 / gamma) / 4)
@@ -465,7 +478,7 @@ def test_the_vacuity_map_against_the_statement(tmp_path):
         at = dict(
             vacuity_fsl.AT, gamma=gamma, eta_g=eta_g, eta_0=u / 10, eta_l=u / (10 * eta_g), T=T
         )
-        h = vacuity_fsl.value(claim, claim.table["h"].symbol, at)
+        h = vacuity_fsl.value_at(claim, claim.table["h"].symbol, at)
         return bool((claim.fast(at) < 2 * h).any())  # 2 L D~_0 = 2
 
     assert speaks(1.001 * needed) and not speaks(0.999 * needed)
@@ -479,21 +492,21 @@ def test_mutants_are_grouped_and_drawn(tmp_path):
     from fedtheory.verdicts import mutants
 
     claim = discover.claim(mutants_fsl.CLAIM)
-    made = list(mutants.mutants(claim))
-    assert 0 < sum(map(mutants_fsl.small, made)) < len(made)
+    made = list(mutants.list_mutants(claim))
+    assert 0 < sum(map(mutants_fsl.is_small_scale, made)) < len(made)
     data = dict(
         change=np.array([m.change for m in made]),
         kind=np.array([m.at[0] for m in made]),
         state=np.array((["killed", "survives", "implied", "unasked"] * len(made))[: len(made)]),
         reached=np.linspace(0, 1, len(made)),
         part=np.array([mutants_fsl.part_of(claim, m) for m in made]),
-        about=np.array([mutants_fsl.about(claim, m) for m in made]),
+        about=np.array([mutants_fsl.change_text(claim, m) for m in made]),
         statement=np.array(claim.latex()),
     )
-    found = mutants_fsl.groups(data)
+    found = mutants_fsl.group_mutants(data)
     assert sum(map(len, found.values())) == len(made)
     for marks in found.values():  # as their headings stand
-        places = [mutants_fsl.column(kind) for kind, *_ in marks]
+        places = [mutants_fsl.kind_column(kind) for kind, *_ in marks]
         assert places == sorted(places)
     assert looks_well("mutants_fsl", data, tmp_path)
 
@@ -517,7 +530,7 @@ def test_a_line_that_fails_is_drawn_as_such_and_no_dot_lies_outside(tmp_path):
         measures=np.array("x"),
     )
     drawn = Figure(figsize=(6.9, 3))
-    _slack.draw(drawn, data)
+    _slack.draw_figure(drawn, data)
     left, right = drawn.axes
     assert right.get_title() == "how tight each line is: 2 lines fail"
     crosses = [line for line in right.lines if line.get_marker() == "X"]
@@ -526,5 +539,5 @@ def test_a_line_that_fails_is_drawn_as_such_and_no_dot_lies_outside(tmp_path):
     for ax in (left, right):
         low, high = ax.get_xlim()
         assert all(low <= x <= high for line in ax.lines for x in line.get_xdata())
-    assert [row[2] for row in _slack.rows(data)] == ["fails", "", "1 of 2", "2 of 2"]
+    assert [row[2] for row in _slack.table_rows(data)] == ["fails", "", "1 of 2", "2 of 2"]
     assert looks_well("slack_mixed", data, tmp_path)

@@ -25,7 +25,7 @@ from fedtheory.layers import (
     reshape,
     spreadout,
 )
-from fedtheory.network import Fitted, planned
+from fedtheory.network import Fitted, plan_layers
 from tests.layers import slow
 from tests.problems.brute import finite_difference
 
@@ -112,7 +112,7 @@ def test_losses_are_those_of_a_network_in_numpy(name):
     n = int(problem.sizes[1])
     inputs, labels = inputs[-n:], problem.data.y[-n:]
     x = problem.start + 0.1 * np.random.default_rng(3).standard_normal(problem.d)
-    steps, fitted, _, _ = planned(layers, inputs.shape[1:])
+    steps, fitted, _, _ = plan_layers(layers, inputs.shape[1:])
     Z = slow.outputs(layers, steps, fitted, x, inputs)[-1]
     labels = labels if labels.shape[1] > 1 else labels[:, 0]
     assert problem.client_loss(1, x) == pytest.approx(slow.losses(Z, labels).mean(), rel=1e-11)
@@ -122,7 +122,7 @@ def test_an_encoder_pulls_by_the_hinge_and_spreads_at_the_server():
     problem = made("encoder")
     layers, data = WORDS["encoder"][0], problem.data
     x = problem.start + 0.1 * np.random.default_rng(3).standard_normal(problem.d)
-    steps, fitted, _, _ = planned(layers, (4,))
+    steps, fitted, _, _ = plan_layers(layers, (4,))
     C = []
     for rows, labels in ((data.X[-6:], data.y[-6:, 0]), (data.X_test, data.y_test[:, 0])):
         u = slow.outputs(layers, steps, fitted, x, rows)[-1]
@@ -173,7 +173,7 @@ def test_masks_are_the_counters_and_methods_share_them():
         rows, mask = np.empty(3, dtype=np.int64), np.empty(12)
         key = rng.stream(5, 0, 0)
         rng.subset(key, i, 0, rng.BATCH, np.arange(len(X[i - 1])), rows)
-        rng.masked(np.uint64(rng.gradient_key(key, i, 0)), 2, p, 1 / (1 - p), mask)
+        rng.fill_masked(np.uint64(rng.gradient_key(key, i, 0)), 2, p, 1 / (1 - p), mask)
         A, y, mask = X[i - 1][rows], Y[i - 1][rows], mask.reshape(3, 4)
         H = np.maximum(A @ W_1 + b_1, 0)
         Z = (H * mask) @ W_2 + b_2
@@ -190,13 +190,13 @@ def test_masks_are_the_counters_and_methods_share_them():
 
 def test_a_mask_drops_the_share_it_is_told():
     mask = np.empty(40_003)
-    rng.masked(np.uint64(9), 1, 0.3, 2.0, mask)
+    rng.fill_masked(np.uint64(9), 1, 0.3, 2.0, mask)
     assert {*mask} == {0.0, 2.0} and abs((mask == 0).mean() - 0.3) < 4 * np.sqrt(0.21 / mask.size)
     again = np.empty(7)
-    rng.masked(np.uint64(9), 1, 0.3, 2.0, again)  # a shorter one begins alike, its odd end too
+    rng.fill_masked(np.uint64(9), 1, 0.3, 2.0, again)  # a shorter one begins alike, its odd end too
     assert np.array_equal(again, mask[:7])
     other = np.empty(40_003)
-    rng.masked(np.uint64(9), 2, 0.3, 2.0, other)
+    rng.fill_masked(np.uint64(9), 2, 0.3, 2.0, other)
     assert abs(((other == 0) & (mask == 0)).mean() - 0.09) < 0.01
 
 

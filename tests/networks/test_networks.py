@@ -6,7 +6,7 @@ import pytest
 
 import fedtheory as ft
 from fedtheory.layers import dense, relu
-from fedtheory.network import planned
+from fedtheory.network import plan_layers
 
 WIDTHS = (3, 64, 128, 128, 128, 256, 512, 512, 512)
 PAIRS = [(9 * a * b + b, 2 * b) for a, b in zip(WIDTHS, WIDTHS[1:])]
@@ -44,7 +44,8 @@ def test_parameters_are_as_many_as_printed(name):
 
 def test_shapes_are_as_printed():
     shapes = lambda name: [
-        fitted.shape for fitted in planned(ft.networks[name].layers(45), ft.networks[name].shape)[1]
+        fitted.shape
+        for fitted in plan_layers(ft.networks[name].layers(45), ft.networks[name].shape)[1]
     ]
     emnist, cifar = shapes("fsl_emnist"), shapes("fsl_cifar")
     assert emnist[0] == (28, 28, 32) and emnist[2] == (26, 26, 64) and emnist[4] == (13, 13, 64)

@@ -16,7 +16,7 @@ from torch.nn import functional as F
 import fedtheory as ft
 from fedtheory import rng
 from fedtheory.layers import cross_entropy
-from fedtheory.network import planned
+from fedtheory.network import plan_layers
 
 torch.set_num_threads(1)
 CASES = {  # network -> whether it is small enough for 100 steps
@@ -96,13 +96,13 @@ SAME = dict(
 def loss(record, x, X, y, draw=None):
     """The mean loss of a batch as PyTorch computes it, of one flat vector."""
     layers = record.layers(record.classes)
-    steps, fitted, _, _ = planned([*layers, cross_entropy(record.classes)], record.shape)
+    steps, fitted, _, _ = plan_layers([*layers, cross_entropy(record.classes)], record.shape)
     A, found = X.permute(0, 3, 1, 2) if X.dim() == 4 else X, []
     for place, (layer, step, here) in enumerate(zip(layers, steps, fitted)):
         mask = None
         if layer.draws and draw is not None:
             p, mask = here.numbers[0], np.empty(len(X) * prod(here.shape))
-            rng.masked(draw, place, p, 1 / (1 - p), mask)
+            rng.fill_masked(draw, place, p, 1 / (1 - p), mask)
         if layer.name == "add":
             A = A + found[step.skip]
         else:

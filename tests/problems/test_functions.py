@@ -162,7 +162,7 @@ def test_measured_constants_are_below_those_that_are_proved():
     at, n = points[0], 4
     each = np.array([logistic(at, (X[2][r : r + 1], Y[2][r : r + 1]))[1] for r in range(n)])
     spread = np.sum((each - each.mean(axis=0)) ** 2) / n * (n - 2) / (2 * (n - 1))
-    assert functions._spread(problem(), 2, at) == pytest.approx(spread, rel=1e-12)
+    assert functions._minibatch_variance(problem(), 2, at) == pytest.approx(spread, rel=1e-12)
 
 
 def test_no_verdict_rests_on_what_was_measured():

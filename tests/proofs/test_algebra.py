@@ -90,8 +90,8 @@ def test_what_follows_is_proved_and_its_nudge_refuted(name):
     whole = lambda e: e if e == e.xreplace(definitions) else whole(e.xreplace(definitions))
     values = dict(found.values)
     assert all(isinstance(value, Fraction) for value in values.values())
-    assert enclosure.decide(whole(false), values) is False
-    assert all(enclosure.decide(whole(a), values) is True for a in assumptions)
+    assert enclosure.decide_relation(whole(false), values) is False
+    assert all(enclosure.decide_relation(whole(a), values) is True for a in assumptions)
 
 
 def test_a_point_is_not_taken_outside_its_domain():
@@ -485,7 +485,7 @@ def test_an_equation_that_asks_for_what_it_gives_is_not_solved(relation):
 
 
 def test_a_document_that_solves_in_a_circle_is_refused():
-    document = algebra.stated(Z <= Y, [CIRCLES[0]], {}).document()
+    document = algebra.build_statement(Z <= Y, [CIRCLES[0]], {}).document()
     (node,) = document["nodes"]
     circle = dict(
         solve=[["z", node, "assumed:0"]], split=node, branches=[dict(scale="1", terms=[])] * 2

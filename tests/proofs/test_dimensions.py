@@ -91,8 +91,8 @@ def test_a_proved_statement_whose_units_clash_says_so():
         "Units clash (x of a point, f of a loss): in r + L r, r has unit x and L r has unit x^-1 f"
     ]
     # a replay derives it, and misses it where it was taken out
-    kept = evidence.plain(verdict)
-    assert evidence.judged(claim, kept, 1, 0).wrong == []
+    kept = evidence.plain_verdict(verdict)
+    assert evidence.judge_verdict(claim, kept, 1, 0).wrong == []
     for notes in ([], ["Units agree."], [*verdict.notes, "It is tight."]):
-        (wrong,) = evidence.judged(claim, dict(kept, notes=notes), 1, 0).wrong
+        (wrong,) = evidence.judge_verdict(claim, dict(kept, notes=notes), 1, 0).wrong
         assert "notes" in wrong

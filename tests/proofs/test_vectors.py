@@ -13,7 +13,7 @@ from fedtheory.certificates import check_proof
 from fedtheory.certificates.check_proof import Refused
 from fedtheory.errors import InvalidInput
 from fedtheory.proofs import algebra
-from fedtheory.proofs.meaning import Inner, Vector, inner, squared
+from fedtheory.proofs.meaning import Inner, Vector, inner, square_norm
 
 u, v, w, z = map(Vector, "uvwz")
 c, r = Symbol("c", positive=True), Symbol("r", real=True)
@@ -45,34 +45,40 @@ def truth(relation, vectors, numbers=()):
 
 
 FALSE = {
-    "Cauchy-Schwarz reversed": Ge(dot(u, v) ** 2, squared(u) * squared(v)),
-    "Cauchy-Schwarz with equality": Eq(dot(u, v) ** 2, squared(u) * squared(v), evaluate=False),
-    "Cauchy-Schwarz, strict": Lt(dot(u, v) ** 2, squared(u) * squared(v)),  # false where v = 2 u
+    "Cauchy-Schwarz reversed": Ge(dot(u, v) ** 2, square_norm(u) * square_norm(v)),
+    "Cauchy-Schwarz with equality": Eq(
+        dot(u, v) ** 2, square_norm(u) * square_norm(v), evaluate=False
+    ),
+    "Cauchy-Schwarz, strict": Lt(
+        dot(u, v) ** 2, square_norm(u) * square_norm(v)
+    ),  # false where v = 2 u
     "norms below an inner product and a bit": Le(
-        squared(u) * squared(v), dot(u, v) ** 2 + squared(u - v) ** 2 / 100
+        square_norm(u) * square_norm(v), dot(u, v) ** 2 + square_norm(u - v) ** 2 / 100
     ),
     "four vectors paired otherwise": Eq(
         dot(u, v) * dot(w, z), dot(u, w) * dot(v, z), evaluate=False
     ),
     "three vectors paired otherwise": Eq(
-        dot(u, v) * dot(u, w), squared(u) * dot(v, w), evaluate=False
+        dot(u, v) * dot(u, w), square_norm(u) * dot(v, w), evaluate=False
     ),
     "three vectors paired otherwise, as an inequality": Le(
-        dot(u, v) * dot(u, w), squared(u) * dot(v, w)
+        dot(u, v) * dot(u, w), square_norm(u) * dot(v, w)
     ),
     "three vectors are dependent": Eq(gram(u, v, w), 0, evaluate=False),
     "two vectors are dependent": Le(gram(u, v), 0),
-    "the norm of a sum": Ge(squared(u + v) * squared(u - v), (squared(u) + squared(v)) ** 2),
+    "the norm of a sum": Ge(
+        square_norm(u + v) * square_norm(u - v), (square_norm(u) + square_norm(v)) ** 2
+    ),
     "Lagrange's identity of numbers": Eq(
-        (squared(u) + squared(v)) * (squared(w) + squared(z)),
+        (square_norm(u) + square_norm(v)) * (square_norm(w) + square_norm(z)),
         (dot(u, w) + dot(v, z)) ** 2 + (dot(u, z) - dot(v, w)) ** 2,
         evaluate=False,
     ),
     "a product of inner products is no square": Ge(dot(u, v) * dot(v, w) * dot(w, u), 0),
     "an inner product has a sign": Ge(dot(u, v), 0),
-    "a norm is not zero": Gt(squared(u), 0),
+    "a norm is not zero": Gt(square_norm(u), 0),
     "an inner product of distant vectors": Le(
-        2 * c * dot(u, v), c**2 * squared(u) + Rational(99, 100) * squared(v)
+        2 * c * dot(u, v), c**2 * square_norm(u) + Rational(99, 100) * square_norm(v)
     ),
 }
 # Vectors of one, two or three dimensions where a false one fails; SOME for the others
@@ -94,22 +100,26 @@ def test_what_is_true_of_numbers_is_not_proved_of_vectors(name):
 
 
 TRUE = {
-    "Cauchy-Schwarz": Le(dot(u, v) ** 2, squared(u) * squared(v)),
-    "Cauchy-Schwarz for sums": Le(dot(u + v, u) ** 2, squared(u + v) * squared(u)),
+    "Cauchy-Schwarz": Le(dot(u, v) ** 2, square_norm(u) * square_norm(v)),
+    "Cauchy-Schwarz for sums": Le(dot(u + v, u) ** 2, square_norm(u + v) * square_norm(u)),
     "the parallelogram": Eq(
-        squared(u + v) + squared(u - v), 2 * squared(u) + 2 * squared(v), evaluate=False
+        square_norm(u + v) + square_norm(u - v),
+        2 * square_norm(u) + 2 * square_norm(v),
+        evaluate=False,
     ),
-    "Young": Le(2 * dot(u, v), c * squared(u) + squared(v) / c),
-    "a norm of two": Le(squared(u + v), 2 * squared(u) + 2 * squared(v)),
-    "a norm of three": Le(squared(u + v + w), 3 * (squared(u) + squared(v) + squared(w))),
-    "a coefficient of any sign": Ge(squared(u) + 2 * r * dot(u, v) + r**2 * squared(v), 0),
-    "norms multiply": Ge(squared(u) * squared(v), 0),
+    "Young": Le(2 * dot(u, v), c * square_norm(u) + square_norm(v) / c),
+    "a norm of two": Le(square_norm(u + v), 2 * square_norm(u) + 2 * square_norm(v)),
+    "a norm of three": Le(
+        square_norm(u + v + w), 3 * (square_norm(u) + square_norm(v) + square_norm(w))
+    ),
+    "a coefficient of any sign": Ge(square_norm(u) + 2 * r * dot(u, v) + r**2 * square_norm(v), 0),
+    "norms multiply": Ge(square_norm(u) * square_norm(v), 0),
     "the norm of a sum, the other way": Le(
-        squared(u + v) * squared(u - v), (squared(u) + squared(v)) ** 2
+        square_norm(u + v) * square_norm(u - v), (square_norm(u) + square_norm(v)) ** 2
     ),
     "Gram's determinant": Ge(gram(u, v, w), 0),
-    "inner products below the norms": Le(dot(u, v), (squared(u) + squared(v)) / 2),
-    "a strict one": Lt(2 * dot(u, v), squared(u) + squared(v) + c),
+    "inner products below the norms": Le(dot(u, v), (square_norm(u) + square_norm(v)) / 2),
+    "a strict one": Lt(2 * dot(u, v), square_norm(u) + square_norm(v) + c),
 }
 
 
@@ -277,9 +287,9 @@ def test_the_proof_that_holds_of_numbers_is_refused_of_vectors(name):
         return
     as_numbers = proof.certificate
     shows = algebra.prove(
-        Ge(squared(u) + 1, 0), refute=False
+        Ge(square_norm(u) + 1, 0), refute=False
     ).certificate  # a document with vectors, to start from
-    goal = algebra.stated(relation, (), {}).document()
+    goal = algebra.build_statement(relation, (), {}).document()
     renamed = lambda tree: (
         tree.removeprefix("n_")
         if isinstance(tree, str)

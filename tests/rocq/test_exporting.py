@@ -132,12 +132,12 @@ def test_replay_says_that_rocq_accepts(tmp_path, capsys):
 def test_coqc_accepts_and_refuses_what_is_broken(name):
     """A document of each kind: a proof in vectors, one with a root, a counterexample."""
     text = export({**PROOFS, **INSTANCES}[name])
-    answer = coqc.judged(text, theorems(text))
+    answer = coqc.judge_file(text, theorems(text))
     assert answer.accepted, answer.why
     assert answer.axioms <= coqc.STANDARD
     for what, broken in BROKEN.items():
         assert broken(text) != text
-        assert not coqc.judged(broken(text), theorems(text)).accepted, what
+        assert not coqc.judge_file(broken(text), theorems(text)).accepted, what
 
 
 @needs_coqc
@@ -147,9 +147,9 @@ def test_an_axiom_is_seen():
     cheating = text.replace("Theorem line_1", "Axiom lie : False.\nTheorem line_1")
     at = cheating.rindex("Proof.")
     cheating = cheating[:at] + "Proof. destruct lie. Qed.\nPrint Assumptions line_1.\n"
-    answer = coqc.judged(cheating, ["line_1"])
+    answer = coqc.judge_file(cheating, ["line_1"])
     assert not answer.accepted and "it rests on lie" in answer.why
-    assert not coqc.judged(cheating.replace("Print Assumptions", "Print"), ["line_1"]).accepted
+    assert not coqc.judge_file(cheating.replace("Print Assumptions", "Print"), ["line_1"]).accepted
 
 
 def test_export_is_public():

@@ -30,5 +30,5 @@ def test_what_has_no_form_is_refused_in_words(name):
 def test_coqc_accepts_shipped_documents(name):
     document = ALL[name]
     text = export(document)
-    answer = coqc.judged(text, theorems(text))
+    answer = coqc.judge_file(text, theorems(text))
     assert answer.accepted, answer.why

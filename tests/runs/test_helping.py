@@ -13,8 +13,8 @@ from fedtheory.app.contracts import broken_pieces
 from fedtheory.problem import Kernels
 from fedtheory.runs import carrying
 from fedtheory.runs.groups import Desk, types_of
-from fedtheory.runs.helping import SPAN, desk_at, in_pieces, meet
-from fedtheory.runs.meeting import LINE, counters
+from fedtheory.runs.helping import SPAN, desk_at, in_pieces, wait_at_barrier
+from fedtheory.runs.meeting import LINE, make_counters
 from fedtheory.runs.planning import plan_of
 
 WORKERS, GRADIENTS, PHASES, D = 3, 300, 3, 40
@@ -60,7 +60,7 @@ def ask(gate, address, worker, workers, rows, g, ends):
         in_pieces(desk, i, rows, x)
         for j in range(D):
             ends[i, j] = g[j]
-    meet(gate, address, g, worker, workers)
+    wait_at_barrier(gate, address, g, worker, workers)
 
 
 @pytest.mark.skipif(jit.DISABLED, reason="loops on one thread have nobody to help them")
@@ -70,7 +70,7 @@ def test_every_piece_is_taken_once_and_sees_what_its_gradient_was_asked_with():
     data = Data(integers(GRADIENTS * WORKERS * WORKERS, PHASES, 5))
     kernels, words = Kernels(no_grad, None, pieces=pieces, piece=piece), jit.pack(data)
     roles = [kernels.role(name, data) for name in ("grad", "batch", "pieces", "piece")]
-    rows, g, gate = integers(WORKERS, LINE), points(D), counters(WORKERS)
+    rows, g, gate = integers(WORKERS, LINE), points(D), make_counters(WORKERS)
     shared = integers(SPAN * WORKERS), integers(WORKERS, LINE), rows, points(D), g, points(16)
     desks = [Desk(*roles, words.ctypes.data, w, *shared) for w in range(WORKERS)]
     there = [jit.pack(desk, types_of("float64")[Desk]) for desk in desks]

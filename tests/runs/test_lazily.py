@@ -20,17 +20,17 @@ METHODS = dict(
 
 def test_arrays_are_copied_page_by_page_and_no_bit_is_lost():
     generator = np.random.default_rng(0)
-    array = lazily.zeros((3, 1000, 300), np.float64)
+    array = lazily.lazy_zeros((3, 1000, 300), np.float64)
     assert array.flags.c_contiguous and array.flags.writeable and not array.any()
     array[:, generator.integers(1000, size=40)] = generator.standard_normal((3, 40, 300))
     array[2, 999, 299] = np.nan
-    copy = lazily.copied(array)
+    copy = lazily.copy_array(array)
     np.testing.assert_array_equal(copy, array)
     array[1, 5], array[2, 999] = 7.0, 0.0
-    lazily.put(array, copy)
+    lazily.put_array(array, copy)
     np.testing.assert_array_equal(copy, array)
-    assert lazily.repeated(np.ones(3), 2).tolist() == [[1, 1, 1]] * 2
-    assert lazily.repeated(np.ones(2**20), 2).sum() == 2**21
+    assert lazily.repeat_array(np.ones(3), 2).tolist() == [[1, 1, 1]] * 2
+    assert lazily.repeat_array(np.ones(2**20), 2).sum() == 2**21
 
 
 @pytest.mark.parametrize("name", METHODS)

@@ -6,8 +6,8 @@ import numpy as np
 import pytest
 
 from fedtheory import jit
-from fedtheory.runs.helping import meet
-from fedtheory.runs.meeting import counters, lay_out, take
+from fedtheory.runs.helping import wait_at_barrier
+from fedtheory.runs.meeting import lay_out, make_counters, take_piece
 
 WORKERS, ROUNDS, PIECES = 3, 200, 7
 NO_DESK = np.int64(0)  # nobody has anything to be helped with
@@ -20,22 +20,22 @@ def share(gate, worker, who, sums):
     for r in range(ROUNDS):
         for turn in range(WORKERS):
             part = (worker + turn) % WORKERS
-            n = take(gate, part)
+            n = take_piece(gate, part)
             while n < PIECES:
                 who[r, part, n] += 10**worker
-                n = take(gate, part)
-        meet(gate, NO_DESK, sums, worker, WORKERS)
+                n = take_piece(gate, part)
+        wait_at_barrier(gate, NO_DESK, sums, worker, WORKERS)
         if worker == 0:
             for part in range(WORKERS):
                 for n in range(PIECES):
                     sums[r] += who[r, part, n] > 0
             lay_out(gate)
-        meet(gate, NO_DESK, sums, worker, WORKERS)
+        wait_at_barrier(gate, NO_DESK, sums, worker, WORKERS)
 
 
 @pytest.mark.skipif(jit.DISABLED, reason="loops on one thread meet nobody")
 def test_every_piece_is_taken_once_and_done_before_all_go_on():
-    gate = counters(WORKERS)
+    gate = make_counters(WORKERS)
     who = np.zeros((ROUNDS, WORKERS, PIECES), dtype=np.int64)
     sums = np.zeros(ROUNDS)
     with ThreadPoolExecutor(WORKERS) as pool:

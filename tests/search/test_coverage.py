@@ -8,16 +8,16 @@ from sympy import Eq, Max, Rational, log, sqrt
 
 import fedtheory as ft
 from fedtheory import discover
-from fedtheory.app.judging import described
-from fedtheory.app.ledger import made
+from fedtheory.app.judging import describe_verdict
+from fedtheory.app.ledger import build_ledger
 from fedtheory.claim import Claim
 from fedtheory.errors import InvalidInput
 from fedtheory.proofs import refutation
-from fedtheory.search.coverage import Coverage, ranges
+from fedtheory.search.coverage import Coverage, describe_ranges
 from fedtheory.settings import by_name
 from fedtheory.symbol import Table
-from fedtheory.verdicts.checking import hunted
-from fedtheory.verdicts.verdict import Tightness, Verdict, across
+from fedtheory.verdicts.checking import search_line
+from fedtheory.verdicts.verdict import Tightness, Verdict, merge_settings
 
 TABLE = Table("invented")
 x, y = (TABLE.positive(name, name, "") for name in "xy")
@@ -48,7 +48,7 @@ def test_an_edge_met_through_a_root_is_met_where_the_root_is_rational():
     verdict = ft.check(numbers(Rational(1, 4), *EDGE), budget=0.5)
     assert verdict.status == "violated" and float(verdict.tightness) == 2.0
     assert ft.replay(verdict.certificate)["left"] == Rational(1, 2)
-    verdict = hunted(numbers(Rational(1, 2), *EDGE), 0, by_name("numbers"), 0.3, 0)
+    verdict = search_line(numbers(Rational(1, 2), *EDGE), 0, by_name("numbers"), 0.3, 0)
     assert verdict.status == "holds" and verdict.tightness == 1.0
 
 
@@ -84,15 +84,17 @@ def test_a_verdict_over_settings_is_that_of_all_of_them():
         searched=f"{cases} there",
         **more,
     )
-    both = across(
+    both = merge_settings(
         [of("holds", 0.2, 3, {"a": 1}), of("holds", 0.9, 4, {"b": 1}), of("undecided", cases=0)]
     )
     assert (both.status, both.tightness, both.cases, both.witness) == ("holds", 0.9, 7, {"b": 1})
     assert both.searched == "3 there; 4 there; 0 there" and both.why == "holds 3. holds 4."
-    doubt = across([of("holds", 0.2), of("undecided", witness={"c": 1})])
+    doubt = merge_settings([of("holds", 0.2), of("undecided", witness={"c": 1})])
     assert doubt.status == "undecided" and doubt.witness == {"c": 1} and doubt.cases == 20
-    assert across([of("holds", 0.2), of("violated", 2.0)]).status == "violated"
-    assert across([of("undecided", cases=0), of("undecided", cases=0)]).status == "undecided"
+    assert merge_settings([of("holds", 0.2), of("violated", 2.0)]).status == "violated"
+    assert (
+        merge_settings([of("undecided", cases=0), of("undecided", cases=0)]).status == "undecided"
+    )
 
 
 def test_only_shapes_with_an_instance_inside_the_hypotheses_are_told():
@@ -115,7 +117,7 @@ def test_only_shapes_with_an_instance_inside_the_hypotheses_are_told():
     )
     assert "nothing in one round" in str(Coverage(setting))
     assert (
-        ranges(dict(a={2, 5}, b={1, 4}, c={"10", "30"}, e={3}))
+        describe_ranges(dict(a={2, 5}, b={1, 4}, c={"10", "30"}, e={3}))
         == "2 <= a <= 5, b <= 4, 10 <= c <= 30, e = 3"
     )
 
@@ -127,13 +129,13 @@ def test_a_verdict_says_over_all_settings_what_was_searched():
     counts = [int(number) for number in re.findall(r"(\d+) instances of", verdict.searched)]
     assert len(counts) == 2 and sum(counts) == verdict.cases
     assert "N <= 4" in verdict.searched and "one round of FSL from a known point" in verdict.why
-    shown = " ".join(described(verdict).split())
+    shown = " ".join(describe_verdict(verdict).split())
     assert f"searched: {verdict.searched}" in shown
     assert (
         "the kernels of fsl" in verdict.decided_on and f"decided on: {verdict.decided_on}" in shown
     )
     claim = ft.claim("fsl.theorem1")
-    book, _ = made([claim], {claim.id: verdict.as_dict()}, 1.0, 0)
+    book, _ = build_ledger([claim], {claim.id: verdict.as_dict()}, 1.0, 0)
     assert book["claims"][0]["verdict"]["searched"] == verdict.searched
     assert book["claims"][0]["verdict"]["decided_on"] == verdict.decided_on
 

@@ -64,7 +64,7 @@ def test_an_edge_is_not_lost(name):
 
     def holds(relation):
         try:
-            return enclosure.decide(relation, at)
+            return enclosure.decide_relation(relation, at)
         except (enclosure.Undefined, ZeroDivisionError):
             return None
 
@@ -108,9 +108,9 @@ def test_what_the_convention_decides_is_proved(name):
             for s, value in zip(free, values)
         ):
             try:
-                if all(enclosure.decide(a, at) for a in assumptions):
+                if all(enclosure.decide_relation(a, at) for a in assumptions):
                     met += 1
-                    assert enclosure.decide(relation, at) is True
+                    assert enclosure.decide_relation(relation, at) is True
             except enclosure.Undefined:
                 pytest.fail(f"undefined at {at}")
     assert met > 1

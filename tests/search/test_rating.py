@@ -9,7 +9,7 @@ import pytest
 import sympy
 
 import fedtheory as ft
-from fedtheory.search.rating import LOW, Rating, beyond
+from fedtheory.search.rating import LOW, Rating, terms_beyond
 
 F, F_NEXT, GAIN, NOISE, DRIFT, D, D_NEXT = sympy.symbols("F F_next gain noise drift D D_next")
 LOSSES = frozenset({"F", "F_next"})
@@ -103,11 +103,14 @@ def test_above_one_is_what_fails(name):
 
 def test_teeth_that_halve_a_bound_are_no_part_of_it():
     nothing = ((), ())
-    assert beyond(BOUND, BOUND / 2) == nothing and beyond(BOUND, sympy.Integer(0)) == nothing
-    over, kept = beyond(BOUND, F - GAIN + 2 * NOISE)
+    assert (
+        terms_beyond(BOUND, BOUND / 2) == nothing
+        and terms_beyond(BOUND, sympy.Integer(0)) == nothing
+    )
+    over, kept = terms_beyond(BOUND, F - GAIN + 2 * NOISE)
     assert set(over) == {5 * NOISE, 8 * DRIFT} and set(kept) == {F, -GAIN}
-    assert beyond(4 * (D + NOISE), 4 * D) == ((4 * NOISE,), (4 * D,))
-    assert beyond(NOISE - DRIFT, 2 * NOISE - DRIFT, -1) == ((), (-NOISE, DRIFT))
+    assert terms_beyond(4 * (D + NOISE), 4 * D) == ((4 * NOISE,), (4 * D,))
+    assert terms_beyond(NOISE - DRIFT, 2 * NOISE - DRIFT, -1) == ((), (-NOISE, DRIFT))
 
 
 @pytest.mark.parametrize("name", LINES)

@@ -17,7 +17,7 @@ def point():
     """A point inside the hypotheses of lemma 4 of FSL."""
     claim = claim_of("fsl.lemma4")
     target = Target(claim, fitting(claim)[0])
-    for hunt, ratio, row in waves.searched(target, 0.2, 0):
+    for hunt, ratio, row in waves.search_waves(target, 0.2, 0):
         if ratio > 0 and Point.near(hunt, row).answer():
             return Point.near(hunt, row)
 

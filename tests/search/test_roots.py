@@ -55,14 +55,14 @@ def test_one_number_lies_between_two_zeros_and_beyond_the_outermost():
 @pytest.mark.parametrize("at", [(7,), (100,)])
 def test_counts_to_a_hundred_are_enumerated(at):
     (k,) = at
-    found = list(roots.counted(target((n - k) ** 2, ">=", 1), [0, 0]))
+    found = list(roots.count_points(target((n - k) ** 2, ">=", 1), [0, 0]))
     assert [point.hunt.numbers["n"] for point in found] == [k]
 
 
 def test_two_counts_are_enumerated_together():
-    found = roots.counted(target((n - 17) ** 2 + (m - 23) ** 2, ">", 0), [0, 0])
+    found = roots.count_points(target((n - 17) ** 2 + (m - 23) ** 2, ">", 0), [0, 0])
     assert {**next(found).hunt.numbers} == {"n": 17, "m": 23}
-    assert list(roots.counted(target((n - 17) ** 2, ">", 0, Gt(n, 17)), [0, 0])) == []
+    assert list(roots.count_points(target((n - 17) ** 2, ">", 0, Gt(n, 17)), [0, 0])) == []
 
 
 @pytest.mark.parametrize(
@@ -75,7 +75,7 @@ def test_two_counts_are_enumerated_together():
     ],
 )
 def test_kinks_and_critical_points_are_asked(left, at):
-    found = roots.rooted(target(left, ">", 0), [0, 0], 60)
+    found = roots.root_points(target(left, ">", 0), [0, 0], 60)
     assert any(point.numbers["x"] == at and point.breaks() for point in found)
 
 

@@ -34,7 +34,7 @@ def climbed(name="fedavg_rounds.noise_over_N_root_N", **shape):
     hunt = hunt_at(target, {**SHAPE, **shape}, {}, 0)
     for _ in hunt.climb(10):
         pass
-    return hunt, lambda shape: waves.admits(target, shape, {})
+    return hunt, lambda shape: waves.admits_shape(target, shape, {})
 
 
 @pytest.mark.parametrize("seed", range(4))
@@ -42,18 +42,18 @@ def test_a_bound_that_fails_only_at_many_clients_and_single_steps_is_led_there(s
     """By hand: noise leaves a loss of eta sigma^2/(2 N (2 - eta)) after many rounds of single
     steps, and the bound allows 2 eta sigma^2/N^(3/2) of it: it fails beyond N = 64 alone."""
     hunt, admits = climbed()
-    assert sizes.far(hunt) < 1
+    assert sizes.best_score(hunt) < 1
     for turn in range(8):
-        further, work = sizes.varied(hunt, Random(f"{seed}/{turn}"), admits)
+        further, work = sizes.vary_size(hunt, Random(f"{seed}/{turn}"), admits)
         assert work > 0
         hunt = further or hunt
-    assert sizes.far(hunt) > 1 and int(hunt.shape["N"]) > 64 and int(hunt.shape["K"]) < 8
+    assert sizes.best_score(hunt) > 1 and int(hunt.shape["N"]) > 64 and int(hunt.shape["K"]) < 8
     assert hunt.shape["S"] == hunt.shape["N"]  # the statement is of all clients
 
 
 def test_work_is_counted_and_nothing_else_decides():
     hunt, admits = climbed()
-    one, other = (sizes.varied(hunt, Random("same"), admits) for _ in range(2))
+    one, other = (sizes.vary_size(hunt, Random("same"), admits) for _ in range(2))
     assert one[1] == other[1] and one[0].shape == other[0].shape
 
 
@@ -61,8 +61,8 @@ def test_a_shape_without_instances_is_not_gone_to():
     """More clients in a cohort than there are, and a part that is larger than the whole."""
     hunt, _ = climbed()
     for wrong in (dict(S="13"), dict(kinds=2, first="12"), dict(N="0")):
-        assert sizes.placed(hunt, {**hunt.shape, **wrong}, Random(0)).top is None
-    assert sizes.placed(hunt, {**hunt.shape, "T": "91"}, Random(0)).top is not None
+        assert sizes.transplant(hunt, {**hunt.shape, **wrong}, Random(0)).top is None
+    assert sizes.transplant(hunt, {**hunt.shape, "T": "91"}, Random(0)).top is not None
 
 
 def test_sizes_that_a_setting_never_changes_stay():
@@ -89,8 +89,8 @@ def test_rounds_are_not_multiplied_where_each_multiplies_the_ways_that_a_run_goe
     hunt = hunt_at(target, shape, numbers, 0)
     for _ in hunt.climb(0):
         pass
-    assert sizes.placed(hunt, {**shape, "rounds": "1"}, Random(0)).top is not None
-    assert sizes.placed(hunt, {**shape, "rounds": "40"}, Random(0)).top is None
+    assert sizes.transplant(hunt, {**shape, "rounds": "1"}, Random(0)).top is not None
+    assert sizes.transplant(hunt, {**shape, "rounds": "40"}, Random(0)).top is None
     assert target.setting.affords({**shape, "rounds": "40", "pieces": 1, "K": 1, "K_0": 1})
 
 

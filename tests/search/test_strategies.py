@@ -10,9 +10,9 @@ from fedtheory.claim import Claim
 from fedtheory.conditions import CONVEX, SMOOTH
 from fedtheory.enclosure.arithmetic import vector
 from fedtheory.errors import InvalidInput
-from fedtheory.search.instances import answer
-from fedtheory.search.strategies import cases, measure, shapes
-from fedtheory.settings.losses import grad, value
+from fedtheory.search.instances import answer_at
+from fedtheory.search.strategies import cases, measure_side, shapes_with_instances
+from fedtheory.settings.losses import loss_gradient, loss_value
 from fedtheory.symbols.run import TABLE, L, f_x, f_y, inner_xy, sq_xy
 
 QUIET = settings(
@@ -44,14 +44,14 @@ def drawn(strategy, profile=QUIET):
 @given(cases(DESCENT))
 @settings(QUIET, max_examples=60)
 def test_a_property_test_as_a_user_writes_it(case):
-    assert measure(DESCENT, case).lower <= DESCENT.evaluate(case.values)
+    assert measure_side(DESCENT, case).lower <= DESCENT.evaluate(case.values)
 
 
 def test_the_same_test_refutes_what_is_false():
     @given(cases(FALSE))
     @settings(QUIET)
     def progress_stays_below(case):
-        assert measure(FALSE, case).lower <= FALSE.evaluate(case.values)
+        assert measure_side(FALSE, case).lower <= FALSE.evaluate(case.values)
 
     with pytest.raises(AssertionError):
         progress_stays_below()
@@ -60,14 +60,16 @@ def test_the_same_test_refutes_what_is_false():
 def test_what_is_measured_is_the_loss_itself():
     for case in drawn(cases(DESCENT)):
         loss, x, y = case.instance["loss"], vector(case.instance["x"]), vector(case.instance["y"])
-        assert measure(DESCENT, case).exact == value(loss, y)
-        assert case.values["inner_xy"] == sum(g * (b - a) for g, a, b in zip(grad(loss, x), x, y))
+        assert measure_side(DESCENT, case).exact == loss_value(loss, y)
+        assert case.values["inner_xy"] == sum(
+            g * (b - a) for g, a, b in zip(loss_gradient(loss, x), x, y)
+        )
 
 
 def test_a_counterexample_shrinks_to_small_rationals():
     case = find(
         cases(FALSE),
-        lambda case: answer(FALSE, case).violated,
+        lambda case: answer_at(FALSE, case).violated,
         settings=settings(
             QUIET,
             max_examples=500,
@@ -108,7 +110,10 @@ def test_cases_lie_inside_and_reach_the_edges():
 def test_the_same_cases_every_time_and_small_shapes_first():
     claim = ft.claim("mixed.lemmaD9")
     assert drawn(cases(claim)) == drawn(cases(claim))
-    first, last = shapes(claim, "mixed_round")[0][0], shapes(claim, "mixed_round")[-1][0]
+    first, last = (
+        shapes_with_instances(claim, "mixed_round")[0][0],
+        shapes_with_instances(claim, "mixed_round")[-1][0],
+    )
     assert first["S"] * first["K"] == 1 < last["S"] * last["K"]
 
 

@@ -46,17 +46,17 @@ def test_the_tightest_instance_refutes_what_asks_for_more(tight):
     bound does not."""
     assert tight.status == "holds" and float(tight.tightness) > 0.1
     less = checking.as_meant(
-        relative(sympy.Rational(1, 20)), 0.05, 0, witnesses=witnesses.read([tight])
+        relative(sympy.Rational(1, 20)), 0.05, 0, witnesses=witnesses.read_witnesses([tight])
     )
     assert less.status == "violated" and less.cases == 1
     assert ft.replay(less.certificate)["status"] == "violated"
-    more = handed.tried(relative(3), 0, witnesses.read([tight]))
+    more = handed.try_witnesses(relative(3), 0, witnesses.read_witnesses([tight]))
     assert more.verdict is None and more.best.ratio == pytest.approx(tight.tightness / 3)
 
 
 def test_no_less_is_reported_than_is_known(tight):
     little = checking.as_meant(
-        ft.claim(LEMMA), 0.05, 5, proofs=False, witnesses=witnesses.read([tight])
+        ft.claim(LEMMA), 0.05, 5, proofs=False, witnesses=witnesses.read_witnesses([tight])
     )
     assert little.status == "holds" and little.tightness >= tight.tightness
     assert little.searched.startswith("1 of 1 instances that were handed in; ")
@@ -66,15 +66,15 @@ def test_a_constant_below_the_instance_s_own_is_no_witness(tight):
     """With a hundredth of L the lemma fails at most points: these do not meet its hypotheses."""
     numbers = dict(tight.witness["numbers"])
     numbers["slack L"] = "1/100"
-    given = witnesses.read([dict(tight.witness, numbers=numbers)])
-    assert handed.tried(ft.claim(LEMMA), 0, given).says == ""
+    given = witnesses.read_witnesses([dict(tight.witness, numbers=numbers)])
+    assert handed.try_witnesses(ft.claim(LEMMA), 0, given).says == ""
 
 
 def test_an_instance_that_was_changed_is_only_what_it_is(broken):
     """Its instance is asked anew; words and values that a document has beside count for nothing."""
     forged = dict(broken.certificate, left="7", says="anything", claim=LEMMA)
     assert ft.check("flex.eq2_printed", budget=0.3, witnesses=[forged]).cases == 1
-    assert handed.tried(ft.claim(LEMMA), 0, witnesses.read([forged])).says == ""
+    assert handed.try_witnesses(ft.claim(LEMMA), 0, witnesses.read_witnesses([forged])).says == ""
 
 
 @pytest.mark.parametrize(
@@ -110,8 +110,8 @@ def test_what_is_no_witness_is_refused_in_one_sentence(given):
 def test_whatever_a_shape_asks_for_ends_soon(tight, change):
     begun = time.process_time()
     shape = dict(tight.witness["shape"], **change)
-    given = witnesses.read([dict(tight.witness, shape=shape)] * 3)
-    assert bool(handed.tried(ft.claim(LEMMA), 0, given).says) == (not change)
+    given = witnesses.read_witnesses([dict(tight.witness, shape=shape)] * 3)
+    assert bool(handed.try_witnesses(ft.claim(LEMMA), 0, given).says) == (not change)
     assert time.process_time() - begun < 20
 
 
@@ -120,24 +120,26 @@ def test_a_witness_at_which_numpy_goes_on_after_an_exception_is_none(tight, monk
         work.within(0).__enter__()[0] = -1
         raise SystemError("a sum went on though a term of it raised")
 
-    monkeypatch.setattr(witnesses, "_asked", dear)
-    assert handed.tried(ft.claim(LEMMA), 0, witnesses.read([tight])).says == ""
+    monkeypatch.setattr(witnesses, "_ask_witness", dear)
+    assert handed.try_witnesses(ft.claim(LEMMA), 0, witnesses.read_witnesses([tight])).says == ""
 
 
 def test_a_relative_is_refuted_by_what_refuted_another(tight):
     one = checking.as_meant(
-        relative(sympy.Rational(1, 20)), 0.05, 0, witnesses=witnesses.read([tight])
+        relative(sympy.Rational(1, 20)), 0.05, 0, witnesses=witnesses.read_witnesses([tight])
     )
-    known = witnesses.read([one.certificate])
-    verdict, seconds = handed.refuted(relative(sympy.Rational(1, 30)), 0, known, 1.0)
+    known = witnesses.read_witnesses([one.certificate])
+    verdict, seconds = handed.refute_by_witness(relative(sympy.Rational(1, 30)), 0, known, 1.0)
     assert verdict.status == "violated" and 0 < seconds < 1
     assert ft.replay(verdict.certificate)["status"] == "violated"
-    assert handed.refuted(ft.claim(LEMMA), 0, known, 1.0)[0] is None
+    assert handed.refute_by_witness(ft.claim(LEMMA), 0, known, 1.0)[0] is None
 
 
 def test_mutants_are_asked_at_what_refuted_those_before(monkeypatch):
-    given, plain = [], handed.refuted
-    monkeypatch.setattr(handed, "refuted", lambda *a: given.append(len(a[2])) or plain(*a))
+    given, plain = [], handed.refute_by_witness
+    monkeypatch.setattr(
+        handed, "refute_by_witness", lambda *a: given.append(len(a[2])) or plain(*a)
+    )
     found = ft.mutate(LEMMA, budget=1.0, only=lambda m: m.change.startswith("without the term"))
     killed = [m.killed for m in found.mutants]
     assert any(killed) and given == [sum(killed[:n]) for n in range(len(killed))]
@@ -167,7 +169,7 @@ def test_an_instance_that_lies_refutes_nothing_that_is_proved(monkeypatch, seeds
         return handed.Tried(refuted if given and at == 0 else None, None, "")
 
     monkeypatch.setattr(checking, "asked", lies)
-    known = witnesses.read([ft.check("flex.eq2_printed", budget=0.3)])
+    known = witnesses.read_witnesses([ft.check("flex.eq2_printed", budget=0.3)])
     found = ft.check("fsl.lemma2", budget=0.3, witnesses=known, seeds=seeds)
     assert [line.status for line in found.lines] == ["proved", "holds"]
     (note,) = [note for note in found.notes if "handed in" in note]
@@ -181,6 +183,9 @@ def test_an_instance_that_lies_refutes_nothing_that_is_proved(monkeypatch, seeds
 
 def test_a_known_instance_refutes_no_relative_that_is_proved(monkeypatch, tight):
     claim = relative(sympy.Rational(1, 20))
-    assert handed.refuted(claim, 0, witnesses.read([tight]), 1.0)[0].status == "violated"
+    assert (
+        handed.refute_by_witness(claim, 0, witnesses.read_witnesses([tight]), 1.0)[0].status
+        == "violated"
+    )
     monkeypatch.setattr(handed.algebra, "line", lambda *asked, **more: True)
-    assert handed.refuted(claim, 0, witnesses.read([tight]), 1.0)[0] is None
+    assert handed.refute_by_witness(claim, 0, witnesses.read_witnesses([tight]), 1.0)[0] is None

@@ -32,26 +32,26 @@ def wordless(statement):
 
 def reworded(document, target):
     """A counterexample in the words of a line in a setting; what it states stays as it was."""
-    stated = counterexample.statement(target)
+    stated = counterexample.target_statement(target)
     if wordless(stated["statement"]) != wordless(document["statement"]):
         raise SystemExit(f"{document['claim']}: it states something else than its record now does")
     return sealed({**document, **stated})
 
 
 def sealed(document):
-    return {**document, "digest": check_instance.digest(document)}
+    return {**document, "digest": check_instance.digest_of(document)}
 
 
 def refreshed(document):
     """A shipped document of a violation."""
-    claim = counterexample.recorded(document["claim"])
+    claim = counterexample.find_recorded_claim(document["claim"])
     if document["format"] == check_instance.FORMAT:
         return reworded(document, Target(claim, by_name(document["setting"]), document["line"]))
     if document["format"] == structure_document.FORMAT:
         return sealed({**document, "says": claim.says})
     at, setting = document["line"], by_name(document["members"][0]["setting"])
     keep = families.hidden_symbols(claim)
-    target = Target(families.bounded(claim, at, None), setting, keep=keep)
+    target = Target(families.bound_by_constant(claim, at, None), setting, keep=keep)
     members = [reworded(member, target) for member in document["members"]]
     assert document["format"] == check_family.FORMAT
     return sealed({**document, "says": str(claim), "cites": claim.cites, "members": members})
@@ -62,7 +62,7 @@ def refreshed_proof(name, document):
     claim, _, line = name.partition("/")
     for meant in (False, True):
         question = algebra.question(ft.claim(claim), int(line) - 1, (), meant)
-        stated = algebra.stated(*question[:3])
+        stated = algebra.build_statement(*question[:3])
         kept = [part for part in algebra.PARTS if part not in WORDS]
         if stated and all(stated.document()[part] == document[part] for part in kept):
             return {**document, **{part: stated.document()[part] for part in WORDS}}

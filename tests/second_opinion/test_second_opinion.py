@@ -72,10 +72,10 @@ def test_it_follows_the_proof_too(name):
 @cache
 def steps():
     """The documents of every proved step of a recorded proof, by line, and of textbook facts."""
-    found = {leaf.id: facts.documents(leaf.id) for leaf in LEAVES}
+    found = {leaf.id: facts.fact_documents(leaf.id) for leaf in LEAVES}
     for claim in discover.claims():
         for line in claim.follows:
-            step = edges.edge(claim, line - 1)
+            step = edges.step_of(claim, line - 1)
             found.update({step.line: step.documents} if step.status == "proved" else {})
     return found
 

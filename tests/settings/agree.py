@@ -11,7 +11,7 @@ import pytest
 import fedtheory as ft
 from fedtheory.certificates.check_proof import Refused
 from fedtheory.enclosure.arithmetic import Many, pair
-from fedtheory.search.rationals import rounded
+from fedtheory.search.rationals import round_to_bits
 from fedtheory.settings import fitting
 
 
@@ -26,7 +26,9 @@ def exact_is_batch(setting, wanted, takes=(), count=8, seed=0, relaxed=frozenset
     for _ in range(count):
         shape = setting.shapes(random, relaxed)
         kinds = {**setting.coordinates(shape), **dict.fromkeys(takes, "positive")}
-        draw = lambda kind: rounded(random.random() if kind != "real" else random.gauss(0, 1), 12)
+        draw = lambda kind: round_to_bits(
+            random.random() if kind != "real" else random.gauss(0, 1), 12
+        )
         points = [{name: draw(kind) for name, kind in kinds.items()} for _ in range(2)]
         both = {name: Many(np.array([float(point[name]) for point in points])) for name in kinds}
 

@@ -25,7 +25,7 @@ def drawn(random):
     slopes = [F(random.choice([-1, 0, 0, 1])) for _ in range(random.choice([2, 3, 4]))]
     slopes[0], slopes[-1] = (F(random.choice([0, 1])) for _ in range(2))
     at = sorted(random.sample([F(n, 5) for n in range(-10, 11)], len(slopes) - 1))
-    return losses.bent(slopes, at, F(random.choice([0, 0, random.randint(-3, 3)]), 5))
+    return losses.curve_from_pieces(slopes, at, F(random.choice([0, 0, random.randint(-3, 3)]), 5))
 
 
 def test_the_set_of_minimisers_is_that_of_a_grid():
@@ -37,12 +37,12 @@ def test_the_set_of_minimisers_is_that_of_a_grid():
         infimum, place = losses.least_of(curves, weights)
         if isinstance(infimum, float) or (10 * place).denominator > 1:
             continue
-        height = lambda y: sum(w * losses.value([f], [y]) for f, w in zip(curves, weights))
+        height = lambda y: sum(w * losses.loss_value([f], [y]) for f, w in zip(curves, weights))
         lowest = [y for y in grid if height(y) == infimum]
         for x in (F(-4), F(-7, 10), F(0), F(3, 10), F(4)):
             found = distances.from_least([[f] for f in curves], weights, [x])
             assert found == min((x - y) ** 2 for y in lowest), (curves, x)
-            if all(losses.convexity([f]) >= 0 for f in curves) and 0 in lowest:
+            if all(losses.convexity_of([f]) >= 0 for f in curves) and 0 in lowest:
                 assert found == distances.beyond_straight(curves, x) ** 2
         seen.add("one" if len(lowest) == 1 else "many")
     assert seen == {"one", "many"}
@@ -58,7 +58,7 @@ def one(curve, x_0, convex=1, **more):
 def test_one_sided_parabola_by_hand():
     """max(x, 0)^2/2 is least at every x <= 0: -3 is a minimiser, 2 lies 2 from the nearest one."""
     setting = by_name("run_fedsgd")
-    flat = losses.bent([F(0), F(1)], [F(0)])
+    flat = losses.curve_from_pieces([F(0), F(1)], [F(0)])
     for x_0, distance in ((-3, 0), (2, 4)):
         known = setting.constants(one(flat, x_0))
         assert known["sq_distance_0"] == distance and known["R"] ** 2 == distance
@@ -68,14 +68,14 @@ def test_one_sided_parabola_by_hand():
 
 def test_of_two_valleys_that_are_as_deep_the_nearer_one_counts():
     """Slopes 1, -1, 1 between knots -1 and 1: f' = 2 + x, -x, x - 2, f is least at -2 and 2."""
-    valleys = losses.bent([F(1), F(-1), F(1)], [F(-1), F(1)], F(2))
+    valleys = losses.curve_from_pieces([F(1), F(-1), F(1)], [F(-1), F(1)], F(2))
     found = [distances.from_least([[valleys]], [F(1)], [F(x)]) for x in (-3, -1, 1, 5)]
     assert found == [1, 1, 1, 9]
 
 
 def test_where_no_minimum_is_there_is_no_distance():
     setting = by_name("run_fedsgd")
-    falling = one(losses.bent([F(0), F(-1)], [F(0)]), 1, convex=0)
+    falling = one(losses.curve_from_pieces([F(0), F(-1)], [F(0)]), 1, convex=0)
     assert setting.constants(falling)["sq_distance_0"] == float("inf")
     with pytest.raises(Undefined, match="not there"):
         setting.measure(falling, dict(eta=F(1)), ["sq_distance_T"])
@@ -113,7 +113,9 @@ def test_a_batch_agrees_with_fractions(relaxed):
 
 
 def test_a_batch_sees_which_of_its_losses_are_flat():
-    curve = lambda end: losses.bent([end, Many(np.array([1.0, 1.0]))], [Many(np.zeros(2))])
+    curve = lambda end: losses.curve_from_pieces(
+        [end, Many(np.array([1.0, 1.0]))], [Many(np.zeros(2))]
+    )
     mixed_up = curve(Many(np.array([0.0, 1.0])))
     found = distances.from_least([[mixed_up]], [F(1)], [Many(np.array([-3.0, -3.0]))])
     assert found.at.tolist() == [0.0, 9.0]

@@ -126,19 +126,21 @@ def test_after_a_shift_the_run_is_one_from_the_start():
     again = dict(
         scheme="C", E=2, tau=2, devices=devices, law=shifted["law"], x=Q(2), span=shifted["span"]
     )
-    same = flex_run.constants(again)
+    same = flex_run.derive_constants(again)
     assert all(known[f"tilde_{name}"] == same[name] for name in flex_shifted.AFTER)
     values = dict(known, eta=Q(1, 90))
     assert (
         flex_shifted.after_measure(shifted, values, ["sq_dist_new"])["sq_dist_new"]
-        == flex_run.measure(again, dict(same, eta=Q(1, 90)), ["sq_dist"])["sq_dist"]
+        == flex_run.measure_symbols(again, dict(same, eta=Q(1, 90)), ["sq_dist"])["sq_dist"]
     )
     gone = dict(shifted, event="departure", law=[[Q(1), [2]]])
     assert (
         flex_shifted.after_constants(gone)["Delta"] == Q(8, 7) ** 2
         and flex_shifted.after_constants(gone)["n"] == 4
     )
-    assert flex_shifted.holds(1)(gone) and not flex_shifted.holds(1)(dict(gone, law=shifted["law"]))
+    assert flex_shifted.conditions_held(1)(gone) and not flex_shifted.conditions_held(1)(
+        dict(gone, law=shifted["law"])
+    )
 
 
 def test_before_an_arrival_points_stay_where_gradients_are_bounded():

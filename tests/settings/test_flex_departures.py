@@ -69,7 +69,7 @@ def test_excluding_a_device_can_cost_training_loss_though_8_holds():
     losses = dict(
         loss_included=F(included) - F(best), loss_excluded=F_new(excluded) - F_new(new["best"])
     )
-    known = flex_departures.constants(case)
+    known = flex_departures.derive_constants(case)
     assert (
         known["V_0"] == kept["V"] and known["gamma_0"] == kept["gamma"] and known["V_1"] == new["V"]
     )
@@ -78,7 +78,7 @@ def test_excluding_a_device_can_cost_training_loss_though_8_holds():
         and known["D_0"] == min(kept["D"], gone["D"])
         and known["G"] == G
     )
-    assert flex_departures.measure(case, known, list(losses)) == losses
+    assert flex_departures.measure_symbols(case, known, list(losses)) == losses
     assert eight and losses["loss_excluded"] > losses["loss_included"]
 
 
@@ -93,8 +93,12 @@ def test_a_point_outside_the_set_has_no_loss():
         span=[Q(2), Q(3)],
     )
     with pytest.raises(Undefined):
-        flex_departures.measure(case, flex_departures.constants(case), ["loss_included"])
-    assert not flex_departures.holds(dict(case, T=1)) and "stays" in flex_departures.holds(case)
+        flex_departures.measure_symbols(
+            case, flex_departures.derive_constants(case), ["loss_included"]
+        )
+    assert not flex_departures.conditions_held(
+        dict(case, T=1)
+    ) and "stays" in flex_departures.conditions_held(case)
 
 
 @pytest.mark.parametrize(

@@ -46,7 +46,7 @@ def test_independent_devices_both_ways(scheme, rows):
         tau=1,
         devices=dict(p=P, a=[Q(1)] * 3, b=[Q(0), Q(1), Q(3)], r=[Q(0)] * 3),
     )
-    found = flex_laws.measure(
+    found = flex_laws.measure_symbols(
         instance,
         {},
         ["sq_bias", "limit_sq_dist", "gain_k"] + [f"limit_weight_{scheme}_k"] * (scheme != "C"),

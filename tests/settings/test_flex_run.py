@@ -67,9 +67,9 @@ def test_exact_moments_are_those_of_all_paths(scheme):
     best = (DEVICES["p"][0] * -1 + DEVICES["p"][1] * 5) / (
         DEVICES["p"][0] + DEVICES["p"][1] * Q(5, 2)
     )
-    values = dict(flex_run.constants(case), eta=etas[2])
+    values = dict(flex_run.derive_constants(case), eta=etas[2])
     assert values["sq_dist_0"] == (case["x"] - best) ** 2
-    found = flex_run.measure(case, values, ["sq_dist_new"])["sq_dist_new"]
+    found = flex_run.measure_symbols(case, values, ["sq_dist_new"])["sq_dist_new"]
     assert found == sum(q * (w - best) ** 2 for q, w, _ in every)
     ends = [w for _, w, _ in every]
     visited = [y for _, _, seen in every for y in seen] + ends
@@ -91,25 +91,25 @@ def test_exact_moments_are_those_of_all_paths(scheme):
 def test_points_that_leave_the_set_leave_no_number():
     narrow = instance("C", span=(Q(149, 100), Q(151, 100)))
     with pytest.raises(Undefined):
-        flex_run.measure(narrow, dict(eta=Q(1, 50), mu=Q(1)), ["sq_dist_new"])
+        flex_run.measure_symbols(narrow, dict(eta=Q(1, 50), mu=Q(1)), ["sq_dist_new"])
     batch = dict(narrow, x=Many(np.array([1.5])))
     assert np.isnan(
-        flex_run.measure(batch, dict(eta=Many(np.array([0.02])), mu=1.0), ["sq_dist_new"])[
+        flex_run.measure_symbols(batch, dict(eta=Many(np.array([0.02])), mu=1.0), ["sq_dist_new"])[
             "sq_dist"
         ].at
     )
-    assert "second_moment" in flex_run.holds(narrow) and not {
+    assert "second_moment" in flex_run.conditions_held(narrow) and not {
         "second_moment",
         "stays",
-    } & flex_run.holds(dict(narrow, span=[]))
-    assert flex_run.constants(dict(narrow, span=[]))["G"] == float("inf")
+    } & flex_run.conditions_held(dict(narrow, span=[]))
+    assert flex_run.derive_constants(dict(narrow, span=[]))["G"] == float("inf")
 
 
 def test_the_learning_rate_goes_back_to_the_start():
     case = instance("B")
     assert (
         quadratics.staircase(
-            rates(case, Q(5, 2), Q(1), 1)[2], flex_run.constants(case)["ps"], Q(1), 2
+            rates(case, Q(5, 2), Q(1), 1)[2], flex_run.derive_constants(case)["ps"], Q(1), 2
         )
         == rates(case, Q(5, 2), Q(1), 1)[:2]
     )
@@ -150,16 +150,18 @@ def test_runs_go_at_the_rate_that_is_prescribed_or_not_at_all(name, place):
 def test_a_limit_outside_the_set_leaves_no_number():
     """The bound on gradients (A3.4) speaks of all rounds, those to come included."""
     law = [[Q(1), [2, 1]]]
-    limit = flex_run.measure(instance("B", law=law), {}, ["limit_sq_dist"])["limit_sq_dist"]
+    limit = flex_run.measure_symbols(instance("B", law=law), {}, ["limit_sq_dist"])["limit_sq_dist"]
     assert (
         limit > 0
-        and flex_run.measure(instance("B", span=(), law=law), {}, ["limit_sq_dist"])[
+        and flex_run.measure_symbols(instance("B", span=(), law=law), {}, ["limit_sq_dist"])[
             "limit_sq_dist"
         ]
         == limit
     )
     with pytest.raises(Undefined):
-        flex_run.measure(instance("B", span=(Q(7, 5), Q(8, 5)), law=law), {}, ["limit_sq_dist"])
+        flex_run.measure_symbols(
+            instance("B", span=(Q(7, 5), Q(8, 5)), law=law), {}, ["limit_sq_dist"]
+        )
 
 
 @pytest.mark.parametrize("scheme", "ABC")
@@ -167,7 +169,7 @@ def test_long_runs_end_at_the_limit(scheme):
     """What is missing falls like 1/tau."""
     law = [[Q(1, 2), [2, 1]], [Q(1, 6), [0, 2]], [Q(1, 3), [1, 0]]]
     limit = float(
-        flex_run.measure(instance(scheme, law=law), {}, ["limit_sq_dist"])["limit_sq_dist"]
+        flex_run.measure_symbols(instance(scheme, law=law), {}, ["limit_sq_dist"])["limit_sq_dist"]
     )
     floats = {name: [float(v) for v in values] for name, values in DEVICES.items()}
     rounds = [
@@ -196,9 +198,9 @@ def test_full_work_without_noise_is_fedavg():
                 y -= float(eta * a) * (y - float(b))
             ends.append(y)
         x = float(DEVICES["p"][0]) * ends[0] + float(DEVICES["p"][1]) * ends[1]
-    found = flex_run.measure(case, dict(flex_run.constants(case), eta=etas[3]), ["sq_dist_new"])[
-        "sq_dist"
-    ]
+    found = flex_run.measure_symbols(
+        case, dict(flex_run.derive_constants(case), eta=etas[3]), ["sq_dist_new"]
+    )["sq_dist"]
     assert float(found) == pytest.approx((x - float(quadratics.minimiser(DEVICES))) ** 2, rel=1e-12)
 
 
@@ -208,8 +210,8 @@ def test_an_idle_device_makes_the_limit_as_far_as_it_gets():
         instance("B", law=[[Q(1), [1, 0]]]),
         devices=dict(a=[Q(1), Q(1)], b=[Q(0), Q(1)], r=[Q(0)] * 2, p=[Q(1, 2)] * 2),
     )
-    known = flex_run.constants(case)
-    end = flex_run.measure(case, known, ["limit_sq_dist"])["limit_sq_dist"]
+    known = flex_run.derive_constants(case)
+    end = flex_run.measure_symbols(case, known, ["limit_sq_dist"])["limit_sq_dist"]
     claim = ft.claim("flex.suboptimal_DE")
     D_E = claim.evaluate(
         {

@@ -100,7 +100,7 @@ def test_exact_and_batched_numbers_agree(setting):
         assert all(isinstance(value, (Q, int, float, Interval)) for value in found.values())
         if setting.holds:
             assert {"devices_smooth"} <= setting.holds(exact) <= setting.ensures
-        assert check_instance.numbers(json.loads(json.dumps(texts(exact)))) == exact
+        assert check_instance.read_numbers(json.loads(json.dumps(texts(exact)))) == exact
         seen += 1
     assert seen >= 5
 

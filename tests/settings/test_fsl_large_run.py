@@ -43,11 +43,11 @@ def test_small_runs_are_those_of_every_cohort(seed):
     if random.random() < 0.7:
         instance["server"] = [number(0) + Q(1, 8), number(-4)]
     clients = [
-        [losses.curve(a, t)]
+        [losses.make_curve(a, t)]
         for a, t, n in zip(instance["slopes"], instance["tilts"], members)
         for _ in range(n)
     ]
-    server = [losses.curve(*instance["server"])] if "server" in instance else "mean"
+    server = [losses.make_curve(*instance["server"])] if "server" in instance else "mean"
     noise = lambda size, kind: two_point(size, kind if size else "none", 1)
     told = dict(
         {name: instance[name] for name in ("S", "K", "K_0", "T")},
@@ -57,15 +57,15 @@ def test_small_runs_are_those_of_every_cohort(seed):
         noise=noise(instance["sigma"], "even"),
         noise_0=noise(instance["sigma_0"], "skewed"),
     )
-    known, theirs = large_run.constants(instance), fsl_run.constants(told)
+    known, theirs = large_run.derive_constants(instance), fsl_run.derive_constants(told)
     assert {n: plain(v) for n, v in known.items()} == {n: plain(v) for n, v in theirs.items()}
     # where f_0 is the mean of unlike curvatures, the other setting does not see that xi_bar is 0
     unseen = set() if "server" in instance else {"server_dissimilar"}
-    assert large_run.holds(instance) - unseen == fsl_run.holds(told) - unseen
-    bounded = "bounded_below" in large_run.holds(instance)
+    assert large_run.conditions_held(instance) - unseen == fsl_run.conditions_held(told) - unseen
+    bounded = "bounded_below" in large_run.conditions_held(instance)
     wanted = WANTED if bounded else [name for name in WANTED if name != "tilde_D_0"]
-    found = large_run.measure(instance, {**known, **STEPS}, wanted)
-    assert found == fsl_run.measure(told, {**theirs, **STEPS}, wanted)
+    found = large_run.measure_symbols(instance, {**known, **STEPS}, wanted)
+    assert found == fsl_run.measure_symbols(told, {**theirs, **STEPS}, wanted)
 
 
 def test_many_clients_are_a_slow_loop():
@@ -94,7 +94,7 @@ def test_many_clients_are_a_slow_loop():
         x = ends[0] / 3 + 2 * ends[1] / 3
         for _ in range(30):
             x -= 0.25 / 150 * (0.5 * x + 1 / 3)
-    found = large_run.measure(instance, steps, ["best_sq_grad"])
+    found = large_run.measure_symbols(instance, steps, ["best_sq_grad"])
     assert float(found["best_sq_grad"]) == pytest.approx(min(seen), rel=1e-9)
 
 
@@ -111,4 +111,4 @@ def test_what_does_not_fit_together_is_no_instance(broken):
     instance = dict(S=1, K=1, K_0=1, T=1, members=[1, 1], slopes=[Q(1), Q(1)], tilts=[Q(0), Q(1)])
     instance.update(x=Q(1), sigma=Q(0), sigma_0=Q(0))
     with pytest.raises(Undefined):
-        large_run.constants({**instance, **broken})
+        large_run.derive_constants({**instance, **broken})

@@ -9,7 +9,7 @@ import pytest
 import fedtheory as ft
 from fedtheory.settings.families import two_point
 from fedtheory.settings.fsl import round as fsl_round
-from fedtheory.settings.losses import bent, curve
+from fedtheory.settings.losses import curve_from_pieces, make_curve
 from tests.settings.agree import exact_is_batch, middle, refuted, teeth
 
 STEPS = dict(eta_l=Q(1, 8), eta_g=Q(3, 2), eta_0=Q(1, 4), gamma=Q(1, 2))
@@ -18,7 +18,7 @@ CASE = dict(
     S=2,
     K=2,
     K_0=2,
-    losses=[[curve(Q(1), Q(n))] for n in (1, 2, -3, 0)],
+    losses=[[make_curve(Q(1), Q(n))] for n in (1, 2, -3, 0)],
     x=[Q(5, 4)],
     noise=two_point(Q(1), "skewed", 1),
     noise_0=two_point(Q(1, 2), "even", 1),
@@ -27,7 +27,9 @@ RELAXED = frozenset(fsl_round.BREAKABLE)
 
 
 def measured(instance, *wanted):
-    return fsl_round.measure(instance, {**fsl_round.constants(instance), **STEPS}, list(wanted))
+    return fsl_round.measure_symbols(
+        instance, {**fsl_round.derive_constants(instance), **STEPS}, list(wanted)
+    )
 
 
 @pytest.mark.parametrize("weights", [None, [Q(1, 2), Q(1, 3), Q(1, 6)]])
@@ -63,29 +65,33 @@ def test_a_round_is_the_engine_s(weights):
         sq_grad="sq_grad_norm", sq_tilde_grad="sq_tilde_grad_norm", sq_xi="sq_xi"
     ).items():
         assert float(mine[name]) == pytest.approx(found[metric][0], rel=1e-10)
-    known = fsl_round.constants(instance)
+    known = fsl_round.derive_constants(instance)
     for name in ("L", "xi_bar", "sigma", "sigma_0") + (() if weights else ("G",)):
         assert middle(known[name]) == pytest.approx(problem.constants[name].value, rel=1e-12)
     if weights:  # gradients 2, -3, 0 around their weighted mean 0
         assert middle(known["G"]) ** 2 == pytest.approx(13 / 3)
-    assert ("equal_weights" in fsl_round.holds(instance)) == (weights is None)
+    assert ("equal_weights" in fsl_round.conditions_held(instance)) == (weights is None)
 
 
 def test_the_modified_loss_s_own_smoothness_by_hand():
     """f_0 curves by -2, then 3 from 1 on; f_1 and f_2 by 1 and by 2, 0 from -1 on. With gamma = 1/2
     and equal weights: ((1 + 2)/2 - 2/2)/(3/2) = 1/3, then (1/2 - 1)/(3/2) = -1/3, then
     (1/2 + 3/2)/(3/2) = 4/3; the largest of the parts is 3."""
-    f = [[bent([Q(-2), Q(3)], [Q(1)])], [curve(Q(1))], [bent([Q(2), Q(0)], [Q(-1)])]]
+    f = [
+        [curve_from_pieces([Q(-2), Q(3)], [Q(1)])],
+        [make_curve(Q(1))],
+        [curve_from_pieces([Q(2), Q(0)], [Q(-1)])],
+    ]
     case = dict(N=2, S=2, K=1, K_0=1, losses=f, x=[Q(0)], noise=[], noise_0=[])
-    values = {**fsl_round.constants(case), **STEPS, "gamma": Q(1, 2)}
-    told = fsl_round.measure(case, values, ["L_tilde", "F_x"])
+    values = {**fsl_round.derive_constants(case), **STEPS, "gamma": Q(1, 2)}
+    told = fsl_round.measure_symbols(case, values, ["L_tilde", "F_x"])
     assert told == dict(L_tilde=Q(4, 3), F_x=Q(-1, 2)) and values["L"] == 3
     # weights 1/4 and 3/4 of the clients: (1/4 + 3/2 - 1)/(3/2) = 1/2, -1/2 and (1/4 + 3/2)/(3/2)
     uneven = dict(case, weights=[Q(1, 4), Q(3, 4)])
-    assert fsl_round.measure(uneven, values, ["L_tilde"]) == dict(L_tilde=Q(7, 6))
+    assert fsl_round.measure_symbols(uneven, values, ["L_tilde"]) == dict(L_tilde=Q(7, 6))
     # one-sided: the largest curvature of -2, -2 is no smoothness at all
-    concave = dict(case, losses=[[curve(Q(-2))]] * 3, breaks="lipschitz")
-    assert fsl_round.measure(concave, values, ["L_tilde"]) == dict(L_tilde=0)
+    concave = dict(case, losses=[[make_curve(Q(-2))]] * 3, breaks="lipschitz")
+    assert fsl_round.measure_symbols(concave, values, ["L_tilde"]) == dict(L_tilde=0)
 
 
 def test_a_fixed_cohort_and_shared_noise_by_hand():
@@ -103,8 +109,8 @@ def test_a_fixed_cohort_and_shared_noise_by_hand():
         noise=dict(case, noise=biased),
         independent_noise=dict(case, breaks="independent_noise"),
     ).items():
-        assert fsl_round.ENSURES - fsl_round.holds(instance) == {broken}
-    assert fsl_round.holds(dict(case, weights=[Q(1), Q(1), Q(1)])) == frozenset()
+        assert fsl_round.ENSURES - fsl_round.conditions_held(instance) == {broken}
+    assert fsl_round.conditions_held(dict(case, weights=[Q(1), Q(1), Q(1)])) == frozenset()
 
 
 def test_where_a_cohort_is_fixed_some_client_never_works():
@@ -112,7 +118,7 @@ def test_where_a_cohort_is_fixed_some_client_never_works():
 
     random, seen = Random(0), 0
     for _ in range(200):
-        shape = fsl_round.shapes(random, frozenset({"uniform_cohort"}))
+        shape = fsl_round.draw_shapes(random, frozenset({"uniform_cohort"}))
         if shape["breaks"] == "uniform_cohort":
             seen += 1
             assert 1 <= shape["S"] < shape["N"]
@@ -120,11 +126,14 @@ def test_where_a_cohort_is_fixed_some_client_never_works():
 
 
 def test_one_sided_smoothness_has_its_own_L():
-    losses = [[bent([Q(-5), Q(1)], [Q(0)])], [bent([Q(-5), Q(2)], [Q(0)])]]
+    losses = [
+        [curve_from_pieces([Q(-5), Q(1)], [Q(0)])],
+        [curve_from_pieces([Q(-5), Q(2)], [Q(0)])],
+    ]
     case = dict(CASE, N=1, S=1, losses=losses)
-    assert fsl_round.constants(case)["L"] == 5
-    assert fsl_round.constants(dict(case, breaks="lipschitz"))["L"] == 2
-    assert "lipschitz" not in fsl_round.holds(dict(case, breaks="lipschitz"))
+    assert fsl_round.derive_constants(case)["L"] == 5
+    assert fsl_round.derive_constants(dict(case, breaks="lipschitz"))["L"] == 2
+    assert "lipschitz" not in fsl_round.conditions_held(dict(case, breaks="lipschitz"))
 
 
 def test_a_batch_has_the_exact_numbers():

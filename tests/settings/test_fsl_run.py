@@ -13,7 +13,7 @@ from fedtheory.settings.families import two_point
 from fedtheory.settings.fsl import round as fsl_round
 from fedtheory.settings.fsl import run as fsl_run
 from fedtheory.settings.fsl.moments import by_paths, quadratic_gradients
-from fedtheory.settings.losses import bent, curve
+from fedtheory.settings.losses import curve_from_pieces, make_curve
 from fedtheory.verdicts.checking import as_meant
 from tests.settings.agree import exact_is_batch, refuted, teeth
 
@@ -24,7 +24,12 @@ QUADRATIC = dict(
     K=2,
     K_0=3,
     T=4,
-    losses=[[curve(Q(1, 2), Q(1))], [curve(Q(1), Q(2))], [curve(Q(2), Q(-3))], [curve(Q(3, 2))]],
+    losses=[
+        [make_curve(Q(1, 2), Q(1))],
+        [make_curve(Q(1), Q(2))],
+        [make_curve(Q(2), Q(-3))],
+        [make_curve(Q(3, 2))],
+    ],
     x=[Q(5, 4)],
     noise=two_point(Q(1), "even", 1),
     noise_0=two_point(Q(1, 2), "even", 1),
@@ -33,10 +38,12 @@ QUADRATIC = dict(
 
 def test_bends_of_a_mean_are_from_left_to_right():
     """By hand: bends of +2 and -2 at 1 and 4, and at 0 and 2, with half of each; x above a knot adds it."""
-    one, other = (bent([Q(0), Q(2), Q(0)], knots) for knots in ([Q(1), Q(4)], [Q(0), Q(2)]))
+    one, other = (
+        curve_from_pieces([Q(0), Q(2), Q(0)], knots) for knots in ([Q(1), Q(4)], [Q(0), Q(2)])
+    )
     found = fsl_run.mean_curve([one, other], [Q(1, 2), Q(1, 2)])
-    assert losses.slopes(found) == [0, 1, 2, 1, 0]
-    assert losses.curvature([found]) == (0, 2)
+    assert losses.second_derivatives(found) == [0, 1, 2, 1, 0]
+    assert losses.curvature_range([found]) == (0, 2)
 
 
 MEANS = ("mean_sq_tilde_grad", "mean_sq_grad", "tilde_F_T", "tilde_F_0")
@@ -49,7 +56,9 @@ def constant(A, c):
 
 
 def measured(instance, wanted=("E_T", "best_sq_grad", "tilde_D_0")):
-    return fsl_run.measure(instance, {**fsl_run.constants(instance), **STEPS}, list(wanted))
+    return fsl_run.measure_symbols(
+        instance, {**fsl_run.derive_constants(instance), **STEPS}, list(wanted)
+    )
 
 
 def test_moments_are_the_engine_s():
@@ -93,7 +102,7 @@ def test_moments_are_the_engine_s():
 
 def test_moments_are_the_sum_over_all_ways():
     small = dict(QUADRATIC, N=2, S=1, K=1, K_0=1, T=3, losses=QUADRATIC["losses"][:3])
-    case = fsl_round.case(small, {**fsl_run.constants(small), **STEPS})
+    case = fsl_round.case(small, {**fsl_run.derive_constants(small), **STEPS})
     weights = [Q(1, 3), Q(1, 3), Q(1, 3)]
     slope, tilt = Q(7, 6), Q(0)
     by_ways = by_paths(case, vector(small["x"]), 3, [lambda y: (slope * y[0] + tilt) ** 2])
@@ -106,7 +115,10 @@ def test_moments_are_the_sum_over_all_ways():
 
 def test_bent_losses_are_followed_step_by_step():
     """One client, no noise: the points in plain floats."""
-    f = [bent([Q(1), Q(0)], [Q(1)], Q(-2)), bent([Q(0), Q(3)], [Q(-1, 2)], Q(1, 3))]
+    f = [
+        curve_from_pieces([Q(1), Q(0)], [Q(1)], Q(-2)),
+        curve_from_pieces([Q(0), Q(3)], [Q(-1, 2)], Q(1, 3)),
+    ]
     case = dict(N=1, S=1, K=2, K_0=1, T=3, losses=[[f[0]], [f[1]]], x=[Q(2)], noise=[], noise_0=[])
     slopes = [lambda x: min(x, 1) - 2, lambda x: 3 * max(x + 0.5, 0) + 1 / 3]
     x, best = 2.0, []
@@ -128,27 +140,31 @@ def test_bent_losses_are_followed_step_by_step():
 
 
 def test_a_server_that_is_the_clients_mean():
-    f = [[curve(Q(1), Q(2))], [bent([Q(2), Q(0)], [Q(1)], Q(-3))]]
+    f = [[make_curve(Q(1), Q(2))], [curve_from_pieces([Q(2), Q(0)], [Q(1)], Q(-3))]]
     case = dict(QUADRATIC, N=2, losses=["mean", *f])
-    assert fsl_run.constants(case)["xi_bar"] == 0
+    assert fsl_run.derive_constants(case)["xi_bar"] == 0
     server = fsl_run.curves(case)[0]
     assert server == [dict(slope=Q(3, 2), tilt=Q(-1, 2), bends=[[Q(-1), Q(1)]], soft=[])]
-    free = fsl_run.measure(
-        dict(case, T=1), {**fsl_run.constants(case), **STEPS}, ["E_T", "best_sq_grad"]
+    free = fsl_run.measure_symbols(
+        dict(case, T=1), {**fsl_run.derive_constants(case), **STEPS}, ["E_T", "best_sq_grad"]
     )
     assert free["E_T"] == free["best_sq_grad"]  # F is the modified loss
 
 
 def test_what_an_instance_meets():
-    own = fsl_run.holds(QUADRATIC)  # own slopes: G and xi_bar do not exist
+    own = fsl_run.conditions_held(QUADRATIC)  # own slopes: G and xi_bar do not exist
     assert "bounded_below" in own and not {"dissimilar", "server_dissimilar"} & own
-    shared = dict(QUADRATIC, losses=[[curve(Q(1), Q(n))] for n in range(4)])
-    assert {"dissimilar", "server_dissimilar", "convex"} <= fsl_run.holds(shared)
-    assert "bounded_below" not in fsl_run.holds(
-        dict(shared, losses=[[curve(Q(0), Q(n))] for n in range(4)])
+    shared = dict(QUADRATIC, losses=[[make_curve(Q(1), Q(n))] for n in range(4)])
+    assert {"dissimilar", "server_dissimilar", "convex"} <= fsl_run.conditions_held(shared)
+    assert "bounded_below" not in fsl_run.conditions_held(
+        dict(shared, losses=[[make_curve(Q(0), Q(n))] for n in range(4)])
     )
-    assert fsl_run.holds(dict(shared, T=0)) == fsl_run.holds(dict(shared, S=4)) == frozenset()
-    assert "noise" not in fsl_run.holds(
+    assert (
+        fsl_run.conditions_held(dict(shared, T=0))
+        == fsl_run.conditions_held(dict(shared, S=4))
+        == frozenset()
+    )
+    assert "noise" not in fsl_run.conditions_held(
         dict(shared, noise=[[Q(1, 2), [Q(1)]], [Q(1, 2), [Q(0)]]])
     )  # biased
 
@@ -170,24 +186,24 @@ def test_theorem2_holds():
 def test_weights_that_the_clients_do_not_have():
     """F = 3/4 (x + 1)^2/2 + 1/4 (x - 1)^2/2: plain means of the clients' steps stay at 0, where F'
     is 1/2 and F is 1/8 above its least."""
-    losses = ["mean", [curve(Q(1), Q(1))], [curve(Q(1), Q(-1))]]
+    losses = ["mean", [make_curve(Q(1), Q(1))], [make_curve(Q(1), Q(-1))]]
     case = dict(N=2, S=2, K=1, K_0=1, T=9, losses=losses, x=[Q(0)], noise=[], noise_0=[])
     plain, weighted = case, dict(case, weights=[Q(3, 4), Q(1, 4)])
     still = dict(STEPS, gamma=Q(0))
-    told = lambda instance: fsl_run.measure(
-        instance, {**fsl_run.constants(instance), **still}, ["E_T", "tilde_D_0", "tilde_F_T"]
+    told = lambda instance: fsl_run.measure_symbols(
+        instance, {**fsl_run.derive_constants(instance), **still}, ["E_T", "tilde_D_0", "tilde_F_T"]
     )
     assert told(plain) == dict(E_T=0, tilde_D_0=0, tilde_F_T=0)
     assert told(weighted) == dict(E_T=Q(1, 4), tilde_D_0=Q(1, 8), tilde_F_T=0)
-    assert "equal_weights" in fsl_run.holds(plain)
-    assert fsl_run.holds(plain) - fsl_run.holds(weighted) == {"equal_weights"}
+    assert "equal_weights" in fsl_run.conditions_held(plain)
+    assert fsl_run.conditions_held(plain) - fsl_run.conditions_held(weighted) == {"equal_weights"}
     # the server's loss, where it is the clients' mean, is F
-    assert fsl_run.constants(weighted)["xi_bar"] == 0
+    assert fsl_run.derive_constants(weighted)["xi_bar"] == 0
 
 
 def test_a_cohort_that_is_always_the_same():
     """Client 1 alone works: x goes to its minimiser, and the gradient to what is left there."""
-    losses = [[curve(Q(0))], [curve(Q(1), Q(1))], [curve(Q(1), Q(-1))]]
+    losses = [[make_curve(Q(0))], [make_curve(Q(1), Q(1))], [make_curve(Q(1), Q(-1))]]
     case = dict(N=2, S=1, K=2, K_0=1, T=4, losses=losses, x=[Q(3)], noise=[], noise_0=[])
     fixed, x = dict(case, breaks="uniform_cohort"), Q(3)
     for _ in range(3):
@@ -195,13 +211,15 @@ def test_a_cohort_that_is_always_the_same():
         for _ in range(2):
             y -= Q(1, 8) * (y + 1)
         x += Q(3, 2) * (y - x)
-    told = lambda instance: fsl_run.measure(
-        instance, {**fsl_run.constants(instance), **STEPS, "gamma": Q(0)}, ["E_T", "mean_sq_grad"]
+    told = lambda instance: fsl_run.measure_symbols(
+        instance,
+        {**fsl_run.derive_constants(instance), **STEPS, "gamma": Q(0)},
+        ["E_T", "mean_sq_grad"],
     )
     assert told(fixed)["E_T"] == x * x  # F' = x
     bends = dict(losses=[[dict(f[0], bends=[[Q(0), Q(10**9)]])] for f in losses])
     assert told({**fixed, **bends}) == told(fixed)  # every way it can go, and moments
-    assert fsl_run.holds(case) - fsl_run.holds(fixed) == {"uniform_cohort"}
+    assert fsl_run.conditions_held(case) - fsl_run.conditions_held(fixed) == {"uniform_cohort"}
 
 
 @pytest.mark.slow

@@ -7,15 +7,19 @@ import pytest
 
 import fedtheory as ft
 from fedtheory.settings.fsl import server as fsl_server
-from fedtheory.settings.losses import curve
+from fedtheory.settings.losses import make_curve
 from tests.settings.agree import exact_is_batch, refuted, teeth
 
-CASE = dict(K_0=2, losses=[[curve(Q(1), Q(-1))], [curve(Q(2))], [curve(Q(0), Q(4))]], x=[Q(3)])
+CASE = dict(
+    K_0=2,
+    losses=[[make_curve(Q(1), Q(-1))], [make_curve(Q(2))], [make_curve(Q(0), Q(4))]],
+    x=[Q(3)],
+)
 
 
 def test_two_steps_by_hand():
     """f_0 = x^2/2 - x, F = (x^2 + 4 x)/2; from 3 by 1/2: 3, 2, 3/2."""
-    found = fsl_server.measure(CASE, dict(eta_0=Q(1, 2)), list(fsl_server.SERVER))
+    found = fsl_server.measure_symbols(CASE, dict(eta_0=Q(1, 2)), list(fsl_server.SERVER))
     assert found == dict(
         F_w0=Q(21, 2),
         F_w1=6,
@@ -31,7 +35,7 @@ def test_two_steps_by_hand():
         sum_b=4 + 1,
         sum_xi=9 + 9,
     )
-    assert fsl_server.constants(CASE) == dict(K_0=2, N=2, L=2)
+    assert fsl_server.derive_constants(CASE) == dict(K_0=2, N=2, L=2)
 
 
 def test_the_engine_goes_the_same_way():
@@ -39,18 +43,20 @@ def test_the_engine_goes_the_same_way():
         np.array([[1.0], [2.0], [1.0]]), np.array([[1.0], [0.0], [-4.0]])
     )
     run = ft.run(problem, "server_sgd", rounds=1, x_0=np.array([3.0]), eta_0=0.5, K_0=2)
-    start = dict(CASE, losses=[[curve(Q(1), Q(-1))], [curve(Q(2))], [curve(Q(1), Q(4))]])
-    found = fsl_server.measure(start, dict(eta_0=Q(1, 2)), ["F_bar", "F_next"])
+    start = dict(
+        CASE, losses=[[make_curve(Q(1), Q(-1))], [make_curve(Q(2))], [make_curve(Q(1), Q(4))]]
+    )
+    found = fsl_server.measure_symbols(start, dict(eta_0=Q(1, 2)), ["F_bar", "F_next"])
     assert np.diff(run.metrics["loss"][0])[0] == pytest.approx(
         float(found["F_next"] - found["F_bar"])
     )
 
 
 def test_smoothness_is_the_text_s_upper_quadratic():
-    bowl = [[curve(Q(-7))], [curve(Q(1, 2))]]
-    assert fsl_server.constants(dict(CASE, losses=bowl))["L"] == Q(1, 2)
-    assert fsl_server.holds(CASE) == {"smooth", "exact_gradients", "server"}
-    assert fsl_server.holds(dict(CASE, losses=CASE["losses"][:1])) == frozenset()
+    bowl = [[make_curve(Q(-7))], [make_curve(Q(1, 2))]]
+    assert fsl_server.derive_constants(dict(CASE, losses=bowl))["L"] == Q(1, 2)
+    assert fsl_server.conditions_held(CASE) == {"smooth", "exact_gradients", "server"}
+    assert fsl_server.conditions_held(dict(CASE, losses=CASE["losses"][:1])) == frozenset()
 
 
 def test_a_batch_has_the_exact_numbers():

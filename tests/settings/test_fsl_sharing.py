@@ -15,11 +15,11 @@ CASE = dict(samples=[[[Q(2)]], [[Q(0)], [Q(4)]], [[Q(6)]]], x=[Q(0)])
 
 def test_shared_samples_by_hand():
     """Losses at 0: 2 | 0, 8 | 18; with the server's sample at each client there are five."""
-    found = fsl_sharing.measure(CASE, {}, ["F_x", "f_0_x", "F_shared"])
+    found = fsl_sharing.measure_symbols(CASE, {}, ["F_x", "f_0_x", "F_shared"])
     assert found == dict(F_x=Q(26, 3), f_0_x=2, F_shared=Q(0 + 8 + 2 + 18 + 2, 5))
-    assert fsl_sharing.constants(CASE) == dict(N=2, n=3, n_0=1)
-    assert fsl_sharing.holds(CASE) == {"samples", "server"}
-    assert fsl_sharing.holds(dict(CASE, samples=[[], [[Q(1)]]])) == frozenset()
+    assert fsl_sharing.derive_constants(CASE) == dict(N=2, n=3, n_0=1)
+    assert fsl_sharing.conditions_held(CASE) == {"samples", "server"}
+    assert fsl_sharing.conditions_held(dict(CASE, samples=[[], [[Q(1)]]])) == frozenset()
 
 
 def test_drawn_samples_by_hand():

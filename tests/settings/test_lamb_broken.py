@@ -10,7 +10,7 @@ from fedtheory.enclosure import Undefined
 from fedtheory.settings.lamb import broken, quantities
 from fedtheory.settings.lamb import round as lamb_round
 from fedtheory.settings.lamb import run as lamb_run
-from fedtheory.verdicts.checking import hunted
+from fedtheory.verdicts.checking import search_line
 from tests.settings.agree import middle
 from tests.settings.test_lamb_round import FLAT, HUBER, STEEP, VALUES, hand
 
@@ -19,8 +19,8 @@ QUIET = dict(noise=[], n=2, T=1, t=0)
 
 def seen(wanted, **change):
     instance = hand(**change)
-    known = {**lamb_round.constants(instance), **VALUES}
-    return lamb_round.measure(instance, known, wanted)
+    known = {**lamb_round.derive_constants(instance), **VALUES}
+    return lamb_round.measure_symbols(instance, known, wanted)
 
 
 def test_means_are_over_those_who_take_part():
@@ -35,9 +35,13 @@ def test_means_are_over_those_who_take_part():
     assert both["gap_sq"] == Q(1, 4) and both["loss_next"] == 0
     with pytest.raises(Undefined, match="do nothing"):
         seen(["B_1"], **change, S=1)
-    assert "everyone" not in lamb_round.holds(hand(**change, S=1))
-    assert "everyone" in lamb_round.holds(hand(**change, S=2))
-    assert lamb_round.holds(hand(**change, S=3)) == lamb_round.holds(hand(**change, S=0)) == set()
+    assert "everyone" not in lamb_round.conditions_held(hand(**change, S=1))
+    assert "everyone" in lamb_round.conditions_held(hand(**change, S=2))
+    assert (
+        lamb_round.conditions_held(hand(**change, S=3))
+        == lamb_round.conditions_held(hand(**change, S=0))
+        == set()
+    )
 
 
 def run_of(turn=None, **more):
@@ -48,7 +52,7 @@ def run_of(turn=None, **more):
         Q(0), Q(4), **more,
     )  # fmt: skip
     nothing = lambda t, i: np.array([Q(0), Q(0)], dtype=object)
-    return quantities.path(case, np.array([Q(0), Q(0)], dtype=object), nothing, 2)[0]
+    return quantities.follow_path(case, np.array([Q(0), Q(0)], dtype=object), nothing, 2)[0]
 
 
 def test_m_begins_each_round_at_0():
@@ -80,15 +84,15 @@ def test_layers_that_depend_on_each_other():
         x=[Q(1), Q(2)],
         turn=[Q(3, 5), Q(4, 5)],
     )
-    assert broken.smoothness(instance) == [Q(36, 25), Q(64, 25)]
+    assert broken.layer_smoothness(instance) == [Q(36, 25), Q(64, 25)]
     convex = {**instance, "losses": [[HUBER, HUBER]] * 2}
-    assert broken.smoothness(convex) == [2, 2]
-    held = lamb_round.holds(instance)
+    assert broken.layer_smoothness(convex) == [2, 2]
+    held = lamb_round.conditions_held(instance)
     assert held and "layers_apart" not in held
-    assert "layers_apart" in lamb_round.holds({**instance, "turn": [Q(0), Q(1)]})
-    assert lamb_round.holds({**instance, "turn": [Q(1, 2), Q(1, 2)]}) == frozenset()
-    assert lamb_round.holds({**instance, "layers": [[0, 2]]}) == frozenset()
-    case = lamb_round.case(instance, {**lamb_round.constants(instance), **VALUES})
+    assert "layers_apart" in lamb_round.conditions_held({**instance, "turn": [Q(0), Q(1)]})
+    assert lamb_round.conditions_held({**instance, "turn": [Q(1, 2), Q(1, 2)]}) == frozenset()
+    assert lamb_round.conditions_held({**instance, "layers": [[0, 2]]}) == frozenset()
+    case = lamb_round.build_case(instance, {**lamb_round.derive_constants(instance), **VALUES})
     x, step = np.array([Q(1, 3), Q(1, 7)], dtype=object), Q(1, 10**6)
     for i in range(2):  # inside the pieces, differences are those of a quadratic
         for j, g in enumerate(case.grad(i, x)):
@@ -111,7 +115,7 @@ IDLE = [
 def without(claim, name, setting):
     claim = ft.claim(claim).without(name)
     told = dict.fromkeys(claim.dropped, 0)
-    return hunted(claim, 0, setting.SETTING, 0.4, 0, broken=told), sum(told.values())
+    return search_line(claim, 0, setting.SETTING, 0.4, 0, broken=told), sum(told.values())
 
 
 @pytest.mark.parametrize("claim, name, setting", NEEDED)

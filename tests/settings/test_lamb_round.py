@@ -49,13 +49,13 @@ VALUES = dict(beta_1=Q(1, 3), beta_2=Q(3, 4), v_0=Q(1, 4))
 
 
 def test_constants_by_hand():
-    found = lamb_round.constants(hand())
+    found = lamb_round.derive_constants(hand())
     assert (found["L_l"], found["L_bar"], found["sigma"]) == (
         4,
         4,
         1,
     )  # variance (4 + 4/4) / 5 = 1 in coordinate 1
-    assert broken.smoothness(hand()) == [2, 4]
+    assert broken.layer_smoothness(hand()) == [2, 4]
     # (-3 - 1/2)^2 + (1 - 1/4)^2 + 5^2 = 37.8125 for client 1; (1 + 2)^2 + (1 + 1)^2 + ... and 5^2
     # for the other outcome
     outcomes = [(-3.5) ** 2 + 0.75**2 + 25, max(1.0, 3.0) ** 2 + 2.0**2 + 25]
@@ -69,10 +69,10 @@ def test_constants_by_hand():
 def test_no_stochastic_gradient_is_longer_than_M():
     random, checked = Random(3), 0
     for _ in range(40):
-        shape = lamb_round.shapes(random, frozenset())
+        shape = lamb_round.draw_shapes(random, frozenset())
         at = point(shape, random)
-        instance = lamb_round.build(shape, at)
-        M, L = (float(lamb_round.constants(instance)[name]) for name in ("M", "L_l"))
+        instance = lamb_round.build_instance(shape, at)
+        M, L = (float(lamb_round.derive_constants(instance)[name]) for name in ("M", "L_l"))
         knots = [float(k) for loss in instance["losses"] for f in loss for _, k in f["bends"]]
         grid = [Q(z) for z in (*np.linspace(min(knots) - 1, max(knots) + 1, 41), *knots)]
         for loss in instance["losses"]:
@@ -99,7 +99,7 @@ def point(shape, random):
         positive=lambda: Q(random.randint(1, 12), 4),
         unit=lambda: Q(random.randint(0, 4), 4),
     )
-    return {name: draw[kind]() for name, kind in lamb_round.coordinates(shape).items()}
+    return {name: draw[kind]() for name, kind in lamb_round.list_coordinates(shape).items()}
 
 
 def agree(setting, measured, seeds, values=VALUES):
@@ -145,9 +145,9 @@ def test_a_batch_agrees_with_rationals():
 
 def test_only_what_is_wanted_is_measured():
     instance = hand()
-    values = {**lamb_round.constants(instance), **VALUES}
-    assert lamb_round.measure(instance, values, ["gap_sq"]).keys() == {"gap_sq"}
-    assert lamb_round.measure(instance, values, []) == {}
+    values = {**lamb_round.derive_constants(instance), **VALUES}
+    assert lamb_round.measure_symbols(instance, values, ["gap_sq"]).keys() == {"gap_sq"}
+    assert lamb_round.measure_symbols(instance, values, []) == {}
 
 
 @pytest.mark.parametrize(
@@ -155,12 +155,14 @@ def test_only_what_is_wanted_is_measured():
 )
 def test_numbers_outside_the_method_measure_nothing(name, value):
     instance = hand()
-    values = {**lamb_round.constants(instance), **VALUES, name: value}
+    values = {**lamb_round.derive_constants(instance), **VALUES, name: value}
     with pytest.raises(Undefined):
-        lamb_round.measure(instance, values, ["gap_sq"])
+        lamb_round.measure_symbols(instance, values, ["gap_sq"])
     values[name] = Many(np.array([float(value), float(VALUES[name])]))
     with np.errstate(all="ignore"):
-        found = as_array(lamb_round.measure(instance, values, ["loss_next"])["loss_next"], 2)
+        found = as_array(
+            lamb_round.measure_symbols(instance, values, ["loss_next"])["loss_next"], 2
+        )
     assert np.isnan(found).tolist() == [True, False]
 
 
@@ -181,23 +183,25 @@ def test_numbers_outside_the_method_measure_nothing(name, value):
     ],
 )
 def test_parts_that_do_not_fit_meet_no_condition(change):
-    assert lamb_round.holds(hand()) and not lamb_round.holds(hand(**change))
+    assert lamb_round.conditions_held(hand()) and not lamb_round.conditions_held(hand(**change))
 
 
 def test_what_an_instance_does_not_meet():
     quadratic = dict(slope=Q(1), tilt=Q(0), bends=[])
     found = hand(losses=[[HUBER, HUBER, quadratic], [FLAT, HUBER, FLAT]])
-    assert "bounded_gradient" not in lamb_round.holds(found)
-    assert lamb_round.constants(found)["M"] == float("inf")
+    assert "bounded_gradient" not in lamb_round.conditions_held(found)
+    assert lamb_round.derive_constants(found)["M"] == float("inf")
     # Both clients' third coordinate rises for ever: no minimum. With a Huber curve twice as steep
     # there is one
-    assert "bounded_below" not in lamb_round.holds(hand())
+    assert "bounded_below" not in lamb_round.conditions_held(hand())
     bowl = dict(slope=Q(0), tilt=Q(-9), bends=[[Q(9), Q(0)], [Q(-9), Q(2)]])
-    assert "bounded_below" in lamb_round.holds(hand(losses=[[bowl] * 3, [FLAT, HUBER, FLAT]]))
+    assert "bounded_below" in lamb_round.conditions_held(
+        hand(losses=[[bowl] * 3, [FLAT, HUBER, FLAT]])
+    )
 
 
 def asked(claim, budget=2.0, line=0):
-    return checking.line(claim, line, budget, 0)
+    return checking.decide_line(claim, line, budget, 0)
 
 
 STEPS = [
@@ -254,9 +258,9 @@ def test_what_fails_does_so_by_a_document(name):
     document["instance"]["alpha"] = "1/1000003"
     with pytest.raises(Refused, match="digest"):
         ft.replay(document)
-    document["digest"] = check_instance.digest(document)
+    document["digest"] = check_instance.digest_of(document)
     document["instance"]["phi"] = ["-1", "1"]
-    document["digest"] = check_instance.digest(document)
+    document["digest"] = check_instance.digest_of(document)
     with pytest.raises(Refused):
         ft.replay(document)
 
@@ -282,13 +286,13 @@ def test_lemma2_by_hand():
         T=1, t=0, layers=[[0, 1]], losses=clients, x=[Q(0)], noise=[], alpha=Q(1), phi=[Q(1), Q(1)]
     )
     values = {
-        **lamb_round.constants(instance),
+        **lamb_round.derive_constants(instance),
         "beta_1": Q(0),
         "beta_2": Q(99, 100),
         "v_0": Q(1),
         "lambda_": Q(0),
     }
-    values.update(lamb_round.measure(instance, values, ["avg_grad_by_v", "grad_by_v"]))
+    values.update(lamb_round.measure_symbols(instance, values, ["avg_grad_by_v", "grad_by_v"]))
     assert values["avg_grad_by_v"] == 0 and values["grad_by_v"] == Q(1, 4)
     claim = ft.claim("lamb.lemma2")
     given = {name: values[name] for name in claim.needs(claim.bound)}

@@ -96,11 +96,11 @@ def test_the_algorithm_written_out():
     compared = 0
     for seed in range(14):
         random = Random(seed)
-        shape = lamb_run.shapes(random, frozenset())
+        shape = lamb_run.draw_shapes(random, frozenset())
         instance = lamb_run.SETTING.build(shape, point(shape, random))
-        values = {**lamb_run.constants(instance), **VALUES}
+        values = {**lamb_run.derive_constants(instance), **VALUES}
         try:
-            found = lamb_run.measure(
+            found = lamb_run.measure_symbols(
                 instance, values, ["mean_sq", "mean_sq_t", "f_excess", "f_excess_t"]
             )
         except (Undefined, ft.errors.FedtheoryError):
@@ -133,12 +133,12 @@ def test_drop_and_noise_by_hand():
         phi=[Q(1), Q(1)],
         noise=[[Q(1, 2), [Q(2)]], [Q(1, 2), [Q(-2)]]],
     )
-    values = {**lamb_run.constants(instance), "beta_1": Q(0), "beta_2": Q(0), "v_0": Q(1)}
+    values = {**lamb_run.derive_constants(instance), "beta_1": Q(0), "beta_2": Q(0), "v_0": Q(1)}
     assert values["tau"] == 2 and values["sigma"] == 2
-    found = lamb_run.measure(instance, values, ["loss_drop", "noise_sum"])
+    found = lamb_run.measure_symbols(instance, values, ["loss_drop", "noise_sum"])
     assert found == dict(loss_drop=0, noise_sum=4 * 2 * Q(5, 9))
     with pytest.raises(Undefined, match="bounded below"):
-        lamb_run.measure(instance, values, ["f_excess"])
+        lamb_run.measure_symbols(instance, values, ["f_excess"])
 
 
 def by_hand(v_0, beta_2):
@@ -156,13 +156,13 @@ def by_hand(v_0, beta_2):
         phi=[Q(1), Q(1)],
     )
     values = {
-        **lamb_run.constants(instance),
+        **lamb_run.derive_constants(instance),
         "beta_1": Q(0),
         "beta_2": beta_2,
         "v_0": v_0,
         "lambda_": Q(0),
     }
-    values.update(lamb_run.measure(instance, values, ["mean_sq", "f_excess"]))
+    values.update(lamb_run.measure_symbols(instance, values, ["mean_sq", "f_excess"]))
     return values
 
 
@@ -198,13 +198,14 @@ def test_the_setting_fits(name):
 @pytest.mark.parametrize("name", ["theorem1_explicit", "step_final"])
 def test_theorems_fail_by_documents(name):
     claim = ft.claim(f"lamb.{name}")
-    found = checking.line(claim, 0, 3.0, 0)
+    found = checking.decide_line(claim, 0, 3.0, 0)
     assert (
         found.status == "violated"
         and ft.replay(json.loads(json.dumps(found.certificate)))["status"] == "violated"
     )
     assert (
-        checking.line(claim.replace(name=name, bound=claim.teeth), 0, 2.0, 0).status == "violated"
+        checking.decide_line(claim.replace(name=name, bound=claim.teeth), 0, 2.0, 0).status
+        == "violated"
     )
 
 
@@ -249,11 +250,11 @@ def test_copies_of_clients_are_clients():
     many = {name: part for name, part in few.items() if name != "copies"}
     many.update(n=6, losses=few["losses"] * 3)
     names = lamb_run.MEASURED
-    constants = [lamb_run.constants(instance) for instance in (few, many)]
+    constants = [lamb_run.derive_constants(instance) for instance in (few, many)]
     assert [pair(v) for v in constants[0].values()] == [pair(v) for v in constants[1].values()]
     assert constants[0].keys() == constants[1].keys() and constants[0]["n"] == 6
     one, other = (
-        lamb_run.measure(i, {**c, **VALUES}, names) for i, c in zip((few, many), constants)
+        lamb_run.measure_symbols(i, {**c, **VALUES}, names) for i, c in zip((few, many), constants)
     )
     for name in names:
         assert one[name] == other[name] or float(one[name]) == pytest.approx(
@@ -274,7 +275,7 @@ def test_clients_that_are_all_alike_gain_nothing_by_their_number(name):
     """Without noise n clients that are alike do what one does, and T = 1 leaves sqrt(p/(n h R))
     alone in the shape: it falls with n, and gradients do not."""
     claim = ft.claim(f"lamb.{name}")
-    document, moves, constants = families.refuted(claim, 0, lamb_run.SETTING, 15.0, 0)
+    document, moves, constants = families.refute_order(claim, 0, lamb_run.SETTING, 15.0, 0)
     assert moves == {"crowd": moves["crowd"]} and ft.replay(document)["status"] == "violated"
     root = Q(moves["crowd"]) ** Q(1, 2)
     assert all(

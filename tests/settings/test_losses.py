@@ -15,7 +15,7 @@ def drawn(random, knots):
     if random.random() < 0.7:
         slopes[0], slopes[-1] = abs(slopes[0]), abs(slopes[-1])
     at = sorted(Q(n, 3) for n in random.sample(range(-20, 20), knots))
-    return losses.bent(slopes, at, Q(random.randint(-5, 5)))
+    return losses.curve_from_pieces(slopes, at, Q(random.randint(-5, 5)))
 
 
 def one_by_one(f, monkeypatch):
@@ -32,7 +32,7 @@ def test_the_least_value_is_that_of_all_knots_and_zeros(monkeypatch):
         least, place = losses.least_along(f, Q(2))
         assert least == one_by_one(f, monkeypatch)
         if not isinstance(least, float):
-            assert 2 * losses.value([f], [place]) == least
+            assert 2 * losses.loss_value([f], [place]) == least
 
 
 def test_a_batch_is_what_its_instances_are():
@@ -42,7 +42,7 @@ def test_a_batch_is_what_its_instances_are():
     row = lambda of: Many(np.array([float(of(f)) for f in curves]))
     places = random.sample(range(9), 9)
     bends = [[row(lambda f, n=n, k=k: f["bends"][n][k]) for k in (0, 1)] for n in places]
-    batch = losses.curve(row(lambda f: f["slope"]), row(lambda f: f["tilt"]), bends)
+    batch = losses.make_curve(row(lambda f: f["slope"]), row(lambda f: f["tilt"]), bends)
     alone = [float(losses.least_along(f, Q(2))[0]) for f in curves]
     assert losses.least_along(batch, Q(2))[0].at == pytest.approx(alone, rel=1e-9, abs=1e-9)
     assert {np.isfinite(each) for each in alone} == {True, False}

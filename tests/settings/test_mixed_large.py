@@ -13,7 +13,7 @@ from fedtheory.enclosure import Undefined
 from fedtheory.search import waves
 from fedtheory.search.target import Target
 from fedtheory.settings.families import two_point
-from fedtheory.settings.losses import curve
+from fedtheory.settings.losses import make_curve
 from fedtheory.settings.mixed import large
 from fedtheory.settings.mixed import round as mixed_round
 from fedtheory.symbols.mixed import K, sigma_c
@@ -30,7 +30,7 @@ def test_small_rounds_are_the_kernels(seed, breaks):
     number = lambda low: Q(random.randint(4 * low, 16), 4)
     S = random.choice([1, 2])
     instance = dict(
-        losses=[[curve(number(0) + Q(1, 4), number(-4))], [curve(number(0), number(-4))]],
+        losses=[[make_curve(number(0) + Q(1, 4), number(-4))], [make_curve(number(0), number(-4))]],
         x=[number(-4)],
         smooth="each",
         N=S + 1,
@@ -46,12 +46,14 @@ def test_small_rounds_are_the_kernels(seed, breaks):
         noise_c=two_point(sigma_c, "even" if sigma_c else "none", 1),
     )
     instance.update(sigma=sigma, sigma_c=sigma_c)
-    known = large.constants(instance)
-    assert known == mixed_round.constants(told) and large.holds(instance) == mixed_round.holds(told)
-    found = large.measure(instance, {**known, **STEPS}, NAMES)
-    assert found == mixed_round.measure(told, {**known, **STEPS}, NAMES)
+    known = large.derive_constants(instance)
+    assert known == mixed_round.derive_constants(told) and large.conditions_held(
+        instance
+    ) == mixed_round.conditions_held(told)
+    found = large.measure_symbols(instance, {**known, **STEPS}, NAMES)
+    assert found == mixed_round.measure_symbols(told, {**known, **STEPS}, NAMES)
     gentle = {**known, "eta": Q(1, 64), "eta_s": Q(1)}
-    assert large.measure(instance, gentle, ["furthest"]) == mixed_round.measure(
+    assert large.measure_symbols(instance, gentle, ["furthest"]) == mixed_round.measure_symbols(
         told, gentle, ["furthest"]
     )
 
@@ -59,7 +61,7 @@ def test_small_rounds_are_the_kernels(seed, breaks):
 def test_a_thousand_steps_by_hand():
     """f_f = 0, f_c = y: all steps go by -eta (1 + n_c + n_k)."""
     instance = dict(
-        losses=[[curve(Q(0))], [curve(Q(0), Q(1))]],
+        losses=[[make_curve(Q(0))], [make_curve(Q(0), Q(1))]],
         x=[Q(5)],
         smooth="each",
         N=900,
@@ -68,7 +70,7 @@ def test_a_thousand_steps_by_hand():
         sigma=Q(2),
         sigma_c=Q(3),
     )
-    found = large.measure(instance, STEPS, ["sq_move", "drift", "inner_move"])
+    found = large.measure_symbols(instance, STEPS, ["sq_move", "drift", "inner_move"])
     length = Q(1, 8) * 1000  # eta K
     assert found["inner_move"] == -Q(3, 2) * length
     assert found["sq_move"] == Q(9, 4) * (length**2 * 10 + Q(1, 64) * 1000 * 4 / 300)
@@ -98,14 +100,14 @@ def test_lemma_D9_is_asked_where_paths_grow():
     used = lambda s: (((exp(s) - 1) / s) ** 2 - drift(s)) / 2
     told = max(used(n / 100) for n in range(1, 200))
     target = Target(ft.claim("mixed.lemmaD9"), large.SETTING, 0)
-    best = max(ratio for _, ratio, _ in waves.searched(target, 4.0, 0))
+    best = max(ratio for _, ratio, _ in waves.search_waves(target, 4.0, 0))
     assert 0.61 < told < 0.62 and 0.99 * told < best < 1.01 * told
 
 
 def test_what_is_measured_at_x_is_said_of_steps_that_no_number_follows():
     """By hand: 3 x + 1 and 2 x - 1 at x = 2; 10^9 of each step in a thousand steps is beyond numbers."""
     instance = dict(
-        losses=[[curve(Q(3), Q(1))], [curve(Q(2), Q(-1))]],
+        losses=[[make_curve(Q(3), Q(1))], [make_curve(Q(2), Q(-1))]],
         x=[Q(2)],
         smooth="each",
         N=1,
@@ -114,7 +116,7 @@ def test_what_is_measured_at_x_is_said_of_steps_that_no_number_follows():
         sigma=Q(0),
         sigma_c=Q(0),
     )
-    at = lambda *names: large.measure(instance, dict(eta=Q(10) ** 9, eta_s=Q(1)), names)
+    at = lambda *names: large.measure_symbols(instance, dict(eta=Q(10) ** 9, eta_s=Q(1)), names)
     assert at("sq_grad", "gap") == dict(sq_grad=Q(100), gap=Q(10))
     with pytest.raises(Undefined):
         at("sq_move")

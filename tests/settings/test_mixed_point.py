@@ -9,13 +9,13 @@ import pytest
 import fedtheory as ft
 from fedtheory.enclosure.intervals import INF
 from fedtheory.settings import losses
-from fedtheory.settings.losses import bent, curve
+from fedtheory.settings.losses import curve_from_pieces, make_curve
 from fedtheory.settings.mixed import point as mixed_point
 from tests.settings.agree import exact_is_batch, refuted, teeth
 
 NAMES = list(mixed_point.MEASURED)
 CASE = dict(
-    losses=[[curve(Q(1), Q(-1))], [bent([Q(1), Q(2)], [Q(0)], Q(1))]],
+    losses=[[make_curve(Q(1), Q(-1))], [curve_from_pieces([Q(1), Q(2)], [Q(0)], Q(1))]],
     x=[Q(1)],
     smooth="each",
     B=Q(2),
@@ -24,7 +24,7 @@ CASE = dict(
 
 def test_a_point_by_hand():
     """f' = 2 y left of 0 and 3 y right of it; at 1: f_f = -1/2, f_c = 2, gradients 0 and 3."""
-    told = mixed_point.measure(CASE, mixed_point.constants(CASE), NAMES)
+    told = mixed_point.measure_symbols(CASE, mixed_point.derive_constants(CASE), NAMES)
     assert told["gap"] == told["F"] == Q(3, 2) and told["D_sq"] == told["sq_dist"] == 1
     assert (told["sq_grad"], told["sq_grad_f"], told["sq_grad_c"]) == (9, 0, 9)
     assert (told["sq_change_f"], told["mean_sq_change"], told["sq_change_c"]) == (1, 1, 4)
@@ -36,11 +36,11 @@ def test_least_points_are_those_of_a_fine_search():
     for _ in range(15):
         pieces = [Q(random.randint(-2, 4)) for _ in range(3)]
         pair = [
-            [bent(pieces, [Q(-1), Q(2)], Q(random.randint(-3, 3)))],
-            [curve(Q(random.randint(0, 2)), Q(1))],
+            [curve_from_pieces(pieces, [Q(-1), Q(2)], Q(random.randint(-3, 3)))],
+            [make_curve(Q(random.randint(0, 2)), Q(1))],
         ]
-        low, place = losses.least(pair, (Q(1), Q(1)))
-        f = lambda y: sum(losses.value(loss, [y]) for loss in pair)
+        low, place = losses.least_point(pair, (Q(1), Q(1)))
+        f = lambda y: sum(losses.loss_value(loss, [y]) for loss in pair)
         tried = min(f(Q(n, 8)) for n in range(-800, 801))
         if isinstance(low, float):
             assert min(f(Q(-(10**6))), f(Q(10**6))) < tried - 1000
@@ -54,7 +54,7 @@ def test_G_is_the_least_that_definition_4_2_allows():
     for _ in range(24):
         pair = [
             [
-                bent(
+                curve_from_pieces(
                     [Q(random.randint(0, 2)) for _ in range(3)],
                     [Q(-1), Q(1, 2)],
                     Q(random.randint(-2, 2)),
@@ -66,7 +66,7 @@ def test_G_is_the_least_that_definition_4_2_allows():
         square = losses.relative_mismatch(*pair, B)
         need = []
         for n in range(-800, 801):
-            g, h = (losses.grad(loss, [Q(n, 8)])[0] for loss in pair)
+            g, h = (losses.loss_gradient(loss, [Q(n, 8)])[0] for loss in pair)
             need.append(2 * g * g + 2 * h * h - B * B * (g + h) ** 2)
         if isinstance(square, float):
             assert square == INF and max(need) == max(need[0], need[-1]) > max(need[300:-300])
@@ -77,18 +77,18 @@ def test_G_is_the_least_that_definition_4_2_allows():
 
 
 def test_what_an_instance_does_not_meet():
-    assert mixed_point.holds(CASE) >= {
+    assert mixed_point.conditions_held(CASE) >= {
         "smooth",
         "convex",
         "strongly_convex",
         "bounded_below",
         "dissimilar",
     }
-    assert "dissimilar" not in mixed_point.holds(dict(CASE, B=Q(1, 2)))
-    assert "dissimilar" not in mixed_point.holds(
+    assert "dissimilar" not in mixed_point.conditions_held(dict(CASE, B=Q(1, 2)))
+    assert "dissimilar" not in mixed_point.conditions_held(
         dict(CASE, B=Q(1))
     )  # gradients drift apart on the right
-    assert mixed_point.holds(dict(CASE, x=[Q(1), Q(1)])) == frozenset()
+    assert mixed_point.conditions_held(dict(CASE, x=[Q(1), Q(1)])) == frozenset()
 
 
 def test_a_batch_has_the_exact_numbers():

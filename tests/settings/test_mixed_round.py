@@ -8,16 +8,16 @@ import pytest
 
 import fedtheory as ft
 from fedtheory.settings.families import two_point
-from fedtheory.settings.losses import bent, curve
+from fedtheory.settings.losses import curve_from_pieces, make_curve
 from fedtheory.settings.mixed import large
 from fedtheory.settings.mixed import round as mixed_round
 from fedtheory.settings.mixed.pair import build_pair, pair_constants
-from fedtheory.verdicts.checking import hunted
+from fedtheory.verdicts.checking import search_line
 from tests.settings.agree import exact_is_batch, refuted, teeth
 
 NAMES = list(mixed_round.ROUND)
 CASE = dict(
-    losses=[[curve(Q(1), Q(-1))], [curve(Q(1, 2), Q(1))]],
+    losses=[[make_curve(Q(1), Q(-1))], [make_curve(Q(1, 2), Q(1))]],
     x=[Q(2)],
     smooth="each",
     N=3,
@@ -30,7 +30,7 @@ STEPS = dict(eta=Q(1, 8), eta_s=Q(3, 2))
 
 
 def measured(case, names=NAMES):
-    return mixed_round.measure(case, {**mixed_round.constants(case), **STEPS}, names)
+    return mixed_round.measure_symbols(case, {**mixed_round.derive_constants(case), **STEPS}, names)
 
 
 def test_the_round_is_the_engine_s():
@@ -73,17 +73,17 @@ def test_one_draw_for_all_steps_by_hand():
     assert told["sq_dist_next"] == sum(x * x for x in after) / 2
     assert told["drift"] == sum(Q(3 + n, 8) ** 2 for n in (1, -1)) / 4
     assert told["sq_dist_next"] > measured(dict(case, breaks="uniform_cohort"))["sq_dist_next"]
-    assert "independent_noise" not in mixed_round.holds(case)
+    assert "independent_noise" not in mixed_round.conditions_held(case)
     alone = dict(case, S=1, K=1)  # one draw is one draw
-    assert "independent_noise" in mixed_round.holds(alone)
+    assert "independent_noise" in mixed_round.conditions_held(alone)
     assert measured(alone) == measured({**alone, "breaks": "uniform_cohort"})
 
 
 def test_a_cohort_that_is_always_the_same_makes_no_difference_where_clients_are_alike():
     case = dict(CASE, breaks="uniform_cohort")
     assert measured(case) == measured(CASE)
-    assert "uniform_cohort" not in mixed_round.holds(case)
-    assert "uniform_cohort" in mixed_round.holds(dict(case, N=2))
+    assert "uniform_cohort" not in mixed_round.conditions_held(case)
+    assert "uniform_cohort" in mixed_round.conditions_held(dict(case, N=2))
 
 
 @pytest.mark.parametrize("setting", [mixed_round.SETTING, large.SETTING], ids=lambda s: s.name)
@@ -91,7 +91,7 @@ def test_independent_noise_is_needed_where_it_is_averaged(setting):
     """D.9 divides sigma^2 by S."""
     claim = ft.claim("mixed.lemmaD9").without("independent_noise")
     broken = dict.fromkeys(claim.dropped, 0)
-    verdict = hunted(claim, 0, setting, 0.3, 0, broken=broken)
+    verdict = search_line(claim, 0, setting, 0.3, 0, broken=broken)
     assert verdict.status == "violated" and verdict.tightness > 1.01
     assert verdict.certificate["instance"]["breaks"] == "independent_noise"
     assert ft.replay(verdict.certificate)["status"] == "violated"
@@ -100,23 +100,24 @@ def test_independent_noise_is_needed_where_it_is_averaged(setting):
 def test_who_works_does_not_matter_where_clients_are_alike():
     claim = ft.claim("mixed.lemmaD9").without("uniform_cohort")
     broken = dict.fromkeys(claim.dropped, 0)
-    verdict = hunted(claim, 0, mixed_round.SETTING, 0.3, 0, broken=broken)
+    verdict = search_line(claim, 0, mixed_round.SETTING, 0.3, 0, broken=broken)
     assert verdict.status == "holds" and min(broken.values()) > 0
 
 
 def test_beta_covers_the_sum_where_that_is_asked():
-    case = dict(CASE, losses=[[curve(Q(1))], [bent([Q(-1), Q(2)], [Q(0)])]])
+    case = dict(CASE, losses=[[make_curve(Q(1))], [curve_from_pieces([Q(-1), Q(2)], [Q(0)])]])
     assert pair_constants(dict(case, smooth="each")) == dict(beta=2, mu=0, beta_sum=3)
     assert pair_constants(dict(case, smooth="sum")) == dict(beta=3, mu=0, beta_sum=3)
-    assert "smooth_sum" in mixed_round.holds(dict(case, smooth="sum"))
-    assert not {"smooth_sum", "convex"} & mixed_round.holds(dict(case, smooth="each"))
-    assert "convex" in mixed_round.holds(CASE)
-    assert mixed_round.holds(dict(CASE, S=4)) == frozenset()
+    assert "smooth_sum" in mixed_round.conditions_held(dict(case, smooth="sum"))
+    assert not {"smooth_sum", "convex"} & mixed_round.conditions_held(dict(case, smooth="each"))
+    assert "convex" in mixed_round.conditions_held(CASE)
+    assert mixed_round.conditions_held(dict(CASE, S=4)) == frozenset()
     assert (
-        mixed_round.holds(dict(CASE, noise=[[Q(1, 2), [Q(1)]], [Q(1, 2), [Q(0)]]])) == frozenset()
+        mixed_round.conditions_held(dict(CASE, noise=[[Q(1, 2), [Q(1)]], [Q(1, 2), [Q(0)]]]))
+        == frozenset()
     )  # biased
-    assert "bounded_below" not in mixed_round.holds(
-        dict(CASE, losses=[[curve(Q(0), Q(1))], [curve(Q(0))]])
+    assert "bounded_below" not in mixed_round.conditions_held(
+        dict(CASE, losses=[[make_curve(Q(0), Q(1))], [make_curve(Q(0))]])
     )
 
 

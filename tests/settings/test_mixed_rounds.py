@@ -8,12 +8,12 @@ import pytest
 
 from fedtheory.enclosure.intervals import INF
 from fedtheory.settings.families import two_point
-from fedtheory.settings.losses import bent
+from fedtheory.settings.losses import curve_from_pieces
 from fedtheory.settings.mixed import rounds
 
 METHODS = {setting.algorithms[0]: setting for setting in rounds.SETTINGS}
 # f_f = f_c has curvature 2 left of 1/2 and 1 right of it, and is lowest at 0.
-KINKED = [bent([Q(2), Q(1)], [Q(1, 2)])]
+KINKED = [curve_from_pieces([Q(2), Q(1)], [Q(1, 2)])]
 STEPS = dict(eta=Q(1, 200), eta_s=Q(1), eta_c=Q(1, 200), eta_m=Q(1))
 
 
@@ -87,7 +87,7 @@ def test_nothing_is_said_where_an_error_can_be_reached():
 
 def clipped(push):
     """f_f = f_c, flat beyond 1 on both sides of 0, and gradients given for the first round."""
-    curve = bent([Q(0), Q(1), Q(0)], [Q(-1), Q(1)], Q(-1))
+    curve = curve_from_pieces([Q(0), Q(1), Q(0)], [Q(-1), Q(1)], Q(-1))
     return dict(
         losses=[[curve], [curve]],
         x=[Q(2)],

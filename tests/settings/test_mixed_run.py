@@ -8,7 +8,7 @@ import pytest
 
 import fedtheory as ft
 from fedtheory.settings.families import two_point
-from fedtheory.settings.losses import bent, curve
+from fedtheory.settings.losses import curve_from_pieces, make_curve
 from fedtheory.settings.mixed import moments
 from fedtheory.settings.mixed import run as mixed_run
 from fedtheory.verdicts.checking import as_meant
@@ -17,7 +17,7 @@ from tests.settings.agree import exact_is_batch, middle, refuted, teeth
 METHODS = {setting.algorithms[0]: setting for setting in mixed_run.SETTINGS}
 STEPS = dict(eta=Q(1, 16), eta_s=Q(3, 2), eta_c=Q(1, 8), eta_m=Q(5, 4))
 CASE = dict(
-    losses=[[curve(Q(1), Q(-1))], [curve(Q(1, 2), Q(2))]],
+    losses=[[make_curve(Q(1), Q(-1))], [make_curve(Q(1, 2), Q(2))]],
     x=[Q(3)],
     smooth="each",
     N=2,
@@ -65,7 +65,7 @@ def test_moments_are_those_of_enumeration(method):
     case = case_of(method, K=1, T=2)
     instance = mixed_run.Case(
         method,
-        *(lambda y, f=f: mixed_run.losses.grad(f, y) for f in case["losses"]),
+        *(lambda y, f=f: mixed_run.losses.loss_gradient(f, y) for f in case["losses"]),
         2,
         1,
         2,
@@ -80,7 +80,7 @@ def test_moments_are_those_of_enumeration(method):
 def test_one_round_of_1_way_by_hand():
     """f = y^2 in two halves: from 1 by 1/4 to 1/2. Weights 1 and (1 - 3/8)^(-1) = 8/5 give 9/13,
     weights 1 and 5/8 give 21/26."""
-    half = [curve(Q(1))]
+    half = [make_curve(Q(1))]
     told = measured(
         "one_way_gt",
         case_of("one_way_gt", losses=[half, half], x=[Q(1)], K=1, T=1, noise=[], noise_c=[]),
@@ -100,7 +100,7 @@ def test_one_round_of_parallel_training_by_hand():
     """f_f = f_c = y^2/2 + 2 y - ..., each of slope 1, tilts 2 and -1: f' = 2 y + 1, least at -1/2. From 3,
     of distance 7/2, one step of 1/4 along f' = 7 to 5/4; noise (1/4)^2 (1/2 + 1/4) of two clients of
     variance 1 and a center of variance 1/4."""
-    losses = [[curve(Q(1), Q(2))], [curve(Q(1), Q(-1))]]
+    losses = [[make_curve(Q(1), Q(2))], [make_curve(Q(1), Q(-1))]]
     case = case_of("parallel_training", losses=losses, K=1, T=3)
     case.update(noise=two_point(Q(1), "even", 1), noise_c=two_point(Q(1, 2), "even", 1))
     steps = dict(eta=Q(1, 4), eta_s=Q(1), eta_c=Q(1, 4), eta_m=Q(1))
@@ -146,7 +146,7 @@ def test_heterogeneous_moments_are_those_of_enumeration(method):
     case = case_of(method, K=2, T=2, N=3, S=2, apart=APART, noise=[], noise_c=[])
     instance = mixed_run.Case(
         method,
-        *(lambda y, f=f: mixed_run.losses.grad(f, y) for f in case["losses"]),
+        *(lambda y, f=f: mixed_run.losses.loss_gradient(f, y) for f in case["losses"]),
         2,
         2,
         2,
@@ -167,7 +167,7 @@ def test_what_is_broken_in_moments_is_what_is_enumerated(method, changes):
     case = case_of(method, K=2, T=2, S=2, **apart)
     instance = mixed_run.Case(
         method,
-        *(lambda y, f=f: mixed_run.losses.grad(f, y) for f in case["losses"]),
+        *(lambda y, f=f: mixed_run.losses.loss_gradient(f, y) for f in case["losses"]),
         2,
         2,
         2,
@@ -221,7 +221,7 @@ def test_crowds_of_two_kinds_drift_apart_however_large_they_are():
         path.append(x)
     case = case_of(
         "parallel_training",
-        losses=[[bent([Q(1, 5), Q(1)], [Q(0)])], [curve(Q(0))]],
+        losses=[[curve_from_pieces([Q(1, 5), Q(1)], [Q(0)])], [make_curve(Q(0))]],
         x=[Q(0)],
         T=T,
         noise=[],
@@ -267,7 +267,7 @@ def test_decreasing_weights_hold_the_mean_back_by_hand():
     """f = y^2 in two halves, eta~ = 1/16, mu = 1: points (7/8)^t, weights (29/32)^t. Their mean
     tends to (1 - 29/32) / (1 - (7/8)(29/32)) = 24/53 of the start; that with growing weights goes
     to 0 with the points."""
-    half = [curve(Q(1))]
+    half = [make_curve(Q(1))]
     steps, far = dict(eta=Q(1, 16), eta_s=Q(1)), 120
     told = measured(
         "one_way_gt",
@@ -280,7 +280,10 @@ def test_decreasing_weights_hold_the_mean_back_by_hand():
 
 def test_the_mean_point_is_no_worse_than_the_mean_of_points():
     """Jensen, on bent losses and noise, by enumeration."""
-    bends = [[bent([Q(0), Q(2)], [Q(0)])], [bent([Q(1), Q(1, 2)], [Q(1)])]]
+    bends = [
+        [curve_from_pieces([Q(0), Q(2)], [Q(0)])],
+        [curve_from_pieces([Q(1), Q(1, 2)], [Q(1)])],
+    ]
     told = measured("one_way_gt", case_of("one_way_gt", losses=bends, S=1, N=1, K=1, T=3))
     assert told["gap_mean"] < told["mean_gap"] and told["best_sq_grad"] < told["mean_sq_grad"]
 
@@ -288,7 +291,7 @@ def test_the_mean_point_is_no_worse_than_the_mean_of_points():
 def test_two_rounds_of_2_way_by_hand():
     """The second round moves along both gradients: 1, then 1 - 2/8 = 3/4, then 3/4 - 2 (3/4 + 1)/8
     = 5/16."""
-    half = [curve(Q(1))]
+    half = [make_curve(Q(1))]
     case = case_of("two_way_gt", losses=[half, half], x=[Q(1)], K=1, T=2, noise=[], noise_c=[])
     steps = dict(eta=Q(1, 8), eta_s=Q(1), eta_c=Q(1, 8), eta_m=Q(1))
     told = measured("two_way_gt", case, steps)
@@ -314,7 +317,10 @@ def test_what_instances_do_not_meet():
     assert "dissimilar" not in held(case_of("parallel_training", B=Q(1)))
     assert held(case_of("parallel_training", T=0)) == frozenset()
     assert "strongly_convex" not in held(
-        case_of("parallel_training", losses=[[curve(Q(0))], [bent([Q(0), Q(1)], [Q(0)])]])
+        case_of(
+            "parallel_training",
+            losses=[[make_curve(Q(0))], [curve_from_pieces([Q(0), Q(1)], [Q(0)])]],
+        )
     )
 
 
@@ -373,18 +379,20 @@ def test_many_steps_in_closed_form_are_the_kernels_where_they_are_few(method, K)
 def test_a_first_step_as_far_as_one_likes_by_hand():
     """f = x^2 from 1, where f' is 2: thrown far away, no point of 90 rounds has a smaller gradient,
     and theorem B.3 promises 14 F/(eta (T + 1)) = 14 * 24/91 < 4."""
-    half = [curve(Q(1))]
+    half = [make_curve(Q(1))]
     case = dict(
         **dict(losses=[half, half], smooth="each", x=[Q(1)], N=1, S=1, K=1, T=90),
         **dict(noise=[], noise_c=[], first=[[Q(-(10**9))], [Q(-(10**9))]]),
     )
     steps = dict(eta=Q(1, 24), eta_c=Q(1, 24), eta_s=Q(1), eta_m=Q(1))
-    known = mixed_run.constants("two_way_gt", case)
-    found = mixed_run.measure("two_way_gt", case, {**known, **steps}, ["best_sq_grad"])
+    known = mixed_run.derive_constants("two_way_gt", case)
+    found = mixed_run.measure_symbols("two_way_gt", case, {**known, **steps}, ["best_sq_grad"])
     assert (known["beta"], known["F"], found["best_sq_grad"]) == (1, 1, 4)
     assert 14 * 24 / Q(91) < 4
     near = dict(case, first=[[Q(1)], [Q(1)]])
-    assert mixed_run.measure("two_way_gt", near, {**known, **steps}, ["best_sq_grad"]) != found
+    assert (
+        mixed_run.measure_symbols("two_way_gt", near, {**known, **steps}, ["best_sq_grad"]) != found
+    )
 
 
 @pytest.mark.slow

@@ -5,14 +5,14 @@ from fractions import Fraction as Q
 import pytest
 
 import fedtheory as ft
-from fedtheory.settings.losses import curve
+from fedtheory.settings.losses import make_curve
 from fedtheory.settings.mixed import samples as mixed_samples
 from fedtheory.settings.mixed import transfer as mixed_transfer
 from tests.settings.agree import exact_is_batch, refuted, teeth
 
 # Client 1: y^2/2 from 1, gradients 1 + 1 and then, at 1 - (2 + 2)/2 = -1, -1 + 0; transferred: 2
 CASE = dict(
-    losses=[[curve(Q(1))], [curve(Q(0), Q(3))]],
+    losses=[[make_curve(Q(1))], [make_curve(Q(0), Q(3))]],
     x=[Q(1)],
     transferred=[Q(2)],
     noise=[[[Q(1)], [Q(0)]], [[Q(0)]]],
@@ -20,17 +20,19 @@ CASE = dict(
 
 
 def test_deltas_by_hand():
-    told = mixed_transfer.measure(CASE, dict(eta=Q(1, 2)), list(mixed_transfer.MEASURED))
+    told = mixed_transfer.measure_symbols(CASE, dict(eta=Q(1, 2)), list(mixed_transfer.MEASURED))
     assert told == dict(
         miss_8=0, miss_9=0, miss_10=0, sq_transferred=4, sq_applied=(Q(1, 2) + 2) ** 2
     )
-    assert mixed_transfer.holds(CASE) == {"sgd"}
-    assert mixed_transfer.holds(dict(CASE, noise=[[[Q(1)]], []])) == frozenset()
+    assert mixed_transfer.conditions_held(CASE) == {"sgd"}
+    assert mixed_transfer.conditions_held(dict(CASE, noise=[[[Q(1)]], []])) == frozenset()
 
 
 def test_samples_by_hand():
     case = dict(clients=[[Q(1), Q(0)], [Q(3), Q(2)]], center=[Q(-1), Q(1)])
-    told = mixed_samples.measure(case, dict(w_f=Q(1, 2), w_c=Q(1, 2)), list(mixed_samples.MEASURED))
+    told = mixed_samples.measure_symbols(
+        case, dict(w_f=Q(1, 2), w_c=Q(1, 2)), list(mixed_samples.MEASURED)
+    )
     assert told == dict(sq_seen_f=5, sq_seen_c=2, sq_seen=5, G_t_sq=9, B_t_sq=Q(14, 5))
 
 

@@ -83,13 +83,13 @@ SETTINGS = [*all_settings(), *map(by_name, OTHERS)]
 
 @pytest.mark.parametrize("setting", SETTINGS, ids=lambda s: s.name)
 def test_a_setting_measures_what_it_says_on_what_it_says(setting, monkeypatch):
-    ran, walked = set(), traces.Rounds._closed
+    ran, walked = set(), traces.Rounds._close_round
 
     def recorded(rounds, *arguments):
         ran.add(rounds.method.name)
         return walked(rounds, *arguments)
 
-    monkeypatch.setattr(traces.Rounds, "_closed", recorded)
+    monkeypatch.setattr(traces.Rounds, "_close_round", recorded)
     found = [each for each in (measured(setting, seed) for seed in range(8)) if each]
     assert found or setting.name.startswith("flex")
     for told, wanted in found:

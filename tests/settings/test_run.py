@@ -8,7 +8,7 @@ import pytest
 from sympy import Eq
 
 import fedtheory as ft
-from fedtheory.certificates.check_instance import digest, numbers
+from fedtheory.certificates.check_instance import digest_of, read_numbers
 from fedtheory.claim import Claim
 from fedtheory.enclosure import Undefined
 from fedtheory.enclosure.arithmetic import pair
@@ -292,7 +292,7 @@ def test_an_instance_that_does_not_fit_together_certifies_nothing(broken):
 
 def test_instances_are_documents():
     for _, instance, _ in RUNS.values():
-        assert numbers(json.loads(json.dumps(texts(instance)))) == instance
+        assert read_numbers(json.loads(json.dumps(texts(instance)))) == instance
 
 
 def zero(tree):
@@ -321,7 +321,7 @@ def test_tampered_documents_are_refused(name, part):
             checking.replay(changed)
         with pytest.raises(checking.Refused):
             checking.replay(
-                {**changed, "digest": digest(changed)}
+                {**changed, "digest": digest_of(changed)}
             )  # where the digest was made to match
 
 

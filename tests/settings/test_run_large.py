@@ -25,7 +25,7 @@ def told(instance):
     """The same as the setting that enumerates tells it: each client by itself."""
     clients = run_large.Kinds(instance)
     each = [k for k, n in enumerate(instance["members"]) for _ in range(n)]
-    plain = lambda k: dict(curves=[losses.curve(a) for a in instance["slopes"][k]])
+    plain = lambda k: dict(curves=[losses.make_curve(a) for a in instance["slopes"][k]])
     return dict(
         {name: instance[name] for name in ("S", "K", "T", "x_0", "lipschitz")},
         N=clients.N,
@@ -127,7 +127,7 @@ TWO_KINDS = dict(
 def test_hundreds_of_steps_are_a_slow_loop():
     wanted = ["gap_T", "gap_of_mean", "gap_mean"]
     values = dict(eta_l=F(1, 400), eta_g=F(1))
-    found = run_large.measure(TWO_KINDS, values, wanted, "fedavg")
+    found = run_large.measure_symbols(TWO_KINDS, values, wanted, "fedavg")
     for name, value in zip(wanted, looped(TWO_KINDS, 1 / 400, 1.0, 60)):
         assert float(found[name]) == pytest.approx(value, rel=1e-9)
     assert pair(found["gap_of_mean"])[0] > F("0.000539934") > F(1, 2000)
@@ -138,7 +138,9 @@ def test_the_noise_of_many_steps_is_its_closed_form():
     instance = dict(
         TWO_KINDS, members=[1000], slopes=[[F(1)]], at_star=[], S=1000, sigma=F(2), T=10
     )
-    found = run_large.measure(dict(instance, K=1), dict(eta=F(1, 2)), ["sq_distance_T"], "fedsgd")
+    found = run_large.measure_symbols(
+        dict(instance, K=1), dict(eta=F(1, 2)), ["sq_distance_T"], "fedsgd"
+    )
     assert found["sq_distance_T"] == F(1, 4) * 4 / 1000 * (1 - F(1, 4) ** 10) / (1 - F(1, 4))
 
 
@@ -150,9 +152,9 @@ def test_batches_are_exact_numbers(setting):
 def test_sums_over_rounds_are_those_of_a_walk():
     """Sums by doubling against the moments of each round, one after the other."""
     step = recursions.Step(F(1, 2), F(3), recursions.Spread(F(1, 3), F(1, 5), F(1, 7), F(2)))
-    sums = recursions.summed(step, 7)
-    walk = list(recursions.points(step, F(5), F(1), 7))
-    assert recursions.repeated(step, 7).of(F(5), F(1)) == walk[7]
+    sums = recursions.sum_rounds(step, 7)
+    walk = list(recursions.follow_points(step, F(5), F(1), 7))
+    assert recursions.repeat_step(step, 7).of(F(5), F(1)) == walk[7]
     assert sums.keep * 5 + sums.shift == sum(m for m, _ in walk[:7])
     assert sums.squares.at(F(5), F(1)) == sum(m * m + v for m, v in walk[:7])
     # Cov(x_s, x_t) = keep^(t - s) Var x_s
@@ -174,4 +176,4 @@ def test_sums_over_rounds_are_those_of_a_walk():
 )
 def test_what_does_not_fit_together_is_no_instance(broken):
     with pytest.raises(Undefined):
-        run_large.constants(dict(TWO_KINDS, **broken))
+        run_large.derive_constants(dict(TWO_KINDS, **broken))

@@ -40,7 +40,7 @@ def test_a_chain_by_hand():
     assert found["E_sq_sum_errors"] == Q(36 + 3 * 4 + 3 * 16 + 9 * 0, 16)
     assert found["sq_sum_means"] == float("inf")  # xi is random: no number
     assert (
-        vectors.deviations(CHAIN) == [3, Q(1, 4) * 3 + Q(3, 4) * 3]
+        vectors.mean_deviations(CHAIN) == [3, Q(1, 4) * 3 + Q(3, 4) * 3]
         and s.constants(CHAIN)["tau"] == 2
     )
     assert float(s.constants(CHAIN)["spread"]) == pytest.approx(3**0.5)
@@ -50,21 +50,25 @@ def test_a_chain_by_hand():
 
 
 def test_conditions_are_decided_from_the_values():
-    assert vectors.met(CHAIN) == {"bounded_variance", "martingale"}
-    assert vectors.met(dict(CHAIN, means="plain")) == {"bounded_variance"}
+    assert vectors.conditions_met(CHAIN) == {"bounded_variance", "martingale"}
+    assert vectors.conditions_met(dict(CHAIN, means="plain")) == {"bounded_variance"}
     # Xi_1 takes one value only: what comes before Xi_2 says nothing, and its mean is one number,
     # not two.
     silent = dict(CHAIN, variables=[[[Q(0)], [Q(0)]], CHAIN["variables"][1]])
-    assert "martingale" not in vectors.met(silent)
+    assert "martingale" not in vectors.conditions_met(silent)
     free = dict(CHAIN, means="plain", variables=[[[Q(3)], [Q(-1)]], [[Q(-6)], [Q(2)]] * 2])
-    assert vectors.met(free) == {"bounded_variance", "martingale", "zero_mean_independent"}
-    assert "zero_mean_independent" not in vectors.met(dict(free, up=Q(1, 2)))
-    assert "zero_mean_independent" not in vectors.met(
+    assert vectors.conditions_met(free) == {
+        "bounded_variance",
+        "martingale",
+        "zero_mean_independent",
+    }
+    assert "zero_mean_independent" not in vectors.conditions_met(dict(free, up=Q(1, 2)))
+    assert "zero_mean_independent" not in vectors.conditions_met(
         dict(free, variables=[free["variables"][0], [[Q(-6)], [Q(2)], [Q(-3)], [Q(1)]]])
     )
     assert (
-        vectors.met(dict(free, up=Q(5, 4)))
-        == vectors.met(dict(free, variables=[[[Q(0)]]]))
+        vectors.conditions_met(dict(free, up=Q(5, 4)))
+        == vectors.conditions_met(dict(free, variables=[[[Q(0)]]]))
         == frozenset()
     )
 

@@ -6,7 +6,7 @@ from xml.etree import ElementTree
 
 import pytest
 
-from fedtheory.telling.picture import picture
+from fedtheory.telling.picture import draw_counterexample
 
 SHIPPED = json.loads(
     (Path(__file__).parents[1] / "second_opinion" / "certificates.json").read_text()
@@ -15,7 +15,7 @@ SVG = "{http://www.w3.org/2000/svg}"
 
 
 def drawn(name):
-    root = ElementTree.fromstring(picture(SHIPPED[name]))
+    root = ElementTree.fromstring(draw_counterexample(SHIPPED[name]))
     labels = [each.text for each in root.iter(f"{SVG}text")]
     lines = [
         [tuple(map(float, p.split(","))) for p in each.get("points").split()]
@@ -27,7 +27,7 @@ def drawn(name):
 @pytest.mark.parametrize("name", sorted(SHIPPED))
 def test_every_counterexample_has_a_picture(name):
     if "cells" in SHIPPED[name] or "equivalence" in SHIPPED[name]:
-        assert picture(SHIPPED[name]) == ""
+        assert draw_counterexample(SHIPPED[name]) == ""
         return
     root, labels, lines = drawn(name)
     wide, high = float(root.get("width")), float(root.get("height"))

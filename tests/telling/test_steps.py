@@ -8,13 +8,13 @@ from pathlib import Path
 import pytest
 
 from fedtheory import discover
-from fedtheory.exact.watching import Passed, one_way, passed, watching
-from fedtheory.search.instances import answer, drawn
+from fedtheory.exact.watching import Passed, one_way, record_if_watched, record_paths
+from fedtheory.search.instances import answer_at, draw_case
 from fedtheory.settings import by_name, fitting, homes
 from fedtheory.settings.flex import arrivals, quadratics
 from fedtheory.telling import steps, words
-from fedtheory.telling.mail import latex
-from fedtheory.telling.picture import picture
+from fedtheory.telling.mail import counterexample_latex
+from fedtheory.telling.picture import draw_counterexample
 
 SHIPPED = json.loads(
     (Path(__file__).parents[1] / "second_opinion" / "certificates.json").read_text()
@@ -23,7 +23,7 @@ SHIPPED = json.loads(
 
 def test_lemma_1_by_hand():
     """Losses -x, 0 and x, steps of normalised length 1: clients part, their mean stays."""
-    assert steps.steps(SHIPPED["lamb.lemma1"]) == [
+    assert steps.run_lines(SHIPPED["lamb.lemma1"]) == [
         "iteration 1, from 0",
         "  client 1: 0 -> 1, with the gradient -1",
         "  client 2: 0 -> 0, with the gradient 0",
@@ -40,7 +40,7 @@ def test_what_is_told_comes_to_what_is_claimed(name):
         Fraction(document["instance"]["alpha"]),
         map(Fraction, document["instance"]["phi"]),
     )
-    (only,) = steps.passed(document)
+    (only,) = steps.record_steps(document)
     assert len(only.tracks) == document["instance"]["n"]
     for track in only.tracks:
         if low == high and track.taken[0][0] != 0:
@@ -50,11 +50,11 @@ def test_what_is_told_comes_to_what_is_claimed(name):
 
 
 def test_a_run_goes_on_where_it_was():
-    rounds = steps.passed(SHIPPED["lamb.corollary1_explicit"])
+    rounds = steps.record_steps(SHIPPED["lamb.corollary1_explicit"])
     assert len(rounds) == 7  # two rounds of three iterations, and the one that is looked at
     for one, other in zip(rounds, rounds[1:]):
         assert one.end[0] == other.start[0] and other.number == one.number + 1
-    told = steps.steps(SHIPPED["lamb.corollary1_explicit"])
+    told = steps.run_lines(SHIPPED["lamb.corollary1_explicit"])
     assert told[-1] == "... and 2 more of them, after which it is at 7/4400"
 
 
@@ -63,7 +63,7 @@ def test_kernels_tell_of_local_steps():
     with the central gradient g_c = -100 at the start, by hand."""
     document = SHIPPED["mixed.lemmaD11!printed"]
     eta = Fraction(document["numbers"]["eta"])
-    (only,) = steps.passed(document)
+    (only,) = steps.record_steps(document)
     y = Fraction(-1)
     client, center = only.tracks
     assert (center.who, center.taken, center.first[1]) == (0, (), -100)
@@ -71,14 +71,14 @@ def test_kernels_tell_of_local_steps():
         assert point[1] == y and gradient[1] == 100 * y
         y -= eta * (100 * y - 100)
     assert client.points[-1][1] == y
-    assert "  the server: its gradient at the start is (0, -100)" in steps.steps(document)
+    assert "  the server: its gradient at the start is (0, -100)" in steps.run_lines(document)
 
 
 def test_nothing_is_kept_where_nobody_watches_and_one_way_is_followed():
-    passed(lambda: pytest.fail("asked though nobody watches"))
-    with watching() as seen:
+    record_if_watched(lambda: pytest.fail("asked though nobody watches"))
+    with record_paths() as seen:
         for each in (_passed(0, 0, 1), _passed(0, 0, 2), _passed(1, 1, 3), _passed(1, 2, 9)):
-            passed(lambda each=each: each)
+            record_if_watched(lambda each=each: each)
     assert [each.end[0] for each in one_way(seen)] == [1, 3]
 
 
@@ -88,13 +88,13 @@ def _passed(number, start, end):
 
 
 def test_a_document_whose_setting_tells_nothing_has_no_steps():
-    assert steps.steps(SHIPPED["mixed.stepD2"]) == []
+    assert steps.run_lines(SHIPPED["mixed.stepD2"]) == []
 
 
 def test_a_departure_tells_both_runs_by_hand():
     """Scheme C, E = 1: x <- x - eta sum_k p_k a_k (x - b_k), with the device's share kept and with the
     rest's shares made whole; eta is that of the first gradient told."""
-    rounds = steps.passed(SHIPPED["flex.corollary4_0_3_loss"])
+    rounds = steps.record_steps(SHIPPED["flex.corollary4_0_3_loss"])
     assert [(each.what, each.number) for each in rounds] == [
         ("round", 0),
         *(("excluded, round", t) for t in (1, 2)),
@@ -134,14 +134,14 @@ def test_a_noisy_run_tells_one_way_and_its_probability():
             total += (y - x) / 2
         x += total
         assert each.end[0] == x
-    assert steps.number(Fraction(1, 16)) in next(steps.told_of(rounds[0]))
+    assert steps.number_text(Fraction(1, 16)) in next(steps.told_of(rounds[0]))
 
 
 def told_of_rounds(r):
     devices = dict(a=[Fraction(1)] * 2, b=[Fraction(0), Fraction(1)], r=r, p=[Fraction(1, 2)] * 2)
     law = [[Fraction(1), [2, 2]]]
-    with watching() as seen:
-        quadratics.told("C", [Fraction(3)], devices, law, [Fraction(1, 4)] * 2, 2)
+    with record_paths() as seen:
+        quadratics.record_rounds("C", [Fraction(3)], devices, law, [Fraction(1, 4)] * 2, 2)
     return seen
 
 
@@ -149,10 +149,10 @@ def test_work_that_is_unlikely_is_not_told():
     """Of the law of work the likeliest outcome is gone through."""
     devices = dict(a=[Fraction(1)], b=[Fraction(0)], r=[Fraction(0)], p=[Fraction(1)])
     law = [[Fraction(1, 4), [0]], [Fraction(3, 4), [1]]]
-    with watching() as seen:
-        quadratics.told("B", [Fraction(3)], devices, law, [Fraction(1, 2)], 1)
+    with record_paths() as seen:
+        quadratics.record_rounds("B", [Fraction(3)], devices, law, [Fraction(1, 2)], 1)
     assert seen[0].chance == Fraction(3, 4) and seen[0].end[0] == Fraction(3, 2)
-    assert quadratics.told("B", [Fraction(3)], devices, law, [Fraction(1, 2)], 1) == [
+    assert quadratics.record_rounds("B", [Fraction(3)], devices, law, [Fraction(1, 2)], 1) == [
         3
     ]  # unwatched
 
@@ -164,7 +164,7 @@ def test_an_extra_update_is_told():
         bounds="both", a=[[Fraction(1)], [Fraction(2)]], b=[[Fraction(1)], [Fraction(0)]],
         p_l=half, w=[Fraction(3)],
     )  # fmt: skip
-    with watching() as seen:
+    with record_paths() as seen:
         arrivals.reboot_measure(instance, {}, ["dist_reboot"])
     (only,) = seen
     # w~* = (1/2 1) / (1/2 + 1) = 1/3, and in one dimension the best step ends there
@@ -196,12 +196,12 @@ def claims_in(setting):
 def test_every_setting_in_which_a_method_runs_tells_steps_or_why_not(setting):
     told, looked = 0, 0
     for claim in claims_in(setting.name)[:8]:
-        case = drawn(claim, setting.name, 1)
+        case = draw_case(claim, setting.name, 1)
         if case is None:
             continue
         looked += 1
-        with watching() as seen:
-            answer(claim, case)
+        with record_paths() as seen:
+            answer_at(claim, case)
         told += len(one_way(seen))
         if told:
             break
@@ -218,10 +218,10 @@ def test_every_counterexample_has_steps_and_a_picture_or_a_reason(name):
         assert document["format"] == words.STRUCTURE  # cells of a table: nothing runs
         return
     setting = by_name(first["setting"])
-    assert picture(document).startswith("<svg") and latex(document)
-    assert steps.steps(first) or steps.silent(first) or not setting.by
-    said = "\n".join(words.told(document))
-    assert ("Step by step" in said) == bool(steps.steps(first))
-    assert (steps.silent(first) in said) and ("No steps are told" in said) == bool(
-        steps.silent(first)
+    assert draw_counterexample(document).startswith("<svg") and counterexample_latex(document)
+    assert steps.run_lines(first) or steps.reason_untold(first) or not setting.by
+    said = "\n".join(words.describe_counterexample(document))
+    assert ("Step by step" in said) == bool(steps.run_lines(first))
+    assert (steps.reason_untold(first) in said) and ("No steps are told" in said) == bool(
+        steps.reason_untold(first)
     )

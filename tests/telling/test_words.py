@@ -12,11 +12,11 @@ import pytest
 import sympy
 
 import fedtheory as ft
-from fedtheory.search.counterexample import formula as formula_of
+from fedtheory.search.counterexample import formula_data as formula_of
 from fedtheory.settings import by_name
-from fedtheory.telling.losses import formula
-from fedtheory.telling.words import made_of, told, trivial
-from fedtheory.telling.writes import written
+from fedtheory.telling.losses import loss_formula
+from fedtheory.telling.words import describe_counterexample, is_trivial, made_of
+from fedtheory.telling.writes import write_formula
 
 SHIPPED = Path(__file__).parents[1] / "second_opinion" / "certificates.json"
 FAILING = [
@@ -50,7 +50,7 @@ def number(text):
 
 @pytest.mark.parametrize("document", FAILING, ids=lambda document: document["claim"])
 def test_the_line_with_its_numbers_comes_to_what_the_document_says(document):
-    lines = told(document)
+    lines = describe_counterexample(document)
     sign = document["statement"]["sign"]
     end = f"{document['left']} {sign} {document['right']}, which is false."
     assert lines[0].startswith(document["cites"])
@@ -65,7 +65,9 @@ def test_the_line_with_its_numbers_comes_to_what_the_document_says(document):
 
 def test_most_lines_are_short_enough_to_be_read():
     reads = ("There it reads", "There it comes to")
-    short = [d for d in FAILING if any(line.startswith(reads) for line in told(d))]
+    short = [
+        d for d in FAILING if any(line.startswith(reads) for line in describe_counterexample(d))
+    ]
     assert len(short) > 0.8 * len(FAILING)
 
 
@@ -87,23 +89,23 @@ a, b, c = sympy.symbols("a b c", positive=True)
 def test_formulas_come_to_what_sympy_says(expr):
     numbers = dict(a="3/7", b="2", c="5.5e-01")
     at = {s: sympy.Rational(n) for s, n in ((a, "3/7"), (b, "2"), (c, "11/20"))}
-    text = written(formula_of(expr), numbers)
+    text = write_formula(formula_of(expr), numbers)
     assert isclose(read(text), float(expr.subs(at)), rel_tol=1e-12)
 
 
 def test_losses_by_hand():
     one = dict(slope="2", tilt="-1/3", bends=[["1", "0"], ["0", "5"], ["-1", "-2"]], soft=[])
     two = dict(slope="0", tilt="0", bends=[], soft=[["3", "2", "1/2"]])
-    assert formula([one]) == "x^2 - 1/3 x + 1/2 (x)+^2 - 1/2 (x + 2)+^2"
-    assert formula([one, two]).endswith("+ 3 log(1 + exp(2 (x2 - 1/2)))")
-    assert formula([two | dict(soft=[])]) == "0"
+    assert loss_formula([one]) == "x^2 - 1/3 x + 1/2 (x)+^2 - 1/2 (x + 2)+^2"
+    assert loss_formula([one, two]).endswith("+ 3 log(1 + exp(2 (x2 - 1/2)))")
+    assert loss_formula([two | dict(soft=[])]) == "0"
 
 
 def test_a_document_that_is_no_counterexample_tells_nothing():
     assert (
-        told(None)
-        == told({})
-        == told(ft.check("fsl.gradient_identity", budget=1).certificate)
+        describe_counterexample(None)
+        == describe_counterexample({})
+        == describe_counterexample(ft.check("fsl.gradient_identity", budget=1).certificate)
         == []
     )
 
@@ -112,14 +114,14 @@ def test_parts_that_double_do_not_fill_the_memory():
     document = json.loads(json.dumps(FAILING[0]))
     doubled = [["add", [n, n], None] for n in range(300)]
     document["statement"]["left"] = [["number", [], "1"], *doubled]
-    assert not any(line.startswith("There it reads") for line in told(document))
+    assert not any(line.startswith("There it reads") for line in describe_counterexample(document))
 
 
 def test_a_sum_that_begins_with_a_reciprocal_is_no_reciprocal():
     """(1/a + b) c, in an order of terms that a document may have."""
     steps = [["symbol", [], "a"], ["power", [0], ["-1", True]], ["symbol", [], "b"]]
     steps += [["add", [1, 2], None], ["symbol", [], "c"], ["mul", [3, 4], None]]
-    text = written(steps, dict(a="4", b="3", c="2"))
+    text = write_formula(steps, dict(a="4", b="3", c="2"))
     assert text == "(1/4 + 3) * 2" and read(text) == 6.5
 
 
@@ -135,7 +137,7 @@ def test_a_sum_that_begins_with_a_reciprocal_is_no_reciprocal():
     ids=str,
 )
 def test_what_has_no_effect_is_left_out(expr, numbers, says):
-    assert written(formula_of(expr), numbers) == says
+    assert write_formula(formula_of(expr), numbers) == says
 
 
 def test_instances_say_whose_losses_they_are_and_what_noise():
@@ -152,16 +154,16 @@ def test_instances_say_whose_losses_they_are_and_what_noise():
 
 def test_families_and_tables_are_told():
     shipped = json.loads(SHIPPED.read_text())
-    lines = told(shipped["flex.eq9"])
+    lines = describe_counterexample(shipped["flex.eq9"])
     assert lines[0].endswith("delay = O(sqrt(tau_0 Gamma_l))")
     assert any("each further one has Gamma_l times 1/1296" in line for line in lines)
-    assert told(shipped["fsl.table3"])[1:] == [
+    assert describe_counterexample(shipped["fsl.table3"])[1:] == [
         "  MaxPooling2D 1, shape: printed (13, 13, 64), computed (16, 16, 32)"
     ]
 
 
 def test_two_methods_that_part_are_told_with_their_losses():
-    lines = told(json.loads(SHIPPED.read_text())["mixed.K1_equivalence"])
+    lines = describe_counterexample(json.loads(SHIPPED.read_text())["mixed.K1_equivalence"])
     assert lines[1] == "Not so: run two_way_gt with K = 1, eta_m = 1.0, and merged_descent, on"
     assert "  f_2 = 1/4 (x - 2)^2" in lines and lines[-1].startswith("from one start: they end")
 
@@ -170,8 +172,8 @@ def test_what_cancels_or_is_zero_is_not_told():
     """f(x) = x/2 + 3/4 (x - 1)+^2 whatever its pieces, and noise of size zero is none."""
     bends = [[Fraction(1), Fraction(0)], [Fraction(-1), Fraction(0)], [Fraction(1), Fraction(1)]]
     curve = dict(slope=0, tilt=Fraction(1, 2), bends=[*bends, [Fraction(1, 2), Fraction(1)]])
-    assert formula([curve]) == "1/2 x + 3/4 (x - 1)+^2"
+    assert loss_formula([curve]) == "1/2 x + 3/4 (x - 1)+^2"
     half, zero = Fraction(1, 2), [Fraction(0)]
-    assert trivial("noise", [[half, zero], [half, zero]], {})
-    assert not trivial("noise", [[half, [Fraction(1)]], [half, [Fraction(-1)]]], {})
-    assert not trivial("noise", [[half, zero], [half, [Fraction(1)]]], {})
+    assert is_trivial("noise", [[half, zero], [half, zero]], {})
+    assert not is_trivial("noise", [[half, [Fraction(1)]], [half, [Fraction(-1)]]], {})
+    assert not is_trivial("noise", [[half, zero], [half, [Fraction(1)]]], {})

@@ -31,7 +31,7 @@ def without(claim, at, n):
 
 @pytest.mark.parametrize("claim, at", QUICK, ids=names)
 def test_a_step_is_proved_with_documents_of_that_line(claim, at):
-    found = edges.edge(claim, at)
+    found = edges.step_of(claim, at)
     assert found.status == "proved", found.why
     for document in found.documents:
         assert check_proof.check(json.loads(json.dumps(document)))
@@ -42,7 +42,7 @@ def test_a_step_is_proved_with_documents_of_that_line(claim, at):
 @pytest.mark.parametrize("claim, at", QUICK, ids=names)
 def test_with_a_premise_removed_it_is_not_proved(claim, at):
     for n in range(len(claim.follows[at + 1])):
-        found = edges.edge(without(claim, at, n), at)
+        found = edges.step_of(without(claim, at, n), at)
         assert found is None or found.status != "proved", claim.follows[at + 1][n]
 
 
@@ -56,7 +56,7 @@ BOTH = [(c, at) for c, at in STEPS if 0 < len(FACTS(c, at)) < len(c.follows[at +
 @pytest.mark.parametrize("claim, at", BOTH, ids=names)
 def test_no_step_is_proved_from_textbook_facts_alone_where_its_proof_takes_lines(claim, at):
     """A proof may name more than its algebra needs; without any line of the paper nothing follows."""
-    fewer = edges.edge(claim.replace(follows={at + 1: FACTS(claim, at)}), at)
+    fewer = edges.step_of(claim.replace(follows={at + 1: FACTS(claim, at)}), at)
     assert fewer is None or fewer.status != "proved"
 
 
@@ -75,15 +75,15 @@ def own(bound, name="mine.a", left=None, **more):
 
 def test_a_false_conclusion_does_not_follow():
     claim = discover.claim("fsl.step24")
-    assert edges.edge(claim.replace(bound=claim.teeth), 0).status == "undecided"
+    assert edges.step_of(claim.replace(bound=claim.teeth), 0).status == "undecided"
 
 
 def test_a_premise_that_assumes_more_counts_for_nothing():
     strict = own(f.E_c, assumes=(Eq(f.gamma, 0),))
-    found = edges.edge(own(2 * f.E_c, "mine.b", follows=(strict,)), 0)
+    found = edges.step_of(own(2 * f.E_c, "mine.b", follows=(strict,)), 0)
     assert found.status == "refused" and "gamma" in found.why and not found.documents
     same = own(2 * f.E_c, "mine.b", follows=(strict,), assumes=(Eq(f.gamma, 0),))
-    assert edges.edge(same, 0).status == "proved"
+    assert edges.step_of(same, 0).status == "proved"
     # A condition of the same name that says something else is another condition.
     for mine in (Condition("noise", "anything", lambda problem, setup: True), None):
         lemma = discover.claim("fsl.lemma4")
@@ -98,31 +98,31 @@ def test_a_premise_that_assumes_more_counts_for_nothing():
                 if a.name != "noise" or mine
             ],
         )
-        assert edges.edge(claim, 0).status == "refused"
-    assert edges.edge(claim.replace(assumptions=lemma.assumptions), 0).status == "proved"
+        assert edges.step_of(claim, 0).status == "refused"
+    assert edges.step_of(claim.replace(assumptions=lemma.assumptions), 0).status == "proved"
 
 
 def test_a_textbook_fact_needs_its_conditions():
     lemma = discover.claim("fsl.lemma3")
-    assert edges.edge(lemma, 0).status == "proved"
-    assert edges.edge(lemma.without("lipschitz"), 0).status == "undecided"
+    assert edges.step_of(lemma, 0).status == "proved"
+    assert edges.step_of(lemma.without("lipschitz"), 0).status == "undecided"
     noise = discover.claim("fsl.step21")
-    assert edges.edge(noise, 2).status == "proved"
-    assert edges.edge(noise.without("independent_noise"), 2).status == "undecided"
+    assert edges.step_of(noise, 2).status == "proved"
+    assert edges.step_of(noise.without("independent_noise"), 2).status == "undecided"
 
 
 def test_hypotheses_of_premises_are_shown_to_follow():
-    found = edges.edge(discover.claim("fsl.step_T7"), 1)
+    found = edges.step_of(discover.claim("fsl.step_T7"), 1)
     assert found.status == "proved" and len(found.documents) > 1
     loose = discover.claim("fsl.step_T7").without("(11)")
-    assert edges.edge(loose, 1).status == "refused"
+    assert edges.step_of(loose, 1).status == "refused"
 
 
 def test_a_premise_of_another_method_paper_or_order_counts_for_nothing():
     other = own(2 * f.E_c, follows=(own(f.E_c, "mine.l").replace(algorithm="fedavg"),))
-    assert "method" in edges.edge(other, 0).why
+    assert "method" in edges.step_of(other, 0).why
     for name, why in (("mixed.lemmaD9", "letters"), ("fsl.corollary1", "order")):
-        assert why in edges.edge(own(f.E_c, follows=(name,)), 0).why
+        assert why in edges.step_of(own(f.E_c, follows=(name,)), 0).why
 
 
 def test_a_circle_is_refused_before_anything_is_decided():
@@ -134,17 +134,17 @@ def test_a_circle_is_refused_before_anything_is_decided():
         own(f.E_c, also=((f.E_c, "<=", f.T_6),), follows={1: ("mine.a/2",), 2: ("mine.a/1",)}),
     ):
         with pytest.raises(InvalidInput, match="<- mine"):
-            graphs.graph(one, lambda *other: asked.append(other))
+            graphs.build_graph(one, lambda *other: asked.append(other))
     twice = own(f.E_c, follows=(own(f.E_c, "mine.z"), own(2 * f.E_c, "mine.z")))
     with pytest.raises(InvalidInput, match="alike"):
-        graphs.graph(twice, lambda *other: asked.append(other))
-    assert not asked and graphs.graph(claim, lambda *other: None)
+        graphs.build_graph(twice, lambda *other: asked.append(other))
+    assert not asked and graphs.build_graph(claim, lambda *other: None)
 
 
 def test_what_is_named_must_be_there():
     for wrong in ("fsl.nothing", "fsl.step24/2", "fsl.step24/0", "textbook.nothing", "fsl.table2"):
         with pytest.raises(InvalidInput):
-            edges.premises(own(f.E_c, follows=(wrong,)), 0)
+            edges.line_premises(own(f.E_c, follows=(wrong,)), 0)
     for wrong in ("fsl.step24", (3,), {2: ("fsl.step24",)}, {"1": ("fsl.step24",)}):
         with pytest.raises(InvalidInput, match="follows"):
             own(f.E_c, follows=wrong)
@@ -153,28 +153,29 @@ def test_what_is_named_must_be_there():
 def test_no_recorded_proof_rests_on_itself_and_all_it_names_is_there():
     for claim in discover.claims():
         if claim.follows:
-            assert graphs.ordered([(claim, n) for n in range(len(claim.lines))])
+            assert graphs.order_lines([(claim, n) for n in range(len(claim.lines))])
 
 
 def test_the_last_step_of_theorem_2_needs_the_sign_of_its_bound():
     """h E_T <= max(0, h) mean: where h < 0, its left side is below 0, and the bound has to be above."""
     claim = discover.claim("fsl.theorem2")
-    assert edges.edge(claim, 0).status == "proved"
+    assert edges.step_of(claim, 0).status == "proved"
     for n in range(3):
-        assert edges.edge(without(claim, 0, n), 0).status == "undecided"
+        assert edges.step_of(without(claim, 0, n), 0).status == "undecided"
 
 
 def test_a_step_is_asked_with_what_it_is_connected_to_alone():
     x, y, z = sympy.symbols("x y z")
     some = [sympy.Le(y, x), sympy.Le(z, 1), sympy.Le(y, 2)]
-    assert edges.connected(sympy.Le(x, 3), some) == [some[0], some[2]]
+    assert edges.connected_relations(sympy.Le(x, 3), some) == [some[0], some[2]]
 
 
 @pytest.mark.parametrize("case", ("convex", "nonconvex"))
 def test_theorem_b1_is_summed_from_its_rounds(case):
     mean = discover.claim(f"mixed.theoremB1_{case}_mean")
-    assert edges.edge(mean, 0).status == "proved"
+    assert edges.step_of(mean, 0).status == "proved"
     assert (
-        edges.edge(mean.replace(bound=mean.bound * sympy.Rational(99, 100)), 0).status != "proved"
+        edges.step_of(mean.replace(bound=mean.bound * sympy.Rational(99, 100)), 0).status
+        != "proved"
     )
-    assert edges.edge(discover.claim(f"mixed.theoremB1_{case}_explicit"), 0).status == "proved"
+    assert edges.step_of(discover.claim(f"mixed.theoremB1_{case}_explicit"), 0).status == "proved"

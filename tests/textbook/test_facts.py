@@ -12,7 +12,7 @@ import fedtheory as ft
 from fedtheory import discover
 from fedtheory.proofs.meaning import Inner
 from fedtheory.settings.fsl.quantities import Instance, Round, quantities
-from fedtheory.settings.quantities import sq
+from fedtheory.settings.quantities import square_norm
 from fedtheory.symbols.fsl import TABLE
 from fedtheory.textbook import facts, fsl, mixed
 from tests.textbook.exactly import truth
@@ -64,10 +64,10 @@ class Vectors:
             lambda i, w: sum(value(d) for d in change(i, w)) / c.K
         )
         self.apart = {
-            "D_c": (over(lambda d: d), over(sq)),
+            "D_c": (over(lambda d: d), over(square_norm)),
             "Z": (
                 sum(found.g[i] - F for i in found.clients) / c.N,
-                sum(sq(found.g[i] - F) for i in found.clients) / c.N,
+                sum(square_norm(found.g[i] - F) for i in found.clients) / c.N,
             ),
         }
 
@@ -114,7 +114,7 @@ CASES = {
 def numbers_of(instance):
     x = vector("5/4", "-2/3")
     found = Round(instance, x)
-    G = sum(sq(found.g[i] - found.grad_F) for i in found.clients) / instance.N
+    G = sum(square_norm(found.g[i] - found.grad_F) for i in found.clients) / instance.N
     names = ("N", "S", "K", "K_0", "eta_l", "eta_g", "eta_0", "gamma", "L", "sigma")
     numbers = {name: getattr(instance, name) for name in names}
     # a bound above the root, so that no root of a fraction is needed
@@ -162,7 +162,7 @@ def test_a_false_relation_is_seen():
 
 def test_each_instance_names_a_fact_that_there_is():
     for fact in ROUND:
-        assert facts.known(fact.name)
+        assert facts.is_textbook_name(fact.name)
 
 
 @pytest.mark.parametrize("paper, needs", [("lamb", "lamb.step_A1"), ("mixed", "mixed.stepD10_C")])
@@ -241,9 +241,9 @@ def test_what_is_said_of_a_run_holds_of_exact_expectations():
 
 def test_only_what_is_linear_in_what_is_measured_is_averaged():
     theorem = discover.claim("fsl.theorem1")
-    assert facts.averaged(theorem, 0).free_symbols & set(fsl.ROUNDS.values())
+    assert facts.average_line(theorem, 0).free_symbols & set(fsl.ROUNDS.values())
     squared = theorem.replace(
         "mine.squared", bound=theorem.bound + TABLE["sq_tilde_grad"].symbol ** 2
     )
-    assert facts.averaged(squared, 0) is None
-    assert facts.averaged(discover.claim("fsl.step24"), 0) is None  # drifts have no mean here
+    assert facts.average_line(squared, 0) is None
+    assert facts.average_line(discover.claim("fsl.step24"), 0) is None  # drifts have no mean here

@@ -11,23 +11,23 @@ AGAIN = "run python -m tests.textbook.refresh"
 def test_every_step_and_fact_is_kept_and_nothing_else(monkeypatch):
     """A step whose question is not kept would be searched for; a kept answer to no question is of a
     step that was changed since."""
-    asked, sought, real = set(), [], kept.name
+    asked, sought, real = set(), [], kept.statement_hash
 
     def name(document):
         asked.add(real(document))
         return real(document)
 
-    monkeypatch.setattr(kept, "name", name)
+    monkeypatch.setattr(kept, "statement_hash", name)
     monkeypatch.setattr(algebra, "prove", lambda target, *rest, **more: sought.append(target))
-    edges.edge.cache_clear()
-    facts.documents.cache_clear()
+    edges.step_of.cache_clear()
+    facts.fact_documents.cache_clear()
     for leaf in LEAVES:
-        facts.documents(leaf.id)
+        facts.fact_documents(leaf.id)
     for claim in discover.claims():
         for line in claim.follows:
-            edges.edge(claim, line - 1)
-    edges.edge.cache_clear()
+            edges.step_of(claim, line - 1)
+    edges.step_of.cache_clear()
     assert not sought, f"{len(sought)} questions are not kept: {AGAIN}"
-    assert set(kept.store()) == asked, (
-        f"answers to {len(set(kept.store()) - asked)} others: {AGAIN}"
+    assert set(kept.load_store()) == asked, (
+        f"answers to {len(set(kept.load_store()) - asked)} others: {AGAIN}"
     )

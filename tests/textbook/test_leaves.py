@@ -11,7 +11,7 @@ import sympy
 from fedtheory.certificates import check_proof
 from fedtheory.errors import InvalidInput
 from fedtheory.proofs import algebra
-from fedtheory.proofs.meaning import Inner, Vector, squared
+from fedtheory.proofs.meaning import Inner, Vector, square_norm
 from fedtheory.textbook import facts
 from fedtheory.textbook.axioms import AXIOMS
 from fedtheory.textbook.leaves import LEAVES, Part
@@ -23,11 +23,11 @@ PARTS = [(leaf, part) for leaf in LEAVES for part in leaf.parts]
 @pytest.mark.parametrize("leaf", LEAVES, ids=lambda leaf: leaf.id)
 def test_each_rests_on_named_axioms_and_documents(leaf):
     assert leaf.parts and set(leaf.axioms) <= set(AXIOMS)
-    documents = facts.documents(leaf.id)
+    documents = facts.fact_documents(leaf.id)
     assert len(documents) == len(leaf.parts)
     for document, part in zip(documents, leaf.parts):
         assert check_proof.check(json.loads(json.dumps(document))) == document["shows"]
-        stated = algebra.stated(part.shows, part.given, {}).document()
+        stated = algebra.build_statement(part.shows, part.given, {}).document()
         assert all(stated[key] == document[key] for key in algebra.PARTS)
 
 
@@ -79,10 +79,10 @@ def test_a_sharper_statement_is_not_proved(name):
     small, large = part.shows.args if part.shows.func is sympy.Le else reversed(part.shows.args)
     free = sorted(part.shows.free_symbols, key=str)
     vectors = [v for v in free if isinstance(v, Vector)]
-    more = squared(vectors[0]) if vectors else free[0] ** 2
+    more = square_norm(vectors[0]) if vectors else free[0] ** 2
     sharper = sympy.Le(small + sympy.Rational(1, 100) * more, large)
     with pytest.raises(RuntimeError, match="no proof"):
-        facts.proof(Part("sharper", sharper, part.given))
+        facts.part_proof(Part("sharper", sharper, part.given))
 
 
 def test_without_a_hypothesis_nothing_is_proved():
@@ -90,10 +90,10 @@ def test_without_a_hypothesis_nothing_is_proved():
         for one in part.given:  # an equation is two inequalities of one left side
             fewer = tuple(other for other in part.given if other.lhs != one.lhs)
             with pytest.raises(RuntimeError, match="no proof"):
-                facts.proof(Part("fewer", part.shows, fewer))
+                facts.part_proof(Part("fewer", part.shows, fewer))
 
 
 def test_an_unknown_fact_is_refused():
-    assert not facts.known("fsl.theorem1")
+    assert not facts.is_textbook_name("fsl.theorem1")
     with pytest.raises(InvalidInput, match="textbook.young"):
-        facts.known("textbook.everything")
+        facts.is_textbook_name("textbook.everything")

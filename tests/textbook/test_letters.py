@@ -18,7 +18,7 @@ SEEDS = 12  # of each kind; `python -m verify.soundness graphs` draws 200
 def test_premises_that_speak_of_something_else_prove_nothing(kind):
     for seed in range(SEEDS):
         step = premises.draw(kind, seed)
-        found = [edges.edge(step.claim, at - 1).status for at in step.claim.follows]
+        found = [edges.step_of(step.claim, at - 1).status for at in step.claim.follows]
         if found:  # of `other_weights` algebra alone decides
             assert (set(found) == {"proved"}) == step.follows, (seed, step.claim, found)
 
@@ -61,17 +61,17 @@ def test_methods_are_records():
 def test_facts_speak_of_the_methods_of_their_paper():
     claim = discover.claim("fsl.step21")
     names = {"textbook.definition"}
-    assert facts.usable([claim], names, ())
+    assert facts.usable_facts([claim], names, ())
     for method in ("fedavg", "dsl", ("fsl", "fedavg"), None):
-        assert not facts.usable([claim.replace(algorithm=method)], names, ())
+        assert not facts.usable_facts([claim.replace(algorithm=method)], names, ())
 
 
 def test_every_letter_and_condition_of_a_recorded_round_is_known_to_be_steady():
     for name in ("fsl.theorem1", "mixed.stepB1_convex", "mixed.stepB2_nonconvex"):
         claim = discover.claim(name)
-        assert facts.averaged(claim, 0) is not None
+        assert facts.average_line(claim, 0) is not None
         started = claim.replace(assumptions=[*claim.assumptions, claim.lines[0].left <= 1])
-        assert facts.averaged(started, 0) is None
+        assert facts.average_line(started, 0) is None
     transfer = discover.claim("mixed.stepB1_convex").replace(algorithm="two_way_gt")
-    assert facts.averaged(transfer, 0) is None
+    assert facts.average_line(transfer, 0) is None
     assert mixed.TABLE["lag"].measure is not None  # what a round of two-way transfer begins with

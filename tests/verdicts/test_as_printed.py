@@ -95,18 +95,18 @@ def test_an_instance_outside_another_readings_hypotheses_is_not_carried():
     for reading, kept in zip(
         both.lacking.values(), (lambda v: v["c"] <= v["b"], lambda v: v["a"] <= v["c"])
     ):
-        carried = as_printed.carried(both.as_printed, printed, reading)
+        carried = as_printed.reuse_counterexample(both.as_printed, printed, reading)
         assert (carried is not None) == ("c" in values and kept(values))
 
 
 def test_readings_of_recorded_claims_have_names_that_lead_back():
     recorded = ft.claim("mixed.lemmaD11")
     for reading in (recorded.as_printed, *recorded.lacking.values()):
-        assert counterexample.recorded(reading.id).assumptions == reading.assumptions
-        assert counterexample.title(reading) == reading.id
+        assert counterexample.find_recorded_claim(reading.id).assumptions == reading.assumptions
+        assert counterexample.document_title(reading) == reading.id
     stranger = recorded.replace("mixed.lemmaD11!printed", bound=0, also=())
-    assert counterexample.title(stranger) == "mixed.lemmaD11!printed!variant"
-    assert counterexample.recorded("mixed.lemmaD11!without what it never had") is None
+    assert counterexample.document_title(stranger) == "mixed.lemmaD11!printed!variant"
+    assert counterexample.find_recorded_claim("mixed.lemmaD11!without what it never had") is None
 
 
 @pytest.mark.parametrize(
@@ -132,7 +132,7 @@ def test_what_the_papers_leave_out(name, needs):
 @pytest.mark.parametrize("name", ["fsl.theorem1", "fsl.step22"])
 def test_each_hypothesis_of_a_round_is_broken_by_some_instance(name):
     claim = discover.claim(name)
-    assert as_printed.reached(claim.as_printed, 0) == set(claim.unstated)
+    assert as_printed.breakable_hypotheses(claim.as_printed, 0) == set(claim.unstated)
 
 
 @pytest.mark.parametrize("case", ["strong", "convex"])
@@ -155,10 +155,10 @@ def test_a_family_that_refutes_one_reading_is_asked_of_the_others():
     """Clients that are all alike, ever more of them: inside fewer hypotheses too, and not inside one
     that bounds their number."""
     claim = ft.claim("lamb.corollary1")
-    (document,) = _proofs.violations()[claim.id]
+    (document,) = _proofs.known_violations()[claim.id]
     found = Verdict(claim.id, "violated", "order", "", witness={}, certificate=document)
-    printed = as_printed.carried(claim, found, claim.as_printed)
+    printed = as_printed.reuse_counterexample(claim, found, claim.as_printed)
     assert printed.status == "violated" and printed.kind == "order"
     assert ft.replay(printed.certificate)["claim"] == "lamb.corollary1!printed"
     few = claim.replace(name="few", assumptions=(*claim.assumes, claim.symbols["n"].symbol <= 5))
-    assert as_printed.carried(claim, found, few) is None
+    assert as_printed.reuse_counterexample(claim, found, few) is None

@@ -10,16 +10,16 @@ import fedtheory as ft
 from fedtheory.claim import Claim
 from fedtheory.conditions import CONVEX, SMOOTH
 from fedtheory.errors import InvalidInput
-from fedtheory.search.instances import Case, answer, measure
+from fedtheory.search.instances import Case, answer_at, measure_side
 from fedtheory.settings import by_name
-from fedtheory.settings.losses import curve
+from fedtheory.settings.losses import make_curve
 from fedtheory.symbols.run import TABLE, L, a, f_x, f_y, inner_xy, sq_change, sq_grad_x, sq_xy
-from fedtheory.verdicts.audit import chain
+from fedtheory.verdicts.audit import proof_chain
 
 # f(z) = z^2 at x = 1, y = 3: f_x = 1, f_y = 9, gradients 2 and 6, inner_xy = 4, sq_xy = 4, L = 2
 CASE = Case(
     "run_points",
-    dict(lipschitz=1, loss=[curve(Q(2), Q(0))], x=[Q(1)], y=[Q(3)]),
+    dict(lipschitz=1, loss=[make_curve(Q(2), Q(0))], x=[Q(1)], y=[Q(3)]),
     dict(L=Q(2), mu=Q(2), lam=Q(1, 2)),
     {},
 )
@@ -96,11 +96,13 @@ def test_what_does_not_apply_is_no_failure():
 
 
 def test_a_left_side_and_a_line_at_a_case():
-    assert measure(DESCENT, CASE) == 9 and measure(DESCENT, CASE).exact == 9
-    assert answer(DESCENT, CASE).right == 9 and not answer(DESCENT, CASE).violated
-    assert answer(FALSE, CASE).violated
+    assert measure_side(DESCENT, CASE) == 9 and measure_side(DESCENT, CASE).exact == 9
+    assert answer_at(DESCENT, CASE).right == 9 and not answer_at(DESCENT, CASE).violated
+    assert answer_at(FALSE, CASE).violated
     loosely = CASE._replace(numbers=dict(CASE.numbers, L=Q(3)))
-    assert answer(DESCENT, loosely).right == 11 and not list(answer(DESCENT, loosely).failing())
+    assert answer_at(DESCENT, loosely).right == 11 and not list(
+        answer_at(DESCENT, loosely).failing()
+    )
 
 
 def test_the_chain_of_theorem_1_is_found():
@@ -130,7 +132,7 @@ def test_the_chain_of_theorem_1_is_found():
 
 
 def test_a_chain_needs_no_hypothesis_that_its_claim_lacks():
-    links, left_out = chain(ft.claim("mixed.stepB2_nonconvex"), by_name("mixed_round"))
+    links, left_out = proof_chain(ft.claim("mixed.stepB2_nonconvex"), by_name("mixed_round"))
     names = [link.id for link in links]
     assert "mixed.stepD13_recursion" in names and "mixed.lemmaD10" not in names
     assert "convex" in left_out["mixed.lemmaD10"]

@@ -145,8 +145,11 @@ def test_what_stays_open_is_named(named):
 
 def test_no_program_proves_what_a_vanishing_factor_makes_false():
     claim = FALSE["a factor vanishes at L = 1, so eta is free"]
-    assert eta not in programs.fixed(claim) and programs.proof(claim, 0) is None
-    assert programs.fixed(claim.replace(name="plain", assumptions=[Eq(eta * L, 1)]))[eta] == 1 / L
+    assert eta not in programs.solve_fixed(claim) and programs.prove_worst_case(claim, 0) is None
+    assert (
+        programs.solve_fixed(claim.replace(name="plain", assumptions=[Eq(eta * L, 1)]))[eta]
+        == 1 / L
+    )
 
 
 def test_a_document_of_one_way_to_meet_an_equation_is_about_its_claim():

@@ -14,12 +14,12 @@ from fedtheory.verdicts.confidence import (
     BETS,
     against_at_least,
     against_at_most,
-    betting,
-    checkpoints,
+    betting_bounds,
+    checkpoint_sizes,
     empirical_bernstein,
-    lower,
+    lower_mean,
     lower_sequence,
-    stitched,
+    stitched_boundary,
 )
 
 STREAMS, LENGTH, ALPHA = 1500, 300, 0.05
@@ -153,8 +153,8 @@ def test_intervals_cover_the_mean_at_all_times(name):
     assert low.shape == high.shape == x.shape
     assert np.all(np.diff(low) >= 0) and np.all(np.diff(high) <= 0)
     assert not too_many(missed(low, high, 3 * mean - 1), ALPHA)
-    times = checkpoints(200)[::4]
-    low, high = betting(3 * x - 1, ALPHA, -1.0, 2.0, times)
+    times = checkpoint_sizes(200)[::4]
+    low, high = betting_bounds(3 * x - 1, ALPHA, -1.0, 2.0, times)
     assert low.shape == high.shape == (1000, times.size)
     assert np.all(np.diff(low) >= 0) and np.all(np.diff(high) <= 0)
     assert not too_many(missed(low, high, 3 * mean - 1), ALPHA)
@@ -170,7 +170,10 @@ def test_a_peeked_at_interval_does_not_cover():
 def test_intervals_shrink():
     x = generator(4).random(20_000)
     narrow = 2 * 1.96 * np.sqrt(1 / 12 / x.size)
-    for low, high in (empirical_bernstein(x, ALPHA, 0, 1), betting(x, ALPHA, 0, 1, [200, x.size])):
+    for low, high in (
+        empirical_bernstein(x, ALPHA, 0, 1),
+        betting_bounds(x, ALPHA, 0, 1, [200, x.size]),
+    ):
         assert narrow < high[-1] - low[-1] < 3 * narrow
 
 
@@ -178,7 +181,7 @@ def test_intervals_shrink():
 def test_the_lower_bound_is_the_largest_mean_that_the_wealth_refutes(name):
     x = 7.0 * UNIT_MEAN[name](generator(5), (20, 60)) + 1.0
     for t in (1, 2, 60):
-        for stream, m in zip(x, lower(x[:, :t], ALPHA, least=1.0)):
+        for stream, m in zip(x, lower_mean(x[:, :t], ALPHA, least=1.0)):
             if m == 1.0:  # nothing but zeros
                 assert np.all(stream[:t] == 1.0)
             else:
@@ -204,15 +207,19 @@ def test_the_stitched_boundary_is_the_paper_s():
     rounded up."""
     v, alpha = 1e12, 0.025
     expected = 1.7 * np.sqrt(v * (np.log(np.log(2 * v)) + 0.72 * np.log(5.2 / alpha)))
-    assert 0.99 * expected < stitched(v, alpha, 1.0) < expected
+    assert 0.99 * expected < stitched_boundary(v, alpha, 1.0) < expected
     ell = log(
         3.1055473 / alpha
     )  # at v = c^2 the iterated logarithms cancel: zeta(1.4) = 3.1055473 is left
-    assert stitched(1.0, alpha, 1.0) == pytest.approx(
+    assert stitched_boundary(1.0, alpha, 1.0) == pytest.approx(
         (2.0606602 * ell + (1.2071068 * ell) ** 2) ** 0.5 + 1.2071068 * ell, rel=1e-6
     )
-    assert stitched(0.3, alpha, 1.0) == stitched(1.0, alpha, 1.0)  # intrinsic time starts at c^2
-    assert stitched(12.0, alpha, 2.0) == pytest.approx(2 * stitched(3.0, alpha, 1.0), rel=1e-14)
+    assert stitched_boundary(0.3, alpha, 1.0) == stitched_boundary(
+        1.0, alpha, 1.0
+    )  # intrinsic time starts at c^2
+    assert stitched_boundary(12.0, alpha, 2.0) == pytest.approx(
+        2 * stitched_boundary(3.0, alpha, 1.0), rel=1e-14
+    )
 
 
 def test_empirical_bernstein_the_slow_way():
@@ -224,7 +231,7 @@ def test_empirical_bernstein_the_slow_way():
             0.5 + sum(x[: t - 1])
         ) / t  # of draw t: the mean before it and of one draw at (low + high) / 2
         V += (x[t - 1] - guess) ** 2
-        radius = stitched(V, alpha / 2, 2.0) / t  # either side errs with chance alpha / 2
+        radius = stitched_boundary(V, alpha / 2, 2.0) / t  # either side errs with chance alpha / 2
         below, above = max(below, np.mean(x[:t]) - radius), min(above, np.mean(x[:t]) + radius)
         assert (bounds[0][t - 1], bounds[1][t - 1]) == pytest.approx((below, above), abs=1e-12)
     assert low < below < np.mean(x) < above < high
@@ -232,7 +239,7 @@ def test_empirical_bernstein_the_slow_way():
 
 def test_either_side_of_the_betting_interval_has_half_of_alpha():
     x = generator(12).random(100)
-    low, high = betting(x, 0.1, 0.0, 1.0, [100])
+    low, high = betting_bounds(x, 0.1, 0.0, 1.0, [100])
     for bound, log_e in (
         (low[0], against_at_most(x, low[0])),
         (high[0], against_at_least(x, high[0], most=1.0)),
@@ -241,17 +248,17 @@ def test_either_side_of_the_betting_interval_has_half_of_alpha():
 
 
 def test_checkpoints_do_not_depend_on_the_end():
-    assert checkpoints(1).tolist() == [1]
-    assert checkpoints(25).tolist() == [*range(1, 21), 22, 24, 25]
-    assert checkpoints(26).tolist() == [*range(1, 21), 22, 24, 26]
+    assert checkpoint_sizes(1).tolist() == [1]
+    assert checkpoint_sizes(25).tolist() == [*range(1, 21), 22, 24, 25]
+    assert checkpoint_sizes(26).tolist() == [*range(1, 21), 22, 24, 26]
 
 
 def test_huge_and_tiny_draws_stay_numbers():
     x = np.array([1e308, 1e308, 1e-308, 0.0])
     log_e = against_at_most(x, 1e-300)
     assert np.all(np.isfinite(log_e)) and np.all(log_e > 600)
-    assert 0 < lower(x, ALPHA) < 1e308
-    assert lower([0.0, 0.0], ALPHA) == 0.0
+    assert 0 < lower_mean(x, ALPHA) < 1e308
+    assert lower_mean([0.0, 0.0], ALPHA) == 0.0
 
 
 @pytest.mark.parametrize(
@@ -264,9 +271,9 @@ def test_huge_and_tiny_draws_stay_numbers():
         (lambda: against_at_most([1.0], np.nan), "m must be finite and above"),
         (lambda: against_at_least([1.0], 1.0, most=1.0), "m must be finite and below"),
         (lambda: against_at_least([1.1], 0.5, most=1.0), "x must be finite and in [-inf, 1.0]"),
-        (lambda: lower([1.0], 0.0), "alpha must lie in (0, 1)"),
+        (lambda: lower_mean([1.0], 0.0), "alpha must lie in (0, 1)"),
         (lambda: lower_sequence([1.0, 2.0], 0.1, [1, 3]), "times must rise within 1 .. 2"),
-        (lambda: betting([0.5], 1.5, 0, 1, [1]), "alpha must lie in (0, 1)"),
+        (lambda: betting_bounds([0.5], 1.5, 0, 1, [1]), "alpha must lie in (0, 1)"),
         (lambda: empirical_bernstein([1.5], 0.1, 0, 1), "x must be finite and in [0, 1]"),
     ],
 )

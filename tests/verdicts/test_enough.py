@@ -16,7 +16,7 @@ def test_what_proved_steps_lead_to_is_proved():
 def test_what_follows_from_steps_that_hold_by_search_is_no_proof(monkeypatch):
     """4 of proposition D.6 follows from D.5, which needs convexity: nothing proves it but the worst-case
     program of `test_programs`, which is left out here."""
-    monkeypatch.setattr(programs, "asked", lambda claim, line: None)
+    monkeypatch.setattr(programs, "parse_question", lambda claim, line: None)
     (part,) = of("mixed.propD6", budget=0.3, only=lambda part: part.kind == "constant").values()
     assert part.proved is None and part.document is None and 3.9 < part.refuted < part.follows == 4
     assert part.says.endswith("; 4 follows from steps that hold by search")

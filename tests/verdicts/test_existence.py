@@ -12,7 +12,7 @@ from fedtheory.certificates.check_proof import Refused
 from fedtheory.claim import Claim
 from fedtheory.conditions import CONVEX, EXACT_GRADIENTS, LIPSCHITZ
 from fedtheory.symbols.run import TABLE as RUN
-from fedtheory.telling.words import told
+from fedtheory.telling.words import describe_counterexample
 
 LETTERS = ("eta_l", "eta_g", "L", "mu", "N", "S", "T", "K", "gap_0", "gap_T")
 eta_l, eta_g, L, mu, N, S, T, K, gap_0, gap_T = (RUN[name].symbol for name in LETTERS)
@@ -37,7 +37,7 @@ def test_an_instance_shows_it_and_replays():
     document = json.loads(json.dumps(v.certificate))
     found = ft.replay(document)
     assert found["status"] == "proved" and found["left"] > found["right"]
-    story = told(document)
+    story = describe_counterexample(document)
     assert story[-1].endswith("which is true.") and " > " in story[-1]
     assert ft.replay(document)["about"] == "a statement of its own"
 
@@ -120,7 +120,7 @@ def test_of_a_record_no_other_is_taken(tmp_path):
     """A document bears its claim's name: of another statement it is refused."""
     file = tmp_path / "lower.py"
     file.write_text(SOURCE)
-    with brought.beside([file]):
+    with brought.registered([file]):
         claim = ft.claim("lower.brought")
         document = ft.check(claim, budget=0.5).certificate
         assert ft.replay(document)["about"] == "the claim as it is recorded here"

@@ -31,7 +31,7 @@ TRUE = own(f.E_c + f.gamma**2 * f.E_0, "mine.d", follows=("textbook.definition",
 
 
 def test_proved_all_the_way_down():
-    found = graphs.graph(own(2 * (f.E_c + f.gamma**2 * f.E_0), follows=(TRUE,)), ALL(None))
+    found = graphs.build_graph(own(2 * (f.E_c + f.gamma**2 * f.E_0), follows=(TRUE,)), ALL(None))
     assert found.status == "proved" and found.steps == {"mine.d/1": "proved"}
     assert str(found) == "proved from 1 textbook fact (definition)"
     assert set(found.axioms) == {"inner_product", "definition"} and found.broken == []
@@ -40,10 +40,10 @@ def test_proved_all_the_way_down():
 def test_what_only_holds_by_search_is_named():
     base = own(f.E_c, "mine.s")
     claim = own(2 * f.E_c + f.gamma**2 * f.E_0, follows=(base, TRUE))
-    found = graphs.graph(own(2 * f.E_c, follows=(base,)), lambda claim, led: ["holds"])
+    found = graphs.build_graph(own(2 * f.E_c, follows=(base,)), lambda claim, led: ["holds"])
     assert found.status == "holds"
     assert str(found) == "proved from (s), of which (s) only holds by search"
-    assert graphs.graph(claim, ALL("holds")).nodes["mine.d/1"].status == "proved"
+    assert graphs.build_graph(claim, ALL("holds")).nodes["mine.d/1"].status == "proved"
 
 
 def test_a_false_step_shows_as_violated():
@@ -57,19 +57,19 @@ def test_a_false_step_shows_as_violated():
 
 def test_a_step_that_was_not_shown_says_so():
     claim = own(f.E_c, follows=(TRUE,))
-    found = graphs.graph(claim, ALL("holds"))
+    found = graphs.build_graph(claim, ALL("holds"))
     assert found.status == "holds" and not found.nodes["mine.a/1"].leads
     assert str(found).startswith("not shown to follow from (d): algebra found no proof")
-    alone = graphs.graph(own(f.E_c), ALL("holds"))
+    alone = graphs.build_graph(own(f.E_c), ALL("holds"))
     assert str(alone) == "no step is named that leads to (a)"
 
 
 def test_proved_and_violated_at_once_is_an_error_with_both_documents(monkeypatch):
-    found = graphs.graph(TRUE, ALL("violated"))
+    found = graphs.build_graph(TRUE, ALL("violated"))
     assert found.status == "violated" and found.contradicted == ["mine.d/1"]
     assert "errs" in str(found) and "both documents" in str(found)
     wrong = graphs.edges.Edge("mine.d/1", ("textbook.definition",), "proved", "", ({},))
-    monkeypatch.setattr(graphs.edges, "edge", lambda claim, at: wrong)
+    monkeypatch.setattr(graphs.edges, "step_of", lambda claim, at: wrong)
     refuted = Verdict(TRUE.id, "violated", "exact", "", certificate=dict(shows="a counterexample"))
     leads = own(f.E_c, "mine.d").replace(follows=("textbook.definition",))
     with pytest.raises(Contradiction, match="errs") as error:
@@ -84,7 +84,7 @@ def test_theorem_1_of_fsl_rests_on_its_two_recursions():
     own_of = {"fsl.step29": "holds", "fsl.step31": "holds"}
     proved = ("fsl.step_G3_G4", "fsl.gradient_identity", "fsl.step_L0")
     status = lambda claim: own_of.get(claim.id) or ("proved" if claim.id in proved else None)
-    found = graphs.graph(
+    found = graphs.build_graph(
         discover.claim("fsl.theorem1"), lambda claim, led: [status(claim)] * len(claim.lines)
     )
     assert found.status == "holds" and str(found).endswith(
@@ -93,7 +93,7 @@ def test_theorem_1_of_fsl_rests_on_its_two_recursions():
     assert all(edge.status == "proved" for edge in found.edges)
     assert found.nodes["fsl.step24/1"].status == "proved"
     assert {n for n, s in found.steps.items() if s == "holds"} >= {"fsl.step29/1", "fsl.lemma5/1"}
-    broken = graphs.graph(
+    broken = graphs.build_graph(
         discover.claim("fsl.theorem1"),
         lambda claim, led: (
             ["violated" if claim.id == "fsl.step29" else status(claim)] * len(claim.lines)
@@ -122,7 +122,7 @@ def test_check_tells_what_a_claim_rests_on():
 def test_the_slack_of_a_step_is_what_its_line_was_not_found_to_need(line, slack):
     claim = own(2 * (f.E_c + f.gamma**2 * f.E_0), follows=(TRUE,))
     known = {claim.id: dict(status="holds", lines=[line])} if line else {}
-    found = graphs.graph(claim, ALL(None), known).as_dict()["edges"]
+    found = graphs.build_graph(claim, ALL(None), known).as_dict()["edges"]
     assert {one["line"]: one["slack"] for one in found} == {"mine.a/1": slack, "mine.d/1": None}
 
 
@@ -135,7 +135,7 @@ def test_slack_is_of_what_a_check_found():
 
 def certificate(name="fsl.step24"):
     claim = discover.claim(name)
-    return json.loads(json.dumps(graphs.graph(claim, ALL("holds")).certificate))
+    return json.loads(json.dumps(graphs.build_graph(claim, ALL("holds")).certificate))
 
 
 def test_the_steps_replay_from_the_document_alone():

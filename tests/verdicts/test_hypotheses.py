@@ -20,16 +20,16 @@ from fedtheory.conditions import (
     UNIFORM_COHORT,
     Condition,
 )
-from fedtheory.search.instances import Case, answer
+from fedtheory.search.instances import Case, answer_at
 from fedtheory.settings import fitting
 from fedtheory.settings.fsl import large as fsl_large
 from fedtheory.settings.fsl import round as fsl_round
 from fedtheory.settings.general import run_cohort
-from fedtheory.settings.losses import bent
+from fedtheory.settings.losses import curve_from_pieces
 from fedtheory.symbol import CURVATURE, Table
 from fedtheory.symbols.run import TABLE as HOUSE
 from fedtheory.verdicts import dropped
-from fedtheory.verdicts.checking import hunted
+from fedtheory.verdicts.checking import search_line
 
 
 def loosened(claim, name):
@@ -89,7 +89,7 @@ def test_smoothness_is_needed_in_lemma_D8():
     claim = ft.claim("mixed.lemmaD8").without("smooth")
     loss = [dict(slope=Q(10), tilt=Q(0), bends=[], soft=[])]
     numbers = dict(eta=Q(1), any_beta=Q(1), mu=Q(1, 10))
-    found = answer(
+    found = answer_at(
         claim, Case("mixed_functions", dict(loss=loss, x=[Q(1)], y=[Q(0)], z=[Q(0)]), numbers, {})
     )
     assert (
@@ -128,17 +128,21 @@ def test_what_follows_from_the_rest_need_not_be_broken():
         id="mine.a", cites="x", symbols=t, measures=a, bound=b, assumes=(a <= b, 2 * a <= 2 * b)
     )
     bare = claim.without("2 a <= 2 b")
-    assert [str(each) for each in bare.dropped] == ["2 a <= 2 b"] and dropped.telling(
+    assert [str(each) for each in bare.dropped] == ["2 a <= 2 b"] and dropped.relevant_hypotheses(
         bare, 1.0
     ) == []
-    assert dropped.telling(claim.without("a <= b", "2 a <= 2 b"), 1.0) == [*claim.assumes]
+    assert dropped.relevant_hypotheses(claim.without("a <= b", "2 a <= 2 b"), 1.0) == [
+        *claim.assumes
+    ]
     assert bare.replace(assumptions=[*bare.assumes, *bare.dropped]).dropped == ()
 
 
 def test_steps_that_share_their_noise_break_theorem1():
     """They take K S > 10, more than enumeration follows one by one."""
     claim = ft.claim("fsl.theorem1").without("independent_noise")
-    verdict = hunted(claim, 0, fsl_large.SETTING, 0.5, 0, broken=dict.fromkeys(claim.dropped, 0))
+    verdict = search_line(
+        claim, 0, fsl_large.SETTING, 0.5, 0, broken=dict.fromkeys(claim.dropped, 0)
+    )
     assert verdict.status == "violated" and ft.replay(verdict.certificate)["status"] == "violated"
 
 
@@ -162,11 +166,11 @@ def test_one_sided_smoothness_breaks_theorem1():
         ],
     )
     numbers = dict(eta_g=Q(1, 47470), eta_0=Q(1, 6042), gamma=Q(14))
-    found = answer(
+    found = answer_at(
         ft.claim("fsl.theorem1").without("lipschitz"), Case("fsl_round", instance, numbers, {})
     )
     assert found.violated and not list(found.failing())
-    assert "lipschitz" not in fsl_round.holds(instance)
+    assert "lipschitz" not in fsl_round.conditions_held(instance)
 
 
 def test_most_of_a_budget_goes_where_what_was_dropped_can_be_broken():
@@ -175,12 +179,12 @@ def test_most_of_a_budget_goes_where_what_was_dropped_can_be_broken():
         fsl_large.SETTING,
         fsl_round.SETTING,
     ]  # quadratics of one curvature have one L on both sides
-    assert dropped.shares(claim, 0, settings, claim.dropped, 0) == [0.1, 0.9]
-    assert dropped.shares(ft.claim("fsl.theorem1"), 0, settings, {}, 0) == [0.5, 0.5]
+    assert dropped.budget_shares(claim, 0, settings, claim.dropped, 0) == [0.1, 0.9]
+    assert dropped.budget_shares(ft.claim("fsl.theorem1"), 0, settings, {}, 0) == [0.5, 0.5]
 
 
 def test_only_what_makes_a_difference_counts_as_broken():
-    assert "independent_noise" in fsl_round.holds(
+    assert "independent_noise" in fsl_round.conditions_held(
         case := dict(
             N=1,
             S=1,
@@ -189,12 +193,12 @@ def test_only_what_makes_a_difference_counts_as_broken():
             x=[Q(0)],
             noise=[[Q(1, 2), [Q(1)]], [Q(1, 2), [Q(-1)]]],
             noise_0=[],
-            losses=[[bent([Q(1)], [])], [bent([Q(1)], [])]],
+            losses=[[curve_from_pieces([Q(1)], [])], [curve_from_pieces([Q(1)], [])]],
             breaks="independent_noise",
         )
     )
-    assert "independent_noise" not in fsl_round.holds(dict(case, K=2))
-    assert "lipschitz" in fsl_round.holds(dict(case, breaks="lipschitz"))
+    assert "independent_noise" not in fsl_round.conditions_held(dict(case, K=2))
+    assert "lipschitz" in fsl_round.conditions_held(dict(case, breaks="lipschitz"))
 
 
 def test_many_steps_that_share_a_draw_by_hand():
@@ -216,17 +220,17 @@ def test_many_steps_that_share_a_draw_by_hand():
     )
     values = dict(eta_l=Q(1, 2), eta_g=Q(1), eta_0=Q(1), gamma=Q(0))
     assert (
-        fsl_large.measure(instance, values, ["tilde_F_next"])["tilde_F_next"]
+        fsl_large.measure_symbols(instance, values, ["tilde_F_next"])["tilde_F_next"]
         == Q(7, 8) ** 2 * 4 / 2
     )
     apart = {**instance, "shared": 0}
     assert (
-        fsl_large.measure(apart, values, ["tilde_F_next"])["tilde_F_next"]
+        fsl_large.measure_symbols(apart, values, ["tilde_F_next"])["tilde_F_next"]
         == Q(1 + 4 + 16, 64) * 4 / 2
     )
-    assert "independent_noise" in fsl_large.holds(
+    assert "independent_noise" in fsl_large.conditions_held(
         apart
-    ) and "independent_noise" not in fsl_large.holds(instance)
+    ) and "independent_noise" not in fsl_large.conditions_held(instance)
 
 
 # Laws of chance that were never written
@@ -264,9 +268,9 @@ def test_with_every_law_it_holds():
 def test_without_any_law_that_always_works_client_1_refutes_it():
     """Gradients 3, 0, 0: 4 <= 2."""
     instance = dict(S=1, grads=[[Q(3)], [Q(0)], [Q(0)]], noise=[], breaks="uniform_cohort")
-    found = answer(of_cohorts(), Case("run_cohort", instance, {}, {}))
+    found = answer_at(of_cohorts(), Case("run_cohort", instance, {}, {}))
     assert (found.left, found.right) == (4, 2) and found.violated and not list(found.failing())
-    assert list(answer(of_cohorts(*EVERY), Case("run_cohort", instance, {}, {})).failing()) == [
+    assert list(answer_at(of_cohorts(*EVERY), Case("run_cohort", instance, {}, {})).failing()) == [
         UNIFORM_COHORT.says
     ]
 

@@ -20,7 +20,7 @@ from fedtheory.search.hunting import hunt_at
 from fedtheory.search.rationals import Point
 from fedtheory.search.target import Target
 from fedtheory.settings import by_name, fitting
-from fedtheory.settings.general.runs import inside
+from fedtheory.settings.general.runs import within_range
 from fedtheory.symbols import run
 from fedtheory.verdicts import looking
 
@@ -30,7 +30,7 @@ def found(claim):
     at which the lemma's ratio is beyond a tenth."""
     setting = fitting(claim)[0]
     looked = Coverage(setting)
-    for hunt, ratio, row in waves.searched(Target(claim, setting), 2.0, 0):
+    for hunt, ratio, row in waves.search_waves(Target(claim, setting), 2.0, 0):
         looked.add(hunt)
         if ratio > 0.1 and (Point.near(hunt, row).ratio(certified=True) or 0) > 0.1:
             return hunt, row, looked
@@ -44,7 +44,9 @@ def test_what_floats_say_above_1_is_asked_exactly(share, status, monkeypatch):
     claim = claim.replace(bound=share * claim.lines[0][2], name="relative")
     hunt, row, looked = found(claim)
     ranked = [(1.5, hunt, row)]
-    asked = lambda: looking.unexplained(claim, ranked, looked, looking.Ends(ranked, 1.0))
+    asked = lambda: looking.resolve_apparent_failures(
+        claim, ranked, looked, looking.Ends(ranked, 1.0)
+    )
     verdict = asked()
     assert (verdict and verdict.status) == status
     hunt.look = 10
@@ -62,7 +64,7 @@ def test_however_many_floats_doubt_all_are_looked_at_while_there_is_work():
     claim = claim_of("fsl.lemma4")
     hunt, row, _ = found(claim)
     ranked = [(1.5, hunt, row)] * (looking.LOOKS + 5)
-    asked = lambda work: looking.unexplained(
+    asked = lambda work: looking.resolve_apparent_failures(
         claim, ranked, found(claim)[2], looking.Ends(ranked, work)
     )
     assert asked(100.0) is None
@@ -77,7 +79,7 @@ def test_without_work_left_the_cheapest_are_asked_until_one_answers():
     ends = looking.Ends(ranked, 1.0)
     hunts = [hunt for _, hunt, _ in ranked]
     seen = []
-    for _, hunt, n in looking.affordable(ranked, ends, lambda: len(seen) < 4):
+    for _, hunt, n in looking.affordable_looks(ranked, ends, lambda: len(seen) < 4):
         seen.append(n)
         hunt.work += 0.6 * ends.steps
     assert seen == [0, 1, 5, 4]  # two by their ratios, then two of the cheapest, then there is one
@@ -113,8 +115,10 @@ def test_what_is_no_instance_ends_no_claim():
     claim = stated(run.sq_grad_x, 2 * run.L * run.gap_x, BOUNDED_BELOW)
     ranked, looked = ranked_at(claim, "run_points", ONE, dict(scale=1.0, tilt_0_0=1.0), 1.5)
     point = Point.near(*ranked[0][1:])
-    assert point.answer() is None and point.unsettled() == ""
-    assert looking.unexplained(claim, ranked, looked, looking.Ends(ranked, 1.0)) is None
+    assert point.answer() is None and point.why_unsettled() == ""
+    assert (
+        looking.resolve_apparent_failures(claim, ranked, looked, looking.Ends(ranked, 1.0)) is None
+    )
 
 
 def test_beside_what_fails_a_hypothesis_others_are_asked():
@@ -122,8 +126,8 @@ def test_beside_what_fails_a_hypothesis_others_are_asked():
     claim = stated(run.L * run.sq_xy, run.mu * run.sq_xy, STRONGLY_CONVEX)
     point = dict(scale=1.0, slope_0_0=1.0, slope_1_0=0.0, x_0=1.0)
     ranked, looked = ranked_at(claim, "run_points", {**ONE, "d": 2}, point, 1.5)
-    assert Point.near(*ranked[0][1:]).failing() and Point.near(*ranked[0][1:]).unsettled() == ""
-    verdict = looking.unexplained(claim, ranked, looked, looking.Ends(ranked, 5.0))
+    assert Point.near(*ranked[0][1:]).failing() and Point.near(*ranked[0][1:]).why_unsettled() == ""
+    verdict = looking.resolve_apparent_failures(claim, ranked, looked, looking.Ends(ranked, 5.0))
     assert verdict.status == "violated"
 
 
@@ -134,7 +138,7 @@ def test_why_a_candidate_stays_open_is_said():
         claim, "run_points", ONE, dict(scale=1.0, slope_0_0=1.0, x_0=1.0), 1.5
     )
     ranked[0][1].look = 1
-    verdict = looking.unexplained(claim, ranked, looked, looking.Ends(ranked, 0.0))
+    verdict = looking.resolve_apparent_failures(claim, ranked, looked, looking.Ends(ranked, 0.0))
     assert verdict.status == "undecided" and "takes more work than it may" in verdict.why
 
 
@@ -142,6 +146,6 @@ def test_an_interval_is_inside_a_range_without_end():
     """The root of 2 as a step size; one below 0 is refused all the same."""
     field = discover.algorithm("fedsgd").hyper["eta"]
     value = root(Fraction(2))
-    assert inside(field, value) is value
+    assert within_range(field, value) is value
     with pytest.raises(NoInstance):
-        inside(field, -value)
+        within_range(field, -value)

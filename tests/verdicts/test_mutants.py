@@ -63,7 +63,7 @@ def test_hypotheses_that_are_needed():
 def test_a_weaker_relative_is_implied_not_counted():
     weaker = mutants.Mutant("", TIGHT.replace(bound=3 * a**2 + 2 * b**2), 0, ("scale", "x"))
     stronger = mutants.Mutant("", TIGHT.replace(bound=a**2 + 2 * b**2), 0, ("scale", "x"))
-    assert mutation.implied(TIGHT, weaker) and not mutation.implied(TIGHT, stronger)
+    assert mutation.line_implies(TIGHT, weaker) and not mutation.line_implies(TIGHT, stronger)
 
 
 def test_what_asks_for_no_more_is_no_false_relative():
@@ -71,7 +71,7 @@ def test_what_asks_for_no_more_is_no_false_relative():
     c = T.positive("c", "c", "a third")
     claim = Claim(id="mine.exp", cites="exp", symbols=T, measures=1 - a, bound=sympy.exp(-a) + c)
     weaker = mutants.Mutant("", claim.replace(bound=2 * sympy.exp(-a) + c), 0, ("scale", "x"))
-    mutation.judge(claim, weaker, mutation.Pool(claim, 0.5, 0), 0.1, 0)
+    mutation.judge_mutant(claim, weaker, mutation.Pool(claim, 0.5, 0), 0.1, 0)
     assert not weaker.killed and not (weaker.asked and not weaker.implied)
 
 
@@ -80,9 +80,9 @@ def test_what_nothing_measures_is_not_counted():
     claim = ft.claim("lamb.theorem1_appendix")
     if settings.fitting(claim):
         pytest.skip("something measures it now")
-    asked = list(mutants.mutants(claim))[:2]
+    asked = list(mutants.list_mutants(claim))[:2]
     for mutant in asked:
-        mutation.judge(claim, mutant, mutation.Pool(claim, 0.1, 0), 0.1, 0)
+        mutation.judge_mutant(claim, mutant, mutation.Pool(claim, 0.1, 0), 0.1, 0)
     assert not any(m.asked for m in asked)
 
 
@@ -107,7 +107,7 @@ def test_instances_where_a_false_statement_fails_stay_and_those_of_rounding_go(m
 def test_changes_reach_into_definitions():
     """Theorem 1 of FSL: each of the terms with sigma, sigma_0, G, xi_bar, each factor L, K, S,
     eta_g, gamma."""
-    made = list(mutants.mutants(ft.claim("fsl.theorem1")))
+    made = list(mutants.list_mutants(ft.claim("fsl.theorem1")))
     dropped = {m.at[1] for m in made if m.at[0] == "factor"}
     assert {"L", "K", "S", "eta_g", "gamma", "sigma", "sigma_0", "G", "xi_bar"} <= dropped
     terms = {m.at[1] for m in made if m.at[0] == "term"}

@@ -14,7 +14,7 @@ from fedtheory.search.target import Target
 from fedtheory.settings import by_name
 from fedtheory.symbols import run
 from fedtheory.verdicts import mutation, needing, sharpening
-from fedtheory.verdicts.parts import parts
+from fedtheory.verdicts.parts import list_parts
 
 
 class Part(NamedTuple):
@@ -31,7 +31,7 @@ def test_values_are_asked_from_the_most_telling_on_whatever_shape_they_come_from
     less.best = {"rounding": (0.9, None), "true": (0.1, None)}
     refuted = lambda value, hunt: value == 0 or hunt == "true" and value < 0.5
     less._breaks = lambda asked: refuted(*asked[:2])
-    value, hunt, _ = next(filter(less._breaks, less._asked()))
+    value, hunt, _ = next(filter(less._breaks, less._ask_best()))
     assert hunt == "true" and 0.49 < value < 0.5
 
 
@@ -46,7 +46,7 @@ def test_what_is_looked_at_is_what_the_budget_buys(monkeypatch):
 
     monkeypatch.setattr(sharpening, "Less", Watched)
     sharpening.sharpen("mixed.lemmaD9", budget=2)
-    spent = sum(purse.cost for purse in purses) / hunting.worth(2)
+    spent = sum(purse.cost for purse in purses) / hunting.budget_to_units(2)
     assert 0.4 < spent < 1.0 and len(purses) > 5
 
 
@@ -78,7 +78,7 @@ def test_the_sign_of_a_term_is_that_of_its_letters(name, sign):
     claim = nonnegative_term()
     less = needing.Less.__new__(needing.Less)
     less.claim, less.found = claim, sharpening.Sharpened(name, "term", 0, 1)
-    (less.part,) = [part for part in parts(claim) if part.name == name]
+    (less.part,) = [part for part in list_parts(claim) if part.name == name]
     less.pool = type("Pool", (), dict(exceeded=lambda self, line, small, large: True))()
     assert less._sign() == sign
     assert less._way() == (None if sign is None else sign == 1)

@@ -134,8 +134,8 @@ def test_a_family_that_was_tampered_with_is_refused():
         again = copy.deepcopy(document)
         change(again["members"])
         for member in again["members"]:
-            member["digest"] = check_instance.digest(member)
-        again["digest"] = check_instance.digest(again)
+            member["digest"] = check_instance.digest_of(member)
+        again["digest"] = check_instance.digest_of(again)
         return again
 
     assert check_family.check(changed(lambda members: None))
@@ -187,16 +187,16 @@ def test_rounds_are_found_from_the_bound():
         bound=1 + beta * D_sq / eps,
         explicit=companion,
     )
-    most, _, growth = orders.swept(claim, 0, companion, 0)
+    most, _, growth = orders.sweep_order(claim, 0, companion, 0)
     assert 7.9 < most <= 8.01 and not growth
     less = claim.replace(bound=1 + beta * sqrt(D_sq) / eps)
-    assert "D_sq" in orders.swept(less, 0, companion, 0)[2]
+    assert "D_sq" in orders.sweep_order(less, 0, companion, 0)[2]
 
 
 def test_a_supremum_between_the_steps_of_sweeps_is_found():
     """bound/shape = 7 (2 r/(1 + r^2))^60 for r = x/y is 7 at r = 1 and falls to a third at r = 1.2."""
     companion = explicit(x, 7 * y * (2 * x * y / (x**2 + y**2)) ** 60)
-    most, _, growth = orders.swept(order(x, y, explicit=companion), 0, companion, 0)
+    most, _, growth = orders.sweep_order(order(x, y, explicit=companion), 0, companion, 0)
     assert 6.999 < most <= 7.0001 and not growth
 
 
@@ -264,7 +264,7 @@ def test_a_regime_implies_what_a_companion_assumes_of_the_step():
     of = lambda rule: order(
         n * eta, 1 + 1 / n, regime=regime, explicit=explicit(n * eta, n * eta, assumes=(rule,))
     )
-    beyond = lambda claim: orders.beyond(claim, claim.explicit)
+    beyond = lambda claim: orders.extra_assumptions(claim, claim.explicit)
     assert beyond(of(eta <= 1)) == ([], [1.0, 0.1, 0.01])
     assert beyond(of(eta <= 1 / (2 * n))) == ([], [0.1, 0.01])
     assert beyond(of(eta <= 1 / n**2))[0] == ["eta <= 1/n^2"]
@@ -295,7 +295,7 @@ def test_hypotheses_taken_from_mixed_theorem_b2_leave_it_without_support():
     """The companion assumes all three of them, of which the regime gives back the ceiling alone."""
     claim = ft.claim("mixed.theoremB2_nonconvex")
     companion = ft.claim("mixed.theoremB2_nonconvex_explicit")
-    less = lambda *names: orders.beyond(claim.without(*names), companion)[0]
+    less = lambda *names: orders.extra_assumptions(claim.without(*names), companion)[0]
     assert less() == less("theorem B.2, eta") == []
     assert less("theorem B.2, eta_s") == ["eta_s >= sqrt(S)"]
     assert [text[:20] for text in less("independent_noise")] == ["noise is independent"]
@@ -311,7 +311,7 @@ def test_mixed_theorem_b3_assumes_no_warm_start_and_its_companion_does(name):
     """Without one, rounds to a squared gradient of 1/4 grow with a slope p that neither beta nor F
     knows of: no support, and a family that refutes it."""
     claim = ft.claim(name)
-    assert orders.beyond(claim, ft.claim(claim.explicit))[0] == [
+    assert orders.extra_assumptions(claim, ft.claim(claim.explicit))[0] == [
         "the first transferred gradients are those at x^(0)"
     ]
     verdict = ft.check(name, budget=0.2)
@@ -378,7 +378,7 @@ def test_parallel_training_has_no_rounds_of_the_printed_order(case):
     tests/settings/test_mixed_rounds.py."""
     claim = ft.claim(f"mixed.theoremB1_{case}")
     (setting,) = fitting(claim)
-    document, _, _ = families.refuted(claim, 0, setting, 5, 0)
+    document, _, _ = families.refute_order(claim, 0, setting, 5, 0)
     members = document["members"]
     assert {member["left"] for member in members} == {"infinite"}
     steps = [Fraction(member["numbers"]["c_order_1"]) for member in members]
@@ -386,7 +386,7 @@ def test_parallel_training_has_no_rounds_of_the_printed_order(case):
     assert check_family.check(document)["status"] == "violated"
     again = copy.deepcopy(document)
     again["members"] = [again["members"][0]] * len(members)  # one step size, however often
-    again["digest"] = check_instance.digest(again)
+    again["digest"] = check_instance.digest_of(again)
     with pytest.raises(Refused):
         check_family.check(again)
 
@@ -396,7 +396,7 @@ def test_a_family_moves_the_unit_of_losses_and_the_rounds_at_once():
     with the rounds."""
     claim = ft.claim("flex.corollary3_2_1_start")
     (setting,) = fitting(claim)
-    document, moves, _ = families.refuted(claim, 0, setting, 15, 0)
+    document, moves, _ = families.refute_order(claim, 0, setting, 15, 0)
     assert len(moves) >= 3 and moves["tau"] == "1296"
     assert {moves[name] for name in moves if name.startswith("a_")} == {"1/1296"}
     assert check_family.check(document)["status"] == "violated"

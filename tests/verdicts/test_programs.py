@@ -66,8 +66,8 @@ def of(*assumed, left=gap_T, right=L * sq_distance_0):
 )
 def test_closed_forms_of_worst_cases_are_reached_and_not_exceeded(name, more):
     """What theorems of Drori and Teboulle, Polyak, and others say is the worst case of these."""
-    question, number = programs.asked(stated(name, *more), 0)
-    bound, _ = programs.solved(question)
+    question, number = programs.parse_question(stated(name, *more), 0)
+    bound, _ = programs.solve_question(question)
     assert abs(bound - Q(int(number.p), int(number.q))) < Q(1, 10**7)
 
 
@@ -75,7 +75,7 @@ def test_units_do_not_matter():
     """A step of 1/L however it is said, and numbers of rounds that follow from others."""
     plain = of(SMOOTH, CONVEX, *THREE)
     other = of(SMOOTH, CONVEX, *WHOLE, Eq(N, 6), Eq(2 * T, N), Eq(eta, 1 / L))
-    assert programs.asked(plain, 0) == programs.asked(other, 0)
+    assert programs.parse_question(plain, 0) == programs.parse_question(other, 0)
 
 
 FREE = {
@@ -103,15 +103,15 @@ FREE = {
 
 @pytest.mark.parametrize("what", FREE)
 def test_what_no_program_says_is_not_asked_of_one(what):
-    assert programs.asked(FREE[what], 0) is None
+    assert programs.parse_question(FREE[what], 0) is None
 
 
 def test_convex_losses_need_no_minimiser():
     """Losses such as log(1 + e^x) attain no infimum; 2 L gap/(2 T + 1) is known of the last gradient."""
     claim = of(SMOOTH, CONVEX, BOUNDED_BELOW, *THREE, left=sq_grad_T, right=2 * L * gap_0)
-    question, _ = programs.asked(claim, 0)
+    question, _ = programs.parse_question(claim, 0)
     assert not question.minimiser and question.low == 0
-    assert abs(programs.solved(question)[0] - Q(2, 7)) < Q(1, 10**7)
+    assert abs(programs.solve_question(question)[0] - Q(2, 7)) < Q(1, 10**7)
 
 
 def test_a_constant_is_needed_between_what_is_refuted_and_the_worst_case():

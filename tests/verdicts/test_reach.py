@@ -45,11 +45,11 @@ def test_what_runs_is_reached(name):
     claim = discover.claim(name)
     assert all_settings() and structure  # read before: a record counts by what it says
     reached = set()
-    for one in reach.asked(claim):
-        reached |= sources.reach(reach.found(one)[2], walked=False)
-        reached |= set(map(sources.home, reach.functions(one)))
+    for one in reach.claims_asked(claim):
+        reached |= sources.reachable_files(reach.find_dependencies(one)[2], walked=False)
+        reached |= set(map(sources.home_file, reach.claim_functions(one)))
     reached |= {sources.ROOT / "fedtheory" / name for name in LOOKS}
-    stray = ran(lambda: checking.readings(claim, 0.05, 0)) - reached
+    stray = ran(lambda: checking.decide_readings(claim, 0.05, 0)) - reached
     assert not {path.name for path in stray}
 
 

@@ -11,7 +11,7 @@ from fedtheory.claim import Claim
 from fedtheory.conditions import Assumption
 from fedtheory.errors import InvalidInput
 from fedtheory.symbol import Table
-from fedtheory.verdicts.parts import parts
+from fedtheory.verdicts.parts import list_parts
 
 T = Table("mine")
 a, b = T.positive("a", "a", "a number"), T.positive("b", "b", "another")
@@ -80,7 +80,7 @@ def test_exponents_of_counts():
 
 def test_parts_reach_into_definitions_and_leave_losses_alone():
     """Theorem 1 of FSL: 5 and 8, the 2 of Phi, 3 and 16 of h, the terms of Psi; not the loss."""
-    found = list(parts(ft.claim("fsl.theorem1")))
+    found = list(list_parts(ft.claim("fsl.theorem1")))
     constants = {part.name.split(" in ")[0] for part in found if part.kind == "constant"}
     assert {"5", "8", "2", "16", "3", "4"} <= constants
     assert {"sigma^2/(K S), in Psi", "rho_s G^2/S, in Psi"} <= {part.name for part in found}
@@ -103,7 +103,7 @@ def test_every_part_of_every_claim_has_variants_by_names_of_their_own():
     """FSL's theorem 1 has terms whose text is longer than a name may be."""
     longest = 0
     for claim in (c for c in discover.claims() if c.lines):
-        for part in parts(claim):
+        for part in list_parts(claim):
             names = [part.variant(part.printed * value).id for value in (Q(1, 2), Q(3, 4))]
             assert len({*names, claim.id}) == 3
             longest = max(longest, len(part.name))

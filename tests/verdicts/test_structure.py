@@ -87,23 +87,23 @@ def test_a_misprinted_cell_is_found_and_a_changed_document_refused():
     changed["cells"][0][2] = [14, 14, 64]
     with pytest.raises(Refused, match="changed"):
         ft.replay(changed)
-    from fedtheory.certificates.check_instance import digest
+    from fedtheory.certificates.check_instance import digest_of
 
     with pytest.raises(Refused, match="does not differ so"):
-        ft.replay(dict(changed, digest=digest(changed)))
+        ft.replay(dict(changed, digest=digest_of(changed)))
 
 
 def test_an_instance_that_agrees_is_refused():
     verdict = ft.check("mixed.K1_equivalence", budget=1)
-    from fedtheory.certificates.check_instance import digest
+    from fedtheory.certificates.check_instance import digest_of
 
     document = json.loads(json.dumps(verdict.certificate))
     document["instance"]["rounds"] = 1
     with pytest.raises(Refused, match="same points"):
-        ft.replay(dict(document, digest=digest(document)))
+        ft.replay(dict(document, digest=digest_of(document)))
     document["instance"]["rounds"], document["instance"]["sigma"] = 2, "1"
     with pytest.raises(Refused, match="without noise"):
-        ft.replay(dict(document, digest=digest(document)))
+        ft.replay(dict(document, digest=digest_of(document)))
 
 
 def test_cells_that_nothing_computes_are_no_misprints():
@@ -127,8 +127,8 @@ def test_cells_that_nothing_computes_are_no_misprints():
 def test_a_document_about_a_cell_that_nothing_computes_is_refused():
     claim = next(claim for claim in discover.claims() if claim.printed and not claim.compute)
     cell, printed = next(iter(claim.printed.items()))
-    forged = structure_document.signed(
-        claim, cells=[[cell, structure_document.text(printed), None]]
+    forged = structure_document.sign_violation(
+        claim, cells=[[cell, structure_document.cell_text(printed), None]]
     )
     with pytest.raises(Refused, match="does not differ so"):
         ft.replay(forged)
@@ -152,19 +152,19 @@ def test_ends_in_fractions_are_where_the_engine_goes(name):
     np.testing.assert_allclose(said, [path[-1] for path in ft.replay(document)["points"]])
     document["points"][0][0] = "1/3"
     with pytest.raises(Refused, match="not where both ways end"):
-        ft.replay(dict(document, digest=documents.digest(document)))
+        ft.replay(dict(document, digest=documents.digest_of(document)))
 
 
 def test_noise_and_cohorts_go_by_chance_and_have_no_exact_ends():
     same = ft.claim("mixed.transfer_listing").same[0]
     instance = ft.check("mixed.transfer_listing", budget=0.1).certificate["instance"]
-    assert ends.written(same, instance)
-    assert ends.written(same, dict(instance, sigma="1")) is None
-    assert ends.written(same, dict(instance, S=1)) is None
+    assert ends.document_points(same, instance)
+    assert ends.document_points(same, dict(instance, sigma="1")) is None
+    assert ends.document_points(same, dict(instance, S=1)) is None
 
 
 def test_cells_of_other_numbers_than_the_records_are_refused():
     document = json.loads(json.dumps(ft.check("mixed.table3_numbers").certificate))
     document["given"]["K"] = 11
     with pytest.raises(Refused, match="not computed from what the record has"):
-        ft.replay(dict(document, digest=documents.digest(document)))
+        ft.replay(dict(document, digest=documents.digest_of(document)))

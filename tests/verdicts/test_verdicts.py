@@ -176,7 +176,7 @@ def test_a_document_that_was_changed_is_refused(refuted, name, change):
     change(document)
     with pytest.raises(Refused, match="digest"):
         ft.replay(document)
-    document["digest"] = check_instance.digest(
+    document["digest"] = check_instance.digest_of(
         document
     )  # signed again: the numbers decide, or what it speaks of
     try:

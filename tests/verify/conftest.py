@@ -18,7 +18,7 @@ def made(tmp_path_factory):
 def drawn(tmp_path_factory):
     """A package of one finding with its figure."""
     out = tmp_path_factory.mktemp("drawn") / "verify"
-    assert making.make(["fsl_table2"], "smoke", out.parent / "figures") == []
+    assert making.make_all(["fsl_table2"], "smoke", out.parent / "figures") == []
     assert main(["fsl.table2", "--budget", BUDGET, "--workers", "0", "--out", str(out)]) == 0
     return out
 

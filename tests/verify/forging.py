@@ -33,23 +33,25 @@ def edit(folder, change):
     """Change the ledger and sign it anew, as a forger would; keys, counts and the page follow."""
     book = json.loads((folder / "ledger.json").read_bytes())
     change({entry["id"]: entry for entry in book["claims"]}, book)
-    book["counts"] = ledger.counts(book["claims"])
-    (folder / "ledger.json").write_bytes(ledger.text(book))
-    files, _ = package.contents(folder)
-    told = package.documents(files)
-    (folder / "index.html").write_bytes(package.page(book, package.pictures(files), None, told))
+    book["counts"] = ledger.count_statuses(book["claims"])
+    (folder / "ledger.json").write_bytes(ledger.json_text(book))
+    files, _ = package.folder_contents(folder)
+    told = package.certificate_documents(files)
+    (folder / "index.html").write_bytes(
+        package.render_page(book, package.pictures(files), None, told)
+    )
     sign(folder)
 
 
 def sign(folder):
     """What follows from a package's ledger, certificates and timings, made anew, as far as these can
     be read; then the checksums."""
-    files, _ = package.contents(folder)
+    files, _ = package.folder_contents(folder)
     try:
-        read = lambda name: ledger.parsed(files[name], name)
+        read = lambda name: ledger.parse_json(files[name], name)
         book, timings = read("ledger.json"), read("timings.json")
         certificates = {name: read(name) for name in files if name.startswith("certificates/")}
-        beside = archive.beside(
+        beside = archive.files_beside_ledger(
             book, certificates, timings, [n for n in files if n.startswith("figures/")]
         )
     except (FedtheoryError, KeyError, TypeError, AttributeError):
@@ -57,14 +59,14 @@ def sign(folder):
     if beside:
         files = {n: c for n, c in files.items() if not n.startswith("derivations/")} | beside
         described = {n: c for n, c in files.items() if n not in (archive.CRATE, package.SUMS)}
-        beside[archive.CRATE] = archive.crate(book, described, archive.today())
+        beside[archive.CRATE] = archive.describe_crate(book, described, archive.crate_date())
         shutil.rmtree(folder / "derivations", ignore_errors=True)
     for name, content in beside.items():
         (folder / name).parent.mkdir(exist_ok=True)
         (folder / name).write_bytes(content)
-    files, _ = package.contents(folder)
-    (folder / package.SUMS).write_bytes(package.listing(files))
-    assert package.unlike_sums(package.contents(folder)[0]) == []
+    files, _ = package.folder_contents(folder)
+    (folder / package.SUMS).write_bytes(package.checksum_listing(files))
+    assert package.unlike_sums(package.folder_contents(folder)[0]) == []
 
 
 def found(folder, **more):
@@ -84,7 +86,7 @@ def exchange(folder, one, other):
 def rewrite(folder, name, change):
     data = json.loads((folder / name).read_bytes())
     change(data)
-    (folder / name).write_bytes(ledger.text(data))
+    (folder / name).write_bytes(ledger.json_text(data))
 
 
 def put(folder, name, content):

@@ -29,7 +29,7 @@ def kernel():
     with pytest.MonkeyPatch.context() as patch:
         patch.setattr(coqc, "at_hand", lambda: "coqc")
         patch.setattr(coqc, "version", lambda: KERNEL)
-        patch.setattr(coqc, "judged", judged)
+        patch.setattr(coqc, "judge_file", judged)
         yield asked
 
 
@@ -71,7 +71,7 @@ def test_nothing_is_asked_twice_and_without_the_option_nothing_at_all(made, kern
     assert "nothing changed since" in capsys.readouterr().err
     keys = {name: one["sha256"] for name, one in said(made)["certificates"].items()}
     documents = {name: json.loads((made / name).read_bytes()) for name in keys}
-    kept = accepting.asked(documents, made / package.RESULTS)
+    kept = accepting.ask_checkers(documents, made / package.RESULTS)
     assert kept == said(made) and len(kernel) == before
 
 
@@ -96,10 +96,10 @@ def test_replay_says_that_answers_are_unverified_or_asks_again(made, kernel):
 def forged(folder, change):
     told = said(folder)
     change(told)
-    (folder / package.CHECKERS).write_bytes(ledger.text(told))
-    book = package.opened((folder / "ledger.json").read_bytes())
-    documents = package.documents(package.contents(folder)[0])
-    (folder / "index.html").write_bytes(package.page(book, {}, told, documents))
+    (folder / package.CHECKERS).write_bytes(ledger.json_text(told))
+    book = package.open_ledger((folder / "ledger.json").read_bytes())
+    documents = package.certificate_documents(package.folder_contents(folder)[0])
+    (folder / "index.html").write_bytes(package.render_page(book, {}, told, documents))
     sign(folder)
 
 
@@ -131,7 +131,7 @@ def test_what_is_not_of_these_certificates_is_refused(made, kernel, tmp_path, ch
     copy = copied(made, tmp_path)
     told = said(copy)
     change(told)
-    (copy / package.CHECKERS).write_bytes(ledger.text(told))
+    (copy / package.CHECKERS).write_bytes(ledger.json_text(told))
     sign(copy)
     begins(found(copy), f"{package.CHECKERS} must say what checkers said of each certificate")
 
@@ -139,7 +139,7 @@ def test_what_is_not_of_these_certificates_is_refused(made, kernel, tmp_path, ch
 def test_a_document_that_shows_nothing_is_refused_by_its_checker(made, kernel, tmp_path):
     document = json.loads((made / LAMB).read_bytes())
     document["line"] = 7
-    one = accepting.asked({LAMB: document}, tmp_path)["certificates"][LAMB]
+    one = accepting.ask_checkers({LAMB: document}, tmp_path)["certificates"][LAMB]
     assert one["replays"] is None and one["rocq"] is None
     assert one["why"].startswith("its checker refuses: ")
 
@@ -153,10 +153,10 @@ def test_without_coqc_it_is_refused_before_anything_runs(monkeypatch, tmp_path, 
 
 def test_a_kernel_that_does_not_end_has_not_refused(monkeypatch):
     late = coqc.Answer(False, "it takes more than 600 seconds", frozenset(), 600.0, KERNEL, False)
-    monkeypatch.setattr(coqc, "judged", lambda text, theorems: late)
-    monkeypatch.setattr(ledger, "kept", lambda store, name: None)
-    monkeypatch.setattr(ledger, "keep", lambda *a: pytest.fail("kept what says nothing"))
-    assert accepting._answer(("text", ""), KERNEL, None) == (None, late.why)
+    monkeypatch.setattr(coqc, "judge_file", lambda text, theorems: late)
+    monkeypatch.setattr(ledger, "load_result", lambda store, name: None)
+    monkeypatch.setattr(ledger, "keep_result", lambda *a: pytest.fail("kept what says nothing"))
+    assert accepting._coqc_answer(("text", ""), KERNEL, None) == (None, late.why)
 
 
 @pytest.mark.skipif(coqc.at_hand() is None, reason="coqc is not at hand")
@@ -164,5 +164,5 @@ def test_the_real_kernel_is_asked(tmp_path):
     import fedtheory as ft
 
     document = ft.check("mixed.stepD12_constants").certificate
-    one = accepting.asked({"a": document}, tmp_path)["certificates"]["a"]
+    one = accepting.ask_checkers({"a": document}, tmp_path)["certificates"]["a"]
     assert (one["replays"], one["rocq"], one["why"]) == ("proved", True, "")

@@ -35,13 +35,13 @@ def test_there_are_a_hundred_and_more():
 
 @pytest.mark.parametrize("name", FAST)
 def test_nothing_is_lost(name, tmp_path):
-    ALL[name](accidents.prepared(tmp_path))
+    ALL[name](accidents.prepare_folder(tmp_path))
 
 
 @pytest.mark.slow
 @pytest.mark.parametrize("name", sorted({*ALL} - {*FAST}))
 def test_nothing_is_lost_in_all_others(name, tmp_path):
-    ALL[name](accidents.prepared(tmp_path))
+    ALL[name](accidents.prepare_folder(tmp_path))
 
 
 def careless(root):
@@ -54,15 +54,15 @@ def half(root):
 
 
 def test_what_is_lost_and_what_is_half_is_seen(tmp_path):
-    before = accidents.contents(accidents.prepared(tmp_path))
-    assert not accidents.lost(before, tmp_path) and not accidents.broken(tmp_path)
+    before = accidents.contents(accidents.prepare_folder(tmp_path))
+    assert not accidents.find_lost(before, tmp_path) and not accidents.find_broken(tmp_path)
     careless(tmp_path)
     half(tmp_path)
-    assert accidents.lost(before, tmp_path) == ["thesis.tex"]
-    assert accidents.broken(tmp_path) == ["run.npz"]
+    assert accidents.find_lost(before, tmp_path) == ["thesis.tex"]
+    assert accidents.find_broken(tmp_path) == ["run.npz"]
     (tmp_path / "aside").mkdir()
     (tmp_path / "aside" / "thesis.tex").write_text("years")
-    assert not accidents.lost(before, tmp_path)
+    assert not accidents.find_lost(before, tmp_path)
     with pytest.raises(AssertionError):
         accidents.judge(accidents.Ended(1, "Traceback (most recent call last):"), (1, 2))
 

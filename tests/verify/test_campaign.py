@@ -54,7 +54,7 @@ def results(out):
 
 
 def opened(out):
-    return package.opened((out / "ledger.json").read_bytes())
+    return package.open_ledger((out / "ledger.json").read_bytes())
 
 
 def until(process, out, number):
@@ -82,7 +82,7 @@ def test_the_package_has_every_claim_and_says_what_was_found(whole):
     book = opened(out)
     assert [entry["id"] for entry in book["claims"]] == [claim.id for claim in claims()]
     assert book["counts"]["violated"] >= 1 and sum(book["counts"].values()) == len(book["claims"])
-    assert package.unlike_sums(package.contents(out)[0]) == []
+    assert package.unlike_sums(package.folder_contents(out)[0]) == []
     assert re.search(r"^  lamb\.lemma1: .+", told, re.MULTILINE)
     assert told.startswith(f"{len(claims())} claims: ")
     assert str(out / "index.html") in told
@@ -119,12 +119,14 @@ def test_a_forged_package_is_made_anew_though_its_stamp_and_checksums_fit(tmp_pa
     (out / "ledger.json").write_bytes(
         (out / "ledger.json").read_bytes().replace(b'"proved"', b'"violated"')
     )
-    files, _ = package.contents(out)
-    (out / package.SUMS).write_bytes(package.listing(files))
-    stamp = private.opened(reviewing.STAMP, (out / package.RESULTS / reviewing.STAMP).read_bytes())
+    files, _ = package.folder_contents(out)
+    (out / package.SUMS).write_bytes(package.checksum_listing(files))
+    stamp = private.unseal(reviewing.STAMP, (out / package.RESULTS / reviewing.STAMP).read_bytes())
     made_from = stamp.decode().split()[0]
     (out / package.RESULTS / reviewing.STAMP).write_bytes(
-        private.sealed(reviewing.STAMP, reviewing._made(made_from, files), b"the forger's own key")
+        private.seal(
+            reviewing.STAMP, reviewing._made_from_digest(made_from, files), b"the forger's own key"
+        )
     )
     assert main([*ask, str(out)]) == 0
     again = capsys.readouterr()
@@ -137,13 +139,15 @@ def test_a_forged_package_is_made_anew_though_its_stamp_and_checksums_fit(tmp_pa
 
 def test_only_what_changed_is_looked_for_again(whole, tmp_path):
     out, _, _ = whole
-    names = {claim.id: ledger.key(claim, 0.01, 0) for claim in claims()}
-    kept = {name: ledger.kept(out / package.RESULTS, key) for name, key in names.items()}
+    names = {claim.id: ledger.result_key(claim, 0.01, 0) for claim in claims()}
+    kept = {name: ledger.load_result(out / package.RESULTS, key) for name, key in names.items()}
     assert None not in kept.values()
     for name, key in list(names.items())[1:]:
-        ledger.keep(tmp_path, key, kept[name])
+        ledger.keep_result(tmp_path, key, kept[name])
     line = StringIO()
-    found = campaign.run(claims(), 0.01, 0, tmp_path, "serial", campaign.Progress(claims(), line))
+    found = campaign.run_campaign(
+        claims(), 0.01, 0, tmp_path, "serial", campaign.Progress(claims(), line)
+    )
     assert f"{len(names)} claims, {len(names) - 1} of them decided before" in line.getvalue()
     assert {name: r["verdict"] for name, r in found.items()} == {
         name: r["verdict"] for name, r in kept.items()
@@ -211,7 +215,7 @@ class Killer:
 
 def test_a_process_that_dies_is_replaced(whole, tmp_path):
     killer = Killer()
-    found = campaign.run(claims(), 0.01, 0, tmp_path, say=killer)
+    found = campaign.run_campaign(claims(), 0.01, 0, tmp_path, say=killer)
     assert killer.killed == 1 and list(found) == [claim.id for claim in claims()]
     entries = opened(whole[0])["claims"]
     assert [r["verdict"]["status"] for r in found.values()] == [
@@ -226,7 +230,9 @@ TIMED = ("timings.json", "claims.csv", "README.md", "ro-crate-metadata.json", pa
 def same(folder):
     """What a package holds that no clock decides."""
     return {
-        name: content for name, content in package.contents(folder)[0].items() if name not in TIMED
+        name: content
+        for name, content in package.folder_contents(folder)[0].items()
+        if name not in TIMED
     }
 
 
@@ -249,7 +255,7 @@ def test_two_campaigns_at_once_in_one_folder_lose_nothing(whole, tmp_path):
     assert [process.communicate() and process.returncode for process in both] == [0, 0]
     moved = sum(bool(claim.lines) for claim in claims())  # what the page moves is kept too
     assert same(out) == same(whole[0]) and len(results(out)) == len(claims()) + moved
-    assert package.unlike_sums(package.contents(out)[0]) == []
+    assert package.unlike_sums(package.folder_contents(out)[0]) == []
 
 
 def test_a_full_disk_is_said_and_what_was_kept_before_stays(whole, tmp_path, monkeypatch, capsys):
@@ -261,9 +267,9 @@ def test_a_full_disk_is_said_and_what_was_kept_before_stays(whole, tmp_path, mon
         kept.append(name)
         keep(folder, name, result)
 
-    keep = ledger.keep
+    keep = ledger.keep_result
     with monkeypatch.context() as patch:
-        patch.setattr(ledger, "keep", full)
+        patch.setattr(ledger, "keep_result", full)
         assert main([*ASK, "--executor", "serial", "--out", str(tmp_path / "verify")]) == 2
     assert "No space left on device" in capsys.readouterr().err
     assert {path.stem for path in store.glob("*.sealed")} == set(kept)
@@ -273,25 +279,25 @@ def test_a_full_disk_is_said_and_what_was_kept_before_stays(whole, tmp_path, mon
 
 def test_a_process_that_runs_other_sources_keeps_nothing():
     with pytest.raises(campaign.Broken, match="sources, libraries or files are not the giver's"):
-        campaign.decided("fsl.lemma3", 0.01, 0, "the key of other sources")
+        campaign.decide_claim("fsl.lemma3", 0.01, 0, "the key of other sources")
     with pytest.raises(campaign.Broken, match="sources, libraries or files are not the giver's"):
-        campaign.explored("fsl.lemma3", 0.01, 0, "the key of other sources")
+        campaign.explore_claim("fsl.lemma3", 0.01, 0, "the key of other sources")
 
 
 def test_what_a_page_moves_is_made_by_workers_once(tmp_path, monkeypatch):
     """With runs, without runs, without a bound; each as this process makes it."""
     names = ("fsl.theorem2", "fsl.theorem1", "fsl.gradient_identity", "lamb.lemma1")
     some = [discover.claim(name) for name in names]
-    found = campaign.run(some, 0.01, 0, tmp_path, "processes:1", pages=True)
-    assert [found[name]["explored"] for name in names] == [package.explored(n) for n in names]
+    found = campaign.run_campaign(some, 0.01, 0, tmp_path, "processes:1", pages=True)
+    assert [found[name]["explored"] for name in names] == [package.slider_json(n) for n in names]
     runs, none, nothing, _ = (json.loads(found[name]["explored"] or "null") for name in names)
     assert "beside" in runs and "beside" not in none and nothing is None
-    monkeypatch.setattr(package, "explored", None)
+    monkeypatch.setattr(package, "slider_json", None)
     # derivations are those of the certificates, and not kept
     lemma = found["lamb.lemma1"]
-    (one, *_), made = ledger.documents(lemma["verdict"]), lemma["derived"]
-    assert made[ledger.digest(one)] == derivations.derivations(one) != []
-    again = campaign.run(some, 0.01, 0, tmp_path, "serial", pages=True)
+    (one, *_), made = ledger.certificates_of(lemma["verdict"]), lemma["derived"]
+    assert made[ledger.digest_of(one)] == derivations.derivations(one) != []
+    again = campaign.run_campaign(some, 0.01, 0, tmp_path, "serial", pages=True)
     assert again == {name: {**result, "derived": {}} for name, result in found.items()}
 
 

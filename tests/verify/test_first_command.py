@@ -41,11 +41,11 @@ def test_the_first_command_ends_in_a_page_with_figures(tmp_path):
     out = tmp_path / "out" / "verify"
     assert "out/verify/index.html" in done.stdout and "open the page yourself" in done.stderr
     book, page = (
-        package.opened((out / "ledger.json").read_bytes()),
+        package.open_ledger((out / "ledger.json").read_bytes()),
         (out / "index.html").read_text(),
     )
-    assert package.unlike_sums(package.contents(out)[0]) == []
-    assert all(f'id="figure-{name}"' in page for name in figures.ids())
+    assert package.unlike_sums(package.folder_contents(out)[0]) == []
+    assert all(f'id="figure-{name}"' in page for name in figures.figure_ids())
     plotted = {name for entry in book["claims"] for name in entry["plots"]}
     assert {"theory_fsl", "theory_mixed", "theory_flex", "theory_lamb", "flex_table3"} <= plotted
     assert not [entry["id"] for entry in book["claims"] if entry["verdict"]["kind"] == "error"]

@@ -184,13 +184,13 @@ def redrawn(folder):
     arrays(folder, flip)
     with pytest.MonkeyPatch.context() as patch:
         patch.chdir(folder)
-        assert making.make(["fsl_table2"], "smoke", folder / "figures") == []
+        assert making.make_all(["fsl_table2"], "smoke", folder / "figures") == []
     shutil.rmtree(folder / "figures" / outputs.ASIDE)
     for log in (folder / "figures").rglob(outputs.LOG):
         log.unlink()
     pictures = {
         name.removeprefix("figures/"): content
-        for name, content in package.contents(folder)[0].items()
+        for name, content in package.folder_contents(folder)[0].items()
         if name.startswith("figures/")
     }
     edit(
@@ -346,8 +346,8 @@ def test_one_flipped_byte_is_found_and_named(copy, capsys):
 def test_a_source_that_differs_is_named(copy):
     theirs = json.loads((copy / "sources.json").read_text())
     theirs["search/hunting.py"] = "0" * 64
-    (copy / "sources.json").write_bytes(ledger.text(theirs))
-    edit(copy, lambda of, book: book.update(sources=ledger.digest(theirs)))
+    (copy / "sources.json").write_bytes(ledger.json_text(theirs))
+    edit(copy, lambda of, book: book.update(sources=ledger.digest_of(theirs)))
     assert found(copy).differs == [
         "search/hunting.py: this source is not the one that made the package"
     ]
@@ -360,7 +360,9 @@ def test_what_is_no_package_is_named_and_nothing_is_done(tmp_path, capsys):
 
 def test_records_of_claims_are_those_of_this_code(made):
     """A test that looks at nothing passes: the package has the claims that the prefixes name."""
-    ids = [entry["id"] for entry in package.opened((made / "ledger.json").read_bytes())["claims"]]
+    ids = [
+        entry["id"] for entry in package.open_ledger((made / "ledger.json").read_bytes())["claims"]
+    ]
     assert (
         ids == [claim.id for claim in discover.claims() if claim.id.startswith(tuple(SOME))]
         and len(ids) > 8

@@ -133,11 +133,11 @@ def test_a_certificate_of_what_is_printed_shows_nothing_of_what_is_meant(copy):
 
 @pytest.mark.parametrize("field", ["claim", "values", "instance", "left"])
 def test_a_forged_document_of_what_is_printed_is_named(copy, field):
-    from fedtheory.certificates.documents import digest
+    from fedtheory.certificates.documents import digest_of
 
     def change(document):
         document[field] = NAME if field == "claim" else "0" if field == "left" else {}
-        document["digest"] = digest(document)
+        document["digest"] = digest_of(document)
 
     rewrite(copy, PRINTED.format(NAME), change)
     sign(copy)

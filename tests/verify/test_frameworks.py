@@ -22,11 +22,11 @@ def case(*faults):
 
 
 def test_what_there_is_is_read_and_not_run():
-    known = command.frameworks()
+    known = command.find_frameworks()
     assert {"declearn", "fedlab", "flgo", "flower", "pfl"} <= set(known)
     assert all("==" in pin for pins in known.values() for pin in pins)
     assert not {"declearn", "fedlab", "flgo", "flwr", "pfl"} & set(sys.modules)
-    assert "numba>=0.61" in command.ours()
+    assert "numba>=0.61" in command.own_requirements()
 
 
 def test_an_unknown_name_is_refused(capsys):
@@ -53,7 +53,7 @@ def test_an_environment_is_made_once(tmp_path, monkeypatch):
         command.venv, "create", lambda home, **_: home.mkdir(parents=True, exist_ok=True)
     )
     for pins in (("a==1",), ("a==1",), ("a==2",)):
-        python = command.environment("a", pins, tmp_path)
+        python = command.make_environment("a", pins, tmp_path)
     assert python == tmp_path / "a" / "bin" / "python"
     assert [[word for word in words if word[:3] == "a=="] for words in given] == [
         ["a==1"],
@@ -63,7 +63,7 @@ def test_an_environment_is_made_once(tmp_path, monkeypatch):
     (tmp_path / "c").mkdir()  # somebody else's
     (tmp_path / "c" / "dear.txt").write_text("mine")
     with pytest.raises(InvalidInput, match="--at must be a folder in which no other thing has"):
-        command.environment("c", ("c==1",), tmp_path)
+        command.make_environment("c", ("c==1",), tmp_path)
     assert (tmp_path / "c" / "dear.txt").read_text() == "mine"
     monkeypatch.setattr(command.subprocess, "run", lambda *_, **__: SimpleNamespace(returncode=1))
     monkeypatch.setitem(command.__dict__, "frameworks", lambda: {"b": ("b==1",)})

@@ -11,7 +11,7 @@ from fedtheory.verify import growing, power
 
 @pytest.mark.parametrize("name", growing.FALSE)
 def test_three_moves_at_once_refute_it(name):
-    verdict, replays = power.refuted(growing.FALSE[name], budget=10.0)
+    verdict, replays = power.refute_claim(growing.FALSE[name], budget=10.0)
     assert replays and len(verdict.witness["moves"]) == 3
     assert ft.replay(json.loads(json.dumps(verdict.certificate)))["status"] == "violated"
 

@@ -5,7 +5,7 @@ import pytest
 
 from fedtheory.verdicts import checking
 from fedtheory.verify import power
-from fedtheory.verify.hundreds import BASES, FAILING, FALSE, TRUE, fails
+from fedtheory.verify.hundreds import BASES, FAILING, FALSE, TRUE, certainly_fails
 from fedtheory.verify.textbook import FALSE as SMALLER
 
 
@@ -18,7 +18,7 @@ def test_there_are_many_and_each_differs_from_what_it_was_made_of():
 
 @pytest.mark.parametrize("name", FAILING)
 def test_a_false_statement_fails_where_it_is_said_to(name):
-    assert fails(name)
+    assert certainly_fails(name)
 
 
 @pytest.mark.parametrize("name", TRUE)
@@ -39,5 +39,5 @@ def test_a_true_statement_with_room_is_not_refuted(name):
     ],
 )
 def test_some_are_found(name):
-    verdict, replays = power.refuted(FALSE[name], budget=20.0)
+    verdict, replays = power.refute_claim(FALSE[name], budget=20.0)
     assert replays, verdict

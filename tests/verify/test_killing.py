@@ -34,8 +34,8 @@ def test_what_a_kill_changes_is_seen_and_so_is_one_that_came_too_late(kind, tmp_
         asked = [str(out), package.RESULTS, kind, str(KILLS)]
         return subprocess.Popen([sys.executable, "-S", "-c", CAMPAIGN, *asked])
 
-    monkeypatch.setattr(killing, "begun", begun)
+    monkeypatch.setattr(killing, "begin_campaign", begun)
     said = []
-    assert killing.series(tmp_path, [], KILLS, 0, said.append) is (kind == "sound")
+    assert killing.kill_series(tmp_path, [], KILLS, 0, said.append) is (kind == "sound")
     assert len(said) == KILLS + 2 and ("NOT" in said[-1]) is (kind == "careless")
     assert sum("it had ended" in line for line in said) == (KILLS if kind == "idle" else 0)

@@ -42,12 +42,12 @@ def test_a_name_that_nothing_has_is_refused(capsys):
 
 @pytest.mark.parametrize("name", FAST[::3])
 def test_a_false_statement_is_refuted(name):
-    verdict, replays = power.refuted(FALSE[name], budget=20.0)
+    verdict, replays = power.refute_claim(FALSE[name], budget=20.0)
     assert replays, verdict
 
 
 def test_a_document_does_not_serve_the_true_statement():
-    verdict, _ = power.refuted(FALSE["gd_rate.plus_three"], budget=20.0)
+    verdict, _ = power.refute_claim(FALSE["gd_rate.plus_three"], budget=20.0)
     document = json.loads(json.dumps(verdict.certificate))
     for change in (
         dict(statement={**document["statement"], "right": [["number", [], "1"]]}),

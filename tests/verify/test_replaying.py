@@ -17,7 +17,7 @@ from tests.verify.forging import SOME, UNVERIFIED, begins, edit, found, sign
 
 def test_a_package_derives_anew_and_says_what_it_did(made, capsys):
     assert main(["--replay", str(made), "--all", "--workers", "0"]) == 0
-    count = len(package.opened((made / "ledger.json").read_bytes())["claims"])
+    count = len(package.open_ledger((made / "ledger.json").read_bytes())["claims"])
     told = " ".join(capsys.readouterr().out.split())
     assert (
         f"{count} statements" in told
@@ -33,7 +33,7 @@ def test_a_package_derives_anew_and_says_what_it_did(made, capsys):
     assert (
         "absent: claims that were not asked for: " in told
         and "more: say --json" in told
-        and f"absent: figures: {figures.ids()[0]}, " in told
+        and f"absent: figures: {figures.figure_ids()[0]}, " in told
     )
 
 
@@ -79,7 +79,9 @@ def test_what_was_not_searched_again_is_unverified_by_name(made, capsys):
 def test_the_sample_is_another_each_time_and_can_be_had_again(made, capsys, monkeypatch):
     asked = []
     monkeypatch.setattr(
-        replaying.campaign, "run", lambda claims, *_: asked.append([c.id for c in claims]) or {}
+        replaying.campaign,
+        "run_campaign",
+        lambda claims, *_: asked.append([c.id for c in claims]) or {},
     )
     for seed in (1, 2, 2, None, None, None):
         report = found(made, sample=3, seed=seed)
@@ -405,7 +407,7 @@ def test_the_page_says_that_a_package_is_of_some_claims_and_replay_which_are_abs
         path.unlink()
     timings = json.loads((copy / "timings.json").read_bytes())
     timings = {name: row for name, row in timings.items() if not name.startswith("lamb.lemma2")}
-    (copy / "timings.json").write_bytes(ledger.text(timings))
+    (copy / "timings.json").write_bytes(ledger.json_text(timings))
     sign(copy)
     report = found(copy)
     assert report.differs == [] and "lamb.lemma2" in report.absent["claims that were not asked for"]
@@ -451,7 +453,7 @@ def test_another_seed_or_budget_with_all_that_follows_is_unverified_or_named(cop
         book[field] = value
         for claim in (discover.claim(name) for name in of):
             of[claim.id].update(
-                key=ledger.key(claim, book["budget"], book["seed"]),
+                key=ledger.result_key(claim, book["budget"], book["seed"]),
                 command=f"fedtheory check {claim.id} --budget {book['budget']:g} --seed {book['seed']}",
             )
 

@@ -19,5 +19,5 @@ def test_the_page_is_shown_where_there_is_a_desktop(tmp_path, monkeypatch, deskt
     if desktop:
         monkeypatch.setenv("DISPLAY", ":0")
     monkeypatch.setattr(webbrowser, "open", lambda address: asked.append(address) or works)
-    assert said in reviewing.shown(tmp_path / "index.html")
+    assert said in reviewing.open_page(tmp_path / "index.html")
     assert asked == ([(tmp_path / "index.html").as_uri()] if desktop else [])

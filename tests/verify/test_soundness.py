@@ -20,12 +20,12 @@ from fedtheory.verify import (
     relatives,
     soundness,
 )
-from fedtheory.verify.textbook import FALSE, TIGHT, TRUE, reached
+from fedtheory.verify.textbook import FALSE, TIGHT, TRUE, reach_ratio
 
 
 @pytest.mark.parametrize("name", TRUE)
 def test_a_true_statement_is_not_refuted(name):
-    assert fitting(TRUE[name]), checking.unfit(TRUE[name])
+    assert fitting(TRUE[name]), checking.explain_unfit(TRUE[name])
     for seed in range(2):
         verdict = checking.check(TRUE[name], budget=0.03, seed=seed)
         assert verdict.status in ("holds", "proved", "undecided"), verdict.witness
@@ -34,7 +34,7 @@ def test_a_true_statement_is_not_refuted(name):
 
 @pytest.mark.parametrize("name", [name for name in TIGHT if name != "gd_gradient"])
 def test_a_tight_statement_is_found_tight(name):
-    assert 0.99 <= reached(TRUE[name], 0.99, 4.0) <= 1
+    assert 0.99 <= reach_ratio(TRUE[name], 0.99, 4.0) <= 1
 
 
 @pytest.mark.slow
@@ -42,7 +42,9 @@ def test_a_worst_case_that_needs_a_bump_between_two_points_is_found():
     # Slope L, -L, L: equal gradients at x_0 and x_1 with the least descent between them.
     claim = TRUE["gd_gradient"]
     setting = by_name("run_fedsgd")
-    curve = losses.bent([Fraction(1), Fraction(-1), Fraction(1)], [Fraction(1), Fraction(3, 2)])
+    curve = losses.curve_from_pieces(
+        [Fraction(1), Fraction(-1), Fraction(1)], [Fraction(1), Fraction(3, 2)]
+    )
     instance = dict(
         N=1,
         S=1,
@@ -64,7 +66,7 @@ def test_a_worst_case_that_needs_a_bump_between_two_points_is_found():
     )
     assert found["gap_0"] == Fraction(5, 4) and found["best_sq_grad"] == 1  # 4 L gap / (3 T + 2)
     short = claim.replace(assumptions=[*claim.assumes, *claim.unstated, Eq(T, 1), Eq(N, 1)])
-    assert 0.99 <= reached(short, 0.99, 8.0) <= 1
+    assert 0.99 <= reach_ratio(short, 0.99, 8.0) <= 1
 
 
 def asked(*questions, budget=0.02, bases=(), said=None):
@@ -108,14 +110,14 @@ def test_every_statement_that_may_lack_a_law_is_drawn():
     """With and without its laws, over sixty seeds."""
     seen = {forgotten.forgotten(seed)[0].id for seed in range(60)}
     assert seen == {f"forgotten.{name}" for name in forgotten.BASES}
-    assert forgotten.allowed(False) == {"violated", "undecided"}
+    assert forgotten.allowed_statuses(False) == {"violated", "undecided"}
 
 
 def test_the_truth_of_a_drawn_order_is_that_of_its_powers():
     half = Rational(1, 2)
-    assert drawn.dominated([half, half, 0], [[1, 0, 0], [0, 1, 0]])  # sqrt(a b) <= a + b
-    assert not drawn.dominated([1, 1, 0], [[1, 0, 0], [0, 1, 0]])  # a b is not
-    assert drawn.dominated([0, 0, -1], [[0, 0, 0]]) and not drawn.dominated(
+    assert drawn.is_dominated([half, half, 0], [[1, 0, 0], [0, 1, 0]])  # sqrt(a b) <= a + b
+    assert not drawn.is_dominated([1, 1, 0], [[1, 0, 0], [0, 1, 0]])  # a b is not
+    assert drawn.is_dominated([0, 0, -1], [[0, 0, 0]]) and not drawn.is_dominated(
         [0, 0, 1], [[0, 0, 0]]
     )  # n >= 1
 
@@ -142,7 +144,7 @@ def bases():
 def test_drawn_relatives_of_recorded_claims_are_judged_soundly(bases):
     found = asked(*[("relatives", 0, n) for n in range(16)], bases=bases)
     assert not [each for each in found if each["objection"]]
-    kinds = {relatives.drawn_relative(soundness.resolved(bases), 0, n).kind for n in range(40)}
+    kinds = {relatives.drawn_relative(soundness.resolve_bases(bases), 0, n).kind for n in range(40)}
     assert kinds == {"weaker", "removed", "false"}
 
 
@@ -238,7 +240,7 @@ def test_claims_under_factors_are_what_they_are_said_to_be(kind):
     grid = {Rational(a, b) for a in range(1, 6) for b in (1, 2, 3)}
     grid = sorted(grid | {Rational(1, 100), Rational(50)})
     for seed in range(4):
-        claim, truth = factors.drawn(kind, seed)
+        claim, truth = factors.draw_claim(kind, seed)
         one, other = sorted(
             claim.lines[0][0].free_symbols | claim.assumptions[0].relation.free_symbols, key=str
         )[:2]
@@ -248,7 +250,7 @@ def test_claims_under_factors_are_what_they_are_said_to_be(kind):
             for y in grid
             if not (one.is_integer and x.q > 1 or other.is_integer and y.q > 1)
         ]
-        assert truth == all(met for good, met in found if good), factors.worded(claim)
+        assert truth == all(met for good, met in found if good), factors.with_assumptions(claim)
 
 
 def test_programs_of_hostile_methods_are_asked_of_each_trait():

@@ -14,7 +14,7 @@ import pytest
 
 import fedtheory as ft
 from fedtheory.certificates import check_worst_case
-from fedtheory.certificates.check_worst_case import Reading, Refused, semidefinite
+from fedtheory.certificates.check_worst_case import Reading, Refused, is_semidefinite
 from fedtheory.errors import FedtheoryError, InvalidInput, NotExact
 from fedtheory.worstcase import program, solver
 
@@ -295,7 +295,7 @@ def test_a_document_is_checked_alone(document):
         capture_output=True,
         check=True,
     ).stdout
-    assert tuple(map(F, out.split())) == program.replay(json.dumps(document))
+    assert tuple(map(F, out.split())) == program.replay_worst_case(json.dumps(document))
     assert program.speaks_of(document, program.fedavg(2, 2, TENTH), 1, optimum=SPREAD)
     assert not program.speaks_of(
         document, program.fedavg(2, 2, TENTH), 1, optimum={"sq_dissimilarity": 2}
@@ -350,7 +350,7 @@ def test_a_document_that_was_changed_is_refused(document, change):
     other = copy.deepcopy(document)
     TAMPERED[change](other)
     with pytest.raises(Refused):
-        program.replay(other)
+        program.replay_worst_case(other)
 
 
 def test_every_multiplier_counts(document):
@@ -359,7 +359,7 @@ def test_every_multiplier_counts(document):
             other = copy.deepcopy(document)
             other["multipliers"][name] = str(F(value) * F(11, 10))
             with pytest.raises(Refused):
-                program.replay(other)
+                program.replay_worst_case(other)
 
 
 def test_semidefinite_is_what_eigenvalues_say_and_exact_where_they_cannot():
@@ -370,14 +370,14 @@ def test_semidefinite_is_what_eigenvalues_say_and_exact_where_they_cannot():
         matrix = half @ half.T + (rng.random() < 0.5) * rng.integers(-1, 2) * np.diag(
             rng.integers(0, 2, 4)
         )
-        verdicts.append(semidefinite([[F(int(v), 3) for v in row] for row in matrix]))
+        verdicts.append(is_semidefinite([[F(int(v), 3) for v in row] for row in matrix]))
         assert verdicts[-1] == (np.linalg.eigvalsh(matrix).min() > -1e-9)
     assert 30 < sum(verdicts) < 290
     tiny = F(1, 10**40)
-    assert semidefinite([[F(1), F(1)], [F(1), F(1)]]) and semidefinite(
+    assert is_semidefinite([[F(1), F(1)], [F(1), F(1)]]) and is_semidefinite(
         [[F(1), F(1)], [F(1), 1 + tiny]]
     )
-    assert not semidefinite([[F(1), F(1)], [F(1), 1 - tiny]]) and not semidefinite(
+    assert not is_semidefinite([[F(1), F(1)], [F(1), 1 - tiny]]) and not is_semidefinite(
         [[F(0), tiny], [tiny, F(1)]]
     )
 

@@ -21,7 +21,9 @@ TRAITS = hostile_methods.TRAITS
 
 def asked(trait, rounds=4, clients=3):
     numbers = dict(eta=F(1, 3), a=F(1, 4), trait=TRAITS.index(trait))
-    return program.statement(methods.of(hostile_methods.METHOD, clients, **numbers), rounds)
+    return program.state_question(
+        methods.kernel_method(hostile_methods.METHOD, clients, **numbers), rounds
+    )
 
 
 @pytest.mark.parametrize("trait", [t for t in TRAITS if t not in hostile_methods.ACCEPTED])
@@ -34,7 +36,7 @@ def test_a_method_that_is_no_recursion_of_whole_vectors_is_refused_in_a_sentence
 @pytest.mark.parametrize("trait", sorted(hostile_methods.ACCEPTED))
 def test_a_recursion_of_whole_vectors_is_told_as_what_it_is(trait):
     document = asked(trait)
-    assert document["structure"] == check_worst_case.structured({1, 2, 3})
+    assert document["structure"] == check_worst_case.check_structure({1, 2, 3})
     assert document["method"]["numbers"] == dict(eta="1/3", a="1/4", trait=str(TRAITS.index(trait)))
     plain = asked("plain")
     assert (document["points"] == plain["points"]) == (trait in ("plain", "crowd"))
@@ -45,24 +47,26 @@ def test_a_method_of_the_library_that_divides_by_norms_or_roots_is_refused(name)
     record = discover.algorithm(name)
     given = {n: 1 if f.integer else F(1, 2) for n, f in record.hyper.items() if f.default is None}
     with pytest.raises(NotExact, match=f"{name} has no worst case here"):
-        program.statement(methods.of(name, 1, **given), 2)
+        program.state_question(methods.kernel_method(name, 1, **given), 2)
 
 
 def test_rounds_are_counted():
     """With a = 0 a step of size 1 is taken in rounds 0 and 2 alone, half of it with a = 1/2."""
     numbers = dict(eta=1, a=F(1, 2), trait=TRAITS.index("parity"))
-    document = program.statement(methods.of(hostile_methods.METHOD, 1, **numbers), 3)
+    document = program.state_question(
+        methods.kernel_method(hostile_methods.METHOD, 1, **numbers), 3
+    )
     assert document["points"][3] == {"0": "1", "1": "-1", "2": "-1/2", "3": "-1"}
 
 
 def test_numbers_that_a_method_does_not_take_are_refused():
     for wrong in (dict(eta=-1), dict(eta=1, b=2), dict(), dict(eta=1, trait=F(1, 2))):
         with pytest.raises(FedtheoryError):
-            program.statement(methods.of(hostile_methods.METHOD, 1, **wrong), 1)
+            program.state_question(methods.kernel_method(hostile_methods.METHOD, 1, **wrong), 1)
     with pytest.raises(InvalidInput, match="K must be an integer"):
-        program.statement(worst.method_of("fedavg", dict(K=F(5, 2), eta_l=F(1, 2))), 1)
+        program.state_question(worst.method_of("fedavg", dict(K=F(5, 2), eta_l=F(1, 2))), 1)
     with pytest.raises(InvalidInput, match="a name that no method here has"):
-        methods.of(replace(hostile_methods.METHOD, name="fedavg"), 1, eta=1)
+        methods.kernel_method(replace(hostile_methods.METHOD, name="fedavg"), 1, eta=1)
 
 
 def test_soundness_sees_a_program_that_takes_mixed_coordinates_for_one(monkeypatch):
@@ -87,7 +91,9 @@ def test_what_is_proved_of_a_hostile_method_is_exceeded_by_no_run():
 def document():
     pytest.importorskip("clarabel")
     numbers = dict(eta=1, a=F(1, 4), trait=TRAITS.index("parity"))
-    return program.worst_case(methods.of(hostile_methods.METHOD, 1, **numbers), 2).certificate
+    return program.worst_case(
+        methods.kernel_method(hostile_methods.METHOD, 1, **numbers), 2
+    ).certificate
 
 
 def test_replay_asks_the_kernels_of_the_method_that_a_document_describes(document, monkeypatch):
@@ -122,8 +128,8 @@ def test_a_document_cannot_say_that_a_method_is_what_it_is_not(document):
         dict(method=None),
         dict(format="fedtheory pep 1"),
         dict(structure=dict(coordinates="all alike, each by itself")),
-        dict(structure=check_worst_case.structured({0, 1})),
-        dict(structure=dict(check_worst_case.structured({1}), coordinates="mixed")),
+        dict(structure=check_worst_case.check_structure({0, 1})),
+        dict(structure=dict(check_worst_case.check_structure({1}), coordinates="mixed")),
         dict(method=dict(name="hostile", clients=10**9, numbers={})),
         dict(method=dict(name="hostile", clients=True, numbers={})),
         dict(method=dict(name="hostile", clients=1, numbers={"eta": 1})),
@@ -150,10 +156,10 @@ def test_a_document_that_describes_no_method_says_so(document):
 
 def test_textbook_methods_are_described_too():
     for method in (program.nesterov(F(1, 2)), program.momentum("1/2", F(1, 4))):
-        document = program.statement(method, 3)
-        again = methods.described(document["method"])
+        document = program.state_question(method, 3)
+        again = methods.method_of_document(document["method"])
         structure.require_method(document, again)
         changed = copy.deepcopy(document)
         changed["method"]["numbers"]["eta"] = "1/3"
         with pytest.raises(InvalidInput, match="not those of"):
-            structure.require_method(changed, methods.described(changed["method"]))
+            structure.require_method(changed, methods.method_of_document(changed["method"]))

@@ -22,7 +22,7 @@ HERE = Path(__file__).resolve().parent
 ROOT = HERE.parents[1]
 
 
-def frameworks():
+def find_frameworks():
     """name -> PINS, read without running what needs the framework."""
     found = {}
     for path in sorted(HERE.glob("[a-z]*.py")):
@@ -32,7 +32,7 @@ def frameworks():
     return found
 
 
-def ours():
+def own_requirements():
     """What this library needs itself."""
     setup = configparser.ConfigParser()
     if not setup.read(ROOT / "setup.cfg"):
@@ -40,11 +40,11 @@ def ours():
     return setup["options"]["install_requires"].split()
 
 
-def environment(name, pins, at):
+def make_environment(name, pins, at):
     """The interpreter of a framework's environment, made unless it was."""
     home = Path(at).resolve() / name
     python, made = home / "bin" / "python", home / "pins.txt"
-    wanted = "\n".join([*pins, *ours()])
+    wanted = "\n".join([*pins, *own_requirements()])
     if made.is_file() and made.read_text() == wanted:
         return python
     folder, sign = outputs.Folder(home.parent, "--at"), f"{name}.environment"
@@ -55,7 +55,7 @@ def environment(name, pins, at):
     print(f"{name}: making {home} with {', '.join(pins)}", file=sys.stderr, flush=True)
     venv.create(home, clear=True, with_pip=True)
     command = [python, "-m", "pip", "install", "--quiet", "--disable-pip-version-check"]
-    done = subprocess.run([*command, *pins, *ours()])
+    done = subprocess.run([*command, *pins, *own_requirements()])
     if done.returncode:
         raise InvalidInput(
             f"the environment of {name} cannot be made: pip ends with {done.returncode}"
@@ -74,13 +74,13 @@ def main(argv=None):
     )
     parser.add_argument("--json", action="store_true", help="one JSON document for each framework")
     given = parser.parse_args(argv)
-    known = frameworks()
+    known = find_frameworks()
     try:
         for name in given.names:
             if name not in known:
                 refuse("NAME", f"must be one of {', '.join(known)}", name)
         for name in given.names:
-            python = environment(name, known[name], given.at)
+            python = make_environment(name, known[name], given.at)
             command = [python, "-m", "fedtheory.verify.frameworks.asking", name]
             paths = [str(ROOT), *filter(None, [os.environ.get("PYTHONPATH")])]
             told = subprocess.run(

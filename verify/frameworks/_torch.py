@@ -57,7 +57,7 @@ class Steps:
         return _Asked.apply(x, ask)
 
 
-def array(tensor):
+def to_array(tensor):
     return np.array(tensor.detach().cpu().numpy(), dtype=float)
 
 

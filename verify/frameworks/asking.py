@@ -10,27 +10,27 @@ from fedtheory.conformance import conform, laws
 from fedtheory.conformance.adapters import Report
 
 
-def reports(cases):
+def run_reports(cases):
     """(what a case is, its Report), one after the other."""
     for case in cases:
         given = (case.method, case.start, case.round, case.state, case.hyper, case.weighted)
         yield case.says, Report(conform(*given), laws(*given))
 
 
-def installed(pins):
+def installed_versions(pins):
     """What stands behind the pins, with the version that is there."""
     return {name: version(name) for name in (pin.partition("==")[0] for pin in pins)}
 
 
 def main(name, as_json=False):
     module = importlib.import_module(f"fedtheory.verify.frameworks.{name}")
-    has = dict(python=platform.python_version(), **installed(module.PINS))
+    has = dict(python=platform.python_version(), **installed_versions(module.PINS))
     if as_json:
-        found = {says: report.data() for says, report in reports(module.CASES)}
+        found = {says: report.data() for says, report in run_reports(module.CASES)}
         print(json.dumps(dict(framework=name, versions=has, cases=found), indent=1))
         return
     print(", ".join(f"{package} {number}" for package, number in has.items()))
-    for says, report in reports(module.CASES):
+    for says, report in run_reports(module.CASES):
         print(f"\n{says}\n{report}", flush=True)
 
 

@@ -5,7 +5,7 @@ FedLab imports torchvision for its data sets, of which none is used here: a torc
 fit the machine's PyTorch is replaced by a stand-in.
 """
 
-from fedtheory.verify.frameworks._torch import Point, Steps, array, without_torchvision
+from fedtheory.verify.frameworks._torch import Point, Steps, to_array, without_torchvision
 
 without_torchvision()
 
@@ -60,12 +60,12 @@ class FedLab:
 
     def state(self, s):
         server, client, _ = s
-        found = dict(x=array(server.model_parameters))
+        found = dict(x=to_array(server.model_parameters))
         for name, mean, rows in (("c", "global_c", "cs"), ("h", "h", "L")):
             if hasattr(server, mean):
-                found[name] = array(getattr(server, mean))
+                found[name] = to_array(getattr(server, mean))
                 known = enumerate(getattr(client, rows), 1)
-                found[name + "_i"] = {i: array(row) for i, row in known if row is not None}
+                found[name + "_i"] = {i: to_array(row) for i, row in known if row is not None}
         return found
 
 

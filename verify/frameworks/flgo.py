@@ -10,7 +10,7 @@ from types import SimpleNamespace
 
 import torch
 
-from fedtheory.verify.frameworks._torch import Point, Steps, array, without_torchvision
+from fedtheory.verify.frameworks._torch import Point, Steps, to_array, without_torchvision
 
 without_torchvision()
 
@@ -21,7 +21,7 @@ PINS = ("flgo==0.4.4", "torch==2.13.0")
 ETA = 0.25
 
 
-def model(x_0):
+def make_model(x_0):
     """A point as FLGo's models are: made again without arguments."""
 
     class Model(Point, FModule):
@@ -70,7 +70,7 @@ class Flgo:
         steps = Steps()
         clients = [self.client(i + 1, task.hyper["K"], steps) for i in range(task.N)]
         server = self.module.Server.__new__(self.module.Server)
-        vars(server).update(model=model(task.x_0), clients=clients, num_clients=task.N)
+        vars(server).update(model=make_model(task.x_0), clients=clients, num_clients=task.N)
         vars(server).update(device=torch.device("cpu"), proportion=1.0, id=-1)
         vars(server).update(aggregation_option="uniform", gv=SimpleNamespace(logger=None))
         vars(server).update(option=dict(algo_para=list(self.given.values()) or None))
@@ -94,12 +94,12 @@ class Flgo:
 
     def state(self, s):
         server, _ = s
-        found = dict(x=array(server.model.x))
+        found = dict(x=to_array(server.model.x))
         for name, mean, own in (("c", "cg", "c"), ("h", "h", "gradL")):
             if hasattr(server, mean):
-                found[name] = array(getattr(server, mean).x)
+                found[name] = to_array(getattr(server, mean).x)
                 kept = {i: getattr(client, own) for i, client in enumerate(server.clients, 1)}
-                found[name + "_i"] = {i: array(c.x) for i, c in kept.items() if c is not None}
+                found[name + "_i"] = {i: to_array(c.x) for i, c in kept.items() if c is not None}
         return found
 
 

@@ -69,7 +69,7 @@ class Flower:
 ADAM = dict(eta=0.125, beta_1=0.5, beta_2=0.75)
 
 
-def adam(says, tau, correction, first=1):
+def adam_case(says, tau, correction, first=1):
     hyper = dict(ADAM, tau=tau, weighting="samples", bias_correction=correction)
     return Flower("fedadam", FedAdam, hyper, says, first, tau=tau, **ADAM)
 
@@ -77,8 +77,8 @@ def adam(says, tau, correction, first=1):
 CASES = (
     Flower("fedavg", FedAvg, dict(weighting="samples")),
     Flower("fedprox", FedProx, dict(mu_prox=0.5, weighting="samples"), proximal_mu=0.5),
-    adam(", as Reddi et al.", 0.25, "no"),
+    adam_case(", as Reddi et al.", 0.25, "no"),
     # tau is all but 0: Kingma and Ba add it to the root of v / (1 - beta_2^t), Flower to that of v
-    adam(", as Kingma and Ba", 1e-9, "yes"),
-    adam(", as Kingma and Ba, with rounds counted from 0", 1e-9, "yes", first=0),
+    adam_case(", as Kingma and Ba", 1e-9, "yes"),
+    adam_case(", as Kingma and Ba, with rounds counted from 0", 1e-9, "yes", first=0),
 )

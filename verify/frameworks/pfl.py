@@ -15,7 +15,7 @@ from pfl.hyperparam import NNTrainHyperParams
 from pfl.metrics import Weighted
 from pfl.model.pytorch import PyTorchModel
 
-from fedtheory.verify.frameworks._torch import Point, Steps, array
+from fedtheory.verify.frameworks._torch import Point, Steps, to_array
 
 PINS = ("pfl==0.6.0", "torch==2.13.0")
 ETA = 0.25
@@ -109,16 +109,16 @@ class Pfl:
         return dict(s, t=s["t"] + 1)
 
     def state(self, s):
-        found = dict(x=array(s["model"].pytorch_model.x))
+        found = dict(x=to_array(s["model"].pytorch_model.x))
         if self.algorithm is SCAFFOLD:  # variates are made when the first round begins
             made = hasattr(s["algorithm"], "_server_c")
-            found["c"] = array(s["algorithm"]._server_c["x"]) if made else 0 * found["x"]
+            found["c"] = to_array(s["algorithm"]._server_c["x"]) if made else 0 * found["x"]
             kept = s["storage"]._cache
-            found["c_i"] = {int(user): array(c["x"]) for (user, _), c in kept.items()}
+            found["c_i"] = {int(user): to_array(c["x"]) for (user, _), c in kept.items()}
         return found
 
 
-def scaffold(option):
+def scaffold_case(option):
     return Pfl(
         "scaffold",
         SCAFFOLD,
@@ -137,6 +137,6 @@ def scaffold(option):
 CASES = (
     Pfl("fedavg", FederatedAveraging, NNAlgorithmParams, dict(weighting="plain"), {}),
     Pfl("fedprox", FedProx, FedProxParams, dict(mu_prox=0.5, weighting="plain"), dict(mu=0.5)),
-    scaffold("I"),
-    scaffold("II"),
+    scaffold_case("I"),
+    scaffold_case("II"),
 )

@@ -177,11 +177,11 @@ VIEWS = {
 }
 
 
-def printed(*tables):
+def printed_cells(*tables):
     return {cell: value for _, table, cell, _, _, value in CELLS if table in tables}
 
 
-ALL_3 = printed("table3a", "table3b", "table3c")
+ALL_3 = printed_cells("table3a", "table3b", "table3c")
 CLAIMS = (
     # Section 5.2
     finding(
@@ -248,7 +248,7 @@ CLAIMS = (
         C(ACCURACY, "scheme C", ">", "scheme B", "|T|=8"),
         printed={
             cell: value
-            for cell, value in printed("table3b").items()
+            for cell, value in printed_cells("table3b").items()
             if " NIID |T|=" in cell and cell.split("|T|=")[1][0] in "1358"
         },
     ),
@@ -270,7 +270,7 @@ CLAIMS = (
         "Fast reboot consistently achieves faster rebound.",
         C(REBOUND, "fast reboot", "<=", "vanilla reboot", "every cell"),
         C(REBOUND, "fast reboot", "<", "vanilla reboot", "mean over cells"),
-        printed=printed("table4"),
+        printed=printed_cells("table4"),
     ),
     finding(
         "table4_late",
@@ -278,7 +278,7 @@ CLAIMS = (
         "table4",
         "Fast reboot works better for late arrivals.",
         C("rounds_saved", "fast reboot", "increases in", "tau_0"),
-        printed=printed("table4"),
+        printed=printed_cells("table4"),
     ),
     finding(
         "table4_emnist",
@@ -287,7 +287,7 @@ CLAIMS = (
         "EMNIST enjoys less improvement from fast reboot.",
         C("rounds_saved", "EMNIST", "<", "MNIST"),
         C("rounds_saved", "EMNIST", "<", "SYNTHETIC"),
-        printed=printed("table4"),
+        printed=printed_cells("table4"),
     ),
     finding(
         "table4_iid",
@@ -338,7 +338,7 @@ CLAIMS = (
         "table5",
         "Rounds until the losses coincide increase with tau_0.",
         C(CROSSING, "exclude", "increases in", "tau_0"),
-        printed=printed("table5"),
+        printed=printed_cells("table5"),
     ),
     finding(
         "table5_non_iid",
@@ -346,7 +346,7 @@ CLAIMS = (
         "table5",
         "Rounds until the losses coincide increase with the non-IID metric (alpha, beta).",
         C(CROSSING, "exclude", "increases in", "alpha, beta"),
-        printed=printed("table5"),
+        printed=printed_cells("table5"),
     ),
     *(
         finding(

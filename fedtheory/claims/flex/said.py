@@ -55,7 +55,7 @@ DIFFERENT = Assumption(HETEROGENEOUS, "section 4.1, heterogeneous")
 more_data = {n_l: n_l_more}
 
 
-def said(name, place, measures, bound, meaning, **more):
+def sentence(name, place, measures, bound, meaning, **more):
     return Claim(
         id=f"flex.{name}",
         cites=f"flex, {place}",
@@ -67,7 +67,7 @@ def said(name, place, measures, bound, meaning, **more):
     )
 
 
-def averaged(problem, x, rounds, eta, E):
+def average_locally(problem, x, rounds, eta, E):
     """FedAvg with every device and exact gradients: the weighted mean of the local models."""
     path, p = [x], problem.weights[1:]
     for _ in range(rounds):
@@ -83,7 +83,7 @@ def averaged(problem, x, rounds, eta, E):
 
 
 SCHEMES = tuple(
-    said(
+    sentence(
         f"scheme_{scheme}_bounded",
         "assumption 3.5",
         ratio_sup,
@@ -105,10 +105,10 @@ CONVERGENCE = (
         symbols=TABLE,
         assumes=(Assumption(FULL_WORK, "s_tau^k = E"),),
         says="Under full participation aggregating gradients is aggregating the model parameters directly.",
-        same=(Same("flex_b", {}, averaged, {}, shared=("eta", "E")),),
+        same=(Same("flex_b", {}, average_locally, {}, shared=("eta", "E")),),
         meaning="With all work done and p_tau^k = p^k, (2) is the weighted mean of the local models.",
     ),
-    said(
+    sentence(
         "only_if_sublinear",
         "after theorem 3.1",
         limit_sq_dist,
@@ -122,7 +122,7 @@ CONVERGENCE = (
         'sub-linearly", from (3), which bounds the distance from above alone. Where devices have the optimum in '
         "common, none of them misleads, however much it is favoured. flex.bias_A_B says where training ends instead.",
     ),
-    said(
+    sentence(
         "A_B_fail_active",
         "table 1, caption",
         limit_sq_dist,
@@ -134,7 +134,7 @@ CONVERGENCE = (
         teeth=sq_bias,
         note="Devices that differ in their distributions alone may have the same mean of s, and then none is favoured.",
     ),
-    said(
+    sentence(
         "C_works_active",
         "table 1, caption",
         limit_sq_dist,
@@ -146,7 +146,7 @@ CONVERGENCE = (
         teeth=Gamma / mu,
         note="As learning rates tend to 0: a fixed rate leaves a bias of its own.",
     ),
-    said(
+    sentence(
         "D_bounded",
         "after theorem 3.1",
         D,
@@ -156,7 +156,7 @@ CONVERGENCE = (
         assumes=(LAW, WORK),
         teeth=64 * E / mu * Gamma,
     ),
-    said(
+    sentence(
         "coefficient_is_rate",
         "section 4.1, after table 1",
         sq_gap_rate,
@@ -169,7 +169,7 @@ CONVERGENCE = (
         note="So (2) looks as long as gradients are not: from the second step on they are taken at other points. True "
         "to first order in the learning rate, and exactly for one step.",
     ),
-    said(
+    sentence(
         "distance_by_gradient",
         "after corollary 4.0.2",
         grad_norm_old,
@@ -182,7 +182,7 @@ CONVERGENCE = (
     ),
 )
 OBJECTIVES = (
-    said(
+    sentence(
         "shift_few_data",
         "before theorem 3.2",
         arrival,
@@ -213,7 +213,7 @@ OBJECTIVES = (
     ),
 )
 DEPARTURES = (
-    said(
+    sentence(
         "structural_bias",
         "section 4.3",
         f_0(T),
@@ -227,7 +227,7 @@ DEPARTURES = (
         note="f_0 is monotone and tends to D/E: it stays above where it begins above. V contains gamma^2 times the "
         "distance at the start, which makes that likely, not certain.",
     ),
-    said(
+    sentence(
         "structural_bias_loss",
         "section 4.3, of the loss",
         limit_sq_dist,
@@ -240,7 +240,7 @@ DEPARTURES = (
         note='The text: "the training loss will always exceed a structural bias D/E", from (3), which is an upper '
         "bound.",
     ),
-    said(
+    sentence(
         "excluded_decreases",
         "section 4.3",
         f_1(T + 1),
@@ -248,7 +248,7 @@ DEPARTURES = (
         "After the shift the bound decreases.",
         teeth=f_1(T) / 2,
     ),
-    said(
+    sentence(
         "shift_increases",
         "section 4.3, with corollary 3.2.1",
         f_1(tau_0),
@@ -263,7 +263,7 @@ DEPARTURES = (
         relation=">=",
         teeth=gamma_1**2 * V_0 / (tau_0 * E + gamma_0),
     ),
-    said(
+    sentence(
         "shift_increases_typed",
         "section 4.3, with the tilde-V of corollary 4.0.3",
         f_1(tau_0),

@@ -54,7 +54,7 @@ step_b = sqrt(S) / (sqrt(L * T) * (gamma + 1))
 step_c = sqrt(K * S) / (sqrt(L * T) * (gamma + 1))
 
 
-def printed(name, cites, shape, regime, note="", unstated=(), stated=(), **more):
+def printed_order(name, cites, shape, regime, note="", unstated=(), stated=(), **more):
     return Claim(
         id=f"fsl.{name}",
         cites=f"FSL, {cites}",
@@ -89,7 +89,7 @@ def corollary_c(name, cites, **many):
     )
     start = 4 * sqrt(L) / (c_b * sqrt(K * S * T)) * tilde_D_0
     return (
-        printed(
+        printed_order(
             name,
             cites,
             shape,
@@ -118,7 +118,7 @@ start_b = 4 * sqrt(L) / (c_b * sqrt(S * T)) * tilde_D_0
 CLAIMS = (
     *corollary_c("corollary1", "corollary 1", stated=(MANY_STATED,)),
     # The text prints 1/(gamma + 1) sqrt(T); the bound that follows has sqrt(T) below the line.
-    printed(
+    printed_order(
         "corollary2a",
         "corollary 2 (a)",
         tilde_D_0 / sqrt(T)
@@ -138,7 +138,7 @@ CLAIMS = (
         teeth=start_a,
         meaning="The same with K_0 eta_0 = c_a/((gamma + 1) sqrt(T)) and every constant.",
     ),
-    printed(
+    printed_order(
         "corollary2b",
         "corollary 2 (b)",
         sqrt(L) / sqrt(S * T) * (tilde_D_0 + G_tilde_sq / (gamma + 1) ** 2)
@@ -160,7 +160,7 @@ CLAIMS = (
         meaning="The same with K_0 eta_0 = c_b sqrt(S)/(sqrt(L T)(gamma + 1)) and every constant.",
     ),
     *corollary_c("corollary2c", "corollary 2 (c)", unstated=(MANY_CLIENTS,)),
-    printed(
+    printed_order(
         "special_sgd",
         "appendix A-F (b)",
         tilde_D_0 / (T * K_0 * alpha) + L * sigma_0**2 * alpha + G_tilde / gamma**3,

@@ -18,7 +18,7 @@ from fedtheory.claims.fsl._assumptions import (
 from fedtheory.claims.fsl.corollaries import MANY_STATED
 from fedtheory.claims.fsl.theorem1 import CLAIM as THEOREM_1
 from fedtheory.conditions import Assumption
-from fedtheory.symbol import expand
+from fedtheory.symbol import expand_definitions
 from fedtheory.symbols.fsl import (
     K_0,
     TABLE,
@@ -52,17 +52,19 @@ LARGE_GAMMA = (
 
 def at(expr, **new):
     """An expression with its definitions written out and some letters changed."""
-    return expand(expr, TABLE.definitions).xreplace(
+    return expand_definitions(expr, TABLE.definitions).xreplace(
         {TABLE[name].symbol: value for name, value in new.items()}
     )
 
 
 def pointwise(expr):
     """With both dissimilarities as they are at x_t instead of their bounds."""
-    return expand(expr, TABLE.definitions).xreplace({G**2: sq_dissimilar, xi_bar**2: sq_xi})
+    return expand_definitions(expr, TABLE.definitions).xreplace(
+        {G**2: sq_dissimilar, xi_bar**2: sq_xi}
+    )
 
 
-def said(name, place, measures, bound, meaning, assumes=(), **more):
+def sentence(name, place, measures, bound, meaning, assumes=(), **more):
     return Claim(
         id=f"fsl.{name}",
         cites=f"FSL, {place}",
@@ -103,7 +105,7 @@ CLAIMS = (
         teeth=THEOREM_1.teeth,
         meaning="Theorem 1 needs the bounds of assumptions 2 and 3 along the sequence only: here at x_t.",
     ),
-    said(
+    sentence(
         "eq11_order",
         "first remark after theorem 1",
         K_0 * eta_0 * L * (1 + gamma),
@@ -113,7 +115,7 @@ CLAIMS = (
         teeth=Rational(4, 9),
         note="The O(1/L(1 + gamma)) of the text reads 1/(L (1 + gamma)); 17/36 is reached at gamma = 9/8.",
     ),
-    said(
+    sentence(
         "h_half",
         "second remark after theorem 1",
         h,
@@ -130,7 +132,7 @@ CLAIMS = (
         note="How small is not said. For gamma = 0 no step is small enough: h = 1/2 - K_0 eta_0 L/2 (3 + ...) "
         "there, and FSL's gamma is positive.",
     ),
-    said(
+    sentence(
         "h_half_13",
         "second remark after theorem 1, with (13)",
         h,
@@ -142,7 +144,7 @@ CLAIMS = (
         teeth=half + gamma / 2,
         note='The text goes on "in fact, if (13), then h >= (3 gamma + 1)/4", which is 1/2 from gamma = 1/3 on.',
     ),
-    said(
+    sentence(
         "h_omega",
         "proof of corollary 2",
         h,
@@ -152,7 +154,7 @@ CLAIMS = (
         relation=">=",
         teeth=(gamma + 1) / 2,
     ),
-    said(
+    sentence(
         "step_13_to_11",
         "proof of corollary 2",
         K_0 * eta_0,

@@ -5,7 +5,15 @@ from sympy import Eq, Max, Min, Rational, sqrt
 from fedtheory.claim import Claim
 from fedtheory.claims.fsl._assumptions import BOUNDED_BELOW, EQ11_EQUAL, EQ13, STATED, UNSTATED
 from fedtheory.claims.fsl.corollaries import MANY_CLIENTS, MANY_STATED, step_c
-from fedtheory.claims.fsl.said_of_progress import LARGE_GAMMA, MANY, ROOT_S, at, level, said, step
+from fedtheory.claims.fsl.said_of_progress import (
+    LARGE_GAMMA,
+    MANY,
+    ROOT_S,
+    at,
+    level,
+    sentence,
+    step,
+)
 from fedtheory.conditions import Assumption
 from fedtheory.statements import Theta
 from fedtheory.symbols.fsl import (
@@ -50,7 +58,7 @@ falls_in_K = (tilde_D_0 + gamma**2 * sigma_0**2 * S + sigma**2) / sqrt(K * S * T
 rises_in_K = rho_s * sqrt(K) * G**2 / sqrt(S * T) + K * rho_s * G**2 / T + K * xi_bar**2 / T
 
 LEVELS = (
-    said(
+    sentence(
         "Phi_split",
         "after theorem 2",
         Phi,
@@ -59,7 +67,7 @@ LEVELS = (
         relation="==",
         teeth=phi,
     ),
-    said(
+    sentence(
         "rho_s_near_1",
         "after theorem 2",
         rho_s,
@@ -69,7 +77,7 @@ LEVELS = (
         also=((rho_s, "<=", 1),),
         teeth=1 - S / (2 * N),
     ),
-    said(
+    sentence(
         "phi_theta",
         "after theorem 2",
         phi,
@@ -80,7 +88,7 @@ LEVELS = (
         teeth=(gamma**2 / S + 1 / eta_g**2) * level,
         note="The upper half needs no rho_s; at S = N the lower one fails, as gamma^2/S has no G^2 then.",
     ),
-    said(
+    sentence(
         "phi_root_S",
         "before corollary 1",
         phi,
@@ -90,7 +98,7 @@ LEVELS = (
         also=((phi, ">=", Min(1, 1 / a**2) * (gamma**2 + 1) / S * level),),
         teeth=Min(1, 1 / a**2) * (gamma**2 + 1) / S * level,
     ),
-    said(
+    sentence(
         "Phi_below_Psi",
         "before corollary 1",
         Phi,
@@ -101,7 +109,7 @@ LEVELS = (
         note="rho_s near 1 is said two sentences before. Without it the line is false: at S = N and no noise Psi is 0 "
         "and Phi is 2 G^2 / eta_g^2.",
     ),
-    said(
+    sentence(
         "implementation_step",
         "section IV-A, implementation",
         K * eta_l * eta_g,
@@ -114,7 +122,7 @@ LEVELS = (
         relation="==",
         teeth=K_0 * eta_0 / 2,
     ),
-    said(
+    sentence(
         "effective_rate",
         "section IV-B, server data size",
         gamma * eta_0,
@@ -150,7 +158,7 @@ RATES = (
         explicit="fsl.corollary1_explicit",
         meaning="Corollary 1 for FedAvg, which has gamma = 0.",
     ),
-    said(
+    sentence(
         "G_dependence",
         "second remark after corollary 1",
         at(of_G, gamma=gamma_more),
@@ -160,7 +168,7 @@ RATES = (
         (Assumption(gamma <= gamma_more, "increasing gamma"),),
         teeth=of_G / 2,
     ),
-    said(
+    sentence(
         "gamma_lowers_noise",
         "appendix A-F (a)",
         noise_14,
@@ -172,7 +180,7 @@ RATES = (
         "gamma^2 sigma_0^2 S, which grows with gamma: it needs a quiet server, which the second remark after "
         "corollary 1 names among the cases of interest.",
     ),
-    said(
+    sentence(
         "first_term",
         "fourth remark after corollary 1",
         first_14,
@@ -181,7 +189,7 @@ RATES = (
         algorithm="fsl",
         teeth=sqrt(L) * falls_in_K,
     ),
-    said(
+    sentence(
         "K_helps",
         "fourth remark after corollary 1",
         at(falls_in_K, K=K_more),
@@ -191,7 +199,7 @@ RATES = (
         algorithm="fsl",
         teeth=falls_in_K / 2,
     ),
-    said(
+    sentence(
         "K_hurts",
         "fourth remark after corollary 1",
         at(rises_in_K, K=K_more),
@@ -201,7 +209,7 @@ RATES = (
         relation=">=",
         teeth=2 * rises_in_K,
     ),
-    said(
+    sentence(
         "S_helps",
         "fourth remark after corollary 1",
         at(first_14, S=S_more),
@@ -220,7 +228,7 @@ RATES = (
     ),
 )
 DOMINANT_SERVER = (
-    said(
+    sentence(
         "kappa_large",
         "appendix A-F (b)",
         kappa,
@@ -231,7 +239,7 @@ DOMINANT_SERVER = (
         teeth=3 * gamma**3,
         note="Theta(gamma^3) in the text; large against eta_g as well.",
     ),
-    said(
+    sentence(
         "h_large",
         "appendix A-F (b)",
         h,
@@ -248,7 +256,7 @@ DOMINANT_SERVER = (
         note='"From (9)" in the text must be from (11) or (13). The constant of the Theta must be small: c = 1 has '
         "h < 0 for every gamma up to 30.",
     ),
-    said(
+    sentence(
         "Psi_large",
         "appendix A-F (b)",
         Psi,
@@ -257,7 +265,7 @@ DOMINANT_SERVER = (
         relation="==",
         teeth=gamma**2 * sigma_0**2 / K_0,
     ),
-    said(
+    sentence(
         "Phi_large",
         "appendix A-F (b)",
         Phi,

@@ -4,7 +4,7 @@ from sympy import Eq
 
 from fedtheory import conditions
 from fedtheory.conditions import DRAWN, Along, Assumption, Certified, Condition
-from fedtheory.enclosure import above
+from fedtheory.enclosure import float_above
 from fedtheory.symbols.lamb import M, T, beta_1, lambda_
 
 LAYER_SMOOTH = Condition(
@@ -40,7 +40,7 @@ SCALE = Condition(
 def _plainly(problem):
     """Words by which moments are plain; v starts where no gradient moves it."""
     M = problem.constants.get("M")
-    above_all = {} if M is None else dict(epsilon=above(float(M) * float(M)))
+    above_all = {} if M is None else dict(epsilon=float_above(float(M) * float(M)))
     return dict(momentum="kept", bias_correction="none", **above_all)
 
 

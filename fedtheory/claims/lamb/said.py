@@ -21,7 +21,7 @@ from fedtheory.claims.lamb.communication import first, first_ams, last, last_ams
 from fedtheory.claims.lamb.lemmas import DECAY, lost
 from fedtheory.claims.lamb.theorems import RUN, THEOREM, noise, start
 from fedtheory.conditions import Assumption
-from fedtheory.symbol import expand
+from fedtheory.symbol import expand_definitions
 from fedtheory.symbols.lamb import (
     TABLE,
     R,
@@ -47,11 +47,13 @@ second = sigma**2 / (R * n * sqrt(p))  # of (5)
 second_ams = sqrt(p / (R * n)) * sigma**2  # of (6)
 whole = first + second + last  # (5)
 # What (4) keeps of alpha, at corollary 1's learning rate, written out: alpha and h are in its bracket
-floor = expand(4 * alpha * bracket, TABLE.definitions).xreplace({alpha: a / sqrt(h * R)})
+floor = expand_definitions(4 * alpha * bracket, TABLE.definitions).xreplace(
+    {alpha: a / sqrt(h * R)}
+)
 MORE_LAYERS = {h: h_more}
 
 
-def said(name, place, measures, bound, meaning, **more):
+def sentence(name, place, measures, bound, meaning, **more):
     return Claim(
         id=f"lamb.{name}",
         cites=f"FED-LAMB, {place}",
@@ -103,7 +105,7 @@ THEOREMS = (
         "without the factor sqrt(p/n).",
         **RUN,
     ),
-    said(
+    sentence(
         "lemma2_typed",
         "proof of lemma 2, second display as typed",
         avg_grad_by_v,
@@ -116,7 +118,7 @@ THEOREMS = (
         teeth=2 * sqrt(grad_by_v),
         note="Both norms are without unit, so that the line could be meant; a gradient below 1 is above its square.",
     ),
-    said(
+    sentence(
         "identity_scale",
         "section 2.2, phi set to the identity function",
         norm_layer,
@@ -133,7 +135,7 @@ THEOREMS = (
     ),
 )
 TERMS = (
-    said(
+    sentence(
         "dominated",
         "section 3.2, after (6)",
         whole,
@@ -146,7 +148,7 @@ TERMS = (
         teeth=sqrt(p / (n * R)) / 2,
         note="How large R has to be is not said: from these two on each term is at most the first.",
     ),
-    said(
+    sentence(
         "dominated_local_ams",
         "section 3.2, after (6), Local-AMS",
         first_ams + second_ams + last_ams,
@@ -155,7 +157,7 @@ TERMS = (
         assumes=(Assumption(R * p >= n**3 * (T - 1) ** 4, "sufficiently large R"),),
         teeth=first_ams,
     ),
-    said(
+    sentence(
         "acceleration",
         "section 3.2, acceleration",
         second,
@@ -167,7 +169,7 @@ TERMS = (
         note="The third term has p where that of Local-AMS has n: the acceleration in h and R is bought with the "
         "dimension.",
     ),
-    said(
+    sentence(
         "fewer_rounds",
         "section 3.2, fewer rounds of communication",
         sqrt(R) * n**QUARTER,
@@ -175,7 +177,7 @@ TERMS = (
         "R^(1/2) n^(1/4) rounds are fewer than (R n)^(3/4).",
         teeth=(R * n) ** QUARTER,
     ),
-    said(
+    sentence(
         "fewer_rounds_whole",
         "section 3.2, fewer rounds of communication, no factor dropped",
         sqrt(R) * (n * p) ** QUARTER / h ** (5 * QUARTER),
@@ -187,7 +189,7 @@ TERMS = (
         note="lamb.communication_rounds and lamb.communication_local_ams say which factors the text drops. With them "
         "the order turns around where layers are many and p is near h^4.",
     ),
-    said(
+    sentence(
         "decreases_in_h",
         "section 4.1, corollary 1 and the number of layers",
         whole.xreplace(MORE_LAYERS),
@@ -195,7 +197,7 @@ TERMS = (
         "The convergence bound (5) decreases with a larger number of layers.",
         teeth=whole / 2,
     ),
-    said(
+    sentence(
         "theorem1_decreases_in_h",
         "section 4.1, theorem 1 at corollary 1's learning rate",
         floor.xreplace(MORE_LAYERS),
@@ -205,7 +207,7 @@ TERMS = (
         teeth=floor / 2,
         note="Its term 4 alpha phi_M h sigma^2/sqrt(n) grows like sqrt(h) at alpha = a/sqrt(h R); (5) left it out.",
     ),
-    said(
+    sentence(
         "root_p",
         "section 3.2, dependence on the dimension",
         start(alpha, R).xreplace({p: p_more}),

@@ -48,7 +48,7 @@ PLAIN = {sigma**2: sigma**2 + K * sigma_f**2}
 LOOSE = ("two_way_nonconvex", "two_way_nonconvex_paths")
 
 
-def extended(claim, name, swaps, more=""):
+def extend_companion(claim, name, swaps, more=""):
     """A companion's bound, and the step that is tuned by it, with the additional term."""
     wider = lambda a: a if a.relation is None else a_with(a, a.relation.xreplace(swaps))
     return Claim(
@@ -82,7 +82,7 @@ CASES = [
 PATHS = {**LEADING, noise_paths: noise_paths + sigma_f**2}
 CLAIMS = (
     *(
-        extended(
+        extend_companion(
             claim,
             f"{name}_{case}",
             {**LEADING, **PLAIN} if (name, case) == ("one_way", "convex") else LEADING,
@@ -90,7 +90,7 @@ CLAIMS = (
         for name, case, claim in CASES
     ),
     *(
-        extended(
+        extend_companion(
             claim,
             f"{name}_{case}_paths",
             PATHS,

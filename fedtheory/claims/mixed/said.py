@@ -33,7 +33,7 @@ RATES = {
 NAMES = {1: "PT", 2: "1-W GT", 3: "2-W GT"}
 
 
-def said(name, place, measures, bound, meaning, **more):
+def sentence(name, place, measures, bound, meaning, **more):
     return Claim(
         id=f"mixed.{name}",
         cites=f"mixed FL, {place}",
@@ -85,7 +85,7 @@ def batches():
 PROOFS = (
     over_ends("lemmaD9"),
     over_ends("lemmaD10"),
-    said(
+    sentence(
         "stepD11_sum",
         "proof of D.11, sum of powers",
         (1 + 1 / K) ** K - 1,
@@ -95,7 +95,7 @@ PROOFS = (
         teeth=Rational(3, 2),
         note="The text passes through e - 1, which the left side comes near as K grows. The display before it prints ((1 + 1/K)^k - 1) = K, where ((1 + 1/K)^k - 1) K is meant.",
     ),
-    said(
+    sentence(
         "stepB2_constants_convex",
         "proof of theorem B.2, convex, constants",
         Rational(5, 8) / (K * eta_s**2) + 4 / (K * S),
@@ -107,7 +107,7 @@ PROOFS = (
         teeth=Rational(9, 2) / (K * S),
         note="The third line is the factor (S - 1)/S.",
     ),
-    said(
+    sentence(
         "stepB2_constants_nonconvex",
         "proof of theorem B.2, not convex, constants",
         Rational(2, 27) / (K * eta_s**2) + 2 / (K * S),
@@ -121,7 +121,7 @@ PROOFS = (
         ),
         teeth=2 / (K * S),
     ),
-    said(
+    sentence(
         "server_rate_readings",
         "theorem B.2, condition on eta_s",
         sqrt(5 * S / 8),
@@ -133,7 +133,7 @@ PROOFS = (
     ),
 )
 RATE_SENTENCES = (
-    said(
+    sentence(
         "proportional_to_variance",
         "appendix C.4.1",
         RATES[3, "convex"].xreplace({sigma: sqrt(2) * sigma, sigma_c: sqrt(2) * sigma_c}),
@@ -152,7 +152,7 @@ RATE_SENTENCES = (
         note='The text: the bounds "are directly proportional to the client variance bound sigma^2 and central variance '
         'bound sigma_c^2". Their leading terms are; the others have no variance.',
     ),
-    said(
+    sentence(
         "more_steps",
         "appendix C.4.2",
         at_more_steps(RATES[3, "convex"]),
@@ -164,7 +164,7 @@ RATE_SENTENCES = (
         ),
         teeth=RATES[3, "convex"] / 2,
     ),
-    said(
+    sentence(
         "more_steps_one_way",
         "appendix C.4.2, 1-way gradient transfer",
         at_more_steps((sigma**2 + K * S * sigma_c**2) / (K * S)).xreplace(
@@ -175,7 +175,7 @@ RATE_SENTENCES = (
         relation="==",
         teeth=(sigma**2 + K * S * sigma_c**2) / (K_more * S) / 2,
     ),
-    said(
+    sentence(
         "two_way_narrower",
         "appendix C.4.3",
         two_way["strong"],
@@ -184,7 +184,7 @@ RATE_SENTENCES = (
         also=((two_way["convex"], "<=", eight), (two_way["nonconvex"], "<=", eighteen)),
         teeth=eight / 11,
     ),
-    said(
+    sentence(
         "pt_ceiling_B",
         "appendix C.4.3",
         pt.xreplace({B: B_more}),

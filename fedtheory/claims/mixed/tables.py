@@ -72,7 +72,7 @@ def ceiling_cell(method, case, bound, theorem, assumes, also=()):
     )
 
 
-def merged(method, case, bound, theorem):
+def merged_cell(method, case, bound, theorem):
     return ceiling_cell(
         method, case, bound, theorem, (MERGE, *ceiling(bound, theorem)), ((K * eta_c, "<=", bound),)
     )
@@ -121,11 +121,11 @@ CLAIMS = (
         for number, method in enumerate(METHODS, 1)
         for case in CASES
     ),
-    *(merged("pt", case, pt, "theorem B.1") for case in CASES),
+    *(merged_cell("pt", case, pt, "theorem B.1") for case in CASES),
     ceiling_cell("one_way", "strong", eight, "theorem B.2", (ONE_CONVEX,)),
     ceiling_cell("one_way", "convex", eight, "theorem B.2", (ONE_CONVEX,)),
     ceiling_cell("one_way", "nonconvex", eighteen, "theorem B.2", (ONE_NONCONVEX,)),
-    *(merged("two_way", case, bound, "theorem B.3") for case, bound in two_way.items()),
+    *(merged_cell("two_way", case, bound, "theorem B.3") for case, bound in two_way.items()),
     Claim(
         id="mixed.table5",
         cites="mixed FL, table 5",

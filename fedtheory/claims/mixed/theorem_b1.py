@@ -118,7 +118,7 @@ LONG = Assumption(
 )
 
 
-def printed(case, measures, convexity, meaning):
+def printed_order(case, measures, convexity, meaning):
     return Claim(
         id=f"mixed.theoremB1_{case}",
         cites="mixed FL, theorem B.1",
@@ -195,7 +195,7 @@ ROUNDS = dict(
     nonconvex=("mixed.stepB1_nonconvex", "textbook.rounds"),
 )
 STATEMENTS = (
-    printed(
+    printed_order(
         "strong",
         rounds_weighted,
         (STRONGLY,),
@@ -210,7 +210,7 @@ STATEMENTS = (
         "At a constant step the error falls geometrically, to a floor set by noise and dissimilarity.",
         (LONG,),
     ),
-    printed(
+    printed_order(
         "convex",
         rounds,
         (CONVEX,),
@@ -224,7 +224,9 @@ STATEMENTS = (
         start_convex,
         "At a constant step the error of the mean point falls like 1/T, to the same floor.",
     ),
-    printed("nonconvex", rounds_grad, (), "The same for the squared gradient, without convexity."),
+    printed_order(
+        "nonconvex", rounds_grad, (), "The same for the squared gradient, without convexity."
+    ),
     explicit(
         "nonconvex",
         best_sq_grad,

@@ -96,7 +96,7 @@ TUNED_LOG = log(2 + mu**2 * T**2 * D_sq * K * S / numerator)
 CONVEX_STEPS, NONCONVEX_STEPS = (SERVER_CONVEX, ONE_CONVEX), (SERVER_NONCONVEX, ONE_NONCONVEX)
 
 
-def printed(case, measures, assumes, unstated, meaning, note):
+def printed_order(case, measures, assumes, unstated, meaning, note):
     return Claim(
         id=f"mixed.theoremB2_{case}",
         cites="mixed FL, theorem B.2",
@@ -140,7 +140,7 @@ start_convex = share * 8 * beta * D_sq / (T + 1)
 start_nonconvex = 54 * beta * F / (T + 1)
 
 STATEMENTS = (
-    printed(
+    printed_order(
         "strong",
         rounds_weighted,
         (STRONGLY, *CONVEX_STEPS),
@@ -197,7 +197,7 @@ STATEMENTS = (
         "This is the reading by the words; mixed.theoremB2_strong_explicit is that by the formula.",
         **RUN,
     ),
-    printed(
+    printed_order(
         "convex",
         rounds,
         (CONVEX, *CONVEX_STEPS),
@@ -221,7 +221,7 @@ STATEMENTS = (
         "It holds at the step that balances both parts; at eta~ = 1/(8 beta), as the proof sets it, the noise "
         "would stay. " + INDEX,
     ),
-    printed(
+    printed_order(
         "nonconvex",
         rounds_grad,
         NONCONVEX_STEPS,

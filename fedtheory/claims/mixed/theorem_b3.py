@@ -115,7 +115,7 @@ def rates(case):
     return (MERGE, *ceiling(CEILINGS[case], "theorem B.3"))
 
 
-def printed(case, measures, convexity, meaning, note=""):
+def printed_order(case, measures, convexity, meaning, note=""):
     return Claim(
         id=f"mixed.theoremB3_{case}",
         cites="mixed FL, theorem B.3",
@@ -158,7 +158,7 @@ start_convex = start / (eta_round * (T + 1))
 start_nonconvex = 14 * F / (eta_round * (T + 1))
 
 STATEMENTS = (
-    printed(
+    printed_order(
         "strong",
         rounds_weighted,
         (STRONGLY,),
@@ -175,7 +175,7 @@ STATEMENTS = (
         "At a constant step the error falls geometrically, to a floor set by noise alone.",
         (LONG,),
     ),
-    printed(
+    printed_order(
         "convex",
         rounds,
         (CONVEX,),
@@ -189,7 +189,9 @@ STATEMENTS = (
         start_convex,
         "At a constant step the error of the mean point falls like 1/T, to a floor set by noise alone.",
     ),
-    printed("nonconvex", rounds_grad, (), "The same for the squared gradient, without convexity."),
+    printed_order(
+        "nonconvex", rounds_grad, (), "The same for the squared gradient, without convexity."
+    ),
     explicit(
         "nonconvex",
         best_sq_grad,

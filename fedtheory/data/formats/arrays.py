@@ -29,7 +29,7 @@ def npz(file, name=None, most=_files.LARGEST, only=None):
     """The arrays of an .npz file, or of a stream of this name, those of some names alone if they
     are handed in; how much it claims to hold is checked before any is read."""
     arrays, name = {}, name or str(file)
-    most = arguments.whole("most", most, 1, 2**62)
+    most = arguments.check_integer("most", most, 1, 2**62)
     try:
         with zipfile.ZipFile(file) as archive:
             members = archive.infolist()
@@ -83,7 +83,9 @@ def table(path, label=-1, most=2**28, cells=_files.CELLS):
     """(X (n, features), y (n,)) of a table of numbers; `label` is the column of the label. A first
     row of names is left out; labels are numbered in their order, from 0. More than `cells` numbers
     are refused."""
-    cells, most = (arguments.whole(*each, 2, 2**62) for each in (("cells", cells), ("most", most)))
+    cells, most = (
+        arguments.check_integer(*each, 2, 2**62) for each in (("cells", cells), ("most", most))
+    )
     X = y = width = None
     done = 0  # rows
     for block in _files.lines(path, most):
@@ -104,7 +106,7 @@ def table(path, label=-1, most=2**28, cells=_files.CELLS):
         y.add(rows[:, label])
     if not done:
         refuse(str(path), "must hold rows of two numbers or more", "0 rows")
-    return X.whole(), _files.numbered(y.whole())
+    return X.whole(), _files.number_labels(y.whole())
 
 
 def _too_many(path, cells, found):

@@ -25,12 +25,12 @@ def binary(path):
     if size == 0 or size % (1 + PIXELS):
         refuse(str(path), f"must hold records of {1 + PIXELS} bytes", f"{size} bytes")
     records = _files.exactly(path, size).reshape(-1, 1 + PIXELS)
-    return _looked(path, records[:, 1:], records[:, 0])
+    return _check_images(path, records[:, 1:], records[:, 0])
 
 
-def pickled(path):
+def read_python_batch(path):
     """The same of a batch of the python layout."""
-    batch = unpickled(_files.content(path, PICKLED), path)
+    batch = decode_pickle(_files.content(path, PICKLED), path)
     if not isinstance(batch, dict):
         refuse(str(path), "must be a dictionary", type(batch).__name__)
     batch = {key.encode() if isinstance(key, str) else key: value for key, value in batch.items()}
@@ -41,10 +41,10 @@ def pickled(path):
         refuse(str(path), "must hold an array of data", type(images).__name__)
     if any(not 0 <= each < CLASSES for each in labels):
         refuse(str(path), f"must hold labels of 0 .. {CLASSES - 1}", labels)
-    return _looked(path, images.bytes(path), np.array(labels, np.uint8))
+    return _check_images(path, images.bytes(path), np.array(labels, np.uint8))
 
 
-def _looked(path, images, labels):
+def _check_images(path, images, labels):
     if images.shape != (len(labels), PIXELS):
         refuse(str(path), f"must hold {len(labels)} images of {PIXELS} bytes", images.shape)
     if len(labels) and labels.max() >= CLASSES:
@@ -124,7 +124,7 @@ class _Program(io.BytesIO):
         return super().read(size)
 
 
-def unpickled(content, path):
+def decode_pickle(content, path):
     """What a pickle of numbers, bytes, lists, dictionaries and arrays of bytes says."""
     try:
         return _Reader(_Program(content), encoding="bytes").load()

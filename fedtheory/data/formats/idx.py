@@ -12,16 +12,16 @@ NAME = re.compile(r"[-.]idx\d?(-ubyte)?(\.gz)?$")  # as such files are called
 BYTE, AXES = 0x08, 4  # unsigned bytes are all that these sets hold
 
 
-def read(path, axes=None):
+def read_idx(path, axes=None):
     """The array of an idx file of bytes, with so many axes."""
-    with _files.opened(path) as stream:
-        head = _files.taken(stream, 4, path)
+    with _files.open_unpacked(path) as stream:
+        head = _files.read_limited(stream, 4, path)
         count = head[3] if len(head) == 4 else 0
         if len(head) < 4 or head[:3] != bytes([0, 0, BYTE]) or not 1 <= count <= AXES:
             refuse(str(path), "must begin as an idx file of bytes does (0, 0, 8, axes)", head)
         if axes is not None and count != axes:
             refuse(str(path), f"must have {axes} axes", count)
-        lengths = _files.taken(stream, 4 * count, path)
+        lengths = _files.read_limited(stream, 4 * count, path)
     if len(lengths) < 4 * count:
         refuse(str(path), f"must say the lengths of its {count} axes", lengths)
     shape = tuple(int(n) for n in np.frombuffer(lengths, ">u4"))

@@ -15,11 +15,11 @@ BLANKS = bytes.maketrans(b"\t\v\f", b"   ")
 PARTED = bytes.maketrans(b"\t\v\f :", b"\n\n\n\n\n")
 
 
-def read(path, features=None, cells=_files.CELLS):
+def read_libsvm(path, features=None, cells=_files.CELLS):
     """(X (n, features), y (n,)) of a file; labels are numbered in their order, from 0. More than
     `cells` numbers, of the file or of X, are refused."""
-    width = None if features is None else arguments.whole("features", features, 1)
-    cells = arguments.whole("cells", cells, 1, 2**62)
+    width = None if features is None else arguments.check_integer("features", features, 1)
+    cells = arguments.check_integer("cells", cells, 1, 2**62)
     labels, counts = _files.Column(np.float64), _files.Column(np.int32)
     places, values = _files.Column(np.int32), _files.Column(np.float64)
     row, widest = 1, 0
@@ -41,7 +41,7 @@ def read(path, features=None, cells=_files.CELLS):
         refuse(str(path), "must hold one sample or more", "none")
     if width is not None and widest > width:
         refuse("features", f"must be at least {widest}, which {path} has", width)
-    arguments.fits(str(path), labels.size, width or widest)
+    arguments.check_fits(str(path), labels.size, width or widest)
     X = np.zeros((labels.size, max(1, width or widest)))
     # the rows of a block of samples at a time: their numbers are as many as the pairs
     counts, places, values, begun = counts.whole(), places.whole(), values.whole(), 0
@@ -50,7 +50,7 @@ def read(path, features=None, cells=_files.CELLS):
         end = begun + int(each.sum())
         X[n + np.repeat(np.arange(len(each)), each), places[begun:end] - 1] = values[begun:end]
         begun = end
-    return X, _files.numbered(labels.whole())
+    return X, _files.number_labels(labels.whole())
 
 
 END, BLANK, COLON = 10, 32, 58  # signs, as bytes

@@ -11,7 +11,7 @@ MOST = 2**28  # bytes: a hundred times the largest set that is read here
 PARTS = {"ratings.dat": b"::", "u.data": b"\t"}
 
 
-def read(path):
+def read_ratings(path):
     """(users (n,), films (n,), ratings (n,), times (n,)) of a file of ratings."""
     parting = PARTS.get(path.name, b",")
     found, row = _files.Column(np.float64, 4), 0

@@ -32,7 +32,7 @@ def codes(text):
     return _CODE[np.where(raw < 128, raw, ord(" "))]
 
 
-def read(path):
+def read_text(path):
     """The numbers of a text file's signs."""
     found, decoder = _files.Column(np.uint8), codecs.getincrementaldecoder("utf-8")("replace")
     for block in _files.blocks(path, MOST):

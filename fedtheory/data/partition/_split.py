@@ -7,7 +7,7 @@ import numpy as np
 
 from fedtheory import arguments, rng
 from fedtheory.errors import refuse
-from fedtheory.shown import Shown, number
+from fedtheory.shown import Shown, number_text
 
 BARS = "▁▂▃▄▅▆▇█"
 SHOWN = 40  # clients that a line shows
@@ -32,7 +32,9 @@ class Split(Shown):
 
     def facts(self):
         told = self.statistics()
-        shown = {name: number(told[name]) for name in ("N", "n", "size", "labels_each", "distance")}
+        shown = {
+            name: number_text(told[name]) for name in ("N", "n", "size", "labels_each", "distance")
+        }
         return {"picture": self.picture(), **shown}
 
     @cached_property
@@ -93,7 +95,7 @@ def _bars(values, most):
 
 def labels_of(y):
     """Labels as an array (n,), n >= 1."""
-    found = arguments.array("y", y, "must be an array of labels", "fiub")
+    found = arguments.check_array("y", y, "must be an array of labels", "fiub")
     if found.ndim != 1 or not len(found):
         refuse("y", "must have shape (n,), with one label or more", found.shape)
     if not np.all(found == np.floor(found)):  # false for NaN
@@ -102,7 +104,7 @@ def labels_of(y):
 
 
 def clients_of(clients, n):
-    clients = arguments.whole("clients", clients, 1)
+    clients = arguments.check_integer("clients", clients, 1)
     if clients > n:
         refuse("clients", f"must be at most the {n} samples", clients)
     return clients
@@ -118,7 +120,7 @@ def sizes_of(sizes, clients, n):
     return np.broadcast_to(found, (clients,)).astype(np.int64)
 
 
-def shuffled(seed, name, rows):
+def shuffle_rows(seed, name, rows):
     """The rows in an order of their own for each name."""
     return rows[rng.host(seed, f"partition {name}").permutation(len(rows))]
 
@@ -127,7 +129,7 @@ def by_label(y, seed, how):
     """(the labels there are, the rows of each in random order)."""
     labels = np.unique(y)
     return labels, [
-        shuffled(seed, f"{how} {label}", np.flatnonzero(y == label)) for label in labels
+        shuffle_rows(seed, f"{how} {label}", np.flatnonzero(y == label)) for label in labels
     ]
 
 
@@ -141,5 +143,5 @@ def shares(total, weights):
     return found
 
 
-def made(how, y, rows):
+def make_split(how, y, rows):
     return Split(how, y, tuple(np.sort(each) for each in rows))

@@ -21,5 +21,7 @@ def by_writer(y, writers, clients=None, seed=0):
     clients = _split.clients_of(len(names) if clients is None else clients, len(names))
     client = np.arange(len(names))
     if clients < len(names):
-        client = _split.shuffled(seed, "by writer", client) % clients
-    return _split.made("writer", y, [np.flatnonzero(client[owner] == i) for i in range(clients)])
+        client = _split.shuffle_rows(seed, "by writer", client) % clients
+    return _split.make_split(
+        "writer", y, [np.flatnonzero(client[owner] == i) for i in range(clients)]
+    )

@@ -20,12 +20,12 @@ def classes(y, clients, C, each=None, seed=0):
     """
     y = _split.labels_of(y)
     clients, pools = _split.clients_of(clients, len(y)), _split.by_label(y, seed, "classes")[1]
-    C = arguments.whole("C", C, 1, len(pools))
+    C = arguments.check_integer("C", C, 1, len(pools))
     has = _dealt(clients, C, len(pools), rng.host(seed, "partition classes"))
     holders = has.sum(axis=0)
     quota = min(len(pool) // count for pool, count in zip(pools, holders) if count)
     if each is not None:
-        asked = -(-arguments.whole("each", each, C) // C)
+        asked = -(-arguments.check_integer("each", each, C) // C)
         if asked > quota:
             refuse("each", f"must be at most {C * quota}, which {clients} clients can have", each)
         quota = asked
@@ -36,7 +36,7 @@ def classes(y, clients, C, each=None, seed=0):
         mine = np.flatnonzero(has[i])
         rows.append(np.concatenate([pools[c][used[c] : used[c] + quota] for c in mine]))
         used[mine] += quota
-    return _split.made(f"classes, C = {C}", y, rows)
+    return _split.make_split(f"classes, C = {C}", y, rows)
 
 
 def _dealt(clients, C, count, generator):

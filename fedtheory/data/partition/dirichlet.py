@@ -21,8 +21,8 @@ def dirichlet(y, clients, alpha, least=1, seed=0):
     """
     y = _split.labels_of(y)
     clients, pools = _split.clients_of(clients, len(y)), _split.by_label(y, seed, "dirichlet")[1]
-    alpha = arguments.real("alpha", alpha, open_low=True)
-    least = arguments.whole("least", least, 0, len(y) // clients)
+    alpha = arguments.check_real("alpha", alpha, open_low=True)
+    least = arguments.check_integer("least", least, 0, len(y) // clients)
     for attempt in range(TRIES):
         generator = rng.host(seed, f"partition dirichlet, attempt {attempt}")
         parts = [
@@ -40,7 +40,7 @@ def dirichlet(y, clients, alpha, least=1, seed=0):
     for pool, part in zip(pools, parts):
         for mine, some in zip(rows, np.split(pool, np.cumsum(part)[:-1])):
             mine.append(some)
-    return _split.made(f"Dirichlet({alpha:g})", y, [np.concatenate(mine) for mine in rows])
+    return _split.make_split(f"Dirichlet({alpha:g})", y, [np.concatenate(mine) for mine in rows])
 
 
 def _proportions(generator, alpha, clients):

@@ -19,5 +19,5 @@ def iid(y, clients, sizes=None, seed=0):
     counts = _split.sizes_of(sizes, clients, len(y))
     if counts.sum() > len(y):
         refuse("sizes", f"must add up to at most {len(y)} samples", int(counts.sum()))
-    order, ends = _split.shuffled(seed, "iid", np.arange(len(y))), np.cumsum(counts)
-    return _split.made("iid", y, [order[a:b] for a, b in zip(ends - counts, ends)])
+    order, ends = _split.shuffle_rows(seed, "iid", np.arange(len(y))), np.cumsum(counts)
+    return _split.make_split("iid", y, [order[a:b] for a, b in zip(ends - counts, ends)])

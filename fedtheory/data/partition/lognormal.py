@@ -14,8 +14,11 @@ def lognormal(clients, total, spread=1.0, seed=0):
     >>> partition.lognormal(clients=3, total=9, spread=0.0).tolist()
     [3, 3, 3]
     """
-    clients, total = arguments.whole("clients", clients, 1), arguments.whole("total", total, 1)
-    spread = arguments.real("spread", spread, high=20.0)
+    clients, total = (
+        arguments.check_integer("clients", clients, 1),
+        arguments.check_integer("total", total, 1),
+    )
+    spread = arguments.check_real("spread", spread, high=20.0)
     if total < clients:
         refuse("total", f"must be at least {clients}, one sample a client", total)
     draws = rng.host(seed, "partition lognormal").standard_normal(clients)

@@ -21,7 +21,7 @@ def one_label(y, clients, sizes=None, balanced=False, seed=0):
     y = _split.labels_of(y)
     clients, pools = _split.clients_of(clients, len(y)), _split.by_label(y, seed, "one label")[1]
     generator = rng.host(seed, "partition one label")
-    if arguments.flag("balanced", balanced):
+    if arguments.check_flag("balanced", balanced):
         order = generator.permutation(len(pools))
         chosen = generator.permutation(order[np.arange(clients) % len(pools)])
     else:
@@ -44,4 +44,4 @@ def one_label(y, clients, sizes=None, balanced=False, seed=0):
         ends = np.cumsum(asked)
         for i, low, high in zip(mine, ends - asked, ends):
             rows[i] = pool[low:high]
-    return _split.made("one label a device", y, rows)
+    return _split.make_split("one label a device", y, rows)

@@ -18,8 +18,11 @@ def pareto(clients, total, index=0.5, ratio=100, seed=0):
     >>> int(partition.pareto(clients=10, total=1000).sum())
     1000
     """
-    clients, total = arguments.whole("clients", clients, 1), arguments.whole("total", total, 1)
-    ratio = arguments.whole("ratio", ratio, 1, 10**6)
+    clients, total = (
+        arguments.check_integer("clients", clients, 1),
+        arguments.check_integer("total", total, 1),
+    )
+    ratio = arguments.check_integer("ratio", ratio, 1, 10**6)
     if total < clients:
         refuse("total", f"must be at least {clients}, one sample a client", total)
     drawn = pareto_sizes(clients, FINE, ratio * FINE, index, seed)

@@ -17,8 +17,8 @@ def server_from_clients(split, c, s, seed=0):
     """
     if not isinstance(split, _split.Split):
         refuse("split", "must be a Split, such as partition.classes makes", split)
-    c = arguments.whole("c", c, 1, len(split.rows))
-    chosen = _split.shuffled(seed, "server's clients", np.arange(len(split.rows)))[:c]
-    s = arguments.whole("s", s, 1, min(len(split.rows[i]) for i in chosen))
-    drawn = [_split.shuffled(seed, f"server from {i}", split.rows[i])[:s] for i in chosen]
+    c = arguments.check_integer("c", c, 1, len(split.rows))
+    chosen = _split.shuffle_rows(seed, "server's clients", np.arange(len(split.rows)))[:c]
+    s = arguments.check_integer("s", s, 1, min(len(split.rows[i]) for i in chosen))
+    drawn = [_split.shuffle_rows(seed, f"server from {i}", split.rows[i])[:s] for i in chosen]
     return np.sort(np.concatenate(drawn))

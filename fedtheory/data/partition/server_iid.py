@@ -15,9 +15,9 @@ def server_iid(y, n_0, seed=0):
     (6, 3)
     """
     y = _split.labels_of(y)
-    n_0 = arguments.whole("n_0", n_0, 1, len(y))
+    n_0 = arguments.check_integer("n_0", n_0, 1, len(y))
     labels, pools = _split.by_label(y, seed, "server")
-    order = _split.shuffled(seed, "server's classes", np.arange(len(pools)))
+    order = _split.shuffle_rows(seed, "server's classes", np.arange(len(pools)))
     turns = np.concatenate([np.arange(len(pool)) for pool in pools])
     places = np.concatenate([np.full(len(pool), order[n]) for n, pool in enumerate(pools)])
     first = np.lexsort((places, turns))[:n_0]  # one of each class, then another of each

@@ -20,5 +20,5 @@ def server_other(y, each, absent=(), seed=0):
     kept = [pool for label, pool in zip(labels, pools) if label not in gone]
     if not kept:
         refuse("absent", "must leave a class", absent)
-    each = arguments.whole("each", each, 1, min(map(len, kept)))
+    each = arguments.check_integer("each", each, 1, min(map(len, kept)))
     return np.sort(np.concatenate([pool[:each] for pool in kept]))

@@ -22,14 +22,14 @@ def loader(name, classes, turned=False):
 
     def load(found):
         def images(part):
-            X = idx.read(found(part), 3)
+            X = idx.read_idx(found(part), 3)
             return X.swapaxes(1, 2) if turned else X
 
         parts = {
             "X": lambda: images("X"),
             "X_test": lambda: images("X_test"),
-            "y": lambda: idx.read(found("y"), 1),
-            "y_test": lambda: idx.read(found("y_test"), 1),
+            "y": lambda: idx.read_idx(found("y"), 1),
+            "y_test": lambda: idx.read_idx(found("y_test"), 1),
         }
         return Data(name, parts, classes)
 

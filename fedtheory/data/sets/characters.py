@@ -14,10 +14,13 @@ SIGNS = len(ALPHABET)
 def load(found, each=200, test=50, length=40, unlike=0.5, seed=0):
     """`each` training and `test` other windows of a source: X (n, length), and the signs that
     follow, y (n, length)."""
-    each, test = arguments.whole("each", each, 1), arguments.whole("test", test)
-    length, unlike = arguments.whole("length", length, 1), arguments.real("unlike", unlike)
-    seed = arguments.seed(seed)
-    arguments.fits("each", 2 * (each + test), length + 1)
+    each, test = arguments.check_integer("each", each, 1), arguments.check_integer("test", test)
+    length, unlike = (
+        arguments.check_integer("length", length, 1),
+        arguments.check_real("unlike", unlike),
+    )
+    seed = arguments.check_seed(seed)
+    arguments.check_fits("each", 2 * (each + test), length + 1)
     signs = [_windows(law, each + test, length, seed, s) for s, law in enumerate(laws(unlike))]
     both = lambda low, high, place: np.concatenate(
         [each[low:high, place : place + length] for each in signs]

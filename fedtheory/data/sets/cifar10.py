@@ -25,7 +25,7 @@ LAYOUTS = (
 
 
 def load(found):
-    read, kept = (cifar.binary, cifar.pickled)[found.layout], {}
+    read, kept = (cifar.binary, cifar.read_python_batch)[found.layout], {}
 
     def batch(name):
         if name not in kept:

@@ -10,13 +10,18 @@ from fedtheory.data._sets import Set
 
 def load(found, each=50, test=20, side=28, noise=0.1, seed=0):
     """`each` training and `test` other faces of each of the four kinds."""
-    each, test = arguments.whole("each", each, 1), arguments.whole("test", test)
-    side, noise = arguments.whole("side", side, 12, 512), arguments.real("noise", noise)
-    seed = arguments.seed(seed)
-    arguments.fits("each", 4 * (each + test), side * side)
+    each, test = arguments.check_integer("each", each, 1), arguments.check_integer("test", test)
+    side, noise = (
+        arguments.check_integer("side", side, 12, 512),
+        arguments.check_real("noise", noise),
+    )
+    seed = arguments.check_seed(seed)
+    arguments.check_fits("each", 4 * (each + test), side * side)
     kinds = [(smile, glasses) for smile in (0, 1) for glasses in (0, 1)]
     drawn = [
-        _drawn(smile, glasses, each + test, side, noise, rng.host(seed, f"faces {smile}{glasses}"))
+        _draw_faces(
+            smile, glasses, each + test, side, noise, rng.host(seed, f"faces {smile}{glasses}")
+        )
         for smile, glasses in kinds
     ]
     smiles, glasses = np.array(kinds).T
@@ -34,7 +39,7 @@ def load(found, each=50, test=20, side=28, noise=0.1, seed=0):
     return Data("faces", parts, 2)
 
 
-def _drawn(smile, glasses, count, side, noise, generator):
+def _draw_faces(smile, glasses, count, side, noise, generator):
     draw = lambda scale: scale * generator.standard_normal((count, 1, 1))
     places = (np.arange(side) + 0.5) * (2 / side) - 1
     down, across = np.meshgrid(places, places, indexing="ij")

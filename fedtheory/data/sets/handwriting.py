@@ -16,14 +16,20 @@ def load(found, writers=24, each=6, test=2, classes=47, side=28, unlike=1.0, see
     fonts is named) and a hand of its own; `unlike` says how much hands differ. The last fonts are
     left for another source (`rendered`).
     """
-    writers, each = arguments.whole("writers", writers, 1), arguments.whole("each", each, 1)
-    test, side = arguments.whole("test", test), arguments.whole("side", side, 4, _glyphs.SIDE)
-    classes = arguments.whole("classes", classes, 2, len(_glyphs.SIGNS))
-    unlike, seed = arguments.real("unlike", unlike), arguments.seed(seed)
+    writers, each = (
+        arguments.check_integer("writers", writers, 1),
+        arguments.check_integer("each", each, 1),
+    )
+    test, side = (
+        arguments.check_integer("test", test),
+        arguments.check_integer("side", side, 4, _glyphs.SIDE),
+    )
+    classes = arguments.check_integer("classes", classes, 2, len(_glyphs.SIGNS))
+    unlike, seed = arguments.check_real("unlike", unlike), arguments.check_seed(seed)
     fonts = writing(found)
-    arguments.fits("writers and each", writers * classes, each + test, side * side)
+    arguments.check_fits("writers and each", writers * classes, each + test, side * side)
     images = [
-        _written(fonts[w % len(fonts)], w, classes, each + test, side, unlike, seed)
+        _write_samples(fonts[w % len(fonts)], w, classes, each + test, side, unlike, seed)
         for w in range(writers)
     ]
     X = np.stack(images)  # writer, class, sample, row, column
@@ -56,12 +62,12 @@ def writing(found):
     return kept
 
 
-def _written(font, w, classes, count, side, unlike, seed):
+def _write_samples(font, w, classes, count, side, unlike, seed):
     generator = rng.host(seed, f"handwriting {w}")
     hand = _glyphs.Hand(generator, unlike)
     return np.stack(
         [
-            hand.written(_glyphs.drawn(font, sign), generator, count, side)
+            hand.written(_glyphs.draw_sign(font, sign), generator, count, side)
             for sign in _glyphs.SIGNS[:classes]
         ]
     )

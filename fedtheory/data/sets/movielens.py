@@ -20,7 +20,7 @@ KNOWN = {
 def load(found):
     """X (n, 2): users and films, numbered from 0; y (n,): ratings; a writer is a user."""
     path = found("ratings")
-    users, films, values, _ = ratings.read(path)
+    users, films, values, _ = ratings.read_ratings(path)
     counts = len(values), len(np.unique(users)), len(np.unique(films))
     if counts not in KNOWN:
         told = "; ".join(f"{name}: {rows}" for rows, name in KNOWN.items())

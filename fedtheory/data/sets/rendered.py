@@ -16,13 +16,13 @@ ANGLES, SIZES = (
 
 def load(found, classes=47, side=28, font=0):
     """`font` counts the fonts that are left to the server, from 0."""
-    classes = arguments.whole("classes", classes, 2, len(_glyphs.SIGNS))
-    side = arguments.whole("side", side, 4, _glyphs.SIDE)
-    font = arguments.whole("font", font, 0, _glyphs.OTHERS - 1)
+    classes = arguments.check_integer("classes", classes, 2, len(_glyphs.SIGNS))
+    side = arguments.check_integer("side", side, 4, _glyphs.SIDE)
+    font = arguments.check_integer("font", font, 0, _glyphs.OTHERS - 1)
     fonts = _glyphs.fonts(found.folder) or _glyphs.fonts()
     path = fonts[max(0, len(fonts) - _glyphs.OTHERS + font)]
     images = [
-        _glyphs.shrunk(_glyphs.drawn(path, sign, points, angle), side)
+        _glyphs.shrunk(_glyphs.draw_sign(path, sign, points, angle), side)
         for sign in _glyphs.SIGNS[:classes]
         for angle in ANGLES
         for points in SIZES

@@ -11,10 +11,16 @@ from fedtheory.data._sets import Set
 def load(found, users=100, films=200, each=20, traits=3, noise=0.5, seed=0):
     """X (n, 2): users and films; y (n,): ratings of 1 .. 5; a writer is a user, who rates `each`
     films, popular ones sooner. The traits are what a recommender is to find."""
-    users, films = arguments.whole("users", users, 1), arguments.whole("films", films, 1)
-    each, traits = arguments.whole("each", each, 1, films), arguments.whole("traits", traits, 1)
-    noise, seed = arguments.real("noise", noise), arguments.seed(seed)
-    arguments.fits("users and films", users + films, traits + each)
+    users, films = (
+        arguments.check_integer("users", users, 1),
+        arguments.check_integer("films", films, 1),
+    )
+    each, traits = (
+        arguments.check_integer("each", each, 1, films),
+        arguments.check_integer("traits", traits, 1),
+    )
+    noise, seed = arguments.check_real("noise", noise), arguments.check_seed(seed)
+    arguments.check_fits("users and films", users + films, traits + each)
     planted = rng.host(seed, "tastes")
     user, film = (planted.standard_normal((n, traits)) for n in (users, films))
     popular = np.log(1.0 / (1 + planted.permutation(films)))

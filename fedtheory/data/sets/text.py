@@ -13,11 +13,11 @@ MOST = 10**5  # files
 
 def load(found, length=40):
     """X (n, length): signs; y (n, length): those that follow; a writer is a file, by its name."""
-    length = arguments.whole("length", length, 1)
+    length = arguments.check_integer("length", length, 1)
     files = [] if found.folder is None else sorted(found.folder.glob("*.txt"))
     if not files or len(files) > MOST:
         refuse("folder", f"must hold from 1 to {MOST} files .txt", f"{len(files)}")
-    cut = [text.windows(text.read(file), length) for file in files]
+    cut = [text.windows(text.read_text(file), length) for file in files]
     writers = np.repeat(np.arange(len(files)), [len(X) for X, _ in cut])
     X, y = (np.concatenate(parts) for parts in zip(*cut))
     return Data("text", {"X": X, "y": y, "writers": writers}, len(text.ALPHABET))

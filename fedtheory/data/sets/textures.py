@@ -16,16 +16,20 @@ CLASSES = 10
 def load(found, each=100, test=20, side=32, noise=0.15, shift=0.0, absent=(), seed=0):
     """`each` training and `test` other images of every class that is not `absent` (FSL's second
     source has no frog, which is 6)."""
-    each, test = arguments.whole("each", each, 1), arguments.whole("test", test)
-    side = arguments.whole("side", side, 4, 512)
-    noise, shift = arguments.real("noise", noise), arguments.real("shift", shift)
-    seed = arguments.seed(seed)
-    absent = {arguments.whole("absent", c, 0, CLASSES - 1) for c in np.atleast_1d(absent).tolist()}
-    arguments.fits("each", CLASSES * (each + test), 3, side * side)
+    each, test = arguments.check_integer("each", each, 1), arguments.check_integer("test", test)
+    side = arguments.check_integer("side", side, 4, 512)
+    noise, shift = arguments.check_real("noise", noise), arguments.check_real("shift", shift)
+    seed = arguments.check_seed(seed)
+    absent = {
+        arguments.check_integer("absent", c, 0, CLASSES - 1) for c in np.atleast_1d(absent).tolist()
+    }
+    arguments.check_fits("each", CLASSES * (each + test), 3, side * side)
     looks = _looks(rng.host(0, "textures"))  # classes are the same whatever the seed
     kept = [c for c in range(CLASSES) if c not in absent]
     images = [
-        _drawn(looks, c, each + test, side, noise, shift, rng.host(seed, f"textures {c} {shift!r}"))
+        _draw_textures(
+            looks, c, each + test, side, noise, shift, rng.host(seed, f"textures {c} {shift!r}")
+        )
         for c in kept
     ]
     parts = {"X": np.concatenate([X[:each] for X in images]), "y": np.repeat(kept, each)}
@@ -49,7 +53,7 @@ def _looks(generator):
     ]
 
 
-def _drawn(looks, c, count, side, noise, shift, generator):
+def _draw_textures(looks, c, count, side, noise, shift, generator):
     direction, waves, colours, roundness = looks[c]
     draw = lambda *shape: generator.standard_normal((count, *shape))
     places = (np.arange(side) + 0.5) * (2 / side) - 1

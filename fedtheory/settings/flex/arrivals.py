@@ -5,7 +5,7 @@ from fractions import Fraction
 
 from fedtheory.enclosure.arithmetic import maximum, minimum, positive_part, root, vector, where
 from fedtheory.enclosure.intervals import INF
-from fedtheory.exact.watching import Passed, Track, passed, watched
+from fedtheory.exact.watching import Passed, Track, is_watched, record_if_watched
 from fedtheory.schema import entries, integer, list_of, plus, word
 from fedtheory.settings import Setting, names
 from fedtheory.settings.families import POINT
@@ -147,7 +147,7 @@ def shift(event):
         shapes=shift_shapes,
         coordinates=shift_coordinates,
         build=shift_build(event),
-        constants=quadratics.checked(shift_constants, shift_holds),
+        constants=quadratics.check_instance(shift_constants, shift_holds),
         measure=shift_measure,
         table=TABLE,
         ensures=CONVEX,
@@ -248,8 +248,8 @@ def reboot_measure(instance, values, wanted):
     g, away = a_l * (w - b_l), w - new
     inner = g.dot(away)
     best = lambda: ratio(positive_part(inner), g.dot(g))  # of all delta; 0 where none helps
-    if "dist_reboot" in wanted and watched():
-        passed(lambda: extra_update(w, w - best() * g, g))
+    if "dist_reboot" in wanted and is_watched():
+        record_if_watched(lambda: extra_update(w, w - best() * g, g))
     named = dict(
         dist_old=lambda: length(w - old),
         grad_norm_old=lambda: length(a * (w - old)),
@@ -305,7 +305,7 @@ SETTINGS = [
         shapes=reboot_shapes,
         coordinates=reboot_coordinates,
         build=reboot_build,
-        constants=quadratics.checked(reboot_constants, reboot_holds),
+        constants=quadratics.check_instance(reboot_constants, reboot_holds),
         measure=reboot_measure,
         table=TABLE,
         early=frozenset({"dist_old"}),

@@ -22,7 +22,7 @@ from fedtheory.symbols.flex import TABLE
 BOTH = ("loss_included", "loss_excluded")
 
 
-def shapes(random, relaxed):
+def draw_shapes(random, relaxed):
     N, E = random.choice([2, 2, 3]), random.choice([1, 1, 2])
     tau_0, law = random.choice([1, 1, 1, 2, 3]), quadratics.draw_law(random, N, E, relaxed, "C")
     while not quadratics.may_work(law, N - 1):
@@ -38,7 +38,7 @@ def shapes(random, relaxed):
     )
 
 
-def coordinates(shape):
+def list_coordinates(shape):
     return dict(
         quadratics.device_coordinates(shape["N"], shape["noise"] != "none"),
         **quadratics.law_coordinates(shape),
@@ -48,14 +48,14 @@ def coordinates(shape):
     )
 
 
-def build(shape, point):
+def build_instance(shape, point):
     """(8) asks for bounds that end up low: the last device and the start are placed by how far off
     they are."""
     devices = quadratics.build_devices(shape["N"], point)
     *others, last = devices["b"]
     devices["b"] = [
         *others,
-        last + quadratics.minimiser(quadratics.chosen(devices, range(shape["N"] - 1))),
+        last + quadratics.minimiser(quadratics.choose_devices(devices, range(shape["N"] - 1))),
     ]
     x = point["x"] + quadratics.minimiser(devices)
     return dict(
@@ -70,7 +70,9 @@ def build(shape, point):
 def remaining(instance):
     """Devices and law once the last one is gone."""
     rest = range(len(instance["devices"]["a"]) - 1)
-    return quadratics.chosen(instance["devices"], rest), [[q, s[:-1]] for q, s in instance["law"]]
+    return quadratics.choose_devices(instance["devices"], rest), [
+        [q, s[:-1]] for q, s in instance["law"]
+    ]
 
 
 def of_bound(devices, law, instance, more):
@@ -128,7 +130,7 @@ def rate(bound, t):
     return 16 * bound["E"] / (bound["mu"] * bound["ps"]) / (t * bound["E"] + bound["gamma"])
 
 
-def excluded(instance, state):
+def exclude_device(instance, state):
     """The bound (6) without the device."""
     devices, law = remaining(instance)
     old, new = quadratics.minimiser(instance["devices"]), quadratics.minimiser(devices)
@@ -141,9 +143,9 @@ def excluded(instance, state):
     )
 
 
-def constants(instance):
+def derive_constants(instance):
     kept, state = until_departure(instance)
-    without, devices = excluded(instance, state), instance["devices"]
+    without, devices = exclude_device(instance, state), instance["devices"]
     gone = quadratics.law_moments(
         "C",
         devices,
@@ -168,22 +170,24 @@ def constants(instance):
     )
 
 
-def measure(instance, values, wanted):
+def measure_symbols(instance, values, wanted):
     (kept, state), span, E = until_departure(instance), instance["span"], instance["E"]
     devices, (rest, law) = instance["devices"], remaining(instance)
-    without = excluded(instance, state)
+    without = exclude_device(instance, state)
     runs = dict(  # kept: its share of the weights stays, and none of its updates comes
         loss_included=(devices, devices["p"][:-1], lambda t: rate(kept, t)),
         loss_excluded=(rest, rest["p"], lambda t: rate(without, t - instance["tau_0"])),
     )
     found, before, later = {}, range(instance["tau_0"]), range(instance["tau_0"], instance["T"])
     rates = [rate(kept, t) for t in before]
-    left = quadratics.told("C", [instance["x"]], devices, instance["law"], rates, E)
+    left = quadratics.record_rounds("C", [instance["x"]], devices, instance["law"], rates, E)
     for name in wanted:
         objective, p, eta = runs[name]
         rounds, after = moments.rounds_of("C", p, law, E), state
         what = f"{name.removeprefix('loss_')}, round"
-        quadratics.told("C", left, {**rest, "p": p}, law, map(eta, later), E, later.start, what)
+        quadratics.record_rounds(
+            "C", left, {**rest, "p": p}, law, map(eta, later), E, later.start, what
+        )
         for t in later:
             after = quadratics.one_round(after, rest, rounds, eta(t), E, span)
         curvature = sum(w * a for w, a in zip(objective["p"], objective["a"]))
@@ -192,7 +196,7 @@ def measure(instance, values, wanted):
     return found
 
 
-def holds(instance):
+def conditions_held(instance):
     devices, law = instance["devices"], instance["law"]
     of_law = quadratics.held_by_law(law, instance["E"])
     if (
@@ -261,14 +265,14 @@ SETTINGS = [
         takes=(),
         gives=("E", "tau_0", "T", "V_0", "gamma_0", "D_0", "V_1", "gamma_1"),
         loose=dict(L=1, mu=-1, G=1),
-        shapes=shapes,
-        coordinates=coordinates,
-        build=build,
-        constants=quadratics.checked(constants, holds),
-        measure=measure,
+        shapes=draw_shapes,
+        coordinates=list_coordinates,
+        build=build_instance,
+        constants=quadratics.check_instance(derive_constants, conditions_held),
+        measure=measure_symbols,
         table=TABLE,
         ensures=quadratics.ENSURES,
-        holds=holds,
+        holds=conditions_held,
         schema=entries(
             dict(
                 E=integer(),

@@ -26,7 +26,7 @@ OF_DEVICE = (
 ENSURES = quadratics.ENSURES - {"second_moment", "stays"}
 
 
-def shapes(scheme):
+def draw_shapes(scheme):
     def draw(random, relaxed):
         N = random.choice([1, 2, 2, 3] if "heterogeneous" in relaxed else [2, 2, 3])
         E = random.choice([1, 2, 2, 3, 5])
@@ -43,14 +43,14 @@ def shapes(scheme):
     return draw
 
 
-def coordinates(shape):
+def list_coordinates(shape):
     return dict(
         quadratics.device_coordinates(shape["N"], shape["noise"] != "none"),
         **quadratics.law_coordinates(shape),
     )
 
 
-def build(scheme):
+def build_instance(scheme):
     def instance(shape, point):
         return dict(
             scheme=scheme,
@@ -62,7 +62,7 @@ def build(scheme):
     return instance
 
 
-def constants(instance):
+def derive_constants(instance):
     devices, best = instance["devices"], quadratics.minimiser(instance["devices"])
     Gamma = quadratics.excess(devices, best)
     return dict(
@@ -76,7 +76,7 @@ def constants(instance):
     )
 
 
-def measure(instance, values, wanted):
+def measure_symbols(instance, values, wanted):
     devices, law, E, k = instance["devices"], instance["law"], instance["E"], instance["k"] - 1
     p, best = devices["p"], quadratics.minimiser(devices)
     Gamma = quadratics.excess(devices, best)
@@ -123,7 +123,7 @@ def measure(instance, values, wanted):
     return {**found, **{name: named[name]() for name in wanted if name in named}}
 
 
-def holds(instance):
+def conditions_held(instance):
     of_law = quadratics.held_by_law(instance["law"], instance["E"])
     N = len(instance["devices"]["a"])
     if (
@@ -147,14 +147,14 @@ def setting(scheme):
         gives=("E", "N", "tau", "p_k", "s_k", "Gamma", "sigma_bar_sq"),
         loose=dict(L=1, mu=-1),
         takes=(),
-        shapes=shapes(scheme),
-        coordinates=coordinates,
-        build=build(scheme),
-        constants=quadratics.checked(constants, holds),
-        measure=measure,
+        shapes=draw_shapes(scheme),
+        coordinates=list_coordinates,
+        build=build_instance(scheme),
+        constants=quadratics.check_instance(derive_constants, conditions_held),
+        measure=measure_symbols,
         table=TABLE,
         ensures=ENSURES,
-        holds=holds,
+        holds=conditions_held,
         schema=entries(
             dict(
                 scheme=word(scheme),

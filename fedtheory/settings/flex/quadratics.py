@@ -15,8 +15,8 @@ from fedtheory import discover
 from fedtheory.enclosure import Undefined
 from fedtheory.enclosure.arithmetic import Many, maximum, minimum, root, short, vector, where
 from fedtheory.enclosure.intervals import INF
-from fedtheory.enclosure.work import counted
-from fedtheory.exact.one_way import Round, tell
+from fedtheory.enclosure.work import count_ways
+from fedtheory.exact.one_way import Round, record_path
 from fedtheory.exact.traces import Losses
 from fedtheory.participation import moments
 from fedtheory.schema import either, entries, integer, list_of, row
@@ -64,21 +64,21 @@ def law_of(N):
     return list_of(row("nonnegative", list_of(integer(0, "E"), N)), total=0)
 
 
-def checked(constants, holds):
+def check_instance(constants, holds):
     """The constants of what is an instance, whatever a claim assumes of it: probabilities that add
     up, and the like."""
 
     def of(instance):
-        if not batched(instance) and not holds(instance):
+        if not is_batched(instance) and not holds(instance):
             raise Undefined("no instance of this setting")
         return constants(instance)
 
     return of
 
 
-def batched(tree):
+def is_batched(tree):
     parts = tree.values() if isinstance(tree, dict) else tree if isinstance(tree, list) else ()
-    return isinstance(tree, Many) or any(batched(part) for part in parts)
+    return isinstance(tree, Many) or any(is_batched(part) for part in parts)
 
 
 # The law of work: a text such as "apart 02 2" (supports of independent devices) or "tied 02 21"
@@ -184,7 +184,7 @@ def held_by_law(law, E, scheme=None):
         joint[tuple(s)] = joint.get(tuple(s), ZERO) + q
     apart = all(
         joint.get(s, ZERO) == _product(row[steps] for row, steps in zip(rows, s))
-        for s in counted(product(range(E + 1), repeat=N))
+        for s in count_ways(product(range(E + 1), repeat=N))
     )
     # Scheme A's rounds without a complete device are discarded: they are no rounds.
     complete = any(E in s for _, s in law) if scheme == "A" else all(E in s for _, s in law)
@@ -241,7 +241,7 @@ def sound_devices(devices):
     )
 
 
-def chosen(devices, members):
+def choose_devices(devices, members):
     """The devices of an objective: their weights in it add up to 1."""
     found = {name: [values[k] for k in members] for name, values in devices.items()}
     return {**found, "p": shares(found["p"])}
@@ -299,7 +299,7 @@ def draw_span(random, relaxed):
 # Rounds
 
 
-def paced(claim):
+def is_paced(claim):
     """Whether the learning rate that a claim prescribes is the one that runs have: 1/eta grows by
     mu E[sum_k p^k_tau s^k_tau] / 16 in each round, whatever it begins with. The mean work is ps, or
     what it comes to under hypotheses."""
@@ -311,7 +311,7 @@ def paced(claim):
         [("ps",), ("tilde_ps",)]
         + ([("E",)] if "full_work" in assumed else [])
         + (
-            [alike[name] for name in _named(claim) if name in alike]
+            [alike[name] for name in _algorithm_names(claim) if name in alike]
             if "homogeneous" in assumed
             else []
         )
@@ -343,7 +343,7 @@ def paced(claim):
     return True
 
 
-def _named(claim):
+def _algorithm_names(claim):
     several = claim.algorithm if isinstance(claim.algorithm, tuple) else (claim.algorithm,)
     return [getattr(each, "name", each) for each in several]
 
@@ -362,7 +362,7 @@ def staircase(eta, work, mu, rounds):
     return found
 
 
-def told(scheme, x, devices, law, rates, E, first=0, what="round"):
+def record_rounds(scheme, x, devices, law, rates, E, first=0, what="round"):
     """Pass one way through rounds at these rates, where somebody watches, from x to where it leads."""
     method, N = discover.algorithm(f"flex_{scheme.lower()}"), len(devices["a"])
     grad = lambda i, w: devices["a"][i - 1] * (w - devices["b"][i - 1])
@@ -372,7 +372,7 @@ def told(scheme, x, devices, law, rates, E, first=0, what="round"):
     losses = Losses(grad, noise, (ZERO, *devices["p"]), 1)
     outcomes = [(q, tuple(range(1, N + 1)), tuple(s)) for q, s in law]
     rounds = (Round(method, losses, dict(eta=eta, E=E), outcomes) for eta in rates)
-    return tell(x, rounds, first, what)
+    return record_path(x, rounds, first, what)
 
 
 def start(x, span):

@@ -4,7 +4,7 @@ from fractions import Fraction
 
 from fedtheory import discover
 from fedtheory.enclosure.arithmetic import vector
-from fedtheory.exact.one_way import Round, tell
+from fedtheory.exact.one_way import Round, record_path
 from fedtheory.exact.traces import Losses
 from fedtheory.participation import moments
 from fedtheory.schema import entries, integer, list_of, word
@@ -18,7 +18,7 @@ ENSURES = frozenset(
 )
 
 
-def shapes(scheme):
+def draw_shapes(scheme):
     def draw(random, relaxed):
         N, E = random.choice([1, 1, 2, 3]), random.choice([1, 2, 3])
         lowest = E if "full_work" not in relaxed else 1 if "all_active" not in relaxed else 0
@@ -30,7 +30,7 @@ def shapes(scheme):
     return draw
 
 
-def coordinates(shape):
+def list_coordinates(shape):
     """A curvature for each device and coordinate, the noise of each gradient, one more than is
     applied."""
     N, d = shape["N"], range(shape["d"])
@@ -43,7 +43,7 @@ def coordinates(shape):
     return found
 
 
-def build(scheme):
+def build_instance(scheme):
     def instance(shape, point):
         d, devices = range(shape["d"]), range(shape["N"])
         return dict(
@@ -62,7 +62,7 @@ def build(scheme):
     return instance
 
 
-def constants(instance):
+def derive_constants(instance):
     return dict(
         E=Fraction(instance["E"]),
         N=Fraction(len(instance["s"])),
@@ -71,11 +71,11 @@ def constants(instance):
     )
 
 
-def measure(instance, values, wanted):
+def measure_symbols(instance, values, wanted):
     p_tau = moments.coefficients(instance["scheme"], instance["p"], instance["s"], instance["E"])
     grad = lambda k, i, w: vector(instance["a"][k]) * w + vector(instance["tilt"][k][i])
     found = moments.two_lines(grad, vector(instance["x"]), p_tau, instance["s"], values["eta"])
-    tell(instance["x"], [as_round(instance, values["eta"])])
+    record_path(instance["x"], [as_round(instance, values["eta"])])
     if "sq_gap_rate" in wanted:
         found["sq_gap_rate"] = of_rates(grad, instance, p_tau, values["eta"])
     return {name: found[name] for name in wanted}
@@ -107,7 +107,7 @@ def of_rates(grad, instance, p_tau, eta):
     return gap.dot(gap)
 
 
-def holds(instance):
+def conditions_held(instance):
     s, E, d = instance["s"], instance["E"], len(instance["x"])
     N = len(s)
     if not (
@@ -143,14 +143,14 @@ def setting(scheme):
         gives=("E", "N"),
         loose=dict(L=1, mu=-1),
         takes=("eta",),
-        shapes=shapes(scheme),
-        coordinates=coordinates,
-        build=build(scheme),
-        constants=quadratics.checked(constants, holds),
-        measure=measure,
+        shapes=draw_shapes(scheme),
+        coordinates=list_coordinates,
+        build=build_instance(scheme),
+        constants=quadratics.check_instance(derive_constants, conditions_held),
+        measure=measure_symbols,
         table=TABLE,
         ensures=ENSURES,
-        holds=holds,
+        holds=conditions_held,
         kind="exact",
         schema=entries(
             dict(

@@ -33,7 +33,7 @@ FEW, MOST = 2, 10  # local steps of a round of which there may be many, and roun
 END = tuple(name for name, entry in TABLE.items() if entry.measure == TABLE["sq_dist"].measure)
 
 
-def shapes(scheme):
+def draw_shapes(scheme):
     def draw(random, relaxed):
         N = random.choice([1, 1, 2, 2, 3] if "heterogeneous" in relaxed else [2, 2, 3])
         E = random.choice([1, 1, 2, 2, 3])
@@ -57,7 +57,7 @@ def affords(shape):
     return shape["N"] * shape["E"] <= FEW or int(shape["tau"]) <= MOST
 
 
-def coordinates(shape):
+def list_coordinates(shape):
     return dict(
         quadratics.device_coordinates(shape["N"], shape["noise"] != "none"),
         **quadratics.law_coordinates(shape),
@@ -67,7 +67,7 @@ def coordinates(shape):
     )
 
 
-def build(scheme):
+def build_instance(scheme):
     def instance(shape, point):
         devices = quadratics.build_devices(shape["N"], point)
         return dict(
@@ -83,7 +83,7 @@ def build(scheme):
     return instance
 
 
-def constants(instance):
+def derive_constants(instance):
     devices, E, tau, best = (
         instance["devices"],
         instance["E"],
@@ -105,7 +105,7 @@ def constants(instance):
     )
 
 
-def measure(instance, values, wanted):
+def measure_symbols(instance, values, wanted):
     devices, E, span, law = instance["devices"], instance["E"], instance["span"], instance["law"]
     best = quadratics.minimiser(devices)
     rounds = moments.rounds_of(instance["scheme"], devices["p"], law, E)
@@ -123,7 +123,7 @@ def measure(instance, values, wanted):
     if set(END) & set(wanted):
         work = sum(q * c[k] * s[k] for q, c, s in rounds for k in range(len(devices["a"])))
         rates = quadratics.staircase(values["eta"], work, values["mu"], instance["tau"])
-        quadratics.told(instance["scheme"], [instance["x"]], devices, law, rates, E)
+        quadratics.record_rounds(instance["scheme"], [instance["x"]], devices, law, rates, E)
         devices, span = quadratics.counted_from(best, devices, span)
         state = quadratics.start(instance["x"] - best, span)
         for eta in rates:
@@ -132,7 +132,7 @@ def measure(instance, values, wanted):
     return found
 
 
-def holds(instance):
+def conditions_held(instance):
     """Conditions that an instance meets; that no point leaves the span is tested as it runs."""
     devices, N = instance["devices"], len(instance["devices"]["a"])
     of_law = quadratics.held_by_law(instance["law"], instance["E"], instance["scheme"])
@@ -152,18 +152,18 @@ def setting(scheme):
         gives=("E", "N", "tau", "Gamma", "sigma_bar_sq"),
         loose=dict(L=1, mu=-1, G=1),
         takes=("eta",),
-        shapes=shapes(scheme),
+        shapes=draw_shapes(scheme),
         affords=affords,
-        coordinates=coordinates,
+        coordinates=list_coordinates,
         coordinates_in=quadratics.UNITS,
-        build=build(scheme),
-        constants=quadratics.checked(constants, holds),
-        measure=measure,
+        build=build_instance(scheme),
+        constants=quadratics.check_instance(derive_constants, conditions_held),
+        measure=measure_symbols,
         table=TABLE,
         early=frozenset((*LAWS, "sq_dist_0")),
         ensures=quadratics.ENSURES,
-        holds=holds,
-        runs=quadratics.paced,
+        holds=conditions_held,
+        runs=quadratics.is_paced,
         schema=entries(
             dict(
                 scheme=word(scheme),

@@ -22,7 +22,7 @@ AFTER = ("ps", "ps_Gamma", "ps_plus", "p2s_over_p", "p2s_sigma", "ratio_min", "r
 BEFORE = tuple(name for name in LAWS if name != "I_sum")
 
 
-def shapes(scheme):
+def draw_shapes(scheme):
     def draw(random, relaxed):
         N, E, event = (
             random.choice([2, 2, 3]),
@@ -48,7 +48,7 @@ def shapes(scheme):
     return draw
 
 
-def coordinates(shape):
+def list_coordinates(shape):
     found = dict(
         quadratics.device_coordinates(shape["N"], shape["noise"] != "none"),
         **quadratics.law_coordinates(shape),
@@ -59,7 +59,7 @@ def coordinates(shape):
     return {name: kind for name, kind in found.items() if not name.startswith("weight")}
 
 
-def build(shape, point):
+def build_instance(shape, point):
     n = [int(size) for size in shape["sizes"].split()]
     devices = {**quadratics.build_devices(shape["N"], point), "p": weights(n)}
     return dict(
@@ -79,14 +79,16 @@ def members(instance):
 
 
 def objectives(instance):
-    return [quadratics.chosen(instance["devices"], range(count)) for count in members(instance)]
+    return [
+        quadratics.choose_devices(instance["devices"], range(count)) for count in members(instance)
+    ]
 
 
-def shared(instance):
+def shared_constants(instance):
     """Constants that do not depend on the law."""
     devices, n, arrives = instance["devices"], instance["n"], instance["event"] == "arrival"
     old, new = map(quadratics.minimiser, objectives(instance))
-    last = quadratics.chosen(devices, [-1])
+    last = quadratics.choose_devices(devices, [-1])
     # Each event has an excess of its own: where the device is missing. The other one's is not
     # given.
     return dict(
@@ -113,7 +115,7 @@ def after_constants(instance):
     )
     return dict(
         {f"tilde_{name}": value for name, value in laws.items()},
-        **shared(instance),
+        **shared_constants(instance),
         **quadratics.law_moments("C", after, instance["law"], instance["E"], [], ["ratio_sup"]),
         tau_0=Fraction(instance["tau_0"]),
         tau=Fraction(instance["tau_0"] + instance["rounds"]),
@@ -127,7 +129,7 @@ def after_measure(instance, values, wanted):
     rounds = moments.rounds_of("C", after["p"], instance["law"], instance["E"])
     work = sum(q * c[k] * s[k] for q, c, s in rounds for k in range(len(after["p"])))
     rates = quadratics.staircase(values["eta"], work, values["mu"], instance["rounds"])
-    quadratics.told("C", [instance["x"]], after, instance["law"], rates, instance["E"])
+    quadratics.record_rounds("C", [instance["x"]], after, instance["law"], rates, instance["E"])
     state = quadratics.start(instance["x"], instance["span"])
     for eta in rates:
         state = quadratics.one_round(state, after, rounds, eta, instance["E"], instance["span"])
@@ -160,13 +162,13 @@ def before_constants(instance):
         quadratics.law_moments(
             "B", before, instance["law"], instance["E"], quadratics.excess(before, old), BEFORE
         ),
-        **shared(instance),
+        **shared_constants(instance),
         G=quadratics.second_moment(instance["devices"], before_span(instance)),
         sq_dist_0=(instance["x"] - old) ** 2,
     )
 
 
-def holds(side):
+def conditions_held(side):
     def held(instance):
         n, devices, law = instance["n"], instance["devices"], instance["law"]
         of_law = quadratics.held_by_law(law, instance["E"])
@@ -218,18 +220,18 @@ SETTINGS = [
         gives=("E", "tau", "tau_0", "n", "n_l", "Gamma_l", "tilde_Gamma_l"),
         loose=dict(L=1, mu=-1, G=1, Delta=1),
         takes=("eta",),
-        shapes=shapes("C"),
-        coordinates=coordinates,
+        shapes=draw_shapes("C"),
+        coordinates=list_coordinates,
         coordinates_in=quadratics.UNITS,
-        build=build,
-        constants=quadratics.checked(after_constants, holds(1)),
+        build=build_instance,
+        constants=quadratics.check_instance(after_constants, conditions_held(1)),
         measure=after_measure,
         table=TABLE,
         early=frozenset(("shift", "ratio_sup", *(f"tilde_{name}" for name in AFTER))),
         ensures=quadratics.ENSURES,
-        holds=holds(1),
+        holds=conditions_held(1),
         schema=either(schema_of("arrival", ALL), schema_of("departure", "others")),
-        runs=quadratics.paced,
+        runs=quadratics.is_paced,
     ),
     Setting(
         name="flex_shifting",
@@ -241,16 +243,16 @@ SETTINGS = [
         gives=("E", "n", "n_l", "Gamma_l", "tilde_Gamma_l"),
         optional=("tau", "Delta"),  # whenever the device arrives
         loose=dict(L=1, mu=-1, G=1),
-        shapes=shapes("B"),
-        coordinates=coordinates,
+        shapes=draw_shapes("B"),
+        coordinates=list_coordinates,
         coordinates_in=quadratics.UNITS,
-        build=build,
-        constants=quadratics.checked(before_constants, holds(0)),
+        build=build_instance,
+        constants=quadratics.check_instance(before_constants, conditions_held(0)),
         measure=lambda instance, values, wanted: {},
         table=TABLE,
         early=frozenset(("sq_dist_0", "shift", *BEFORE)),
         ensures=quadratics.ENSURES,
-        holds=holds(0),
+        holds=conditions_held(0),
         schema=schema_of("arrival", "others"),
     ),
 ]

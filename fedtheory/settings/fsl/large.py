@@ -25,7 +25,7 @@ MEASURED = (
 COUNTS = (1, 1, 1, 2, 3, 10, 30, 100)  # exact powers grow with them
 
 
-def shapes(random, relaxed):
+def draw_shapes(random, relaxed):
     N = random.choice([1, 2, 2, 3, 10, 100, 1000])
     S = random.choice([1, N, max(1, N - 1), random.randint(1, N)])
     return dict(
@@ -43,7 +43,7 @@ def shapes(random, relaxed):
     )
 
 
-def coordinates(shape):
+def list_coordinates(shape):
     found = dict(scale="positive", bend="unit", x="real", tilt_0="real", tilt_1="real")
     if shape["kind_1"] < shape["N"]:
         found["tilt_2"] = "real"
@@ -59,7 +59,7 @@ def coordinates(shape):
     return found
 
 
-def build(shape, point):
+def build_instance(shape, point):
     scale = point["scale"]
     bend = lambda u: scale * u if shape["convex"] else scale * (2 * u - 1)
     slope = bend(point["bend"])
@@ -82,9 +82,9 @@ def build(shape, point):
     return found
 
 
-def constants(instance):
+def derive_constants(instance):
     f = {
-        name: [losses.curve(slope, tilt)]
+        name: [losses.make_curve(slope, tilt)]
         for name, slope, tilt in (
             ("server", instance["slope_0"], instance["tilts"][0]),
             ("client", instance["slope"], Fraction(0)),
@@ -92,13 +92,13 @@ def constants(instance):
     }
     first, gap = share(instance), instance["tilts"][1] - instance["tilts"][2]
     spread = Fraction(0) if first == 1 else root(first * (1 - first)) * abs(gap)
-    mean = [losses.curve(instance["slope"], mean_tilt(instance))]
+    mean = [losses.make_curve(instance["slope"], mean_tilt(instance))]
     mismatch = losses.mismatch(f["server"], [mean])
     return dict(
         {name: Fraction(instance[name]) for name in ("N", "S", "K", "K_0")},
         G=spread,
-        L=losses.smoothness(f["server"], f["client"]),
-        mu=losses.convexity(f["server"], f["client"]),
+        L=losses.smoothness_of(f["server"], f["client"]),
+        mu=losses.convexity_of(f["server"], f["client"]),
         xi_bar=mismatch if isinstance(mismatch, float) else root(mismatch),
         sigma=instance["sigma"],
         sigma_0=instance["sigma_0"],
@@ -129,7 +129,7 @@ def geometric(r, n):
     return power, total
 
 
-def measure(instance, values, wanted):
+def measure_symbols(instance, values, wanted):
     N, S, K, K_0, gamma = (
         instance["N"],
         instance["S"],
@@ -185,7 +185,7 @@ def measure(instance, values, wanted):
     return {name: found[name]() for name in wanted}
 
 
-def holds(instance):
+def conditions_held(instance):
     sound = (
         1 <= instance["S"] <= instance["N"]
         and 1 <= instance["kind_1"] <= instance["N"]
@@ -236,14 +236,14 @@ SETTING = Setting(
     gives=("N", "S", "K", "K_0"),
     loose=dict(L=1, G=1, xi_bar=1, sigma=1, sigma_0=1, mu=-1),
     takes=("eta_l", "eta_g", "eta_0", "gamma"),
-    shapes=shapes,
-    coordinates=coordinates,
-    build=build,
-    constants=constants,
-    measure=measure,
+    shapes=draw_shapes,
+    coordinates=list_coordinates,
+    build=build_instance,
+    constants=derive_constants,
+    measure=measure_symbols,
     table=TABLE,
     ensures=ENSURES,
-    holds=holds,
+    holds=conditions_held,
     kind="exact",
     schema=entries(
         dict(

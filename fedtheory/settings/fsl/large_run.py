@@ -19,7 +19,7 @@ ZERO = Fraction(0)
 MOST = 100  # rounds: each is looked at
 
 
-def shapes(random, relaxed):
+def draw_shapes(random, relaxed):
     """Shapes; sizes are texts, lest large ones pass for large shapes."""
     least = 30 if random.random() < 0.3 else 1
     N = count(random, least)
@@ -40,7 +40,7 @@ def shapes(random, relaxed):
     )
 
 
-def coordinates(shape):
+def list_coordinates(shape):
     found, kinds = {"scale": "positive", "x": "real"}, shape["kinds"]
     found.update({f"slope_{k}": "unit" for k in range(1 if shape["shared"] else kinds)})
     found.update({f"tilt_{k}": "real" for k in range(kinds)})
@@ -52,7 +52,7 @@ def coordinates(shape):
     return found | {name: "positive" for name, kind in kinds if shape[kind]}
 
 
-def build(shape, point):
+def build_instance(shape, point):
     scale, kinds = point["scale"], range(shape["kinds"])
     bend = (lambda u: scale * u) if shape["convex"] else (lambda u: scale * (2 * u - 1))
     own = [bend(point[f"slope_{k}"]) for k in (range(1) if shape["shared"] else kinds)]
@@ -110,7 +110,7 @@ class Losses:
         self.shared = one(instance["slopes"])
         self.near = one([self.F[0], self.server[0]])  # so that gradients differ by a constant
 
-    def modified(self, gamma):
+    def modified_gradients(self, gamma):
         return tuple((a + gamma * b) / (1 + gamma) for a, b in zip(self.F, self.server))
 
 
@@ -124,7 +124,7 @@ def above(curve, x):
     return ZERO if slope == 0 == g else INF
 
 
-def constants(instance):
+def derive_constants(instance):
     seen, N = Losses(instance), sum(instance["members"])
     share = [Fraction(n, N) for n in instance["members"]]
     tilts = list(zip(share, instance["tilts"]))
@@ -152,13 +152,13 @@ def round_of(instance, values):
         instance["tilts"],
         instance["sigma"] * instance["sigma"],
         instance["S"],
-        [recursions.steps(a, eta, instance["K"]) for a in instance["slopes"]],
+        [recursions.quadratic_steps(a, eta, instance["K"]) for a in instance["slopes"]],
         values["eta_g"],
         seen.F[1],
     )
     (slope, tilt), n = seen.server, instance["K_0"]
-    walk = recursions.steps(slope, step_0, n)
-    keep = recursions.kept(Fraction(1), slope * walk.pull, walk.keep)
+    walk = recursions.quadratic_steps(slope, step_0, n)
+    keep = recursions.kept_share(Fraction(1), slope * walk.pull, walk.keep)
     noise = walk.noise * instance["sigma_0"] * instance["sigma_0"]
     server = recursions.Step(
         keep, -walk.pull * tilt, recursions.Spread(keep * keep, ZERO, ZERO, noise)
@@ -166,9 +166,9 @@ def round_of(instance, values):
     return clients.then(server)
 
 
-def measure(instance, values, wanted):
+def measure_symbols(instance, values, wanted):
     seen, x = Losses(instance), instance["x"]
-    modified = seen.modified(values["gamma"])
+    modified = seen.modified_gradients(values["gamma"])
     square = lambda curve, m, v: (curve[0] * m + curve[1]) ** 2 + curve[0] * curve[0] * v
     value = lambda curve, m, v: curve[0] * (m * m + v) / 2 + curve[1] * m
     found = dict(
@@ -180,9 +180,9 @@ def measure(instance, values, wanted):
     )
     if {"tilde_F_T", *enumerated.BY_ROUND} & set(wanted):
         step = round_of(instance, values).known()
-        path = list(recursions.points(step, x, ZERO, instance["T"]))
+        path = list(recursions.follow_points(step, x, ZERO, instance["T"]))
     losses = dict(modified=modified, original=seen.F)
-    for name, (of, over) in enumerated.read(wanted):
+    for name, (of, over) in enumerated.read_rounds(wanted):
         found[name] = lambda of=of, over=over: over([square(losses[of], *at) for at in path[:-1]])
     found = {name: found[name]() for name in wanted}
     if any(isinstance(value, float) for value in found.values()):
@@ -190,7 +190,7 @@ def measure(instance, values, wanted):
     return found
 
 
-def holds(instance):
+def conditions_held(instance):
     seen = Losses(instance)
     bounded = all(slope > 0 or slope == 0 == tilt for slope, tilt in (seen.F, seen.server))
     broken = {
@@ -211,13 +211,13 @@ SETTING = enumerated.SETTING._replace(
     says="T rounds of FSL with many clients and steps, on quadratics in one dimension",
     measures=names(TABLE, *enumerated.MEASURED),
     by=beside("fsl", "moments over kinds of clients, for thousands of clients and steps"),
-    shapes=shapes,
+    shapes=draw_shapes,
     affords=lambda shape: int(shape["rounds"]) <= MOST,
-    coordinates=coordinates,
-    build=build,
-    constants=constants,
-    measure=measure,
-    holds=holds,
+    coordinates=list_coordinates,
+    build=build_instance,
+    constants=derive_constants,
+    measure=measure_symbols,
+    holds=conditions_held,
     kind="exact",
     schema=entries(
         dict(

@@ -11,21 +11,21 @@ rounds are followed, for tiny instances only.
 from fractions import Fraction
 from itertools import combinations
 
-from fedtheory.enclosure.work import counted
-from fedtheory.exact.traces import followed
+from fedtheory.enclosure.work import count_ways
+from fedtheory.exact.traces import follow_rounds
 
 
 def by_paths(case, x, T, values):
     """[E value(x_t) for each of `values`] for t = 0, ..., T - 1, by all the ways that rounds of the
     kernels can go."""
     rounds = case.rounds(len(x))
-    levels = followed(rounds.after, case.law(), rounds.start(x), T - 1)
+    levels = follow_rounds(rounds.after, case.law(), rounds.start(x), T - 1)
     return [
         [sum(p * value(path[-1]) for p, path, _ in level) for value in values] for level in levels
     ]
 
 
-def drifted(slope, tilt, variance, eta, steps):
+def follow_drift(slope, tilt, variance, eta, steps):
     """(a, b, v) of SGD steps of size eta on slope y^2 / 2 + tilt y: y becomes a y + b, with noise
     of variance v."""
     a, b, v = Fraction(1), Fraction(0), Fraction(0)
@@ -38,11 +38,11 @@ def drifted(slope, tilt, variance, eta, steps):
 def moments(case, curves, variances, x, T):
     """[(E x_t, E x_t^2)] of one coordinate for t < T; curves: (slope, tilt) of f_0, ..., f_N in
     it."""
-    ends = [drifted(*curve, variances[1], case.eta_l, case.K) for curve in curves[1:]]
-    back, shift, noise_0 = drifted(*curves[0], variances[0], case.gamma * case.eta_0, case.K_0)
+    ends = [follow_drift(*curve, variances[1], case.eta_l, case.K) for curve in curves[1:]]
+    back, shift, noise_0 = follow_drift(*curves[0], variances[0], case.gamma * case.eta_0, case.K_0)
     fixed = [[ends[i - 1] for i in cohort] for _, cohort in case.cohorts or ()]  # one cohort alone
     ways = []  # x_{t+1} = a x_t + b, with noise of variance v, for each cohort
-    for cohort in fixed or counted(combinations(ends, case.S)):
+    for cohort in fixed or count_ways(combinations(ends, case.S)):
         a = 1 + case.eta_g * sum(end[0] - 1 for end in cohort) / case.S
         b = case.eta_g * sum(end[1] for end in cohort) / case.S
         v = case.eta_g**2 * sum(end[2] for end in cohort) / case.S**2

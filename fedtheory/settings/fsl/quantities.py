@@ -14,8 +14,8 @@ from typing import NamedTuple
 from fedtheory.algorithms import fsl
 from fedtheory.enclosure.arithmetic import maximum
 from fedtheory.exact import one_way
-from fedtheory.exact.traces import Losses, Rounds, expectation, uniform
-from fedtheory.settings.quantities import Quantities, sq
+from fedtheory.exact.traces import Losses, Rounds, expect_over, uniform_cohorts
+from fedtheory.settings.quantities import Quantities, square_norm
 from fedtheory.symbols.fsl import TABLE
 
 ZERO, ONE = Fraction(0), Fraction(1)
@@ -57,7 +57,7 @@ class Instance(NamedTuple):
         """[(probability, cohort, work)]."""
         if self.cohorts:
             return [(chance, cohort, (self.K,) * len(cohort)) for chance, cohort in self.cohorts]
-        return uniform(self.N, self.S, self.K)
+        return uniform_cohorts(self.N, self.S, self.K)
 
 
 class Round:
@@ -95,22 +95,24 @@ class Round:
         return self.rounds.of(self.start, self.case.law(), lambda state, i, steps: self.walks(i))
 
     def E(self, value):
-        return expectation(self.traces, value)
+        return expect_over(self.traces, value)
 
     def over_clients(self, value):
         """Mean over clients of E `value(client, walk)`."""
-        each = (expectation(self.walks(i), lambda o, i=i: value(i, o)) for i in self.clients)
+        each = (expect_over(self.walks(i), lambda o, i=i: value(i, o)) for i in self.clients)
         return sum(each) / self.case.N
 
     @cached_property
     def E_c(self):
         K = self.case.K
-        return self.over_clients(lambda i, o: sum(sq(self.x - y) for y in o.points[:K])) / K
+        return (
+            self.over_clients(lambda i, o: sum(square_norm(self.x - y) for y in o.points[:K])) / K
+        )
 
     @cached_property
     def E_0(self):
         K_0 = self.case.K_0
-        return self.E(lambda o: sum(sq(self.x - y) for y in o.server.points[:K_0])) / K_0
+        return self.E(lambda o: sum(square_norm(self.x - y) for y in o.server.points[:K_0])) / K_0
 
     # Gradient sums over a cohort and its steps, of one trace
 
@@ -141,12 +143,13 @@ class Round:
             i: Fraction(37, 20)
             * case.K
             * case.eta_l**2
-            * (2 * case.K * sq(self.g[i]) + case.sigma**2)
+            * (2 * case.K * square_norm(self.g[i]) + case.sigma**2)
             for i in self.clients
         }
         return maximum(
             *(
-                expectation(self.walks(i), lambda o, k=k: sq(o.points[k] - self.x)) - allowed[i]
+                expect_over(self.walks(i), lambda o, k=k: square_norm(o.points[k] - self.x))
+                - allowed[i]
                 for i in self.clients
                 for k in range(case.K + 1)
             )
@@ -156,11 +159,11 @@ class Round:
         """The largest excess of the recursion before (29), of two steps or more."""
         case, share = self.case, 1 + Fraction(9, 8) / max(self.case.K - 1, 1)
         far = {
-            (i, k): expectation(self.walks(i), lambda o, k=k: sq(o.points[k] - self.x))
+            (i, k): expect_over(self.walks(i), lambda o, k=k: square_norm(o.points[k] - self.x))
             for i in self.clients
             for k in range(case.K + 1)
         }
-        added = lambda i: case.eta_l**2 * (2 * case.K * sq(self.g[i]) + case.sigma**2)
+        added = lambda i: case.eta_l**2 * (2 * case.K * square_norm(self.g[i]) + case.sigma**2)
         return maximum(*(far[i, k] - share * far[i, k - 1] - added(i) for i, k in far if k > 0))
 
     def mean_17(self, o):
@@ -196,40 +199,46 @@ class Round:
 ROUND = Quantities(
     TABLE,
     tilde_F_t=lambda r: r.tilde_F(r.x),
-    sq_grad=lambda r: sq(r.grad_F),
-    sq_server_grad=lambda r: sq(r.g[0]),
-    sq_tilde_grad=lambda r: sq(r.tilde_grad),
+    sq_grad=lambda r: square_norm(r.grad_F),
+    sq_server_grad=lambda r: square_norm(r.g[0]),
+    sq_tilde_grad=lambda r: square_norm(r.tilde_grad),
     grad_inner=lambda r: r.grad_F.dot(r.g[0]),
-    sq_xi=lambda r: sq(r.g[0] - r.grad_F),
-    sq_dissimilar=lambda r: sum(sq(r.g[i] - r.grad_F) for i in r.clients) / r.case.N,
+    sq_xi=lambda r: square_norm(r.g[0] - r.grad_F),
+    sq_dissimilar=lambda r: sum(square_norm(r.g[i] - r.grad_F) for i in r.clients) / r.case.N,
     E_c=lambda r: r.E_c,
-    drift_grad_c=lambda r: r.over_clients(lambda i, o: sum(sq(r.g[i] - n) for n in o.gradients)),
+    drift_grad_c=lambda r: r.over_clients(
+        lambda i, o: sum(square_norm(r.g[i] - n) for n in o.gradients)
+    ),
     excess_29=lambda r: r.excess_29(),
     excess_step_29=lambda r: r.excess_step_29(),
-    sq_mean_17=lambda r: r.E(lambda o: sq(r.mean_17(o))),
+    sq_mean_17=lambda r: r.E(lambda o: square_norm(r.mean_17(o))),
     T_3_mean=lambda r: r.T_3_mean(),
     tilde_F_next=lambda r: r.E(lambda o: r.tilde_F(o.after.x)),
     F_x=lambda r: r.F(r.x),
     F_after=lambda r: r.E(lambda o: r.F(o.after.x)),
     E_0=lambda r: r.E_0,
-    drift_grad_0=lambda r: r.E(lambda o: sum(sq(r.g[0] - n) for n in o.server.gradients)),
-    sq_move_bar=lambda r: r.E(lambda o: sq(r.x - o.middle)),
+    drift_grad_0=lambda r: r.E(lambda o: sum(square_norm(r.g[0] - n) for n in o.server.gradients)),
+    sq_move_bar=lambda r: r.E(lambda o: square_norm(r.x - o.middle)),
     inner_drift_0=lambda r: (
-        r.E(lambda o: sum(sq(y - o.middle) for y in o.server.points[: r.case.K_0])) / r.case.K_0
+        r.E(lambda o: sum(square_norm(y - o.middle) for y in o.server.points[: r.case.K_0]))
+        / r.case.K_0
     ),
-    sq_server_grad_bar=lambda r: r.E(lambda o: sq(o.server.gradients[0])),
+    sq_server_grad_bar=lambda r: r.E(lambda o: square_norm(o.server.gradients[0])),
     T_1=lambda r: r.E(lambda o: r.tilde_grad.dot(o.after.x - r.x)),
-    T_2=lambda r: r.E(lambda o: sq(o.after.x - r.x)) / 2,
+    T_2=lambda r: r.E(lambda o: square_norm(o.after.x - r.x)) / 2,
     T_3=lambda r: r.T_3(),
-    T_4=lambda r: r.E(lambda o: sq(r.server_error(o) / r.case.K_0)),
+    T_4=lambda r: r.E(lambda o: square_norm(r.server_error(o) / r.case.K_0)),
     T_4a=lambda r: (
-        r.E(lambda o: sq(sum(o.server.estimates) - sum(o.server.gradients))) / r.case.K_0**2
+        r.E(lambda o: square_norm(sum(o.server.estimates) - sum(o.server.gradients)))
+        / r.case.K_0**2
     ),
-    T_4b=lambda r: r.E(lambda o: sq(r.server_changed(o))) / r.case.K_0**2,
-    T_5=lambda r: r.E(lambda o: sq(r.estimates(o) / (r.case.K * r.case.S) - r.grad_F)),
-    T_5a=lambda r: r.E(lambda o: sq(r.estimates(o) - r.there(o))) / r.case.S**2,
-    T_5b=lambda r: r.E(lambda o: sq(r.changed(o))) / r.case.S**2,
-    T_5c=lambda r: r.E(lambda o: sq(r.at_x(o) - r.case.K * r.case.S * r.grad_F)) / r.case.S**2,
+    T_4b=lambda r: r.E(lambda o: square_norm(r.server_changed(o))) / r.case.K_0**2,
+    T_5=lambda r: r.E(lambda o: square_norm(r.estimates(o) / (r.case.K * r.case.S) - r.grad_F)),
+    T_5a=lambda r: r.E(lambda o: square_norm(r.estimates(o) - r.there(o))) / r.case.S**2,
+    T_5b=lambda r: r.E(lambda o: square_norm(r.changed(o))) / r.case.S**2,
+    T_5c=lambda r: (
+        r.E(lambda o: square_norm(r.at_x(o) - r.case.K * r.case.S * r.grad_F)) / r.case.S**2
+    ),
     T_6=lambda r: r.case.gamma**2 * r.E_0 + r.E_c,
     T_7=lambda r: r.T_7(),
 )
@@ -269,17 +278,17 @@ SERVER = Quantities(
     TABLE,
     F_w0=lambda s: s.F(s.w[0]),
     F_w1=lambda s: s.F(s.w[1]),
-    a_w0=lambda s: sq(s.a),
-    b_w0=lambda s: sq(s.b),
+    a_w0=lambda s: square_norm(s.a),
+    b_w0=lambda s: square_norm(s.b),
     inner_w0=lambda s: s.a.dot(s.b),
     inner_move=lambda s: s.a.dot(s.w[1] - s.w[0]),
-    sq_move=lambda s: sq(s.w[1] - s.w[0]),
-    xi_w0=lambda s: sq(s.a - s.b),
+    sq_move=lambda s: square_norm(s.w[1] - s.w[0]),
+    xi_w0=lambda s: square_norm(s.a - s.b),
     F_bar=lambda s: s.F(s.w[0]),
     F_next=lambda s: s.F(s.w[-1]),
-    sum_a=lambda s: sum(sq(a) for a, _ in s.pairs),
-    sum_b=lambda s: sum(sq(b) for _, b in s.pairs),
-    sum_xi=lambda s: sum(sq(a - b) for a, b in s.pairs),
+    sum_a=lambda s: sum(square_norm(a) for a, _ in s.pairs),
+    sum_b=lambda s: sum(square_norm(b) for _, b in s.pairs),
+    sum_xi=lambda s: sum(square_norm(a - b) for a, b in s.pairs),
 )
 
 

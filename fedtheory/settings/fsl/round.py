@@ -15,7 +15,7 @@ from fedtheory.settings.families import (
     build_family,
     draw_family,
     family_coordinates,
-    flattened,
+    flatten_losses,
     outcomes,
     sound_noise,
     two_point,
@@ -48,7 +48,7 @@ SCHEMA = entries(
 BREAKABLE = ("lipschitz", "equal_weights", "uniform_cohort", "independent_noise", "noise")
 
 
-def shapes(random, relaxed):
+def draw_shapes(random, relaxed):
     while True:
         N, noisy = random.choice([1, 1, 2, 2, 2, 3, 4]), random.random() < 0.5
         shape = dict(
@@ -101,7 +101,7 @@ def ways(shape):
     return comb(shape["N"], shape["S"]) * each**draws * server**server_draws
 
 
-def coordinates(shape):
+def list_coordinates(shape):
     found = family_coordinates(shape, shape["N"] + 1)
     found.update({f"x_{j}": "real" for j in range(shape["d"])})
     found.update(
@@ -118,12 +118,12 @@ def coordinates(shape):
     return found
 
 
-def build(shape, point):
+def build_instance(shape, point):
     d, N, broken = shape["d"], shape["N"], shape["breaks"]
     x, (server, *clients) = [point[f"x_{j}"] for j in range(d)], build_family(shape, point, N + 1)
     if shape["start"] == "still":  # every first-order term of a bound is 0 there
-        flattened([server], x)
-        flattened(clients, x)
+        flatten_losses([server], x)
+        flatten_losses(clients, x)
     instance = dict(
         {name: shape[name] for name in ("N", "S", "K", "K_0")},
         losses=[server, *clients],
@@ -144,15 +144,17 @@ def build(shape, point):
     return instance
 
 
-def constants(instance):
+def derive_constants(instance):
     server, *clients = instance["losses"]
     one_sided = instance.get("breaks") == "lipschitz"
     weights = instance.get("weights") or [Fraction(1, len(clients))] * len(clients)
     return dict(
         {name: Fraction(instance[name]) for name in ("N", "S", "K", "K_0")},
-        L=upper_curvature([server, *clients]) if one_sided else losses.smoothness(server, *clients),
-        mu=losses.convexity(server, *clients),
-        G=upper_root(losses.sup_square(clients, lambda gs: spread(gs, weights))),
+        L=upper_curvature([server, *clients])
+        if one_sided
+        else losses.smoothness_of(server, *clients),
+        mu=losses.convexity_of(server, *clients),
+        G=upper_root(losses.sup_square(clients, lambda gs: gradient_spread(gs, weights))),
         xi_bar=upper_root(losses.sup_square([server, *clients], lambda gs: gap(gs, weights))),
         sigma=root(variance(instance["noise"])),
         sigma_0=root(variance(instance["noise_0"])),
@@ -163,7 +165,7 @@ def mean(gs, weights):
     return sum(p * g for p, g in zip(weights, gs))
 
 
-def spread(gs, weights):
+def gradient_spread(gs, weights):
     """(1/N) sum (g_i - F')^2."""
     return sum((g - mean(gs, weights)) * (g - mean(gs, weights)) for g in gs) / len(gs)
 
@@ -181,8 +183,8 @@ def case(instance, values):
     f, d = instance["losses"], len(instance["x"])
     client, server = outcomes(instance["noise"], d), outcomes(instance["noise_0"], d)
     return Instance(
-        lambda i, y: losses.value(f[i], y),
-        lambda i, y: losses.grad(f[i], y),
+        lambda i, y: losses.loss_value(f[i], y),
+        lambda i, y: losses.loss_gradient(f[i], y),
         lambda i: client if i else server,
         instance["N"],
         instance["S"],
@@ -201,11 +203,11 @@ def case(instance, values):
     )
 
 
-def measure(instance, values, wanted):
+def measure_symbols(instance, values, wanted):
     if "L_tilde" in wanted:
         rest = [name for name in wanted if name != "L_tilde"]
         own = own_smoothness(instance, values["gamma"])
-        return {**(measure(instance, values, rest) if rest else {}), "L_tilde": own}
+        return {**(measure_symbols(instance, values, rest) if rest else {}), "L_tilde": own}
     x = vector(instance["x"])
     if instance.get("breaks") != "independent_noise":
         return quantities(case(instance, values), x, wanted)
@@ -233,7 +235,9 @@ def own_smoothness(instance, gamma):
     for w, loss in zip(weights, instance["losses"]):
         hard.append(
             [
-                losses.curve(w * f["slope"], bends=[(w * delta, at) for delta, at in f["bends"]])
+                losses.make_curve(
+                    w * f["slope"], bends=[(w * delta, at) for delta, at in f["bends"]]
+                )
                 for f in loss
             ]
         )
@@ -249,7 +253,7 @@ def differs(instance):
     """Whether what an instance is said to break makes a difference in it."""
     f, several = instance["losses"], instance["K"] * instance["S"] > 1
     return dict(
-        lipschitz=lambda: upper_curvature(f) < losses.smoothness(*f),
+        lipschitz=lambda: upper_curvature(f) < losses.smoothness_of(*f),
         uniform_cohort=lambda: instance["S"] < instance["N"],
         independent_noise=lambda: (
             several and instance["noise"] != [] or instance["K_0"] > 1 and instance["noise_0"] != []
@@ -257,7 +261,7 @@ def differs(instance):
     ).get(instance.get("breaks"), lambda: False)()
 
 
-def holds(instance):
+def conditions_held(instance):
     """Conditions that an instance meets: its parts fit together, and G is finite where it is asked
     for."""
     d, N, weights = len(instance["x"]), instance["N"], instance.get("weights")
@@ -280,7 +284,7 @@ def holds(instance):
     )
     if not sound:
         return frozenset()
-    found = constants(instance)
+    found = derive_constants(instance)
     broken = {
         name
         for name, constant in (("dissimilar", "G"), ("server_dissimilar", "xi_bar"))
@@ -292,7 +296,9 @@ def holds(instance):
         if weights is not None and any(p != weights[0] for p in weights)
         else set()
     )
-    return ENSURES - broken - ({"convex"} if losses.convexity(*instance["losses"]) < 0 else set())
+    return (
+        ENSURES - broken - ({"convex"} if losses.convexity_of(*instance["losses"]) < 0 else set())
+    )
 
 
 ENSURES = frozenset(
@@ -318,13 +324,13 @@ SETTING = Setting(
     gives=("N", "S", "K", "K_0"),
     loose=dict(L=1, G=1, xi_bar=1, sigma=1, sigma_0=1, mu=-1),
     takes=("eta_l", "eta_g", "eta_0", "gamma"),
-    shapes=shapes,
-    coordinates=coordinates,
-    build=build,
-    constants=constants,
-    measure=measure,
+    shapes=draw_shapes,
+    coordinates=list_coordinates,
+    build=build_instance,
+    constants=derive_constants,
+    measure=measure_symbols,
     table=TABLE,
     ensures=ENSURES,
-    holds=holds,
+    holds=conditions_held,
     schema=SCHEMA,
 )

@@ -4,14 +4,14 @@ otherwise."""
 from fractions import Fraction
 
 from fedtheory.enclosure.arithmetic import minimum, vector
-from fedtheory.exact.one_way import tell
-from fedtheory.exact.watching import watched
-from fedtheory.schema import either, integer, joined, list_of, plus, word
+from fedtheory.exact.one_way import record_path
+from fedtheory.exact.watching import is_watched
+from fedtheory.schema import either, integer, join_schemas, list_of, plus, word
 from fedtheory.settings import Setting, beside, losses, names
 from fedtheory.settings.families import UNITS, draw_family, family_coordinates
 from fedtheory.settings.fsl import round as fsl_round
 from fedtheory.settings.fsl.moments import by_paths, quadratic_gradients, quadratic_value
-from fedtheory.settings.quantities import sq
+from fedtheory.settings.quantities import square_norm
 from fedtheory.symbols.fsl import TABLE
 
 BY_ROUND = (
@@ -30,7 +30,7 @@ LONG = 40  # local steps over all rounds: exact numbers grow with each
 BREAKABLE = ("equal_weights", "uniform_cohort")
 
 
-def shapes(random, relaxed):
+def draw_shapes(random, relaxed):
     """Shapes; how many rounds is a text, so that a long run of small rounds counts as small."""
     while True:
         quadratic = random.random() < 0.7
@@ -69,7 +69,7 @@ def affords(shape):
     return few and T * max(shape["K"], shape["K_0"]) <= LONG
 
 
-def coordinates(shape):
+def list_coordinates(shape):
     alike = "xi_bar" in shape
     found = family_coordinates(shape, shape["N"] + 1)
     if alike:
@@ -89,10 +89,11 @@ def coordinates(shape):
     return found
 
 
-def build(shape, point):
+def build_instance(shape, point):
     filled = {**{name: Fraction(0) for name in family_coordinates(shape, 1)}, **point}
     instance = dict(
-        fsl_round.build({"breaks": "none", **shape, "start": "any"}, filled), T=int(shape["rounds"])
+        fsl_round.build_instance({"breaks": "none", **shape, "start": "any"}, filled),
+        T=int(shape["rounds"]),
     )
     if "xi_bar" in shape:
         instance["losses"][0] = "mean"
@@ -115,50 +116,55 @@ def weights(instance):
 def mean_curve(fs, shares):
     """The mean of curves, its bends from left to right."""
     bends = [(p * delta, at) for p, f in zip(shares, fs) for delta, at in f["bends"]]
-    return losses.curve(
+    return losses.make_curve(
         sum(p * f["slope"] for p, f in zip(shares, fs)),
         sum(p * f["tilt"] for p, f in zip(shares, fs)),
         losses.by_place(bends) if bends else bends,
     )
 
 
-def constants(instance):
+def derive_constants(instance):
     found = dict(
-        fsl_round.constants(dict(instance, losses=curves(instance))), T=Fraction(instance["T"])
+        fsl_round.derive_constants(dict(instance, losses=curves(instance))),
+        T=Fraction(instance["T"]),
     )
     if instance["losses"][0] == "mean":
         found["xi_bar"] = Fraction(0)
     return found
 
 
-def measure(instance, values, wanted):
+def measure_symbols(instance, values, wanted):
     f, gamma, T = curves(instance), values["gamma"], instance["T"]
     x, case = vector(instance["x"]), fsl_round.case(dict(instance, losses=f), values)
     original = [Fraction(0), *weights(instance)]
     modified = [gamma / (1 + gamma), *(p / (1 + gamma) for p in original[1:])]
-    grad = lambda shares: lambda y: sum(w * losses.grad(one, y) for w, one in zip(shares, f))
-    tilde_F = lambda y: sum(w * losses.value(one, y) for w, one in zip(modified, f))
+    grad = lambda shares: (
+        lambda y: sum(w * losses.loss_gradient(one, y) for w, one in zip(shares, f))
+    )
+    tilde_F = lambda y: sum(w * losses.loss_value(one, y) for w, one in zip(modified, f))
     found = {}
     if "tilde_D_0" in wanted:
-        found["tilde_D_0"] = tilde_F(x) - losses.infimum(f, modified)
+        found["tilde_D_0"] = tilde_F(x) - losses.infimum_of(f, modified)
     if "tilde_F_0" in wanted:
         found["tilde_F_0"] = tilde_F(x)
     if "sq_tilde_grad" in wanted or "sq_grad" in wanted:
-        found.update(sq_tilde_grad=sq(grad(modified)(x)), sq_grad=sq(grad(original)(x)))
+        found.update(
+            sq_tilde_grad=square_norm(grad(modified)(x)), sq_grad=square_norm(grad(original)(x))
+        )
     named = {BY_ROUND[name][0] for name in wanted if name in BY_ROUND}
     asked = [modified if name == "modified" else original for name in sorted(named)]
     quadratic = all(not curve["bends"] and not curve.get("soft") for one in f for curve in one)
-    if quadratic and (named or "tilde_F_T" in wanted) and watched():
-        tell(x, [case.one_round(len(x))] * T)
+    if quadratic and (named or "tilde_F_T" in wanted) and is_watched():
+        record_path(x, [case.one_round(len(x))] * T)
     lines = [[(one[j]["slope"], one[j]["tilt"]) for one in f] for j in range(len(x))]
     if named:
         by_round = (
             quadratic_gradients(case, lines, spreads(instance), x, T, asked)
             if quadratic
-            else by_paths(case, x, T, [lambda y, w=w: sq(grad(w)(y)) for w in asked])
+            else by_paths(case, x, T, [lambda y, w=w: square_norm(grad(w)(y)) for w in asked])
         )
         columns = dict(zip(sorted(named), zip(*by_round)))
-        found.update({name: over(columns[of]) for name, (of, over) in read(wanted)})
+        found.update({name: over(columns[of]) for name, (of, over) in read_rounds(wanted)})
     if "tilde_F_T" in wanted:
         found["tilde_F_T"] = (
             quadratic_value(case, lines, spreads(instance), x, T, modified)
@@ -168,7 +174,7 @@ def measure(instance, values, wanted):
     return {name: found[name] for name in wanted}
 
 
-def read(wanted):
+def read_rounds(wanted):
     """[(symbol, (loss, function of its column))] of what is read off rounds."""
     ways = dict(
         least=lambda column: minimum(*column) if len(column) > 1 else column[0],
@@ -188,12 +194,14 @@ def spreads(instance):
     ]
 
 
-def holds(instance):
+def conditions_held(instance):
     f = curves(instance)
-    found = fsl_round.holds(dict(instance, losses=f)) if instance["T"] >= 1 else frozenset()
+    found = (
+        fsl_round.conditions_held(dict(instance, losses=f)) if instance["T"] >= 1 else frozenset()
+    )
     # F and f_0 bounded below, so that the modified loss is at every gamma
     bounded = found and not any(
-        isinstance(losses.infimum(part, shares), float)
+        isinstance(losses.infimum_of(part, shares), float)
         for part, shares in ((f[1:], weights(instance)), (f[:1], [Fraction(1)]))
     )
     return found | ({"bounded_below"} if found and bounded else set())
@@ -208,17 +216,17 @@ SETTING = Setting(
     gives=("N", "S", "K", "K_0", "T"),
     loose=dict(L=1, G=1, xi_bar=1, sigma=1, sigma_0=1, mu=-1),
     takes=("eta_l", "eta_g", "eta_0", "gamma"),
-    shapes=shapes,
+    shapes=draw_shapes,
     affords=affords,
-    coordinates=coordinates,
+    coordinates=list_coordinates,
     coordinates_in=UNITS,
-    build=build,
-    constants=constants,
-    measure=measure,
+    build=build_instance,
+    constants=derive_constants,
+    measure=measure_symbols,
     table=TABLE,
     ensures=fsl_round.ENSURES | {"bounded_below"},
-    holds=holds,
-    schema=joined(
+    holds=conditions_held,
+    schema=join_schemas(
         fsl_round.SCHEMA,
         dict(T=integer(), losses=list_of(either(word("mean"), losses.LOSS), plus("N", 1))),
         dict(breaks=word("uniform_cohort")),

@@ -16,7 +16,7 @@ from fedtheory.settings.fsl.quantities import SERVER, Instance, server_quantitie
 from fedtheory.symbols.fsl import TABLE
 
 
-def shapes(random, relaxed):
+def draw_shapes(random, relaxed):
     return dict(
         N=random.choice([1, 1, 2, 3]),
         K_0=random.choice([1, 2, 3, 5, 10]),
@@ -24,14 +24,14 @@ def shapes(random, relaxed):
     )
 
 
-def coordinates(shape):
+def list_coordinates(shape):
     return {
         **family_coordinates(shape, shape["N"] + 1),
         **{f"x_{j}": "real" for j in range(shape["d"])},
     }
 
 
-def build(shape, point):
+def build_instance(shape, point):
     return dict(
         K_0=shape["K_0"],
         losses=build_family(shape, point, shape["N"] + 1),
@@ -39,7 +39,7 @@ def build(shape, point):
     )
 
 
-def constants(instance):
+def derive_constants(instance):
     return dict(
         K_0=Fraction(instance["K_0"]),
         N=Fraction(len(instance["losses"]) - 1),
@@ -47,11 +47,11 @@ def constants(instance):
     )
 
 
-def measure(instance, values, wanted):
+def measure_symbols(instance, values, wanted):
     f = instance["losses"]
     case = Instance(
-        lambda i, y: losses.value(f[i], y),
-        lambda i, y: losses.grad(f[i], y),
+        lambda i, y: losses.loss_value(f[i], y),
+        lambda i, y: losses.loss_gradient(f[i], y),
         None,
         len(f) - 1,
         None,
@@ -67,7 +67,7 @@ def measure(instance, values, wanted):
     return server_quantities(case, vector(instance["x"]), wanted)
 
 
-def holds(instance):
+def conditions_held(instance):
     f, d = instance["losses"], len(instance["x"])
     sound = len(f) >= 2 and instance["K_0"] >= 1 and d >= 1 and all(len(loss) == d for loss in f)
     return ENSURES if sound else frozenset()
@@ -83,14 +83,14 @@ SETTING = Setting(
     gives=("N", "K_0"),
     loose=dict(L=1),
     takes=("eta_0",),
-    shapes=shapes,
-    coordinates=coordinates,
-    build=build,
-    constants=constants,
-    measure=measure,
+    shapes=draw_shapes,
+    coordinates=list_coordinates,
+    build=build_instance,
+    constants=derive_constants,
+    measure=measure_symbols,
     table=TABLE,
     ensures=ENSURES,
-    holds=holds,
+    holds=conditions_held,
     kind="exact",
     schema=entries(
         dict(K_0=integer(), losses=list_of(list_of(losses.SOFTENED, "d"), plus("N", 1)), x=POINT)

@@ -5,17 +5,17 @@ from fractions import Fraction
 from itertools import combinations
 
 from fedtheory.enclosure.arithmetic import vector
-from fedtheory.enclosure.work import counted
+from fedtheory.enclosure.work import count_ways
 from fedtheory.schema import at_least, entries, integer, list_of, plus
 from fedtheory.settings import Setting, names
 from fedtheory.settings.families import POINT
-from fedtheory.settings.quantities import sq
+from fedtheory.settings.quantities import square_norm
 from fedtheory.symbols.fsl import TABLE
 
 SAMPLES = list_of(POINT, at_least(1))  # of one owner
 
 
-def owned(prefix, counts, d):
+def sample_coordinates(prefix, counts, d):
     return {
         f"{prefix}_{i}_{k}_{j}": "real"
         for i, n in enumerate(counts)
@@ -24,11 +24,14 @@ def owned(prefix, counts, d):
     }
 
 
-def placed(shape, counts):
-    return {**owned("z", counts, shape["d"]), **{f"x_{j}": "real" for j in range(shape["d"])}}
+def place_coordinates(shape, counts):
+    return {
+        **sample_coordinates("z", counts, shape["d"]),
+        **{f"x_{j}": "real" for j in range(shape["d"])},
+    }
 
 
-def read(point, counts, d):
+def read_samples(point, counts, d):
     rows = [
         [[point[f"z_{i}_{k}_{j}"] for j in range(d)] for k in range(n)]
         for i, n in enumerate(counts)
@@ -39,7 +42,7 @@ def read(point, counts, d):
 # Data sharing
 
 
-def shapes(random, relaxed):
+def draw_shapes(random, relaxed):
     N = random.choice([1, 2, 3])
     sizes = {f"n_of_{i}": random.randint(1, 3) for i in range(1, N + 1)}
     return dict(
@@ -51,22 +54,22 @@ def sizes(shape):
     return [shape["n_0"], *(shape[f"n_of_{i}"] for i in range(1, shape["N"] + 1))]
 
 
-def build(shape, point):
-    samples, x = read(point, sizes(shape), shape["d"])
+def build_instance(shape, point):
+    samples, x = read_samples(point, sizes(shape), shape["d"])
     return dict(samples=samples, x=x)
 
 
-def constants(instance):
+def derive_constants(instance):
     server, *clients = instance["samples"]
     return dict(
         N=Fraction(len(clients)), n=Fraction(sum(map(len, clients))), n_0=Fraction(len(server))
     )
 
 
-def measure(instance, values, wanted):
+def measure_symbols(instance, values, wanted):
     server, *clients = instance["samples"]
     x, n = vector(instance["x"]), sum(map(len, clients))
-    mean = lambda samples: sum(sq(x - vector(z)) / 2 for z in samples) / len(samples)
+    mean = lambda samples: sum(square_norm(x - vector(z)) / 2 for z in samples) / len(samples)
     whole = n + len(clients) * len(server)
     named = dict(
         F_x=lambda: sum(len(own) * mean(own) for own in clients) / n,
@@ -78,7 +81,7 @@ def measure(instance, values, wanted):
     return {name: named[name]() for name in wanted}
 
 
-def holds(instance):
+def conditions_held(instance):
     samples, d = instance["samples"], len(instance["x"])
     sound = len(samples) >= 2 and all(own and all(len(z) == d for z in own) for own in samples)
     return frozenset({"samples", "server"} if sound else ())
@@ -92,14 +95,14 @@ SHARING = Setting(
     gives=("N", "n", "n_0"),
     loose={},
     takes=(),
-    shapes=shapes,
-    coordinates=lambda shape: placed(shape, sizes(shape)),
-    build=build,
-    constants=constants,
-    measure=measure,
+    shapes=draw_shapes,
+    coordinates=lambda shape: place_coordinates(shape, sizes(shape)),
+    build=build_instance,
+    constants=derive_constants,
+    measure=measure_symbols,
     table=TABLE,
     ensures=frozenset({"samples", "server"}),
-    holds=holds,
+    holds=conditions_held,
     kind="exact",
     schema=entries(dict(samples=list_of(SAMPLES, plus("N", 1)), x=POINT)),
 )
@@ -114,7 +117,7 @@ def drawn_shapes(random, relaxed):
 
 
 def drawn_build(shape, point):
-    (samples,), x = read(point, [shape["n"]], shape["d"])
+    (samples,), x = read_samples(point, [shape["n"]], shape["d"])
     return dict(samples=samples, x=x, n_0=shape["n_0"])
 
 
@@ -122,10 +125,12 @@ def drawn_measure(instance, values, wanted):
     x, n_0 = vector(instance["x"]), instance["n_0"]
     g = [x - vector(z) for z in instance["samples"]]
     mean = sum(g) / len(g)
-    draws = list(counted(combinations(g, n_0)))  # without replacement, each subset alike
+    draws = list(count_ways(combinations(g, n_0)))  # without replacement, each subset alike
     named = dict(
-        sampled_xi=lambda: sum(sq(sum(drawn) / n_0 - mean) for drawn in draws) / len(draws),
-        population=lambda: sum(sq(each - mean) for each in g) / len(g),
+        sampled_xi=lambda: (
+            sum(square_norm(sum(drawn) / n_0 - mean) for drawn in draws) / len(draws)
+        ),
+        population=lambda: sum(square_norm(each - mean) for each in g) / len(g),
     )
     return {name: named[name]() for name in wanted}
 
@@ -145,7 +150,7 @@ DRAWN = Setting(
     loose={},
     takes=(),
     shapes=drawn_shapes,
-    coordinates=lambda shape: placed(shape, [shape["n"]]),
+    coordinates=lambda shape: place_coordinates(shape, [shape["n"]]),
     build=drawn_build,
     constants=lambda instance: dict(
         n=Fraction(len(instance["samples"])), n_0=Fraction(instance["n_0"])

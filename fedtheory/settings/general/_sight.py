@@ -9,7 +9,7 @@ import numpy as np
 from fedtheory.enclosure import Undefined
 from fedtheory.enclosure.arithmetic import Many, NoTruth, vector
 from fedtheory.errors import FedtheoryError, NotExact, OneByOne
-from fedtheory.exact.kernels import Count, read, seen
+from fedtheory.exact.kernels import Count, as_kernel_argument, reinterpret_kernel
 from fedtheory.exact.traces import Losses
 from fedtheory.problem import Kernels, Problem
 from fedtheory.settings import losses
@@ -57,19 +57,19 @@ def sight(clients, instance, method, h):
 
     def plain(i, x):
         x = x if away is None else x - away
-        return clients.grad(i - 1, x) if i else losses.grad(instance["server"], x)
+        return clients.grad(i - 1, x) if i else losses.loss_gradient(instance["server"], x)
 
     if method.transform is not None and "growth" in instance:
         raise NotExact(f"{method.name}'s transform is not read where noise grows")
     starts = layers(instance, clients.d)
     shown, p = (
-        (plain, p) if method.transform is None else _transformed(clients, plain, p, method, h)
+        (plain, p) if method.transform is None else _transform_problem(clients, plain, p, method, h)
     )
     drawn = lambda i, k: noise if i else []
     return Losses(shown, drawn, p, clients.d, starts, growth=instance.get("growth"))
 
 
-def _transformed(clients, plain, p, method, h):
+def _transform_problem(clients, plain, p, method, h):
     """(gradients, weights) that a method's transform makes of a problem with these."""
     given = Problem(
         "an instance", Clients(plain), Kernels(grad, loss), clients.N, clients.d, vector(p), {}
@@ -88,12 +88,12 @@ def _transformed(clients, plain, p, method, h):
         raise NotExact(f"{method.name}'s transform changes the number of clients, d or the noise")
     if any(isinstance(n, (float, np.floating)) for n in made.weights):
         raise NotExact(f"{method.name}'s transform turns exact weights into floats")
-    kernel = read(made.kernels.grad)
+    kernel = reinterpret_kernel(made.kernels.grad)
 
     def shown(i, x):
         out = vector([ZERO] * clients.d)
         try:
-            kernel(made.data, Count(i), seen(np.asarray(x)), seen(out))
+            kernel(made.data, Count(i), as_kernel_argument(np.asarray(x)), as_kernel_argument(out))
         except NoTruth as error:
             raise OneByOne(f"{method.name}'s transform: {error}") from None
         return out
@@ -104,28 +104,32 @@ def _transformed(clients, plain, p, method, h):
 # Instances one by one
 
 
-def batched(tree):
+def batch_size(tree):
     """How many instances plain data with batches in them are; 1 where none is."""
     if isinstance(tree, Many):
         return np.size(tree.at)
     parts = tree.values() if isinstance(tree, dict) else tree
-    return max(map(batched, parts), default=1) if isinstance(tree, (dict, list, tuple)) else 1
+    return max(map(batch_size, parts), default=1) if isinstance(tree, (dict, list, tuple)) else 1
 
 
-def taken(tree, n):
+def take_instance(tree, n):
     """Plain data with the n-th instance of each batch: a batch of one, which has a truth."""
     if isinstance(tree, Many):
         return Many(np.ravel(tree.at)[n : n + 1]) if np.size(tree.at) > 1 else tree
     if isinstance(tree, dict):
-        return {name: taken(part, n) for name, part in tree.items()}
-    return type(tree)(taken(part, n) for part in tree) if isinstance(tree, (list, tuple)) else tree
+        return {name: take_instance(part, n) for name, part in tree.items()}
+    return (
+        type(tree)(take_instance(part, n) for part in tree)
+        if isinstance(tree, (list, tuple))
+        else tree
+    )
 
 
 def one_by_one(measure, instance, values):
     """{name: batch} of what `measure(instance, values)` gives for each instance of a batch."""
     found = [
-        measure(taken(instance, n), taken(values, n))
-        for n in range(max(batched(instance), batched(values)))
+        measure(take_instance(instance, n), take_instance(values, n))
+        for n in range(max(batch_size(instance), batch_size(values)))
     ]
     flat = lambda value: float(np.ravel(value.at)[0]) if isinstance(value, Many) else float(value)
     return {name: Many(np.array([flat(one[name]) for one in found])) for name in found[0]}

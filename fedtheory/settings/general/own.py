@@ -67,13 +67,13 @@ class Exactly(own.Landscape):
         return found
 
     def client_infimum(self, i):
-        found = losses.infimum([self._clients.curves[self._of(i)]], [Fraction(1)])
+        found = losses.infimum_of([self._clients.curves[self._of(i)]], [Fraction(1)])
         if isinstance(found, float):
             raise Undefined("an infimum that is not there")
         return found
 
     def curvature(self, i):
-        return losses.curvature(self._clients.curves[self._of(i)])
+        return losses.curvature_range(self._clients.curves[self._of(i)])
 
     def _of(self, i):
         if not 1 <= i <= self.N:
@@ -109,13 +109,13 @@ def asks(claim):
 
 def of_claim(setting, claim):
     """A setting with what a claim asks of its own."""
-    return made(setting, entries(claim.symbols), conditions(claim))
+    return make_setting(setting, entries(claim.symbols), conditions(claim))
 
 
 _MADE: dict = {}  # name -> (functions, Setting): what no file holds is known while a process lasts
 
 
-def made(setting, mine, asked):
+def make_setting(setting, mine, asked):
     """A setting of runs with symbols and conditions of a user's own."""
     _refuse_names(setting, mine, asked)
     functions = (*(e.own.of for e in mine.values()), *(c.on for c in asked.values()))
@@ -125,7 +125,7 @@ def made(setting, mine, asked):
     name = MARK.join([setting.name, *parts, sha])
     known = _MADE.get(name)
     if known is None or known[0] != functions:
-        _MADE[name] = functions, _made(setting, name, mine, asked, source)
+        _MADE[name] = functions, _make_setting(setting, name, mine, asked, source)
     return _MADE[name][1]
 
 
@@ -142,14 +142,14 @@ def _refuse_names(setting, mine, asked):
 
 def _source(setting, functions):
     modules = {getattr(f, "__module__", None) or "" for f in functions}
-    told = brought.source(modules)
+    told = brought.source_hashes(modules)
     if not setting.source or not told or setting.source == told:
         return told or setting.source
     joint = hashlib.sha256((setting.source[1] + told[1]).encode()).hexdigest()
     return f"{setting.source[0]}, {told[0]}", joint if setting.source[1] and told[1] else ""
 
 
-def _made(setting, name, mine, asked, source):
+def _make_setting(setting, name, mine, asked, source):
     along = {n: e.own for n, e in mine.items() if e.own.bound is None}
     fixed = {n: e.own for n, e in mine.items() if e.own.bound is not None}
     return setting._replace(
@@ -158,10 +158,10 @@ def _made(setting, name, mine, asked, source):
         measures=setting.measures | {mine[n].measure for n in along},
         gives=(*setting.gives, *(n for n, each in fixed.items() if not each.bound)),
         loose={**setting.loose, **{n: each.bound for n, each in fixed.items() if each.bound}},
-        constants=partial(constants, base=setting, fixed=fixed),
-        measure=partial(measure, base=setting, along=along, asked=asked),
+        constants=partial(derive_constants, base=setting, fixed=fixed),
+        measure=partial(measure_symbols, base=setting, along=along, asked=asked),
         ensures=setting.ensures | asked.keys(),
-        holds=partial(holds, base=setting, asked=asked),
+        holds=partial(conditions_held, base=setting, asked=asked),
         source=source,
     )
 
@@ -173,17 +173,17 @@ def by_name(name, plain):
     setting = plain(base)
     if setting is None or setting.ways is None or not parts:
         return None
-    for mine, asked in _brought(parts):
-        found = made(setting, mine, asked)
+    for mine, asked in _find_brought(parts):
+        found = make_setting(setting, mine, asked)
         if found.name == name:
             return found
     return _MADE[name][1] if name in _MADE else None
 
 
-def _brought(parts):
+def _find_brought(parts):
     """(symbols, conditions) of these names, of each file that brings all of them."""
-    for file in brought.files():
-        claims = [record for found, record in brought.records("CLAIM", file)]
+    for file in brought.list_files():
+        claims = [record for found, record in brought.list_records("CLAIM", file)]
         tables = [t for t in vars(file.module).values() if isinstance(t, Table)]
         tables += [claim.table for claim in claims]
         symbols, met = {}, {}
@@ -200,7 +200,7 @@ def _brought(parts):
 # What they come to
 
 
-def constants(instance, base, fixed):
+def derive_constants(instance, base, fixed):
     found = dict(base.constants(instance))
     if not fixed:
         return found
@@ -208,12 +208,14 @@ def constants(instance, base, fixed):
     def ours(instance, values):
         about = Exactly(instance)
         given = kind(instance)
-        return {name: own.told(name, each.of, about, given) for name, each in fixed.items()}
+        return {
+            name: own.evaluate_checked(name, each.of, about, given) for name, each in fixed.items()
+        }
 
     return {**found, **alone(fixed, ours, instance, {})}
 
 
-def measure(instance, values, wanted, base, along, asked):
+def measure_symbols(instance, values, wanted, base, along, asked):
     plain = [name for name in wanted if name not in along]
     found = base.measure(instance, values, plain) if plain else {}
     mine = [name for name in wanted if name in along]
@@ -223,7 +225,7 @@ def measure(instance, values, wanted, base, along, asked):
         ways = [
             (p, own.Way(about, x, rounds, values)) for p, x, rounds in base.ways(instance, values)
         ]
-        told = lambda name, way: own.told(name, along[name].of, way, kind(instance))
+        told = lambda name, way: own.evaluate_checked(name, along[name].of, way, kind(instance))
         return {name: sum(p * told(name, way) for p, way in ways) for name in mine}
 
     found.update(alone(mine, ours, instance, values) if mine else {})
@@ -270,7 +272,7 @@ def alone(names, ours, instance, values):
         return one_by_one(valued, instance, values)
 
 
-def holds(instance, base, asked):
+def conditions_held(instance, base, asked):
     about, met = Exactly(instance), base.holds(instance)
     for name, each in asked.items():
         try:

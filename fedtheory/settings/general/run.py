@@ -4,11 +4,17 @@ from functools import partial
 from math import comb
 
 from fedtheory.conditions import unsaid
-from fedtheory.schema import integer, joined
+from fedtheory.schema import integer, join_schemas
 from fedtheory.settings import Setting, kernels, losses, names
-from fedtheory.settings.families import draw_broken, shifted, two_point
+from fedtheory.settings.families import draw_broken, shift_noise, two_point
 from fedtheory.settings.general import _long
-from fedtheory.settings.general.runs import MOST, SCHEMA, constants, measured, met
+from fedtheory.settings.general.runs import (
+    MOST,
+    SCHEMA,
+    conditions_met,
+    derive_constants,
+    measure_entries,
+)
 from fedtheory.settings.general.ways import ways_of
 from fedtheory.symbols.run import TABLE
 
@@ -39,7 +45,7 @@ ENSURES = frozenset(
 )
 
 
-def shapes(random, relaxed, method="fedavg"):
+def draw_shapes(random, relaxed, method="fedavg"):
     while True:
         convex = int(
             "convex" not in relaxed or "strongly_convex" not in relaxed or random.random() < 0.5
@@ -138,7 +144,7 @@ def each(shape):
     return (1 if shape["noise"] == "none" else 2) * (2 if "growing_noise" in shape else 1)
 
 
-def coordinates(shape):
+def list_coordinates(shape):
     found = {"scale": "positive"}
     for i in range(1 if shape["shared"] else shape["N"]):
         for j in range(shape["d"]):
@@ -165,7 +171,7 @@ def coordinates(shape):
     return found | ({"bias": "real"} if shape.get("breaks") == "noise" else {})
 
 
-def build(shape, point):
+def build_instance(shape, point):
     bend = (
         (lambda u: point["scale"] * u)
         if shape["convex"]
@@ -198,7 +204,7 @@ def build(shape, point):
         losses=found,
         at_star=at_star,
         x_0=[start[f"x_{j}"] for j in range(d)],
-        noise=shifted(noise, point["bias"], d) if "bias" in point else noise,
+        noise=shift_noise(noise, point["bias"], d) if "bias" in point else noise,
         **asked_for(shape, point),
     )
 
@@ -206,12 +212,12 @@ def build(shape, point):
 def curve(shape, point, bend, i, j):
     """A coordinate of a client's loss."""
     if "saw" in shape:
-        return losses.bent(_long.slopes(shape, point), _long.knots(shape, point))
+        return losses.curve_from_pieces(_long.slopes(shape, point), _long.knots(shape, point))
     slopes = [bend(point[f"slope_{i}_{j}_{k}"]) for k in range(shape["pieces"])]
     at = [point[f"knot_{i}_{j}"]] if shape["pieces"] > 1 else []
     for k in range(2, shape["pieces"]):
         at.append(at[-1] + point[f"gap_{i}_{j}_{k}"])
-    return losses.bent(slopes, at)
+    return losses.curve_from_pieces(slopes, at)
 
 
 def asked_for(shape, point):
@@ -228,8 +234,8 @@ def asked_for(shape, point):
 LOOSE = dict(L=1, G=1, zeta=1, sigma=1, sigma_j=1, growth=1, R=1, mu=-1)
 
 
-def measure(instance, values, wanted, method):
-    return measured(instance, values, {name: TABLE[name].measure for name in wanted}, method)
+def measure_symbols(instance, values, wanted, method):
+    return measure_entries(instance, values, {name: TABLE[name].measure for name in wanted}, method)
 
 
 def setting(method, says, takes, gives=("N", "S", "K", "T", "d")):
@@ -242,18 +248,18 @@ def setting(method, says, takes, gives=("N", "S", "K", "T", "d")):
         gives=gives,
         loose=LOOSE,
         takes=takes,
-        shapes=partial(shapes, method=method),
+        shapes=partial(draw_shapes, method=method),
         longer=partial(longer, method=method),
-        coordinates=coordinates,
-        build=build,
-        constants=constants,
-        measure=partial(measure, method=method),
+        coordinates=list_coordinates,
+        build=build_instance,
+        constants=derive_constants,
+        measure=partial(measure_symbols, method=method),
         table=TABLE,
         early=frozenset({"sq_distance_0", "gap_0"}),
         ensures=ENSURES,
-        holds=met,
+        holds=conditions_met,
         ways=partial(ways_of, method=method),
-        schema=joined(SCHEMA, COUNTS[method]),
+        schema=join_schemas(SCHEMA, COUNTS[method]),
     )
 
 

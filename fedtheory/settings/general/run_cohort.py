@@ -11,7 +11,7 @@ from math import comb, prod
 
 from fedtheory.enclosure import Undefined
 from fedtheory.enclosure.arithmetic import Many, root, vector
-from fedtheory.enclosure.work import counted
+from fedtheory.enclosure.work import count_ways
 from fedtheory.schema import entries, integer, list_of
 from fedtheory.settings import Setting, names
 from fedtheory.settings.families import (
@@ -21,19 +21,19 @@ from fedtheory.settings.families import (
     draw_broken,
     drawn_noise,
     outcomes,
-    shifted,
+    shift_noise,
     two_point,
     variance,
 )
 from fedtheory.settings.general._laws import SCHEMA, broken_law, differs
 from fedtheory.settings.general.run import BROKEN, asked_for, breakable
-from fedtheory.settings.quantities import sq
+from fedtheory.settings.quantities import square_norm
 from fedtheory.symbols.run import TABLE
 
 MEASURED = ("cohort_error", "cohort_square", "sq_grad", "mean_square", "G_t_sq")
 
 
-def shapes(random, relaxed):
+def draw_shapes(random, relaxed):
     N = random.choice([1, 2, 2, 3, 4])
     shape = dict(
         N=N,
@@ -50,7 +50,7 @@ def shapes(random, relaxed):
     return shape
 
 
-def coordinates(shape):
+def list_coordinates(shape):
     found = {f"grad_{i}_{j}": "real" for i in range(shape["N"]) for j in range(shape["d"])}
     if shape["noise"] != "none":
         found["sigma"] = "positive"
@@ -59,18 +59,18 @@ def coordinates(shape):
     return found | ({"bias": "real"} if shape.get("breaks") == "noise" else {})
 
 
-def build(shape, point):
+def build_instance(shape, point):
     d = shape["d"]
     noise = two_point(point.get("sigma"), shape["noise"], d, "coordinate_noise" in shape)
     return dict(
         S=shape["S"],
         grads=[[point[f"grad_{i}_{j}"] for j in range(d)] for i in range(shape["N"])],
-        noise=shifted(noise, point["bias"], d) if "bias" in point else noise,
+        noise=shift_noise(noise, point["bias"], d) if "bias" in point else noise,
         **asked_for(shape, point),
     )
 
 
-def constants(instance):
+def derive_constants(instance):
     grads, S = instance["grads"], instance["S"]
     d = len(grads[0])
     if not 1 <= S <= len(grads) or any(len(g) != d for g in grads):
@@ -89,7 +89,7 @@ def constants(instance):
         d=Fraction(d),
         sigma=sigma,
         sigma_j=by_coordinate(instance["noise"], sigma),
-        G=root(spread(instance)),
+        G=root(gradient_spread(instance)),
     )
 
 
@@ -101,9 +101,9 @@ def mean_of(instance):
     return sum(grads) / len(grads)
 
 
-def spread(instance):
+def gradient_spread(instance):
     grads, mean = [vector(g) for g in instance["grads"]], mean_of(instance)
-    return sum(sq(g - mean) for g in grads) / len(grads)
+    return sum(square_norm(g - mean) for g in grads) / len(grads)
 
 
 def cohorts(instance):
@@ -112,7 +112,7 @@ def cohorts(instance):
     if instance.get("breaks") == "uniform_cohort":
         return [(Fraction(1), grads[:S])]
     chance = Fraction(1, comb(len(grads), S))
-    return [(chance, cohort) for cohort in counted(combinations(grads, S))]
+    return [(chance, cohort) for cohort in count_ways(combinations(grads, S))]
 
 
 def errors(instance):
@@ -123,11 +123,11 @@ def errors(instance):
         return [(p, [-n if turns and k % 2 else n for k in range(S)]) for p, n in noise]
     return [
         (prod(p for p, _ in draws), [n for _, n in draws])
-        for draws in counted(product(noise, repeat=S))
+        for draws in count_ways(product(noise, repeat=S))
     ]
 
 
-def measure(instance, values, wanted):
+def measure_symbols(instance, values, wanted):
     grads, S, mean = [vector(g) for g in instance["grads"]], instance["S"], mean_of(instance)
 
     def expected(value):
@@ -138,11 +138,11 @@ def measure(instance, values, wanted):
         )
 
     named = dict(
-        cohort_error=lambda: expected(lambda g: sq(g - mean)),
-        cohort_square=lambda: expected(sq),
-        sq_grad=lambda: sq(mean),
-        mean_square=lambda: sum(sq(g) for g in grads) / len(grads),
-        G_t_sq=lambda: spread(instance),
+        cohort_error=lambda: expected(lambda g: square_norm(g - mean)),
+        cohort_square=lambda: expected(square_norm),
+        sq_grad=lambda: square_norm(mean),
+        mean_square=lambda: sum(square_norm(g) for g in grads) / len(grads),
+        G_t_sq=lambda: gradient_spread(instance),
     )
     return {name: named[name]() for name in wanted}
 
@@ -178,11 +178,11 @@ SETTING = Setting(
     gives=("N", "S", "d"),
     loose=dict(sigma=1, sigma_j=1, G=1),
     takes=(),
-    shapes=shapes,
-    coordinates=coordinates,
-    build=build,
-    constants=constants,
-    measure=measure,
+    shapes=draw_shapes,
+    coordinates=list_coordinates,
+    build=build_instance,
+    constants=derive_constants,
+    measure=measure_symbols,
     table=TABLE,
     ensures=ENSURES,
     holds=holds,

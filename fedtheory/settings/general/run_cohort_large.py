@@ -14,7 +14,7 @@ from fedtheory.symbols.run import TABLE
 ZERO = Fraction(0)
 
 
-def shapes(random, relaxed):
+def draw_shapes(random, relaxed):
     N = count(random, 30 if random.random() < 0.5 else 1)
     return dict(
         N=str(N),
@@ -24,12 +24,12 @@ def shapes(random, relaxed):
     )
 
 
-def coordinates(shape):
+def list_coordinates(shape):
     found = {f"grad_{k}": "real" for k in range(shape["kinds"])}
     return found | ({"sigma": "positive"} if shape["noise"] else {})
 
 
-def build(shape, point):
+def build_instance(shape, point):
     return dict(
         S=int(shape["S"]),
         members=members(shape),
@@ -38,7 +38,7 @@ def build(shape, point):
     )
 
 
-def spread(instance):
+def gradient_spread(instance):
     """Of the clients' gradients about their mean, pair by pair: nothing cancels."""
     N, grads = sum(instance["members"]), instance["grads"]
     share = [Fraction(n, N) for n in instance["members"]]
@@ -46,7 +46,7 @@ def spread(instance):
     return sum((w * gap * gap for w, gap in gaps), ZERO)
 
 
-def constants(instance):
+def derive_constants(instance):
     kinds, sigma = instance["members"], instance["sigma"]
     if (
         min(kinds, default=0) < 1
@@ -62,12 +62,12 @@ def constants(instance):
         d=Fraction(1),
         sigma=sigma,
         sigma_j=sigma,
-        G=root(spread(instance)),
+        G=root(gradient_spread(instance)),
     )
 
 
-def measure(instance, values, wanted):
-    N, S, apart = sum(instance["members"]), instance["S"], spread(instance)
+def measure_symbols(instance, values, wanted):
+    N, S, apart = sum(instance["members"]), instance["S"], gradient_spread(instance)
     left = Fraction(N - S, N - 1) if N > 1 else ZERO
     error = (left * apart + instance["sigma"] * instance["sigma"]) / S
     mean = sum(Fraction(n, N) * g for n, g in zip(instance["members"], instance["grads"]))
@@ -81,7 +81,7 @@ def measure(instance, values, wanted):
     return {name: found[name] for name in wanted}
 
 
-def holds(instance):
+def conditions_held(instance):
     always = run_cohort.SETTING.ensures - {"exact_gradients"}
     return always | (frozenset() if instance["sigma"] else {"exact_gradients"})
 
@@ -90,12 +90,12 @@ SETTING = run_cohort.SETTING._replace(
     name="run_large_cohort",
     says="the gradients at one point of a cohort out of many clients",
     measures=names(TABLE, *run_cohort.MEASURED),
-    shapes=shapes,
-    coordinates=coordinates,
-    build=build,
-    constants=constants,
-    measure=measure,
-    holds=holds,
+    shapes=draw_shapes,
+    coordinates=list_coordinates,
+    build=build_instance,
+    constants=derive_constants,
+    measure=measure_symbols,
+    holds=conditions_held,
     kind="exact",
     schema=entries(
         dict(

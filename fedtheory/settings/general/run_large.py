@@ -17,11 +17,11 @@ from fedtheory.enclosure import Undefined
 from fedtheory.enclosure.arithmetic import Many, maximum, minimum, root, where
 from fedtheory.enclosure.intervals import INF
 from fedtheory.exact import recursions
-from fedtheory.schema import entries, integer, joined, list_of, plus, total_of
+from fedtheory.schema import entries, integer, join_schemas, list_of, plus, total_of
 from fedtheory.settings import Setting, beside, distances, names
 from fedtheory.settings.families import POINT
 from fedtheory.settings.general import run as whole
-from fedtheory.settings.general.runs import TIMES, inside
+from fedtheory.settings.general.runs import TIMES, within_range
 from fedtheory.symbols.run import TABLE
 
 RUN = ("loss", "sq_grad_norm", "sq_distance", "loss_of_mean")
@@ -50,7 +50,7 @@ def count(random, least, most=1000):
     return round(least * (most / least) ** random.random())
 
 
-def shapes(random, relaxed, method="fedavg"):
+def draw_shapes(random, relaxed, method="fedavg"):
     """Shapes; sizes are texts, lest large ones pass for large shapes. Often all of them are large:
     some bounds fail nowhere else."""
     least = 30 if random.random() < 0.4 else 1
@@ -89,7 +89,7 @@ def members(shape):
     return {1: [N], 2: [first, N - first], 3: [first, 1, N - first - 1]}[shape["kinds"]]
 
 
-def coordinates(shape):
+def list_coordinates(shape):
     kinds, axes, found = shape["kinds"], range(shape["d"]), {"scale": "positive"}
     for k in range(1 if shape["shared"] else kinds):
         found.update({f"slope_{k}_{j}": "unit" for j in axes})
@@ -102,7 +102,7 @@ def coordinates(shape):
     return found
 
 
-def build(shape, point):
+def build_instance(shape, point):
     axes, kinds, scale = range(shape["d"]), shape["kinds"], point["scale"]
     bend = (lambda u: scale * u) if shape["convex"] else (lambda u: scale * (2 * u - 1))
     own = [
@@ -186,7 +186,7 @@ class Kinds:
         return value if lowest >= 0 else INF
 
 
-def constants(instance):
+def derive_constants(instance):
     clients = Kinds(instance)
     squares = [x * x for x in clients.x_0]
     start = clients.bounded(sum(clients.apart(j) * x for j, x in enumerate(squares)))
@@ -206,7 +206,7 @@ def constants(instance):
     )
 
 
-def met(instance):
+def conditions_met(instance):
     """Conditions that an instance meets."""
     clients = Kinds(instance)
     return frozenset(
@@ -239,12 +239,12 @@ def rounds_of(clients, instance, values, method):
     """[the Step of a round] for each coordinate; noise is along the first."""
     hyper = discover.algorithm(method).hyper
     eta_l = "eta" if method == "fedsgd" else "eta_l"
-    eta = inside(hyper[eta_l], values[eta_l])
-    scale = ONE if method == "fedsgd" else inside(hyper["eta_g"], values["eta_g"])
+    eta = within_range(hyper[eta_l], values[eta_l])
+    scale = ONE if method == "fedsgd" else within_range(hyper["eta_g"], values["eta_g"])
     found = []
     for j in range(clients.d):
         slopes, tilts = ([row[j] for row in rows] for rows in (clients.slopes, clients.at_star))
-        walked = {id(a): recursions.steps(a, eta, instance["K"]) for a in slopes}
+        walked = {id(a): recursions.quadratic_steps(a, eta, instance["K"]) for a in slopes}
         walks = [walked[id(a)] for a in slopes]
         variance = ZERO if j else instance["sigma"] * instance["sigma"]
         found.append(
@@ -274,12 +274,12 @@ class Run:
 
     def after(self, t):
         for step, x in zip(self.rounds, self.clients.x_0):
-            m, v = recursions.repeated(step, t).of(x, ZERO)
+            m, v = recursions.repeat_step(step, t).of(x, ZERO)
             yield m * m + v
 
-    def summed(self, of, **wanted):
+    def sum_rounds(self, of, **wanted):
         for step, x in zip(self.rounds, self.clients.x_0):
-            yield of(recursions.summed(step, self.T, **wanted), x)
+            yield of(recursions.sum_rounds(step, self.T, **wanted), x)
 
     def least(self, metric, times):
         if len(times) > FOLLOWED and self.clients.exact:
@@ -287,7 +287,7 @@ class Run:
         if len(times) > FOLLOWED:
             return Many(np.asarray(np.nan))
         ways = [
-            recursions.points(step, x, ZERO, times[-1])
+            recursions.follow_points(step, x, ZERO, times[-1])
             for step, x in zip(self.rounds, self.clients.x_0)
         ]
         return minimum(*(self.total(metric, (m * m + v for m, v in each)) for each in zip(*ways)))
@@ -296,10 +296,10 @@ class Run:
         """The value of what a Measure says."""
         if measure.metric == "loss_of_mean":
             square = lambda sums, x: (sums.keep * x + sums.shift) ** 2 + sums.spread.at(x, ZERO)
-            squares = self.summed(square, squares=False)
+            squares = self.sum_rounds(square, squares=False)
             return self.total("loss", squares) / (self.T * self.T)
         if measure.at == "mean":
-            squares = self.summed(lambda sums, x: sums.squares.at(x, ZERO), spread=False)
+            squares = self.sum_rounds(lambda sums, x: sums.squares.at(x, ZERO), spread=False)
             return self.total(measure.metric, squares) / self.T
         times = TIMES[measure.at](self.T)
         if len(times) > 1:
@@ -307,7 +307,7 @@ class Run:
         return self.total(measure.metric, self.after(times[0]))
 
 
-def measure(instance, values, wanted, method):
+def measure_symbols(instance, values, wanted, method):
     run, found = Run(instance, values, method), {}
     for name in wanted:
         asked = TABLE[name].measure
@@ -330,17 +330,17 @@ def setting(method, says, takes):
         gives=("N", "S", "K", "T", "d"),
         loose=dict(L=1, G=1, zeta=1, sigma=1, sigma_j=1, R=1, mu=-1),
         takes=takes,
-        shapes=partial(shapes, method=method),
-        coordinates=coordinates,
-        build=build,
-        constants=constants,
-        measure=partial(measure, method=method),
+        shapes=partial(draw_shapes, method=method),
+        coordinates=list_coordinates,
+        build=build_instance,
+        constants=derive_constants,
+        measure=partial(measure_symbols, method=method),
         table=TABLE,
         early=frozenset({"sq_distance_0", "gap_0"}),
         ensures=whole.ENSURES,
-        holds=met,
+        holds=conditions_met,
         kind="exact",
-        schema=joined(SCHEMA, dict(K=integer(1, 1 if method == "fedsgd" else None))),
+        schema=join_schemas(SCHEMA, dict(K=integer(1, 1 if method == "fedsgd" else None))),
     )
 
 

@@ -23,7 +23,7 @@ from fedtheory.enclosure.arithmetic import pair
 from fedtheory.errors import FedtheoryError, OneByOne
 from fedtheory.exact.cohorts import NoSet
 from fedtheory.exact.kernels import of_library
-from fedtheory.schema import integer, joined, list_of, plus
+from fedtheory.schema import integer, join_schemas, list_of, plus
 from fedtheory.settings import Setting, kernels, losses, names
 from fedtheory.settings.families import POINT
 from fedtheory.settings.general import run as whole
@@ -31,12 +31,12 @@ from fedtheory.settings.general._sight import one_by_one
 from fedtheory.settings.general.runs import (
     MOST,
     SCHEMA,
-    chosen,
-    constants,
-    inside,
-    measured,
-    met,
+    choose_word,
+    conditions_met,
+    derive_constants,
+    measure_entries,
     outcomes_of,
+    within_range,
 )
 from fedtheory.settings.general.ways import ways_of
 from fedtheory.symbol import DOMAINS, PLAIN, Entry
@@ -95,7 +95,7 @@ def sees_layers(method):
     )
 
 
-def tried(method, **counts):
+def few_rounds(method, **counts):
     """[instance] of a few rounds of a method, one for each word that it can be given, and values: what
     tells how its kernels treat points and cohorts."""
     curve = lambda slope, tilt: dict(slope=Q(slope), tilt=Q(tilt), bends=[], soft=[])
@@ -130,7 +130,7 @@ def tried(method, **counts):
 def alike_everywhere(method):
     """Whether a few rounds around points near and far are the same rounds, moved, whatever words the
     method is given: then a search need not look elsewhere."""
-    instances, values = tried(method, N=2, S=2, T=SEEN)
+    instances, values = few_rounds(method, N=2, S=2, T=SEEN)
 
     def paths(instance, **origin):
         ways = outcomes_of({**instance, **origin}, values, method, letters(method))[1][-1]
@@ -151,8 +151,8 @@ def alike_everywhere(method):
 def alike_by_weight(method):
     """Whether a round of clients that are alike, and like the server, is the same whoever is drawn,
     where clients are drawn by their weights: a method that weighs them again counts them twice."""
-    (instance, *_), values = tried(method, N=2, S=1, T=1)
-    same = [losses.curve(Q(1)), losses.curve(Q(1))]
+    (instance, *_), values = few_rounds(method, N=2, S=1, T=1)
+    same = [losses.make_curve(Q(1)), losses.make_curve(Q(1))]
     instance.update(losses=[dict(curves=same)], at_star=[], p=[Q(1, 3), Q(2, 3)])
     instance.update({"server": same} if method.server else {})
     try:
@@ -165,12 +165,12 @@ def alike_by_weight(method):
 
 
 @cache
-def unordered(method):
+def why_order_matters(method):
     """Why it matters to a method in which order a cohort stands, or works; "" where nothing says that
     it does."""
     if of_library(method):
         return ""
-    instances, values = tried(method, N=3, S=3 if method.everyone else 2, T=2)
+    instances, values = few_rounds(method, N=3, S=3 if method.everyone else 2, T=2)
     for instance in instances:
         try:
             outcomes_of(instance, values, method, letters(method))
@@ -181,7 +181,7 @@ def unordered(method):
     return ""
 
 
-def shapes(random, relaxed, method, table, drawn=whole.shapes):
+def draw_shapes(random, relaxed, method, table, drawn=whole.draw_shapes):
     while True:
         shape = drawn(random, relaxed, "fedsgd")
         if shape is None:
@@ -202,23 +202,25 @@ def shapes(random, relaxed, method, table, drawn=whole.shapes):
             shape["away"] = int(random.random() < 0.5)
         if sees_layers(method):
             shape["layered"] = int(shape["d"] > 1 and random.random() < 0.5)
-        if ways(shape, method) <= MOST:
+        if count_outcomes(shape, method) <= MOST:
             return shape
 
 
-def draws(method, shape, which, asked):
+def count_draws(method, shape, which, asked):
     """Gradients of a client, or of the server, in a round."""
     steps = which if isinstance(which, int) else shape[letters(method)[which]] if which else 0
     return steps + bool(asked)
 
 
-def ways(shape, method):
+def count_outcomes(shape, method):
     """Outcomes of a run."""
-    return whole.ways(shape, shape["S"] * draws(method, shape, method.steps, method.client_grad))
+    return whole.ways(
+        shape, shape["S"] * count_draws(method, shape, method.steps, method.client_grad)
+    )
 
 
-def coordinates(shape):
-    found = whole.coordinates(shape)
+def list_coordinates(shape):
+    found = whole.list_coordinates(shape)
     if shape["server"]:
         found.update({f"server_{j}": "unit" for j in range(shape["d"])})
         found.update({f"server_tilt_{j}": "real" for j in range(shape["d"])})
@@ -227,15 +229,15 @@ def coordinates(shape):
     return found
 
 
-def build(shape, point, method, table):
-    instance = whole.build({**shape, "K": 1}, point)
+def build_instance(shape, point, method, table):
+    instance = whole.build_instance({**shape, "K": 1}, point)
     instance.pop("K")
     for letter, _ in (*integers(method), *words(method, table)):
         instance[letter] = shape[letter]
     if shape["server"]:
         bend = lambda u: point["scale"] * (u if shape["convex"] else 2 * u - 1)
         instance["server"] = [
-            losses.bent(
+            losses.curve_from_pieces(
                 [bend(point[f"server_{j}"])], [], point["scale"] * point[f"server_tilt_{j}"]
             )
             for j in range(shape["d"])
@@ -247,15 +249,15 @@ def build(shape, point, method, table):
     return instance
 
 
-def known(instance, method, table):
-    found = constants({**instance, "K": 1, "option": 1})
+def known_constants(instance, method, table):
+    found = derive_constants({**instance, "K": 1, "option": 1})
     for name in ("K", "option"):
         found.pop(name)
     for letter, field in integers(method):
-        found[letter] = Q(inside(field, instance[letter]))
+        found[letter] = Q(within_range(field, instance[letter]))
     for letter, field in words(method, table):
         if letter in instance:
-            chosen(field, instance[letter])
+            choose_word(field, instance[letter])
             found[letter] = Q(instance[letter])
     if (
         method.everyone
@@ -266,15 +268,18 @@ def known(instance, method, table):
     if "server" in instance:  # the constants are those of every loss, the server's among them
         if len(instance["server"]) != len(instance["x_0"]):
             raise Undefined("a server's loss of another dimension")
-        low, high = losses.convexity(instance["server"]), losses.smoothness(instance["server"])
+        low, high = (
+            losses.convexity_of(instance["server"]),
+            losses.smoothness_of(instance["server"]),
+        )
         found.update(mu=losses.minimum(found["mu"], low), L=losses.maximum(found["L"], high))
     return found
 
 
-def holds(instance):
-    found = met(instance)
+def conditions_held(instance):
+    found = conditions_met(instance)
     if "server" in instance:
-        low = losses.convexity(instance["server"])
+        low = losses.convexity_of(instance["server"])
         found = found - {
             name
             for name, kept in dict(convex=low >= 0, strongly_convex=low > 0).items()
@@ -283,19 +288,21 @@ def holds(instance):
     return found
 
 
-def measure(instance, values, wanted, method, table):
+def measure_symbols(instance, values, wanted, method, table):
     """By the method's kernels; where they go different ways in one batch, instance by instance."""
-    if unordered(method):
-        raise NoSet(unordered(method))
+    if why_order_matters(method):
+        raise NoSet(why_order_matters(method))
     entries = {name: table[name].measure for name in wanted}
-    run = lambda instance, values: measured(instance, values, entries, method, letters(method))
+    run = lambda instance, values: measure_entries(
+        instance, values, entries, method, letters(method)
+    )
     try:
         return run(instance, values)
     except OneByOne:
         return one_by_one(run, instance, values)
 
 
-def gone(instance, values, method):
+def count_ways(instance, values, method):
     """What `Setting.ways` gives, by the letters of a method."""
     return ways_of(instance, values, method, letters(method))
 
@@ -304,7 +311,7 @@ def gone(instance, values, method):
 def setting_of(method, table=None):
     """The Setting of a method's runs; `table` is the claim's, which says what the method's letters
     are. Without one it speaks of all of them."""
-    discover.adopted(method)
+    discover.adopt_method(method)
     own = letters(method)
     mine = [
         table[own[name]]
@@ -328,17 +335,17 @@ def setting_of(method, table=None):
         loose=whole.LOOSE,
         takes=tuple(letter for letter, field in reals(method) if field.default is None),
         optional=tuple(letter for letter, field in reals(method) if field.default is not None),
-        shapes=partial(shapes, **told),
-        longer=partial(shapes, **told, drawn=whole.longer),
-        coordinates=coordinates,
-        build=partial(build, **told),
-        constants=partial(known, **told),
-        measure=partial(measure, **told),
+        shapes=partial(draw_shapes, **told),
+        longer=partial(draw_shapes, **told, drawn=whole.longer),
+        coordinates=list_coordinates,
+        build=partial(build_instance, **told),
+        constants=partial(known_constants, **told),
+        measure=partial(measure_symbols, **told),
         table=all_letters,
         early=frozenset({"sq_distance_0", "gap_0"}),
         ensures=whole.ENSURES,
-        holds=holds,
-        ways=partial(gone, method=method),
+        holds=conditions_held,
+        ways=partial(count_ways, method=method),
         schema=schema_of(method),
         source=() if method in discover.shipped_algorithms().values() else made_of(method),
     )
@@ -359,14 +366,14 @@ def schema_of(method):
     if method.server:
         counts["server"] = losses.LOSS
     starts = list_of(integer(0, plus("d", -1)), starts=None)
-    return joined(SCHEMA, counts, dict(words, origin=POINT, layers=starts))
+    return join_schemas(SCHEMA, counts, dict(words, origin=POINT, layers=starts))
 
 
 def made_of(method):
     """(name, hash) of the file of a user's method."""
     functions = (getattr(method, field.name) for field in fields(method))
     modules = {jit.python(f).__module__ for f in functions if callable(f)}
-    return brought.source(modules | {method.Hyper.__module__})
+    return brought.source_hashes(modules | {method.Hyper.__module__})
 
 
 def _spoken(letter, table):

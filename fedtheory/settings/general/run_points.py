@@ -13,8 +13,8 @@ from fedtheory.settings.families import (
     family_coordinates,
     upper_curvature,
 )
-from fedtheory.settings.general.runs import above, extent
-from fedtheory.settings.quantities import sq
+from fedtheory.settings.general.runs import height_above, size_of_losses
+from fedtheory.settings.quantities import square_norm
 from fedtheory.symbols.run import TABLE
 
 MEASURED = (
@@ -34,7 +34,7 @@ MEASURED = (
 )
 
 
-def shapes(random, relaxed):
+def draw_shapes(random, relaxed):
     convex = "convex" not in relaxed or "strongly_convex" not in relaxed or random.random() < 0.3
     shape = draw_family(random, int(convex), False, soft=False)
     lipschitz = int("lipschitz" not in relaxed or convex or random.random() < 0.5)
@@ -43,13 +43,13 @@ def shapes(random, relaxed):
     )
 
 
-def coordinates(shape):
+def list_coordinates(shape):
     found = family_coordinates(shape, 1)
     found.update({f"{name}_{j}": "real" for name in "xy" for j in range(shape["d"])})
     return found
 
 
-def build(shape, point):
+def build_instance(shape, point):
     return dict(
         lipschitz=shape["lipschitz"],
         loss=build_family(shape, point, 1)[0],
@@ -57,25 +57,32 @@ def build(shape, point):
     )
 
 
-def constants(instance):
+def derive_constants(instance):
     f = instance["loss"]
     if any(len(instance[name]) != len(f) for name in "xy"):
         raise Undefined("points of another dimension")
     return dict(
         d=Fraction(len(f)),
-        L=losses.smoothness(f) if instance["lipschitz"] else upper_curvature([f]),
-        mu=losses.convexity(f),
+        L=losses.smoothness_of(f) if instance["lipschitz"] else upper_curvature([f]),
+        mu=losses.convexity_of(f),
     )
 
 
-def measure(instance, values, wanted):
+def measure_symbols(instance, values, wanted):
     f, x, y = instance["loss"], vector(instance["x"]), vector(instance["y"])
-    value, g, h = lambda z: losses.value(f, z), losses.grad(f, x), losses.grad(f, y)
+    value, g, h = (
+        lambda z: losses.loss_value(f, z),
+        losses.loss_gradient(f, x),
+        losses.loss_gradient(f, y),
+    )
 
     def gap():
-        infimum, x_star = losses.least([f], [Fraction(1)])
-        return above(
-            value(x), infimum, extent([f], losses.smoothness(f), x, x_star), sq(x - x_star)
+        infimum, x_star = losses.least_point([f], [Fraction(1)])
+        return height_above(
+            value(x),
+            infimum,
+            size_of_losses([f], losses.smoothness_of(f), x, x_star),
+            square_norm(x - x_star),
         )
 
     named = dict(
@@ -83,23 +90,23 @@ def measure(instance, values, wanted):
         f_y=lambda: value(y),
         f_mix=lambda: value(values["lam"] * x + (1 - values["lam"]) * y),
         gap_x=gap,
-        sq_x=lambda: sq(x),
-        sq_y=lambda: sq(y),
-        sq_sum=lambda: sq(x + y),
-        sq_xy=lambda: sq(x - y),
+        sq_x=lambda: square_norm(x),
+        sq_y=lambda: square_norm(y),
+        sq_sum=lambda: square_norm(x + y),
+        sq_xy=lambda: square_norm(x - y),
         inner_points=lambda: x.dot(y),
-        sq_grad_x=lambda: sq(g),
-        sq_change=lambda: sq(g - h),
+        sq_grad_x=lambda: square_norm(g),
+        sq_change=lambda: square_norm(g - h),
         inner_xy=lambda: g.dot(y - x),
         inner_change=lambda: (g - h).dot(x - y),
     )
     return {name: named[name]() for name in wanted}
 
 
-def holds(instance):
+def conditions_held(instance):
     f = instance["loss"]
-    low, high = losses.curvature(f)
-    infimum = losses.infimum([f], [Fraction(1)])
+    low, high = losses.curvature_range(f)
+    infimum = losses.infimum_of([f], [Fraction(1)])
     return frozenset(
         {"smooth"}
         | {
@@ -124,13 +131,13 @@ SETTING = Setting(
     gives=("d",),
     loose=dict(L=1, mu=-1),
     takes=("lam",),
-    shapes=shapes,
-    coordinates=coordinates,
-    build=build,
-    constants=constants,
-    measure=measure,
+    shapes=draw_shapes,
+    coordinates=list_coordinates,
+    build=build_instance,
+    constants=derive_constants,
+    measure=measure_symbols,
     table=TABLE,
-    holds=holds,
+    holds=conditions_held,
     kind="exact",
     schema=entries(dict(lipschitz=integer(0, 1), loss=losses.LOSS, x=POINT, y=POINT)),
     ensures=frozenset(

@@ -16,19 +16,19 @@ from functools import cache
 import numpy as np
 
 from fedtheory import discover
-from fedtheory.conditions import SAMPLED_BY_WEIGHT, settled
+from fedtheory.conditions import SAMPLED_BY_WEIGHT, settle_words
 from fedtheory.enclosure import NoInstance, Undefined
 from fedtheory.enclosure.arithmetic import Interval, Many, minimum, root, vector, where
 from fedtheory.enclosure.intervals import INF
 from fedtheory.exact.kernels import Kernels
-from fedtheory.exact.traces import Rounds, by_weight, followed, uniform
+from fedtheory.exact.traces import Rounds, by_weight, follow_rounds, uniform_cohorts
 from fedtheory.schema import among, entries, integer, list_of, plus
 from fedtheory.settings import distances, losses
 from fedtheory.settings.families import NOISE, POINT, by_coordinate, drawn_noise, variance
 from fedtheory.settings.general import _laws
 from fedtheory.settings.general._laws import broken_law, differs, draws, turning
 from fedtheory.settings.general._sight import origin, sight
-from fedtheory.settings.quantities import sq
+from fedtheory.settings.quantities import square_norm
 
 ZERO, ONE = Fraction(0), Fraction(1)
 SCHEMA = entries(
@@ -82,10 +82,10 @@ class Clients:
         if loose or any("turn" in f for f in own) and (self.d != 2 or not self.convex):
             raise Undefined("losses that do not fit together")
         own = [own[0 if self.shared else i] for i in range(self.N)]
-        self.turns = [turn(f["turn"]) if "turn" in f else None for f in own]
+        self.turns = [rational_rotation(f["turn"]) if "turn" in f else None for f in own]
         self.curves = [self._placed(own[i]["curves"], i) for i in range(self.N)]
-        self.at_zero = [losses.grad(untilted(f), [ZERO] * self.d) for f in self.curves]
-        self.low, self.high = losses.convexity(*self.curves), losses.smoothness(*self.curves)
+        self.at_zero = [losses.loss_gradient(remove_tilt(f), [ZERO] * self.d) for f in self.curves]
+        self.low, self.high = losses.convexity_of(*self.curves), losses.smoothness_of(*self.curves)
         if self.exact and self.convex and self.low < 0:
             raise Undefined("a loss that is not convex")
 
@@ -111,19 +111,24 @@ class Clients:
 
     def _placed(self, curves, i):
         """Curves tilted so that the client's gradient at 0 is what it is said to be."""
-        asked = there(self.turns[i], self.at_star[i])
+        asked = rotate_to(self.turns[i], self.at_star[i])
         return [
             dict(c, tilt=g - h)
-            for c, g, h in zip(curves, asked, losses.grad(untilted(curves), [ZERO] * self.d))
+            for c, g, h in zip(
+                curves, asked, losses.loss_gradient(remove_tilt(curves), [ZERO] * self.d)
+            )
         ]
 
     def value(self, i, x):
-        return losses.value(self.curves[i], there(self.turns[i], x))
+        return losses.loss_value(self.curves[i], rotate_to(self.turns[i], x))
 
     def grad(self, i, x):
         # So that the gradient at 0 is at_star to the last bit
-        change = losses.grad(untilted(self.curves[i]), there(self.turns[i], x)) - self.at_zero[i]
-        return back(self.turns[i], change) + self.at_star[i]
+        change = (
+            losses.loss_gradient(remove_tilt(self.curves[i]), rotate_to(self.turns[i], x))
+            - self.at_zero[i]
+        )
+        return rotate_back(self.turns[i], change) + self.at_star[i]
 
     def F(self, x):
         return self.mean(self.value(i, x) for i in range(self.N))
@@ -133,17 +138,19 @@ class Clients:
 
     def dissimilarity(self, x):
         mean = self.mean_grad(x)
-        return self.mean(sq(self.grad(i, x) - mean) for i in range(self.N))
+        return self.mean(square_norm(self.grad(i, x) - mean) for i in range(self.N))
 
     def gap(self, value, x_0):
         """A value of F above its infimum."""
         infimum, x_star = self.least()
-        return above(value, infimum, extent(self.curves, self.high, x_0, x_star), sq(x_0))
+        return height_above(
+            value, infimum, size_of_losses(self.curves, self.high, x_0, x_star), square_norm(x_0)
+        )
 
     @property
     def spread(self):
         """Mean square of the clients' gradients at the minimiser."""
-        return self.mean(sq(v) for v in self.at_star)
+        return self.mean(square_norm(v) for v in self.at_star)
 
     @property
     def farthest(self):
@@ -165,7 +172,7 @@ class Clients:
         if not self.convex:
             return distances.from_least(self.curves, self.p, x)
         if any(self.turns):
-            return self._alone(sq(x))
+            return self._alone(square_norm(x))
         away = [distances.beyond_straight(each, y) for each, y in zip(zip(*self.curves), x)]
         return sum(gap * gap for gap in away)
 
@@ -175,11 +182,11 @@ class Clients:
         steep = []
         for curves, turned in zip(self.curves, self.turns):
             for j, f in enumerate(curves):
-                along = back(turned, vector([Fraction(int(k == j)) for k in range(self.d)]))
+                along = rotate_back(turned, vector([Fraction(int(k == j)) for k in range(self.d)]))
                 one, other = (distances.beyond_straight([f], Fraction(n)) for n in (1, -1))
-                steep.append((along, losses.both(one >= 1, other >= 1)))
+                steep.append((along, losses.both_true(one >= 1, other >= 1)))
         spans = [
-            losses.both(losses.both(curved, also), abs(u[0] * v[1] - u[1] * v[0]) > 1e-9)
+            losses.both_true(losses.both_true(curved, also), abs(u[0] * v[1] - u[1] * v[0]) > 1e-9)
             for n, (u, curved) in enumerate(steep)
             for v, also in steep[:n]
         ]
@@ -200,10 +207,10 @@ class Clients:
         if self.convex:
             zero = vector([ZERO] * self.d)
             return self.F(zero), zero
-        return losses.least(self.curves, self.p)
+        return losses.least_point(self.curves, self.p)
 
 
-def above(value, infimum, size, away):
+def height_above(value, infimum, size, away):
     """value - infimum; in a batch, where rounding of numbers of a size hides it, 0 at the point 0
     and NaN away, and NaN where there is no infimum."""
     if isinstance(infimum, float):
@@ -216,36 +223,36 @@ def above(value, infimum, size, away):
     return where(gap < INF, where(hidden, where(away > 0, none, ZERO), gap), none)
 
 
-def untilted(curves):
+def remove_tilt(curves):
     return [dict(c, tilt=ZERO) for c in curves]
 
 
-def extent(curves, L, *points):
+def size_of_losses(curves, L, *points):
     """How large values of losses are around points and knots."""
     return L * (
-        sum(sq(x) for x in points)
-        + sum(at * at for f in curves for c in f for at in losses.knots(c))
+        sum(square_norm(x) for x in points)
+        + sum(at * at for f in curves for c in f for at in losses.curve_knots(c))
     )
 
 
-def turn(t):
+def rational_rotation(t):
     """(cosine, sine) of an angle, rational in the tangent of its half."""
     below = 1 / (1 + t * t)
     return (1 - t * t) * below, 2 * t * below
 
 
-def there(turned, x):
+def rotate_to(turned, x):
     if turned is None:
         return x
     c, s = turned
     return vector([c * x[0] + s * x[1], c * x[1] - s * x[0]])
 
 
-def back(turned, x):
-    return x if turned is None else there((turned[0], -turned[1]), x)
+def rotate_back(turned, x):
+    return x if turned is None else rotate_to((turned[0], -turned[1]), x)
 
 
-def constants(instance):
+def derive_constants(instance):
     """What an instance certifies."""
     clients, N, S, d = Clients(instance), instance["N"], instance["S"], len(instance["x_0"])
     T, K, option = instance["T"], instance["K"], instance.get("option", 1)
@@ -271,7 +278,7 @@ def constants(instance):
         mu=clients.low,
         L=clients.high
         if instance["lipschitz"]
-        else losses.maximum(*(losses.curvature(f)[1] for f in clients.curves)),
+        else losses.maximum(*(losses.curvature_range(f)[1] for f in clients.curves)),
         G=farthest if isinstance(farthest, float) else root(farthest),
         zeta=root(spread) if found else INF,
         sigma=sigma,
@@ -283,7 +290,7 @@ def constants(instance):
     )
 
 
-def met(instance):
+def conditions_met(instance):
     """Conditions that an instance meets."""
     clients = Clients(instance)
     met = {"smooth", "independent_noise"}
@@ -293,7 +300,7 @@ def met(instance):
     if differs(instance):
         met -= {clients.breaks}
         met -= {"coordinate_noise", "growing_noise"} if clients.breaks == "noise" else set()
-    upper = losses.maximum(*(losses.curvature(f)[1] for f in clients.curves))
+    upper = losses.maximum(*(losses.curvature_range(f)[1] for f in clients.curves))
     infimum = clients.least()[0]
     return frozenset(
         met
@@ -322,13 +329,15 @@ def rounds_of(clients, instance, values, method, letters=None):
         letter = (letters or {}).get(name, name)
         if letter in instance or letter in values:
             number = instance[letter] if letter in instance else values[letter]
-            given[name] = chosen(field, number) if field.choices else inside(field, number)
+            given[name] = (
+                choose_word(field, number) if field.choices else within_range(field, number)
+            )
         elif letters is not None and isinstance(field.default, float):
             given[name] = Fraction(repr(field.default))  # 0.9 is nine tenths
     if letters is None and "option" in given:
         given["option"] = OPTIONS[instance["option"]]
     if clients.drawn_by_weight:
-        given = {**settled([SAMPLED_BY_WEIGHT], None, method.hyper)[0], **given}
+        given = {**settle_words([SAMPLED_BY_WEIGHT], None, method.hyper)[0], **given}
     h = Kernels(method).hyper(given)
     if clients.exact and method.check is not None:
         try:
@@ -341,14 +350,14 @@ def rounds_of(clients, instance, values, method, letters=None):
     return rounds
 
 
-def chosen(field, number):
+def choose_word(field, number):
     """The word that a number stands for: 1 for the first."""
     if type(number) is not int or not 1 <= number <= len(field.choices):
         raise NoInstance("a choice that there is not")
     return field.choices[number - 1]
 
 
-def inside(field, value):
+def within_range(field, value):
     """A hyper-parameter within its range; in a batch, NaN where it is not."""
     # An interval has two ends and is compared with finite numbers alone
     free = {INF, -INF} if isinstance(value, Interval) else ()
@@ -367,7 +376,7 @@ def law_of(clients, instance, steps):
         return by_weight(clients.p, instance["S"], steps)
     if clients.breaks == "uniform_cohort":
         return [(ONE, tuple(range(1, instance["S"] + 1)), (steps,) * instance["S"])]
-    return uniform(clients.N, instance["S"], steps)
+    return uniform_cohorts(clients.N, instance["S"], steps)
 
 
 def outcomes_of(instance, values, method, letters=None):
@@ -375,30 +384,30 @@ def outcomes_of(instance, values, method, letters=None):
     own kernels."""
     clients, levels = Clients(instance), [[] for _ in range(instance["T"] + 1)]
     for chance, drawn in draws(instance):
-        for level, ways in zip(levels, _followed(clients, drawn, values, method, letters)):
+        for level, ways in zip(levels, _follow_runs(clients, drawn, values, method, letters)):
             level += [(chance * p, path, state) for p, path, state in ways]
     return clients, levels
 
 
-def _followed(clients, instance, values, method, letters):
+def _follow_runs(clients, instance, values, method, letters):
     method = discover.algorithm(method)
     rounds = rounds_of(clients, instance, values, method, letters)
     away = origin(instance, clients.d)
     law = law_of(clients, instance, rounds.steps)
     x_0 = vector(instance["x_0"])
     start = rounds.start(x_0 if away is None else x_0 + away)
-    levels = followed(rounds.after, law, start, instance["T"], at=rounds.at)
+    levels = follow_rounds(rounds.after, law, start, instance["T"], at=rounds.at)
     if away is not None:  # what is measured is counted from there
         levels = [[(p, tuple(x - away for x in path), s) for p, path, s in ways] for ways in levels]
     return levels
 
 
-def measured(instance, values, entries, method, letters=None):
+def measure_entries(instance, values, entries, method, letters=None):
     """Values of symbols by what their Measures say."""
     clients, levels = outcomes_of(instance, values, method, letters)
     at = dict(
         loss=clients.F,
-        sq_grad_norm=lambda x: sq(clients.mean_grad(x)),
+        sq_grad_norm=lambda x: square_norm(clients.mean_grad(x)),
         sq_distance=clients.sq_distance,
         sq_dissimilarity=clients.dissimilarity,
     )

@@ -12,7 +12,7 @@ from itertools import combinations, product
 from fedtheory import schema
 from fedtheory.enclosure.arithmetic import maximum, root, vector
 from fedtheory.enclosure.intervals import INF
-from fedtheory.enclosure.work import counted
+from fedtheory.enclosure.work import count_ways
 from fedtheory.schema import integer, list_of, word
 from fedtheory.settings import Setting, names
 from fedtheory.settings.families import (
@@ -24,13 +24,13 @@ from fedtheory.settings.families import (
     two_point,
     variance,
 )
-from fedtheory.settings.quantities import sq
+from fedtheory.settings.quantities import square_norm
 from fedtheory.symbols import fsl, mixed
 
 HERE = {"sq_sum", "sum_sq", "sq_pair", "sq_i", "sq_j", "sq_cross"}  # of vectors themselves
 
 
-def entries(point, name, d):
+def vector_entries(point, name, d):
     return [point[f"{name}_{j}"] for j in range(d)]
 
 
@@ -44,12 +44,12 @@ def some_vectors(table, count, split):
         v = [vector(row) for row in instance["vectors"]]
         one, other, a = v[0], v[-1], values[split]
         named = dict(
-            sq_sum=lambda: sq(sum(v)),
-            sum_sq=lambda: sum(sq(each) for each in v),
-            sq_pair=lambda: sq(one + other),
-            sq_i=lambda: sq(one),
-            sq_j=lambda: sq(other),
-            sq_cross=lambda: a * sq(one) + 2 * one.dot(other) + sq(other) / a,
+            sq_sum=lambda: square_norm(sum(v)),
+            sum_sq=lambda: sum(square_norm(each) for each in v),
+            sq_pair=lambda: square_norm(one + other),
+            sq_i=lambda: square_norm(one),
+            sq_j=lambda: square_norm(other),
+            sq_cross=lambda: a * square_norm(one) + 2 * one.dot(other) + square_norm(other) / a,
         )
         return {name: named[name]() for name in wanted}
 
@@ -69,7 +69,7 @@ def some_vectors(table, count, split):
             f"v_{i}_{j}": "real" for i in range(shape[count]) for j in range(shape["d"])
         },
         build=lambda shape, point: dict(
-            vectors=[entries(point, f"v_{i}", shape["d"]) for i in range(shape[count])]
+            vectors=[vector_entries(point, f"v_{i}", shape["d"]) for i in range(shape[count])]
         ),
         constants=lambda instance: {count: Fraction(len(instance["vectors"]))},
         measure=measure,
@@ -110,16 +110,16 @@ def some_variables(table, count, spread, ensures):
         loose={spread: 1} if spread else {},
         takes=(),
         shapes=shapes,
-        coordinates=lambda s: placed(s, s[count]),
-        build=lambda s, point: chain(s, s[count], point),
+        coordinates=lambda s: place_coordinates(s, s[count]),
+        build=lambda s, point: build_chain(s, s[count], point),
         constants=lambda instance: {
             count: Fraction(len(instance["variables"])),
-            **({spread: root(maximum(*deviations(instance)))} if spread else {}),
+            **({spread: root(maximum(*mean_deviations(instance)))} if spread else {}),
         },
-        measure=moments,
+        measure=chain_moments,
         table=table,
         ensures=ensures,
-        holds=lambda instance: ensures & met(instance),
+        holds=lambda instance: ensures & conditions_met(instance),
         schema=schema.entries(
             dict(
                 variables=list_of(list_of(POINT, ["doubled"]), "N"),
@@ -130,7 +130,7 @@ def some_variables(table, count, spread, ensures):
     )
 
 
-def placed(shape, count):
+def place_coordinates(shape, count):
     """Coordinates: one vector for each way that the draws up to a variable can go, or one for each
     variable."""
     each = (lambda i: 1) if shape["how"] == "independent" else (lambda i: 2 ** (i + 1))
@@ -142,12 +142,12 @@ def placed(shape, count):
     }
 
 
-def chain(shape, count, point):
+def build_chain(shape, count, point):
     """Each variable's value for each way the draws up to it can go: the last draw is the last bit
     of its place."""
     up, rows = SKEWS[shape["skew"]], []
     for i in range(count):
-        at = lambda way: entries(point, f"z_{i}_{way}", shape["d"])
+        at = lambda way: vector_entries(point, f"z_{i}_{way}", shape["d"])
         if shape["how"] == "independent":  # centred, whatever came before
             size = at(0)
             rows.append([size, [-x * up / (1 - up) for x in size]] * 2**i)
@@ -156,7 +156,7 @@ def chain(shape, count, point):
     return dict(variables=rows, up=up, means="given" if shape["how"] == "given" else "plain")
 
 
-def ways(instance, length):
+def list_ways(instance, length):
     """[(probability, place of a way that `length` draws can go)]."""
     found, up = [(Fraction(1), 0)], instance["up"]
     for _ in range(length):
@@ -166,44 +166,49 @@ def ways(instance, length):
     return found
 
 
-def means(instance):
+def conditional_means(instance):
     """xi_i for each way of the draws before variable i: their common mean, or the mean given that
     way."""
     found, up = [], instance["up"]
     for i, row in enumerate(instance["variables"]):
         row = [vector(v) for v in row]
         given = [up * row[2 * way] + (1 - up) * row[2 * way + 1] for way in range(2**i)]
-        plain = sum(p * given[way] for p, way in ways(instance, i))
+        plain = sum(p * given[way] for p, way in list_ways(instance, i))
         found.append(given if instance["means"] == "given" else [plain] * 2**i)
     return found
 
 
-def deviations(instance):
+def mean_deviations(instance):
     """E||Xi_i - xi_i||^2 of each variable."""
-    xi = means(instance)
+    xi = conditional_means(instance)
     return [
-        sum(p * sq(vector(row[way]) - xi[i][way // 2]) for p, way in ways(instance, i + 1))
+        sum(
+            p * square_norm(vector(row[way]) - xi[i][way // 2])
+            for p, way in list_ways(instance, i + 1)
+        )
         for i, row in enumerate(instance["variables"])
     ]
 
 
-def moments(instance, values, wanted):
-    rows, xi = instance["variables"], means(instance)
+def chain_moments(instance, values, wanted):
+    rows, xi = instance["variables"], conditional_means(instance)
     count = len(rows)
     Xi = lambda way: [vector(rows[i][way >> (count - 1 - i)]) for i in range(count)]
     mean = lambda way: [xi[i][way >> (count - i)] for i in range(count)]
-    E = lambda value: sum(p * value(way) for p, way in ways(instance, count))
+    E = lambda value: sum(p * value(way) for p, way in list_ways(instance, count))
     named = dict(
-        E_sq_sum=lambda: E(lambda way: sq(sum(Xi(way)))),
-        E_sum_sq=lambda: E(lambda way: sum(sq(each) for each in Xi(way))),
-        sq_sum_means=lambda: sq(sum(mean(0))) if instance["means"] == "plain" else INF,  # no number
-        E_sq_sum_means=lambda: E(lambda way: sq(sum(mean(way)))),
-        E_sq_sum_errors=lambda: E(lambda way: sq(sum(Xi(way)) - sum(mean(way)))),
+        E_sq_sum=lambda: E(lambda way: square_norm(sum(Xi(way)))),
+        E_sum_sq=lambda: E(lambda way: sum(square_norm(each) for each in Xi(way))),
+        sq_sum_means=lambda: (
+            square_norm(sum(mean(0))) if instance["means"] == "plain" else INF
+        ),  # no number
+        E_sq_sum_means=lambda: E(lambda way: square_norm(sum(mean(way)))),
+        E_sq_sum_errors=lambda: E(lambda way: square_norm(sum(Xi(way)) - sum(mean(way)))),
     )
     return {name: named[name]() for name in wanted}
 
 
-def met(instance):
+def conditions_met(instance):
     """Conditions that a chain meets, decided from its values."""
     rows, up, d = instance["variables"], instance["up"], len(instance["variables"][0][0])
     if not (
@@ -213,7 +218,7 @@ def met(instance):
         )
     ):
         return frozenset()
-    found, xi = {"bounded_variance"}, means(instance)
+    found, xi = {"bounded_variance"}, conditional_means(instance)
     own = all(
         row[way] == row[way % 2] for row in rows for way in range(len(row))
     )  # each by its own draw alone
@@ -223,7 +228,7 @@ def met(instance):
     # one.
     seen = {}
     for i, row in enumerate(rows):
-        for p, way in ways(instance, i):
+        for p, way in list_ways(instance, i):
             before = (i, *(tuple(rows[k][way >> (i - 1 - k)]) for k in range(i)))
             true = up * vector(row[2 * way]) + (1 - up) * vector(row[2 * way + 1])
             seen.setdefault(before, []).append((p, tuple(true), tuple(xi[i][way])))
@@ -263,10 +268,10 @@ def cohort_coordinates(shape):
     return {**found, **{f"sigma_{i}": "positive" for i in range(shape["N"])}}
 
 
-def cohort(shape, point):
+def cohort_instance(shape, point):
     N, d = shape["N"], shape["d"]
     return dict(
-        gradients=[entries(point, f"g_{i if shape['own'] else 0}", d) for i in range(N)],
+        gradients=[vector_entries(point, f"g_{i if shape['own'] else 0}", d) for i in range(N)],
         S=shape["S"],
         together=shape["together"],
         noise=[two_point(point[f"sigma_{i}"], shape["skew"], d) for i in range(N)],
@@ -280,7 +285,7 @@ def cohort_error(instance, values, wanted):
         instance["S"],
     )
     noise, whole = [outcomes(rows, len(g[0])) for rows in instance["noise"]], sum(g) / N
-    total, cohorts = Fraction(0), list(counted(combinations(range(N), S)))
+    total, cohorts = Fraction(0), list(count_ways(combinations(range(N), S)))
     for members in cohorts:
         draws = (
             zip(*(noise[i] for i in members))
@@ -291,7 +296,9 @@ def cohort_error(instance, values, wanted):
             p = drawn[0][0]
             for q, _ in () if instance["together"] else drawn[1:]:
                 p = p * q
-            total = total + p * sq(sum(g[i] + n for i, (_, n) in zip(members, drawn)) / S - whole)
+            total = total + p * square_norm(
+                sum(g[i] + n for i, (_, n) in zip(members, drawn)) / S - whole
+            )
     return {"cohort_error": total / len(cohorts)}
 
 
@@ -328,7 +335,7 @@ SETTINGS = (
         takes=(),
         shapes=cohort_shapes,
         coordinates=cohort_coordinates,
-        build=cohort,
+        build=cohort_instance,
         measure=cohort_error,
         table=mixed.TABLE,
         ensures=COHORT,

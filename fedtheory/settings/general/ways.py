@@ -28,7 +28,7 @@ def _ways_of(clients, instance, values, method, letters):
     for t in range(instance["T"]):
         rounds.at(t)
         found = [
-            (p * q, (*path, trace.after.x.copy()), (*done, _seen(trace)), trace.after)
+            (p * q, (*path, trace.after.x.copy()), (*done, _as_user_trace(trace)), trace.after)
             for p, path, done, state in found
             for q, trace in rounds.of(state, law)
         ]
@@ -38,7 +38,7 @@ def _ways_of(clients, instance, values, method, letters):
     return [(p, path, done) for p, path, done, _ in found]
 
 
-def _seen(trace):
+def _as_user_trace(trace):
     """A trace as functions of one's own see it."""
     points = tuple(tuple(y.copy() for y in walk.points) for walk in trace.clients)
     return Round(trace.cohort, points)

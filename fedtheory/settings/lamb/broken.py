@@ -22,7 +22,7 @@ SUMS = frozenset({"B_1", "B_2", "sum_gap", "sum_inner", "sum_sq_grad", "sum_kept
 }
 
 
-def drawn(random, relaxed, shape):
+def draw_shape(random, relaxed, shape):
     """A shape with what breaks something that need not hold."""
     broken = draw_broken(random, relaxed & BREAKABLE)
     return {**shape, **SHAPES[broken](random, shape)} if broken else shape
@@ -40,20 +40,20 @@ def _other_moments(random, shape):
     return dict(moments=random.choice(["reset", "added"]))
 
 
-def _coupled(random, shape):
+def _couple_coordinates(random, shape):
     h = max(2, shape["h"])
     return dict(h=h, p=max(h, shape["p"]), turned=1, noise="none")
 
 
-SHAPES = dict(everyone=_some_idle, plain_moments=_other_moments, layers_apart=_coupled)
+SHAPES = dict(everyone=_some_idle, plain_moments=_other_moments, layers_apart=_couple_coordinates)
 
 
-def coordinates(shape):
+def list_coordinates(shape):
     found = {"epsilon": "positive"} if shape.get("moments") == "added" else {}
     return found | ({"turn": "unit"} if "turned" in shape else {})
 
 
-def entries(shape, point):
+def broken_entries(shape, point):
     """Those of an instance: only of what is broken."""
     found = {"S": shape["S"]} if "S" in shape else {}
     if "moments" in shape:
@@ -64,11 +64,11 @@ def entries(shape, point):
     return found
 
 
-def idle(instance):
+def idle_clients(instance):
     return instance["n"] - instance.get("S", instance["n"])
 
 
-def sound(instance):
+def is_sound(instance):
     c, s = instance.get("turn", (1, 0))
     S = instance.get("S", instance["n"])
     return (
@@ -80,18 +80,18 @@ def sound(instance):
     )
 
 
-def meaning(instance, wanted):
+def has_meaning(instance, wanted):
     """Nothing is a sum over all clients where some do nothing."""
-    if idle(instance) and SUMS & set(wanted):
+    if idle_clients(instance) and SUMS & set(wanted):
         raise Undefined("a sum over clients of whom some do nothing")
 
 
-def conditions(instance):
+def broken_conditions(instance):
     """Those that an instance breaks so that it can matter."""
     t = instance.get("t")
     again = instance["R"] > 1 if t is None else t >= instance["T"]
     differs = dict(
-        everyone=idle(instance) > 0,
+        everyone=idle_clients(instance) > 0,
         plain_moments="epsilon" in instance or "reset" in instance and again,
         layers_apart=all(instance.get("turn", (0,))),
     )
@@ -101,7 +101,7 @@ def conditions(instance):
 # Turned coordinates
 
 
-def turned(instance, x):
+def rotate_point(instance, x):
     """Coordinates in which losses are sums of curves."""
     if "turn" not in instance:
         return x
@@ -117,22 +117,22 @@ def turned_back(instance, g):
     return vector([c * first - s * last, *others, c * last + s * first])
 
 
-def smoothness(instance):
+def layer_smoothness(instance):
     """L_l for each layer, the others held: of a turned coordinate, c^2 and s^2 of both curvatures."""
     f = instance["losses"]
     found = [[[each[j] for j in range(*layer)] for each in f] for layer in instance["layers"]]
     if "turn" not in instance:
-        return [losses.smoothness(*layer) for layer in found]
+        return [losses.smoothness_of(*layer) for layer in found]
     c, s = instance["turn"]
-    first = maximum(*(both(each[0], each[-1], c * c, s * s) for each in f))
-    last = maximum(*(both(each[-1], each[0], c * c, s * s) for each in f))
+    first = maximum(*(largest_mixture(each[0], each[-1], c * c, s * s) for each in f))
+    last = maximum(*(largest_mixture(each[-1], each[0], c * c, s * s) for each in f))
     wide = [layer[1:] for layer in found[0]]
     if wide[0]:
-        first = maximum(first, losses.smoothness(*wide))
-    return [first, *(losses.smoothness(*layer) for layer in found[1:-1]), last]
+        first = maximum(first, losses.smoothness_of(*wide))
+    return [first, *(losses.smoothness_of(*layer) for layer in found[1:-1]), last]
 
 
-def both(f, g, share, rest):
+def largest_mixture(f, g, share, rest):
     """sup |share f'' + rest g''|, over points of each."""
-    ends = zip(losses.curvature([f]), losses.curvature([g]))
+    ends = zip(losses.curvature_range([f]), losses.curvature_range([g]))
     return maximum(*(abs(share * a + rest * b) for a, b in ends))

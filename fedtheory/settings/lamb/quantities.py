@@ -14,8 +14,8 @@ from functools import cached_property
 from typing import NamedTuple
 
 from fedtheory.enclosure.arithmetic import Many, maximum, minimum, root, vector, where
-from fedtheory.exact.watching import Passed, Track, passed
-from fedtheory.settings.quantities import Quantities, sq
+from fedtheory.exact.watching import Passed, Track, record_if_watched
+from fedtheory.settings.quantities import Quantities, square_norm
 from fedtheory.symbols.lamb import TABLE
 
 ZERO, ONE = Fraction(0), Fraction(1)
@@ -62,11 +62,11 @@ class Iteration(NamedTuple):
     next_lag: object
 
 
-def mean(each):
+def mean_of(each):
     return sum(each[1:], each[0]) / len(each)
 
 
-def _stretch(case, theta, m, v):
+def _layer_stretch(case, theta, m, v):
     """phi, and phi / (||p|| sqrt(v)), p = m / sqrt(v), layer by layer; 0 where p = 0. With an
     epsilon, what is added to a root is one of the step's."""
     phis, stretch = vector([ZERO] * len(theta)), vector([ZERO] * len(theta))
@@ -82,19 +82,19 @@ def _stretch(case, theta, m, v):
     return phis, stretch
 
 
-def _added(v, epsilon):
+def _add_epsilon(v, epsilon):
     """(sqrt(v) + epsilon)^2"""
     if not isinstance(epsilon, Many) and epsilon == 0:
         return v
     return vector([(root(x) + epsilon) * (root(x) + epsilon) for x in v])
 
 
-def _ratio(over, v):
+def _root_ratio(over, v):
     """sqrt(over) / sqrt(v)"""
     return vector([root(a / b) for a, b in zip(over, v)])
 
 
-def path(case, x_0, noise, steps):
+def follow_path(case, x_0, noise, steps):
     """Iterations from x_0, and the (models, lag, v-hat) they end in; noise(t, i) is client i's
     error."""
     clients, none = case.at_work, vector([ZERO] * len(x_0))
@@ -107,37 +107,43 @@ def path(case, x_0, noise, steps):
         g = [exact[i] + noise(t, i) for i in clients]
         past, m = m, [case.beta_1 * m[i] + (1 - case.beta_1) * g[i] for i in clients]
         v = [case.beta_2 * v[i] + (1 - case.beta_2) * (g[i] * g[i]) for i in clients]
-        over = _added(v_hat, case.epsilon)
-        phi, taken = zip(*(_stretch(case, theta[i], m[i], over) for i in clients))
+        over = _add_epsilon(v_hat, case.epsilon)
+        phi, taken = zip(*(_layer_stretch(case, theta[i], m[i], over) for i in clients))
         moved = [theta[i] - case.alpha * (taken[i] * m[i]) for i in clients]
         # the text's quantities divide by sqrt(v) whatever steps divide by
-        stretch = [each * _ratio(over, v_hat) for each in taken] if over is not v_hat else taken
-        next_lag = case.beta_1 / (1 - case.beta_1) * (mean(moved) - mean(theta))
+        stretch = (
+            [each * _root_ratio(over, v_hat) for each in taken] if over is not v_hat else taken
+        )
+        next_lag = case.beta_1 / (1 - case.beta_1) * (mean_of(moved) - mean_of(theta))
         found.append(
             Iteration(theta, lag, v_hat, exact, g, past, before, phi, stretch, moved, next_lag)
         )
-        passed(
-            lambda t=t, theta=theta, exact=exact, g=g, moved=moved: _told(t, theta, exact, g, moved)
+        record_if_watched(
+            lambda t=t, theta=theta, exact=exact, g=g, moved=moved: _record_iteration(
+                t, theta, exact, g, moved
+            )
         )
         theta, lag, before = moved, next_lag, stretch
         if (t + 1) % case.T == 0:  # the round ends
             theta, v_hat = (
-                [mean(moved) for _ in clients],
-                vector([maximum(a, b) for a, b in zip(v_hat, mean(v))]),
+                [mean_of(moved) for _ in clients],
+                vector([maximum(a, b) for a, b in zip(v_hat, mean_of(v))]),
             )
             v = [v_hat for _ in clients]
             m = [none for _ in clients] if case.reset else m
     return found, (theta, lag, v_hat)
 
 
-def _told(t, theta, exact, g, moved):
+def _record_iteration(t, theta, exact, g, moved):
     """An iteration, for whoever watches."""
     tracks = (Track(i, ends, (g[i - 1],)) for i, ends in enumerate(zip(theta, moved), 1))
     surely = all(a is b or a == b for one, other in zip(exact, g) for a, b in zip(one, other))
     ways = (
         (ONE, 1) if surely else (None, None)
     )  # as many as the noise has, which is drawn elsewhere
-    return Passed("iteration", t, *ways, tuple(tracks), mean(theta), mean(moved), theta, moved)
+    return Passed(
+        "iteration", t, *ways, tuple(tracks), mean_of(theta), mean_of(moved), theta, moved
+    )
 
 
 def full_loss(case, x):
@@ -145,7 +151,7 @@ def full_loss(case, x):
 
 
 def full_grad(case, x):
-    return mean([case.grad(i, x) for i in range(case.n)])
+    return mean_of([case.grad(i, x) for i in range(case.n)])
 
 
 def by_root(u, v_hat):
@@ -158,7 +164,7 @@ class Seen:
 
     def __init__(self, case, it):
         self.case, self.it, self.clients = case, it, case.at_work
-        self.bar, self.ahead = mean(it.theta), mean(it.moved)
+        self.bar, self.ahead = mean_of(it.theta), mean_of(it.moved)
         self.point, self.after = self.bar + it.lag, self.ahead + it.next_lag  # (8)
         self.sizes = [
             (stop - start, L)
@@ -196,15 +202,15 @@ class Seen:
     def by_momentum(self):
         it, case = self.it, self.case
         moved = self.each(lambda i: (it.stretch[i] - it.before[i]) * it.past[i])
-        return case.alpha * (case.beta_1 / (1 - case.beta_1)) * mean(moved)
+        return case.alpha * (case.beta_1 / (1 - case.beta_1)) * mean_of(moved)
 
     @cached_property
-    def stretched(self):
-        return mean(self.each(lambda i: self.it.stretch[i] * self.it.g[i]))
+    def mean_stretched(self):
+        return mean_of(self.each(lambda i: self.it.stretch[i] * self.it.g[i]))
 
     @cached_property
     def by_gradient(self):
-        return self.case.alpha * self.stretched
+        return self.case.alpha * self.mean_stretched
 
     @cached_property
     def scale(self):
@@ -218,7 +224,7 @@ class Seen:
 
     @cached_property
     def g_bar(self):
-        return mean(self.g_bar_i)
+        return mean_of(self.g_bar_i)
 
     @cached_property
     def products(self):
@@ -257,59 +263,63 @@ ITERATION = Quantities(
     loss_next=lambda s: full_loss(s.case, s.after),
     inner_move=lambda s: s.at_point.dot(s.move),
     sq_move_L=lambda s: sum(L * z * z for (_, L), z in zip(s.sizes, s.move)) / 2,
-    sq_gap_11=lambda s: sq(s.move + s.by_momentum + s.by_gradient),
-    sq_gap_11_typed=lambda s: sq(s.move - s.by_momentum - s.by_gradient),
-    sq_move_12=lambda s: sum(s.case.L) * sq(s.move) / 2,
-    sq_momentum_11=lambda s: sq(s.by_momentum),
+    sq_gap_11=lambda s: square_norm(s.move + s.by_momentum + s.by_gradient),
+    sq_gap_11_typed=lambda s: square_norm(s.move - s.by_momentum - s.by_gradient),
+    sq_move_12=lambda s: sum(s.case.L) * square_norm(s.move) / 2,
+    sq_momentum_11=lambda s: square_norm(s.by_momentum),
     momentum_14=lambda s: s.at_point.dot(s.by_momentum),
     A_1=lambda s: -s.at_point.dot(s.by_gradient),
-    inner_g=lambda s: s.at_point.dot(s.stretched),
+    inner_g=lambda s: s.at_point.dot(s.mean_stretched),
     sq_grad_vartheta=lambda s: s.by(s.at_point),
     sq_g_bar=lambda s: s.by(s.g_bar),
     sq_error=lambda s: s.by(s.at_point - s.g_bar),
     error_momentum=lambda s: (
-        2 * mean(s.each(lambda i: s.by(s.case.grad(i, s.point) - s.at_bar[i])))
+        2 * mean_of(s.each(lambda i: s.by(s.case.grad(i, s.point) - s.at_bar[i])))
     ),
-    error_17=lambda s: 2 * mean(s.each(lambda i: s.by(s.at_bar[i] - s.g_bar_i[i]))),
+    error_17=lambda s: 2 * mean_of(s.each(lambda i: s.by(s.at_bar[i] - s.g_bar_i[i]))),
     B_1=lambda s: sum(s.each(lambda i: s.by(s.at_bar[i] - s.it.exact[i]))),
     B_2=lambda s: sum(s.each(lambda i: s.by(s.it.exact[i] - s.g_bar_i[i]))),
-    sum_gap=lambda s: sum(s.each(lambda i: sq(s.bar - s.it.theta[i]))),
-    sq_lag=lambda s: sq(s.it.lag),
+    sum_gap=lambda s: sum(s.each(lambda i: square_norm(s.bar - s.it.theta[i]))),
+    sq_lag=lambda s: square_norm(s.it.lag),
     sum_inner=lambda s: sum(s.each(lambda i: s.it.exact[i].dot(s.it.stretch[i] * s.it.g[i]))),
-    sum_sq_grad=lambda s: sum(s.each(lambda i: sq(s.it.exact[i]))),
+    sum_sq_grad=lambda s: sum(s.each(lambda i: square_norm(s.it.exact[i]))),
     sum_kept=lambda s: s.kept(),
     sum_wrong=lambda s: s.wrong(),
     excess_sign=lambda s: s.excess_sign(),
     grad_by_root_v=lambda s: s.by(s.full(s.bar)),
-    avg_grad_by_root_v=lambda s: s.by(mean(s.it.exact)),
-    gap_sq=lambda s: maximum(ZERO, *s.each(lambda i: sq(s.ahead - s.it.moved[i]))),
-    avg_grad_by_v=lambda s: s.over_v(mean(s.each(lambda i: s.case.grad(i, s.it.moved[i])))),
+    avg_grad_by_root_v=lambda s: s.by(mean_of(s.it.exact)),
+    gap_sq=lambda s: maximum(ZERO, *s.each(lambda i: square_norm(s.ahead - s.it.moved[i]))),
+    avg_grad_by_v=lambda s: s.over_v(mean_of(s.each(lambda i: s.case.grad(i, s.it.moved[i])))),
     grad_by_v=lambda s: s.over_v(s.full(s.ahead)),
 )
 
 
 def noise_row(it):
     """Of the last display, without sigma_i^2."""
-    return sum(sq(stretch) for stretch in it.stretch)
+    return sum(square_norm(stretch) for stretch in it.stretch)
 
 
-def quantities(case, it, wanted=None):
+def iteration_quantities(case, it, wanted=None):
     """Symbol name -> value in an iteration: all of them, or those wanted; excess_sign by
     coordinate."""
     return ITERATION(Seen(case, it), wanted)
 
 
-def iterate(case, x_0, noise, steps, wanted=None):
+def iterate_quantities(case, x_0, noise, steps, wanted=None):
     """The quantities of each iteration."""
-    return [quantities(case, it, wanted) for it in path(case, x_0, noise, steps)[0]]
+    return [
+        iteration_quantities(case, it, wanted) for it in follow_path(case, x_0, noise, steps)[0]
+    ]
 
 
-def expected(case, x_0, outcomes, t, wanted=None):
+def expect_quantities(case, x_0, outcomes, t, wanted=None):
     """Those of iteration t in expectation over [(probability, noise), ...]; excess_sign is the
     largest of several."""
     total = {}
     for probability, noise in outcomes:
-        for name, value in quantities(case, path(case, x_0, noise, t + 1)[0][t], wanted).items():
+        for name, value in iteration_quantities(
+            case, follow_path(case, x_0, noise, t + 1)[0][t], wanted
+        ).items():
             total[name] = total.get(name, ZERO) + probability * value
     if "excess_sign" in total:
         total["excess_sign"] = maximum(total["excess_sign"][0], *total["excess_sign"])

@@ -24,12 +24,12 @@ from fedtheory.enclosure.arithmetic import (
     where,
 )
 from fedtheory.enclosure.intervals import INF
-from fedtheory.enclosure.work import counted, spend
-from fedtheory.schema import either, entries, integer, joined, list_of, row
+from fedtheory.enclosure.work import count_ways, spend
+from fedtheory.schema import either, entries, integer, join_schemas, list_of, row
 from fedtheory.settings import Setting, beside, losses
 from fedtheory.settings.families import outcomes, sound_noise, two_point
 from fedtheory.settings.lamb import broken, quantities
-from fedtheory.settings.quantities import whole
+from fedtheory.settings.quantities import next_integer
 from fedtheory.symbols.lamb import TABLE
 
 BELOW_1 = 1 - Fraction(
@@ -39,7 +39,7 @@ ROUNDING = 1e-12
 MOST = 16  # outcomes of the noise that an enumeration may have
 
 
-def draw(random, steps):
+def draw_common(random, steps):
     """What a run's shape has in common: clients, layers, losses and noise, for `steps`
     iterations."""
     n = random.choice([1, 2, 2, 2, 2, 2, 2, 3, 3, 5])
@@ -58,13 +58,13 @@ def draw(random, steps):
     )
 
 
-def shapes(random, relaxed):
+def draw_shapes(random, relaxed):
     T = random.choice([1, 2, 2, 3])
     t = random.choice([0, 0, 1, 2] if T == 1 else [1, T - 1, T - 1, T, 2 * T - 1])
-    return broken.drawn(random, relaxed, dict(T=T, t=t, **draw(random, t + 1)))
+    return broken.draw_shape(random, relaxed, dict(T=T, t=t, **draw_common(random, t + 1)))
 
 
-def _names(shape):
+def _curve_names(shape):
     """(client, coordinate, names of the numbers of its curve): those of client 0 where all share
     one curve."""
     for i in range(shape["n"]):
@@ -73,7 +73,7 @@ def _names(shape):
             yield i, j, lambda what, of=of, j=j: f"{what}_{of}_{j}"
 
 
-def coordinates(shape):
+def list_coordinates(shape):
     found = {"alpha": "positive", "scale": "positive", "phi": "positive"}
     if not shape["flat"]:
         found["phi_more"] = "positive"
@@ -81,14 +81,14 @@ def coordinates(shape):
         found["sigma"] = "positive"
     if "crowd" in shape:
         found["crowd"] = "positive"
-    for i, j, name in _names(shape):
+    for i, j, name in _curve_names(shape):
         found[f"x_{j}"] = found[name("knot")] = "real"
         found[name("lean")] = "unit"
         for k in range(shape["pieces"]):
             found.update({name(f"slope{k}"): "unit", name(f"gap{k}"): "positive"})
         if shape["own"] != "none" and i:
             found[f"tilt_{i}_{j}"] = "real"
-    return found | broken.coordinates(shape)
+    return found | broken.list_coordinates(shape)
 
 
 def build_losses(shape, point):
@@ -97,7 +97,7 @@ def build_losses(shape, point):
     scale = point["scale"]
     bend = lambda u: scale * u if shape["convex"] else scale * (2 * u - 1)
     found = [[] for _ in range(shape["n"])]
-    for i, j, name in _names(shape):
+    for i, j, name in _curve_names(shape):
         gaps = [point[name(f"gap{k}")] for k in range(shape["pieces"])]
         bends = [bend(point[name(f"slope{k}")]) for k in range(shape["pieces"])]
         knots = [point[name("knot")]]
@@ -107,24 +107,24 @@ def build_losses(shape, point):
         tilts = [point.get(f"tilt_{k}_{j}", Fraction(0)) for k in range(1, shape["n"])]
         tilt = tilts[i - 1] if i else -sum(tilts, Fraction(0))
         found[i].append(
-            losses.bent(
+            losses.curve_from_pieces(
                 [Fraction(0), *bends, Fraction(0)], knots, scale * tilt - point[name("lean")] * rise
             )
         )
     return found
 
 
-def build(shape, point):
+def build_instance(shape, point):
     p, h = shape["p"], shape["h"]
     noise = two_point(point.get("sigma"), shape["noise"], p)
     if shape["spread"] == "all":  # every coordinate errs alike
         noise = [[chance, [way[0]] * p] for chance, way in noise]
     first = p - h + 1  # all layers but the first have one coordinate
-    copies = {"copies": whole(point["crowd"])} if "crowd" in shape else {}
+    copies = {"copies": next_integer(point["crowd"])} if "crowd" in shape else {}
     return dict(
         {name: shape[name] for name in ("n", "T", "t", "R") if name in shape},
         **copies,
-        **broken.entries(shape, point),
+        **broken.broken_entries(shape, point),
         layers=[[0, first], *([j, j + 1] for j in range(first, p))],
         losses=build_losses(shape, point),
         x=[point[f"x_{j}"] for j in range(p)],
@@ -134,21 +134,22 @@ def build(shape, point):
     )
 
 
-def straight(f):
+def is_straight(f):
     """Whether a curve is straight far out: its gradient is bounded."""
-    ends = losses.slopes(f)[0], losses.slopes(f)[-1]
+    ends = losses.second_derivatives(f)[0], losses.second_derivatives(f)[-1]
     return all(isinstance(end, Many) or end == 0 for end in ends)  # in a batch, as it was built
 
 
 def gradient_bound(instance):
     """M^2: the largest squared norm of a stochastic gradient, over clients, outcomes and all
     points."""
-    if not all(straight(f) for loss in instance["losses"] for f in loss):
+    if not all(is_straight(f) for loss in instance["losses"] for f in loss):
         return INF
     found = []
     for loss in instance["losses"]:
         slopes = [
-            [losses.slope_at(f, knot) for knot in losses.knots(f) or [Fraction(0)]] for f in loss
+            [losses.slope_at(f, knot) for knot in losses.curve_knots(f) or [Fraction(0)]]
+            for f in loss
         ]
         for _, error in outcomes(instance["noise"], len(loss)):
             found.append(
@@ -160,9 +161,9 @@ def gradient_bound(instance):
     return maximum(Fraction(0), *found)
 
 
-def constants(instance):
+def derive_constants(instance):
     noise, p = instance["noise"], len(instance["x"])
-    L, M = maximum(Fraction(0), *broken.smoothness(instance)), gradient_bound(instance)
+    L, M = maximum(Fraction(0), *broken.layer_smoothness(instance)), gradient_bound(instance)
     variance = maximum(
         Fraction(0),
         *(sum((c * way[j] * way[j] for c, way in noise), Fraction(0)) for j in range(p)),
@@ -200,10 +201,10 @@ def in_range(values):
     return found
 
 
-def gradient(loss, x):
+def loss_gradient(loss, x):
     """The gradient; in a batch, 0 where no more than rounding is left of it: a normalised step
     would blow that up."""
-    found = losses.grad(loss, x)
+    found = losses.loss_gradient(loss, x)
     for j, (f, y, g) in enumerate(zip(loss, x, found)):
         if isinstance(g, Many):
             size = sum(
@@ -213,14 +214,14 @@ def gradient(loss, x):
     return found
 
 
-def case(instance, values):
+def build_case(instance, values):
     f, (least, most) = instance["losses"], instance["phi"]
-    turned = lambda x: broken.turned(instance, x)
+    turned = lambda x: broken.rotate_point(instance, x)
     return quantities.Instance(
-        lambda i, x: losses.value(f[i], turned(x)),
-        lambda i, x: broken.turned_back(instance, gradient(f[i], turned(x))),
+        lambda i, x: losses.loss_value(f[i], turned(x)),
+        lambda i, x: broken.turned_back(instance, loss_gradient(f[i], turned(x))),
         instance["layers"],
-        broken.smoothness(instance),
+        broken.layer_smoothness(instance),
         lambda norm: minimum(maximum(norm, least), most),
         instance["n"],
         instance["T"],
@@ -230,34 +231,38 @@ def case(instance, values):
         values["v_0"],
         values["M"],
         values["phi_M"],
-        broken.idle(instance),
+        broken.idle_clients(instance),
         "reset" in instance,
         instance.get("epsilon", Fraction(0)),
     )
 
 
-def ways(instance, steps):
+def noise_outcomes(instance, steps):
     """[(probability, noise(t, i)), ...]: every outcome of `steps` iterations."""
     n, each = instance["n"], outcomes(instance["noise"], len(instance["x"]))
     spend(n * steps)
     return [
         (prod(chance for chance, _ in way), lambda t, i, way=way: way[t * n + i][1])
-        for way in counted(product(each, repeat=n * steps))
+        for way in count_ways(product(each, repeat=n * steps))
     ]
 
 
-def measure(instance, values, wanted):
+def measure_symbols(instance, values, wanted):
     if not wanted:
         return {}
-    broken.meaning(instance, wanted)
+    broken.has_meaning(instance, wanted)
     t, good = instance["t"], in_range(values)
-    found = quantities.expected(
-        case(instance, values), vector(instance["x"]), ways(instance, t + 1), t, wanted
+    found = quantities.expect_quantities(
+        build_case(instance, values),
+        vector(instance["x"]),
+        noise_outcomes(instance, t + 1),
+        t,
+        wanted,
     )
     return {name: good * value for name, value in found.items()}
 
 
-def sound(instance):
+def is_sound(instance):
     """Whether the parts of an instance fit together."""
     p, layers = len(instance["x"]), instance["layers"]
     counts = [instance[name] for name in ("n", "T", "t", "R") if name in instance]
@@ -274,12 +279,12 @@ def sound(instance):
         and all(len(way) == p for _, way in instance["noise"])
         and not any(f.get("soft") for loss in instance["losses"] for f in loss)
         and sound_noise(instance["noise"], p)
-        and ("copies" not in instance or copied(instance))
-        and broken.sound(instance)
+        and ("copies" not in instance or may_copy(instance))
+        and broken.is_sound(instance)
     )
 
 
-def copied(instance):
+def may_copy(instance):
     """Whether clients may come in so many copies: a whole number of them, in a run without noise."""
     copies = instance["copies"]
     return (
@@ -291,23 +296,23 @@ def copied(instance):
     )
 
 
-def least(instance):
+def least_loss(instance):
     """The infimum of the mean loss."""
     n = instance["n"]
-    return losses.infimum(instance["losses"], [Fraction(1, n)] * n)
+    return losses.infimum_of(instance["losses"], [Fraction(1, n)] * n)
 
 
-def holds(instance):
+def conditions_held(instance):
     """Conditions that an instance meets."""
-    if not sound(instance):
+    if not is_sound(instance):
         return frozenset()
-    bounded = all(straight(f) for loss in instance["losses"] for f in loss)
-    below = not isinstance(least(instance), float)
+    bounded = all(is_straight(f) for loss in instance["losses"] for f in loss)
+    below = not isinstance(least_loss(instance), float)
     return (
         ENSURES
         - (set() if bounded else {"bounded_gradient"})
         - (set() if below else {"bounded_below"})
-        - broken.conditions(instance)
+        - broken.broken_conditions(instance)
     )
 
 
@@ -330,11 +335,11 @@ SHARED = dict(
     by=beside("fed_lamb", "the proof's own reading, which adds no epsilon to the root"),
     loose=dict(L_l=1, L_bar=1, M=1, sigma=1, phi_M=1, phi_m=-1),
     takes=("beta_1", "beta_2", "v_0"),
-    coordinates=coordinates,
-    build=build,
+    coordinates=list_coordinates,
+    build=build_instance,
     table=TABLE,
     ensures=ENSURES,
-    holds=holds,
+    holds=conditions_held,
 )
 SCHEMA = entries(
     dict(
@@ -355,10 +360,10 @@ SETTING = Setting(
     name="lamb_round",
     says="one iteration of FED-LAMB from a known start",
     measures=quantities.ITERATION.measures,
-    schema=joined(SCHEMA, dict(t=integer(0))),
+    schema=join_schemas(SCHEMA, dict(t=integer(0))),
     gives=("n", "T", "h", "p", "alpha", "alpha_r"),
-    shapes=shapes,
-    constants=constants,
-    measure=measure,
+    shapes=draw_shapes,
+    constants=derive_constants,
+    measure=measure_symbols,
     **SHARED,
 )

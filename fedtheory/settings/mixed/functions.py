@@ -11,42 +11,46 @@ from fedtheory.symbols.mixed import TABLE
 POINTS = ("x", "y", "z")
 
 
-def shapes(random, relaxed):
+def draw_shapes(random, relaxed):
     return draw_family(random, "convex" not in relaxed or random.random() < 0.5, True)
 
 
-def coordinates(shape):
+def list_coordinates(shape):
     found = family_coordinates(shape, 1)
     found.update({f"{name}_{j}": "real" for name in POINTS for j in range(shape["d"])})
     return found
 
 
-def build(shape, point):
+def build_instance(shape, point):
     return dict(
         loss=build_family(shape, point, 1)[0],
         **{name: [point[f"{name}_{j}"] for j in range(shape["d"])] for name in POINTS},
     )
 
 
-def constants(instance):
+def derive_constants(instance):
     return dict(
-        beta=losses.smoothness(instance["loss"]),
-        mu=positive_part(losses.convexity(instance["loss"])),
+        beta=losses.smoothness_of(instance["loss"]),
+        mu=positive_part(losses.convexity_of(instance["loss"])),
     )
 
 
-def measure(instance, values, wanted):
+def measure_symbols(instance, values, wanted):
     h, points = instance["loss"], [vector(instance[name]) for name in POINTS]
     return of_function(
-        lambda y: losses.value(h, y), lambda y: losses.grad(h, y), *points, values["eta"], wanted
+        lambda y: losses.loss_value(h, y),
+        lambda y: losses.loss_gradient(h, y),
+        *points,
+        values["eta"],
+        wanted,
     )
 
 
-def holds(instance):
+def conditions_held(instance):
     if any(len(instance[name]) != len(instance["loss"]) for name in POINTS):
         return frozenset()
     return frozenset(
-        {"smooth", "convex"} if losses.convexity(instance["loss"]) >= 0 else {"smooth"}
+        {"smooth", "convex"} if losses.convexity_of(instance["loss"]) >= 0 else {"smooth"}
     )
 
 
@@ -58,14 +62,14 @@ SETTING = Setting(
     gives=(),
     loose=dict(beta=1, mu=-1),
     takes=("eta",),
-    shapes=shapes,
-    coordinates=coordinates,
-    build=build,
-    constants=constants,
-    measure=measure,
+    shapes=draw_shapes,
+    coordinates=list_coordinates,
+    build=build_instance,
+    constants=derive_constants,
+    measure=measure_symbols,
     table=TABLE,
     ensures=frozenset({"smooth", "convex"}),
-    holds=holds,
+    holds=conditions_held,
     kind="exact",
     schema=entries(dict(loss=list_of(losses.SOFTENED, "d"), **dict.fromkeys(POINTS, POINT))),
 )

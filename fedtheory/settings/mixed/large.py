@@ -16,8 +16,8 @@ import numpy as np
 
 from fedtheory.enclosure import Undefined
 from fedtheory.enclosure.arithmetic import Many, where
-from fedtheory.exact.recursions import ZERO, Spread, Step, steps, summed
-from fedtheory.schema import entries, integer, joined, list_of, row
+from fedtheory.exact.recursions import ZERO, Spread, Step, quadratic_steps, sum_rounds
+from fedtheory.schema import entries, integer, join_schemas, list_of, row
 from fedtheory.settings import Setting, beside, losses
 from fedtheory.settings.families import draw_broken
 from fedtheory.settings.general.run_large import count
@@ -29,7 +29,7 @@ from fedtheory.settings.mixed.pair import (
     broken_by,
     build_pair,
     draw_pair,
-    minimizer,
+    find_minimizer,
     pair_constants,
     pair_coordinates,
     pair_holds,
@@ -41,7 +41,7 @@ QUADRATIC = dict(slope="number", tilt="number", bends=list_of("number", 0))
 LINE = row(entries(QUADRATIC, dict(soft=list_of("number", 0))))
 
 
-def shapes(random, relaxed):
+def draw_shapes(random, relaxed):
     """Shapes; sizes are texts, lest large ones pass for large shapes."""
     S, K = count(random, 1), count(random, 30 if random.random() < 0.4 else 1)
     pair = draw_pair(random, relaxed, noisy=True)
@@ -64,15 +64,15 @@ def shapes(random, relaxed):
     return shape
 
 
-def noisy(shape):
+def noisy_constants(shape):
     return {name for name, kind in (("sigma", "noise"), ("sigma_c", "noise_c")) if shape[kind]}
 
 
-def coordinates(shape):
-    return pair_coordinates(shape) | dict.fromkeys(sorted(noisy(shape)), "positive")
+def list_coordinates(shape):
+    return pair_coordinates(shape) | dict.fromkeys(sorted(noisy_constants(shape)), "positive")
 
 
-def build(shape, point):
+def build_instance(shape, point):
     return dict(
         build_pair(shape, point),
         **{name: int(shape[name]) for name in ("N", "S", "K")},
@@ -81,14 +81,14 @@ def build(shape, point):
     )
 
 
-def quadratic(instance):
+def is_quadratic(instance):
     return len(instance["x"]) == 1 and not any(
         curve["bends"] or curve.get("soft") for loss in instance["losses"] for curve in loss
     )
 
 
-def constants(instance):
-    if not quadratic(instance):
+def derive_constants(instance):
+    if not is_quadratic(instance):
         raise Undefined("losses that are no quadratics in one dimension")
     return dict(
         {name: Fraction(instance[name]) for name in ("N", "S", "K")},
@@ -119,7 +119,7 @@ class Round:
 
     @cached_property
     def walk(self):
-        return steps(self.a, self.eta, self.K)
+        return quadratic_steps(self.a, self.eta, self.K)
 
     @property
     def move(self):
@@ -133,17 +133,17 @@ class Round:
     @cached_property
     def away(self):
         """x - x*"""
-        return self.x - minimizer(self.instance)[0]
+        return self.x - find_minimizer(self.instance)[0]
 
     def along(self, n, **wanted):
         """Sums over a client's first n points less x: what g + n_c is multiplied with, and what
         noise of variance 1 adds."""
         keep = 1 - self.eta * self.a
-        driven = summed(Step(keep, -self.eta, Spread()), n, spread=False, **wanted)
+        driven = sum_rounds(Step(keep, -self.eta, Spread()), n, spread=False, **wanted)
         if self.one:
             return driven, driven
         drawn = Step(keep, ZERO, Spread(keep * keep, ZERO, ZERO, self.eta * self.eta))
-        return driven, summed(drawn, n, **wanted)
+        return driven, sum_rounds(drawn, n, **wanted)
 
     def mean_square(self, n):
         """Mean of E(y - x)^2 over K of the first n points: x itself is one of them."""
@@ -191,7 +191,7 @@ class Round:
         return short * short * self.augmented + drawn * self.noise
 
     def value(self, curve):
-        return losses.value([curve], [self.x])
+        return losses.loss_value([curve], [self.x])
 
     def above(self, curve, g):
         """A loss at x less that at x*."""
@@ -231,16 +231,16 @@ ROUND = Quantities(
 )
 
 
-def measure(instance, values, wanted):
+def measure_symbols(instance, values, wanted):
     return ROUND(Round(instance, values), wanted)
 
 
-def holds(instance):
+def conditions_held(instance):
     sound = (
         1 <= instance["S"] <= instance["N"]
         and instance["K"] >= 1
         and min(instance["sigma"], instance["sigma_c"]) >= 0
-        and quadratic(instance)
+        and is_quadratic(instance)
     )
     held = pair_holds(instance) if sound else frozenset()
     several = ("sigma",) if instance["K"] * instance["S"] > 1 else ()
@@ -257,16 +257,16 @@ SETTING = Setting(
     gives=("N", "S", "K"),
     loose=enumerated.SETTING.loose,
     takes=enumerated.SETTING.takes,
-    shapes=shapes,
-    coordinates=coordinates,
-    build=build,
-    constants=constants,
-    measure=measure,
+    shapes=draw_shapes,
+    coordinates=list_coordinates,
+    build=build_instance,
+    constants=derive_constants,
+    measure=measure_symbols,
     table=TABLE,
     ensures=enumerated.ENSURES,
-    holds=holds,
+    holds=conditions_held,
     kind="exact",
-    schema=joined(
+    schema=join_schemas(
         SCHEMA,
         dict(
             losses=row(LINE, LINE),

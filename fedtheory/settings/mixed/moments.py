@@ -15,10 +15,10 @@ import numpy as np
 
 from fedtheory import discover
 from fedtheory.enclosure.arithmetic import Interval, Many, short, vector
-from fedtheory.exact.kernels import copied
-from fedtheory.exact.linear import Linear, coefficients
-from fedtheory.exact.recursions import steps
-from fedtheory.exact.traces import Losses, Rounds, followed, uniform
+from fedtheory.exact.kernels import copy_memory
+from fedtheory.exact.linear import Linear, linear_coefficients
+from fedtheory.exact.recursions import quadratic_steps
+from fedtheory.exact.traces import Losses, Rounds, follow_rounds, uniform_cohorts
 from fedtheory.symbols.mixed import CONTRACTIONS
 
 ZERO, ONE = Fraction(0), Fraction(1)
@@ -76,10 +76,10 @@ class Case(NamedTuple):
     def law(self):
         if self.always:
             return [(ONE, tuple(range(1, self.S + 1)), (self.K,) * self.S)]
-        return uniform(self.clients, self.S, self.K)
+        return uniform_cohorts(self.clients, self.S, self.K)
 
     @property
-    def sampled(self):
+    def sampling_variance(self):
         """Variance, in one dimension, of what a cohort's gradients are apart from grad f_f: that of
         S of N drawn without replacement."""
         N = len(self.apart)
@@ -90,7 +90,7 @@ class Case(NamedTuple):
         )
 
     @property
-    def led(self):
+    def leading_bias(self):
         """In one dimension, what the mean gradient of a cohort that is always the same is apart from
         grad f_f."""
         if not self.always or not self.apart:
@@ -98,21 +98,21 @@ class Case(NamedTuple):
         return sum((own[0] for own in self.apart[: self.S]), ZERO) / self.S
 
 
-def carried(method):
+def carried_fields(method):
     """The fields of the method's state that a round takes over from the one before, where all steps
     are SGD."""
     return ("x", "g_c", "g_f") if method == "two_way_gt" else ("x",)
 
 
-def begun(rounds, method, state):
+def begin_state(rounds, method, state):
     """The kernels' state, for the values of what is carried."""
     found = rounds.start(state[0])
-    for name, value in zip(carried(method), state):
+    for name, value in zip(carried_fields(method), state):
         getattr(found, name)[:] = value
     return found
 
 
-def paths(case, state, noise, noise_c):
+def run_paths(case, state, noise, noise_c):
     """Every way a run can go, for noise [(probability, vector), ...]: [(probability, [x^(0), ...,
     x^(T)])]; a state is (x,), or (x, g_c, g_f) with the gradients transferred from the round
     before."""
@@ -133,17 +133,17 @@ def paths(case, state, noise, noise_c):
     def one_after(rounds, now, law):
         return (
             counted_from_x(rounds, now, law)
-            if batched or widened(now.x)
+            if batched or is_interval(now.x)
             else rounds.after(now, law)
         )
 
     kept = (lambda now: now) if batched else lambda now: type(now)(*map(short, now))
-    start = begun(rounds, case.method, state)
-    levels = followed(after, case.law(), start, case.T, kept)
+    start = begin_state(rounds, case.method, state)
+    levels = follow_rounds(after, case.law(), start, case.T, kept)
     return [(p, points) for p, points, _ in levels[-1]]
 
 
-def widened(x):
+def is_interval(x):
     return any(isinstance(number, Interval) for number in x)
 
 
@@ -169,13 +169,13 @@ def counted_from_x(rounds, state, law):
     name = rounds.method.name
     lifted = [
         vector([Linear({("x", j): ONE}) for j in range(len(x))]),
-        *(constant(getattr(state, field)) for field in carried(name)[1:]),
+        *(constant(getattr(state, field)) for field in carried_fields(name)[1:]),
     ]
     above = Rounds(rounds.method, seen, rounds.h._asdict())
     found = []
-    for p, then in above.after(begun(above, name, lifted), law):
-        back = copied(state)
-        for field in carried(name):
+    for p, then in above.after(begin_state(above, name, lifted), law):
+        back = copy_memory(state)
+        for field in carried_fields(name):
             getattr(back, field)[:] = values(getattr(then, field))
         found.append((p, back))
     return found
@@ -186,7 +186,7 @@ def of_a_round(case, bends, tilts):
     for losses bends y^2/2 + tilts y of f_f and f_c: a round is linear in what it begins from, in 1
     and in its noise, ("noise", i, step); what the cohort's gradients are apart in all its steps
     counts as noise of i = 2."""
-    names = carried(case.method)
+    names = carried_fields(case.method)
     unknown = lambda key: vector([Linear({key: ONE})])
     apart = {("noise", 2, 0): ONE} if case.apart else {}
     linear = case._replace(
@@ -198,7 +198,7 @@ def of_a_round(case, bends, tilts):
     )
     draw = lambda i, k: ("noise", min(i, 1), 0 if case.one else k)
     rounds = linear.rounds(lambda i, k: [(ONE, unknown(draw(i, k)))], 1)
-    start = begun(rounds, case.method, [unknown(name) for name in names])
+    start = begin_state(rounds, case.method, [unknown(name) for name in names])
     ((_, then),) = rounds.after(start, linear.law())
     after = [getattr(then, name)[0] for name in names]
     drawn = {
@@ -209,16 +209,22 @@ def of_a_round(case, bends, tilts):
         if isinstance(key, tuple)
     }
     unknowns = [*names, "1", *sorted(drawn)]
-    return unknowns, np.array([coefficients(number, unknowns) for number in after], dtype=object)
+    return unknowns, np.array(
+        [linear_coefficients(number, unknowns) for number in after], dtype=object
+    )
 
 
 def by_kernels(case, bends, tilts, variances):
     """(linear part, constant, covariance of the noise) of what a round does to what is carried."""
     unknowns, then = of_a_round(case, bends, tilts)
-    n = len(carried(case.method))
+    n = len(carried_fields(case.method))
     drawn = then[:, n + 1 :]
     # the cohort's paths, averaged, are one path
-    size = {1: variances[0] / (1 if case.one else case.S), 0: variances[1], 2: case.sampled}
+    size = {
+        1: variances[0] / (1 if case.one else case.S),
+        0: variances[1],
+        2: case.sampling_variance,
+    }
     spread = [size[i] for _, i, _ in unknowns[n + 1 :]]
     fresh = [
         [sum((a * b * v for a, b, v in zip(p, q, spread)), ZERO) for q in drawn] for p in drawn
@@ -231,12 +237,12 @@ def in_closed_form(case, bends, tilts, variances):
     h move a client by z = -eta (1 + r + ... + r^(K-1)) (gradient + h), and its mean estimate is
     -z / (eta K) - h: one noise, that of z, goes into both."""
     K, method = case.K, case.method
-    f, c = steps(bends[0], case.eta, K), None
+    f, c = quadratic_steps(bends[0], case.eta, K), None
     shared = lambda walk: walk.pull * walk.pull  # of one draw in all of its steps
     noise_f = variances[0] * (shared(f) if case.one else f.noise / case.S)
-    noise_f = noise_f + shared(f) * case.sampled
+    noise_f = noise_f + shared(f) * case.sampling_variance
     point = lambda of, shift: vector([of, *[ZERO] * (n - 1), shift])  # of x, ..., 1
-    n = len(carried(method))
+    n = len(carried_fields(method))
     grad_f, grad_c = (point(bend, tilt) for bend, tilt in zip(bends, tilts))
     here, drawn = point(ONE, ZERO), []  # rows of what is carried next; [(coefficients, variance)]
     if method == "one_way_gt":
@@ -244,7 +250,7 @@ def in_closed_form(case, bends, tilts, variances):
         rows = [here - scale * f.pull * (grad_f + grad_c)]
         drawn = [([-scale * f.pull], variances[1]), ([scale], noise_f)]
     else:
-        c = steps(bends[1], case.eta_c, K)
+        c = quadratic_steps(bends[1], case.eta_c, K)
         noise_c = variances[1] * (shared(c) if case.one else c.noise)
         zero = vector([ZERO] * (n + 1))
         unit = lambda k: vector([ONE if k == j else ZERO for j in range(n + 1)])
@@ -264,11 +270,11 @@ def in_closed_form(case, bends, tilts, variances):
     return every[:, :n], every[:, n], np.array(fresh, dtype=object)
 
 
-def moments(case, state, bends, tilts, variances, weights):
+def point_moments(case, state, bends, tilts, variances, weights):
     """[(mean, variance) of x^(t)], and those of the points' mean with the weights, for losses bends
     y^2/2 + tilts y of f_f and f_c; state is of numbers, variances are those of a client's and of a
     central gradient."""
-    tilts = [tilts[0] + case.led, *tilts[1:]]
+    tilts = [tilts[0] + case.leading_bias, *tilts[1:]]
     n, read = len(state), by_kernels if case.K <= READ else in_closed_form
     carry, constant, fresh = read(case, bends, tilts, variances)
     along = lambda row: sum(

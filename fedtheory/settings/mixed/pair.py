@@ -81,7 +81,7 @@ def build_pair(shape, point):
     )
 
 
-def mixed(pair):
+def mix_pair(pair):
     """(f, its gradient, which is 0 in a batch where rounding alone can have made it)."""
     parts = lambda f, y: [
         f["slope"] * y,
@@ -94,26 +94,26 @@ def mixed(pair):
             for curves, y in zip(zip(*pair), x)
         ]
     )
-    return (lambda x: sum(losses.value(loss, x) for loss in pair)), grad
+    return (lambda x: sum(losses.loss_value(loss, x) for loss in pair)), grad
 
 
-def lowest(instance):
+def infimum_of_pair(instance):
     """Infimum of f, infinite where it is not bounded below."""
-    return losses.infimum(instance["losses"], PLAIN_SUM)
+    return losses.infimum_of(instance["losses"], PLAIN_SUM)
 
 
-def above(instance, x):
+def height_above(instance, x):
     """f(x) above its infimum, reached where the gradient vanishes."""
-    low, star = losses.least(instance["losses"], PLAIN_SUM)
+    low, star = losses.least_point(instance["losses"], PLAIN_SUM)
     if isinstance(low, float):
         return INF
     found = sum(losses.beyond_tangent(loss, x, star) for loss in instance["losses"])
     return where(low > -INF, found, Many(np.asarray(INF))) if isinstance(low, Many) else found
 
 
-def minimizer(instance):
+def find_minimizer(instance):
     """A minimiser of f; where there is none, NaN in a batch and Undefined elsewhere."""
-    low, star = losses.least(instance["losses"], PLAIN_SUM)
+    low, star = losses.least_point(instance["losses"], PLAIN_SUM)
     if isinstance(low, float):
         raise Undefined("f has no minimiser")
     return (
@@ -127,10 +127,10 @@ def pair_constants(instance):
     """beta, that f itself meets too if it is to, f's own, and mu: 0 where a loss is not convex,
     which `pair_holds` tells."""
     pair = instance["losses"]
-    beta, own = losses.smoothness(*pair), losses.joint_smoothness(*pair)
+    beta, own = losses.smoothness_of(*pair), losses.joint_smoothness(*pair)
     if instance["smooth"] == "sum":
         beta = maximum(beta, own)
-    return dict(beta=beta, beta_sum=own, mu=positive_part(losses.convexity(*pair)))
+    return dict(beta=beta, beta_sum=own, mu=positive_part(losses.convexity_of(*pair)))
 
 
 def bounded_dissimilarity(instance):
@@ -148,14 +148,14 @@ def pair_holds(instance):
     d, pair = len(instance["x"]), instance["losses"]
     if len(pair) != 2 or any(len(loss) != d for loss in pair):
         return frozenset()
-    mu = losses.convexity(*pair)
+    mu = losses.convexity_of(*pair)
     failing = set() if instance["smooth"] == "sum" else {"smooth_sum"}
     failing |= {
         name
         for name, holds in (
             ("convex", mu >= 0),
             ("strongly_convex", mu > 0),
-            ("bounded_below", not isinstance(lowest(instance), float)),
+            ("bounded_below", not isinstance(infimum_of_pair(instance), float)),
         )
         if not holds
     }

@@ -4,23 +4,23 @@ D.5 and D.6."""
 from fractions import Fraction
 
 from fedtheory.enclosure.arithmetic import vector
-from fedtheory.schema import joined
+from fedtheory.schema import join_schemas
 from fedtheory.settings import Setting, losses, names
 from fedtheory.settings.mixed.pair import (
     FACTS,
     SCHEMA,
-    above,
     bounded_dissimilarity,
     build_pair,
     draw_pair,
-    minimizer,
-    mixed,
+    find_minimizer,
+    height_above,
+    mix_pair,
     pair_constants,
     pair_coordinates,
     pair_holds,
 )
 from fedtheory.settings.mixed.quantities import Instance, at_point
-from fedtheory.settings.quantities import sq
+from fedtheory.settings.quantities import square_norm
 from fedtheory.symbols.mixed import TABLE
 
 MEASURED = (
@@ -39,20 +39,20 @@ MEASURED = (
 )
 
 
-def shapes(random, relaxed):
+def draw_shapes(random, relaxed):
     finite = "dissimilar" not in relaxed
     return draw_pair(random, relaxed, alike=finite and random.random() < 0.5)
 
 
-def coordinates(shape):
+def list_coordinates(shape):
     return dict(pair_coordinates(shape), more_B="nonnegative")
 
 
-def build(shape, point):
+def build_instance(shape, point):
     return dict(build_pair(shape, point), B=1 + point["more_B"])
 
 
-def constants(instance):
+def derive_constants(instance):
     return dict(
         pair_constants(instance),
         **bounded_dissimilarity(instance),
@@ -61,21 +61,22 @@ def constants(instance):
     )
 
 
-def measure(instance, values, wanted):
+def measure_symbols(instance, values, wanted):
     pair, x = instance["losses"], vector(instance["x"])
-    f, grad = mixed(pair)
+    f, grad = mix_pair(pair)
     (value_f, grad_f), (value_c, grad_c) = [
-        (lambda y, h=h: losses.value(h, y), lambda y, h=h: losses.grad(h, y)) for h in pair
+        (lambda y, h=h: losses.loss_value(h, y), lambda y, h=h: losses.loss_gradient(h, y))
+        for h in pair
     ]
     named = dict(
         f_t=lambda: f(x),
-        gap=lambda: above(instance, x),
-        F=lambda: above(instance, x),
-        sq_grad=lambda: sq(grad(x)),
-        sq_grad_f=lambda: sq(grad_f(x)),
-        sq_grad_c=lambda: sq(grad_c(x)),
-        sq_dist=lambda: sq(x - minimizer(instance)),
-        D_sq=lambda: sq(x - minimizer(instance)),
+        gap=lambda: height_above(instance, x),
+        F=lambda: height_above(instance, x),
+        sq_grad=lambda: square_norm(grad(x)),
+        sq_grad_f=lambda: square_norm(grad_f(x)),
+        sq_grad_c=lambda: square_norm(grad_c(x)),
+        sq_dist=lambda: square_norm(x - find_minimizer(instance)),
+        D_sq=lambda: square_norm(x - find_minimizer(instance)),
     )
     found = {name: named[name]() for name in wanted if name in named}
     changes = [name for name in wanted if name not in named]
@@ -87,7 +88,7 @@ def measure(instance, values, wanted):
             grad_c,
             (),
             (),
-            minimizer(instance),
+            find_minimizer(instance),
             1,
             1,
             1,
@@ -102,7 +103,7 @@ def measure(instance, values, wanted):
     return found
 
 
-def holds(instance):
+def conditions_held(instance):
     held = pair_holds(instance)
     apart = (
         isinstance(losses.relative_mismatch(*instance["losses"], instance["B"]), float)
@@ -120,14 +121,14 @@ SETTING = Setting(
     gives=("w_f", "w_c"),
     loose=dict(beta=1, mu=-1, G=1, B=1),
     takes=(),
-    shapes=shapes,
-    coordinates=coordinates,
-    build=build,
-    constants=constants,
-    measure=measure,
+    shapes=draw_shapes,
+    coordinates=list_coordinates,
+    build=build_instance,
+    constants=derive_constants,
+    measure=measure_symbols,
     table=TABLE,
     ensures=FACTS | {"dissimilar"},
-    holds=holds,
+    holds=conditions_held,
     kind="exact",
-    schema=joined(SCHEMA, dict(B="factor")),
+    schema=join_schemas(SCHEMA, dict(B="factor")),
 )

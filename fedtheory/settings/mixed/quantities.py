@@ -16,8 +16,8 @@ import numpy as np
 
 from fedtheory.algorithms import one_way_gt
 from fedtheory.enclosure.arithmetic import difference, maximum
-from fedtheory.exact.traces import Losses, Rounds, expectation, uniform
-from fedtheory.settings.quantities import Quantities, sq
+from fedtheory.exact.traces import Losses, Rounds, expect_over, uniform_cohorts
+from fedtheory.settings.quantities import Quantities, square_norm
 from fedtheory.symbols.mixed import TABLE
 
 ZERO, ONE = Fraction(0), Fraction(1)
@@ -57,7 +57,7 @@ class Instance(NamedTuple):
         return Rounds(one_way_gt.ALGORITHM, seen, dict(eta=self.eta, eta_s=self.eta_s, K=self.K))
 
 
-def joined(g, h):
+def add_gradients(g, h):
     """g + h, without what rounding leaves where they cancel."""
     return np.array([difference([a, b], []) for a, b in zip(g, h)], dtype=object)
 
@@ -79,7 +79,7 @@ class Round:
         return self.case.loss_f(y) + self.case.loss_c(y)
 
     def _of(self, S):
-        law = uniform(S, S, self.case.K)
+        law = uniform_cohorts(S, S, self.case.K)
         if not self.case.one:
             return self.rounds.of(self.start, law)
         return [
@@ -100,11 +100,11 @@ class Round:
         return self.traces if self.case.S == 1 else self._of(1)
 
     def E(self, value):
-        return expectation(self.traces, value)
+        return expect_over(self.traces, value)
 
     def E_single(self, value):
         """Mean of `value(walk)` over a client's walks."""
-        return expectation(self.single, lambda o: value(o.clients[0]))
+        return expect_over(self.single, lambda o: value(o.clients[0]))
 
     def taken(self, o):
         """The mean gradient estimate of a cohort."""
@@ -118,7 +118,8 @@ class Round:
     def at(self):
         """Mean squared distances from x of a client's points."""
         return [
-            self.E_single(lambda o, k=k: sq(o.points[k] - self.x)) for k in range(self.case.K + 1)
+            self.E_single(lambda o, k=k: square_norm(o.points[k] - self.x))
+            for k in range(self.case.K + 1)
         ]
 
     @cached_property
@@ -131,7 +132,7 @@ class Round:
 
     @cached_property
     def sq_augmented(self):
-        return expectation(self.central, lambda c: sq(self.g_f + c))
+        return expect_over(self.central, lambda c: square_norm(self.g_f + c))
 
     def excess(self, growth, *more):
         """The largest excess over steps k of the mean square at k over growth times that at k - 1
@@ -147,7 +148,7 @@ class Round:
         K, eta, beta, sigma_c = (getattr(self.case, n) for n in ("K", "eta", "beta", "sigma_c"))
         return self.excess(
             self.growth + 2 * K * eta**2 * beta**2,
-            4 * K * eta**2 * sq(self.g),
+            4 * K * eta**2 * square_norm(self.g),
             4 * K * eta**2 * sigma_c * sigma_c,
             eta**2 * self.noise,
         )
@@ -159,32 +160,34 @@ ROUND = Quantities(
     gap=lambda r: r.f(r.x) - r.f(r.case.x_star),
     gap_f=lambda r: r.case.loss_f(r.x) - r.case.loss_f(r.case.x_star),
     gap_c=lambda r: r.case.loss_c(r.x) - r.case.loss_c(r.case.x_star),
-    sq_grad=lambda r: sq(r.g),
-    sq_grad_f=lambda r: sq(r.g_f),
-    sq_grad_c=lambda r: sq(r.g_c),
-    sq_dist=lambda r: sq(r.x - r.case.x_star),
+    sq_grad=lambda r: square_norm(r.g),
+    sq_grad_f=lambda r: square_norm(r.g_f),
+    sq_grad_c=lambda r: square_norm(r.g_c),
+    sq_dist=lambda r: square_norm(r.x - r.case.x_star),
     sq_augmented=lambda r: r.sq_augmented,
     drift=lambda r: sum(r.at[: r.case.K]) / r.case.K,
     ends=lambda r: sum(r.at[1:]) / r.case.K,
     furthest=lambda r: maximum(*r.at),
-    mean_change=lambda r: r.E_single(lambda o: sum(sq(g - r.g_f) for g in o.gradients)) / r.case.K,
+    mean_change=lambda r: (
+        r.E_single(lambda o: sum(square_norm(g - r.g_f) for g in o.gradients)) / r.case.K
+    ),
     excess_D11=lambda r: r.excess_D11(),
     excess_D13=lambda r: r.excess_D13(),
     f_next=lambda r: r.E(lambda o: r.f(o.after.x)),
-    sq_dist_next=lambda r: r.E(lambda o: sq(o.after.x - r.case.x_star)),
-    sq_move=lambda r: r.E(lambda o: sq(o.after.x - r.x)),
-    term_A=lambda r: 2 * r.step**2 * r.E(lambda o: sq(r.taken(o) - r.g_f)),
+    sq_dist_next=lambda r: r.E(lambda o: square_norm(o.after.x - r.case.x_star)),
+    sq_move=lambda r: r.E(lambda o: square_norm(o.after.x - r.x)),
+    term_A=lambda r: 2 * r.step**2 * r.E(lambda o: square_norm(r.taken(o) - r.g_f)),
     term_B=lambda r: 2 * r.step**2 * r.sq_augmented,
     term_C=lambda r: 2 * r.along.dot(r.x - r.case.x_star),
     term_C1=lambda r: 2 * r.step * r.g_c.dot(r.case.x_star - r.x),
     term_C2=lambda r: 2 * r.step * r.expected.dot(r.case.x_star - r.x),
-    change_mean=lambda r: r.E(lambda o: sq(r.exact(o) - r.g_f)),
-    sq_mean_error=lambda r: sq(r.expected - r.g_f),
+    change_mean=lambda r: r.E(lambda o: square_norm(r.exact(o) - r.g_f)),
+    sq_mean_error=lambda r: square_norm(r.expected - r.g_f),
     inner_move=lambda r: r.g.dot(r.along),
 )
 
 
-def quantities(case, x, wanted=None):
+def round_quantities(case, x, wanted=None):
     """Symbol name -> value at the global model x, for the round that starts there; all of them, or
     those wanted."""
     return ROUND(Round(case, x), wanted)
@@ -196,14 +199,15 @@ class Pair:
     def __init__(self, case, x):
         self.x, self.star, self.beta = x, case.x_star, case.beta
         self.parts = [(case.loss_f, case.grad_f), (case.loss_c, case.grad_c)]
-        self.change = [joined(grad(x), -grad(self.star)) for _, grad in self.parts]
+        self.change = [add_gradients(grad(x), -grad(self.star)) for _, grad in self.parts]
 
     def excess_D5(self):
         x, star = self.x, self.star
         return maximum(
             *(
                 difference(
-                    [sq(moved) / (2 * self.beta), loss(star), grad(star).dot(x - star)], [loss(x)]
+                    [square_norm(moved) / (2 * self.beta), loss(star), grad(star).dot(x - star)],
+                    [loss(x)],
                 )
                 for moved, (loss, grad) in zip(self.change, self.parts)
             )
@@ -213,10 +217,10 @@ class Pair:
 POINT = Quantities(
     TABLE,
     gap=lambda p: sum(loss(p.x) - loss(p.star) for loss, _ in p.parts),
-    sq_grad=lambda p: sq(sum(grad(p.x) for _, grad in p.parts)),
-    mean_sq_change=lambda p: sq(p.change[0]),
-    sq_change_f=lambda p: sq(p.change[0]),
-    sq_change_c=lambda p: sq(p.change[1]),
+    sq_grad=lambda p: square_norm(sum(grad(p.x) for _, grad in p.parts)),
+    mean_sq_change=lambda p: square_norm(p.change[0]),
+    sq_change_f=lambda p: square_norm(p.change[0]),
+    sq_change_c=lambda p: square_norm(p.change[1]),
     excess_D5=lambda p: p.excess_D5(),
 )
 
@@ -238,7 +242,7 @@ class Function(NamedTuple):
 
     @property
     def change(self):
-        return joined(self.grad(self.x), -self.grad(self.y))
+        return add_gradients(self.grad(self.x), -self.grad(self.y))
 
 
 FUNCTION = Quantities(
@@ -249,10 +253,10 @@ FUNCTION = Quantities(
     h_x=lambda h: h.loss(h.x),
     h_y=lambda h: h.loss(h.y),
     h_z=lambda h: h.loss(h.z),
-    sq_yz=lambda h: sq(h.y - h.z),
-    sq_zx=lambda h: sq(h.z - h.x),
-    sq_xy=lambda h: sq(h.x - h.y),
-    sq_map=lambda h: sq(h.x - h.y - h.eta * h.change),
+    sq_yz=lambda h: square_norm(h.y - h.z),
+    sq_zx=lambda h: square_norm(h.z - h.x),
+    sq_xy=lambda h: square_norm(h.x - h.y),
+    sq_map=lambda h: square_norm(h.x - h.y - h.eta * h.change),
     inner_change=lambda h: h.change.dot(h.x - h.y),
 )
 

@@ -4,7 +4,7 @@ appendix D.2)."""
 from fractions import Fraction
 
 from fedtheory.enclosure.arithmetic import root, vector
-from fedtheory.schema import integer, joined
+from fedtheory.schema import integer, join_schemas
 from fedtheory.settings import Setting, kernels, losses
 from fedtheory.settings.families import (
     NOISE,
@@ -19,23 +19,23 @@ from fedtheory.settings.mixed.pair import (
     BREAKS,
     FACTS,
     SCHEMA,
-    above,
     broken_by,
     build_pair,
     draw_pair,
-    minimizer,
+    find_minimizer,
+    height_above,
     pair_constants,
     pair_coordinates,
     pair_holds,
 )
-from fedtheory.settings.mixed.quantities import ROUND, Instance, quantities
+from fedtheory.settings.mixed.quantities import ROUND, Instance, round_quantities
 from fedtheory.symbols.mixed import TABLE
 
 TO_MINIMUM = {"gap", "gap_f", "gap_c", "sq_dist", "sq_dist_next", "term_C", "term_C1", "term_C2"}
 MOST = 600  # outcomes that an enumeration may have
 
 
-def shapes(random, relaxed):
+def draw_shapes(random, relaxed):
     while True:
         S = random.choice([1, 1, 1, 2, 2, 3])
         noise, noise_c = (random.choice(["none", "none", "even", "skewed"]) for _ in range(2))
@@ -60,7 +60,7 @@ def shapes(random, relaxed):
             return shape
 
 
-def coordinates(shape):
+def list_coordinates(shape):
     found = pair_coordinates(shape)
     found.update(
         {
@@ -72,7 +72,7 @@ def coordinates(shape):
     return found
 
 
-def build(shape, point):
+def build_instance(shape, point):
     return dict(
         build_pair(shape, point),
         **{name: shape[name] for name in ("N", "S", "K")},
@@ -82,7 +82,7 @@ def build(shape, point):
     )
 
 
-def constants(instance):
+def derive_constants(instance):
     return dict(
         {name: Fraction(instance[name]) for name in ("N", "S", "K")},
         **pair_constants(instance),
@@ -91,14 +91,14 @@ def constants(instance):
     )
 
 
-def measure(instance, values, wanted):
+def measure_symbols(instance, values, wanted):
     (f, c), d = instance["losses"], len(instance["x"])
-    star = minimizer(instance) if TO_MINIMUM & set(wanted) else None
+    star = find_minimizer(instance) if TO_MINIMUM & set(wanted) else None
     case = Instance(
-        lambda y: losses.value(f, y),
-        lambda y: losses.value(c, y),
-        lambda y: losses.grad(f, y),
-        lambda y: losses.grad(c, y),
+        lambda y: losses.loss_value(f, y),
+        lambda y: losses.loss_value(c, y),
+        lambda y: losses.loss_gradient(f, y),
+        lambda y: losses.loss_gradient(c, y),
         outcomes(instance["noise"], d),
         outcomes(instance["noise_c"], d),
         star,
@@ -107,13 +107,13 @@ def measure(instance, values, wanted):
         instance.get("breaks") == "independent_noise",
     )
     x = vector(instance["x"])
-    found = quantities(case, x, [name for name in wanted if name != "gap"])
+    found = round_quantities(case, x, [name for name in wanted if name != "gap"])
     return (
-        dict(found, gap=above(instance, x)) if "gap" in wanted else found
+        dict(found, gap=height_above(instance, x)) if "gap" in wanted else found
     )  # f(x) - f(x*), less rounding
 
 
-def holds(instance):
+def conditions_held(instance):
     d = len(instance["x"])
     sound = (
         1 <= instance["S"] <= instance["N"]
@@ -148,15 +148,15 @@ SETTING = Setting(
     gives=("N", "S", "K"),
     loose=dict(beta=1, beta_sum=1, sigma=1, sigma_c=1, mu=-1),
     takes=("eta", "eta_s"),
-    shapes=shapes,
-    coordinates=coordinates,
-    build=build,
-    constants=constants,
-    measure=measure,
+    shapes=draw_shapes,
+    coordinates=list_coordinates,
+    build=build_instance,
+    constants=derive_constants,
+    measure=measure_symbols,
     table=TABLE,
     ensures=ENSURES,
-    holds=holds,
-    schema=joined(
+    holds=conditions_held,
+    schema=join_schemas(
         SCHEMA,
         dict(N=integer(), S=integer(1, "N"), K=integer(), noise=NOISE, noise_c=NOISE),
         dict(breaks=BREAKS),

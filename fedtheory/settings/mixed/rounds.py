@@ -26,22 +26,22 @@ import numpy as np
 
 from fedtheory.enclosure.arithmetic import Interval, Many, maximum, minimum, root, vector, where
 from fedtheory.enclosure.intervals import INF
-from fedtheory.schema import integer, joined, list_of, row, word
+from fedtheory.schema import integer, join_schemas, list_of, row, word
 from fedtheory.settings import Setting, kernels, losses, names
 from fedtheory.settings.families import NOISE, outcomes, sound_noise, two_point, variance
-from fedtheory.settings.mixed.moments import STEPS, Case, paths
+from fedtheory.settings.mixed.moments import STEPS, Case, run_paths
 from fedtheory.settings.mixed.pair import (
     FACTS,
     SCHEMA,
-    above,
     bounded_dissimilarity,
-    minimizer,
-    mixed,
+    find_minimizer,
+    height_above,
+    mix_pair,
     pair_constants,
     pair_holds,
 )
-from fedtheory.settings.mixed.run import RUN, state
-from fedtheory.settings.quantities import sq, whole
+from fedtheory.settings.mixed.run import RUN, start_state
+from fedtheory.settings.quantities import next_integer, square_norm
 from fedtheory.symbols.mixed import TABLE
 
 ZERO, ONE = Fraction(0), Fraction(1)
@@ -53,11 +53,11 @@ ROOM = 12  # 6 (1 + B^2) at B = 1
 FAR = 40  # starts that a step's noise goes, at the longest step and a reach of 1
 
 
-def shapes(method, random, relaxed):
+def draw_shapes(method, random, relaxed):
     return dict(K=random.choice([2, 2, 3]), twin=random.choice([0, 1]), method=method)
 
 
-def coordinates(shape):
+def list_coordinates(shape):
     """Curvatures, a knot, a start; and how far noise reaches within a round, or how far the first
     transferred gradients do, in the unit of the start."""
     found = dict(scale="positive", x="positive", knot="unit")
@@ -67,40 +67,40 @@ def coordinates(shape):
     return found if shape["twin"] else dict(found, tilt="real")
 
 
-def build(shape, point):
+def build_instance(shape, point):
     """A pair of kinked losses, a start right of their minimiser."""
     scale, x, K = point["scale"], point["x"], shape["K"]
     found = dict(x=[x], smooth="each", K=K)
     if shape["method"] == "two_way_gt":
         at = x * point["knot"]
-        clipped = [losses.bent([ZERO, scale, ZERO], [-at, at], -ZERO)]
+        clipped = [losses.curve_from_pieces([ZERO, scale, ZERO], [-at, at], -ZERO)]
         push = -point["first"] * scale * x
         return dict(
             found,
-            losses=[_centred(clipped), _centred(clipped)],
+            losses=[_centre_loss(clipped), _centre_loss(clipped)],
             S=ONE,
             noise=[],
             first=[[push], [push]],
         )
     bends = [scale, scale * point["bend"]]
     tilt = point.get("tilt", ZERO) * scale * x
-    pair = [[losses.bent(bends, [x * point["knot"]], way * tilt)] for way in (1, -1)]
+    pair = [[losses.curve_from_pieces(bends, [x * point["knot"]], way * tilt)] for way in (1, -1)]
     sigma = FAR * ROOM * scale * K * x * point["reach"]
     return dict(
         found,
         losses=pair,
-        S=whole(point["crowd"] * ROOM * sq_of(sigma / (scale * x)) / K),
+        S=next_integer(point["crowd"] * ROOM * sq_of(sigma / (scale * x)) / K),
         noise=two_point(sigma, "even", 1),
         B=1 + point["more_B"],
     )
 
 
-def _centred(loss):
+def _centre_loss(loss):
     """A clipped loss tilted so that its gradient is 0 at 0."""
     return [dict(curve, tilt=curve["tilt"] - losses.slope_at(curve, ZERO)) for curve in loss]
 
 
-def _power(value, k):
+def _integer_power(value, k):
     """value^k, 1 for k = 0."""
     found = ONE
     for _ in range(k):
@@ -112,45 +112,49 @@ def sq_of(value):
     return value * value
 
 
-def constants(method, instance):
+def derive_constants(method, instance):
     found = dict(
         K=Fraction(instance["K"]),
         S=instance["S"],
         **pair_constants(instance),
         sigma=root(variance(instance["noise"])),
         sigma_c=ZERO,
-        D_sq=sq(vector(instance["x"]) - minimizer(instance)),
-        F=above(instance, vector(instance["x"])),
+        D_sq=square_norm(vector(instance["x"]) - find_minimizer(instance)),
+        F=height_above(instance, vector(instance["x"])),
     )
     return dict(found, **bounded_dissimilarity(instance)) if "B" in instance else found
 
 
-def measure(method, instance, values, wanted):
+def measure_symbols(method, instance, values, wanted):
     # Losses as they look from the start: nothing is lost in a point that hardly moves.
     f_f, f_c = (
         [seen_from(*pair) for pair in zip(loss, instance["x"])] for loss in instance["losses"]
     )
     case = Case(
         method,
-        lambda y: losses.grad(f_f, y),
-        lambda y: losses.grad(f_c, y),
+        lambda y: losses.loss_gradient(f_f, y),
+        lambda y: losses.loss_gradient(f_c, y),
         1,  # paths of a cohort are alike, so that their mean is one path's expectation
         instance["K"],
         1,
         *(values[name] for name in STEPS[method]),
     )
-    ways = paths(
+    ways = run_paths(
         case,
-        state(dict(instance, x=[ZERO])),
+        start_state(dict(instance, x=[ZERO])),
         outcomes(instance["noise"], 1),
         [(ONE, vector([ZERO]))],
     )
     change = sum(p * points[1][0] for p, points in ways)
-    found = (parallel if method == "parallel_training" else thrown)(case, instance, change)
-    return {name: found(values[error(name)], name) for name in MEASURED[method] if name in wanted}
+    found = (parallel_rounds if method == "parallel_training" else throw_back)(
+        case, instance, change
+    )
+    return {
+        name: found(values[error_name(name)], name) for name in MEASURED[method] if name in wanted
+    }
 
 
-def error(name):
+def error_name(name):
     return "eps_grad" if name == "rounds_grad" else "eps"
 
 
@@ -163,67 +167,73 @@ def seen_from(curve, x):
     )
 
 
-def parallel(case, instance, change):
+def parallel_rounds(case, instance, change):
     """(epsilon, what is counted) -> rounds of parallel training, whose expected point changes so in
     the first one: none of them reaches epsilon, or nothing is known."""
-    f, grad = mixed(instance["losses"])
-    x, beta = instance["x"][0], losses.smoothness(*instance["losses"])
-    mu = losses.convexity(*instance["losses"])
+    f, grad = mix_pair(instance["losses"])
+    x, beta = instance["x"][0], losses.smoothness_of(*instance["losses"])
+    mu = losses.convexity_of(*instance["losses"])
     clients, centre = case.eta_m * case.eta_s, case.eta_m
     # 1 - (1 - step mu)^K
-    pulled = lambda step: step * mu * sum((_power(1 - step * mu, k) for k in range(case.K)), ZERO)
+    pulled = lambda step: (
+        step * mu * sum((_integer_power(1 - step * mu, k) for k in range(case.K)), ZERO)
+    )
     pull = clients * pulled(case.eta) + centre * pulled(case.eta_c)  # 1 - kappa
     spread = case.K * sq_of(clients * case.eta) * variance(instance["noise"]) / instance["S"]
-    sound = _all(
+    sound = _all_true(
         mu > 0,
         maximum(case.eta, case.eta_c) * beta <= 1,
         case.K * beta * (clients * case.eta + centre * case.eta_c) <= 1,
         change >= 0,
-        minimizer(instance)[0] < x,
+        find_minimizer(instance)[0] < x,
     )
     rho = root(spread / where(sound, pull * (2 - pull), ONE))
-    lower = maximum(x - rho, minimizer(instance)[0])
+    lower = maximum(x - rho, find_minimizer(instance)[0])
     left_over = maximum(
         grad(vector([x]))[0] - losses.joint_smoothness(*instance["losses"]) * rho, ZERO
     )
 
     def rounds(eps, name):
         kept_up = (
-            left_over * left_over if name == "rounds_grad" else above(instance, vector([lower]))
+            left_over * left_over
+            if name == "rounds_grad"
+            else height_above(instance, vector([lower]))
         )
-        return at_least(_all(sound, kept_up > eps), None)
+        return at_least(_all_true(sound, kept_up > eps), None)
 
     return rounds
 
 
-def thrown(case, instance, change):
+def throw_back(case, instance, change):
     """The same of 2-way gradient transfer: as many at least as lead back from where the first round
     ended."""
     f_f, f_c = instance["losses"]
-    last, x = losses.knots(f_f[0])[-1], instance["x"][0]
+    last, x = losses.curve_knots(f_f[0])[-1], instance["x"][0]
     most = sum(
-        maximum(*(abs(losses.slope_at(loss[0], y)) for y in losses.knots(loss[0])))
+        maximum(*(abs(losses.slope_at(loss[0], y)) for y in losses.curve_knots(loss[0])))
         for loss in (f_f, f_c)
     )
     move = case.K * case.eta_m * (case.eta * case.eta_s + case.eta_c) * most
-    _, grad = mixed(instance["losses"])
+    _, grad = mix_pair(instance["losses"])
     far = x + change - last
     slope = minimum(*(abs(grad(vector([y]))[0]) for y in (x, last)))
 
     def rounds(eps, name):
         if name == "rounds_grad":
-            return at_least(_all(far > 0, slope * slope > eps), 1 + far / move)
+            return at_least(_all_true(far > 0, slope * slope > eps), 1 + far / move)
         # Up to half of the way back, no point but the start is left of the middle; of `count`
         # rounds the whole ones are at least half.
         count, middle = far / (2 * move), last + far / 2
         mean = (minimum(x, middle) + count / 2 * middle) / (count / 2 + 1)
-        truth = _all(far > 0, count >= 1, mean >= last, above(instance, vector([last])) > eps)
+        truth = _all_true(
+            far > 0, count >= 1, mean >= last, height_above(instance, vector([last])) > eps
+        )
         return at_least(truth, count)
 
     return rounds
 
 
-def _all(*truths):
+def _all_true(*truths):
     """All of some truths, at each instance of a batch."""
     found = True
     for truth in truths:
@@ -244,7 +254,7 @@ def at_least(truth, rounds):
     return Interval(INF, INF) if rounds is None else Interval(rounds, INF)
 
 
-def holds(method, instance):
+def conditions_held(method, instance):
     curves = [curve for loss in instance["losses"] for curve in loss]
     sound = (
         len(instance["x"]) == 1
@@ -253,7 +263,7 @@ def holds(method, instance):
         and instance["K"] >= 1
         and sound_noise(instance["noise"], 1)
         and not any(curve.get("soft") for curve in curves)
-        and (method != "two_way_gt" or _bounded(curves) and not instance["noise"])
+        and (method != "two_way_gt" or _has_bounded_gradients(curves) and not instance["noise"])
     )
     held = pair_holds(instance) if sound else frozenset()
     if not held:
@@ -267,15 +277,16 @@ def holds(method, instance):
     return held | RUN
 
 
-def _bounded(curves):
+def _has_bounded_gradients(curves):
     """Whether gradients are bounded, and change between the same two knots."""
-    return len({tuple(losses.knots(curve)) for curve in curves}) == 1 and all(
-        len(curve["bends"]) == 2 and losses.slopes(curve)[0] == losses.slopes(curve)[-1] == 0
+    return len({tuple(losses.curve_knots(curve)) for curve in curves}) == 1 and all(
+        len(curve["bends"]) == 2
+        and losses.second_derivatives(curve)[0] == losses.second_derivatives(curve)[-1] == 0
         for curve in curves
     )
 
 
-def setting(method, says, more):
+def make_setting(method, says, more):
     return Setting(
         name=f"mixed_rounds_{method}",
         says=f"long runs of {says}, of which some never reach an error",
@@ -287,17 +298,19 @@ def setting(method, says, more):
             beta=1, sigma=1, sigma_c=1, mu=-1, **({"G": 1, "B": 1} if "dissimilar" in more else {})
         ),
         takes=STEPS[method],
-        shapes=partial(shapes, method),
-        coordinates=coordinates,
+        shapes=partial(draw_shapes, method),
+        coordinates=list_coordinates,
         coordinates_in=dict(scale=(-2, 1), x=(1, 0)),
-        build=build,
-        constants=partial(constants, method),
-        measure=partial(measure, method),
+        build=build_instance,
+        constants=partial(derive_constants, method),
+        measure=partial(measure_symbols, method),
         table=TABLE,
         early=frozenset({"D_sq", "F"}),
         ensures=FACTS | RUN | more,
-        holds=partial(holds, method),
-        schema=joined(SCHEMA, dict(OWN[method], x=row("number"), smooth=word("each"), K=integer())),
+        holds=partial(conditions_held, method),
+        schema=join_schemas(
+            SCHEMA, dict(OWN[method], x=row("number"), smooth=word("each"), K=integer())
+        ),
     )
 
 
@@ -308,6 +321,6 @@ OWN = dict(
 
 
 SETTINGS = (
-    setting("parallel_training", "parallel training", {"dissimilar"}),
-    setting("two_way_gt", "2-way gradient transfer", set()),
+    make_setting("parallel_training", "parallel training", {"dissimilar"}),
+    make_setting("two_way_gt", "2-way gradient transfer", set()),
 )

@@ -7,7 +7,7 @@ from math import comb
 from typing import NamedTuple
 
 from fedtheory.enclosure.arithmetic import minimum, root, short, vector
-from fedtheory.schema import integer, joined, list_of, row
+from fedtheory.schema import integer, join_schemas, list_of, row
 from fedtheory.settings import Setting, kernels, losses, names
 from fedtheory.settings.families import (
     NOISE,
@@ -20,25 +20,25 @@ from fedtheory.settings.families import (
     variance,
 )
 from fedtheory.settings.general.run_large import count
-from fedtheory.settings.mixed.moments import READ, STEPS, Case, moments, paths
+from fedtheory.settings.mixed.moments import READ, STEPS, Case, point_moments, run_paths
 from fedtheory.settings.mixed.pair import (
     BREAKABLE,
     BREAKS,
     FACTS,
     SCHEMA,
-    above,
     bounded_dissimilarity,
     broken_by,
     build_pair,
     draw_pair,
-    lowest,
-    minimizer,
-    mixed,
+    find_minimizer,
+    height_above,
+    infimum_of_pair,
+    mix_pair,
     pair_constants,
     pair_coordinates,
     pair_holds,
 )
-from fedtheory.settings.quantities import sq
+from fedtheory.settings.quantities import square_norm
 from fedtheory.symbols.mixed import TABLE
 
 MOST = 256  # runs that an enumeration may have
@@ -67,7 +67,7 @@ RUN = frozenset(
 )
 
 
-def shapes(method, random, relaxed):
+def draw_shapes(method, random, relaxed):
     strong = "strongly_convex" not in relaxed
     while True:
         noisy = random.random() < 0.7
@@ -117,7 +117,7 @@ def shapes(method, random, relaxed):
             if "copies" in shape:
                 shape.update(K=2)
             if (
-                not quadratic(shape)
+                not is_quadratic(shape)
                 and (noisy or method == "two_way_gt" or "unlike" in shape)
                 and "copies" not in shape
                 or strong
@@ -125,7 +125,7 @@ def shapes(method, random, relaxed):
                 and shape["own"] != "tilt"
             ):
                 continue
-        if quadratic(shape) and random.random() < 0.4:
+        if is_quadratic(shape) and random.random() < 0.4:
             shape.update(K=str(count(random, 1, 300)))
             if shape["noise"] != "none" and "unlike" not in shape:
                 shape.update(S=str(S := count(random, 1)), N=str(S + random.choice([0, 1])))
@@ -137,20 +137,20 @@ def shapes(method, random, relaxed):
                 shape["S"] = text(min(int(shape["S"]), int(shape["N"]) - 1))
             else:
                 shape["noise"] = random.choice(["even", "skewed"])
-        if affords(shape):
+        if affords_moments(shape):
             return shape
 
 
-def affords(shape):
+def affords_moments(shape):
     """Whether a run takes moments alone, or goes few ways."""
-    return quadratic(shape) or ways(shape) <= MOST
+    return is_quadratic(shape) or count_ways(shape) <= MOST
 
 
-def quadratic(shape):
+def is_quadratic(shape):
     return shape["pieces"] == 1 and shape["d"] == 1
 
 
-def ways(shape):
+def count_ways(shape):
     """Runs that an enumeration has."""
     central = 1 if shape["method"] == "one_way_gt" else shape["K"]
     if shape.get("breaks") == "independent_noise":
@@ -162,7 +162,7 @@ def ways(shape):
     return (cohorts * 2**drawn) ** int(shape["T"])
 
 
-def coordinates(shape):
+def list_coordinates(shape):
     found = pair_coordinates(shape)
     found.update(
         {
@@ -187,7 +187,7 @@ def coordinates(shape):
     return found
 
 
-def build(shape, point):
+def build_instance(shape, point):
     d = shape["d"]
     built = dict(
         build_pair(shape, point),
@@ -210,7 +210,7 @@ def build(shape, point):
     if shape["method"] == "two_way_gt":
         x = vector(built["x"])
         given = dict(
-            gradients=lambda side, loss: list(losses.grad(loss, x)),
+            gradients=lambda side, loss: list(losses.loss_gradient(loss, x)),
             none=lambda side, loss: [Fraction(0)] * d,
             any=lambda side, loss: [
                 point["first_far"] ** FAR * point[f"first_{side}_{j}"] for j in range(d)
@@ -220,8 +220,8 @@ def build(shape, point):
     return built
 
 
-def constants(method, instance):
-    x, star = vector(instance["x"]), minimizer(instance)
+def derive_constants(method, instance):
+    x, star = vector(instance["x"]), find_minimizer(instance)
     found = dict(
         {name: Fraction(instance[name]) for name in ("K", "T")},
         # so many clients of each kind, all of whom work: their mean is that of one of each
@@ -230,14 +230,14 @@ def constants(method, instance):
         sigma=root(variance(instance["noise"])),
         sigma_c=root(variance(instance["noise_c"])),
         sigma_f=root(mean_square(instance.get("apart", ()))),
-        D_sq=sq(x - star),
-        F=above(instance, x),
+        D_sq=square_norm(x - star),
+        F=height_above(instance, x),
     )
     if method == "parallel_training":
         found.update(bounded_dissimilarity(instance))
     if method == "two_way_gt":
         found["lag"] = sum(
-            2 * sq(vector(first) - losses.grad(loss, star))
+            2 * square_norm(vector(first) - losses.loss_gradient(loss, star))
             for first, loss in zip(instance["first"], instance["losses"])
         )
     return found
@@ -245,15 +245,15 @@ def constants(method, instance):
 
 def mean_square(vectors):
     """Of clients' gradients apart from grad f_f; 0 of none."""
-    return sum((sq(vector(v)) for v in vectors), Fraction(0)) / max(1, len(vectors))
+    return sum((square_norm(vector(v)) for v in vectors), Fraction(0)) / max(1, len(vectors))
 
 
-def measure(method, instance, values, wanted):
+def measure_symbols(method, instance, values, wanted):
     f_f, f_c = instance["losses"]
     case = Case(
         method,
-        lambda y: losses.grad(f_f, y),
-        lambda y: losses.grad(f_c, y),
+        lambda y: losses.loss_gradient(f_f, y),
+        lambda y: losses.loss_gradient(f_c, y),
         *(instance[name] for name in ("S", "K")),
         instance["T"] if set(wanted) - set(FIRST) else 1,
         *(values[name] for name in STEPS[method]),
@@ -276,13 +276,13 @@ def measure(method, instance, values, wanted):
     found = dict(
         best_sq_grad=lambda: minimum(*of("even").squares),
         mean_sq_grad=lambda: mean(of("even").squares),
-        mean_gap=lambda: mean(of("even").values) - lowest(instance),
-        gap_mean=lambda: of("even").at_mean - lowest(instance),
-        gap_weighted=lambda: of("growing").at_mean - lowest(instance),
-        gap_decreasing=lambda: of("falling").at_mean - lowest(instance),
+        mean_gap=lambda: mean(of("even").values) - infimum_of_pair(instance),
+        gap_mean=lambda: of("even").at_mean - infimum_of_pair(instance),
+        gap_weighted=lambda: of("growing").at_mean - infimum_of_pair(instance),
+        gap_decreasing=lambda: of("falling").at_mean - infimum_of_pair(instance),
         f_t=lambda: of("even").values[0],
         f_next=lambda: of("even").values[1],
-        gap=lambda: above(instance, vector(instance["x"])),
+        gap=lambda: height_above(instance, vector(instance["x"])),
         sq_grad=lambda: of("even").squares[0],
         sq_dist=lambda: of("even").distances[0],
         sq_dist_next=lambda: of("even").distances[1],
@@ -290,7 +290,7 @@ def measure(method, instance, values, wanted):
     return {name: found[name]() for name in wanted if name in found}
 
 
-def powers(values, case):
+def contraction_powers(values, case):
     """(1 - c)^T, ..., 1, c the contraction of a round."""
     ratio, found = 1 - values["mu"] * case.contraction, [Fraction(1)]
     for _ in range(case.T):
@@ -300,8 +300,8 @@ def powers(values, case):
 
 WEIGHTS = dict(  # of the points x^(0), ..., x^(T) in their mean
     even=lambda values, case: [Fraction(1)] * (case.T + 1),
-    growing=powers,  # (1 - c)^(-t), all times (1 - c)^T
-    falling=lambda values, case: powers(values, case)[::-1],
+    growing=contraction_powers,  # (1 - c)^(-t), all times (1 - c)^T
+    falling=lambda values, case: contraction_powers(values, case)[::-1],
 )
 
 
@@ -314,33 +314,36 @@ class Ran(NamedTuple):
     distances: list  # E||x^(t) - x*||^2
 
 
-def state(instance, wrap=vector):
+def start_state(instance, wrap=vector):
     x, first = wrap(instance["x"]), instance.get("first")
     return (x, wrap(first[1]), wrap(first[0])) if first else (x,)
 
 
 def by_paths(case, instance, weights):
     """What is Ran, by every way the run can go."""
-    f, grad = mixed(instance["losses"])
-    d, full, star = len(instance["x"]), sum(weights), minimizer(instance)
-    every = paths(
-        case, state(instance), outcomes(instance["noise"], d), outcomes(instance["noise_c"], d)
+    f, grad = mix_pair(instance["losses"])
+    d, full, star = len(instance["x"]), sum(weights), find_minimizer(instance)
+    every = run_paths(
+        case,
+        start_state(instance),
+        outcomes(instance["noise"], d),
+        outcomes(instance["noise_c"], d),
     )
     expected = lambda value: [
         sum(p * value(points[t]) for p, points in every) for t in range(case.T + 1)
     ]
     at_mean = sum(p * f(sum(w * x for w, x in zip(weights, points)) / full) for p, points in every)
-    far = expected(lambda x: sq(x - star))
-    return Ran(expected(lambda x: sq(grad(x))), expected(f), at_mean, far)
+    far = expected(lambda x: square_norm(x - star))
+    return Ran(expected(lambda x: square_norm(grad(x))), expected(f), at_mean, far)
 
 
 def by_moments(case, instance, weights):
     """The same where both losses are quadratics in one dimension."""
     curves = [loss[0] for loss in instance["losses"]]
     bends, tilts = [curve["slope"] for curve in curves], [curve["tilt"] for curve in curves]
-    points, (mean, spread) = moments(
+    points, (mean, spread) = point_moments(
         case,
-        state(instance, lambda v: v[0]),
+        start_state(instance, lambda v: v[0]),
         bends,
         tilts,
         [variance(instance[kind]) for kind in ("noise", "noise_c")],
@@ -349,19 +352,19 @@ def by_moments(case, instance, weights):
     bend, tilt = sum(bends), sum(tilts)
     squares = [(bend * m + tilt) * (bend * m + tilt) + bend * bend * v for m, v in points]
     value = lambda m, v: bend * (m * m + v) / 2 + tilt * m
-    star = minimizer(instance)[0]
+    star = find_minimizer(instance)[0]
     far = [(m - star) * (m - star) + v for m, v in points]
     return Ran(squares, [value(*point) for point in points], value(mean, spread), far)
 
 
-def holds(method, instance):
+def conditions_held(method, instance):
     d = len(instance["x"])
     sound = (
         1 <= instance["S"] <= instance["N"]
         and min(instance["K"], instance["T"]) >= 1
         and all(sound_noise(instance[kind], d) for kind in ("noise", "noise_c"))
         and all(len(first) == d for first in instance.get("first", ()))
-        and fits(instance.get("apart", ()), instance["N"], d)
+        and fits_clients(instance.get("apart", ()), instance["N"], d)
         and (
             instance.get("copies", 1) == 1
             or instance["copies"] >= 1
@@ -381,7 +384,7 @@ def holds(method, instance):
     ):
         held |= {"dissimilar"}
     if method == "two_way_gt" and all(
-        list(losses.grad(loss, vector(instance["x"]))) == list(first)
+        list(losses.loss_gradient(loss, vector(instance["x"]))) == list(first)
         for loss, first in zip(instance["losses"], instance["first"])
     ):
         held |= {"gradients_first"}
@@ -393,7 +396,7 @@ def holds(method, instance):
     return held | met
 
 
-def fits(apart, N, d):
+def fits_clients(apart, N, d):
     """Whether gradients apart from grad f_f are N clients', whose mean f_f is."""
     return not apart or (
         len(apart) == N
@@ -402,7 +405,7 @@ def fits(apart, N, d):
     )
 
 
-def setting(method, says, more, early=(), first=()):
+def make_setting(method, says, more, early=(), first=()):
     early = {"D_sq", "F", *early}
     return Setting(
         name=f"mixed_run_{method}",
@@ -421,18 +424,18 @@ def setting(method, says, more, early=(), first=()):
             **({"G": 1, "B": 1} if "dissimilar" in more else {}),
         ),
         takes=STEPS[method],
-        shapes=partial(shapes, method),
-        affords=affords,
-        coordinates=coordinates,
+        shapes=partial(draw_shapes, method),
+        affords=affords_moments,
+        coordinates=list_coordinates,
         coordinates_in=UNITS,
-        build=build,
-        constants=partial(constants, method),
-        measure=partial(measure, method),
+        build=build_instance,
+        constants=partial(derive_constants, method),
+        measure=partial(measure_symbols, method),
         table=TABLE,
         early=frozenset(early),
         ensures=FACTS | RUN | more,
-        holds=partial(holds, method),
-        schema=joined(
+        holds=partial(conditions_held, method),
+        schema=join_schemas(
             SCHEMA,
             dict(COUNTS, noise=NOISE, noise_c=NOISE, **OWN[method]),
             dict(breaks=BREAKS, copies="whole", apart=list_of(POINT, "N")),
@@ -447,7 +450,7 @@ OWN = dict(
 
 
 SETTINGS = (
-    setting("parallel_training", "parallel training", {"dissimilar"}, first=FIRST),
-    setting("one_way_gt", "1-way gradient transfer", set()),
-    setting("two_way_gt", "2-way gradient transfer", {"gradients_first"}, ("lag",)),
+    make_setting("parallel_training", "parallel training", {"dissimilar"}, first=FIRST),
+    make_setting("one_way_gt", "1-way gradient transfer", set()),
+    make_setting("two_way_gt", "2-way gradient transfer", {"gradients_first"}, ("lag",)),
 )

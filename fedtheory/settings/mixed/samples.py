@@ -7,43 +7,45 @@ from fedtheory.enclosure.arithmetic import vector
 from fedtheory.schema import entries, list_of
 from fedtheory.settings import Setting, names
 from fedtheory.settings.families import POINT
-from fedtheory.settings.quantities import sq
+from fedtheory.settings.quantities import square_norm
 from fedtheory.symbols.mixed import TABLE
 
 MEASURED = ("sq_seen_f", "sq_seen_c", "sq_seen", "G_t_sq", "B_t_sq")
 
 
-def shapes(random, relaxed):
+def draw_shapes(random, relaxed):
     return dict(d=random.choice([1, 1, 2, 3]), S=random.choice([1, 2, 3]))
 
 
-def coordinates(shape):
+def list_coordinates(shape):
     whose = ["c", *range(shape["S"])]
     return {f"g_{name}_{j}": "real" for j in range(shape["d"]) for name in whose}
 
 
-def build(shape, point):
+def build_instance(shape, point):
     part = lambda name: [point[f"{name}_{j}"] for j in range(shape["d"])]
     return dict(clients=[part(f"g_{i}") for i in range(shape["S"])], center=part("g_c"))
 
 
-def constants(instance):
+def derive_constants(instance):
     return dict(S=Fraction(len(instance["clients"])))
 
 
-def measure(instance, values, wanted):
+def measure_symbols(instance, values, wanted):
     w_f, w_c = values["w_f"], values["w_c"]
     f, c = (
         sum(map(vector, instance["clients"])) / len(instance["clients"]),
         vector(instance["center"]),
     )
-    needed = lambda: w_f * sq(f / w_f) + w_c * sq(c / w_c)  # left side of definition 4.2
+    needed = lambda: (
+        w_f * square_norm(f / w_f) + w_c * square_norm(c / w_c)
+    )  # left side of definition 4.2
     named = dict(
-        sq_seen_f=lambda: sq(f),
-        sq_seen_c=lambda: sq(c),
-        sq_seen=lambda: sq(f + c),
-        G_t_sq=lambda: needed() - sq(f + c),
-        B_t_sq=lambda: needed() / sq(f + c),
+        sq_seen_f=lambda: square_norm(f),
+        sq_seen_c=lambda: square_norm(c),
+        sq_seen=lambda: square_norm(f + c),
+        G_t_sq=lambda: needed() - square_norm(f + c),
+        B_t_sq=lambda: needed() / square_norm(f + c),
     )
     return {name: named[name]() for name in wanted}
 
@@ -56,11 +58,11 @@ SETTING = Setting(
     gives=("S",),
     loose={},
     takes=("w_f", "w_c"),
-    shapes=shapes,
-    coordinates=coordinates,
-    build=build,
-    constants=constants,
-    measure=measure,
+    shapes=draw_shapes,
+    coordinates=list_coordinates,
+    build=build_instance,
+    constants=derive_constants,
+    measure=measure_symbols,
     table=TABLE,
     ensures=frozenset(),
     kind="exact",

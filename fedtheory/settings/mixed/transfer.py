@@ -9,20 +9,20 @@ from fedtheory.exact.traces import Losses, Rounds
 from fedtheory.schema import at_least, entries, list_of
 from fedtheory.settings import Setting, kernels, losses
 from fedtheory.settings.families import POINT, build_family, draw_family, family_coordinates
-from fedtheory.settings.quantities import Quantities, sq
+from fedtheory.settings.quantities import Quantities, square_norm
 from fedtheory.symbols.mixed import TABLE
 
 DRAWS = list_of(POINT, at_least(1))  # of a client's steps
 CALLED = dict(x="the start", transferred="the gradient that is transferred")  # losses: a cohort's
 
 
-def shapes(random, relaxed):
+def draw_shapes(random, relaxed):
     S = random.choice([1, 2, 3])
     family = draw_family(random, False, False, soft=False)
     return dict(family, S=S, **{f"K_{i}": random.choice([1, 2, 3]) for i in range(S)})
 
 
-def coordinates(shape):
+def list_coordinates(shape):
     found = family_coordinates(shape, shape["S"])
     for j in range(shape["d"]):
         found.update({f"x_{j}": "real", f"transferred_{j}": "real"})
@@ -36,7 +36,7 @@ def coordinates(shape):
     return found
 
 
-def build(shape, point):
+def build_instance(shape, point):
     axes = range(shape["d"])
     return dict(
         losses=build_family(shape, point, shape["S"]),
@@ -49,7 +49,7 @@ def build(shape, point):
     )
 
 
-def constants(instance):
+def derive_constants(instance):
     return dict(S=Fraction(len(instance["losses"])))
 
 
@@ -63,7 +63,7 @@ class Cohort:
         rounds = Rounds(
             two_way_gt.ALGORITHM,
             Losses(
-                lambda i, y: losses.grad(f[i - 1], y) if i else zero,
+                lambda i, y: losses.loss_gradient(f[i - 1], y) if i else zero,
                 lambda i, k: [(Fraction(1), vector(noise[i - 1][k]))] if i else [],
                 (Fraction(0), *[Fraction(1, S)] * S),
                 d,
@@ -82,19 +82,21 @@ class Cohort:
 
 MEASURED = Quantities(
     TABLE,
-    miss_8=lambda c: sq(c.recovered - (c.own + c.g_c)),
-    miss_9=lambda c: sq(c.recovered - c.g_c - c.own),
-    miss_10=lambda c: sq(-sum(c.deltas) / (c.eta * c.steps) - c.g_c - sum(c.sums) / c.steps),
-    sq_transferred=lambda c: sq(c.g_c),
-    sq_applied=lambda c: sq(c.own + c.g_c),
+    miss_8=lambda c: square_norm(c.recovered - (c.own + c.g_c)),
+    miss_9=lambda c: square_norm(c.recovered - c.g_c - c.own),
+    miss_10=lambda c: square_norm(
+        -sum(c.deltas) / (c.eta * c.steps) - c.g_c - sum(c.sums) / c.steps
+    ),
+    sq_transferred=lambda c: square_norm(c.g_c),
+    sq_applied=lambda c: square_norm(c.own + c.g_c),
 )
 
 
-def measure(instance, values, wanted):
+def measure_symbols(instance, values, wanted):
     return MEASURED(Cohort(instance, values["eta"]), wanted)
 
 
-def holds(instance):
+def conditions_held(instance):
     d = len(instance["x"])
     sound = (
         len(instance["noise"]) == len(instance["losses"])
@@ -114,14 +116,14 @@ SETTING = Setting(
     gives=("S",),
     loose={},
     takes=("eta",),
-    shapes=shapes,
-    coordinates=coordinates,
-    build=build,
-    constants=constants,
-    measure=measure,
+    shapes=draw_shapes,
+    coordinates=list_coordinates,
+    build=build_instance,
+    constants=derive_constants,
+    measure=measure_symbols,
     table=TABLE,
     ensures=frozenset({"sgd"}),
-    holds=holds,
+    holds=conditions_held,
     kind="exact",
     schema=entries(
         dict(
