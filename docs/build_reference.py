@@ -26,8 +26,8 @@ from fedtheory.conditions import Assumption, Condition
 from fedtheory.errors import show
 from fedtheory.figures import __main__ as make_figures
 from fedtheory.figures._record import Figure
+from fedtheory.models import Setting
 from fedtheory.problem import Constant, Kernels, Problem
-from fedtheory.settings import Setting
 from fedtheory.symbol import Table
 from fedtheory.verdicts.verdict import Verdict
 from fedtheory.verify import __main__ as verify

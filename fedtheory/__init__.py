@@ -4,10 +4,14 @@ import os as _os
 import sys as _sys
 from types import ModuleType as _ModuleType
 
+from fedtheory.old_names import accept_old_names as _accept_old_names
+
 # Two OpenBLAS copies with two threads each thrash on small matrices; the engine has its own
 # threads.
 _os.environ.setdefault("OPENBLAS_NUM_THREADS", "1")
 _os.environ.setdefault("OMP_WAIT_POLICY", "passive")
+
+_accept_old_names()
 
 __version__ = "0.1.0"
 
@@ -17,17 +21,17 @@ _LAZY = {
     "pretrain": ("fedtheory.runs.running", "pretrain"),
     "Run": ("fedtheory.runs.running", "Run"),
     "expected": ("fedtheory.exact.expected", "expected"),
-    "check": ("fedtheory.verdicts.checking", "check"),
-    "mutate": ("fedtheory.verdicts.mutation", "mutate"),
+    "check": ("fedtheory.verdicts.pipeline", "check"),
+    "mutate": ("fedtheory.verdicts.mutation_testing", "mutate"),
     "sharpen": ("fedtheory.verdicts.sharpening", "sharpen"),
     "audit": ("fedtheory.verdicts.audit", "audit"),
     "strategies": ("fedtheory.search.strategies", None),
-    "minimise": ("fedtheory.verdicts.minimiser", "minimise"),
-    "compare": ("fedtheory.comparing.comparing", "compare"),
-    "plot": ("fedtheory.comparing.plotting", "plot"),
-    "check_on": ("fedtheory.verdicts.drawn", "check_on"),
+    "minimise": ("fedtheory.verdicts.minimal_hypotheses", "minimise"),
+    "compare": ("fedtheory.comparison.compare", "compare"),
+    "plot": ("fedtheory.comparison.plotting", "plot"),
+    "check_on": ("fedtheory.verdicts.sampled_check", "check_on"),
     "replay": ("fedtheory.verdicts.replaying", "replay"),
-    "export": ("fedtheory.rocq.exporting", "export"),
+    "export": ("fedtheory.rocq.export_file", "export"),
     "metrics": ("fedtheory.metrics", None),
     "algorithm": ("fedtheory.discover", "algorithm"),
     "claim": ("fedtheory.discover", "claim"),

@@ -24,9 +24,10 @@ from typing import NamedTuple
 
 import numpy as np
 
-from fedtheory import arguments, crossing, jit
+from fedtheory import arguments, jit
+from fedtheory.display import Shown
 from fedtheory.errors import InvalidInput, refuse, show
-from fedtheory.shown import Shown
+from fedtheory.parallel import pickling
 
 
 class Field(NamedTuple):
@@ -262,19 +263,19 @@ class Algorithm(Shown):
     def __reduce__(self):
         """By its name where a module holds it, so that it is the same method there; else by its
         parts."""
-        place = crossing.name_of_module(self, self.Hyper.__module__)
+        place = pickling.name_of_module(self, self.Hyper.__module__)
         if place:
-            return crossing.find_attribute, place
+            return pickling.find_attribute, place
         parts = {f.name: getattr(self, f.name) for f in fields(self)}
         return _rebuild, (
             {name: parts.pop(name) for name in parts.keys() - set(ROLES)},
-            {name: crossing.pickle_kernel(kernel) for name, kernel in parts.items()},
+            {name: pickling.pickle_kernel(kernel) for name, kernel in parts.items()},
         )
 
 
 def _rebuild(parts, kernels):
     return Algorithm(
-        **parts, **{name: crossing.unpickle_kernel(kernel) for name, kernel in kernels.items()}
+        **parts, **{name: pickling.unpickle_kernel(kernel) for name, kernel in kernels.items()}
     )
 
 

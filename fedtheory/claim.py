@@ -8,10 +8,12 @@ from typing import Any
 
 import sympy
 
-from fedtheory import given
+from fedtheory import claim_validation
+from fedtheory.claim_evaluation import Valued
 from fedtheory.conditions import Assumption, Rule
+from fedtheory.display import Shown
 from fedtheory.errors import refuse
-from fedtheory.shown import Shown
+from fedtheory.printing import latex, plain
 from fedtheory.statements import (
     KINDS,
     SHORT,
@@ -30,9 +32,7 @@ from fedtheory.statements import (
     from_keywords,
 )
 from fedtheory.symbol import Table, expand_definitions
-from fedtheory.valued import Valued
 from fedtheory.variants import ANY, DENIED, Varied
-from fedtheory.writing import latex, plain
 
 __all__ = [
     "ANY",
@@ -93,11 +93,11 @@ class Claim(Valued, Varied, Shown):
         **short: Any,
     ):
         give = lambda name, value: object.__setattr__(self, name, value)
-        whose = given.identity(id)
+        whose = claim_validation.identity(id)
         unknown = sorted(set(short) - set(SHORT))
         if unknown:
             raise TypeError(f"a Claim has no field {', '.join(unknown)}")
-        table = given.table(whose, symbols).whole
+        table = claim_validation.table(whose, symbols).whole
         if statement is None:
             statement, table = from_keywords(whose, table, short)
         elif short or not isinstance(statement, STATEMENTS):
@@ -107,11 +107,11 @@ class Claim(Valued, Varied, Shown):
         ).items():
             give(name, value)
         give("paper", paper or table.paper)
-        give("algorithm", given.algorithm(whose, algorithm))
-        give("assumes", given.hypotheses(whose, assumes, True))
-        give("unstated", given.hypotheses(whose, unstated, False))
+        give("algorithm", claim_validation.algorithm(whose, algorithm))
+        give("assumes", claim_validation.hypotheses(whose, assumes, True))
+        give("unstated", claim_validation.hypotheses(whose, unstated, False))
         give("dropped", tuple(a for a in dropped if a not in (*self.assumes, *self.unstated)))
-        give("follows", given.follows(whose, follows, len(self.lines)))
+        give("follows", claim_validation.follows(whose, follows, len(self.lines)))
         give("symbols", table.only(self._named()))
         if self.lines:
             lines = tuple(line.of(self.symbols) for line in self.lines)

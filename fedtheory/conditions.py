@@ -13,9 +13,9 @@ import numpy as np
 from sympy.core.relational import Relational
 from sympy.logic.boolalg import Boolean
 
-from fedtheory import crossing
+from fedtheory.parallel import pickling
+from fedtheory.printing import plain
 from fedtheory.symbol import DOMAINS, Entry
-from fedtheory.writing import plain
 
 # Noises that are drawn anew at each call with mean zero; an engine's prescribed noise is not among
 # them.
@@ -56,7 +56,7 @@ class Condition(NamedTuple):
     # what it certifies: names of problem.constants, or of symbols that no problem has
     constants: tuple = ()
     means: tuple = ()  # what proofs may use of it: Along, Root, Confined
-    # of one's own: a function of a `fedtheory.own.Landscape`, whether an instance meets it
+    # of one's own: a function of a `fedtheory.user_quantities.Landscape`, whether an instance meets it
     on: Callable | None = None
     # problem -> hyper-parameters, cohort and work by which a run meets it, where nobody says others
     settles: Callable | None = None
@@ -68,8 +68,8 @@ class Condition(NamedTuple):
         return bool(self.holds(problem, setup or SimpleNamespace(cohort="without", partial=False)))
 
     def __reduce__(self):
-        place = crossing.name_of_module(self, getattr(self.holds, "__module__", __name__))
-        return (crossing.find_attribute, place) if place else (Condition, tuple(self))
+        place = pickling.name_of_module(self, getattr(self.holds, "__module__", __name__))
+        return (pickling.find_attribute, place) if place else (Condition, tuple(self))
 
 
 class Certified(NamedTuple):

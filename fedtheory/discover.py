@@ -11,7 +11,7 @@ from difflib import get_close_matches
 from functools import cache
 from pathlib import Path
 
-from fedtheory import brought, names
+from fedtheory import names, plugins
 from fedtheory.errors import InvalidInput, refuse, show
 
 
@@ -25,7 +25,7 @@ def _record_files(room):
 
 def algorithms():
     """name -> Algorithm, over every file of algorithms/, and those that users bring."""
-    own = {adopt_method(record).name: record for _, record in brought.list_records("ALGORITHM")}
+    own = {adopt_method(record).name: record for _, record in plugins.list_records("ALGORITHM")}
     return {**shipped_algorithms(), **own}
 
 
@@ -100,7 +100,7 @@ def problem_makers():
     """name -> function that makes a problem, over every file of problems/, and users' own."""
     from fedtheory import problems
 
-    return {**problems.MAKERS, **{maker.__name__: maker for maker in brought.makers()}}
+    return {**problems.MAKERS, **{maker.__name__: maker for maker in plugins.makers()}}
 
 
 def examples():
@@ -114,7 +114,7 @@ def examples():
 
 def papers():
     """id -> Paper, over every file of papers/, and users' own."""
-    own = {paper.id: paper for _, paper in brought.list_records("PAPER")}
+    own = {paper.id: paper for _, paper in plugins.list_records("PAPER")}
     return {**own, **_shipped_papers()}
 
 
@@ -131,7 +131,7 @@ def own_claims():
     """Claims that users bring; an id may be had once."""
     from fedtheory.claim import Claim
 
-    found = [record for _, record in brought.list_records("CLAIM")]
+    found = [record for _, record in plugins.list_records("CLAIM")]
     for record in found:
         if not isinstance(record, Claim):
             refuse("CLAIM", "must be a fedtheory Claim", record)

@@ -27,9 +27,9 @@ from numba.core.serialize import dumps
 from numba.extending import intrinsic
 from numba.np.numpy_support import as_dtype as numba_as_dtype
 
-from fedtheory import private, sources
 from fedtheory.errors import InvalidInput, Uncached, describe, refuse
-from fedtheory.files import write
+from fedtheory.store import private_cache, source_hash
+from fedtheory.store.files import write
 
 DISABLED = bool(config.DISABLE_JIT)  # type: ignore[attr-defined]
 PACKAGE = Path(__file__).resolve().parent
@@ -64,7 +64,7 @@ def digest(module):
         llvmlite.__version__,
         np.__version__,
         str(config.BOUNDSCHECK),
-        sources.digest_of_reach([module], walked=False),
+        source_hash.digest_of_reach([module], walked=False),
     )
     return hashlib.sha256("\0".join(parts).encode()).hexdigest()
 
@@ -79,11 +79,11 @@ class _Store:
     def __init__(self):
         self.folder = self.key = None
         try:
-            base = private.folder()
-            self.key = private.key()
+            base = private_cache.folder()
+            self.key = private_cache.key()
             folder = base / "kernels"
             folder.mkdir(mode=0o700, exist_ok=True)
-            private.check_owner(folder)
+            private_cache.check_owner(folder)
             with tempfile.TemporaryFile(dir=folder):
                 pass
             self.folder = folder
@@ -99,12 +99,12 @@ class _Store:
             content = (self.folder / name).read_bytes()
         except OSError:
             return None
-        return private.unseal(name, content, self.key)
+        return private_cache.unseal(name, content, self.key)
 
     def write(self, name, payload):
         if self.folder is not None:
             try:
-                write(self.folder / name, private.seal(name, payload, self.key), 0o600)
+                write(self.folder / name, private_cache.seal(name, payload, self.key), 0o600)
             except OSError as error:  # a full disk costs time, not results
                 warnings.warn(f"a compiled kernel was not kept: {error}", Uncached, stacklevel=2)
 

@@ -3,7 +3,7 @@ published. Nothing is invented."""
 
 from typing import NamedTuple
 
-from fedtheory.shown import facts_table
+from fedtheory.display import facts_table
 
 
 class Paper(NamedTuple):

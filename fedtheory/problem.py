@@ -10,10 +10,11 @@ from typing import NamedTuple
 
 import numpy as np
 
-from fedtheory import arguments, crossing, jit
+from fedtheory import arguments, jit
+from fedtheory.display import Shown, number_text
 from fedtheory.errors import InvalidInput, refuse
 from fedtheory.indexing import try_kernels
-from fedtheory.shown import Shown, number_text
+from fedtheory.parallel import pickling
 
 NONE, GAUSSIAN, RADEMACHER, SPHERE, MINIBATCH, IMPULSE, TABLE, ROWS = range(8)
 NOISES = {
@@ -180,11 +181,11 @@ class Kernels(NamedTuple):
         return all(jit.compiled(kernel) for kernel in self)
 
     def __reduce__(self):
-        return _kernels_received, tuple(map(crossing.pickle_kernel, self))
+        return _kernels_received, tuple(map(pickling.pickle_kernel, self))
 
 
 def _kernels_received(*messages):
-    return Kernels(*map(crossing.unpickle_kernel, messages))
+    return Kernels(*map(pickling.unpickle_kernel, messages))
 
 
 @dataclass(frozen=True, eq=False, repr=False)

@@ -10,10 +10,10 @@ from typing import NamedTuple
 
 import sympy
 
-from fedtheory import enclosure, given, metrics
+from fedtheory import arithmetic, claim_validation, metrics
 from fedtheory.errors import refuse
+from fedtheory.printing import latex, plain
 from fedtheory.symbol import LOSS, SQ_GRADIENT, SQ_POINT, Entry, Measure, Table, expand_definitions
-from fedtheory.writing import latex, plain
 
 KINDS = ("exact", "order", "step", "structure", "finding", "existence")
 SIGNS = {"<=": r"\le", "<": "<", "==": "=", ">=": r"\ge", ">": ">", "O": r"=\mathcal{O}"}
@@ -95,7 +95,7 @@ class Line(_Sides):
         return self._at(self.left, numbers, self.relation in DOWN)
 
     def _at(self, side, numbers, up):
-        return enclosure.enclose_value(
+        return arithmetic.enclose_value(
             expand_definitions(side, self.letters.definitions), numbers, up=up
         )
 
@@ -335,16 +335,19 @@ def from_keywords(whose, table, words):
 def _of_lines(whose, kind, relation, said):
     lines = said.get("lines")
     if lines is None:
-        sides = (given.formula(f"{whose}: {name}", said[name]) for name in ("measures", "bound"))
+        sides = (
+            claim_validation.formula(f"{whose}: {name}", said[name])
+            for name in ("measures", "bound")
+        )
         left, right = sides
-        also = tuple(given.line(whose, each, SIGNS) for each in said.get("also", ()))
+        also = tuple(claim_validation.line(whose, each, SIGNS) for each in said.get("also", ()))
         lines = ((left, relation, right), *also)
     else:
-        lines = tuple(given.line(whose, each, SIGNS) for each in lines)
+        lines = tuple(claim_validation.line(whose, each, SIGNS) for each in lines)
     teeth = said.get("teeth")
     more = dict(
         lines=tuple(Line(*line) for line in lines),
-        teeth=None if teeth is None else given.formula(f"{whose}: teeth", teeth),
+        teeth=None if teeth is None else claim_validation.formula(f"{whose}: teeth", teeth),
         explicit=said.get("explicit", ""),
     )
     if kind == "order":
@@ -352,7 +355,7 @@ def _of_lines(whose, kind, relation, said):
         return Order(
             **more,
             regime=tuple(said.get("regime", ())),
-            logs=None if logs is None else given.formula(f"{whose}: logs", logs),
+            logs=None if logs is None else claim_validation.formula(f"{whose}: logs", logs),
         )
     return Lines(**more, kind=kind)
 
@@ -366,7 +369,9 @@ def _existing(whose, relation, said):
     for name in ("measures", "bound"):
         if name not in said:
             refuse(f"{whose}: {name}", "must be an expression", None)
-    left, right = (given.formula(f"{whose}: {name}", said[name]) for name in ("measures", "bound"))
+    left, right = (
+        claim_validation.formula(f"{whose}: {name}", said[name]) for name in ("measures", "bound")
+    )
     return Exists(Line(left, relation, right))
 
 

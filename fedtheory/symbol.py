@@ -11,7 +11,7 @@ from typing import NamedTuple
 import sympy
 
 from fedtheory.errors import refuse
-from fedtheory.own import BOUNDS, Own
+from fedtheory.user_quantities import BOUNDS, Own
 
 PLAIN = (0, 0)
 POINT, LOSS = (1, 0), (0, 1)
@@ -154,13 +154,13 @@ class Table:
 
     def along(self, name, latex, meaning, unit, of):
         """What a function of one's own reads off a run, as an expectation over all ways that it can
-        go: `of` is given a `fedtheory.own.Way`."""
+        go: `of` is given a `fedtheory.user_quantities.Way`."""
         symbol = self.measured(name, latex, meaning, unit, f"own {name}", "T", "E")
         return self._set_own(symbol, Own(_check_function(name, of)))
 
     def constant(self, name, latex, meaning, unit, of, bound="exact", domain="nonnegative"):
         """A constant of the problem by a function of one's own, which is given a
-        `fedtheory.own.Landscape`. It is one of many true ones if it is an "upper" or a "lower"
+        `fedtheory.user_quantities.Landscape`. It is one of many true ones if it is an "upper" or a "lower"
         `bound`."""
         if bound not in BOUNDS:
             refuse(f"{name}: bound", f"must be one of {', '.join(BOUNDS)}", bound)

@@ -5,7 +5,7 @@ from functools import cached_property
 
 import sympy
 
-from fedtheory import given, names, statements
+from fedtheory import claim_validation, names, statements
 from fedtheory.conditions import Assumption
 from fedtheory.errors import refuse
 
@@ -37,7 +37,9 @@ class Varied:
         if unknown:
             refuse("replace", f"takes name, assumptions, {', '.join(known)}", unknown)
         if assumptions is not None:
-            assumptions = given.hypotheses(f"{self.id}: replace: assumptions", assumptions, True)
+            assumptions = claim_validation.hypotheses(
+                f"{self.id}: replace: assumptions", assumptions, True
+            )
             changes.update(
                 assumes=tuple(a for a in assumptions if not isinstance(a, Assumption) or a.stated),
                 unstated=tuple(
@@ -99,8 +101,8 @@ class Varied:
     def called(self, ending):
         """The name of a variant. Of one that is too long the middle is left out, so that variants by
         one long formula are still told by where it stands and by their value."""
-        name, room = names.tidy(self.id + ending), given.LONGEST - len(GAP)
-        if len(name) <= given.LONGEST:
+        name, room = names.tidy(self.id + ending), claim_validation.LONGEST - len(GAP)
+        if len(name) <= claim_validation.LONGEST:
             return name
         return name[: room // 2] + GAP + name[len(name) - (room - room // 2) :]
 

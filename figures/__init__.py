@@ -9,7 +9,7 @@ import pkgutil
 from functools import cache
 from pathlib import Path
 
-from fedtheory import brought
+from fedtheory import plugins
 from fedtheory.errors import InvalidInput, refuse, show
 from fedtheory.figures._record import Figure
 
@@ -29,8 +29,8 @@ def _shipped_figures():
 def user_figures():
     """id -> (File, Figure) of users' figures: FIGURE is called after its file, FIGURES say it."""
     found = {}
-    for file in brought.list_files():
-        brought.several_of(file, "FIGURES")
+    for file in plugins.list_files():
+        plugins.several_of(file, "FIGURES")
         several = {**getattr(file.module, "FIGURES", {})}
         if hasattr(file.module, "FIGURE"):
             several[Path(file.path).stem] = file.module.FIGURE

@@ -10,11 +10,13 @@ import re
 import sys
 from pathlib import Path
 
-from fedtheory import brought, figures, outputs, spreading, terminal
-from fedtheory.app.parsing import Parser
+from fedtheory import figures, plugins, terminal
+from fedtheory.app.argument_parser import Parser
 from fedtheory.data._sets import FOLDER
 from fedtheory.errors import FedtheoryError, explain_system, refuse
 from fedtheory.figures import _judged, _making
+from fedtheory.parallel import executors
+from fedtheory.store import outputs
 
 
 def build_parser(prog="python -m figures"):
@@ -30,7 +32,7 @@ def build_parser(prog="python -m figures"):
         help="a folder of arrays from an earlier run, or of data sets; it is only read",
     )
     found.add_argument("--out", default="figures-out", metavar="DIR", help="where everything goes")
-    spreading.add_options(found)
+    executors.add_options(found)
     found.add_argument(
         "--with",
         dest="files",
@@ -55,7 +57,7 @@ def main(argv=None, prog="python -m figures"):
 def _requested_figures(argv, prog):
     arguments = build_parser(prog).parse_args(argv)
     try:
-        with brought.registered(arguments.files):
+        with plugins.registered(arguments.files):
             return _make_figures(arguments)
     except KeyboardInterrupt:
         terminal.say("figures: interrupted; what was finished is kept")
@@ -74,7 +76,7 @@ def _make_figures(arguments):
         figures.check_id(name)
     if arguments.scale not in figures.SCALES:
         refuse("--scale", f"must be one of {', '.join(figures.SCALES)}", arguments.scale)
-    executor = spreading.chosen_executor(arguments, _making.EXECUTOR)
+    executor = executors.chosen_executor(arguments, _making.EXECUTOR)
     if arguments.data and not Path(arguments.data).is_dir():
         refuse("--data", "must be a folder", arguments.data)
     out = Path(arguments.out)

@@ -14,11 +14,12 @@ from typing import NamedTuple
 
 import numpy as np
 
-from fedtheory import discover, outputs, sources
+from fedtheory import discover
 from fedtheory.certificates import alone
 from fedtheory.errors import refuse
 from fedtheory.figures import _caption, _findings, _slim, _style
-from fedtheory.files import alone as locked
+from fedtheory.store import outputs, source_hash
+from fedtheory.store.files import alone as locked
 
 METADATA = {
     "pdf": {"CreationDate": None, "ModDate": None, "Creator": "fedtheory", "Producer": None},
@@ -123,7 +124,9 @@ def _digest_of_figure(name, data, scale):
             + np.ascontiguousarray(array).tobytes()
         )
     total.update(
-        sources.digest_of_reach([f"fedtheory.figures.{name}", "fedtheory.figures._export"]).encode()
+        source_hash.digest_of_reach(
+            [f"fedtheory.figures.{name}", "fedtheory.figures._export"]
+        ).encode()
     )
     return total.hexdigest()
 

@@ -6,9 +6,10 @@ import time
 from contextlib import closing
 from typing import NamedTuple
 
-from fedtheory import figures, spreading
+from fedtheory import figures
 from fedtheory.errors import FedtheoryError
 from fedtheory.figures import _export, _findings, _store
+from fedtheory.parallel import executors
 from fedtheory.terminal import Line
 
 EXECUTOR = "processes:2"
@@ -55,7 +56,7 @@ def make_figures(ids, scale, out, folders, line, executor):
         wanted.sort(key=estimate_minutes, reverse=True)
     tasks = [(*each, line if here else None) for each in wanted]
     report, left = line.progress("figures"), set(range(len(tasks)))
-    with closing(spreading.iter_completed(make_one, tasks, None if here else executor)) as batches:
+    with closing(executors.iter_completed(make_one, tasks, None if here else executor)) as batches:
         for results in batches:
             for place, result in results.items():
                 name = wanted[place][0]

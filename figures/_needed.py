@@ -14,7 +14,7 @@ import numpy as np
 from fedtheory import discover
 from fedtheory.figures import _caption, _parts, _style
 from fedtheory.figures._record import Figure
-from fedtheory.verdicts import checking, sharpening
+from fedtheory.verdicts import pipeline, sharpening
 from fedtheory.verdicts.verdict import ORDER
 
 SEED = 0
@@ -67,7 +67,7 @@ def needed_arrays(papers, few, scale, progress):
 def needed_row(id, budget, sharpened):
     """How a claim stands as printed and as meant, and what is known of each of its constants."""
     claim, number = discover.claim(id), lambda value: np.nan if value is None else float(value)
-    verdict = checking.decide_readings(claim, budget, SEED)
+    verdict = pipeline.decide_readings(claim, budget, SEED)
     violated = verdict.status in ("violated", "vacuous")  # whose constants are not enough
     parts = [] if violated else known_constants(claim, sharpened)
     return dict(

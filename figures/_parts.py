@@ -7,17 +7,17 @@ function reaches: a changed label leaves it alone, a changed experiment works it
 
 import numpy as np
 
-from fedtheory import sources
 from fedtheory.experiments import _kept
 from fedtheory.experiments._samples import request_text
+from fedtheory.store import source_hash
 
 FOLDER = "parts"
 
 
 def part_name(function, arguments):
     """Hex name of a part."""
-    home = sources.home_file(function)
-    reached = sources.part_digest(home, function.__name__)
+    home = source_hash.home_file(function)
+    reached = source_hash.part_digest(home, function.__name__)
     return _kept.name(home.stem, function.__name__, request_text(list(arguments)), reached)
 
 

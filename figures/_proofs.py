@@ -13,7 +13,7 @@ from fedtheory import discover
 from fedtheory.certificates.check_proof import Refused
 from fedtheory.figures import _caption, _style
 from fedtheory.textbook import facts
-from fedtheory.verdicts import checking, graphs
+from fedtheory.verdicts import pipeline, proof_graph
 from fedtheory.verdicts.replaying import RECORDED
 
 BUDGET = dict(smoke=0.02, quick=1.0, paper=10.0)  # seconds of a core, for each claim
@@ -38,9 +38,9 @@ def graph_arrays(ids, scale, progress):
         if claim.id not in verdicts:
             verdicts[claim.id] = known_verdict(claim, scale, led)
             progress(len(verdicts), len(verdicts) + 1)
-        return verdicts[claim.id] and graphs.line_statuses(verdicts[claim.id], claim)
+        return verdicts[claim.id] and proof_graph.line_statuses(verdicts[claim.id], claim)
 
-    graph_of = {id: graphs.build_graph(discover.claim(id), own, verdicts) for id in ids}
+    graph_of = {id: proof_graph.build_graph(discover.claim(id), own, verdicts) for id in ids}
     for found in graph_of.values():
         nodes.update({n: node for n, node in found.nodes.items() if n not in nodes})
     for node in nodes.values():
@@ -69,11 +69,11 @@ def known_verdict(claim, scale, led):
     than all other lines together, and is not looked at in a smoke test: None."""
     if broken := violated_places(claim):
         share = BUDGET[scale] / len(claim.lines)
-        each = lambda n: FAILS if n in broken else checking.decide_line(claim, n, share, 0)
+        each = lambda n: FAILS if n in broken else pipeline.decide_line(claim, n, share, 0)
         return dict(status="violated", lines=[each(n) for n in range(len(claim.lines))])
     if claim.kind == "order" and scale == "smoke":
         return None
-    return checking.as_meant(claim, BUDGET[scale], 0, proofs=not led)
+    return pipeline.as_meant(claim, BUDGET[scale], 0, proofs=not led)
 
 
 @cache

@@ -13,9 +13,10 @@ from pathlib import Path
 
 import numpy as np
 
-from fedtheory import figures, outputs, sources
+from fedtheory import figures
 from fedtheory.data.formats.arrays import KINDS, npz
 from fedtheory.errors import refuse
+from fedtheory.store import outputs, source_hash
 
 LARGEST = 2**30  # bytes of one file's arrays
 
@@ -26,8 +27,8 @@ def arrays_key(name, scale):
     if own is not None:  # a user's: of the whole file
         part = own[0].sha256
     else:
-        part = sources.part_digest(
-            sources.ROOT / "fedtheory" / "figures" / f"{name}.py", "compute_arrays"
+        part = source_hash.part_digest(
+            source_hash.ROOT / "fedtheory" / "figures" / f"{name}.py", "compute_arrays"
         )
     return hashlib.sha256(f"{name}\0{scale}\0{part}".encode()).hexdigest()[:20]
 

@@ -12,12 +12,12 @@ import numpy as np
 from fedtheory import discover
 from fedtheory.errors import refuse
 from fedtheory.figures import _caption, _style
-from fedtheory.runs import showing
+from fedtheory.runs import plots
 
 
 def of_runs(values):
     """Mean of runs' values (trials, ...), and the band's ends."""
-    return [*showing.mean_and_band(values)]
+    return [*plots.mean_and_band(values)]
 
 
 def array_name(panel, name):

@@ -8,12 +8,12 @@ import numpy as np
 from fedtheory import discover
 from fedtheory.errors import refuse
 from fedtheory.figures import _parts
-from fedtheory.search import sizes, waves
+from fedtheory.models import fitting
+from fedtheory.search import resizing, scheduler
 from fedtheory.search.coverage import Coverage
-from fedtheory.search.hunting import PER_SECOND
-from fedtheory.search.target import Target
-from fedtheory.settings import fitting
-from fedtheory.verdicts import looking
+from fedtheory.search.objective import Target
+from fedtheory.search.optimizer import PER_SECOND
+from fedtheory.verdicts import confirmation
 
 ROUNDS = ("rounds", "R", "T", "tau")  # what shapes call them; FED-LAMB's T are local steps
 LEADERS, BRIEF = 2, 12  # hunts that go along, and the most generations there
@@ -56,7 +56,7 @@ def worst_ratio(claim, Ts, seconds, seed=0, line=0, **more):
         for one, other in neighbours + [(n, m) for m, n in reversed(neighbours)]:
             searches[other].go_on(searches[one], Ts[other], seed)
         for n, search in enumerate(searches):
-            verdict = looking.conclude_search(
+            verdict = confirmation.conclude_search(
                 claim, search.rank_found(), search.looked, ENDS * share
             )
             if verdict.tightness is not None and verdict.tightness > LEAST:
@@ -82,7 +82,7 @@ class Search:
     def __init__(self, claim, line, setting, seconds, seed):
         self.target, self.looked, self.best = Target(claim, setting, line), Coverage(setting), {}
         self.most = ALONG * seconds * PER_SECOND
-        for found in waves.search_waves(self.target, (1 - ENDS) * seconds, seed):
+        for found in scheduler.search_waves(self.target, (1 - ENDS) * seconds, seed):
             self.add(*found)
 
     def add(self, hunt, ratio, point):
@@ -100,11 +100,11 @@ class Search:
         nothing."""
         for n, (_, hunt, _) in enumerate(other.rank_found()[:LEADERS]):
             shape = {**hunt.shape, rounds_name(hunt.shape): str(rounds)}
-            if not sizes.is_free_size(
+            if not resizing.is_free_size(
                 hunt.shape[rounds_name(hunt.shape)]
-            ) or not waves.admits_shape(self.target, shape, hunt.numbers):
+            ) or not scheduler.admits_shape(self.target, shape, hunt.numbers):
                 continue
-            new = sizes.transplant(hunt, shape, Random(f"{seed}/{rounds}/{n}"))
+            new = resizing.transplant(hunt, shape, Random(f"{seed}/{rounds}/{n}"))
             if new.top is not None:
                 for rated in new.climb(BRIEF, new.top):
                     self.add(new, *rated)

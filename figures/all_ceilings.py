@@ -14,7 +14,7 @@ import fedtheory as ft
 from fedtheory import discover
 from fedtheory.figures import _caption, _parts, _style
 from fedtheory.figures._record import Figure
-from fedtheory.verdicts import needing, parts, sharpening
+from fedtheory.verdicts import necessary_values, perturbations, sharpening
 
 SECONDS = dict(smoke=0.1, quick=4.0, paper=60.0)  # for the ceilings of each claim
 ROUNDS, SEED = 100, 0
@@ -78,7 +78,7 @@ def longest_stable_step(method):
 def raise_ceiling(id, seconds):
     """By how much a ceiling may be raised until an exact instance breaks the claim, at the least."""
     claim = discover.claim(id)
-    if not [part for part in parts.list_parts(claim) if part.kind == "ceiling"]:
+    if not [part for part in perturbations.list_parts(claim) if part.kind == "ceiling"]:
         return dict(least=np.nan)
     found = sharpening.sharpen(claim, seconds, SEED, only=lambda part: part.kind == "ceiling")
     least = [float(part.refuted) for part in found.parts if part.refuted is not None]
@@ -99,7 +99,7 @@ def compute_arrays(scale, progress):
     return dict(
         {name: np.array(column) for name, column in zip(names, zip(*found))},
         seconds=np.array(SECONDS[scale]),
-        wide=np.array(float(needing.WIDE)),
+        wide=np.array(float(necessary_values.WIDE)),
     )
 
 

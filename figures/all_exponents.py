@@ -12,7 +12,7 @@ import numpy as np
 import fedtheory as ft
 from fedtheory import discover
 from fedtheory.claims.fsl.corollaries import step_c
-from fedtheory.comparing.objectives import measured_loss
+from fedtheory.comparison.objectives import measured_loss
 from fedtheory.figures import _caption, _style, theory_flex, theory_fsl, theory_lamb, theory_mixed
 from fedtheory.figures._record import Figure
 from fedtheory.symbols import fsl as fsl_symbols

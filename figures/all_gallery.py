@@ -15,11 +15,11 @@ from fedtheory import discover
 from fedtheory.certificates import check_instance
 from fedtheory.figures import _caption, _proofs, _style
 from fedtheory.figures._record import Figure
-from fedtheory.settings import by_name, entry_names
-from fedtheory.telling import picture
-from fedtheory.telling.losses import losses_of
-from fedtheory.telling.steps import record_steps
-from fedtheory.verdicts import checking
+from fedtheory.models import by_name, entry_names
+from fedtheory.rendering import picture
+from fedtheory.rendering.losses import losses_of
+from fedtheory.rendering.steps import record_steps
+from fedtheory.verdicts import pipeline
 
 SOUGHT = dict(  # statements whose documents are looked for, beside those that are kept
     smoke=("mixed.stepD2",),
@@ -38,7 +38,7 @@ def documents(scale):
             found[id] = kept[0]
     for id in SOUGHT[scale]:
         if id not in found:
-            verdict = checking.as_meant(discover.claim(id), SECONDS[scale], 0)
+            verdict = pipeline.as_meant(discover.claim(id), SECONDS[scale], 0)
             document = verdict.certificate
             if verdict.status == "violated" and document["format"] == check_instance.FORMAT:
                 found[id] = document

@@ -18,7 +18,7 @@ import numpy as np
 
 import fedtheory as ft
 from fedtheory import discover
-from fedtheory.comparing.objectives import measured_loss
+from fedtheory.comparison.objectives import measured_loss
 from fedtheory.figures import _caption, _style, theory_flex, theory_fsl, theory_mixed
 from fedtheory.figures._record import Figure
 from fedtheory.participation import staircase

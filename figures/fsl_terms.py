@@ -13,7 +13,7 @@ import numpy as np
 
 import fedtheory as ft
 from fedtheory import discover
-from fedtheory.comparing.objectives import measured_loss
+from fedtheory.comparison.objectives import measured_loss
 from fedtheory.figures import _caption, _style, theory_fsl
 from fedtheory.figures._record import Figure
 

@@ -10,8 +10,8 @@ from functools import cache
 import numpy as np
 
 from fedtheory.figures import _caption, _phase, _style, theory_mixed
+from fedtheory.models.mixed import moments
 from fedtheory.problems.mixed import mixed_minimizer
-from fedtheory.settings.mixed import moments
 from fedtheory.symbols.mixed import TABLE
 
 POINTS = dict(smoke=(8, 8), quick=(40, 40), paper=(80, 80))  # steps, rounds

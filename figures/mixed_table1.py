@@ -10,7 +10,7 @@ import numpy as np
 import sympy
 from numpy.random import Generator, Philox
 
-from fedtheory import discover, enclosure
+from fedtheory import arithmetic, discover
 from fedtheory.figures import _caption, _findings, _style
 from fedtheory.figures._record import Figure
 
@@ -97,7 +97,7 @@ def lines_hold(relation, values):
     equal."""
     if relation in (sympy.true, sympy.false):
         return relation is sympy.true
-    return enclosure.decide_relation(relation, values) is not False
+    return arithmetic.decide_relation(relation, values) is not False
 
 
 def draw_figure(figure, data):

@@ -6,7 +6,7 @@ from fractions import Fraction
 import numpy as np
 import sympy
 
-from fedtheory import discover, enclosure
+from fedtheory import arithmetic, discover
 from fedtheory.figures import _findings, _style
 from fedtheory.figures._record import Figure
 from fedtheory.symbols.mixed import S, eta_m, eta_s
@@ -65,7 +65,7 @@ def relation_holds(relation, cohort):
     """A condition between numbers; one that is an identity is true already."""
     if relation in (sympy.true, sympy.false):
         return relation is sympy.true
-    return enclosure.decide_relation(relation, {"S": Fraction(cohort)}) is True
+    return arithmetic.decide_relation(relation, {"S": Fraction(cohort)}) is True
 
 
 def draw_figure(figure, data):

@@ -13,7 +13,7 @@ import numpy as np
 from fedtheory import discover
 from fedtheory.figures import _style
 from fedtheory.figures._record import Figure
-from fedtheory.verdicts import mutation
+from fedtheory.verdicts import mutation_testing
 
 CLAIM = "fsl.theorem1"
 KINDS = dict(
@@ -57,7 +57,7 @@ def part_of(claim, mutant):
 
 def compute_arrays(scale, progress):
     claim = discover.claim(CLAIM)
-    found = mutation.mutate(
+    found = mutation_testing.mutate(
         claim,
         SECONDS[scale],
         progress=lambda done, total, _: progress(done, total),

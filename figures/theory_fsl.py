@@ -11,7 +11,7 @@ import numpy as np
 import fedtheory as ft
 from fedtheory import discover
 from fedtheory.claims.fsl.corollaries import step_a, step_b, step_c
-from fedtheory.comparing.objectives import measured_loss
+from fedtheory.comparison.objectives import measured_loss
 from fedtheory.figures import _caption, _parts, _style, _theory, _worst
 from fedtheory.figures._record import Figure
 from fedtheory.symbols import fsl as symbols

@@ -15,8 +15,8 @@ import fedtheory as ft
 from fedtheory import discover
 from fedtheory.figures import _caption, _parts, _style, _theory, _worst
 from fedtheory.figures._record import Figure
+from fedtheory.models.mixed import moments
 from fedtheory.problems.mixed import mixed_minimizer
-from fedtheory.settings.mixed import moments
 
 SPECTRUM = dict(d=2, clients=8, L=1.0, mu=0.5, G=1.0)
 FIXED = dict(S=4, K=2, eta_s=2.0)  # eta_s = sqrt(S), the least that theorem B.2 admits

@@ -9,7 +9,7 @@ D~_0 h - floor.
 import numpy as np
 
 from fedtheory import discover
-from fedtheory.enclosure import arrays
+from fedtheory.arithmetic import arrays
 from fedtheory.figures import _caption, _style
 from fedtheory.figures._record import Figure
 

@@ -7,7 +7,7 @@ from pathlib import Path
 import pytest
 from hypothesis import settings
 
-from fedtheory import sources
+from fedtheory.store import source_hash
 from tests import durations
 
 settings.register_profile("house", deadline=None, print_blob=True, max_examples=50)
@@ -21,19 +21,21 @@ settings.load_profile("ci" if os.environ.get("CI") else "house")
 def edited(monkeypatch):
     """Add a line to the sources of a pattern, for whoever hashes them; the files stay as they
     are."""
-    added, real = {}, sources.read_bytes
+    added, real = {}, source_hash.read_bytes
 
     def edit(pattern, line):
-        files = [*sources.ROOT.glob(pattern)]
+        files = [*source_hash.ROOT.glob(pattern)]
         assert files, pattern
         added.update({path: added.get(path, b"") + f"\n{line}\n".encode() for path in files})
-        sources.forget_files()
+        source_hash.forget_files()
 
     with monkeypatch.context() as patch:
-        patch.setattr(sources, "read_bytes", lambda path: real(path) + added.get(Path(path), b""))
-        patch.setattr(sources._Kept, "keep", lambda self: None)
+        patch.setattr(
+            source_hash, "read_bytes", lambda path: real(path) + added.get(Path(path), b"")
+        )
+        patch.setattr(source_hash._Kept, "keep", lambda self: None)
         yield edit
-    sources.forget_files()
+    source_hash.forget_files()
 
 
 @pytest.hookimpl(tryfirst=True)

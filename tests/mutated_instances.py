@@ -16,10 +16,10 @@ from random import Random
 
 from fedtheory import discover
 from fedtheory.certificates.schemas import RUNS, TWO_RUNS
+from fedtheory.models import all_settings
+from fedtheory.models.general import run_methods
+from fedtheory.models.instances import draw_instance, schema_of
 from fedtheory.schema import fault
-from fedtheory.settings import all_settings
-from fedtheory.settings.general import run_methods
-from fedtheory.settings.instances import draw_instance, schema_of
 from tests.second_opinion import instances
 from tests.second_opinion.opinion import Refused
 

@@ -136,7 +136,7 @@ def test_clients_write_only_what_is_theirs(name):
     """Spread over workers, the clients of a round give the same bits as one after the other."""
     from concurrent.futures import ThreadPoolExecutor
 
-    from fedtheory.runs.carrying import Job
+    from fedtheory.runs.execution import Job
     from fedtheory.runs.planning import plan_of
 
     problem, algorithm = PROBLEMS["quadratics.own"], ALGORITHMS[name]

@@ -11,7 +11,7 @@ from fedtheory.errors import InvalidInput
 ONE = """
 import sys
 from fedtheory import discover
-import fedtheory.verdicts.checking
+import fedtheory.verdicts.pipeline
 assert discover.claim("{name}").id == "{name}"
 assert discover.recorded("{name} (mutant)") is None
 print(*sorted(sys.modules))

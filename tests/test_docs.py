@@ -122,7 +122,7 @@ def test_the_table_of_rooms_is_what_there_is():
 def test_what_the_glossary_points_to_is_there():
     """A file, a folder, or a field of a record that the page names."""
     from fedtheory.claim import Claim
-    from fedtheory.settings import Setting
+    from fedtheory.models import Setting
     from fedtheory.verdicts.verdict import Verdict
 
     records = dict(Claim=Claim, Setting=Setting, Verdict=Verdict)

@@ -195,10 +195,10 @@ def test_the_digest_follows_imports(tmp_path, monkeypatch):
     (package / "b.py").write_text("import fedtheory.c\n")
     (package / "c.py").write_text("x = 1\n")
     (package / "far.py").write_text("y = 1\n")
-    monkeypatch.setattr(jit.sources, "ROOT", tmp_path)
+    monkeypatch.setattr(jit.source_hash, "ROOT", tmp_path)
 
     def fresh(module):
-        jit.sources.forget_files()
+        jit.source_hash.forget_files()
         return jit.digest.__wrapped__(module)
 
     before = fresh("fedtheory.a")
@@ -208,4 +208,4 @@ def test_the_digest_follows_imports(tmp_path, monkeypatch):
     assert fresh("fedtheory.a") == before
     (package / "c.py").write_text("x = 2\n")
     assert fresh("fedtheory.a") != before
-    jit.sources.forget_files()
+    jit.source_hash.forget_files()

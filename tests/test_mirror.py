@@ -20,37 +20,37 @@ TESTS = sorted((ROOT / "tests").rglob("test_*.py"))
 REACHED = {
     "fedtheory/__main__": "app/test_habits.py",
     "fedtheory/app/commands": "app/test_habits.py",
-    "fedtheory/app/parsing": "app/test_habits.py app/test_completion.py",
-    "fedtheory/app/second_kernel": "rocq/test_exporting.py",
+    "fedtheory/app/argument_parser": "app/test_habits.py app/test_completion.py",
+    "fedtheory/app/rocq_command": "rocq/test_export_file.py",
     "fedtheory/algorithms/": "test_contracts.py",
     "fedtheory/arguments": "test_hostile_arguments.py",
     "fedtheory/claims/": "test_claim.py second_opinion/test_second_opinion.py",
-    "fedtheory/comparing/": "comparing/test_comparison.py comparing/test_every_claim.py",
-    "fedtheory/crossing": "test_pickling.py",
+    "fedtheory/comparison/": "comparison/test_result.py comparison/test_every_claim.py",
+    "fedtheory/parallel/pickling": "test_pickling.py",
     "fedtheory/experiments/": "experiments/test_pool.py",
-    "fedtheory/app/datasets": "data/test_sets.py",
+    "fedtheory/app/data_command": "data/test_sets.py",
     "fedtheory/data/partition/": "data/test_partition.py",
     "fedtheory/data/": "data/test_sets.py",
-    "fedtheory/enclosure/": "enclosure/test_enclosure.py test_hostile_numbers.py",
+    "fedtheory/arithmetic/": "arithmetic/test_enclosure.py test_hostile_numbers.py",
     "fedtheory/exact/": "exact/test_expected.py",
     "fedtheory/layers/": "layers/test_layers.py",
     "fedtheory/networks/": "networks/test_networks.py",
     "fedtheory/paper": "test_papers.py",
     "fedtheory/problems/": "test_contracts.py",
     "fedtheory/proofs/": "proofs/test_algebra.py",
-    "fedtheory/rocq/": "rocq/test_exporting.py",
+    "fedtheory/rocq/": "rocq/test_export_file.py",
     "fedtheory/runs/result": "runs/test_running.py",
-    "fedtheory/runs/showing": "comparing/test_comparison.py",
-    "fedtheory/search/": "search/test_hunting.py verdicts/test_verdicts.py",
-    "fedtheory/settings/": "settings/test_run.py verdicts/test_verdicts.py",
-    "fedtheory/statements": "test_claim.py test_given.py",
-    "fedtheory/symbols/": "test_symbols.py test_writing.py",
-    "fedtheory/textbook/": "textbook/test_edges.py textbook/test_facts.py textbook/test_flex_facts.py textbook/test_leaves.py",
-    "fedtheory/valued": "test_claim.py test_given.py",
-    "fedtheory/variants": "test_claim.py test_given.py",
+    "fedtheory/runs/plots": "comparison/test_result.py",
+    "fedtheory/search/": "search/test_optimizer.py verdicts/test_verdicts.py",
+    "fedtheory/models/": "models/test_run.py verdicts/test_verdicts.py",
+    "fedtheory/statements": "test_claim.py test_claim_validation.py",
+    "fedtheory/symbols/": "test_symbols.py test_printing.py",
+    "fedtheory/textbook/": "textbook/test_proof_steps.py textbook/test_facts.py textbook/test_flex_facts.py textbook/test_lemmas.py",
+    "fedtheory/claim_evaluation": "test_claim.py test_claim_validation.py",
+    "fedtheory/variants": "test_claim.py test_claim_validation.py",
     "fedtheory/worstcase/": "worstcase/test_program.py",
     "figures/": "figures/test_main.py figures/test_proofs.py figures/test_tables.py figures/test_theory.py",
-    "verify/": "verify/test_soundness.py verify/test_campaign.py verify/test_replaying.py",
+    "verify/": "verify/test_soundness.py verify/test_campaign.py verify/test_rederive_package.py",
 }
 
 
@@ -127,7 +127,7 @@ def test_every_test_file_says_what_it_looks_at():
 
 def test_a_module_without_a_test_is_seen(seen):
     assert looking("fedtheory/lonely.py", seen) == (set(), set())
-    assert own("fedtheory/settings/fsl/round.py") == {ROOT / "tests/settings/test_fsl_round.py"}
+    assert own("fedtheory/models/fsl/round.py") == {ROOT / "tests/models/test_fsl_round.py"}
 
 
 if __name__ == "__main__":

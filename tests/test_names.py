@@ -15,7 +15,7 @@ from fedtheory.errors import InvalidInput
 from fedtheory.proofs import algebra
 from fedtheory.search import counterexample
 from fedtheory.symbols import fsl as f
-from fedtheory.verdicts import graphs, replaying
+from fedtheory.verdicts import proof_graph, replaying
 
 HIDDEN = [
     "fsl.theorem1 ",
@@ -113,7 +113,7 @@ def graph(**changes):
     lemma = discover.claim("fsl.lemma3")
     more = dict(assumptions=lemma.assumptions, follows=("fsl.lemma3/1",), also=())
     claim = lemma.replace("mine.x", bound=2 * lemma.bound, **more)
-    found = graphs.build_graph(claim, lambda other, led: None).certificate
+    found = proof_graph.build_graph(claim, lambda other, led: None).certificate
     return dict(json.loads(json.dumps(found)), **changes)
 
 

@@ -9,9 +9,9 @@ import pytest
 import fedtheory as ft
 from fedtheory import schema
 from fedtheory.errors import InvalidInput
-from fedtheory.search.target import Target
-from fedtheory.settings.inference import infer_schema
-from fedtheory.settings.instances import draw_instance, fault_of, schema_of, texts
+from fedtheory.models.inference import infer_schema
+from fedtheory.models.instances import draw_instance, fault_of, schema_of, texts
+from fedtheory.search.objective import Target
 from tests import mutated_instances
 from tests.second_opinion import instances
 

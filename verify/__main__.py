@@ -12,10 +12,11 @@ differs. 2: bad input. 130: Ctrl-C; what was decided is kept.
 import sys
 from pathlib import Path
 
-from fedtheory import brought, spreading, terminal
-from fedtheory.app.parsing import Parser
+from fedtheory import plugins, terminal
+from fedtheory.app.argument_parser import Parser
 from fedtheory.errors import FedtheoryError, explain_system, refuse
-from fedtheory.verify import campaign, reviewing
+from fedtheory.parallel import executors
+from fedtheory.verify import build_package, campaign
 
 REPLAY = ("--all", "--sample", "--sample-seed")
 
@@ -70,7 +71,7 @@ def build_parser(prog="python -m verify"):
         metavar="FILE.py",
         help="a file of your own; without a PREFIX its claims alone are checked",
     )
-    spreading.add_options(found)
+    executors.add_options(found)
     found.add_argument(
         "--shard",
         metavar="I/N",
@@ -101,8 +102,8 @@ def _claims_of_files(files):
     """Ids of the claims of files; () without any file."""
     found = [
         claim.id
-        for file in brought.register(files)
-        for _, claim in brought.list_records("CLAIM", file)
+        for file in plugins.register(files)
+        for _, claim in plugins.list_records("CLAIM", file)
     ]
     if files and not found:
         refuse("--with", "must define a CLAIM where no PREFIX says what to check", ", ".join(files))
@@ -133,7 +134,7 @@ def main(argv=None, prog="python -m verify"):
 def _requested(argv, prog):
     try:
         arguments = build_parser(prog).parse_args(argv)
-        with brought.registered(arguments.files):
+        with plugins.registered(arguments.files):
             return _exit_status(arguments)
     except KeyboardInterrupt as stopped:
         said = stopped if isinstance(stopped, campaign.Stopped) else "interrupted"
@@ -152,7 +153,7 @@ def _requested(argv, prog):
 
 def _exit_status(arguments):
     """The exit status of what is asked for."""
-    executor = spreading.chosen_executor(arguments, campaign.EXECUTOR)
+    executor = executors.chosen_executor(arguments, campaign.EXECUTOR)
     if arguments.replay is not None:
         if (
             arguments.prefixes
@@ -175,11 +176,9 @@ def _exit_status(arguments):
                 ("--sample-seed", arguments.sample_seed),
             )
         )
-        from fedtheory.verify import (
-            replaying,  # loads formulas, which a campaign with nothing to do does without
-        )
+        from fedtheory.verify import rederive_package
 
-        return replaying.replay(
+        return rederive_package.replay(
             Path(arguments.replay),
             arguments.all,
             executor,
@@ -211,7 +210,7 @@ def _exit_status(arguments):
         "--seed", arguments.seed, int, lambda n: 0 <= n < 2**63, "must be an integer >= 0"
     )
     prefixes = tuple(arguments.prefixes) or _claims_of_files(arguments.files)
-    asked = reviewing.Asked(
+    asked = build_package.Asked(
         budget,
         seed,
         prefixes,
@@ -223,9 +222,9 @@ def _exit_status(arguments):
         arguments.json,
         Path(arguments.zip) if arguments.zip else None,
     )
-    status = reviewing.make(Path(arguments.out), asked)
+    status = build_package.make(Path(arguments.out), asked)
     if arguments.open:
-        terminal.say(reviewing.open_page(Path(arguments.out) / "index.html"))
+        terminal.say(build_package.open_page(Path(arguments.out) / "index.html"))
     return status
 
 

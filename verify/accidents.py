@@ -25,8 +25,8 @@ from typing import NamedTuple
 
 import numpy as np
 
-from fedtheory import files, outputs
 from fedtheory.app import cli, package
+from fedtheory.store import files, outputs
 
 SPEC = """
 [problem]
@@ -519,7 +519,7 @@ LIMITED = """
 import resource, signal, sys
 signal.signal(signal.SIGXFSZ, signal.SIG_IGN)
 from fedtheory.app import cli
-import fedtheory.app.commands, fedtheory.app.spec
+import fedtheory.app.commands, fedtheory.app.run_file
 resource.setrlimit(resource.RLIMIT_FSIZE, (3000, 3000))
 sys.exit(cli.main(sys.argv[1:]))
 """

@@ -11,9 +11,10 @@ import time
 from contextlib import closing
 from pathlib import Path
 
-from fedtheory import files, sources, spreading
 from fedtheory.app import ledger, package
 from fedtheory.errors import FedtheoryError
+from fedtheory.parallel import executors
+from fedtheory.store import files, source_hash
 from fedtheory.terminal import Line, duration_text
 
 SMOKE, FULL = 0.1, 4.5  # budgets of a claim, in seconds of one core
@@ -54,7 +55,7 @@ def run_campaign(claims, budget, seed, folder, executor=EXECUTOR, say=None, page
         if name in moved and name not in told
     ]
     try:
-        with closing(spreading.iter_completed(operator.call, tasks, executor)) as batches:
+        with closing(executors.iter_completed(operator.call, tasks, executor)) as batches:
             for results in batches:
                 for n, result in results.items():
                     work, name, *_, key = tasks[n]
@@ -62,7 +63,7 @@ def run_campaign(claims, budget, seed, folder, executor=EXECUTOR, say=None, page
                     ledger.keep_result(folder, key, result)
                     (told if work is explore_claim else found)[name] = result
                 say.show(found)
-    except spreading.Lost as lost:
+    except executors.Lost as lost:
         raise Broken(f"{lost}; {len(found)} of {len(claims)} claims are decided and kept") from None
     except KeyboardInterrupt:
         raise Stopped(len(found), len(claims)) from None
@@ -74,7 +75,9 @@ def run_campaign(claims, budget, seed, folder, executor=EXECUTOR, say=None, page
 def slider_key(key):
     """The name of what a page moves of a claim whose result has this one: it hashes what computes it
     besides."""
-    return ledger.digest_of([key, sources.part_digest(Path(package.__file__), "slider_json")])[:40]
+    return ledger.digest_of([key, source_hash.part_digest(Path(package.__file__), "slider_json")])[
+        :40
+    ]
 
 
 def _load_kept(folder, names):

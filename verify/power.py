@@ -12,18 +12,18 @@ import time
 
 from fedtheory.errors import show
 from fedtheory.terminal import Line
-from fedtheory.verdicts import checking
-from fedtheory.verify import growing, hundreds, textbook
+from fedtheory.verdicts import pipeline
+from fedtheory.verify import growing_orders, known_statements, large_cases
 
-FALSE = {**textbook.FALSE, **hundreds.FALSE, **growing.FALSE}
+FALSE = {**known_statements.FALSE, **large_cases.FALSE, **growing_orders.FALSE}
 
 
 def refute_claim(claim, budget, seed=0):
     """(verdict, whether its document replays as JSON text and states this claim)."""
-    verdict = checking.check(claim, budget=budget, seed=seed)
+    verdict = pipeline.check(claim, budget=budget, seed=seed)
     if verdict.status != "violated":
         return verdict, False
-    shown = checking.replay(json.loads(json.dumps(verdict.certificate)))
+    shown = pipeline.replay(json.loads(json.dumps(verdict.certificate)))
     return verdict, shown["status"] == "violated" and shown["claim"] == claim.id
 
 

@@ -11,9 +11,9 @@ import re
 import sys
 from pathlib import Path
 
-from fedtheory import outputs
 from fedtheory.rocq import coqc
-from fedtheory.rocq.exporting import Refused, Unwritten, export, theorems
+from fedtheory.rocq.export_file import Refused, Unwritten, export, theorems
+from fedtheory.store import outputs
 
 CONCLUSION = re.compile(r"(?m)^  (?P<line>[^\n]+)\.\nProof\.$")
 TURNED = {"<=": ">", ">=": "<", "<": ">=", ">": "<=", "=": "<>", "<>": "="}

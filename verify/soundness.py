@@ -26,27 +26,28 @@ from functools import cache, lru_cache
 from multiprocessing import get_context
 from pathlib import Path
 
-from fedtheory import discover, sources
+from fedtheory import discover
 from fedtheory.app import ledger
 from fedtheory.errors import FedtheoryError
+from fedtheory.store import source_hash
 from fedtheory.terminal import duration_text
-from fedtheory.verdicts import checking
+from fedtheory.verdicts import pipeline
 from fedtheory.verdicts.verdict import Verdict
 from fedtheory.verify import (
+    adversarial_claims,
     compared,
-    drawn,
     factors,
     forgotten,
-    hostile,
     hostile_methods,
-    hundreds,
+    known_statements,
+    large_cases,
     premises,
-    relatives,
-    textbook,
+    random_orders,
+    random_variants,
 )
-from fedtheory.verify.textbook import TIGHT, reach_ratio
+from fedtheory.verify.known_statements import TIGHT, reach_ratio
 
-TRUE = {**textbook.TRUE, **hundreds.TRUE}
+TRUE = {**known_statements.TRUE, **large_cases.TRUE}
 LOOK = dict(
     hostile=0.5, vectors=0.5, factors=0.1, forgotten=0.5
 )  # seconds at least: in less a search sees one kind of shape
@@ -60,7 +61,7 @@ class Store:
         self.found, self.path = {}, None
         if folder is not None:
             folder.mkdir(parents=True, exist_ok=True)
-            reached = sources.digest_of_reach(["fedtheory.verify.soundness"])
+            reached = source_hash.digest_of_reach(["fedtheory.verify.soundness"])
             name = ledger.digest_of([reached, ledger.library_versions(), settings])[:16]
             self.path = folder / f"{name}.jsonl"
             lines = self.path.read_text().splitlines() if self.path.exists() else []
@@ -83,24 +84,24 @@ class Store:
 
 
 def textbook(name, seed, budget):
-    verdict = checking.check(TRUE[name], budget=budget, seed=seed)
+    verdict = pipeline.check(TRUE[name], budget=budget, seed=seed)
     wrong = verdict.status in ("violated", "vacuous") or (verdict.tightness or 0.0) > 1
     return verdict, f"a true statement: {TRUE[name]}" if wrong else ""
 
 
 def of_hostile(name, seed, budget):
-    make, allowed = hostile.CASES[name]
+    make, allowed = adversarial_claims.CASES[name]
     try:
-        verdict = checking.check(make(), budget=budget, seed=seed)
+        verdict = pipeline.check(make(), budget=budget, seed=seed)
     except FedtheoryError as error:
-        verdict = Verdict(name, hostile.REFUSED, "", str(error))
+        verdict = Verdict(name, adversarial_claims.REFUSED, "", str(error))
     return verdict, "" if verdict.status in allowed else f"may be {', '.join(sorted(allowed))}"
 
 
 def of_vectors(name, seed, budget):
-    claim, refuted = hostile.draw_vector_claim(seed)
-    verdict = checking.check(claim, budget=budget, seed=seed)
-    return verdict, "" if verdict.status in hostile.allowed_statuses(
+    claim, refuted = adversarial_claims.draw_vector_claim(seed)
+    verdict = pipeline.check(claim, budget=budget, seed=seed)
+    return verdict, "" if verdict.status in adversarial_claims.allowed_statuses(
         refuted
     ) else f"an instance refutes it: {claim}"
 
@@ -108,18 +109,22 @@ def of_vectors(name, seed, budget):
 def of_premises(name, seed, budget):
     step = premises.draw(name, seed)
     try:
-        verdict = checking.check(step.claim, budget=budget, seed=seed)
+        verdict = pipeline.check(step.claim, budget=budget, seed=seed)
     except FedtheoryError as error:
-        return Verdict(name, hostile.REFUSED, "", str(error)), "it is true" * step.follows
+        return Verdict(
+            name, adversarial_claims.REFUSED, "", str(error)
+        ), "it is true" * step.follows
     return verdict, premises.objection(step, verdict)
 
 
 def of_drawn(name, seed, budget):
     claim, truth = dict(
-        order=drawn.draw_order, cells=drawn.draw_cells, equivalence=drawn.draw_equivalence
+        order=random_orders.draw_order,
+        cells=random_orders.draw_cells,
+        equivalence=random_orders.draw_equivalence,
     )[name](seed)
-    verdict = checking.check(claim, budget=budget, seed=seed)
-    return verdict, "" if verdict.status in drawn.allowed_statuses(
+    verdict = pipeline.check(claim, budget=budget, seed=seed)
+    return verdict, "" if verdict.status in random_orders.allowed_statuses(
         truth
     ) else f"{'true' if truth else 'false'}: {claim}"
 
@@ -128,7 +133,7 @@ def of_method(trait, seed, budget):
     """A program of a hostile method: refused, or no run exceeds what is proved."""
     worst = hostile_methods.proved_worst(trait, seed)
     if isinstance(worst, str):
-        return Verdict(trait, hostile.REFUSED, "", worst), ""
+        return Verdict(trait, adversarial_claims.REFUSED, "", worst), ""
     verdict = Verdict(trait, "proved", "", str(worst))
     largest = hostile_methods.largest_loss(trait, seed)
     if largest > worst.value * (1 + 1e-9) + 1e-12:
@@ -138,8 +143,8 @@ def of_method(trait, seed, budget):
 
 def of_factors(name, seed, budget):
     claim, truth = factors.draw_claim(name, seed)
-    verdict = checking.check(claim, budget=budget, seed=seed)
-    right = verdict.status in drawn.allowed_statuses(truth)
+    verdict = pipeline.check(claim, budget=budget, seed=seed)
+    right = verdict.status in random_orders.allowed_statuses(truth)
     return (
         verdict,
         "" if right else f"{'true' if truth else 'false'}: {factors.with_assumptions(claim)}",
@@ -154,19 +159,19 @@ def of_compared(name, seed, budget):
 
 def of_forgotten(name, seed, budget):
     claim, true = forgotten.forgotten(seed)
-    verdict = checking.check(claim, budget=budget, seed=seed)
+    verdict = pipeline.check(claim, budget=budget, seed=seed)
     wrong = verdict.status not in forgotten.allowed_statuses(true)
     return verdict, f"{'true' if true else 'false'}: {claim}" if wrong else ""
 
 
 def base(name, seed, budget):
     """A recorded claim itself."""
-    return checking.check(name, budget=budget, seed=0), ""
+    return pipeline.check(name, budget=budget, seed=0), ""
 
 
 @cache
 def cases(name):
-    return relatives.drawn_cases(discover.claim(name), 3, 0)
+    return random_variants.drawn_cases(discover.claim(name), 3, 0)
 
 
 @lru_cache(maxsize=2)
@@ -180,9 +185,9 @@ def resolve_bases(bases):
 
 
 def relative(name, seed, budget, bases):
-    made = relatives.drawn_relative(resolve_bases(bases), name, seed)
-    verdict = checking.check(made.claim, budget=budget, seed=seed)
-    objection = relatives.objection(made, verdict, cases(made.base.id))
+    made = random_variants.drawn_relative(resolve_bases(bases), name, seed)
+    verdict = pipeline.check(made.claim, budget=budget, seed=seed)
+    objection = random_variants.objection(made, verdict, cases(made.base.id))
     if objection and verdict.status == "violated" and fails_too(made.base, verdict, budget, seed):
         objection = ""
     return verdict, objection and f"{objection}; {made.base.id}, {made.says}"
@@ -192,14 +197,14 @@ def fails_too(base, verdict, budget, seed):
     """Whether a relative's base fails as well, of which there is no proof: then a short search had
     not found it, and the relative's verdict is right. An instance that refutes the relative is asked
     of the base; a family of instances is looked for anew."""
-    longer = checking.check(base, budget=max(budget, LONGER), seed=seed)
+    longer = pipeline.check(base, budget=max(budget, LONGER), seed=seed)
     if longer.status in ("proved", "violated") or "setting" not in verdict.certificate:
         return longer.status == "violated"
-    return checking.check(base, budget=budget, seed=seed, witnesses=[verdict]).status == "violated"
+    return pipeline.check(base, budget=budget, seed=seed, witnesses=[verdict]).status == "violated"
 
 
 ASK = dict(
-    textbook=textbook,
+    textbook=known_statements,
     hostile=of_hostile,
     vectors=of_vectors,
     drawn=of_drawn,
@@ -281,7 +286,10 @@ def questions(part, given):
         ]
     if part == "hostile":
         return [
-            (part, name, seed) for name in hostile.CASES if given.only in name for seed in range(3)
+            (part, name, seed)
+            for name in adversarial_claims.CASES
+            if given.only in name
+            for seed in range(3)
         ]
     if part == "vectors":
         return [(part, "form", seed) for seed in range(given.drawn)]
@@ -302,7 +310,7 @@ def questions(part, given):
         return [(part, trait, seed) for trait in traits for seed in range(given.drawn // 10)]
     if part == "structures":
         return [("drawn", "cells", seed) for seed in range(given.drawn // 10)] + [
-            ("drawn", "equivalence", k) for k in range(len(drawn.EQUIVALENCES))
+            ("drawn", "equivalence", k) for k in range(len(random_orders.EQUIVALENCES))
         ]
     return [("relatives", given.seed, n) for n in range(given.relatives)]
 

@@ -15,10 +15,10 @@ from hypothesis import strategies as st
 
 import fedtheory as ft
 from fedtheory import discover
-from fedtheory.search.instances import answer_at
+from fedtheory.models import fitting
+from fedtheory.search.exact_instances import answer_at
 from fedtheory.search.strategies import cases, measure_side
-from fedtheory.settings import fitting
-from fedtheory.verdicts.checking import as_meant
+from fedtheory.verdicts.pipeline import as_meant
 
 QUIET = dict(deadline=None, suppress_health_check=list(HealthCheck), print_blob=True)
 SAME = dict(max_examples=3, derandomize=True, database=None)

@@ -11,8 +11,8 @@ import math
 import os
 import sys
 
-from fedtheory import brought, terminal
-from fedtheory.app import parsing
+from fedtheory import plugins, terminal
+from fedtheory.app import argument_parser
 from fedtheory.errors import (
     Contradiction,
     FedtheoryError,
@@ -38,19 +38,19 @@ def main(argv=None):
 
 def _status(argv):
     argv = sys.argv[1:] if argv is None else argv
-    if argv and argv[0] in parsing.ABOVE:
+    if argv and argv[0] in argument_parser.ABOVE:
         above = importlib.import_module(f"fedtheory.{argv[0]}.__main__")
         return above.main(argv[1:], f"fedtheory {argv[0]}")
-    parser = parsing.build_parser()
+    parser = argument_parser.build_parser()
     arguments, rest = parser.parse_known_args(argv)
     if rest and hasattr(arguments, "values") and not any(text.startswith("-") for text in rest):
         arguments.values += rest  # values may stand behind options
     elif rest:
-        parsing.command_parsers(parser)[arguments.command].stray(rest)
+        argument_parser.command_parsers(parser)[arguments.command].stray(rest)
     try:
         named = getattr(arguments, "claims", None) or [getattr(arguments, "id", "")]
         own = [name for name in named if name.endswith(".py") and os.path.isfile(name)]
-        with brought.registered(arguments.files, own):
+        with plugins.registered(arguments.files, own):
             # loads what works only when a command is asked for
             work = importlib.import_module("fedtheory.app.commands")
             data, text, *held = getattr(work, arguments.command)(arguments)

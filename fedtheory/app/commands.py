@@ -7,7 +7,7 @@ import textwrap
 import time
 from pathlib import Path
 
-from fedtheory import brought, terminal
+from fedtheory import plugins, terminal
 from fedtheory.errors import refuse
 
 
@@ -106,8 +106,8 @@ def explain(arguments):
         from fedtheory.app.explain import of_paper
 
         return of_paper(arguments.id, terminal.reading_width())
+    from fedtheory.app.check_command import find_claims
     from fedtheory.app.explain import describe_claim, explain
-    from fedtheory.app.judging import find_claims
 
     claims, width = [claim for _, claim in find_claims([arguments.id])], terminal.reading_width()
     data = [describe_claim(claim) for claim in claims]
@@ -132,19 +132,19 @@ def bound(arguments):
 
 def run(arguments):
     from fedtheory import jit
-    from fedtheory.app import spec
+    from fedtheory.app import run_file
 
     jit.announce.append(
         lambda: terminal.say("compiling kernels; the next process finds them in its cache")
     )
     report = terminal.Line().progress("rounds")
-    return spec.run_file(Path(arguments.spec), _out(arguments), report)
+    return run_file.run_file(Path(arguments.spec), _out(arguments), report)
 
 
 def check(arguments):
-    from fedtheory.app import judging
+    from fedtheory.app import check_command
 
-    return judging.check(
+    return check_command.check(
         arguments.claims,
         arguments.budget,
         arguments.seed,
@@ -158,11 +158,11 @@ def check(arguments):
 
 
 def replay(arguments):
-    from fedtheory.app import judging
+    from fedtheory.app import check_command
 
-    data, text, held = judging.replay(Path(arguments.file), arguments.latex)
+    data, text, held = check_command.replay(Path(arguments.file), arguments.latex)
     if arguments.rocq and held:
-        from fedtheory.app.second_kernel import ask_rocq
+        from fedtheory.app.rocq_command import ask_rocq
 
         data["second_kernel"], lines = ask_rocq(Path(arguments.file))
         text, held = "\n".join([text, *lines]), data["second_kernel"]["accepted"] is not False
@@ -170,30 +170,30 @@ def replay(arguments):
 
 
 def diff(arguments):
-    from fedtheory.app import differing
+    from fedtheory.app import ledger_diff
 
-    return differing.diff(arguments.old, arguments.new)
+    return ledger_diff.diff(arguments.old, arguments.new)
 
 
 def export(arguments):
-    from fedtheory.app import second_kernel
+    from fedtheory.app import rocq_command
 
-    return second_kernel.export_document(Path(arguments.file), arguments.to, _out(arguments))
+    return rocq_command.export_document(Path(arguments.file), arguments.to, _out(arguments))
 
 
 def mutate(arguments):
-    from fedtheory.app import judging
+    from fedtheory.app import check_command
 
     executor = None if arguments.executor == "serial" else arguments.executor
-    return judging.mutate(
+    return check_command.mutate(
         arguments.claims, arguments.budget, arguments.seed, None, executor, arguments.seeds
     )
 
 
 def sharpen(arguments):
-    from fedtheory.app import judging
+    from fedtheory.app import check_command
 
-    return judging.sharpen(arguments.claims, arguments.budget, arguments.seed)
+    return check_command.sharpen(arguments.claims, arguments.budget, arguments.seed)
 
 
 def worst(arguments):
@@ -212,9 +212,9 @@ def worst(arguments):
 
 
 def new(arguments):
-    from fedtheory.app import starting
+    from fedtheory.app import scaffold
 
-    return starting.write_new(arguments.kind, arguments.file)
+    return scaffold.write_new(arguments.kind, arguments.file)
 
 
 def contracts(arguments):
@@ -226,18 +226,18 @@ def contracts(arguments):
 def conform(arguments):
     from fedtheory.conformance.adapters import of_file
 
-    found = of_file(brought.load_file(arguments.adapter).module, arguments.adapter)
+    found = of_file(plugins.load_file(arguments.adapter).module, arguments.adapter)
     return found.data(), str(found), found.good
 
 
 def data(arguments):
-    from fedtheory.app.datasets import describe_sets
+    from fedtheory.app.data_command import describe_sets
 
     return describe_sets(arguments.set, arguments.data)
 
 
 def experiments(arguments):
-    from fedtheory.app.experimenting import describe_experiments
+    from fedtheory.app.experiments_command import describe_experiments
 
     return describe_experiments(
         arguments.experiment, arguments.scale, arguments.data, arguments.run, arguments.only
@@ -249,7 +249,7 @@ def warmup(arguments):
     import fedtheory as ft
     from fedtheory import discover
     from fedtheory.algorithm import example_hyper
-    from fedtheory.runs import engine, helping
+    from fedtheory.runs import engine, shared_gradients
 
     begun = time.perf_counter()
     problems, algorithms = dict(discover.examples()), discover.algorithms()
@@ -264,7 +264,7 @@ def warmup(arguments):
     # what only long runs of few trials ask for
     for problem in (problem for problem in problems.values() if problem.kernels.compiled):
         engine.kernel("advance_together", problem.real)
-        helping.desk_roles(problem.real)
+        shared_gradients.desk_roles(problem.real)
         for name in ("pieces", "piece"):
             problem.kernels.role(name, problem.data, problem.real)
     line.clear()

@@ -4,7 +4,7 @@ which the command line lists when they are asked for."""
 import argparse
 import importlib
 
-from fedtheory.app import parsing
+from fedtheory.app import argument_parser
 from fedtheory.errors import refuse
 
 SHELLS = ("bash", "zsh", "fish")
@@ -15,8 +15,8 @@ NAMES = dict(  # metavariables whose values a list names
 
 def command_parsers():
     """Command -> its parser, those of the rooms above among them."""
-    found = dict(parsing.command_parsers(parsing.build_parser()))
-    for name in parsing.ABOVE:
+    found = dict(argument_parser.command_parsers(argument_parser.build_parser()))
+    for name in argument_parser.ABOVE:
         above = importlib.import_module(f"fedtheory.{name}.__main__")
         found[name] = above.parser(f"fedtheory {name}")
     return found
@@ -126,7 +126,7 @@ def zsh_script():
 
 def _describe_commands():
     """The commands as the whole parser lists them, with their help."""
-    whole = parsing.build_parser()
+    whole = argument_parser.build_parser()
     action = next(a for a in whole._actions if isinstance(a, argparse._SubParsersAction))
     return action._choices_actions
 

@@ -9,7 +9,7 @@ from random import Random
 import numpy as np
 
 import fedtheory as ft
-from fedtheory import brought, discover
+from fedtheory import discover, plugins
 from fedtheory.algorithm import example_hyper
 from fedtheory.errors import FedtheoryError, NotExact, describe, refuse
 from fedtheory.problem import BEHIND, Problem
@@ -133,7 +133,7 @@ def example_settings(algorithm, problem):
 def contracts(paths):
     """(data, text, whether all are met) of what files define."""
     rows = []
-    with brought.registered(paths) as files:
+    with plugins.registered(paths) as files:
         for file in files:
             found = list(_contracts_of(file))
             if not found:
@@ -161,7 +161,7 @@ def _try_contract(test):
 
 def _contracts_of(file):
     """(name, what must hold, a test that raises where it does not) of all that a file defines."""
-    for _, method in brought.list_records("ALGORITHM", file):
+    for _, method in plugins.list_records("ALGORITHM", file):
         yield from _of_method(discover.adopt_method(method))
     examples = getattr(file.module, "examples", dict)
     examples = examples() if callable(examples) else examples
@@ -171,11 +171,11 @@ def _contracts_of(file):
         if not isinstance(problem, Problem):
             refuse(f"{file.path}: examples", "must give problems", problem)
         yield from _of_problem(label, problem)
-    for _, claim in brought.list_records("CLAIM", file):
+    for _, claim in plugins.list_records("CLAIM", file):
         yield from _of_claim(claim)
-    for _, setting in brought.list_records("SETTING", file):
+    for _, setting in plugins.list_records("SETTING", file):
         yield from _of_setting(setting)
-    for _, figure in brought.list_records("FIGURE", file):
+    for _, figure in plugins.list_records("FIGURE", file):
         yield from _of_figure(figure)
 
 
@@ -227,7 +227,7 @@ def _agree_exactly(method):
     """Two rounds on parabolas, by the engine in floats and by the kernels on fractions."""
     from fractions import Fraction
 
-    from fedtheory.settings.general import run_methods
+    from fedtheory.models.general import run_methods
 
     curves = [(1, 0), (Fraction(1, 2), 1), (1, -1)]  # slope and gradient at 0; the server's first
     given = example_settings(method, dict(discover.examples())["quadratics.one"])
@@ -266,7 +266,7 @@ def _agree_exactly(method):
         found = run_methods.setting_of(method).measure(instance, values, ["sq_distance_T"])
     except NotExact as why:
         return f"they cannot be: {why}; claims about it are not searched"
-    from fedtheory.enclosure.arithmetic import pair
+    from fedtheory.arithmetic.operations import pair
 
     told = float(sum(pair(found["sq_distance_T"])) / 2)
     _nearly_equal(told, (r.x[0, 2, 0] - star) ** 2, 1e-9 * (1 + told))
@@ -319,8 +319,8 @@ def _of_problem(label, problem):
 
 
 def _of_claim(claim):
-    from fedtheory.settings import fitting
-    from fedtheory.verdicts.checking import explain_unfit
+    from fedtheory.models import fitting
+    from fedtheory.verdicts.pipeline import explain_unfit
 
     def fits():
         found = fitting(claim)
@@ -349,8 +349,8 @@ def _of_setting(setting):
 
     def alike():
         """The same numbers in a batch of floats as exactly."""
-        from fedtheory.enclosure.arithmetic import Many, pair
-        from fedtheory.search.rationals import round_to_bits
+        from fedtheory.arithmetic.operations import Many, pair
+        from fedtheory.search.rational_points import round_to_bits
 
         random, names, compared = Random(0), sorted(_measured_symbols(setting)), 0
         for _ in range(8):
@@ -381,7 +381,7 @@ def _of_setting(setting):
 
     def fitting():
         """What it draws is what its schema says."""
-        from fedtheory.settings.instances import draw_instance, fault_of
+        from fedtheory.models.instances import draw_instance, fault_of
 
         seen = [draw_instance(setting, Random(f"contract/{n}")) for n in range(100)]
         seen = [instance for instance in seen if instance is not None]

@@ -6,11 +6,11 @@ import textwrap
 from fractions import Fraction
 
 from fedtheory import arguments, discover
+from fedtheory.arithmetic import float_above
 from fedtheory.conditions import Rule
-from fedtheory.enclosure import float_above
 from fedtheory.errors import InvalidInput, article, refuse, show
+from fedtheory.printing import plain
 from fedtheory.symbol import DOMAINS
-from fedtheory.writing import plain
 
 KINDS = {
     "exact": "an inequality or identity with every constant given",
@@ -207,12 +207,12 @@ def describe_claim(claim):
 
 def _step_lines(claim):
     """What each line is said to follow from, and whether it does."""
-    from fedtheory.textbook import edges
+    from fedtheory.textbook import proof_steps
 
     words = dict(proved="a proved step", undecided="not shown", refused="no step")
     found = []
     for line in sorted(claim.follows):
-        step = edges.step_of(claim, line - 1)
+        step = proof_steps.step_of(claim, line - 1)
         which = f"line {line} " if len(claim.lines) > 1 else "the statement "
         why = f": {step.why}" if step.why else ""
         found.append(f"{which}from {', '.join(step.premises)} ({words[step.status]}{why})")

@@ -17,10 +17,11 @@ from importlib.metadata import version
 from pathlib import Path
 from shlex import quote
 
-from fedtheory import brought, discover, private
-from fedtheory import sources as code
+from fedtheory import discover, plugins
 from fedtheory.errors import InvalidInput
-from fedtheory.files import write
+from fedtheory.store import private_cache
+from fedtheory.store import source_hash as code
+from fedtheory.store.files import write
 
 FORMAT = "fedtheory ledger 4"
 PACKAGE = Path(__file__).resolve().parents[1]
@@ -63,9 +64,12 @@ def digest_of(data):
 def result_key(claim, budget, seed):
     """The name of a claim's result: it says what is claimed, also of the explicit companion from
     which an order follows, and hashes what decides it."""
-    from fedtheory.verdicts import reach
+    from fedtheory.verdicts import dependencies
 
-    asked = [[claim_content(one), reach.deciding_inputs(one)] for one in reach.claims_asked(claim)]
+    asked = [
+        [claim_content(one), dependencies.deciding_inputs(one)]
+        for one in dependencies.claims_asked(claim)
+    ]
     return digest_of([FORMAT, library_versions(), asked, float(budget), seed])[:40]
 
 
@@ -179,13 +183,13 @@ def plain_data(value):
 
 def decide_claim(claim, budget, seed):
     """A claim's result: the verdict as plain data, and what it took."""
-    from fedtheory.verdicts.checking import decide_readings
+    from fedtheory.verdicts.pipeline import decide_readings
     from fedtheory.verdicts.verdict import Verdict
 
     _forget_peak()
     begun = time.process_time()
     try:
-        with brought.refuse_in_words():
+        with plugins.refuse_in_words():
             verdict = plain_data(decide_readings(claim, budget, seed).as_dict())
     except (OSError, MemoryError):  # the machine's fault, not the claim's
         raise
@@ -214,14 +218,14 @@ def _peak_memory():
 
 
 def keep_result(folder, name, result):
-    write(Path(folder) / f"{name}.sealed", private.seal(name, json_text(result)))
+    write(Path(folder) / f"{name}.sealed", private_cache.seal(name, json_text(result)))
 
 
 def load_result(folder, name):
     """The result of a name, or None: what was cut short, edited, or kept by anybody else counts as
     absent."""
     try:
-        found = private.unseal(name, (Path(folder) / f"{name}.sealed").read_bytes())
+        found = private_cache.unseal(name, (Path(folder) / f"{name}.sealed").read_bytes())
     except OSError:
         return None
     return None if found is None else json.loads(found)
@@ -236,7 +240,7 @@ def json_text(data):
 
 def repro_command(claim, budget, seed):
     """The command that asks about a claim once more."""
-    given = "".join(f" --with {quote(name)}" for name in brought.missing_files(claim.id))
+    given = "".join(f" --with {quote(name)}" for name in plugins.missing_files(claim.id))
     return f"fedtheory check {quote(claim.id)} --budget {budget:g} --seed {seed}{given}"
 
 
@@ -319,12 +323,12 @@ def _detach_certificates(verdict, base, certificates):
 
 def rests_on(claim, claims, verdicts):
     """The proof graph of a claim, None where nothing is said of what it follows from."""
-    from fedtheory.verdicts import graphs
+    from fedtheory.verdicts import proof_graph
 
     if not claim.follows:
         return None
-    known = {c.id: graphs.line_statuses(verdicts[c.id], c) for c in claims if c.id in verdicts}
-    return graphs.build_graph(claim, lambda other, led: known.get(other.id), verdicts)
+    known = {c.id: proof_graph.line_statuses(verdicts[c.id], c) for c in claims if c.id in verdicts}
+    return proof_graph.build_graph(claim, lambda other, led: known.get(other.id), verdicts)
 
 
 STATUSES = ("proved", "holds", "violated", "vacuous", "undecided")

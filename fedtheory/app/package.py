@@ -17,9 +17,9 @@ from importlib.metadata import PackageNotFoundError, version
 from pathlib import Path
 from xml.etree import ElementTree
 
-from fedtheory import outputs
-from fedtheory.app import archive, ledger, paging, prose
+from fedtheory.app import ledger, math_in_text, package_archive, page_parts
 from fedtheory.errors import InvalidInput, refuse
+from fedtheory.store import outputs
 
 CHECKERS = "checkers.json"  # which checkers accept each certificate, where two were asked
 SUMS, RESULTS = (
@@ -162,12 +162,12 @@ def _load_template():
         bar=bar_width,
         ratio=ratio_text,
         shown=render_data,
-        breakable=paging.breakable_id,
-        graph=paging.proof_picture,
-        prose=lambda text, symbols, words=True: prose.typeset_sentence(
+        breakable=page_parts.breakable_id,
+        graph=page_parts.proof_picture,
+        prose=lambda text, symbols, words=True: math_in_text.typeset_sentence(
             text, symbols, typeset_mathml, words
         ),
-        captioned=lambda text: paging.render_caption(text, typeset_mathml),
+        captioned=lambda text: page_parts.render_caption(text, typeset_mathml),
     )
     return room.get_template("package_page.html")
 
@@ -193,8 +193,8 @@ def counterexample_story(document):
     a counterexample; None of any other."""
     from markupsafe import Markup
 
-    from fedtheory.telling.picture import draw_counterexample
-    from fedtheory.telling.words import describe_counterexample
+    from fedtheory.rendering.picture import draw_counterexample
+    from fedtheory.rendering.words import describe_counterexample
 
     try:
         lines = [line for line in describe_counterexample(document) if line.strip()]
@@ -213,7 +213,7 @@ def render_page(book, pictures=None, checkers=None, documents=None, sliders=None
     script = "".join(Path(__file__).with_name(name).read_text() for name in SCRIPTS)
     seal = base64.b64encode(hashlib.sha256(script.encode()).digest()).decode()
     drawn = {
-        name: one if isinstance(one, paging.Picture) else paging.Picture(one, name)
+        name: one if isinstance(one, page_parts.Picture) else page_parts.Picture(one, name)
         for name, one in (pictures or {}).items()
     }
     made = sliders or {}
@@ -231,16 +231,16 @@ def render_page(book, pictures=None, checkers=None, documents=None, sliders=None
         seal=seal,
         papers=listing(lambda e: e["paper"]),
         kinds=listing(lambda e: e["kind"]),
-        rows=paging.overview_rows(book),
-        findings=paging.FINDINGS,
-        about=paging.entry_section,
+        rows=page_parts.overview_rows(book),
+        findings=page_parts.FINDINGS,
+        about=page_parts.entry_section,
         symbols={e["id"]: [row(s) for s in e["symbols"]] for e in book["claims"]},
         legend=keep,
         explored=lambda name: made[name] if name in made else slider_json(name),
         checkers=checkers or dict(rocq="", certificates={}),
         story=lambda file: counterexample_story((documents or {}).get(file)),
     )
-    return paging.pack_page(rendered).encode()
+    return page_parts.pack_page(rendered).encode()
 
 
 @cache
@@ -248,11 +248,11 @@ def slider_json(name):
     """A recorded claim's bound as JSON, for sliders, which begin at the numbers of the runs beside it;
     None of any other claim."""
     from fedtheory import discover
-    from fedtheory.app.beside import runs_beside_bound
-    from fedtheory.verdicts import exploring
+    from fedtheory.app.slider_runs import runs_beside_bound
+    from fedtheory.verdicts import slider_data
 
     claim = discover.find_recorded(name) if re.fullmatch(r"[\w.]{1,100}", name) else None
-    data = None if claim is None else exploring.slider_data(claim)
+    data = None if claim is None else slider_data.slider_data(claim)
     runs = None if data is None else runs_beside_bound(claim, data["start"])
     if runs is not None:
         data["beside"] = runs
@@ -295,11 +295,13 @@ def build_package(
     }
     if checkers is not None:
         files[CHECKERS] = ledger.json_text(checkers)
-    files |= archive.files_beside_ledger(
+    files |= package_archive.files_beside_ledger(
         book, certificates, more.get("timings.json", {}), figures, derived
     )
     files["index.html"] = render_page(book, pictures(files), checkers, certificates, sliders)
-    files[archive.CRATE] = archive.describe_crate(book, files, archive.crate_date())
+    files[package_archive.CRATE] = package_archive.describe_crate(
+        book, files, package_archive.crate_date()
+    )
     aside += place.write_over(files, before - {*files, SUMS}, ASIDE)
     place.write({SUMS: checksum_listing(files)})
     return aside
@@ -344,7 +346,7 @@ def figure_files(folder):
     return {name: content for name, content in files.items() if mine(name)}
 
 
-pictures, unpacked = paging.figure_pictures, paging.unpack_page
+pictures, unpacked = page_parts.figure_pictures, page_parts.unpack_page
 
 
 # ---------------------------------------------------------------- reading one

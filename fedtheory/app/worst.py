@@ -3,9 +3,10 @@ with its proof."""
 
 import json
 
-from fedtheory import discover, outputs
+from fedtheory import discover
 from fedtheory.app.explain import parse_assignment
 from fedtheory.errors import InvalidInput, refuse
+from fedtheory.store import outputs
 
 TEXTBOOK = ("gradient_descent", "momentum", "nesterov")
 MOST = 20  # clients

@@ -11,11 +11,11 @@ helps, and no small step either.
 
 from fractions import Fraction
 
+from fedtheory.arithmetic.operations import pair
 from fedtheory.certificates import check_instance
 from fedtheory.certificates.check_proof import Refused, require
 from fedtheory.certificates.documents import check_sealed, refuse_malformed
-from fedtheory.enclosure.arithmetic import pair
-from fedtheory.settings import by_name
+from fedtheory.models import by_name
 
 FORMAT = "fedtheory family 1"
 CONSTANT = "C_order"  # the symbol that stands for the constant

@@ -15,7 +15,9 @@ import re
 from decimal import Decimal
 from fractions import Fraction
 
-from fedtheory import enclosure
+from fedtheory import arithmetic
+from fedtheory.arithmetic.intervals import Enclosures
+from fedtheory.arithmetic.operations import BITS, Interval, pair
 from fedtheory.certificates.check_proof import Refused, require
 from fedtheory.certificates.documents import (
     check_entries,
@@ -24,11 +26,9 @@ from fedtheory.certificates.documents import (
     parse_fraction,
     refuse_malformed,
 )
-from fedtheory.enclosure.arithmetic import BITS, Interval, pair
-from fedtheory.enclosure.intervals import Enclosures
 from fedtheory.errors import show
-from fedtheory.settings import by_name
-from fedtheory.settings.instances import fault_of
+from fedtheory.models import by_name
+from fedtheory.models.instances import fault_of
 from fedtheory.symbol import DOMAINS, domain_admits
 
 __all__ = [
@@ -178,12 +178,12 @@ def measured_side(steps, pairs):
     endless = {name for name, ends in pairs.items() if isinstance(ends[1], float)}
     if not endless & symbols_of(read_program(steps)):
         return formula_value(steps, pairs)
-    return Interval(*enclosure.execute(read_program(steps), RULES, pairs))
+    return Interval(*arithmetic.execute(read_program(steps), RULES, pairs))
 
 
 def formula_value(steps, pairs):
     """The value of a formula of the document, a Fraction or an Interval."""
-    low, high = enclosure.execute(read_program(steps), RULES, pairs)
+    low, high = arithmetic.execute(read_program(steps), RULES, pairs)
     require(not isinstance(low, float) and not isinstance(high, float), "a side is infinite")
     return low if low == high else Interval(low, high)
 
@@ -379,8 +379,8 @@ def certainly_holds(steps, pairs, solved):
     """A relation certainly holds; an equation between roots, as far as it fixed a symbol, within
     their enclosure."""
     try:
-        truth = enclosure.execute(steps, RULES, pairs)
-    except enclosure.Undefined:
+        truth = arithmetic.execute(steps, RULES, pairs)
+    except arithmetic.Undefined:
         return False
     if truth is None and steps[-1][0] == "eq" and symbols_of(steps) & solved.keys():
         gap = (
@@ -389,7 +389,7 @@ def certainly_holds(steps, pairs, solved):
             ("mul", (steps[-1][1][1], len(steps) - 1), None),
             ("add", (steps[-1][1][0], len(steps)), None),
         )
-        low, high = enclosure.execute(gap, RULES, pairs)
+        low, high = arithmetic.execute(gap, RULES, pairs)
         return low <= 0 <= high and high - low <= Fraction(1, 2**200)
     return truth is True
 

@@ -12,10 +12,10 @@ import math
 import re
 from functools import wraps
 
+from fedtheory.arithmetic import work
+from fedtheory.arithmetic.work import Counted
 from fedtheory.certificates import check_worst_case
 from fedtheory.certificates.check_proof import Laborious, Refused, require
-from fedtheory.enclosure import work
-from fedtheory.enclosure.work import Counted
 from fedtheory.errors import FedtheoryError, printable, show
 
 BYTES, VALUES, DEPTH, LETTERS = (

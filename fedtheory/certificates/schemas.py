@@ -3,9 +3,9 @@ them; and that of two runs, which no setting has."""
 
 from typing import Any
 
+from fedtheory.models import all_settings, by_name
+from fedtheory.models.instances import schema_of
 from fedtheory.schema import entries, integer, list_of, plus
-from fedtheory.settings import all_settings, by_name
-from fedtheory.settings.instances import schema_of
 
 RUNS = "two runs"
 POINT = list_of("number", "d")

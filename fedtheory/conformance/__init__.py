@@ -1,6 +1,6 @@
 """Whether somebody's code is the method that the theorem is about: `conform` and `laws`."""
 
-from fedtheory.conformance.conforming import conform
-from fedtheory.conformance.obeying import laws
+from fedtheory.conformance.conform import conform
+from fedtheory.conformance.laws_report import laws
 
 __all__ = ["conform", "laws"]

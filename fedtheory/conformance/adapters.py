@@ -2,9 +2,9 @@
 
 from typing import Any, NamedTuple
 
-from fedtheory import arguments, brought
-from fedtheory.conformance.conforming import FUNCTIONS, Conformance, conform
-from fedtheory.conformance.obeying import Laws, laws
+from fedtheory import arguments, plugins
+from fedtheory.conformance.conform import FUNCTIONS, Conformance, conform
+from fedtheory.conformance.laws_report import Laws, laws
 from fedtheory.errors import InvalidInput, refuse
 
 
@@ -42,5 +42,5 @@ def of_file(module, path):
     if not isinstance(hyper, dict):
         refuse(f"{path}: HYPER", "must be a dict", hyper)
     weighted = arguments.check_flag(f"{path}: WEIGHTED", weighted)
-    with brought.confine(f"{path} cannot be asked"):
+    with plugins.confine(f"{path} cannot be asked"):
         return Report(*(ask(module.METHOD, *three, hyper, weighted) for ask in (conform, laws)))

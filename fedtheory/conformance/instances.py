@@ -6,7 +6,7 @@ from typing import NamedTuple
 import numpy as np
 
 from fedtheory import arguments
-from fedtheory.enclosure.arithmetic import pair, vector
+from fedtheory.arithmetic.operations import pair, vector
 from fedtheory.errors import refuse
 from fedtheory.exact.traces import AT_X, Losses
 

@@ -5,8 +5,8 @@ from functools import cached_property
 import numpy as np
 
 from fedtheory import arguments
+from fedtheory.display import Shown
 from fedtheory.errors import refuse
-from fedtheory.shown import Shown
 
 PARTS = ("X", "y", "X_test", "y_test", "writers", "writers_test")
 

@@ -7,7 +7,7 @@ wherever exact numbers go through kernels that are not of this library.
 
 import numpy as np
 
-from fedtheory.enclosure.arithmetic import Many, pair
+from fedtheory.arithmetic.operations import Many, pair
 from fedtheory.errors import NotExact
 from fedtheory.exact.linear import Linear
 

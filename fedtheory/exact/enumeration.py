@@ -12,7 +12,7 @@ import numpy as np
 
 from fedtheory.errors import NotExact
 from fedtheory.exact import cohorts
-from fedtheory.exact.kernels import of_library
+from fedtheory.exact.kernel_interpreter import of_library
 from fedtheory.problem import ROWS, TABLE
 
 BUDGET = 2_000_000  # rounds of single paths

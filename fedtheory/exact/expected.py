@@ -13,9 +13,10 @@ from dataclasses import dataclass
 import numpy as np
 
 from fedtheory import arguments, metrics
+from fedtheory.display import Shown
 from fedtheory.errors import NotExact, refuse
 from fedtheory.exact.enumeration import BUDGET, Paths
-from fedtheory.exact.following import (
+from fedtheory.exact.moment_recursion import (
     Followed,
     batch_for,
     constant_stretches,
@@ -23,7 +24,6 @@ from fedtheory.exact.following import (
     round_of,
 )
 from fedtheory.runs.planning import plan_of, start_of
-from fedtheory.shown import Shown
 
 FOLLOWED = (
     "loss",
@@ -76,16 +76,16 @@ class Expected(Shown):
         >>> ft.expected(problem, "fedavg", rounds=5, eta_l=0.1).plot("loss").get_xlabel()
         'round $t$'
         """
-        from fedtheory.runs import showing
+        from fedtheory.runs import plots
 
-        return showing.plot_curves(self.columns(metrics), ax)
+        return plots.plot_curves(self.columns(metrics), ax)
 
     def to_dataframe(self, *metrics):
         """A pandas DataFrame with a row for each round, a column for each metric ("loss" by
         default)."""
-        from fedtheory.runs import showing
+        from fedtheory.runs import plots
 
-        return showing.to_frame(dict(round=np.arange(self.rounds + 1), **self.columns(metrics)))
+        return plots.to_frame(dict(round=np.arange(self.rounds + 1), **self.columns(metrics)))
 
     def columns(self, names):
         """Metric -> its curve."""

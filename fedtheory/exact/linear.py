@@ -9,7 +9,7 @@ refused, and `kernels.Kernels` says so.
 
 from fractions import Fraction
 
-from fedtheory.exact.kernels import exact_number
+from fedtheory.exact.kernel_interpreter import exact_number
 
 
 class Linear:

@@ -6,7 +6,7 @@ from typing import NamedTuple
 
 import numpy as np
 
-from fedtheory.exact.maps import ROUNDING, fill_map
+from fedtheory.exact.affine_maps import ROUNDING, fill_map
 from fedtheory.jit import jit
 from fedtheory.runs.machine import run_blocks
 from fedtheory.runs.running import thread_count

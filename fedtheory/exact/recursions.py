@@ -10,7 +10,7 @@ alike, so that N clients cost as much as there are kinds.
 from fractions import Fraction
 from typing import NamedTuple
 
-from fedtheory.enclosure.arithmetic import Many, short, where
+from fedtheory.arithmetic.operations import Many, short, where
 
 ZERO, HALF, ONE = Fraction(0), Fraction(1, 2), Fraction(1)
 

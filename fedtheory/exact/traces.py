@@ -16,10 +16,10 @@ from typing import NamedTuple
 
 import numpy as np
 
-from fedtheory.enclosure.arithmetic import Many, vector
-from fedtheory.enclosure.work import count_ways, spend
+from fedtheory.arithmetic.operations import Many, vector
+from fedtheory.arithmetic.work import count_ways, spend
 from fedtheory.exact import cohorts
-from fedtheory.exact.kernels import (
+from fedtheory.exact.kernel_interpreter import (
     Count,
     Kernels,
     copy_memory,
@@ -28,7 +28,7 @@ from fedtheory.exact.kernels import (
     refuse_floats,
     stack_memories,
 )
-from fedtheory.exact.watching import Passed, Track, record_if_watched
+from fedtheory.exact.path_recorder import Passed, Track, record_if_watched
 
 ONE = Fraction(1)
 AT_X = -1  # the number of the step whose gradient is taken at x, before any

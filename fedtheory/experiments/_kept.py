@@ -14,11 +14,11 @@ from contextlib import contextmanager
 
 import numpy as np
 
-from fedtheory import private
 from fedtheory.data.formats.arrays import npz
 from fedtheory.errors import InvalidInput
-from fedtheory.files import write
 from fedtheory.runs.running import thread_count
+from fedtheory.store import private_cache
+from fedtheory.store.files import write
 
 try:
     import fcntl
@@ -36,8 +36,8 @@ def name(*content):
 def find_arrays(folder, name):
     """The arrays of a part that was worked out before, or None."""
     try:
-        content = (private.folder() / folder / f"{name}.npz").read_bytes()
-        content = private.unseal(name, content)
+        content = (private_cache.folder() / folder / f"{name}.npz").read_bytes()
+        content = private_cache.unseal(name, content)
         return None if content is None else npz(io.BytesIO(content), name, LARGEST)
     except (OSError, RuntimeError, InvalidInput):
         return None
@@ -48,8 +48,8 @@ def keep(folder, name, arrays):
     stream = io.BytesIO()
     np.savez_compressed(stream, **dict(sorted(arrays.items())))
     try:
-        place = private.folder() / folder / f"{name}.npz"
-        write(place, private.seal(name, stream.getvalue()), 0o600)
+        place = private_cache.folder() / folder / f"{name}.npz"
+        write(place, private_cache.seal(name, stream.getvalue()), 0o600)
     except (OSError, RuntimeError):
         pass
 
@@ -74,7 +74,7 @@ def alone(folder, name, wait):
     """Whether nobody else is at a part; nobody is, as long as this lasts, and the lock of a process
     that died is free."""
     try:
-        place = private.folder() / folder / f"{name}.lock"
+        place = private_cache.folder() / folder / f"{name}.lock"
         place.parent.mkdir(mode=0o700, exist_ok=True)
         file = place.open("w")
     except (OSError, RuntimeError):

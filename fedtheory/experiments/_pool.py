@@ -9,11 +9,12 @@ import time
 from collections.abc import Callable
 from functools import partial
 
-from fedtheory import networks, private, sources
+from fedtheory import networks
 from fedtheory.data import _sets, partition
 from fedtheory.errors import InvalidInput
 from fedtheory.experiments import _kept, _training
 from fedtheory.experiments._samples import request_text
+from fedtheory.store import private_cache, source_hash
 
 FOLDER = "runs"
 
@@ -29,7 +30,7 @@ def key(request):
     named |= {f"fedtheory.data.partition.{how}" for how in _partitions(request)}
     if isinstance(request["net"], str):  # a name says no file: all of them count
         named |= {f"fedtheory.networks.{n}" for _, n, _ in pkgutil.iter_modules(networks.__path__)}
-    reached = sources.digest_of_reach(frozenset(named), False)
+    reached = source_hash.digest_of_reach(frozenset(named), False)
     return _kept.name(request_text(request), reached)
 
 
@@ -66,9 +67,9 @@ def _carry_out(request):
 def _midway(request):
     """Where a run under way is kept; None where there can be no private folder."""
     try:
-        folder = private.folder() / FOLDER
+        folder = private_cache.folder() / FOLDER
         folder.mkdir(mode=0o700, exist_ok=True)
-        return private.check_owner(folder) / f"{key(request)}.midway.npz"
+        return private_cache.check_owner(folder) / f"{key(request)}.midway.npz"
     except (OSError, RuntimeError):
         return None
 

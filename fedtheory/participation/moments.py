@@ -11,7 +11,7 @@ from collections import defaultdict
 from fractions import Fraction
 from functools import cache
 
-from fedtheory.enclosure.arithmetic import maximum, minimum, positive_part, where
+from fedtheory.arithmetic.operations import maximum, minimum, positive_part, where
 from fedtheory.errors import refuse
 
 SCHEMES = ("A", "B", "C")

@@ -12,8 +12,8 @@ from typing import NamedTuple
 import numpy as np
 
 from fedtheory import jit as compiler
-from fedtheory.calling import call_kernel
 from fedtheory.jit import jit
+from fedtheory.kernel_table import call_kernel
 from fedtheory.layers._gemm import matrix
 from fedtheory.network import REALS, Here, Step
 from fedtheory.problem import Kernels

@@ -10,8 +10,8 @@ from math import prod
 import numpy as np
 
 from fedtheory import arguments, rng
-from fedtheory.calling import kernel_table
 from fedtheory.errors import refuse
+from fedtheory.kernel_table import kernel_table
 from fedtheory.layers.cross_entropy import cross_entropy
 from fedtheory.layers.dense import dense
 from fedtheory.layers.dropout import dropout

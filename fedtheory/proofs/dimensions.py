@@ -9,8 +9,8 @@ from fractions import Fraction
 import sympy
 
 from fedtheory.errors import FedtheoryError
+from fedtheory.printing import plain
 from fedtheory.symbol import PLAIN
-from fedtheory.writing import plain
 
 
 class Inhomogeneous(FedtheoryError):

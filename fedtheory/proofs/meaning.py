@@ -11,9 +11,9 @@ import sympy
 
 from fedtheory.conditions import Along, Root
 from fedtheory.errors import refuse
+from fedtheory.printing import plain
 from fedtheory.symbols import fsl
 from fedtheory.symbols.fsl import eta_0, gamma
-from fedtheory.writing import plain
 
 
 class Vector(sympy.Symbol):

@@ -10,8 +10,8 @@ from fractions import Fraction
 import numpy as np
 import sympy
 
-from fedtheory import enclosure
-from fedtheory.enclosure import arrays
+from fedtheory import arithmetic
+from fedtheory.arithmetic import arrays
 from fedtheory.proofs import equations
 from fedtheory.proofs.meaning import Inner, Vector
 
@@ -43,7 +43,7 @@ def _search_one_way(goal, rules, seed):
         return None  # nothing meets it, or it cannot be followed
     try:
         return Hunt(goal, rules, solved, seed).find()
-    except enclosure.Undefined:
+    except arithmetic.Undefined:
         return None
 
 
@@ -102,7 +102,7 @@ class Hunt:
 
     def evaluate(self, expr, values):
         with np.errstate(all="ignore"):
-            return enclosure.bind_program((expr,), arrays.VALUES)(values)[0]
+            return arithmetic.bind_program((expr,), arrays.VALUES)(values)[0]
 
     def merit(self, points):
         """How far a point breaks the target, in relative terms; below -1 where an assumption or a
@@ -132,7 +132,7 @@ class Hunt:
             for side in (r.args[::-1] if isinstance(r, (sympy.Ge, sympy.Gt)) else r.args)
         )
         with np.errstate(all="ignore"):
-            found = enclosure.bind_program(both, arrays.VALUES)(values)
+            found = arithmetic.bind_program(both, arrays.VALUES)(values)
             sides = np.empty((len(relations), 2, size))
             for place, side in zip(sides.reshape(-1, size), found):
                 place[:] = side
@@ -244,7 +244,7 @@ class Hunt:
     def confirm_exactly(self, values):
         try:
             for symbol, value in reversed(self.solved):
-                exact = enclosure.enclose_value(value, values).exact
+                exact = arithmetic.enclose_value(value, values).exact
                 if (
                     exact is None
                     or symbol.is_positive
@@ -259,8 +259,8 @@ class Hunt:
             if any(symbol.is_positive and values[symbol.name] <= 0 for symbol in self.symbols):
                 return False
             return (
-                all(enclosure.decide_relation(rule, values) is True for rule in self.rules)
-                and enclosure.decide_relation(self.goal, values) is False
+                all(arithmetic.decide_relation(rule, values) is True for rule in self.rules)
+                and arithmetic.decide_relation(self.goal, values) is False
             )
-        except enclosure.Undefined:
+        except arithmetic.Undefined:
             return False

@@ -5,8 +5,8 @@ import sympy
 
 from fedtheory.certificates.check_proof import FORMAT, NAME
 from fedtheory.errors import InvalidInput
+from fedtheory.printing import plain
 from fedtheory.proofs.meaning import Inner, Vector
-from fedtheory.writing import plain
 
 RELATIONS = ((sympy.Le, "<="), (sympy.Lt, "<"), (sympy.Ge, ">="), (sympy.Gt, ">"), (sympy.Eq, "=="))
 

@@ -14,15 +14,15 @@ from pathlib import Path
 
 import numpy as np
 
-from fedtheory import enclosure
+from fedtheory import arithmetic
+from fedtheory.arithmetic.operations import Arithmetic, Interval, Many, pair
+from fedtheory.arithmetic.work import within
 from fedtheory.certificates import alone, check_instance, schemas
 from fedtheory.certificates.check_proof import Refused
-from fedtheory.enclosure.arithmetic import Arithmetic, Interval, Many, pair
-from fedtheory.enclosure.work import within
 from fedtheory.errors import FedtheoryError
+from fedtheory.models import by_name
 from fedtheory.rocq import structures
-from fedtheory.rocq.placed import Placed, write_steps
-from fedtheory.settings import by_name
+from fedtheory.rocq.numbered_values import Placed, write_steps
 
 # What the checker of one file imports here, and has with it there
 IMPORTS = """from fedtheory import schema
@@ -57,7 +57,7 @@ class Following(check_instance.Statement):
         return super().certain(slack) and slack >= 0  # a comparison that is kept
 
     def solution(self, steps, values):
-        return enclosure.execute(check_instance.read_program(steps), Remembered(self.book), values)
+        return arithmetic.execute(check_instance.read_program(steps), Remembered(self.book), values)
 
 
 class Remembered(Arithmetic):

@@ -11,15 +11,15 @@ cannot be followed is taken from the document, by name, with its ends.
 
 from fractions import Fraction
 
+from fedtheory.arithmetic import Undefined
+from fedtheory.arithmetic.operations import Undecided, pair
 from fedtheory.certificates import check_instance
 from fedtheory.certificates.check_proof import Refused, require
-from fedtheory.enclosure import Undefined
-from fedtheory.enclosure.arithmetic import Undecided, pair
 from fedtheory.errors import FedtheoryError
-from fedtheory.rocq.following import Book, decide_relation
+from fedtheory.models import by_name
 from fedtheory.rocq.steps import Steps, prove_ends
 from fedtheory.rocq.text import comment, names
-from fedtheory.settings import by_name
+from fedtheory.rocq.tracked_values import Book, decide_relation
 
 DOMAINS = {"positive": (">",), "nonnegative": (">=",), "count": (">=", 1), "unit": (">=", 0, 1)}
 RELATIONS = {"le": "<=", "lt": "<", "ge": ">=", "gt": ">", "eq": "=", "ne": "<>"}

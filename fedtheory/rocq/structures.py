@@ -7,13 +7,13 @@ is true or false.
 
 from fractions import Fraction
 
+from fedtheory.arithmetic.work import within
 from fedtheory.certificates import alone
 from fedtheory.certificates.check_proof import require
-from fedtheory.enclosure.work import within
-from fedtheory.rocq.placed import Placed, write_steps
+from fedtheory.rocq.numbered_values import Placed, write_steps
 from fedtheory.search.counterexample import find_recorded_claim
 from fedtheory.statements import Related, Rounded
-from fedtheory.verdicts import ends, structure_document
+from fedtheory.verdicts import exact_endpoints, structural_certificate
 
 WORK = 400_000  # of arithmetic that remembers
 
@@ -47,8 +47,10 @@ def points(document, claim, book):
     """The coordinates of both ends."""
     require("points" in document, "its ways go by chance")
     which, said = document["same"], document["equivalence"]
-    same = claim.same[which] if claim is not None else structure_document.read_equivalence(said)
-    found = ends.exact_ends(same, book.tree(ends.as_numbers(document["instance"])))
+    same = claim.same[which] if claim is not None else structural_certificate.read_equivalence(said)
+    found = exact_endpoints.exact_ends(
+        same, book.tree(exact_endpoints.as_numbers(document["instance"]))
+    )
     names = ("one", "other")
     values = {name: [*map(book.step, point)] for name, point in zip(names, found)}
     return dict(make_comparisons(values, book), of=alone.document_outline(document))

@@ -10,8 +10,8 @@ import warnings
 
 import numpy as np
 
-from fedtheory import spreading
 from fedtheory.errors import Diverged
+from fedtheory.parallel import executors
 
 BLOCKS = 32  # at most: enough for progress, few enough that sending a problem costs nothing
 
@@ -23,7 +23,7 @@ def spread_blocks(carry, plan, x_0, executor, progress=None):
     for some in np.array_split(np.arange(plan.trials), len(parts)):
         part = plan._replace(trials=len(some), first_trial=int(some[0]))
         tasks.append((carry, part, x_0[some]))
-    for found in spreading.iter_completed(run_quietly, tasks, executor):
+    for found in executors.iter_completed(run_quietly, tasks, executor):
         for n, run in found.items():
             parts[n] = run
         if progress is not None:

@@ -14,6 +14,7 @@ from numba.core.errors import NumbaExperimentalFeatureWarning
 
 from fedtheory import jit, metrics, rng
 from fedtheory.problem import IMPULSE, MINIBATCH, RADEMACHER, ROWS, SPHERE, TABLE
+from fedtheory.runs.barriers import ENDED, lay_out, take_piece
 from fedtheory.runs.groups import (
     Chunk,
     Cohort,
@@ -26,8 +27,7 @@ from fedtheory.runs.groups import (
     Truth,
     types_of,
 )
-from fedtheory.runs.helping import wait_at_barrier
-from fedtheory.runs.meeting import ENDED, lay_out, take_piece
+from fedtheory.runs.shared_gradients import wait_at_barrier
 
 SERVER_GRAD, CLIENT_GRAD = 1, 2  # the gradients an algorithm asks for when a round begins
 OBJECTIVE, SERVER, DISTANCE = metrics.OBJECTIVE, metrics.SERVER, metrics.DISTANCE

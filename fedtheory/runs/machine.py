@@ -9,9 +9,9 @@ from fedtheory import jit, metrics
 from fedtheory.algorithm import ROLES, NoLocal
 from fedtheory.errors import InvalidInput
 from fedtheory.problem import BEHIND
-from fedtheory.runs import engine, helping, lazily
+from fedtheory.runs import engine, lazy_arrays, shared_gradients
+from fedtheory.runs.barriers import LINE, make_counters
 from fedtheory.runs.groups import Cohort, Desk, Law, Rules, Scratch, Trials, Truth, types_of
-from fedtheory.runs.meeting import LINE, make_counters
 from fedtheory.runs.trying import try_method
 
 NO_TABLE = np.zeros((1, 1, 1))
@@ -30,11 +30,11 @@ class Slabs:
         made = algorithm.init(x_0[0], problem.N, layers, h)
         first = points(made)
         trials = len(x_0)
-        self.arrays = [lazily.repeat_array(a, trials) for a in first]
+        self.arrays = [lazy_arrays.repeat_array(a, trials) for a in first]
         for trial in range(1, trials):
             if not np.array_equal(x_0[trial], x_0[0]):
                 for slab, a in zip(self.arrays, algorithm.init(x_0[trial], problem.N, layers, h)):
-                    lazily.put_array(np.ascontiguousarray(a), slab[trial])
+                    lazy_arrays.put_array(np.ascontiguousarray(a), slab[trial])
         self.type = type(made)
         named = dict(zip(self.type._fields, self.arrays))
         self.x, self.w = named["x"], named.get("w", named["x"])
@@ -70,7 +70,7 @@ class Slabs:
         most = max(1, most.max(), problem.batch_size.max())
         asked = whole(problem.d + BEHIND) * (problem.room > 0)
         return dict(
-            counters=np.zeros(helping.SPAN * workers, np.int64),
+            counters=np.zeros(shared_gradients.SPAN * workers, np.int64),
             asked=np.zeros((workers, LINE), np.int64),
             rows=np.zeros((workers, whole(most)), np.int64),
             x=np.zeros((workers, asked), kind),
@@ -116,11 +116,11 @@ class Slabs:
         return sum(slab.nbytes for slab in self.arrays)
 
     def copy(self):
-        return [lazily.copy_array(slab) for slab in self.arrays]
+        return [lazy_arrays.copy_array(slab) for slab in self.arrays]
 
     def restore(self, copies):
         for slab, copy in zip(self.arrays, copies):
-            lazily.put_array(copy, slab)
+            lazy_arrays.put_array(copy, slab)
 
 
 def _of_kind(a, problem):
@@ -316,7 +316,7 @@ class Machine:
                 laws = [
                     self._hand_group(self._law._replace(data=desks[n]), f"law {n}") for n in workers
                 ]
-                grad, batch = helping.desk_roles(self.real)
+                grad, batch = shared_gradients.desk_roles(self.real)
                 rules = self._hand_group(
                     self._rules._replace(grad=grad, batch=batch), "rules at desks"
                 )

@@ -5,7 +5,7 @@ from dataclasses import dataclass
 import numpy as np
 
 from fedtheory.algorithm import Schedule
-from fedtheory.shown import Shown, number_text
+from fedtheory.display import Shown, number_text
 
 
 @dataclass(repr=False)
@@ -63,12 +63,12 @@ class Run(Shown):
         >>> r.plot("loss").get_xlabel()
         'round $t$'
         """
-        from fedtheory.runs import showing
+        from fedtheory.runs import plots
 
-        return showing.plot_run(self, metrics, ax)
+        return plots.plot_run(self, metrics, ax)
 
     def to_dataframe(self):
         """A pandas DataFrame with a row for each trial and round, a column for each metric."""
-        from fedtheory.runs import showing
+        from fedtheory.runs import plots
 
-        return showing.run_frame(self)
+        return plots.run_frame(self)

@@ -3,11 +3,12 @@
 import os
 from functools import partial
 
-from fedtheory import arguments, rng, spreading, terminal
+from fedtheory import arguments, rng, terminal
 from fedtheory.errors import refuse, show
+from fedtheory.parallel import executors
 from fedtheory.runs import blocks
-from fedtheory.runs.carrying import Job, carry_out, warn_divergence
-from fedtheory.runs.keeping import Checkpoint
+from fedtheory.runs.checkpoints import Checkpoint
+from fedtheory.runs.execution import Job, carry_out, warn_divergence
 from fedtheory.runs.planning import plan_of, start_of
 from fedtheory.runs.result import Run
 
@@ -110,7 +111,7 @@ def run(
         refuse("pretrained", "must be dict(steps=, eta=)", pretrained)
     compiled = None if compiled is None else arguments.check_flag("compiled", compiled)
     progress = terminal.progress_callback(progress, f"{plan.algorithm.name}, rounds")
-    spreading.executor_factory(executor)
+    executors.executor_factory(executor)
     if resume is not None:
         _check_resume(resume, plan)
     elif pretrained is not None:

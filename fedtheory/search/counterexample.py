@@ -1,16 +1,16 @@
 """A counterexample as a JSON document: everything that `certificate_run` needs to find the
 violation again."""
 
-from fedtheory import discover, enclosure
+from fedtheory import arithmetic, discover
+from fedtheory.arithmetic.operations import Interval
 from fedtheory.certificates import check_instance
 from fedtheory.certificates.check_instance import approximate_text
 from fedtheory.claim import ANY
-from fedtheory.enclosure.arithmetic import Interval
+from fedtheory.models import by_name, conditions, fitting
+from fedtheory.models.instances import number, texts
 from fedtheory.names import LONGEST, skeleton
-from fedtheory.search.rationals import UNANSWERED
-from fedtheory.search.target import Target
-from fedtheory.settings import by_name, conditions, fitting
-from fedtheory.settings.instances import number, texts
+from fedtheory.search.objective import Target
+from fedtheory.search.rational_points import UNANSWERED
 
 
 def point_document(point):
@@ -187,7 +187,7 @@ def formula_data(expr):
     """A formula's program as plain data."""
     return [
         [op, list(operands), _detail_text(op, detail)]
-        for op, operands, detail in enclosure.program(expr)
+        for op, operands, detail in arithmetic.program(expr)
     ]
 
 

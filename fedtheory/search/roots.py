@@ -12,12 +12,12 @@ from itertools import combinations, islice, pairwise, product
 import numpy as np
 import sympy
 
-from fedtheory import enclosure
-from fedtheory.enclosure.arithmetic import Interval, Many, pair
-from fedtheory.search.hunting import BATCH, Hunt, hunt_at
-from fedtheory.search.rating import OVER
-from fedtheory.search.rationals import Point
-from fedtheory.search.target import EXACT, Answer
+from fedtheory import arithmetic
+from fedtheory.arithmetic.operations import Interval, Many, pair
+from fedtheory.search.objective import EXACT, Answer
+from fedtheory.search.optimizer import BATCH, Hunt, hunt_at
+from fedtheory.search.rational_points import Point
+from fedtheory.search.tightness_score import OVER
 
 COUNTED, GRID = 100, 10_000  # the largest count that is enumerated, and counts at once
 ROWS = 4  # draws of the real numbers for each of the counts, where there are some
@@ -262,8 +262,8 @@ def endless(point):
     gap = q.right - q.left if q.way >= 0 else q.left - q.right
     pairs = {name: pair(value) for name, value in values.items()}
     try:
-        low, high = enclosure.execute(enclosure.program(gap), EXACT, pairs)
-    except enclosure.Undefined:
+        low, high = arithmetic.execute(arithmetic.program(gap), EXACT, pairs)
+    except arithmetic.Undefined:
         named = {s: _sympy(values[s.name]) for s in gap.free_symbols}
         value = sympy.cancel(gap).xreplace(named)
         return "it divides by 0" if value.has(sympy.zoo) and not value.has(sympy.nan) else None

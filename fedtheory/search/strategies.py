@@ -26,14 +26,14 @@ import sympy
 from hypothesis import reject
 from hypothesis import strategies as st
 
-from fedtheory import discover, enclosure
-from fedtheory.enclosure.arithmetic import pair
+from fedtheory import arithmetic, discover
+from fedtheory.arithmetic.operations import pair
 from fedtheory.errors import refuse
-from fedtheory.search import hunting, waves
-from fedtheory.search.instances import NO_VALUE, draw_case, measure_side, of_point, target_at
-from fedtheory.search.rationals import Point, round_to_bits
-from fedtheory.search.target import EXACT, exact_value
-from fedtheory.settings import fitting
+from fedtheory.models import fitting
+from fedtheory.search import optimizer, scheduler
+from fedtheory.search.exact_instances import NO_VALUE, draw_case, measure_side, of_point, target_at
+from fedtheory.search.objective import EXACT, exact_value
+from fedtheory.search.rational_points import Point, round_to_bits
 
 __all__ = ["cases", "measure_side"]
 SHAPES, DRAWS = 24, 100  # shapes that cases of a claim have in one setting, out of so many
@@ -87,13 +87,13 @@ def shapes_with_instances(claim, setting):
     q, found = target_at(claim, setting), {}
     random = Random(f"cases/{setting}")
     for _ in range(DRAWS):
-        drawn = waves.shapes_of(q, random, q.relaxed)
+        drawn = scheduler.shapes_of(q, random, q.relaxed)
         if drawn is None:
             break
         found.setdefault(repr(drawn), drawn)
         if len(found) == SHAPES:
             break
-    return sorted(found.values(), key=lambda each: (waves.shape_size(each), repr(each)))
+    return sorted(found.values(), key=lambda each: (scheduler.shape_size(each), repr(each)))
 
 
 @st.composite
@@ -101,7 +101,7 @@ def _draw_case(draw, claim, setting):
     q = target_at(claim, setting)
     shape, counts = draw(st.sampled_from(shapes_with_instances(claim, setting)))
     seed = draw(st.integers(0, 7))
-    hunt = hunting.hunt_at(q, shape, counts, seed)
+    hunt = optimizer.hunt_at(q, shape, counts, seed)
     numbers = {name: draw(KINDS[kind]) for name, kind in hunt.kinds.items()}
     for name in q.slack:
         if q.setting.loose[name] < 0:
@@ -153,7 +153,7 @@ def row_of_numbers(hunt, numbers):
         if kind == "slack":
             row.append(abs(math.log(numbers[name])))
         elif kind in ("positive", "nonnegative"):
-            row.append(math.log(numbers[name]) if numbers[name] else hunting.NOTHING)
+            row.append(math.log(numbers[name]) if numbers[name] else optimizer.NOTHING)
         else:
             row.append(float(numbers[name]))
     return np.array(row, dtype=float)
@@ -183,7 +183,7 @@ def certainly_meets(point):
         return all(
             isinstance(r, sympy.Eq)
             and solved & set(q.names(r))
-            or enclosure.execute(enclosure.program(r), EXACT, pairs) is True
+            or arithmetic.execute(arithmetic.program(r), EXACT, pairs) is True
             for r in q.before
         )
     except (*NO_VALUE, KeyError):

@@ -10,18 +10,18 @@ handed in is refused, or asked within the work that a document may take.
 from fractions import Fraction
 from typing import NamedTuple
 
-from fedtheory import arguments, enclosure
+from fedtheory import arguments, arithmetic
+from fedtheory.arithmetic import Undefined, work
+from fedtheory.arithmetic.operations import pair
 from fedtheory.certificates import check_instance, documents
 from fedtheory.certificates.check_proof import Refused
-from fedtheory.enclosure import Undefined, work
-from fedtheory.enclosure.arithmetic import pair
 from fedtheory.errors import InvalidInput, refuse, show
-from fedtheory.search import hunting
+from fedtheory.models import by_name, fitting
+from fedtheory.search import optimizer
 from fedtheory.search.counterexample import build_document
 from fedtheory.search.counterexample import read_number as exactly
-from fedtheory.search.rationals import STEP, UNANSWERED, Point
-from fedtheory.search.target import Target
-from fedtheory.settings import by_name, fitting
+from fedtheory.search.objective import Target
+from fedtheory.search.rational_points import STEP, UNANSWERED, Point
 
 MOST = 200  # witnesses that are handed in with a claim
 ENTRIES, SIDE, WORD = 60, 64, 20  # of a shape: entries, the largest size, letters of a word
@@ -105,7 +105,7 @@ def approximate_values(values):
     found = {}
     for name, text in values.items():
         try:
-            found[name] = enclosure.exact_number(name, text)
+            found[name] = arithmetic.exact_number(name, text)
         except InvalidInput:
             continue
     return found
@@ -188,7 +188,7 @@ def _build_document(q, answer, given, point):
 def at_shape(q, witness):
     """The Point of a line at a witness's shape and coordinates."""
     counts = {name: int(witness.numbers[name]) for name in q.counts}
-    hunt = hunting.hunt_at(q, witness.shape, counts, 0)
+    hunt = optimizer.hunt_at(q, witness.shape, counts, 0)
     slack = lambda name: Fraction(1) if name.startswith("slack ") else None
     numbers = {name: witness.numbers.get(name, slack(name)) for name in hunt.names}
     missing = [name for name, number in numbers.items() if not isinstance(number, Fraction)]

@@ -305,7 +305,7 @@ E_0 = TABLE.measured(
 
 
 def of_proof(name, latex, meaning, unit, domain="nonnegative", average="E_t"):
-    """A quantity of the proof, computed by fedtheory.settings.fsl.quantities."""
+    """A quantity of the proof, computed by fedtheory.models.fsl.quantities."""
     return TABLE.measured(name, latex, meaning, unit, name, "t+1", average, domain=domain)
 
 

@@ -172,7 +172,7 @@ mean_sq_v = TABLE.measured(
 
 
 def of_proof(name, latex, meaning, unit=GRADIENT, domain="nonnegative", at="t"):
-    """A quantity of the proof, computed by fedtheory.settings.lamb.quantities."""
+    """A quantity of the proof, computed by fedtheory.models.lamb.quantities."""
     return TABLE.measured(name, latex, meaning, unit, name, at, "E", domain=domain)
 
 

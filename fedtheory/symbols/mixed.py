@@ -302,7 +302,7 @@ lag = M(
 
 
 def of_proof(name, latex, meaning, unit, domain="nonnegative", average="E_t"):
-    """A quantity of a 1-way round, computed by fedtheory.settings.mixed.quantities."""
+    """A quantity of a 1-way round, computed by fedtheory.models.mixed.quantities."""
     return M(name, latex, meaning, unit, name, "t+1", average, domain=domain)
 
 

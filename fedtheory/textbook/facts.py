@@ -15,9 +15,9 @@ import sympy
 from fedtheory.conditions import ALL
 from fedtheory.errors import refuse
 from fedtheory.proofs import algebra
-from fedtheory.textbook import kept, letters
+from fedtheory.textbook import letters, proof_cache
 from fedtheory.textbook.axioms import AXIOMS
-from fedtheory.textbook.leaves import LEAVES
+from fedtheory.textbook.lemmas import LEAVES
 
 PREFIX = "textbook."
 NAMES = {**{leaf.id: leaf for leaf in LEAVES}, **{PREFIX + name: name for name in AXIOMS}}
@@ -135,7 +135,7 @@ def fact_documents(name):
 
 def part_proof(part):
     """The document of a part of a textbook fact."""
-    found = kept.load_proof(part.shows, part.given, {}, 1.0)
+    found = proof_cache.load_proof(part.shows, part.given, {}, 1.0)
     if found is None:
         raise RuntimeError(f"no proof was found of a textbook fact: {part.says}")
     return found

@@ -10,13 +10,20 @@ a line assumes between numbers is looked at there.
 from dataclasses import dataclass, field
 
 from fedtheory import arguments, discover
-from fedtheory.enclosure.arithmetic import pair
+from fedtheory.arithmetic.operations import pair
 from fedtheory.errors import refuse
+from fedtheory.models import by_name, conditions, fitting
+from fedtheory.printing import plain
 from fedtheory.proofs.dimensions import Inhomogeneous, show, unit
 from fedtheory.search.counterexample import texts
-from fedtheory.search.instances import NO_VALUE, Case, answer_at, draw_case, find_worst, target_at
-from fedtheory.settings import by_name, conditions, fitting
-from fedtheory.writing import plain
+from fedtheory.search.exact_instances import (
+    NO_VALUE,
+    Case,
+    answer_at,
+    draw_case,
+    find_worst,
+    target_at,
+)
 
 
 @dataclass

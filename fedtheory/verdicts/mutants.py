@@ -7,7 +7,7 @@ from itertools import combinations
 import sympy
 
 from fedtheory.conditions import Assumption
-from fedtheory.shown import Shown
+from fedtheory.display import Shown
 
 HALF = sympy.Rational(1, 2)
 

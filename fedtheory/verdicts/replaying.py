@@ -19,15 +19,15 @@ from fedtheory.certificates import (
 from fedtheory.certificates.check_proof import WORK, Refused, Ring, require
 from fedtheory.certificates.documents import EXISTENCE, check_entries, refuse_malformed
 from fedtheory.errors import InvalidInput, NotExact, refuse, show
+from fedtheory.models import by_name, fitting
 from fedtheory.names import RULE, well_formed
 from fedtheory.proofs import algebra
-from fedtheory.search import counterexample, families
+from fedtheory.search import counterexample, divergent_families
 from fedtheory.search.counterexample import find_recorded_claim, lookalike
-from fedtheory.search.target import Target
-from fedtheory.settings import by_name, fitting
+from fedtheory.search.objective import Target
 from fedtheory.textbook import facts
 from fedtheory.variants import DENIED
-from fedtheory.verdicts import graphs
+from fedtheory.verdicts import proof_graph
 from fedtheory.worstcase import methods
 from fedtheory.worstcase.structure import require_method
 
@@ -143,17 +143,19 @@ def unlike_order(document, claim):
     for name, mine in dict(cites=claim.cites, says=str(claim)).items():
         if document[name] != mine:
             return name
-    bounded = families.bound_by_constant(claim, line, None)
+    bounded = divergent_families.bound_by_constant(claim, line, None)
     return counterexample.first_difference(
-        first, Target(bounded, setting, keep=families.hidden_symbols(claim))
+        first, Target(bounded, setting, keep=divergent_families.hidden_symbols(claim))
     )
 
 
 def replay_structure(document):
     """Two ways to run, or cells of a table."""
-    from fedtheory.verdicts import structure_document  # loads the compiler, which no other needs
+    from fedtheory.verdicts import (
+        structural_certificate,  # loads the compiler, which no other needs
+    )
 
-    found = structure_document.check_structure(document)
+    found = structural_certificate.check_structure(document)
     return dict(found, about=RECORDED if find_recorded_claim(found["claim"]) else OWN)
 
 
@@ -228,8 +230,8 @@ def replay_graph(document):
         for proof in (step["proof"], *step["hypotheses"]):
             check_proof.check(proof, Ring(WORK))
     require(len({step["line"] for step in steps}) == len(steps), "it proves a step twice")
-    lines = graphs.order_lines(graphs.claim_lines(claim)) if claim is not None else []
-    lines = {graphs.edges.premise_name(one): one for one in lines}
+    lines = proof_graph.order_lines(proof_graph.claim_lines(claim)) if claim is not None else []
+    lines = {proof_graph.proof_steps.premise_name(one): one for one in lines}
     for step in steps:
         about, *_ = [line_of(one) for one in (step["line"], *step["premises"])]
         if claim is not None:
@@ -258,14 +260,14 @@ def line_of(label):
     name, _, number = label.rpartition("/")
     check_name(name)
     if find_recorded_claim(name) is not None:
-        return graphs.edges.parse_line_name(label)
+        return proof_graph.proof_steps.parse_line_name(label)
     require(PLACE.fullmatch(number), f"no line: {show(label)}")
     return None
 
 
 def alike_step(step, claim, at):
     """Refused where a step is not the one that is recorded here."""
-    edges, line = graphs.edges, step["line"]
+    edges, line = proof_graph.proof_steps, step["line"]
     some = [edges.label(one) for one in edges.premises(claim, at)]
     require(step["premises"] == some, f"{line} is said to follow from something else here")
     require(edges.speaks_of(step["proof"], claim, at), f"its proof of {line} is of another step")
@@ -290,7 +292,10 @@ def replay_textbook(documents, used):
         for document, part in zip(documents[name], parts):
             check_proof.check(document, Ring(WORK))
             asked = (part.shows, part.given, {})
-            require(graphs.edges.states_implication(document, asked), f"it proves another {name}")
+            require(
+                proof_graph.proof_steps.states_implication(document, asked),
+                f"it proves another {name}",
+            )
 
 
 def replay_existence(document):
@@ -342,7 +347,7 @@ FORMATS = {
     "fedtheory structure 1": replay_structure,
     **dict.fromkeys(check_worst_case.FORMATS, worst_case),
     "fedtheory proofs 1": replay_proofs,
-    graphs.FORMAT: replay_graph,
+    proof_graph.FORMAT: replay_graph,
     check_proof.FORMAT: replay_proof,
     check_proof.SCALAR_FORMAT: replay_proof,
 }

@@ -11,13 +11,13 @@ from dataclasses import dataclass, field
 from fractions import Fraction
 
 from fedtheory import arguments, discover, terminal
+from fedtheory.display import Shown
 from fedtheory.errors import InvalidInput, article, refuse
-from fedtheory.search.hunting import PER_SECOND, budget_to_units
-from fedtheory.shown import Shown
-from fedtheory.verdicts.enough import Enough
-from fedtheory.verdicts.mutation import Pool
-from fedtheory.verdicts.needing import Ceiling, Less
-from fedtheory.verdicts.parts import list_parts
+from fedtheory.search.optimizer import PER_SECOND, budget_to_units
+from fedtheory.verdicts.mutation_testing import Pool
+from fedtheory.verdicts.necessary_values import Ceiling, Less
+from fedtheory.verdicts.perturbations import list_parts
+from fedtheory.verdicts.sufficient_values import Enough
 
 
 @dataclass(repr=False)

@@ -3,12 +3,12 @@
 from dataclasses import dataclass, field
 from typing import NamedTuple
 
+from fedtheory.display import Shown, number_text
+from fedtheory.rendering.mail import counterexample_latex
+from fedtheory.rendering.picture import draw_counterexample
+from fedtheory.rendering.words import describe_counterexample
 from fedtheory.search.counterexample import document_title
-from fedtheory.shown import Shown, number_text
-from fedtheory.telling.mail import counterexample_latex
-from fedtheory.telling.picture import draw_counterexample
-from fedtheory.telling.words import describe_counterexample
-from fedtheory.verdicts.graphs import Graph
+from fedtheory.verdicts.proof_graph import Graph
 
 
 class Tightness(float):

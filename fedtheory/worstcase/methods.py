@@ -19,9 +19,9 @@ import numpy as np
 
 from fedtheory import discover
 from fedtheory.algorithm import Algorithm
-from fedtheory.enclosure.arithmetic import Many, vector
+from fedtheory.arithmetic.operations import Many, vector
 from fedtheory.errors import InvalidInput, refuse
-from fedtheory.exact.kernels import Kernels
+from fedtheory.exact.kernel_interpreter import Kernels
 from fedtheory.exact.traces import Losses, Rounds, uniform_cohorts
 
 

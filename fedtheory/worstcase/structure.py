@@ -10,8 +10,8 @@ has to be what a single one is: what mixes coordinates, or tells them or their n
 from fractions import Fraction
 from itertools import islice
 
+from fedtheory.arithmetic.operations import vector
 from fedtheory.certificates.check_worst_case import check_structure
-from fedtheory.enclosure.arithmetic import vector
 from fedtheory.errors import InvalidInput, NotExact
 from fedtheory.exact.linear import Linear, is_zero
 

@@ -16,7 +16,7 @@ from fedtheory.participation import Departure, Participation
 from fedtheory.problem import Kernels, Problem, weights_from
 from fedtheory.problems.shared import share
 from fedtheory.rng import NO_DRAW
-from fedtheory.runs.carrying import Job
+from fedtheory.runs.execution import Job
 from fedtheory.runs.planning import plan_of
 
 from .rational import EVEN, LINE, PLANE, START, Quadratic, close, cohorts, vector

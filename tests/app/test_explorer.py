@@ -9,9 +9,9 @@ import pytest
 import fedtheory as ft
 from fedtheory import discover
 from fedtheory.app import package
-from fedtheory.enclosure.arithmetic import BITS
-from fedtheory.enclosure.intervals import Enclosures
-from fedtheory.verdicts import exploring
+from fedtheory.arithmetic.intervals import Enclosures
+from fedtheory.arithmetic.operations import BITS
+from fedtheory.verdicts import slider_data
 from tests.app.test_package import CHROMIUM, book_of, entry, rendered
 
 # Numbers that are typed into the page's fields, and those that equations of the claim then fix, by hand
@@ -48,7 +48,7 @@ def test_the_page_computes_what_python_does(name, tmp_path):
 
 def run(program, values):
     """A program of the page on exact numbers, as the library runs those of records."""
-    from fedtheory import enclosure
+    from fedtheory import arithmetic
 
     typed = tuple(
         (
@@ -62,14 +62,14 @@ def run(program, values):
         )
         for op, operands, detail in program
     )
-    return enclosure.execute(typed, Enclosures(BITS), {n: (v, v) for n, v in values.items()})
+    return arithmetic.execute(typed, Enclosures(BITS), {n: (v, v) for n, v in values.items()})
 
 
 @pytest.mark.parametrize(
     "name", [*TRIED, "fsl.theorem1", "flex.theorem3_1", "mixed.theoremB2_strong"]
 )
 def test_what_a_bound_begins_with_lies_inside_its_hypotheses(name):
-    data = exploring.slider_data(discover.claim(name))
+    data = slider_data.slider_data(discover.claim(name))
     if data is None:
         pytest.skip("an order has no numbers")
     values = {symbol: Fraction(text) for symbol, text in data["start"].items()}
@@ -83,7 +83,7 @@ def test_what_a_bound_begins_with_lies_inside_its_hypotheses(name):
 
 def test_most_bounds_can_be_moved_and_nothing_else():
     some = [c for c in discover.claims() if c.paper == "fsl"]
-    moved = [c for c in some if exploring.slider_data(c)]
+    moved = [c for c in some if slider_data.slider_data(c)]
     assert len(moved) > 40 and all(c.lines for c in moved)
-    assert exploring.slider_data(ft.claim("fsl.table3")) is None
+    assert slider_data.slider_data(ft.claim("fsl.table3")) is None
     assert package.slider_json("no.such_claim") is None and package.slider_json("<x>") is None

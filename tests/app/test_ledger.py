@@ -9,8 +9,8 @@ import pytest
 from fedtheory import discover
 from fedtheory.app import ledger
 from fedtheory.errors import InvalidInput
-from fedtheory.settings import methods
-from fedtheory.verdicts import checking
+from fedtheory.models import methods
+from fedtheory.verdicts import pipeline
 
 CLAIM = discover.claim("fsl.theorem1")
 
@@ -66,7 +66,7 @@ def test_no_comment_anywhere_and_every_edit_of_the_checker_makes_new_names(edite
     before = names()
     edited("fedtheory/**/*.py", "# a remark")
     assert names() == before
-    edited("fedtheory/verdicts/checking.py", "LATER = 1")
+    edited("fedtheory/verdicts/pipeline.py", "LATER = 1")
     assert not set(names()) & set(before)
 
 
@@ -161,7 +161,7 @@ def test_a_check_that_fails_is_said_to_have_failed(monkeypatch):
     def broken(*_, **__):
         raise ZeroDivisionError("by nothing")
 
-    monkeypatch.setattr(checking, "decide_readings", broken)
+    monkeypatch.setattr(pipeline, "decide_readings", broken)
     verdict = ledger.decide_claim(CLAIM, 0.01, 0)["verdict"]
     assert (verdict["status"], verdict["kind"]) == ("undecided", "error")
     assert "ZeroDivisionError: by nothing" in verdict["why"]

@@ -11,7 +11,7 @@ import pytest
 from fedtheory import discover
 from fedtheory.app import ledger, package
 from fedtheory.errors import InvalidInput
-from fedtheory.verdicts import checking
+from fedtheory.verdicts import pipeline
 
 CHROMIUM = next(
     filter(None, map(shutil.which, ("chromium", "chromium-browser", "google-chrome"))), None
@@ -354,7 +354,7 @@ def made(tmp_path):
     claim = discover.claim("fsl.lemma3")
     false = claim.replace(name="house.false", bound=claim.bound / 2, also=())
     verdicts = {
-        c.id: ledger.plain_data(checking.decide_readings(c, 0.05, 0).as_dict())
+        c.id: ledger.plain_data(pipeline.decide_readings(c, 0.05, 0).as_dict())
         for c in (claim, false)
     }
     book, certificates = ledger.build_ledger([claim, false], verdicts, 0.05, 0)

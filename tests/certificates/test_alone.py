@@ -15,17 +15,17 @@ import numpy as np
 import pytest
 
 import fedtheory as ft
+from fedtheory.arithmetic.operations import pair
 from fedtheory.certificates import alone, check_family
 from fedtheory.certificates.check_instance import approximate_text
 from fedtheory.certificates.check_proof import Refused
-from fedtheory.enclosure.arithmetic import pair
+from fedtheory.models import conditions, fitting
 from fedtheory.rocq import derivations
-from fedtheory.search import counterexample, waves
-from fedtheory.search.hunting import Hunt
-from fedtheory.search.rationals import Point
-from fedtheory.search.target import Target
-from fedtheory.settings import conditions, fitting
-from fedtheory.verify.textbook import FALSE
+from fedtheory.search import counterexample, scheduler
+from fedtheory.search.objective import Target
+from fedtheory.search.optimizer import Hunt
+from fedtheory.search.rational_points import Point
+from fedtheory.verify.known_statements import FALSE
 from tests.second_opinion import judge, opinion
 
 SHIPPED = Path(opinion.__file__).parent
@@ -330,7 +330,7 @@ def lived(name, setting, wanted, seed):
     relaxed = frozenset(target.setting.ensures) - frozenset(conditions(claim))
     chance = random.Random(seed)
     for _ in range(1000):
-        shape, numbers = waves.shapes_of(target, chance, relaxed)
+        shape, numbers = scheduler.shapes_of(target, chance, relaxed)
         if not wanted(shape):
             continue
         hunt = Hunt(target, shape, numbers, np.random.default_rng(chance.randrange(2**32)))

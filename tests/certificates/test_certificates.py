@@ -161,7 +161,7 @@ def test_a_truth_is_no_number_of_an_instance(variant):
 def test_every_value_has_one_source_in_what_is_recorded():
     """No recorded claim calls a symbol free that a setting that fits it measures."""
     from fedtheory import discover
-    from fedtheory.settings import fitting
+    from fedtheory.models import fitting
 
     for claim in discover.claims():
         for setting in fitting(claim) if claim.lines else ():

@@ -11,15 +11,15 @@ from random import Random
 import pytest
 
 import fedtheory as ft
+from fedtheory.arithmetic import NoInstance
 from fedtheory.certificates import alone, check_instance, schemas
 from fedtheory.certificates.check_proof import Refused
-from fedtheory.enclosure import NoInstance
 from fedtheory.errors import InvalidInput
+from fedtheory.models import by_name
 from fedtheory.rocq import derivations
 from fedtheory.search import counterexample, witnesses
-from fedtheory.search.target import Target
-from fedtheory.settings import by_name
-from fedtheory.verdicts import structure_document
+from fedtheory.search.objective import Target
+from fedtheory.verdicts import structural_certificate
 from tests import mutated_instances
 from tests.second_opinion import instances as typed
 from tests.second_opinion import judge, opinion
@@ -193,7 +193,7 @@ def forged(request, monkeypatch):
     name, line, setting, instance, given = FORGED[request.param]
     with monkeypatch.context() as patched:
         patched.setattr(check_instance, "fault_of", lambda *more: None)
-        patched.setattr("fedtheory.search.target.fault", lambda *more: None)
+        patched.setattr("fedtheory.search.objective.fault", lambda *more: None)
         patched.setattr(alone, "instance_of", lambda document, name: document["instance"])
         target = Target(ft.claim(name), by_name(setting), line)
         read = check_instance.read_numbers(instance)
@@ -273,7 +273,7 @@ def test_two_runs_on_no_instance_are_refused(changed, why):
     if "N" in why or "A" in why:
         document = resealed(dict(shipped, instance={**RUNS, **changed}))
     with pytest.raises(Refused, match=f"no instance of two runs: .*{why}"):
-        structure_document.check_structure(document)
+        structural_certificate.check_structure(document)
     with pytest.raises(Refused, match=f"no instance of two runs: .*{why}"):
         alone.instance_of(document, schemas.RUNS)
     with pytest.raises(opinion.Refused):

@@ -9,8 +9,8 @@ import pytest
 
 import fedtheory as ft
 from fedtheory import discover
+from fedtheory.models import by_name
 from fedtheory.participation import moments
-from fedtheory.settings import by_name
 from tests.claims import test_flex_said
 
 # L, mu, G; the data and the work of each device; tau rounds, squared distance at the start

@@ -7,7 +7,7 @@ import pytest
 
 import fedtheory as ft
 from fedtheory.claims.flex import said
-from fedtheory.settings import by_name
+from fedtheory.models import by_name
 
 V = dict(
     n=12,

@@ -9,7 +9,7 @@ import pytest
 
 import fedtheory as ft
 from fedtheory import discover
-from fedtheory.settings.fsl.quantities import Instance, quantities, server_quantities
+from fedtheory.models.fsl.quantities import Instance, quantities, server_quantities
 
 VEC = lambda *entries: np.array([Q(e) for e in entries], dtype=object)
 

@@ -8,7 +8,7 @@ import pytest
 
 import fedtheory as ft
 from fedtheory.claims.fsl import proof_constants, said_of_progress, said_of_rates, said_of_server
-from fedtheory.settings import by_name, losses
+from fedtheory.models import by_name, losses
 
 V = dict(
     L=Q(2),

@@ -8,9 +8,9 @@ import numpy as np
 import pytest
 
 import fedtheory as ft
-from fedtheory.enclosure.arithmetic import Interval, Many, Undecided, maximum, minimum, vector
+from fedtheory.arithmetic.operations import Interval, Many, Undecided, maximum, minimum, vector
+from fedtheory.models.lamb import quantities
 from fedtheory.problems.bounded import bounded
-from fedtheory.settings.lamb import quantities
 
 
 def many(values):

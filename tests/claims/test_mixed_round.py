@@ -9,7 +9,7 @@ import pytest
 
 import fedtheory as ft
 from fedtheory import discover
-from fedtheory.settings.mixed.quantities import Instance, at_point, of_function, round_quantities
+from fedtheory.models.mixed.quantities import Instance, at_point, of_function, round_quantities
 
 HALF = Q(1, 2)
 VEC = lambda *entries: np.array([Q(e) for e in entries], dtype=object)

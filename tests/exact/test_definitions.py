@@ -7,18 +7,18 @@ from random import Random
 import pytest
 
 from fedtheory import discover
-from fedtheory.enclosure.arithmetic import pair, positive_part, vector
+from fedtheory.arithmetic.operations import pair, positive_part, vector
 from fedtheory.exact.traces import Losses, Rounds, follow_rounds, uniform_cohorts
+from fedtheory.models import losses
+from fedtheory.models.families import two_point
+from fedtheory.models.flex import quadratics
+from fedtheory.models.fsl import large
+from fedtheory.models.fsl import round as fsl_round
+from fedtheory.models.fsl import run as fsl_run
+from fedtheory.models.fsl.moments import by_paths, quadratic_gradients
+from fedtheory.models.lamb import quantities as lamb
+from fedtheory.models.mixed.moments import Case
 from fedtheory.participation.moments import coefficients, rounds_of, two_lines
-from fedtheory.settings import losses
-from fedtheory.settings.families import two_point
-from fedtheory.settings.flex import quadratics
-from fedtheory.settings.fsl import large
-from fedtheory.settings.fsl import round as fsl_round
-from fedtheory.settings.fsl import run as fsl_run
-from fedtheory.settings.fsl.moments import by_paths, quadratic_gradients
-from fedtheory.settings.lamb import quantities as lamb
-from fedtheory.settings.mixed.moments import Case
 
 ZERO, HALF = Fraction(0), Fraction(1, 2)
 

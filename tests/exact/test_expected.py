@@ -13,8 +13,8 @@ import fedtheory as ft
 from fedtheory import discover
 from fedtheory.algorithm import example_hyper
 from fedtheory.errors import InvalidInput, NotExact
-from fedtheory.exact import following, forms
-from fedtheory.exact.laws import law_of
+from fedtheory.exact import moment_recursion, round_map_models
+from fedtheory.exact.participation_law import law_of
 from fedtheory.participation import Arrival, Departure, Participation, distribution, uniform
 from tests.verdicts import rational
 
@@ -253,7 +253,7 @@ def test_all_forms_of_a_hessian_agree_with_enumeration(hessian):
         noise="rademacher",
     )
     kw = dict(rounds=2, S=2, x_0=[1.0, -2.0], eta_l=0.1, K=1, covariance=True)
-    assert (following.eigenbasis_twin(problem)[1] is not None) == (hessian == "dense")
+    assert (moment_recursion.eigenbasis_twin(problem)[1] is not None) == (hessian == "dense")
     a, b = (ft.expected(problem, "scaffold", how=how, **kw) for how in ("moments", "enumeration"))
     plain = ft.expected(problem, "scaffold", **kw | dict(covariance=False))
     assert equal(a.covariance, b.covariance) and equal(a.mean, b.mean) and plain.covariance is None
@@ -376,7 +376,7 @@ def test_a_law_has_the_moments_of_its_outcomes(cohort, N, S):
 def test_clients_coupled_by_a_count_need_not_be_enumerated(name, S, cohort, monkeypatch):
     kw = dict(rounds=3, x_0=[1.0, -2.0], S=S, participation=Participation(cohort, work=uniform(0)))
     one_by_one = either(name, small("gaussian", 5), **kw)
-    monkeypatch.setattr(forms, "OUTCOMES", 1)
+    monkeypatch.setattr(round_map_models, "OUTCOMES", 1)
     counted = either(name, small("gaussian", 5), **kw)
     assert all(equal(counted.metrics[metric], one_by_one.metrics[metric]) for metric in BASIC)
 

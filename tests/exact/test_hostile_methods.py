@@ -9,14 +9,14 @@ import pytest
 from sympy import Eq
 
 import fedtheory as ft
+from fedtheory.arithmetic.operations import COMPARED, Interval, Many, Undecided, vector
 from fedtheory.claim import Claim
 from fedtheory.conditions import CONVEX, EXACT_GRADIENTS, LIPSCHITZ, SMOOTH
-from fedtheory.enclosure.arithmetic import COMPARED, Interval, Many, Undecided, vector
 from fedtheory.errors import InvalidInput, NotExact
-from fedtheory.exact import cohorts, forms
-from fedtheory.exact.laws import Law
+from fedtheory.exact import cohorts, round_map_models
+from fedtheory.exact.participation_law import Law
 from fedtheory.exact.traces import Losses, Rounds, uniform_cohorts
-from fedtheory.settings.general import run_methods
+from fedtheory.models.general import run_methods
 from fedtheory.symbols import run as r
 from fedtheory.verify.hostile_methods import METHOD, METHODS, TRAITS
 
@@ -115,7 +115,7 @@ def test_orders_make_every_other():
 def test_every_two_clients_meet():
     for N, S in ((4, 2), (9, 3), (12, 11)):
         law = Law("without", N, S, np.tile([0.0, 1.0], (N, 1)))
-        found = forms.meeting_designs(law, np.random.default_rng(0), 400)
+        found = round_map_models.meeting_designs(law, np.random.default_rng(0), 400)
         pairs = {(i, j) for cohort, _ in found for i in cohort for j in cohort if i < j}
         assert len(pairs) == N * (N - 1) // 2
         assert all(len(set(cohort)) == S == len(work) for cohort, work in found)

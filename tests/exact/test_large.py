@@ -5,7 +5,14 @@ import numpy as np
 import pytest
 
 import fedtheory as ft
-from fedtheory.exact import following, forms, maps, moments, reading, spectral
+from fedtheory.exact import (
+    affine_maps,
+    eigenbasis_noise,
+    moment_recursion,
+    moments,
+    round_map_models,
+    round_probe,
+)
 from fedtheory.participation import Participation, uniform
 
 RATES = dict(
@@ -36,32 +43,32 @@ def agree(found, expected):
 
 @pytest.mark.parametrize("name", RATES)
 def test_two_probes_tell_what_a_probe_of_each_direction_does(name, monkeypatch):
-    told, real = [], spectral.noise_answers
+    told, real = [], eigenbasis_noise.noise_answers
 
     def watched(*given):
         found = real(*given)
         told.append(found is not None)
         return found
 
-    monkeypatch.setattr(spectral, "noise_answers", watched)
+    monkeypatch.setattr(eigenbasis_noise, "noise_answers", watched)
     found = followed(name)
     assert told and all(told)
-    monkeypatch.setattr(spectral, "noise_answers", lambda *given: None)
+    monkeypatch.setattr(eigenbasis_noise, "noise_answers", lambda *given: None)
     agree(found, followed(name))
 
 
 def test_an_answer_that_mixes_the_eigenvectors_is_refused(monkeypatch):
-    told, real = [], spectral.noise_answers
+    told, real = [], eigenbasis_noise.noise_answers
     other = np.linalg.qr(np.random.default_rng(0).standard_normal((9, 9)))[0]
     monkeypatch.setattr(
-        spectral, "client_bases", lambda problem, clients: dict.fromkeys(clients, other)
+        eigenbasis_noise, "client_bases", lambda problem, clients: dict.fromkeys(clients, other)
     )
     monkeypatch.setattr(
-        spectral, "noise_answers", lambda *given: told.append(real(*given)) or told[-1]
+        eigenbasis_noise, "noise_answers", lambda *given: told.append(real(*given)) or told[-1]
     )
     found = followed("fedavg")
     assert told == [None]  # one direction of nine is told by a basis that is not the client's
-    monkeypatch.setattr(spectral, "noise_answers", lambda *given: None)
+    monkeypatch.setattr(eigenbasis_noise, "noise_answers", lambda *given: None)
     agree(found, followed("fedavg"))
 
 
@@ -85,50 +92,50 @@ def test_deviations_in_few_directions_are_that_many_rows():
 
 @pytest.mark.parametrize("name", ["parallel_training", "two_way_gt", "fsl"])
 def test_what_nobody_reads_is_not_followed(name, monkeypatch):
-    sizes, real = [], following.Followed._start
+    sizes, real = [], moment_recursion.Followed._start
 
     def watched(self):
         real(self)
         sizes.append(self.m.size)
 
-    monkeypatch.setattr(following.Followed, "_start", watched)
-    found, read = followed(name), reading.Prober._read
+    monkeypatch.setattr(moment_recursion.Followed, "_start", watched)
+    found, read = followed(name), round_probe.Prober._read
     every = lambda prober: (sorted([*(kept := read(prober))[0], *kept[1]]), [])
-    monkeypatch.setattr(reading.Prober, "_read", every)
+    monkeypatch.setattr(round_probe.Prober, "_read", every)
     agree(found, followed(name))
     assert sizes[0] == dict(parallel_training=9, two_way_gt=27, fsl=9)[name] <= sizes[1]
     assert sizes[0] < sizes[1] or name == "fsl"
 
 
 def test_an_exchange_that_changes_what_all_share_is_probed_whole(monkeypatch):
-    seen, real = [], forms.predicts_rounds
+    seen, real = [], round_map_models.predicts_rounds
 
     def doubting(model, *given):  # as if the server's noise were answered otherwise
         seen.append(model)
         return len(seen) > 1 and real(model, *given)
 
     found = followed("two_way_gt")
-    monkeypatch.setattr(forms, "predicts_rounds", doubting)
+    monkeypatch.setattr(round_map_models, "predicts_rounds", doubting)
     agree(found, followed("two_way_gt"))
     assert len(seen) > 1
 
 
 @pytest.mark.parametrize("name", ["scaffold", "fsl"])
 def test_deviations_are_told_entry_by_entry_or_as_blocks(name, monkeypatch):
-    counts, real = [], maps.map_of
-    monkeypatch.setattr(following, "follow_memories", lambda *given: None)
+    counts, real = [], affine_maps.map_of
+    monkeypatch.setattr(moment_recursion, "follow_memories", lambda *given: None)
 
     def watched(*given):
         made = real(*given)
         counts.append(len(made.thin))
         return made
 
-    monkeypatch.setattr(maps, "map_of", watched)
+    monkeypatch.setattr(affine_maps, "map_of", watched)
     found = []
     for large in (1, 10**6):
         monkeypatch.setattr(moments, "LARGE", large)
         for thin in (0, np.inf):
-            monkeypatch.setattr(maps, "THIN", thin)
+            monkeypatch.setattr(affine_maps, "THIN", thin)
             counts.clear()
             found.append(followed(name))
             assert any(counts) == (
@@ -144,8 +151,8 @@ def test_what_is_common_is_subtracted_once(D):
     for N in range(1, 7):
         held = random.random((N, 40)) < random.choice([0.1, 0.4, 0.6, 1.0], 40)
         dense = np.where(held[:, None], random.standard_normal((N, D, 40)), 0.0)
-        items = [maps.Sparse(np.flatnonzero(h), x[:, h]) for h, x in zip(held, dense)]
-        *less, left = [whole(s) for s in maps.centre_items(items)]
+        items = [affine_maps.Sparse(np.flatnonzero(h), x[:, h]) for h, x in zip(held, dense)]
+        *less, left = [whole(s) for s in affine_maps.centre_items(items)]
         many = 2 * held.sum(axis=0) >= N
         all_have = held.all(axis=0)
         centre = np.where(all_have, dense.mean(axis=0), many * np.median(dense, axis=0))

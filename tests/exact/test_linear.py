@@ -6,7 +6,7 @@ import numpy as np
 import pytest
 
 from fedtheory import discover
-from fedtheory.enclosure.arithmetic import Interval, Many, vector
+from fedtheory.arithmetic.operations import Interval, Many, vector
 from fedtheory.errors import NotExact
 from fedtheory.exact.linear import Linear, linear_coefficients
 from fedtheory.exact.traces import Losses, Rounds, uniform_cohorts

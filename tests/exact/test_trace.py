@@ -8,9 +8,9 @@ import pytest
 
 import fedtheory as ft
 from fedtheory import discover
-from fedtheory.enclosure.arithmetic import pair, vector
+from fedtheory.arithmetic.operations import pair, vector
 from fedtheory.errors import NotExact
-from fedtheory.exact.kernels import Count, reinterpret_kernel
+from fedtheory.exact.kernel_interpreter import Count, reinterpret_kernel
 from fedtheory.exact.traces import Losses, Rounds, expect_over, uniform_cohorts
 from fedtheory.jit import jit
 from tests.algorithms.rational import LINE, PLANE, START, cohorts

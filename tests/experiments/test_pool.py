@@ -4,7 +4,7 @@ import numpy as np
 import pytest
 
 import fedtheory as ft
-from fedtheory.app import experimenting
+from fedtheory.app import experiments_command
 from fedtheory.app.cli import main
 from fedtheory.data import partition
 from fedtheory.errors import InvalidInput
@@ -18,7 +18,7 @@ from fedtheory.experiments import (
     fsl_scenario1,
 )
 from fedtheory.problems.mlp import accuracy
-from fedtheory.runs import carrying, keeping
+from fedtheory.runs import checkpoints, execution
 
 PLACE = "CIFAR-10"
 
@@ -113,9 +113,9 @@ def test_a_run_goes_on_in_its_middle(pool, monkeypatch):
     """The process ends after the third round: two rounds of five are left. What is broken is absent."""
     told, rounds = request(rounds=5), []
     whole = _training.train(told)
-    monkeypatch.setattr(keeping, "SECONDS", 0.0)
-    monkeypatch.setattr(keeping, "SHARE", 0)
-    really = keeping.Checkpoint.write
+    monkeypatch.setattr(checkpoints, "SECONDS", 0.0)
+    monkeypatch.setattr(checkpoints, "SHARE", 0)
+    really = checkpoints.Checkpoint.write
 
     def write(self, job, last=False):
         really(self, job, last)
@@ -123,8 +123,8 @@ def test_a_run_goes_on_in_its_middle(pool, monkeypatch):
         if rounds == [1, 2, 3]:
             raise SystemExit
 
-    monkeypatch.setattr(keeping.Checkpoint, "write", write)
-    monkeypatch.setattr(carrying, "CHUNK_SECONDS", 0.0)
+    monkeypatch.setattr(checkpoints.Checkpoint, "write", write)
+    monkeypatch.setattr(execution, "CHUNK_SECONDS", 0.0)
     with pytest.raises(SystemExit):
         _pool.one(told)
     (midway,) = pool[0].glob("*.midway.npz")
@@ -227,7 +227,7 @@ def test_the_command(pool, monkeypatch, capsys):
     assert main(["experiments", "fsl_scenari"]) == 2
     capsys.readouterr()
     more = few._replace(request=lambda scale, place, seed: request(rounds=3))
-    monkeypatch.setattr(experimenting, "experiments", lambda: dict(few=few, more=more))
+    monkeypatch.setattr(experiments_command, "experiments", lambda: dict(few=few, more=more))
     assert main(["experiments", "--run"]) == 0
     assert "2 runs of all experiments are kept" in capsys.readouterr().out
     assert len(_pool.missing([request(rounds=3)])) == 0

@@ -8,8 +8,8 @@ import fedtheory as ft
 from fedtheory import discover
 from fedtheory.certificates.check_proof import Refused
 from fedtheory.figures import _proofs
-from fedtheory.files import write
-from fedtheory.verdicts import checking, graphs
+from fedtheory.store.files import write
+from fedtheory.verdicts import pipeline, proof_graph
 
 FIGURES, BUDGET = ("proof_flex", "proof_fsl", "proof_lamb", "proof_mixed"), dict(order=5.0)
 
@@ -22,7 +22,7 @@ def document(claim, n):
                 return one
         except Refused:
             pass
-    verdict = checking.decide_line(claim, n, BUDGET.get(claim.kind, 1.0), 0)
+    verdict = pipeline.decide_line(claim, n, BUDGET.get(claim.kind, 1.0), 0)
     return verdict.certificate if verdict.status == "violated" else None
 
 
@@ -31,7 +31,7 @@ def lines():
     found = {}
     for name in FIGURES:
         for id in import_module(f"fedtheory.figures.{name}").CLAIMS:
-            for one in graphs.order_lines(graphs.claim_lines(discover.claim(id))):
+            for one in proof_graph.order_lines(proof_graph.claim_lines(discover.claim(id))):
                 if not isinstance(one, str):
                     found.setdefault((one[0].id, one[1]), one)
     return list(found.values())

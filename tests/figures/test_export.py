@@ -9,10 +9,10 @@ from xml.etree import ElementTree
 import numpy as np
 import pytest
 
-from fedtheory import outputs
 from fedtheory.errors import InvalidInput
 from fedtheory.figures import _export, _slim
 from fedtheory.figures._record import Figure
+from fedtheory.store import outputs
 
 DATA = {"x": np.arange(4.0)}
 

@@ -11,10 +11,11 @@ from pathlib import Path
 import numpy as np
 import pytest
 
-from fedtheory import figures, outputs
+from fedtheory import figures
 from fedtheory.app import cli
 from fedtheory.figures import __main__ as command
 from fedtheory.figures._record import Figure
+from fedtheory.store import outputs
 
 ROOT = Path(__file__).parents[2]
 ONE = "mixed_table5"

@@ -7,9 +7,9 @@ import threading
 import numpy as np
 import pytest
 
-from fedtheory import sources
 from fedtheory.experiments import _kept
 from fedtheory.figures import _parts, all_conservatism, theory_fsl
+from fedtheory.store import source_hash
 
 CALLS = []
 
@@ -38,7 +38,7 @@ def test_a_part_is_worked_out_once():
 
 def test_changed_sources_work_it_out_anew(monkeypatch):
     _parts.compute_part(squares, "a", [1])
-    monkeypatch.setattr(sources, "part_digest", lambda path, name: "other sources")
+    monkeypatch.setattr(source_hash, "part_digest", lambda path, name: "other sources")
     _parts.compute_part(squares, "a", [1])
     assert CALLS == ["a", "a"]
 

@@ -9,7 +9,7 @@ import pytest
 import fedtheory as ft
 from fedtheory import discover
 from fedtheory.figures import _proofs, proof_flex
-from fedtheory.verdicts import graphs
+from fedtheory.verdicts import proof_graph
 from tests.figures import refresh_broken
 
 DOCUMENTS = [(id, one) for id, some in _proofs.known_violations().items() for one in some]
@@ -58,7 +58,7 @@ def test_what_fails_is_drawn_beyond_one_and_nothing_else():
     claim = discover.claim("lamb.step_B1")
     known = {claim.id: dict(status="violated", lines=[_proofs.FAILS])}
     told = lambda one, led: one is claim and ["violated"] or None
-    nodes = graphs.build_graph(claim, told, known).nodes
+    nodes = proof_graph.build_graph(claim, told, known).nodes
     assert _proofs.largest_share(nodes["lamb.step_B1/1"]) == np.inf
     others = [
         _proofs.largest_share(node) for name, node in nodes.items() if name != "lamb.step_B1/1"

@@ -6,9 +6,9 @@ import zipfile
 import numpy as np
 import pytest
 
-from fedtheory import files, outputs
 from fedtheory.errors import InvalidInput
 from fedtheory.figures import _store
+from fedtheory.store import files, outputs
 
 
 def test_scale_and_sources_are_in_the_key(edited):

@@ -22,8 +22,8 @@ from fedtheory.figures import (
     theory_mixed,
     vacuity_fsl,
 )
+from fedtheory.models import by_name
 from fedtheory.participation import Arrival, Participation, distribution
-from fedtheory.settings import by_name
 from tests.figures.looks import wrong
 
 

@@ -14,7 +14,7 @@ import sympy
 from scipy.optimize import linprog
 from sympy import Eq, Ge, Le, Lt, Max, Min, Rational, Symbol, sqrt
 
-from fedtheory import discover, enclosure
+from fedtheory import arithmetic, discover
 from fedtheory.certificates import check_proof
 from fedtheory.claim import Claim
 from fedtheory.claims.fsl._assumptions import EQ11_STEP, EQ13
@@ -90,8 +90,8 @@ def test_what_follows_is_proved_and_its_nudge_refuted(name):
     whole = lambda e: e if e == e.xreplace(definitions) else whole(e.xreplace(definitions))
     values = dict(found.values)
     assert all(isinstance(value, Fraction) for value in values.values())
-    assert enclosure.decide_relation(whole(false), values) is False
-    assert all(enclosure.decide_relation(whole(a), values) is True for a in assumptions)
+    assert arithmetic.decide_relation(whole(false), values) is False
+    assert all(arithmetic.decide_relation(whole(a), values) is True for a in assumptions)
 
 
 def test_a_point_is_not_taken_outside_its_domain():

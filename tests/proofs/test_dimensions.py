@@ -9,7 +9,7 @@ from fedtheory.proofs import dimensions
 from fedtheory.proofs.dimensions import clashes
 from fedtheory.symbol import CURVATURE, POINT, Table
 from fedtheory.symbols.fsl import L, sigma
-from fedtheory.verify import evidence
+from fedtheory.verify import judge_verdicts
 
 # Their printed shapes hide constants with units behind Theta and O.
 HIDDEN = {"fsl.corollary1", "fsl.corollary2a", "fsl.corollary2b", "fsl.corollary2c"} | {
@@ -91,8 +91,8 @@ def test_a_proved_statement_whose_units_clash_says_so():
         "Units clash (x of a point, f of a loss): in r + L r, r has unit x and L r has unit x^-1 f"
     ]
     # a replay derives it, and misses it where it was taken out
-    kept = evidence.plain_verdict(verdict)
-    assert evidence.judge_verdict(claim, kept, 1, 0).wrong == []
+    kept = judge_verdicts.plain_verdict(verdict)
+    assert judge_verdicts.judge_verdict(claim, kept, 1, 0).wrong == []
     for notes in ([], ["Units agree."], [*verdict.notes, "It is tight."]):
-        (wrong,) = evidence.judge_verdict(claim, dict(kept, notes=notes), 1, 0).wrong
+        (wrong,) = judge_verdicts.judge_verdict(claim, dict(kept, notes=notes), 1, 0).wrong
         assert "notes" in wrong

@@ -3,8 +3,8 @@
 import pytest
 
 from fedtheory.rocq import coqc
-from fedtheory.rocq.exporting import Unwritten, export, theorems
-from tests.rocq.test_exporting import INSTANCES, PROOFS, needs_coqc
+from fedtheory.rocq.export_file import Unwritten, export, theorems
+from tests.rocq.test_export_file import INSTANCES, PROOFS, needs_coqc
 
 WITHOUT_FORM = {
     "fsl.table3": "cells of a table",

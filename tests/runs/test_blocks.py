@@ -6,7 +6,7 @@ import pytest
 import fedtheory as ft
 from fedtheory.errors import Diverged
 from fedtheory.runs import blocks
-from tests.test_spreading import Inline
+from tests.parallel.test_executors import Inline
 
 
 @pytest.mark.parametrize("keep", ["x", "metrics"])

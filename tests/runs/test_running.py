@@ -20,7 +20,7 @@ from fedtheory import jit
 from fedtheory.errors import Diverged, Interrupted, InvalidInput
 from fedtheory.participation import Arrival, Departure, Participation, uniform
 from fedtheory.problem import Kernels
-from fedtheory.runs import carrying, machine
+from fedtheory.runs import execution, machine
 from fedtheory.runs.planning import plan_of
 
 ROOT = Path(__file__).resolve().parents[2]
@@ -117,7 +117,7 @@ def run_both_ways(problem, workers, R, rounds, **given):
     )
     results = []
     for together in (False, True):
-        job = carrying.Job(plan, None, workers=workers)
+        job = execution.Job(plan, None, workers=workers)
         with ThreadPoolExecutor(workers) as pool:
             while job.done < plan.rounds:
                 part = job.chunk(R)
@@ -402,7 +402,7 @@ def test_a_kernel_tuple_is_typed_once(problem):
 
 
 def test_clients_share_workers_where_rounds_are_long_and_as_long_as_it_is_faster():
-    pace = carrying.Pace()
+    pace = execution.Pace()
     assert not pace.together(10**6)
     pace.took(5.0, False)  # the first chunk compiled its loops: it says nothing
     assert not pace.together(10**6)
@@ -414,7 +414,7 @@ def test_clients_share_workers_where_rounds_are_long_and_as_long_as_it_is_faster
     )  # its loops are there now: all rounds are worth it
     pace.took(0.1, True)
     assert pace.together(100) and pace.together(1)
-    pace = carrying.Pace()
+    pace = execution.Pace()
     for seconds, together in ((5.0, False), (0.5, False), (9.0, True), (0.7, True)):
         pace.took(seconds, together)
     assert not pace.together(100)  # it was slower
@@ -427,7 +427,7 @@ def test_clients_share_workers_where_rounds_are_long_and_as_long_as_it_is_faster
 
 
 def test_short_rounds_never_share_workers_however_long_the_first_took():
-    pace = carrying.Pace()
+    pace = execution.Pace()
     for seconds in (5.0, 1e-5, 2e-2, 1e-5):  # the machine was busy for a moment
         pace.took(seconds, False)
         assert not pace.together(10**9)

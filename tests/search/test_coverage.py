@@ -8,15 +8,15 @@ from sympy import Eq, Max, Rational, log, sqrt
 
 import fedtheory as ft
 from fedtheory import discover
-from fedtheory.app.judging import describe_verdict
+from fedtheory.app.check_command import describe_verdict
 from fedtheory.app.ledger import build_ledger
 from fedtheory.claim import Claim
 from fedtheory.errors import InvalidInput
+from fedtheory.models import by_name
 from fedtheory.proofs import refutation
 from fedtheory.search.coverage import Coverage, describe_ranges
-from fedtheory.settings import by_name
 from fedtheory.symbol import Table
-from fedtheory.verdicts.checking import search_line
+from fedtheory.verdicts.pipeline import search_line
 from fedtheory.verdicts.verdict import Tightness, Verdict, merge_settings
 
 TABLE = Table("invented")

@@ -14,7 +14,7 @@ import sympy
 from sympy import Ge, Gt, Le, Lt, Max, Min, Piecewise, Symbol, exp, log, sqrt
 
 import fedtheory as ft
-from fedtheory import enclosure
+from fedtheory import arithmetic
 from fedtheory.certificates import check_proof
 from fedtheory.certificates.check_proof import Refused
 from fedtheory.claim import Claim
@@ -64,8 +64,8 @@ def test_an_edge_is_not_lost(name):
 
     def holds(relation):
         try:
-            return enclosure.decide_relation(relation, at)
-        except (enclosure.Undefined, ZeroDivisionError):
+            return arithmetic.decide_relation(relation, at)
+        except (arithmetic.Undefined, ZeroDivisionError):
             return None
 
     if (
@@ -108,10 +108,10 @@ def test_what_the_convention_decides_is_proved(name):
             for s, value in zip(free, values)
         ):
             try:
-                if all(enclosure.decide_relation(a, at) for a in assumptions):
+                if all(arithmetic.decide_relation(a, at) for a in assumptions):
                     met += 1
-                    assert enclosure.decide_relation(relation, at) is True
-            except enclosure.Undefined:
+                    assert arithmetic.decide_relation(relation, at) is True
+            except arithmetic.Undefined:
                 pytest.fail(f"undefined at {at}")
     assert met > 1
 

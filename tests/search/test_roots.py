@@ -5,11 +5,11 @@ from fractions import Fraction as Q
 import pytest
 from sympy import Abs, Eq, Gt, Max, Piecewise, Rational, Symbol, sqrt
 
+from fedtheory.arithmetic.operations import Interval
 from fedtheory.claim import Claim
-from fedtheory.enclosure.arithmetic import Interval
+from fedtheory.models import by_name
 from fedtheory.search import roots
-from fedtheory.search.target import Target
-from fedtheory.settings import by_name
+from fedtheory.search.objective import Target
 from fedtheory.symbol import Table
 
 TABLE = Table("numbers of mine")

@@ -6,13 +6,13 @@ import pytest
 from hypothesis import HealthCheck, Phase, find, given, settings
 
 import fedtheory as ft
+from fedtheory.arithmetic.operations import vector
 from fedtheory.claim import Claim
 from fedtheory.conditions import CONVEX, SMOOTH
-from fedtheory.enclosure.arithmetic import vector
 from fedtheory.errors import InvalidInput
-from fedtheory.search.instances import answer_at
+from fedtheory.models.losses import loss_gradient, loss_value
+from fedtheory.search.exact_instances import answer_at
 from fedtheory.search.strategies import cases, measure_side, shapes_with_instances
-from fedtheory.settings.losses import loss_gradient, loss_value
 from fedtheory.symbols.run import TABLE, L, f_x, f_y, inner_xy, sq_xy
 
 QUIET = settings(

@@ -8,10 +8,10 @@ import pytest
 import sympy
 
 import fedtheory as ft
-from fedtheory.enclosure import work
+from fedtheory.arithmetic import work
 from fedtheory.errors import InvalidInput
 from fedtheory.search import witnesses
-from fedtheory.verdicts import checking, handed, minimiser
+from fedtheory.verdicts import given_witnesses, minimal_hypotheses, pipeline
 
 LEMMA = "fsl.lemma4"
 
@@ -19,7 +19,7 @@ LEMMA = "fsl.lemma4"
 @pytest.fixture(scope="module")
 def tight():
     """The verdict on a lemma that holds, with its tightest instance."""
-    return checking.as_meant(ft.claim(LEMMA), 1.0, 0, proofs=False)
+    return pipeline.as_meant(ft.claim(LEMMA), 1.0, 0, proofs=False)
 
 
 @pytest.fixture(scope="module")
@@ -45,17 +45,17 @@ def test_the_tightest_instance_refutes_what_asks_for_more(tight):
     """With a ratio r > 0.1 at an instance, a twentieth of the bound fails there; three times the
     bound does not."""
     assert tight.status == "holds" and float(tight.tightness) > 0.1
-    less = checking.as_meant(
+    less = pipeline.as_meant(
         relative(sympy.Rational(1, 20)), 0.05, 0, witnesses=witnesses.read_witnesses([tight])
     )
     assert less.status == "violated" and less.cases == 1
     assert ft.replay(less.certificate)["status"] == "violated"
-    more = handed.try_witnesses(relative(3), 0, witnesses.read_witnesses([tight]))
+    more = given_witnesses.try_witnesses(relative(3), 0, witnesses.read_witnesses([tight]))
     assert more.verdict is None and more.best.ratio == pytest.approx(tight.tightness / 3)
 
 
 def test_no_less_is_reported_than_is_known(tight):
-    little = checking.as_meant(
+    little = pipeline.as_meant(
         ft.claim(LEMMA), 0.05, 5, proofs=False, witnesses=witnesses.read_witnesses([tight])
     )
     assert little.status == "holds" and little.tightness >= tight.tightness
@@ -67,14 +67,17 @@ def test_a_constant_below_the_instance_s_own_is_no_witness(tight):
     numbers = dict(tight.witness["numbers"])
     numbers["slack L"] = "1/100"
     given = witnesses.read_witnesses([dict(tight.witness, numbers=numbers)])
-    assert handed.try_witnesses(ft.claim(LEMMA), 0, given).says == ""
+    assert given_witnesses.try_witnesses(ft.claim(LEMMA), 0, given).says == ""
 
 
 def test_an_instance_that_was_changed_is_only_what_it_is(broken):
     """Its instance is asked anew; words and values that a document has beside count for nothing."""
     forged = dict(broken.certificate, left="7", says="anything", claim=LEMMA)
     assert ft.check("flex.eq2_printed", budget=0.3, witnesses=[forged]).cases == 1
-    assert handed.try_witnesses(ft.claim(LEMMA), 0, witnesses.read_witnesses([forged])).says == ""
+    assert (
+        given_witnesses.try_witnesses(ft.claim(LEMMA), 0, witnesses.read_witnesses([forged])).says
+        == ""
+    )
 
 
 @pytest.mark.parametrize(
@@ -111,7 +114,7 @@ def test_whatever_a_shape_asks_for_ends_soon(tight, change):
     begun = time.process_time()
     shape = dict(tight.witness["shape"], **change)
     given = witnesses.read_witnesses([dict(tight.witness, shape=shape)] * 3)
-    assert bool(handed.try_witnesses(ft.claim(LEMMA), 0, given).says) == (not change)
+    assert bool(given_witnesses.try_witnesses(ft.claim(LEMMA), 0, given).says) == (not change)
     assert time.process_time() - begun < 20
 
 
@@ -121,24 +124,29 @@ def test_a_witness_at_which_numpy_goes_on_after_an_exception_is_none(tight, monk
         raise SystemError("a sum went on though a term of it raised")
 
     monkeypatch.setattr(witnesses, "_ask_witness", dear)
-    assert handed.try_witnesses(ft.claim(LEMMA), 0, witnesses.read_witnesses([tight])).says == ""
+    assert (
+        given_witnesses.try_witnesses(ft.claim(LEMMA), 0, witnesses.read_witnesses([tight])).says
+        == ""
+    )
 
 
 def test_a_relative_is_refuted_by_what_refuted_another(tight):
-    one = checking.as_meant(
+    one = pipeline.as_meant(
         relative(sympy.Rational(1, 20)), 0.05, 0, witnesses=witnesses.read_witnesses([tight])
     )
     known = witnesses.read_witnesses([one.certificate])
-    verdict, seconds = handed.refute_by_witness(relative(sympy.Rational(1, 30)), 0, known, 1.0)
+    verdict, seconds = given_witnesses.refute_by_witness(
+        relative(sympy.Rational(1, 30)), 0, known, 1.0
+    )
     assert verdict.status == "violated" and 0 < seconds < 1
     assert ft.replay(verdict.certificate)["status"] == "violated"
-    assert handed.refute_by_witness(ft.claim(LEMMA), 0, known, 1.0)[0] is None
+    assert given_witnesses.refute_by_witness(ft.claim(LEMMA), 0, known, 1.0)[0] is None
 
 
 def test_mutants_are_asked_at_what_refuted_those_before(monkeypatch):
-    given, plain = [], handed.refute_by_witness
+    given, plain = [], given_witnesses.refute_by_witness
     monkeypatch.setattr(
-        handed, "refute_by_witness", lambda *a: given.append(len(a[2])) or plain(*a)
+        given_witnesses, "refute_by_witness", lambda *a: given.append(len(a[2])) or plain(*a)
     )
     found = ft.mutate(LEMMA, budget=1.0, only=lambda m: m.change.startswith("without the term"))
     killed = [m.killed for m in found.mutants]
@@ -151,9 +159,9 @@ def test_hypotheses_are_dropped_with_what_was_found_without_others(monkeypatch, 
     def fake(claim, budget, seed, witnesses=()):
         given.append(len(witnesses))
         status = "violated" if len(given) == 2 else "holds"
-        return checking.Verdict(claim.id, status, "exact", certificate=broken.certificate)
+        return pipeline.Verdict(claim.id, status, "exact", certificate=broken.certificate)
 
-    monkeypatch.setattr(minimiser, "as_meant", fake)
+    monkeypatch.setattr(minimal_hypotheses, "as_meant", fake)
     ft.minimise(LEMMA, budget=1.0)
     assert given[:2] == [0, 0] and set(given[2:]) == {1}
 
@@ -163,12 +171,12 @@ def test_an_instance_that_lies_refutes_nothing_that_is_proved(monkeypatch, seeds
     """Its first line is proved; whatever an instance is made to say of that, a note reports it."""
 
     def lies(claim, at, given):
-        refuted = checking.Verdict(
+        refuted = pipeline.Verdict(
             claim.id, "violated", "exact", "8 <= 6", certificate=dict(left="8")
         )
-        return handed.Tried(refuted if given and at == 0 else None, None, "")
+        return given_witnesses.Tried(refuted if given and at == 0 else None, None, "")
 
-    monkeypatch.setattr(checking, "asked", lies)
+    monkeypatch.setattr(pipeline, "asked", lies)
     known = witnesses.read_witnesses([ft.check("flex.eq2_printed", budget=0.3)])
     found = ft.check("fsl.lemma2", budget=0.3, witnesses=known, seeds=seeds)
     assert [line.status for line in found.lines] == ["proved", "holds"]
@@ -176,7 +184,7 @@ def test_an_instance_that_lies_refutes_nothing_that_is_proved(monkeypatch, seeds
     assert note.startswith("An instance that was handed in refutes line 1, which is proved")
     assert not [note for note in ft.check("fsl.lemma2", budget=0.3).notes if "handed in" in note]
     monkeypatch.setattr(
-        checking, "proof", lambda *asked: None
+        pipeline, "proof", lambda *asked: None
     )  # where nothing proves it, it refutes
     assert ft.check("fsl.lemma2", budget=0.3, witnesses=known, seeds=seeds).status == "violated"
 
@@ -184,8 +192,13 @@ def test_an_instance_that_lies_refutes_nothing_that_is_proved(monkeypatch, seeds
 def test_a_known_instance_refutes_no_relative_that_is_proved(monkeypatch, tight):
     claim = relative(sympy.Rational(1, 20))
     assert (
-        handed.refute_by_witness(claim, 0, witnesses.read_witnesses([tight]), 1.0)[0].status
+        given_witnesses.refute_by_witness(claim, 0, witnesses.read_witnesses([tight]), 1.0)[
+            0
+        ].status
         == "violated"
     )
-    monkeypatch.setattr(handed.algebra, "line", lambda *asked, **more: True)
-    assert handed.refute_by_witness(claim, 0, witnesses.read_witnesses([tight]), 1.0)[0] is None
+    monkeypatch.setattr(given_witnesses.algebra, "line", lambda *asked, **more: True)
+    assert (
+        given_witnesses.refute_by_witness(claim, 0, witnesses.read_witnesses([tight]), 1.0)[0]
+        is None
+    )

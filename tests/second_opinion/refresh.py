@@ -10,12 +10,12 @@ from pathlib import Path
 
 import fedtheory as ft
 from fedtheory.certificates import check_family, check_instance
-from fedtheory.files import write
+from fedtheory.models import by_name
 from fedtheory.proofs import algebra
-from fedtheory.search import counterexample, families
-from fedtheory.search.target import Target
-from fedtheory.settings import by_name
-from fedtheory.verdicts import structure_document
+from fedtheory.search import counterexample, divergent_families
+from fedtheory.search.objective import Target
+from fedtheory.store.files import write
+from fedtheory.verdicts import structural_certificate
 
 HERE = Path(__file__).resolve().parent
 WORDS = ("sources", "parts")  # of a proof
@@ -47,11 +47,11 @@ def refreshed(document):
     claim = counterexample.find_recorded_claim(document["claim"])
     if document["format"] == check_instance.FORMAT:
         return reworded(document, Target(claim, by_name(document["setting"]), document["line"]))
-    if document["format"] == structure_document.FORMAT:
+    if document["format"] == structural_certificate.FORMAT:
         return sealed({**document, "says": claim.says})
     at, setting = document["line"], by_name(document["members"][0]["setting"])
-    keep = families.hidden_symbols(claim)
-    target = Target(families.bound_by_constant(claim, at, None), setting, keep=keep)
+    keep = divergent_families.hidden_symbols(claim)
+    target = Target(divergent_families.bound_by_constant(claim, at, None), setting, keep=keep)
     members = [reworded(member, target) for member in document["members"]]
     assert document["format"] == check_family.FORMAT
     return sealed({**document, "says": str(claim), "cites": claim.cites, "members": members})

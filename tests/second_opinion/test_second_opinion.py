@@ -12,9 +12,9 @@ import pytest
 import fedtheory as ft
 from fedtheory import discover
 from fedtheory.certificates import check_proof
-from fedtheory.textbook import edges, facts
-from fedtheory.textbook.leaves import LEAVES
-from fedtheory.verdicts import checking
+from fedtheory.textbook import facts, proof_steps
+from fedtheory.textbook.lemmas import LEAVES
+from fedtheory.verdicts import pipeline
 from tests.second_opinion.judge import TYPED, judged, proved
 from tests.second_opinion.lines import LINES
 from tests.second_opinion.mutants import mutant, sealed
@@ -75,7 +75,7 @@ def steps():
     found = {leaf.id: facts.fact_documents(leaf.id) for leaf in LEAVES}
     for claim in discover.claims():
         for line in claim.follows:
-            step = edges.step_of(claim, line - 1)
+            step = proof_steps.step_of(claim, line - 1)
             found.update({step.line: step.documents} if step.status == "proved" else {})
     return found
 
@@ -160,7 +160,7 @@ def replayed(documents):
     for name, seed, document, what in documents:
         try:
             answer = ft.replay(json.loads(json.dumps(document)))
-        except checking.Refused:
+        except pipeline.Refused:
             continue
         passed.append((name, seed, what, answer["status"]))
     return passed

@@ -10,9 +10,9 @@ import sympy
 
 import fedtheory as ft
 from fedtheory import discover
+from fedtheory.models.fsl.quantities import Instance, Round, quantities
+from fedtheory.models.quantities import square_norm
 from fedtheory.proofs.meaning import Inner
-from fedtheory.settings.fsl.quantities import Instance, Round, quantities
-from fedtheory.settings.quantities import square_norm
 from fedtheory.symbols.fsl import TABLE
 from fedtheory.textbook import facts, fsl, mixed
 from tests.textbook.exactly import truth

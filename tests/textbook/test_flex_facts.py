@@ -8,8 +8,8 @@ import sympy
 
 from fedtheory import discover
 from fedtheory.symbols.flex import TABLE
-from fedtheory.textbook import edges, flex
-from fedtheory.verdicts import graphs
+from fedtheory.textbook import flex, proof_steps
+from fedtheory.verdicts import proof_graph
 from tests.textbook.exactly import truth
 
 SIZES, CURVES, CENTRES = (3, 1, 5), (Q(2), Q(1, 2), Q(7)), (Q(1), Q(-3), Q(5, 2))
@@ -65,9 +65,9 @@ def test_the_shares_of_the_two_events_are_not_each_other_s():
 @pytest.mark.parametrize("event", ("arrival", "departure"))
 def test_theorem_3_2_follows_with_half_of_its_constant_and_no_less(event):
     claim = discover.claim(f"flex.theorem3_2_{event}")
-    found = graphs.build_graph(claim, lambda one, led: [None] * len(one.lines))
+    found = proof_graph.build_graph(claim, lambda one, led: [None] * len(one.lines))
     assert found.status == "proved" and set(found.steps.values()) == {"proved"}
-    less = lambda share: edges.step_of(claim.replace(bound=share * claim.bound), 0).status
+    less = lambda share: proof_steps.step_of(claim.replace(bound=share * claim.bound), 0).status
     assert less(sympy.Rational(1, 2)) == "proved" and less(sympy.Rational(49, 100)) == "undecided"
 
 
@@ -75,14 +75,14 @@ def test_theorem_3_2_follows_with_half_of_its_constant_and_no_less(event):
 def test_no_line_is_idle(n):
     claim = discover.claim("flex.theorem3_2_arrival")
     some = [f"flex.step3_2_arrival/{k + 1}" for k in range(3) if k != n]
-    assert edges.step_of(claim.replace(follows=tuple(some)), 0).status != "proved"
+    assert proof_steps.step_of(claim.replace(follows=tuple(some)), 0).status != "proved"
 
 
 def test_the_other_readings_of_the_excess_do_not_follow():
     for event, reading in (("arrival", "arrival_new"), ("departure", "departure_old")):
         claim = discover.claim(f"flex.theorem3_2_{reading}")
         asked = claim.replace(follows=(f"flex.step3_2_{event}",))
-        assert edges.step_of(asked, 0).status != "proved"
+        assert proof_steps.step_of(asked, 0).status != "proved"
 
 
 def test_mean_work_is_at_most_that_of_the_largest_coefficient():
@@ -97,13 +97,13 @@ def test_mean_work_is_at_most_that_of_the_largest_coefficient():
 
 def test_of_theorem_3_1_all_but_the_induction_is_decided():
     claim = discover.claim("flex.theorem3_1")
-    assert edges.step_of(claim, 0).status == "undecided"
+    assert proof_steps.step_of(claim, 0).status == "undecided"
     for name, lines in (("start", (0, 1, 2)), ("level", (0, 1))):
         step = discover.claim(f"flex.step3_1_{name}")
-        assert all(edges.step_of(step, at).status == "proved" for at in lines)
+        assert all(proof_steps.step_of(step, at).status == "proved" for at in lines)
 
 
 def test_a_level_that_falls_too_fast_does_not_follow():
     step = discover.claim("flex.step3_1_level")
     less = step.replace(bound=step.bound * sympy.Rational(99, 100))
-    assert edges.step_of(less, 0).status == "undecided"
+    assert proof_steps.step_of(less, 0).status == "undecided"

@@ -8,7 +8,7 @@ from fedtheory import discover
 from fedtheory.conditions import Assumption, Rule
 from fedtheory.symbol import Table
 from fedtheory.symbols import fsl, mixed
-from fedtheory.textbook import edges, facts, letters
+from fedtheory.textbook import facts, letters, proof_steps
 from fedtheory.verify import premises
 
 SEEDS = 12  # of each kind; `python -m verify.soundness graphs` draws 200
@@ -18,7 +18,7 @@ SEEDS = 12  # of each kind; `python -m verify.soundness graphs` draws 200
 def test_premises_that_speak_of_something_else_prove_nothing(kind):
     for seed in range(SEEDS):
         step = premises.draw(kind, seed)
-        found = [edges.step_of(step.claim, at - 1).status for at in step.claim.follows]
+        found = [proof_steps.step_of(step.claim, at - 1).status for at in step.claim.follows]
         if found:  # of `other_weights` algebra alone decides
             assert (set(found) == {"proved"}) == step.follows, (seed, step.claim, found)
 

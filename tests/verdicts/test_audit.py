@@ -10,9 +10,9 @@ import fedtheory as ft
 from fedtheory.claim import Claim
 from fedtheory.conditions import CONVEX, SMOOTH
 from fedtheory.errors import InvalidInput
-from fedtheory.search.instances import Case, answer_at, measure_side
-from fedtheory.settings import by_name
-from fedtheory.settings.losses import make_curve
+from fedtheory.models import by_name
+from fedtheory.models.losses import make_curve
+from fedtheory.search.exact_instances import Case, answer_at, measure_side
 from fedtheory.symbols.run import TABLE, L, a, f_x, f_y, inner_xy, sq_change, sq_grad_x, sq_xy
 from fedtheory.verdicts.audit import proof_chain
 

@@ -7,12 +7,12 @@ import pytest
 from sympy import Eq, Rational
 
 import fedtheory as ft
-from fedtheory import brought
+from fedtheory import plugins
 from fedtheory.certificates.check_proof import Refused
 from fedtheory.claim import Claim
 from fedtheory.conditions import CONVEX, EXACT_GRADIENTS, LIPSCHITZ
+from fedtheory.rendering.words import describe_counterexample
 from fedtheory.symbols.run import TABLE as RUN
-from fedtheory.telling.words import describe_counterexample
 
 LETTERS = ("eta_l", "eta_g", "L", "mu", "N", "S", "T", "K", "gap_0", "gap_T")
 eta_l, eta_g, L, mu, N, S, T, K, gap_0, gap_T = (RUN[name].symbol for name in LETTERS)
@@ -120,7 +120,7 @@ def test_of_a_record_no_other_is_taken(tmp_path):
     """A document bears its claim's name: of another statement it is refused."""
     file = tmp_path / "lower.py"
     file.write_text(SOURCE)
-    with brought.registered([file]):
+    with plugins.registered([file]):
         claim = ft.claim("lower.brought")
         document = ft.check(claim, budget=0.5).certificate
         assert ft.replay(document)["about"] == "the claim as it is recorded here"

@@ -20,16 +20,16 @@ from fedtheory.conditions import (
     UNIFORM_COHORT,
     Condition,
 )
-from fedtheory.search.instances import Case, answer_at
-from fedtheory.settings import fitting
-from fedtheory.settings.fsl import large as fsl_large
-from fedtheory.settings.fsl import round as fsl_round
-from fedtheory.settings.general import run_cohort
-from fedtheory.settings.losses import curve_from_pieces
+from fedtheory.models import fitting
+from fedtheory.models.fsl import large as fsl_large
+from fedtheory.models.fsl import round as fsl_round
+from fedtheory.models.general import run_cohort
+from fedtheory.models.losses import curve_from_pieces
+from fedtheory.search.exact_instances import Case, answer_at
 from fedtheory.symbol import CURVATURE, Table
 from fedtheory.symbols.run import TABLE as HOUSE
-from fedtheory.verdicts import dropped
-from fedtheory.verdicts.checking import search_line
+from fedtheory.verdicts import dropped_hypotheses
+from fedtheory.verdicts.pipeline import search_line
 
 
 def loosened(claim, name):
@@ -128,10 +128,10 @@ def test_what_follows_from_the_rest_need_not_be_broken():
         id="mine.a", cites="x", symbols=t, measures=a, bound=b, assumes=(a <= b, 2 * a <= 2 * b)
     )
     bare = claim.without("2 a <= 2 b")
-    assert [str(each) for each in bare.dropped] == ["2 a <= 2 b"] and dropped.relevant_hypotheses(
-        bare, 1.0
-    ) == []
-    assert dropped.relevant_hypotheses(claim.without("a <= b", "2 a <= 2 b"), 1.0) == [
+    assert [str(each) for each in bare.dropped] == [
+        "2 a <= 2 b"
+    ] and dropped_hypotheses.relevant_hypotheses(bare, 1.0) == []
+    assert dropped_hypotheses.relevant_hypotheses(claim.without("a <= b", "2 a <= 2 b"), 1.0) == [
         *claim.assumes
     ]
     assert bare.replace(assumptions=[*bare.assumes, *bare.dropped]).dropped == ()
@@ -179,8 +179,11 @@ def test_most_of_a_budget_goes_where_what_was_dropped_can_be_broken():
         fsl_large.SETTING,
         fsl_round.SETTING,
     ]  # quadratics of one curvature have one L on both sides
-    assert dropped.budget_shares(claim, 0, settings, claim.dropped, 0) == [0.1, 0.9]
-    assert dropped.budget_shares(ft.claim("fsl.theorem1"), 0, settings, {}, 0) == [0.5, 0.5]
+    assert dropped_hypotheses.budget_shares(claim, 0, settings, claim.dropped, 0) == [0.1, 0.9]
+    assert dropped_hypotheses.budget_shares(ft.claim("fsl.theorem1"), 0, settings, {}, 0) == [
+        0.5,
+        0.5,
+    ]
 
 
 def test_only_what_makes_a_difference_counts_as_broken():
@@ -306,20 +309,20 @@ N, S, T = (HOUSE[name].symbol for name in "NST")
 )
 def test_a_law_matters_only_where_it_can_make_a_difference(assumes, laws):
     claim = of_runs(*assumes)
-    assert [a.name for a in dropped.silent(claim, fitting(claim))] == laws
+    assert [a.name for a in dropped_hypotheses.silent(claim, fitting(claim))] == laws
 
 
 def test_of_one_draw_independence_says_nothing():
     claim = of_runs(Eq(N, 1), Eq(T, 1))
     noisy = claim.replace(assumptions=[a for a in claim.assumes if a.condition != EXACT_GRADIENTS])
-    assert [a.name for a in dropped.silent(noisy, fitting(noisy))] == ["noise"]
-    assert dropped.matters(claim.replace(assumptions=[LIPSCHITZ]), "independent_noise")
+    assert [a.name for a in dropped_hypotheses.silent(noisy, fitting(noisy))] == ["noise"]
+    assert dropped_hypotheses.matters(claim.replace(assumptions=[LIPSCHITZ]), "independent_noise")
 
 
 def test_papers_letters_and_losses_at_points_have_no_such_laws():
     f_y = Claim(id="mine.f", cites="x", symbols=HOUSE, measures=HOUSE["f_y"].symbol, bound=1)
     for claim in (ft.claim("fsl.lemma3"), ft.claim("fsl.h_lower"), f_y):
-        assert dropped.silent(claim, fitting(claim)) == []
+        assert dropped_hypotheses.silent(claim, fitting(claim)) == []
 
 
 def test_what_a_run_is_read_with_is_said_first():

@@ -7,15 +7,15 @@ import pytest
 import sympy
 
 import fedtheory as ft
-from fedtheory import settings
+from fedtheory import models
 from fedtheory.claim import Claim
 from fedtheory.conditions import Assumption
 from fedtheory.errors import InvalidInput
-from fedtheory.search.hunting import BATCH
-from fedtheory.search.rationals import Point
-from fedtheory.search.target import as_array
+from fedtheory.search.objective import as_array
+from fedtheory.search.optimizer import BATCH
+from fedtheory.search.rational_points import Point
 from fedtheory.symbol import Table
-from fedtheory.verdicts import mutants, mutation
+from fedtheory.verdicts import mutants, mutation_testing
 
 T = Table("mine")
 a, b = T.positive("a", "a", "a number"), T.positive("b", "b", "another")
@@ -63,7 +63,9 @@ def test_hypotheses_that_are_needed():
 def test_a_weaker_relative_is_implied_not_counted():
     weaker = mutants.Mutant("", TIGHT.replace(bound=3 * a**2 + 2 * b**2), 0, ("scale", "x"))
     stronger = mutants.Mutant("", TIGHT.replace(bound=a**2 + 2 * b**2), 0, ("scale", "x"))
-    assert mutation.line_implies(TIGHT, weaker) and not mutation.line_implies(TIGHT, stronger)
+    assert mutation_testing.line_implies(TIGHT, weaker) and not mutation_testing.line_implies(
+        TIGHT, stronger
+    )
 
 
 def test_what_asks_for_no_more_is_no_false_relative():
@@ -71,18 +73,18 @@ def test_what_asks_for_no_more_is_no_false_relative():
     c = T.positive("c", "c", "a third")
     claim = Claim(id="mine.exp", cites="exp", symbols=T, measures=1 - a, bound=sympy.exp(-a) + c)
     weaker = mutants.Mutant("", claim.replace(bound=2 * sympy.exp(-a) + c), 0, ("scale", "x"))
-    mutation.judge_mutant(claim, weaker, mutation.Pool(claim, 0.5, 0), 0.1, 0)
+    mutation_testing.judge_mutant(claim, weaker, mutation_testing.Pool(claim, 0.5, 0), 0.1, 0)
     assert not weaker.killed and not (weaker.asked and not weaker.implied)
 
 
 def test_what_nothing_measures_is_not_counted():
     """No run of FSL measures the moments of FED-LAMB: nothing could speak against a relative."""
     claim = ft.claim("lamb.theorem1_appendix")
-    if settings.fitting(claim):
+    if models.fitting(claim):
         pytest.skip("something measures it now")
     asked = list(mutants.list_mutants(claim))[:2]
     for mutant in asked:
-        mutation.judge_mutant(claim, mutant, mutation.Pool(claim, 0.1, 0), 0.1, 0)
+        mutation_testing.judge_mutant(claim, mutant, mutation_testing.Pool(claim, 0.1, 0), 0.1, 0)
     assert not any(m.asked for m in asked)
 
 
@@ -94,10 +96,10 @@ def test_instances_where_a_false_statement_fails_stay_and_those_of_rounding_go(m
     for claim, fails in ((false, True), (ft.claim("mixed.eq10"), False)):
         rated = [
             (ratios, population)
-            for block in mutation.Pool(claim, 1.0, 0).blocks.values()
+            for block in mutation_testing.Pool(claim, 1.0, 0).blocks.values()
             for ratios, population in block.rated(block.target)
         ]
-        above = [(r.argmax(), p) for r, p in rated if r.max() > mutation.WRONG]
+        above = [(r.argmax(), p) for r, p in rated if r.max() > mutation_testing.WRONG]
         assert rated and bool(above) == fails
         for n, population in above:
             one, other = (Fraction(float(as_array(population.values[k], BATCH)[n])) for k in "ab")

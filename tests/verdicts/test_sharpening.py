@@ -6,12 +6,12 @@ from fractions import Fraction as Q
 import pytest
 
 import fedtheory as ft
-from fedtheory import discover, given
+from fedtheory import claim_validation, discover
 from fedtheory.claim import Claim
 from fedtheory.conditions import Assumption
 from fedtheory.errors import InvalidInput
 from fedtheory.symbol import Table
-from fedtheory.verdicts.parts import list_parts
+from fedtheory.verdicts.perturbations import list_parts
 
 T = Table("mine")
 a, b = T.positive("a", "a", "a number"), T.positive("b", "b", "another")
@@ -107,4 +107,4 @@ def test_every_part_of_every_claim_has_variants_by_names_of_their_own():
             names = [part.variant(part.printed * value).id for value in (Q(1, 2), Q(3, 4))]
             assert len({*names, claim.id}) == 3
             longest = max(longest, len(part.name))
-    assert longest > given.LONGEST
+    assert longest > claim_validation.LONGEST

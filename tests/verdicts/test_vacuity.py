@@ -12,7 +12,7 @@ from fedtheory import conditions, discover
 from fedtheory.certificates.check_proof import Refused
 from fedtheory.claim import Claim
 from fedtheory.conditions import Along, Condition, Confined
-from fedtheory.settings import fitting
+from fedtheory.models import fitting
 from fedtheory.symbol import LOSS, SQ_GRADIENT, Table
 from fedtheory.verdicts import vacuity
 

@@ -16,10 +16,10 @@ from fedtheory.certificates import check_instance
 from fedtheory.certificates.check_proof import Refused
 from fedtheory.claim import Claim
 from fedtheory.conditions import Assumption
-from fedtheory.search import counterexample, hunting
-from fedtheory.search.rationals import Point
-from fedtheory.search.target import Target
-from fedtheory.settings import by_name
+from fedtheory.models import by_name
+from fedtheory.search import counterexample, optimizer
+from fedtheory.search.objective import Target
+from fedtheory.search.rational_points import Point
 from fedtheory.symbol import SQ_GRADIENT, Table
 from fedtheory.symbols import fsl
 
@@ -236,7 +236,7 @@ def test_the_instance_of_the_largest_ratio_can_be_measured_again():
     target = Target(claim, by_name(verdict.witness["setting"]))
     numbers = dict(verdict.witness["numbers"])
     counts = {name: numbers.pop(name) for name in target.counts}
-    hunt = hunting.hunt_at(target, verdict.witness["shape"], counts, 0)
+    hunt = optimizer.hunt_at(target, verdict.witness["shape"], counts, 0)
     assert (
         Point(hunt, {name: Q(text) for name, text in numbers.items()}).ratio() == verdict.tightness
     )
@@ -246,7 +246,7 @@ def test_a_step_size_of_another_method_is_no_free_number():
     """FedAvg takes eta_l; a rate in eta, which it does not take, is false for any run and says
     nothing of FedAvg."""
     from fedtheory.symbols.run import K, L, eta, eta_g, eta_l
-    from fedtheory.verify.textbook import TRUE
+    from fedtheory.verify.known_statements import TRUE
 
     rate = TRUE["gd_contraction"]
     with pytest.raises(ft.errors.InvalidInput, match="must be, .* those of fedavg .*got 'eta'"):

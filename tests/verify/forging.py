@@ -4,9 +4,9 @@ checksums included."""
 import json
 import shutil
 
-from fedtheory.app import archive, ledger, package
+from fedtheory.app import ledger, package, package_archive
 from fedtheory.errors import FedtheoryError
-from fedtheory.verify import replaying
+from fedtheory.verify import rederive_package
 
 # proved; a line proved and one that holds; two that hold; a table and two statements violated; one
 # holds; two ways to run that differ; findings
@@ -51,15 +51,19 @@ def sign(folder):
         read = lambda name: ledger.parse_json(files[name], name)
         book, timings = read("ledger.json"), read("timings.json")
         certificates = {name: read(name) for name in files if name.startswith("certificates/")}
-        beside = archive.files_beside_ledger(
+        beside = package_archive.files_beside_ledger(
             book, certificates, timings, [n for n in files if n.startswith("figures/")]
         )
     except (FedtheoryError, KeyError, TypeError, AttributeError):
         beside = {}
     if beside:
         files = {n: c for n, c in files.items() if not n.startswith("derivations/")} | beside
-        described = {n: c for n, c in files.items() if n not in (archive.CRATE, package.SUMS)}
-        beside[archive.CRATE] = archive.describe_crate(book, described, archive.crate_date())
+        described = {
+            n: c for n, c in files.items() if n not in (package_archive.CRATE, package.SUMS)
+        }
+        beside[package_archive.CRATE] = package_archive.describe_crate(
+            book, described, package_archive.crate_date()
+        )
         shutil.rmtree(folder / "derivations", ignore_errors=True)
     for name, content in beside.items():
         (folder / name).parent.mkdir(exist_ok=True)
@@ -70,7 +74,7 @@ def sign(folder):
 
 
 def found(folder, **more):
-    return replaying.differences(folder, **{"executor": "serial", "sample": 0, **more})
+    return rederive_package.differences(folder, **{"executor": "serial", "sample": 0, **more})
 
 
 def begins(report, named):

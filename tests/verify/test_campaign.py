@@ -15,10 +15,11 @@ from pathlib import Path
 
 import pytest
 
-from fedtheory import discover, private
+from fedtheory import discover
 from fedtheory.app import ledger, package
 from fedtheory.rocq import derivations
-from fedtheory.verify import campaign, reviewing
+from fedtheory.store import private_cache
+from fedtheory.verify import build_package, campaign
 from fedtheory.verify.__main__ import main
 
 pytestmark = pytest.mark.slow  # each test is a campaign, or several
@@ -49,7 +50,9 @@ def start(out, *more):
 
 def results(out):
     return [
-        path for path in (out / package.RESULTS).glob("*.sealed") if path.name != reviewing.STAMP
+        path
+        for path in (out / package.RESULTS).glob("*.sealed")
+        if path.name != build_package.STAMP
     ]
 
 
@@ -121,11 +124,15 @@ def test_a_forged_package_is_made_anew_though_its_stamp_and_checksums_fit(tmp_pa
     )
     files, _ = package.folder_contents(out)
     (out / package.SUMS).write_bytes(package.checksum_listing(files))
-    stamp = private.unseal(reviewing.STAMP, (out / package.RESULTS / reviewing.STAMP).read_bytes())
+    stamp = private_cache.unseal(
+        build_package.STAMP, (out / package.RESULTS / build_package.STAMP).read_bytes()
+    )
     made_from = stamp.decode().split()[0]
-    (out / package.RESULTS / reviewing.STAMP).write_bytes(
-        private.seal(
-            reviewing.STAMP, reviewing._made_from_digest(made_from, files), b"the forger's own key"
+    (out / package.RESULTS / build_package.STAMP).write_bytes(
+        private_cache.seal(
+            build_package.STAMP,
+            build_package._made_from_digest(made_from, files),
+            b"the forger's own key",
         )
     )
     assert main([*ask, str(out)]) == 0
@@ -418,7 +425,7 @@ def test_figures_are_made_first_where_asked_for(tmp_path, monkeypatch, capsys, l
         asked.append(command[1:])
         return subprocess.CompletedProcess(command, left)
 
-    monkeypatch.setattr(reviewing.subprocess, "run", ran)
+    monkeypatch.setattr(build_package.subprocess, "run", ran)
     out = tmp_path / "verify"
     assert (
         main(

@@ -9,10 +9,11 @@ import zipfile
 import numpy as np
 import pytest
 
-from fedtheory import discover, outputs
+from fedtheory import discover
 from fedtheory.app import ledger, package
 from fedtheory.figures import _making as making
-from fedtheory.verify import replaying
+from fedtheory.store import outputs
+from fedtheory.verify import rederive_package
 from fedtheory.verify.__main__ import main
 from tests.verify.forging import (
     SOME,
@@ -196,7 +197,7 @@ def redrawn(folder):
     edit(
         folder,
         lambda of, book: of["fsl.table2"].update(
-            finding=replaying.reviewing.findings(pictures)["fsl.table2"]
+            finding=rederive_package.build_package.findings(pictures)["fsl.table2"]
         ),
     )
 

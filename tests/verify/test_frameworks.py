@@ -10,8 +10,8 @@ import pytest
 
 from fedtheory.errors import InvalidInput
 from fedtheory.verify.frameworks import __main__ as command
-from fedtheory.verify.frameworks import asking
-from tests.conformance.test_conforming import FedAvg
+from fedtheory.verify.frameworks import run_cases
+from tests.conformance.test_conform import FedAvg
 
 
 def case(*faults):
@@ -73,12 +73,12 @@ def test_an_environment_is_made_once(tmp_path, monkeypatch):
 def test_cases_are_asked_one_after_the_other(monkeypatch, capsys):
     module = SimpleNamespace(PINS=("numpy==0",), CASES=(case(), case("sign")))
     monkeypatch.setitem(sys.modules, "fedtheory.verify.frameworks.ours", module)
-    asking.main("ours", as_json=True)
+    run_cases.main("ours", as_json=True)
     told = json.loads(capsys.readouterr().out)
     assert told["framework"] == "ours" and told["versions"]["numpy"] != "0"
     good, bad = told["cases"].values()
     assert good["broken"] is None and "ClientUpdate" in bad["broken"]["line"]
-    asking.main("ours")
+    run_cases.main("ours")
     assert "ours sign\nfedavg: not obeyed is McMahan" in capsys.readouterr().out
 
 

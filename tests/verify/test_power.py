@@ -5,9 +5,9 @@ import json
 import pytest
 
 import fedtheory as ft
-from fedtheory.verdicts import checking
+from fedtheory.verdicts import pipeline
 from fedtheory.verify import power
-from fedtheory.verify.textbook import FALSE, TRUE
+from fedtheory.verify.known_statements import FALSE, TRUE
 
 # These need more than a moment: `python -m verify.power` tries all.
 SLOW = {
@@ -54,7 +54,7 @@ def test_a_document_does_not_serve_the_true_statement():
         dict(numbers={"L": "1000"}),
         dict(instance={**document["instance"], "T": 9}),
     ):
-        with pytest.raises(checking.Refused):
+        with pytest.raises(pipeline.Refused):
             ft.replay({**document, **change})
 
 

@@ -4,7 +4,7 @@ import webbrowser
 
 import pytest
 
-from fedtheory.verify import reviewing
+from fedtheory.verify import build_package
 
 
 @pytest.mark.parametrize(
@@ -13,11 +13,11 @@ from fedtheory.verify import reviewing
 )
 def test_the_page_is_shown_where_there_is_a_desktop(tmp_path, monkeypatch, desktop, works, said):
     asked = []
-    monkeypatch.setattr(reviewing.sys, "platform", "linux")
+    monkeypatch.setattr(build_package.sys, "platform", "linux")
     for name in ("DISPLAY", "WAYLAND_DISPLAY"):
         monkeypatch.delenv(name, raising=False)
     if desktop:
         monkeypatch.setenv("DISPLAY", ":0")
     monkeypatch.setattr(webbrowser, "open", lambda address: asked.append(address) or works)
-    assert said in reviewing.open_page(tmp_path / "index.html")
+    assert said in build_package.open_page(tmp_path / "index.html")
     assert asked == ([(tmp_path / "index.html").as_uri()] if desktop else [])

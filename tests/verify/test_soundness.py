@@ -7,27 +7,27 @@ import pytest
 from sympy import Eq, Rational
 
 from fedtheory import discover
-from fedtheory.settings import by_name, fitting, losses
+from fedtheory.models import by_name, fitting, losses
 from fedtheory.symbols.run import N, T, a, sq_x, sq_y
-from fedtheory.verdicts import checking
+from fedtheory.verdicts import pipeline
 from fedtheory.verdicts.verdict import Verdict
 from fedtheory.verify import (
-    drawn,
+    adversarial_claims,
     factors,
     forgotten,
-    hostile,
     hostile_methods,
-    relatives,
+    random_orders,
+    random_variants,
     soundness,
 )
-from fedtheory.verify.textbook import FALSE, TIGHT, TRUE, reach_ratio
+from fedtheory.verify.known_statements import FALSE, TIGHT, TRUE, reach_ratio
 
 
 @pytest.mark.parametrize("name", TRUE)
 def test_a_true_statement_is_not_refuted(name):
-    assert fitting(TRUE[name]), checking.explain_unfit(TRUE[name])
+    assert fitting(TRUE[name]), pipeline.explain_unfit(TRUE[name])
     for seed in range(2):
-        verdict = checking.check(TRUE[name], budget=0.03, seed=seed)
+        verdict = pipeline.check(TRUE[name], budget=0.03, seed=seed)
         assert verdict.status in ("holds", "proved", "undecided"), verdict.witness
         assert verdict.tightness is None or verdict.tightness <= 1
 
@@ -78,7 +78,7 @@ def asked(*questions, budget=0.02, bases=(), said=None):
     )
 
 
-@pytest.mark.parametrize("name", hostile.CASES)
+@pytest.mark.parametrize("name", adversarial_claims.CASES)
 def test_a_hostile_claim_is_answered_soundly(name):
     (found,) = asked(("hostile", name, 0), budget=0.05)
     assert not found["objection"], found
@@ -115,9 +115,9 @@ def test_every_statement_that_may_lack_a_law_is_drawn():
 
 def test_the_truth_of_a_drawn_order_is_that_of_its_powers():
     half = Rational(1, 2)
-    assert drawn.is_dominated([half, half, 0], [[1, 0, 0], [0, 1, 0]])  # sqrt(a b) <= a + b
-    assert not drawn.is_dominated([1, 1, 0], [[1, 0, 0], [0, 1, 0]])  # a b is not
-    assert drawn.is_dominated([0, 0, -1], [[0, 0, 0]]) and not drawn.is_dominated(
+    assert random_orders.is_dominated([half, half, 0], [[1, 0, 0], [0, 1, 0]])  # sqrt(a b) <= a + b
+    assert not random_orders.is_dominated([1, 1, 0], [[1, 0, 0], [0, 1, 0]])  # a b is not
+    assert random_orders.is_dominated([0, 0, -1], [[0, 0, 0]]) and not random_orders.is_dominated(
         [0, 0, 1], [[0, 0, 0]]
     )  # n >= 1
 
@@ -144,7 +144,9 @@ def bases():
 def test_drawn_relatives_of_recorded_claims_are_judged_soundly(bases):
     found = asked(*[("relatives", 0, n) for n in range(16)], bases=bases)
     assert not [each for each in found if each["objection"]]
-    kinds = {relatives.drawn_relative(soundness.resolve_bases(bases), 0, n).kind for n in range(40)}
+    kinds = {
+        random_variants.drawn_relative(soundness.resolve_bases(bases), 0, n).kind for n in range(40)
+    }
     assert kinds == {"weaker", "removed", "false"}
 
 
@@ -152,21 +154,25 @@ def test_wrong_verdicts_on_relatives_would_be_told():
     """By hand: D.8 with half its bound fails, without convexity it fails, and neither is to be
     called otherwise."""
     base = discover.claim("mixed.lemmaD8")
-    cases = relatives.drawn_cases(base, 6, 0)
-    half = relatives.Relative(base.replace("x", bound=base.bound / 10**6), base, "weaker", "")
-    assert "follows from" in relatives.objection(half, Verdict("x", "violated", "exact"), cases)
-    assert "but line 1 fails" in relatives.objection(half, Verdict("x", "holds", "exact"), cases)
-    assert "a false claim is proved" in relatives.objection(
+    cases = random_variants.drawn_cases(base, 6, 0)
+    half = random_variants.Relative(base.replace("x", bound=base.bound / 10**6), base, "weaker", "")
+    assert "follows from" in random_variants.objection(
+        half, Verdict("x", "violated", "exact"), cases
+    )
+    assert "but line 1 fails" in random_variants.objection(
+        half, Verdict("x", "holds", "exact"), cases
+    )
+    assert "a false claim is proved" in random_variants.objection(
         half._replace(kind="false"), Verdict("x", "proved", ""), cases
     )
-    assert "tightness of 1.3" in relatives.objection(
+    assert "tightness of 1.3" in random_variants.objection(
         half, SimpleNamespace(status="holds", tightness=1.3)
     )
-    assert "hypotheses hold" in relatives.objection(
+    assert "hypotheses hold" in random_variants.objection(
         half, Verdict("x", "vacuous", "", "They contradict."), cases
     )
     assert (
-        relatives.objection(
+        random_variants.objection(
             half._replace(claim=base), Verdict("x", "holds", "exact", tightness=1.0), cases
         )
         == ""
@@ -178,20 +184,20 @@ def test_a_removed_hypothesis_must_fail_where_the_relative_does():
         "house.short", assumptions=[a <= 1], bound=5 * sq_x / a + 5 * sq_y / a
     )
     dropped = base.without(base.assumes[0].name).replace("house.long", bound=sq_x / 10)
-    verdict = checking.check(dropped, budget=0.05)
-    made = relatives.Relative(dropped, base, "removed", "", base.assumes)
+    verdict = pipeline.check(dropped, budget=0.05)
+    made = random_variants.Relative(dropped, base, "removed", "", base.assumes)
     values = dict(verdict.certificate["values"], a="1/2")
     assert verdict.status == "violated"
     verdict.certificate = dict(verdict.certificate, values=values, numbers=dict(a="1/2"))
-    assert "meets what was dropped" in relatives.objection(made, verdict)
+    assert "meets what was dropped" in random_variants.objection(made, verdict)
     verdict.certificate = dict(verdict.certificate, values=dict(values, a="2"), numbers=dict(a="2"))
-    assert relatives.objection(made, verdict) == ""
+    assert random_variants.objection(made, verdict) == ""
 
 
 def test_a_base_is_refuted_by_the_instance_or_the_relative_s_verdict_is_wrong(monkeypatch):
     monkeypatch.setattr(soundness, "LONGER", 1e-6)
     true, false = TRUE["young"], FALSE["young.no_inverse"]
-    verdict = checking.check(false.replace("house.relative", kind="exact"), budget=0.5)
+    verdict = pipeline.check(false.replace("house.relative", kind="exact"), budget=0.5)
     assert verdict.status == "violated"
     assert soundness.fails_too(false, verdict, 1e-6, 0)  # though no search would find it
     assert not soundness.fails_too(true, verdict, 0.5, 0)
@@ -219,7 +225,7 @@ def test_a_relative_that_a_family_refutes_is_asked_of_its_base():
     base = discover.claim("mixed.theoremB1_nonconvex")
     (left, sign, right), *_ = base.lines
     weaker = base.replace(name=f"{base.id}.weaker", lines=[(left, sign, right + 100)])
-    verdict = checking.check(weaker, budget=5.0, seed=463)
+    verdict = pipeline.check(weaker, budget=5.0, seed=463)
     assert verdict.status == "violated" and "setting" not in verdict.certificate
     assert soundness.fails_too(base, verdict, 0.02, 463)
 
@@ -260,7 +266,7 @@ def test_programs_of_hostile_methods_are_asked_of_each_trait():
     refused = [each for each in asked if each[1] in ("gossip", "norm", "origin")]
     found = soundness.campaign(refused, 0.02, soundness.Store(None), say=print)
     assert len(found) == 6
-    assert {each["status"] for each in found.values()} == {hostile.REFUSED}
+    assert {each["status"] for each in found.values()} == {adversarial_claims.REFUSED}
     assert not any(each["objection"] for each in found.values())
 
 

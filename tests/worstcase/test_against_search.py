@@ -23,8 +23,8 @@ from fedtheory.symbols.run import (
     sq_distance_T,
     zeta,
 )
-from fedtheory.verdicts import checking
-from fedtheory.verify.textbook import STRONG, house, reach_ratio
+from fedtheory.verdicts import pipeline
+from fedtheory.verify.known_statements import STRONG, house, reach_ratio
 from fedtheory.worstcase import program
 
 TENTH = Fraction(1, 10)
@@ -107,9 +107,9 @@ def test_the_search_comes_within_two_per_cent_and_never_beyond(case):
 def test_what_lies_below_the_worst_case_by_three_per_cent_is_refuted(case):
     make, *sizes = CASES[case]
     _, claim = make(*sizes)
-    verdict = checking.check(claim(Rational(97, 100)), budget=10.0)
+    verdict = pipeline.check(claim(Rational(97, 100)), budget=10.0)
     assert verdict.status == "violated", verdict
-    shown = checking.replay(verdict.certificate)
+    shown = pipeline.replay(verdict.certificate)
     assert shown["left"] > shown["right"]
 
 
@@ -118,7 +118,7 @@ def test_the_worst_case_itself_stands(case):
     make, *sizes = CASES[case]
     _, claim = make(*sizes)
     for seed in (1, 2):
-        assert checking.check(claim(1), budget=0.2, seed=seed).status == "holds"
+        assert pipeline.check(claim(1), budget=0.2, seed=seed).status == "holds"
 
 
 def test_worst_cases_are_the_known_ones():

@@ -15,8 +15,8 @@ import sys
 import venv
 from pathlib import Path
 
-from fedtheory import outputs
 from fedtheory.errors import FedtheoryError, InvalidInput, refuse
+from fedtheory.store import outputs
 
 HERE = Path(__file__).resolve().parent
 ROOT = HERE.parents[1]
@@ -81,7 +81,7 @@ def main(argv=None):
                 refuse("NAME", f"must be one of {', '.join(known)}", name)
         for name in given.names:
             python = make_environment(name, known[name], given.at)
-            command = [python, "-m", "fedtheory.verify.frameworks.asking", name]
+            command = [python, "-m", "fedtheory.verify.frameworks.run_cases", name]
             paths = [str(ROOT), *filter(None, [os.environ.get("PYTHONPATH")])]
             told = subprocess.run(
                 command + ["--json"] * given.json,

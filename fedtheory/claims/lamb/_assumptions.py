@@ -3,8 +3,8 @@
 from sympy import Eq
 
 from fedtheory import conditions
+from fedtheory.arithmetic import float_above
 from fedtheory.conditions import DRAWN, Along, Assumption, Certified, Condition
-from fedtheory.enclosure import float_above
 from fedtheory.symbols.lamb import M, T, beta_1, lambda_
 
 LAYER_SMOOTH = Condition(

@@ -6,8 +6,8 @@ from functools import cached_property
 import numpy as np
 
 from fedtheory import arguments, rng
+from fedtheory.display import Shown, number_text
 from fedtheory.errors import refuse
-from fedtheory.shown import Shown, number_text
 
 BARS = "▁▂▃▄▅▆▇█"
 SHOWN = 40  # clients that a line shows

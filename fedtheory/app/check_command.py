@@ -1,0 +1,367 @@
+"""`fedtheory check`, `replay`, `mutate`, `sharpen`: claims by id or from a file, verdicts in words,
+documents to and fro."""
+
+import re
+import textwrap
+from contextlib import closing
+from fractions import Fraction
+from functools import partial
+from pathlib import Path
+
+from fedtheory import discover, plugins
+from fedtheory.app import ledger
+from fedtheory.claim import Claim
+from fedtheory.errors import Contradiction, InvalidInput, printable, refuse
+from fedtheory.parallel import executors
+from fedtheory.store import outputs
+from fedtheory.terminal import Line, reading_width
+
+STATUSES = ("proved", "holds", "violated", "vacuous", "undecided")
+
+
+def find_claims(names):
+    """Claims by their ids, or those that Python files define as CLAIM or CLAIMS; (name, claim)
+    each."""
+    found = []
+    for name in names:
+        if name.endswith(".py"):
+            found += [(name, claim) for claim in load_claims(Path(name))]
+        else:
+            found.append((name, discover.claim(name)))
+    return found
+
+
+def load_claims(path):
+    """The claims of a user's file, which is run as any Python file is."""
+    if not path.is_file():
+        refuse("a claim", "must be an id, or a Python file that exists", str(path))
+    claims = [claim for _, claim in plugins.list_records("CLAIM", plugins.load_file(path))]
+    if not claims or not all(isinstance(claim, Claim) for claim in claims):
+        raise InvalidInput(
+            f"{path} must define CLAIM, a fedtheory Claim, or CLAIMS, several of them"
+        )
+    return claims
+
+
+def verdict_of(name, claim, executor, budget, seed, witnesses=(), seeds=1):
+    """The Verdict on a claim, or on an id that a name or a file gives; what a worker runs."""
+    from fedtheory.verdicts.pipeline import check
+
+    if isinstance(claim, str):
+        claim = next(c for _, c in find_claims([name]) if c.id == claim)
+    return check(claim, budget, seed, witnesses=witnesses, executor=executor, seeds=seeds)
+
+
+def check(
+    names,
+    budget=10.0,
+    seed=0,
+    workers="serial",
+    out=None,
+    expect=None,
+    say=lambda line: None,
+    witnesses=(),
+    seeds=1,
+):
+    """(data, text, whether every verdict is the expected one); `witnesses` are files of documents.
+    Workers take a claim each; a single one they share."""
+    if expect is not None and expect not in STATUSES:
+        refuse("expect", f"must be one of {', '.join(STATUSES)}", expect)
+    executors.executor_factory(workers)
+    claims = find_claims(names)
+    folder = None if out is None else outputs.Folder(out)
+    if folder is not None:
+        folder.check(name for _, claim in claims for name in earlier(folder, claim.id))
+    known = [read_document(path, "--witnesses") for path in witnesses]
+    alone = len(claims) == 1
+    verdicts, run = [], partial(verdict_of, budget=budget, seed=seed, witnesses=known, seeds=seeds)
+    jobs = [
+        (name, claim if alone else claim.id, workers if alone else None) for name, claim in claims
+    ]
+    with closing(executors.in_order(run, jobs, None if alone else workers)) as found:
+        for verdict in report_verdicts(found, folder):
+            verdicts.append(verdict)
+            say(
+                f"{len(verdicts)}/{len(claims)} {verdict.claim}: {verdict.status} ({verdict.seconds:.1f} s)"
+            )
+            if folder is not None:
+                write_verdict(folder, verdict)
+    rows = [dict(verdict.as_dict(), seconds=verdict.seconds) for verdict in verdicts]
+    text = "\n\n".join(describe_verdict(verdict, out, reading_width()) for verdict in verdicts)
+    held = expect is None or all(verdict.status == expect for verdict in verdicts)
+    if not held:
+        wrong = [f"{v.claim} is {v.status}" for v in verdicts if v.status != expect]
+        text += f"\n\nexpected {expect}, but " + ", ".join(wrong)
+    return rows if len(rows) != 1 else rows[0], text, held
+
+
+KEPT = r"\.(verdict|certificate|printed\.certificate|without\d+\.certificate|graph)\.json"
+
+
+def earlier(folder, claim):
+    """Names of what lies in a folder where an earlier verdict on a claim was written, by whoever."""
+    return folder.matching(re.escape(ledger.file_name(claim)) + KEPT)
+
+
+def report_verdicts(verdicts, folder):
+    """Verdicts as they come; of a Contradiction both documents are kept before it goes on."""
+    try:
+        yield from verdicts
+    except Contradiction as wrong:
+        where = "add --out DIR to keep both"
+        if folder is not None:
+            kept = dict(proof=wrong.proof, counterexample=wrong.counterexample)
+            folder.write(
+                {
+                    f"contradiction.{label}.json": ledger.json_text(ledger.plain_data(document))
+                    for label, document in kept.items()
+                }
+            )
+            where = f"both are in {folder.path}"
+        raise Contradiction(f"{wrong} ({where})", wrong.proof, wrong.counterexample) from None
+
+
+def write_verdict(folder, verdict):
+    """Write a verdict, and its certificates by themselves; those of an earlier verdict go."""
+    name = ledger.file_name(verdict.claim)
+    removed = [removal.verdict for removal in verdict.removals]
+    files = {f"{name}.verdict.json": verdict.as_dict(), f"{name}.certificate.json": verdict}
+    if verdict.printed is not verdict:
+        files[f"{name}.printed.certificate.json"] = verdict.printed
+    for n, each in enumerate(removed, 1):
+        if each is not verdict.printed:
+            files[f"{name}.without{n}.certificate.json"] = each
+    if verdict.rests_on is not None:
+        files[f"{name}.graph.json"] = verdict.rests_on  # its steps
+    documents = {label: getattr(data, "certificate", data) for label, data in files.items()}
+    folder.write(
+        {
+            label: ledger.json_text(ledger.plain_data(document))
+            for label, document in documents.items()
+            if document is not None
+        },
+        stale=earlier(folder, verdict.claim),
+    )
+
+
+def describe_verdict(verdict, out=None, width=88):
+    """A verdict for a reader."""
+    from fedtheory.rendering.words import describe_counterexample
+
+    lines = [f"{verdict.claim}: {verdict.status}"]
+    lines += textwrap.wrap(verdict.why, width, initial_indent="  ", subsequent_indent="  ")
+    if verdict.tightness is not None:
+        lines.append(f"  largest ratio found: {ratio_text(verdict)}")
+    lines.append(
+        f"  decided by: {verdict.kind}; instances looked at: {verdict.cases}; {verdict.seconds:.1f} s"
+    )
+    for label, words in (("decided on", verdict.decided_on), ("searched", verdict.searched)):
+        if words:
+            lines += textwrap.wrap(
+                f"{label}: {words}", width, initial_indent="  ", subsequent_indent="    "
+            )
+    if verdict.rests_on is not None:
+        lines += textwrap.wrap(
+            f"its proof: {verdict.rests_on}", width, initial_indent="  ", subsequent_indent="    "
+        )
+    if story := describe_counterexample(verdict.certificate):
+        lines += wrap_story(story, width)
+    elif verdict.status == "violated" and verdict.witness:
+        lines += textwrap.wrap(
+            "at " + one_line(verdict.witness), width, initial_indent="  ", subsequent_indent="    "
+        )
+    for note in verdict.notes:
+        lines += textwrap.wrap(
+            f"note: {note}", width, initial_indent="  ", subsequent_indent="    "
+        )
+    lines += as_printed(verdict, width)
+    if verdict.certificate is not None:
+        written = verdict.certificate.get("denial", verdict.certificate)
+        made = written.get("from", {}).get("file")
+        lines.append(
+            "  it has a certificate: add --out DIR to keep it"
+            if out is None and made
+            else "  it has a certificate that stands alone: add --out DIR to keep it"
+            if out is None
+            else f"  its certificate is replayed beside that file: `fedtheory replay FILE --with {made}`"
+            if made
+            else "  its certificate stands alone: `fedtheory replay FILE`"
+        )
+    return "\n".join(lines)
+
+
+def wrap_story(story, width):
+    """What a counterexample tells, indented."""
+    wrap = partial(textwrap.wrap, width=width, initial_indent="  ", subsequent_indent="      ")
+    return [part for line in story for part in wrap(line)]
+
+
+def ratio_text(verdict):
+    """The largest ratio, of a statement of several lines that of each."""
+    each = [
+        f"{float(line.tightness):.6g} of line {n}"
+        for n, line in enumerate(verdict.lines, 1)
+        if line.tightness is not None
+    ]
+    return ", ".join(each) or f"{float(verdict.tightness):.6g}"
+
+
+# What a verdict on a statement without one hypothesis says of that hypothesis.
+WITHOUT = dict(
+    violated="needed",
+    holds="no instance that was looked at needs it",
+    proved="not needed, by a proof",
+    vacuous="without it alone the statement says nothing",
+    undecided="whether it is needed is not decided",
+)
+
+
+def as_printed(verdict, width):
+    """Lines on the statement as it is printed, where the text leaves out what its proof uses."""
+    from fedtheory.rendering.words import describe_counterexample
+
+    printed, found = verdict.printed, []
+    if printed is verdict:
+        return found
+    say = lambda text, first="  ": textwrap.wrap(
+        text, width, initial_indent=first, subsequent_indent="    "
+    )
+    more = f". {printed.why}" if printed.status != verdict.status else ""
+    found += say(f"as printed, with what the text states alone: {printed.status}{more}")
+    if printed.status == "violated" and verdict.status != "violated":  # else one is told above
+        story = describe_counterexample(printed.certificate)
+        found += wrap_story([f"  {line}" for line in story], width)
+        found += (
+            say("at " + one_line(printed.witness), "    ") if printed.witness and not story else []
+        )
+    for removal in verdict.removals:
+        said = WITHOUT[removal.verdict.status]
+        found += say(f"- {removal.hypothesis}: {said}", "    ")
+    return found
+
+
+def one_line(tree):
+    """A witness on one line."""
+    if isinstance(tree, dict):
+        return ", ".join(
+            f"{key}={one_line(value)}" for key, value in tree.items() if value not in ([], {})
+        )
+    if isinstance(tree, list):
+        return "[" + ", ".join(map(one_line, tree)) + "]"
+    return str(tree)
+
+
+def replay(path, as_latex=False):
+    """(data, text, whether it holds) of what a document shows; in LaTeX if asked for."""
+    from fedtheory.certificates.check_instance import approximate_text
+    from fedtheory.rendering.mail import counterexample_latex
+    from fedtheory.rendering.words import describe_counterexample
+    from fedtheory.verdicts.replaying import Refused
+    from fedtheory.verdicts.replaying import replay as replayed
+
+    document = read_document(path)
+    try:
+        found = replayed(document)
+    except Refused as why:
+        return (
+            dict(status="refused", why=str(why)),
+            f"{printable(path.name)} is refused: {why}",
+            False,
+        )
+    rows = {
+        key: json_value(value)
+        for key, value in found.items()
+        if key
+        in (
+            "status",
+            "claim",
+            "about",
+            "says",
+            "rests_on",
+            "shows",
+            "lines",
+            "left",
+            "right",
+            "bound",
+            "least",
+        )
+    }
+    if as_latex:
+        rows["latex"] = counterexample_latex(document)
+        return rows, rows["latex"] or refuse("--latex", "takes a counterexample", path.name), True
+    width = reading_width(86)
+    text = [
+        f"{found.get('claim') or path.name}: {found['status']}, derived anew from the document alone"
+    ]
+    if found.get("says"):
+        text += textwrap.wrap(found["says"], width, initial_indent="  ", subsequent_indent="  ")
+    if story := describe_counterexample(document):
+        text += wrap_story(story, width)
+    elif "left" in found:
+        text.append(
+            f"  left {approximate_text(found['left'])}, right {approximate_text(found['right'])}"
+        )
+    if "rests_on" in found:
+        text += textwrap.wrap(
+            f"it rests on {found['rests_on']}", width, initial_indent="  ", subsequent_indent="  "
+        )
+    return (
+        rows,
+        printable(
+            "\n".join([*text, f"  it carries {found.get('about', 'no more than its lines')}"])
+        ),
+        True,
+    )
+
+
+def json_value(value):
+    """What JSON holds as it is, anything else as text."""
+    from fedtheory.arithmetic.operations import Interval
+    from fedtheory.certificates.check_instance import approximate_text
+
+    if isinstance(value, (Fraction, Interval)):
+        return approximate_text(value)
+    return value if value is None or isinstance(value, (str, list, dict, int)) else str(value)
+
+
+def read_document(path, whose="replay"):
+    """A verdict's document from a file, or the one inside a kept verdict; Refused where none would
+    be that long."""
+    from fedtheory.certificates import documents
+
+    if not path.is_file():
+        refuse(whose, "takes a JSON file", str(path))
+    documents.check_file_size(path)
+    document = ledger.read_json(path)
+    if not isinstance(document, dict):
+        raise InvalidInput(f"{path.name} holds no document, but a {type(document).__name__}")
+    inside = document.get("certificate")
+    return inside if "format" not in document and isinstance(inside, dict) else document
+
+
+def mutate(names, budget=60.0, seed=0, stream=None, executor=None, seeds=1):
+    """(data, text) of the mutants of each claim."""
+    from fedtheory.verdicts.mutation_testing import mutate as mutated
+
+    return part_by_part(
+        partial(mutated, executor=executor, seeds=seeds), names, budget, seed, stream
+    )
+
+
+def sharpen(names, budget=60.0, seed=0, stream=None):
+    """(data, text) of what each claim needs of its numbers."""
+    from fedtheory.verdicts.sharpening import sharpen as sharpened
+
+    return part_by_part(sharpened, names, budget, seed, stream)
+
+
+def part_by_part(ask, names, budget, seed, stream):
+    """(data, text) of what is found of each claim, with a line that says how far it is."""
+    rows, text = [], []
+    for _, claim in find_claims(names):
+        line = Line(stream)
+        found = ask(claim, budget, seed, line.progress(claim.id))
+        line.clear()
+        rows.append(found.as_dict())
+        text.append(str(found))
+    return rows if len(rows) != 1 else rows[0], "\n\n".join(text)

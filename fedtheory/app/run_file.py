@@ -1,0 +1,264 @@
+"""A run described in a TOML file: problem, run, hyper-parameters, and a bound to set it against.
+
+    [problem]                     [run]                   [hyper]           [bound]
+    kind = "quadratic"            algorithm = "fsl"       eta_l = 0.01      claim = "fsl.theorem2"
+    d = 20 ...                    rounds = 200 ...        gamma = 1.0 ...
+
+`kind` is a name of `fedtheory list problems`, its other keys that function's arguments; [run] takes
+the arguments of `ft.run`. Prints a table, and writes the figure and its data under `out`.
+"""
+
+import inspect
+import io
+import json
+import tomllib
+from pathlib import Path
+
+import numpy as np
+
+import fedtheory as ft
+from fedtheory import arguments, discover, jit, metrics
+from fedtheory.comparison.case import claim_method
+from fedtheory.comparison.compare import compare
+from fedtheory.errors import InvalidInput, describe, refuse
+from fedtheory.problem import Problem
+from fedtheory.runs import plots
+from fedtheory.store import outputs
+
+PICTURES = dict(
+    pdf=dict(metadata={"CreationDate": None, "ModDate": None}),
+    png=dict(dpi=160, metadata={"Software": None}),
+)
+FILES = (*(f"run.{suffix}" for suffix in PICTURES), "run.npz", "run.json")
+BYTES = 2**24  # of a file; whoever has more numbers keeps them in a file of data
+SECTIONS = ("problem", "run", "hyper", "bound")
+NEEDED: dict = dict(problem=("kind",), run=("algorithm", "rounds"), bound=("claim",))
+SAYS = "must be TOML of numbers, texts, lists and tables"
+
+
+def _metrics(name, value):
+    """Names of what a run records, one or more, each once."""
+    if not value or len(set(found := arguments.check_words(name, value, metrics.ALL))) < len(found):
+        refuse(name, "must name one metric or more, each once", value)
+    return found
+
+
+def _pretrain(name, value):
+    if not isinstance(value, dict) or set(value) != {"steps", "eta"}:
+        refuse(name, "must be a table of steps and eta", value)
+    (
+        arguments.check_integer(f"{name} steps", value["steps"]),
+        arguments.check_real(f"{name} eta", value["eta"]),
+    )
+    return value
+
+
+def _numbers(name, value):
+    arguments.check_array(name, value, "must be a list of numbers")
+    return value
+
+
+# key of [run] -> what becomes of its name and value, or refuses it
+RUN: dict = dict(
+    algorithm=lambda name, value: arguments.check_word(name, value, tuple(discover.algorithms())),
+    rounds=arguments.check_integer,
+    trials=lambda name, value: arguments.check_integer(name, value, 1),
+    seed=lambda name, value: arguments.check_seed(value, name, 64),
+    x_0=_numbers,
+    S=lambda name, value: arguments.check_integer(name, value, 1),
+    metrics=_metrics,
+    pretrained=_pretrain,
+    out=arguments.folder,
+)
+TAKES: dict = dict(run=RUN, bound=NEEDED["bound"])  # [problem] takes what its kind does
+
+
+def read_run_file(path):
+    """The sections of a file, all of their keys and those values checked that no problem or method
+    has to check: what is wrong with it is said before anything is computed."""
+    spec = _parse_toml(path)
+    for name, section in spec.items():
+        if name not in SECTIONS or not isinstance(section, dict):
+            refuse(f"{path}", f"takes the sections {', '.join(SECTIONS)}", name)
+    for name, keys in NEEDED.items():
+        if name not in spec and name != "bound":
+            raise InvalidInput(f"{path} needs a section [{name}]")
+        for key in spec.get(name, ()):
+            _take_field(path, name, key, TAKES.get(name, (key,)))
+        for key in keys:
+            if name in spec and key not in spec[name]:
+                raise InvalidInput(f"{path} [{name}] needs {key}")
+    for key, value in spec["run"].items():
+        spec["run"][key] = RUN[key](f"[run] {key}", value)
+    claim = discover.claim(spec["bound"]["claim"]) if "bound" in spec else None
+    takes = hypers(spec["run"]["algorithm"], claim)
+    for key in spec.get("hyper", ()):
+        _take_field(path, "hyper", key, takes)
+    return spec
+
+
+def _parse_toml(path):
+    try:
+        with open(path, "rb") as file:
+            content = file.read(BYTES + 1)
+        if len(content) > BYTES:
+            refuse("SPEC.toml", f"must be a file of at most {BYTES} bytes", str(path))
+        spec = tomllib.loads(content.decode())
+    except (OSError, ValueError) as error:
+        if isinstance(error, InvalidInput):
+            raise
+        if isinstance(error, OSError):
+            refuse("SPEC.toml", f"must be a file that can be read ({error.strerror})", str(path))
+        raise InvalidInput(f"{path} is not TOML: {describe(error)}") from None
+    except RecursionError:
+        raise InvalidInput(
+            f"{path} {SAYS}; got lists or tables that are nested too deeply"
+        ) from None
+    return {name: _plain(f"{path} {name}", value) for name, value in spec.items()}
+
+
+def _plain(name, value, depth=0):
+    """A value, if it is made of numbers, texts, lists and tables, not deeply."""
+    if isinstance(value, (bool, int, float, str)) and depth <= 8:
+        return value
+    if isinstance(value, list) and depth <= 8:
+        return [_plain(name, each, depth + 1) for each in value]
+    if isinstance(value, dict) and depth <= 8:
+        return {key: _plain(name, each, depth + 1) for key, each in value.items()}
+    return refuse(name, SAYS + ", of at most 8 levels", value)
+
+
+def _take_field(path, section, key, keys):
+    if key not in keys:
+        refuse(f"{path} [{section}]", f"takes {', '.join(keys)}", key)
+
+
+def hypers(algorithm, claim):
+    """What [hyper] takes: the method's hyper-parameters and, beside a claim, its letters, but not
+    what [run] says already."""
+    letters = () if claim is None else (*claim.parameters, *claim.quantities)
+    taken = [*inspect.signature(ft.run).parameters, *inspect.signature(compare).parameters]
+    both = dict.fromkeys((*discover.algorithm(algorithm).hyper, *letters))
+    return [name for name in both if name not in taken]
+
+
+def make_problem(section):
+    """A problem from [problem]: `kind` names the maker, the other keys are its arguments."""
+    section, makers = dict(section), discover.problem_makers()
+    kind = arguments.check_word("[problem] kind", section.pop("kind", None), tuple(makers))
+    takes = inspect.signature(makers[kind]).parameters.values()
+    named = (inspect.Parameter.POSITIONAL_OR_KEYWORD, inspect.Parameter.KEYWORD_ONLY)
+    takes = {each.name: each for each in takes if each.kind in named}
+    for key in section:
+        if key not in takes:
+            refuse(f"[problem] of kind {kind}", f"takes {', '.join(takes)}", key)
+    for key, parameter in takes.items():
+        if parameter.default is parameter.empty and key not in section:
+            raise InvalidInput(f"[problem] of kind {kind} needs {key}")
+    made = makers[kind](**section)
+    if not isinstance(made, Problem):
+        refuse(f"[problem] of kind {kind}", "must make a Problem", made)
+    return made
+
+
+# ---------------------------------------------------------------- the whole job
+
+
+def run_file(path, out=None, progress=None):
+    """Carry out a file; returns (data for --json, text)."""
+    spec = read_run_file(path)
+    settings, hyper = dict(spec["run"]), spec.get("hyper", {})
+    named = settings.pop("out", "out")
+    place = inside(named, f"{path} [run] out") if out is None else arguments.folder("--out", out)
+    folder = outputs.Folder(place)
+    folder.check(FILES)
+    problem = make_problem(spec["problem"])
+    name, rounds = settings.pop("algorithm"), settings.pop("rounds")
+    wanted = tuple(settings.pop("metrics", metrics.DEFAULT))
+    claim = discover.claim(spec["bound"]["claim"]) if "bound" in spec else None
+    if claim is None:
+        result = ft.run(
+            problem, name, rounds=rounds, metrics=wanted, progress=progress, **settings, **hyper
+        )
+        means = {metric: curve.mean(axis=0) for metric, curve in result.metrics.items()}
+        data = dict(rounds=np.arange(rounds + 1), **means)
+        columns = [data["rounds"], *(means[metric] for metric in wanted)]
+        places = plots.round_marks(data["rounds"])
+        lines = [_run_headline(result), *plots.table_lines(["round", *wanted], columns, places)]
+        drawn = lambda ax: result.plot(*wanted, ax=ax)
+    else:
+        found = compare_run(claim, problem, name, rounds, wanted, progress, settings, hyper)
+        result = found.runs[-1]
+        means = {metric: curve.mean(axis=0) for metric, curve in result.metrics.items()}
+        data = dict(rounds=np.arange(result.rounds + 1), **means, **found.columns())
+        lines = [_run_headline(result), str(found)]
+        drawn = found.plot
+    about = dict(spec=spec, seconds=result.seconds, machine=jit.manifest())
+    files = {
+        **pictures(drawn),
+        "run.npz": _archive(data),
+        "run.json": json.dumps(about, indent=2, default=str).encode(),
+    }
+    folder.write(files)
+    lines.append(f"wrote {', '.join(str(folder.path / name) for name in files)}")
+    return {key: np.asarray(value).tolist() for key, value in data.items()}, "\n".join(lines)
+
+
+def compare_run(claim, problem, name, rounds, wanted, progress, settings, hyper):
+    """The Comparison of a claim with the run that a file describes."""
+    if name != (of := claim_method(claim).name):
+        refuse("[run] algorithm", f"must be {of}, of which {claim.title} speaks", name)
+    settings = {"trials": 1, "seed": 0, "x_0": None, **settings}
+    pretrained = settings.pop("pretrained", None)
+    if pretrained is not None:
+        shared = {key: settings[key] for key in ("seed", "trials")}
+        settings["x_0"] = ft.pretrain(problem, settings["x_0"], **shared, **pretrained)
+    return compare(
+        claim, problem, rounds=rounds, metrics=wanted, progress=progress, **settings, **hyper
+    )
+
+
+def _run_headline(result):
+    problem = result.problem
+    return (
+        f"{result.algorithm.name} on {problem.name} (N={problem.N}, d={problem.d}): "
+        f"{result.rounds} rounds, {result.trials} trials, {result.seconds:.2f} s"
+    )
+
+
+def inside(named, whose):
+    """The folder that a run file names: below, or at, the one in which the command runs, whoever wrote the
+    file."""
+    rule = "must be a folder below the one in which this runs (--out may be any)"
+    here = Path.cwd().resolve()
+    try:
+        place = (here / named).resolve()
+    except (TypeError, ValueError, OSError, RuntimeError):
+        refuse(whose, rule, named)
+    inner = here in (place, *place.parents)
+    return Path(named) if inner else refuse(whose, rule, str(named))
+
+
+def _archive(arrays):
+    stream = io.BytesIO()
+    np.savez(stream, **arrays)
+    return stream.getvalue()
+
+
+def pictures(drawn):
+    """{name: bytes} of a plot, which a function draws into axes."""
+    import matplotlib
+
+    matplotlib.use("Agg")
+    matplotlib.rcParams["svg.hashsalt"] = "fedtheory"
+    from matplotlib import pyplot as plt
+
+    figure, axis = plt.subplots(figsize=(5.5, 3.6), layout="constrained")
+    drawn(axis)
+    found = {}
+    for suffix, more in PICTURES.items():
+        stream = io.BytesIO()
+        figure.savefig(stream, format=suffix, **more)
+        found[f"run.{suffix}"] = stream.getvalue()
+    plt.close(figure)
+    return found

@@ -1,0 +1,38 @@
+"""`fedtheory new KIND`: a file of one's own to begin with, which runs as it is."""
+
+import keyword
+import os
+from pathlib import Path
+
+from fedtheory.errors import refuse
+from fedtheory.store.files import write
+
+STARTS = Path(__file__).with_name("starts")
+KINDS = ("claim", "method", "problem", "setting", "figure", "adapter")
+
+
+def template_text(kind, name):
+    """The starting file of a kind, called NAME.py."""
+    if kind not in KINDS:
+        refuse("new", f"must be one of {', '.join(KINDS)}", kind)
+    if not name.isidentifier() or keyword.iskeyword(name) or name.startswith("_"):
+        refuse("FILE.py", "must have a name that is an identifier, such as my_method.py", name)
+    return (STARTS / f"{kind}.txt").read_text().replace("NAME", name)
+
+
+def write_new(kind, file=None):
+    """(data, text) of a file that was written; one that exists is left alone."""
+    path = Path(file or f"my_{kind}.py")
+    if path.suffix != ".py":
+        refuse("FILE.py", "must end in .py", str(path))
+    content = template_text(kind, path.stem)
+    if os.path.lexists(path):
+        refuse("FILE.py", "must not exist yet", str(path))
+    write(path, content.encode())
+    commands = [
+        line.strip().replace(path.name, str(path))
+        for line in content.split('"""')[1].splitlines()
+        if line.startswith("    ")
+    ]
+    said = "\n".join(f"  {line}" for line in commands)
+    return dict(file=str(path), commands=commands), f"{path} is written, and runs as it is:\n{said}"

@@ -1,0 +1,123 @@
+"""Runs and their exact expectation, which stand beside a bound that sliders move: on the first of a few
+small problems that meets the claim's hypotheses."""
+
+from dataclasses import replace
+from functools import cache
+from itertools import product
+
+import numpy as np
+
+from fedtheory import problems
+from fedtheory.comparison.case import claim_method
+from fedtheory.comparison.compare import compare
+from fedtheory.errors import FedtheoryError
+from fedtheory.participation import Participation, distribution
+from fedtheory.problem import Constant
+
+ROUNDS, TRIALS = 64, 32
+OVER = ("T", "tau", "R")  # letters that count rounds
+DIGITS = 9  # of exact numbers, so that every machine's are the same
+SAMPLED = 4  # of means of runs
+REACH = 4.0  # around the minimiser, where gradients are bounded for theorems that ask for it
+# Numbers of letters that neither a problem nor a hypothesis gives; each method takes those it has
+LETTERS = dict(K=2, K_0=4, E=2, a=1.0, eta_s=2.0)
+STEPS = dict(eta_0=0.02, eta_l=0.04)  # where hypotheses admit them: the longest steps learn nothing
+
+
+@cache
+def problems_tried():
+    """(problem in words, problem, settings) of each problem, in the order in which they are tried."""
+    small = dict(d=2, clients=4, L=1.0, mu=0.5, G=0.5)
+    noisy = dict(small, sigma=0.3, sigma_0=0.1, seed=1)
+    mixed = dict(small, sigma=0.3, sigma_c=0.3, seed=3)
+    own = [[0.0, 0.0, 1.0], [0.0, 0.5, 0.5], [0.5, 0.25, 0.25]]
+    works = (
+        ("all of which do all of the work", {}),
+        ("of which each does its own share of the work", Participation(work=distribution(own))),
+    )
+    four = "quadratic losses of 4 clients in two dimensions"
+    return (
+        (four, problems.quadratic(**noisy, xi_bar=0.2), dict(S=2)),
+        (f"{four}, of mean 0", problems.quadratic(**noisy, xi_bar=0.0), dict(S=2, gamma=4.0)),
+        (f"{four}, all alike, and a central one", problems.mixed(**mixed), dict(S=2)),
+        (f"{four}, and a central one", problems.mixed(**mixed, sigma_f=0.3), dict(S=2)),
+        *(
+            (
+                f"quadratic losses of 3 devices in two dimensions, {how}",
+                on_a_ball(),
+                dict(participation=work) if work else {},
+            )
+            for how, work in works
+        ),
+        (
+            "pseudo-Huber losses of 4 clients in two dimensions, all of which take part",
+            problems.bounded(d=2, clients=4, L=1.0, M=1.0, sigma=0.2, noise="rademacher", seed=1),
+            dict(alpha=0.05, beta_1=0.0, beta_2=0.9, T=2, cst=1.0),
+        ),
+    )
+
+
+def on_a_ball():
+    """Quadratics with a bound on their gradients, which holds as far as REACH from the minimiser."""
+    centres, noise = np.array([[0.0, 0.0], [1.0, 0.0], [0.0, 1.0], [-1.0, 0.0]]), 0.3
+    made = problems.quadratic_from_arrays([1.0, 0.5], centres, sigma=noise, noise="rademacher")
+    farthest = float(np.linalg.norm(centres - made.minimizer(), axis=1).max())
+    bound = Constant(REACH + farthest + noise, "ball", REACH, "the largest distance, and noise")
+    return replace(made, constants={**made.constants, "M": bound})
+
+
+def runs_beside_bound(claim, moved):
+    """The plain data of runs beside a claim's bound, of which `moved` are the letters that sliders move;
+    None where no problem meets its hypotheses, or where the bound takes what each round measures.
+
+    >>> from fedtheory import discover
+    >>> from fedtheory.app.slider_runs import beside
+    >>> beside(discover.claim("fsl.h_lower"), ["T"]) is None
+    True
+    """
+    counts = [name for name in OVER if name in moved]
+    if not counts or not claim.algorithm:
+        return None
+    rest = [name for name in moved if name not in counts]
+    measures = {name: claim.symbols[name].measure for name in rest if name in claim.quantities}
+    if any(one.of_a_run and not measured_once(one) for one in measures.values()):
+        return None
+    known = {*claim_method(claim).hyper, *claim.parameters, "S", "participation"}
+    steps = (STEPS, {}) if set(STEPS) <= set(rest + ["eta_0"]) & known else ({},)
+    for (says, problem, settings), more in product(problems_tried(), steps):
+        asked = {n: v for n, v in (LETTERS | settings | more).items() if n in known}
+        try:
+            found = compare(claim, problem, rounds=ROUNDS, trials=TRIALS, **asked)
+        except FedtheoryError:
+            continue
+        numbers = found.numbers | {
+            n: mean_of_measure(found, one) for n, one in measures.items() if measured_once(one)
+        }
+        fixed = {n: numbers[n] for n in moved if np.ndim(numbers.get(n, np.zeros(1))) == 0}
+        varied = [name for name in moved if name not in fixed]
+        if len(varied) == 1 and varied[0] in counts:
+            return comparison_data(found, says, varied[0], fixed)
+    return None
+
+
+def measured_once(measure):
+    """Whether a run measures it at one round, in the mean of all that can happen."""
+    return measure.at.isdecimal() and measure.average == "E" and measure.minus in ("", "inf")
+
+
+def mean_of_measure(found, measure):
+    """The mean over the runs of what is measured once."""
+    run = found.runs[0].metrics[measure.metric][:, int(measure.at)].mean()
+    return run - (found.problem.constants["F_inf"].value if measure.minus else 0.0)
+
+
+def comparison_data(found, says, over, fixed):
+    """A comparison as plain data."""
+    listed = lambda values, digits: [float(f"{value:.{digits}g}") for value in values.tolist()]
+    sampled = {name: listed(getattr(found, name), SAMPLED) for name in ("left", "low", "high")}
+    exact = None if found.left_exact is None else listed(found.left_exact, DIGITS)
+    numbers = {name: f"{float(value):.12g}" for name, value in fixed.items()}
+    return (
+        dict(says=says, over=over, numbers=numbers, T=found.T.tolist(), exact=exact, trials=TRIALS)
+        | sampled
+    )

@@ -1,0 +1,121 @@
+"""Values of our own formulas that can be trusted: exact where rational, enclosed elsewhere, rounded
+outward.
+
+A SymPy expression becomes a short program; two arithmetics run it: `intervals.Enclosures` on
+intervals with rational ends, and `arrays.Arrays` on NumPy arrays that carry their own error bounds.
+"""
+
+import math
+from decimal import Decimal
+from fractions import Fraction
+from numbers import Integral, Rational
+
+import numpy as np
+import sympy
+
+from fedtheory.arithmetic.intervals import INF, Enclosures
+from fedtheory.arithmetic.program import (
+    NoInstance,
+    Undefined,
+    Unknown,
+    bind_program,
+    execute,
+    program,
+)
+from fedtheory.errors import refuse
+
+__all__ = [
+    "Enclosed",
+    "NoInstance",
+    "Undefined",
+    "Unknown",
+    "bind_program",
+    "decide_relation",
+    "enclose_value",
+    "execute",
+    "exact_number",
+    "program",
+]
+ACCURACY = Fraction(1, 2**60)  # relative width at which an enclosure is narrow enough for a float
+
+
+class Enclosed(float):
+    """A number with its enclosure: the float is the end that is safe for its inequality."""
+
+    def __new__(cls, lower, upper, up=True):
+        self = super().__new__(cls, float_above(upper) if up else -float_above(-lower))
+        self.lower, self.upper = lower, upper
+        return self
+
+    @property
+    def exact(self):
+        """The value as a Fraction, None where only an enclosure is known."""
+        return self.lower if self.lower == self.upper and isinstance(self.lower, Fraction) else None
+
+
+def float_above(value):
+    """The least float that is >= value."""
+    if isinstance(value, float):
+        return value
+    try:
+        near = float(value)
+    except OverflowError:
+        return INF if value > 0 else -np.finfo(float).max
+    return near if Fraction(near) >= value else float(np.nextafter(near, INF))
+
+
+def exact_number(name, value):
+    """A given number as an exact Fraction; floats are taken at their binary value."""
+    if isinstance(value, bool):
+        refuse(name, "must be a number", value)
+    if (
+        isinstance(value, str)
+        and value.isascii()
+        and len(value) <= 64
+        and abs(_exponent(value)) <= 400
+    ):
+        try:
+            return Fraction(value)
+        except (ValueError, ZeroDivisionError):
+            refuse(name, "must be a finite number", value)
+    if isinstance(value, sympy.Rational):
+        return Fraction(int(value.p), int(value.q))
+    if isinstance(value, (Integral, Rational)):
+        return Fraction(int(value.numerator), int(value.denominator))
+    if isinstance(value, (float, Decimal, np.floating)) and math.isfinite(value):
+        return Fraction(value if isinstance(value, Decimal) else float(value))
+    refuse(name, "must be a finite number", value)
+
+
+def _exponent(text):
+    tail = text.lower().rpartition("e")[2] if "e" in text.lower() else "0"
+    try:
+        return int(tail)
+    except ValueError:
+        return 0
+
+
+def enclose_value(expr, values, up=True):
+    """The value of an expression at Fractions by symbol name, in an enclosure a float cannot
+    resolve."""
+    steps = program(expr)
+    pairs = {name: (value, value) for name, value in values.items()}
+    bits = 160
+    while True:
+        low, high = execute(steps, Enclosures(bits), pairs)
+        if low == high or isinstance(low, float) or isinstance(high, float):
+            break
+        if high - low <= ACCURACY * max(abs(low), abs(high)) or bits > 20_000:
+            break
+        bits *= 4
+    return Enclosed(low, high, up)
+
+
+def decide_relation(relation, values):
+    """Whether a relation holds at Fractions: True, False, or None where no enclosure decides."""
+    pairs = {name: (value, value) for name, value in values.items()}
+    for bits in (160, 640, 2560, 10_240):
+        truth = execute(program(relation), Enclosures(bits), pairs)
+        if truth is not None:
+            return truth
+    return None

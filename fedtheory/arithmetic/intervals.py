@@ -1,0 +1,329 @@
+"""Interval arithmetic with rational ends, rounded outward."""
+
+import math
+import threading
+from fractions import Fraction
+
+import mpmath
+import sympy
+
+from fedtheory.arithmetic.program import Undefined, Unknown
+from fedtheory.arithmetic.work import SQUARE_BITS, bits, product, spend, spend_product, total
+
+# bits of an exact rational before it is rounded outward; powers of two that bound what is beyond
+LIMIT = 20_000
+INF = math.inf
+FAR = Fraction(2) ** LIMIT
+TINY = 1 / FAR
+
+
+# mpmath has one precision and one store of constants, which all threads share: one at a time
+ALONE = threading.Lock()
+
+
+class Enclosures:
+    """Interval arithmetic on pairs (lower, upper) of Fractions; an end may be infinite.
+
+    Ends stay exact until they exceed LIMIT bits; from then on, and at roots, exponentials and
+    logarithms, they are rounded outward to `bits` significant bits. Beyond FAR, and nearer to 0
+    than TINY, an end is only known to be there: no formula can make a number that memory does not
+    hold.
+    """
+
+    def __init__(self, bits):
+        self.bits = bits
+
+    def keep(self, low, high):
+        if low is high:  # exact so far
+            if isinstance(low, float) or bits(low) <= LIMIT:
+                return low, low
+        return self.round(low, -1), self.round(high, 1)
+
+    def round(self, value, direction):
+        if isinstance(value, float) or bits(value) <= 2 * self.bits:
+            return value
+        top, bottom = value.numerator, value.denominator
+        shift = self.bits - top.bit_length() + bottom.bit_length()
+        if abs(shift - self.bits) >= LIMIT:
+            if abs(value) > FAR:
+                return (INF if top > 0 else -FAR) if direction > 0 else (FAR if top > 0 else -INF)
+            if abs(value) < TINY:
+                return (
+                    (TINY if top > 0 else Fraction(0))
+                    if direction > 0
+                    else (Fraction(0) if top > 0 else -TINY)
+                )
+        top, bottom = (top << shift, bottom) if shift > 0 else (top, bottom << -shift)
+        return _dyadic_fraction(top // bottom if direction < 0 else -(-top // bottom), shift)
+
+    def number(self, value):
+        return value, value
+
+    def truth(self, value):
+        return value
+
+    def add(self, *terms):
+        found = terms[0]
+        for term in terms[1:]:
+            low = _add_ends(found[0], term[0])
+            high = (
+                low if found[0] is found[1] and term[0] is term[1] else _add_ends(found[1], term[1])
+            )
+            found = (
+                self.keep(low, high)
+                if max(_bit_length(low), _bit_length(high)) > LIMIT
+                else (low, high)
+            )
+        return self.keep(*found)
+
+    def mul(self, *factors):
+        found = factors[0]
+        for factor in factors[1:]:
+            if found[0] is found[1] and factor[0] is factor[1]:
+                end = _multiply_ends(found[0], factor[0])
+                found = self.keep(end, end)
+            else:
+                found = self.keep(*_extreme_products(found, factor))
+        return found
+
+    def power(self, base, detail):
+        exponent, nonnegative = detail
+        if exponent.denominator == 1:
+            return self._whole(base, exponent.numerator, nonnegative)
+        raised = self._whole(base, abs(exponent.numerator), nonnegative)
+        if raised[0] < 0:
+            told = Undefined if raised[1] < 0 or raised[0] == raised[1] else Unknown
+            raise told("the root of a negative number")
+        low, high = self._root(raised[0], exponent.denominator)
+        if raised[0] is not raised[1]:
+            high = self._root(raised[1], exponent.denominator)[1]
+        return (low, high) if exponent > 0 else self._inverse((low, high), True)
+
+    def integer_power(self, base, exponent, nonnegative):
+        if exponent[0] != exponent[1] or exponent[0].denominator != 1:
+            told = Undefined if exponent[0] == exponent[1] else Unknown
+            raise told("an exponent that is not a known integer")
+        return self._whole(base, exponent[0].numerator, nonnegative)
+
+    def _whole(self, base, n, nonnegative):
+        if n < 0:
+            return self._inverse(self._whole(base, -n, nonnegative), nonnegative or n % 2 == 0)
+        if n % 2 == 0 and base[0] < 0:  # even: work with the absolute value
+            low, high = base
+            one = low is high
+            low, high = (-high, -low) if high <= 0 else (Fraction(0), max(-low, high))
+            base = (low, low) if one else (low, high)
+        result, square = (Fraction(1),) * 2, base
+        spend(n.bit_length())
+        while n:
+            if n & 1:
+                result = self._monotone(result, square)
+            n >>= 1
+            square = self._monotone(square, square) if n else square
+        return result
+
+    def _monotone(self, a, b):
+        """The product, ends by ends where both are nonnegative."""
+        if a[0] >= 0 and b[0] >= 0 and not (a[0] is a[1] and b[0] is b[1]):
+            return self.keep(_multiply_ends(a[0], b[0]), _multiply_ends(a[1], b[1]))
+        return self.mul(a, b)
+
+    def _inverse(self, value, nonnegative):
+        low, high = value
+        if low is high:
+            if low == 0 and not nonnegative:
+                raise Undefined("a division by zero")
+            end = INF if low == 0 else Fraction(0) if isinstance(low, float) else 1 / low
+            return self.keep(end, end)
+        if low < 0 < high or (0 in value and not nonnegative):
+            raise Unknown("a division by a number that may be zero")
+        flip = lambda end: Fraction(0) if isinstance(end, float) else INF if end == 0 else 1 / end
+        return self.keep(flip(high), flip(low))
+
+    def _root(self, value, q):
+        """An enclosure of the q-th root of a nonnegative end; exact for perfect powers."""
+        if isinstance(value, float) or value == 0:
+            return value, value
+        top, top_exact = sympy.integer_nthroot(value.numerator, q)
+        bottom, bottom_exact = sympy.integer_nthroot(value.denominator, q)
+        if top_exact and bottom_exact:
+            root = Fraction(int(top), int(bottom))
+            return root, root
+        scale = max(
+            0, self.bits + (value.denominator.bit_length() - value.numerator.bit_length()) // q + q
+        )
+        spend(1 + (bits(value) + q * scale) ** 2 // SQUARE_BITS)
+        floor = int(
+            sympy.integer_nthroot((value.numerator << (q * scale)) // value.denominator, q)[0]
+        )
+        return Fraction(floor, 2**scale), Fraction(floor + 1, 2**scale)
+
+    def exp(self, value):
+        return self._transcendental(mpmath.exp, value)
+
+    def log(self, value):
+        if value[0] < 0 or value[1] == 0:
+            told = Undefined if value[1] <= 0 else Unknown
+            raise told("the logarithm of a number that is not positive")
+        return self._transcendental(mpmath.log, value)
+
+    def _transcendental(self, function, value):
+        if value[0] is value[1] and value[0] == (0 if function is mpmath.exp else 1):
+            end = Fraction(1 if function is mpmath.exp else 0)
+            return end, end
+        return self._apply(function, value[0], -1), self._apply(function, value[1], 1)
+
+    def _apply(self, function, end, direction):
+        if function is mpmath.log and end == 0:
+            return -INF
+        if function is mpmath.exp and abs(end) > LIMIT:  # e^LIMIT is beyond 2^LIMIT
+            return (
+                (FAR if direction < 0 else INF)
+                if end > 0
+                else (Fraction(0) if direction < 0 else TINY)
+            )
+        if isinstance(end, float):
+            return end
+        spend(10)
+        with ALONE, mpmath.workprec(self.bits + 30):
+            # Guard bits and a pad of 2^-bits cover the library's own rounding many times over.
+            result = function(mpmath.mpf(end.numerator) / end.denominator)
+            sign, mantissa, exponent, _ = result._mpf_
+        found = Fraction(-int(mantissa) if sign else int(mantissa)) * Fraction(2) ** exponent
+        pad = (abs(found) + (abs(end) if function is mpmath.exp else 1) * abs(found)) / 2**self.bits
+        if function is mpmath.log:  # near 1 the argument's rounding is absolute
+            pad += Fraction(1, 2**self.bits)
+        return self.round(found + direction * pad, direction)
+
+    def min(self, *terms):
+        return self._extreme(min, terms)
+
+    def max(self, *terms):
+        return self._extreme(max, terms)
+
+    def _extreme(self, choose, terms):
+        for one, other in zip(terms, terms[1:]):
+            spend_comparison(one, other)
+        low, high = choose(t[0] for t in terms), choose(t[1] for t in terms)
+        return (low, low) if low == high else (low, high)
+
+    def abs(self, value):
+        low, high = value
+        if low >= 0:
+            return value
+        if low is high:
+            return -low, -low
+        return (-high, -low) if high <= 0 else (Fraction(0), max(-low, high))
+
+    def floor(self, value):
+        return self._step(math.floor, value)
+
+    def ceiling(self, value):
+        return self._step(math.ceil, value)
+
+    def _step(self, function, value):
+        if INF in value or -INF in value:
+            raise Undefined("a whole number next to infinity")
+        low, high = Fraction(function(value[0])), Fraction(function(value[1]))
+        return (low, low) if low == high else (low, high)
+
+    # Relations are True, False, or None where the enclosures overlap.
+    def le(self, a, b):
+        spend_comparison(a, b)
+        return True if a[1] <= b[0] else False if a[0] > b[1] else None
+
+    def lt(self, a, b):
+        spend_comparison(a, b)
+        return True if a[1] < b[0] else False if a[0] >= b[1] else None
+
+    def ge(self, a, b):
+        return self.le(b, a)
+
+    def gt(self, a, b):
+        return self.lt(b, a)
+
+    def eq(self, a, b):
+        spend_comparison(a, b)
+        if a[0] == a[1] == b[0] == b[1]:
+            return True
+        return False if a[1] < b[0] or b[1] < a[0] else None
+
+    def ne(self, a, b):
+        same = self.eq(a, b)
+        return None if same is None else not same
+
+    def both(self, *truths):
+        return False if False in truths else None if None in truths else True
+
+    def piecewise(self, *parts):
+        for condition, value in zip(parts[::2], parts[1::2]):
+            if condition is None:
+                raise Undefined("a case whose condition is undecided")
+            if isinstance(condition, Undefined):
+                raise condition
+            if condition and isinstance(value, Undefined):
+                raise value
+            if condition:
+                return value
+        raise Undefined("no case applies")
+
+
+def _bit_length(end):
+    return 0 if isinstance(end, float) else bits(end)
+
+
+def _dyadic_fraction(top, shift):
+    """top / 2^shift as a Fraction; its common factor is a power of two, which takes no division."""
+    if shift <= 0:
+        return Fraction(top << -shift)
+    twos = min(shift, (top & -top).bit_length() - 1) if top else shift
+    number = object.__new__(Fraction)
+    number._numerator, number._denominator = top >> twos, 1 << (shift - twos)
+    return number
+
+
+def _extreme_products(a, b):
+    """(least, largest) product of a number of one interval and one of another; by the signs of the
+    ends, two products tell."""
+    if any(isinstance(end, float) for end in (*a, *b)):
+        ends = [_multiply_ends(x, y) for x in a for y in b]
+        return min(ends), max(ends)
+    if _around_zero(a):
+        if _around_zero(b):
+            least = min(_multiply_ends(a[0], b[1]), _multiply_ends(a[1], b[0]))
+            return least, max(_multiply_ends(a[0], b[0]), _multiply_ends(a[1], b[1]))
+        a, b = b, a
+    near, far = a if a[0].numerator >= 0 else a[::-1]  # from 0
+    ends = (
+        _multiply_ends(far if b[0].numerator < 0 else near, b[0]),
+        _multiply_ends(far if b[1].numerator > 0 else near, b[1]),
+    )
+    return ends if a[0].numerator >= 0 else ends[::-1]
+
+
+def _around_zero(pair):
+    return pair[0].numerator < 0 < pair[1].numerator
+
+
+def spend_comparison(a, b):
+    """Spend what it takes to compare two pairs."""
+    spend_product(a[0], b[1])
+    spend_product(a[1], b[0])
+
+
+def _add_ends(a, b):
+    if isinstance(a, float) or isinstance(b, float):
+        if isinstance(a, float) and isinstance(b, float) and a != b:
+            raise Undefined("infinity minus infinity")
+        return a if isinstance(a, float) else b
+    spend_product(a, b)
+    return total(a, b)
+
+
+def _multiply_ends(a, b):
+    if isinstance(a, float) or isinstance(b, float):
+        if a == 0 or b == 0:
+            raise Undefined("zero times infinity")
+        return INF if (a > 0) == (b > 0) else -INF
+    spend_product(a, b)
+    return product(a, b)

@@ -1,0 +1,444 @@
+"""Numbers that a definition can be run on: Fractions, many floats at once, and intervals with
+rational ends.
+
+A quantity is written once, with + - * / ** and the functions below. `Many` lets a search evaluate
+it at a batch of instances, `Interval` makes it rigorous where roots and logarithms appear. A
+Fraction meets both.
+"""
+
+import math
+from contextvars import ContextVar
+from fractions import Fraction
+from numbers import Rational
+
+import numpy as np
+
+from fedtheory.arithmetic import Undefined
+from fedtheory.arithmetic.intervals import Enclosures
+from fedtheory.arithmetic.work import spend, tally
+from fedtheory.errors import FedtheoryError
+
+BITS = 400
+
+
+# Whether == compares batches and intervals, as it does in users' kernels; elsewhere it is `is`.
+COMPARED = ContextVar("compared", default=False)
+
+
+class Undecided(FedtheoryError):
+    """Two intervals overlap where their order matters."""
+
+
+class NoTruth(TypeError):
+    """A comparison goes one way for some instances of a batch, and the other way for others."""
+
+
+class Many:
+    """An array of floats, one for each instance of a batch; NumPy's object arrays take it for a
+    number."""
+
+    __slots__ = ("at",)
+    __array_ufunc__ = None  # so that `object_array * many` asks us, element by element
+
+    def __init__(self, at):
+        self.at = at
+        tally.count += 1
+
+    def _other(self, other):
+        if isinstance(other, Many):
+            return other.at
+        if isinstance(other, (float, np.ndarray)):
+            return other
+        return near(other) if isinstance(other, (Fraction, Interval, Rational)) else other
+
+    def __add__(self, other):
+        return _broadcast(self, other, np.add)
+
+    def __sub__(self, other):
+        return _broadcast(self, other, np.subtract)
+
+    def __mul__(self, other):
+        return _broadcast(self, other, np.multiply)
+
+    def __truediv__(self, other):
+        return _broadcast(self, other, np.true_divide)
+
+    def __rsub__(self, other):
+        return _broadcast(self, other, lambda a, b: np.subtract(b, a))
+
+    def __rtruediv__(self, other):
+        return _broadcast(self, other, lambda a, b: np.true_divide(b, a))
+
+    __radd__, __rmul__ = __add__, __mul__
+
+    def __pow__(self, n):
+        return Many(self.at * self.at) if n == 2 else Many(self.at ** float(n))
+
+    def __neg__(self):
+        return Many(-self.at)
+
+    def __abs__(self):
+        return Many(np.abs(self.at))
+
+    def __lt__(self, other):
+        return Many(self.at < self._other(other))
+
+    def __le__(self, other):
+        return Many(self.at <= self._other(other))
+
+    def __gt__(self, other):
+        return Many(self.at > self._other(other))
+
+    def __ge__(self, other):
+        return Many(self.at >= self._other(other))
+
+    def __eq__(self, other):
+        return Many(self.at == self._other(other)) if COMPARED.get() else self is other
+
+    def __ne__(self, other):
+        return Many(self.at != self._other(other)) if COMPARED.get() else self is not other
+
+    __hash__ = object.__hash__
+
+    def __bool__(self):
+        if np.size(self.at) == 1:
+            return bool(np.all(self.at))
+        raise NoTruth("a batch has no single truth: use arithmetic.where, maximum, minimum")
+
+    def __repr__(self):
+        return f"Many({self.at})"
+
+
+def _broadcast(one, other, operation):
+    if isinstance(other, np.ndarray):  # a vector of numbers
+        found = np.empty(other.shape, dtype=object)
+        found.ravel()[:] = [_broadcast(one, part, operation) for part in other.ravel()]
+        return found
+    try:
+        return Many(operation(one.at, one._other(other)))
+    except TypeError:  # what the other is, it may know itself
+        return NotImplemented
+
+
+class Interval:
+    """A number between two Fractions."""
+
+    __slots__ = ("low", "high")
+    __array_ufunc__ = None
+
+    def __init__(self, low, high=None):
+        self.low, self.high = low, low if high is None else high
+
+    @property
+    def pair(self):
+        return self.low, self.high
+
+    def _with(self, other, operation):
+        if isinstance(other, np.ndarray):
+            found = np.empty(other.shape, dtype=object)
+            found.ravel()[:] = [self._with(part, operation) for part in other.ravel()]
+            return found
+        if isinstance(other, Many):
+            return NotImplemented  # a batch takes the middle
+        try:
+            return Interval(*operation(self.pair, pair(other)))
+        except TypeError:  # what the other is, it may know itself
+            return NotImplemented
+
+    def __add__(self, other):
+        return self._with(other, RULES.add)
+
+    def __sub__(self, other):
+        return self._with(other, lambda a, b: RULES.add(a, _minus(b)))
+
+    def __rsub__(self, other):
+        return self._with(other, lambda a, b: RULES.add(b, _minus(a)))
+
+    def __mul__(self, other):
+        return self._with(other, RULES.mul)
+
+    def __truediv__(self, other):
+        return self._with(other, lambda a, b: RULES.mul(a, RULES.power(b, (Fraction(-1), False))))
+
+    def __rtruediv__(self, other):
+        return self._with(other, lambda a, b: RULES.mul(b, RULES.power(a, (Fraction(-1), False))))
+
+    __radd__, __rmul__ = __add__, __mul__
+
+    def __pow__(self, n):
+        return Interval(*RULES.power(self.pair, (Fraction(n), False)))
+
+    def __neg__(self):
+        return Interval(-self.high, -self.low)
+
+    def __abs__(self):
+        return Interval(*RULES.abs(self.pair))
+
+    def __lt__(self, other):
+        return _sure(RULES.lt(self.pair, pair(other)), self, other)
+
+    def __le__(self, other):
+        return _sure(RULES.le(self.pair, pair(other)), self, other)
+
+    def __gt__(self, other):
+        return _sure(RULES.gt(self.pair, pair(other)), self, other)
+
+    def __ge__(self, other):
+        return _sure(RULES.ge(self.pair, pair(other)), self, other)
+
+    def __eq__(self, other):
+        if not COMPARED.get() or not isinstance(other, (int, float, Rational, Interval)):
+            return self is other
+        if isinstance(other, float) and not math.isfinite(other):
+            return False
+        (a, b), (c, d) = self.pair, pair(other)
+        return _sure(False if b < c or d < a else True if a == b == c == d else None, self, other)
+
+    __hash__ = object.__hash__
+
+    def __bool__(self):
+        return not self == 0
+
+    def __float__(self):
+        return float((self.low + self.high) / 2)
+
+    def __repr__(self):
+        return f"Interval({float(self.low)!r}, {float(self.high)!r})"
+
+
+class Followed:
+    """A number that remembers how it came about, and so takes its own roots and extremes, and is cut
+    short by itself: `root(q)`, `most(*values)`, `least(*values)`, `short()`; `ends` are plain."""
+
+
+RULES = Enclosures(BITS)
+
+
+def _minus(ends):
+    return -ends[1], -ends[0]
+
+
+def _sure(truth, one, other):
+    if truth is None:
+        raise Undecided(f"{one!r} and {other!r} overlap")
+    return truth
+
+
+def pair(value):
+    """(lower, upper) of an exact number or an interval."""
+    if isinstance(value, Interval):
+        return value.pair
+    if isinstance(value, float) and not math.isfinite(value):
+        raise Undefined("an infinite value")
+    if isinstance(value, Fraction):
+        return value.ends if isinstance(value, Followed) else (value, value)
+    end = Fraction(value)
+    return end, end
+
+
+def simple(value):
+    """An interval that is a point, as a Fraction."""
+    return value.low if isinstance(value, Interval) and value.low == value.high else value
+
+
+def vector(numbers):
+    """A vector of such numbers, for +, - and .dot()."""
+    spend(len(numbers))
+    found = np.empty(len(numbers), dtype=object)
+    found[:] = numbers
+    return found
+
+
+def where(condition, one, other):
+    if isinstance(condition, Many):
+        return Many(np.where(condition.at, _plain(one), _plain(other)))
+    return one if condition else other
+
+
+def _plain(value):
+    return value.at if isinstance(value, Many) else near(value)
+
+
+def near(value):
+    """A float near a number; infinite beyond the range of floats."""
+    try:
+        if isinstance(value, Fraction):
+            return value._numerator / value._denominator
+        return float(value)
+    except OverflowError:
+        return np.inf if value > 0 else -np.inf
+
+
+def maximum(*values):
+    return _extreme(values, np.maximum, RULES.max, max, "most")
+
+
+def minimum(*values):
+    return _extreme(values, np.minimum, RULES.min, min, "least")
+
+
+def _extreme(values, on_arrays, on_pairs, on_numbers, way):
+    followed = next((value for value in values if isinstance(value, Followed)), None)
+    if followed is not None:
+        return getattr(followed, way)(*values)
+    if any(isinstance(value, Many) for value in values):
+        found = _plain(values[0])
+        for value in values[1:]:
+            found = on_arrays(found, _plain(value))
+        return Many(found)
+    if any(isinstance(value, Interval) for value in values):
+        return Interval(*on_pairs(*map(pair, values)))
+    return on_numbers(values)
+
+
+def positive_part(value):
+    return maximum(value, Fraction(0))
+
+
+def difference(ups, downs):
+    """sum(ups) - sum(downs); in a batch, 0 where rounding alone can have made it."""
+    gap = sum(ups) - sum(downs)
+    if not isinstance(gap, Many):
+        return gap
+    return where(abs(gap) <= 1e-12 * sum(abs(part) for part in (*ups, *downs)), Fraction(0), gap)
+
+
+def short(value):
+    """A number of thousands of bits as an interval that holds it, any other as it is: long runs
+    stay affordable."""
+    if isinstance(value, np.ndarray):
+        found = np.empty(value.shape, dtype=object)
+        found.ravel()[:] = [short(part) for part in value.ravel()]
+        return found
+    if isinstance(value, Many):
+        return value
+    low, high = pair(value)
+    if isinstance(low, float) or isinstance(high, float):
+        raise Undefined("a number beyond what is followed")
+    if (
+        max(end.numerator.bit_length() + end.denominator.bit_length() for end in (low, high))
+        <= 10 * BITS
+    ):
+        return value
+    if isinstance(value, Followed):
+        return value.short()
+    return Interval(RULES.round(low, -1), RULES.round(high, 1))
+
+
+def root(value, q=2):
+    """The q-th root of a nonnegative number: exact where it is rational."""
+    if isinstance(value, Many):
+        with np.errstate(all="ignore"):
+            return Many(value.at ** (1.0 / q) if q != 2 else np.sqrt(value.at))
+    if isinstance(value, Followed):
+        return value.root(q)
+    return simple(Interval(*RULES.power(pair(value), (Fraction(1, q), True))))
+
+
+def exp(value):
+    if isinstance(value, Many):
+        with np.errstate(all="ignore"):
+            return Many(np.exp(value.at))
+    return simple(Interval(*RULES.exp(pair(value))))
+
+
+def log(value):
+    if isinstance(value, Many):
+        with np.errstate(all="ignore"):
+            return Many(np.log(value.at))
+    return simple(Interval(*RULES.log(pair(value))))
+
+
+class Arithmetic:
+    """The operations of `enclosure.program` on any of these numbers: what a batch is evaluated
+    with."""
+
+    def number(self, value):
+        return value
+
+    def truth(self, value):
+        return value
+
+    def add(self, *terms):
+        total = terms[0]
+        for term in terms[1:]:
+            total = total + term
+        return total
+
+    def mul(self, *factors):
+        product = factors[0]
+        for factor in factors[1:]:
+            product = product * factor
+        return product
+
+    def power(self, base, detail):
+        exponent, nonnegative = detail
+        if exponent.denominator == 1:
+            if isinstance(base, Fraction) and exponent < 0 and base == 0:
+                if nonnegative:
+                    return Many(np.array(np.inf))
+                raise Undefined("a division by zero")
+            return base ** int(exponent)
+        return root(base, exponent.denominator) ** exponent.numerator
+
+    def integer_power(self, base, exponent, nonnegative):
+        if isinstance(exponent, Many) or isinstance(base, Many):
+            with np.errstate(all="ignore"):
+                return Many(np.power(_plain(base), _plain(exponent)))
+        return base ** int(exponent)
+
+    exp = staticmethod(exp)
+    log = staticmethod(log)
+    min = staticmethod(minimum)
+    max = staticmethod(maximum)
+    abs = staticmethod(abs)
+
+    def floor(self, value):
+        return Many(np.floor(_plain(value)))
+
+    def ceiling(self, value):
+        return Many(np.ceil(_plain(value)))
+
+    def le(self, a, b):
+        return a <= b
+
+    def lt(self, a, b):
+        return a < b
+
+    def ge(self, a, b):
+        return a >= b
+
+    def gt(self, a, b):
+        return a > b
+
+    def eq(self, a, b):
+        if isinstance(a, Many) or isinstance(b, Many):
+            return Many(np.isclose(_plain(a), _plain(b), rtol=1e-12, atol=0))
+        return pair(a) == pair(b)
+
+    def ne(self, a, b):
+        same = self.eq(a, b)
+        return Many(~same.at) if isinstance(same, Many) else not same
+
+    def both(self, *truths):
+        if any(isinstance(t, Many) for t in truths):
+            return Many(np.logical_and.reduce([t.at if isinstance(t, Many) else t for t in truths]))
+        return all(truths)
+
+    def piecewise(self, *parts):
+        found = None
+        for condition, value in reversed(list(zip(parts[::2], parts[1::2]))):
+            if isinstance(value, Undefined):
+                value = Many(np.array(np.nan))
+            if isinstance(condition, Undefined):
+                raise condition
+            if found is None:
+                found = value
+            elif isinstance(condition, Many):
+                found = where(condition, value, found)
+            elif condition:
+                found = value
+        return found
+
+
+PLAIN = Arithmetic()

@@ -1,0 +1,418 @@
+"""`ft.compare`: a claim set against runs and their exact expectation on one problem."""
+
+import numpy as np
+
+from fedtheory import arguments, discover
+from fedtheory.comparison import user_measures
+from fedtheory.comparison.case import (
+    admissible_rows,
+    check_conditions,
+    claim_method,
+    read_measures,
+    refuse_other_schedule,
+    right_side,
+    side_values,
+)
+from fedtheory.comparison.letters import constant_over_rounds, refuse_missing
+from fedtheory.comparison.lines import line_of
+from fedtheory.comparison.objectives import measured_loss
+from fedtheory.comparison.requests import letters_of, plan_requests, split_settings
+from fedtheory.comparison.result import Comparison, join_comparisons
+from fedtheory.comparison.rounding import FAR, FINE, ROOM, Rounding
+from fedtheory.comparison.run_measures import over_rounds, required_metrics
+from fedtheory.comparison.setup import is_deterministic, setup_of, several_minimisers
+from fedtheory.comparison.usual_participation import usual_participation as usual
+from fedtheory.errors import NotExact, refuse
+from fedtheory.exact.expected import expected
+from fedtheory.metrics import ALL
+from fedtheory.problem import Problem
+from fedtheory.runs import plots
+from fedtheory.runs.running import Run
+from fedtheory.runs.running import run as carry_out
+from fedtheory.symbols.run import TABLE as HOUSE
+
+# What letters of the house measure from the nearest minimiser.
+NEAREST = {e.measure for e in HOUSE.values() if e.measure and e.measure.metric == "sq_distance"}
+
+TRIALS = 64
+SAFE = 1000.0  # how much larger than it is taken for rounding may be where no note speaks of it
+TRACED = 100  # coordinates up to which covariances are followed where no distance says their size
+
+
+def compare(
+    claim,
+    problem,
+    run=None,
+    *,
+    rounds=None,
+    trials=TRIALS,
+    seed=0,
+    x_0=None,
+    S=None,
+    participation=None,
+    line=None,
+    exact=True,
+    metrics=(),
+    progress=None,
+    **settings,
+):
+    """Set a claim against runs of its method on a problem, and against their exact expectation.
+
+    `claim` is an id or a record, `run` a Run of its method on this problem; without one, `rounds`,
+    `trials`, `seed`, `x_0`, `S` and `participation` are those of `ft.run`. Settings are the
+    method's hyper-parameters and any letter of the claim. Letters are read through the paper's
+    table; those that nothing gives are what an equation among the hypotheses makes them, or the
+    method's default, or the end of what hypotheses admit: the longest step, the tightest constant;
+    or, if one is left that nothing limits, where the bound after all rounds is least. Words of the
+    method and who takes part are, where nobody says them, as the hypotheses ask.
+    Where prescribed steps depend on T there is a run for each T. What fails is refused in one
+    sentence before anything runs. `line` is the claim's line, `metrics` names more that the
+    runs record, `exact=False` leaves expectations out.
+
+    >>> import fedtheory as ft
+    >>> problem = ft.problems.quadratic(d=2, clients=4, L=1.0, mu=0.5, G=0.5, sigma=0.2)
+    >>> found = ft.compare("fsl.theorem2", problem, rounds=20, trials=8, S=2, K=2, K_0=2)
+    >>> found.exceeded is None, bool((found.left_exact <= found.right).all())
+    (True, True)
+    """
+    claim = discover.claim(claim)
+    if not isinstance(problem, Problem):
+        refuse("problem", "must be a Problem, such as ft.problems.quadratic makes", problem)
+    exact = arguments.check_flag("exact", exact)
+    line = line_of(claim, line)
+    metrics = arguments.check_words("metrics", metrics, ALL)
+    if run is not None:
+        return _of_run(line, problem, run, settings, exact, progress)
+    rounds = arguments.check_integer("rounds", rounds, 1)
+    asked = dict(
+        trials=arguments.check_integer("trials", trials, 1),
+        seed=arguments.check_seed(seed, bits=64),
+        S=S,
+        participation=usual(claim, problem) if participation is None else participation,
+    )
+    asked_for = plan_requests(line, problem, rounds, x_0, asked, settings)
+    found = [
+        _Case(line, problem, plan, start, letters, T).carry_out(exact, progress, more=metrics)
+        for plan, start, letters, T in asked_for
+    ]
+    return found[0] if len(found) == 1 else join_comparisons(found)
+
+
+# ---------------------------------------------------------------- one run
+
+
+class _Case:
+    """A plan whose hypotheses are checked, and what comes of it."""
+
+    def __init__(self, line, problem, plan, x_0, letters, T=None):
+        self.line, self.problem, self.plan, self.x_0 = line, problem, plan, x_0
+        claim = line.claim
+        self.idle, self.h = constant_over_rounds(claim, plan)
+        self.letters = letters
+        refuse_other_schedule(claim, plan, letters)
+        check_conditions(claim, problem, setup_of(plan, self.h, self.idle), x_0)
+        rounds = plan.rounds - self.idle
+        T = np.arange(1, rounds + 1) if T is None else T
+        numbers = letters.over(T)
+        for name in letters.claim.parameters:
+            if name not in numbers:
+                refuse_missing(claim, name)
+        good = admissible_rows(letters, T, numbers)
+        self.left_out = T[~good]
+        self.T = T[good]
+        self.numbers = {n: v[good] if np.ndim(v) else v for n, v in numbers.items()}
+        self.metrics, self.path = required_metrics(line.run.values())
+        nearest = NEAREST & {entry.measure for entry in claim.quantities.values()}
+        if (nearest or claim.parameters.get("R") == HOUSE["R"]) and several_minimisers(problem):
+            refuse(
+                "problem",
+                "must have one minimiser where the claim measures the distance to the nearest: runs "
+                "measure that to the one of least norm",
+                problem.name,
+            )
+        self.rounding, self.taken = Rounding(plan), []  # and what it does not know of
+
+    def carry_out(self, exact=True, progress=None, run=None, more=()):
+        plan = self.plan
+        words = {name: field.choices for name, field in plan.algorithm.hyper.items()}
+        hyper = {
+            name: words[name][value] if words[name] else value
+            for name, value in zip(plan.hyper.Hyper._fields, plan.hyper.columns)
+        }
+        shared = dict(S=plan.S, participation=plan.participation, **hyper)
+        x_0 = self.x_0
+        e = self._expected(shared) if exact and np.ndim(x_0) == 1 and not self.path else None
+        if (
+            run is None
+            and e is None
+            and not self.rounding.why
+            and self.problem.minimize is not None
+        ):
+            more = (*more, "sq_distance")  # says how far out points are, for their rounding
+        if run is None or not set(self.metrics) <= set(run.metrics) or self.path and run.x is None:
+            # the same numbers again, with what was not kept
+            run = carry_out(
+                self.problem,
+                plan.algorithm,
+                rounds=plan.rounds,
+                trials=plan.trials,
+                seed=plan.seed,
+                x_0=x_0,
+                metrics=tuple(dict.fromkeys([*self.metrics, *more])),
+                progress=progress,
+                keep="x" if self.path else "metrics",
+                **shared,
+            )
+        points = None if run.x is None else run.x[:, self.idle :]
+        curves = None if e is None else {name: e.metrics[name][None] for name in self.metrics}
+        rows = self._read(run.metrics, points, curves)
+        there = None if curves is None else self._read(curves, None)
+        if exact and self.path and np.ndim(x_0) == 1 and is_deterministic(plan):
+            there = {name: each[:1] for name, each in rows.items()}
+        return self.build_comparison(run, rows, there, e)
+
+    def _expected(self, shared):
+        """The exact expectation of what is measured, None where there is none."""
+        plan, problem = self.plan, self.problem
+        traced = problem.minimize is None and problem.d <= TRACED and not is_deterministic(plan)
+        try:
+            e = expected(
+                problem,
+                plan.algorithm,
+                rounds=plan.rounds,
+                x_0=self.x_0,
+                covariance=traced,
+                **shared,
+            )
+            return e if all(e.metrics[name] is not None for name in self.metrics) else None
+        except NotExact:
+            return None
+
+    def _read(self, curves, points, exact=None):
+        kept = lambda curves: {name: values[:, self.idle :] for name, values in curves.items()}
+        exact = None if exact is None else kept(exact)
+        rest, mine = self.line.split()
+        found = read_measures(
+            rest, self.letters, self.h, self.numbers, kept(curves), points, self.T, exact
+        )
+        return {**found, **self._own(mine, points)}
+
+    def _own(self, mine, points):
+        """What functions of one's own read off a run."""
+        if not mine:
+            return {}
+        rounds = None if self.idle else user_measures.rounds_of(self.plan, self.h, self.x_0)
+        if rounds is not None:
+            rounds, end = rounds
+            near = np.abs(end - points[0, -1]).max() <= user_measures.ALIKE * (
+                1 + np.abs(points[0]).max()
+            )
+            rounds = rounds if near else None
+        words = self.h._asdict()
+        letters = lambda n: {
+            **words,
+            **{name: v[n] if np.ndim(v) else v for name, v in self.numbers.items()},
+        }
+        return {
+            name: user_measures.read_along(entry, self.problem, points, letters, self.T, rounds)
+            for name, entry in mine.items()
+        }
+
+    def build_comparison(self, run, rows, there, e=None):
+        line, T, numbers = self.line, self.T, self.numbers
+        means = {name: values.mean(axis=0, keepdims=True) for name, values in rows.items()}
+        judged = means if there is None else there
+        every = side_values(line, "left", numbers, rows)
+        left = side_values(line, "left", numbers, means)[0]
+        low, high = np.quantile(every, plots.BAND, axis=0)
+        of = lambda values: np.broadcast_to(values, T.shape).copy()
+        least, most = self._ends(run, judged, e)
+        right = right_side(line, self.letters, numbers, judged, T)
+        with np.errstate(invalid="ignore"):
+            far = np.minimum(np.abs(least - right), np.abs(most - right)) > SAFE * (most - least)
+        return Comparison(
+            line.claim,
+            line.number,
+            self.problem,
+            self.plan.algorithm,
+            (run,),
+            numbers,
+            T,
+            of(left),
+            of(low),
+            of(high),
+            None if there is None else of(side_values(line, "left", numbers, there)[0]),
+            right,
+            self._size(judged),
+            least,
+            most,
+            self._notes(run, not far.all()),
+        )
+
+    def _size(self, measured):
+        """The size of what the left side adds up, for each T."""
+        line = self.line
+        total = np.abs(side_values(line, "left", self.numbers, measured)[0])
+        entries = line.on(line.left)
+        if len(entries) > 1:
+            for name in entries:
+                zero = {other: values * (other == name) for other, values in measured.items()}
+                nothing = {other: values * 0 for other, values in measured.items()}
+                alone = side_values(line, "left", self.numbers, zero) - side_values(
+                    line, "left", self.numbers, nothing
+                )
+                total = total + np.abs(alone[0])
+        return np.broadcast_to(total, self.T.shape).copy()
+
+    def _ends(self, run, measured, e):
+        """The left side with what is measured as small, and as large, as rounding leaves open; what
+        is measured on the right counts against it. Both sides are taken to be monotone in each."""
+        sides = {which: self._side(which, measured) for which in ("left", "right")}
+        least, most = sides["left"].copy(), sides["left"].copy()
+        for name, ends in self._rounding_range(run, measured, e).items():
+            hidden = np.isfinite(measured[name][0]) & ~np.isfinite(sum(ends))
+            ends = [np.where(hidden, measured[name], end) for end in ends]
+            for which, sign in (("left", 1), ("right", -1)):
+                if name in self.line.on(getattr(self.line, which)):
+                    moved = [self._side(which, {**measured, name: end}) for end in ends]
+                    with np.errstate(invalid="ignore"):
+                        moved = [sign * (each - sides[which]) for each in moved]
+                    least = least + np.fmin(np.fmin(*moved), 0.0)
+                    most = most + np.fmax(np.fmax(*moved), 0.0)
+            least, most = (
+                np.where(hidden[0], far, side) for far, side in ((-np.inf, least), (np.inf, most))
+            )
+        return least, most
+
+    def _side(self, which, measured):
+        found = side_values(self.line, which, self.numbers, measured)[0]
+        return np.broadcast_to(found, self.T.shape)
+
+    def _rounding_range(self, run, measured, e):
+        """name -> (low, high) of what is measured, for each T, as far as rounding leaves it open."""
+        curves, found = run.metrics if e is None else e.metrics, {}
+        sizes, traces = self._sizes(run, e)
+        for name, entry in self.line.run.items():
+            if entry.domain == "nonnegative":
+                how = entry.measure
+                margins = self._margins(how, curves, sizes, traces)
+                found[name] = (
+                    self._nearly(how, measured[name], sizes)
+                    if margins is None
+                    else self._follow_errors(how, curves, *margins)
+                )
+        return found
+
+    def _margins(self, how, curves, sizes, traces):
+        if how.metric not in self.metrics or how.metric not in curves:
+            return None
+        return self.rounding.margins(how.metric, sizes, traces, self._lowest(how))
+
+    def _lowest(self, how):
+        """The ends of the infimum that is taken off what is measured, None where none is."""
+        if not how.minus:
+            return None
+        return measured_loss(self.problem, how.metric, self.letters.gamma).lowest()
+
+    def _follow_errors(self, how, curves, root, flat):
+        """As far as the method carries errors on."""
+        lowest = self._lowest(how)
+        infimum = 0.0 if lowest is None else lowest.high
+        values = np.reshape(curves[how.metric], (-1, len(root))).mean(axis=0) - infimum
+        ends = self.rounding.ends(values, root, flat, infimum)
+        return [over_rounds(how.at, end[None, self.idle :], self.T) for end in ends]
+
+    def _nearly(self, how, values, sizes):
+        """Where nothing says how errors grow: as if by a share of the largest value."""
+        self.taken.append(how.metric)
+        largest = np.abs(values[np.isfinite(values)]).max(initial=0.0)
+        farthest = sizes.max() if how.metric == "sq_distance" else 0.0
+        return self.rounding.ends(values, ROOM * np.sqrt(largest) + FINE * farthest, 0.0)
+
+    def _sizes(self, run, e):
+        """(norms of the points x_0 .. x_T at most, traces of their covariances or None)."""
+        count = self.plan.rounds + 1
+        if e is not None:
+            sizes, certainly = np.linalg.norm(e.mean, axis=1), is_deterministic(self.plan)
+            if certainly:
+                return sizes, np.zeros(count)
+            if e.covariance is not None:
+                return sizes, np.trace(e.covariance, axis1=1, axis2=2)
+            known = self.problem.minimize is not None and "sq_distance" in e.metrics
+            return sizes, e.metrics["sq_distance"] if known else np.full(count, np.inf)
+        if run.x is not None:
+            return np.linalg.norm(run.x, axis=2).max(axis=0), None
+        if "sq_distance" in run.metrics:
+            star = np.linalg.norm(self.problem.minimizer())
+            return star + np.sqrt(run.metrics["sq_distance"].max(axis=0)), None
+        farthest = max(float(np.linalg.norm(x, axis=-1).max()) for x in (run.start, run.final))
+        return np.full(count, FAR * farthest), None
+
+    def _notes(self, run, near):
+        notes = [
+            f"{name} = {value:g}, which nothing fixes, makes the bound after all rounds least"
+            for name, value in self.letters.chosen.items()
+        ]
+        if len(self.left_out):
+            notes.append(
+                f"its hypotheses hold at {len(self.T)} of {len(self.T) + len(self.left_out)} numbers "
+                f"of rounds, from T = {self.T[0]} to {self.T[-1]}"
+            )
+        if self.taken and near:
+            why = self.rounding.why or "how rounding moves " + ", ".join(dict.fromkeys(self.taken))
+            why += "" if self.rounding.why else " is not known"
+            notes.append(f"{why}: it is taken for {ROOM:g} of the root of the largest value")
+        used = set(self.letters.constants.values())
+        notes += [
+            f"{constant} holds within {self.problem.constants[constant].radius:g} of the minimiser, "
+            f"and {int((~inside).sum())} of {run.trials} trials left that ball"
+            for constant, inside in (run.inside or {}).items()
+            if constant in used
+        ]
+        seen = [name for name in self.problem.measured if name in used]
+        if seen:
+            notes.append(
+                f"{', '.join(seen)} {'was' if len(seen) == 1 else 'were'} measured at points of a run "
+                "and may be larger elsewhere: a bound that is exceeded says nothing of the claim"
+            )
+        return tuple(notes)
+
+
+def _of_run(line, problem, run, settings, exact, progress):
+    claim = line.claim
+    if not isinstance(run, Run):
+        refuse("run", "must be a Run, as ft.run returns it", run)
+    if run.problem is not problem:
+        refuse("run", "must be a run on the problem that is given", run.problem.name)
+    wanted = claim_method(claim)
+    if run.algorithm.name != wanted.name:
+        refuse(
+            "run",
+            f"must be a run of {wanted.name}, of which {claim.title} speaks",
+            run.algorithm.name,
+        )
+    plan = run.settings._replace(rounds=run.rounds)
+    hyper, rest = split_settings(claim, plan.algorithm, settings)
+    for name in hyper:
+        refuse("compare", "takes no hyper-parameters beside a run, which has its own", name)
+    if not run.rounds:
+        refuse("run", "must have at least one round", run.rounds)
+    idle, h = constant_over_rounds(claim, plan)
+    x_0 = run.start
+    letters = letters_of(
+        line,
+        problem,
+        plan.S,
+        plan.participation,
+        plan.algorithm,
+        h._asdict(),
+        rest,
+        _single_start(x_0),
+        idle,
+    )
+    return _Case(line, problem, plan, _single_start(x_0), letters).carry_out(exact, progress, run)
+
+
+def _single_start(x_0):
+    """A start that all trials share as one point."""
+    return x_0[0] if np.ndim(x_0) == 2 and np.all(x_0 == x_0[0]) else x_0

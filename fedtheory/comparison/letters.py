@@ -1,0 +1,229 @@
+"""The letters of a paper as numbers of a problem and of a run: constants, counts, hyper-parameters,
+moments of who works, and what hypotheses leave to be determined."""
+
+from fractions import Fraction
+from itertools import product
+
+import numpy as np
+import sympy
+
+from fedtheory import arithmetic
+from fedtheory.comparison.objectives import Objective
+from fedtheory.comparison.setup import work_table
+from fedtheory.errors import InvalidInput, refuse
+from fedtheory.participation import moments
+
+WAYS = 4096  # joint outcomes of the clients' work that are followed
+INSIDE = 1e-9  # how far, relatively, from the end of what a hypothesis admits
+
+
+def count_letters(table, problem, S, rounds):
+    """Letters of a table that count something of the problem or of the run."""
+    of = dict(rounds=rounds, N=problem.N, S=S, d=problem.d, layers=len(problem.layers))
+    return {
+        letter: of[what]
+        for letter, what in table.run.items()
+        if letter in table and what in of and of[what] is not None
+    }
+
+
+def certified_letters(claim, problem, counted=()):
+    """letter -> the problem's constant that the claim's table says it stands for."""
+    theirs = claim.table.constants
+    return {
+        name: theirs.get(name, name)
+        for name in claim.parameters
+        if name not in counted and theirs.get(name, name) in problem.constants
+    }
+
+
+def choose_hyper(table, algorithm):
+    """letter -> hyper-parameter of a method, but for words: the same name, unless the table has a
+    letter of its own."""
+    own = {what: letter for letter, what in table.run.items()}
+    found = {}
+    for name, field in algorithm.hyper.items():
+        letter = own.get(name, name)
+        taken = table.run.get(letter, name) != name
+        if not field.choices and letter in table and not taken:
+            found[letter] = name
+    return found
+
+
+# ---------------------------------------------------------------- moments of who works
+
+
+def law_of(pmf):
+    """[(probability, work of each client)], of clients that work independently of each other."""
+    ways = [[(Fraction(float(q)), s) for s, q in enumerate(row) if q > 0] for row in pmf]
+    if np.prod([float(len(row)) for row in ways]) > WAYS:
+        raise InvalidInput(
+            f"the moments of {len(pmf)} clients' work take more than {WAYS} joint outcomes"
+        )
+    return [[np.prod([q for q, _ in way]), [s for _, s in way]] for way in product(*ways)]
+
+
+def of_law(problem, algorithm, participation, E, wanted):
+    """Symbol name -> value of flex's moments: of the law of work, and Gamma and sigma_bar_sq."""
+    scheme = algorithm.name.removeprefix("flex_").upper()
+    if not wanted or scheme not in moments.SCHEMES:
+        return {}
+    pmf = work_table(problem, participation, E)
+    pmf = np.eye(E + 1)[[E] * problem.N] if pmf is None else pmf
+    p = [Fraction(float(w)) for w in problem.weights[1:]]
+    full = sum(p)
+    p = [w / full for w in p]
+    sigma_sq = [Fraction(float(s)) ** 2 for s in problem.sigma[1:]]
+    Gamma = [Fraction(gap) for gap in client_excesses(problem)]
+    more = dict(
+        Gamma=lambda: sum(a * b for a, b in zip(p, Gamma)),
+        sigma_bar_sq=lambda: sum(a * a * b for a, b in zip(p, sigma_sq)),
+    )
+    laws = [name for name in wanted if name in LAWS]
+    found = moments.of_rounds(scheme, p, law_of(pmf), E, Gamma, sigma_sq, laws, 1) if laws else {}
+    found.update({name: more[name]() for name in wanted if name in more})
+    return found
+
+
+LAWS = (
+    "ps ps_Gamma ps_plus p_plus plus_A p2s_over_p p2s_sigma ratio_min ratio_max ratio_sup E_inv_K "
+    "E_s E_inv_s active p_inv p_sigma_inv I_sum"
+).split()
+PER_ROUND = ("I_sum",)  # those that add up over rounds
+
+
+def client_excesses(problem):
+    """Gamma_k = F_k(w*) - F_k*, of each client."""
+    star = problem.minimizer()
+    found = []
+    for k in range(1, problem.N + 1):
+        alone = problem.reweighted(np.eye(problem.N)[k - 1])
+        low = Objective(alone, 1.0, 0.0).lowest().low
+        found.append(max(problem.client_loss(k, star) - low, 0.0))
+    return found
+
+
+# ---------------------------------------------------------------- what hypotheses determine
+
+
+class Determined:
+    """Letters that hypotheses fix: by an equation in which nothing else is open, or, where no
+    equation does, by the end of what they admit (the longest step, the tightest constant)."""
+
+    def __init__(self, claim, known):
+        self.claim, self.known, self.by_rounds = claim, dict(known), set()
+        self.rounds = {letter for letter, what in claim.table.run.items() if what == "rounds"}
+        self.relations = [
+            claim.expand(a.relation)
+            for a in claim.assumptions
+            if isinstance(a.relation, sympy.core.relational.Relational)
+        ]
+
+    def _open(self, relation):
+        names = [s for s in relation.free_symbols if s.name not in self.known]
+        return names[0] if len(names) == 1 else None
+
+    def _parts(self, relation):
+        """(letter, slope, rest) where a relation reads slope letter + rest ? 0, linear in the one
+        letter that is open."""
+        letter = self._open(relation)
+        if letter is None:
+            return None
+        difference = relation.lhs - relation.rhs
+        slope = difference.diff(letter)
+        if letter in slope.free_symbols:
+            return None
+        return letter, self._value(slope), self._value(difference.subs(letter, 0))
+
+    def _value(self, expr):
+        numbers = {
+            s.name: arithmetic.exact_number(s.name, self.known[s.name]) for s in expr.free_symbols
+        }
+        try:
+            return float(arithmetic.enclose_value(expr, numbers))
+        except arithmetic.Undefined:
+            return float("nan")
+
+    def _keep(self, letter, value, relations):
+        if not np.isfinite(value):
+            return False
+        entry = self.claim.table[letter.name]
+        self.known[letter.name] = round(value) if entry.domain == "count" else value
+        through = {s.name for relation in relations for s in relation.free_symbols}
+        if through & (self.rounds | self.by_rounds):
+            self.by_rounds.add(letter.name)
+        return True
+
+    def by_equation(self, wanted):
+        for relation in self.relations:
+            if isinstance(relation, sympy.Eq):
+                parts = self._parts(relation)
+                if parts and parts[0].name in wanted and parts[1]:
+                    if self._keep(parts[0], -parts[2] / parts[1], [relation]):
+                        return True
+        return False
+
+    def _ends(self, wanted):
+        """({letter: upper ends}, {letter: lower ends}, {letter: relations}) of letters that are
+        all that is open in a relation."""
+        highs, lows, through = {}, {}, {}
+        for relation in self.relations:
+            if not isinstance(relation, (sympy.Le, sympy.Lt, sympy.Ge, sympy.Gt)):
+                continue
+            parts = self._parts(relation)
+            if not parts or parts[0].name not in wanted or not parts[1]:
+                continue
+            letter, slope, rest = parts
+            below = isinstance(relation, (sympy.Le, sympy.Lt)) == (slope > 0)
+            (highs if below else lows).setdefault(letter, []).append(-rest / slope)
+            through.setdefault(letter, []).append(relation)
+        return highs, lows, through
+
+    def allows(self, name, value):
+        """Whether hypotheses in which nothing else is open admit this value of a letter."""
+        highs, lows, _ = self._ends([name])
+        ends = lambda found: next(iter(found.values()), [])
+        return all(value <= end for end in ends(highs)) and all(value >= end for end in ends(lows))
+
+    def by_ends(self, wanted):
+        highs, lows, through = self._ends(wanted)
+        for letter in sorted(through, key=lambda s: list(self.claim.table).index(s.name)):
+            end = (
+                min(highs[letter]) * (1 - INSIDE)
+                if letter in highs
+                else max(lows[letter]) * (1 + INSIDE)
+            )
+            if self._keep(letter, end, through[letter]):
+                return True
+        return False
+
+
+def refuse_missing(claim, name):
+    raise InvalidInput(
+        f"{claim.title} needs {name}, {claim.table[name].meaning}; none was given, and neither the "
+        "problem, the run nor a hypothesis says it"
+    )
+
+
+def constant_over_rounds(claim, plan):
+    """How many first rounds move nothing, and the hyper-parameters of the others; refused where
+    these change from round to round, unless the claim's table says that they do."""
+    hyper, rounds = plan.hyper, max(plan.rounds, 1)
+    paced = {choose_hyper(claim.table, plan.algorithm).get(letter) for letter in claim.table.paced}
+    names = hyper.Hyper._fields
+    columns = {
+        name: np.asarray(column[:rounds])
+        for name, column in zip(names, hyper.columns)
+        if np.ndim(column) and name not in paced
+    }
+    idle = 0
+    while columns and idle < rounds - 1 and all(column[idle] == 0 for column in columns.values()):
+        idle += 1
+    for name, column in columns.items():
+        if np.any(column[idle:] != column[idle]):
+            refuse(
+                name,
+                f"must be constant over rounds where {claim.title} is set against the run",
+                column,
+            )
+    return idle, hyper[idle]

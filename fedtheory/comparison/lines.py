@@ -1,0 +1,120 @@
+"""Which line of a claim a run can be set against, and why another one cannot."""
+
+from copy import copy
+
+from fedtheory import arguments
+from fedtheory.comparison.letters import LAWS
+from fedtheory.comparison.run_measures import SPAN, at_a_point, is_readable
+from fedtheory.errors import InvalidInput, article
+
+DIRECTIONS = ("<=", "<", ">=", ">")
+
+
+def at_start(entry):
+    """Whether a symbol is read off the start alone, before anything runs."""
+    return at_a_point(entry.measure)
+
+
+def of_law(entry):
+    """Whether it is a moment of who works: the run's law says it."""
+    return entry.measure.metric in LAWS and entry.measure.average == "E"
+
+
+class Line:
+    """One line of a claim, its symbols sorted by where their values come from."""
+
+    def __init__(self, claim, number):
+        self.claim, self.number = claim, number
+        self.left, self.sign, self.right = claim.lines[number]
+        free = {s.name for s in self._free(self.left) | self._free(self.right)}
+        entries = {name: entry for name, entry in claim.quantities.items() if name in free}
+        self.start = {name: e for name, e in entries.items() if at_start(e)}
+        self.law = {name: e for name, e in entries.items() if of_law(e)}
+        self.run = {
+            name: e
+            for name, e in entries.items()
+            if name not in self.start and name not in self.law
+        }
+
+    def split(self):
+        """(the line without what functions of one's own read off a run, {name: Entry} of that)."""
+        mine = {name: entry for name, entry in self.run.items() if entry.own is not None}
+        rest = copy(self)
+        rest.run = {name: entry for name, entry in self.run.items() if name not in mine}
+        return rest, mine
+
+    def _free(self, expr):
+        return self.claim.expand(expr).free_symbols
+
+    def on(self, expr):
+        """name -> Entry of what a run measures, of an expression."""
+        names = {s.name for s in self._free(expr)}
+        return {name: entry for name, entry in self.run.items() if name in names}
+
+    def why_not(self):
+        """One sentence, or None where the line can be set against a run."""
+        title = self.claim.title
+        if self.sign == "O":
+            there = self.claim.explicit
+            return f"{title} is an order, which no run can exceed" + (
+                f"; {there} has its constants" if there else ""
+            )
+        if self.sign not in DIRECTIONS:
+            return f"{title} is an equation: no side bounds the other"
+        for name, entry in self.run.items():
+            how = entry.measure
+            if entry.own is not None:
+                continue
+            if how.at == "limit":
+                return f"{title} bounds {name} after infinitely many rounds, which no run reaches"
+            if how.at not in SPAN or not is_readable(how):
+                return (
+                    f"{title} measures {name}, {entry.meaning}, which is not read off a run: it is "
+                    "no metric"
+                )
+        if not any(
+            entry.measure.of_a_run or entry.measure.at == "t" for entry in self.run.values()
+        ):
+            return f"{title} measures nothing on a run"
+        for side in (self.left, self.right):
+            mixed = self._within_a_round(side)
+            if mixed:
+                return (
+                    f"{title} speaks of one round from a point that is given, and is not affine in "
+                    f"{mixed}: its expectation over points does not follow"
+                )
+        return None
+
+    def _within_a_round(self, side):
+        """A symbol in which a statement about one round is not affine."""
+        side = self.claim.expand(side)
+        within = [e.symbol for e in self.run.values() if e.measure.average != "E"]
+        for symbol in within:
+            if side.diff(symbol).free_symbols & set(within):
+                return symbol.name
+        return None
+
+
+def line_of(claim, number=None):
+    """The line asked for, or the first that a run can be set against; refused with the reason
+    where there is none."""
+    if not claim.lines:
+        raise InvalidInput(
+            f"{claim.title} is {article(claim.kind)}: it has no line to be set against a run"
+        )
+    if claim.algorithm is None:
+        raise InvalidInput(f"{claim.title} names no method that could run")
+    if isinstance(claim.algorithm, tuple) and len(claim.algorithm) > 1:
+        raise InvalidInput(
+            f"{claim.title} speaks of several methods; replace(algorithm=...) says of which"
+        )
+    most = len(claim.lines) - 1
+    numbers = (
+        range(most + 1) if number is None else [arguments.check_integer("line", number, 0, most)]
+    )
+    lines = [Line(claim, n) for n in numbers]
+    reasons = [line.why_not() for line in lines]
+    for line, reason in zip(lines, reasons):
+        if reason is None:
+            return line
+    raise InvalidInput(reasons[0])

@@ -1,0 +1,146 @@
+"""What is to be run where a claim is given and no run: the method's hyper-parameters, from what is
+given, what hypotheses prescribe, and the method's defaults."""
+
+import numpy as np
+
+from fedtheory import arguments
+from fedtheory.comparison.case import (
+    Letters,
+    admissible_rows,
+    check_certificates,
+    claim_method,
+    round_marks,
+    round_values,
+)
+from fedtheory.comparison.letters import choose_hyper, constant_over_rounds, refuse_missing
+from fedtheory.comparison.usual_participation import cheapest_letters
+from fedtheory.comparison.usual_participation import words as settled_words
+from fedtheory.errors import InvalidInput, refuse
+from fedtheory.participation import Participation
+from fedtheory.runs.planning import plan_of, start_of
+
+
+def split_settings(claim, algorithm, settings):
+    """(hyper-parameters, letters) among the settings."""
+    hyper = {name: value for name, value in settings.items() if name in algorithm.hyper}
+    rest = {name: value for name, value in settings.items() if name not in hyper}
+    for name in rest:
+        if name not in claim.parameters and name not in claim.quantities:
+            refuse(
+                "compare",
+                f"takes the hyper-parameters of {algorithm.name} ({', '.join(algorithm.hyper)}) and "
+                f"the letters of {claim.title} ({', '.join(claim.parameters)})",
+                name,
+            )
+        arguments.check_real(name, rest[name], low=-arguments.LARGEST)
+    return hyper, rest
+
+
+def letters_of(line, problem, S, participation, algorithm, hyper, rest, x_0, idle=0):
+    """The claim's letters; a schedule counts by its last value, but for letters of one round."""
+    table = line.claim.table
+    own = {
+        letter: np.ravel(hyper[name])[-1].item()
+        for letter, name in choose_hyper(table, algorithm).items()
+        if name in hyper and np.size(hyper[name]) and letter not in table.paced
+    }
+    own.update(word_letters(line.claim, algorithm, hyper))
+    S = problem.N if S is None else S
+    return Letters(line, problem, S, participation, algorithm, {**own, **rest}, x_0, idle)
+
+
+def word_places(field):
+    """A choice's words as letters count them from 1: in order, numerals by what they say."""
+    return sorted(field.choices) if {*field.choices} <= {"I", "II"} else field.choices
+
+
+def word_letters(claim, algorithm, hyper):
+    """{letter: place from 1} of the words that a claim speaks of and that are given."""
+    found = {}
+    for name, field in algorithm.hyper.items():
+        if field.choices and name in claim.parameters and name in hyper:
+            word = hyper[name]
+            word = word if isinstance(word, str) else field.choices[int(np.ravel(word)[-1])]
+            found[name] = word_places(field).index(word) + 1
+    return found
+
+
+def plan_requests(line, problem, rounds, x_0, asked, settings):
+    """(plan, start, letters, T) of each run: one, or one for each T where the steps depend on
+    it."""
+    claim, algorithm = line.claim, claim_method(line.claim)
+    hyper, rest = split_settings(
+        claim, algorithm, {**settled_words(claim, problem, algorithm.hyper), **settings}
+    )
+    for name, value in hyper.items():
+        if not algorithm.hyper[name].choices:
+            algorithm.hyper[name].check(name, value)
+    start = start_of(problem, x_0, asked["trials"])
+    start = start if np.ndim(x_0) == 2 else start[0]
+    S, participation = asked["S"], asked["participation"]
+    if not isinstance(participation, Participation):
+        refuse(
+            "participation",
+            "must be a Participation (fedtheory.participation), or None",
+            participation,
+        )
+    participation.check(problem.N, problem.N if S is None else S)
+    idle = int(
+        any(a.name == "gradients_first" for a in claim.assumptions)
+        and not any(np.ndim(value) for value in hyper.values())
+    )
+    letters = letters_of(line, problem, S, participation, algorithm, hyper, rest, start, idle)
+    best = cheapest_letters(letters, rounds)
+    if best:
+        hyper, rest = split_settings(claim, algorithm, {**hyper, **rest, **best})
+        letters = letters_of(line, problem, S, participation, algorithm, hyper, rest, start, idle)
+    known, by_rounds = letters.at(rounds)
+    paced = [name for name in claim.table.paced if name in by_rounds and name in letters.hyper]
+    horizon = [
+        letter
+        for letter in letters.hyper
+        if letter in by_rounds and letter not in paced and letters.hyper[letter] not in hyper
+    ]
+    ends = (
+        [rounds]
+        if not horizon
+        else [T for T in round_marks(rounds) if _admits_rounds(letters, T)] or [rounds]
+    )
+    found = []
+    for T in ends:
+        known = letters.at(T)[0]
+        mine = dict(hyper)
+        for letter, name in letters.hyper.items():
+            if name not in mine and letter in known:
+                mine[name] = known[letter]
+            if letter in paced and name not in hyper:
+                mine[name] = round_values(letters, letter, T)
+        for name, field in algorithm.hyper.items():
+            if field.choices and name not in mine and name in claim.parameters and name in known:
+                place = known[name]  # the word that a hypothesis asks for
+                if place in range(1, len(field.choices) + 1):
+                    mine[name] = word_places(field)[int(place) - 1]
+            if field.default is None and name not in mine and name in claim.table:
+                check_certificates(claim, problem)
+                refuse_missing(claim, name)
+        if idle:
+            mine.update(
+                {n: np.append(0.0, np.full(T, mine[n])) for n in ("eta", "eta_c") if n in mine}
+            )
+        plan = plan_of(
+            problem, algorithm, rounds=T + idle, keep="metrics", names=(), given=mine, **asked
+        )
+        still, h = constant_over_rounds(claim, plan)
+        there = letters_of(
+            line, problem, S, participation, algorithm, h._asdict(), rest, start, still
+        )
+        there.chosen = best
+        found.append((plan, start, there, np.array([T]) if horizon else None))
+    return found
+
+
+def _admits_rounds(letters, T):
+    try:
+        return bool(admissible_rows(letters, [T], letters.over([T])).all())
+    except InvalidInput:
+        return False

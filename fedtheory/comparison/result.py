@@ -1,0 +1,209 @@
+"""Both sides of a claim over rounds, as a record that is read, drawn and printed."""
+
+from dataclasses import dataclass, replace
+
+import numpy as np
+
+from fedtheory.display import Shown
+from fedtheory.runs import plots
+
+ROOM = 1e-9  # relative: two sides nearer than this are equal up to what floats make of them
+
+
+@dataclass(frozen=True, eq=False, repr=False)
+class Comparison(Shown):
+    """Both sides of a claim's line on one problem, for each number T of rounds at which its
+    hypotheses hold.
+
+    `left` is the mean over the trials, `low` and `high` the ends of the band of 80 % of them,
+    `left_exact` the exact expectation (None where there is no exact form), `right` the bound,
+    rounded to the safe side. `numbers` are the letters' numbers, over T where they vary.
+    """
+
+    claim: object
+    line: int
+    problem: object
+    algorithm: object
+    runs: tuple  # one Run, or one for each T where step sizes depend on T
+    numbers: dict
+    T: np.ndarray
+    left: np.ndarray
+    low: np.ndarray
+    high: np.ndarray
+    left_exact: np.ndarray
+    right: np.ndarray
+    size: np.ndarray  # of what the left side is a sum of: what rounding is relative to
+    least: np.ndarray  # the left side, less what rounding may add to it beside the right one
+    most: np.ndarray  # and with what rounding may take off it
+    notes: tuple = ()
+
+    @property
+    def judged(self):
+        """The left side that counts: exact where it is known, else the mean over the trials."""
+        return self.left if self.left_exact is None else self.left_exact
+
+    @property
+    def upper(self):
+        """Whether the right side is claimed to be the larger one."""
+        return self.claim.lines[self.line][1] in ("<=", "<")
+
+    @property
+    def share(self):
+        """Left over right, where the right side is positive."""
+        return np.divide(
+            self.judged, self.right, out=np.full(len(self.T), np.nan), where=self.right > 0
+        )
+
+    def _kept(self, side):
+        """Where the claim holds, up to the last digits of its formulas, if the left side is `side`."""
+        room = ROOM * (np.abs(self.right) + self.size)
+        with np.errstate(invalid="ignore"):
+            return side <= self.right + room if self.upper else side >= self.right - room
+
+    @property
+    def exceeded(self):
+        """The first T at which the right side is exceeded (or undercut, where it is claimed to be
+        the smaller one) by more than rounding; None where it never is. NaN counts."""
+        away = np.flatnonzero(~self._kept(self.least if self.upper else self.most))
+        return int(self.T[away[0]]) if len(away) else None
+
+    @property
+    def undecided(self):
+        """Each T at which rounding hides which side is larger."""
+        for_sure = self._kept(self.most if self.upper else self.least)
+        return self.T[self._kept(self.least if self.upper else self.most) & ~for_sure]
+
+    @property
+    def says(self):
+        """Which statement about this run holds, in one sentence."""
+        how = (
+            "exact expectation"
+            if self.left_exact is not None
+            else f"mean of {self.runs[0].trials} trials"
+        )
+        away = "exceeded" if self.upper else "undercut"
+        hidden, first = self.undecided, self.exceeded
+        if first is not None:
+            before = hidden[hidden < first]
+            unless = f", unless {_at(before)}, where rounding hides it" if len(before) else ""
+            return f"on this run the bound is {away} first at T = {first}, by the {how}{unless}"
+        side = f"the left side stays {'below' if self.upper else 'above'} the bound"
+        if len(hidden) == len(self.T):
+            return f"on this run rounding hides which side is larger, by the {how}, at every T: undecided"
+        if len(hidden):
+            return (
+                f"on this run {side} wherever rounding shows which is larger; {_at(hidden)} it hides "
+                f"that: undecided there, by the {how}"
+            )
+        last = int(self.T[-1])
+        ratio = f"; at T = {last} it is {self.share[-1]:.2g} of it" if self.right[-1] > 0 else ""
+        return f"on this run {side} at every T{ratio}"
+
+    def columns(self):
+        """name -> array over T."""
+        found = dict(T=self.T, left=self.left, low=self.low, high=self.high)
+        if self.left_exact is not None:
+            found["left_exact"] = self.left_exact
+        return dict(found, right=self.right)
+
+    def plot(self, ax=None):
+        """Bound, runs with their band, and exact expectation over T; returns the axes."""
+        ax = plots.axes_for(ax)
+        name = self.algorithm.name
+        ax.plot(
+            self.T, self.right, color="black", linestyle="--", label=f"bound: {self.claim.cites}"
+        )
+        plots.draw_band(
+            ax, self.T, self.left, self.low, self.high, f"{name}, sampled", plots.PRACTICE
+        )
+        if self.left_exact is not None:
+            ax.plot(
+                self.T,
+                self.left_exact,
+                color=plots.EXPECTED,
+                linestyle=":",
+                label=f"{name}, exact expectation",
+            )
+        ax.set_xlabel("rounds $T$")
+        ax.set_ylabel(f"${self.claim.latex(self.claim.lines[self.line][0])}$")
+        ax.set_xscale("log")
+        plots.set_log_axis(ax)
+        ax.legend(frameon=False)
+        return ax
+
+    def to_dataframe(self):
+        """A pandas DataFrame with a row for each T."""
+        return plots.to_frame(self.columns())
+
+    def table(self):
+        """Lines for a terminal: T = 1, 2, 5, 10, 20, ... and the last."""
+        heads = dict(
+            T="T",
+            left="left side, sampled",
+            left_exact="left side, exact",
+            right="right side, the bound",
+        )
+        columns = {name: column for name, column in self.columns().items() if name in heads}
+        return plots.table_lines(
+            [heads[name] for name in columns],
+            list(columns.values()),
+            plots.round_marks(self.T, int(self.T[0])),
+        )
+
+    def __str__(self):
+        return "\n".join(
+            [
+                f"{self.claim.title}: {self.claim}",
+                *self.table(),
+                self.says,
+                *self._empty(),
+                *self.notes,
+            ]
+        )
+
+    def _empty(self):
+        """What is said of a bound that nothing could exceed."""
+        if self.upper and (self.judged <= 0).all() and (self.right >= 0).all():
+            yield "the left side is not positive with these letters, so that the bound says nothing"
+
+    def heading(self):
+        return f"Comparison of {self.claim.id} on {self.problem.name}"
+
+    def facts(self):
+        return {
+            "": self.says,
+            "line": self.claim.lines[self.line].text,
+            "runs of": self.algorithm.name,
+        }
+
+    def __repr__(self):
+        return f"<{self.heading()}: {self.says}>"
+
+
+def _at(T):
+    """Numbers of rounds, in words."""
+    first, last = int(T[0]), int(T[-1])
+    if first == last:
+        return f"at T = {first}"
+    all_of_them = len(T) == last - first + 1
+    return f"from T = {first} to {last}" if all_of_them else f"at {len(T)} T from {first} to {last}"
+
+
+def join_comparisons(found):
+    """Comparisons of one T each as one."""
+    stack = lambda name: np.concatenate([getattr(each, name) for each in found])
+    exact = all(each.left_exact is not None for each in found)
+    return replace(
+        found[-1],
+        runs=tuple(each.runs[0] for each in found),
+        numbers={
+            name: np.array([np.ravel(each.numbers[name])[0] for each in found], float)
+            for name in found[-1].numbers
+        },
+        left_exact=stack("left_exact") if exact else None,
+        notes=tuple(dict.fromkeys(note for each in found for note in each.notes)),
+        **{
+            name: stack(name)
+            for name in ("T", "left", "low", "high", "right", "size", "least", "most")
+        },
+    )

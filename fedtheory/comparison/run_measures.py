@@ -1,0 +1,229 @@
+"""One reader of what a symbol measures: from curves over rounds to a number for each T.
+
+A curve has a row for each trial (one row, where it is an exact expectation) and a column for each
+of the points x_0, ..., x_R.
+"""
+
+from typing import NamedTuple
+
+import numpy as np
+
+from fedtheory import metrics
+from fedtheory.comparison.objectives import LOSSES, measured_loss
+from fedtheory.comparison.setup import is_steady
+from fedtheory.errors import InvalidInput
+from fedtheory.symbols.mixed import CONTRACTIONS
+
+# The points that a Measure looks at, first and last, when T rounds are done; "t" is the last
+# round's start and "t+1" its end.
+SPAN = {
+    "0": lambda T: (0, 0),
+    "1": lambda T: (1, 1),
+    "t": lambda T: (T - 1, T - 1),
+    "T-1": lambda T: (T - 1, T - 1),
+    "t+1": lambda T: (T, T),
+    "T": lambda T: (T, T),
+    "min": lambda T: (0, T - 1),
+    "min_T": lambda T: (0, T),
+    "mean": lambda T: (0, T - 1),
+    "mean_T": lambda T: (0, T),
+}
+
+
+def at_end(how, values, T):
+    """Columns of `values` (rows, rounds + 1) that count after T rounds: several for a minimum, of
+    which the least expectation is meant."""
+    first, last = SPAN[how](T)
+    kept = values[:, first : last + 1]
+    return kept.mean(axis=1, keepdims=True) if how.startswith("mean") else kept
+
+
+def over_rounds(how, values, T, guide=None):
+    """(rows, len(T)): what is measured after each of T rounds. A minimum is that of expectations:
+    each row stands at the round in which `guide` (1, rounds + 1), the exact curve, is least. Without
+    one it is the least mean over rows, which is below the least expectation on average."""
+    first, last = SPAN[how](T)
+    if how.startswith("mean"):
+        return np.cumsum(values, axis=1)[:, last] / (last + 1)
+    if how in ("min", "min_T"):
+        curve = (values if guide is None else guide).mean(axis=0)
+        least = np.minimum.accumulate(curve)
+        fresh = np.append(True, curve[1:] < least[:-1])
+        at = np.maximum.accumulate(np.where(fresh, np.arange(len(curve)), 0))
+        return values[:, at[last]]
+    return values[:, np.broadcast_to(last, np.shape(T))]
+
+
+# ---------------------------------------------------------------- what no engine records
+
+
+class Seen(NamedTuple):
+    """What a quantity is computed from: curves by metric, points (rows, rounds + 1, d) or None."""
+
+    problem: object
+    algorithm: str
+    h: tuple
+    numbers: dict  # the claim's letters
+    curves: dict
+    points: np.ndarray
+    idle: int = 0  # rounds before the first point that moved nothing
+
+
+class Derived(NamedTuple):
+    read: object  # (Seen) -> curve
+    needs: tuple = ()  # metrics of a run
+    points: bool = False  # whether it takes the path
+    start: bool = False  # read off the start alone
+
+
+def losses_along(f, points):
+    return np.array([[f.loss(x) for x in row] for row in points])
+
+
+def _weighted_means(points, ratio=1.0, whole=True):
+    """The points' mean with weights ratio^-t: of x_0, ..., x_T at T, of x_0, ..., x_(T-1) unless
+    `whole`."""
+    found, total, weight = np.full(points.shape, np.nan), np.zeros_like(points[:, 0]), 0.0
+    for t in range(points.shape[1]):
+        if not whole and t:
+            found[:, t] = total / weight
+        total, weight = ratio * total + points[:, t], ratio * weight + 1
+        if whole:
+            found[:, t] = total / weight
+    return found
+
+
+def loss_of_mean(seen):
+    means = _weighted_means(seen.points, whole=False)
+    means[:, 0] = seen.points[:, 0]
+    return losses_along(measured_loss(seen.problem, "loss"), means)
+
+
+def mixed_loss_of_mean(seen):
+    return losses_along(measured_loss(seen.problem, "mixed_loss"), _weighted_means(seen.points))
+
+
+def _recursion_factor(seen):
+    """1 - c, c what a round's recursion takes off the squared distance."""
+    at = seen.numbers
+    step = np.prod([float(at[name]) for name in ("K", "eta_s", "eta")]) * float(at.get("eta_m", 1))
+    return 1 - float(CONTRACTIONS[seen.algorithm]) * float(at["mu"]) * step
+
+
+def mixed_loss_of_weighted_mean(seen):
+    """Weights (1 - c)^-t."""
+    return losses_along(
+        measured_loss(seen.problem, "mixed_loss"),
+        _weighted_means(seen.points, _recursion_factor(seen)),
+    )
+
+
+def mixed_loss_of_decreasing_mean(seen):
+    """Weights (1 - c)^t."""
+    means = _weighted_means(seen.points, 1 / _recursion_factor(seen))
+    return losses_along(measured_loss(seen.problem, "mixed_loss"), means)
+
+
+def sq_mixed_distance(seen):
+    star = measured_loss(seen.problem, "mixed_loss").lowest().x
+    return np.sum((seen.points - star) ** 2, axis=2)
+
+
+def transfer_lag(seen):
+    """2 ||g - grad f_f(x*)||^2 and the same of f_c, of the gradients that the first round adds:
+    none, or those at x^(0) where rounds before it moved nothing."""
+    problem = seen.problem
+    star = measured_loss(problem, "mixed_loss").lowest().x
+    sides = (problem.grad, lambda x: problem.client_grad(0, x))
+    start = lambda x: sum(
+        2 * np.sum(((side(x) if seen.idle else 0.0) - side(star)) ** 2) for side in sides
+    )
+    return np.array([[start(row[0])] for row in seen.points])
+
+
+def least_sq_grad_norm(seen):
+    return np.minimum.accumulate(seen.curves["sq_grad_norm"], axis=1)
+
+
+def grad_by_root_v(seen):
+    """||grad f / v^(1/4)||^2 at the end of each round, by which FED-LAMB counts rounds."""
+    if not is_steady(seen.problem, seen.h):
+        raise InvalidInput(
+            "a run keeps no second moments; what is scaled by them can be read only where they stay "
+            f"at their start, with epsilon >= M^2, and {seen.problem.name} at epsilon="
+            f"{seen.h.epsilon:g} is not known to do so"
+        )
+    ends = seen.curves["sq_grad_norm"][:, 1:] / np.sqrt(seen.h.epsilon)
+    return np.column_stack([ends, np.full(len(ends), np.nan)])
+
+
+DERIVED = dict(
+    loss_of_mean=Derived(loss_of_mean, points=True),
+    mixed_loss_of_mean=Derived(mixed_loss_of_mean, points=True),
+    mixed_loss_of_weighted_mean=Derived(mixed_loss_of_weighted_mean, points=True),
+    mixed_loss_of_decreasing_mean=Derived(mixed_loss_of_decreasing_mean, points=True),
+    sq_mixed_distance=Derived(sq_mixed_distance, points=True),
+    transfer_lag=Derived(transfer_lag, points=True, start=True),
+    least_sq_grad_norm=Derived(least_sq_grad_norm, ("sq_grad_norm",)),
+    grad_by_root_v=Derived(grad_by_root_v, ("sq_grad_norm",)),
+)
+
+
+POINTWISE = (  # what `point_curves` gives
+    "sq_grad_norm",
+    "sq_distance",
+    "sq_server_grad_norm",
+    "grad_inner",
+    "sq_xi",
+    "sq_tilde_grad_norm",
+    "sq_mixed_grad_norm",
+)
+
+
+def point_curves(problem, points, gamma):
+    """Curves of what is known of points: their gradients and distances."""
+    points = points[:, 0]
+    grad = np.array([problem.grad(x) for x in points])
+    found = dict(sq_grad_norm=np.sum(grad**2, axis=1))
+    if problem.minimize is not None:
+        found["sq_distance"] = np.sum((points - problem.minimizer()) ** 2, axis=1)
+    if problem.has_server:
+        server = np.array([problem.client_grad(0, x) for x in points])
+        found.update(
+            sq_server_grad_norm=np.sum(server**2, axis=1),
+            grad_inner=np.sum(grad * server, axis=1),
+            sq_xi=np.sum((server - grad) ** 2, axis=1),
+            sq_tilde_grad_norm=np.sum((grad + gamma * server) ** 2, axis=1) / (1 + gamma) ** 2,
+            sq_mixed_grad_norm=np.sum((grad + server) ** 2, axis=1),
+        )
+    return {name: values[:, None] for name, values in found.items()}
+
+
+def is_readable(how):
+    """Whether a Measure can be read off a run's rounds."""
+    return how.at in SPAN and (how.metric in metrics.ALL or how.metric in DERIVED)
+
+
+def required_metrics(entries):
+    """(metrics, whether the path) that a run must keep for these."""
+    wanted, path = [], False
+    for entry in entries:
+        how = entry.measure
+        if entry.own is not None:
+            path = True
+            continue
+        wanted += DERIVED[how.metric].needs if how.metric in DERIVED else (how.metric,)
+        path = path or how.metric in DERIVED and DERIVED[how.metric].points and how.at != "0"
+    return tuple(dict.fromkeys(wanted)), path
+
+
+def at_a_point(how):
+    """Whether a Measure is read off the start alone, before anything runs."""
+    if how.metric in DERIVED:
+        return how.at == "0" or DERIVED[how.metric].start
+    return how.at == "0" and (how.metric in LOSSES or how.metric in POINTWISE)
+
+
+def metric_curve(how, seen):
+    """(rows, rounds + 1) of a Measure's metric."""
+    return DERIVED[how.metric].read(seen) if how.metric in DERIVED else seen.curves[how.metric]

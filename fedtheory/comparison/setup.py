@@ -1,0 +1,108 @@
+"""What conditions ask of a run: who takes part, how much each does, and by which words of a
+method's listing."""
+
+from types import SimpleNamespace
+
+import numpy as np
+
+from fedtheory.arithmetic import float_above
+from fedtheory.problem import FLAT
+
+
+def work_table(problem, participation, steps):
+    """(N, steps + 1) probabilities of a client's steps, None where every client does all of
+    them."""
+    return None if participation.work is None else participation.work.table(problem.N, steps)
+
+
+def setup_of(plan, h, idle=0):
+    """The setup of `Condition.holds` for the rounds of a plan at hyper-parameters h, after `idle`
+    rounds that move nothing."""
+    problem, participation = plan.problem, plan.participation
+    pmf = work_table(problem, participation, plan.algorithm.number(plan.algorithm.steps, h))
+    moves = bool(participation.arrivals or participation.departures)
+    some = lambda column: bool(np.any(pmf[:, column] > 0))
+    word = lambda name: plan.algorithm.hyper[name].choices[getattr(h, name)]
+    named = plan.algorithm.hyper
+    whole = participation.cohort != "with" and plan.S == problem.N
+    found = SimpleNamespace(
+        cohort="full" if whole else participation.cohort,
+        partial=moves or pmf is not None and bool(np.any(pmf[:, :-1] > 0)),
+        static=not moves,
+        work_independent=True,
+        devices_independent=True,
+        homogeneous=pmf is None or bool(np.all(pmf == pmf[0])),
+        some_complete=pmf is None or bool(np.any(pmf[:, -1] == 1)),
+        all_active=not moves and (pmf is None or not some(0)),
+        sgd=all(word(name) == "sgd" for name in named if name.endswith("_opt")),
+        warm=bool(idle) and has_warm_start(plan, h),
+    )
+    if "phi" in named:
+        found.phi = word("phi")
+        found.plain_moments = is_steady(problem, h) and (
+            (h.beta_1 == 0 or word("momentum") == "kept")
+            and (
+                word("bias_correction") == "none"
+                or h.beta_1 == 0
+                and word("bias_correction") == "m"
+            )
+        )
+        found.layers_apart = layers_apart(problem)
+    return found
+
+
+def several_minimisers(problem):
+    """Whether a quadratic problem is known to be least at more than one point."""
+    if problem.minimize is None or not hasattr(problem.data, "A"):
+        return False
+    A, p = problem.data.A, problem.weights[1:]
+    mean = A[0] if len(A) == 1 else np.tensordot(p, A[1:], 1)
+    found = mean if mean.ndim == 1 else np.linalg.eigvalsh(mean)
+    return bool(found.min() <= FLAT * abs(found).max())
+
+
+def is_noiseless(problem):
+    """Whether gradients carry no noise."""
+    return problem.noise == "none" or problem.noise != "minibatch" and not np.any(problem.sigma)
+
+
+def is_deterministic(plan):
+    """Whether nothing in a run is random: every trial is the expectation."""
+    law = plan.participation
+    whole = plan.S == plan.problem.N and law.cohort != "with"
+    return is_noiseless(plan.problem) and whole and law.work is None
+
+
+def has_warm_start(plan, h):
+    """Whether a first round that moves nothing leaves the gradients of both losses at x^(0): they
+    carry no noise, and every client that F counts is heard alike."""
+    p = plan.problem.weights[1:]
+    return (
+        is_noiseless(plan.problem)
+        and plan.algorithm.hyper["transfer"].choices[h.transfer] == "gradients"
+        and plan.S == plan.problem.N
+        and bool(np.all(p == p[0]))
+    )
+
+
+def is_steady(problem, h):
+    """Whether second moments stay at their start: no gradient's coordinate exceeds its root, surely
+    and everywhere. What is added to the root is then one factor of all coordinates, and the step of
+    a layer, which has a length of its own, is without it."""
+    M = problem.constants.get("M")
+    return M is not None and M.scope == "global" and float_above(float(M) * float(M)) <= h.epsilon
+
+
+def layers_apart(problem, tries=4):
+    """Whether the gradient of each layer depends on that layer alone, at drawn points."""
+    generator = np.random.default_rng(1)
+    for layer in problem.layers if len(problem.layers) > 1 else ():
+        own = slice(layer.start, layer.stop)
+        for _ in range(tries):
+            x, y = generator.standard_normal((2, problem.d))
+            y[own] = x[own]
+            for i in range(1, problem.N + 1):
+                one, other = problem.client_grad(i, x)[own], problem.client_grad(i, y)[own]
+                if np.abs(one - other).max() > 1e-9 * (np.abs(one).max() + 1e-300):
+                    return False
+    return True

@@ -1,0 +1,172 @@
+"""Functions of one's own, on runs in floats: what a claim's table measures along a run or asks of a
+problem, where both are the engine's."""
+
+from functools import cached_property
+
+import numpy as np
+
+from fedtheory import user_quantities
+from fedtheory.arithmetic.operations import Many, near, vector
+from fedtheory.comparison.objectives import Objective
+from fedtheory.comparison.setup import is_deterministic
+from fedtheory.errors import InvalidInput
+from fedtheory.exact.traces import Losses, Rounds, uniform_cohorts
+from fedtheory.problem import curvatures, lowest_of
+from fedtheory.symbols import run as house
+
+ALIKE = (
+    1e-6  # how far, relatively, what the kernels are read to do may lie from what the engine did
+)
+
+
+class OnProblem(user_quantities.Landscape):
+    """A problem of the engine, as a function of one's own sees it."""
+
+    def __init__(self, problem, x_0):
+        self._problem = problem
+        self.N, self.d, self.p = problem.N, problem.d, tuple(problem.weights[1:])
+        self.x_0 = None if x_0 is None or np.ndim(x_0) != 1 else np.array(x_0, float)
+        self.sigma_sq = (
+            float(problem.constants["sigma"]) ** 2 if "sigma" in problem.constants else 0
+        )
+
+    def loss(self, x):
+        return float(self._problem.loss(_to_floats(x)))
+
+    def grad(self, x):
+        return self._problem.grad(_to_floats(x))
+
+    def client_loss(self, i, x):
+        return float(self._problem.client_loss(self._of(i), _to_floats(x)))
+
+    def client_grad(self, i, x):
+        return self._problem.client_grad(self._of(i), _to_floats(x))
+
+    @cached_property
+    def _least(self):
+        return Objective(self._problem, 1.0, 0.0).lowest()
+
+    def gap(self, x):
+        return self.loss(x) - self._least.high
+
+    @property
+    def minimizer(self):
+        if self._least.x is None:
+            raise InvalidInput(f"the minimiser of {self._problem.name} is not known")
+        return np.array(self._least.x)
+
+    def client_infimum(self, i):
+        problem = self._affine("the infimum of a client")
+        grad = lambda x: problem.client_grad(self._of(i), x)
+        x = lowest_of(grad, self.d, {})
+        if x is None:
+            raise InvalidInput(f"a client's loss on {problem.name} is unbounded below")
+        return self.client_loss(i, x)
+
+    def curvature(self, i):
+        problem = self._affine("the curvature of a client")
+        found = curvatures(lambda x: problem.client_grad(self._of(i), x), self.d)
+        return float(found[0]), float(found[-1])
+
+    @property
+    def polyak_lojasiewicz(self):
+        mu = self._problem.constants.get("mu")
+        if mu is not None and mu.value > 0:  # of every loss, so that it is one
+            return float(mu)
+        problem = self._affine("the inequality of Polyak and Lojasiewicz")
+        found = curvatures(problem.grad, self.d)
+        flat = abs(found) <= 1e-9 * abs(found).max(initial=0.0)
+        return 0.0 if np.any(found[~flat] < 0) or flat.all() else float(found[~flat].min())
+
+    def _affine(self, what):
+        if not self._problem.affine:
+            raise InvalidInput(f"{what} is not known for {self._problem.name}: give its letter")
+        return self._problem
+
+    def _of(self, i):
+        if not 1 <= i <= self.N:
+            raise IndexError(f"clients are 1 to {self.N}")
+        return int(i)
+
+
+def _to_floats(x):
+    return np.array([near(part) for part in x], float)
+
+
+def user_constants(claim, problem, x_0, given):
+    """{letter: number} of a claim's own constants, and of the house's that a point says, where they
+    are not given."""
+    mine = {
+        name: entry.own.of if entry.own is not None else HOUSE[name]
+        for name, entry in claim.parameters.items()
+        if name not in given
+        and (entry.own is not None or name in HOUSE and entry == house.TABLE[name])
+    }
+    about = OnProblem(problem, x_0) if mine else None
+    return {name: user_value(name, of, about) for name, of in mine.items()}
+
+
+def dissimilarity(about):
+    """Dissimilarity at the minimiser."""
+    x = about.minimizer
+    gs = [about.client_grad(i, x) for i in range(1, about.N + 1)]
+    return float(sum(p * g.dot(g) for p, g in zip(about.p, gs)) ** 0.5)
+
+
+HOUSE = dict(
+    zeta=dissimilarity,
+    R=lambda about: float(about.sq_distance(about.x_0) ** 0.5),
+    growth=lambda about: 0.0,  # a problem's sigma bounds all of its noise
+)
+
+
+def user_value(name, of, about):
+    """What a function says, as a float."""
+    return near(user_quantities.evaluate_checked(name, of, about, user_quantities.FLOATS))
+
+
+def meets_condition(condition, problem, x_0):
+    """Whether a problem meets a condition of one's own."""
+    return user_quantities.truth(condition.name, condition.on, OnProblem(problem, x_0))
+
+
+def read_along(entry, problem, points, letters, T, rounds):
+    """(rows, len(T)) of what a function reads off each row's first T rounds; `letters(n)` are the
+    numbers of the n-th of T."""
+    found = np.empty((len(points), len(T)))
+    for row, path in enumerate(points):
+        about = OnProblem(problem, path[0])
+        for n, t in enumerate(T):
+            kept = None if rounds is None else rounds[: int(t)]
+            way = user_quantities.Way(about, list(path[: int(t) + 1]), kept, letters(n))
+            found[row, n] = user_value(entry.name, entry.own.of, way)
+    return found
+
+
+def rounds_of(plan, h, x_0):
+    """A Round for each round of a run in which nothing is random, by the method's kernels; None of
+    any other run."""
+    method, problem = plan.algorithm, plan.problem
+    if not is_deterministic(plan) or method.transform is not None or np.ndim(x_0) != 1:
+        return None
+    many = lambda x: vector([Many(np.array([float(part)])) for part in x])
+    flat = lambda x: np.array([near(p.at[0] if isinstance(p, Many) else p) for p in x], float)
+    grad = lambda i, x: many(
+        problem.client_grad(i, flat(x)) if i or problem.has_server else np.zeros(problem.d)
+    )
+    starts = tuple(layer.start for layer in problem.layers)
+    weights = tuple(many(problem.weights))
+    given = {
+        name: field.choices[getattr(h, name)] if field.choices else getattr(h, name)
+        for name, field in method.hyper.items()
+    }
+    rounds = Rounds(method, Losses(grad, lambda i, k: [], weights, problem.d, starts), given)
+    state, found = rounds.start(many(x_0)), []
+    law = uniform_cohorts(problem.N, plan.S, rounds.steps)
+    for t in range(plan.rounds):
+        rounds.at(t)
+        ((_, trace),) = rounds.of(state, law)
+        points = tuple(tuple(flat(y) for y in walk.points) for walk in trace.clients)
+        found.append(user_quantities.Round(trace.cohort, points))
+        state = trace.after
+    return found, flat(state.x)

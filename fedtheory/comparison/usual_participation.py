@@ -1,0 +1,77 @@
+"""What a comparison takes where nobody says it: words and participation by which a run meets the
+hypotheses, and the letter that nothing else fixes where it makes the bound least."""
+
+import dataclasses
+
+import numpy as np
+from scipy.optimize import minimize_scalar
+
+from fedtheory.comparison.case import right_side
+from fedtheory.comparison.objectives import LOSSES
+from fedtheory.comparison.run_measures import POINTWISE
+from fedtheory.conditions import settle_words
+from fedtheory.errors import InvalidInput
+from fedtheory.participation import Participation
+
+DECADES = np.linspace(-9, 6, 61)  # of a letter, where its bound is looked at first
+FIGURES = 3  # that are kept of it
+
+
+def words(claim, problem, hyper):
+    """{hyper-parameter: value} that conditions settle of a method with these."""
+    return settle_words(assumed_conditions(claim), problem, hyper)[0]
+
+
+def assumed_conditions(claim):
+    """The conditions that a claim assumes."""
+    return [a.condition for a in claim.assumptions if a.condition is not None]
+
+
+def usual_participation(claim, problem):
+    """How clients take part where nobody says it: as the claim assumes."""
+    fields = {field.name for field in dataclasses.fields(Participation)}
+    found = settle_words(assumed_conditions(claim), problem, {})[1]
+    return Participation(**{name: value for name, value in found.items() if name in fields})
+
+
+def cheapest_letters(letters, T):
+    """{letter: value}: what makes the bound at T rounds least, if one letter is left that nothing
+    fixes, or one from which equations give the others. A constant of a rate comes before the rate."""
+    claim = letters.claim
+    left = [n for n in claim.parameters if n not in letters.at(T)[0]]
+    for name in sorted(left, key=lambda n: n in letters.hyper):
+        found = (
+            None if claim.table[name].domain != "positive" else _least_in_letter(letters, name, T)
+        )
+        if found is not None:
+            return {name: found}
+    return {}
+
+
+def _least_in_letter(letters, name, T):
+    """Where the bound is least in a letter, None where it is so at no place between the ends. What
+    the bound reads off the run is taken as at the start: this chooses, and claims nothing."""
+    line = letters.line
+    read = line.on(line.right)
+    known = LOSSES.keys() | set(POINTWISE)
+    if line.sign not in ("<=", "<") or any(e.measure.metric not in known for e in read.values()):
+        return None
+    at_start = {n: np.array([[np.mean(letters.of_start(entry))]]) for n, entry in read.items()}
+
+    def bound(decade):
+        tried = letters.with_letter(name, 10.0**decade)
+        known = tried.at(T)[0]
+        if not set(letters.claim.parameters) <= set(known):
+            return np.inf
+        found = float(right_side(line, tried, known, at_start, [T])[0])
+        return found if np.isfinite(found) else np.inf
+
+    try:
+        at = int(np.argmin([bound(decade) for decade in DECADES]))
+    except InvalidInput:
+        return None
+    if not 0 < at < len(DECADES) - 1:
+        return None
+    ends = DECADES[at - 1], DECADES[at + 1]
+    best = minimize_scalar(bound, bounds=ends, method="bounded", options=dict(xatol=1e-4)).x
+    return float(f"{10.0**best:.{FIGURES}g}")

@@ -1,0 +1,209 @@
+"""Whether code obeys the laws of a method, each reported by itself: `laws`."""
+
+import textwrap
+import warnings
+from typing import NamedTuple
+
+import numpy as np
+
+from fedtheory import arguments
+from fedtheory.conformance.conform import FUNCTIONS, choose_hyper, rounds_of
+from fedtheory.conformance.instances import Q, Seen, describe_instance, rows_of, to_floats
+from fedtheory.conformance.laws import (
+    FIXED,
+    INVARIANT,
+    LAWS,
+    LONG,
+    METAMORPHIC,
+    SCENE,
+    Code,
+    Obeyed,
+    Unseen,
+)
+from fedtheory.conformance.work import WORK
+from fedtheory.discover import algorithm
+from fedtheory.errors import Diverged, refuse
+from fedtheory.problems.quadratics import quadratic_from_arrays
+from fedtheory.runs.running import run
+
+STILL = 1e-9  # how still a method is that rests
+
+
+def _wrap(line):
+    """Lines that a terminal shows whole."""
+    return textwrap.wrap(line, 100, initial_indent="  ", subsequent_indent="    ")
+
+
+class Found(NamedTuple):
+    """What came of a law: `outcome` is obeyed, broken, or not asked, for the method breaks it."""
+
+    name: str
+    kind: str
+    outcome: str
+    says: str  # where it is broken, or what was seen
+    shows: str
+
+
+class Laws(NamedTuple):
+    method: str
+    found: tuple
+    scene: str  # the clients that most laws look at, in small fractions
+
+    @property
+    def broken(self):
+        return tuple(law for law in self.found if law.outcome == "broken")
+
+    def __str__(self):
+        lines: list[str] = []
+        for kind in (FIXED, INVARIANT, METAMORPHIC):
+            good = [law for law in self.found if law.kind == kind and law.outcome == "obeyed"]
+            names = [law.name + f" ({law.says})" * bool(law.says) for law in good]
+            lines += _wrap(f"{kind}: {', '.join(names)}") if names else []
+        lines += _wrap(self.scene) if self.broken else []
+        for law in self.broken:
+            lines += [*_wrap(f"broken: {law.name}: {law.says}"), f"    {law.shows}"]
+        others = [law.name for law in self.found if law.outcome == "not asked"]
+        if others:
+            lines += _wrap(f"not laws of {self.method}, or not to be seen: {', '.join(others)}")
+        return "\n".join([f"{self.method}: laws that the code obeys", *lines])
+
+
+def laws(method, start, round, state, hyper=None, weighted=True):
+    """What laws of a method code obeys; `start`, `round` and `state` as for `conform`, but gradients
+    may be taken from anywhere (`task.a` and `task.b` are the losses' curvatures and minimisers).
+
+    >>> from fedtheory.conformance import laws
+    >>> def walk(s, cohort, work, gradient):      # FedAvg that forgets the clients' weights
+    ...     ends = []
+    ...     for i, steps in zip(cohort, work):
+    ...         y = s["x"].copy()
+    ...         for k in range(steps):
+    ...             y -= 0.25 * s["a"][i] * (y - s["b"][i])
+    ...         ends.append(y)
+    ...     return dict(s, x=sum(ends) / len(ends))
+    >>> found = laws("fedavg", lambda task: dict(x=task.x_0, a=task.a, b=task.b), walk, lambda s: s,
+    ...              dict(weighting="samples"))
+    >>> [law.name for law in found.broken]
+    ['rests', 'K = 1 is a gradient step', 'copies share a weight']
+    """
+    method = algorithm(method)
+    for name, function in zip(FUNCTIONS, (start, round, state)):
+        if not callable(function):
+            refuse(name, "must be a function", function)
+    weighted, given = arguments.check_flag("weighted", weighted), choose_hyper(method, hyper or {})
+    own = of_kernels(method, given, weighted)
+    code = of_adapter(method, given, own, (start, round, state))
+    scene = describe_instance(own.scene(), given)
+    asked = (*LAWS, *WORK) if method.everyone else LAWS
+    return Laws(method.name, tuple(_ask_law(law, code, own) for law in asked), scene)
+
+
+def _ask_law(law, code, own):
+    try:
+        says, outcome = law.ask(own, own), "not asked"
+        if says is None or isinstance(says, Obeyed):
+            says = law.ask(code, own)
+            outcome = "obeyed" if says is None or isinstance(says, Obeyed) else "broken"
+    except Unseen:
+        says, outcome = None, "not asked"
+    return Found(law.name, law.kind, outcome, str(says or ""), law.shows)
+
+
+def single_step(method, hyper):
+    """Hyper-parameters of one local step."""
+    return hyper | ({method.steps: 1} if isinstance(method.steps, str) else {})
+
+
+def of_kernels(method, hyper, weighted=True):
+    names = type(rounds_of(method, hyper, SCENE, lambda: 0).start(list(SCENE.x_0)))._fields
+    memories = tuple((name, f"{name}_i") for name in names if f"{name}_i" in names)
+    names = {"x", *(name for pair in memories for name in pair)}
+
+    def kept(state):  # row 0 of what clients keep is not used
+        return {
+            name: rows[1:] if name.endswith("_i") else rows
+            for name, rows in state._asdict().items()
+        }
+
+    def path(instance, one_step):
+        now = 0
+        rounds = rounds_of(
+            method, single_step(method, hyper) if one_step else hyper, instance, lambda: now
+        )
+        state = rounds.start(list(instance.x_0))
+        yield _record_fields(kept(state), names, instance)
+        for now, cohort in enumerate(instance.cohorts):
+            rounds.at(now)
+            law = [(Q(1), cohort, tuple(instance.steps(now, rounds.steps)))]
+            ((_, state),) = rounds.after(state, law)
+            yield _record_fields(kept(state), names, instance)
+
+    def rest(instance):
+        a, b = to_floats(instance.a), np.array([to_floats(point) for point in instance.b])
+        problem = quadratic_from_arrays(
+            a[:, None] * np.ones(2), b, weights=to_floats(instance.weights)
+        )
+        with warnings.catch_warnings():
+            warnings.simplefilter("ignore", Diverged)
+            known = run(
+                problem,
+                method,
+                rounds=LONG,
+                x_0=to_floats(instance.x_0),
+                keep="x",
+                metrics=(),
+                compiled=False,
+                **hyper,
+            )
+        *_, before, last = known.x[0]
+        if not np.max(np.abs(last - before)) <= STILL:
+            raise Unseen
+        return last
+
+    return Code(path, rest, method.everyone, memories, weighted)
+
+
+def of_adapter(method, hyper, own, functions):
+    start, round, state = functions
+    names = {"x", *(name for pair in own.memories for name in pair)}
+
+    def path(instance, one_step):
+        h = single_step(method, hyper) if one_step else hyper
+        steps = rounds_of(method, h, instance, lambda: 0).steps
+        gradients = Seen(instance)
+        now = start(instance.task(h))
+        yield _record_fields(state(now), names, instance)
+        for t, cohort in enumerate(instance.cohorts):
+            gradients.at(t)
+            now = round(now, list(cohort), list(instance.steps(t, steps)), gradients)
+            yield _record_fields(state(now), names, instance)
+
+    def rest(instance):
+        long = instance._replace(cohorts=instance.cohorts[:1] * LONG)
+        with np.errstate(all="ignore"):  # code that diverges is no rarity here
+            *_, last = path(long, False)
+        return last["x"]
+
+    return own._replace(path=path, rest=rest)
+
+
+def _record_fields(state, names, instance):
+    """The fields that laws look at, as floats of their own: x, (d,), and memories, clients' as (N, d).
+    A client that the code has not met keeps zero."""
+    if not isinstance(state, dict) or "x" not in state:
+        refuse("state", "must return a dict with x", state)
+    found = {}
+    for name in names & set(state):
+        value = state[name]
+        if name.endswith("_i"):
+            found[name] = np.zeros((instance.N, len(instance.x_0)))
+            for i, row in rows_of(name, value, instance.N):
+                found[name][i - 1] = _as_floats(row)
+        else:
+            found[name] = _as_floats(value)
+    return found
+
+
+def _as_floats(numbers):
+    flat = np.ravel(numbers)
+    return to_floats(flat) if flat.dtype == object else np.array(flat, dtype=float)

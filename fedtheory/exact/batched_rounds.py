@@ -1,0 +1,96 @@
+"""Rounds of an algorithm run by the engine itself for many states, cohorts and noises at once."""
+
+from concurrent.futures import ThreadPoolExecutor
+from typing import NamedTuple
+
+import numpy as np
+
+from fedtheory import jit
+from fedtheory.exact.participation_law import Law
+from fedtheory.problem import NONE
+from fedtheory.runs import engine
+from fedtheory.runs.groups import Chunk
+from fedtheory.runs.machine import NO_PATH, NO_TABLE, Machine, run_blocks
+from fedtheory.runs.running import thread_count
+
+WORDS = 2**22  # numbers that the states of one batch may fill
+SPREAD_WORK = 1e6  # coordinates times steps above which a batch is shared by the cores
+
+
+class Round(NamedTuple):
+    """What fixes a round but for its state, cohort, work and noise."""
+
+    t: int
+    h: tuple
+    shares: np.ndarray  # (N + 1,)
+    server_work: int
+    law: Law
+
+
+class Batch:
+    """Rounds of an algorithm on a problem, for batches of states."""
+
+    def __init__(self, problem, algorithm, x_0, S, h, size, wanted=0):
+        self.size, self.workers = size, min(thread_count(), size)
+        self.machine = Machine(
+            algorithm, problem, np.tile(x_0, (size, 1)), S, h, wanted, self.workers
+        )
+        self.slabs = self.machine.slabs
+        self.first = [slab[0].copy() for slab in self.slabs.arrays]
+        self.names = self.slabs.type._fields
+        self.asks_server = bool(self.machine.asks & engine.SERVER_GRAD)
+        self.asks_client = bool(self.machine.asks & engine.CLIENT_GRAD)
+        self._hyper = (None,)
+
+    def objective_is(self, problem, h):
+        self.machine.objective_is(problem, h)
+
+    def run(self, round, fields, cohort, work, kind=NONE, table=NO_TABLE, moved=()):
+        """One round of len(cohort) <= size trials. Each field is (n, ...), or (1, ...) for one
+        value in all, but that `moved` = (field, trials, rows, points) says where some points stand
+        instead. Returns the fields as views, to be read before the next call, and the record."""
+        n, S = cohort.shape
+        machine, slabs = self.machine, self.slabs
+        for slab, field in zip(slabs.arrays, fields):
+            slab[:n] = field
+        for index, trials, rows, points in moved:
+            slabs.arrays[index].reshape(self.size, -1, points.shape[1])[trials, rows] = points
+        machine.diverged[:n] = -1
+        if self._hyper[0] != round.h:
+            words = jit.pack(round.h) if machine.packed else None
+            self._hyper = (
+                round.h,
+                words,
+                np.array([words.ctypes.data]) if machine.packed else [round.h],
+            )
+        record = np.full((n, 1, engine.COLUMNS), np.nan)
+        chunk = Chunk(
+            self._hyper[2],
+            cohort.reshape(n, 1, S),
+            work.reshape(n, 1, S),
+            np.array([round.server_work]),
+            round.shares[None],
+            kind,
+            table,
+            0,
+            0,
+            round.t,
+            record,
+            NO_PATH,
+        )
+        advance = machine.advancing(chunk)
+        if (
+            self.workers > 1
+            and slabs.x.shape[1] * (work.sum() + n * round.server_work) > SPREAD_WORK
+        ):
+            with ThreadPoolExecutor(self.workers) as pool:
+                run_blocks(pool, self.workers, n, max(1, -(-n // (4 * self.workers))), advance)
+        else:
+            advance(0, 0, n)
+        return [slab[:n] for slab in slabs.arrays], record[:, 0]
+
+    def ordinal(self, work, slot, step):
+        """Which gradient call of the round it is: `step` of a slot, -1 for its gradient at x. Slot
+        S is the server after the clients."""
+        calls = self.asks_server + work[:slot].sum() + slot * self.asks_client + step
+        return int(calls + (self.asks_client if slot < len(work) else 0))

@@ -1,0 +1,287 @@
+"""What the memories of two clients have in common: kept entry by entry, or as series of few terms.
+
+With o_ia what client i keeps along its a-th eigenvector, the covariance of o_ia and o_jb is multiplied
+by F(ia, jb) = sum_n w_n own_n[ia] own_n[jb] in a round, and gains p_ia . g_jb + g_ia . p_jb and
+sum_n w_n v_n[ia] v_n[jb], where g, what memories read of shared states, is the same in all rounds.
+Hence it is Z_ia,jb + Z_jb,ia with Z_ia,jb = z_ia(jb) . g_jb, and z_ia(jb) is multiplied by F(ia, jb)
+and gains p_ia. Where each own_n is a line in one number x of [-1, 1], as it is where clients do the
+same work, z_ia is a polynomial in the x of jb: a series of Chebyshev's polynomials, of which few terms
+are above rounding (about seven where steps are small). No term needs what is known of two clients.
+"""
+
+from typing import NamedTuple
+
+import numpy as np
+
+from fedtheory.exact.affine_maps import ROUNDING
+from fedtheory.exact.moments import shared_out
+from fedtheory.jit import jit
+
+SQUARE = 16  # entries a side of what is turned at a time
+STRAIGHT = 16 * ROUNDING  # off a line by this, next to what multiplies a covariance, is on it
+NONE = 2.0**-54  # next to the first of the series, terms this small are none
+MOST = 64  # terms of a series that is begun
+PRODUCTS = 3  # r x g by n, that a term takes in a round
+UNIT = 100  # columns of a product that are a core's at a time
+
+
+class Form(NamedTuple):
+    """What a round does with memories (n = N k of them, client after client), for all that many
+    clients take part in: the mean, and deviations."""
+
+    weight: np.ndarray  # (w,)
+    own: np.ndarray  # (w, n) what memories read of themselves
+    read: np.ndarray  # (r, n) all that shared states read of memories
+    given: np.ndarray  # (g, n) and memories of shared states
+    Q: np.ndarray  # (N, k, k) clients' noise
+
+    def client(self, i):
+        """Where its memories are."""
+        k = self.Q.shape[1]
+        return slice(i * k, (i + 1) * k)
+
+
+@jit
+def _scale_and_add(C, at, strip, weighted, own, Q):
+    """A client's rows of C, of which the first is `at`, from there on, and as many columns: each entry
+    times what its row and its column keep of themselves, and the strip (k, .) more; its own block with
+    Q, and as symmetric as it is."""
+    k, count = strip.shape
+    for a in range(k):
+        for n in range(len(own)):
+            factor = weighted[n, at + a]
+            for b in range(count):
+                strip[a, b] += factor * own[n, at + b] * C[at + a, at + b]
+    for a in range(k):
+        for b in range(a + 1):
+            value = Q[a, b] + 0.5 * (strip[a, b] + strip[b, a])
+            strip[a, b], strip[b, a] = value, value
+    for low in range(0, count, SQUARE):  # squares of what is turned stay in the nearest cache
+        for top in range(0, k, SQUARE):
+            for b in range(low, min(low + SQUARE, count)):
+                for a in range(top, min(top + SQUARE, k)):
+                    C[at + b, at + a] = strip[a, b]
+    for a in range(k):
+        for b in range(k, count):
+            C[at + a, at + b] = strip[a, b]
+
+
+class Whole:
+    """Every entry C (n, n) of the memories' covariance."""
+
+    def __init__(self, form, C):
+        self.form, self.C = form, C
+
+    def block(self, i):
+        """The covariance of a client's memories."""
+        here = self.form.client(i)
+        return self.C[here, here]
+
+    def heard(self, i):
+        """Cov(read o, o_i)."""
+        return self.form.read @ self.C[:, self.form.client(i)]
+
+    def round(self, p, level, v, gained):
+        """One more: p (n, g), v (w - 1, n) what deviations are on average, gained (N, k, k) what a
+        client's memories gain by themselves."""
+        form = self.form
+        left = np.concatenate([form.given.T, p, v.T], axis=1)
+        right = np.concatenate([p.T, form.given, form.weight[1:, None] * v])
+        weighted = form.weight[:, None] * form.own
+
+        def strips(low, high):
+            for i in range(low, high):
+                here = form.client(i)
+                strip = left[here] @ right[:, here.start :]
+                _scale_and_add(self.C, here.start, strip, weighted, form.own, gained[i])
+
+        shared_out(len(form.Q), self.C.size, strips, pieces=len(form.Q))
+
+
+class Line(NamedTuple):
+    """own_n = middle_n + slope_n x for all n."""
+
+    x: np.ndarray  # (n,) within [-1, 1]
+    middle: np.ndarray  # (w,)
+    slope: np.ndarray  # (w,)
+
+
+def line_of(weight, own):
+    """The line that all points own (w, n) lie on, or None."""
+    low, high = own[:, own[0].argmin()], own[:, own[0].argmax()]
+    middle, slope = 0.5 * (low + high), 0.5 * (high - low)
+    x = np.clip((own[0] - middle[0]) / (slope[0] or 1.0), -1.0, 1.0)
+    off = np.abs(middle[:, None] + slope[:, None] * x - own).max(axis=1)
+    size = np.abs(weight) * np.abs(own).max(axis=1)
+    straight = size @ off <= STRAIGHT * (size @ np.abs(own).max(axis=1))
+    return Line(x, middle, slope) if straight else None
+
+
+def chebyshev_polynomials(x, count):
+    """Chebyshev's first at x, (count, n)."""
+    found = [np.ones_like(x), x]
+    while len(found) < count:
+        found.append(2.0 * x * found[-1] - found[-2])
+    return np.stack(found[:count])
+
+
+def times_line(middle, slope, series):
+    """(middle + slope x) times a series, (terms, .), as far as it goes."""
+    raised, lowered = np.zeros_like(series), np.zeros_like(series)
+    raised[1:], lowered[:-1] = 0.5 * series[:-1], 0.5 * series[1:]
+    raised[1:2] *= 2.0
+    return middle * series + slope * (raised + lowered)
+
+
+def count_terms(form, line, rounds):
+    """How many terms a series has that gains as much in each round, or MOST."""
+    ends = np.unique([line.x.argmin(), line.x.argmax()])
+    weighted = form.weight[:, None] * form.own[:, ends]
+    middle, slope = line.middle @ weighted, line.slope @ weighted
+    series, found = np.zeros((MOST, len(ends))), 1
+    for _ in range(min(rounds, 1000)):
+        series = times_line(middle, slope, series)
+        series[0] += 1.0
+        above = np.abs(series) > NONE * np.abs(series[0])
+        found = max(found, 1 + int(np.flatnonzero(above.any(axis=1)).max(initial=0)))
+    return min(found, MOST)
+
+
+@jit
+def _advance_series(z, count, middle, slope, p, v, series):
+    """A client's series z (k, ., m), of which `count` terms are above rounding, times the lines
+    middle + slope x (k,), with p (k, g) more in the first term and v (w, k) times series (w, ., m).
+    Returns the largest entries of the first term and of the one after the last."""
+    k, m = z.shape[0], z.shape[2]
+    before, here = np.empty(m), np.empty(m)
+    size = np.zeros((2, m))
+    for a in range(k):
+        z[a, count] = 0.0
+        before[:] = 0.0
+        for q in range(count + 1):
+            here[:] = z[a, q]
+            up, down = slope[a] * (1.0 if q == 1 else 0.5), 0.5 * slope[a]
+            for c in range(m):
+                z[a, q, c] = middle[a] * here[c] + up * before[c]
+            if q + 1 < count:
+                for c in range(m):
+                    z[a, q, c] += down * z[a, q + 1, c]
+            for n in range(len(v)):
+                for c in range(m):
+                    z[a, q, c] += v[n, a] * series[n, q, c]
+            before[:] = here
+        for c in range(p.shape[1]):
+            z[a, 0, c] += p[a, c]
+        for c in range(m):
+            size[0, c] = max(size[0, c], abs(z[a, 0, c]))
+            size[1, c] = max(size[1, c], abs(z[a, count, c]))
+    return size
+
+
+class Series:
+    """Z as series, and the clients' own blocks beside: `blocks` all of them, `alone` what they have
+    gained by themselves."""
+
+    def __init__(self, form, line, rooms, gives, m, e):
+        """Memories that are certain, with mean m (n,); gives (w, s, g) and e (w, n) are what a round
+        gives them of shared states, gives' times what they read, and for nothing."""
+        N, k, _ = form.Q.shape
+        self.form, self.line, self.gives = form, line, gives
+        self.blocks, self.alone = np.zeros((2, N, k, k))
+        self.static = np.concatenate([form.given, m[None], e]) if len(e) > 1 else form.given
+        self.count, self.mean = 1, np.zeros((MOST + 1, len(self.static)))
+        self.mean[0, len(form.given) : len(form.given) + 1] = 1.0
+        weighted = form.weight[:, None] * form.own
+        self.middle, self.slope = line.middle @ weighted, line.slope @ weighted
+        self.z = np.zeros((len(m), 0, len(self.static)))
+        self._room(rooms)
+        self.told = np.zeros((len(form.read), self.count * len(self.static)))  # read z
+
+    def _room(self, count):
+        """For as many terms, and one more."""
+        n, old, m = self.z.shape
+        z = np.empty((n, count + 1, m))
+        z[:, :old] = self.z
+        z[:, old:] = 0.0
+        more = max(0, count + 1 - len(self.mean))
+        self.mean = np.concatenate([self.mean, np.zeros((more, m))])
+        self.z, self.P = z, chebyshev_polynomials(self.line.x, count + 1)
+        self.hears = np.concatenate([(self.form.read * P) @ self.static.T for P in self.P], axis=1)
+
+    def _flat(self, rows):
+        """Series (., terms m) of some memories, of the terms that are above rounding."""
+        z = self.z[rows]
+        return z.reshape(len(z), -1)[:, : self.count * z.shape[2]]
+
+    def block(self, i):
+        return self.blocks[i]
+
+    def heard(self, i):
+        here, width = self.form.client(i), self.told.shape[1]
+        static = self.P[: self.count, None, here] * self.static[:, here]
+        return (
+            self.hears[:, :width] @ self._flat(here).T
+            + self.told @ static.reshape(width, -1)
+            + self.form.read[:, here] @ self.alone[i]
+        )
+
+    def round(self, p, level, v, gained):
+        """As `Whole.round`; level (s,) is the mean of shared states."""
+        form, line, g = self.form, self.line, len(self.form.given)
+        series = []
+        for n in range(len(form.weight)):
+            series.append(times_line(line.middle[n], line.slope[n], self.mean))
+            series[-1][0, :g] += level @ self.gives[n]
+            series[-1][0, g + 1 + n : g + 2 + n] += 1.0
+        self.mean, series = series[0], np.array(series[1:]).reshape(-1, *self.mean.shape)
+        half = 0.5 * form.weight[1:, None] * v
+        sizes = np.empty((len(form.Q), 2, self.z.shape[2]))
+
+        def clients(low, high):
+            for i in range(low, high):
+                here = form.client(i)
+                own = (form.weight[:, None] * form.own[:, here]).T @ form.own[:, here]
+                both = p[here] @ form.given[:, here] + half[:, here].T @ v[:, here]
+                self.blocks[i] = own * self.blocks[i] + both + both.T + gained[i]
+                self.alone[i] = own * self.alone[i] + gained[i]
+                sizes[i] = _advance_series(
+                    self.z[here],
+                    self.count,
+                    self.middle[here],
+                    self.slope[here],
+                    p[here],
+                    half[:, here],
+                    series,
+                )
+
+        shared_out(len(form.Q), self.z.size, clients, pieces=len(form.Q))
+        first, last = (sizes.max(axis=0) * np.abs(self.static).max(axis=1)).max(axis=1)
+        if last > NONE * first:
+            self.count += 1
+            if self.count == self.z.shape[1]:
+                self._room(self.count + 3)
+        self.told = parallel_product(form.read, self._flat(slice(None)))
+
+
+def parallel_product(A, B):
+    """A B by the cores, columns of B shared out alike however many cores there are."""
+    out = np.empty((len(A), B.shape[1]))
+    ends = [*range(0, B.shape[1], UNIT), B.shape[1]]
+
+    def part(low, high):
+        for a, b in zip(ends[low:high], ends[low + 1 :]):
+            out[:, a:b] = A @ B[:, a:b]
+
+    shared_out(len(ends) - 1, B.size, part, pieces=len(ends))
+    return out
+
+
+def choose_form(form, C, rounds, last, gives, m, e):
+    """The better of the two for so many rounds, after which nobody asks for clients' memories if
+    they are the `last`. C (n, n) is theirs before, None for none."""
+    line = None if C is not None or not last else line_of(form.weight, form.own)
+    if line is not None:
+        rooms, (r, n), g = count_terms(form, line, rounds), form.read.shape, len(form.given)
+        if rooms < MOST and PRODUCTS * rooms * r * g < (r + g) * n:
+            return Series(form, line, rooms, gives, m, e)
+    return Whole(form, np.zeros((form.own.shape[1],) * 2) if C is None else C)

@@ -1,0 +1,366 @@
+"""A method's kernels on any numbers: the source that is compiled on floats, read on Fractions,
+intervals and batches.
+
+A kernel knows its numbers only through arithmetic, comparisons, and a few functions of NumPy.
+`read` gives the same code with other meanings for these few: zeros are Fractions, a root is an
+enclosure, and a literal 0.5 is the fraction that it stands for. Nothing of any method is written
+twice.
+"""
+
+import builtins
+from fractions import Fraction
+from functools import cache
+from types import CodeType, FunctionType, ModuleType, SimpleNamespace
+
+import numpy as np
+
+from fedtheory import jit
+from fedtheory.algorithm import ROLES
+from fedtheory.arithmetic.operations import (
+    COMPARED,
+    Many,
+    NoTruth,
+    exp,
+    log,
+    maximum,
+    minimum,
+    root,
+    vector,
+    where,
+)
+from fedtheory.errors import NotExact, OneByOne
+
+
+class Count(int):
+    """A count that divides exactly: E / s is a Fraction, and what counts add up to is a count."""
+
+    __slots__ = ()
+
+    def __truediv__(self, other):
+        return Fraction(int(self)) / other
+
+    def __rtruediv__(self, other):
+        return (
+            Fraction(other) / int(self) if isinstance(other, int) else other / Fraction(int(self))
+        )
+
+
+def _close_counts(operation):
+    def of_counts(self, other):
+        found = operation(self, other)
+        return Count(found) if type(found) is int else found
+
+    return of_counts
+
+
+for _name in (
+    "__add__",
+    "__radd__",
+    "__sub__",
+    "__rsub__",
+    "__mul__",
+    "__rmul__",
+    "__floordiv__",
+    "__mod__",
+):
+    setattr(Count, _name, _close_counts(getattr(int, _name)))
+
+
+class Vector(np.ndarray):
+    """An array whose size is a Count."""
+
+    @property
+    def size(self):
+        return Count(np.ndarray.size.__get__(self))
+
+
+def as_kernel_argument(argument):
+    """An argument as kernels see it: views of the same numbers."""
+    if isinstance(argument, np.ndarray):
+        return argument.view(Vector)
+    if (
+        isinstance(argument, tuple) and argument and isinstance(argument[0], np.ndarray)
+    ):  # a state, or a memory
+        return type(argument)(*map(as_kernel_argument, argument))
+    return argument
+
+
+def plain_memory(memory):
+    return type(memory)(*(a.view(np.ndarray) for a in memory)) if memory else memory
+
+
+def count_vector(numbers):
+    """Counts as a vector: `work[s]` of a kernel."""
+    return vector([Count(n) for n in numbers])
+
+
+def fill_exactly(value):
+    """Of NumPy's ways to make an array, the one that starts from a number."""
+
+    def make(shape, dtype=None):
+        if dtype is not None and np.dtype(dtype).kind in "iub":
+            return np.full(shape, int(value), dtype=dtype)
+        found = np.empty(shape, dtype=object)
+        found[...] = value
+        return as_kernel_argument(found)
+
+    return make
+
+
+def _full_array(shape, value, dtype=None):
+    return fill_exactly(exact_number(value))(shape, dtype)
+
+
+def _array_like(value):
+    return lambda a, dtype=None: fill_exactly(value)(np.shape(a), dtype)
+
+
+def exact_number(value):
+    """A number as kernels meet it: a finite float is the fraction that it is."""
+    if isinstance(value, (float, np.floating)):
+        return Fraction(float(value)) if np.isfinite(value) else value
+    if isinstance(value, (bool, np.bool_)):
+        return bool(value)
+    return Count(value) if isinstance(value, (int, np.integer)) else value
+
+
+ZERO, ONE = Fraction(0), Fraction(1)
+
+
+def entrywise(function):
+    """A function of numbers as NumPy's are: of arrays, entry by entry."""
+
+    def run(*arguments):
+        arrays = [a for a in arguments if isinstance(a, np.ndarray)]
+        if not arrays:
+            return function(*arguments)
+        shape = np.broadcast_shapes(*map(np.shape, arrays))
+        spread = [
+            np.broadcast_to(a, shape).ravel() if isinstance(a, np.ndarray) else None
+            for a in arguments
+        ]
+        found = np.empty(shape, dtype=object)
+        for n in range(found.size):
+            one = (a if row is None else row[n] for a, row in zip(arguments, spread))
+            found.reshape(-1)[n] = function(*one)
+        return as_kernel_argument(found)
+
+    return run
+
+
+def exact_sign(value):
+    if isinstance(value, Many):
+        return Many(np.sign(value.at))
+    return ONE if value > 0 else -ONE if value < 0 else ZERO
+
+
+def euclidean_norm(v):
+    """The Euclidean one."""
+    return root(sum((x * x for x in np.ravel(v)), ZERO))
+
+
+def exact_dot(a, b):
+    return np.asarray(a).dot(np.asarray(b))
+
+
+# What a kernel may ask of NumPy and of Python, on any numbers.
+NUMPY = SimpleNamespace(
+    zeros=fill_exactly(ZERO),
+    empty=fill_exactly(ZERO),
+    ones=fill_exactly(ONE),
+    full=_full_array,
+    zeros_like=_array_like(ZERO),
+    empty_like=_array_like(ZERO),
+    ones_like=_array_like(ONE),
+    sqrt=entrywise(root),
+    exp=entrywise(exp),
+    log=entrywise(log),
+    abs=entrywise(abs),
+    sign=entrywise(exact_sign),
+    where=entrywise(where),
+    square=entrywise(lambda value: value * value),
+    maximum=entrywise(maximum),
+    minimum=entrywise(minimum),
+    sum=lambda a: np.asarray(a).sum(),
+    mean=lambda a: np.asarray(a).sum() / Count(np.size(a)),
+    dot=exact_dot,
+    linalg=SimpleNamespace(norm=euclidean_norm),
+    float64=exact_number,
+    int64=Count,
+    ndarray=np.ndarray,
+    inf=np.inf,
+)
+BUILTINS = dict(
+    max=maximum,
+    min=minimum,
+    float=exact_number,
+    range=lambda *ends: map(Count, range(*ends)),
+    len=lambda whole: Count(len(whole)),
+)
+
+
+class _Numpy:
+    """`np` in a kernel that is read: a function without an exact reading is named when it is asked
+    for."""
+
+    def __getattr__(self, name):
+        try:
+            return getattr(NUMPY, name)
+        except AttributeError:
+            raise NotExact(f"np.{name} has no reading on exact numbers") from None
+
+
+def _exact_constants(code):
+    """Code whose literals divide exactly: 0.5 is a fraction, 2 a count."""
+
+    def turned(value):
+        if isinstance(value, CodeType):
+            return _exact_constants(value)
+        return tuple(map(turned, value)) if isinstance(value, tuple) else exact_number(value)
+
+    return code.replace(co_consts=tuple(map(turned, code.co_consts)))
+
+
+def _global_names(code):
+    """Global names that code and the functions inside it ask for."""
+    inner = [_global_names(c) for c in code.co_consts if isinstance(c, CodeType)]
+    return {*code.co_names}.union(*inner)
+
+
+@cache
+def reinterpret_kernel(function):
+    """A kernel, or a plain function such as a method's `init`, as Python on any numbers."""
+    # NumPy's own methods import what they need through the caller's builtins
+    plain, scope = jit.python(function), {**BUILTINS, "__builtins__": builtins}
+    found = FunctionType(
+        _exact_constants(plain.__code__),
+        scope,
+        plain.__name__,
+        plain.__defaults__ and tuple(map(exact_number, plain.__defaults__)),
+        plain.__closure__,
+    )
+    for name in _global_names(plain.__code__) & set(plain.__globals__):
+        value = plain.__globals__[name]
+        if isinstance(value, ModuleType):
+            value = _Numpy() if value is np else _Module(value)
+        elif jit.compiled(value) or isinstance(value, FunctionType):
+            value = found if jit.python(value) is plain else reinterpret_kernel(value)
+        scope[name] = exact_number(value)
+    return found
+
+
+class _Module:
+    """A module of ours in a kernel that is read: `pt.init` is read in its turn."""
+
+    def __init__(self, module):
+        self._module = module
+
+    def __getattr__(self, name):
+        value = getattr(self._module, name)
+        return (
+            reinterpret_kernel(value)
+            if jit.compiled(value) or isinstance(value, FunctionType)
+            else exact_number(value)
+        )
+
+
+def of_library(method):
+    """Whether a method's file is one of this library's."""
+    return method.Hyper.__module__.startswith("fedtheory.algorithms.")
+
+
+class Kernels:
+    """A method's seven kernels, and what makes its memory, on any numbers."""
+
+    def __init__(self, method):
+        self.method = method
+        for role in ROLES:
+            setattr(self, role, self._guarded(role))
+
+    def _guarded(self, role):
+        kernel, name = reinterpret_kernel(getattr(self.method, role)), self.method.name
+        compared = not of_library(self.method)
+
+        def run(*arguments):
+            token = COMPARED.set(compared)
+            try:
+                kernel(*map(as_kernel_argument, arguments))
+            except NoTruth as error:
+                raise OneByOne(f"{name}'s {role}: {error}") from None
+            except NotExact as error:
+                raise NotExact(f"{name}'s {role}: {error}") from None
+            except (TypeError, AttributeError) as error:
+                raise NotExact(
+                    f"{name}'s {role} cannot be read on these numbers: {error}"
+                ) from None
+            finally:
+                COMPARED.reset(token)
+
+        return run
+
+    def hyper(self, given):
+        """The method's hyper-parameters from numbers: defaults for what is not given, words as
+        their place."""
+        values = []
+        for name, field in self.method.hyper.items():
+            value = given.get(name, field.default)
+            if value is None:
+                raise NotExact(f"{self.method.name} needs {name}, {field.meaning}; none was given")
+            value = (
+                field.choices.index(value) if field.choices and isinstance(value, str) else value
+            )
+            values.append(Count(value) if field.integer or field.choices else exact_number(value))
+        return self.method.Hyper(*values)
+
+    def state(self, x_0, N, layers, h):
+        return plain_memory(
+            reinterpret_kernel(self.method.init)(
+                as_kernel_argument(vector(x_0)), Count(N), as_kernel_argument(layers), h
+            )
+        )
+
+    def local(self, d, layers, h):
+        return (
+            ()
+            if self.method.local is None
+            else plain_memory(
+                reinterpret_kernel(self.method.local)(Count(d), as_kernel_argument(layers), h)
+            )
+        )
+
+
+def refuse_floats(arrays, who):
+    """A float among exact numbers would make a result look exact that is not; one that enters
+    stays, so it is enough to look where a walk or a round ends."""
+    for array in arrays:
+        kind = array.dtype.kind
+        if (
+            kind == "f"
+            or kind == "O"
+            and any(isinstance(n, (float, np.floating)) for n in array.flat)
+        ):
+            raise NotExact(f"{who} turns exact numbers into floats")
+
+
+def copy_memory(memory):
+    """A state or a client's memory of its own."""
+    return type(memory)(*(a.copy() for a in memory)) if memory else memory
+
+
+def stack_memories(memories):
+    """What `aggregate` sees of the clients' memories: the cohort as leading axis."""
+    if not memories[0]:
+        return memories[0]
+    return type(memories[0])(*(np.stack(arrays) for arrays in zip(*memories)))
+
+
+__all__ = [
+    "Count",
+    "Kernels",
+    "Many",
+    "copy_memory",
+    "count_vector",
+    "exact_number",
+    "reinterpret_kernel",
+    "stack_memories",
+]

@@ -1,0 +1,267 @@
+"""The moments of a run: maps probed once for all equal rounds, then mean and covariance carried
+through them."""
+
+import dis
+from dataclasses import replace
+
+import numpy as np
+
+from fedtheory import jit
+from fedtheory.errors import NotExact
+from fedtheory.exact import needed_second_moments
+from fedtheory.exact.affine_maps import assemble_map
+from fedtheory.exact.batched_rounds import WORDS, Batch, Round
+from fedtheory.exact.client_state_moments import follow_memories
+from fedtheory.exact.moments import Series, follow_rounds
+from fedtheory.exact.participation_law import law_of
+from fedtheory.exact.round_map_models import model_of
+from fedtheory.exact.round_probe import Prober
+from fedtheory.problems import quadratics
+from fedtheory.runs.execution import blas_alone
+
+
+def round_objective(plan, problem, t):
+    """The objective of round t, as running has it."""
+    there = plan.participation.members(t, problem.N)[1:]
+    return problem if there.all() else problem.reweighted(problem.weights[1:] * there)
+
+
+def constant_stretches(plan):
+    """(first round, end) of the stretches in which neither clients nor objective change."""
+    shifts = [t for t in plan.participation.shifts if t < max(plan.rounds, 1)]
+    return list(zip(shifts, [*shifts[1:], plan.rounds]))
+
+
+def round_of(plan, batch, t):
+    h, algorithm = plan.hyper[t], plan.algorithm
+    law = law_of(
+        plan.participation, t, plan.problem.N, plan.S, algorithm.number(algorithm.steps, h)
+    )
+    shares = plan.participation.shares(batch.machine.trained.weights, t, 1)[0]
+    return Round(t, h, shares, algorithm.number(algorithm.server_steps, h), law)
+
+
+def batch_for(plan, problem, x_0, t, most, wanted=0):
+    """A batch on the objective of round t, of at most `most` states or as many as memory should
+    hold."""
+    h = plan.hyper[t]
+    layers = np.array([layer.start for layer in problem.layers] + [problem.d], dtype=np.int64)
+    size = sum(np.size(a) for a in plan.algorithm.init(x_0, problem.N, layers, h))
+    size = int(np.clip(WORDS // size, 1, most))
+    return Batch(round_objective(plan, problem, t), plan.algorithm, x_0, plan.S, h, size, wanted)
+
+
+def eigenbasis_twin(problem):
+    """A quadratic with one dense Hessian as seen in its eigenbasis, and the basis; else the problem
+    and None."""
+    data = problem.data
+    if not isinstance(data, quadratics.Dense) or len(data.A) > 1:
+        return problem, None
+    eigenvalues, turn = np.linalg.eigh(data.A[0])
+    seen = quadratics.Diagonal(
+        eigenvalues[None].copy(), data.b @ turn, eigenvalues, data.x_star @ turn, data.F_star
+    )
+    return replace(problem, data=seen, kernels=quadratics.DIAGONAL, start=None), turn
+
+
+def is_decoupled(problem):
+    """Whether no gradient mixes coordinates."""
+    x = np.random.default_rng(3).standard_normal(problem.d)
+    for i in range(0 if problem.has_server else 1, problem.N + 1):
+        level, slope = (
+            problem.client_grad(i, np.zeros(problem.d)),
+            problem.client_grad(i, np.ones(problem.d)),
+        )
+        slope -= level
+        scale = np.abs(slope).max() + np.abs(level).max()
+        if np.abs(problem.client_grad(i, x) - level - slope * x).max() > 1e-10 * scale:
+            return False
+    return True
+
+
+def affine_rounding(problem, x):
+    """By how much affine gradients seem not to be affine, relative to what they change by: all of
+    it is rounding."""
+    centre = problem.minimizer() if problem.minimize is not None else x
+    v, found = np.random.default_rng(5).standard_normal(problem.d), 0.0
+    for i in range(0 if problem.has_server else 1, problem.N + 1):
+        there, here, back = (problem.client_grad(i, centre + s * v) for s in (1.0, 0.0, -1.0))
+        found = max(
+            found, np.abs(there + back - 2 * here).max() / max(np.abs(there - back).max(), 1e-300)
+        )
+    return found
+
+
+def uses_time(algorithm):
+    """Whether `begin`, the one kernel that is told the round, reads it."""
+    code = getattr(jit.python(algorithm.begin), "__code__", None)
+    return code is None or any(
+        step.argval == code.co_varnames[1] for step in dis.get_instructions(code)
+    )
+
+
+class Followed:
+    """Mean and covariance of the state; if `apart`, in a basis in which coordinates part where
+    there is one."""
+
+    def __init__(self, plan, x_0, covariance, apart):
+        if not plan.problem.affine:
+            raise NotExact(f"{plan.problem.name} has gradients that are not affine")
+        if plan.problem.noise == "minibatch":
+            raise NotExact("the variance of minibatch noise depends on the point")
+        self.plan = plan
+        self.problem, self.turn = eigenbasis_twin(plan.problem) if apart else (plan.problem, None)
+        # Cohorts correlate even coordinates that no gradient mixes: who asks for that must follow
+        # them together.
+        self.coupled = (
+            covariance or not apart or self.turn is None and not is_decoupled(self.problem)
+        )
+        self.given_x_0, self.x_0 = x_0, x_0 if self.turn is None else x_0 @ self.turn
+        # One round from a known point needs no map of states: its covariance is that of what is
+        # drawn.
+        self.linear = plan.rounds > 1
+        self.centre = (
+            self.problem.minimizer() if self.linear and self.problem.minimize is not None else None
+        )
+        if self.linear and self.centre is None:
+            self.centre = self.x_0
+        self.by_time = uses_time(plan.algorithm)
+        self.known, self.fields, self.kept = {}, None, []
+
+    def carry(self, first, end):
+        """Rounds first .. end - 1, on one objective."""
+        with blas_alone(self.coupled and self.plan.algorithm.memory):  # clients have the cores
+            self._carry(first, end)
+
+    def _carry(self, first, end):
+        plan = self.plan
+        self.known.clear()
+        self.batch = batch_for(plan, self.problem, self.x_0, first, 512)
+        self.given = (
+            self.batch
+            if self.turn is None
+            else batch_for(plan, plan.problem, self.given_x_0, first, 4)
+        )
+        if self.fields is None:
+            self._start()
+        t = first
+        while t < end:
+            key = self._key(t)
+            if key not in self.known:
+                self.known[key] = self._probe(round_of(plan, self.batch, t))
+            map, after = self.known[key]
+            same = all(np.array_equal(a, b) for a, b in zip(after, self._constants()))
+            stop = t + 1
+            while same and stop < end and self._key(stop) == key:
+                stop += 1
+            self.kept.append(self._along(map, stop - t, stop == plan.rounds))
+            for n, value in zip(self.others, after):
+                self.fields[n] = value
+            t = stop
+
+    def _along(self, map, rounds, last):
+        """The server point's moments in rounds of one map. After the last round nobody asks for
+        more than them."""
+        if last and self.x_count == 1 and len(self.memories):
+            weights = self.batch.machine.trained.weights[1:]
+            found = needed_second_moments.follow_pairs(
+                map, rounds, self.m, self.C, self.x_at, self.memories, self.shared, weights
+            )
+            if found is not None:
+                means, variances = found
+                return means[:, :, None], variances[:, :, None, None]
+        if self.coupled and len(self.memories):
+            own = np.stack([self.folded(rows) for rows in self.memories.T])
+            found = follow_memories(map, rounds, self.m, self.C, self.x_at, self.x_count, own, last)
+            if found is not None:
+                return found
+        return follow_rounds(map, rounds, self.m, self.C, self.x_at, self.x_count)
+
+    def _start(self):
+        plan = self.plan
+        self.fields = list(self.batch.first)
+        ends = [round_of(plan, self.batch, t) for t in {0, max(plan.rounds - 1, 0)}]
+        probers = [
+            Prober(self.batch, round, self.fields, self.centre, self.coupled) for round in ends
+        ]
+        self.blocks = sorted({n for prober in probers for n in prober.blocks})
+        forgotten = {n for prober in probers for n in prober.forgotten} - set(self.blocks)
+        self.which = self.blocks, sorted(forgotten)
+        self.others = [n for n in range(len(self.fields)) if n not in self.blocks]
+        self.points = probers[0].points
+        prober = Prober(
+            self.batch, ends[0], self.fields, self.centre, self.coupled, which=self.which
+        )
+        self.m = np.ascontiguousarray(prober.fold((prober.start - prober.centre)[None])[0])
+        self.C = np.zeros((*self.m.shape, prober.M))
+        self.memories, self.shared, self.folded = prober.own[1:].T, prober.shared, prober.folded
+        self.D, self.M, self.origin = prober.D, prober.M, prober.centre[prober.x_row]
+        self.x_at, self.x_count = (
+            (prober.x_row * prober.d, prober.d) if self.coupled else (prober.x_row, 1)
+        )
+        x = (self.m[:, self.x_at : self.x_at + self.x_count]).copy()
+        self.kept.append((x[None], np.zeros((1, len(self.m), self.x_count, self.x_count))))
+
+    def _constants(self):
+        return [self.fields[n] for n in self.others]
+
+    def _key(self, t):
+        round = round_of(self.plan, self.batch, t)
+        return (
+            round.h,
+            round.shares.tobytes(),
+            round.law.pmf.tobytes(),
+            t if self.by_time else 0,
+            *(value.tobytes() for value in self._constants()),
+        )
+
+    def _probe(self, round):
+        """The map of a round, and what the fields that are not followed become in it."""
+        prober = Prober(self.batch, round, self.fields, self.centre, self.coupled, which=self.which)
+        given = prober
+        if self.turn is not None:
+            fields = [f @ self.turn.T if n in self.points else f for n, f in enumerate(self.fields)]
+            given = Prober(
+                self.given, round, fields, self.centre, self.coupled, self.turn, self.which
+            )
+        with np.errstate(
+            all="ignore"
+        ):  # far out, a map that is not affine may well leave the numbers
+            try:
+                map = assemble_map(model_of(prober, given, self.linear).parts(), prober)
+            except NotExact:
+                lost = affine_rounding(self.plan.problem, self.given_x_0)
+                if lost < 1e-10:
+                    raise
+                raise NotExact(
+                    f"rounding leaves its gradients a relative error of {lost:.0e}: they are differences of far "
+                    "larger numbers, as where curvatures are far apart"
+                ) from None
+        return map, [prober.next[n] for n in self.others]
+
+    def series(self):
+        means = np.concatenate([means for means, _ in self.kept])
+        covariances = np.concatenate([covariances for _, covariances in self.kept])
+        means = (means[:, 0] if self.coupled else means[:, :, 0]) + self.origin
+        return Series(
+            means, covariances[:, 0] if self.coupled else covariances[:, :, 0, 0], self.coupled
+        )
+
+    def objectives(self):
+        """(objective, first, end) over rounds 0 .. T as `run` records them: after round t, that of
+        round t."""
+        found = [
+            (round_objective(self.plan, self.problem, first), first + 1, end + 1)
+            for first, end in constant_stretches(self.plan)
+        ]
+        return [(found[0][0], 0, found[0][2]), *found[1:]]
+
+    def mean(self, series):
+        return series.means if self.turn is None else series.means @ self.turn.T
+
+    def covariance(self, series):
+        return (
+            series.covariances
+            if self.turn is None
+            else self.turn @ series.covariances @ self.turn.T
+        )

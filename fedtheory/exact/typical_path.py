@@ -1,0 +1,50 @@
+"""One way that rounds go, by their method's own kernels, for whoever watches: where a setting follows
+moments over rounds, no way passes by itself."""
+
+from typing import NamedTuple
+
+from fedtheory.arithmetic.operations import short, vector
+from fedtheory.exact.path_recorder import is_watched, record_if_watched, record_paths
+from fedtheory.exact.traces import ONE, Losses, Rounds
+
+
+class Round(NamedTuple):
+    """A round of a method whose state is x alone."""
+
+    method: object
+    losses: Losses
+    h: dict  # the method's hyper-parameters
+    law: list  # [(probability, cohort, work)]
+
+
+def record_path(x, rounds, first=0, what="round"):
+    """Pass one way through rounds from x, the likeliest cohort and work in each of them and noise in
+    turn; returns where it leads. Nothing is done where nobody watches."""
+    for number, each in enumerate(rounds if is_watched() else (), first):
+        way = _Way(each.losses)
+        chance, cohort, work = max(each.law, key=lambda outcome: outcome[0])
+        steps = Rounds(
+            each.method, each.losses._replace(noise=way.noise, alike=False), each.h, number
+        )
+        with record_paths() as seen:
+            ((_, trace),) = steps.of(steps.start(list(x)), [(ONE, cohort, work)])
+        q = chance * way.chance
+        told = dict(what=what, number=number, chance=q, ways=1 if q == 1 else None)
+        record_if_watched(lambda seen=seen, told=told: seen[0]._replace(**told))
+        x = vector([short(part) for part in trace.after.x])
+    return x
+
+
+class _Way:
+    """One outcome of noise in each step, and the probability of them all."""
+
+    def __init__(self, losses):
+        self.losses, self.chance = losses, ONE
+
+    def noise(self, i, k):
+        found = self.losses.noise(i, k)
+        if not found:
+            return found
+        q, n = found[(i + k) % len(found)]
+        self.chance = self.chance * q
+        return [(ONE, n)]

@@ -1,0 +1,88 @@
+"""Tables of kernels that machine code calls by number.
+
+A kernel that works through a list, as a network does through its layers, must not be compiled anew
+for each list. It takes a `Table`: an array of addresses in a problem's own tuple, whose entries
+`call` enters with one named tuple, `here`. Each kernel of the table is compiled for the type of
+`here` alone, when first it is put into a table.
+"""
+
+import numpy as np
+from llvmlite import ir
+from numba.core import cgutils, types
+from numba.extending import intrinsic
+
+from fedtheory import jit
+from fedtheory.errors import refuse
+from fedtheory.parallel import pickling
+
+
+class Table(np.ndarray):
+    """Addresses of kernels, (n,) integers; `kernels` are what stands behind them, and `here` is the
+    Numba type of what they take. It crosses processes by its kernels' names."""
+
+    kernels: tuple
+    here: object
+
+    def __reduce__(self):
+        return _rebuild_table, (
+            tuple(map(pickling.pickle_kernel, self.kernels)),
+            _plain_type(self.here),
+        )
+
+
+def kernel_table(kernels, here):
+    """The table of some kernels that take a named tuple of Numba type `here`."""
+    kernels = tuple(kernels)
+    for kernel in kernels:
+        if not jit.compiled(kernel) and not jit.DISABLED:
+            refuse("a layer's kernel", "must be decorated with fedtheory.jit.jit", kernel)
+    addresses = [0 if jit.DISABLED else _kernel_address(kernel, here) for kernel in kernels]
+    made = np.array(addresses, dtype=np.int64).view(Table)
+    made.kernels, made.here = kernels, here
+    return made
+
+
+def _plain_type(here):
+    """A type of a named tuple, as its class and what its fields are: what another process can
+    read."""
+    return here.instance_class, tuple(here.types)
+
+
+def _rebuild_table(messages, plain):
+    kind, fields = plain
+    return kernel_table(map(pickling.unpickle_kernel, messages), jit.tuple_type(kind, *fields))
+
+
+def _kernel_address(kernel, here):
+    erased = jit.erase(kernel, types.void, (here,))
+    result = erased.get_compile_result(types.void(jit.ADDRESS))
+    return result.library.get_pointer_to_function(result.fndesc.llvm_cfunc_wrapper_name)
+
+
+if jit.DISABLED:
+
+    def call_kernel(table, n, here):
+        table.kernels[n](here)
+else:
+
+    @intrinsic
+    def call_kernel(typing_context, table, n, here):
+        """Enter kernel n of a table with `here`."""
+
+        def generate(context, builder, signature, arguments):
+            of, _, _ = signature.args
+            addresses, index, value = arguments
+            for field, kind in enumerate(here.types):
+                if isinstance(kind, types.Array):  # lent: the kernel must not count references
+                    owner = ir.Constant(context.get_value_type(types.voidptr), None)
+                    value = builder.insert_value(value, owner, [field, 0])
+            place = cgutils.alloca_once_value(builder, value)
+            start = context.make_array(of)(context, builder, addresses).data
+            address = builder.load(builder.gep(start, [index]))
+            word = ir.IntType(64)
+            kind = ir.FunctionType(context.get_value_type(types.none), [word])
+            entry = builder.inttoptr(address, kind.as_pointer())
+            builder.call(entry, [builder.ptrtoint(place, word)])
+            return context.get_dummy_value()
+
+        return types.void(table, types.int64, here), generate

@@ -1,0 +1,427 @@
+"""Settings: what can happen and be measured exactly, so that a claim about it can be searched and
+decided.
+
+A setting is one file. It draws shapes (small integers), names the coordinates in which instances of
+a shape vary, builds an instance from them (plain data, which goes into a certificate as it is) and
+derives from that alone, by definition and without the engine, the constants and measured quantities
+that claims speak of.
+"""
+
+import importlib
+import pkgutil
+from collections.abc import Callable, Mapping
+from functools import cache, lru_cache
+from types import MappingProxyType
+from typing import NamedTuple
+
+import sympy
+
+from fedtheory import discover, plugins
+from fedtheory.claim import ANY
+from fedtheory.conditions import EQUAL_WEIGHTS, SAMPLED_BY_WEIGHT, UNIFORM_COHORT, unsaid
+from fedtheory.errors import InvalidInput, refuse
+
+
+class Setting(NamedTuple):
+    name: str
+    says: str  # what happens in it, in words
+    measures: frozenset  # Measures (symbol.Measure) it yields
+    algorithms: tuple  # names of the methods it runs; () where none is involved
+    gives: tuple  # parameters it derives from an instance: counts, and whatever is a matter of fact
+    loose: dict  # constants it derives that are bounds: 1 an upper one (L, G), -1 a lower one (mu)
+    takes: tuple  # real parameters that it needs: step sizes and the like
+    # (random, relaxed) -> {name: int or text}; relaxed: conditions that need not hold
+    shapes: Callable
+    coordinates: Callable  # (shape) -> {name: "real" | "positive" | "unit"}
+    build: Callable  # (shape, point) -> instance, from numbers of any arithmetic
+    # (instance) -> {symbol: value}: what it gives, and what is known before anything runs
+    constants: Callable
+    measure: Callable  # (instance, {symbol: value}, wanted symbols) -> {symbol: value}
+    table: object  # the Table whose symbols those names are
+    early: frozenset = (
+        frozenset()
+    )  # measured symbols that `constants` yields: known before the method runs
+    ensures: frozenset = frozenset()  # names of the conditions its instances can meet
+    # (instance) -> those that an instance does meet, where relaxed ones may fail
+    holds: Callable | None = None
+    kind: str = "enumerated"  # or "exact", where nothing is random
+    # (claim) -> whether step sizes go over rounds as the claim prescribes; None: they do
+    runs: Callable | None = None
+    by: str = ""  # what is asked where a method runs: `kernels` or `beside`; "" where none runs
+    # numbers that a claim may set or leave alone: with defaults, or free of all that happens
+    optional: tuple = ()
+    source: tuple = ()  # (name, SHA-256) of the user's file that defines it; () in this library
+    # (instance, values) -> [(probability, points x_0, ..., x_T, a Round each)]: for functions of one's
+    # own
+    ways: Callable | None = None
+    # {coordinate, or what stands before its first "_": (power of a point, power of a loss)}
+    coordinates_in: Mapping = MappingProxyType({})
+    # (random, relaxed) -> a shape of long runs, or None: searched after the others
+    longer: Callable | None = None
+    # (shape) -> whether the ways that a run can go are few enough; None: where each size is free
+    affords: Callable | None = None
+    # what its instances are, as fedtheory.schema reads it; None: what instances that it builds have in
+    # common
+    schema: object = None
+
+    def measured(self, instance, values, wanted):
+        """As `measure`; a constant that a variant sets free is that also where a quantity is
+        defined with it."""
+        free = {
+            name.removeprefix(ANY): value for name, value in values.items() if name.startswith(ANY)
+        }
+        return self.measure(instance, {**values, **free}, wanted)
+
+
+def kernels(method):
+    """What a setting is `by` whose rounds are traces of a method's kernels."""
+    return f"the kernels of {method}"
+
+
+def beside(method, why):
+    """What a setting is `by` that has a definition of its own: tests hold it to the kernels."""
+    return f"a definition beside the kernels of {method} ({why})"
+
+
+HOUSE = "house"  # the table in nobody's letters, which any method may be spoken of in
+
+
+GENERAL = "general"  # the folder of settings in nobody's letters
+
+
+def homes():
+    """[(Setting, its module's name)] of the folders here, paper by paper, those of one paper by
+    their files' names; then users' own."""
+    return _homes(plugins.list_files())
+
+
+@cache
+def _homes(files):
+    own = [
+        _check_setting(file, record)
+        for f in files
+        for file, record in plugins.list_records("SETTING", f)
+    ]
+    names = [setting.name for setting, _ in (*_shipped_settings(), *own)]
+    for setting, _ in own:
+        if names.count(setting.name) > 1 or setting.name.startswith("run_"):
+            refuse(
+                "SETTING",
+                "must have a name that no other has and that does not begin with run_",
+                setting.name,
+            )
+    return (*_shipped_settings(), *own)
+
+
+def _check_setting(file, record):
+    if not isinstance(record, Setting):
+        refuse("SETTING", "must be a fedtheory Setting", record)
+    return record._replace(source=file.source), file.module.__name__
+
+
+@cache
+def _shipped_settings():
+    files = [
+        module.split(".")
+        for _, name, package in pkgutil.iter_modules(__path__)
+        if package
+        for _, module, _ in pkgutil.iter_modules([f"{__path__[0]}/{name}"], f"{name}.")
+    ]
+    found = []
+    for folder, name in sorted(files, key=lambda each: (each[0] == GENERAL, each)):
+        if not name.startswith("_"):
+            module = importlib.import_module(f"{__name__}.{folder}.{name}")
+            several = getattr(module, "SETTINGS", ()) or [getattr(module, "SETTING", None)]
+            found += [(setting, module.__name__) for setting in several if setting is not None]
+    return tuple(found)
+
+
+def all_settings():
+    """Every Setting of the folders here, and users' own."""
+    return _settings(plugins.list_files())
+
+
+@cache
+def _settings(files):
+    return tuple(setting for setting, _ in _homes(files))
+
+
+def entry_names(setting):
+    """{entry of its instances: what people call it}, as its file says it, or else its folder; of
+    losses, what the first of them are called, before those of the clients."""
+    homes_ = {other.name: home for other, home in homes()}
+    home = homes_.get(setting.name, f"{__name__}.{GENERAL}.run")  # others: of any method
+    own = importlib.import_module(home) if home.startswith(__name__) else None
+    folder = importlib.import_module(home.rpartition(".")[0]) if own else None
+    return getattr(own, "CALLED", None) or getattr(folder, "CALLED", {})
+
+
+def names(table, *symbols):
+    """The Measures of a table's symbols."""
+    return frozenset(table[symbol].measure for symbol in symbols)
+
+
+def conditions(claim):
+    """name -> Condition, of those that bear on a claim. Where it measures nothing, some losses and
+    some method meet all that settings vouch for, but for what certifies its numbers; a condition
+    that none knows is never left out."""
+    found = {a.name: a.condition for a in claim.assumptions if a.condition is not None}
+    if claim.quantities:
+        return found
+    known = frozenset().union(*(setting.ensures for setting in all_settings()))
+    return {
+        name: condition
+        for name, condition in found.items()
+        if name not in known
+        or set(claim.table.certified(condition.constants)) & set(claim.parameters)
+    }
+
+
+def tacit(setting, claim):
+    """Laws of chance by which a claim in the house's letters is read that says nothing of them: F on a
+    run is the plain mean of the clients' losses, unless that is what a variant has dropped; and cohorts
+    of all clients are what they are."""
+    if setting.table.paper != HOUSE:
+        return frozenset()
+    found = (
+        unsaid(a.name for a in (*claim.assumptions, *claim.dropped)) if setting.algorithms else ()
+    )
+    found = {EQUAL_WEIGHTS.name} & set(found)
+    N, S = (setting.table[name].symbol if name in setting.table else None for name in "NS")
+    everyone = {sympy.Eq(S, N), sympy.Eq(N, S), sympy.Eq(N, 1)} if N and S else set()
+    if everyone & {a.relation for a in claim.assumptions}:
+        found |= {UNIFORM_COHORT.name}
+    return frozenset(found)
+
+
+def methods(claim):
+    """Names of the methods that a claim speaks of; none where it speaks of no run. A record of one's
+    own under the name of a method here is refused: that method's settings would speak for it."""
+    several = claim.algorithm if isinstance(claim.algorithm, tuple) else (claim.algorithm,)
+    for each in several:
+        if each is not None and not isinstance(each, str):
+            discover.adopt_method(each)
+    return tuple(getattr(each, "name", each) for each in several if each is not None)
+
+
+def fitting(claim):
+    """Settings that speak in a claim's symbols and in which everything that it measures can be
+    measured.
+
+    Where it measures nothing, numbers alone decide it. Names mean what their paper's table says: K,
+    N or S of one paper are never read as those of another. A table of the user's own is read as the
+    one that it agrees with in names, units and domains. What is measured on a run depends on the
+    method: a claim that leaves it open is refused. What instances have and a claim names, an instance
+    must say. None fits a claim that is made for some value of
+    a constant: an instance speaks of one value at a time.
+    """
+    if claim.left_open:
+        return []
+    wanted, named = {entry.measure for entry in claim.quantities.values()}, set(methods(claim))
+    refuse_letters(claim, named)
+    refuse_weights(claim, named)
+    bearing = set(conditions(claim))
+    found = [
+        setting
+        for setting in candidates(claim, named)
+        if wanted <= setting.measures
+        and bool(wanted) == bool(setting.measures)
+        and (not wanted or reads(setting, claim))
+        and bearing <= setting.ensures
+        and not strangers(setting, claim)
+        and not (wanted and silent(setting, claim))
+        and (not named or not setting.algorithms or named & set(setting.algorithms))
+        and (setting.runs is None or setting.runs(claim))
+    ]
+    on_a_run = on_runs(claim)
+    if on_a_run and not named and found and all(setting.algorithms for setting in found):
+        able = sorted({name for setting in found for name in setting.algorithms})
+        refuse(
+            f"{claim.id}: algorithm",
+            f"must name the method on whose run {', '.join(on_a_run)} is measured, such as "
+            f"{', '.join(able)}",
+            claim.algorithm,
+        )
+    return found
+
+
+def candidates(claim, named):
+    """Settings that might fit: those of runs alone, made anew with it, where a claim brings
+    functions of its own."""
+    from fedtheory.models.general import own
+
+    found = [*all_settings(), *further(claim, named)]
+    if not own.asks(claim):
+        return found
+    return [own.of_claim(setting, claim) for setting in found if setting.ways is not None]
+
+
+def on_runs(claim):
+    """Names of what a claim measures on a run."""
+    return [name for name, entry in claim.quantities.items() if entry.measure.of_a_run]
+
+
+def of_a_paper(claim):
+    """Whether a claim is in the letters of a paper with settings of its own."""
+    return claim.table.paper in {setting.table.paper for setting in all_settings()} - {HOUSE}
+
+
+def refuse_letters(claim, named):
+    """Refuse a claim of one's own about runs of methods where a letter is none of a method's: it
+    would be free of all that happens."""
+    runs = [s for s in candidates(claim, named) if s.table.paper == HOUSE and s.algorithms]
+    measured = frozenset().union(*(setting.measures for setting in runs))
+    wanted = {entry.measure for entry in claim.quantities.values()}
+    if of_a_paper(claim) or not on_runs(claim) or not wanted <= measured:
+        return
+    if not named:
+        refuse(
+            f"{claim.id}: algorithm",
+            f"must name the method on whose run {', '.join(on_runs(claim))} is measured, such as "
+            f"{', '.join(sorted({name for s in runs for name in s.algorithms}))}",
+            claim.algorithm,
+        )
+    for name in sorted(named):
+        settings = [s for s in runs if name in s.algorithms]
+        strange = [
+            sorted({*strangers(setting, claim), *unread(setting, claim)}) for setting in settings
+        ]
+        if settings and all(strange):
+            takes = dict.fromkeys(
+                letter
+                for setting in settings
+                for letter in (*setting.gives, *setting.loose, *setting.takes, *setting.optional)
+            )
+            refuse(
+                f"{claim.id}: its letters",
+                f"must be, with the domain and the unit that they have there, those of {name} and "
+                f"of its runs ({', '.join(takes)}) where it is no measured one",
+                ", ".join(strange[0]),
+            )
+
+
+def refuse_weights(claim, named):
+    """Refuse a claim on clients drawn by weight about a method of the library that weighs them again
+    and has no word for plain means: no cohort's weights add up to 1."""
+    if SAMPLED_BY_WEIGHT.name not in {a.name for a in claim.assumptions}:
+        return
+    from fedtheory import discover
+    from fedtheory.models.general import run_methods
+
+    shipped = discover.shipped_algorithms()
+    for name in sorted(named & shipped.keys()):
+        if not run_methods.alike_by_weight(shipped[name]):
+            refuse(
+                f"{claim.id}: algorithm",
+                f"must take plain means of a cohort where {SAMPLED_BY_WEIGHT.says}: one that counts "
+                "client i by p_i counts it twice",
+                name,
+            )
+
+
+def further(claim, named):
+    """Settings of methods that no file here runs: made of the method's record."""
+    if of_a_paper(claim):
+        return []
+    known = {
+        name
+        for setting in all_settings()
+        if setting.table.paper == HOUSE
+        for name in setting.algorithms
+    }
+    if named <= known:
+        return []
+    from fedtheory.models.general import run_methods
+
+    several = claim.algorithm if isinstance(claim.algorithm, tuple) else (claim.algorithm,)
+    return run_methods.of_claim(
+        [each for each in several if getattr(each, "name", each) not in known], claim.table
+    )
+
+
+def reads(setting, claim):
+    """Whether a claim's parameters are those of a setting: one of another name would be free of the
+    instance."""
+    if claim.table.paper in {other.table.paper for other in all_settings()}:
+        return setting.table.paper == claim.table.paper
+    return not unread(setting, claim)
+
+
+def unread(setting, claim):
+    """Names of a claim's parameters that are no letters of a setting, or others there; where a
+    method runs, those too that it neither takes nor gives: they would be free of all that happens."""
+    free = set(claim.parameters) - known_letters(setting, claim) if setting.algorithms else set()
+    alike = lambda name, entry: (
+        name in setting.table
+        and (name not in free or setting.table.paper != HOUSE)
+        and (entry.unit, entry.domain) == (setting.table[name].unit, setting.table[name].domain)
+    )
+    return [
+        name
+        for name, entry in claim.parameters.items()
+        if not name.startswith(ANY) and not alike(name, entry)
+    ]
+
+
+def strangers(setting, claim):
+    """Numbers in a claim that other methods take and the setting's do not: they would be free of
+    all that happens there, and the claim false for any."""
+    theirs = {
+        name
+        for other in all_settings()
+        if other.algorithms and other.table.paper == setting.table.paper
+        for name in other.takes
+    }
+    free = theirs & set(claim.parameters)
+    return sorted(free - known_letters(setting, claim)) if setting.algorithms and free else []
+
+
+def silent(setting, claim):
+    """Letters in a claim that instances in its table's letters have, of which the setting's say
+    nothing: they would be any number at each of its instances, and the claim false for any."""
+    asked = _facts(plugins.list_files(), setting.table.paper) & set(claim.parameters)
+    return sorted(asked - known_letters(setting, claim)) if asked else []
+
+
+@cache
+def _facts(files, paper):
+    """Letters that instances in a table's letters have."""
+    found = [setting for setting in _settings(files) if setting.table.paper == paper]
+    return {name for setting in found for name in (*setting.gives, *setting.loose)}
+
+
+def known_letters(setting, claim):
+    """Letters that a setting gives or its methods take, and those of a claim that equations tie to
+    these: they are as good."""
+    found = {*setting.gives, *setting.loose, *setting.takes, *setting.optional}
+    measured, equations = set(claim.quantities), _equations(claim)
+    while tied := [e - found for e in equations if len(e - found) == 1 and not e & measured]:
+        found |= set().union(*tied)
+    return found
+
+
+@lru_cache(maxsize=64)
+def _equations(claim):
+    """The letters of each equation that a claim assumes."""
+    return [
+        {symbol.name for symbol in claim.expand(a.relation).free_symbols}
+        for a in claim.assumptions
+        if isinstance(a.relation, sympy.Eq)
+    ]
+
+
+def by_name(name):
+    """The Setting of a name, or None."""
+    from fedtheory.models.general import own
+
+    if isinstance(name, str) and own.MARK in name:
+        return own.by_name(name, by_name)
+    found = next((setting for setting in all_settings() if setting.name == name), None)
+    if found is None and isinstance(name, str) and name.startswith("run_"):
+        from fedtheory.models.general import run_methods
+
+        try:
+            found = run_methods.setting_of(discover.algorithm(name.removeprefix("run_")))
+        except InvalidInput:
+            return None
+    return found

@@ -1,0 +1,72 @@
+"""Distances to the set on which a sum of losses is least: one point, or stretches and half-lines of them
+along each coordinate."""
+
+from fractions import Fraction
+
+import numpy as np
+
+from fedtheory.arithmetic.intervals import INF
+from fedtheory.arithmetic.operations import Many, maximum, minimum, positive_part, where
+from fedtheory.models import losses
+
+ZERO = Fraction(0)
+
+
+def from_least(clients, weights, x):
+    """Squared distance of a point to the set on which sum_i weights_i f_i is least: along each
+    coordinate points, stretches and half-lines; infinite where there is none."""
+    gaps = [_from_least(each, weights, y) for each, y in zip(zip(*clients), x)]
+    return INF if any(isinstance(gap, float) for gap in gaps) else sum(gap * gap for gap in gaps)
+
+
+def _from_least(curves, weights, y):
+    best, _ = losses.least_of(curves, weights)
+    if isinstance(best, float):
+        return INF
+    outer, places, height = losses.turns(curves, weights)
+    size = sum(abs(height(z)) for z in places)
+    least = lambda z: same_to(height(z) - best, size)
+    flat = lambda z: losses.both_true(
+        least(z),
+        same_to(
+            sum(w * losses.slope_at(f, z) for f, w in zip(curves, weights)),
+            sum(w * _slope_size(f, z) for f, w in zip(curves, weights)),
+        ),
+    )
+    found = [where(least(z), abs(y - z), INF) for z in places]
+    at = losses.sort_values([knot for f in curves for knot in losses.curve_knots(f)])
+    for z, then in zip(at, at[1:]):
+        between = positive_part(z - y) + positive_part(y - then)
+        found.append(where(losses.both_true(flat(z), flat(then)), between, INF))
+    for z, _, end, outward in outer:
+        beyond_it = positive_part(outward * (z - y))
+        found.append(where(losses.both_true(flat(z), same_to(end, ZERO)), beyond_it, INF))
+    away = minimum(*found)
+    return where(best > -INF, away, Many(np.asarray(np.nan))) if isinstance(best, Many) else away
+
+
+def same_to(gap, size):
+    """Whether a difference of numbers of a size is 0; in a batch, as far as rounding shows."""
+    return abs(gap) <= 1e-12 * size if isinstance(gap, Many) else gap == 0
+
+
+def _slope_size(f, y):
+    """How large the terms of a derivative are."""
+    parts = (abs(delta) * positive_part(y - at) for delta, at in f["bends"])
+    return abs(f["slope"] * y) + abs(f["tilt"]) + sum(parts, ZERO)
+
+
+def beyond_straight(curves, y):
+    """How far a number lies beyond the stretch around 0 on which convex curves are all straight."""
+    found = [ZERO]
+    for f in curves:
+        at = losses.curve_knots(f)
+        for n, bend in enumerate(losses.second_derivatives(f)):
+            curved = bend > 0
+            left = at[n - 1] < 0 if n else True
+            end = minimum(at[n], ZERO) if n < len(at) else ZERO
+            found.append(where(losses.both_true(curved, left), positive_part(end - y), ZERO))
+            right = at[n] > 0 if n < len(at) else True
+            begin = maximum(at[n - 1], ZERO) if n else ZERO
+            found.append(where(losses.both_true(curved, right), positive_part(y - begin), ZERO))
+    return maximum(*found)

@@ -1,0 +1,170 @@
+"""Families of losses that settings draw from, and the noise that goes with them.
+
+A family is a shape ("pieces" of the second derivative, "convex" or not, what is "shared") and
+coordinates that place it: the smallest ones first, since a small counterexample is worth more.
+"""
+
+from fractions import Fraction
+
+from fedtheory.arithmetic.operations import maximum, root, vector
+from fedtheory.models import losses
+from fedtheory.schema import either, list_of, row
+
+HALF = Fraction(1, 2)
+# Schemas of a point, and of noise: [probability, vector] of each outcome, or nothing
+POINT = list_of("number", "d")
+NOISE = either(list_of("number", 0), list_of(row("positive", POINT), total=0))
+SKEWS = {
+    "even": Fraction(1, 2),
+    "skewed": Fraction(1, 5),
+}  # probability of the upper value; roots of odds rational
+
+
+def draw_family(random, convex, bounded, soft=True):
+    """shape of a family; bounded: gradients differ by a bounded amount (definitions of G and xi_bar
+    over R^d)."""
+    pieces = random.choice([1, 1, 1, 2, 2, 3])
+    return dict(
+        d=random.choice([1, 1, 1, 2]),
+        pieces=pieces,
+        convex=convex,
+        alike=int(random.random() < 0.25),
+        soft=int(soft and pieces == 1 and random.random() < 0.15),
+        own=random.choice(
+            ["tilt", "middle"]
+            if bounded and pieces == 3
+            else ["tilt"]
+            if bounded
+            else ["tilt", "slopes", "slopes"]
+        ),
+    )
+
+
+def draw_broken(random, breakable):
+    """Which of some conditions an instance is to break, "" for none; nothing is drawn where there are
+    none."""
+    return random.choice(sorted(breakable)) if breakable and random.random() < 0.4 else ""
+
+
+# (power of a point, power of a loss) of coordinates, by what stands before their first "_"
+UNITS = dict(
+    scale=(-2, 1),
+    sigma=(-1, 1),
+    rate=(-1, 0),
+    height=(2, 0),
+    **dict.fromkeys(("x", "knot", "gap", "tilt", "corner"), (1, 0)),
+)
+
+
+def family_coordinates(shape, count):
+    """Coordinates of `count` losses."""
+    found = {"scale": "positive"}
+    for j in range(shape["d"]):
+        found.update({f"slope_{j}_{k}": "unit" for k in range(shape["pieces"])})
+        if shape["pieces"] > 1:
+            found[f"knot_{j}"] = "real"
+            found.update({f"gap_{j}_{k}": "positive" for k in range(2, shape["pieces"])})
+        if shape["soft"]:
+            found.update(
+                {f"height_{j}": "positive", f"rate_{j}": "positive", f"corner_{j}": "real"}
+            )
+        for i in range(min(count, 2) if shape["alike"] else count):  # alike: all but the first loss
+            found[f"tilt_{i}_{j}"] = "real"
+            if shape["own"] == "slopes":
+                found.update({f"own_{i}_{j}_{k}": "unit" for k in range(shape["pieces"])})
+            elif shape["own"] == "middle":
+                found[f"own_{i}_{j}_1"] = "unit"
+    return found
+
+
+def build_family(shape, point, count):
+    """The losses of a family at a point of its coordinates."""
+    scale = point["scale"]
+    bend = lambda u: scale * u if shape["convex"] else scale * (2 * u - 1)
+    found = [[] for _ in range(count)]
+    for j in range(shape["d"]):
+        common = [bend(point[f"slope_{j}_{k}"]) for k in range(shape["pieces"])]
+        at = [point[f"knot_{j}"]] if shape["pieces"] > 1 else []
+        for k in range(2, shape["pieces"]):
+            at.append(at[-1] + point[f"gap_{j}_{k}"])
+        soft = (
+            [[scale * point[f"height_{j}"], point[f"rate_{j}"], point[f"corner_{j}"]]]
+            if shape["soft"]
+            else []
+        )
+        for i, loss in enumerate(found):
+            who = min(i, 1) if shape["alike"] else i
+            own = [
+                bend(point[name]) if (name := f"own_{who}_{j}_{k}") in point else slope
+                for k, slope in enumerate(common)
+            ]
+            loss.append(losses.curve_from_pieces(own, at, scale * point[f"tilt_{who}_{j}"], soft))
+    return found
+
+
+def flatten_losses(losses_, x):
+    """Tilt losses alike, in place, until the gradient of their mean at x is 0."""
+    slopes = [losses.loss_gradient(loss, x) for loss in losses_]
+    for j in range(len(x)):
+        mean = sum(g[j] for g in slopes) / len(slopes)
+        for loss in losses_:
+            loss[j]["tilt"] = loss[j]["tilt"] - mean
+
+
+def upper_curvature(losses_):
+    """The least L for which each loss lies below its upper quadratics: smoothness as FSL's text
+    defines it."""
+    return maximum(*(losses.curvature_range(loss)[1] for loss in losses_))
+
+
+def two_point(size, skew, d, across=False):
+    """Zero-mean noise along the first coordinate, or `across` all of them alike: `size` is its
+    standard deviation along each; [] stands for none."""
+    if skew == "none":
+        return []
+    up = SKEWS[skew]
+    odds = Fraction(1) if skew == "even" else Fraction(1, 2)  # root of up / (1 - up)
+    along = lambda value: [value] * d if across else [value, *[Fraction(0)] * (d - 1)]
+    return [[up, along(size / odds)], [1 - up, along(-size * odds)]]
+
+
+def outcomes(noise, d):
+    """[(probability, vector), ...] of an instance's noise."""
+    return [(p, vector(v)) for p, v in noise] or [(Fraction(1), vector([Fraction(0)] * d))]
+
+
+def variance(noise):
+    return sum((p * sum(n * n for n in v) for p, v in noise), Fraction(0))
+
+
+def by_coordinate(noise, sigma):
+    """The largest standard deviation of noise along a coordinate; `sigma` is that of all together,
+    and taken where there is noise along one alone."""
+    kept = lambda part: getattr(part, "numerator", 1) != 0
+    columns = list(zip(*(v for _, v in noise)))
+    if sum(any(map(kept, column)) for column in columns) < 2:
+        return sigma
+    odds = [p for p, _ in noise]
+    return root(maximum(*(sum(p * n * n for p, n in zip(odds, each)) for each in columns)))
+
+
+def sound_noise(noise, d):
+    """Whether probabilities add up to 1, and the mean to 0."""
+    return drawn_noise(noise, d)
+
+
+def drawn_noise(noise, d, centred=True):
+    """Whether noise is drawn: probabilities add up to 1, and, where it is to be `centred`, the mean
+    to 0."""
+    return (
+        not noise
+        or sum(p for p, _ in noise) == 1
+        and all(p > 0 for p, _ in noise)
+        and (not centred or all(sum(p * v[j] for p, v in noise) == 0 for j in range(d)))
+    )
+
+
+def shift_noise(noise, bias, d):
+    """Noise whose mean is `bias` along the first coordinate; without noise, a bias alone."""
+    along = lambda v: [v[0] + bias, *v[1:]]
+    return [[p, along(v)] for p, v in noise or [[Fraction(1), [Fraction(0)] * d]]]

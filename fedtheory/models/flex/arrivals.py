@@ -1,0 +1,325 @@
+"""A device arrives or departs: how far the minimiser moves (flex, theorem 3.2), and the arriving
+device's extra update (corollary 4.0.2), on separable quadratics."""
+
+from fractions import Fraction
+
+from fedtheory.arithmetic.intervals import INF
+from fedtheory.arithmetic.operations import maximum, minimum, positive_part, root, vector, where
+from fedtheory.exact.path_recorder import Passed, Track, is_watched, record_if_watched
+from fedtheory.models import Setting, names
+from fedtheory.models.families import POINT
+from fedtheory.models.flex import quadratics
+from fedtheory.schema import entries, integer, list_of, plus, word
+from fedtheory.symbols.flex import TABLE
+
+CONVEX = frozenset({"devices_smooth", "devices_strongly_convex"})
+SIZES = (1, 1, 1, 2, 3, 10, 100)
+
+
+def sizes(random, N):
+    """Data points of N devices, as a text."""
+    return " ".join(str(random.choice(SIZES)) for _ in range(N))
+
+
+def weights(n):
+    return [Fraction(size, sum(n)) for size in n]
+
+
+# The move of the minimiser (theorem 3.2): the last device arrives or departs
+
+
+def shift_shapes(random, relaxed):
+    N = random.choice([2, 2, 3])
+    return dict(d=random.choice([1, 1, 2]), N=N, sizes=sizes(random, N))
+
+
+def shift_coordinates(shape):
+    each = [(k, j) for k in range(shape["N"]) for j in range(shape["d"])]
+    return dict(
+        {f"b_{k}_{j}": "real" for k, j in each}, **{f"a_{k}_{j}": "positive" for k, j in each}
+    )
+
+
+def shift_build(event):
+    def instance(shape, point):
+        table = lambda name: [
+            [point[f"{name}_{k}_{j}"] for j in range(shape["d"])] for k in range(shape["N"])
+        ]
+        return dict(
+            event=event, n=[int(n) for n in shape["sizes"].split()], a=table("a"), b=table("b")
+        )
+
+    return instance
+
+
+def along(instance, j, members):
+    """The devices in coordinate j, weights of the objective that these members make."""
+    return dict(
+        a=[instance["a"][k][j] for k in members],
+        b=[instance["b"][k][j] for k in members],
+        p=weights([instance["n"][k] for k in members]),
+    )
+
+
+def optima(instance):
+    """Minimisers without and with the last device."""
+    N, d = len(instance["n"]), len(instance["a"][0])
+    return [
+        vector([quadratics.minimiser(along(instance, j, range(members))) for j in range(d)])
+        for members in (N - 1, N)
+    ]
+
+
+def shift_constants(instance):
+    n, arrives = instance["n"], instance["event"] == "arrival"
+    a, b = vector(instance["a"][-1]), vector(instance["b"][-1])
+    without, _ = optima(instance)
+    Gamma = (a * (without - b)).dot(without - b) / 2
+    curvatures = [a for row in instance["a"] for a in row]
+    # Each event has an excess of its own: where the device is missing. The other one's is not
+    # given.
+    return dict(
+        n=Fraction(sum(n[:-1] if arrives else n)),
+        n_l=Fraction(n[-1]),
+        L=maximum(*curvatures),
+        mu=minimum(*curvatures),
+        Gamma_l=Gamma if arrives else INF,
+        tilde_Gamma_l=INF if arrives else Gamma,
+    )
+
+
+def shift_measure(instance, values, wanted):
+    without, all_of_them = optima(instance)
+    a, b = vector(instance["a"][-1]), vector(instance["b"][-1])
+    # F_l at the optimum that it is part of, above its minimum: not the excess of theorem 3.2
+    inside = (a * (all_of_them - b)).dot(all_of_them - b) / 2
+    slope = a * (without - b)
+    # The objective of all devices, where the others' is least: added up over devices
+    p = weights(instance["n"])
+    steep = sum(
+        share * vector(a) * (without - vector(b))
+        for share, a, b in zip(p, instance["a"], instance["b"])
+    )
+    found = dict(
+        shift=length(without - all_of_them),
+        Gamma_l_new=inside,
+        Gamma_l_old=inside,
+        grad_l_old=length(slope),
+        grad_l_new=length(slope),
+        grad_new_old=length(steep),
+        grad_old_new=length(steep),
+    )
+    return {name: found[name] for name in wanted}
+
+
+def shift_holds(instance):
+    N, d = len(instance["n"]), len(instance["a"][0])
+    sound = (
+        instance["event"] in ("arrival", "departure")
+        and all(n >= 1 for n in instance["n"])
+        and N > 1
+        and all(
+            len(instance[name]) == N and all(len(row) == d for row in instance[name])
+            for name in "ab"
+        )
+        and all(a > 0 for row in instance["a"] for a in row)
+    )
+    return CONVEX if sound else frozenset()
+
+
+def shift(event):
+    return Setting(
+        name=f"flex_{event}",
+        says=f"the {event} of a device, on separable quadratics",
+        measures=names(
+            TABLE,
+            "shift",
+            *(
+                ("Gamma_l_new", "grad_l_old", "grad_new_old")
+                if event == "arrival"
+                else ("Gamma_l_old", "grad_l_new", "grad_old_new")
+            ),
+        ),
+        algorithms=(),
+        gives=("n", "n_l", "Gamma_l", "tilde_Gamma_l"),
+        loose=dict(L=1, mu=-1),
+        takes=(),
+        shapes=shift_shapes,
+        coordinates=shift_coordinates,
+        build=shift_build(event),
+        constants=quadratics.check_instance(shift_constants, shift_holds),
+        measure=shift_measure,
+        table=TABLE,
+        ensures=CONVEX,
+        holds=shift_holds,
+        kind="exact",
+        schema=entries(
+            dict(
+                event=word(event),
+                n=list_of(integer(), plus("others", 1)),
+                a=list_of(list_of("positive", "d"), plus("others", 1)),
+                b=list_of(POINT, plus("others", 1)),
+            )
+        ),
+    )
+
+
+# The extra update (corollary 4.0.2): old devices as one, F, and the arriving one, F_l, which has
+# the share p_l
+
+REBOOT = ("dist_old", "dist_new", "dist_reboot", "inner_l", "gap_new", "grad_norm_old")
+
+
+def reboot_shapes(random, relaxed):
+    return dict(
+        d=random.choice([1, 2, 2]), bounds="both" if "bounded_by_W_l" not in relaxed else "old"
+    )
+
+
+def reboot_coordinates(shape):
+    found = {
+        f"{name}_{who}_{j}": kind
+        for name, kind in (("a", "positive"), ("b", "real"))
+        for who in ("old", "l")
+        for j in range(shape["d"])
+    }
+    # w is not w*, where grad F vanishes; to its right, as mirrored losses are losses too
+    return dict(
+        found,
+        odds="positive",
+        **{f"away_{j}": "real" if j else "positive" for j in range(shape["d"])},
+    )
+
+
+def reboot_build(shape, point):
+    row = lambda name, who: [point[f"{name}_{who}_{j}"] for j in range(shape["d"])]
+    return dict(
+        bounds=shape["bounds"],
+        a=[row("a", "old"), row("a", "l")],
+        b=[row("b", "old"), row("b", "l")],
+        p_l=point["odds"] / (1 + point["odds"]),
+        w=[b + point[f"away_{j}"] for j, b in enumerate(row("b", "old"))],
+    )
+
+
+def reboot_points(instance):
+    """w, w* and w~*."""
+    (a, a_l), (b, b_l) = ([vector(row) for row in instance[name]] for name in "ab")
+    p_l = instance["p_l"]
+    pull, pull_l = (1 - p_l) * a, p_l * a_l
+    new = vector([(m * x + m_l * x_l) / (m + m_l) for m, m_l, x, x_l in zip(pull, pull_l, b, b_l)])
+    return vector(instance["w"]), b, new
+
+
+def reboot_constants(instance):
+    points, curvatures = reboot_points(instance), [a for row in instance["a"] for a in row]
+    w, old, new = points
+    known = instance["a"] if instance["bounds"] == "both" else instance["a"][:1]
+    # W is true on the box that spans w, w* and w~*: no strongly convex loss has one for all points
+    squares = [
+        sum(
+            maximum(*(a * a * (x[j] - b[j]) * (x[j] - b[j]) for x in points))
+            for j, a in enumerate(row)
+        )
+        for row, b in zip(known, instance["b"])
+    ]
+    a_l, b_l = vector(instance["a"][1]), vector(instance["b"][1])
+    return dict(
+        L=maximum(*curvatures),
+        mu=minimum(*curvatures),
+        p_l=instance["p_l"],
+        Gamma_l=(a_l * (old - b_l)).dot(old - b_l) / 2,
+        W=maximum(*(a for row in known for a in row), *map(root, squares)),
+        dist_old=length(w - old),
+    )
+
+
+def length(v):
+    return root(v.dot(v))
+
+
+def reboot_measure(instance, values, wanted):
+    w, old, new = reboot_points(instance)
+    (a, a_l), (_, b_l), p_l = (
+        [vector(row) for row in instance["a"]],
+        [vector(row) for row in instance["b"]],
+        instance["p_l"],
+    )
+    g, away = a_l * (w - b_l), w - new
+    inner = g.dot(away)
+    best = lambda: ratio(positive_part(inner), g.dot(g))  # of all delta; 0 where none helps
+    if "dist_reboot" in wanted and is_watched():
+        record_if_watched(lambda: extra_update(w, w - best() * g, g))
+    named = dict(
+        dist_old=lambda: length(w - old),
+        grad_norm_old=lambda: length(a * (w - old)),
+        dist_new=lambda: length(away),
+        inner_l=lambda: inner,
+        dist_reboot=lambda: length(away - best() * g),
+        gap_new=lambda: (((1 - p_l) * a + p_l * a_l) * (old - new)).dot(old - new) / 2,
+    )
+    return {name: named[name]() for name in wanted}
+
+
+def extra_update(w, after, g):
+    """The arriving device's update, for whoever watches."""
+    track = Track(2, (w, after), (g,))
+    return Passed("extra update", 0, quadratics.ONE, 1, (track,), w, after, w, after)
+
+
+def ratio(part, whole):
+    """part / whole, 0 where both are."""
+    return part / where(whole > 0, whole, quadratics.ONE)
+
+
+def reboot_holds(instance):
+    d, w = len(instance["w"]), instance["w"]
+    sound = (
+        0 < instance["p_l"] < 1
+        and all(len(row) == d for name in "ab" for row in instance[name])
+        and all(a > 0 for row in instance["a"] for a in row)
+        and len(instance["a"]) == len(instance["b"]) == 2
+    )
+    if not sound:
+        return frozenset()
+    moves = any(x != b for x, b in zip(w, instance["b"][0]))  # ||grad F(w)|| is to be positive
+    return (
+        CONVEX
+        | ({"bounded_by_W"} if moves else set())
+        | ({"bounded_by_W_l"} if instance["bounds"] == "both" else set())
+    )
+
+
+SETTINGS = [
+    shift("arrival"),
+    shift("departure"),
+    Setting(
+        name="flex_reboot",
+        says="an arriving device's extra update, on separable quadratics, with gradients and "
+        "curvatures bounded by W on a box around w, w* and w~*",
+        measures=names(TABLE, *REBOOT),
+        algorithms=("flex_c",),
+        gives=("p_l", "Gamma_l"),
+        loose=dict(L=1, mu=-1, W=1),
+        takes=(),
+        shapes=reboot_shapes,
+        coordinates=reboot_coordinates,
+        build=reboot_build,
+        constants=quadratics.check_instance(reboot_constants, reboot_holds),
+        measure=reboot_measure,
+        table=TABLE,
+        early=frozenset({"dist_old"}),
+        ensures=CONVEX | {"bounded_by_W", "bounded_by_W_l"},
+        holds=reboot_holds,
+        kind="exact",
+        schema=entries(
+            dict(
+                bounds=word("both", "old"),
+                a=list_of(list_of("positive", "d"), 2),
+                b=list_of(POINT, 2),
+                p_l="share",
+                w=POINT,
+            )
+        ),
+    ),
+]

@@ -1,0 +1,307 @@
+"""A device departs (flex, section 4.3): losses at the deadline if it is kept or excluded, and from
+when on (8) holds.
+
+The bounds' constants V, gamma, D are theirs by definition, at the smallest theta: of (3) with all
+devices, and of (6) without the one that departs, with the mean squared distance at the departure as
+Delta. The text does not say whether D takes work as it was before the departure or after it: (8) is
+asked at the lesser, and so holds at both.
+"""
+
+from fractions import Fraction
+
+from fedtheory import arithmetic
+from fedtheory.arithmetic import Undefined, operations
+from fedtheory.arithmetic.operations import Interval, Many, maximum, minimum, where
+from fedtheory.models import Setting, beside, names
+from fedtheory.models.flex import quadratics
+from fedtheory.models.flex.run import LAWS
+from fedtheory.participation import moments
+from fedtheory.schema import entries, integer, plus
+from fedtheory.symbols.flex import TABLE
+
+BOTH = ("loss_included", "loss_excluded")
+
+
+def draw_shapes(random, relaxed):
+    N, E = random.choice([2, 2, 3]), random.choice([1, 1, 2])
+    tau_0, law = random.choice([1, 1, 1, 2, 3]), quadratics.draw_law(random, N, E, relaxed, "C")
+    while not quadratics.may_work(law, N - 1):
+        law = quadratics.draw_law(random, N, E, relaxed, "C")
+    return dict(
+        N=N,
+        E=E,
+        tau_0=tau_0,
+        T=tau_0 + random.choice([1, 1, 2, 3, 5]),
+        noise=random.choice(["none", "even"]),
+        span=quadratics.draw_span(random, relaxed),
+        **law,
+    )
+
+
+def list_coordinates(shape):
+    return dict(
+        quadratics.device_coordinates(shape["N"], shape["noise"] != "none"),
+        **quadratics.law_coordinates(shape),
+        x="real",
+        left="unit",
+        right="unit",
+    )
+
+
+def build_instance(shape, point):
+    """(8) asks for bounds that end up low: the last device and the start are placed by how far off
+    they are."""
+    devices = quadratics.build_devices(shape["N"], point)
+    *others, last = devices["b"]
+    devices["b"] = [
+        *others,
+        last + quadratics.minimiser(quadratics.choose_devices(devices, range(shape["N"] - 1))),
+    ]
+    x = point["x"] + quadratics.minimiser(devices)
+    return dict(
+        {name: shape[name] for name in ("E", "tau_0", "T")},
+        devices=devices,
+        x=x,
+        law=quadratics.build_law(shape, point),
+        span=quadratics.span_of(shape, point, devices, x),
+    )
+
+
+def remaining(instance):
+    """Devices and law once the last one is gone."""
+    rest = range(len(instance["devices"]["a"]) - 1)
+    return quadratics.choose_devices(instance["devices"], rest), [
+        [q, s[:-1]] for q, s in instance["law"]
+    ]
+
+
+def of_bound(devices, law, instance, more):
+    """gamma, D, V and the expected work of theorem 3.1 for these devices; `more` gives sq_dist_0 or
+    tilde_start."""
+    E = instance["E"]
+    found = quadratics.law_moments(
+        "C",
+        devices,
+        law,
+        E,
+        quadratics.excess(devices, quadratics.minimiser(devices)),
+        [name for name in LAWS if name != "I_sum"],
+    )
+    if not isinstance(found["ps"], Many) and found["ps"] == 0:
+        raise Undefined("a bound where nothing is ever done")
+    found.update(
+        more,
+        E=Fraction(E),
+        theta=found["ratio_sup"],
+        L=maximum(*instance["devices"]["a"]),
+        mu=minimum(*instance["devices"]["a"]),
+        G=quadratics.second_moment(instance["devices"], instance["span"]),
+    )
+    for name in ("gamma", "D", "B_tau", "V"):
+        found[name] = value(name, found)
+    return found
+
+
+def value(name, found):
+    """A derived symbol of the table; infinite where gradients are not bounded."""
+    return (
+        found["G"]
+        if isinstance(found["G"], float)
+        else arithmetic.execute(arithmetic.program(TABLE[name].definition), operations.PLAIN, found)
+    )
+
+
+def until_departure(instance):
+    """The bound (3) with all devices, and the state at the departure."""
+    devices, law, span = instance["devices"], instance["law"], instance["span"]
+    kept = of_bound(
+        devices, law, instance, dict(sq_dist_0=(instance["x"] - quadratics.minimiser(devices)) ** 2)
+    )
+    state = quadratics.start(instance["x"], span)
+    if span:
+        rounds = moments.rounds_of("C", devices["p"], law, instance["E"])
+        for t in range(instance["tau_0"]):
+            state = quadratics.one_round(state, devices, rounds, rate(kept, t), instance["E"], span)
+    return kept, state
+
+
+def rate(bound, t):
+    """eta of theorem 3.1 in its round t."""
+    return 16 * bound["E"] / (bound["mu"] * bound["ps"]) / (t * bound["E"] + bound["gamma"])
+
+
+def exclude_device(instance, state):
+    """The bound (6) without the device."""
+    devices, law = remaining(instance)
+    old, new = quadratics.minimiser(instance["devices"]), quadratics.minimiser(devices)
+    Delta, shift = quadratics.sq_distance(state, old), abs(old - new)
+    return of_bound(
+        devices,
+        law,
+        instance,
+        dict(sq_dist_0=Delta + 2 * operations.root(Delta) * shift + shift * shift),
+    )
+
+
+def derive_constants(instance):
+    kept, state = until_departure(instance)
+    without, devices = exclude_device(instance, state), instance["devices"]
+    gone = quadratics.law_moments(
+        "C",
+        devices,
+        [[q, [*s[:-1], 0]] for q, s in instance["law"]],
+        instance["E"],
+        quadratics.excess(devices, quadratics.minimiser(devices)),
+        ["ps", "ps_Gamma"],
+    )
+    D = minimum(kept["D"], value("D", {**kept, **gone}))
+    return dict(
+        V_0=kept["V"],
+        gamma_0=kept["gamma"],
+        D_0=D,
+        V_1=without["V"],
+        gamma_1=without["gamma"],
+        E=kept["E"],
+        L=kept["L"],
+        mu=kept["mu"],
+        G=kept["G"],
+        tau_0=Fraction(instance["tau_0"]),
+        T=Fraction(instance["T"]),
+    )
+
+
+def measure_symbols(instance, values, wanted):
+    (kept, state), span, E = until_departure(instance), instance["span"], instance["E"]
+    devices, (rest, law) = instance["devices"], remaining(instance)
+    without = exclude_device(instance, state)
+    runs = dict(  # kept: its share of the weights stays, and none of its updates comes
+        loss_included=(devices, devices["p"][:-1], lambda t: rate(kept, t)),
+        loss_excluded=(rest, rest["p"], lambda t: rate(without, t - instance["tau_0"])),
+    )
+    found, before, later = {}, range(instance["tau_0"]), range(instance["tau_0"], instance["T"])
+    rates = [rate(kept, t) for t in before]
+    left = quadratics.record_rounds("C", [instance["x"]], devices, instance["law"], rates, E)
+    for name in wanted:
+        objective, p, eta = runs[name]
+        rounds, after = moments.rounds_of("C", p, law, E), state
+        what = f"{name.removeprefix('loss_')}, round"
+        quadratics.record_rounds(
+            "C", left, {**rest, "p": p}, law, map(eta, later), E, later.start, what
+        )
+        for t in later:
+            after = quadratics.one_round(after, rest, rounds, eta(t), E, span)
+        curvature = sum(w * a for w, a in zip(objective["p"], objective["a"]))
+        loss = curvature * quadratics.sq_distance(after, quadratics.minimiser(objective)) / 2
+        found[name] = quadratics.kept_inside(loss, after, span)
+    return found
+
+
+def conditions_held(instance):
+    devices, law = instance["devices"], instance["law"]
+    of_law = quadratics.held_by_law(law, instance["E"])
+    if (
+        of_law is None
+        or len(devices["a"]) < 2
+        or len(law[0][1]) != len(devices["a"])
+        or not quadratics.sound_devices(devices)
+        or not 0 < instance["tau_0"] < instance["T"]
+    ):
+        return frozenset()
+    return frozenset(
+        quadratics.ALWAYS | of_law | ({"second_moment", "stays"} if instance["span"] else set())
+    )
+
+
+# The remaining rounds, by bisection: a comparison of two bounds, whatever they bound
+
+STEPS = 60  # of doubling and of halving; exact numbers are halved to BITS
+
+
+def least(holds_at, one, exact):
+    """The least x >= 0 from which on a condition holds that is false before it: an enclosure, of
+    exact numbers."""
+    high = one
+    for _ in range(STEPS):
+        high = where(holds_at(high), high, 2 * high)
+    low = 0 * one
+    for _ in range(operations.BITS if exact else STEPS):
+        middle = (low + high) / 2
+        enough = holds_at(middle)
+        low, high = where(enough, low, middle), where(enough, middle, high)
+    if not exact:
+        return where(
+            holds_at(high), where(holds_at(0 * one), 0 * high, high), Many(high.at * float("nan"))
+        )
+    if holds_at(0 * one):
+        return Fraction(0)
+    if not holds_at(high):
+        raise Undefined("a condition that no time meets")
+    return Interval(low, high)
+
+
+def delays(instance, values, wanted):
+    E, tau_0, V, gamma, D, start, gamma_1 = (
+        values[name] for name in ("E", "tau_0", "V_0", "gamma_0", "D_0", "V_1", "gamma_1")
+    )
+    exact = not any(isinstance(value, Many) for value in (tau_0, V, gamma, D, start, gamma_1))
+    f_1 = lambda x: start / (x * E + gamma_1)
+    f_0 = lambda x: (x * D + V) / ((tau_0 + x) * E + gamma)
+    # (8): f_1(T) (tau E + gamma) <= (tau - tau_0) D + V at tau_0, and growing no faster from there
+    # on
+    always = lambda x: maximum(f_1(x) * (tau_0 * E + gamma) - V, f_1(x) * E - D) <= 0
+    named = dict(delay=always, delay_at_T=lambda x: f_1(x) <= f_0(x))
+    one = Fraction(1) if exact else Many(0 * V.at + 1.0 if isinstance(V, Many) else 1.0)
+    return {name: least(named[name], one, exact) for name in wanted}
+
+
+SETTINGS = [
+    Setting(
+        name="flex_departed",
+        says="scheme C on quadratics in one dimension, from the start to a deadline after a "
+        "departure",
+        measures=names(TABLE, *BOTH),
+        algorithms=("flex_c",),
+        by=beside("flex_c", quadratics.WHY),
+        takes=(),
+        gives=("E", "tau_0", "T", "V_0", "gamma_0", "D_0", "V_1", "gamma_1"),
+        loose=dict(L=1, mu=-1, G=1),
+        shapes=draw_shapes,
+        coordinates=list_coordinates,
+        build=build_instance,
+        constants=quadratics.check_instance(derive_constants, conditions_held),
+        measure=measure_symbols,
+        table=TABLE,
+        ensures=quadratics.ENSURES,
+        holds=conditions_held,
+        schema=entries(
+            dict(
+                E=integer(),
+                tau_0=integer(),
+                T=integer(plus("tau_0", 1)),
+                devices=quadratics.devices_of(plus("others", 1)),
+                x="number",
+                law=quadratics.law_of(plus("others", 1)),
+                span=quadratics.SPAN,
+            )
+        ),
+    ),
+    Setting(
+        name="flex_delay",
+        says="two bounds of section 4.3, whatever they bound",
+        algorithms=(),
+        gives=(),
+        loose={},
+        measures=names(TABLE, "delay", "delay_at_T"),
+        takes=("V_0", "gamma_0", "D_0", "V_1", "gamma_1", "tau_0"),
+        optional=("E", "Gamma_l"),
+        shapes=lambda random, relaxed: {},
+        coordinates=lambda shape: {},
+        build=lambda shape, point: {},
+        constants=lambda instance: {},
+        measure=delays,
+        table=TABLE,
+        ensures=quadratics.ENSURES,
+        kind="exact",
+        schema=entries({}),
+    ),
+]

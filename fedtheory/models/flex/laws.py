@@ -1,0 +1,172 @@
+"""Participation laws and what they do to a scheme's aggregate, at first order in the step size
+(flex, section 4.1)."""
+
+from fractions import Fraction
+
+from fedtheory.models import Setting, beside, names
+from fedtheory.models.flex import quadratics
+from fedtheory.models.flex.run import LAWS
+from fedtheory.participation import moments
+from fedtheory.schema import entries, integer, word
+from fedtheory.symbols.flex import TABLE
+
+OF_DEVICE = (
+    "ps_k",
+    "gain_k",
+    "E_s_k",
+    "E_complete_k",
+    "limit_weight_A_k",
+    "limit_weight_B_k",
+    "sum_weight_A",
+    "sum_weight_B",
+    "sq_bias",
+    "limit_sq_dist",
+    "Gamma_max",
+)
+ENSURES = quadratics.ENSURES - {"second_moment", "stays"}
+
+
+def draw_shapes(scheme):
+    def draw(random, relaxed):
+        N = random.choice([1, 2, 2, 3] if "heterogeneous" in relaxed else [2, 2, 3])
+        E = random.choice([1, 2, 2, 3, 5])
+        return dict(
+            N=N,
+            E=E,
+            tau=random.choice([1, 2, 10]),
+            k=random.randint(1, N),
+            s_k=random.randint(1, E),
+            noise=random.choice(["none", "even"]),
+            **quadratics.draw_law(random, N, E, relaxed, scheme),
+        )
+
+    return draw
+
+
+def list_coordinates(shape):
+    return dict(
+        quadratics.device_coordinates(shape["N"], shape["noise"] != "none"),
+        **quadratics.law_coordinates(shape),
+    )
+
+
+def build_instance(scheme):
+    def instance(shape, point):
+        return dict(
+            scheme=scheme,
+            devices=quadratics.build_devices(shape["N"], point),
+            law=quadratics.build_law(shape, point),
+            **{name: shape[name] for name in ("E", "tau", "k", "s_k")},
+        )
+
+    return instance
+
+
+def derive_constants(instance):
+    devices, best = instance["devices"], quadratics.minimiser(instance["devices"])
+    Gamma = quadratics.excess(devices, best)
+    return dict(
+        {name: Fraction(instance[name]) for name in ("E", "tau", "s_k")},
+        N=Fraction(len(devices["a"])),
+        p_k=devices["p"][instance["k"] - 1],
+        L=quadratics.maximum(*devices["a"]),
+        mu=quadratics.minimum(*devices["a"]),
+        Gamma=sum(p * g for p, g in zip(devices["p"], Gamma)),
+        sigma_bar_sq=sum((p * r) ** 2 for p, r in zip(devices["p"], devices["r"])),
+    )
+
+
+def measure_symbols(instance, values, wanted):
+    devices, law, E, k = instance["devices"], instance["law"], instance["E"], instance["k"] - 1
+    p, best = devices["p"], quadratics.minimiser(devices)
+    Gamma = quadratics.excess(devices, best)
+    found = quadratics.law_moments(
+        instance["scheme"],
+        devices,
+        law,
+        E,
+        Gamma,
+        [name for name in wanted if name in LAWS],
+        instance["tau"],
+    )
+    # By rounds: E[p_tau^k s_tau^k], to which the mean change of small steps is proportional
+    pulls = lambda scheme: [
+        sum(q * c[j] * s[j] for q, c, s in moments.rounds_of(scheme, p, law, E))
+        for j in range(len(p))
+    ]
+    # By devices: E[s_tau^k], and E[q_tau^k N / K_tau] where some device is complete
+    done = [sum(q * s[j] for q, s in law) for j in range(len(p))]
+    counts = [(q, [steps == E for steps in s]) for q, s in law if E in s]
+    complete = lambda: [
+        sum(q * Fraction(len(p) * c[j], sum(c)) for q, c in counts) / sum(q for q, _ in counts)
+        for j in range(len(p))
+    ]
+    weighted = lambda each: [w * e for w, e in zip(p, each)]
+    bias = dict(A=lambda: weighted(complete()), B=lambda: weighted(done), C=lambda: pulls("C"))[
+        instance["scheme"]
+    ]
+    named = dict(
+        Gamma_max=lambda: quadratics.maximum(*Gamma),
+        ps_k=lambda: pulls(instance["scheme"])[k],
+        E_s_k=lambda: done[k],
+        E_complete_k=lambda: complete()[k],
+        gain_k=lambda: moments.one_coefficient(p[k], instance["s_k"], E, "C") / p[k],
+        limit_weight_A_k=lambda: pulls("A")[k] / sum(pulls("A")),
+        limit_weight_B_k=lambda: pulls("B")[k] / sum(pulls("B")),
+        sum_weight_A=lambda: sum(weighted(complete())),
+        sum_weight_B=lambda: sum(weighted(done)),
+        sq_bias=lambda: (quadratics.minimiser(devices, bias()) - best) ** 2,
+        limit_sq_dist=lambda: (
+            (quadratics.minimiser(devices, pulls(instance["scheme"])) - best) ** 2
+        ),
+    )
+    return {**found, **{name: named[name]() for name in wanted if name in named}}
+
+
+def conditions_held(instance):
+    of_law = quadratics.held_by_law(instance["law"], instance["E"])
+    N = len(instance["devices"]["a"])
+    if (
+        of_law is None
+        or len(instance["law"][0][1]) != N
+        or not quadratics.sound_devices(instance["devices"])
+        or not 1 <= instance["k"] <= N
+        or not 1 <= instance["s_k"] <= instance["E"]
+    ):
+        return frozenset()
+    return frozenset(quadratics.ALWAYS | of_law)
+
+
+def setting(scheme):
+    return Setting(
+        name=f"flex_laws_{scheme.lower()}",
+        says=f"participation laws under scheme {scheme}, with small steps",
+        measures=names(TABLE, *LAWS, *OF_DEVICE),
+        algorithms=(f"flex_{scheme.lower()}",),
+        by=beside(f"flex_{scheme.lower()}", "the coefficients of section 4.1"),
+        gives=("E", "N", "tau", "p_k", "s_k", "Gamma", "sigma_bar_sq"),
+        loose=dict(L=1, mu=-1),
+        takes=(),
+        shapes=draw_shapes(scheme),
+        coordinates=list_coordinates,
+        build=build_instance(scheme),
+        constants=quadratics.check_instance(derive_constants, conditions_held),
+        measure=measure_symbols,
+        table=TABLE,
+        ensures=ENSURES,
+        holds=conditions_held,
+        schema=entries(
+            dict(
+                scheme=word(scheme),
+                E=integer(),
+                tau=integer(),
+                k=integer(1, "N"),
+                s_k=integer(1, "E"),
+                devices=quadratics.devices_of("N"),
+                law=quadratics.law_of("N"),
+            )
+        ),
+    )
+
+
+SETTINGS = [setting(scheme) for scheme in moments.SCHEMES]

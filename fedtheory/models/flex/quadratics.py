@@ -1,0 +1,449 @@
+"""Devices with quadratic losses in one dimension, a joint law of their work, and exact moments of
+flex's rounds.
+
+Device k has the loss a (w - b)^2 / 2 and gradients with noise of +-r, drawn anew at each step.
+Given the work s a round is affine in w, so that mean and mean square follow exactly over rounds,
+and the interval of points that devices can reach with them.
+"""
+
+from fractions import Fraction
+from itertools import product
+
+import sympy
+
+from fedtheory import discover
+from fedtheory.arithmetic import Undefined
+from fedtheory.arithmetic.intervals import INF
+from fedtheory.arithmetic.operations import Many, maximum, minimum, root, short, vector, where
+from fedtheory.arithmetic.work import count_ways
+from fedtheory.exact.traces import Losses
+from fedtheory.exact.typical_path import Round, record_path
+from fedtheory.participation import moments
+from fedtheory.schema import either, entries, integer, list_of, row
+
+ZERO, ONE = Fraction(0), Fraction(1)
+WHY = "moments and reach of quadratics, for speed"  # why `one_round` stands beside the kernels
+ALWAYS = {
+    "devices_smooth",
+    "devices_strongly_convex",
+    "devices_noise",
+    "static_law",
+    "independent_noise",
+    "work_independent",
+}
+ON_LAWS = {
+    "homogeneous",
+    "heterogeneous",
+    "devices_independent",
+    "some_complete",
+    "all_active",
+    "full_work",
+}
+ENSURES = frozenset(ALWAYS | ON_LAWS | {"second_moment", "stays"})
+
+
+# Of an interval in which points stay, or nothing
+SPAN = either(list_of("number", 0), list_of("number", 2, rising=None))
+
+
+def devices_of(N):
+    """Return the schema of so many devices."""
+    return entries(
+        dict(
+            a=list_of("positive", N),
+            b=list_of("number", N),
+            r=list_of("nonnegative", N),
+            p=list_of("positive", N, total=None),
+        )
+    )
+
+
+def law_of(N):
+    """Return the schema of a law of the work of so many devices, [probability, [s^1, ..., s^N]] of
+    each outcome."""
+    return list_of(row("nonnegative", list_of(integer(0, "E"), N)), total=0)
+
+
+def check_instance(constants, holds):
+    """The constants of what is an instance, whatever a claim assumes of it: probabilities that add
+    up, and the like."""
+
+    def of(instance):
+        if not is_batched(instance) and not holds(instance):
+            raise Undefined("no instance of this setting")
+        return constants(instance)
+
+    return of
+
+
+def is_batched(tree):
+    parts = tree.values() if isinstance(tree, dict) else tree if isinstance(tree, list) else ()
+    return isinstance(tree, Many) or any(is_batched(part) for part in parts)
+
+
+# The law of work: a text such as "apart 02 2" (supports of independent devices) or "tied 02 21"
+# (joint outcomes)
+
+
+def draw_law(random, N, E, relaxed, scheme):
+    """Entries of a shape: what devices may do, and whether all do it with the same
+    probabilities."""
+    steps = range(0 if "all_active" in relaxed else 1, E + 1)
+    alike, complete = "homogeneous" not in relaxed, scheme == "A" or "some_complete" not in relaxed
+    if "full_work" not in relaxed:
+        return dict(law=" ".join(["apart"] + [str(E)] * N), rows="each")
+    some = lambda most: "".join(
+        map(str, sorted(random.sample(steps, random.randint(1, min(most, len(steps))))))
+    )
+    if "devices_independent" in relaxed and random.random() < 0.3:
+        outcomes = {
+            tuple([random.choice(steps)] * N)
+            if alike
+            else tuple(random.choice(steps) for _ in range(N))
+            for _ in range(random.randint(1, 4))
+        } | ({(E,) * N} if complete else set())
+        if complete and scheme != "A":
+            outcomes = {s for s in outcomes if E in s}
+        return dict(
+            law=" ".join(["tied", *("".join(map(str, s)) for s in sorted(outcomes))]), rows="each"
+        )
+    supports = (
+        [some(3 if N < 3 else 2)] * N if alike else [some(3 if N < 3 else 2) for _ in range(N)]
+    )
+    if complete and scheme == "A" and not any(str(E) in s for s in supports):
+        supports = (
+            [s + str(E) for s in supports] if alike else [supports[0] + str(E), *supports[1:]]
+        )
+    elif complete and scheme != "A":  # K_tau >= 1 whatever the others do
+        supports = [str(E)] * N if alike else [str(E), *supports[1:]]
+    return dict(law=" ".join(["apart", *supports]), rows="one" if alike else "each")
+
+
+def may_work(shape, members):
+    """Whether some of the first devices ever does a step."""
+    kind, *parts = shape["law"].split()
+    return (
+        set("".join(parts[:members] if kind == "apart" else (s[:members] for s in parts))) - {"0"}
+        != set()
+    )
+
+
+def law_coordinates(shape):
+    kind, *parts = shape["law"].split()
+    if kind == "tied":
+        return {f"q_{j}": "unit" for j in range(len(parts))} if len(parts) > 1 else {}
+    return {
+        f"q_{k}_{j}": "unit"
+        for k, support in enumerate(parts[:1] if shape["rows"] == "one" else parts)
+        for j in range(len(support))
+        if len(support) > 1
+    }
+
+
+def build_law(shape, point):
+    """[[probability, [s^1, ..., s^N]], ...]"""
+    kind, *parts = shape["law"].split()
+    if kind == "tied":
+        return [
+            [q, list(map(int, s))]
+            for q, s in zip(shares([point.get(f"q_{j}", ONE) for j in range(len(parts))]), parts)
+        ]
+    rows = [
+        shares([point.get(f"q_{k}_{j}", ONE) for j in range(len(support))])
+        for k, support in enumerate(parts[:1] if shape["rows"] == "one" else parts)
+    ]
+    rows = rows * len(parts) if shape["rows"] == "one" else rows
+    found = []
+    for choice in product(*(range(len(support)) for support in parts)):
+        q = ONE
+        for odds, j in zip(rows, choice):
+            q = q * odds[j]
+        found.append([q, [int(support[j]) for support, j in zip(parts, choice)]])
+    return found
+
+
+def shares(weights):
+    total = sum(weights)
+    return [w / total for w in weights] if len(weights) > 1 else [ONE]
+
+
+def held_by_law(law, E, scheme=None):
+    """Which conditions a law meets; nothing if it is none."""
+    N = len(law[0][1])
+    if (
+        sum(q for q, _ in law) != 1
+        or any(q < 0 for q, _ in law)
+        or any(len(s) != N or not all(0 <= steps <= E for steps in s) for _, s in law)
+    ):
+        return None
+    law = [(q, s) for q, s in law if q > 0]
+    rows = [[sum(q for q, s in law if s[k] == steps) for steps in range(E + 1)] for k in range(N)]
+    alike = all(row == rows[0] for row in rows)
+    joint = {}
+    for q, s in law:
+        joint[tuple(s)] = joint.get(tuple(s), ZERO) + q
+    apart = all(
+        joint.get(s, ZERO) == _product(row[steps] for row, steps in zip(rows, s))
+        for s in count_ways(product(range(E + 1), repeat=N))
+    )
+    # Scheme A's rounds without a complete device are discarded: they are no rounds.
+    complete = any(E in s for _, s in law) if scheme == "A" else all(E in s for _, s in law)
+    truths = dict(
+        homogeneous=alike,
+        heterogeneous=not alike,
+        devices_independent=apart,
+        some_complete=complete,
+        all_active=all(0 not in s for _, s in law),
+        full_work=all(set(s) == {E} for _, s in law),
+    )
+    return frozenset(name for name, truth in truths.items() if truth)
+
+
+def _product(factors):
+    total = ONE
+    for factor in factors:
+        total = total * factor
+    return total
+
+
+# Devices
+
+
+UNITS = dict(a=(-2, 1), b=(1, 0), r=(-1, 1), x=(1, 0))  # of a coordinate, by its first letter
+
+
+def device_coordinates(N, noisy):
+    found = {f"b_{k}": "real" for k in range(N)}
+    found.update({f"a_{k}": "positive" for k in range(N)})
+    found.update({f"weight_{k}": "positive" for k in range(N) if N > 1})
+    found.update({f"r_{k}": "positive" for k in range(N) if noisy})
+    return found
+
+
+def build_devices(N, point):
+    """Lists over devices: curvatures a, minimisers b, sizes of the noise r, weights p."""
+    return dict(
+        a=[point[f"a_{k}"] for k in range(N)],
+        b=[point[f"b_{k}"] for k in range(N)],
+        r=[point.get(f"r_{k}", ZERO) for k in range(N)],
+        p=shares([point.get(f"weight_{k}", ONE) for k in range(N)]),
+    )
+
+
+def sound_devices(devices):
+    N = len(devices["a"])
+    return (
+        all(len(devices[name]) == N for name in ("b", "r", "p"))
+        and all(a > 0 for a in devices["a"])
+        and all(r >= 0 for r in devices["r"])
+        and all(p > 0 for p in devices["p"])
+        and sum(devices["p"]) == 1
+    )
+
+
+def choose_devices(devices, members):
+    """The devices of an objective: their weights in it add up to 1."""
+    found = {name: [values[k] for k in members] for name, values in devices.items()}
+    return {**found, "p": shares(found["p"])}
+
+
+def minimiser(devices, weights=None):
+    pulls = [p * a for p, a in zip(devices["p"] if weights is None else weights, devices["a"])]
+    first = devices["b"][0]  # from which nothing is rounded where all are alike
+    return first + sum(pull * (b - first) for pull, b in zip(pulls, devices["b"])) / sum(pulls)
+
+
+def counted_from(origin, devices, span):
+    """(devices, span) with points counted from one: no digits are lost to where it lies."""
+    near = dict(devices, b=[b - origin for b in devices["b"]])
+    return near, [end - origin for end in span]
+
+
+def excess(devices, x):
+    """F_k(x) - F_k* of each device."""
+    return [a * (x - b) * (x - b) / 2 for a, b in zip(devices["a"], devices["b"])]
+
+
+def second_moment(devices, span):
+    """G: the root of the largest mean squared gradient between the ends of `span`; infinite over
+    all points."""
+    if not span:
+        return INF
+    return root(
+        maximum(
+            *(
+                a * a * (end - b) * (end - b) + r * r
+                for a, b, r in zip(devices["a"], devices["b"], devices["r"])
+                for end in span
+            )
+        )
+    )
+
+
+def span_of(shape, point, devices, x):
+    """[low, high]: part of the way from the start to where nothing leads; [] stands for all
+    points."""
+    if shape["span"] == "everywhere":
+        return []
+    low, high = minimum(x, *devices["b"]), maximum(x, *devices["b"])
+    room = high - low + maximum(*(r / a for r, a in zip(devices["r"], devices["a"])))
+    return [x - point["left"] * (x - low + room), x + point["right"] * (high - x + room)]
+
+
+def draw_span(random, relaxed):
+    """Gradients are bounded where iterates stay; a claim that does not say so has them bounded
+    everywhere."""
+    return "everywhere" if "stays" in relaxed and "second_moment" not in relaxed else "interval"
+
+
+# Rounds
+
+
+def is_paced(claim):
+    """Whether the learning rate that a claim prescribes is the one that runs have: 1/eta grows by
+    mu E[sum_k p^k_tau s^k_tau] / 16 in each round, whatever it begins with. The mean work is ps, or
+    what it comes to under hypotheses."""
+    symbols = {name: entry.symbol for name, entry in claim.table.items()}
+    assumed = {a.name for a in claim.assumptions}
+    curvature = symbols.get("mu" if "mu" in claim.parameters else "any_mu")
+    alike = {"flex_a": ("E",), "flex_b": ("E_s",), "flex_c": ("active", "E")}
+    works = (
+        [("ps",), ("tilde_ps",)]
+        + ([("E",)] if "full_work" in assumed else [])
+        + (
+            [alike[name] for name in _algorithm_names(claim) if name in alike]
+            if "homogeneous" in assumed
+            else []
+        )
+    )
+    paces = [
+        curvature * _product(symbols[name] for name in work) / 16
+        for work in works
+        if curvature is not None and all(name in symbols for name in work)
+    ]
+    for relation in (
+        claim.expand(a.relation) for a in claim.assumptions if isinstance(a.relation, sympy.Eq)
+    ):
+        if symbols["eta"] in relation.free_symbols:
+            rate = next(
+                (
+                    other
+                    for side, other in (relation.args, relation.args[::-1])
+                    if side == symbols["eta"]
+                ),
+                None,
+            )
+            pace = (
+                None
+                if rate is None or symbols["eta"] in rate.free_symbols
+                else (1 / rate).diff(symbols["tau"])
+            )
+            if pace is None or not any(sympy.simplify(pace - known) == 0 for known in paces):
+                return False
+    return True
+
+
+def _algorithm_names(claim):
+    several = claim.algorithm if isinstance(claim.algorithm, tuple) else (claim.algorithm,)
+    return [getattr(each, "name", each) for each in several]
+
+
+def staircase(eta, work, mu, rounds):
+    """eta_t of theorem 3.1 before it comes to eta: 16 E / (mu ps) / (t E + gamma) for some
+    gamma."""
+    found = []
+    for back in range(rounds, 0, -1):
+        inverse = 1 / eta - back * mu * work / 16
+        if isinstance(inverse, Many):
+            inverse = where(inverse > 0, inverse, Many(inverse.at * float("nan")))
+        elif not inverse > 0:
+            raise Undefined("a learning rate that is not positive")
+        found.append(1 / inverse)
+    return found
+
+
+def record_rounds(scheme, x, devices, law, rates, E, first=0, what="round"):
+    """Pass one way through rounds at these rates, where somebody watches, from x to where it leads."""
+    method, N = discover.algorithm(f"flex_{scheme.lower()}"), len(devices["a"])
+    grad = lambda i, w: devices["a"][i - 1] * (w - devices["b"][i - 1])
+    noise = lambda i, k: (
+        [(Fraction(1, 2), vector([s * r])) for s in (1, -1)] if (r := devices["r"][i - 1]) else []
+    )
+    losses = Losses(grad, noise, (ZERO, *devices["p"]), 1)
+    outcomes = [(q, tuple(range(1, N + 1)), tuple(s)) for q, s in law]
+    rounds = (Round(method, losses, dict(eta=eta, E=E), outcomes) for eta in rates)
+    return record_path(x, rounds, first, what)
+
+
+def start(x, span):
+    """(mean, mean square, least, largest point reached, room left in the span)."""
+    return x, x * x, x, x, minimum(x - span[0], span[1] - x) if span else None
+
+
+def one_round(state, devices, rounds, eta, E, span):
+    """The state after one round, of [(probability, coefficients, s), ...]: a definition beside the
+    kernels of schemes A to C, for each round has a learning rate of its own, and flex_a asks a
+    weight whether it is positive, which a batch cannot answer. Tests hold it to the kernels."""
+    m, m2, low, high, room = state
+    paths = []
+    for a, b, r in zip(devices["a"], devices["b"], devices["r"]):
+        keep, path = (
+            1 - eta * a,
+            [(ONE, ZERO, ZERO)],
+        )  # after s steps: factor of w - b, variance, reach of the noise
+        for _ in range(E):
+            factor, variance, reach = path[-1]
+            path.append((factor * keep, variance + factor * factor, reach + abs(factor)))
+        path = [
+            (factor, variance * (eta * r) ** 2, reach * eta * r) for factor, variance, reach in path
+        ]
+        for factor, _, reach in path[1:E]:  # where this device may compute a gradient
+            ends = b + factor * (low - b), b + factor * (high - b)
+            room = within(room, minimum(*ends) - reach, maximum(*ends) + reach, span)
+        paths.append(path)
+    mean, square, ends = ZERO, ZERO, []
+    for q, coefficients, s in rounds:
+        slope, shift, variance, reach = ONE, ZERO, ZERO, ZERO
+        for c, b, path, steps in zip(coefficients, devices["b"], paths, s):
+            if steps:
+                factor, spread, far = path[steps]
+                slope, shift = slope - c * (1 - factor), shift + c * (1 - factor) * b
+                variance, reach = variance + c * c * spread, reach + c * far
+        mean = mean + q * (slope * m + shift)
+        square = square + q * (
+            slope * slope * m2 + 2 * slope * shift * m + shift * shift + variance
+        )
+        one, other = slope * low + shift, slope * high + shift
+        ends += [
+            where(q > 0, minimum(one, other) - reach, low),
+            where(q > 0, maximum(one, other) + reach, high),
+        ]
+    low, high = minimum(*ends), maximum(*ends)
+    room = within(room, low, high, span)
+    mean, square, low, high = map(short, (mean, square, low, high))
+    return mean, square, low, high, room if room is None else short(room)
+
+
+def within(room, low, high, span):
+    return minimum(room, low - span[0], span[1] - high) if span else None
+
+
+def kept_inside(value, state, span):
+    """A value that means something only if no point left the span."""
+    room = state[4]
+    if isinstance(room, Many):
+        return where(room >= -1e-12 * abs(span[1] - span[0]), value, Many(room.at * float("nan")))
+    if room is None or room < 0:
+        raise Undefined("a point outside the set in which gradients are bounded")
+    return value
+
+
+def sq_distance(state, x):
+    """E (w - x)^2"""
+    return state[1] - 2 * x * state[0] + x * x
+
+
+def law_moments(scheme, devices, law, E, Gamma, wanted=None, tau=0):
+    return moments.of_rounds(
+        scheme, devices["p"], law, E, Gamma, [r * r for r in devices["r"]], wanted, tau
+    )

@@ -1,0 +1,258 @@
+"""Quadratics in one dimension around a shift of the objective (flex, corollary 3.2.1): the last
+device comes or goes.
+
+`flex_shifted` runs scheme C after it, from a point x that the run before has left; `flex_shifting`
+is what is known of a run of scheme B until a device arrives, whose points stay between minimisers
+and start at rates up to 1/L.
+"""
+
+from fractions import Fraction
+
+from fedtheory.arithmetic.intervals import INF
+from fedtheory.arithmetic.operations import maximum, minimum
+from fedtheory.models import Setting, beside, names
+from fedtheory.models.flex import quadratics
+from fedtheory.models.flex.arrivals import sizes, weights
+from fedtheory.models.flex.run import END, LAWS
+from fedtheory.participation import moments
+from fedtheory.schema import either, entries, integer, list_of, plus, word
+from fedtheory.symbols.flex import TABLE
+
+AFTER = ("ps", "ps_Gamma", "ps_plus", "p2s_over_p", "p2s_sigma", "ratio_min", "ratio_max")
+BEFORE = tuple(name for name in LAWS if name != "I_sum")
+
+
+def draw_shapes(scheme):
+    def draw(random, relaxed):
+        N, E, event = (
+            random.choice([2, 2, 3]),
+            random.choice([1, 1, 2, 3]),
+            random.choice(["arrival", "departure"]),
+        )
+        if scheme == "B":
+            event = "arrival"
+        return dict(
+            N=N,
+            E=E,
+            tau_0=random.choice([0, 1, 5, 50]),
+            rounds=random.choice([1, 1, 1, 2, 3, 5]),
+            event=event,
+            sizes=sizes(random, N),
+            noise=random.choice(["none", "even"]),
+            span=quadratics.draw_span(random, relaxed),
+            **quadratics.draw_law(
+                random, N if (event, scheme) == ("arrival", "C") else N - 1, E, relaxed, scheme
+            ),
+        )
+
+    return draw
+
+
+def list_coordinates(shape):
+    found = dict(
+        quadratics.device_coordinates(shape["N"], shape["noise"] != "none"),
+        **quadratics.law_coordinates(shape),
+        x="real",
+        left="unit",
+        right="unit",
+    )
+    return {name: kind for name, kind in found.items() if not name.startswith("weight")}
+
+
+def build_instance(shape, point):
+    n = [int(size) for size in shape["sizes"].split()]
+    devices = {**quadratics.build_devices(shape["N"], point), "p": weights(n)}
+    return dict(
+        {name: shape[name] for name in ("E", "tau_0", "rounds", "event")},
+        n=n,
+        devices=devices,
+        x=point["x"],
+        law=quadratics.build_law(shape, point),
+        span=quadratics.span_of(shape, point, devices, point["x"]),
+    )
+
+
+def members(instance):
+    """How many devices the objective has before and after; those of the law are among them."""
+    N = len(instance["n"])
+    return (N - 1, N) if instance["event"] == "arrival" else (N, N - 1)
+
+
+def objectives(instance):
+    return [
+        quadratics.choose_devices(instance["devices"], range(count)) for count in members(instance)
+    ]
+
+
+def shared_constants(instance):
+    """Constants that do not depend on the law."""
+    devices, n, arrives = instance["devices"], instance["n"], instance["event"] == "arrival"
+    old, new = map(quadratics.minimiser, objectives(instance))
+    last = quadratics.choose_devices(devices, [-1])
+    # Each event has an excess of its own: where the device is missing. The other one's is not
+    # given.
+    return dict(
+        E=Fraction(instance["E"]),
+        L=maximum(*devices["a"]),
+        mu=minimum(*devices["a"]),
+        shift=abs(old - new),
+        n=Fraction(sum(n[:-1] if arrives else n)),
+        n_l=Fraction(n[-1]),
+        Gamma_l=quadratics.excess(last, old)[0] if arrives else INF,
+        tilde_Gamma_l=INF if arrives else quadratics.excess(last, new)[0],
+    )
+
+
+def after_constants(instance):
+    before, after = objectives(instance)
+    laws = quadratics.law_moments(
+        "C",
+        after,
+        instance["law"],
+        instance["E"],
+        quadratics.excess(after, quadratics.minimiser(after)),
+        AFTER,
+    )
+    return dict(
+        {f"tilde_{name}": value for name, value in laws.items()},
+        **shared_constants(instance),
+        **quadratics.law_moments("C", after, instance["law"], instance["E"], [], ["ratio_sup"]),
+        tau_0=Fraction(instance["tau_0"]),
+        tau=Fraction(instance["tau_0"] + instance["rounds"]),
+        G=quadratics.second_moment(instance["devices"], instance["span"]),
+        Delta=(instance["x"] - quadratics.minimiser(before)) ** 2,
+    )
+
+
+def after_measure(instance, values, wanted):
+    _, after = objectives(instance)
+    rounds = moments.rounds_of("C", after["p"], instance["law"], instance["E"])
+    work = sum(q * c[k] * s[k] for q, c, s in rounds for k in range(len(after["p"])))
+    rates = quadratics.staircase(values["eta"], work, values["mu"], instance["rounds"])
+    quadratics.record_rounds("C", [instance["x"]], after, instance["law"], rates, instance["E"])
+    state = quadratics.start(instance["x"], instance["span"])
+    for eta in rates:
+        state = quadratics.one_round(state, after, rounds, eta, instance["E"], instance["span"])
+    return dict.fromkeys(
+        END,
+        quadratics.kept_inside(
+            quadratics.sq_distance(state, quadratics.minimiser(after)), state, instance["span"]
+        ),
+    )
+
+
+def before_span(instance):
+    """Between minimisers, as far as noise leads beyond them, and the start."""
+    devices = instance["devices"]
+    far = [r / a for r, a in zip(devices["r"], devices["a"])]
+    return (
+        [
+            minimum(instance["x"], *(b - f for b, f in zip(devices["b"], far))),
+            maximum(instance["x"], *(b + f for b, f in zip(devices["b"], far))),
+        ]
+        if instance["span"]
+        else []
+    )
+
+
+def before_constants(instance):
+    before, _ = objectives(instance)
+    old = quadratics.minimiser(before)
+    return dict(
+        quadratics.law_moments(
+            "B", before, instance["law"], instance["E"], quadratics.excess(before, old), BEFORE
+        ),
+        **shared_constants(instance),
+        G=quadratics.second_moment(instance["devices"], before_span(instance)),
+        sq_dist_0=(instance["x"] - old) ** 2,
+    )
+
+
+def conditions_held(side):
+    def held(instance):
+        n, devices, law = instance["n"], instance["devices"], instance["law"]
+        of_law = quadratics.held_by_law(law, instance["E"])
+        if (
+            of_law is None
+            or len(n) < 2
+            or len(law[0][1]) != members(instance)[side]
+            or devices["p"] != weights(n)
+            or not all(size >= 1 for size in n)
+            or not quadratics.sound_devices(devices)
+        ):
+            return frozenset()
+        return frozenset(
+            quadratics.ALWAYS | of_law | ({"second_moment", "stays"} if instance["span"] else set())
+        )
+
+    return held
+
+
+ALL = plus("others", 1)
+
+
+def schema_of(event, devices):
+    """Return the schema of an instance with an event, and a law for so many devices."""
+    return entries(
+        dict(
+            event=word(event),
+            E=integer(),
+            tau_0=integer(0),
+            rounds=integer(),
+            n=list_of(integer(), ALL),
+            devices=quadratics.devices_of(ALL),
+            x="number",
+            law=quadratics.law_of(devices),
+            span=quadratics.SPAN,
+        )
+    )
+
+
+SETTINGS = [
+    Setting(
+        name="flex_shifted",
+        says="rounds of scheme C after an arrival or a departure, on quadratics in one dimension",
+        measures=names(
+            TABLE, "sq_dist_new", "shift", "ratio_sup", *(f"tilde_{name}" for name in AFTER)
+        ),
+        algorithms=("flex_c",),
+        by=beside("flex_c", quadratics.WHY),
+        gives=("E", "tau", "tau_0", "n", "n_l", "Gamma_l", "tilde_Gamma_l"),
+        loose=dict(L=1, mu=-1, G=1, Delta=1),
+        takes=("eta",),
+        shapes=draw_shapes("C"),
+        coordinates=list_coordinates,
+        coordinates_in=quadratics.UNITS,
+        build=build_instance,
+        constants=quadratics.check_instance(after_constants, conditions_held(1)),
+        measure=after_measure,
+        table=TABLE,
+        early=frozenset(("shift", "ratio_sup", *(f"tilde_{name}" for name in AFTER))),
+        ensures=quadratics.ENSURES,
+        holds=conditions_held(1),
+        schema=either(schema_of("arrival", ALL), schema_of("departure", "others")),
+        runs=quadratics.is_paced,
+    ),
+    Setting(
+        name="flex_shifting",
+        says="a run of scheme B until a device arrives, on quadratics in one dimension",
+        measures=names(TABLE, "sq_dist_0", "shift", *BEFORE),
+        algorithms=("flex_b",),
+        by=beside("flex_b", "the coefficients of section 4.1"),
+        takes=(),
+        gives=("E", "n", "n_l", "Gamma_l", "tilde_Gamma_l"),
+        optional=("tau", "Delta"),  # whenever the device arrives
+        loose=dict(L=1, mu=-1, G=1),
+        shapes=draw_shapes("B"),
+        coordinates=list_coordinates,
+        coordinates_in=quadratics.UNITS,
+        build=build_instance,
+        constants=quadratics.check_instance(before_constants, conditions_held(0)),
+        measure=lambda instance, values, wanted: {},
+        table=TABLE,
+        early=frozenset(("sq_dist_0", "shift", *BEFORE)),
+        ensures=quadratics.ENSURES,
+        holds=conditions_held(0),
+        schema=schema_of("arrival", "others"),
+    ),
+]

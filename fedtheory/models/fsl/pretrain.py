@@ -1,0 +1,83 @@
+"""A start of FSL and the minimiser of its modified loss, on losses known exactly."""
+
+from fractions import Fraction
+
+from fedtheory.arithmetic.operations import vector
+from fedtheory.models import Setting, losses, names
+from fedtheory.models.families import POINT, build_family, draw_family, family_coordinates
+from fedtheory.schema import entries, list_of, plus
+from fedtheory.symbols.fsl import TABLE
+
+
+def draw_shapes(random, relaxed):
+    return dict(
+        N=random.choice([1, 1, 2]), **draw_family(random, random.random() < 0.9, False, soft=False)
+    )
+
+
+def list_coordinates(shape):
+    return {
+        **family_coordinates(shape, shape["N"] + 1),
+        **{f"x_{j}": "real" for j in range(shape["d"])},
+    }
+
+
+def build_instance(shape, point):
+    return dict(
+        losses=build_family(shape, point, shape["N"] + 1),
+        x=[point[f"x_{j}"] for j in range(shape["d"])],
+    )
+
+
+def derive_constants(instance):
+    return dict(
+        N=Fraction(len(instance["losses"]) - 1),
+        f_0_start=losses.loss_value(instance["losses"][0], vector(instance["x"])),
+    )
+
+
+def measure_symbols(instance, values, wanted):
+    f, x, gamma = instance["losses"], vector(instance["x"]), values["gamma"]
+    share = Fraction(1, len(f) - 1)
+    weights = [gamma / (1 + gamma)] + [share / (1 + gamma)] * (len(f) - 1)
+    lowest, best = losses.least_point(f, weights)
+    F = lambda y: share * sum(losses.loss_value(one, y) for one in f[1:])
+    exists = lambda value: lowest if isinstance(lowest, float) else value()  # there is no minimiser
+    named = dict(
+        tilde_D_0=lambda: sum(w * losses.loss_value(one, x) for w, one in zip(weights, f)) - lowest,
+        D_0=lambda: F(x) - F(best),
+        f_0_start=lambda: losses.loss_value(f[0], x),
+        f_0_star=lambda: losses.loss_value(f[0], best),
+    )
+    return {name: exists(named[name]) for name in wanted}
+
+
+def conditions_held(instance):
+    f, d = instance["losses"], len(instance["x"])
+    if len(f) < 2 or any(len(loss) != d for loss in f):
+        return frozenset()
+    ends = (losses.infimum_of(part, [Fraction(1)] * len(part)) for part in (f[1:], f[:1]))
+    return frozenset() if any(isinstance(end, float) for end in ends) else ENSURES
+
+
+ENSURES = frozenset({"bounded_below"})
+SETTING = Setting(
+    name="fsl_pretrain",
+    says="a start and the modified loss's minimiser",
+    algorithms=("fsl",),
+    measures=names(TABLE, "tilde_D_0", "D_0", "f_0_start", "f_0_star"),
+    gives=("N",),
+    loose={},
+    takes=("gamma",),
+    shapes=draw_shapes,
+    coordinates=list_coordinates,
+    build=build_instance,
+    constants=derive_constants,
+    measure=measure_symbols,
+    table=TABLE,
+    early=frozenset({"f_0_start"}),
+    ensures=ENSURES,
+    holds=conditions_held,
+    kind="exact",
+    schema=entries(dict(losses=list_of(losses.LOSS, plus("N", 1)), x=POINT)),
+)

@@ -1,0 +1,297 @@
+"""One round of FSL by enumeration: every quantity that appendix A names, as a function of the
+round's traces.
+
+The traces come from the kernels of `fedtheory.algorithms.fsl`, which users run. Works on vectors of
+any numbers of `enclosure.arithmetic`; of Fractions, all values are exact. Noise has finite support,
+so expectations are sums over cohorts and draws: for tiny instances only.
+"""
+
+from collections.abc import Callable
+from fractions import Fraction
+from functools import cached_property
+from typing import NamedTuple
+
+from fedtheory.algorithms import fsl
+from fedtheory.arithmetic.operations import maximum
+from fedtheory.exact import typical_path
+from fedtheory.exact.traces import Losses, Rounds, expect_over, uniform_cohorts
+from fedtheory.models.quantities import Quantities, square_norm
+from fedtheory.symbols.fsl import TABLE
+
+ZERO, ONE = Fraction(0), Fraction(1)
+
+
+class Instance(NamedTuple):
+    """Losses f_0, ..., f_N, noise as [(probability, vector), ...] for each index, hyper-parameters,
+    constants."""
+
+    loss: Callable  # (i, x) -> number
+    grad: Callable  # (i, x) -> array
+    noise: Callable  # i -> [(probability, array), ...], mean zero
+    N: int
+    S: int
+    K: int
+    K_0: int
+    eta_l: object
+    eta_g: object
+    eta_0: object
+    gamma: object
+    L: object
+    sigma: object
+    weights: tuple | None = None  # p_1, ..., p_N of F; 1/N each by default
+    cohorts: tuple | None = None  # [(probability, members)]; uniform over subsets of S by default
+
+    def rounds(self, d):
+        """The rounds of fedtheory.algorithms.fsl on its losses."""
+        p = self.weights or [Fraction(1, self.N)] * self.N
+        h = {name: getattr(self, name) for name in fsl.Hyper._fields}
+        noise = lambda i, k: self.noise(i)
+        return Rounds(fsl.ALGORITHM, Losses(self.grad, noise, (ZERO, *p), d), h)
+
+    def one_round(self, d):
+        """A round, for whoever tells one way that it goes."""
+        rounds = self.rounds(d)
+        return typical_path.Round(fsl.ALGORITHM, rounds.losses, rounds.h._asdict(), self.law())
+
+    def law(self):
+        """[(probability, cohort, work)]."""
+        if self.cohorts:
+            return [(chance, cohort, (self.K,) * len(cohort)) for chance, cohort in self.cohorts]
+        return uniform_cohorts(self.N, self.S, self.K)
+
+
+class Round:
+    """The round that starts at a server point: its losses there, clients' walks, and traces."""
+
+    def __init__(self, case, x):
+        self.case, self.x, self.clients = case, x, range(1, case.N + 1)
+        self.g = {i: case.grad(i, x) for i in range(case.N + 1)}
+        self.grad_F = self.average(lambda i: self.g[i])
+        self.tilde_grad = (self.grad_F + case.gamma * self.g[0]) / (1 + case.gamma)
+        self.rounds = case.rounds(len(x))
+        self.start, self.walked = self.rounds.start(x), {}
+
+    def average(self, value):
+        """Over clients, as F weighs them."""
+        if self.case.weights:
+            return sum(p * value(i) for p, i in zip(self.case.weights, self.clients))
+        return sum(value(i) for i in self.clients) / self.case.N
+
+    def F(self, y):
+        return self.average(lambda i: self.case.loss(i, y))
+
+    def tilde_F(self, y):
+        case = self.case
+        return (self.F(y) + case.gamma * case.loss(0, y)) / (1 + case.gamma)
+
+    def walks(self, i):
+        """[(probability, Walk)] of a client."""
+        if i not in self.walked:
+            self.walked[i] = self.rounds.walks(self.start, i, self.case.K)
+        return self.walked[i]
+
+    @cached_property
+    def traces(self):
+        return self.rounds.of(self.start, self.case.law(), lambda state, i, steps: self.walks(i))
+
+    def E(self, value):
+        return expect_over(self.traces, value)
+
+    def over_clients(self, value):
+        """Mean over clients of E `value(client, walk)`."""
+        each = (expect_over(self.walks(i), lambda o, i=i: value(i, o)) for i in self.clients)
+        return sum(each) / self.case.N
+
+    @cached_property
+    def E_c(self):
+        K = self.case.K
+        return (
+            self.over_clients(lambda i, o: sum(square_norm(self.x - y) for y in o.points[:K])) / K
+        )
+
+    @cached_property
+    def E_0(self):
+        K_0 = self.case.K_0
+        return self.E(lambda o: sum(square_norm(self.x - y) for y in o.server.points[:K_0])) / K_0
+
+    # Gradient sums over a cohort and its steps, of one trace
+
+    @staticmethod
+    def estimates(o):
+        return sum(n for walk in o.clients for n in walk.estimates)
+
+    @staticmethod
+    def there(o):
+        return sum(n for walk in o.clients for n in walk.gradients)
+
+    def at_x(self, o):
+        return self.case.K * sum(self.g[i] for i in o.cohort)
+
+    def changed(self, o):
+        return sum(n - self.g[i] for i, walk in zip(o.cohort, o.clients) for n in walk.gradients)
+
+    def server_changed(self, o):
+        return sum(n - self.g[0] for n in o.server.gradients)
+
+    def server_error(self, o):
+        return sum(n - self.g[0] for n in o.server.estimates)
+
+    def excess_29(self):
+        """The largest excess of (29) over clients and steps."""
+        case = self.case
+        allowed = {
+            i: Fraction(37, 20)
+            * case.K
+            * case.eta_l**2
+            * (2 * case.K * square_norm(self.g[i]) + case.sigma**2)
+            for i in self.clients
+        }
+        return maximum(
+            *(
+                expect_over(self.walks(i), lambda o, k=k: square_norm(o.points[k] - self.x))
+                - allowed[i]
+                for i in self.clients
+                for k in range(case.K + 1)
+            )
+        )
+
+    def excess_step_29(self):
+        """The largest excess of the recursion before (29), of two steps or more."""
+        case, share = self.case, 1 + Fraction(9, 8) / max(self.case.K - 1, 1)
+        far = {
+            (i, k): expect_over(self.walks(i), lambda o, k=k: square_norm(o.points[k] - self.x))
+            for i in self.clients
+            for k in range(case.K + 1)
+        }
+        added = lambda i: case.eta_l**2 * (2 * case.K * square_norm(self.g[i]) + case.sigma**2)
+        return maximum(*(far[i, k] - share * far[i, k - 1] - added(i) for i, k in far if k > 0))
+
+    def mean_17(self, o):
+        """The bracket of (17)."""
+        case = self.case
+        mean = case.gamma * sum(o.server.estimates) / case.K_0
+        return mean + self.estimates(o) / (case.K * case.S)
+
+    def T_3_mean(self):
+        """(18) by gradients: of all clients, and of the server along the cohort's rounds."""
+        case = self.case
+        clients = self.over_clients(
+            lambda i, o: self.tilde_grad.dot(sum(self.g[i] - n for n in o.gradients))
+        )
+        server = self.E(lambda o: self.tilde_grad.dot(self.server_changed(o)))
+        return clients / case.K - case.gamma * server / case.K_0
+
+    def T_3(self):
+        case = self.case
+        return self.E(
+            lambda o: self.tilde_grad.dot(
+                -case.eta_0 * case.gamma * self.server_error(o)
+                + case.eta_g * case.eta_l * (case.K * self.grad_F - self.estimates(o) / case.S)
+            )
+        )
+
+    def T_7(self):
+        case = self.case
+        step = case.K_0 * case.eta_0
+        return (1 + 12 * step**2 * (case.gamma * case.L) ** 2) * self.E_c
+
+
+ROUND = Quantities(
+    TABLE,
+    tilde_F_t=lambda r: r.tilde_F(r.x),
+    sq_grad=lambda r: square_norm(r.grad_F),
+    sq_server_grad=lambda r: square_norm(r.g[0]),
+    sq_tilde_grad=lambda r: square_norm(r.tilde_grad),
+    grad_inner=lambda r: r.grad_F.dot(r.g[0]),
+    sq_xi=lambda r: square_norm(r.g[0] - r.grad_F),
+    sq_dissimilar=lambda r: sum(square_norm(r.g[i] - r.grad_F) for i in r.clients) / r.case.N,
+    E_c=lambda r: r.E_c,
+    drift_grad_c=lambda r: r.over_clients(
+        lambda i, o: sum(square_norm(r.g[i] - n) for n in o.gradients)
+    ),
+    excess_29=lambda r: r.excess_29(),
+    excess_step_29=lambda r: r.excess_step_29(),
+    sq_mean_17=lambda r: r.E(lambda o: square_norm(r.mean_17(o))),
+    T_3_mean=lambda r: r.T_3_mean(),
+    tilde_F_next=lambda r: r.E(lambda o: r.tilde_F(o.after.x)),
+    F_x=lambda r: r.F(r.x),
+    F_after=lambda r: r.E(lambda o: r.F(o.after.x)),
+    E_0=lambda r: r.E_0,
+    drift_grad_0=lambda r: r.E(lambda o: sum(square_norm(r.g[0] - n) for n in o.server.gradients)),
+    sq_move_bar=lambda r: r.E(lambda o: square_norm(r.x - o.middle)),
+    inner_drift_0=lambda r: (
+        r.E(lambda o: sum(square_norm(y - o.middle) for y in o.server.points[: r.case.K_0]))
+        / r.case.K_0
+    ),
+    sq_server_grad_bar=lambda r: r.E(lambda o: square_norm(o.server.gradients[0])),
+    T_1=lambda r: r.E(lambda o: r.tilde_grad.dot(o.after.x - r.x)),
+    T_2=lambda r: r.E(lambda o: square_norm(o.after.x - r.x)) / 2,
+    T_3=lambda r: r.T_3(),
+    T_4=lambda r: r.E(lambda o: square_norm(r.server_error(o) / r.case.K_0)),
+    T_4a=lambda r: (
+        r.E(lambda o: square_norm(sum(o.server.estimates) - sum(o.server.gradients)))
+        / r.case.K_0**2
+    ),
+    T_4b=lambda r: r.E(lambda o: square_norm(r.server_changed(o))) / r.case.K_0**2,
+    T_5=lambda r: r.E(lambda o: square_norm(r.estimates(o) / (r.case.K * r.case.S) - r.grad_F)),
+    T_5a=lambda r: r.E(lambda o: square_norm(r.estimates(o) - r.there(o))) / r.case.S**2,
+    T_5b=lambda r: r.E(lambda o: square_norm(r.changed(o))) / r.case.S**2,
+    T_5c=lambda r: (
+        r.E(lambda o: square_norm(r.at_x(o) - r.case.K * r.case.S * r.grad_F)) / r.case.S**2
+    ),
+    T_6=lambda r: r.case.gamma**2 * r.E_0 + r.E_c,
+    T_7=lambda r: r.T_7(),
+)
+
+
+def quantities(case, x, wanted=None):
+    """Symbol name -> value at the server point x, for the round that starts there; all of them, or
+    those wanted."""
+    return ROUND(Round(case, x), wanted)
+
+
+class Served:
+    """Exact steps of size eta_0 on the server's loss (section III-A) from w_0, or x_bar in the
+    multi-step case: FSL's round in which no client works, gamma = 1."""
+
+    def __init__(self, case, w_0):
+        self.case = case._replace(
+            gamma=ONE, eta_l=ZERO, eta_g=ONE, noise=lambda i: [], S=0, K=0, weights=None
+        )
+        rounds = self.case.rounds(len(w_0))
+        ((_, trace),) = rounds.of(rounds.start(w_0), [(ONE, (), ())])
+        self.w = trace.server.points
+        self.pairs = [(self.grad_F(y), b) for y, b in zip(self.w, trace.server.gradients)]
+        self.a, self.b = self.pairs[0]
+
+    def mean(self, value):
+        return sum(value(i) for i in range(1, self.case.N + 1)) / self.case.N
+
+    def F(self, y):
+        return self.mean(lambda i: self.case.loss(i, y))
+
+    def grad_F(self, y):
+        return self.mean(lambda i: self.case.grad(i, y))
+
+
+SERVER = Quantities(
+    TABLE,
+    F_w0=lambda s: s.F(s.w[0]),
+    F_w1=lambda s: s.F(s.w[1]),
+    a_w0=lambda s: square_norm(s.a),
+    b_w0=lambda s: square_norm(s.b),
+    inner_w0=lambda s: s.a.dot(s.b),
+    inner_move=lambda s: s.a.dot(s.w[1] - s.w[0]),
+    sq_move=lambda s: square_norm(s.w[1] - s.w[0]),
+    xi_w0=lambda s: square_norm(s.a - s.b),
+    F_bar=lambda s: s.F(s.w[0]),
+    F_next=lambda s: s.F(s.w[-1]),
+    sum_a=lambda s: sum(square_norm(a) for a, _ in s.pairs),
+    sum_b=lambda s: sum(square_norm(b) for _, b in s.pairs),
+    sum_xi=lambda s: sum(square_norm(a - b) for a, b in s.pairs),
+)
+
+
+def server_quantities(case, w_0, wanted=None):
+    """The quantities of section III-A."""
+    return SERVER(Served(case, w_0), wanted)

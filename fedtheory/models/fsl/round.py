@@ -1,0 +1,336 @@
+"""One round of FSL on losses known exactly, by enumeration of cohorts and noise (appendix A of the
+long paper)."""
+
+from fractions import Fraction
+from itertools import product
+from math import comb
+
+from fedtheory.arithmetic.intervals import INF
+from fedtheory.arithmetic.operations import root, vector
+from fedtheory.models import Setting, kernels, losses, names
+from fedtheory.models.families import (
+    NOISE,
+    POINT,
+    build_family,
+    draw_family,
+    family_coordinates,
+    flatten_losses,
+    outcomes,
+    sound_noise,
+    two_point,
+    upper_curvature,
+    variance,
+)
+from fedtheory.models.fsl.quantities import ROUND, Instance, quantities
+from fedtheory.schema import entries, integer, list_of, plus, word
+from fedtheory.symbols.fsl import TABLE
+
+MOST = 600  # rounds that an enumeration may have
+# What an instance may break, one at a time, where a claim does not assume it: L of the text's
+# one-sided smoothness, weights of F, always the same cohort, one draw of noise for all steps, noise
+# with a mean.
+SCHEMA = entries(
+    dict(
+        N=integer(),
+        S=integer(1, "N"),
+        K=integer(),
+        K_0=integer(),
+        losses=list_of(list_of(losses.SOFTENED, "d"), plus("N", 1)),
+        x=POINT,
+        noise=NOISE,
+        noise_0=NOISE,
+    ),
+    dict(
+        weights=list_of("nonnegative", "N", total=None),
+        breaks=word("lipschitz", "uniform_cohort", "independent_noise"),
+    ),
+)
+BREAKABLE = ("lipschitz", "equal_weights", "uniform_cohort", "independent_noise", "noise")
+
+
+def draw_shapes(random, relaxed):
+    while True:
+        N, noisy = random.choice([1, 1, 2, 2, 2, 3, 4]), random.random() < 0.5
+        shape = dict(
+            N=N,
+            S=random.randint(1, N),
+            K=random.choice([1, 1, 2, 2, 3, 5, 10]),
+            K_0=random.choice([1, 1, 2, 3, 5, 10]),
+            noise=random.choice(["none", "even", "skewed"]) if noisy else "none",
+            noise_0=random.choice(["none", "even", "skewed"]) if noisy else "none",
+            **draw_family(random, random.random() < 0.6, "dissimilar" not in relaxed),
+        )
+        broken = random.choice(sorted(relaxed & set(BREAKABLE)) or ["none"])
+        shape["breaks"] = broken if random.random() < 0.4 else "none"
+        if shape["breaks"] == "lipschitz":  # a convex loss has one L on both sides
+            shape.update(convex=False, noise="none", noise_0="none")
+        elif shape["breaks"] == "independent_noise":
+            shape["noise"] = random.choice(["even", "skewed"])
+        elif shape["breaks"] == "uniform_cohort":  # of several clients, some never work
+            shape["N"] = max(2, N)
+            shape["S"] = min(shape["S"], shape["N"] - 1)
+        shape["start"] = "still" if shape["breaks"] == "none" and random.random() < 0.3 else "any"
+        if shape["start"] == "still":
+            shape.update(one_error(random, N, shape["K"]), soft=0)  # still exactly
+        if ways(shape) <= MOST:
+            return shape
+
+
+def one_error(random, N, K):
+    """Parts of a shape in which a single thing keeps the round from the gradient step: drift,
+    cohorts or noise."""
+    only = random.choice(["drift", "cohort", "noise", "noise_0"])
+    found = dict(
+        noise="even" if only == "noise" else "none", noise_0="even" if only == "noise_0" else "none"
+    )
+    if only in ("drift", "cohort"):
+        found["N"] = max(2, N)
+    if only == "drift":
+        found.update(K=max(2, K), alike=0)
+    return dict(found, S=1 if only == "cohort" else found.get("N", N))
+
+
+def ways(shape):
+    """Outcomes of a round."""
+    each = 2 if shape["noise"] != "none" else 1
+    server = 2 if shape["noise_0"] != "none" else 1
+    shared = (
+        shape.get("breaks") == "independent_noise"
+    )  # one draw for all steps of all clients, one for the server's
+    draws, server_draws = (1, 1) if shared else (shape["K"] * shape["S"], shape["K_0"])
+    return comb(shape["N"], shape["S"]) * each**draws * server**server_draws
+
+
+def list_coordinates(shape):
+    found = family_coordinates(shape, shape["N"] + 1)
+    found.update({f"x_{j}": "real" for j in range(shape["d"])})
+    found.update(
+        {
+            name: "positive"
+            for name, kind in (("sigma", "noise"), ("sigma_0", "noise_0"))
+            if shape[kind] != "none"
+        }
+    )
+    if shape["breaks"] == "equal_weights":
+        found.update({f"share_{i}": "positive" for i in range(1, shape["N"])})
+    if shape["breaks"] == "noise":
+        found["bias"] = "real"
+    return found
+
+
+def build_instance(shape, point):
+    d, N, broken = shape["d"], shape["N"], shape["breaks"]
+    x, (server, *clients) = [point[f"x_{j}"] for j in range(d)], build_family(shape, point, N + 1)
+    if shape["start"] == "still":  # every first-order term of a bound is 0 there
+        flatten_losses([server], x)
+        flatten_losses(clients, x)
+    instance = dict(
+        {name: shape[name] for name in ("N", "S", "K", "K_0")},
+        losses=[server, *clients],
+        x=x,
+        noise=two_point(point.get("sigma"), shape["noise"], d),
+        noise_0=two_point(point.get("sigma_0"), shape["noise_0"], d),
+    )
+    if broken == "equal_weights":
+        shares = [Fraction(1), *(point[f"share_{i}"] for i in range(1, N))]
+        instance["weights"] = [share / sum(shares) for share in shares]
+    elif broken == "noise":
+        along = lambda v: [v[0] + point["bias"], *v[1:]]
+        instance["noise"] = [
+            [p, along(v)] for p, v in instance["noise"] or [[Fraction(1), [Fraction(0)] * d]]
+        ]
+    elif broken != "none":
+        instance["breaks"] = broken
+    return instance
+
+
+def derive_constants(instance):
+    server, *clients = instance["losses"]
+    one_sided = instance.get("breaks") == "lipschitz"
+    weights = instance.get("weights") or [Fraction(1, len(clients))] * len(clients)
+    return dict(
+        {name: Fraction(instance[name]) for name in ("N", "S", "K", "K_0")},
+        L=upper_curvature([server, *clients])
+        if one_sided
+        else losses.smoothness_of(server, *clients),
+        mu=losses.convexity_of(server, *clients),
+        G=upper_root(losses.sup_square(clients, lambda gs: gradient_spread(gs, weights))),
+        xi_bar=upper_root(losses.sup_square([server, *clients], lambda gs: gap(gs, weights))),
+        sigma=root(variance(instance["noise"])),
+        sigma_0=root(variance(instance["noise_0"])),
+    )
+
+
+def mean(gs, weights):
+    return sum(p * g for p, g in zip(weights, gs))
+
+
+def gradient_spread(gs, weights):
+    """(1/N) sum (g_i - F')^2."""
+    return sum((g - mean(gs, weights)) * (g - mean(gs, weights)) for g in gs) / len(gs)
+
+
+def gap(gs, weights):
+    """(g_0 - F')^2."""
+    return (gs[0] - mean(gs[1:], weights)) * (gs[0] - mean(gs[1:], weights))
+
+
+def upper_root(square):
+    return square if isinstance(square, float) else root(square)
+
+
+def case(instance, values):
+    f, d = instance["losses"], len(instance["x"])
+    client, server = outcomes(instance["noise"], d), outcomes(instance["noise_0"], d)
+    return Instance(
+        lambda i, y: losses.loss_value(f[i], y),
+        lambda i, y: losses.loss_gradient(f[i], y),
+        lambda i: client if i else server,
+        instance["N"],
+        instance["S"],
+        instance["K"],
+        instance["K_0"],
+        values["eta_l"],
+        values["eta_g"],
+        values["eta_0"],
+        values["gamma"],
+        values["L"],
+        values["sigma"],
+        instance.get("weights"),
+        [(Fraction(1), tuple(range(1, instance["S"] + 1)))]
+        if instance.get("breaks") == "uniform_cohort"
+        else None,
+    )
+
+
+def measure_symbols(instance, values, wanted):
+    if "L_tilde" in wanted:
+        rest = [name for name in wanted if name != "L_tilde"]
+        own = own_smoothness(instance, values["gamma"])
+        return {**(measure_symbols(instance, values, rest) if rest else {}), "L_tilde": own}
+    x = vector(instance["x"])
+    if instance.get("breaks") != "independent_noise":
+        return quantities(case(instance, values), x, wanted)
+    d, found = (
+        len(x),
+        dict.fromkeys(wanted, Fraction(0)),
+    )  # expectations, over draws that all steps share
+    for (p, n), (p_0, n_0) in product(
+        outcomes(instance["noise"], d), outcomes(instance["noise_0"], d)
+    ):
+        fixed = case(instance, values)._replace(noise=lambda i: [(Fraction(1), n if i else n_0)])
+        each = quantities(fixed, x, wanted)
+        found = {name: found[name] + p * p_0 * each[name] for name in wanted}
+    largest = {"excess_29", "excess_step_29"} & set(wanted)
+    return dict(found, **dict.fromkeys(largest, INF))  # a largest expectation is none
+
+
+def own_smoothness(instance, gamma):
+    """The least Lipschitz constant of the modified loss's gradient, an upper bound of it where
+    corners are soft; where smoothness is one-sided, its largest curvature."""
+    N = len(instance["losses"]) - 1
+    clients = instance.get("weights") or [Fraction(1, N)] * N
+    weights = [gamma / (1 + gamma), *(p / (1 + gamma) for p in clients)]
+    hard, soft = [], Fraction(0)
+    for w, loss in zip(weights, instance["losses"]):
+        hard.append(
+            [
+                losses.make_curve(
+                    w * f["slope"], bends=[(w * delta, at) for delta, at in f["bends"]]
+                )
+                for f in loss
+            ]
+        )
+        # a soft corner bends by at most height rate^2 / 4
+        corners = [sum(abs(h) * r * r / 4 for h, r, _ in f.get("soft", ())) for f in loss]
+        soft = soft + w * (corners[0] if len(corners) == 1 else losses.maximum(*corners))
+    if instance.get("breaks") == "lipschitz":
+        return losses.maximum(Fraction(0), losses.joint_curvature(*hard)) + soft
+    return losses.joint_smoothness(*hard) + soft
+
+
+def differs(instance):
+    """Whether what an instance is said to break makes a difference in it."""
+    f, several = instance["losses"], instance["K"] * instance["S"] > 1
+    return dict(
+        lipschitz=lambda: upper_curvature(f) < losses.smoothness_of(*f),
+        uniform_cohort=lambda: instance["S"] < instance["N"],
+        independent_noise=lambda: (
+            several and instance["noise"] != [] or instance["K_0"] > 1 and instance["noise_0"] != []
+        ),
+    ).get(instance.get("breaks"), lambda: False)()
+
+
+def conditions_held(instance):
+    """Conditions that an instance meets: its parts fit together, and G is finite where it is asked
+    for."""
+    d, N, weights = len(instance["x"]), instance["N"], instance.get("weights")
+    noises = [instance[kind] for kind in ("noise", "noise_0")]
+    sound = (
+        len(instance["losses"]) == N + 1
+        and 1 <= instance["S"] <= N
+        and all(len(f) == d for f in instance["losses"])
+        and all(
+            sum(p for p, _ in noise) == 1 and all(p > 0 for p, _ in noise)
+            for noise in noises
+            if noise
+        )
+        and (
+            weights is None
+            or len(weights) == N
+            and sum(weights) == 1
+            and all(p >= 0 for p in weights)
+        )
+    )
+    if not sound:
+        return frozenset()
+    found = derive_constants(instance)
+    broken = {
+        name
+        for name, constant in (("dissimilar", "G"), ("server_dissimilar", "xi_bar"))
+        if isinstance(found[constant], float)
+    } | ({instance.get("breaks")} if differs(instance) else set())
+    broken |= {"noise"} if not all(sound_noise(noise, d) for noise in noises) else set()
+    broken |= (
+        {"equal_weights"}
+        if weights is not None and any(p != weights[0] for p in weights)
+        else set()
+    )
+    return (
+        ENSURES - broken - ({"convex"} if losses.convexity_of(*instance["losses"]) < 0 else set())
+    )
+
+
+ENSURES = frozenset(
+    {
+        "smooth",
+        "lipschitz",
+        "dissimilar",
+        "server_dissimilar",
+        "noise",
+        "independent_noise",
+        "equal_weights",
+        "uniform_cohort",
+        "server",
+        "convex",
+    }
+)
+SETTING = Setting(
+    name="fsl_round",
+    says="one round of FSL from a known point",
+    measures=ROUND.measures | names(TABLE, "L_tilde"),
+    algorithms=("fsl",),
+    by=kernels("fsl"),
+    gives=("N", "S", "K", "K_0"),
+    loose=dict(L=1, G=1, xi_bar=1, sigma=1, sigma_0=1, mu=-1),
+    takes=("eta_l", "eta_g", "eta_0", "gamma"),
+    shapes=draw_shapes,
+    coordinates=list_coordinates,
+    build=build_instance,
+    constants=derive_constants,
+    measure=measure_symbols,
+    table=TABLE,
+    ensures=ENSURES,
+    holds=conditions_held,
+    schema=SCHEMA,
+)

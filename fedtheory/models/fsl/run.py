@@ -1,0 +1,234 @@
+"""T rounds of FSL on losses known exactly: moments where all are quadratics, every way it can go
+otherwise."""
+
+from fractions import Fraction
+
+from fedtheory.arithmetic.operations import minimum, vector
+from fedtheory.exact.path_recorder import is_watched
+from fedtheory.exact.typical_path import record_path
+from fedtheory.models import Setting, beside, losses, names
+from fedtheory.models.families import UNITS, draw_family, family_coordinates
+from fedtheory.models.fsl import round as fsl_round
+from fedtheory.models.fsl.moments import by_paths, quadratic_gradients, quadratic_value
+from fedtheory.models.quantities import square_norm
+from fedtheory.schema import either, integer, join_schemas, list_of, plus, word
+from fedtheory.symbols.fsl import TABLE
+
+BY_ROUND = (
+    dict(  # a symbol: of which loss's expected squared gradients at x_0, ..., x_(T-1), and what
+        E_T=("modified", "least"),
+        best_sq_grad=("original", "least"),
+        mean_sq_tilde_grad=("modified", "mean"),
+        mean_sq_grad=("original", "mean"),
+    )
+)
+MEASURED = ("tilde_D_0", "tilde_F_0", "tilde_F_T", *BY_ROUND, "sq_tilde_grad", "sq_grad")
+MOST = 64  # ways that a run on other losses than quadratics may go
+LONG = 40  # local steps over all rounds: exact numbers grow with each
+# What a run may break, one at a time, where a claim does not assume it, as a round may: F's weights
+# are the clients' own while methods take plain means, and cohorts are always the same.
+BREAKABLE = ("equal_weights", "uniform_cohort")
+
+
+def draw_shapes(random, relaxed):
+    """Shapes; how many rounds is a text, so that a long run of small rounds counts as small."""
+    while True:
+        quadratic = random.random() < 0.7
+        N = random.choice([1, 1, 2, 2, 3, 4])
+        noisy = [random.random() < (0.5 if quadratic else 0.2) for _ in range(2)]
+        T = random.choice([1, 2, 5, 10, 20, 40] if quadratic else [1, 2, 3, 5, 10])
+        shape = dict(
+            N=N,
+            S=random.choice([N, random.randint(1, N)]),
+            K=random.choice([1, 1, 2, 3, 5, 10]),
+            K_0=random.choice([1, 1, 2, 3, 5, 10]),
+            rounds=str(T),
+            noise=random.choice(["even", "skewed"]) if noisy[0] else "none",
+            noise_0=random.choice(["even", "skewed"]) if noisy[1] else "none",
+            **draw_family(random, random.random() < 0.8, "dissimilar" not in relaxed, soft=False),
+        )
+        if quadratic:
+            shape.update(pieces=1, own="slopes" if shape["own"] == "slopes" else "tilt")
+        if random.random() < 0.4:
+            shape["xi_bar"] = 0  # f_0 is the mean of the clients' losses
+        breakable = sorted(relaxed & set(BREAKABLE))
+        if breakable and random.random() < 0.5:
+            shape.update(breaks=random.choice(breakable), N=max(2, N))
+            shape["S"] = 1 if shape["breaks"] == "uniform_cohort" else shape["N"]
+            if random.random() < 0.6:  # what it changes adds up over many rounds
+                shape.update(noise="none", noise_0="none", K=1, K_0=1)
+                shape["rounds"] = str(T := random.choice([20, 40]) if quadratic else T)
+        if affords(shape):
+            return shape
+
+
+def affords(shape):
+    """Whether a run takes moments alone, or goes few ways, and not too many steps."""
+    T = int(shape["rounds"])
+    few = shape["pieces"] == 1 or fsl_round.ways(shape) ** (T - 1) <= MOST
+    return few and T * max(shape["K"], shape["K_0"]) <= LONG
+
+
+def list_coordinates(shape):
+    alike = "xi_bar" in shape
+    found = family_coordinates(shape, shape["N"] + 1)
+    if alike:
+        found = {
+            name: kind for name, kind in found.items() if not name.startswith(("tilt_0_", "own_0_"))
+        }
+    found.update({f"x_{j}": "real" for j in range(shape["d"])})
+    if shape.get("breaks") == "equal_weights":
+        found.update({f"share_{i}": "positive" for i in range(1, shape["N"])})
+    found.update(
+        {
+            name: "positive"
+            for name, kind in (("sigma", "noise"), ("sigma_0", "noise_0"))
+            if shape[kind] != "none"
+        }
+    )
+    return found
+
+
+def build_instance(shape, point):
+    filled = {**{name: Fraction(0) for name in family_coordinates(shape, 1)}, **point}
+    instance = dict(
+        fsl_round.build_instance({"breaks": "none", **shape, "start": "any"}, filled),
+        T=int(shape["rounds"]),
+    )
+    if "xi_bar" in shape:
+        instance["losses"][0] = "mean"
+    return instance
+
+
+def curves(instance):
+    """f_0, ..., f_N: the server's loss may be given as the clients' mean, in F's weights."""
+    server, *clients = instance["losses"]
+    if server == "mean":
+        server = [mean_curve(f, weights(instance)) for f in zip(*clients)]
+    return [server, *clients]
+
+
+def weights(instance):
+    """p_1, ..., p_N of F."""
+    return instance.get("weights") or [Fraction(1, instance["N"])] * instance["N"]
+
+
+def mean_curve(fs, shares):
+    """The mean of curves, its bends from left to right."""
+    bends = [(p * delta, at) for p, f in zip(shares, fs) for delta, at in f["bends"]]
+    return losses.make_curve(
+        sum(p * f["slope"] for p, f in zip(shares, fs)),
+        sum(p * f["tilt"] for p, f in zip(shares, fs)),
+        losses.by_place(bends) if bends else bends,
+    )
+
+
+def derive_constants(instance):
+    found = dict(
+        fsl_round.derive_constants(dict(instance, losses=curves(instance))),
+        T=Fraction(instance["T"]),
+    )
+    if instance["losses"][0] == "mean":
+        found["xi_bar"] = Fraction(0)
+    return found
+
+
+def measure_symbols(instance, values, wanted):
+    f, gamma, T = curves(instance), values["gamma"], instance["T"]
+    x, case = vector(instance["x"]), fsl_round.case(dict(instance, losses=f), values)
+    original = [Fraction(0), *weights(instance)]
+    modified = [gamma / (1 + gamma), *(p / (1 + gamma) for p in original[1:])]
+    grad = lambda shares: (
+        lambda y: sum(w * losses.loss_gradient(one, y) for w, one in zip(shares, f))
+    )
+    tilde_F = lambda y: sum(w * losses.loss_value(one, y) for w, one in zip(modified, f))
+    found = {}
+    if "tilde_D_0" in wanted:
+        found["tilde_D_0"] = tilde_F(x) - losses.infimum_of(f, modified)
+    if "tilde_F_0" in wanted:
+        found["tilde_F_0"] = tilde_F(x)
+    if "sq_tilde_grad" in wanted or "sq_grad" in wanted:
+        found.update(
+            sq_tilde_grad=square_norm(grad(modified)(x)), sq_grad=square_norm(grad(original)(x))
+        )
+    named = {BY_ROUND[name][0] for name in wanted if name in BY_ROUND}
+    asked = [modified if name == "modified" else original for name in sorted(named)]
+    quadratic = all(not curve["bends"] and not curve.get("soft") for one in f for curve in one)
+    if quadratic and (named or "tilde_F_T" in wanted) and is_watched():
+        record_path(x, [case.one_round(len(x))] * T)
+    lines = [[(one[j]["slope"], one[j]["tilt"]) for one in f] for j in range(len(x))]
+    if named:
+        by_round = (
+            quadratic_gradients(case, lines, spreads(instance), x, T, asked)
+            if quadratic
+            else by_paths(case, x, T, [lambda y, w=w: square_norm(grad(w)(y)) for w in asked])
+        )
+        columns = dict(zip(sorted(named), zip(*by_round)))
+        found.update({name: over(columns[of]) for name, (of, over) in read_rounds(wanted)})
+    if "tilde_F_T" in wanted:
+        found["tilde_F_T"] = (
+            quadratic_value(case, lines, spreads(instance), x, T, modified)
+            if quadratic
+            else by_paths(case, x, T + 1, [tilde_F])[-1][0]
+        )
+    return {name: found[name] for name in wanted}
+
+
+def read_rounds(wanted):
+    """[(symbol, (loss, function of its column))] of what is read off rounds."""
+    ways = dict(
+        least=lambda column: minimum(*column) if len(column) > 1 else column[0],
+        mean=lambda column: sum(column) / len(column),
+    )
+    return [(n, (BY_ROUND[n][0], ways[BY_ROUND[n][1]])) for n in wanted if n in BY_ROUND]
+
+
+def spreads(instance):
+    """Variances of the server's and of a client's noise, by coordinate."""
+    return [
+        [
+            sum((p * v[j] * v[j] for p, v in instance[kind]), Fraction(0))
+            for j in range(len(instance["x"]))
+        ]
+        for kind in ("noise_0", "noise")
+    ]
+
+
+def conditions_held(instance):
+    f = curves(instance)
+    found = (
+        fsl_round.conditions_held(dict(instance, losses=f)) if instance["T"] >= 1 else frozenset()
+    )
+    # F and f_0 bounded below, so that the modified loss is at every gamma
+    bounded = found and not any(
+        isinstance(losses.infimum_of(part, shares), float)
+        for part, shares in ((f[1:], weights(instance)), (f[:1], [Fraction(1)]))
+    )
+    return found | ({"bounded_below"} if found and bounded else set())
+
+
+SETTING = Setting(
+    name="fsl_run",
+    says="T rounds of FSL",
+    measures=names(TABLE, *MEASURED),
+    algorithms=("fsl",),
+    by=beside("fsl", "moments of quadratics, for speed; elsewhere the kernels themselves"),
+    gives=("N", "S", "K", "K_0", "T"),
+    loose=dict(L=1, G=1, xi_bar=1, sigma=1, sigma_0=1, mu=-1),
+    takes=("eta_l", "eta_g", "eta_0", "gamma"),
+    shapes=draw_shapes,
+    affords=affords,
+    coordinates=list_coordinates,
+    coordinates_in=UNITS,
+    build=build_instance,
+    constants=derive_constants,
+    measure=measure_symbols,
+    table=TABLE,
+    ensures=fsl_round.ENSURES | {"bounded_below"},
+    holds=conditions_held,
+    schema=join_schemas(
+        fsl_round.SCHEMA,
+        dict(T=integer(), losses=list_of(either(word("mean"), losses.LOSS), plus("N", 1))),
+        dict(breaks=word("uniform_cohort")),
+    ),
+)

@@ -1,0 +1,47 @@
+"""Laws of chance that an instance breaks, one at a time: whether its parts say so, whether that makes a
+difference, and the noise that is everybody's."""
+
+from fractions import Fraction
+
+from fedtheory.arithmetic import Undefined
+from fedtheory.conditions import LAWS
+from fedtheory.models.families import sound_noise
+from fedtheory.schema import integer, word
+
+ONE = Fraction(1)
+# Entries of an instance that breaks one of the laws
+SCHEMA = dict(breaks=word(*sorted(LAWS)), turns=integer(1, 1))
+
+
+def broken_law(instance):
+    """The law that an instance is said to break, or None."""
+    found = instance.get("breaks")
+    if found is not None and found not in LAWS:
+        raise Undefined("a law that is none")
+    if "turns" in instance and (found, instance["turns"]) != ("independent_noise", 1):
+        raise Undefined("noise that turns, and is not shared")
+    return found
+
+
+def differs(instance):
+    """Whether what an instance is said to break makes a difference in it."""
+    law, p, noise = instance.get("breaks"), instance.get("p", [ONE]), instance["noise"]
+    several = "T" in instance or instance["S"] > 1  # of a run only its method knows
+    return dict(
+        equal_weights=lambda: any(w != p[0] for w in p),
+        uniform_cohort=lambda: instance["S"] < instance["N"],
+        independent_noise=lambda: several and any(n != 0 for _, v in noise for n in v),
+        noise=lambda: not sound_noise(noise, len(instance["x_0"])),
+    ).get(law, lambda: False)()
+
+
+def turning(noise, rounds):
+    """Noise whose sign turns from each client, step and round to the next."""
+    return lambda i, k: [(p, -n if (i + k + rounds.t) % 2 else n) for p, n in noise(i, k)]
+
+
+def draws(instance):
+    """[(probability, instance)]: one for each draw of noise that is everybody's, in every step."""
+    if instance.get("breaks") != "independent_noise" or not instance["noise"]:
+        return [(ONE, instance)]
+    return [(p, {**instance, "noise": [[ONE, n]]}) for p, n in instance["noise"]]

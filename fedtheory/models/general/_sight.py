@@ -1,0 +1,135 @@
+"""What a method sees of an instance: gradients counted from where its minimiser lies, noise,
+weights, layers; and what a method's own transform makes of the losses."""
+
+from fractions import Fraction
+from typing import Any, NamedTuple
+
+import numpy as np
+
+from fedtheory.arithmetic import Undefined
+from fedtheory.arithmetic.operations import Many, NoTruth, vector
+from fedtheory.errors import FedtheoryError, NotExact, OneByOne
+from fedtheory.exact.kernel_interpreter import Count, as_kernel_argument, reinterpret_kernel
+from fedtheory.exact.traces import Losses
+from fedtheory.models import losses
+from fedtheory.problem import Kernels, Problem
+
+ZERO = Fraction(0)
+
+
+class Clients(NamedTuple):
+    """The data of a problem that is an instance: `grad` is (i, x) -> vector."""
+
+    grad: Any
+
+
+def grad(data, i, x, out):
+    out[:] = data.grad(int(i), x)
+
+
+def loss(data, i, x):
+    raise NotExact("a transform that asks for losses has no reading on exact numbers")
+
+
+def origin(instance, d):
+    """Where the minimiser lies for the method; None where at 0."""
+    if "origin" not in instance:
+        return None
+    found = vector(instance["origin"])
+    if len(found) != d:
+        raise Undefined("an origin of another dimension")
+    return found
+
+
+def layers(instance, d):
+    """Where layers start."""
+    starts = tuple(instance.get("layers", (0,)))
+    counted = all(type(n) is int for n in starts)
+    if not counted or starts[:1] != (0,) or sorted({*starts}) != [*starts] or starts[-1] >= d:
+        raise Undefined("layers that do not fit the points")
+    return starts
+
+
+def sight(clients, instance, method, h):
+    """The Losses of an instance, as a method with these hyper-parameters trains on them."""
+    noise = [(p, vector(n)) for p, n in instance["noise"]]
+    away, p = origin(instance, clients.d), (ZERO, *clients.p)
+
+    def plain(i, x):
+        x = x if away is None else x - away
+        return clients.grad(i - 1, x) if i else losses.loss_gradient(instance["server"], x)
+
+    if method.transform is not None and "growth" in instance:
+        raise NotExact(f"{method.name}'s transform is not read where noise grows")
+    starts = layers(instance, clients.d)
+    shown, p = (
+        (plain, p) if method.transform is None else _transform_problem(clients, plain, p, method, h)
+    )
+    drawn = lambda i, k: noise if i else []
+    return Losses(shown, drawn, p, clients.d, starts, growth=instance.get("growth"))
+
+
+def _transform_problem(clients, plain, p, method, h):
+    """(gradients, weights) that a method's transform makes of a problem with these."""
+    given = Problem(
+        "an instance", Clients(plain), Kernels(grad, loss), clients.N, clients.d, vector(p), {}
+    )
+    try:
+        made = method.transform(given, h)
+    except NoTruth as error:
+        raise OneByOne(f"{method.name}'s transform: {error}") from None
+    except FedtheoryError:
+        raise
+    except Exception as error:  # it was written for arrays of floats
+        raise NotExact(
+            f"{method.name}'s transform cannot be read on these numbers: {error}"
+        ) from None
+    if (made.N, made.d, made.noise) != (clients.N, clients.d, "none"):
+        raise NotExact(f"{method.name}'s transform changes the number of clients, d or the noise")
+    if any(isinstance(n, (float, np.floating)) for n in made.weights):
+        raise NotExact(f"{method.name}'s transform turns exact weights into floats")
+    kernel = reinterpret_kernel(made.kernels.grad)
+
+    def shown(i, x):
+        out = vector([ZERO] * clients.d)
+        try:
+            kernel(made.data, Count(i), as_kernel_argument(np.asarray(x)), as_kernel_argument(out))
+        except NoTruth as error:
+            raise OneByOne(f"{method.name}'s transform: {error}") from None
+        return out
+
+    return shown, tuple(made.weights)
+
+
+# Instances one by one
+
+
+def batch_size(tree):
+    """How many instances plain data with batches in them are; 1 where none is."""
+    if isinstance(tree, Many):
+        return np.size(tree.at)
+    parts = tree.values() if isinstance(tree, dict) else tree
+    return max(map(batch_size, parts), default=1) if isinstance(tree, (dict, list, tuple)) else 1
+
+
+def take_instance(tree, n):
+    """Plain data with the n-th instance of each batch: a batch of one, which has a truth."""
+    if isinstance(tree, Many):
+        return Many(np.ravel(tree.at)[n : n + 1]) if np.size(tree.at) > 1 else tree
+    if isinstance(tree, dict):
+        return {name: take_instance(part, n) for name, part in tree.items()}
+    return (
+        type(tree)(take_instance(part, n) for part in tree)
+        if isinstance(tree, (list, tuple))
+        else tree
+    )
+
+
+def one_by_one(measure, instance, values):
+    """{name: batch} of what `measure(instance, values)` gives for each instance of a batch."""
+    found = [
+        measure(take_instance(instance, n), take_instance(values, n))
+        for n in range(max(batch_size(instance), batch_size(values)))
+    ]
+    flat = lambda value: float(np.ravel(value.at)[0]) if isinstance(value, Many) else float(value)
+    return {name: Many(np.array([flat(one[name]) for one in found])) for name in found[0]}

@@ -1,0 +1,288 @@
+"""Runs on which a claim measures quantities of its own, or asks its own of the problem: a setting of
+runs, made anew with the functions that the claim's table names."""
+
+import hashlib
+from fractions import Fraction
+from functools import cached_property, partial
+
+import numpy as np
+
+from fedtheory import plugins, user_quantities
+from fedtheory.arithmetic import Undefined
+from fedtheory.arithmetic.operations import Many, Undecided, vector, where
+from fedtheory.conditions import ALL
+from fedtheory.errors import OneByOne, refuse
+from fedtheory.models import losses, polyak
+from fedtheory.models.families import variance
+from fedtheory.models.general._sight import one_by_one, origin
+from fedtheory.models.general.runs import Clients
+from fedtheory.symbol import Table
+
+MARK = "+"  # in a setting's name, between what it is made of and what it is made with
+NAN = Many(np.asarray(np.nan))
+
+
+class Exactly(user_quantities.Landscape):
+    """An instance of these settings, as a function of one's own sees it."""
+
+    def __init__(self, instance):
+        self._clients = Clients(instance)
+        self.N, self.d, self.p = self._clients.N, self._clients.d, tuple(self._clients.p)
+        self.sigma_sq = variance(instance["noise"])
+        away = origin(instance, self.d)  # points are those that the method sees
+        self._away = vector([Fraction(0)] * self.d) if away is None else away
+        self.x_0 = vector(instance["x_0"]) + self._away
+        self.x_0.flags.writeable = False
+
+    def loss(self, x):
+        return self._clients.F(x - self._away)
+
+    def grad(self, x):
+        return self._clients.mean_grad(x - self._away)
+
+    def client_loss(self, i, x):
+        return self._clients.value(self._of(i), x - self._away)
+
+    def client_grad(self, i, x):
+        return self._clients.grad(self._of(i), x - self._away)
+
+    def gap(self, x):
+        return self._clients.gap(self.loss(x), x - self._away)
+
+    @cached_property
+    def _least(self):
+        infimum, x_star = self._clients.least()
+        if isinstance(infimum, float):
+            raise Undefined("an infimum that is not there")
+        return infimum, x_star
+
+    @property
+    def minimizer(self):
+        return self._least[1] + self._away
+
+    def sq_distance(self, x):
+        found = self._clients.sq_distance(x - self._away)
+        if isinstance(found, float):
+            raise Undefined("a minimiser that is not there, or is not known to be alone")
+        return found
+
+    def client_infimum(self, i):
+        found = losses.infimum_of([self._clients.curves[self._of(i)]], [Fraction(1)])
+        if isinstance(found, float):
+            raise Undefined("an infimum that is not there")
+        return found
+
+    def curvature(self, i):
+        return losses.curvature_range(self._clients.curves[self._of(i)])
+
+    def _of(self, i):
+        if not 1 <= i <= self.N:
+            raise IndexError(f"clients are 1 to {self.N}")
+        return int(i) - 1
+
+    @cached_property
+    def polyak_lojasiewicz(self):
+        clients = self._clients
+        if any(clients.turns):
+            return losses.positive_part(clients.low)
+        return polyak.polyak_lojasiewicz(clients.curves, clients.p)
+
+
+# What a claim brings
+
+
+def entries(symbols):
+    """{name: Entry} of what a table has of a user's own."""
+    return {name: entry for name, entry in symbols.items() if entry.own is not None}
+
+
+def conditions(claim):
+    """{name: Condition} of a user's own."""
+    found = {a.name: a.condition for a in claim.assumptions if a.condition is not None}
+    return {name: condition for name, condition in found.items() if condition.on is not None}
+
+
+def asks(claim):
+    """Whether a claim asks anything of its own."""
+    return bool(entries(claim.symbols) or conditions(claim))
+
+
+def of_claim(setting, claim):
+    """A setting with what a claim asks of its own."""
+    return make_setting(setting, entries(claim.symbols), conditions(claim))
+
+
+_MADE: dict = {}  # name -> (functions, Setting): what no file holds is known while a process lasts
+
+
+def make_setting(setting, mine, asked):
+    """A setting of runs with symbols and conditions of a user's own."""
+    _refuse_names(setting, mine, asked)
+    functions = (*(e.own.of for e in mine.values()), *(c.on for c in asked.values()))
+    source = _source(setting, functions)
+    parts = [*sorted(mine), *(f"{name}?" for name in sorted(asked))]
+    sha = hashlib.sha256(repr((setting.name, *source)).encode()).hexdigest()[:12]
+    name = MARK.join([setting.name, *parts, sha])
+    known = _MADE.get(name)
+    if known is None or known[0] != functions:
+        _MADE[name] = functions, _make_setting(setting, name, mine, asked, source)
+    return _MADE[name][1]
+
+
+def _refuse_names(setting, mine, asked):
+    for name in (*mine, *asked):
+        if not name.isidentifier():
+            refuse(
+                "a symbol or condition of one's own", "must have an identifier as its name", name
+            )
+    for name in asked:
+        if name in setting.ensures or name in ALL:
+            refuse("a condition of one's own", "must have a name that no other has", name)
+
+
+def _source(setting, functions):
+    modules = {getattr(f, "__module__", None) or "" for f in functions}
+    told = plugins.source_hashes(modules)
+    if not setting.source or not told or setting.source == told:
+        return told or setting.source
+    joint = hashlib.sha256((setting.source[1] + told[1]).encode()).hexdigest()
+    return f"{setting.source[0]}, {told[0]}", joint if setting.source[1] and told[1] else ""
+
+
+def _make_setting(setting, name, mine, asked, source):
+    along = {n: e.own for n, e in mine.items() if e.own.bound is None}
+    fixed = {n: e.own for n, e in mine.items() if e.own.bound is not None}
+    return setting._replace(
+        name=name,
+        table=setting.table.extended(mine.values()),
+        measures=setting.measures | {mine[n].measure for n in along},
+        gives=(*setting.gives, *(n for n, each in fixed.items() if not each.bound)),
+        loose={**setting.loose, **{n: each.bound for n, each in fixed.items() if each.bound}},
+        constants=partial(derive_constants, base=setting, fixed=fixed),
+        measure=partial(measure_symbols, base=setting, along=along, asked=asked),
+        ensures=setting.ensures | asked.keys(),
+        holds=partial(conditions_held, base=setting, asked=asked),
+        source=source,
+    )
+
+
+def by_name(name, plain):
+    """The Setting of a name that `made` gave, from the files at hand; None where they do not bring
+    what it is made with. `plain` finds the setting that it is made of."""
+    base, *parts, _ = name.split(MARK)
+    setting = plain(base)
+    if setting is None or setting.ways is None or not parts:
+        return None
+    for mine, asked in _find_brought(parts):
+        found = make_setting(setting, mine, asked)
+        if found.name == name:
+            return found
+    return _MADE[name][1] if name in _MADE else None
+
+
+def _find_brought(parts):
+    """(symbols, conditions) of these names, of each file that brings all of them."""
+    for file in plugins.list_files():
+        claims = [record for found, record in plugins.list_records("CLAIM", file)]
+        tables = [t for t in vars(file.module).values() if isinstance(t, Table)]
+        tables += [claim.table for claim in claims]
+        symbols, met = {}, {}
+        for table in tables:
+            symbols.update(entries(table))
+        for claim in claims:
+            met.update(conditions(claim))
+        mine = {name: symbols[name] for name in parts if name in symbols}
+        asked = {n[:-1]: met[n[:-1]] for n in parts if n.endswith("?") and n[:-1] in met}
+        if len(mine) + len(asked) == len(parts):
+            yield mine, asked
+
+
+# What they come to
+
+
+def derive_constants(instance, base, fixed):
+    found = dict(base.constants(instance))
+    if not fixed:
+        return found
+
+    def ours(instance, values):
+        about = Exactly(instance)
+        given = kind(instance)
+        return {
+            name: user_quantities.evaluate_checked(name, each.of, about, given)
+            for name, each in fixed.items()
+        }
+
+    return {**found, **alone(fixed, ours, instance, {})}
+
+
+def measure_symbols(instance, values, wanted, base, along, asked):
+    plain = [name for name in wanted if name not in along]
+    found = base.measure(instance, values, plain) if plain else {}
+    mine = [name for name in wanted if name in along]
+
+    def ours(instance, values):
+        about = Exactly(instance)
+        ways = [
+            (p, user_quantities.Way(about, x, rounds, values))
+            for p, x, rounds in base.ways(instance, values)
+        ]
+        told = lambda name, way: user_quantities.evaluate_checked(
+            name, along[name].of, way, kind(instance)
+        )
+        return {name: sum(p * told(name, way) for p, way in ways) for name in mine}
+
+    found.update(alone(mine, ours, instance, values) if mine else {})
+    if not asked:
+        return found
+
+    def met(instance, values):
+        about = Exactly(instance)
+        truths = [
+            user_quantities.truth(name, condition.on, about) for name, condition in asked.items()
+        ]
+        good = Fraction(1)
+        for truth in truths:
+            good = where(truth, good, NAN)
+        return dict(met=good)
+
+    if any(
+        isinstance(value, Many) for value in found.values()
+    ):  # a search looks where they hold; one instance is asked by `holds`
+        good = alone(("met",), met, instance, values)["met"]
+        found = {name: value * good for name, value in found.items()}
+    return found
+
+
+def kind(instance):
+    """Whether an instance is many at once, or exact."""
+    return user_quantities.MANY if isinstance(instance["x_0"][0], Many) else user_quantities.EXACT
+
+
+def alone(names, ours, instance, values):
+    """{name: number} by a function that may branch: then instance by instance; many floats are NaN
+    where it has no value."""
+    many = kind(instance) == user_quantities.MANY
+
+    def valued(instance, values):
+        try:
+            return ours(instance, values)
+        except (Undefined, ZeroDivisionError):
+            if not many:
+                raise
+            return dict.fromkeys(names, NAN)
+
+    try:
+        return valued(instance, values)
+    except OneByOne:
+        return one_by_one(valued, instance, values)
+
+
+def conditions_held(instance, base, asked):
+    about, met = Exactly(instance), base.holds(instance)
+    for name, each in asked.items():
+        try:
+            met |= {name} if user_quantities.truth(name, each.on, about) is True else frozenset()
+        except (Undecided, Undefined, ZeroDivisionError):  # nothing says that it does
+            continue
+    return met

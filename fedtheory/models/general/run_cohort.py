@@ -1,0 +1,193 @@
+"""The mean gradient of a cohort drawn without replacement, its gradients noisy: all cohorts and all
+draws.
+
+What an instance `breaks` is as in runs: F has weights "p", the cohort is always the first S clients,
+one draw of noise is everybody's, or that and its opposite by turns, or noise has a mean.
+"""
+
+from fractions import Fraction
+from itertools import combinations, product
+from math import comb, prod
+
+from fedtheory.arithmetic import Undefined
+from fedtheory.arithmetic.operations import Many, root, vector
+from fedtheory.arithmetic.work import count_ways
+from fedtheory.models import Setting, names
+from fedtheory.models.families import (
+    NOISE,
+    POINT,
+    by_coordinate,
+    draw_broken,
+    drawn_noise,
+    outcomes,
+    shift_noise,
+    two_point,
+    variance,
+)
+from fedtheory.models.general._laws import SCHEMA, broken_law, differs
+from fedtheory.models.general.run import BROKEN, asked_for, breakable
+from fedtheory.models.quantities import square_norm
+from fedtheory.schema import entries, integer, list_of
+from fedtheory.symbols.run import TABLE
+
+MEASURED = ("cohort_error", "cohort_square", "sq_grad", "mean_square", "G_t_sq")
+
+
+def draw_shapes(random, relaxed):
+    N = random.choice([1, 2, 2, 3, 4])
+    shape = dict(
+        N=N,
+        S=random.randint(1, N),
+        d=random.choice([1, 1, 2]),
+        noise="none"
+        if "exact_gradients" not in relaxed
+        else random.choice(["none", "even", "skewed"]),
+    )
+    if broken := draw_broken(random, breakable(relaxed, ENSURES)):
+        shape.update(BROKEN[broken](random, shape), breaks=broken)
+    if "coordinate_noise" not in relaxed:  # drawn only where a claim assumes it
+        shape.update(coordinate_noise=1, d=random.choice([1, 2, 3]))
+    return shape
+
+
+def list_coordinates(shape):
+    found = {f"grad_{i}_{j}": "real" for i in range(shape["N"]) for j in range(shape["d"])}
+    if shape["noise"] != "none":
+        found["sigma"] = "positive"
+    if shape.get("breaks") == "equal_weights":
+        found.update({f"weight_{i}": "positive" for i in range(shape["N"])})
+    return found | ({"bias": "real"} if shape.get("breaks") == "noise" else {})
+
+
+def build_instance(shape, point):
+    d = shape["d"]
+    noise = two_point(point.get("sigma"), shape["noise"], d, "coordinate_noise" in shape)
+    return dict(
+        S=shape["S"],
+        grads=[[point[f"grad_{i}_{j}"] for j in range(d)] for i in range(shape["N"])],
+        noise=shift_noise(noise, point["bias"], d) if "bias" in point else noise,
+        **asked_for(shape, point),
+    )
+
+
+def derive_constants(instance):
+    grads, S = instance["grads"], instance["S"]
+    d = len(grads[0])
+    if not 1 <= S <= len(grads) or any(len(g) != d for g in grads):
+        raise Undefined("a cohort that does not fit its clients")
+    exact, p, broken = not isinstance(grads[0][0], Many), instance.get("p"), broken_law(instance)
+    if ("p" in instance) != (broken == "equal_weights") or p and len(p) != len(grads):
+        raise Undefined("weights that do not fit the clients")
+    if exact and p and not (min(p) > 0 and sum(p) == 1):
+        raise Undefined("weights that are none")
+    if exact and not drawn_noise(instance["noise"], d, broken != "noise"):
+        raise Undefined("noise that is none, or has a mean")
+    sigma = root(variance(instance["noise"]))
+    return dict(
+        N=Fraction(len(grads)),
+        S=Fraction(S),
+        d=Fraction(d),
+        sigma=sigma,
+        sigma_j=by_coordinate(instance["noise"], sigma),
+        G=root(gradient_spread(instance)),
+    )
+
+
+def mean_of(instance):
+    """The gradient of F."""
+    grads = [vector(g) for g in instance["grads"]]
+    if "p" in instance:
+        return sum(p * g for p, g in zip(instance["p"], grads))
+    return sum(grads) / len(grads)
+
+
+def gradient_spread(instance):
+    grads, mean = [vector(g) for g in instance["grads"]], mean_of(instance)
+    return sum(square_norm(g - mean) for g in grads) / len(grads)
+
+
+def cohorts(instance):
+    """[(probability, gradients of a cohort)]."""
+    grads, S = [vector(g) for g in instance["grads"]], instance["S"]
+    if instance.get("breaks") == "uniform_cohort":
+        return [(Fraction(1), grads[:S])]
+    chance = Fraction(1, comb(len(grads), S))
+    return [(chance, cohort) for cohort in count_ways(combinations(grads, S))]
+
+
+def errors(instance):
+    """[(probability, errors of a cohort's gradients)]."""
+    noise, S = outcomes(instance["noise"], len(instance["grads"][0])), instance["S"]
+    if instance.get("breaks") == "independent_noise":
+        turns = "turns" in instance
+        return [(p, [-n if turns and k % 2 else n for k in range(S)]) for p, n in noise]
+    return [
+        (prod(p for p, _ in draws), [n for _, n in draws])
+        for draws in count_ways(product(noise, repeat=S))
+    ]
+
+
+def measure_symbols(instance, values, wanted):
+    grads, S, mean = [vector(g) for g in instance["grads"]], instance["S"], mean_of(instance)
+
+    def expected(value):
+        return sum(
+            chance * p * value(sum(g + n for g, n in zip(cohort, drawn)) / S)
+            for chance, cohort in cohorts(instance)
+            for p, drawn in errors(instance)
+        )
+
+    named = dict(
+        cohort_error=lambda: expected(lambda g: square_norm(g - mean)),
+        cohort_square=lambda: expected(square_norm),
+        sq_grad=lambda: square_norm(mean),
+        mean_square=lambda: sum(square_norm(g) for g in grads) / len(grads),
+        G_t_sq=lambda: gradient_spread(instance),
+    )
+    return {name: named[name]() for name in wanted}
+
+
+MET = frozenset(
+    {
+        "noise",
+        "coordinate_noise",
+        "independent_noise",
+        "uniform_cohort",
+        "equal_weights",
+        "dissimilar",
+    }
+)  # by every cohort that breaks nothing
+ENSURES = MET | {"exact_gradients"}
+
+
+def holds(instance):
+    """Conditions that an instance meets."""
+    N, broken = len(instance["grads"]), instance.get("breaks")
+    if not differs(dict(instance, N=N, x_0=instance["grads"][0])):
+        lost = set()
+    else:
+        lost = {broken, "coordinate_noise"} if broken == "noise" else {broken}
+    return (MET - lost) | (set() if instance["noise"] else {"exact_gradients"})
+
+
+SETTING = Setting(
+    name="run_cohort",
+    says="a cohort's gradients at one point",
+    measures=names(TABLE, *MEASURED),
+    algorithms=(),
+    gives=("N", "S", "d"),
+    loose=dict(sigma=1, sigma_j=1, G=1),
+    takes=(),
+    shapes=draw_shapes,
+    coordinates=list_coordinates,
+    build=build_instance,
+    constants=derive_constants,
+    measure=measure_symbols,
+    table=TABLE,
+    ensures=ENSURES,
+    holds=holds,
+    schema=entries(
+        dict(S=integer(1, "N"), grads=list_of(POINT, "N"), noise=NOISE),
+        dict(SCHEMA, p=list_of("positive", "N", total=None)),
+    ),
+)

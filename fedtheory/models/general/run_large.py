@@ -1,0 +1,350 @@
+"""Whole runs of gradient steps and of federated averaging with thousands of clients, steps and
+rounds, on separable quadratics, at the cost of a few.
+
+Clients come in kinds, and clients of a kind are alike; what a cohort's mean move does to mean and
+variance of a coordinate is a closed form (`exact.recursions`), and rounds are joined by doubling.
+Noise has any law of its variance, for only moments enter. Points are counted from the point where
+the mean gradient is 0.
+"""
+
+from fractions import Fraction
+from functools import partial
+
+import numpy as np
+
+from fedtheory import discover
+from fedtheory.arithmetic import Undefined
+from fedtheory.arithmetic.intervals import INF
+from fedtheory.arithmetic.operations import Many, maximum, minimum, root, where
+from fedtheory.exact import recursions
+from fedtheory.models import Setting, beside, distances, names
+from fedtheory.models.families import POINT
+from fedtheory.models.general import run as whole
+from fedtheory.models.general.runs import TIMES, within_range
+from fedtheory.schema import entries, integer, join_schemas, list_of, plus, total_of
+from fedtheory.symbols.run import TABLE
+
+RUN = ("loss", "sq_grad_norm", "sq_distance", "loss_of_mean")
+MEASURED = [name for name in whole.MEASURED if TABLE[name].measure.metric in RUN]
+ZERO, ONE = Fraction(0), Fraction(1)
+ROWS = list_of(POINT, "kinds")
+SCHEMA = entries(
+    dict(
+        S=integer(1, total_of("members")),
+        T=integer(),
+        lipschitz=integer(0, 1),
+        members=list_of(integer(), "kinds"),
+        slopes=ROWS,
+        at_star=list_of(POINT, plus("kinds", -1)),
+        x_0=POINT,
+        sigma="nonnegative",
+    )
+)
+FOLLOWED = 200  # rounds that are followed one by one, where the least of all is asked for
+
+
+def count(random, least, most=1000):
+    """A count: 1 or 2, or any size up to the most, small ones as often as large; many at least."""
+    if least == 1 and random.random() < 0.4:
+        return random.choice([1, 1, 2])
+    return round(least * (most / least) ** random.random())
+
+
+def draw_shapes(random, relaxed, method="fedavg"):
+    """Shapes; sizes are texts, lest large ones pass for large shapes. Often all of them are large:
+    some bounds fail nowhere else."""
+    least = 30 if random.random() < 0.4 else 1
+    N, K, T = (count(random, least) for _ in range(3))
+    kinds = drawn_kinds(random, N)
+    alike = kinds["kinds"] == 1
+    convex = not {"convex", "strongly_convex"} <= relaxed or random.random() < 0.7
+    return dict(
+        N=str(N),
+        S=str(
+            N if random.random() < 0.5 else random.choice([1, max(1, N // 2), random.randint(1, N)])
+        ),
+        K=str(1 if method == "fedsgd" else K),
+        T=str(T),
+        **kinds,
+        d=random.choice([1, 1, 1, 2]),
+        convex=int(convex),
+        lipschitz=int("lipschitz" not in relaxed or convex or random.random() < 0.5),
+        shared=int("same_curvature" not in relaxed or alike or random.random() < 0.3),
+        equal=int(alike or random.random() < 0.2),
+        start=random.choice(["still", "any", "any"]),
+        noise=int("exact_gradients" in relaxed and random.random() < 0.5),
+    )
+
+
+def drawn_kinds(random, N):
+    """Parts of a shape: how many kinds N clients are of, and how many are of the first."""
+    kinds = min(N, random.choice([1, 2, 2, 2, 3]))
+    first = random.choice([N // 2, 1, N - kinds + 1, random.randint(1, N)])
+    return dict(kinds=kinds, first=str(N if kinds == 1 else min(max(1, first), N - kinds + 1)))
+
+
+def members(shape):
+    """How many clients there are of each kind."""
+    N, first = int(shape["N"]), int(shape["first"])
+    return {1: [N], 2: [first, N - first], 3: [first, 1, N - first - 1]}[shape["kinds"]]
+
+
+def list_coordinates(shape):
+    kinds, axes, found = shape["kinds"], range(shape["d"]), {"scale": "positive"}
+    for k in range(1 if shape["shared"] else kinds):
+        found.update({f"slope_{k}_{j}": "unit" for j in axes})
+    if not shape["equal"]:
+        found.update({f"at_star_{k}_{j}": "real" for k in range(1, kinds) for j in axes})
+    if shape["start"] == "any":
+        found.update({f"x_{j}": "real" for j in axes})
+    if shape["noise"]:
+        found["sigma"] = "positive"
+    return found
+
+
+def build_instance(shape, point):
+    axes, kinds, scale = range(shape["d"]), shape["kinds"], point["scale"]
+    bend = (lambda u: scale * u) if shape["convex"] else (lambda u: scale * (2 * u - 1))
+    own = [
+        [bend(point[f"slope_{k}_{j}"]) for j in axes]
+        for k in range(1 if shape["shared"] else kinds)
+    ]
+    return dict(
+        {name: int(shape[name]) for name in ("S", "K", "T")},
+        lipschitz=shape["lipschitz"],
+        members=members(shape),
+        slopes=own * kinds if shape["shared"] else own,
+        at_star=[
+            [scale * point[f"at_star_{k}_{j}"] if not shape["equal"] else ZERO for j in axes]
+            for k in range(1, kinds)
+        ],
+        x_0=[point[f"x_{j}"] if shape["start"] == "any" else ZERO for j in axes],
+        sigma=point.get("sigma", ZERO),
+    )
+
+
+class Kinds:
+    """The clients of an instance."""
+
+    def __init__(self, instance):
+        self.members, self.slopes = instance["members"], instance["slopes"]
+        self.N, self.d, self.x_0 = sum(self.members), len(instance["x_0"]), instance["x_0"]
+        rows = [*self.slopes, *instance["at_star"]]
+        if (
+            min(self.members, default=0) < 1
+            or len(self.slopes) != len(self.members)
+            or len(instance["at_star"]) != len(self.members) - 1
+            or any(len(row) != self.d for row in rows)
+            or not (1 <= instance["S"] <= self.N and min(instance["K"], instance["T"]) >= 1)
+        ):
+            raise Undefined("counts that do not fit together")
+        if not isinstance(instance["sigma"], Many) and instance["sigma"] < 0:
+            raise Undefined("noise of a negative size")
+        rest = [  # so that all gradients at 0 add up to 0
+            -sum((n * g[j] for n, g in zip(self.members[1:], instance["at_star"])), ZERO)
+            / self.members[0]
+            for j in range(self.d)
+        ]
+        self.at_star = [rest, *instance["at_star"]]
+        self.share = [Fraction(n, self.N) for n in self.members]
+        self.low = minimum(*(a for row in self.slopes for a in row))
+        self.most = maximum(*(a for row in self.slopes for a in row))
+        self.high = maximum(*(abs(a) for row in self.slopes for a in row))
+
+    def mean_slope(self, j):
+        return sum(w * row[j] for w, row in zip(self.share, self.slopes))
+
+    @property
+    def spread(self):
+        """Mean square of the clients' gradients at 0."""
+        return sum(w * g * g for w, row in zip(self.share, self.at_star) for g in row)
+
+    @property
+    def shared(self):
+        """Whether all kinds have one curvature in each coordinate; told of a batch by their shape."""
+        return all(
+            a is b or (self.exact and a == b)
+            for row in self.slopes
+            for a, b in zip(row, self.slopes[0])
+        )
+
+    @property
+    def exact(self):
+        return not any(isinstance(a, Many) for row in self.slopes for a in row)
+
+    def apart(self, j):
+        """1 where F has one minimiser along a coordinate, 0 where F does not depend on it."""
+        slope = self.mean_slope(j)
+        size = sum(w * abs(row[j]) for w, row in zip(self.share, self.slopes))
+        return where(distances.same_to(slope, size), ZERO, ONE)
+
+    def bounded(self, value):
+        """A number that means something only if F has a minimum: which is then at 0."""
+        lowest = minimum(*(self.mean_slope(j) for j in range(self.d)))
+        if isinstance(lowest, Many):
+            return where(lowest >= 0, value, Many(np.asarray(np.nan)))
+        return value if lowest >= 0 else INF
+
+
+def derive_constants(instance):
+    clients = Kinds(instance)
+    squares = [x * x for x in clients.x_0]
+    start = clients.bounded(sum(clients.apart(j) * x for j, x in enumerate(squares)))
+    return dict(
+        {name: Fraction(instance[name]) for name in ("S", "K", "T")},
+        N=Fraction(clients.N),
+        mu=clients.low,
+        L=clients.high if instance["lipschitz"] else clients.most,
+        G=root(clients.spread) if clients.shared else INF,
+        zeta=root(clients.spread),
+        d=Fraction(clients.d),
+        sigma=instance["sigma"],
+        sigma_j=instance["sigma"],  # along the first coordinate alone
+        R=start if isinstance(start, float) else root(start),
+        sq_distance_0=start,
+        gap_0=clients.bounded(sum(clients.mean_slope(j) * x / 2 for j, x in enumerate(squares))),
+    )
+
+
+def conditions_met(instance):
+    """Conditions that an instance meets."""
+    clients = Kinds(instance)
+    return frozenset(
+        {
+            "smooth",
+            "noise",
+            "coordinate_noise",
+            "independent_noise",
+            "equal_weights",
+            "uniform_cohort",
+            "quadratic",
+        }
+        | {
+            name
+            for name, holds in dict(
+                lipschitz=instance["lipschitz"] or clients.low >= -clients.most,
+                convex=clients.low >= 0,
+                strongly_convex=clients.low > 0,
+                dissimilar=clients.shared,
+                bounded_below=not isinstance(clients.bounded(ZERO), float),
+                exact_gradients=instance["sigma"] == 0,
+                same_curvature=clients.shared,
+            ).items()
+            if holds
+        }
+    )
+
+
+def rounds_of(clients, instance, values, method):
+    """[the Step of a round] for each coordinate; noise is along the first."""
+    hyper = discover.algorithm(method).hyper
+    eta_l = "eta" if method == "fedsgd" else "eta_l"
+    eta = within_range(hyper[eta_l], values[eta_l])
+    scale = ONE if method == "fedsgd" else within_range(hyper["eta_g"], values["eta_g"])
+    found = []
+    for j in range(clients.d):
+        slopes, tilts = ([row[j] for row in rows] for rows in (clients.slopes, clients.at_star))
+        walked = {id(a): recursions.quadratic_steps(a, eta, instance["K"]) for a in slopes}
+        walks = [walked[id(a)] for a in slopes]
+        variance = ZERO if j else instance["sigma"] * instance["sigma"]
+        found.append(
+            recursions.cohort_step(
+                clients.members, slopes, tilts, variance, instance["S"], walks, scale
+            ).known()
+        )
+    return found
+
+
+class Run:
+    """What is expected of an instance's run."""
+
+    def __init__(self, instance, values, method):
+        self.clients, self.T = Kinds(instance), instance["T"]
+        self.rounds = rounds_of(self.clients, instance, values, method)
+        slopes = [self.clients.mean_slope(j) for j in range(self.clients.d)]
+        self.weights = dict(
+            loss=[a / 2 for a in slopes],
+            sq_grad_norm=[a * a for a in slopes],
+            sq_distance=[self.clients.apart(j) for j in range(self.clients.d)],
+        )
+
+    def total(self, metric, squares):
+        """Of what is expected of squares of coordinates, their sum in a metric."""
+        return sum(w * square for w, square in zip(self.weights[metric], squares))
+
+    def after(self, t):
+        for step, x in zip(self.rounds, self.clients.x_0):
+            m, v = recursions.repeat_step(step, t).of(x, ZERO)
+            yield m * m + v
+
+    def sum_rounds(self, of, **wanted):
+        for step, x in zip(self.rounds, self.clients.x_0):
+            yield of(recursions.sum_rounds(step, self.T, **wanted), x)
+
+    def least(self, metric, times):
+        if len(times) > FOLLOWED and self.clients.exact:
+            raise Undefined(f"the least of more than {FOLLOWED} rounds")
+        if len(times) > FOLLOWED:
+            return Many(np.asarray(np.nan))
+        ways = [
+            recursions.follow_points(step, x, ZERO, times[-1])
+            for step, x in zip(self.rounds, self.clients.x_0)
+        ]
+        return minimum(*(self.total(metric, (m * m + v for m, v in each)) for each in zip(*ways)))
+
+    def of(self, measure):
+        """The value of what a Measure says."""
+        if measure.metric == "loss_of_mean":
+            square = lambda sums, x: (sums.keep * x + sums.shift) ** 2 + sums.spread.at(x, ZERO)
+            squares = self.sum_rounds(square, squares=False)
+            return self.total("loss", squares) / (self.T * self.T)
+        if measure.at == "mean":
+            squares = self.sum_rounds(lambda sums, x: sums.squares.at(x, ZERO), spread=False)
+            return self.total(measure.metric, squares) / self.T
+        times = TIMES[measure.at](self.T)
+        if len(times) > 1:
+            return self.least(measure.metric, times)
+        return self.total(measure.metric, self.after(times[0]))
+
+
+def measure_symbols(instance, values, wanted, method):
+    run, found = Run(instance, values, method), {}
+    for name in wanted:
+        asked = TABLE[name].measure
+        value = run.of(asked)
+        if asked.minus or asked.metric == "sq_distance":
+            value = run.clients.bounded(value)
+            if isinstance(value, float):
+                raise Undefined("an infimum that is not there")
+        found[name] = value
+    return found
+
+
+def setting(method, says, takes):
+    return Setting(
+        name=f"run_large_{method}",
+        says=f"{says} by many clients, on separable quadratics",
+        measures=names(TABLE, *MEASURED),
+        algorithms=(method,),
+        by=beside(method, "moments over kinds of clients, for thousands of clients and rounds"),
+        gives=("N", "S", "K", "T", "d"),
+        loose=dict(L=1, G=1, zeta=1, sigma=1, sigma_j=1, R=1, mu=-1),
+        takes=takes,
+        shapes=partial(draw_shapes, method=method),
+        coordinates=list_coordinates,
+        build=build_instance,
+        constants=derive_constants,
+        measure=partial(measure_symbols, method=method),
+        table=TABLE,
+        early=frozenset({"sq_distance_0", "gap_0"}),
+        ensures=whole.ENSURES,
+        holds=conditions_met,
+        kind="exact",
+        schema=join_schemas(SCHEMA, dict(K=integer(1, 1 if method == "fedsgd" else None))),
+    )
+
+
+SETTINGS = (
+    setting("fedsgd", "gradient steps, one a round,", ("eta",)),
+    setting("fedavg", "federated averaging", ("eta_l", "eta_g")),
+)

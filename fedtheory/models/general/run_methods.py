@@ -1,0 +1,400 @@
+"""Whole runs of any other method, by its own kernels: those of the library that have no setting,
+and a user's own.
+
+The letters are the house's (N, S, T, L, mu, G, zeta, sigma, what is measured) and the method's own
+hyper-parameters; one that the house has with another meaning is followed by an underscore (the
+local steps T of Fed-LAMB are T_). Numbers that a claim does not mention stay at their defaults,
+counts may be any; a word is the number of its place, 1 for the first, and stays the first where a
+claim does not mention it. Where the method uses a server's loss, one is drawn too. The minimiser
+lies at 0, and anywhere if the method does not treat all points alike.
+"""
+
+import dis
+from dataclasses import fields
+from fractions import Fraction as Q
+from functools import cache, partial
+
+import sympy
+
+from fedtheory import discover, jit, plugins
+from fedtheory.algorithm import Algorithm
+from fedtheory.arithmetic import Undefined
+from fedtheory.arithmetic.operations import pair
+from fedtheory.errors import FedtheoryError, OneByOne
+from fedtheory.exact.cohorts import NoSet
+from fedtheory.exact.kernel_interpreter import of_library
+from fedtheory.models import Setting, kernels, losses, names
+from fedtheory.models.families import POINT
+from fedtheory.models.general import run as whole
+from fedtheory.models.general._sight import one_by_one
+from fedtheory.models.general.runs import (
+    MOST,
+    SCHEMA,
+    choose_word,
+    conditions_met,
+    derive_constants,
+    measure_entries,
+    outcomes_of,
+    within_range,
+)
+from fedtheory.models.general.ways import ways_of
+from fedtheory.schema import integer, join_schemas, list_of, plus
+from fedtheory.symbol import DOMAINS, PLAIN, Entry
+from fedtheory.symbols.run import TABLE
+
+KNOWN = frozenset().union(
+    *(setting.algorithms for setting in whole.SETTINGS)
+)  # those have settings of their own
+SHARED = dict(eta=False, eta_l=False, eta_g=False, K=True)  # letters that mean the same; counts
+SEEN = 4  # rounds in which points near and far are compared
+TAKEN = frozenset(  # what a run is measured in, and the entries of an instance
+    {"N", "S", "T", "losses", "at_star", "x_0", "noise", "convex", "lipschitz", "server", "origin"}
+    | {"layers", "p", *TABLE}
+)
+
+
+@cache
+def letters(method):
+    """{name of a hyper-parameter: the letter that claims have for it}."""
+    found = {}
+    for name, field in method.hyper.items():
+        same = SHARED.get(name) is field.integer or name == "option" and field.choices
+        letter = name
+        while letter in TAKEN and not same or letter in found.values():
+            letter += "_"
+        found[name] = letter
+    return found
+
+
+def integers(method):
+    """[(letter, field)] of a method's counts: steps of clients and of the server."""
+    return _fields(method, lambda field: field.integer and not field.choices)
+
+
+def reals(method):
+    return _fields(method, lambda field: not field.integer and not field.choices)
+
+
+def words(method, table):
+    """Of the words that a method is given those that a claim speaks of."""
+    return [each for each in _fields(method, lambda field: field.choices) if each[0] in table]
+
+
+def _fields(method, kind):
+    own = letters(method)
+    return [(own[name], field) for name, field in method.hyper.items() if kind(field)]
+
+
+def sees_layers(method):
+    """Whether a method is told where layers start and looks at it."""
+    return any(
+        step.argval == "layers" and step.opname.startswith("LOAD")
+        for function in (method.init, method.local)
+        if function is not None
+        for step in dis.get_instructions(jit.python(function))
+    )
+
+
+def few_rounds(method, **counts):
+    """[instance] of a few rounds of a method, one for each word that it can be given, and values: what
+    tells how its kernels treat points and cohorts."""
+    curve = lambda slope, tilt: dict(slope=Q(slope), tilt=Q(tilt), bends=[], soft=[])
+    instance = dict(
+        convex=1,
+        lipschitz=1,
+        losses=[
+            dict(curves=[curve(n, 0), curve(1 / Q(n), 0)])
+            for n in ("1", "1/2", "1/3")[: counts["N"]]
+        ],
+        at_star=[[Q(1, 2), Q(1, 3)], [Q(1, 7), Q(-2)]][: counts["N"] - 1],
+        x_0=[Q(1, 5), Q(-1, 7)],
+        noise=[],
+        **counts,
+    )
+    for letter, field in integers(method):
+        instance[letter] = int(min(max(field.low, 2), field.high))
+    if method.server:
+        instance["server"] = [curve("1/3", 1), curve(1, "1/3")]
+    own = letters(method)
+    values = {
+        own[name]: Q(1, 3)
+        for name, field in method.hyper.items()
+        if field.default is None and not field.integer
+    }
+    every = _fields(method, lambda field: field.choices)
+    said = [{letter: n} for letter, field in every for n in range(2, len(field.choices) + 1)]
+    return [{**instance, **each} for each in ({}, *said)], values
+
+
+@cache
+def alike_everywhere(method):
+    """Whether a few rounds around points near and far are the same rounds, moved, whatever words the
+    method is given: then a search need not look elsewhere."""
+    instances, values = few_rounds(method, N=2, S=2, T=SEEN)
+
+    def paths(instance, **origin):
+        ways = outcomes_of({**instance, **origin}, values, method, letters(method))[1][-1]
+        return [part for _, path, _ in ways for x in path for part in x]
+
+    try:
+        return all(
+            pair(a - b)[0] <= 0 <= pair(a - b)[1]
+            for one in instances
+            for away in ([Q(-3, 1000), Q(2, 7)], [Q(7, 2), Q(7, 2)], [Q(10**6), Q(-9)])
+            for a, b in zip(paths(one), paths(one, origin=away), strict=True)
+        )
+    except (FedtheoryError, ArithmeticError, ValueError):
+        return False
+
+
+@cache
+def alike_by_weight(method):
+    """Whether a round of clients that are alike, and like the server, is the same whoever is drawn,
+    where clients are drawn by their weights: a method that weighs them again counts them twice."""
+    (instance, *_), values = few_rounds(method, N=2, S=1, T=1)
+    same = [losses.make_curve(Q(1)), losses.make_curve(Q(1))]
+    instance.update(losses=[dict(curves=same)], at_star=[], p=[Q(1, 3), Q(2, 3)])
+    instance.update({"server": same} if method.server else {})
+    try:
+        ways = outcomes_of(instance, values, method, letters(method))[1][-1]
+    except (FedtheoryError, ArithmeticError, ValueError):
+        return True
+    ends = [path[-1] for _, path, _ in ways]
+    gaps = [pair(a - b) for x in ends for a, b in zip(x, ends[0])]
+    return all(low <= 0 <= high for low, high in gaps)
+
+
+@cache
+def why_order_matters(method):
+    """Why it matters to a method in which order a cohort stands, or works; "" where nothing says that
+    it does."""
+    if of_library(method):
+        return ""
+    instances, values = few_rounds(method, N=3, S=3 if method.everyone else 2, T=2)
+    for instance in instances:
+        try:
+            outcomes_of(instance, values, method, letters(method))
+        except NoSet as why:
+            return str(why)
+        except (FedtheoryError, ArithmeticError, ValueError):  # a run of it says so
+            continue
+    return ""
+
+
+def draw_shapes(random, relaxed, method, table, drawn=whole.draw_shapes):
+    while True:
+        shape = drawn(random, relaxed, "fedsgd")
+        if shape is None:
+            return None
+        shape.pop("K")
+        for letter, field in integers(method):
+            least = max(field.low, 0)
+            steps = random.choice([least, least, least + 1, least + 1, least + 2])
+            shape[letter] = int(min(steps, field.high))
+        for letter, field in words(method, table):
+            shape[letter] = random.randint(1, len(field.choices))
+        if method.everyone:
+            shape["S"] = shape["N"]
+            if shape.get("breaks") == "uniform_cohort":
+                shape.pop("breaks")
+        shape["server"] = int(method.server)
+        if not alike_everywhere(method):
+            shape["away"] = int(random.random() < 0.5)
+        if sees_layers(method):
+            shape["layered"] = int(shape["d"] > 1 and random.random() < 0.5)
+        if count_outcomes(shape, method) <= MOST:
+            return shape
+
+
+def count_draws(method, shape, which, asked):
+    """Gradients of a client, or of the server, in a round."""
+    steps = which if isinstance(which, int) else shape[letters(method)[which]] if which else 0
+    return steps + bool(asked)
+
+
+def count_outcomes(shape, method):
+    """Outcomes of a run."""
+    return whole.ways(
+        shape, shape["S"] * count_draws(method, shape, method.steps, method.client_grad)
+    )
+
+
+def list_coordinates(shape):
+    found = whole.list_coordinates(shape)
+    if shape["server"]:
+        found.update({f"server_{j}": "unit" for j in range(shape["d"])})
+        found.update({f"server_tilt_{j}": "real" for j in range(shape["d"])})
+    if shape.get("away"):
+        found.update({f"origin_{j}": "real" for j in range(shape["d"])})
+    return found
+
+
+def build_instance(shape, point, method, table):
+    instance = whole.build_instance({**shape, "K": 1}, point)
+    instance.pop("K")
+    for letter, _ in (*integers(method), *words(method, table)):
+        instance[letter] = shape[letter]
+    if shape["server"]:
+        bend = lambda u: point["scale"] * (u if shape["convex"] else 2 * u - 1)
+        instance["server"] = [
+            losses.curve_from_pieces(
+                [bend(point[f"server_{j}"])], [], point["scale"] * point[f"server_tilt_{j}"]
+            )
+            for j in range(shape["d"])
+        ]
+    if shape.get("away"):
+        instance["origin"] = [point[f"origin_{j}"] for j in range(shape["d"])]
+    if shape.get("layered"):
+        instance["layers"] = [0, 1]
+    return instance
+
+
+def known_constants(instance, method, table):
+    found = derive_constants({**instance, "K": 1, "option": 1})
+    for name in ("K", "option"):
+        found.pop(name)
+    for letter, field in integers(method):
+        found[letter] = Q(within_range(field, instance[letter]))
+    for letter, field in words(method, table):
+        if letter in instance:
+            choose_word(field, instance[letter])
+            found[letter] = Q(instance[letter])
+    if (
+        method.everyone
+        and instance["S"] != instance["N"]
+        or method.server != ("server" in instance)
+    ):
+        raise Undefined("clients, or a server, that the method does not ask for")
+    if "server" in instance:  # the constants are those of every loss, the server's among them
+        if len(instance["server"]) != len(instance["x_0"]):
+            raise Undefined("a server's loss of another dimension")
+        low, high = (
+            losses.convexity_of(instance["server"]),
+            losses.smoothness_of(instance["server"]),
+        )
+        found.update(mu=losses.minimum(found["mu"], low), L=losses.maximum(found["L"], high))
+    return found
+
+
+def conditions_held(instance):
+    found = conditions_met(instance)
+    if "server" in instance:
+        low = losses.convexity_of(instance["server"])
+        found = found - {
+            name
+            for name, kept in dict(convex=low >= 0, strongly_convex=low > 0).items()
+            if not kept
+        }
+    return found
+
+
+def measure_symbols(instance, values, wanted, method, table):
+    """By the method's kernels; where they go different ways in one batch, instance by instance."""
+    if why_order_matters(method):
+        raise NoSet(why_order_matters(method))
+    entries = {name: table[name].measure for name in wanted}
+    run = lambda instance, values: measure_entries(
+        instance, values, entries, method, letters(method)
+    )
+    try:
+        return run(instance, values)
+    except OneByOne:
+        return one_by_one(run, instance, values)
+
+
+def count_ways(instance, values, method):
+    """What `Setting.ways` gives, by the letters of a method."""
+    return ways_of(instance, values, method, letters(method))
+
+
+@cache
+def setting_of(method, table=None):
+    """The Setting of a method's runs; `table` is the claim's, which says what the method's letters
+    are. Without one it speaks of all of them."""
+    discover.adopt_method(method)
+    own = letters(method)
+    mine = [
+        table[own[name]]
+        if table is not None and own[name] in table
+        else Entry(*_letter(own[name], method.hyper[name]))
+        for name in method.hyper
+        if own[name] not in TABLE and (not method.hyper[name].choices or _spoken(own[name], table))
+    ]
+    all_letters = TABLE.extended(mine)
+    told = dict(method=method, table=all_letters)
+    return Setting(
+        name=f"run_{method.name}",
+        says=f"runs of {method.name}",
+        measures=names(TABLE, *whole.MEASURED),
+        algorithms=(method.name,),
+        by=kernels(method.name),
+        gives=(
+            *("N", "S", "T", "d"),
+            *(letter for letter, _ in (*integers(method), *words(method, all_letters))),
+        ),
+        loose=whole.LOOSE,
+        takes=tuple(letter for letter, field in reals(method) if field.default is None),
+        optional=tuple(letter for letter, field in reals(method) if field.default is not None),
+        shapes=partial(draw_shapes, **told),
+        longer=partial(draw_shapes, **told, drawn=whole.longer),
+        coordinates=list_coordinates,
+        build=partial(build_instance, **told),
+        constants=partial(known_constants, **told),
+        measure=partial(measure_symbols, **told),
+        table=all_letters,
+        early=frozenset({"sq_distance_0", "gap_0"}),
+        ensures=whole.ENSURES,
+        holds=conditions_held,
+        ways=partial(count_ways, method=method),
+        schema=schema_of(method),
+        source=() if method in discover.shipped_algorithms().values() else made_of(method),
+    )
+
+
+def schema_of(method):
+    """Return the schema of the instances of a method's runs."""
+    most = lambda field: None if field.high == float("inf") else int(field.high)
+    counts = {
+        letter: integer(max(int(field.low), 0), most(field)) for letter, field in integers(method)
+    }
+    words = {
+        letter: integer(1, len(field.choices))
+        for letter, field in _fields(method, lambda field: field.choices)
+    }
+    if method.everyone:
+        counts["S"] = integer("N", "N")
+    if method.server:
+        counts["server"] = losses.LOSS
+    starts = list_of(integer(0, plus("d", -1)), starts=None)
+    return join_schemas(SCHEMA, counts, dict(words, origin=POINT, layers=starts))
+
+
+def made_of(method):
+    """(name, hash) of the file of a user's method."""
+    functions = (getattr(method, field.name) for field in fields(method))
+    modules = {jit.python(f).__module__ for f in functions if callable(f)}
+    return plugins.source_hashes(modules | {method.Hyper.__module__})
+
+
+def _spoken(letter, table):
+    return table is None or letter in table
+
+
+def _letter(letter, field):
+    """A hyper-parameter that a claim does not mention, as a letter."""
+    domain = (
+        "count"
+        if field.choices or field.integer and field.low >= 1
+        else "positive"
+        if field.low == 0 and field.open_low
+        else "nonnegative"
+        if field.low >= 0
+        else "real"
+    )
+    return sympy.Symbol(letter, **DOMAINS[domain][0]), letter, field.meaning, PLAIN, domain
+
+
+def of_claim(named, table):
+    """Settings of the methods that a claim names and that have none of their own."""
+    records = [each if isinstance(each, Algorithm) else discover.algorithm(each) for each in named]
+    return [setting_of(record, table) for record in records if record.name not in KNOWN]

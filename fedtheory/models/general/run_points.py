@@ -1,0 +1,146 @@
+"""One loss at two points: what smoothness and convexity say of it."""
+
+from fractions import Fraction
+
+from fedtheory.arithmetic import Undefined
+from fedtheory.arithmetic.operations import vector
+from fedtheory.models import Setting, losses, names
+from fedtheory.models.families import (
+    POINT,
+    build_family,
+    draw_family,
+    family_coordinates,
+    upper_curvature,
+)
+from fedtheory.models.general.runs import height_above, size_of_losses
+from fedtheory.models.quantities import square_norm
+from fedtheory.schema import entries, integer
+from fedtheory.symbols.run import TABLE
+
+MEASURED = (
+    "f_x",
+    "f_y",
+    "f_mix",
+    "gap_x",
+    "sq_x",
+    "sq_y",
+    "sq_sum",
+    "sq_xy",
+    "inner_points",
+    "sq_grad_x",
+    "sq_change",
+    "inner_xy",
+    "inner_change",
+)
+
+
+def draw_shapes(random, relaxed):
+    convex = "convex" not in relaxed or "strongly_convex" not in relaxed or random.random() < 0.3
+    shape = draw_family(random, int(convex), False, soft=False)
+    lipschitz = int("lipschitz" not in relaxed or convex or random.random() < 0.5)
+    return dict(
+        shape, lipschitz=lipschitz, pieces=1 if "quadratic" not in relaxed else shape["pieces"]
+    )
+
+
+def list_coordinates(shape):
+    found = family_coordinates(shape, 1)
+    found.update({f"{name}_{j}": "real" for name in "xy" for j in range(shape["d"])})
+    return found
+
+
+def build_instance(shape, point):
+    return dict(
+        lipschitz=shape["lipschitz"],
+        loss=build_family(shape, point, 1)[0],
+        **{name: [point[f"{name}_{j}"] for j in range(shape["d"])] for name in "xy"},
+    )
+
+
+def derive_constants(instance):
+    f = instance["loss"]
+    if any(len(instance[name]) != len(f) for name in "xy"):
+        raise Undefined("points of another dimension")
+    return dict(
+        d=Fraction(len(f)),
+        L=losses.smoothness_of(f) if instance["lipschitz"] else upper_curvature([f]),
+        mu=losses.convexity_of(f),
+    )
+
+
+def measure_symbols(instance, values, wanted):
+    f, x, y = instance["loss"], vector(instance["x"]), vector(instance["y"])
+    value, g, h = (
+        lambda z: losses.loss_value(f, z),
+        losses.loss_gradient(f, x),
+        losses.loss_gradient(f, y),
+    )
+
+    def gap():
+        infimum, x_star = losses.least_point([f], [Fraction(1)])
+        return height_above(
+            value(x),
+            infimum,
+            size_of_losses([f], losses.smoothness_of(f), x, x_star),
+            square_norm(x - x_star),
+        )
+
+    named = dict(
+        f_x=lambda: value(x),
+        f_y=lambda: value(y),
+        f_mix=lambda: value(values["lam"] * x + (1 - values["lam"]) * y),
+        gap_x=gap,
+        sq_x=lambda: square_norm(x),
+        sq_y=lambda: square_norm(y),
+        sq_sum=lambda: square_norm(x + y),
+        sq_xy=lambda: square_norm(x - y),
+        inner_points=lambda: x.dot(y),
+        sq_grad_x=lambda: square_norm(g),
+        sq_change=lambda: square_norm(g - h),
+        inner_xy=lambda: g.dot(y - x),
+        inner_change=lambda: (g - h).dot(x - y),
+    )
+    return {name: named[name]() for name in wanted}
+
+
+def conditions_held(instance):
+    f = instance["loss"]
+    low, high = losses.curvature_range(f)
+    infimum = losses.infimum_of([f], [Fraction(1)])
+    return frozenset(
+        {"smooth"}
+        | {
+            name
+            for name, met in dict(
+                lipschitz=instance["lipschitz"] or low >= -high,
+                convex=low >= 0,
+                strongly_convex=low > 0,
+                quadratic=all(not c["bends"] for c in f),
+                bounded_below=not isinstance(infimum, float),
+            ).items()
+            if met
+        }
+    )
+
+
+SETTING = Setting(
+    name="run_points",
+    says="one loss at two points",
+    measures=names(TABLE, *MEASURED),
+    algorithms=(),
+    gives=("d",),
+    loose=dict(L=1, mu=-1),
+    takes=("lam",),
+    shapes=draw_shapes,
+    coordinates=list_coordinates,
+    build=build_instance,
+    constants=derive_constants,
+    measure=measure_symbols,
+    table=TABLE,
+    holds=conditions_held,
+    kind="exact",
+    schema=entries(dict(lipschitz=integer(0, 1), loss=losses.LOSS, x=POINT, y=POINT)),
+    ensures=frozenset(
+        {"smooth", "lipschitz", "convex", "strongly_convex", "quadratic", "bounded_below"}
+    ),
+)

@@ -1,0 +1,103 @@
+"""Instances as documents have them, and the schema that says which are a setting's own.
+
+Whoever is handed an instance asks `fault_of` before anything is measured; what a search builds is asked
+too. A setting of a user's without a schema has one that its own instances are read for.
+"""
+
+from collections.abc import Callable
+from fractions import Fraction
+from random import Random
+from typing import Any
+
+from fedtheory.arithmetic.operations import Interval
+from fedtheory.errors import FedtheoryError, refuse
+from fedtheory.models.inference import infer_schema
+from fedtheory.schema import fault
+
+DRAWN = 300  # instances of a setting for which its schema is read
+LEAST = 20  # of these, at least
+
+
+def texts(tree: Any) -> Any:
+    """Return plain data with numbers as texts.
+
+    >>> texts({"N": 2, "x": [Fraction(1, 3)]})
+    {'N': 2, 'x': ['1/3']}
+    """
+    if isinstance(tree, dict):
+        return {key: texts(value) for key, value in tree.items()}
+    if isinstance(tree, (list, tuple)):
+        return [texts(value) for value in tree]
+    return tree if isinstance(tree, (int, str)) else number(tree)
+
+
+def number(value: Any) -> Any:
+    """Return a number as documents have it: its digits, or those of its ends.
+
+    Raises InvalidInput for what is no number.
+    """
+    if isinstance(value, Interval):
+        return [str(end) for end in value.pair]
+    try:
+        return str(Fraction(value))
+    except (TypeError, ValueError, OverflowError):
+        refuse("an instance", "must consist of numbers, texts, lists and objects", value)
+
+
+def schema_of(setting: Any) -> Any:
+    """Return the schema of a setting's instances: its own, or what those that it builds have in common.
+
+    Raises InvalidInput where it has none and builds no instance.
+    """
+    return _infer_schema(setting) if setting.schema is None else setting.schema
+
+
+def fault_of(setting: Any, instance: Any, read: Callable[[str], Any] | None = None) -> str | None:
+    """Return why plain data are no instance of a setting; None: they are one."""
+    return fault(schema_of(setting), instance, read)
+
+
+def draw_instance(setting: Any, random: Random) -> Any:
+    """Return an instance at a random shape and random numbers, as plain data; None where there is none
+    at these."""
+    relaxed = frozenset(name for name in sorted(setting.ensures) if random.random() < 0.5)
+    longer = setting.longer is not None and random.random() < 0.2
+    shape = setting.longer(random, relaxed) if longer else None
+    shape = setting.shapes(random, relaxed) if shape is None else shape
+    point = {name: _some(kind, random) for name, kind in setting.coordinates(shape).items()}
+    try:
+        return texts(setting.build(shape, point))
+    except (FedtheoryError, ArithmeticError):
+        return None
+
+
+def _some(kind: str, random: Random) -> Fraction:
+    """A small number of a kind of coordinate, a number that may be 0 sometimes 0."""
+    size = Fraction(random.randint(1, 99), random.randint(1, 99))
+    if kind == "unit":
+        return random.choice([Fraction(0), Fraction(1), size / (1 + size), size / (1 + size)])
+    if kind == "nonnegative":
+        return size * random.choice([0, 1, 1])
+    return size * random.choice([-1, 1]) if kind == "real" else size
+
+
+_INFERRED: dict = {}  # name -> (setting, its schema)
+
+
+def _infer_schema(setting: Any) -> Any:
+    known = _INFERRED.get(setting.name)
+    if known is None or known[0] is not setting:
+        _INFERRED[setting.name] = known = setting, _read_instance(setting)
+    return known[1]
+
+
+def _read_instance(setting: Any) -> Any:
+    found = [draw_instance(setting, Random(f"schema/{n}")) for n in range(DRAWN)]
+    found = [each for each in found if each is not None]
+    if len(found) < LEAST:
+        refuse(
+            f"the setting {setting.name}: schema",
+            "must be given where the setting builds no instances of plain data at most random numbers",
+            f"{len(found)} of {DRAWN} tries",
+        )
+    return infer_schema(found)

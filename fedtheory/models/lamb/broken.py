@@ -1,0 +1,138 @@
+"""What an instance of FED-LAMB may break, one at a time: everyone takes part; moments are those of the
+proof; the gradient of a layer depends on that layer alone.
+
+Where some clients do nothing, means are over those who take part, as algorithm 1 has them; sums over
+all n have no meaning then. Where a layer's gradient depends on another, losses are the same curves of
+turned coordinates: u_1 = c x_1 + s x_p and u_p = c x_p - s x_1, of the first layer and the last.
+"""
+
+from fedtheory.arithmetic import Undefined
+from fedtheory.arithmetic.operations import maximum, vector
+from fedtheory.models import losses
+from fedtheory.models.families import draw_broken
+from fedtheory.schema import integer, row
+
+SCHEMA = dict(  # entries of an instance that breaks one of these
+    S=integer(1, "n"), epsilon="positive", reset=integer(1, 1), turn=row("number", "number")
+)
+BREAKABLE = frozenset({"everyone", "plain_moments", "layers_apart"})
+SUMS = frozenset({"B_1", "B_2", "sum_gap", "sum_inner", "sum_sq_grad", "sum_kept", "sum_wrong"}) | {
+    "excess_sign",
+    "noise_sum",
+}
+
+
+def draw_shape(random, relaxed, shape):
+    """A shape with what breaks something that need not hold."""
+    broken = draw_broken(random, relaxed & BREAKABLE)
+    return {**shape, **SHAPES[broken](random, shape)} if broken else shape
+
+
+def _some_idle(random, shape):
+    n = max(2, shape["n"])
+    own = shape["own"] if shape["own"] != "none" else random.choice(["tilt", "slopes"])
+    quiet = {} if n == shape["n"] else dict(noise="none")
+    return dict(n=n, S=random.randint(1, n - 1), own=own, **quiet)
+
+
+def _other_moments(random, shape):
+    """m begins each round at 0, as the listing has it, or a number is added to the root of v."""
+    return dict(moments=random.choice(["reset", "added"]))
+
+
+def _couple_coordinates(random, shape):
+    h = max(2, shape["h"])
+    return dict(h=h, p=max(h, shape["p"]), turned=1, noise="none")
+
+
+SHAPES = dict(everyone=_some_idle, plain_moments=_other_moments, layers_apart=_couple_coordinates)
+
+
+def list_coordinates(shape):
+    found = {"epsilon": "positive"} if shape.get("moments") == "added" else {}
+    return found | ({"turn": "unit"} if "turned" in shape else {})
+
+
+def broken_entries(shape, point):
+    """Those of an instance: only of what is broken."""
+    found = {"S": shape["S"]} if "S" in shape else {}
+    if "moments" in shape:
+        found |= {"epsilon": point["epsilon"]} if "epsilon" in point else {"reset": 1}
+    if "turned" in shape:
+        u = point["turn"]
+        found["turn"] = [(1 - u * u) / (1 + u * u), 2 * u / (1 + u * u)]
+    return found
+
+
+def idle_clients(instance):
+    return instance["n"] - instance.get("S", instance["n"])
+
+
+def is_sound(instance):
+    c, s = instance.get("turn", (1, 0))
+    S = instance.get("S", instance["n"])
+    return (
+        type(S) is int
+        and 1 <= S <= instance["n"]
+        and instance.get("epsilon", 1) > 0
+        and c * c + s * s == 1
+        and ("turn" not in instance or not instance["noise"] and len(instance["layers"]) > 1)
+    )
+
+
+def has_meaning(instance, wanted):
+    """Nothing is a sum over all clients where some do nothing."""
+    if idle_clients(instance) and SUMS & set(wanted):
+        raise Undefined("a sum over clients of whom some do nothing")
+
+
+def broken_conditions(instance):
+    """Those that an instance breaks so that it can matter."""
+    t = instance.get("t")
+    again = instance["R"] > 1 if t is None else t >= instance["T"]
+    differs = dict(
+        everyone=idle_clients(instance) > 0,
+        plain_moments="epsilon" in instance or "reset" in instance and again,
+        layers_apart=all(instance.get("turn", (0,))),
+    )
+    return {name for name, differ in differs.items() if differ}
+
+
+# Turned coordinates
+
+
+def rotate_point(instance, x):
+    """Coordinates in which losses are sums of curves."""
+    if "turn" not in instance:
+        return x
+    (c, s), (first, *others, last) = instance["turn"], x
+    return vector([c * first + s * last, *others, c * last - s * first])
+
+
+def turned_back(instance, g):
+    """A gradient in these coordinates, as one in x."""
+    if "turn" not in instance:
+        return g
+    (c, s), (first, *others, last) = instance["turn"], g
+    return vector([c * first - s * last, *others, c * last + s * first])
+
+
+def layer_smoothness(instance):
+    """L_l for each layer, the others held: of a turned coordinate, c^2 and s^2 of both curvatures."""
+    f = instance["losses"]
+    found = [[[each[j] for j in range(*layer)] for each in f] for layer in instance["layers"]]
+    if "turn" not in instance:
+        return [losses.smoothness_of(*layer) for layer in found]
+    c, s = instance["turn"]
+    first = maximum(*(largest_mixture(each[0], each[-1], c * c, s * s) for each in f))
+    last = maximum(*(largest_mixture(each[-1], each[0], c * c, s * s) for each in f))
+    wide = [layer[1:] for layer in found[0]]
+    if wide[0]:
+        first = maximum(first, losses.smoothness_of(*wide))
+    return [first, *(losses.smoothness_of(*layer) for layer in found[1:-1]), last]
+
+
+def largest_mixture(f, g, share, rest):
+    """sup |share f'' + rest g''|, over points of each."""
+    ends = zip(losses.curvature_range([f]), losses.curvature_range([g]))
+    return maximum(*(abs(share * a + rest * b) for a, b in ends))

@@ -1,0 +1,326 @@
+"""FED-LAMB by the proof's own reading: every quantity that lemmas 1 and 2 and appendix A.2 name,
+from its definition.
+
+The proof keeps m from step to step, corrects no bias, divides by sqrt(v) with the v of the round's
+start, adds no epsilon, and counts iterations t, T to a round. One outcome of the noise at a time,
+in any numbers of `enclosure.arithmetic`; where p = 0 there is no direction, and the layer rests.
+The kernels of fed_lamb take epsilon for both the first v_hat and what is added to its root, so that
+no setting of them is this reading; `tests/exact/test_definitions.py` holds it to them all the same.
+"""
+
+from collections.abc import Callable
+from fractions import Fraction
+from functools import cached_property
+from typing import NamedTuple
+
+from fedtheory.arithmetic.operations import Many, maximum, minimum, root, vector, where
+from fedtheory.exact.path_recorder import Passed, Track, record_if_watched
+from fedtheory.models.quantities import Quantities, square_norm
+from fedtheory.symbols.lamb import TABLE
+
+ZERO, ONE = Fraction(0), Fraction(1)
+
+
+class Instance(NamedTuple):
+    """n losses with layers (start, stop) of smoothness L, and the method's numbers."""
+
+    loss: Callable  # (i, x) -> number, i = 0..n-1
+    grad: Callable  # (i, x) -> vector
+    layers: tuple
+    L: tuple
+    phi: Callable  # of a layer's norm
+    n: int
+    T: int
+    alpha: object
+    beta_1: object
+    beta_2: object
+    v_0: object
+    M: object = ONE
+    phi_M: object = ONE
+    idle: int = 0  # the last of the n clients, who take no part
+    reset: bool = False  # m begins each round at 0
+    epsilon: object = ZERO  # added to the root of v
+
+    @property
+    def at_work(self):
+        return range(self.n - self.idle)
+
+
+class Iteration(NamedTuple):
+    """One iteration: lists have an entry for each client."""
+
+    theta: list  # where it starts, of each who takes part
+    lag: object  # from the mean model to the point (8)
+    v_hat: object  # of the round's start
+    exact: list  # gradients
+    g: list  # their estimates
+    past: list  # m before the step
+    before: list  # the stretch of the step before
+    phi: list  # by coordinate
+    stretch: list  # phi / (||p|| sqrt(v)) by coordinate: a step is alpha stretch m
+    moved: list  # where it ends
+    next_lag: object
+
+
+def mean_of(each):
+    return sum(each[1:], each[0]) / len(each)
+
+
+def _layer_stretch(case, theta, m, v):
+    """phi, and phi / (||p|| sqrt(v)), p = m / sqrt(v), layer by layer; 0 where p = 0. With an
+    epsilon, what is added to a root is one of the step's."""
+    phis, stretch = vector([ZERO] * len(theta)), vector([ZERO] * len(theta))
+    for start, stop in case.layers:
+        layer = range(start, stop)
+        phi = case.phi(root(sum(theta[j] * theta[j] for j in layer)))
+        for j in layer:
+            # (||p|| sqrt(v_j))^2: m_j^2 itself in a layer of one coordinate, so that no root of v_j
+            # is taken
+            square = sum((m[k] * m[k] * v[j] / v[k] for k in layer if k != j), m[j] * m[j])
+            moves = square > 0
+            phis[j], stretch[j] = phi, where(moves, phi / root(where(moves, square, ONE)), ZERO)
+    return phis, stretch
+
+
+def _add_epsilon(v, epsilon):
+    """(sqrt(v) + epsilon)^2"""
+    if not isinstance(epsilon, Many) and epsilon == 0:
+        return v
+    return vector([(root(x) + epsilon) * (root(x) + epsilon) for x in v])
+
+
+def _root_ratio(over, v):
+    """sqrt(over) / sqrt(v)"""
+    return vector([root(a / b) for a, b in zip(over, v)])
+
+
+def follow_path(case, x_0, noise, steps):
+    """Iterations from x_0, and the (models, lag, v-hat) they end in; noise(t, i) is client i's
+    error."""
+    clients, none = case.at_work, vector([ZERO] * len(x_0))
+    theta, lag, v_hat = [x_0 for _ in clients], none, vector([case.v_0] * len(x_0))
+    m = before = [none for _ in clients]
+    v = [v_hat for _ in clients]
+    found = []
+    for t in range(steps):
+        exact = [case.grad(i, theta[i]) for i in clients]
+        g = [exact[i] + noise(t, i) for i in clients]
+        past, m = m, [case.beta_1 * m[i] + (1 - case.beta_1) * g[i] for i in clients]
+        v = [case.beta_2 * v[i] + (1 - case.beta_2) * (g[i] * g[i]) for i in clients]
+        over = _add_epsilon(v_hat, case.epsilon)
+        phi, taken = zip(*(_layer_stretch(case, theta[i], m[i], over) for i in clients))
+        moved = [theta[i] - case.alpha * (taken[i] * m[i]) for i in clients]
+        # the text's quantities divide by sqrt(v) whatever steps divide by
+        stretch = (
+            [each * _root_ratio(over, v_hat) for each in taken] if over is not v_hat else taken
+        )
+        next_lag = case.beta_1 / (1 - case.beta_1) * (mean_of(moved) - mean_of(theta))
+        found.append(
+            Iteration(theta, lag, v_hat, exact, g, past, before, phi, stretch, moved, next_lag)
+        )
+        record_if_watched(
+            lambda t=t, theta=theta, exact=exact, g=g, moved=moved: _record_iteration(
+                t, theta, exact, g, moved
+            )
+        )
+        theta, lag, before = moved, next_lag, stretch
+        if (t + 1) % case.T == 0:  # the round ends
+            theta, v_hat = (
+                [mean_of(moved) for _ in clients],
+                vector([maximum(a, b) for a, b in zip(v_hat, mean_of(v))]),
+            )
+            v = [v_hat for _ in clients]
+            m = [none for _ in clients] if case.reset else m
+    return found, (theta, lag, v_hat)
+
+
+def _record_iteration(t, theta, exact, g, moved):
+    """An iteration, for whoever watches."""
+    tracks = (Track(i, ends, (g[i - 1],)) for i, ends in enumerate(zip(theta, moved), 1))
+    surely = all(a is b or a == b for one, other in zip(exact, g) for a, b in zip(one, other))
+    ways = (
+        (ONE, 1) if surely else (None, None)
+    )  # as many as the noise has, which is drawn elsewhere
+    return Passed(
+        "iteration", t, *ways, tuple(tracks), mean_of(theta), mean_of(moved), theta, moved
+    )
+
+
+def full_loss(case, x):
+    return sum(case.loss(i, x) for i in range(case.n)) / case.n
+
+
+def full_grad(case, x):
+    return mean_of([case.grad(i, x) for i in range(case.n)])
+
+
+def by_root(u, v_hat):
+    """||u / v^(1/4)||^2."""
+    return sum(part * part / root(v) for part, v in zip(u, v_hat))
+
+
+class Seen:
+    """An iteration, and what several quantities of it need."""
+
+    def __init__(self, case, it):
+        self.case, self.it, self.clients = case, it, case.at_work
+        self.bar, self.ahead = mean_of(it.theta), mean_of(it.moved)
+        self.point, self.after = self.bar + it.lag, self.ahead + it.next_lag  # (8)
+        self.sizes = [
+            (stop - start, L)
+            for (start, stop), L in zip(case.layers, case.L)
+            for _ in range(start, stop)
+        ]
+
+    def full(self, x):
+        return full_grad(self.case, x)
+
+    def by(self, u):
+        return by_root(u, self.it.v_hat)
+
+    def over_v(self, u):
+        return sum(part * part / v for part, v in zip(u, self.it.v_hat))
+
+    def each(self, value):
+        return [value(i) for i in self.clients]
+
+    @cached_property
+    def move(self):
+        return self.after - self.point
+
+    @cached_property
+    def at_point(self):
+        return self.full(self.point)
+
+    @cached_property
+    def at_bar(self):
+        return self.each(lambda i: self.case.grad(i, self.bar))
+
+    # (11), (14), (15); the first sum of (11) as printed, without line 13's minus sign
+
+    @cached_property
+    def by_momentum(self):
+        it, case = self.it, self.case
+        moved = self.each(lambda i: (it.stretch[i] - it.before[i]) * it.past[i])
+        return case.alpha * (case.beta_1 / (1 - case.beta_1)) * mean_of(moved)
+
+    @cached_property
+    def mean_stretched(self):
+        return mean_of(self.each(lambda i: self.it.stretch[i] * self.it.g[i]))
+
+    @cached_property
+    def by_gradient(self):
+        return self.case.alpha * self.mean_stretched
+
+    @cached_property
+    def scale(self):
+        """phi / ||p||"""
+        root_v = vector([root(v) for v in self.it.v_hat])
+        return self.each(lambda i: self.it.stretch[i] * root_v)
+
+    @cached_property
+    def g_bar_i(self):
+        return self.each(lambda i: self.scale[i] * self.it.g[i])
+
+    @cached_property
+    def g_bar(self):
+        return mean_of(self.g_bar_i)
+
+    @cached_property
+    def products(self):
+        return self.each(lambda i: self.it.exact[i] * self.it.g[i])
+
+    def kept(self):
+        case, it = self.case, self.it
+        return sum(
+            root((1 - case.beta_2) / width) / case.M * it.phi[i][j] * self.products[i][j]
+            for i in self.clients
+            for j, (width, _) in enumerate(self.sizes)
+        )
+
+    def wrong(self):
+        return sum(
+            s * minimum(z, ZERO)
+            for i in self.clients
+            for s, z in zip(self.scale[i], self.products[i])
+        )
+
+    def excess_sign(self):
+        """By coordinate. Where signs differ, as far as it matters: products that are not positive,
+        in terms with the exact coordinate."""
+        return vector(
+            [
+                -(s * z + self.case.phi_M * e) * where(z > 0, ZERO, ONE)
+                for i in self.clients
+                for s, z, e in zip(self.scale[i], self.products[i], self.it.exact[i])
+            ]
+        )
+
+
+ITERATION = Quantities(
+    TABLE,
+    loss_now=lambda s: full_loss(s.case, s.point),
+    loss_next=lambda s: full_loss(s.case, s.after),
+    inner_move=lambda s: s.at_point.dot(s.move),
+    sq_move_L=lambda s: sum(L * z * z for (_, L), z in zip(s.sizes, s.move)) / 2,
+    sq_gap_11=lambda s: square_norm(s.move + s.by_momentum + s.by_gradient),
+    sq_gap_11_typed=lambda s: square_norm(s.move - s.by_momentum - s.by_gradient),
+    sq_move_12=lambda s: sum(s.case.L) * square_norm(s.move) / 2,
+    sq_momentum_11=lambda s: square_norm(s.by_momentum),
+    momentum_14=lambda s: s.at_point.dot(s.by_momentum),
+    A_1=lambda s: -s.at_point.dot(s.by_gradient),
+    inner_g=lambda s: s.at_point.dot(s.mean_stretched),
+    sq_grad_vartheta=lambda s: s.by(s.at_point),
+    sq_g_bar=lambda s: s.by(s.g_bar),
+    sq_error=lambda s: s.by(s.at_point - s.g_bar),
+    error_momentum=lambda s: (
+        2 * mean_of(s.each(lambda i: s.by(s.case.grad(i, s.point) - s.at_bar[i])))
+    ),
+    error_17=lambda s: 2 * mean_of(s.each(lambda i: s.by(s.at_bar[i] - s.g_bar_i[i]))),
+    B_1=lambda s: sum(s.each(lambda i: s.by(s.at_bar[i] - s.it.exact[i]))),
+    B_2=lambda s: sum(s.each(lambda i: s.by(s.it.exact[i] - s.g_bar_i[i]))),
+    sum_gap=lambda s: sum(s.each(lambda i: square_norm(s.bar - s.it.theta[i]))),
+    sq_lag=lambda s: square_norm(s.it.lag),
+    sum_inner=lambda s: sum(s.each(lambda i: s.it.exact[i].dot(s.it.stretch[i] * s.it.g[i]))),
+    sum_sq_grad=lambda s: sum(s.each(lambda i: square_norm(s.it.exact[i]))),
+    sum_kept=lambda s: s.kept(),
+    sum_wrong=lambda s: s.wrong(),
+    excess_sign=lambda s: s.excess_sign(),
+    grad_by_root_v=lambda s: s.by(s.full(s.bar)),
+    avg_grad_by_root_v=lambda s: s.by(mean_of(s.it.exact)),
+    gap_sq=lambda s: maximum(ZERO, *s.each(lambda i: square_norm(s.ahead - s.it.moved[i]))),
+    avg_grad_by_v=lambda s: s.over_v(mean_of(s.each(lambda i: s.case.grad(i, s.it.moved[i])))),
+    grad_by_v=lambda s: s.over_v(s.full(s.ahead)),
+)
+
+
+def noise_row(it):
+    """Of the last display, without sigma_i^2."""
+    return sum(square_norm(stretch) for stretch in it.stretch)
+
+
+def iteration_quantities(case, it, wanted=None):
+    """Symbol name -> value in an iteration: all of them, or those wanted; excess_sign by
+    coordinate."""
+    return ITERATION(Seen(case, it), wanted)
+
+
+def iterate_quantities(case, x_0, noise, steps, wanted=None):
+    """The quantities of each iteration."""
+    return [
+        iteration_quantities(case, it, wanted) for it in follow_path(case, x_0, noise, steps)[0]
+    ]
+
+
+def expect_quantities(case, x_0, outcomes, t, wanted=None):
+    """Those of iteration t in expectation over [(probability, noise), ...]; excess_sign is the
+    largest of several."""
+    total = {}
+    for probability, noise in outcomes:
+        for name, value in iteration_quantities(
+            case, follow_path(case, x_0, noise, t + 1)[0][t], wanted
+        ).items():
+            total[name] = total.get(name, ZERO) + probability * value
+    if "excess_sign" in total:
+        total["excess_sign"] = maximum(total["excess_sign"][0], *total["excess_sign"])
+    return total

@@ -1,0 +1,407 @@
+"""Losses for which everything is known exactly: separable, piecewise quadratic, with softened
+corners on request.
+
+A loss is a list of curves, one for each coordinate, as plain data that fits into a document:
+{"slope": a, "tilt": c, "bends": [[delta, at], ...], "soft": [[height, rate, at], ...]} stands for
+
+    a x^2 / 2 + c x + sum delta max(x - at, 0)^2 / 2 + sum height log(1 + exp(rate (x - at))),
+
+so that Huber-like, one-sided, logistic and non-convex losses are a few numbers. Numbers are those
+of `arithmetic`.
+"""
+
+from fractions import Fraction
+from itertools import pairwise
+
+import numpy as np
+
+from fedtheory.arithmetic.intervals import INF
+from fedtheory.arithmetic.operations import (
+    Many,
+    exp,
+    log,
+    maximum,
+    minimum,
+    pair,
+    positive_part,
+    vector,
+    where,
+)
+from fedtheory.schema import entries, list_of, row
+
+ZERO = Fraction(0)
+MANY = 8  # knots, from which on the least value of a curve is found from one to the next
+BENDS = list_of(row("number", "number"), rising=1)
+# Curves with sharp corners alone, and with soft ones; a loss, and a list of losses
+CURVE, SOFTENED = (
+    entries(
+        dict(slope="number", tilt="number", bends=BENDS),
+        dict(soft=list_of(row("number", "number", "number"), most)),
+    )
+    for most in (0, None)
+)
+LOSS = list_of(CURVE, "d")
+
+
+def make_curve(slope, tilt=ZERO, bends=(), soft=()):
+    return dict(
+        slope=slope, tilt=tilt, bends=[list(b) for b in bends], soft=[list(s) for s in soft]
+    )
+
+
+def curve_from_pieces(slopes, knots, tilt=ZERO, soft=()):
+    """A curve by its second derivatives between increasing knots."""
+    return make_curve(
+        slopes[0],
+        tilt,
+        [(after - before, at) for before, after, at in zip(slopes, slopes[1:], knots)],
+        soft,
+    )
+
+
+def loss_value(loss, x):
+    total = ZERO
+    for f, y in zip(loss, x):
+        total = total + f["slope"] * y * y / 2 + f["tilt"] * y
+        for delta, at in f["bends"]:
+            over = positive_part(y - at)
+            total = total + delta * over * over / 2
+        for height, rate, at in f.get("soft", ()):
+            total = total + height * _softplus(rate * (y - at))
+    return total
+
+
+def loss_gradient(loss, x):
+    return vector([slope_at(f, y) for f, y in zip(loss, x)])
+
+
+def slope_at(f, y):
+    """The derivative of a curve."""
+    g = f["slope"] * y + f["tilt"]
+    for delta, at in f["bends"]:
+        g = g + delta * positive_part(y - at)
+    for height, rate, at in f.get("soft", ()):
+        g = g + height * rate / (1 + exp(-rate * (y - at)))
+    return g
+
+
+def _softplus(z):
+    # log(1 + e^z) = max(z, 0) + log(1 + e^-|z|): no overflow
+    return positive_part(z) + log(1 + exp(-abs(z)))
+
+
+def second_derivatives(f):
+    """Second derivatives of the pieces, from left to right."""
+    found, size = [f["slope"]], abs(f["slope"])
+    for delta, _ in f["bends"]:
+        size = size + abs(delta)
+        found.append(remove_rounding(found[-1] + delta, size))
+    return found
+
+
+def remove_rounding(total, size):
+    """A sum of numbers of a size; in a batch, 0 where rounding alone can have kept it from that."""
+    return where(abs(total) <= 1e-14 * size, ZERO, total) if isinstance(total, Many) else total
+
+
+def curve_knots(f):
+    return [at for _, at in f["bends"]]
+
+
+def curvature_range(loss):
+    """(least, largest) second derivative over all points; where corners are soft, an interval that
+    holds it."""
+    low, high = None, None
+    for f in loss:
+        # A soft corner bends between 0 and height rate^2 / 4.
+        soft = [height * rate * rate / 4 for height, rate, _ in f.get("soft", ())]
+        least = minimum(*second_derivatives(f)) + sum((minimum(s, ZERO) for s in soft), ZERO)
+        most = maximum(*second_derivatives(f)) + sum((positive_part(s) for s in soft), ZERO)
+        low = least if low is None else minimum(low, least)
+        high = most if high is None else maximum(high, most)
+    return low, high
+
+
+def smoothness_of(*losses):
+    """The least L for which every gradient is L-Lipschitz (an upper bound of it where corners are
+    soft)."""
+    ends = [end for loss in losses for end in curvature_range(loss)]
+    return maximum(*(abs(end) for end in ends))
+
+
+def convexity_of(*losses):
+    """The largest mu for which each loss less mu ||x||^2 / 2 is convex."""
+    return minimum(*(curvature_range(loss)[0] for loss in losses))
+
+
+def same_number(a, b):
+    """Whether two numbers agree, at each instance of a batch."""
+    if isinstance(a, Many) or isinstance(b, Many):
+        one, other = (z.at if isinstance(z, Many) else float(z) for z in (a, b))
+        return Many(abs(one - other) <= 1e-12 * np.maximum(abs(one), abs(other)))
+    return pair(a) == pair(b)
+
+
+def sup_square(losses, combine):
+    """sup over x of sum over coordinates of combine([f_1', ..., f_n']), a nonnegative quadratic
+    that bounds all differences of derivatives: infinite unless these are bounded, and else reached
+    at a knot."""
+    total = ZERO
+    for curves in zip(*losses):
+        ends = [(second_derivatives(f)[0], second_derivatives(f)[-1]) for f in curves]
+        at = [knot for f in curves for knot in curve_knots(f)] or [ZERO]
+        highest = (
+            maximum(*(combine([slope_at(dict(f, soft=()), y) for f in curves]) for y in at))
+            if len(at) > 1
+            else combine([slope_at(dict(f, soft=()), at[0]) for f in curves])
+        )
+        if any(f.get("soft") != curves[0].get("soft") for f in curves):
+            highest = INF  # only a corner that all share leaves their differences alone
+        for one, other in ends[1:]:
+            for mine, first in ((one, ends[0][0]), (other, ends[0][1])):
+                highest = _zero_unless(same_number(mine, first), highest)
+        total = INF if isinstance(highest, float) or isinstance(total, float) else total + highest
+    return total
+
+
+def _zero_unless(truth, value):
+    if isinstance(value, float):
+        return value
+    if isinstance(truth, Many):
+        return where(truth, value, Many(np.asarray(INF)))
+    return value if truth else INF
+
+
+def mean_square_gap(gs):
+    """(1/n) sum (g_i - mean)^2."""
+    mean = sum(gs) / len(gs)
+    return sum((g - mean) * (g - mean) for g in gs) / len(gs)
+
+
+def dissimilarity(clients):
+    """sup over x of (1/N) sum_i ||grad f_i(x) - grad F(x)||^2, F the plain mean."""
+    return sup_square(clients, mean_square_gap)
+
+
+def mismatch(server, clients):
+    """sup over x of ||grad f_0(x) - grad F(x)||^2."""
+
+    def gap(gs):
+        away = gs[0] - sum(gs[1:]) / (len(gs) - 1)
+        return away * away
+
+    return sup_square([server, *clients], gap)
+
+
+def joint_smoothness(*losses):
+    """The least L for which the gradient of the losses' sum is L-Lipschitz."""
+    found = [abs(bend) for bend in joint_slopes(losses)]
+    return maximum(*found) if len(found) > 1 else found[0]
+
+
+def joint_curvature(*losses):
+    """The largest second derivative of the losses' sum, along coordinates."""
+    found = joint_slopes(losses)
+    return maximum(*found) if len(found) > 1 else found[0]
+
+
+def joint_slopes(losses):
+    """Second derivatives of the pieces of the losses' sum, coordinate by coordinate."""
+    found = []
+    for curves in zip(*losses):
+        at = sort_values([knot for f in curves for knot in curve_knots(f)])
+        found.append(sum(f["slope"] for f in curves))
+        found += [sum(slope_right_of(f, y) for f in curves) for y in at]
+    return found
+
+
+def slope_right_of(f, y):
+    """The second derivative of a curve right of y."""
+    return f["slope"] + sum((where(at <= y, delta, ZERO) for delta, at in f["bends"]), ZERO)
+
+
+def relative_mismatch(one, other, B):
+    """sup over x of ||g - h||^2 - (B^2 - 1) ||g + h||^2, g and h the two gradients: where
+    nonnegative, the least G^2 for which 2 ||g||^2 + 2 ||h||^2 <= G^2 + B^2 ||g + h||^2
+    everywhere."""
+    more, total = B * B - 1, ZERO
+    for f, h in zip(one, other):
+        at = sort_values([*curve_knots(f), *curve_knots(h)]) or [ZERO]
+        peaks = []
+        for y, room in zip(at, [*(z - y for y, z in zip(at, at[1:])), None]):
+            peaks.append(
+                _largest_gap(f, h, y, more, slope_right_of(f, y), slope_right_of(h, y), 1, room)
+            )
+        peaks.append(_largest_gap(f, h, at[0], more, f["slope"], h["slope"], -1, None))
+        highest = INF if any(isinstance(p, float) for p in peaks) else maximum(*peaks)
+        total = INF if isinstance(total, float) or isinstance(highest, float) else total + highest
+    return total
+
+
+def _largest_gap(f, h, y, more, bend_f, bend_h, way, room):
+    """The largest value of (f' - h')^2 - more (f' + h')^2 from y on, up to `room` away."""
+    g, k = slope_at(f, y), slope_at(h, y)
+    value = (g - k) * (g - k) - more * (g + k) * (g + k)
+    apart, along = bend_f - bend_h, bend_f + bend_h
+    linear = 2 * way * ((g - k) * apart - more * (g + k) * along)
+    square = apart * apart - more * along * along
+    falls = square < 0
+    away = safe_ratio(-linear, 2 * square)
+    inside = both_true(falls, linear > 0)
+    inside = inside if room is None else both_true(inside, away <= room)
+    best = where(inside, value + linear * away / 2, value)
+    if room is None:
+        best = _zero_unless(_negate(square > 0), best)
+        best = _zero_unless(_negate(both_true(_negate(falls), linear > 0)), best)
+    return best
+
+
+def beyond_tangent(loss, x, at):
+    """f(x) - f(at) - <grad f(at), x - at>, piece by piece: nothing large cancels."""
+    total = ZERO
+    for f, y, s in zip(loss, x, at):
+        total = total + f["slope"] * (y - s) * (y - s) / 2
+        for delta, knot in f["bends"]:
+            # the integral from s to y of max(u - knot, 0) - max(s - knot, 0)
+            far, near = positive_part(y - knot), positive_part(s - knot)
+            low = positive_part(knot - y)
+            plain = where(near > 0, (y - s) * (y - s), far * far) / 2
+            total = total + delta * where(
+                both_true(near > 0, low > 0), near * low + near * near / 2, plain
+            )
+    return total
+
+
+def infimum_of(losses, weights):
+    """inf over x of sum_i weights_i f_i(x), -infinity where it is not bounded below; corners must
+    be sharp."""
+    return least_point(losses, weights)[0]
+
+
+def least_point(losses, weights):
+    """(infimum, a point that attains it, which means nothing where there is none) of sum_i
+    weights_i f_i."""
+    total, point = ZERO, []
+    for curves in zip(*losses):
+        if any(f.get("soft") for f in curves):
+            return Many(np.asarray(np.nan)), vector([Many(np.asarray(np.nan)) for _ in losses[0]])
+        lowest, place = least_of(curves, weights)
+        total = -INF if isinstance(total, float) or isinstance(lowest, float) else total + lowest
+        point.append(place)
+    return total, vector(point)
+
+
+def least_of(curves, weights):
+    if len(curves) == 1 and len(curves[0]["bends"]) >= MANY:
+        return least_along(curves[0], weights[0])
+    outer, places, height = turns(curves, weights)
+    place = places[0]
+    best = height(place)
+    for y in places[1:]:
+        found = height(y)
+        better = found < best
+        place, best = where(better, y, place), minimum(best, found)
+    for y, g, end, outward in outer:
+        best = _unbounded_below(both_true(outward * g < 0, _negate(end > 0)), best)
+        best = _unbounded_below(end < 0, best)
+    return best, place
+
+
+def turns(curves, weights):
+    """(first and last knot, each with the derivative there, the second one beyond and the way outward;
+    knots, then zeros of the derivative; the value) of a weighted sum of curves."""
+    at = sort_values([knot for f in curves for knot in curve_knots(f)] or [ZERO])
+    slope = lambda y: sum(w * slope_at(f, y) for f, w in zip(curves, weights))
+    height = lambda y: sum(w * loss_value([f], [y]) for f, w in zip(curves, weights))
+    ends = [sum(w * second_derivatives(f)[end] for f, w in zip(curves, weights)) for end in (0, -1)]
+    gs = [slope(y) for y in at]
+    places = [*at]
+    for y, h, z, k in zip(at, gs, at[1:], gs[1:]):  # a zero of the derivative between two knots
+        places.append(where(changes_sign(h, k), y + (z - y) * safe_ratio(-h, k - h), y))
+    outer = ((at[0], gs[0], ends[0], -1), (at[-1], gs[-1], ends[1], 1))
+    for y, g, end, outward in outer:  # beyond the last knot
+        places.append(where(both_true(outward * g < 0, end > 0), y - safe_ratio(g, end), y))
+    return outer, places, height
+
+
+def least_along(f, weight):
+    """As `least_of`, of a single curve of many pieces: one knot after the other."""
+    bends = by_place(f["bends"])
+    y, bend = bends[0][1], f["slope"]
+    g = bend * y + f["tilt"]
+    h, first = bend * y * y / 2 + f["tilt"] * y, (y, g, bend)
+    place, best, start = y, h, h
+    for (delta, _), (_, z) in pairwise(bends):
+        bend = bend + delta
+        k = g + bend * (z - y)
+        inside, away = changes_sign(g, k), safe_ratio(-g, bend)
+        for good, x, value in (
+            (inside, y + away, h + g * away / 2),
+            (True, z, h + (g + k) * (z - y) / 2),
+        ):
+            better = both_true(good, value < best)
+            place, best = where(better, x, place), where(better, value, best)
+        y, g, h = z, k, h + (g + k) * (z - y) / 2
+    bend = second_derivatives(dict(f, bends=bends))[-1]
+    tops = ((*first, start), (y, g, bend, h))
+    for (x, k, end, top), outward in zip(tops, (-1, 1)):  # beyond the last knot
+        away = safe_ratio(-k, end)
+        better = both_true(both_true(outward * k < 0, end > 0), top + k * away / 2 < best)
+        place, best = where(better, x + away, place), where(better, top + k * away / 2, best)
+    for (_, k, end, _), outward in zip(tops, (-1, 1)):
+        best = _unbounded_below(both_true(outward * k < 0, _negate(end > 0)), best)
+        best = _unbounded_below(end < 0, best)
+    return (best if isinstance(best, float) else weight * best), place
+
+
+def by_place(bends):
+    """Bends from left to right."""
+    if not any(isinstance(at, Many) for _, at in bends):
+        return sorted(bends, key=lambda bend: bend[1])
+    rows = [[v.at if isinstance(v, Many) else float(v) for v in each] for each in bends]
+    size = np.broadcast_shapes(*(np.shape(v) for row in rows for v in row))
+    deltas, knots_ = (np.array([np.broadcast_to(row[n], size) for row in rows]) for n in (0, 1))
+    order = np.argsort(knots_, axis=0, kind="stable")
+    found = (np.take_along_axis(each, order, axis=0) for each in (deltas, knots_))
+    return [[Many(delta), Many(at)] for delta, at in zip(*found)]
+
+
+def sort_values(values):
+    if any(isinstance(v, Many) for v in values):
+        stack = np.sort(
+            np.array(
+                np.broadcast_arrays(*(v.at if isinstance(v, Many) else float(v) for v in values))
+            ),
+            axis=0,
+        )
+        return [Many(row) for row in stack]
+    return sorted(values)
+
+
+def changes_sign(h, k):
+    return both_true(h < 0, k > 0)
+
+
+def both_true(a, b):
+    if isinstance(a, Many) or isinstance(b, Many):
+        return Many(np.logical_and(*(z.at if isinstance(z, Many) else z for z in (a, b))))
+    return a and b
+
+
+def _negate(a):
+    return Many(~a.at) if isinstance(a, Many) else not a
+
+
+def safe_ratio(a, b):
+    """a / b where it is used, anything where b = 0."""
+    if isinstance(a, Many) or isinstance(b, Many):
+        a, b = (z.at if isinstance(z, Many) else float(z) for z in (a, b))
+        with np.errstate(all="ignore"):
+            return Many(np.where(b == 0, 0.0, a / np.where(b == 0, 1.0, b)))
+    return a / b if not same_number(b, ZERO) else ZERO
+
+
+def _unbounded_below(truth, best):
+    if isinstance(truth, Many):
+        return where(truth, Many(np.asarray(-INF)), best)
+    return -INF if truth else best

@@ -1,0 +1,282 @@
+"""One round of 1-way gradient transfer with thousands of clients and steps, on quadratics in one
+dimension, by closed forms of two moments.
+
+Enumeration ends at a few steps; here S and K may be thousands, and noise has any law of its
+variance, for only moments enter. After k steps a client is at
+
+    x - eta sum_{l<k} r^l (g + n_c) - eta sum_{l<k} r^l n_(k-1-l),    r = 1 - eta f_f'',
+
+where g is the mixed gradient at x, n_c the noise of the one central gradient, n_j that of its steps.
+"""
+
+from fractions import Fraction
+from functools import cached_property
+
+import numpy as np
+
+from fedtheory.arithmetic import Undefined
+from fedtheory.arithmetic.operations import Many, where
+from fedtheory.exact.recursions import ZERO, Spread, Step, quadratic_steps, sum_rounds
+from fedtheory.models import Setting, beside, losses
+from fedtheory.models.families import draw_broken
+from fedtheory.models.general.run_large import count
+from fedtheory.models.mixed import round as enumerated
+from fedtheory.models.mixed.pair import (
+    BREAKABLE,
+    BREAKS,
+    SCHEMA,
+    broken_by,
+    build_pair,
+    draw_pair,
+    find_minimizer,
+    pair_constants,
+    pair_coordinates,
+    pair_holds,
+)
+from fedtheory.models.quantities import Quantities
+from fedtheory.schema import entries, integer, join_schemas, list_of, row
+from fedtheory.symbols.mixed import TABLE
+
+QUADRATIC = dict(slope="number", tilt="number", bends=list_of("number", 0))
+LINE = row(entries(QUADRATIC, dict(soft=list_of("number", 0))))
+
+
+def draw_shapes(random, relaxed):
+    """Shapes; sizes are texts, lest large ones pass for large shapes."""
+    S, K = count(random, 1), count(random, 30 if random.random() < 0.4 else 1)
+    pair = draw_pair(random, relaxed, noisy=True)
+    own = "slopes" if pair["own"] == "slopes" else "tilt"
+    shape = dict(
+        pair,
+        d=1,
+        pieces=1,
+        soft=0,
+        own=own,
+        N=str(S + random.choice([0, 1, 100])),
+        S=str(S),
+        K=str(K),
+        noise=int(random.random() < 0.5),
+        noise_c=int(random.random() < 0.5),
+    )
+    if broken := draw_broken(random, relaxed & BREAKABLE):
+        shape.update(breaks=broken, N=str(S + 100))
+        shape["noise"] = int(broken == "independent_noise" or shape["noise"])
+    return shape
+
+
+def noisy_constants(shape):
+    return {name for name, kind in (("sigma", "noise"), ("sigma_c", "noise_c")) if shape[kind]}
+
+
+def list_coordinates(shape):
+    return pair_coordinates(shape) | dict.fromkeys(sorted(noisy_constants(shape)), "positive")
+
+
+def build_instance(shape, point):
+    return dict(
+        build_pair(shape, point),
+        **{name: int(shape[name]) for name in ("N", "S", "K")},
+        **{name: point.get(name, ZERO) for name in ("sigma", "sigma_c")},
+        **{name: shape[name] for name in ("breaks",) if name in shape},
+    )
+
+
+def is_quadratic(instance):
+    return len(instance["x"]) == 1 and not any(
+        curve["bends"] or curve.get("soft") for loss in instance["losses"] for curve in loss
+    )
+
+
+def derive_constants(instance):
+    if not is_quadratic(instance):
+        raise Undefined("losses that are no quadratics in one dimension")
+    return dict(
+        {name: Fraction(instance[name]) for name in ("N", "S", "K")},
+        **pair_constants(instance),
+        sigma=instance["sigma"],
+        sigma_c=instance["sigma_c"],
+    )
+
+
+class Round:
+    """The round that starts at x."""
+
+    def __init__(self, instance, values):
+        self.S, self.K, (self.x,) = instance["S"], instance["K"], instance["x"]
+        self.eta, self.eta_s, self.instance = values["eta"], values["eta_s"], instance
+        (self.f,), (self.c,) = instance["losses"]
+        self.a = self.f["slope"]
+        self.g_f, self.g_c = (losses.slope_at(curve, self.x) for curve in (self.f, self.c))
+        self.noise, self.noise_c = (
+            instance[name] * instance[name] for name in ("sigma", "sigma_c")
+        )
+        self.g, self.step = self.g_f + self.g_c, self.K * self.eta_s * self.eta
+        self.augmented = self.g * self.g + self.noise_c  # E||grad f_f + g_c||^2
+        self.one = instance.get("breaks") == "independent_noise"  # n joins g and n_c in all steps
+
+    # What runs, only where it is asked for: what is measured at x says more than numbers can follow
+    # where steps are large
+
+    @cached_property
+    def walk(self):
+        return quadratic_steps(self.a, self.eta, self.K)
+
+    @property
+    def move(self):
+        return -self.eta_s * self.walk.pull * self.g
+
+    @property
+    def taken(self):
+        """The mean of r^l."""
+        return self.walk.pull / (self.eta * self.K)
+
+    @cached_property
+    def away(self):
+        """x - x*"""
+        return self.x - find_minimizer(self.instance)[0]
+
+    def along(self, n, **wanted):
+        """Sums over a client's first n points less x: what g + n_c is multiplied with, and what
+        noise of variance 1 adds."""
+        keep = 1 - self.eta * self.a
+        driven = sum_rounds(Step(keep, -self.eta, Spread()), n, spread=False, **wanted)
+        if self.one:
+            return driven, driven
+        drawn = Step(keep, ZERO, Spread(keep * keep, ZERO, ZERO, self.eta * self.eta))
+        return driven, sum_rounds(drawn, n, **wanted)
+
+    def mean_square(self, n):
+        """Mean of E(y - x)^2 over K of the first n points: x itself is one of them."""
+        driven, drawn = self.along(n)
+        return (self.augmented * driven.squares.one + self.noise * drawn.squares.one) / self.K
+
+    @cached_property
+    def drift(self):
+        return self.mean_square(self.K)
+
+    @cached_property
+    def changed(self):
+        """(E, variance) of the mean gradient at the points, less that at x."""
+        driven, drawn = self.along(self.K, squares=False)
+        pull = driven.shift / self.K
+        spread = pull * pull if self.one else drawn.spread.one / (self.K * self.K * self.S)
+        variance = pull * pull * self.noise_c + spread * self.noise
+        return self.a * pull * self.g, self.a * self.a * variance
+
+    @property
+    def furthest(self):
+        """Where steps do not overshoot, a client is furthest in the end."""
+        pull = self.walk.pull * self.walk.pull
+        end = pull * self.augmented + (pull if self.one else self.walk.noise) * self.noise
+        rate = self.eta * self.a
+        if isinstance(rate, Many):
+            return where(rate <= 1, end, Many(np.asarray(np.nan)))
+        if rate > 1:
+            raise Undefined("steps that overshoot")
+        return end
+
+    @property
+    def sq_move(self):
+        pull = self.walk.pull * self.walk.pull
+        drawn = pull if self.one else self.walk.noise / self.S
+        spread = pull * self.noise_c + drawn * self.noise
+        return self.move * self.move + self.eta_s * self.eta_s * spread
+
+    @property
+    def error(self):
+        """E||mean estimate taken - grad f_f(x)||^2"""
+        short = self.taken - 1
+        scale = self.eta * self.eta * self.K * self.K * self.S
+        drawn = self.taken * self.taken if self.one else self.walk.noise / scale
+        return short * short * self.augmented + drawn * self.noise
+
+    def value(self, curve):
+        return losses.loss_value([curve], [self.x])
+
+    def above(self, curve, g):
+        """A loss at x less that at x*."""
+        return self.away * (g - curve["slope"] * self.away / 2)
+
+    @property
+    def bend(self):
+        return self.f["slope"] + self.c["slope"]
+
+
+ROUND = Quantities(
+    TABLE,
+    f_t=lambda r: r.value(r.f) + r.value(r.c),
+    gap=lambda r: r.bend * r.away * r.away / 2,
+    gap_f=lambda r: r.above(r.f, r.g_f),
+    gap_c=lambda r: r.above(r.c, r.g_c),
+    sq_grad=lambda r: r.g * r.g,
+    sq_grad_f=lambda r: r.g_f * r.g_f,
+    sq_grad_c=lambda r: r.g_c * r.g_c,
+    sq_dist=lambda r: r.away * r.away,
+    sq_augmented=lambda r: r.augmented,
+    drift=lambda r: r.drift,
+    ends=lambda r: r.mean_square(r.K + 1),
+    furthest=lambda r: r.furthest,
+    mean_change=lambda r: r.a * r.a * r.drift,
+    f_next=lambda r: r.value(r.f) + r.value(r.c) + r.g * r.move + r.bend * r.sq_move / 2,
+    sq_dist_next=lambda r: (r.away + r.move) ** 2 + r.sq_move - r.move * r.move,
+    sq_move=lambda r: r.sq_move,
+    term_A=lambda r: 2 * r.step * r.step * r.error,
+    term_B=lambda r: 2 * r.step * r.step * r.augmented,
+    term_C=lambda r: 2 * r.move * r.away,
+    term_C1=lambda r: -2 * r.step * r.g_c * r.away,
+    term_C2=lambda r: -2 * r.step * (r.g_f + r.changed[0]) * r.away,
+    change_mean=lambda r: r.changed[0] * r.changed[0] + r.changed[1],
+    sq_mean_error=lambda r: r.changed[0] * r.changed[0],
+    inner_move=lambda r: r.g * r.move,
+)
+
+
+def measure_symbols(instance, values, wanted):
+    return ROUND(Round(instance, values), wanted)
+
+
+def conditions_held(instance):
+    sound = (
+        1 <= instance["S"] <= instance["N"]
+        and instance["K"] >= 1
+        and min(instance["sigma"], instance["sigma_c"]) >= 0
+        and is_quadratic(instance)
+    )
+    held = pair_holds(instance) if sound else frozenset()
+    several = ("sigma",) if instance["K"] * instance["S"] > 1 else ()
+    return (held | enumerated.BUILT) - broken_by(instance, several) if held else frozenset()
+
+
+SETTING = Setting(
+    name="mixed_large",
+    says="one round of 1-way gradient transfer with many clients and steps, on quadratics in one "
+    "dimension",
+    measures=ROUND.measures,
+    algorithms=("one_way_gt",),
+    by=beside("one_way_gt", "moments in closed form, for thousands of clients and steps"),
+    gives=("N", "S", "K"),
+    loose=enumerated.SETTING.loose,
+    takes=enumerated.SETTING.takes,
+    shapes=draw_shapes,
+    coordinates=list_coordinates,
+    build=build_instance,
+    constants=derive_constants,
+    measure=measure_symbols,
+    table=TABLE,
+    ensures=enumerated.ENSURES,
+    holds=conditions_held,
+    kind="exact",
+    schema=join_schemas(
+        SCHEMA,
+        dict(
+            losses=row(LINE, LINE),
+            x=row("number"),
+            N=integer(),
+            S=integer(1, "N"),
+            K=integer(),
+            sigma="nonnegative",
+            sigma_c="nonnegative",
+        ),
+        dict(breaks=BREAKS),
+    ),
+)

@@ -1,0 +1,162 @@
+"""What mixed FL's settings share: losses f_f and f_c, their sum's minimiser, and constants (section
+4.1)."""
+
+from fractions import Fraction
+
+import numpy as np
+
+from fedtheory.arithmetic import Undefined
+from fedtheory.arithmetic.intervals import INF
+from fedtheory.arithmetic.operations import (
+    Many,
+    difference,
+    maximum,
+    positive_part,
+    root,
+    vector,
+    where,
+)
+from fedtheory.models import losses
+from fedtheory.models.families import POINT, build_family, draw_family, family_coordinates
+from fedtheory.schema import entries, row, word
+
+# What an instance may break, one at a time, where a claim does not assume it: noise that is drawn
+# once for all steps of a round at all clients, and once for all at the center; a cohort that is
+# always the same.
+BREAKABLE = frozenset({"independent_noise", "uniform_cohort"})
+PLAIN_SUM = (Fraction(1), Fraction(1))  # f = f_f + f_c
+SCHEMA = entries(dict(losses=row(losses.LOSS, losses.LOSS), smooth=word("each", "sum"), x=POINT))
+BREAKS = word(*sorted(BREAKABLE))
+FACTS = frozenset({"smooth", "smooth_sum", "convex", "strongly_convex", "bounded_below"})
+
+
+def draw_pair(random, relaxed, alike=False, noisy=False):
+    """Shape of the two losses and of a start; alike: their gradients differ by a constant; noisy:
+    the start may be stationary, where without noise nothing happens at all."""
+    convex = not {"convex", "strongly_convex"} <= relaxed or random.random() < 0.5
+    return dict(
+        draw_family(random, convex, alike, soft=False),
+        smooth="each" if "smooth_sum" in relaxed else "sum",
+        tilts="free" if "bounded_below" in relaxed and random.random() < 0.3 else "opposed",
+        start="still"
+        if noisy and random.random() < 0.3
+        else random.choice(["left", "right", "mixed"]),
+    )
+
+
+def broken_by(instance, several):
+    """Those of BREAKABLE that an instance breaks so that it can matter; `several`: names of its noises
+    that are drawn more than once in a round."""
+    differs = dict(
+        independent_noise=any(instance[kind] for kind in several),
+        uniform_cohort=instance["S"] < instance["N"],
+    )
+    broken = instance.get("breaks")
+    return {broken} if differs.get(broken) else set()
+
+
+def pair_coordinates(shape):
+    found = family_coordinates(shape, 2)
+    for j in range(shape["d"]):
+        if shape["tilts"] == "opposed":
+            del found[f"tilt_1_{j}"]
+        if shape["start"] != "still":
+            found[f"x_{j}"] = "positive"
+    return found
+
+
+def build_pair(shape, point):
+    """Losses [f_f, f_c] and a start. Opposed tilts make 0 stationary: the two gradients there are
+    opposite, and rounding hides nothing near it."""
+    axes = range(shape["d"])
+    pair = build_family(shape, {f"tilt_1_{j}": Fraction(0) for j in axes} | point, 2)
+    if shape["tilts"] == "opposed":
+        for f, c in zip(*pair):
+            c["tilt"] = -losses.slope_at(f, Fraction(0)) - losses.slope_at(c, Fraction(0))
+    signs = dict(left=(-1, -1), right=(1, 1), mixed=(1, -1), still=(0, 0))[shape["start"]]
+    return dict(
+        losses=pair,
+        smooth=shape["smooth"],
+        x=[signs[j] * point[f"x_{j}"] if signs[j] else Fraction(0) for j in axes],
+    )
+
+
+def mix_pair(pair):
+    """(f, its gradient, which is 0 in a batch where rounding alone can have made it)."""
+    parts = lambda f, y: [
+        f["slope"] * y,
+        f["tilt"],
+        *(delta * positive_part(y - at) for delta, at in f["bends"]),
+    ]
+    grad = lambda x: vector(
+        [
+            difference([part for f in curves for part in parts(f, y)], [])
+            for curves, y in zip(zip(*pair), x)
+        ]
+    )
+    return (lambda x: sum(losses.loss_value(loss, x) for loss in pair)), grad
+
+
+def infimum_of_pair(instance):
+    """Infimum of f, infinite where it is not bounded below."""
+    return losses.infimum_of(instance["losses"], PLAIN_SUM)
+
+
+def height_above(instance, x):
+    """f(x) above its infimum, reached where the gradient vanishes."""
+    low, star = losses.least_point(instance["losses"], PLAIN_SUM)
+    if isinstance(low, float):
+        return INF
+    found = sum(losses.beyond_tangent(loss, x, star) for loss in instance["losses"])
+    return where(low > -INF, found, Many(np.asarray(INF))) if isinstance(low, Many) else found
+
+
+def find_minimizer(instance):
+    """A minimiser of f; where there is none, NaN in a batch and Undefined elsewhere."""
+    low, star = losses.least_point(instance["losses"], PLAIN_SUM)
+    if isinstance(low, float):
+        raise Undefined("f has no minimiser")
+    return (
+        vector([where(low > -INF, y, Many(np.asarray(np.nan))) for y in star])
+        if isinstance(low, Many)
+        else star
+    )
+
+
+def pair_constants(instance):
+    """beta, that f itself meets too if it is to, f's own, and mu: 0 where a loss is not convex,
+    which `pair_holds` tells."""
+    pair = instance["losses"]
+    beta, own = losses.smoothness_of(*pair), losses.joint_smoothness(*pair)
+    if instance["smooth"] == "sum":
+        beta = maximum(beta, own)
+    return dict(beta=beta, beta_sum=own, mu=positive_part(losses.convexity_of(*pair)))
+
+
+def bounded_dissimilarity(instance):
+    """G and B of definition 4.2 at w_f = w_c = 1/2: B as the instance has it, and the least G that
+    goes with it."""
+    square = losses.relative_mismatch(*instance["losses"], instance["B"])
+    return dict(
+        B=instance["B"],
+        G=square if isinstance(square, float) else root(maximum(square, Fraction(0))),
+    )
+
+
+def pair_holds(instance):
+    """Those of FACTS that the losses meet; none where the parts do not fit together."""
+    d, pair = len(instance["x"]), instance["losses"]
+    if len(pair) != 2 or any(len(loss) != d for loss in pair):
+        return frozenset()
+    mu = losses.convexity_of(*pair)
+    failing = set() if instance["smooth"] == "sum" else {"smooth_sum"}
+    failing |= {
+        name
+        for name, holds in (
+            ("convex", mu >= 0),
+            ("strongly_convex", mu > 0),
+            ("bounded_below", not isinstance(infimum_of_pair(instance), float)),
+        )
+        if not holds
+    }
+    return FACTS - failing

@@ -1,0 +1,134 @@
+"""Mixed FL's two losses at one point and at a minimiser of their sum: definition 4.2, propositions
+D.5 and D.6."""
+
+from fractions import Fraction
+
+from fedtheory.arithmetic.operations import vector
+from fedtheory.models import Setting, losses, names
+from fedtheory.models.mixed.pair import (
+    FACTS,
+    SCHEMA,
+    bounded_dissimilarity,
+    build_pair,
+    draw_pair,
+    find_minimizer,
+    height_above,
+    mix_pair,
+    pair_constants,
+    pair_coordinates,
+    pair_holds,
+)
+from fedtheory.models.mixed.quantities import Instance, at_point
+from fedtheory.models.quantities import square_norm
+from fedtheory.schema import join_schemas
+from fedtheory.symbols.mixed import TABLE
+
+MEASURED = (
+    "f_t",
+    "gap",
+    "sq_grad",
+    "sq_grad_f",
+    "sq_grad_c",
+    "sq_dist",
+    "mean_sq_change",
+    "sq_change_f",
+    "sq_change_c",
+    "excess_D5",
+    "D_sq",
+    "F",
+)
+
+
+def draw_shapes(random, relaxed):
+    finite = "dissimilar" not in relaxed
+    return draw_pair(random, relaxed, alike=finite and random.random() < 0.5)
+
+
+def list_coordinates(shape):
+    return dict(pair_coordinates(shape), more_B="nonnegative")
+
+
+def build_instance(shape, point):
+    return dict(build_pair(shape, point), B=1 + point["more_B"])
+
+
+def derive_constants(instance):
+    return dict(
+        pair_constants(instance),
+        **bounded_dissimilarity(instance),
+        w_f=Fraction(1, 2),
+        w_c=Fraction(1, 2),
+    )
+
+
+def measure_symbols(instance, values, wanted):
+    pair, x = instance["losses"], vector(instance["x"])
+    f, grad = mix_pair(pair)
+    (value_f, grad_f), (value_c, grad_c) = [
+        (lambda y, h=h: losses.loss_value(h, y), lambda y, h=h: losses.loss_gradient(h, y))
+        for h in pair
+    ]
+    named = dict(
+        f_t=lambda: f(x),
+        gap=lambda: height_above(instance, x),
+        F=lambda: height_above(instance, x),
+        sq_grad=lambda: square_norm(grad(x)),
+        sq_grad_f=lambda: square_norm(grad_f(x)),
+        sq_grad_c=lambda: square_norm(grad_c(x)),
+        sq_dist=lambda: square_norm(x - find_minimizer(instance)),
+        D_sq=lambda: square_norm(x - find_minimizer(instance)),
+    )
+    found = {name: named[name]() for name in wanted if name in named}
+    changes = [name for name in wanted if name not in named]
+    if changes:
+        case = Instance(
+            value_f,
+            value_c,
+            grad_f,
+            grad_c,
+            (),
+            (),
+            find_minimizer(instance),
+            1,
+            1,
+            1,
+            None,
+            None,
+            values["beta"],
+            values["mu"],
+            None,
+            None,
+        )
+        found.update(at_point(case, x, changes))
+    return found
+
+
+def conditions_held(instance):
+    held = pair_holds(instance)
+    apart = (
+        isinstance(losses.relative_mismatch(*instance["losses"], instance["B"]), float)
+        if held
+        else True
+    )
+    return held | ({"dissimilar"} if held and instance["B"] >= 1 and not apart else set())
+
+
+SETTING = Setting(
+    name="mixed_point",
+    says="a point and two losses",
+    measures=names(TABLE, *MEASURED),
+    algorithms=(),
+    gives=("w_f", "w_c"),
+    loose=dict(beta=1, mu=-1, G=1, B=1),
+    takes=(),
+    shapes=draw_shapes,
+    coordinates=list_coordinates,
+    build=build_instance,
+    constants=derive_constants,
+    measure=measure_symbols,
+    table=TABLE,
+    ensures=FACTS | {"dissimilar"},
+    holds=conditions_held,
+    kind="exact",
+    schema=join_schemas(SCHEMA, dict(B="factor")),
+)

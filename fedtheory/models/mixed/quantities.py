@@ -1,0 +1,266 @@
+"""One round of 1-way gradient transfer by enumeration: every quantity that appendix D names, as a
+function of the round's traces; and what lemmas of it say of a point and of one function.
+
+The traces come from the kernels of `fedtheory.algorithms.one_way_gt`, which users run. Works on
+vectors of any numbers of `enclosure.arithmetic`; of Fractions, all values are exact. Noise has
+finite support, so expectations are sums over draws: for tiny instances only. Clients are
+homogeneous, so that one cohort stands for all.
+"""
+
+from collections.abc import Callable
+from fractions import Fraction
+from functools import cached_property
+from typing import NamedTuple
+
+import numpy as np
+
+from fedtheory.algorithms import one_way_gt
+from fedtheory.arithmetic.operations import difference, maximum
+from fedtheory.exact.traces import Losses, Rounds, expect_over, uniform_cohorts
+from fedtheory.models.quantities import Quantities, square_norm
+from fedtheory.symbols.mixed import TABLE
+
+ZERO, ONE = Fraction(0), Fraction(1)
+
+
+class Instance(NamedTuple):
+    """Losses f_f and f_c, their noise as [(probability, vector), ...], hyper-parameters, constants,
+    a minimiser."""
+
+    loss_f: Callable
+    loss_c: Callable
+    grad_f: Callable
+    grad_c: Callable
+    noise_f: list
+    noise_c: list
+    x_star: np.ndarray
+    N: int
+    S: int
+    K: int
+    eta: object
+    eta_s: object
+    beta: object
+    mu: object
+    sigma: object
+    sigma_c: object
+    one: bool = False  # one draw of noise for all steps of all clients
+
+    def rounds(self, d):
+        """The rounds of fedtheory.algorithms.one_way_gt on its losses; steps are SGD's."""
+        seen = Losses(
+            lambda i, y: self.grad_f(y) if i else self.grad_c(y),
+            lambda i, k: self.noise_f if i else self.noise_c,
+            (ZERO, *[Fraction(1, self.S)] * self.S),
+            d,
+            alike=True,
+        )
+        return Rounds(one_way_gt.ALGORITHM, seen, dict(eta=self.eta, eta_s=self.eta_s, K=self.K))
+
+
+def add_gradients(g, h):
+    """g + h, without what rounding leaves where they cancel."""
+    return np.array([difference([a, b], []) for a, b in zip(g, h)], dtype=object)
+
+
+class Round:
+    """The round that starts at a global model x: its losses there, and traces."""
+
+    def __init__(self, case, x):
+        self.case, self.x = case, x
+        self.g_f, self.g_c = case.grad_f(x), case.grad_c(x)
+        self.g = self.g_f + self.g_c
+        self.central = [(p, self.g_c + n) for p, n in case.noise_c]
+        self.rounds = case.rounds(len(x))
+        self.start = self.rounds.start(x)
+        self.step, self.noise = case.K * case.eta_s * case.eta, case.sigma * case.sigma
+        self.growth = Fraction(case.K + 1, case.K)
+
+    def f(self, y):
+        return self.case.loss_f(y) + self.case.loss_c(y)
+
+    def _of(self, S):
+        law = uniform_cohorts(S, S, self.case.K)
+        if not self.case.one:
+            return self.rounds.of(self.start, law)
+        return [
+            (p * q, trace)
+            for p, n in self.case.noise_f
+            for q, trace in self.case._replace(noise_f=[(ONE, n)])
+            .rounds(len(self.x))
+            .of(self.start, law)
+        ]
+
+    @cached_property
+    def traces(self):
+        return self._of(self.case.S)
+
+    @cached_property
+    def single(self):
+        """Traces of one client, all of whom are alike."""
+        return self.traces if self.case.S == 1 else self._of(1)
+
+    def E(self, value):
+        return expect_over(self.traces, value)
+
+    def E_single(self, value):
+        """Mean of `value(walk)` over a client's walks."""
+        return expect_over(self.single, lambda o: value(o.clients[0]))
+
+    def taken(self, o):
+        """The mean gradient estimate of a cohort."""
+        return sum(g for walk in o.clients for g in walk.estimates) / (self.case.K * self.case.S)
+
+    def exact(self, o):
+        """The mean gradient at a cohort's points."""
+        return sum(g for walk in o.clients for g in walk.gradients) / (self.case.K * self.case.S)
+
+    @cached_property
+    def at(self):
+        """Mean squared distances from x of a client's points."""
+        return [
+            self.E_single(lambda o, k=k: square_norm(o.points[k] - self.x))
+            for k in range(self.case.K + 1)
+        ]
+
+    @cached_property
+    def expected(self):
+        return self.E(self.exact)
+
+    @cached_property
+    def along(self):
+        return self.E(lambda o: o.after.x - self.x)
+
+    @cached_property
+    def sq_augmented(self):
+        return expect_over(self.central, lambda c: square_norm(self.g_f + c))
+
+    def excess(self, growth, *more):
+        """The largest excess over steps k of the mean square at k over growth times that at k - 1
+        and more."""
+        at, steps = self.at, range(1, self.case.K + 1)
+        return maximum(*(difference([at[k]], [growth * at[k - 1], *more]) for k in steps))
+
+    def excess_D11(self):
+        K, eta = self.case.K, self.case.eta
+        return self.excess(self.growth, 2 * K * eta**2 * self.sq_augmented, eta**2 * self.noise)
+
+    def excess_D13(self):
+        K, eta, beta, sigma_c = (getattr(self.case, n) for n in ("K", "eta", "beta", "sigma_c"))
+        return self.excess(
+            self.growth + 2 * K * eta**2 * beta**2,
+            4 * K * eta**2 * square_norm(self.g),
+            4 * K * eta**2 * sigma_c * sigma_c,
+            eta**2 * self.noise,
+        )
+
+
+ROUND = Quantities(
+    TABLE,
+    f_t=lambda r: r.f(r.x),
+    gap=lambda r: r.f(r.x) - r.f(r.case.x_star),
+    gap_f=lambda r: r.case.loss_f(r.x) - r.case.loss_f(r.case.x_star),
+    gap_c=lambda r: r.case.loss_c(r.x) - r.case.loss_c(r.case.x_star),
+    sq_grad=lambda r: square_norm(r.g),
+    sq_grad_f=lambda r: square_norm(r.g_f),
+    sq_grad_c=lambda r: square_norm(r.g_c),
+    sq_dist=lambda r: square_norm(r.x - r.case.x_star),
+    sq_augmented=lambda r: r.sq_augmented,
+    drift=lambda r: sum(r.at[: r.case.K]) / r.case.K,
+    ends=lambda r: sum(r.at[1:]) / r.case.K,
+    furthest=lambda r: maximum(*r.at),
+    mean_change=lambda r: (
+        r.E_single(lambda o: sum(square_norm(g - r.g_f) for g in o.gradients)) / r.case.K
+    ),
+    excess_D11=lambda r: r.excess_D11(),
+    excess_D13=lambda r: r.excess_D13(),
+    f_next=lambda r: r.E(lambda o: r.f(o.after.x)),
+    sq_dist_next=lambda r: r.E(lambda o: square_norm(o.after.x - r.case.x_star)),
+    sq_move=lambda r: r.E(lambda o: square_norm(o.after.x - r.x)),
+    term_A=lambda r: 2 * r.step**2 * r.E(lambda o: square_norm(r.taken(o) - r.g_f)),
+    term_B=lambda r: 2 * r.step**2 * r.sq_augmented,
+    term_C=lambda r: 2 * r.along.dot(r.x - r.case.x_star),
+    term_C1=lambda r: 2 * r.step * r.g_c.dot(r.case.x_star - r.x),
+    term_C2=lambda r: 2 * r.step * r.expected.dot(r.case.x_star - r.x),
+    change_mean=lambda r: r.E(lambda o: square_norm(r.exact(o) - r.g_f)),
+    sq_mean_error=lambda r: square_norm(r.expected - r.g_f),
+    inner_move=lambda r: r.g.dot(r.along),
+)
+
+
+def round_quantities(case, x, wanted=None):
+    """Symbol name -> value at the global model x, for the round that starts there; all of them, or
+    those wanted."""
+    return ROUND(Round(case, x), wanted)
+
+
+class Pair:
+    """f_f and f_c at x and at x* (propositions D.5 and D.6)."""
+
+    def __init__(self, case, x):
+        self.x, self.star, self.beta = x, case.x_star, case.beta
+        self.parts = [(case.loss_f, case.grad_f), (case.loss_c, case.grad_c)]
+        self.change = [add_gradients(grad(x), -grad(self.star)) for _, grad in self.parts]
+
+    def excess_D5(self):
+        x, star = self.x, self.star
+        return maximum(
+            *(
+                difference(
+                    [square_norm(moved) / (2 * self.beta), loss(star), grad(star).dot(x - star)],
+                    [loss(x)],
+                )
+                for moved, (loss, grad) in zip(self.change, self.parts)
+            )
+        )
+
+
+POINT = Quantities(
+    TABLE,
+    gap=lambda p: sum(loss(p.x) - loss(p.star) for loss, _ in p.parts),
+    sq_grad=lambda p: square_norm(sum(grad(p.x) for _, grad in p.parts)),
+    mean_sq_change=lambda p: square_norm(p.change[0]),
+    sq_change_f=lambda p: square_norm(p.change[0]),
+    sq_change_c=lambda p: square_norm(p.change[1]),
+    excess_D5=lambda p: p.excess_D5(),
+)
+
+
+def at_point(case, x, wanted=None):
+    """What propositions D.5 and D.6 speak of, at x."""
+    return POINT(Pair(case, x), wanted)
+
+
+class Function(NamedTuple):
+    """A function at three points (lemmas D.7 and D.8)."""
+
+    loss: Callable
+    grad: Callable
+    x: object
+    y: object
+    z: object
+    eta: object
+
+    @property
+    def change(self):
+        return add_gradients(self.grad(self.x), -self.grad(self.y))
+
+
+FUNCTION = Quantities(
+    TABLE,
+    inner_zy=lambda h: h.grad(h.x).dot(h.z - h.y),
+    inner_zx=lambda h: h.grad(h.x).dot(h.z - h.x),
+    inner_xy=lambda h: h.grad(h.x).dot(h.x - h.y),
+    h_x=lambda h: h.loss(h.x),
+    h_y=lambda h: h.loss(h.y),
+    h_z=lambda h: h.loss(h.z),
+    sq_yz=lambda h: square_norm(h.y - h.z),
+    sq_zx=lambda h: square_norm(h.z - h.x),
+    sq_xy=lambda h: square_norm(h.x - h.y),
+    sq_map=lambda h: square_norm(h.x - h.y - h.eta * h.change),
+    inner_change=lambda h: h.change.dot(h.x - h.y),
+)
+
+
+def of_function(loss, grad, x, y, z, eta, wanted=None):
+    """What lemmas D.7 and D.8 speak of."""
+    return FUNCTION(Function(loss, grad, x, y, z, eta), wanted)

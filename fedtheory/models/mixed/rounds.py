@@ -1,0 +1,326 @@
+"""Rounds that mixed FL's methods need until an error is reached and kept (table 1), for runs that
+take long or for ever.
+
+Rounds are counted to the first T from which the error that a theorem speaks of stays below epsilon:
+of the mean of x^(0), ..., x^(T), weighted or not, or the least expected squared gradient so far. No
+run of so many rounds is followed. They are enclosed: from below by what is proved here, from above
+by infinity; both ends are infinite where the error never falls below epsilon.
+
+Parallel training, noise at the clients, in one dimension. Let Phi(x) be the expected point after a
+round from x, which does not decrease and contracts by kappa < 1 where eta beta <= 1 and K eta_m (eta
+eta_s + eta_c) beta <= 1: so do paths of SGD steps. By Efron and Stein, a round's variance is at most
+V = K (eta_m eta_s eta sigma)^2 / S. Next to d_t = Phi^t(x^(0)), E (x^(t) - d_t)^2 <= V/(1 - kappa^2)
+= rho^2 therefore; and if Phi(x^(0)) >= x^(0) > x*, no d_t is below x^(0). By Jensen's inequality f at
+any weighted mean of the points is then at least f(x^(0) - rho) in expectation, and E (f')^2 at least
+(f'(x^(0)) - beta_f rho)^2, in every round.
+
+2-way gradient transfer, without noise, on losses whose gradients are bounded by M_f and M_c. From
+x^(1) on, which the first transferred gradients throw as far as they will, a round moves by at most
+Delta = K eta_m (eta eta_s + eta_c) (M_f + M_c): so many rounds at least lead back.
+"""
+
+from fractions import Fraction
+from functools import partial
+
+import numpy as np
+
+from fedtheory.arithmetic.intervals import INF
+from fedtheory.arithmetic.operations import Interval, Many, maximum, minimum, root, vector, where
+from fedtheory.models import Setting, kernels, losses, names
+from fedtheory.models.families import NOISE, outcomes, sound_noise, two_point, variance
+from fedtheory.models.mixed.moments import STEPS, Case, run_paths
+from fedtheory.models.mixed.pair import (
+    FACTS,
+    SCHEMA,
+    bounded_dissimilarity,
+    find_minimizer,
+    height_above,
+    mix_pair,
+    pair_constants,
+    pair_holds,
+)
+from fedtheory.models.mixed.run import RUN, start_state
+from fedtheory.models.quantities import next_integer, square_norm
+from fedtheory.schema import integer, join_schemas, list_of, row, word
+from fedtheory.symbols.mixed import TABLE
+
+ZERO, ONE = Fraction(0), Fraction(1)
+MEASURED = dict(
+    parallel_training=("rounds", "rounds_weighted", "rounds_grad"),
+    two_way_gt=("rounds", "rounds_grad"),
+)
+ROOM = 12  # 6 (1 + B^2) at B = 1
+FAR = 40  # starts that a step's noise goes, at the longest step and a reach of 1
+
+
+def draw_shapes(method, random, relaxed):
+    return dict(K=random.choice([2, 2, 3]), twin=random.choice([0, 1]), method=method)
+
+
+def list_coordinates(shape):
+    """Curvatures, a knot, a start; and how far noise reaches within a round, or how far the first
+    transferred gradients do, in the unit of the start."""
+    found = dict(scale="positive", x="positive", knot="unit")
+    if shape["method"] == "two_way_gt":
+        return dict(found, first="positive")
+    found.update(bend="unit", reach="positive", crowd="positive", more_B="unit")
+    return found if shape["twin"] else dict(found, tilt="real")
+
+
+def build_instance(shape, point):
+    """A pair of kinked losses, a start right of their minimiser."""
+    scale, x, K = point["scale"], point["x"], shape["K"]
+    found = dict(x=[x], smooth="each", K=K)
+    if shape["method"] == "two_way_gt":
+        at = x * point["knot"]
+        clipped = [losses.curve_from_pieces([ZERO, scale, ZERO], [-at, at], -ZERO)]
+        push = -point["first"] * scale * x
+        return dict(
+            found,
+            losses=[_centre_loss(clipped), _centre_loss(clipped)],
+            S=ONE,
+            noise=[],
+            first=[[push], [push]],
+        )
+    bends = [scale, scale * point["bend"]]
+    tilt = point.get("tilt", ZERO) * scale * x
+    pair = [[losses.curve_from_pieces(bends, [x * point["knot"]], way * tilt)] for way in (1, -1)]
+    sigma = FAR * ROOM * scale * K * x * point["reach"]
+    return dict(
+        found,
+        losses=pair,
+        S=next_integer(point["crowd"] * ROOM * sq_of(sigma / (scale * x)) / K),
+        noise=two_point(sigma, "even", 1),
+        B=1 + point["more_B"],
+    )
+
+
+def _centre_loss(loss):
+    """A clipped loss tilted so that its gradient is 0 at 0."""
+    return [dict(curve, tilt=curve["tilt"] - losses.slope_at(curve, ZERO)) for curve in loss]
+
+
+def _integer_power(value, k):
+    """value^k, 1 for k = 0."""
+    found = ONE
+    for _ in range(k):
+        found = found * value
+    return found
+
+
+def sq_of(value):
+    return value * value
+
+
+def derive_constants(method, instance):
+    found = dict(
+        K=Fraction(instance["K"]),
+        S=instance["S"],
+        **pair_constants(instance),
+        sigma=root(variance(instance["noise"])),
+        sigma_c=ZERO,
+        D_sq=square_norm(vector(instance["x"]) - find_minimizer(instance)),
+        F=height_above(instance, vector(instance["x"])),
+    )
+    return dict(found, **bounded_dissimilarity(instance)) if "B" in instance else found
+
+
+def measure_symbols(method, instance, values, wanted):
+    # Losses as they look from the start: nothing is lost in a point that hardly moves.
+    f_f, f_c = (
+        [seen_from(*pair) for pair in zip(loss, instance["x"])] for loss in instance["losses"]
+    )
+    case = Case(
+        method,
+        lambda y: losses.loss_gradient(f_f, y),
+        lambda y: losses.loss_gradient(f_c, y),
+        1,  # paths of a cohort are alike, so that their mean is one path's expectation
+        instance["K"],
+        1,
+        *(values[name] for name in STEPS[method]),
+    )
+    ways = run_paths(
+        case,
+        start_state(dict(instance, x=[ZERO])),
+        outcomes(instance["noise"], 1),
+        [(ONE, vector([ZERO]))],
+    )
+    change = sum(p * points[1][0] for p, points in ways)
+    found = (parallel_rounds if method == "parallel_training" else throw_back)(
+        case, instance, change
+    )
+    return {
+        name: found(values[error_name(name)], name) for name in MEASURED[method] if name in wanted
+    }
+
+
+def error_name(name):
+    return "eps_grad" if name == "rounds_grad" else "eps"
+
+
+def seen_from(curve, x):
+    """A curve with x as its origin."""
+    return dict(
+        curve,
+        tilt=curve["tilt"] + curve["slope"] * x,
+        bends=[[delta, at - x] for delta, at in curve["bends"]],
+    )
+
+
+def parallel_rounds(case, instance, change):
+    """(epsilon, what is counted) -> rounds of parallel training, whose expected point changes so in
+    the first one: none of them reaches epsilon, or nothing is known."""
+    f, grad = mix_pair(instance["losses"])
+    x, beta = instance["x"][0], losses.smoothness_of(*instance["losses"])
+    mu = losses.convexity_of(*instance["losses"])
+    clients, centre = case.eta_m * case.eta_s, case.eta_m
+    # 1 - (1 - step mu)^K
+    pulled = lambda step: (
+        step * mu * sum((_integer_power(1 - step * mu, k) for k in range(case.K)), ZERO)
+    )
+    pull = clients * pulled(case.eta) + centre * pulled(case.eta_c)  # 1 - kappa
+    spread = case.K * sq_of(clients * case.eta) * variance(instance["noise"]) / instance["S"]
+    sound = _all_true(
+        mu > 0,
+        maximum(case.eta, case.eta_c) * beta <= 1,
+        case.K * beta * (clients * case.eta + centre * case.eta_c) <= 1,
+        change >= 0,
+        find_minimizer(instance)[0] < x,
+    )
+    rho = root(spread / where(sound, pull * (2 - pull), ONE))
+    lower = maximum(x - rho, find_minimizer(instance)[0])
+    left_over = maximum(
+        grad(vector([x]))[0] - losses.joint_smoothness(*instance["losses"]) * rho, ZERO
+    )
+
+    def rounds(eps, name):
+        kept_up = (
+            left_over * left_over
+            if name == "rounds_grad"
+            else height_above(instance, vector([lower]))
+        )
+        return at_least(_all_true(sound, kept_up > eps), None)
+
+    return rounds
+
+
+def throw_back(case, instance, change):
+    """The same of 2-way gradient transfer: as many at least as lead back from where the first round
+    ended."""
+    f_f, f_c = instance["losses"]
+    last, x = losses.curve_knots(f_f[0])[-1], instance["x"][0]
+    most = sum(
+        maximum(*(abs(losses.slope_at(loss[0], y)) for y in losses.curve_knots(loss[0])))
+        for loss in (f_f, f_c)
+    )
+    move = case.K * case.eta_m * (case.eta * case.eta_s + case.eta_c) * most
+    _, grad = mix_pair(instance["losses"])
+    far = x + change - last
+    slope = minimum(*(abs(grad(vector([y]))[0]) for y in (x, last)))
+
+    def rounds(eps, name):
+        if name == "rounds_grad":
+            return at_least(_all_true(far > 0, slope * slope > eps), 1 + far / move)
+        # Up to half of the way back, no point but the start is left of the middle; of `count`
+        # rounds the whole ones are at least half.
+        count, middle = far / (2 * move), last + far / 2
+        mean = (minimum(x, middle) + count / 2 * middle) / (count / 2 + 1)
+        truth = _all_true(
+            far > 0, count >= 1, mean >= last, height_above(instance, vector([last])) > eps
+        )
+        return at_least(truth, count)
+
+    return rounds
+
+
+def _all_true(*truths):
+    """All of some truths, at each instance of a batch."""
+    found = True
+    for truth in truths:
+        if isinstance(truth, Many) or isinstance(found, Many):
+            plain = lambda t: t.at if isinstance(t, Many) else t
+            found = Many(np.logical_and(plain(found), plain(truth)))
+        else:
+            found = found and truth
+    return found
+
+
+def at_least(truth, rounds):
+    """Rounds that are so many at least (None: they have no end) where a truth holds."""
+    if isinstance(truth, Many):
+        return where(truth, Many(np.asarray(INF)) if rounds is None else rounds, ZERO)
+    if not truth:
+        return Interval(ZERO, INF)
+    return Interval(INF, INF) if rounds is None else Interval(rounds, INF)
+
+
+def conditions_held(method, instance):
+    curves = [curve for loss in instance["losses"] for curve in loss]
+    sound = (
+        len(instance["x"]) == 1
+        and instance["S"] >= 1
+        and instance["S"].denominator == 1
+        and instance["K"] >= 1
+        and sound_noise(instance["noise"], 1)
+        and not any(curve.get("soft") for curve in curves)
+        and (method != "two_way_gt" or _has_bounded_gradients(curves) and not instance["noise"])
+    )
+    held = pair_holds(instance) if sound else frozenset()
+    if not held:
+        return frozenset()
+    if (
+        method == "parallel_training"
+        and instance["B"] >= 1
+        and not isinstance(losses.relative_mismatch(*instance["losses"], instance["B"]), float)
+    ):
+        held |= {"dissimilar"}
+    return held | RUN
+
+
+def _has_bounded_gradients(curves):
+    """Whether gradients are bounded, and change between the same two knots."""
+    return len({tuple(losses.curve_knots(curve)) for curve in curves}) == 1 and all(
+        len(curve["bends"]) == 2
+        and losses.second_derivatives(curve)[0] == losses.second_derivatives(curve)[-1] == 0
+        for curve in curves
+    )
+
+
+def make_setting(method, says, more):
+    return Setting(
+        name=f"mixed_rounds_{method}",
+        says=f"long runs of {says}, of which some never reach an error",
+        measures=names(TABLE, *MEASURED[method], "D_sq", "F"),
+        algorithms=(method,),
+        by=kernels(method),
+        gives=("S", "K"),
+        loose=dict(
+            beta=1, sigma=1, sigma_c=1, mu=-1, **({"G": 1, "B": 1} if "dissimilar" in more else {})
+        ),
+        takes=STEPS[method],
+        shapes=partial(draw_shapes, method),
+        coordinates=list_coordinates,
+        coordinates_in=dict(scale=(-2, 1), x=(1, 0)),
+        build=build_instance,
+        constants=partial(derive_constants, method),
+        measure=partial(measure_symbols, method),
+        table=TABLE,
+        early=frozenset({"D_sq", "F"}),
+        ensures=FACTS | RUN | more,
+        holds=partial(conditions_held, method),
+        schema=join_schemas(
+            SCHEMA, dict(OWN[method], x=row("number"), smooth=word("each"), K=integer())
+        ),
+    )
+
+
+OWN = dict(
+    parallel_training=dict(S="whole", noise=NOISE, B="factor"),
+    two_way_gt=dict(S="whole", noise=list_of("number", 0), first=row(row("number"), row("number"))),
+)
+
+
+SETTINGS = (
+    make_setting("parallel_training", "parallel training", {"dissimilar"}),
+    make_setting("two_way_gt", "2-way gradient transfer", set()),
+)

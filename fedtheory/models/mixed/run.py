@@ -1,0 +1,456 @@
+"""Whole runs of mixed FL's three methods (theorems B.1 to B.3): by their points where nothing is
+random, by moments for noisy quadratics, by enumeration for a few noisy rounds on other losses."""
+
+from fractions import Fraction
+from functools import cache, partial
+from math import comb
+from typing import NamedTuple
+
+from fedtheory.arithmetic.operations import minimum, root, short, vector
+from fedtheory.models import Setting, kernels, losses, names
+from fedtheory.models.families import (
+    NOISE,
+    POINT,
+    UNITS,
+    draw_broken,
+    outcomes,
+    sound_noise,
+    two_point,
+    variance,
+)
+from fedtheory.models.general.run_large import count
+from fedtheory.models.mixed.moments import READ, STEPS, Case, point_moments, run_paths
+from fedtheory.models.mixed.pair import (
+    BREAKABLE,
+    BREAKS,
+    FACTS,
+    SCHEMA,
+    bounded_dissimilarity,
+    broken_by,
+    build_pair,
+    draw_pair,
+    find_minimizer,
+    height_above,
+    infimum_of_pair,
+    mix_pair,
+    pair_constants,
+    pair_coordinates,
+    pair_holds,
+)
+from fedtheory.models.quantities import square_norm
+from fedtheory.schema import integer, join_schemas, list_of, row
+from fedtheory.symbols.mixed import TABLE
+
+MOST = 256  # runs that an enumeration may have
+MEASURED = (
+    "gap_mean",
+    "gap_weighted",
+    "gap_decreasing",
+    "mean_gap",
+    "mean_sq_grad",
+    "best_sq_grad",
+)
+FIRST = ("f_t", "f_next", "gap", "sq_grad", "sq_dist", "sq_dist_next")  # of a run's first round
+FAR = 4  # logarithms of a first transferred gradient are so many times those of other numbers
+MANY = dict(parallel_training=(10, 30, 100), one_way_gt=(10, 30, 100), two_way_gt=(90, 170))
+RUN = frozenset(
+    {
+        "homogeneous",
+        "clients_spread",
+        "noise",
+        "sgd",
+        "equal_steps",
+        "independent_noise",
+        "uniform_cohort",
+        "equal_weights",
+    }
+)
+
+
+def draw_shapes(method, random, relaxed):
+    strong = "strongly_convex" not in relaxed
+    while True:
+        noisy = random.random() < 0.7
+        noise, noise_c = (
+            random.choice(["none", "even", "skewed"] if noisy else ["none"]) for _ in range(2)
+        )
+        S = random.choice([1, 2, 3, 10]) if noise != "none" else random.choice([1, 2])
+        shape = dict(
+            draw_pair(
+                random,
+                relaxed,
+                alike="dissimilar" not in relaxed and random.random() < 0.7,
+                noisy=noisy,
+            ),
+            noise=noise,
+            noise_c=noise_c,
+            S=S,
+            N=S + random.choice([0, 1]),
+            K=random.choice([1, 1, 2, 3, 5]),
+            T=random.choice([1, 1, 2, 3, 5, 10]),
+            method=method,
+        )
+        if "homogeneous" in relaxed and random.random() < 0.7:
+            shape.update(unlike=1, N=max(2, shape["N"]))
+            if shape["pieces"] > 1 and random.random() < 0.7:
+                # All work, in crowds of each kind: nothing is drawn, and what clients that drift
+                # apart change is left, from a start at which nothing else happens.
+                shape.update(noise="none", noise_c="none", S=shape["N"])
+                shape.update(copies=str(10 ** random.choice([0, 3, 6, 9])))
+                if method != "one_way_gt" and random.random() < 0.7:
+                    shape.update(start="still")
+        if method == "two_way_gt":
+            shape["first"] = (
+                "gradients"
+                if "gradients_first" not in relaxed
+                else random.choice(["gradients", "none", "any"])
+            )
+        thrown = shape.get("first") == "any" and random.random() < 0.6
+        if thrown:  # by a first step as far as one likes: nothing else need happen
+            shape.update(pieces=1, d=1, soft=0, start="right", noise="none", noise_c="none")
+        often = 0.3 if method == "two_way_gt" else 0.6
+        if random.random() < (1.0 if strong or thrown else often):
+            # Theorems B.1 and B.3 ask for 6 and 81 rounds where mu > 0, the latter with mu near
+            # beta; a floor of noise shows after many, and so does how far away the first transferred
+            # gradients have led. A text, lest long runs pass for large shapes.
+            shape.update(T=str(random.choice(MANY[method])), K=random.choice([1, 1, 2]))
+            if "copies" in shape:
+                shape.update(K=2)
+            if (
+                not is_quadratic(shape)
+                and (noisy or method == "two_way_gt" or "unlike" in shape)
+                and "copies" not in shape
+                or strong
+                and method == "two_way_gt"
+                and shape["own"] != "tilt"
+            ):
+                continue
+        if is_quadratic(shape) and random.random() < 0.4:
+            shape.update(K=str(count(random, 1, 300)))
+            if shape["noise"] != "none" and "unlike" not in shape:
+                shape.update(S=str(S := count(random, 1)), N=str(S + random.choice([0, 1])))
+        if "copies" not in shape and (broken := draw_broken(random, relaxed & BREAKABLE)):
+            shape["breaks"] = broken
+            if broken == "uniform_cohort":  # of several clients, some never work
+                text = type(shape["S"])
+                shape["N"] = text(max(2, int(shape["N"])))
+                shape["S"] = text(min(int(shape["S"]), int(shape["N"]) - 1))
+            else:
+                shape["noise"] = random.choice(["even", "skewed"])
+        if affords_moments(shape):
+            return shape
+
+
+def affords_moments(shape):
+    """Whether a run takes moments alone, or goes few ways."""
+    return is_quadratic(shape) or count_ways(shape) <= MOST
+
+
+def is_quadratic(shape):
+    return shape["pieces"] == 1 and shape["d"] == 1
+
+
+def count_ways(shape):
+    """Runs that an enumeration has."""
+    central = 1 if shape["method"] == "one_way_gt" else shape["K"]
+    if shape.get("breaks") == "independent_noise":
+        return 4 ** int(shape["T"])
+    drawn = shape["K"] * shape["S"] * (shape["noise"] != "none") + central * (
+        shape["noise_c"] != "none"
+    )
+    cohorts = comb(int(shape["N"]), int(shape["S"])) if "unlike" in shape else 1
+    return (cohorts * 2**drawn) ** int(shape["T"])
+
+
+def list_coordinates(shape):
+    found = pair_coordinates(shape)
+    found.update(
+        {
+            name: "positive"
+            for name, kind in (("sigma", "noise"), ("sigma_c", "noise_c"))
+            if shape[kind] != "none"
+        }
+    )
+    if "unlike" in shape:
+        found.update(
+            {
+                f"apart_{i}_{j}": "real"
+                for i in range(int(shape["N"]) - 1)
+                for j in range(shape["d"])
+            }
+        )
+    if shape["method"] == "parallel_training":
+        found["more_B"] = "nonnegative"
+    if shape.get("first") == "any":
+        found.update({f"first_{side}_{j}": "real" for side in "fc" for j in range(shape["d"])})
+        found["first_far"] = "positive"
+    return found
+
+
+def build_instance(shape, point):
+    d = shape["d"]
+    built = dict(
+        build_pair(shape, point),
+        **{name: int(shape[name]) for name in ("N", "S", "K", "T")},
+        noise=two_point(point.get("sigma"), shape["noise"], d),
+        noise_c=two_point(point.get("sigma_c"), shape["noise_c"], d),
+    )
+    if "breaks" in shape:
+        built["breaks"] = shape["breaks"]
+    if "copies" in shape:
+        built["copies"] = Fraction(int(shape["copies"]))
+    if "unlike" in shape:
+        far = 128 if "copies" in shape else 1  # short steps then reach past a knot
+        rows = [
+            [far * point[f"apart_{i}_{j}"] for j in range(d)] for i in range(int(shape["N"]) - 1)
+        ]
+        built["apart"] = [*rows, [-sum(column) for column in zip(*rows)]]
+    if shape["method"] == "parallel_training":
+        built["B"] = 1 + point["more_B"]
+    if shape["method"] == "two_way_gt":
+        x = vector(built["x"])
+        given = dict(
+            gradients=lambda side, loss: list(losses.loss_gradient(loss, x)),
+            none=lambda side, loss: [Fraction(0)] * d,
+            any=lambda side, loss: [
+                point["first_far"] ** FAR * point[f"first_{side}_{j}"] for j in range(d)
+            ],
+        )[shape["first"]]
+        built["first"] = [given(side, loss) for side, loss in zip("fc", built["losses"])]
+    return built
+
+
+def derive_constants(method, instance):
+    x, star = vector(instance["x"]), find_minimizer(instance)
+    found = dict(
+        {name: Fraction(instance[name]) for name in ("K", "T")},
+        # so many clients of each kind, all of whom work: their mean is that of one of each
+        **{name: Fraction(instance[name] * instance.get("copies", 1)) for name in ("N", "S")},
+        **pair_constants(instance),
+        sigma=root(variance(instance["noise"])),
+        sigma_c=root(variance(instance["noise_c"])),
+        sigma_f=root(mean_square(instance.get("apart", ()))),
+        D_sq=square_norm(x - star),
+        F=height_above(instance, x),
+    )
+    if method == "parallel_training":
+        found.update(bounded_dissimilarity(instance))
+    if method == "two_way_gt":
+        found["lag"] = sum(
+            2 * square_norm(vector(first) - losses.loss_gradient(loss, star))
+            for first, loss in zip(instance["first"], instance["losses"])
+        )
+    return found
+
+
+def mean_square(vectors):
+    """Of clients' gradients apart from grad f_f; 0 of none."""
+    return sum((square_norm(vector(v)) for v in vectors), Fraction(0)) / max(1, len(vectors))
+
+
+def measure_symbols(method, instance, values, wanted):
+    f_f, f_c = instance["losses"]
+    case = Case(
+        method,
+        lambda y: losses.loss_gradient(f_f, y),
+        lambda y: losses.loss_gradient(f_c, y),
+        *(instance[name] for name in ("S", "K")),
+        instance["T"] if set(wanted) - set(FIRST) else 1,
+        *(values[name] for name in STEPS[method]),
+        apart=tuple(map(tuple, instance.get("apart", ()))),
+        one=instance.get("breaks") == "independent_noise",
+        always=instance.get("breaks") == "uniform_cohort",
+    )
+    runs = (
+        by_moments
+        if all(not curve["bends"] for loss in instance["losses"] for curve in loss)
+        and len(instance["x"]) == 1
+        else by_paths
+    )
+
+    @cache
+    def of(which):
+        return runs(case, instance, WEIGHTS[which](values, case))
+
+    mean = lambda numbers: sum(numbers) / len(numbers)
+    found = dict(
+        best_sq_grad=lambda: minimum(*of("even").squares),
+        mean_sq_grad=lambda: mean(of("even").squares),
+        mean_gap=lambda: mean(of("even").values) - infimum_of_pair(instance),
+        gap_mean=lambda: of("even").at_mean - infimum_of_pair(instance),
+        gap_weighted=lambda: of("growing").at_mean - infimum_of_pair(instance),
+        gap_decreasing=lambda: of("falling").at_mean - infimum_of_pair(instance),
+        f_t=lambda: of("even").values[0],
+        f_next=lambda: of("even").values[1],
+        gap=lambda: height_above(instance, vector(instance["x"])),
+        sq_grad=lambda: of("even").squares[0],
+        sq_dist=lambda: of("even").distances[0],
+        sq_dist_next=lambda: of("even").distances[1],
+    )
+    return {name: found[name]() for name in wanted if name in found}
+
+
+def contraction_powers(values, case):
+    """(1 - c)^T, ..., 1, c the contraction of a round."""
+    ratio, found = 1 - values["mu"] * case.contraction, [Fraction(1)]
+    for _ in range(case.T):
+        found.insert(0, short(found[0] * ratio))
+    return found
+
+
+WEIGHTS = dict(  # of the points x^(0), ..., x^(T) in their mean
+    even=lambda values, case: [Fraction(1)] * (case.T + 1),
+    growing=contraction_powers,  # (1 - c)^(-t), all times (1 - c)^T
+    falling=lambda values, case: contraction_powers(values, case)[::-1],
+)
+
+
+class Ran(NamedTuple):
+    """What is expected of a run."""
+
+    squares: list  # E||grad f(x^(t))||^2 for t = 0, ..., T
+    values: list  # E f(x^(t))
+    at_mean: object  # E f(weighted mean of the points)
+    distances: list  # E||x^(t) - x*||^2
+
+
+def start_state(instance, wrap=vector):
+    x, first = wrap(instance["x"]), instance.get("first")
+    return (x, wrap(first[1]), wrap(first[0])) if first else (x,)
+
+
+def by_paths(case, instance, weights):
+    """What is Ran, by every way the run can go."""
+    f, grad = mix_pair(instance["losses"])
+    d, full, star = len(instance["x"]), sum(weights), find_minimizer(instance)
+    every = run_paths(
+        case,
+        start_state(instance),
+        outcomes(instance["noise"], d),
+        outcomes(instance["noise_c"], d),
+    )
+    expected = lambda value: [
+        sum(p * value(points[t]) for p, points in every) for t in range(case.T + 1)
+    ]
+    at_mean = sum(p * f(sum(w * x for w, x in zip(weights, points)) / full) for p, points in every)
+    far = expected(lambda x: square_norm(x - star))
+    return Ran(expected(lambda x: square_norm(grad(x))), expected(f), at_mean, far)
+
+
+def by_moments(case, instance, weights):
+    """The same where both losses are quadratics in one dimension."""
+    curves = [loss[0] for loss in instance["losses"]]
+    bends, tilts = [curve["slope"] for curve in curves], [curve["tilt"] for curve in curves]
+    points, (mean, spread) = point_moments(
+        case,
+        start_state(instance, lambda v: v[0]),
+        bends,
+        tilts,
+        [variance(instance[kind]) for kind in ("noise", "noise_c")],
+        weights,
+    )
+    bend, tilt = sum(bends), sum(tilts)
+    squares = [(bend * m + tilt) * (bend * m + tilt) + bend * bend * v for m, v in points]
+    value = lambda m, v: bend * (m * m + v) / 2 + tilt * m
+    star = find_minimizer(instance)[0]
+    far = [(m - star) * (m - star) + v for m, v in points]
+    return Ran(squares, [value(*point) for point in points], value(mean, spread), far)
+
+
+def conditions_held(method, instance):
+    d = len(instance["x"])
+    sound = (
+        1 <= instance["S"] <= instance["N"]
+        and min(instance["K"], instance["T"]) >= 1
+        and all(sound_noise(instance[kind], d) for kind in ("noise", "noise_c"))
+        and all(len(first) == d for first in instance.get("first", ()))
+        and fits_clients(instance.get("apart", ()), instance["N"], d)
+        and (
+            instance.get("copies", 1) == 1
+            or instance["copies"] >= 1
+            and "breaks" not in instance
+            and instance["copies"].denominator == 1
+            and instance["S"] == instance["N"]
+            and not instance["noise"]
+        )
+    )
+    held = pair_holds(instance) if sound else frozenset()
+    if not held:
+        return frozenset()
+    if (
+        method == "parallel_training"
+        and instance["B"] >= 1
+        and not isinstance(losses.relative_mismatch(*instance["losses"], instance["B"]), float)
+    ):
+        held |= {"dissimilar"}
+    if method == "two_way_gt" and all(
+        list(losses.loss_gradient(loss, vector(instance["x"]))) == list(first)
+        for loss, first in zip(instance["losses"], instance["first"])
+    ):
+        held |= {"gradients_first"}
+    alike = all(o == 0 for own in instance.get("apart", ()) for o in own)
+    several = ("noise",) if instance["K"] * instance["S"] > 1 else ()
+    if instance["K"] > 1 and method != "one_way_gt":
+        several += ("noise_c",)
+    met = (RUN if alike else RUN - {"homogeneous"}) - broken_by(instance, several)
+    return held | met
+
+
+def fits_clients(apart, N, d):
+    """Whether gradients apart from grad f_f are N clients', whose mean f_f is."""
+    return not apart or (
+        len(apart) == N
+        and all(len(own) == d for own in apart)
+        and all(sum(column) == 0 for column in zip(*apart))
+    )
+
+
+def make_setting(method, says, more, early=(), first=()):
+    early = {"D_sq", "F", *early}
+    return Setting(
+        name=f"mixed_run_{method}",
+        says=f"a run of {says}",
+        measures=names(TABLE, *MEASURED, *first, *early),
+        algorithms=(method,),
+        by=f"{kernels(method)}, and what is tested to be the same after more than {READ} steps",
+        gives=("N", "S", "K", "T"),
+        loose=dict(
+            beta=1,
+            beta_sum=1,
+            sigma=1,
+            sigma_c=1,
+            sigma_f=1,
+            mu=-1,
+            **({"G": 1, "B": 1} if "dissimilar" in more else {}),
+        ),
+        takes=STEPS[method],
+        shapes=partial(draw_shapes, method),
+        affords=affords_moments,
+        coordinates=list_coordinates,
+        coordinates_in=UNITS,
+        build=build_instance,
+        constants=partial(derive_constants, method),
+        measure=partial(measure_symbols, method),
+        table=TABLE,
+        early=frozenset(early),
+        ensures=FACTS | RUN | more,
+        holds=partial(conditions_held, method),
+        schema=join_schemas(
+            SCHEMA,
+            dict(COUNTS, noise=NOISE, noise_c=NOISE, **OWN[method]),
+            dict(breaks=BREAKS, copies="whole", apart=list_of(POINT, "N")),
+        ),
+    )
+
+
+COUNTS = dict(N=integer(), S=integer(1, "N"), K=integer(), T=integer())
+OWN = dict(
+    parallel_training=dict(B="factor"), one_way_gt={}, two_way_gt=dict(first=row(POINT, POINT))
+)
+
+
+SETTINGS = (
+    make_setting("parallel_training", "parallel training", {"dissimilar"}, first=FIRST),
+    make_setting("one_way_gt", "1-way gradient transfer", set()),
+    make_setting("two_way_gt", "2-way gradient transfer", {"gradients_first"}, ("lag",)),
+)

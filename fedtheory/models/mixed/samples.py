@@ -1,0 +1,70 @@
+"""Sampled gradients of a cohort and of the center, with the proportions of influence (mixed FL,
+(7))."""
+
+from fractions import Fraction
+
+from fedtheory.arithmetic.operations import vector
+from fedtheory.models import Setting, names
+from fedtheory.models.families import POINT
+from fedtheory.models.quantities import square_norm
+from fedtheory.schema import entries, list_of
+from fedtheory.symbols.mixed import TABLE
+
+MEASURED = ("sq_seen_f", "sq_seen_c", "sq_seen", "G_t_sq", "B_t_sq")
+
+
+def draw_shapes(random, relaxed):
+    return dict(d=random.choice([1, 1, 2, 3]), S=random.choice([1, 2, 3]))
+
+
+def list_coordinates(shape):
+    whose = ["c", *range(shape["S"])]
+    return {f"g_{name}_{j}": "real" for j in range(shape["d"]) for name in whose}
+
+
+def build_instance(shape, point):
+    part = lambda name: [point[f"{name}_{j}"] for j in range(shape["d"])]
+    return dict(clients=[part(f"g_{i}") for i in range(shape["S"])], center=part("g_c"))
+
+
+def derive_constants(instance):
+    return dict(S=Fraction(len(instance["clients"])))
+
+
+def measure_symbols(instance, values, wanted):
+    w_f, w_c = values["w_f"], values["w_c"]
+    f, c = (
+        sum(map(vector, instance["clients"])) / len(instance["clients"]),
+        vector(instance["center"]),
+    )
+    needed = lambda: (
+        w_f * square_norm(f / w_f) + w_c * square_norm(c / w_c)
+    )  # left side of definition 4.2
+    named = dict(
+        sq_seen_f=lambda: square_norm(f),
+        sq_seen_c=lambda: square_norm(c),
+        sq_seen=lambda: square_norm(f + c),
+        G_t_sq=lambda: needed() - square_norm(f + c),
+        B_t_sq=lambda: needed() / square_norm(f + c),
+    )
+    return {name: named[name]() for name in wanted}
+
+
+SETTING = Setting(
+    name="mixed_samples",
+    says="sampled gradients",
+    measures=names(TABLE, *MEASURED),
+    algorithms=(),
+    gives=("S",),
+    loose={},
+    takes=("w_f", "w_c"),
+    shapes=draw_shapes,
+    coordinates=list_coordinates,
+    build=build_instance,
+    constants=derive_constants,
+    measure=measure_symbols,
+    table=TABLE,
+    ensures=frozenset(),
+    kind="exact",
+    schema=entries(dict(clients=list_of(POINT, "S"), center=POINT)),
+)

@@ -1,0 +1,133 @@
+"""A cohort's round of 2-way gradient transfer, draw by draw: what deltas tell of gradients (mixed
+FL, A.2)."""
+
+from fractions import Fraction
+
+from fedtheory.algorithms import two_way_gt
+from fedtheory.arithmetic.operations import vector
+from fedtheory.exact.traces import Losses, Rounds
+from fedtheory.models import Setting, kernels, losses
+from fedtheory.models.families import POINT, build_family, draw_family, family_coordinates
+from fedtheory.models.quantities import Quantities, square_norm
+from fedtheory.schema import at_least, entries, list_of
+from fedtheory.symbols.mixed import TABLE
+
+DRAWS = list_of(POINT, at_least(1))  # of a client's steps
+CALLED = dict(x="the start", transferred="the gradient that is transferred")  # losses: a cohort's
+
+
+def draw_shapes(random, relaxed):
+    S = random.choice([1, 2, 3])
+    family = draw_family(random, False, False, soft=False)
+    return dict(family, S=S, **{f"K_{i}": random.choice([1, 2, 3]) for i in range(S)})
+
+
+def list_coordinates(shape):
+    found = family_coordinates(shape, shape["S"])
+    for j in range(shape["d"]):
+        found.update({f"x_{j}": "real", f"transferred_{j}": "real"})
+        found.update(
+            {
+                f"noise_{i}_{k}_{j}": "real"
+                for i in range(shape["S"])
+                for k in range(shape[f"K_{i}"])
+            }
+        )
+    return found
+
+
+def build_instance(shape, point):
+    axes = range(shape["d"])
+    return dict(
+        losses=build_family(shape, point, shape["S"]),
+        x=[point[f"x_{j}"] for j in axes],
+        transferred=[point[f"transferred_{j}"] for j in axes],
+        noise=[
+            [[point[f"noise_{i}_{k}_{j}"] for j in axes] for k in range(shape[f"K_{i}"])]
+            for i in range(shape["S"])
+        ],
+    )
+
+
+def derive_constants(instance):
+    return dict(S=Fraction(len(instance["losses"])))
+
+
+class Cohort:
+    """The cohort's walks by the kernels of two_way_gt; client i is its first. f_c has no gradient
+    here, and one central step."""
+
+    def __init__(self, instance, eta):
+        f, noise, x = instance["losses"], instance["noise"], vector(instance["x"])
+        zero, d, S = vector([Fraction(0)] * len(x)), len(x), len(f)
+        rounds = Rounds(
+            two_way_gt.ALGORITHM,
+            Losses(
+                lambda i, y: losses.loss_gradient(f[i - 1], y) if i else zero,
+                lambda i, k: [(Fraction(1), vector(noise[i - 1][k]))] if i else [],
+                (Fraction(0), *[Fraction(1, S)] * S),
+                d,
+            ),
+            dict(eta=eta, eta_c=eta, K=1),
+        )
+        state = rounds.start(x)
+        state.g_c[:] = self.g_c = vector(instance["transferred"])
+        work = tuple(map(len, noise))
+        ((_, trace),) = rounds.of(state, [(Fraction(1), tuple(range(1, S + 1)), work)])
+        self.deltas = [walk.points[-1] - x for walk in trace.clients]
+        self.sums = [sum(walk.estimates) for walk in trace.clients]
+        self.eta, self.steps = eta, sum(work)
+        self.own, self.recovered = self.sums[0] / work[0], -self.deltas[0] / (eta * work[0])
+
+
+MEASURED = Quantities(
+    TABLE,
+    miss_8=lambda c: square_norm(c.recovered - (c.own + c.g_c)),
+    miss_9=lambda c: square_norm(c.recovered - c.g_c - c.own),
+    miss_10=lambda c: square_norm(
+        -sum(c.deltas) / (c.eta * c.steps) - c.g_c - sum(c.sums) / c.steps
+    ),
+    sq_transferred=lambda c: square_norm(c.g_c),
+    sq_applied=lambda c: square_norm(c.own + c.g_c),
+)
+
+
+def measure_symbols(instance, values, wanted):
+    return MEASURED(Cohort(instance, values["eta"]), wanted)
+
+
+def conditions_held(instance):
+    d = len(instance["x"])
+    sound = (
+        len(instance["noise"]) == len(instance["losses"])
+        and len(instance["transferred"]) == d
+        and all(len(loss) == d for loss in instance["losses"])
+        and all(noise and all(len(n) == d for n in noise) for noise in instance["noise"])
+    )
+    return frozenset({"sgd"}) if sound else frozenset()
+
+
+SETTING = Setting(
+    name="mixed_transfer",
+    says="a cohort's round of 2-way gradient transfer",
+    measures=MEASURED.measures,
+    algorithms=("two_way_gt",),
+    by=kernels("two_way_gt"),
+    gives=("S",),
+    loose={},
+    takes=("eta",),
+    shapes=draw_shapes,
+    coordinates=list_coordinates,
+    build=build_instance,
+    constants=derive_constants,
+    measure=measure_symbols,
+    table=TABLE,
+    ensures=frozenset({"sgd"}),
+    holds=conditions_held,
+    kind="exact",
+    schema=entries(
+        dict(
+            losses=list_of(losses.LOSS, "S"), x=POINT, transferred=POINT, noise=list_of(DRAWS, "S")
+        )
+    ),
+)

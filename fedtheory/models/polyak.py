@@ -1,0 +1,51 @@
+"""The inequality of Polyak and Lojasiewicz, for sums of separable losses."""
+
+from fractions import Fraction
+
+from fedtheory.arithmetic.intervals import INF
+from fedtheory.arithmetic.operations import Many, minimum, where
+from fedtheory.models import losses
+
+ZERO = Fraction(0)
+
+
+def polyak_lojasiewicz(curves, weights):
+    """The largest mu with f'^2 >= 2 mu (f - inf f), along each coordinate of the weighted sum f of
+    separable losses; 0 where there is none."""
+    return minimum(*(_polyak(list(each), weights) for each in zip(*curves)), INF)
+
+
+def _polyak(curves, weights):
+    slope = lambda y: sum(w * losses.slope_at(f, y) for f, w in zip(curves, weights))
+    height = lambda y: sum(w * losses.loss_value([f], [y]) for f, w in zip(curves, weights))
+    lowest, _ = losses.least_of(curves, weights)
+    if isinstance(lowest, float) or any(f.get("soft") for f in curves):
+        return ZERO
+    at = losses.sort_values([knot for f in curves for knot in losses.curve_knots(f)] or [ZERO])
+    gs, size = [slope(y) for y in at], sum(abs(height(y)) for y in at) + abs(lowest)
+    above = [losses.remove_rounding(height(y) - lowest, 1e3 * size) for y in at]
+    bends = [sum(w * f["slope"] for f, w in zip(curves, weights))]
+    bends += [sum(w * losses.slope_right_of(f, y) for f, w in zip(curves, weights)) for y in at]
+    found = [where(gap > 0, losses.safe_ratio(g * g, 2 * gap), INF) for g, gap in zip(gs, above)]
+
+    def inside(bend, g, gap, turns):
+        """On a piece on which the derivative changes its sign, if it `turns` upwards."""
+        low = gap - losses.safe_ratio(
+            g * g, 2 * bend
+        )  # how far above the infimum the piece is least
+        high = low > 1e-11 * size if isinstance(low, Many) else low > 0
+        return where(losses.both_true(turns, high), ZERO, bend)
+
+    for outward, bend, g, gap in (
+        (-1, bends[0], gs[0], above[0]),
+        (1, bends[-1], gs[-1], above[-1]),
+    ):
+        straight = where(losses.same_number(g, ZERO), INF, ZERO)
+        upwards = inside(bend, g, gap, outward * g < 0)
+        found.append(where(bend > 0, upwards, where(bend < 0, ZERO, straight)))
+    for bend, g, k, gap in zip(bends[1:], gs, gs[1:], above):
+        turned = where(bend > 0, inside(bend, g, gap, losses.changes_sign(g, k)), INF)
+        found.append(
+            where(losses.changes_sign(g, k), turned, where(losses.changes_sign(k, g), ZERO, INF))
+        )
+    return minimum(*found)

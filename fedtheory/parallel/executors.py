@@ -1,0 +1,280 @@
+"""Work spread over workers: threads, processes, a dask cluster, MPI, or any executor that somebody
+brings.
+
+What is given away is a function that is found by its name and plain arguments; what it returns is
+kept by the giver, as soon as it is there. Whose worker dies is given away again. Ctrl-C is the
+giver's affair: processes of our own stop at once, and none of them outlives the giver; threads of
+this process stop at the next line of Python that they run.
+"""
+
+import ctypes
+import multiprocessing
+import os
+import signal
+import threading
+import time
+import uuid
+from concurrent.futures import (
+    FIRST_COMPLETED,
+    BrokenExecutor,
+    Executor,
+    ProcessPoolExecutor,
+    ThreadPoolExecutor,
+    wait,
+)
+from contextlib import closing, contextmanager, nullcontext
+from functools import partial
+
+from fedtheory import plugins
+from fedtheory.errors import FedtheoryError, refuse
+from fedtheory.parallel import shared_memory
+
+LOOK = 0.5  # seconds after which the giver is heard at the latest
+RETRIES = 3  # how often workers that died are replaced in a row before giving up
+MOST = 4096  # workers of one machine
+ONE_THREAD = ("OPENBLAS_NUM_THREADS", "OMP_NUM_THREADS", "MKL_NUM_THREADS", "NUMBA_NUM_THREADS")
+SPECS = "serial, threads:N, processes:N, dask://HOST:PORT or mpi"
+RULE = f"must be {SPECS}, or a concurrent.futures.Executor"
+
+
+PATIENCE = 10.0  # seconds that a thread may stay in machine code after it was told to stop
+
+
+class Lost(FedtheoryError):
+    """Workers died again and again."""
+
+
+class _Dropped(BaseException):
+    """What a thread meets whose work nobody waits for any more."""
+
+
+# ---------------------------------------------------------------- who works
+
+
+class Processes(ProcessPoolExecutor):
+    """Fresh processes of one thread each, which end with the giver and read its large arrays where it
+    shares them (sharing.py); leaving them by an exception stops them."""
+
+    def __init__(self, workers):
+        os.environ.update(dict.fromkeys(ONE_THREAD, "1"))
+        self.others, self.shared = set(multiprocessing.active_children()), shared_memory.Shared()
+        super().__init__(workers, multiprocessing.get_context("spawn"), _prepare_worker)
+
+    def submit(self, function, /, *task):
+        return super().submit(shared_memory.carried_out, self.shared.pickle_task((function, task)))
+
+    def __exit__(self, kind, *_):
+        for process in set(multiprocessing.active_children()) - self.others if kind else ():
+            process.terminate()
+        # waits for all, and alone: of two who wait for one, one may miss its end
+        with self.shared:
+            self.shutdown(cancel_futures=True)
+
+
+def _prepare_worker():
+    signal.signal(signal.SIGINT, signal.SIG_IGN)
+    parent = multiprocessing.parent_process()
+
+    def follow():
+        parent.join()
+        os._exit(1)
+
+    threading.Thread(target=follow, daemon=True).start()
+
+
+class Threads(ThreadPoolExecutor):
+    """Threads of this process; leaving them by an exception drops what has not begun."""
+
+    def __exit__(self, kind, *_):
+        self.shutdown(cancel_futures=bool(kind))
+
+
+def executor_factory(executor, name="executor"):
+    """A function that gives workers, anew where some died: of None or "serial" it gives None, of an
+    Executor that one.
+
+    >>> from fedtheory import spreading
+    >>> with spreading.maker("threads:2")() as workers:
+    ...     workers.submit(len, "ab").result()
+    2
+    """
+    if executor is None or isinstance(executor, Executor):
+        return partial(nullcontext, executor)
+    kind, _, number = executor.partition(":") if isinstance(executor, str) else ("", "", "")
+    if executor in ("serial", "mpi"):
+        return nullcontext if executor == "serial" else _mpi_pool
+    if kind == "dask" and number.startswith("//") and number.rpartition(":")[2].isdecimal():
+        return partial(_dask_client, f"tcp:{number}")
+    pool = dict(threads=Threads, processes=Processes).get(kind)
+    if pool is None or number and not number.isdecimal() or executor.endswith(":"):
+        refuse(name, RULE, executor)
+    workers = int(number or len(os.sched_getaffinity(0)) if hasattr(os, "sched_getaffinity") else 2)
+    return partial(pool, workers) if 1 <= workers <= MOST else refuse(name, RULE, executor)
+
+
+@contextmanager
+def _dask_client(address):
+    try:
+        from distributed import Client
+    except ImportError:
+        refuse("executor", "needs the extra dask (pip install 'fedtheory[dask]')", address)
+    try:
+        client = Client(address, timeout=10, set_as_default=False)
+    except OSError:
+        refuse("executor", "must be the address of a dask scheduler that answers", address)
+    with client, client.get_executor(pure=False) as workers:
+        yield workers
+
+
+def _mpi_pool():
+    try:
+        from mpi4py.futures import MPIPoolExecutor
+    except (ImportError, RuntimeError):
+        refuse("executor", "needs the extra mpi (pip install 'fedtheory[mpi]') and MPI", "mpi")
+    return MPIPoolExecutor()
+
+
+def add_options(parser):
+    """Give a parser the options that say who works."""
+    parser.add_argument("--executor", metavar="SPEC", help=f"who works: {SPECS}")
+    parser.add_argument("--workers", metavar="N", help="short for processes:N; 0: serial")
+
+
+def chosen_executor(arguments, otherwise):
+    """The executor that options of a command ask for."""
+    spec, number = arguments.executor, arguments.workers
+    if number is not None:
+        if spec is not None:
+            refuse("--workers", "goes without --executor", number)
+        if not (number.isdecimal() and int(number) <= MOST):
+            refuse("--workers", f"must be from 0 to {MOST}", number)
+        spec = f"processes:{number}" if int(number) else "serial"
+    executor_factory(otherwise if spec is None else spec, "--executor")
+    return otherwise if spec is None else spec
+
+
+# ---------------------------------------------------------------- what they do
+
+
+def iter_completed(function, tasks, executor=None):
+    """Yield {place of a task: function(*task)} of what was finished since the last time, again and
+    again, until all is. Raises Lost where workers died RETRIES times in a row.
+
+    >>> from fedtheory import spreading
+    >>> dict(pair for found in spreading.done(pow, [(2, 3), (3, 2)]) for pair in found.items())
+    {0: 8, 1: 9}
+    """
+    left, tries, make = dict(enumerate(tasks)), 0, executor_factory(executor)
+    told = os.environ.get(plugins.VARIABLE, "")
+    while left:
+        before = len(left)
+        try:
+            with make() as workers:
+                for found in _iter_completed(
+                    partial(_run_with_files, told, function), left, workers
+                ):
+                    for place in found:
+                        del left[place]
+                    yield found
+        except Exception as error:
+            if not _is_loss(error):
+                raise
+            tries = tries + 1 if len(left) == before else 0
+            if tries >= RETRIES:
+                raise Lost(f"workers died {tries} times in a row: {type(error).__name__}") from None
+
+
+def _iter_completed(function, tasks, workers):
+    if workers is None:
+        for place, task in list(tasks.items()):
+            yield {place: function("", *task)}
+        return
+    giver = uuid.uuid4().hex  # no other process has it among its givers
+    _AT_WORK[giver] = set()
+    waiting = {workers.submit(function, giver, *task): place for place, task in tasks.items()}
+    try:
+        while waiting:
+            ended, _ = wait(waiting, timeout=LOOK, return_when=FIRST_COMPLETED)
+            places = {waiting.pop(future): future for future in ended}
+            yield {n: future.result() for n, future in places.items() if not _has_failed(future)}
+            for future in ended:
+                future.result()  # what failed is raised after what did not
+    finally:
+        for future in waiting:
+            future.cancel()
+        _stop(giver)
+
+
+def _has_failed(future):
+    return future.cancelled() or future.exception() is not None
+
+
+def _is_loss(error):
+    """Whether workers are gone, and not what they were asked is wrong; dask and MPI have exceptions
+    of their own for that."""
+    own = type(error).__module__.partition(".")[0] in ("distributed", "mpi4py")
+    return own or isinstance(error, BrokenExecutor)
+
+
+def _run_with_files(told, function, giver, *task):
+    """What a worker runs, beside the files that its giver was given."""
+    if os.environ.get(plugins.VARIABLE, "") != told:
+        os.environ[plugins.VARIABLE] = told
+    with _at_work(giver), plugins.refuse_in_words():
+        return function(*task)
+
+
+# ---------------------------------------------------------------- threads that are to stop
+
+_AT_WORK: dict = {}  # giver -> threads of this process that are at what it gave away
+_TURN = threading.Lock()
+
+
+@contextmanager
+def _at_work(giver):
+    """While it lasts this thread can be stopped, if the giver is of this process."""
+    threads, me = _AT_WORK.get(giver), threading.get_ident()
+    if threads is None:
+        yield
+        return
+    threads.add(me)
+    try:
+        yield
+    finally:
+        try:
+            _leave(threads, me)
+        except _Dropped:  # which came while it was leaving
+            _leave(threads, me)
+
+
+def _leave(threads, me):
+    with _TURN:
+        threads.discard(me)
+        _raise(me, None)  # what was sent and has not arrived
+
+
+def _stop(giver):
+    """Stop the threads that are at work for a giver, as Ctrl-C stops the first one of a process."""
+    threads, until = _AT_WORK.pop(giver), time.monotonic() + PATIENCE
+    while threads and time.monotonic() < until:
+        with _TURN:
+            for thread in threads:
+                _raise(thread, _Dropped)
+        time.sleep(LOOK / 10)
+
+
+def _raise(thread, kind):
+    """Have a thread raise an exception before its next line; None: take back what was to be raised."""
+    exception = None if kind is None else ctypes.py_object(kind)
+    ctypes.pythonapi.PyThreadState_SetAsyncExc(ctypes.c_ulong(thread), exception)
+
+
+def in_order(function, tasks, executor=None):
+    """Yield function(*task) in the order of tasks, each as soon as those before it are there; who
+    leaves early drops the rest."""
+    tasks, found = list(tasks), {}
+    with closing(iter_completed(function, tasks, executor)) as batches:
+        for place in range(len(tasks)):
+            while place not in found:
+                found.update(next(batches))
+            yield found.pop(place)

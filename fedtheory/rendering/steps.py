@@ -1,0 +1,140 @@
+"""The run of a counterexample, step by step: its document is derived anew, and what passes on the
+way is told."""
+
+import json
+import re
+from fractions import Fraction
+from functools import lru_cache
+from itertools import dropwhile
+
+from fedtheory.arithmetic import Undefined, work
+from fedtheory.arithmetic.operations import Interval, Undecided, pair
+from fedtheory.certificates import check_instance
+from fedtheory.errors import FedtheoryError
+from fedtheory.exact.path_recorder import one_way, record_paths
+from fedtheory.models import by_name
+from fedtheory.rendering.losses import readable_number
+
+EFFORT = 200_000  # steps of exact arithmetic that telling may take; deciding takes its own
+ROUNDS, STEPS = 5, 4  # of a run, and of a round, that are told
+FAILS = (FedtheoryError, Undefined, Undecided, ArithmeticError, LookupError, ValueError, TypeError)
+
+
+def record_steps(document):
+    """What one way through a counterexample passes, in order: () where its setting tells nothing."""
+    return _record_steps(json.dumps(document, sort_keys=True))
+
+
+@lru_cache(maxsize=64)  # words, picture and LaTeX of one document are told one after another
+def _record_steps(text):
+    document = json.loads(text)
+    try:
+        with work.within(EFFORT), record_paths() as seen:
+            setting = by_name(document["setting"])
+            stated = check_instance.Statement(document, setting)
+            stated.values(document, check_instance.read_numbers(document["instance"]))
+    except FAILS:
+        pass  # what was passed before is told all the same
+    numbers = lambda x: all(isinstance(v, (int, Fraction, Interval)) for v in x)
+    known = [each for each in seen if numbers(each.start) and numbers(each.end)]
+    return tuple(one_way(dropwhile(lambda each: not begins_at_start(document, each), known)))
+
+
+def begins_at_start(document, each):
+    """Whether something starts where the instance does: a definition may look at other points too."""
+    start = document["instance"].get("x")
+    if not isinstance(start, list) or len(start) != len(each.start):
+        return not isinstance(start, list)
+    return all(
+        pair(a) == pair(b) for a, b in zip(each.start, map(check_instance.parse_fraction, start))
+    )
+
+
+def run_lines(document):
+    """Lines on a run, one for each round or iteration."""
+    rounds = record_steps(document)
+    shown = first_rounds(rounds)
+    told = [line for each in shown for line in told_of(each)]
+    if len(rounds) > len(shown):
+        told.append(
+            f"... and {len(rounds) - len(shown)} more of them, after which it is at "
+            f"{point_text(rounds[-1].end)}"
+        )
+    return told
+
+
+def first_rounds(rounds):
+    """The first rounds of each kind, which are told."""
+    kinds = [each.what for each in rounds]
+    return [each for n, each in enumerate(rounds) if kinds[:n].count(each.what) < ROUNDS]
+
+
+def reason_untold(document):
+    """Why no steps are told where a method runs, in a sentence; "" where none runs, or some are."""
+    by = by_name(document["setting"]).by
+    if not by or record_steps(document):
+        return ""
+    why = re.search(r"\((.*)\)$", by)
+    if by.startswith("a definition beside") and why:
+        return f"No steps are told: what is measured comes of {why[1]}."
+    return "No steps are told: the line speaks of what is known before any is taken."
+
+
+def told_of(each):
+    """Lines on a round: where everybody goes, and what comes of it."""
+    chance = (
+        f" (one of {each.ways} ways that it can go, of probability {each.chance})"
+        if each.ways
+        else f" (one of the ways that it can go, of probability {number_text(each.chance)})"
+        if each.chance is not None
+        else " (one of the ways that it can go, by its noise)"
+    )
+    title = f"{each.what} {each.number + 1}, from {point_text(each.start)}"
+    yield title + chance * (each.ways != 1)
+    alike = {}
+    for track in each.tracks:
+        alike.setdefault((track.who == 0, describe_walk(track)), []).append(track.who)
+    for (server, words), who in alike.items():
+        yield f"  {name_walkers(who)}: {words}"
+    yield f"  {'the mean of the models' if each.what == 'iteration' else 'the model'} is then {point_text(each.end)}"
+
+
+def name_walkers(who):
+    """Who went some way: the server, or clients."""
+    plural = "s" * (len(who) > 1)
+    return "the server" if who == [0] else f"client{plural} {', '.join(map(str, who))}"
+
+
+def describe_walk(track):
+    """Where somebody goes."""
+    if not track.taken:
+        return f"its gradient at the start is {point_text(track.first)}"
+    first = (
+        ""
+        if track.first is None
+        else f", after the gradient {point_text(track.first)} at the start"
+    )
+    return f"{describe_path(track)}{first}"
+
+
+def describe_path(track):
+    if len(track.taken) == 1:
+        start, end = map(point_text, track.points)
+        return f"{start} -> {end}, with the gradient {point_text(track.taken[0])}"
+    places = [point_text(each) for each in track.points]
+    taken = [point_text(each) for each in track.taken]
+    if len(taken) > STEPS:
+        places = [*places[:STEPS], "...", places[-1]]
+        taken = [*taken[:STEPS], "..."]
+    return f"{' -> '.join(places)}, with the gradients {', '.join(taken)}"
+
+
+def point_text(x):
+    """A point, or a gradient, for a reader."""
+    parts = [number_text(each) for each in x]
+    return parts[0] if len(parts) == 1 else f"({', '.join(parts)})"
+
+
+def number_text(value):
+    low, high = pair(value)
+    return readable_number(low) if low == high else f"{float((low + high) / 2):.6g}"

@@ -1,0 +1,112 @@
+"""`export`: the document of a verdict as a file for the proof assistant Rocq.
+
+The document is replayed first. A proof by algebra becomes a theorem about real numbers whose proof
+follows the document; a counterexample becomes a computation and a theorem that the line fails; a
+family becomes as many of these as it has members. The file needs nothing but the standard library,
+and prints at its end on which axioms each theorem rests.
+"""
+
+from fedtheory import arguments
+from fedtheory.arithmetic.work import within
+from fedtheory.certificates import check_family, check_instance, check_worst_case
+from fedtheory.certificates.check_proof import WORK, Refused, Ring
+from fedtheory.certificates.documents import EXISTENCE, refuse_malformed
+from fedtheory.errors import InvalidInput, show
+from fedtheory.rocq import instances, proofs
+from fedtheory.rocq.text import comment, prelude
+from fedtheory.verdicts.replaying import replay
+
+STEPS = 400_000  # of arithmetic that remembers, which costs more than what a checker spends
+HEAD = "From Coq Require Import Reals Lra.\nOpen Scope R_scope.\n"
+KINDS = {
+    "fedtheory structure 1": "runs two programs in floats, or counts cells of a table",
+    EXISTENCE: "states an existence: its entry `denial` is the document to export",
+    **dict.fromkeys(
+        check_worst_case.FORMATS,
+        "is a worst case, whose interpolation conditions are not written out yet",
+    ),
+}
+
+
+class Unwritten(InvalidInput):
+    """What a document shows has no form in Rocq here; the message says why."""
+
+
+def export(document, to="rocq"):
+    """The text of a file that Rocq's `coqc` accepts, which shows what a document shows.
+
+    Raises `Refused` where the document shows nothing, and `Unwritten`, in one sentence, where it
+    has no form there.
+
+    >>> import fedtheory as ft
+    >>> text = ft.export(ft.check("fsl.gradient_identity").certificate)
+    >>> "Theorem line_1 : forall (V : InnerProductSpace) (vec_0 vec_F : V)" in text
+    True
+    """
+    arguments.check_word("to", to, ("rocq",))
+    found = replay(document)
+    try:
+        parts, preludes = write_theorems(document)
+    except Refused as why:
+        raise Unwritten(f"this document cannot be written for Rocq: {why}") from None
+    return assemble_file(found, parts, preludes)
+
+
+@refuse_malformed
+def write_theorems(document):
+    """([(theorem's name, text)], the preludes that they use)."""
+    kind = document["format"]
+    if kind == check_instance.FORMAT:
+        return [member(document, "line_1")], ("squares", "between")
+    if kind == check_family.FORMAT:
+        members = [member(each, f"line_{n}") for n, each in enumerate(document["members"], 1)]
+        return members, ("squares", "between")
+    if kind in KINDS:
+        raise Refused(f"it {KINDS[kind]}")
+    lines = document["lines"] if kind == "fedtheory proofs 1" else [document]
+    ring = Ring(4 * WORK)
+    each = [
+        (f"line_{n}", proofs.theorem(line, ring, f"line_{n}")) for n, line in enumerate(lines, 1)
+    ]
+    vectors = any("vector" in line["variables"].values() for line in lines)
+    return each, ("lines", "squares", "roots") + ("vectors",) * vectors
+
+
+def member(document, name):
+    with within(STEPS):
+        text, _ = instances.text(document, name)
+    module = name.replace("line", "Case")
+    return f"{module}.{name}", f"Module {module}.\n{text}\nEnd {module}."
+
+
+def assemble_file(found, parts, preludes):
+    """The whole file."""
+    claim = found.get("claim")
+    said = f"{claim}, {found['status']}" if claim else f"A statement that is {found['status']}"
+    head = [
+        comment(f"{said}. It carries {found.get('about', 'its lines')}."),
+        comment(
+            "Written by fedtheory from the document of a verdict; the proof is that document's."
+        ),
+    ]
+    used = "\n".join(text for _, text in parts)
+    preludes = [name for name in preludes if name != "roots" or "root " in used]
+    return "\n".join(
+        [
+            *head,
+            HEAD,
+            *(prelude(name) for name in preludes),
+            *(f"{text}\n" for _, text in parts),
+            *(f"Print Assumptions {name}." for name, _ in parts),
+            "",
+        ]
+    )
+
+
+def theorems(text):
+    """Names of a file's theorems, as it prints their axioms."""
+    start = "Print Assumptions "
+    return [line[len(start) : -1] for line in text.split("\n") if line.startswith(start)]
+
+
+__all__ = ["Refused", "Unwritten", "export", "show", "theorems"]

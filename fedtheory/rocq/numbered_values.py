@@ -1,0 +1,70 @@
+"""A computation as plain data: numbers of a document by their places, and steps after their parts."""
+
+from fractions import Fraction
+
+from fedtheory.arithmetic.operations import BITS, pair
+from fedtheory.rocq.steps import Step, Steps, outward
+from fedtheory.rocq.tracked_values import Book
+
+
+class Wide(Steps):
+    """Steps that arithmetic alone follows: more of them, and of longer numbers, than are proved."""
+
+    bits, long, most = BITS, 40_000, 300_000
+
+
+class Placed(Book):
+    """A book in which a number of the document is named by its place; whole parts and what is cut
+    short are steps."""
+
+    def __init__(self):
+        super().__init__(Wide())
+
+    def tree(self, data, path=""):
+        if isinstance(data, dict):
+            return {name: self.tree(value, f"{path}{name}/") for name, value in data.items()}
+        if isinstance(data, list):
+            return [self.tree(value, f"{path}{n}/") for n, value in enumerate(data)]
+        if isinstance(data, Fraction):
+            return self.number(self.steps.make("at", (path[:-1],), data, data))
+        return data
+
+    def given(self, name, value):
+        """A number that the document gives by name."""
+        return self.number(self.steps.make("given", (name,), *pair(value)))
+
+    def floor(self, step):
+        low, high = (Fraction(end // 1) for end in (step.low, step.high))
+        return self.number(self.steps.make("floor", (step,), low, high))
+
+    def short(self, step):
+        low, high = outward(step.low, -1, BITS), outward(step.high, 1, BITS)
+        return self.number(self.steps.make("short", (step,), low, high))
+
+
+def write_steps(values, went=()):
+    """{"steps", "values", "went"} of named steps, or lists of steps, and of comparisons of steps."""
+    flat = lambda value: value if isinstance(value, (list, tuple)) else [value]
+    wanted = [step for value in values.values() for step in flat(value)]
+    needed, waiting = {}, [*wanted, *(step for a, _, b in went for step in (a, b))]
+    while waiting:
+        step = waiting.pop()
+        if step.at not in needed:
+            needed[step.at] = step
+            waiting += [part for part in step.parts if isinstance(part, Step)]
+    place = {at: n for n, at in enumerate(sorted(needed))}
+    at = lambda value: (
+        [at(step) for step in value] if isinstance(value, (list, tuple)) else place[value.at]
+    )
+    plain = lambda part: (
+        place[part.at]
+        if isinstance(part, Step)
+        else str(part)
+        if isinstance(part, Fraction)
+        else part
+    )
+    return dict(
+        steps=[[needed[n].op, *map(plain, needed[n].parts)] for n in sorted(needed)],
+        values={name: at(value) for name, value in sorted(values.items())},
+        went=[[place[a.at], sign, place[b.at]] for a, sign, b in went],
+    )

@@ -1,0 +1,203 @@
+"""Numbers that remember how they came about: what a setting computes on them becomes steps.
+
+`Exact` is a Fraction and `Enclosed` an Interval, so that definitions run on them as on any other;
+comparisons are kept, since they decide which way a computation goes.
+"""
+
+import math
+from fractions import Fraction
+
+import numpy as np
+
+from fedtheory.arithmetic.operations import RULES, Followed, Interval, Undecided
+from fedtheory.arithmetic.work import Counted
+from fedtheory.certificates.check_proof import Refused, require
+
+
+class Book:
+    """The steps of one computation, and the comparisons on which it went on."""
+
+    def __init__(self, steps):
+        self.steps, self.taken = steps, {}
+
+    def number(self, step):
+        """A step as a number to compute with."""
+        if step.exact:
+            number = object.__new__(Exact)
+            number._numerator, number._denominator = step.low.numerator, step.low.denominator
+        else:
+            number = Enclosed(step.low, step.high)
+        number.step, number.book = step, self
+        return number
+
+    def step(self, value):
+        """The step of a number, a numeral if it has none."""
+        if isinstance(value, (Exact, Enclosed)):
+            return value.step
+        if isinstance(value, (int, Fraction)):
+            return self.steps.number(value)
+        raise Refused("a number lost how it came about")
+
+    def tree(self, instance):
+        """Plain data with its numbers followed."""
+        if isinstance(instance, dict):
+            return {name: self.tree(value) for name, value in instance.items()}
+        if isinstance(instance, list):
+            return [self.tree(value) for value in instance]
+        if isinstance(instance, Fraction):
+            return self.number(self.steps.number(instance))
+        return instance
+
+    def compare(self, one, sign, other):
+        if isinstance(other, float) and math.isinf(other):  # a range's end that is none
+            return {"<": 1, "<=": 1, ">": -1, ">=": -1}.get(sign, 0) * other > 0
+        a, b = self.step(one), self.step(other)
+        truth = decide_relation(a, sign, b)
+        if truth is None:
+            raise Undecided(f"{one!r} and {other!r} overlap")
+        if a.op != "number" or b.op != "number":
+            self.taken[a.at, b.at, sign if truth else DENIED[sign]] = a, b
+        return truth
+
+    def floor(self, step):
+        """The largest integer below a number: how it came about is lost here."""
+        require(step.low // 1 == step.high // 1, "the integer below a number that is not exact")
+        return int(step.low // 1)
+
+    def short(self, step):
+        """What holds a long number: how it came about is lost here."""
+        return Interval(RULES.round(step.low, -1), RULES.round(step.high, 1))
+
+    def chosen(self, way, values):
+        total = self.step(values[0])
+        for value in values[1:]:
+            total = getattr(self.steps, way)(total, self.step(value))
+        return self.number(total)
+
+
+DENIED = {"<": ">=", "<=": ">", ">": "<=", ">=": "<", "=": "<>", "<>": "="}
+
+
+def decide_relation(a, sign, b):
+    """Whether a relation between two steps holds; None: their ends do not tell."""
+    if sign in (">", ">="):
+        a, sign, b = b, {">": "<", ">=": "<="}[sign], a
+    if sign == "<":
+        return True if a.high < b.low else False if a.low >= b.high else None
+    if sign == "<=":
+        return True if a.high <= b.low else False if a.low > b.high else None
+    apart = a.high < b.low or b.high < a.low
+    same = a.exact and b.exact and a.low == b.low
+    if not apart and not same:
+        return None
+    return same if sign == "=" else apart
+
+
+class Steady(Followed):
+    """What both kinds of number do."""
+
+    __slots__ = ()
+
+    def _made(self, way, other, turned=False):
+        if isinstance(other, np.ndarray):
+            found = np.empty(other.shape, dtype=object)
+            found.ravel()[:] = [self._made(way, part, turned) for part in other.ravel()]
+            return found
+        if not isinstance(other, (int, Fraction, Interval)):
+            return NotImplemented
+        a, b = self.step, self.book.step(other)
+        if turned:
+            a, b = b, a
+        return self.book.number(getattr(self.book.steps, way)(a, b))
+
+    def __add__(self, other):
+        return self._made("add", other)
+
+    def __radd__(self, other):
+        return self._made("add", other, True)
+
+    def __sub__(self, other):
+        return self._made("sub", other)
+
+    def __rsub__(self, other):
+        return self._made("sub", other, True)
+
+    def __mul__(self, other):
+        return self._made("mul", other)
+
+    def __rmul__(self, other):
+        return self._made("mul", other, True)
+
+    def __truediv__(self, other):
+        return self._made("div", other)
+
+    def __rtruediv__(self, other):
+        return self._made("div", other, True)
+
+    def __floordiv__(self, other):
+        return self.book.floor((self / other).step)
+
+    def __neg__(self):
+        return self.book.number(self.book.steps.neg(self.step))
+
+    def __pos__(self):
+        return self
+
+    def __abs__(self):
+        return self.book.number(self.book.steps.abs(self.step))
+
+    def __pow__(self, n):
+        n = Fraction(n)
+        if n.denominator != 1:
+            return self.root(n.denominator) ** n.numerator
+        return self.book.number(self.book.steps.power(self.step, int(n)))
+
+    def __lt__(self, other):
+        return self.book.compare(self, "<", other)
+
+    def __le__(self, other):
+        return self.book.compare(self, "<=", other)
+
+    def __gt__(self, other):
+        return self.book.compare(self, ">", other)
+
+    def __ge__(self, other):
+        return self.book.compare(self, ">=", other)
+
+    def root(self, q):
+        return self.book.number(self.book.steps.root(self.step, q))
+
+    def short(self):
+        return self.book.short(self.step)
+
+    def most(self, *values):
+        return self.book.chosen("max", values)
+
+    def least(self, *values):
+        return self.book.chosen("min", values)
+
+
+class Exact(Steady, Counted):
+    """A Fraction that remembers."""
+
+    __slots__ = ("book", "step")
+
+    def __eq__(self, other):
+        if isinstance(other, (int, Fraction)):
+            return self.book.compare(self, "=", other)
+        return NotImplemented
+
+    __hash__ = Fraction.__hash__  # type: ignore[assignment]
+
+    @property
+    def ends(self):
+        return self.step.low, self.step.high
+
+    def __bool__(self):
+        return self._numerator != 0
+
+
+class Enclosed(Steady, Interval):
+    """An Interval that remembers."""
+
+    __slots__ = ("book", "step")

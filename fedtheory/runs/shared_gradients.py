@@ -1,0 +1,131 @@
+"""Gradients in pieces, for whoever has nothing else to do.
+
+Workers that run a round side by side each have a desk. Whoever needs a large gradient lays it out there,
+in the pieces that its problem cuts it into (`Kernels.pieces`), and takes one after the other; workers
+that wait, for the server's steps or the last clients of a cohort, take pieces of it meanwhile. A
+problem cuts between sums, or sums in a fixed number of pieces, so that no bit depends on who took which.
+
+Who helps signs up first and then looks whether the desk is open; its owner closes it and then waits until nobody
+is signed up. So what lies on an open desk stays there as long as anybody reads it.
+"""
+
+from functools import cache
+
+from numba.extending import intrinsic
+
+from fedtheory.jit import DISABLED, INTEGERS, erase, jit, point_types, types
+from fedtheory.runs.barriers import ARRIVED, LINE, add_to_counter, give_way, read_counter
+from fedtheory.runs.groups import Desk, types_of
+
+OPEN, HELPERS, NEXT, SPAN = 0 * LINE, 1 * LINE, 2 * LINE, 3 * LINE  # counters of a desk
+CLIENT, SAMPLES, PHASE, PIECES, D = range(5)  # what is asked
+PATIENCE = 64  # looks before a core is offered: what is waited for comes sooner than it is back
+
+
+@jit
+def work_at(of, desk):
+    """Pieces of what lies on worker `of`'s desk, until all are taken."""
+    i, count, d = desk.asked[of, CLIENT], desk.asked[of, SAMPLES], desk.asked[of, D]
+    phase, pieces = desk.asked[of, PHASE], desk.asked[of, PIECES]
+    rows, x, out = desk.rows[of, :count], desk.x[of], desk.g[of, :d]
+    n = add_to_counter(desk.counters, SPAN * of + NEXT, 1)
+    while n < pieces:
+        desk.piece(desk.data, i, rows, x, desk.room[of], out, phase, n)
+        n = add_to_counter(desk.counters, SPAN * of + NEXT, 1)
+
+
+@jit
+def in_pieces(desk, i, rows, x):
+    """The gradient of f_i from some rows, which stand in the worker's own row of desk.rows, from all if
+    there are none; it goes to its row of desk.g. False, and nothing done, where its problem cuts none of
+    this size."""
+    pieces = desk.pieces(desk.data, i, rows.size, 0)
+    if pieces < 2:
+        return False
+    own, at, phase = desk.worker, SPAN * desk.worker, 0
+    for j in range(x.size):
+        desk.x[own, j] = x[j]
+    desk.asked[own, CLIENT], desk.asked[own, SAMPLES], desk.asked[own, D] = i, rows.size, x.size
+    while pieces > 0:
+        desk.asked[own, PHASE], desk.asked[own, PIECES] = phase, pieces
+        desk.counters[at + NEXT] = 0
+        add_to_counter(desk.counters, at + OPEN, 1)
+        work_at(own, desk)
+        add_to_counter(desk.counters, at + OPEN, -1)
+        looks = 0
+        while read_counter(desk.counters, at + HELPERS) > 0:
+            looks += 1
+            if looks % PATIENCE == 0:
+                give_way()
+        phase += 1
+        pieces = desk.pieces(desk.data, i, rows.size, phase)
+    return True
+
+
+@jit
+def shared_grad(desk, i, x, out):
+    """A problem's `grad`, in pieces where that is worth it; `out` is the worker's row of desk.g."""
+    if not in_pieces(desk, i, desk.rows[desk.worker, :0], x):
+        desk.grad(desk.data, i, x, out)
+
+
+@jit
+def shared_batch(desk, i, rows, draw, x, out):
+    """Its `batch` likewise."""
+    if not in_pieces(desk, i, rows, x):
+        desk.batch(desk.data, i, rows, draw, x, out)
+
+
+@cache
+def desk_roles(real):
+    """Both behind the engine's signatures: a desk stands in the place of a problem's data."""
+    of, (point, _) = types_of(real)[Desk], point_types(real)
+    return (
+        erase(shared_grad, types.void, (of, types.int64, point, point)),
+        erase(shared_batch, types.void, (of, types.int64, INTEGERS, types.uint64, point, point)),
+    )
+
+
+if DISABLED:  # loops then run on one thread
+
+    def desk_at(address, point):
+        return address
+else:
+
+    @intrinsic
+    def desk_at(typing_context, address, point):
+        """The desk behind an address, for points like this one."""
+        of = types_of(str(point.dtype))[Desk]
+
+        def generate(context, builder, signature, arguments):
+            kind = context.get_value_type(of).as_pointer()
+            return builder.load(builder.inttoptr(arguments[0], kind))
+
+        return of(types.int64, point), generate
+
+
+@jit
+def wait_at_barrier(gate, address, point, worker, workers):
+    """Wait until all workers have come here, and help those that have not: where there are desks, one
+    is behind the address."""
+    looks, others = 0, add_to_counter(gate, ARRIVED, 1)
+    last = (others // workers + 1) * workers
+    while read_counter(gate, ARRIVED) < last:
+        if address != 0:
+            help_others(desk_at(address, point), worker, workers)
+        looks += 1
+        if looks % PATIENCE == 0:
+            give_way()
+
+
+@jit
+def help_others(desk, worker, workers):
+    """Pieces of what may lie on others' desks."""
+    for turn in range(1, workers):
+        of = (worker + turn) % workers
+        at = SPAN * of
+        if read_counter(desk.counters, at + OPEN) > 0:
+            add_to_counter(desk.counters, at + HELPERS, 1)
+            if read_counter(desk.counters, at + OPEN) > 0:
+                work_at(of, desk)
+            add_to_counter(desk.counters, at + HELPERS, -1)

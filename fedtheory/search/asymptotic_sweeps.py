@@ -1,0 +1,270 @@
+"""How large a bound over a shape becomes while what the shape mentions goes to its extremes: sweeps
+in floats.
+
+A sweep takes a symbol, or two, geometrically far from drawn points inside the relations; from where
+the ratio was largest, others follow. Where a claim is about rounds, they are those after which the
+bound is below an error.
+"""
+
+import numpy as np
+import sympy
+
+from fedtheory.certificates.check_family import COEFFICIENT
+from fedtheory.search.scaling_moves import SLOWING
+
+FAR, BASE = 10, 4.0  # steps of a sweep, and the factor of each
+DRAWS, START, PAIRS, PASSES = (
+    1500,
+    40,
+    15,
+    4,
+)  # points drawn, those swept, sweeps of two symbols, and repetitions
+STEPS = np.arange(FAR + 1)
+CLIMBS, OFFSPRING = 20, 20  # generations of steps from where sweeps end, and steps of each point
+RISING = 1.25  # growth at each of the last steps that is taken for growth without bound
+SQUARED = 9  # sweeps whose steps double the logarithm go to 4^256: log log grows evenly along them
+EVEN = 0.7  # of an increment to the one before, from which on they are taken to add up to no end
+NOISE = 1e-9  # relative: increments below it are rounding's
+HIGHEST = 40.0  # rounds are looked for up to e to this
+SAID = (
+    f"sweeps of {FAR} steps by {BASE:g} of what the shape mentions, alone and in pairs, from {START} of {DRAWS} drawn "
+    f"points, {PASSES} times"
+)
+
+
+def sweep_shape(hunt, shown, held, others, rounds):
+    """(largest ratio of the goal's sides, or of rounds over shape; what it grows along); None:
+    nothing is admitted, or equations leave nothing that could move.
+
+    What the shape mentions goes to its extremes, alone and in pairs, from drawn points, then from
+    where it was largest.
+    """
+    hunt.edges = hypothesis_edges(hunt, shown)
+    points = hunt.draw()[:DRAWS]
+    for n, symbol in enumerate(hunt.symbols):
+        if symbol.name not in shown:
+            points[:, n] = (
+                1.0
+                if symbol.is_integer
+                else held
+                if symbol.name.startswith(COEFFICIENT)
+                else others
+            )
+        elif not symbol.is_integer and not symbol.is_positive:  # noise and the like: often absent
+            points[hunt.rng.random(len(points)) < 0.4, n] = 0.0
+    points = points[np.isfinite(sweep_ratios(hunt, points, rounds)[0])][:START]
+    if not len(points):
+        return None
+    ways = [
+        (n, way)
+        for n, symbol in enumerate(hunt.symbols)
+        if symbol.name in shown
+        for way in ((1,) if symbol.is_integer else (1, -1))
+    ]
+    pairs = [{a: x, b: y} for i, (a, x) in enumerate(ways) for b, y in ways[i + 1 :] if a < b]
+    pairs = [
+        pairs[k]
+        for k in hunt.rng.permutation(len(pairs))[: PAIRS if rounds is None else PAIRS // 3]
+    ]
+    if not ways:
+        return None
+    most, moves = [], [{n: way} for n, way in ways] + pairs
+    steps = hunt.steps  # so far out, coefficients that equations fix are no steps of anybody's
+    _, tracks = sweep_points(hunt, points, moves, rounds, 2 ** np.arange(SQUARED))
+    hunt.steps = steps
+    for each, track in zip(moves, tracks):
+        growth = creeping(hunt, points, each, track)
+        if growth:
+            return float(np.nanmax(track)), growth
+    for _ in range(PASSES):
+        every, tracks = sweep_points(hunt, points, moves, rounds)
+        for each, track in zip(moves, tracks):
+            growth = describe_growth(hunt, points, each, track)
+            if growth:
+                return float(np.nanmax(track)), growth
+        rates = np.nan_to_num(tracks.ravel(), nan=-np.inf, posinf=-np.inf)
+        best = np.argsort(-rates, kind="stable")[:START]
+        points, most = every[best[np.isfinite(rates[best])]], [*most, rates[best[0]]]
+    if most[-1] > RISING * most[-2]:
+        return float(most[-1]), "sweeps of sweeps, which find more each time"
+    half, high = climb_randomly(hunt, points, shown, rounds)
+    found = "steps from where sweeps end, which find ever more" if high > RISING * half else ""
+    return float(max(most[-1], high)), found
+
+
+def climb_randomly(hunt, points, shown, rounds):
+    """The largest ratios that random steps of what the shape mentions reach, half of the way and in
+    the end: sweeps pass by what lies between their steps."""
+    columns = [n for n, symbol in enumerate(hunt.symbols) if symbol.name in shown]
+    whole = [n for n in columns if hunt.symbols[n].is_integer]
+    best, most, track = points, sweep_ratios(hunt, points, rounds)[0], []
+    for _ in range(CLIMBS):
+        trial = np.tile(best, (OFFSPRING, 1))
+        size = 10.0 ** hunt.rng.uniform(-2, 0.7, (len(trial), 1))
+        moved = hunt.rng.random((len(trial), len(columns))) < 0.5
+        trial[:, columns] *= np.exp(size * moved * hunt.rng.standard_normal(moved.shape))
+        trial[:, whole] = np.maximum(1.0, np.round(trial[:, whole]))
+        every = np.vstack([best, trial])
+        rates = np.concatenate([most, sweep_ratios(hunt, trial, rounds)[0]])
+        order = np.argsort(-np.nan_to_num(rates, nan=-np.inf), kind="stable")[: len(best)]
+        best, most = every[order], rates[order]
+        track.append(float(most[0]))
+    return track[CLIMBS // 2], track[-1]
+
+
+def hypothesis_edges(hunt, shown):
+    """[(column, edge, way)] of what the shape does not mention where a relation keeps it beyond
+    (way 1) or before (-1) an edge that may move: eta_s > sqrt(5 S/8) has no value for all S."""
+    found = []
+    for rule in hunt.rules:
+        if not isinstance(rule, (sympy.Le, sympy.Lt, sympy.Ge, sympy.Gt)):
+            continue
+        small, large = rule.args if isinstance(rule, (sympy.Le, sympy.Lt)) else rule.args[::-1]
+        for symbol, edge, way in ((large, small, 1), (small, large, -1)):
+            if symbol in hunt.symbols and symbol.name not in shown | edge_names(edge):
+                if not symbol.name.startswith(COEFFICIENT):
+                    found.append((hunt.symbols.index(symbol), edge, way))
+    return found
+
+
+def edge_names(edge):
+    return {symbol.name for symbol in edge.free_symbols}
+
+
+def kept_inside(hunt, points):
+    """Points at which what the shape does not mention stands twice as far as its edges ask, or
+    stays where it is."""
+    for column, edge, way in hunt.edges:
+        at = np.broadcast_to(hunt.evaluate(edge, symbol_values(hunt, points)), len(points))
+        with np.errstate(all="ignore"):
+            asked = np.where(np.isfinite(at), at * 2.0**way, points[:, column])
+        if hunt.symbols[column].is_integer:
+            asked = np.ceil(asked) if way > 0 else np.maximum(1.0, np.floor(asked))
+        keep = np.maximum if way > 0 else np.minimum
+        points = points.copy()
+        points[:, column] = keep(points[:, column], asked)
+    return points
+
+
+def sweep_points(hunt, points, moves, rounds, steps=STEPS):
+    """(points of all sweeps, their ratios of shape (sweeps, steps, number of points)) as symbols
+    move by powers of the base; all at once, since an operation on few points costs as much as on
+    many."""
+    here = np.tile(points, (len(moves), len(steps), 1, 1))
+    for sweep, each in zip(here, moves):
+        for n, way in each.items():
+            sweep[:, :, n] *= (BASE ** (way * steps))[:, None]
+    shape, here = here.shape[:-1], here.reshape(-1, points.shape[1])
+    return here, sweep_ratios(hunt, here, rounds)[0].reshape(shape)
+
+
+def describe_growth(hunt, points, moves, track):
+    """In words, along which sweep the ratio rises at each of the last steps without slowing down;
+    "" along none."""
+    with np.errstate(all="ignore"):
+        factors = track[-6:][1:] / track[-6:][:-1]
+        grown = (
+            np.all(np.isfinite(track[-6:]), axis=0)
+            & np.all(factors > RISING, axis=0)
+            & np.all(factors[1:] >= SLOWING * factors[:-1], axis=0)
+        )
+    if not grown.any():
+        return ""
+    k, names = int(np.argmax(grown)), [s.name for s in hunt.symbols]
+    by = ", ".join(f"{names[n]} times {'4' if way > 0 else '1/4'}" for n, way in moves.items())
+    at = ", ".join(f"{name} = {value:.4g}" for name, value in zip(names, points[k]))
+    return f"{by} at each step from {at}: from {track[0][k]:.4g} at first to {track[-1][k]:.4g} at step {FAR}"
+
+
+def creeping(hunt, points, moves, track):
+    """In words, along which sweep that doubles logarithms the ratio goes on by increments that do not
+    become smaller, as log log does; "" along none.
+
+    What tends to an end like a power of what moves, or of its logarithm, has increments that shrink by
+    half at least; floats end before anything else is told from growth without bound."""
+    for k, column in enumerate(track.T):
+        here = column[: np.argmin(np.append(np.isfinite(column), False))]
+        gained = np.diff(here)[-4:]
+        if (
+            len(here) > 5
+            and (gained > NOISE * here[-1]).all()
+            and (gained[1:] > EVEN * gained[:-1]).all()
+        ):
+            names = [s.name for s in hunt.symbols]
+            by = ", ".join(f"{names[n]} {'up' if way > 0 else 'down'}" for n, way in moves.items())
+            at = ", ".join(f"{name} = {value:.4g}" for name, value in zip(names, points[k]))
+            gains = ", ".join(f"{each:.3g}" for each in gained)
+            return f"{by} from {at}: by {gains} more as the logarithm of what moves doubles"
+    return ""
+
+
+def sweep_ratios(hunt, points, rounds):
+    """(bound over shape, or rounds beyond the first over shape; points) where the relations hold,
+    NaN elsewhere."""
+    found, points = over_shape(hunt, kept_inside(hunt, points), rounds)
+    for symbol, _ in hunt.solved:  # a coefficient of the regime that the companion's equations fix
+        if symbol.name.startswith(COEFFICIENT) and (found > 0).any():
+            steps = symbol_values(hunt, points)[symbol.name][found > 0]
+            hunt.steps = min(hunt.steps[0], steps.min()), max(hunt.steps[1], steps.max())
+    return found, points
+
+
+def over_shape(hunt, points, rounds):
+    if rounds is None:
+        values = symbol_values(hunt, points)
+        left, right = (evaluate_side(hunt, e, values) for e in hunt.goal.args)
+        good = admitted_rows(hunt, values, hunt.rules)
+        with np.errstate(all="ignore"):
+            return np.where(good & np.isfinite(left) & (right > 0), left / right, np.nan), points
+    column = [s.name for s in hunt.symbols].index(rounds[0].name)
+    error = points[:, [s.name for s in hunt.symbols].index(rounds[1].name)]
+    later = [rule for rule in hunt.rules if rounds[0] in rule.free_symbols]
+    known = admitted_rows(
+        hunt, symbol_values(hunt, points), [rule for rule in hunt.rules if rule not in later]
+    )
+
+    def reached(exponents):
+        """(whether the bound is below the error after e^exponents rounds, those points)."""
+        trial = points.copy()
+        trial[:, column] = exponents
+        values = symbol_values(hunt, trial)
+        bound = evaluate_side(hunt, hunt.goal.args[0], values)
+        return known & (bound <= error) & admitted_rows(hunt, values, later), trial
+
+    low, high = np.zeros(len(points)), np.full(len(points), HIGHEST)
+    for _ in range(26):  # the bound falls with the rounds
+        middle = (low + high) / 2
+        enough, _ = reached(np.exp(middle))
+        low, high = np.where(enough, low, middle), np.where(enough, middle, high)
+    first, _ = reached(1.0)
+    enough, trial = reached(np.where(first, 1.0, np.ceil(np.exp(high))))
+    right = evaluate_side(hunt, hunt.goal.args[1], symbol_values(hunt, trial))
+    with np.errstate(all="ignore"):
+        return np.where(enough & (right > 0), (trial[:, column] - 1) / right, np.nan), trial
+
+
+def evaluate_side(hunt, expr, values):
+    """An expression at points, finite or NaN."""
+    size = len(next(iter(values.values())))
+    found = np.broadcast_to(np.asarray(hunt.evaluate(expr, values), dtype=float), size)
+    return np.where(np.isfinite(found), found, np.nan)
+
+
+def admitted_rows(hunt, values, rules):
+    """Where relations hold, and what equations fix is not negative."""
+    size = len(next(iter(values.values())))
+    lost = np.zeros(size)
+    for symbol, _ in hunt.solved:
+        if symbol.is_nonnegative:
+            lost = lost + np.where(values[symbol.name] >= 0, 0.0, 1.0)
+    for gap in hunt.excess(rules, values, size):
+        lost = lost + np.where(gap > 0, gap, np.isnan(gap))
+    return lost <= 1e-9
+
+
+def symbol_values(hunt, points):
+    """name -> values of all symbols, those that equations fix among them."""
+    values = {s.name: points[:, n] for n, s in enumerate(hunt.symbols)}
+    for symbol, value in reversed(hunt.solved):
+        values[symbol.name] = np.broadcast_to(hunt.evaluate(value, values), len(points))
+    return values

@@ -1,0 +1,252 @@
+"""The coordinates of a target at one shape: which there are, what they stand for, where points begin
+and how they are moved inside the assumptions."""
+
+import numpy as np
+
+from fedtheory.arithmetic.operations import Many
+from fedtheory.arithmetic.work import tally
+from fedtheory.search.objective import as_array
+
+# How far logarithms may go: those of free symbols and of the scale of losses, and of an instance's
+# other coordinates
+FREE, PLACED = 25.0, 9.0
+# columns that a bound which equations fix grows with, and how far below it an instance's own is put
+SIZES, BELOW = ("scale", "sigma"), 1e-6
+NOTHING = -99.0  # a logarithm that stands for the number 0
+# steps of exact arithmetic that a look at one point may take, where nobody says less
+LOOK = 240_000
+
+
+class Columns:
+    """Raw coordinates of a target at one shape, a column each, and the numbers that they stand for."""
+
+    def __init__(self, target, shape, numbers, generator):
+        self.target, self.shape, self.numbers, self.generator = target, shape, numbers, generator
+        kinds = dict(target.setting.coordinates(shape))
+        kinds.update({f"slack {name}": "slack" for name in target.slack})
+        kinds.update(
+            {
+                name: {"positive": "positive", "nonnegative": "nonnegative"}.get(
+                    target.free[name], "real"
+                )
+                for name in target.reals
+            }
+        )
+        self.kinds, self.names = kinds, list(kinds)
+        self.column = {name: n for n, name in enumerate(self.names)}
+        self.work = 0  # done so far, in elementary steps
+        self.look = LOOK  # steps of exact arithmetic that a look at a point may take
+
+    # Points
+
+    def draw(self, size):
+        g, columns = self.generator, []
+        wide = np.where(g.random(size) < 0.3, 2.0, 0.7)
+        for name in self.names:
+            kind = self.kinds[name]
+            if kind == "unit":
+                column = np.where(g.random(size) < 0.6, g.integers(0, 3, size) / 2, g.random(size))
+            elif kind == "slack":
+                column = np.where(g.random(size) < 0.8, 0.0, g.exponential(0.5, size))
+            elif kind == "real":
+                column = np.where(
+                    g.random(size) < 0.25,
+                    0.0,
+                    g.standard_normal(size) * np.exp(wide * g.normal(size=size)),
+                )
+            else:
+                column = wide * g.normal(size=size) * 1.5
+                rare = 0.05 if name == "scale" else 0.15
+                column = np.where(g.random(size) < rare, column * 4, column)
+                if kind == "nonnegative":
+                    column = np.where(g.random(size) < 0.1, NOTHING, column)
+            columns.append(column)
+        points = np.array(columns).T.reshape(size, len(self.names))
+        return self.coincident(points) if self.target.strict else points
+
+    def coincident(self, points):
+        """Points of which some have two coordinates alike: where sides are equal, a line that
+        leaves equality out fails, and no ratio leads there."""
+        alike = [
+            [n for n, name in enumerate(self.names) if self.kinds[name] == kind]
+            for kind in sorted(set(self.kinds.values()))
+        ]
+        for kind in (each for each in alike if len(each) > 1):
+            one, other = self.generator.choice(kind, 2, replace=False)
+            rows = self.generator.random(len(points)) < 0.2
+            points[rows, one] = points[rows, other]
+        return points
+
+    def proper(self, points):
+        for n, name in enumerate(self.names):
+            kind = self.kinds[name]
+            if kind == "unit":
+                points[:, n] = np.clip(points[:, n], 0.0, 1.0)
+            elif kind == "slack":
+                points[:, n] = np.clip(points[:, n], 0.0, 20.0)
+            elif kind in ("positive", "nonnegative"):
+                most = FREE if name in self.target.free or name == "scale" else PLACED
+                points[:, n] = np.where(
+                    points[:, n] < -most,
+                    NOTHING if kind == "nonnegative" else -most,
+                    np.minimum(points[:, n], most),
+                )
+            else:
+                points[:, n] = np.clip(points[:, n], -1e4, 1e4)
+        return points
+
+    def number(self, name, raw):
+        """A raw coordinate as the number it stands for."""
+        kind = self.kinds[name]
+        if kind == "slack":
+            return np.exp(raw * self.target.setting.loose[name[6:]])
+        if kind in ("positive", "nonnegative"):
+            return np.where(raw <= NOTHING, 0.0, np.exp(raw))
+        return raw
+
+    def raw(self, name, number):
+        """The raw coordinate that stands for a number, as `number` reads it."""
+        if self.kinds[name] in ("positive", "nonnegative"):
+            with np.errstate(divide="ignore"):
+                return np.where(number > 0, np.log(number), NOTHING)
+        return number
+
+    def build_instances(self, points):
+        """(instance, values): what the points stand for, before anything runs."""
+        q, at = (
+            self.target,
+            {name: Many(self.number(name, points[:, n])) for name, n in self.column.items()},
+        )
+        instance = q.setting.build(
+            self.shape, {name: at[name] for name in q.setting.coordinates(self.shape)}
+        )
+        values = q.known(instance, {name: at[f"slack {name}"] for name in q.slack})
+        values.update(self.numbers)
+        return instance, values
+
+    def settled(self, values, points):
+        values = dict(values)
+        values.update(
+            {
+                name: Many(self.number(name, points[:, self.column[name]]))
+                for name in self.target.reals
+            }
+        )
+        return self.target.settle(values)
+
+    # Inside the assumptions
+
+    def fit_points(self, points):
+        """Points whose losses and noise are small enough for the bounds that equations fix; some
+        of them just so."""
+        q, points = self.target, points.copy()
+        for name in q.pinned:
+            tighter = self._tighter(points, name)
+            near = self.generator.random(len(points)) < 0.5
+            for n in (self.column[size] for size in SIZES if size in self.column):
+                nudged = points.copy()
+                nudged[:, n] += 1.0
+                slope = self._tighter(nudged, name) - tighter
+                moves = np.isfinite(slope) & (abs(slope) > 1e-6) & (near | (tighter > 0))
+                points[moves, n] -= (tighter[moves] + BELOW) / slope[moves]
+                tighter = np.where(moves, -BELOW, tighter)
+        return points
+
+    def _tighter(self, points, name):
+        """By how much, in logarithms, a bound that an equation fixes is tighter than an instance's
+        own."""
+        q, size = self.target, len(points)
+        values = self.build_instances(points)[1]
+        own = as_array(values[name], size)
+        fixed = as_array(q.value(dict(q.solved)[name], self.settled(values, points)), size)
+        with np.errstate(all="ignore"):
+            return (np.log(own) - np.log(fixed)) * q.setting.loose[name]
+
+    def deeper(self, point, margin):
+        """A raw point moved inside every inequality by a margin, in logarithms, as far as free
+        symbols lead there."""
+        q, points, before = self.target, point[None].copy(), tally.count
+        reals = [
+            self.column[name] for name in q.reals if self.kinds[name] in ("positive", "nonnegative")
+        ]
+        with np.errstate(all="ignore"):
+            values = self.build_instances(points)[1]
+            for _ in range(4 if reals else 0):
+                close = [
+                    r
+                    for r in q.between
+                    if q.excess(r, self.settled(values, points), 1)[0] > -margin / 2
+                ]
+                for relation in close:
+                    # From a corner of the box that is searched the way inside leads out of the box
+                    one = np.full(1, margin), np.ones(1, dtype=bool)
+                    self._project(points, values, relation, reals, *one, reach=FREE + 1.0)
+                if not close:
+                    break
+        self.work += tally.count - before
+        return points[0]
+
+    def moved_inside(self, points, values, edge):
+        """Free symbols moved, along the logarithms' gradient, to where every inequality holds."""
+        q, size, g = self.target, len(points), self.generator
+        reals = [
+            self.column[name] for name in q.reals if self.kinds[name] in ("positive", "nonnegative")
+        ]
+        if not reals or not q.between:
+            return points
+        points = points.copy()
+        wanted = np.where(g.random(size) < 0.5, 0.0, g.exponential(0.7, size))
+        order = list(g.permutation(len(q.between)))
+        if edge and q.between:  # half of the points start on an edge
+            chosen = g.integers(0, len(q.between), size)
+            for n, relation in enumerate(q.between):
+                self._project(
+                    points,
+                    values,
+                    relation,
+                    reals,
+                    np.zeros(size),
+                    (chosen == n) & (g.random(size) < 0.5),
+                )
+        for _ in range(4):
+            moved = False
+            for n in order:
+                moved |= self._project(points, values, q.between[n], reals, wanted, None)
+            if not moved:
+                break
+        return points
+
+    def _project(self, points, values, relation, reals, margin, only, reach=FREE):
+        q, size = self.target, len(points)
+        here = q.excess(relation, self.settled(values, points), size)
+        off = (here > 1e-13) if only is None else only
+        off = off & np.isfinite(here)
+        if not off.any():
+            return False
+        slopes = []
+        for n in reals:
+            nudged = points.copy()
+            nudged[:, n] += 1e-4
+            slopes.append(
+                np.nan_to_num(
+                    (q.excess(relation, self.settled(values, nudged), size) - here) / 1e-4,
+                    nan=0.0,
+                    posinf=0.0,
+                    neginf=0.0,
+                )
+            )
+        slopes = np.array(slopes)
+        mask = self.generator.random(slopes.shape) < 0.6
+        masked = np.where(mask & (abs(slopes) > 1e-6), slopes, 0.0)
+        masked = np.where((masked**2).sum(axis=0) > 1e-8, masked, slopes)
+        norm = (masked**2).sum(axis=0)
+        move = np.where(
+            off & (norm > 1e-8), (here + margin + 1e-12) / np.where(norm > 1e-8, norm, 1.0), 0.0
+        )
+        for n, slope in zip(reals, masked):
+            points[:, n] = np.where(
+                points[:, n] <= NOTHING,
+                points[:, n],
+                np.clip(points[:, n] - np.clip(move * slope, -30, 30), -reach, reach),
+            )
+        return True

@@ -1,0 +1,246 @@
+"""Looks for families of instances along which left over shape grows without bound: what refutes
+left = O(shape).
+
+From points inside the hypotheses some coordinates and numbers are scaled geometrically, each point
+in its own direction and all at once in floats (`search.moves`); what grows by a factor at every
+step, without slowing down, is confirmed in rationals. So is what has no end, or is more than a shape
+of 0.
+"""
+
+from fractions import Fraction
+from random import Random
+
+import numpy as np
+import sympy
+
+from fedtheory import discover
+from fedtheory.arithmetic import Undefined
+from fedtheory.arithmetic.intervals import INF
+from fedtheory.arithmetic.operations import Undecided, pair
+from fedtheory.arithmetic.work import tally
+from fedtheory.certificates import check_family, check_instance
+from fedtheory.certificates.check_family import COEFFICIENT, CONSTANT, GROWTH
+from fedtheory.certificates.check_proof import Refused
+from fedtheory.search import counterexample, optimizer, scheduler
+from fedtheory.search.objective import Target
+from fedtheory.search.rational_points import Point
+from fedtheory.search.scaling_moves import (
+    BASE,
+    STEPS,
+    TRIES,
+    find_growing,
+    move_inside,
+    step_counts,
+)
+from fedtheory.symbol import Entry
+
+DRAWN = 20_000  # steps of work that a shape costs at least, and a look in fractions
+
+
+def bound_by_constant(claim, at, constant):
+    """left <= constant * shape as a claim, each symbol of its regime a coefficient times its own
+    shape.
+
+    What the explicit companion assumes is assumed as well: the order hides its constants, and names
+    its hypotheses at best in passing.
+    """
+    left, shape = claim.lines[at][0], whole_shape(claim, at)
+    companion = discover.claim(claim.explicit) if claim.explicit else None
+    names = [f"{COEFFICIENT}{n + 1}" for n in range(len(claim.regime))] + [CONSTANT]
+    entries = [
+        Entry(
+            sympy.Symbol(name, positive=True),
+            name,
+            "a constant that the order hides",
+            domain="positive",
+        )
+        for name in names
+    ]
+    known = {**companion.table.entries, **claim.table.entries} if companion else claim.table.entries
+    table = claim.table.extended([*known.values(), *entries])
+    more = [a for a in companion.assumptions if a.relation is not None] if companion else []
+    if counts_rounds(
+        claim, at
+    ):  # of the rounds themselves the companion assumes something of its own
+        told = {name for name, what in claim.table.run.items() if what == "rounds"}
+        more = [a for a in more if not told & {s.name for s in a.relation.free_symbols}]
+    here = {a.relation for a in claim.assumptions}
+    coefficients = [entry.symbol for entry in entries]
+    regime = [
+        sympy.Eq(theta.symbol, c * theta.shape, evaluate=False)
+        for theta, c in zip(claim.regime, coefficients)
+    ]
+    # As one factor, so that the shape stays what it is.
+    bound = sympy.Mul(coefficients[-1] if constant is None else constant, shape, evaluate=False)
+    return claim.replace(
+        measures=left,
+        relation="<=",
+        bound=bound,
+        kind="exact",
+        also=(),
+        regime=(),
+        logs=None,
+        teeth=None,
+        unstated=(*claim.unstated, *regime, *(a for a in more if a.relation not in here)),
+        symbols=table,
+    )
+
+
+def counts_rounds(claim, at):
+    """Whether what a line measures is rounds to an error."""
+    left = claim.lines[at][0]
+    entry = next((e for e in claim.quantities.values() if e.symbol == left), None)
+    return entry is not None and entry.measure.metric.startswith("rounds_to")
+
+
+def whole_shape(claim, at):
+    """A line's shape, times what an O~ hides beside its constant."""
+    shape = claim.lines[at][2]
+    return shape if claim.logs is None else shape * claim.logs
+
+
+def mentioned_names(claim, at):
+    """Names in a line's shape, derived symbols replaced by what they are."""
+    return {s.name for s in claim.expand(claim.lines[at][2]).free_symbols}
+
+
+def hidden_symbols(claim):
+    """Coefficients of the regime, and what only the explicit companion names."""
+    companion = discover.claim(claim.explicit) if claim.explicit else claim
+    coefficients = {f"{COEFFICIENT}{n + 1}" for n in range(len(claim.regime))}
+    return coefficients | set(companion.parameters) - set(claim.parameters)
+
+
+def refute_order(claim, at, setting, budget, seed):
+    """The document of a family that refutes an order in a setting, with (moves, constants); or
+    None."""
+    keep = hidden_symbols(claim)
+    target, named = (Target(bound_by_constant(claim, at, c), setting, keep=keep) for c in (1, None))
+    if target.impossible:
+        return None
+    left, random, still = budget * optimizer.PER_SECOND, Random(f"{seed}/families"), []
+    for hunt in scheduler.generate_hunts(target, seed, target.relaxed):
+        # not the worst ones, which are extreme already
+        points, flat = move_inside(hunt, hunt.draw(optimizer.BATCH))
+        left -= hunt.work + DRAWN
+        still += [(hunt, raw) for raw in flat[:1]]
+        if not len(points):
+            if left <= 0:
+                break
+            continue
+        for turn in range(4):
+            before = tally.count
+            for here, raw, moves in find_growing(
+                hunt, points, random, turn, mentioned_names(claim, at)
+            ):
+                found = confirm_family(claim, at, named, here, raw, moves)
+                if found:
+                    return found
+                left -= DRAWN
+            left -= (tally.count - before) * (1.0 + optimizer.BATCH / 400)
+            if left <= 0:
+                break
+        if left <= 0:
+            break
+    # No constant helps where the shape is 0, and nothing need move.
+    each = (confirm_family(claim, at, named, hunt, raw, {}) for hunt, raw in still[:TRIES])
+    return next(filter(None, each), None)
+
+
+def confirm_family(claim, at, named, hunt, raw, moves):
+    """(document, moves, constants) if the family does in rationals what it did in floats."""
+    start = Point.near(hunt, raw)
+    if start is None:
+        return None
+    try:
+        return follow_family(claim, at, named, hunt, start, moves)
+    except (ValueError, OverflowError):  # numbers too long to be written down
+        return None
+
+
+def follow_family(claim, at, named, hunt, start, moves):
+    members, constants = [], []
+    for step in range(STEPS + 1):
+        here = step_counts(
+            hunt, {name: p for name, p in moves.items() if name not in hunt.column}, step
+        )
+        numbers = {
+            name: value * Fraction(BASE) ** (moves.get(name, 0) * step)
+            for name, value in start.numbers.items()
+        }
+        ratio = exact_ratio(Point(here, numbers))
+        if ratio is None or constants and ratio < GROWTH * constants[-1]:
+            return None
+        endless = ratio == INF  # no constant helps, whichever it is
+        constants.append(Fraction(BASE) ** (step + 1) if endless else fraction_below(ratio))
+        member = Point(
+            optimizer.Hunt(named, here.shape, here.numbers, None),
+            {**numbers, CONSTANT: constants[-1]},
+        )
+        if member.breaks() is None:
+            return None
+        members.append(counterexample.point_document(member))
+    says = {name: str(Fraction(BASE) ** power) for name, power in moves.items()}
+    document = build_family_document(claim, at, says, members)
+    return document and (document, says, constants)
+
+
+def build_family_document(claim, at, moves, members):
+    """The document of a family, checked before it is handed out; None where it shows nothing."""
+    document = dict(
+        format=check_family.FORMAT,
+        claim=claim.id,
+        cites=claim.cites,
+        says=str(claim),
+        line=at,
+        moves=moves,
+        members=members,
+    )
+    document["digest"] = check_instance.digest_of(document)
+    try:
+        check_family.check(document)
+    except Refused:  # a root that moved by less than floats see
+        return None
+    return document
+
+
+def restate_family(document, claim, other):
+    """The document of a claim's family, asked of another reading of the claim; None where it shows
+    nothing there."""
+    at, members = document["line"], []
+    one, two = (bound_by_constant(reading, at, None) for reading in (claim, other))
+    for member in document["members"]:
+        found = counterexample.restate_counterexample(member, one, two)
+        if found is None:
+            return None
+        members.append(found[0])
+    return build_family_document(other, at, document["moves"], members)
+
+
+def exact_ratio(point):
+    """The least that left over shape can be at a point inside the hypotheses, or None."""
+    answer = point.answer()
+    try:
+        setting = point.hunt.target.setting
+        if (
+            answer is None
+            or any(answer.failing())
+            or setting.holds is not None
+            and not setting.holds(answer.instance)
+        ):
+            return None
+        (low, _), (_, most) = pair(answer.left), pair(answer.right)
+        if isinstance(low, float) or low > 0 == most:
+            return INF
+        return low / most if most > 0 and low > 0 else None
+    except (Undefined, Undecided):
+        return None
+
+
+def fraction_below(ratio):
+    """A short Fraction a little below."""
+    scale = Fraction(2) ** (12 - int(np.floor(np.log2(float(ratio)))))
+    return Fraction(int(ratio * scale) - 1) / scale
+
+
+__all__ = ["bound_by_constant", "mentioned_names", "refute_order"]

@@ -1,0 +1,420 @@
+"""One line of a claim in one setting: what is free, what follows, and by how much the line holds.
+
+By how much is its *ratio* (`fedtheory/search/tightness_score.py`): above 1 exactly where it fails.
+"""
+
+from fractions import Fraction
+from functools import cached_property
+
+import numpy as np
+import sympy
+
+from fedtheory import arithmetic
+from fedtheory.arithmetic import NoInstance, Undefined, operations
+from fedtheory.arithmetic.intervals import Enclosures
+from fedtheory.arithmetic.operations import Many, pair
+from fedtheory.models import conditions, tacit
+from fedtheory.models.instances import schema_of, texts
+from fedtheory.printing import plain
+from fedtheory.proofs import equations
+from fedtheory.schema import fault
+from fedtheory.search.tightness_score import Rating
+from fedtheory.symbol import domain_admits
+
+FLIPPED = {"<=": (1, False), "<": (1, True), ">=": (-1, False), ">": (-1, True), "==": (0, False)}
+EXACT = Enclosures(operations.BITS)
+HALF = sympy.Rational(1, 2)
+OPEN = 1e-6  # how far, in logarithms, a search stays from an edge that an assumption leaves out
+
+
+class Target:
+    """A line of a claim, asked in a setting; equations are solved for symbols in `keep` only if for
+    no other; `over` is what it is rated over, if not what stands beyond its teeth; `case` says in
+    which of their ways its equations are met, where a product is to be 0."""
+
+    def __init__(self, claim, setting, line=0, keep=(), over=None, case=0):
+        self.keep, self.case, self.own = keep, case, (claim, setting, line, keep, over)
+        self.claim, self.setting, self.line = claim, setting, line
+        self.schema = schema_of(setting)  # refused in words where there is none
+        left, self.sign, right = claim.lines[line]
+        self.way, self.strict = FLIPPED[self.sign]
+        # what instances need not meet
+        self.relaxed = setting.ensures - {a.name for a in claim.assumptions} - tacit(setting, claim)
+        self.left, self.right = claim.expand(left), claim.expand(right)
+        theirs = {
+            entry.measure: name
+            for name, entry in setting.table.items()
+            if entry.measure is not None
+        }
+        self.measured = {name: theirs[entry.measure] for name, entry in claim.quantities.items()}
+        given = set(setting.gives) | set(setting.loose)
+        self.free = {
+            name: entry.domain for name, entry in claim.parameters.items() if name not in given
+        }
+        self.free.update(
+            {name: setting.table[name].domain for name in setting.takes if name not in self.free}
+        )
+        self.counts = [name for name, domain in self.free.items() if domain == "count"]
+        self.loose = [name for name in setting.loose if name in claim.parameters]
+        relations = [claim.expand(a.relation) for a in claim.assumptions if a.relation is not None]
+        relations = [
+            part for r in relations for part in (r.args if isinstance(r, sympy.And) else (r,))
+        ]
+        self.relations = [r for r in relations if r not in (sympy.true, sympy.false)]
+        self.impossible = sympy.false in relations
+        self.solved, self.unsolved = self._solve()
+        gone = {name for name, _ in self.solved}
+        # Bounds that equations fix; the others may be given more loosely than they are
+        self.pinned = [name for name in self.loose if name in gone]
+        self.slack = [name for name in self.loose if name not in gone]
+        self.reals = [
+            name for name, domain in self.free.items() if domain != "count" and name not in gone
+        ]
+        # Assumptions about what is measured in the run can be tested only after it.
+        self.late = {name for name in self.measured if self.measured[name] not in setting.early}
+        self.after = [r for r in self.relations if self.late & set(self.names(r))]
+        self.before = [r for r in self.relations if r not in self.after]
+        self.between = [
+            r for r in self.before if isinstance(r, (sympy.Le, sympy.Lt, sympy.Ge, sympy.Gt))
+        ]
+        self.rating = self._rating(over)
+        self.wanted = sorted(
+            {
+                self.measured[name]
+                for e in (self.left, self.right, *self.relations, *self.rating.over)
+                for name in self.names(e)
+                if name in self.measured
+            }
+        )
+
+    def names(self, expr):
+        return sorted(s.name for s in expr.free_symbols)
+
+    def _rating(self, over):
+        claim, teeth = self.claim, self.claim.teeth if self.line == 0 else None
+        return Rating(
+            self.left,
+            self.right,
+            self.way,
+            frozenset(name for name, entry in claim.quantities.items() if entry.domain == "real"),
+            None if teeth is None else claim.expand(teeth),
+            over,
+        )
+
+    def _solve(self):
+        """Equations as values of a symbol each; to be computed from the last to the first."""
+        mentions = lambda name: sum(
+            name in self.names(e) for e in (self.left, self.right, *self.relations)
+        )
+        reals = {name for name, domain in self.free.items() if domain != "count"}
+        able = {s for r in self.relations for s in r.free_symbols}
+        able = {s for s in able if s.name in reals or s.name in self.loose}
+        rules = tuple(r for r in self.relations if not isinstance(r, sympy.Eq))
+        stated = tuple(r for r in self.relations if isinstance(r, sympy.Eq))
+        self.ways = equations.cases(stated, tuple(sorted(able, key=str)), rules)
+        solved, left = [], []
+        for equation in self.ways[self.case]:
+            for name, value in solved:
+                symbol = next((s for s in equation.free_symbols if s.name == name), None)
+                equation = equation.xreplace({symbol: value}) if symbol else equation
+            if equation in (sympy.true, sympy.false):
+                left += [] if equation == sympy.true else [equation]
+                self.impossible |= equation == sympy.false and len(self.ways) > 1
+                continue
+            sides = equation.args
+            order = lambda s: (
+                s.name not in reals,
+                s.name in self.keep,
+                s not in sides,
+                mentions(s.name),
+                s.name,
+            )  # V = ... fixes V
+            gone = {name for name, _ in solved}
+            free = sorted(
+                (s for s in equation.free_symbols & able if s.name not in gone), key=order
+            )
+            fixed = equations.solve(equation, free, rules)
+            if fixed is None or fixed.symbol.name in self.loose and not self._fixes(fixed.value):
+                left.append(equation)
+            else:
+                solved.append((fixed.symbol.name, fixed.value))
+        return solved, left
+
+    def _fixes(self, value):
+        """Whether a bound may be given as large as an equation says: it is known early, and not 0,
+        which no constant is looser than."""
+        measured = {name for name in self.measured if self.measured[name] in self.setting.early}
+        known = {*self.free, *self.claim.parameters, *measured}
+        return value != 0 and {s.name for s in value.free_symbols} <= known
+
+    def others(self):
+        """This target in the other ways in which its equations can be met."""
+        return [Target(*self.own, case=n) for n in range(len(self.ways)) if n != self.case]
+
+    # Many instances at once
+
+    def known(self, instance, slack):
+        """Constants under the claim's names; those that are bounds may be given more loosely."""
+        found = dict(self.setting.constants(instance))
+        for name, factor in slack.items():
+            found[name] = found[name] * factor
+        for mine, theirs in self.measured.items():
+            if theirs in found:
+                found.setdefault(mine, found[theirs])
+        return found
+
+    def settle(self, values):
+        """Symbols that equations fix, computed in place; NaN where a bound would be none."""
+        for name, expr in reversed(self.solved):
+            value = self.value(expr, values)
+            if name in self.pinned:
+                room = (value - values[name]) * self.setting.loose[name]
+                value = operations.where(room >= 0, value, Many(np.asarray(np.nan)))
+            values[name] = value
+        return values
+
+    def value(self, expr, values):
+        try:
+            return arithmetic.execute(arithmetic.program(expr), operations.PLAIN, values)
+        except Undefined:
+            return Many(np.array(np.nan))
+
+    def truth(self, relation, values, size):
+        found = self.value(relation, values)
+        return np.broadcast_to(
+            np.asarray(found.at if isinstance(found, Many) else found, dtype=bool), size
+        )
+
+    def excess(self, relation, values, size):
+        """log(smaller / larger) of an inequality that says smaller <= larger; beyond 0 where it
+        fails, or where rounding to small rationals could reach an edge that does not belong to
+        it."""
+        small, large = (
+            relation.args if isinstance(relation, (sympy.Le, sympy.Lt)) else relation.args[::-1]
+        )
+        small, large = (as_array(self.value(e, values), size) for e in (small, large))
+        with np.errstate(all="ignore"):
+            ratio = np.log(small) - np.log(large)
+            strict = relation.rel_op in ("<", ">")
+            plain_sign = np.where(small < large if strict else small <= large, -1.0, 1.0)
+        return np.where((small > 0) & (large > 0), ratio + (OPEN if strict else 0.0), plain_sign)
+
+    def admitted(self, values, size):
+        """Where domains and assumptions hold, up to rounding."""
+        good = np.ones(size, dtype=bool)
+        for name, domain in self.free.items():
+            at = as_array(values[name], size)
+            good &= np.isfinite(at) & (
+                (at > 0)
+                if domain in ("positive", "count")
+                else (at >= 0)
+                if domain == "nonnegative"
+                else True
+            )
+        for name, entry in self.claim.parameters.items():
+            if name not in self.free:
+                at = as_array(values[name], size)
+                good &= np.isfinite(at) & (
+                    (at > 0)
+                    if entry.domain in ("positive", "count")
+                    else (at >= 0)
+                    if entry.domain == "nonnegative"
+                    else True
+                )
+        for relation in self.before:
+            if relation in self.between:
+                good &= self.excess(relation, values, size) <= 1e-12
+            elif not isinstance(relation, sympy.Eq):
+                good &= self.truth(relation, values, size)
+        for relation in self.unsolved:
+            if not self.late & set(self.names(relation)):
+                good &= self.truth(relation, values, size)
+        return good
+
+    def admitted_measured(self, values, size):
+        """Where the assumptions that speak of what is measured hold."""
+        good = np.ones(size, dtype=bool)
+        for relation in self.after:
+            good &= self.truth(relation, values, size)
+        return good
+
+    def measure(self, instance, values):
+        found = self.setting.measured(instance, values, [n for n in self.wanted if n not in values])
+        for mine, theirs in self.measured.items():
+            if theirs in found:
+                values[mine] = found[theirs]
+        return values
+
+    def ratio(self, values, size):
+        """The line's ratio at each instance, 0 where it needs nothing of what it is rated over."""
+        return np.maximum(self.scores(values, size)[:, 0], 0.0)
+
+    def scores(self, values, size):
+        """What a search climbs: the columns of `Rating.scores`."""
+        return self.rating.scores(self._at(values, size), size, self.strict)
+
+    def pulls(self, values, size):
+        """(what holds the gap up, what pulls it down), plainly."""
+        return self.rating.pulls(self._at(values, size), size)[:2]
+
+    def _at(self, values, size):
+        return lambda e: as_array(self.value(e, values), size)
+
+    # One instance, exactly
+
+    @cached_property
+    def radicands(self):
+        """What hypotheses, and equations that fix a symbol, have under a square root."""
+        roots = set().union(
+            *(e.atoms(sympy.Pow) for e in (*self.relations, *(e for _, e in self.solved)))
+        )
+        return sorted(
+            {root.base for root in roots if root.exp in (HALF, -HALF) and root.free_symbols},
+            key=str,
+        )
+
+    def given(self, numbers, tight):
+        """What is known before anything runs; numbers are the free symbols, counts and loosened
+        constants."""
+        values = dict(tight)
+        for name in self.loose:
+            if name in numbers:
+                values[name] = numbers[name]
+        for mine, theirs in self.measured.items():
+            if theirs in values:
+                values.setdefault(mine, values[theirs])
+        values.update({name: numbers[name] for name in self.free if name in numbers})
+        for name, expr in reversed(self.solved):
+            if name not in numbers:
+                value = exact_value(expr, values)
+                if name in self.pinned:
+                    self._refuse_tighter(name, value, tight[name])
+                values[name] = value
+        return values
+
+    def _refuse_tighter(self, name, value, tight):
+        """Refuse a bound that is tighter than an instance's own."""
+        room = value - tight if self.setting.loose[name] > 0 else tight - value
+        if pair(room)[0] < 0:
+            raise Undefined(f"no bound any more: {name}")
+
+    def exactly(self, instance, values):
+        """An `Answer` at one instance of Fractions and what is known of it; NoInstance where the
+        setting has no such instance."""
+        why = fault(self.schema, texts(instance))
+        if why is not None:
+            raise NoInstance(f"no instance of {self.setting.name}: {why}")
+        self.measure(instance, values)
+        return Answer(self, instance, values)
+
+
+class Answer:
+    """A line at one instance, in Fractions and intervals; without its `sides`, what it assumes."""
+
+    def __init__(self, target, instance, values, sides=True):
+        self.target, self.instance, self.values = target, instance, values
+        if sides:
+            self.left, self.right = (
+                side_value(target.left, values),
+                exact_value(target.right, values),
+            )
+
+    def failing(self, surely=False):
+        """What the claim assumes and the instance does not meet for certain; surely: only what it
+        certainly fails."""
+        q = self.target
+        for name, domain in {
+            **q.free,
+            **{n: e.domain for n, e in q.claim.parameters.items()},
+        }.items():
+            if isinstance(self.values[name], float):
+                yield f"{name} is not finite"
+                continue
+            low, high = pair(self.values[name])
+            if not domain_admits(domain, low) or not domain_admits(domain, high) and low != high:
+                yield f"{name} outside its domain"
+        pairs = {name: pair(v) for name, v in self.values.items() if not isinstance(v, float)}
+        solved = {name for name, _ in q.solved}
+        for relation in q.relations:
+            if (
+                isinstance(relation, sympy.Eq)
+                and solved & set(q.names(relation))
+                and self._equation_holds(relation, pairs)
+            ):
+                continue
+            try:
+                truth = arithmetic.execute(arithmetic.program(relation), EXACT, pairs)
+            except (Undefined, KeyError):
+                truth = None
+            if truth is False or truth is None and not surely:
+                yield plain(relation)
+        held = q.setting.ensures if q.setting.holds is None else q.setting.holds(self.instance)
+        if q.setting.ensures and not held:
+            yield "an instance whose parts fit together"
+        for name, condition in conditions(q.claim).items():
+            if name not in held:
+                yield condition.says
+
+    def _equation_holds(self, relation, pairs):
+        """An equation that fixed a symbol holds as it stands, or within the width of its roots'
+        enclosures."""
+        low, high = arithmetic.execute(
+            arithmetic.program(relation.lhs - relation.rhs), EXACT, pairs
+        )
+        return low == high == 0 or low <= 0 <= high and high - low <= Fraction(1, 2**200)
+
+    @property
+    def violated(self):
+        """Whether the line is certainly false here."""
+        if self.target.way == 0:
+            one, other = pair(self.left), pair(self.right)
+            return one[1] < other[0] or other[1] < one[0]
+        small, large = (self.left, self.right) if self.target.way > 0 else (self.right, self.left)
+        low, high = pair(small)[0], pair(large)[1]
+        return low >= high if self.target.strict else low > high
+
+    @property
+    def kept(self):
+        """Whether the line is certainly true here."""
+        (low, high), (least, most) = pair(self.left), pair(self.right)
+        if self.target.way == 0:
+            return low == high == least == most
+        above, below = (high, least) if self.target.way > 0 else (most, low)
+        return above < below if self.target.strict else above <= below
+
+    @property
+    def ratio(self):
+        """The line's ratio as a float, None where both sides vanish."""
+        q = self.target
+        return q.rating.exactly(lambda e: exact_value(e, self.values), self.violated, q.strict)
+
+
+def side_value(expr, values):
+    """As `bounded`; what is measured may be infinite: an error that is never reached."""
+    endless = {
+        name: value.pair
+        for name, value in values.items()
+        if isinstance(value, operations.Interval) and isinstance(value.high, float)
+    }
+    if not endless.keys() & {s.name for s in expr.free_symbols}:
+        return exact_value(expr, values)
+    pairs = {name: pair(value) for name, value in values.items() if not isinstance(value, float)}
+    return operations.Interval(*arithmetic.execute(arithmetic.program(expr), EXACT, pairs))
+
+
+def exact_value(expr, values):
+    """The value of an expression at exact numbers and intervals, as one of these."""
+    pairs = {name: pair(value) for name, value in values.items() if not isinstance(value, float)}
+    if not pairs.keys() >= {s.name for s in expr.free_symbols}:
+        raise Undefined("an infinite value")
+    low, high = arithmetic.execute(arithmetic.program(expr), EXACT, pairs)
+    if isinstance(low, float) or isinstance(high, float):
+        raise Undefined("an infinite value")
+    return low if low == high else operations.Interval(low, high)
+
+
+def as_array(value, size):
+    return np.broadcast_to(
+        np.asarray(value.at if isinstance(value, Many) else operations.near(value), dtype=float),
+        size,
+    )

@@ -1,0 +1,246 @@
+"""The hunt for the worst instance at one shape: hyper-parameters and instance together, many at a
+time, inside the assumptions.
+
+A batch of points starts from corners and random places, is moved onto or inside the edges that the
+assumptions leave, and climbs by differences of points (differential evolution) and by shrinking
+random steps around the best. Work is counted, not timed, so that what is found depends on the seed
+and the budget alone.
+"""
+
+import numpy as np
+
+from fedtheory.arithmetic import Undefined
+from fedtheory.arithmetic.work import tally
+from fedtheory.search.coordinates import NOTHING, PLACED, Columns
+from fedtheory.search.objective import as_array
+from fedtheory.search.tightness_score import OVER
+
+BATCH = 128
+FAR = 100.0  # the most that a relation counts where it fails, in logarithms
+NO_VALUE = Undefined, ZeroDivisionError  # what is asked for has none at a shape
+NUDGES = (1e-9, -8e-10, 6e-10, -4e-10)  # by how much points are nudged, one after the other
+# steps that an evaluation is counted as at least: numbers that are no batch are exact, and slow
+LEAST = 1000
+# Elementary steps that a budget's first second buys, of which what is made before anything is searched
+# takes its share; and those that a core does in each later one
+PER_SECOND, AT_LENGTH = 300_000, 800_000
+
+
+def budget_to_units(seconds):
+    """A budget in seconds of one core, in units of PER_SECOND elementary steps, of which shares are
+    made."""
+    return min(1.0, seconds) + max(0.0, seconds - 1.0) * AT_LENGTH / PER_SECOND
+
+
+class Hunt(Columns):
+    """A target at one shape: columns of raw coordinates, and what they come to."""
+
+    def __init__(self, target, shape, numbers, generator):
+        super().__init__(target, shape, numbers, generator)
+        self.top = None  # the best points so far, raw
+        self.scores = None  # theirs
+        self.cost = 0  # operations of an evaluation
+        self.admitted = 0  # instances inside the hypotheses that were rated
+
+    def evaluate_feasible(self, points, edge=False):
+        """(points inside the assumptions, values of all symbols there, where they are admitted)."""
+        return self._count_work(self._evaluate_feasible, points, edge)
+
+    def begun(self, points):
+        """As `lived`, but nothing runs that no assumption asks for: what is measured has no value."""
+        return self._count_work(
+            self._evaluate_feasible if self.target.after else self._begun, points, False
+        )
+
+    def _count_work(self, look, points, edge):
+        before = tally.count
+        try:
+            with np.errstate(all="ignore"):
+                return look(self.proper(points), edge)[:3]
+        finally:
+            self.cost = tally.count - before
+            self.work += LEAST + (tally.count - before) * (1.0 + len(points) / 400)
+
+    def _begun(self, points, edge):
+        q, size = self.target, len(points)
+        points = self.fit_points(points) if q.pinned else points
+        instance, values = self.build_instances(points)
+        points = self.moved_inside(points, values, edge)
+        values = self.settled(values, points)
+        good = q.admitted(values, size)
+        self.outside = sum(
+            (
+                np.clip(np.nan_to_num(q.excess(r, values, size), nan=FAR), 0.0, FAR)
+                for r in q.between
+            ),
+            np.zeros(size),
+        )
+        return points, values, good, instance
+
+    def _evaluate_feasible(self, points, edge):
+        points, values, good, instance = self._begun(points, edge)
+        q, size = self.target, len(points)
+        if good.any():
+            try:
+                q.measure(instance, values)
+            except NO_VALUE:
+                return points, values, np.zeros(size, dtype=bool)
+            good &= np.all(
+                [
+                    np.isfinite(as_array(values[n], size))
+                    for n in values
+                    if n in q.claim.symbols and not isinstance(values[n], float)
+                ],
+                axis=0,
+            )
+            good &= q.admitted_measured(values, size)
+        return points, values, good
+
+    def rated(self, points, edge=False):
+        """Points inside the assumptions, and their ratios (NaN: outside, or nothing to say)."""
+        points, scores = self._scores(points, edge)
+        return points, np.maximum(scores[:, 0], 0.0)
+
+    def _scores(self, points, edge=False):
+        points, values, good = self.evaluate_feasible(points, edge)
+        before = tally.count
+        if good.any():
+            found = np.where(good[:, None], self.target.scores(values, len(points)), np.nan)
+        else:
+            found = np.full((len(points), 1), np.nan)
+        self.work += (tally.count - before) * (1.0 + len(points) / 400)
+        self.admitted += int(np.count_nonzero(~np.isnan(found[:, 0])))
+        return points, found
+
+    def score_points(self, points, edge=False):
+        """As `rated`, but with two scores each: the ratio, negative where it is 0 the further it is
+        from rising, and the plain one; -1 where there is nothing to say, and less the further a
+        point lies outside."""
+        points, scores = self._scores(points, edge)
+        scores = np.where(np.isnan(scores), -1.0 - self.outside[:, None], scores)
+        return points, scores[:, [0, -1]]
+
+    def around(self, row, size=BATCH // 2):
+        """Points near one, and their ratios: where one is at the edge of what is assumed, others are
+        inside."""
+        g = np.random.Generator(np.random.Philox(key=len(self.names)))
+        away = 10.0 ** g.uniform(-6, -1, (size, 1)) * g.standard_normal((size, len(row)))
+        points = np.where(g.random(away.shape) < 0.5, row + away, row)
+        faint = g.uniform(-PLACED, -1, away.shape)
+        points = np.where((points <= NOTHING / 2) & (g.random(away.shape) < 0.5), faint, points)
+        return self.rated(points)
+
+    def drop_rounding_artifacts(self, points, rates):
+        """Points in order, those last whose ratio is rounding's own."""
+        rates = np.where(self.steady(points, rates), rates, np.minimum(rates, -1.0))
+        order = np.argsort(-rates, kind="stable")
+        return points[order], rates[order]
+
+    def steady(self, points, rates):
+        """Where a ratio is not rounding's own: its parts stay when points are nudged. Rounding may
+        give the same twice: what is above 1 is nudged more often."""
+        steady = self._stays(points, NUDGES[0])
+        for by in NUDGES[1:]:
+            above = np.flatnonzero(steady & (rates > OVER))
+            if not above.size:
+                break
+            steady[above] = self._stays(points[above], by)
+        return steady
+
+    def _stays(self, points, by):
+        """Where a ratio's parts stay when points are nudged by so much."""
+        before, q, size = tally.count, self.target, len(points)
+        logarithms = [
+            self.kinds[name] in ("positive", "nonnegative", "slack") for name in self.names
+        ]
+        nudge = by * (-1.0) ** np.arange(len(self.names)) * np.where(logarithms, 1.0, points)
+        both = np.vstack([points, np.where(points <= NOTHING, points, points + nudge)])
+        with np.errstate(all="ignore"):
+            instance, values = self.build_instances(both)
+            try:
+                measured = q.measure(instance, self.settled(values, both))
+            except NO_VALUE:
+                return np.zeros(size, dtype=bool)
+            up, down = q.pulls(measured, 2 * size)
+            alike = lambda part: abs(part[size:] - part[:size]) <= 1e-3 * part[:size]
+            small = (
+                down[:size] <= 1e-9 * up[:size] if q.way == 0 else up[:size] <= 1e-6 * down[:size]
+            )
+            steady = alike(down) | small if q.way == 0 else alike(down) & (alike(up) | small)
+        self.work += (tally.count - before) * (1.0 + 2 * size / 400)
+        return steady
+
+    def _keep(self, points, scores, checked):
+        """The best of some points by turns of both scores, as the population that is left."""
+        if checked:
+            steady = self.steady(points, scores[:, 0])[:, None]
+            scores = np.where(steady, scores, np.minimum(scores, -1.0))
+        order = best_first(scores)[:BATCH]
+        self.top, self.scores = points[order], scores[order]
+        return self.top, self.scores
+
+    @property
+    def rates(self):
+        """Ratios of the best points so far; negative where a point is none."""
+        return clip_score(self.scores[:, 0])
+
+    def climb(self, generations, start=None):
+        """Generations of points, from a population or from nowhere; yields (ratio, raw point) of
+        the best after each."""
+        g = self.generator
+        points, scores = self.score_points(
+            self.draw(BATCH) if start is None else np.resize(start, (BATCH, start.shape[1])),
+            edge=start is None,
+        )
+        points_b, scores_b = self.score_points(self.draw(BATCH), edge=True)
+        points, scores = np.vstack([points, points_b]), np.vstack([scores, scores_b])
+        points, scores = self._keep(points, scores, False)
+        if scores[0, 0] > OVER:
+            points, scores = self._keep(points, scores, True)
+        yield clip_score(scores[0, 0]), points[0]
+        for n in range(generations):
+            best = points[: max(2, BATCH // 8)]
+            a, b = points[g.permutation(BATCH)], points[g.permutation(BATCH)]
+            base = np.where(
+                (g.random(BATCH) < 0.5)[:, None], best[g.integers(0, len(best), BATCH)], points
+            )
+            trial = base + g.choice([0.3, 0.6, 0.9], (BATCH, 1)) * np.clip(a - b, -5, 5)
+            keep = g.random(trial.shape) < 0.4
+            trial = np.where(keep, base, trial)
+            small = 10.0 ** g.uniform(-5, 0, (BATCH, 1))
+            near = g.random(BATCH) < 0.35
+            steps = small * g.standard_normal(trial.shape) * (g.random(trial.shape) < 0.5)
+            spread = (
+                g.standard_normal((BATCH, len(best)))
+                @ (best - best.mean(axis=0))
+                / np.sqrt(len(best))
+            )
+            along = (g.random(BATCH) < 0.5)[:, None]  # steps as the best lie: valleys are narrow
+            steps = np.where(along, g.choice([0.5, 1.0, 2.0], (BATCH, 1)) * spread, steps)
+            trial = np.where(near[:, None], best[g.integers(0, len(best), BATCH)] + steps, trial)
+            fresh = g.random(trial.shape) < 0.02  # a corner, or a new place
+            trial = np.where(fresh, self.draw(BATCH), trial)
+            trial, found = self.score_points(trial, edge=n % 4 == 3)
+            points, scores = np.vstack([points, trial]), np.vstack([scores, found])
+            points, scores = self._keep(points, scores, False)
+            if scores[0, 0] > OVER or n % 5 == 4 or n == generations - 1:
+                points, scores = self._keep(points, scores, True)
+            yield clip_score(scores[0, 0]), points[0]
+
+
+def clip_score(score):
+    """A score as the ratio that it stands for: no part of what a line is rated over is needed."""
+    return np.where(score > -1.0, np.maximum(score, 0.0), score)[()]
+
+
+def best_first(scores):
+    """Points in order, by turns the best of each column."""
+    orders = np.argsort(-scores, axis=0, kind="stable")
+    if (scores[:, 0] == scores[:, -1]).all():
+        return orders[:, 0]
+    turns = orders.ravel()
+    return turns[np.sort(np.unique(turns, return_index=True)[1])]
+
+
+def hunt_at(target, shape, numbers, key):
+    return Hunt(target, shape, numbers, np.random.Generator(np.random.Philox(key=key)))

@@ -1,0 +1,291 @@
+"""From a point that a search likes to an instance in small rationals, and whether the line fails
+there for certain."""
+
+import math
+from fractions import Fraction
+from functools import cached_property
+from itertools import islice
+
+from fedtheory.arithmetic import NoInstance, Undefined, Unknown, work
+from fedtheory.arithmetic.operations import Interval, Undecided
+from fedtheory.errors import FedtheoryError
+from fedtheory.search.objective import Answer, exact_value
+
+MARGINS = (
+    0.0,
+    1e-7,
+    1e-5,
+    1e-3,
+)  # how far inside the edges, in logarithms, what rounding may have left outside
+ROOT_BITS = 40  # of the number whose square is put under a root
+DENOMINATORS = (1, 2, 3, 4, 5, 6, 8, 10, 12, 16, 20, 50, 100, 1000)
+# Elementary steps of a search that a step of exact arithmetic takes, and those of a look at a point
+# beside its arithmetic
+STEP, ASKED = 2.5, 300.0
+EVEN, SKEWED = "even", "skewed"  # kinds of noise, as `settings.families` has them
+SIMPLER = 5  # looks at their dearest that may be spent on simpler numbers
+UNANSWERED = (Undefined, Undecided, ZeroDivisionError, OverflowError, FedtheoryError)
+
+
+class Point:
+    """A hunt's shape with every coordinate and free number as a Fraction.
+
+    What is asked of it is work of its hunt; a look that would take more than the hunt's `look` has
+    no answer.
+    """
+
+    def __init__(self, hunt, numbers):
+        self.hunt, self.numbers = hunt, numbers
+        self.dear = False  # whether a look has taken more work than it may
+        self.none = False  # whether it is no instance: what would run is refused
+        self.lacking = None  # why the last question had no answer
+
+    def asked(self, question):
+        """What a question comes to; None where it has no value, or takes more work than it may."""
+        left, before = [0], 0
+        try:
+            with work.within(self.hunt.look) as left:
+                before = left[0]
+                return question()
+        except UNANSWERED as why:  # `within` may be what raises it, where NumPy went on
+            self.dear |= isinstance(why, work.Spent)
+            self.lacking = why
+            self.none |= isinstance(why, NoInstance)
+            return None
+        finally:
+            self.hunt.work += ASKED + STEP * (before - left[0])
+
+    @classmethod
+    def near(cls, hunt, raw):
+        """The point of a raw row, rounded to floats of few bits: what follows is exact."""
+        numbers = {}
+        for name, n in hunt.column.items():
+            value = float(hunt.number(name, raw[n]))
+            if not math.isfinite(value):
+                return None
+            numbers[name] = round_to_bits(value)
+        return cls(hunt, numbers)
+
+    @classmethod
+    def nearby(cls, hunt, raw):
+        """The point of a raw row, then points ever further inside the edges: on an edge, rounding
+        leads outside. No other is asked for once one has taken more work than it may."""
+        for margin in MARGINS:
+            point = cls.near(hunt, hunt.deeper(raw, margin) if margin else raw)
+            if point is not None:
+                yield point
+                if point.dear:
+                    return
+                yield from point.squares()
+
+    def given(self):
+        """(instance, all that is known before anything runs)."""
+        q, hunt = self.hunt.target, self.hunt
+        exact = work.Counted if work.is_metered() else Fraction
+        numbers = {
+            name: number if isinstance(number, Interval) else exact(number)
+            for name, number in self.numbers.items()
+        }
+        at = {name: numbers[name] for name in q.setting.coordinates(hunt.shape)}
+        instance = q.setting.build(hunt.shape, at)
+        tight = q.setting.constants(instance)
+        given = {name: Fraction(n) for name, n in hunt.numbers.items()}
+        given.update({name: numbers[name] for name in q.reals})
+        for name in q.slack:
+            slack = numbers[f"slack {name}"]
+            if slack <= 0 or (slack - 1) * q.setting.loose[name] < 0:
+                raise Undefined("no bound any more")
+            if slack != 1:
+                given[name] = tight[name] * slack
+        return instance, q.given(given, tight)
+
+    @cached_property
+    def _answer(self):
+        return self.asked(lambda: self.hunt.target.exactly(*self.given()))
+
+    def answer(self):
+        """The Answer here; None where it has no value."""
+        return self._answer
+
+    def squares(self):
+        """The point with a coordinate scaled by a little so that what hypotheses have under a root
+        is a square, for each root that stands in the way.
+
+        An edge that is met through a root of no square is met by an enclosure, and nothing decides
+        on which side of it an instance lies.
+        """
+        try:
+            for under in self.hunt.target.radicands:
+                value = self.under(under)
+                if value is not None and not is_square(value):
+                    scaled = (self.scaled(name, under, value) for name in self.scales())
+                    yield from islice(filter(None, scaled), 1)
+        except UNANSWERED:
+            return
+
+    def under(self, expr):
+        """The value of what a hypothesis has under a root, where it is a positive rational that is
+        known early."""
+        values = self.given()[1]
+        if not {s.name for s in expr.free_symbols} <= set(values):
+            return None
+        value = exact_value(expr, values)
+        return value if isinstance(value, Fraction) and value > 0 else None
+
+    def scales(self):
+        """Coordinates and free numbers that are positive; the size of all losses first."""
+        kinds = self.hunt.kinds
+        return sorted(
+            (
+                n
+                for n, kind in kinds.items()
+                if kind in ("positive", "nonnegative") and self.numbers[n] > 0
+            ),
+            key=lambda n: n != "scale",
+        )
+
+    def scaled(self, name, under, value):
+        """A coordinate times what makes a value a square, if the value goes with an odd power of
+        the coordinate."""
+        there = self.with_number(name, 2 * self.numbers[name]).under(under)
+        if there not in {value * Fraction(2) ** k for k in (-3, -1, 1, 3)}:
+            return None
+        root = round_to_bits(math.sqrt(value), ROOT_BITS)
+        return self.with_number(name, self.numbers[name] * root * root / value)
+
+    def breaks(self):
+        """The Answer if the line is certainly false and every assumption certainly holds, else
+        None."""
+        answer = self.answer()
+        if answer is None:
+            return None
+        fails = self.asked(lambda: answer.violated and not any(answer.failing()))
+        return answer if fails else None
+
+    def equality_undecided(self):
+        """Whether the line is strict and no enclosure tells its sides apart: both may be one
+        irrational number."""
+        answer = self.answer()
+        if answer is None or not answer.target.strict:
+            return False
+        open_ = lambda: not answer.kept and not answer.violated
+        return bool(self.asked(lambda: open_() and not any(answer.failing(surely=True))))
+
+    def failing(self):
+        """What the claim assumes and an instance here certainly does not meet, in words."""
+        q = self.hunt.target
+        answer = self.asked(lambda: Answer(q, *self.given(), sides=False))
+        return (answer and self.asked(lambda: [*answer.failing(surely=True)])) or []
+
+    def why_unsettled(self):
+        """Why it stays open whether the line fails here; "" where this is no candidate: a side has no
+        value, as 0/0 has none, or a hypothesis certainly fails, or the line certainly holds."""
+        answer = self.answer()
+        if self.dear:
+            return "a look at it takes more work than it may"
+        if answer is None:
+            unknown = isinstance(self.lacking, (Unknown, Undecided, OverflowError))
+            return str(self.lacking) if unknown else ""
+        fails = self.asked(lambda: [*islice(answer.failing(surely=True), 1)])
+        if fails or self.harmless():
+            return ""
+        unmet = self.asked(lambda: [*islice(answer.failing(), 1)])
+        if unmet:
+            return f"whether it meets {unmet[0]} stays open"
+        return "no enclosure tells its two sides apart"
+
+    def ratio(self, certified=False):
+        """The line's ratio where every assumption holds as far as enclosures tell, None elsewhere;
+        certified: where each certainly does."""
+        answer = self.answer()
+        if answer is None:
+            return None
+        outside = lambda: any(answer.failing(surely=not certified))
+        return self.asked(lambda: None if outside() else answer.ratio)
+
+    def harmless(self):
+        """Whether the line certainly does not fail at this point, whether or not it meets the
+        hypotheses."""
+        answer = self.answer()
+        return answer is not None and bool(self.asked(lambda: answer.kept))
+
+    def with_number(self, name, value):
+        return Point(self.hunt, {**self.numbers, name: value})
+
+    def simpler(self, effort=400, looks=None):
+        """The simplest numbers, one coordinate after another, at which the line still fails; as far
+        as so many tries, and as much work in exact steps, lead."""
+        if self.breaks() is None:
+            return None
+        most = self.hunt.work + STEP * (looks or SIMPLER * self.hunt.look)
+        best, tries = self.even(), 0
+        hunt = best.hunt
+        for round in range(2):
+            changed = False
+            for name in sorted(best.numbers, key=lambda n: -bit_size(best.numbers[n])):
+                value = best.numbers[name]
+                for candidate in simpler_numbers(value, name.startswith("slack")):
+                    if (
+                        bit_size(candidate) >= bit_size(value)
+                        or tries >= effort
+                        or hunt.work > most
+                    ):
+                        break
+                    tries += 1
+                    trial = best.with_number(name, candidate)
+                    if trial.breaks() is not None:
+                        best, changed = trial, True
+                        break
+            if not changed:
+                break
+        self.hunt.work = hunt.work
+        return best
+
+    def even(self):
+        """This point with noise that is as often up as down, wherever the line fails with it too."""
+        best = self
+        for name in (name for name, word in self.hunt.shape.items() if word == SKEWED):
+            hunt = best.hunt
+            shape = {**hunt.shape, name: EVEN}
+            other = type(hunt)(hunt.target, shape, hunt.numbers, hunt.generator)
+            other.look, other.work = hunt.look, hunt.work
+            trial = Point(other, self.numbers)
+            best = trial if trial.breaks() is not None else best
+            best.hunt.work = other.work
+        return best
+
+
+def simpler_numbers(value, slack):
+    """Simpler numbers near a value, the simplest first."""
+    found = [] if not slack else [Fraction(1)]
+    one = Fraction(1 if value > 0 else -1)
+    found += [Fraction(0), Fraction(1), Fraction(-1)] if abs(value) < 30 else [one]
+    if value:
+        near = Fraction(10) ** round(math.log10(abs(value)))
+        found += [near if value > 0 else -near]
+    for d in DENOMINATORS:
+        near = (
+            value.limit_denominator(d)
+            if abs(value) >= 1 or value == 0
+            else 1 / (1 / value).limit_denominator(d)
+        )
+        for scale in (1, Fraction(99, 100), Fraction(101, 100)):
+            found.append(near if scale == 1 else (near * scale).limit_denominator(d * 100))
+    return sorted(dict.fromkeys(found), key=bit_size)
+
+
+def is_square(value):
+    """Whether a positive Fraction is the square of one."""
+    return all(math.isqrt(part) ** 2 == part for part in (value.numerator, value.denominator))
+
+
+def bit_size(value):
+    return value.numerator.bit_length() + value.denominator.bit_length() + (value < 0)
+
+
+def round_to_bits(value, digits=30):
+    """A float as a Fraction of few bits: zero stays zero."""
+    if value == 0:
+        return Fraction(0)
+    exponent = math.frexp(value)[1]
+    return Fraction(round(value * 2.0 ** (digits - exponent))) * Fraction(2) ** (exponent - digits)

@@ -1,0 +1,93 @@
+"""Other sizes for what has come far, where sizes cost nothing: some bounds fail only at a thousand
+clients, or after many rounds of a single step, and a shape that is drawn has all of that at once
+rarely.
+
+A size is changed where the best points stand, and stays changed if they come further. A setting in
+which sizes are free writes them as texts in its shapes (`fedtheory/models/general/run_large.py`).
+"""
+
+import numpy as np
+
+from fedtheory.search.optimizer import best_first, hunt_at
+from fedtheory.search.rational_points import Point
+
+# shapes drawn to learn which sizes a setting has; changes in turn, and tries of each; points that go
+# along; of these, those of which one must have an exact instance, within so many steps
+DRAWN, TURNS, TRIES, ROWS, EACH, TRIED, LOOK = 40, 4, 5, 16, 4, 2, 6_000
+FURTHER = 1e-3  # how much further a change must lead
+
+
+def vary_size(hunt, random, admits):
+    """(a hunt from where another is, at sizes at which its best points come further, or None; the
+    work that this took). `admits` says whether a shape meets the assumptions between counts."""
+    sizes, work = sizes_of(hunt, random), 0.0
+    here, changed = hunt, None
+    for _ in range(TURNS if sizes else 0):
+        shapes = [resize_shape(here.shape, sizes, random) for _ in range(TRIES)]
+        tried = [transplant(here, s, random) for s in shapes if s != here.shape and admits(s)]
+        work += sum(each.work for each in tried)
+        found = [each for each in tried if each.top is not None]
+        if not found:
+            continue
+        ahead = max(found, key=best_score)
+        if best_score(ahead) > best_score(here) + FURTHER:
+            here = changed = ahead
+    return changed, work
+
+
+def best_score(hunt):
+    """How far a hunt has come; negative where it is 0, the further it is from rising."""
+    return float(hunt.scores[:, 0].max())
+
+
+def is_free_size(value):
+    """Whether a shape's entry is a size that costs nothing."""
+    return isinstance(value, str) and value.isdecimal()
+
+
+def sizes_of(hunt, random):
+    """{name: sizes as its setting draws them} of those that cost nothing and are not always the
+    same."""
+    names = [name for name, value in hunt.shape.items() if is_free_size(value)]
+    if not names:
+        return {}
+    target = hunt.target
+    drawn = [target.setting.shapes(random, target.relaxed) for _ in range(DRAWN)]
+    found = {name: [s[name] for s in drawn if is_free_size(s.get(name))] for name in names}
+    return {name: sizes for name, sizes in found.items() if len(set(sizes)) > 1}
+
+
+def resize_shape(shape, sizes, random):
+    """A shape with another size; what is as large is often to stay so: all clients take part."""
+    name = random.choice(sorted(sizes))
+    size, alike = random.choice(sizes[name]), random.random() < 0.7
+    changed = {
+        n for n, v in shape.items() if n == name or alike and n in sizes and v == shape[name]
+    }
+    return {n: size if n in changed else v for n, v in shape.items()}
+
+
+def transplant(hunt, shape, random):
+    """A hunt at another shape with another's best points as its own; without any where the shape has
+    no instances, or its runs more ways to go than its setting affords: it may not have drawn it."""
+    new = hunt_at(hunt.target, shape, hunt.numbers, random.getrandbits(128))
+    new.look = LOOK
+    affords = hunt.target.setting.affords
+    if affords is not None and not affords(shape):
+        return new
+    if new.names == hunt.names and has_instances(new, hunt.top):
+        points, scores = new.score_points(np.repeat(hunt.top[:ROWS], EACH, axis=0), edge=True)
+        order = best_first(scores)
+        new.top, new.scores = points[order], scores[order]
+    return new
+
+
+def has_instances(hunt, rows):
+    """Whether one of a few rows is an instance, exactly."""
+    holds = hunt.target.setting.holds
+    for row in rows[:TRIED]:
+        point = Point.near(hunt, row)
+        given = point and point.asked(point.given)
+        if given:
+            return holds is None or bool(holds(given[0]))
+    return False

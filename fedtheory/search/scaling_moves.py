@@ -1,0 +1,232 @@
+"""Moves: coordinates and numbers of an instance scaled geometrically, several at once, along which
+left over shape may grow; all points of a batch in floats.
+
+A move is of one number, of up to three, of a count besides, or of the unit of points or of losses,
+which changes all that is measured in it.
+"""
+
+from itertools import islice
+
+import numpy as np
+
+from fedtheory.arithmetic.work import tally
+from fedtheory.certificates.check_family import COEFFICIENT, GROWTH
+from fedtheory.search import optimizer
+from fedtheory.search.objective import as_array
+from fedtheory.symbol import PLAIN
+
+# Members after the first; a move of 1 takes a number times 1296 at each step, far beyond what any
+# hypothesis leaves between two finite ends, and roots of it are rational.
+STEPS, BASE = 8, 6**4
+LATE = 2  # steps after which growth may begin: what a run's start hides is over then
+FARTHEST = 10**6  # growth from the first member to the last, at least
+MODERATE = (
+    100.0  # what a constant may depend on is between this and its inverse, or 0: no huge constants
+)
+MOVES = (1, -1, 2, -2)
+TRIES = 12  # families of a batch that are looked at exactly
+MOST = 6_000  # operations at one step, which fractions are to repeat
+SLOWING = 0.99  # each of the last factors against the one before
+
+
+def move_inside(hunt, points):
+    """(points moved inside the hypotheses at which left over shape has a value, those at which the
+    shape is 0 and the left side is not)."""
+    points = hunt.evaluate_feasible(points)[0]
+    ratio, good, _ = values_at(hunt, points)
+    return points[good & (ratio > 0)], points[good & (ratio < 0)]
+
+
+def movable_names(hunt):
+    """What may be scaled: coordinates and free numbers, counts among them; runs of many more rounds
+    take too long."""
+    reals = [
+        name
+        for name in hunt.names
+        if hunt.kinds[name] in ("positive", "nonnegative", "real")
+        and not name.startswith(COEFFICIENT)
+    ]
+    return reals, list(hunt.numbers)
+
+
+def find_growing(hunt, points, random, turn, shown):
+    """[(hunt, raw point, {name: power of the base})] that grow in floats: first those along which
+    nothing that the shape shows shrinks, the fastest first."""
+    reals, counts = movable_names(hunt)
+    alone = [{name: 1} for name in counts] if turn == 0 else []
+    # A number without a unit, such as of rounds, goes to infinity and not to 0: there is no small
+    # fraction of a round.
+    q = hunt.target  # a setting may take numbers that the claim does not mention
+    unit = lambda name: (q.claim.symbols if name in q.claim.symbols else q.setting.table)[name].unit
+    ways = {
+        name: [p for p in MOVES if p > 0] if name in q.free and unit(name) == PLAIN else MOVES
+        for name in reals
+    }
+    singles = [{name: power} for name in reals for power in ways[name]] if turn < 2 else []
+    rows = [
+        random.choice(singles)
+        if singles and turn == 1
+        else {
+            name: random.choice(ways[name])
+            for name in random.sample(reals, min(len(reals), random.choice([1, 2, 2, 3])))
+        }
+        for _ in points
+    ]
+    if turn == 3:  # other units of a loss or of points, and something else besides
+        units = measured_in(hunt)
+        rows = [
+            combine_moves(random.choice(units), row, random) if units and n % 2 else row
+            for n, row in enumerate(rows)
+        ]
+    if turn == 0 and singles:
+        rows = list(islice(singles * (len(points) // len(singles) + 1), len(points)))
+    several = random.sample(counts, random.randint(1, len(counts))) if counts else []
+    count = dict.fromkeys(several, 1) if turn % 2 or not reals else {}
+    # Where rounds have no end, all that could help is a step's coefficient that is small.
+    smaller = {name: -1 for name in hunt.names if name.startswith(COEFFICIENT)}
+    endless = np.isinf(values_at(hunt, points)[0])
+    rows = [{**row, **smaller} if never else row for row, never in zip(rows, endless)]
+    for whole, moves in [*((each, [{}] * len(points)) for each in alone), (count, rows)]:
+        ratios, still = follow_moves(hunt, points, moves, whole)
+        if ratios is None:
+            continue
+        shrinking = [
+            any(power < 0 for name, power in each.items() if name in shown) for each in moves
+        ]
+        for begun in (0, LATE):
+            good, rate = find_growth(ratios[begun:], still)
+            order = np.lexsort((-np.where(good, rate, 0.0), shrinking, ~good))[:TRIES]
+            never = np.nonzero(still & np.isinf(ratios).all(axis=0))[0][: 0 if begun else TRIES]
+            here, there = step_counts(hunt, whole, begun), scale_points(hunt, points, moves, begun)
+            yield from (
+                (here, there[n], {**moves[n], **whole})
+                for n in [*(n for n in order if good[n]), *never]
+            )
+
+
+def find_growth(ratios, still):
+    """(where left over shape grows at each step without slowing down, by how much at the last)."""
+    with np.errstate(all="ignore"):
+        factors = ratios[1:] / ratios[:-1]
+        good = (
+            still
+            & np.all(np.isfinite(ratios), axis=0)
+            & np.all(ratios > 0, axis=0)
+            & np.all(factors >= float(GROWTH) * 1.001, axis=0)
+            & (ratios[-1] >= FARTHEST * ratios[0])
+            & np.all(factors[-4:] >= SLOWING * factors[-5:-1], axis=0)
+        )
+    return good, factors[-1]
+
+
+def measured_in(hunt):
+    """[{name: power}] of what a unit of points, or of a loss, that is smaller or larger does to an
+    instance's coordinates and to free numbers."""
+    q, found = hunt.target, []
+    for axis in (0, 1):
+        powers = {name: unit[axis] for name in hunt.column if (unit := unit_of(q, name))[axis]}
+        found += [{n: way * p for n, p in powers.items()} for way in (1, -1) if powers]
+    return found
+
+
+def unit_of(q, name):
+    """(power of a point, power of a loss) of a coordinate or a free number."""
+    if name in q.setting.coordinates_in:
+        return q.setting.coordinates_in[name]
+    if name.rpartition("_")[0] and name.partition("_")[0] in q.setting.coordinates_in:
+        return q.setting.coordinates_in[name.partition("_")[0]]
+    entry = q.claim.symbols[name] if name in q.claim.symbols else None
+    return entry.unit if entry is not None and name in q.free else PLAIN
+
+
+def combine_moves(units, row, random):
+    """A change of units and perhaps one move more; a move of what it changes comes on top."""
+    more = dict(random.sample(sorted(row.items()), 1)) if random.random() < 0.5 else {}
+    found = {name: units.get(name, 0) + more.get(name, 0) for name in {**units, **more}}
+    return {name: power for name, power in found.items() if power}
+
+
+def follow_moves(hunt, points, moves, whole):
+    """(left over shape after each step, one row a step; where all stays admitted and what is hidden
+    stays put)."""
+    ratios, still, first = [], np.ones(len(points), dtype=bool), None
+    for step in range(STEPS + 1):
+        here = step_counts(hunt, whole, step)
+        before = tally.count
+        try:
+            ratio, good, kept = values_at(here, scale_points(hunt, points, moves, step))
+        except Exception:  # whatever a shape that its setting does not draw leads to
+            return None, None
+        work = tally.count - before
+        if work > MOST:
+            return None, None
+        first = first or kept
+        still &= good
+        for name, (value, way) in kept.items():
+            origin = first[name][0]
+            with np.errstate(all="ignore"):
+                change = np.nan_to_num((value - origin) / np.maximum(abs(origin), 1e-300), nan=0.0)
+            size = abs(origin)
+            way = 1 if name.startswith(COEFFICIENT) else way
+            moderate = (size <= MODERATE) & (size >= 1 / MODERATE)
+            still &= (size == 0) | moderate | np.isinf(value) & np.isinf(origin)
+            still &= (
+                change <= 1e-9 if way > 0 else change >= -1e-9 if way < 0 else abs(change) <= 1e-9
+            )
+        if not still.any():
+            return None, None
+        ratios.append(ratio)
+    return np.array(ratios), still
+
+
+def step_counts(hunt, whole, step):
+    """The hunt with its counts after some steps."""
+    numbers = {
+        n: v * BASE ** (whole[n] * step) if n in whole else v for n, v in hunt.numbers.items()
+    }
+    return optimizer.Hunt(hunt.target, hunt.shape, numbers, None)
+
+
+def scale_points(hunt, points, moves, step):
+    points = points.copy()
+    for row, move in enumerate(moves):
+        for name, power in move.items():
+            n = hunt.column[name]
+            if hunt.kinds[name] == "real":
+                points[row, n] *= float(BASE) ** (power * step)
+            elif points[row, n] > optimizer.NOTHING:
+                points[row, n] += np.log(BASE) * power * step
+    return points
+
+
+def values_at(hunt, points):
+    """(left over right, -1 where this is 0 and that is not, admitted, {hidden name: (values, way)})
+    of points as they are."""
+    q, size = hunt.target, len(points)
+    with np.errstate(all="ignore"):
+        instance, values = hunt.build_instances(points)
+        tight = q.setting.constants(instance)
+        values = hunt.settled(values, points)
+        good = q.admitted(values, size)
+        known = dict(values)
+        begun = [
+            name
+            for name, entry in q.setting.table.items()
+            if entry.measure in q.setting.measures
+            and entry.measure.at in ("0", "1")
+            and name not in known
+        ]
+        starts = q.setting.measure(instance, dict(known), begun) if begun else {}
+        q.measure(instance, values)
+        good = good & q.admitted_measured(values, size)
+        over, shape = (as_array(q.value(side, values), size) for side in (q.left, q.right))
+        ratio = np.where((shape == 0) & (over > 0), -1.0, over / shape)
+    shown = set(q.names(q.right))
+    shown |= {q.measured.get(name, name) for name in shown}
+    fixed = {name for name, _ in q.solved if not name.startswith(COEFFICIENT)}
+    kept = {
+        name: (as_array(value, size), q.setting.loose.get(name, 0))
+        for name, value in {**tight, **known, **starts}.items()
+        if name not in shown and name not in fixed and q.measured.get(name, name) not in shown
+    }
+    return ratio, good, kept

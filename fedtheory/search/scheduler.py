@@ -1,0 +1,202 @@
+"""Which shapes are hunted, in which order and how far: a wave of new ones briefly, those that lead
+and those that are unlike any before at length, and the best so far again after each wave."""
+
+from itertools import combinations, islice
+from random import Random
+
+import numpy as np
+
+from fedtheory import arithmetic
+from fedtheory.arithmetic.operations import pair
+from fedtheory.search import resizing
+from fedtheory.search.coordinates import LOOK
+from fedtheory.search.objective import EXACT
+from fedtheory.search.optimizer import PER_SECOND, best_first, hunt_at
+from fedtheory.search.tightness_score import OVER
+
+# shapes begun at once; how many of them are climbed because they lead, and how far; and because
+# they are like none before: what lies behind a plateau shows in a dozen generations, or not at all
+WAVE, DEEP, GENERATIONS, BROAD, BRIEF = 12, 2, 30, 5, 12
+# Steps of exact arithmetic that a look at one point takes at most: a share of what the budget buys,
+# at so many of them a second, and as many at least whatever the budget
+SHARE, EXACTLY, FEWEST = 0.1, 120_000, 20_000
+VARIED = 3  # of those that came far, how many are tried at other sizes after a wave
+OTHERS = 8  # of so many shapes one is looked at though it is not wanted
+
+
+def shapes_of(target, random, relaxed, number=1000):
+    """A shape that meets the assumptions between counts, with the counts the setting does not
+    give."""
+    for _ in range(number):
+        shape = target.setting.shapes(random, relaxed)
+        numbers = {name: random.choice([1, 1, 2, 3, 5, 10, 100]) for name in target.counts}
+        if shape is not None and admits_shape(target, shape, numbers):
+            return shape, numbers
+    return None
+
+
+def admits_shape(target, shape, numbers):
+    """Whether a shape meets the assumptions between counts."""
+    counted = ((name, shape_number(v)) for name, v in (*shape.items(), *numbers.items()))
+    known = {name: pair(v) for name, v in counted if v is not None}
+    return all(
+        certainly_true(relation, known)
+        for relation in dict.fromkeys((*target.relations, *target.unsolved))
+        if all(name in known for name in target.names(relation))
+    )
+
+
+def shape_number(value):
+    """A shape's number; one that is written as a text is a size that is not to count as large."""
+    if isinstance(value, str) and value.isdecimal():
+        return int(value)
+    return value if isinstance(value, int) else None
+
+
+def certainly_true(relation, known):
+    try:
+        return arithmetic.execute(arithmetic.program(relation), EXACT, known) is True
+    except arithmetic.Undefined:
+        return False
+
+
+def shape_size(found):
+    """How large a shape is."""
+    shape, numbers = found
+    return sum(
+        v if isinstance(v, int) else v not in ("none", "tilt")
+        for v in (*shape.values(), *numbers.values())
+    )
+
+
+def shape_tags(found, small=2):
+    """What a shape is like, whatever its size: its words, and its smallest numbers."""
+    return {
+        (name, v)
+        for name, v in found[0].items()
+        if shape_number(v) is None or shape_number(v) <= small
+    }
+
+
+def generate_hunts(target, seed, relaxed=frozenset()):
+    """Hunts at one shape after another, from a seed: small ones first, then any; every other one is
+    the most unlike those before, so that no kind of instance waits until a budget is large."""
+    n, met = 0, set()
+    while True:
+        random = Random(f"{seed}/{target.setting.name}/{target.line}/{n}")
+        drawn = [shapes_of(target, random, relaxed) for _ in range(max(1, 6 - n // 2))]
+        drawn = [each for each in drawn if each is not None]
+        if not drawn:
+            return
+        found = min(
+            drawn, key=lambda each: (-len(shape_tags(each) - met) if n % 2 else 0, shape_size(each))
+        )
+        met |= shape_tags(found)
+        yield hunt_at(target, *found, random.getrandbits(128))
+        n += 1
+
+
+def prefer_wanted(hunts, wanted, others=OTHERS):
+    """The hunts that are wanted, and a few of the others, so that there always is a next one."""
+    return (hunt for n, hunt in enumerate(hunts) if n % others == others - 1 or wanted(hunt))
+
+
+def search_waves(
+    target, seconds, seed, reached=lambda ratio: ratio > OVER, wanted=None, others=OTHERS
+):
+    """(hunt, ratio, point) after each generation, until the work is done: many shapes briefly, some
+    at length, and the best so far again after each wave; shapes that are `wanted` first, and one of
+    so many `others`.
+
+    A hunt whose ratio is `reached` is not climbed further; the caller may stop the search there.
+    """
+    left, source = seconds * PER_SECOND, generate_hunts(target, seed, target.relaxed)
+    random, sized = Random(f"{seed}/waves"), Random(f"{seed}/sizes")
+    if target.impossible:
+        return
+    look = look_of(seconds)
+    source = source if wanted is None else prefer_wanted(source, wanted, others)
+    best, peaks, climbed, resizing = (-1.0, None), [], set(), set()
+    while left > 0:
+        wave = []
+        for hunt in islice(source, WAVE):
+            hunt.look = look
+            for rated in hunt.climb(0):
+                yield hunt, *rated
+            wave.append(hunt)
+            left -= hunt.work
+            if left <= 0:
+                break
+        if not wave:
+            return
+        wave = rank_hunts(wave)
+        chosen, others = wave[:DEEP], wave[DEEP:]
+        climbed = climbed.union(*map(shape_features, chosen))
+        for _ in range(min(BROAD, len(others))):
+            chosen.append(max(others, key=lambda hunt: len(shape_features(hunt) - climbed)))
+            others.remove(chosen[-1])
+            climbed |= shape_features(chosen[-1])
+        for turn in range(len(chosen) + 2 + VARIED):
+            if left <= 0:
+                return
+            if turn < len(chosen):
+                hunt = chosen[turn]
+            elif turn == len(chosen):
+                hunt = best[1]  # the best so far once more, unless nothing is left to gain
+            elif turn == len(chosen) + 1:
+                hunt = restart_hunt(peaks, random)
+            else:
+                hunt, work = resize_hunt(peaks, sized, resizing)
+                left -= work
+            if hunt is None:
+                continue
+            hunt.look = look
+            before, far = hunt.work, turn < DEEP or hunt is best[1]
+            for rated in hunt.climb(GENERATIONS if far else BRIEF, hunt.top):
+                yield hunt, *rated
+                if reached(rated[0]) or hunt.work - before > left:
+                    break
+            left -= hunt.work - before
+            if max(0.0, best[0]) <= rated[0] < 1.0 - 1e-9 or hunt is best[1]:
+                best = (rated[0], hunt) if rated[0] < 1.0 - 1e-9 else (-1.0, None)
+            peaks = sorted([*peaks, (rated[0], hunt)], key=lambda each: -each[0])[:WAVE]
+
+
+def look_of(seconds):
+    """Steps of exact arithmetic that a look at one point may take in a search of so many
+    seconds."""
+    return int(min(LOOK, max(FEWEST, SHARE * seconds * EXACTLY)))
+
+
+def shape_features(hunt):
+    """Pairs of what a hunt's shape is like: a bump, say, together with a single round."""
+    like = sorted(shape_tags((hunt.shape, hunt.numbers), 4), key=repr)
+    return set(combinations(like, 2))
+
+
+def restart_hunt(peaks, random):
+    """A hunt at the shape of one of those that came far, from other places: a population that has
+    gathered on one peak leaves it no more."""
+    if not peaks:
+        return None
+    _, hunt = random.choice(peaks)
+    return hunt_at(hunt.target, hunt.shape, hunt.numbers, random.getrandbits(128))
+
+
+def resize_hunt(peaks, random, before):
+    """(a hunt at other sizes than one of those that came far, at which it comes further, or None;
+    the work that this took); none of those that were tried `before`."""
+    below = [hunt for ratio, hunt in peaks if ratio < 1.0 - 1e-9 and hunt not in before]
+    if not below:
+        return None, 0.0
+    hunt = below[0] if random.random() < 0.5 else random.choice(below)
+    before.add(hunt)
+    return resizing.vary_size(
+        hunt, random, lambda shape: admits_shape(hunt.target, shape, hunt.numbers)
+    )
+
+
+def rank_hunts(wave):
+    """Hunts in order of how far they have come, by turns of both scores."""
+    tops = np.array([hunt.scores.max(axis=0) for hunt in wave])
+    return [wave[n] for n in best_first(tops)]

@@ -1,0 +1,161 @@
+"""How near a line is to failing, and what that is counted over.
+
+The gap of a line, right less left, is a sum of terms. Losses and inner products count together
+(only their differences mean anything), a term that both sides have counts as nothing, every other
+one by itself. What pulls the gap down over what holds it up is the *plain* ratio: left over right
+where all terms are nonnegative.
+
+A plain ratio of a theorem on one round is near 1 wherever the loss falls by what is promised and
+nothing is random, and tells nothing of the constants of noise and drift. So a line is rated by what
+it says beyond its teeth, the false bound that belongs to it: s is what the bound has beyond them,
+and the ratio is 1 - gap/s, the share of s that the truth needs. Without teeth, a line with losses
+is rated over the terms that raise its bound; any other line plainly. Whatever s is, a ratio is
+above 1 exactly where the line fails.
+"""
+
+from fractions import Fraction
+from functools import lru_cache
+
+import numpy as np
+import sympy
+
+from fedtheory.arithmetic import operations
+from fedtheory.arithmetic.operations import pair
+
+HIDDEN = 1e-7  # of the terms' size: below it, rounding hides a gap
+OVER = 1.0 + 1e-9  # a ratio that rounding alone does not explain
+# Of the terms' size: what is missing of a gap by less is no failure. Where the gap is hardly more than
+# HIDDEN, the last digits of a loss make a ratio of 1 + 1e-9.
+LAST_DIGITS = 2.0**-48
+LOW = -0.9995  # the score of an instance that meets the hypotheses and says nothing
+LARGEST = 2000  # operations of a bound that is still multiplied out
+
+
+class Rating:
+    """What a line is rated over: `terms` of its gap and what counts together as `net`, and, if it
+    is not rated plainly, the terms `over` whose sum is s."""
+
+    def __init__(self, left, right, way, real, teeth=None, over=None):
+        self.way = way
+        self.terms, self.net = split_terms(left, right, way, real)
+        # Terms of the gap whose sum s is, and the others
+        self.over, self.rest = self._over(left, right, teeth) if over is None else (over, None)
+        if self.over and self.rest is None:
+            gap = sympy.Add(*self.terms, *self.net) - sympy.Add(*self.over)
+            self.rest = sympy.Add.make_args(gap)
+        # One term alone is compared with nothing
+        self.mute = not self.over and way != 0 and len(self.terms) + bool(self.net) < 2
+
+    def _over(self, left, right, teeth):
+        if self.way == 0:
+            return (), ()
+        raising = tuple(t for t in self.terms if not t.could_extract_minus_sign())
+        if teeth is not None and (found := terms_beyond(right, teeth, self.way))[0]:
+            over, kept = found
+            if self.net or set(over) != set(raising):
+                return over, (*kept, *(-self.way * e for e in sympy.Add.make_args(left)))
+            return (), ()
+        if self.net and raising:
+            return raising, None
+        if not self.terms and teeth is not None:
+            return (self.way * (right - teeth),), None
+        return (), ()
+
+    # Many instances at once
+
+    def pulls(self, value, size):
+        """(what holds the gap up, what pulls it down, the size of its terms), plainly; of an
+        equation, the size of its terms and the gap itself."""
+        terms = [value(e) for e in self.terms]
+        together = [value(e) for e in self.net]
+        scale = sum((abs(t) for t in (*terms, *together)), np.zeros(size))
+        groups = terms + ([sum(together)] if together else [])
+        if self.way == 0:
+            return scale, abs(sum(groups)), scale
+        up = sum((np.maximum(g, 0.0) for g in groups), np.zeros(size))
+        down = sum((np.maximum(-g, 0.0) for g in groups), np.zeros(size))
+        return up, down, scale
+
+    def scores(self, value, size, strict):
+        """Columns of scores: the ratio, negative where not even its part below s is needed; and,
+        where it is another, the plain one. NaN where both sides vanish or rounding hides the gap,
+        which speaks against a line that leaves equality out."""
+        with np.errstate(all="ignore"):
+            up, down, scale = self.pulls(value, size)
+            if self.way == 0:
+                found = np.where(up > 0, 1.0 + down / up, np.where(up == 0, 1.0, np.nan))
+                return found[:, None]  # 0 = 0 holds
+            hidden = np.where(np.isfinite(scale), 0.0, np.nan) if strict else np.nan
+            up, down = np.where(up + down > HIDDEN * scale, (up, down), hidden)
+            level = 1.0 if strict else np.nan
+            plain = np.where(
+                up > 0, down / up, np.where(down > 0, np.inf, np.where(down == 0, level, np.nan))
+            )
+            plain = np.where(down - up > LAST_DIGITS * scale, plain, np.minimum(plain, 1.0))
+            if not self.over:
+                return plain[:, None]
+            gap, over = up - down, [value(e) for e in self.over]
+            s = sum(np.maximum(e, 0.0) for e in over)
+            ratio = sum((np.maximum(-e, 0.0) for e in over), -sum(map(value, self.rest))) / s
+            ratio = np.where(ratio < 0, 0.999 * ratio / (1.0 - ratio), ratio)
+            ratio = np.where((s > 0) & (s + abs(gap) > HIDDEN * scale), ratio, LOW)
+            ratio = np.where(plain > OVER, np.fmax(ratio, plain), np.minimum(ratio, 1.0))
+            silent = np.isnan(plain) | (up == down) & (up == 0)
+            return np.column_stack([np.where(silent, plain, np.nan_to_num(ratio, nan=LOW)), plain])
+
+    # One instance, exactly
+
+    def exactly(self, bounded, violated, strict):
+        """The ratio as a float of what `bounded` gives, None where both sides vanish; 0 where the
+        line needs nothing of what it is rated over."""
+        if self.way == 0:
+            return 1.0 if not violated else float("inf")
+        groups = [bounded(e) for e in self.terms]
+        groups += [sum(bounded(e) for e in self.net)] if self.net else []
+        up = sum((operations.positive_part(g) for g in groups), Fraction(0))
+        down = sum((operations.positive_part(-g) for g in groups), Fraction(0))
+        if pair(up)[1] <= 0:
+            return float("inf") if pair(down)[1] > 0 else 1.0 if strict else None
+        if self.over:
+            gap = up - down
+            up = sum((operations.positive_part(bounded(e)) for e in self.over), Fraction(0))
+            if pair(up)[1] <= 0:  # nothing stands beyond the teeth here
+                return float("inf") if violated else 0.0 if pair(gap)[0] > 0 else None
+            down = operations.positive_part(up - gap)
+        if pair(up)[0] <= 0:
+            return None
+        try:
+            return float(down / up)
+        except OverflowError:
+            return float("inf")
+
+
+def split_terms(left, right, way, real):
+    """(terms that count each by itself, those that count together) of the gap; `real` are the names
+    of losses and inner products."""
+    up, down = (right, left) if way >= 0 else (left, right)
+    raises, lowers = (list(sympy.Add.make_args(side)) for side in (up, down))
+    for term in [term for term in raises if term in lowers]:
+        if len(raises) > 1 or len(lowers) > 1:
+            raises.remove(term)
+            lowers.remove(term)
+    parts = [part for part in (*raises, *(-part for part in lowers)) if part != 0]
+    together = [part for part in parts if real & {s.name for s in part.free_symbols}]
+    return [part for part in parts if part not in together], together
+
+
+@lru_cache(maxsize=4096)
+def terms_beyond(right, teeth, way=1):
+    """(terms of a bound that the teeth lack or have in part, as far as they raise it; its others):
+    nothing of both where teeth and bound share no term."""
+    terms, fewer = sympy.Add.make_args(right), sympy.Add.make_args(teeth)
+    if not set(fewer) < set(terms):
+        if right.count_ops() + teeth.count_ops() > LARGEST:
+            return (), ()
+        terms, fewer = (sympy.Add.make_args(sympy.expand(e)) for e in (right, teeth))
+    kept = set(fewer)
+    if not kept & set(terms):  # teeth are a smaller bound of another kind
+        return (), ()
+    raises = lambda term: term not in kept and not (way * term).could_extract_minus_sign()
+    over = tuple(way * term for term in terms if raises(term))
+    return over, tuple(way * term for term in terms if not raises(term))

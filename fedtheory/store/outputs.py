@@ -1,0 +1,194 @@
+"""Folders that commands write to: what lies there and no command wrote stays as it is.
+
+A folder has a log of the files that commands put there, name and SHA-256, each written down before the
+file appears. A file is a command's own where the log has its name with the hash of what it holds now;
+whatever else lies at a place that is wanted is refused, and nothing else is ever removed. Files that
+belong together are all written beside their places first, and then renamed.
+"""
+
+import hashlib
+import os
+import re
+import time
+from collections.abc import Iterable, Mapping
+from contextlib import suppress
+from pathlib import Path
+
+from fedtheory.errors import InvalidInput, printable
+from fedtheory.store.files import PART, stage
+
+LOG, ASIDE = (
+    ".fedtheory",
+    ".aside",
+)  # ASIDE is for what stood in the places of a command's own files
+HEAD = "fedtheory wrote these files: SHA-256, two blanks, name"
+LINE = re.compile(r"([0-9a-f]{64})  (.+)")
+LARGEST = 2**26  # bytes of a log that is read
+
+
+class Folder:
+    """A folder that commands write to, and its log."""
+
+    def __init__(self, path: Path, option: str = "--out", log: str = LOG):
+        self.path, self.option, self.log = Path(path), option, log
+
+    def refuse(self, rule: str, name: str = "") -> None:
+        place = self.path / name if name else self.path
+        raise InvalidInput(f"{self.option} {rule}; got {printable(str(place))}")
+
+    # What is there
+
+    def entries(self) -> set[tuple[str, str]]:
+        """(hash, name) of all that commands wrote here."""
+        place = self.path / self.log
+        if not os.path.lexists(place):
+            return set()
+        if place.is_symlink() or not place.is_file() or place.stat().st_size > LARGEST:
+            self.refuse(
+                "must be a folder in which this file is the log of what was written", self.log
+            )
+        lines = place.read_bytes().decode(errors="replace").split("\n")
+        if lines not in ([""], []) and lines[0] != HEAD:
+            self.refuse(
+                "must be a folder in which this file is the log of what was written", self.log
+            )
+        return {match.groups() for line in lines if (match := LINE.fullmatch(line))}  # type: ignore[misc]
+
+    def foreign(self, name: str, entries: set[tuple[str, str]] | None = None) -> bool:
+        """Whether something stands at a place that no command wrote, or that was changed since."""
+        place = self.path / name
+        if not os.path.lexists(place):
+            return False
+        if place.is_symlink() or not place.is_file():
+            return True
+        known = self.entries() if entries is None else entries
+        return (digest(place.read_bytes()), name) not in known
+
+    def matching(self, pattern: str) -> list[str]:
+        """Names in this very folder, of files and of anything else, that a pattern fits."""
+        known = os.listdir(self.path) if self.path.is_dir() else []
+        return sorted(name for name in known if re.fullmatch(pattern, name))
+
+    def check(self, names: Iterable[str]) -> None:
+        """Refuse a folder that cannot be written to, or in which something else than a command's file
+        stands at one of these places: asked before anything is computed."""
+        self._unforeign(names)
+        made = self._absent()
+        try:
+            stage(self.path / self.log, b"").unlink()
+        except OSError as error:
+            self.refuse(f"must be a folder that can be written to ({error.strerror})")
+        finally:
+            _leave(made)
+
+    # What is written, and what goes
+
+    def write(self, files: Mapping[str, bytes], stale: Iterable[str] = ()) -> None:
+        """Put files here, all of them or none, and then remove those of `stale` that are a command's
+        own."""
+        made = self._absent()
+        entries = self.entries()
+        wanted = {n: content for n, content in files.items() if not self._holds(n, content)}
+        self._unforeign(wanted)
+        staged: dict[str, Path] = {}
+        try:
+            for name, content in wanted.items():
+                staged[name] = stage(self.path / name, content)
+            self._note({(digest(content), name) for name, content in wanted.items()} - entries)
+            for name in [*staged]:
+                os.replace(staged[name], self.path / name)
+                del staged[name]
+            made = []
+        finally:
+            for part in staged.values():
+                part.unlink(missing_ok=True)
+            _leave(made)
+        self.remove(name for name in stale if name not in files)
+
+    def write_over(
+        self, files: Mapping[str, bytes], stale: Iterable[str] = (), room: str = ASIDE
+    ) -> list[str]:
+        """Put files here, and move aside what stands in their places and no command wrote: where it
+        went."""
+        moved = self.put_aside([n for n, c in files.items() if not self._holds(n, c)], room)
+        self.write(files, stale)
+        return moved
+
+    def remove(self, names: Iterable[str]) -> None:
+        """Remove those files that are a command's own, as it wrote them."""
+        entries = self.entries()
+        for name in names:
+            if os.path.lexists(self.path / name) and not self.foreign(name, entries):
+                (self.path / name).unlink(missing_ok=True)
+                _leave(self.path / above for above in [*Path(name).parents][:-1])
+
+    def put_aside(self, names: Iterable[str], room: str) -> list[str]:
+        """Move what no command wrote away from these places, into a folder inside this one; what went
+        where, in a sentence, if anything did."""
+        entries = self.entries()
+        moved = [name for name in names if self.foreign(name, entries)]
+        place = self.path / room / str(time.time_ns())
+        for name in moved:
+            (place / name).parent.mkdir(parents=True, exist_ok=True)
+            os.rename(self.path / name, place / name)
+        return [f"{', '.join(moved)} to {place}"] if moved else []
+
+    def sweep(self, room: str = "") -> None:
+        """Remove what was left by a command that was killed in mid-write, but in a folder in which
+        others may be at work."""
+        for part in self.path.rglob("*"):
+            inside = part.relative_to(self.path).parts
+            if PART.fullmatch(part.name) and part.is_file() and inside[0] != room:
+                part.unlink(missing_ok=True)
+
+    def _unforeign(self, names):
+        if os.path.lexists(self.path) and not self.path.is_dir():
+            self.refuse("must be a folder")
+        entries = self.entries()
+        for name in names:
+            if self.foreign(name, entries):
+                self.refuse(
+                    "holds this already, which no command wrote as it is now: move it, or name another",
+                    name,
+                )
+
+    def _absent(self):
+        """Folders that are made when this one is, the innermost first."""
+        return [p for p in (self.path, *self.path.parents) if not os.path.lexists(p)]
+
+    def _holds(self, name, content):
+        place = self.path / name
+        return place.is_file() and not place.is_symlink() and place.read_bytes() == content
+
+    def _note(self, entries):
+        """Add entries to the log, whole or refused: a line that was cut off before is left behind."""
+        lines = sorted(f"{hashed}  {name}" for hashed, name in entries if name.isprintable())
+        place = self.path / self.log
+        place.parent.mkdir(parents=True, exist_ok=True)
+        flags = os.O_APPEND | os.O_CREAT | os.O_RDWR | getattr(os, "O_NOFOLLOW", 0)
+        with os.fdopen(os.open(place, flags, 0o644), "r+b", buffering=0) as log:
+            size = os.fstat(log.fileno()).st_size
+            torn = size and os.pread(log.fileno(), 1, size - 1) != b"\n"
+            text = "\n".join(["" if torn else HEAD] * (torn or not size) + [*lines, ""]).encode()
+            if log.write(text) != len(text):
+                raise OSError(28, "No space left on device", str(place))
+            os.fsync(log.fileno())
+
+
+def at(file: Path, option: str = "--out") -> tuple[Folder, str]:
+    """(the folder of a file that a command is to write, its name there)."""
+    file = Path(file)
+    if file.name in ("", "..", LOG):
+        raise InvalidInput(f"{option} must be a file's name; got {printable(str(file))}")
+    return Folder(file.parent, option), file.name
+
+
+def _leave(folders):
+    """Remove folders that were made for nothing: only those that are empty go."""
+    for place in folders:
+        with suppress(OSError):
+            place.rmdir()
+
+
+def digest(content: bytes) -> str:
+    return hashlib.sha256(content).hexdigest()

@@ -1,0 +1,155 @@
+"""The user's private folder, and seals by a key that no folder can bring.
+
+What bears its seal was written by this user; a file from elsewhere, whatever it says, counts as
+absent. `FEDTHEORY_CACHE_DIR` moves the folder. The key lies elsewhere: in the user's configuration
+(`XDG_CONFIG_HOME`, or `~/.config`). It is derived from a secret and from what no archive can set, the
+inode of the secret's file and the moment at which it appeared there, so that a copy of the file is
+another key. Machines that share a home share the key.
+"""
+
+import hmac
+import os
+import secrets
+import shutil
+import stat
+import tempfile
+import warnings
+from functools import cache
+from pathlib import Path
+
+from fedtheory.errors import Uncached
+from fedtheory.store.files import PART, write
+
+SEAL = 32  # bytes of a seal, and of the secret
+MARK = "owner"  # the file that says whose a folder is
+
+
+# ---------------------------------------------------------------- the key
+
+
+def key():
+    """The user's key; where there can be none, one that lives as long as this process."""
+    try:
+        return lasting_key()
+    except (OSError, RuntimeError):
+        return _passing()
+
+
+@cache
+def _passing():
+    return secrets.token_bytes(SEAL)
+
+
+def lasting_key():
+    """The user's key; OSError or RuntimeError where none can be kept, or its file is not this user's
+    alone."""
+    place = configuration() / "seal"
+    if not os.path.lexists(place / "secret"):
+        _make_secret(place)
+    check_owner(place)
+    flags = os.O_RDONLY | getattr(os, "O_NOFOLLOW", 0) | getattr(os, "O_NONBLOCK", 0)
+    with os.fdopen(os.open(place / "secret", flags), "rb") as file:
+        info = os.fstat(file.fileno())
+        found = file.read(SEAL + 1)
+    others = hasattr(os, "getuid") and (info.st_uid != os.getuid() or info.st_mode & 0o077)
+    if not stat.S_ISREG(info.st_mode) or info.st_nlink > 1 or others or len(found) != SEAL:
+        raise PermissionError(
+            f"{place} does not hold a secret of this user alone: remove it, and another is made"
+        )
+    bound = f"fedtheory seal 2\0{info.st_uid}\0{info.st_ino}\0{info.st_ctime_ns}"
+    return hmac.digest(found, bound.encode(), "sha256")
+
+
+def configuration():
+    """The user's folder of settings, made if it is not there."""
+    home = os.environ.get("XDG_CONFIG_HOME") or Path.home() / ".config"
+    base = Path(home) / "fedtheory"
+    base.mkdir(mode=0o700, parents=True, exist_ok=True)
+    return check_owner(base)
+
+
+def _make_secret(place):
+    """Put a new secret into a folder that appears whole, and once: of several who make one at the same
+    time the first does. Nothing touches the file from then on, so that its moment stays."""
+    made = Path(tempfile.mkdtemp(dir=place.parent, prefix=".seal-"))
+    try:
+        write(made / "secret", secrets.token_bytes(SEAL), 0o600)
+        made.rename(place)
+    except OSError:
+        if not place.is_dir():
+            raise
+    finally:
+        shutil.rmtree(made, ignore_errors=True)  # of who came second
+
+
+def seal(name, content, secret=None):
+    """Content behind its seal, which holds for this name alone."""
+    return hmac.digest(secret or key(), name.encode() + b"\0" + content, "sha256") + content
+
+
+def unseal(name, content, secret=None):
+    """What stands behind a seal that fits; None otherwise."""
+    return (
+        content[SEAL:] if hmac.compare_digest(content, seal(name, content[SEAL:], secret)) else None
+    )
+
+
+# ---------------------------------------------------------------- folders
+
+
+def folder():
+    """The private folder, made if it is not there; OSError or RuntimeError where there can be none.
+
+    In a folder that somebody else filled it is one of its own, beside what lies there."""
+    base = os.environ.get("FEDTHEORY_CACHE_DIR")
+    base = (
+        Path(base)
+        if base
+        else Path(os.environ.get("XDG_CACHE_HOME") or Path.home() / ".cache") / "fedtheory"
+    )
+    base.mkdir(mode=0o700, parents=True, exist_ok=True)
+    check_owner(base)
+    secret = lasting_key()  # without one nothing could be read again
+    if claim(base, secret):
+        return base
+    mine = base / f"of-{hmac.digest(secret, b'folder', 'sha256').hex()[:16]}"
+    if not mine.exists():
+        warnings.warn(
+            f"{base} was not made with this user's key: nothing that lies there is read, and what is "
+            f"worth keeping goes to {mine}",
+            Uncached,
+            stacklevel=2,
+        )
+    mine.mkdir(mode=0o700, exist_ok=True)
+    check_owner(mine)
+    if not claim(mine, secret):
+        raise PermissionError(f"{mine} bears the mark of another key")
+    return mine
+
+
+def claim(place, secret=None):
+    """Whether a folder bears this user's mark; an empty one gets it, before anything else is put
+    there."""
+    if not any(name for name in os.listdir(place) if not PART.fullmatch(name)):
+        write(place / MARK, seal(MARK, b"", secret), 0o600)
+    return bears_mark(place, secret)
+
+
+def bears_mark(place, secret=None):
+    """Whether a folder bears this user's mark."""
+    try:
+        return unseal(MARK, (place / MARK).read_bytes(), secret) is not None
+    except (FileNotFoundError, NotADirectoryError):
+        return False
+
+
+def check_owner(base):
+    """A folder that only this user can write to; PermissionError for any other."""
+    if base.is_symlink() or not base.is_dir():
+        raise PermissionError(f"{base} is no folder")
+    info = base.stat()
+    if hasattr(os, "getuid") and (
+        info.st_uid != os.getuid() or info.st_mode & (stat.S_IWGRP | stat.S_IWOTH)
+    ):
+        raise PermissionError(f"{base} can be written by others")
+    return base

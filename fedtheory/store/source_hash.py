@@ -1,0 +1,292 @@
+"""What a source can reach, and the one hash of it: for machine code, verdicts and figures alike.
+
+A file reaches the modules that it imports, wherever in it. A file that walks folders finds what it
+does not import: it reaches the modules and folders that its text names, and its own folder. What
+counts of a file is its syntax (a comment, a docstring and a line break compute nothing), and every
+byte of the data files beside it that its text names, in full or by an ending such as ".v".
+"""
+
+import ast
+import hashlib
+import inspect
+import json
+import re
+from functools import cache
+from pathlib import Path
+from typing import NamedTuple
+
+from fedtheory.store import private_cache
+from fedtheory.store.files import write
+
+ROOT = Path(__file__).resolve().parents[2]
+TOPS = ("fedtheory",)
+BESIDE = ("figures", "verify")  # in a clone links to the folders beside the library
+WALKERS = {"importlib", "pkgutil"}  # who imports one of these finds files itself
+FORMAT = "fedtheory sources 2"
+KEPT = "sources.sealed"  # in the private folder: what parsing found, by the hash of what was parsed
+MOST = 4096  # files in it; of more, most are gone by now
+DATA = re.compile(r"[\w-]*\.[a-z]{1,5}")  # a text that may name a data file, or end its name
+CODE = {".py", ".pyc"}
+
+
+class Facts(NamedTuple):
+    """What counts of one file."""
+
+    syntax: str  # a hash
+    imports: tuple  # (module, name or "") pairs
+    places: tuple  # dotted names in its text, if it walks folders
+    walks: bool
+    named: tuple  # texts that may name data files beside it
+
+
+# ---------------------------------------------------------------- syntax
+
+
+def syntax_data(tree):
+    """A tree as plain data, the same for every version of Python that reads these words: without
+    places, empty fields and docstrings."""
+    if isinstance(tree, list):
+        return tuple(syntax_data(node) for node in tree if not _is_docstring(node))
+    if not isinstance(tree, ast.AST):
+        return tree
+    fields = ((name, getattr(tree, name, None)) for name in tree._fields if name != "kind")
+    return (
+        type(tree).__name__,
+        *(
+            (name, syntax_data(value))
+            for name, value in fields
+            if value is not None and value != []
+        ),
+    )
+
+
+def _is_docstring(node):
+    return (
+        isinstance(node, ast.Expr)
+        and isinstance(node.value, ast.Constant)
+        and isinstance(node.value.value, str)
+    )
+
+
+def find_imports(tree):
+    """(module, name or "") of everything that is imported anywhere in a tree."""
+    for node in ast.walk(tree):
+        if isinstance(node, ast.Import):
+            yield from ((alias.name, "") for alias in node.names)
+        elif isinstance(node, ast.ImportFrom) and not node.level:
+            yield from ((node.module, alias.name) for alias in node.names)
+
+
+def parse_facts(content):
+    """The Facts of a file's bytes."""
+    tree = ast.parse(content)
+    imports = tuple(dict.fromkeys(find_imports(tree)))
+    walks = any(module in WALKERS for module, _ in imports)
+    texts = [node.value for node in ast.walk(tree) if isinstance(node, ast.Constant)]
+    texts = [text for text in texts if isinstance(text, str)]
+    place = re.compile(rf"({'|'.join(TOPS)})(\.\w+)+\.?")
+    places = {text.rstrip(".") for text in texts if place.fullmatch(text)}
+    return Facts(
+        hashlib.sha256(repr(syntax_data(tree)).encode()).hexdigest(),
+        imports,
+        tuple(sorted(places)) if walks else (),
+        walks,
+        tuple(sorted({text for text in texts if DATA.fullmatch(text)})),
+    )
+
+
+class _Kept:
+    """Facts by the hash of the bytes that they are of, sealed in the user's private folder: to
+    parse what the engine reaches takes longer than to load its machine code."""
+
+    def __init__(self):
+        self.found, self.new = {}, False
+        try:
+            file = private_cache.folder() / KEPT
+            content = private_cache.unseal(KEPT, file.read_bytes())
+            form, found = json.loads(content or "[0, 0]")
+            if form == FORMAT and len(found) < MOST:
+                self.found = found
+        except (OSError, RuntimeError, ValueError):
+            pass
+
+    def facts(self, content):
+        name = hashlib.sha256(content).hexdigest()
+        if name not in self.found:
+            self.found[name], self.new = parse_facts(content), True
+        syntax, imports, places, walks, named = self.found[name]
+        return Facts(syntax, tuple(map(tuple, imports)), tuple(places), walks, tuple(named))
+
+    def keep(self):
+        """Write what was parsed since; where nothing can be written, it is parsed again."""
+        if self.new:
+            self.new = False
+            try:
+                content = json.dumps([FORMAT, self.found]).encode()
+                write(private_cache.folder() / KEPT, private_cache.seal(KEPT, content), 0o600)
+            except (OSError, RuntimeError):
+                pass
+
+
+_kept = cache(_Kept)
+
+
+def read_bytes(path):
+    return Path(path).read_bytes()
+
+
+@cache
+def file_facts(path):
+    return _kept().facts(read_bytes(path))
+
+
+@cache
+def data_hashes(path):
+    """(name, hash of its bytes) of each data file beside a source that the source's text names."""
+    named = file_facts(path).named
+    return tuple(
+        (each.name, hashlib.sha256(read_bytes(each)).hexdigest())
+        for each in (sorted(path.parent.iterdir()) if named else ())
+        if each.is_file() and each.suffix not in CODE and _names_file(named, each.name)
+    )
+
+
+def _names_file(texts, name):
+    return any(name == text or text.startswith(".") and name.endswith(text) for text in texts)
+
+
+# ---------------------------------------------------------------- reach
+
+
+@cache
+def source_file(module):
+    """The source of a module of this project, None for any other."""
+    if module.partition(".")[0] not in TOPS:
+        return None
+    base = ROOT.joinpath(*module.split("."))
+    return next(
+        (path for path in (base.with_suffix(".py"), base / "__init__.py") if path.is_file()), None
+    )
+
+
+def imported_modules(imports):
+    """Names of the modules that imports ask for: `from a import b` asks for a.b where that is a
+    file."""
+    for module, name in imports:
+        inside = f"{module}.{name}"
+        yield inside if name and source_file(inside) else module
+
+
+def reachable_files(start, walked=True):
+    """Files that modules can reach. Without what is `walked`, only what is imported: whoever asks
+    so names the records that count himself."""
+    found, wanted = set(), [source_file(module) for module in start]
+    while wanted:
+        path = wanted.pop()
+        if path is not None and path not in found:
+            found.add(path)
+            wanted += _next_files(path, walked)
+    return found
+
+
+def _next_files(path, walked):
+    known = file_facts(path)
+    yield from map(source_file, imported_modules(known.imports))
+    if walked and known.walks:
+        yield from map(source_file, known.places)
+        folders = [ROOT.joinpath(*place.split(".")) for place in known.places]
+        folders += [path.parent] if path.parent.parent != ROOT else []
+        for folder in folders:
+            yield from folder.rglob("*.py")
+
+
+def digest_of_reach(start, walked=True):
+    """A hash, in hex, of all that modules can reach."""
+    return _digest_files(frozenset(start), walked)
+
+
+@cache
+def _digest_files(start, walked):
+    found = sorted(
+        (path.relative_to(ROOT).as_posix(), path) for path in reachable_files(start, walked)
+    )
+    content = [(name, file_facts(path).syntax, data_hashes(path)) for name, path in found]
+    total = hashlib.sha256(repr(content).encode())
+    _kept().keep()
+    return total.hexdigest()
+
+
+# ---------------------------------------------------------------- a part of a file
+
+
+def used_statements(source, start):
+    """(a hash of the statements of a source that a name needs, names of the modules that these
+    import)."""
+    tree = ast.parse(source)
+    needs, wanted, kept, seen = {}, [start], set(), set()
+    for number, statement in enumerate(tree.body):
+        for name in _defined_names(statement):
+            needs.setdefault(name, []).append(number)
+    if start not in needs:  # a function inside a function: all of the file may bear on it
+        wanted = [*needs]
+    while wanted:
+        seen.add(wanted[-1])
+        for number in needs.get(wanted.pop(), ()):
+            if number not in kept:
+                kept.add(number)
+                wanted += {
+                    node.id for node in ast.walk(tree.body[number]) if isinstance(node, ast.Name)
+                }
+    statements = [tree.body[number] for number in sorted(kept)]
+    for statement in statements:
+        if isinstance(statement, (ast.Import, ast.ImportFrom)):
+            statement.names = [alias for alias in statement.names if _bound_name(alias) in seen]
+    part = hashlib.sha256(repr(syntax_data(statements)).encode()).hexdigest()
+    return part, {module for s in statements for module in imported_modules(find_imports(s))}
+
+
+def _defined_names(statement):
+    """Names that a statement of a module gives a value."""
+    if isinstance(statement, (ast.FunctionDef, ast.ClassDef)):
+        return {statement.name}
+    if isinstance(statement, (ast.Import, ast.ImportFrom)):
+        return set(map(_bound_name, statement.names))
+    return {
+        node.id
+        for node in ast.walk(statement)
+        if isinstance(node, ast.Name) and isinstance(node.ctx, ast.Store)
+    }
+
+
+def _bound_name(alias):
+    """The name that an import gives a value."""
+    return (alias.asname or alias.name).partition(".")[0]
+
+
+@cache
+def part_digest(path, name, walked=True):
+    """A hash of what a name of a file needs: the file's own statements, the data files that it
+    names, and all that these can reach."""
+    statements, names = used_statements(read_bytes(path), name)
+    content = f"{statements} {data_hashes(path)} {digest_of_reach(names, walked)}"
+    return hashlib.sha256(content.encode()).hexdigest()
+
+
+def digest_of_thing(thing):
+    """A hash of what a function, a class or an object of one computes with."""
+    return part_digest(home_file(thing), _definition(thing).__name__, walked=False)
+
+
+def home_file(thing):
+    """The file in which a function, a class or an object's class is written."""
+    return Path(inspect.getsourcefile(_definition(thing)))
+
+
+def _definition(thing):
+    return thing if isinstance(thing, type) or hasattr(thing, "__code__") else type(thing)
+
+
+def forget_files():
+    """Read files anew: they were edited while this process ran."""
+    for each in (file_facts, data_hashes, source_file, _digest_files, _kept, part_digest):
+        each.cache_clear()

@@ -1,0 +1,206 @@
+"""Measures, constants and conditions of one's own: functions of a run, or of the problem that it
+runs on.
+
+A claim's table names them: `Table.along` what is measured, `Table.constant` what a problem has,
+`Condition(..., on=...)` what it meets. A function is given a `Way` or a `Landscape`, whose numbers
+are fractions, intervals, or many floats at once while a search looks: it uses + - * / ** and the
+functions of `fedtheory.arithmetic.operations`.
+"""
+
+from collections.abc import Callable
+from fractions import Fraction
+from numbers import Real
+from typing import NamedTuple
+
+import numpy as np
+
+from fedtheory.arithmetic import Undefined
+from fedtheory.arithmetic.operations import Interval, Many, NoTruth, where
+from fedtheory.errors import FedtheoryError, InvalidInput, OneByOne, refuse
+
+BOUNDS = dict(upper=1, lower=-1, exact=0)
+
+
+class Own(NamedTuple):
+    """What a symbol stands for: a function, and of a constant which way it may be given loosely."""
+
+    of: Callable  # (Way) -> number; of a constant (Landscape) -> number
+    bound: int | None = None  # of a constant: 1 an upper bound, -1 a lower one, 0 neither
+
+
+class Landscape:
+    """The problem on which a method runs: clients are 1 to N, F is the sum of p_i f_i."""
+
+    N: int
+    d: int
+    p: tuple  # (N,) weights of the clients in F
+    x_0: np.ndarray  # where runs start
+    sigma_sq: object  # variance of a client's gradient estimate
+
+    def loss(self, x):
+        """F(x)."""
+        raise NotImplementedError
+
+    def grad(self, x):
+        """The gradient of F."""
+        raise NotImplementedError
+
+    def client_loss(self, i, x):
+        """f_i(x)."""
+        raise NotImplementedError
+
+    def client_grad(self, i, x):
+        """The gradient of f_i."""
+        raise NotImplementedError
+
+    def gap(self, x):
+        """F(x) above its infimum."""
+        raise NotImplementedError
+
+    @property
+    def minimizer(self):
+        """Where F is least; one of many such points where there are many."""
+        raise NotImplementedError
+
+    def client_infimum(self, i):
+        """The infimum of f_i."""
+        raise NotImplementedError
+
+    def curvature(self, i):
+        """(least, largest) second derivative of f_i."""
+        raise NotImplementedError
+
+    @property
+    def polyak_lojasiewicz(self):
+        """The largest mu known with ||grad F||^2 >= 2 mu (F - F*) everywhere."""
+        raise NotImplementedError
+
+    def sq_distance(self, x):
+        """||x - x*||^2, x* the minimiser that is nearest where that is known."""
+        away = x - self.minimizer
+        return away.dot(away)
+
+    def sq_grad(self, x):
+        """||grad F(x)||^2."""
+        g = self.grad(x)
+        return g.dot(g)
+
+
+class Round(NamedTuple):
+    """One round: who worked, and the points that each went through."""
+
+    cohort: tuple  # clients, from 1
+    points: tuple  # of each of them its points y_0, ..., y_K
+
+    def means(self):
+        """(y_0, ..., y_K), each the mean over the cohort."""
+        return tuple(sum(at) / len(at) for at in zip(*self.points))
+
+
+class Way:
+    """One way that a run can go: `x` are the points x_0, ..., x_T of the server, `rounds` a Round
+    each (None where none was kept), `way["eta_l"]` is the number of a letter."""
+
+    def __init__(self, problem, x, rounds, letters):
+        self.problem, self.x, self._rounds, self._letters = problem, x, rounds, letters
+        self.T = len(x) - 1
+
+    @property
+    def rounds(self):
+        """A Round for each of the T rounds."""
+        if self._rounds is None:
+            raise InvalidInput(
+                "points within a round are known to check, and of runs without noise in which every "
+                "client works: this run keeps none"
+            )
+        return self._rounds
+
+    def __getitem__(self, letter):
+        if letter not in self._letters:
+            refuse("a letter", f"must be one of {', '.join(sorted(self._letters))}", letter)
+        return self._letters[letter]
+
+
+def weighted_mean(points, weights):
+    """The mean of points with weights, which need not add up to 1.
+
+    >>> from fractions import Fraction
+    >>> weighted_mean([Fraction(1), Fraction(4)], [2, 1])
+    Fraction(2, 1)
+    """
+    points, weights = list(points), list(weights)
+    if len(points) != len(weights) or not points:
+        refuse("weights", f"must be as many as the points, {len(points)}", len(weights))
+    total = sum(weights)
+    good = where(total > 0, 1, Many(np.asarray(np.nan))) if isinstance(total, Many) else 1
+    for weight in weights:
+        if isinstance(weight, Many):
+            good = where(weight >= 0, good, Many(np.asarray(np.nan)))
+        elif not weight >= 0:
+            raise Undefined("a weight of a mean is negative")
+    if not isinstance(total, Many) and not total > 0:
+        raise Undefined("the weights of a mean add up to nothing")
+    return sum(weight * point for weight, point in zip(weights, points)) / (total * good)
+
+
+EXACT, MANY, FLOATS = "exact", "many", "floats"  # what a function is given
+
+
+def evaluate_checked(name, of, about, given=EXACT):
+    """The number that a function says; refused where it raises, says what is no number, or says two
+    things of one run."""
+    value = number(name, call_user_function(f"{name}: its function", name, of, about), given)
+    if given == EXACT:
+        again = number(name, call_user_function(f"{name}: its function", name, of, about), given)
+        if getattr(value, "pair", value) != getattr(again, "pair", again):
+            refuse(f"{name}: its function", "must say the same of the same run", (value, again))
+    return value
+
+
+def call_user_function(whose, name, of, about):
+    """What a function returns."""
+    try:
+        return of(about)
+    except (FedtheoryError, ZeroDivisionError):
+        raise
+    except NoTruth as error:  # it branches: one instance after another has a truth
+        raise OneByOne(f"{name}: {error}") from None
+    except Exception as error:
+        raise InvalidInput(f"{whose} raised {type(error).__name__}: {error}") from None
+
+
+def number(name, value, given=EXACT):
+    """A number of the arithmetic that a function was given."""
+    if given == FLOATS and isinstance(value, float) and value == value:  # those of NumPy too
+        return float(value)
+    if isinstance(value, Many) and given == MANY:
+        if np.ndim(value.at) > 1:
+            refuse(f"{name}: its function", "must return one number", np.shape(value.at))
+        return value
+    if isinstance(value, Fraction) or isinstance(value, Interval) and sound(value.pair):
+        return value
+    if type(value) is int or isinstance(value, np.integer):
+        return Fraction(int(value))
+    if isinstance(value, Real) and type(value) is not bool and abs(float(value)) == float("inf"):
+        return float(value)
+    refuse(
+        f"{name}: its function",
+        "must return a number made of those that it is given, by + - * / and whole numbers or "
+        "Fractions (a float is no exact number)",
+        value,
+    )
+
+
+def sound(ends):
+    """Whether two ends enclose a number."""
+    return all(isinstance(end, Fraction) for end in ends) and ends[0] <= ends[1]
+
+
+def truth(name, on, about):
+    """Whether a problem meets a condition: a truth, or many of them."""
+    value = call_user_function(f"{name}: `on`", name, on, about)
+    if isinstance(value, Many) and np.asarray(value.at).dtype == bool:
+        return value
+    if not isinstance(value, (bool, np.bool_)):
+        refuse(f"{name}: `on`", "must return True or False", value)
+    return bool(value)

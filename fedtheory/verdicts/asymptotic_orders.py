@@ -1,0 +1,380 @@
+"""Orders: left = O(shape), refuted by families along which left over shape grows, supported by
+explicit companions.
+
+The constant that O hides may depend on whatever the shape does not mention, and on nothing else. So
+a family that refutes moves only what the shape mentions and what equations fix. A companion
+supports its order if whatever it assumes follows from what the order assumes, its regime included,
+and if its bound over the shape stays below a constant while what the shape mentions goes to its
+extremes, the same one wherever the sweeps start. Both are searched, not proved. What the companion
+says of symbols of its own (the rounds, coefficients, a learning rate that the order does not name)
+says what the order leaves open.
+"""
+
+import sympy
+
+from fedtheory import discover
+from fedtheory.arithmetic import Undefined
+from fedtheory.certificates.check_family import COEFFICIENT
+from fedtheory.models import fitting
+from fedtheory.printing import plain
+from fedtheory.proofs import equations, refutation
+from fedtheory.search import divergent_families
+from fedtheory.search.asymptotic_sweeps import SAID, sweep_shape
+from fedtheory.search.scaling_moves import MODERATE
+from fedtheory.verdicts.verdict import Verdict
+
+HELD = (
+    1.0,
+    0.1,
+    0.01,
+)  # what is held fixed, tried in turn: a step size is small enough at the last
+DRAWN, ALIKE = 3, 1.25  # draws that sweeps start from, and how far apart their suprema may lie
+SWEPT: dict = {}  # what sweeps found
+FOLLOWED = (sympy.Le, sympy.Lt, sympy.Ge, sympy.Gt, sympy.Eq)  # relations that a search can follow
+
+
+def decide_order(claim, at, budget, seed, check):
+    """The Verdict on a line that is an order; `check` decides its explicit companion."""
+    notes, left = [], claim.lines[at][0]
+    shown = divergent_families.mentioned_names(claim, at)
+    chosen = [
+        s.name
+        for s in sorted(claim.expand(left).free_symbols - constrained_symbols(claim), key=str)
+        if s.name not in shown and s.name in claim.parameters
+    ]
+    if chosen:
+        notes.append(
+            f"Its left side is free: nothing it assumes ties {', '.join(chosen)}, so it is a rule "
+            "for choosing"
+        )
+    verdict = support_by_companion(claim, at, budget, seed, check, notes)
+    if verdict.status == "holds" or chosen:
+        return verdict
+    settings = fitting(claim)
+    for setting in settings:
+        found = divergent_families.refute_order(
+            claim, at, setting, 0.5 * budget / len(settings), seed
+        )
+        if found:
+            document, moves, constants = found
+            table = [f"{float(c):.6g}" for c in constants]
+            return Verdict(
+                claim.id,
+                "violated",
+                "order",
+                describe_family(document, setting, moves, table),
+                None,
+                verdict.cases,
+                1.0,
+                dict(moves=moves, growth=table, first=document["members"][0]["values"]),
+                document,
+                notes=notes,
+            )
+    verdict.why += (
+        " No family of instances was found along which it fails."
+        if settings
+        else " No setting measures it."
+    )
+    return verdict
+
+
+def describe_family(document, setting, moves, table):
+    """In words, how a family refutes."""
+    by = ", ".join(f"{name} times {factor}" for name, factor in moves.items())
+    if not moves:
+        return f"Its shape is 0 where what it measures is not, in {setting.says}."
+    if document["members"][0]["left"] == "infinite":
+        return (
+            f"What it measures has no end in {setting.says}, whatever the constant and however "
+            f"small the step: as each step takes {by}, it stays so."
+        )
+    return (
+        f"Left over shape grows without bound in {setting.says} as each step takes {by}: "
+        f"{table[0]}, {table[1]}, ..., {table[-1]}."
+    )
+
+
+def support_by_companion(claim, at, budget, seed, check, notes):
+    """The Verdict from the explicit companion alone: "holds" or "undecided"."""
+    open_ = lambda why, cases=0: Verdict(
+        claim.id, "undecided", "order", why, cases=cases, notes=notes
+    )
+    if not claim.explicit:
+        return open_("It has no explicit companion.")
+    companion = discover.claim(claim.explicit)
+    fewer = drop_from_companion(companion, claim.dropped)
+    verdict = check(fewer, 0.5 * budget, seed)
+    if verdict.status in ("proved", "holds"):
+        companion = fewer
+    notes.append(f"Companion {companion.id}: {verdict.status}")
+    more, held = extra_assumptions(claim, companion)
+    if more:
+        return open_(
+            f"{companion.id}, from which it would follow, assumes what it does not: {'; '.join(more)}.",
+            verdict.cases,
+        )
+    if not divergent_families.mentioned_names(claim, at):
+        return open_(
+            "Its shape mentions nothing: the constant may depend on everything, and the order says only "
+            "that what it measures is finite.",
+            verdict.cases,
+        )
+    reached = sweep_order(claim, at, companion, seed, held)
+    if reached is None:
+        return open_(
+            f"The bound of {companion.id} could not be compared with the shape.", verdict.cases
+        )
+    constant, held, growth = reached
+    if growth:
+        notes.append(
+            "The printed shape does not follow from the companion: its bound over the shape, "
+            f"what is measured being any number, grows along {growth}"
+        )
+        return open_(f"Its shape does not follow from {companion.id}.", verdict.cases)
+    again = [sweep_order(claim, at, companion, seed + more, [held]) for more in range(1, DRAWN)]
+    constants = [constant, *(found[0] for found in again if found)]
+    if any(found is None or found[2] for found in again) or max(constants) > ALIKE * min(constants):
+        return open_(
+            f"No constant: the bound of {companion.id} over the shape reaches "
+            f"{', '.join(f'{c:.6g}' for c in constants)} as its sweeps start from other draws.",
+            verdict.cases,
+        )
+    constant = max(constants)
+    if verdict.status not in ("proved", "holds"):
+        return open_(
+            f"{companion.id}, from which it would follow with the constant {constant:.6g}, is "
+            f"{verdict.status}.",
+            verdict.cases,
+        )
+    said = "is proved" if verdict.status == "proved" else "holds"
+    return Verdict(
+        claim.id,
+        "holds",
+        "order",
+        f"{companion.id} {said}, and its bound is at most {constant:.6g} "
+        f"times the shape along all sweeps, its regime's coefficients held at {held:g}.",
+        cases=verdict.cases,
+        notes=notes,
+        searched="; ".join(
+            filter(
+                None,
+                (
+                    f"{companion.id} {said}: {verdict.searched}"
+                    if verdict.searched
+                    else f"{companion.id} {said}",
+                    f"its bound over the shape along {SAID}",
+                ),
+            )
+        ),
+    )
+
+
+def drop_from_companion(companion, dropped):
+    """A companion that does not assume either what its order does not assume any more."""
+    gone = [a.holds for a in dropped]
+    kept = [a for a in (*companion.assumes, *companion.unstated) if a.holds not in gone]
+    return companion.under(kept) if gone else companion
+
+
+def extra_assumptions(claim, companion):
+    """(what a companion assumes, in words, and its order does not, at which coefficients of the
+    regime it is so)."""
+    mine = {a.name for a in claim.assumptions if a.condition is not None}
+    said = [
+        a.condition.says
+        for a in companion.assumptions
+        if a.condition is not None and a.name not in mine
+    ]
+    apart = [
+        r
+        for r in split_relations(companion)
+        if r not in split_relations(claim) and not r.free_symbols - mentioned_symbols(claim)
+    ]
+    unmet = {held: unimplied_relations(claim, apart, held) for held in HELD}
+    least = min(map(len, unmet.values()))
+    held = [held for held, relations in unmet.items() if len(relations) == least]
+    return said + [plain(relation) for relation in unmet[held[0]]], held
+
+
+def unimplied_relations(claim, relations, held):
+    """Those of some relations that do not follow from a claim's own, the coefficients of its regime
+    held: numbers that meet the claim's and break one were found, or nothing says that there are
+    none."""
+    solved, rules = eliminate_symbols(
+        split_relations(claim) + regime_equations(claim, held), constrained_symbols(claim), set()
+    )
+    rules += positive_counts(solved)
+    if any(isinstance(rule, sympy.Eq) for rule in rules):
+        return list(relations)
+    ways = lambda r: (
+        (sympy.Le(*r.args, evaluate=False), sympy.Ge(*r.args, evaluate=False))
+        if isinstance(r, sympy.Eq)
+        else (r,)
+    )
+    met = lambda goal: (
+        sympy.false in rules or refutation.Hunt(goal, rules, solved, 0).find() is None
+    )
+    return [r for r in relations if not (isinstance(r, FOLLOWED) and all(map(met, ways(r))))]
+
+
+def split_relations(claim):
+    """A claim's relations, expanded, each conjunction as its parts."""
+    relations = [claim.expand(a.relation) for a in claim.assumptions if a.relation is not None]
+    return [
+        p
+        for r in dict.fromkeys(relations)
+        for p in (r.args if isinstance(r, sympy.And) else (r,))
+        if p is not sympy.true
+    ]
+
+
+def regime_equations(claim, held=None):
+    """Equations of a claim's regime: each symbol a coefficient, held at a number or not, times its
+    shape."""
+    coefficient = lambda n: (
+        sympy.Symbol(f"{COEFFICIENT}{n + 1}", positive=True)
+        if held is None
+        else sympy.Rational(str(held))
+    )
+    return [
+        sympy.Eq(
+            claim.expand(theta.symbol), coefficient(n) * claim.expand(theta.shape), evaluate=False
+        )
+        for n, theta in enumerate(claim.regime)
+    ]
+
+
+def mentioned_symbols(claim):
+    """Symbols of which a claim speaks."""
+    return constrained_symbols(claim).union(
+        *(claim.expand(e).free_symbols for left, _, shape in claim.lines for e in (left, shape))
+    )
+
+
+def constrained_symbols(claim):
+    """Symbols of which a claim's own hypotheses and regime speak."""
+    said = [a.relation for a in claim.assumptions if a.relation is not None]
+    said += [e for theta in claim.regime for e in theta]
+    return set().union(*(claim.expand(e).free_symbols for e in said))
+
+
+def eliminate_symbols(rules, first, last, never=frozenset()):
+    """([(symbol, its value)], what remains): equations solved, for symbols in `first` if they can
+    be, `last` at best never, and coefficients of a regime, which stay as they are, only where
+    nothing else can be; one whose factor may be 0 remains."""
+    solved, equal = [], [rule for rule in rules if isinstance(rule, sympy.Eq)]
+    rules, left = [rule for rule in rules if not isinstance(rule, sympy.Eq)], []
+    for equation in equal:
+        equation = equation.xreplace(dict(solved))
+        if equation is sympy.true:
+            continue
+        order = lambda s: (s not in first, bool(s.is_integer), s.name in last, s.name)
+        free = sorted(equation.free_symbols - never, key=order)
+        found = equations.solve(equation, free, rules)
+        if found is None or len(equations.cases((equation,), tuple(free), rules)) > 1:
+            left.append(equation)
+            continue
+        symbol, value, _ = found
+        solved = [(s, v.xreplace({symbol: value})) for s, v in solved] + [(symbol, value)]
+        rules = [refutation.substitute(rule, symbol, value) for rule in rules]
+    return solved, [rule for rule in rules if rule is not sympy.true] + left
+
+
+def positive_counts(solved):
+    """That counts which equations fix are at least 1: a shape that goes to 0 has no rounds, clients
+    or steps of its order."""
+    return [
+        rule
+        for symbol, value in solved
+        if symbol.is_integer and symbol.is_positive
+        for rule in [sympy.Ge(value, 1, evaluate=False)]
+    ]
+
+
+def sweep_order(claim, at, companion, seed, coefficients=HELD):
+    """As `_swept`, which conditions that are no relations leave alone: readings of a claim that
+    differ in these share it."""
+    key = (
+        claim.lines[at],
+        claim.logs,
+        claim.regime,
+        tuple(split_relations(claim)),
+        tuple(split_relations(companion)),
+        tuple(companion.lines),
+        seed,
+        tuple(coefficients),
+    )
+    if key not in SWEPT:
+        if len(SWEPT) > 100:
+            SWEPT.clear()
+        SWEPT[key] = _sweep_order(claim, at, companion, seed, coefficients)
+    return SWEPT[key]
+
+
+def _sweep_order(claim, at, companion, seed, coefficients):
+    """(supremum found of the companion's bound over the shape, the regime's coefficients, what it
+    grows along)."""
+    left, shape = claim.lines[at][0], divergent_families.whole_shape(claim, at)
+    line = next(
+        (each for each in companion.lines if companion.expand(each[0]) == claim.expand(left)), None
+    )
+    rounds = None
+    if line is None:
+        line, rounds = companion.lines[0], solved_for(claim, at, companion)
+        if rounds is None:
+            return None
+    # First the order's own equations, then the companion's, for what the order does not speak of.
+    mine = [*split_relations(claim), *regime_equations(claim)]
+    solved, rules = eliminate_symbols(
+        mine, constrained_symbols(claim), divergent_families.mentioned_names(claim, at)
+    )
+    theirs = [r.xreplace(dict(solved)) for r in split_relations(companion) if r not in mine]
+    more, rules = eliminate_symbols(
+        [*rules, *theirs],
+        set(),
+        divergent_families.mentioned_names(claim, at),
+        never=mentioned_symbols(claim),
+    )
+    solved = [(s, v.xreplace(dict(more))) for s, v in solved] + more
+    if any(rule is sympy.false or isinstance(rule, sympy.Eq) for rule in rules):
+        return None
+    rules += positive_counts(solved)
+    goal = sympy.Le(companion.expand(line[2]), claim.expand(shape), evaluate=False)
+    hunt = refutation.Hunt(goal, rules, solved, seed)
+    shown = divergent_families.mentioned_names(claim, at)
+    for held, others in [(c, other) for c in coefficients for other in {1.0: 0, c: 0}]:
+        hunt.steps = (1.0, 1.0)
+        try:
+            found = sweep_shape(hunt, shown, held, others, rounds)
+        except Undefined:
+            return None
+        if found:
+            low, high = hunt.steps
+            outside = low < 1 / MODERATE or high > MODERATE
+            return (
+                found[0],
+                held,
+                found[1] or outside and f"steps from {low:.3g} to {high:.3g} times its regime's",
+            )
+    return None
+
+
+def solved_for(claim, at, companion):
+    """(symbol of the rounds, of the error to reach) of a claim on how many rounds an error takes;
+    None of any other."""
+    left, _, shape = claim.lines[at]
+    measures = {entry.symbol: entry for entry in claim.quantities.values()}
+    bound, theirs = companion.expand(companion.lines[0][2]), companion.quantities
+    if left not in measures or not measures[left].measure.metric.startswith("rounds_to"):
+        return None
+    unit = next((e.unit for e in theirs.values() if e.symbol == companion.lines[0][0]), None)
+    errors = [
+        claim.symbols[n].symbol
+        for n in sorted(divergent_families.mentioned_names(claim, at))
+        if n in claim.parameters and claim.symbols[n].unit == unit and n not in companion.parameters
+    ]
+    shown = divergent_families.mentioned_names(claim, at)
+    rounds = [
+        s for s in sorted(bound.free_symbols, key=str) if s.is_integer and s.name not in shown
+    ]
+    return (rounds[0], errors[0]) if len(errors) == len(rounds) == 1 else None

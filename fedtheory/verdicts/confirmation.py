@@ -1,0 +1,274 @@
+"""From what a search has found in floats to a Verdict: exact looks at instances, as far as there is
+work left for them."""
+
+from itertools import chain, islice
+
+import numpy as np
+
+from fedtheory.arithmetic.operations import Interval
+from fedtheory.certificates.check_proof import Laborious, Refused
+from fedtheory.search import counterexample, optimizer, roots
+from fedtheory.search.coordinates import LOOK
+from fedtheory.search.rational_points import SIMPLER, STEP, Point
+from fedtheory.search.tightness_score import OVER
+from fedtheory.verdicts.verdict import Tightness, Verdict
+
+NEAR = 1.0 - 1e-6  # a ratio from which the exact value is asked for
+EXACT = 6  # shapes looked at in the end
+# Shapes with instances above 1 that are looked at in the end at least, and instances of each
+LOOKS, ROWS = 40, 3
+BESIDE, NEIGHBOURS = 12, 3  # candidates beside which others are asked, and how many each time
+LONGER = 4  # times the work of all exact looks, as long as each has shown floats to err
+ALIKE = 1.001  # how much larger a float has to be to be worth another exact look
+FEW = 3  # cheap instances that are looked at if no other had an answer; dear ones, above 1
+# Times the work of all exact looks that one of those few may take, or what makes a counterexample
+# simpler, where nobody says less
+MORE = 40
+
+
+def conclude_search(claim, ranked, looked, seconds):
+    """The Verdict of a search by what it has found, its instances ranked: within so many seconds of
+    exact looks."""
+    ends = Ends(ranked, seconds)
+    return resolve_apparent_failures(claim, ranked, looked, ends) or conclude_tightest(
+        claim, ranked, looked, ends
+    )
+
+
+class Ends:
+    """The work that is left for exact looks at what a search has found."""
+
+    def __init__(self, ranked, seconds):
+        self.hunts, self.steps = [hunt for _, hunt, _ in ranked], seconds * optimizer.PER_SECOND
+        self.begun = self.done()
+        most = int(MORE * self.steps / STEP)
+        self.look, self.simpler = min(LOOK, most), min(SIMPLER * LOOK, most)
+
+    def done(self):
+        return sum(hunt.work for hunt in self.hunts)
+
+    def spent(self, times=1):
+        return self.done() - self.begun > times * self.steps
+
+
+def resolve_apparent_failures(claim, ranked, looked, ends):
+    """The Verdict where instances are rated above 1: "violated" if one of them is confirmed,
+    "undecided" if one is neither that nor shown to be rounding's, None if all are shown to be."""
+    # Where equality is left out, sides that look equal speak against the line.
+    high, again = NEAR if ranked and ranked[0][1].target.strict else OVER, FEW
+    above = [(hunt, raw) for ratio, hunt, raw in ranked if ratio > high]
+    doubts, beside = [], BESIDE
+    for n, (hunt, raw) in enumerate(above):
+        # As many as there are, the more the larger a budget is
+        if n >= LOOKS and ends.spent(1 if doubts else LONGER):
+            doubts.append((hunt, raw, "no work is left for exact looks"))
+            break
+        rows = [
+            raw,
+            *(row for row, rate in zip(hunt.top, hunt.rates) if rate > high and (row != raw).any()),
+        ][: 1 if ends.spent() else ROWS]
+        for row in rows:
+            point = Point.near(hunt, row)
+            if point is not None and not point.harmless() and point.dear and again:
+                # What would leave a claim undecided is worth more work, a few times.
+                hunt.look, again = max(hunt.look, ends.look), again - 1
+                point = Point.near(hunt, row)
+            if point is not None and (point.harmless() or point.none):  # rounding's own, or no run
+                continue
+            asked = (near for near in Point.nearby(hunt, row) if near.answer() or not near.dear)
+            asked = keep_points(
+                asked, points := []
+            )  # those behind one that breaks are not asked for
+            verdict = refute_at_points(claim, hunt, asked, looked.cases, looks=ends.simpler)
+            if verdict:
+                return verdict
+            seen = [*points, *asked]
+            told = [r for r in (p.ratio(certified=True) for p in seen) if r is not None]
+            if any(ratio > 1 for ratio in told):
+                return undecided_at(claim, hunt, row, looked, "no document may say so")
+            if told:
+                continue
+            # No instance, or an open one: those beside it are asked, and then it is set aside
+            if beside:
+                beside -= 1
+                verdict = refuted_beside(claim, hunt, row, looked, ends, high)
+                if verdict:
+                    return verdict
+            tried = seen if point is None else [point, *seen]
+            why = next(filter(None, (p.why_unsettled() for p in tried)), "")
+            doubts += [(hunt, row, why)] if why else []
+    return undecided_at(claim, *doubts[0][:2], looked, doubts[0][2]) if doubts else None
+
+
+def refuted_beside(claim, hunt, row, looked, ends, high):
+    """The Verdict if the line fails for certain at one of a few points beside another."""
+    rows, rates = hunt.around(row)
+    finite = np.where(np.isinf(rates), high, np.nan_to_num(rates, nan=-1.0))  # no edge once more
+    worst = np.argsort(-finite, kind="stable")
+    near = (Point.near(hunt, rows[n]) for n in worst[:NEIGHBOURS] if rates[n] > high)
+    return refute_at_points(claim, hunt, near, looked.cases, looks=ends.simpler)
+
+
+def keep_points(points, into):
+    """Points as they come, each kept in a list."""
+    for point in points:
+        into.append(point)
+        yield point
+
+
+def at_roots(claim, target, looked, seed, seconds):
+    """The Verdict by counts and roots of a line about numbers alone, which no draw meets: None where
+    it holds at them."""
+    doubts = []
+    for point in roots.points(target, seed, seconds):
+        irrational = any(isinstance(each, Interval) for each in point.numbers.values())
+        verdict = None if irrational else refute_at_points(claim, point.hunt, [point], looked.cases)
+        if verdict:
+            return verdict
+        why = roots.doubt(point)
+        doubts += [(why, point)] if why else []
+    if not doubts:
+        return None
+    why, point = doubts[0]
+    witness = dict(shape={}, numbers=counterexample.texts(point.numbers))
+    return Verdict(
+        claim.id, "undecided", target.setting.kind, why, cases=looked.cases, witness=witness
+    )
+
+
+def undecided_at(claim, hunt, raw, looked, why):
+    """The Verdict "undecided" because of an instance at which the line seems to fail, and why exact
+    numbers do not confirm that."""
+    point, setting = Point.near(hunt, raw), hunt.target.setting
+    return Verdict(
+        claim.id,
+        "undecided",
+        setting.kind,
+        f"It seems to fail at an instance of {setting.says}, and exact numbers do not confirm that: "
+        f"{why}.",
+        cases=looked.cases,
+        witness=dict(
+            shape=hunt.shape, numbers=counterexample.texts(point.numbers) if point else {}
+        ),
+    )
+
+
+def conclude_tightest(claim, ranked, looked, ends):
+    """The Verdict "holds" with the largest ratio that is certain, or "undecided" where no instance
+    says anything."""
+    setting, reached, seen = looked.setting, None, 0
+    for rate, hunt, raw in affordable_looks(ranked, ends, lambda: not seen):
+        # Where the first do not say for certain what floats do, others are asked: more work must not
+        # tell less
+        enough = reached is not None and rate <= ALIKE * reached[0]
+        if seen >= EXACT and (enough or seen >= LOOKS):
+            break
+        if (point := Point.near(hunt, raw)) is not None and point.equality_undecided():
+            return undecided_at(claim, hunt, raw, looked, "its two sides may be equal there")
+        near = chain(Point.nearby(hunt, raw), inside(hunt))
+        certain = ((point.ratio(certified=True), point) for point in near)
+        found = next((each for each in certain if each[0] is not None), None)
+        if found and found[0] > 1:  # by less than what a float shows
+            return refute_at_points(claim, hunt, [found[1]], looked.cases) or undecided_at(
+                claim, hunt, raw, looked, "no document may say so"
+            )
+        seen += found is not None or point is not None and point.ratio() is not None
+        if found and (reached is None or found[0] > reached[0]):
+            reached = found
+    if not seen:
+        return Verdict(
+            claim.id,
+            "undecided",
+            setting.kind,
+            f"No instance of {setting.says} was found inside its hypotheses at which its sides "
+            f"differ from zero{unmet(looked)}.",
+            cases=looked.cases,
+        )
+    why = f"No counterexample among {looked.cases} instances of {setting.says}."
+    if reached is None or ranked[0][1].target.rating.mute:  # one term has nothing to be compared to
+        return Verdict(claim.id, "holds", setting.kind, why, cases=looked.cases)
+    ratio, point = reached
+    numbers = counterexample.texts(point.numbers)
+    return Verdict(
+        claim.id,
+        "holds",
+        setting.kind,
+        why,
+        Tightness(ratio, numbers),
+        looked.cases,
+        None,
+        dict(
+            setting=setting.name,
+            shape=point.hunt.shape,
+            numbers=counterexample.texts({**point.hunt.numbers, **point.numbers}),
+        ),
+    )
+
+
+def unmet(looked):
+    """In words, the hypotheses that none of a few instances meets."""
+    rows = [
+        (hunt, row)
+        for hunt in islice(looked.seen, EXACT)
+        if hunt.top is not None
+        for row in hunt.top[:ROWS]
+    ]
+    points = [Point.near(hunt, row) for hunt, row in rows]
+    failing = [point.failing() for point in points if point is not None]
+    shared = [says for says in failing[0] if all(says in f for f in failing)] if failing else []
+    return f"; none that was looked at meets: {'; '.join(shared)}" if shared else ""
+
+
+def inside(hunt):
+    """Points of a hunt's other rows, where its best one is beyond what a line can come to: that may
+    be no instance."""
+    rates = hunt.rates
+    if rates[0] > OVER:
+        rows = (row for row, rate in zip(hunt.top, rates) if 0 <= rate <= OVER)
+        yield from (point for row in islice(rows, NEIGHBOURS) if (point := Point.near(hunt, row)))
+
+
+def affordable_looks(ranked, ends, lacking):
+    """What is looked at in the end: the best as long as there is work left, then a few of the
+    cheapest as long as an answer is `lacking`."""
+    for each in ranked:
+        if ends.spent():
+            break
+        yield each
+    for each in sorted(ranked, key=lambda each: each[1].cost)[:FEW]:
+        if lacking():
+            each[1].look = max(each[1].look, ends.look)
+            yield each
+
+
+def confirm_violation(claim, hunt, raw, cases, effort=400):
+    """The Verdict if the line fails at a point for certain."""
+    return refute_at_points(claim, hunt, [Point.near(hunt, raw)], cases, effort)
+
+
+def refute_at_points(claim, hunt, points, cases, effort=400, looks=None):
+    """The Verdict if the line fails at one of some points for certain."""
+    small = next((p.simpler(effort, looks) for p in points if p is not None and p.breaks()), None)
+    if small is None:
+        return None
+    try:
+        written = counterexample.point_document(small)
+    except Laborious:  # nobody could replay it in the time that a document may take
+        return None
+    except Refused:  # a search that errs is an error, not a verdict
+        raise
+    except (ValueError, OverflowError):  # numbers too long to be written down
+        return None
+    ratio = small.ratio()
+    return Verdict(
+        claim.id,
+        "violated",
+        hunt.target.setting.kind,
+        f"It fails in {hunt.target.setting.says}: "
+        f"left {written['left']}, right {written['right']}.",
+        ratio and Tightness(ratio, written["numbers"]),
+        cases,
+        1.0,
+        dict(instance=written["instance"], numbers=written["numbers"]),
+        written,
+    )

@@ -1,0 +1,84 @@
+"""What a verdict on a claim can reach: the checker, the settings that fit, and the claim's methods.
+
+A result is kept under the hash of these. Records that a verdict finds in folders are asked for
+here as the checker asks for them, so that one of another claim counts for nothing.
+"""
+
+from dataclasses import fields
+from importlib import import_module
+
+from fedtheory import discover, jit
+from fedtheory.errors import InvalidInput
+from fedtheory.models import conditions, fitting, homes, methods
+from fedtheory.store import source_hash
+
+CHECKER = "fedtheory.verdicts.pipeline"
+MADE = "fedtheory.models.general.run_methods"  # makes settings of methods that no file runs
+
+
+def claims_asked(claim):
+    """A claim, and the explicit companion from which it would follow, each as it is meant and as
+    it is printed."""
+    both = [claim, *([discover.claim(claim.explicit)] if claim.explicit else [])]
+    return [r for each in both for r in dict.fromkeys((each, each.as_printed))]
+
+
+def deciding_inputs(claim):
+    """What bears on a verdict beside the claim's record, as plain data."""
+    fits, records, modules = find_dependencies(claim)
+    own = [function for r in records if module_of(r) is None for function in user_functions(r)]
+    return [
+        fits,
+        source_hash.digest_of_reach(modules, walked=False),
+        [source_hash.digest_of_thing(function) for function in (*claim_functions(claim), *own)],
+    ]
+
+
+def claim_functions(claim):
+    """Functions that a claim's record holds: its conditions, and both sides of a structure."""
+    several = [claim.compute, *(one for same in claim.same for one in (same.one, same.other))]
+    asked = [a.condition for a in claim.assumptions if a.condition]
+    held = [function for condition in asked for function in (condition.holds, condition.on)]
+    held += [entry.own.of for entry in claim.symbols.values() if entry.own is not None]
+    return [one for one in (*several, *held) if callable(one)]
+
+
+def find_dependencies(claim):
+    """(names of the settings that fit and of the conditions that bear, the records of methods,
+    modules of this library that decide)."""
+    try:
+        asked = claim if claim.denied is None else claim.denied
+        settings = fitting(asked) if asked.lines else []
+        fits = [[[s.name, *s.source] for s in settings], sorted(conditions(claim))]
+        named = {*methods(claim), *(name for s in settings for name in s.algorithms)}
+        named |= {one for same in claim.same for one in (same.one, same.other) if not callable(one)}
+        records = [discover.algorithm(name) for name in sorted(named)]
+    except InvalidInput as refused:  # as the check itself will be
+        return str(refused), [], {CHECKER}
+    ours = [
+        setting_module(setting) for setting in settings if not setting.source or is_made(setting)
+    ]
+    return fits, records, {CHECKER, *ours, *filter(None, map(module_of, records))}
+
+
+def is_made(setting):
+    """Whether a setting is made of a user's method here; any other of a user is told by its hash."""
+    return all(known is not setting for known, _ in homes())
+
+
+def setting_module(setting):
+    """The module of a setting."""
+    return next((module for known, module in homes() if known is setting), MADE)
+
+
+def module_of(record):
+    """The module of a method of this library; None for a user's own."""
+    name = f"fedtheory.algorithms.{record.name}"
+    found = source_hash.source_file(name) and getattr(import_module(name), "ALGORITHM", None)
+    return name if found is record else None
+
+
+def user_functions(record):
+    """Functions of a user's method."""
+    parts = (jit.python(getattr(record, field.name)) for field in fields(record))
+    return [part for part in parts if callable(part)]

@@ -1,0 +1,345 @@
+"""Hypotheses that a variant has dropped, and laws of chance of which a claim never spoke: what is then
+said of it rests on instances that break them, which are counted.
+
+An instance breaks a condition if its setting says that it does not meet it, or if a constant that
+the condition certified is not what the instance has; a relation, by its numbers.
+"""
+
+from dataclasses import replace
+
+import sympy
+from sympy.core.relational import Relational
+
+from fedtheory import discover
+from fedtheory.arithmetic.operations import near
+from fedtheory.certificates import check_instance
+from fedtheory.certificates.check_proof import Refused
+from fedtheory.claim import ANY
+from fedtheory.conditions import (
+    ALL,
+    EQUAL_WEIGHTS,
+    INDEPENDENT,
+    LAWS,
+    UNIFORM_COHORT,
+    Assumption,
+    unsaid,
+)
+from fedtheory.models import HOUSE, by_name, tacit
+from fedtheory.printing import plain
+from fedtheory.proofs import algebra
+from fedtheory.search import scheduler
+from fedtheory.search.objective import Target, exact_value
+from fedtheory.search.rational_points import UNANSWERED, Point
+
+ROWS, ENOUGH = 3, 60  # instances of a shape that are looked at, and those after which no more are
+SHAPES, DRAWN = (
+    24,
+    8,
+)  # shapes drawn to see whether a setting can break something, and instances of each
+# and where a verdict depends on it: of five things that a setting may break, one at a time and rarely,
+# each is drawn
+TRIED = 48
+AFAR = (
+    1e-6  # how far beyond its edge a relation is broken, relative to its sides: no rounding's doing
+)
+EXTRA = 0.3  # of a budget, for instances that break a law where few of those searched did
+FEW = 4  # shapes at which a law is broken, below which more are searched
+HUNTS = 40  # of a setting that are asked whether they break a law, those first that say so
+SECONDS = 0.5  # for a proof that a relation follows from what is left
+LOOKED = 0.1  # for a proof that a law of chance makes no difference
+LITTLE = 0.1  # the share of a budget for all settings that break nothing, beside some that do
+
+
+def relevant_hypotheses(claim, budget):
+    """Those of a claim's dropped hypotheses that instances have to break: the others follow from
+    what is left, or make no difference."""
+    left = [a.relation for a in claim.assumptions if a.relation is not None]
+    open_ = unsaid(a.name for a in claim.assumptions)
+    return [
+        a
+        for a in claim.dropped
+        if not (a.condition is not None and not claim.quantities)
+        and not (a.name in LAWS and not (a.name in open_ and matters(claim, a.name)))
+        and not (
+            a.relation is not None
+            and follows_from(claim, a.relation, left, min(SECONDS, 0.1 * budget))
+        )
+    ]
+
+
+def silent(claim, settings):
+    """Laws of chance, as hypotheses, of which a claim in the house's letters says nothing though what
+    it measures depends on them. Settings of a paper are as that paper has them, and draw what breaks
+    them in any case."""
+    if any(setting.table.paper != HOUSE for setting in settings):
+        return []
+    ensured = frozenset().union(*(setting.ensures for setting in settings))
+    laws = unsaid(a.name for a in (*claim.assumptions, *claim.dropped)) & ensured
+    return [Assumption(ALL[law]) for law in sorted(laws) if matters(claim, law)]
+
+
+def matters(claim, law):
+    """Whether what a claim measures can depend on a law of chance."""
+    measures = [entry.measure for entry in claim.quantities.values()]
+    if not measures or law != EQUAL_WEIGHTS.name and not any(m.average for m in measures):
+        return False
+    if law == UNIFORM_COHORT.name and everyone(claim):
+        return False
+    counts = {name: claim.table[name].symbol for name in "NSTK" if name in claim.table}
+    left = [a.relation for a in claim.assumptions if a.relation is not None]
+    spoken = {s.name for r in left if isinstance(r, Relational) for s in r.free_symbols}
+    if not spoken & {"N", "S"} or not {"N", "S"} <= counts.keys():
+        return True
+    N, S = counts["N"], counts["S"]
+    draws = S * counts.get("T", 1) * (1 if one_step(claim) else counts.get("K", 1))
+    void = {
+        EQUAL_WEIGHTS.name: N <= 1,
+        UNIFORM_COHORT.name: S >= N,
+        INDEPENDENT.name: draws <= 1,
+    }.get(law)
+    return void is None or not follows_from(claim, void, [*left, S <= N], LOOKED)
+
+
+def everyone(claim):
+    """Whether all clients take part in every round of a claim's methods."""
+    methods = records(claim)
+    return bool(methods) and all(method.everyone for method in methods)
+
+
+def one_step(claim):
+    """Whether clients take one gradient a round, or no method says how many."""
+    return all(method.steps == 1 and not method.client_grad for method in records(claim))
+
+
+def records(claim):
+    """The methods that a claim speaks of."""
+    several = claim.algorithm if isinstance(claim.algorithm, tuple) else (claim.algorithm,)
+    return [discover.algorithm(each) for each in several if each is not None]
+
+
+def follows_from(claim, relation, left, seconds):
+    """Whether a relation is proved from those that are left."""
+    try:
+        return relation in left or bool(
+            algebra.prove(relation, left, dict(claim.definitions), seconds, refute=False)
+        )
+    except Refused:
+        return False
+
+
+def breaks_hypothesis(assumption, claim, facts, setting, values):
+    """Whether an instance, of which these facts hold, breaks a hypothesis for certain."""
+    held, tight = facts
+    if assumption.condition is not None:
+        if not held:  # no instance at all
+            return False
+        freed = [name.removeprefix(ANY) for name in claim.parameters if name.startswith(ANY)]
+        return assumption.name in setting.ensures - held or any(
+            is_beyond(tight[name], values[ANY + name], setting.loose.get(name, 0))
+            for name in claim.table.certified(assumption.condition.constants)
+            if name in freed and name in tight and ANY + name in values
+        )
+    relation = claim.expand(assumption.relation)
+    known = {s.name: values.get(ANY + s.name, values.get(s.name)) for s in relation.free_symbols}
+    if any(
+        value is None for value in known.values()
+    ):  # a number that the variant does not speak of is any number
+        return not any(
+            name in claim.table and claim.table[name].measure is not None for name in known
+        )
+    return any(
+        fails_certainly(part, known)
+        for part in (relation.args if isinstance(relation, sympy.And) else (relation,))
+    )
+
+
+def is_beyond(tight, given, way):
+    """Whether a constant that is given as any number is not what the instance has."""
+    tight, given = float(near(tight)), float(near(given))
+    gap = AFAR * (abs(tight) + abs(given))
+    return (
+        tight - given > gap
+        if way > 0
+        else given - tight > gap
+        if way < 0
+        else abs(tight - given) > gap
+    )
+
+
+def fails_certainly(relation, values):
+    """Whether a relation fails at numbers by more than rounding."""
+    if not isinstance(relation, (sympy.Le, sympy.Lt, sympy.Ge, sympy.Gt, sympy.Eq)):
+        return False
+    try:
+        left, right = (float(near(exact_value(side, values))) for side in relation.args)
+    except (*UNANSWERED, ValueError):
+        return False
+    gap = AFAR * (abs(left) + abs(right))
+    return (
+        abs(left - right) > gap
+        if isinstance(relation, sympy.Eq)
+        else left - right > gap
+        if isinstance(relation, (sympy.Le, sympy.Lt))
+        else right - left > gap
+    )
+
+
+def count_breaking(found, claim, hunts):
+    """Add to {hypothesis: instances that break it} those among the best of some hunts."""
+    for hunt in hunts:
+        if all(n >= ENOUGH for n in found.values()):
+            return
+        for row in [row for row, rate in zip(hunt.top, hunt.rates) if rate >= 0][:ROWS]:
+            count_instance(found, claim, hunt, row)
+
+
+def count_instance(found, claim, hunt, row):
+    """Count one instance, if it has numbers."""
+    point = Point.near(hunt, row)
+    try:
+        instance, values = point.given() if point is not None else (None, None)
+    except UNANSWERED:
+        return
+    if point is None:
+        return
+    setting = hunt.target.setting
+    held = setting.ensures if setting.holds is None else setting.holds(instance)
+    facts = held, setting.constants(instance)
+    for assumption in found:
+        found[assumption] += breaks_hypothesis(assumption, claim, facts, setting, values)
+
+
+def note_laws(laws, claim, hunts):
+    """Add to {law: shapes at which an instance breaks it} those of some hunts."""
+    named = {a.name for a in laws}
+    first = sorted(hunts, key=lambda hunt: not named & set(map(str, hunt.shape.values())))
+    for hunt in first[:HUNTS]:
+        if all(n >= FEW for n in laws.values()):
+            return
+        found = dict.fromkeys(laws, 0)
+        for row in [row for row, rate in zip(hunt.top, hunt.rates) if rate >= 0][:ROWS]:
+            count_instance(found, claim, hunt, row)
+        for law, n in found.items():
+            laws[law] += bool(n)
+
+
+def spoken_of(verdict, laws, claim, settings):
+    """A Verdict with what it says of laws of which its claim is silent: undecided where no instance
+    breaks one of them."""
+    if verdict.status == "violated":
+        return replace(verdict, why=" ".join([verdict.why, *lacking(verdict, laws)]))
+    if verdict.status != "holds" or not laws:
+        return verdict
+    meant = frozenset().union(*(tacit(setting, claim) for setting in settings))
+    if read := [hypothesis_text(a) for a in laws if a.name in meant]:
+        first = f"It does not say so, and is read so: {'; '.join(read)}."
+        verdict = replace(verdict, notes=[first, *verdict.notes])
+    met = "; ".join(hypothesis_text(a) for a, n in laws.items() if not n and a.name not in meant)
+    told = "; ".join(hypothesis_text(a) for a, n in laws.items() if n)
+    if told:
+        more = f"{verdict.searched}; some of them break what the claim does not assume: {told}"
+        verdict = replace(verdict, searched=more)
+    if not met:
+        return verdict
+    why = f"Every instance that was looked at met what the claim does not assume: {met}."
+    return replace(
+        verdict, status="undecided", tightness=None, witness=None, why=f"{why} {verdict.why}"
+    )
+
+
+def lacking(verdict, laws):
+    """A sentence on the laws that the instance of a Verdict breaks, where it does."""
+    document = verdict.certificate
+    if not laws or document.get("format") != check_instance.FORMAT:
+        return []
+    setting = by_name(document["setting"])
+    if setting is None or setting.holds is None:
+        return []
+    held = setting.holds(check_instance.read_numbers(document["instance"]))
+    gone = [hypothesis_text(a) for a in laws if a.name in setting.ensures - held]
+    return [f"The instance does not meet what the claim does not assume: {'; '.join(gone)}."][
+        : len(gone)
+    ]
+
+
+def qualify_verdict(verdict, broken):
+    """A Verdict on a variant, with how many instances break what it has dropped; without any it
+    holds of none."""
+    if verdict.status != "holds" or not broken:
+        return verdict
+    none = [hypothesis_text(a) for a, n in broken.items() if not n]
+    if none:
+        return replace(
+            verdict,
+            status="undecided",
+            tightness=None,
+            witness=None,
+            why=f"{verdict.why} None that was looked at breaks what is not assumed any more: "
+            f"{'; '.join(none)}.",
+        )
+    told = "; ".join(
+        f"{n}{' or more' if n >= ENOUGH else ''} without: {hypothesis_text(a)}"
+        for a, n in broken.items()
+    )
+    return replace(
+        verdict,
+        why=f"{verdict.why} Some of them break what is not assumed any more.",
+        searched=f"{verdict.searched}; among them {told}",
+    )
+
+
+def hypothesis_text(assumption):
+    return (
+        assumption.condition.says
+        if assumption.condition is not None
+        else plain(assumption.relation)
+    )
+
+
+def draws_break(hunt, claim, needed):
+    """Whether some of a few drawn instances of a shape breaks one of the hypotheses."""
+    found = dict.fromkeys(needed, 0)
+    count_drawn(found, hunt, claim)
+    return any(found.values())
+
+
+def count_drawn(found, hunt, claim):
+    """Add to {hypothesis: instances that break it} those among a few drawn ones of a shape."""
+    rows, _, good = hunt.begun(hunt.draw(DRAWN))
+    for row in rows[good][:ROWS]:
+        count_instance(found, claim, hunt, row)
+
+
+def breakable_hypotheses(claim, at, setting, needed, seed):
+    """Those of some hypotheses that instances of a few shapes of a setting break."""
+    target, found = Target(claim, setting, at), dict.fromkeys(needed, 0)
+    for _, hunt in zip(range(TRIED), scheduler.generate_hunts(target, seed, target.relaxed)):
+        count_drawn(found, hunt, claim)
+        if all(found.values()):
+            break
+    return {a for a, n in found.items() if n}
+
+
+def setting_can_break(claim, at, setting, needed, seed):
+    """Whether some shape of a setting does."""
+    target = Target(claim, setting, at)
+    return not target.impossible and any(
+        draws_break(hunt, claim, needed)
+        for _, hunt in zip(range(SHAPES), scheduler.generate_hunts(target, seed, target.relaxed))
+    )
+
+
+def budget_shares(claim, at, settings, needed, seed):
+    """How a budget is shared between settings: most of it goes where something dropped can be
+    broken."""
+    chosen = (
+        [setting for setting in settings if setting_can_break(claim, at, setting, needed, seed)]
+        if needed
+        else []
+    )
+    others = len(settings) - len(chosen)
+    if not chosen or not others:
+        return [1 / len(settings)] * len(settings)
+    return [
+        (1 - LITTLE) / len(chosen) if setting in chosen else LITTLE / others for setting in settings
+    ]

@@ -1,0 +1,77 @@
+"""Where two ways to run end on an instance without chance: exactly, by the methods' own kernels.
+
+Points are of any numbers: of fractions they are what a document says, of numbers that remember
+their steps they are its derivation.
+"""
+
+from fractions import Fraction
+from types import SimpleNamespace
+
+from fedtheory import discover
+from fedtheory.arithmetic.operations import vector
+from fedtheory.arithmetic.work import within
+from fedtheory.certificates.documents import parse_fraction
+from fedtheory.errors import FedtheoryError
+from fedtheory.exact.traces import Losses, Rounds
+from fedtheory.verdicts.equivalence import free_fields
+
+WORK = 400_000  # of arithmetic, for both ways
+LONGEST = 2000  # digits of a coordinate that a document carries
+
+
+def without_chance(instance):
+    """Whether all clients take part and no gradient has noise: then a run goes one way."""
+    return instance["S"] == len(instance["b"]) - 1 and parse_fraction(instance["sigma"]) == 0
+
+
+def exact_ends(same, instance):
+    """The last points of both ways, of an instance of numbers."""
+    A, b = ([vector(row) for row in instance[name]] for name in "Ab")
+    p, N = instance["weights"], len(instance["weights"])
+    grad = lambda i, x: A[i] * (x - b[i])
+    whole = lambda x: sum((p[i - 1] * grad(i, x) for i in range(2, N + 1)), p[0] * grad(1, x))
+    fields, x = free_fields(same), vector(instance["x"])
+    hyper = {
+        name: int(value) if fields[name].integer else value
+        for name, value in instance["hyper"].items()
+    }
+
+    def end(one, fixed):
+        if callable(one):
+            problem = SimpleNamespace(grad=whole, client_grad=grad)
+            shared = {name: hyper[name] for name in same.shared}
+            return one(problem, x, instance["rounds"], **shared, **fixed)[-1]
+        method = discover.algorithm(one)
+        own = {name: value for name, value in hyper.items() if name in method.hyper}
+        losses = Losses(grad, lambda i, k: [], (Fraction(0), *p), len(x))
+        rounds = Rounds(method, losses, {**own, **fixed})
+        state = rounds.start(list(x))
+        for t in range(instance["rounds"]):
+            rounds.at(t)
+            everybody = tuple(range(1, N + 1)), (rounds.steps,) * N
+            ((_, state),) = rounds.after(state, [(Fraction(1), *everybody)])
+        return state.x
+
+    return [list(end(same.one, same.fixed)), list(end(same.other, same.other_fixed))]
+
+
+def document_points(same, instance):
+    """The same points as a document has them; None where chance, or a number's length, forbids."""
+    if not without_chance(instance):
+        return None
+    try:
+        with within(WORK):
+            found = exact_ends(same, as_numbers(instance))
+    except (FedtheoryError, TypeError, ValueError, ZeroDivisionError):
+        return None  # a function of somebody's, which takes no fractions
+    texts = [[str(Fraction(coordinate)) for coordinate in point] for point in found]
+    return texts if all(len(text) <= LONGEST for point in texts for text in point) else None
+
+
+def as_numbers(tree):
+    """Plain data with its texts as fractions."""
+    if isinstance(tree, dict):
+        return {name: as_numbers(value) for name, value in tree.items()}
+    if isinstance(tree, list):
+        return [as_numbers(value) for value in tree]
+    return parse_fraction(tree) if isinstance(tree, str) else tree

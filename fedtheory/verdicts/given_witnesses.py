@@ -1,0 +1,77 @@
+"""What instances that were handed in with a claim say of its lines."""
+
+from typing import NamedTuple
+
+from fedtheory.proofs import algebra
+from fedtheory.search import counterexample, optimizer
+from fedtheory.search.witnesses import Found, ask_witnesses
+from fedtheory.verdicts.verdict import Tightness, Verdict
+
+PROOF = 0.05  # seconds of a core for the proof of a line that an instance refutes
+
+
+class Tried(NamedTuple):
+    """What instances that were handed in say of a line."""
+
+    verdict: Verdict | None  # "violated" by one of them
+    best: Found | None  # the one with the largest ratio
+    says: str
+
+    def beside(self, verdict):
+        """Add it to what a search has found."""
+        if verdict.status != "holds" or not self.says:
+            return
+        verdict.searched = "; ".join(filter(None, (self.says, verdict.searched)))
+        if self.best and verdict.tightness is not None and self.best.ratio > verdict.tightness:
+            witness, numbers = self.best.witness, counterexample.texts(self.best.witness.numbers)
+            verdict.tightness = Tightness(self.best.ratio, numbers)
+            shown = (
+                dict(instance=witness.instance) if witness.instance else dict(shape=witness.shape)
+            )
+            verdict.witness = dict(
+                setting=witness.setting.name, **counterexample.texts(shown), numbers=numbers
+            )
+
+
+def try_witnesses(claim, at, witnesses):
+    """What witnesses say of a line, Tried."""
+    found = [each for each, _ in ask_witnesses(claim, at, witnesses) if each is not None]
+    says = f"{len(found)} of {len(witnesses)} instances that were handed in" if found else ""
+    document = next((each for each in found if each.document), None)
+    verdict = document and refuted_by(claim, document, says)
+    rated = [each for each in found if each.ratio is not None and each.ratio <= 1]
+    return Tried(verdict, max(rated, key=lambda each: each.ratio, default=None), says)
+
+
+def refute_by_witness(claim, at, witnesses, seconds):
+    """(the Verdict by the first witness that refutes a line, None if none does or the line is proved;
+    the seconds that it took, which are about so many at most)."""
+    work = 0.0
+    for found, steps in ask_witnesses(claim, at, witnesses):
+        work += steps
+        if found is not None and found.document:
+            if algebra.line(claim, at, budget=PROOF, refute=False):  # then the instance errs
+                break
+            verdict = refuted_by(claim, found, "an instance that was found before")
+            return verdict, work / optimizer.PER_SECOND
+        if work > seconds * optimizer.PER_SECOND:
+            break
+    return None, work / optimizer.PER_SECOND
+
+
+def refuted_by(claim, found, says):
+    """The Verdict by a witness at which a line fails."""
+    setting, shown = found.witness.setting, found.document
+    return Verdict(
+        claim.id,
+        "violated",
+        setting.kind,
+        f"It fails in {setting.says}: left {shown['left']}, right {shown['right']}.",
+        found.ratio and Tightness(found.ratio, shown["numbers"]),
+        1,
+        1.0,
+        dict(instance=shown["instance"], numbers=shown["numbers"]),
+        shown,
+        decided_on=setting.by,
+        searched=says,
+    )

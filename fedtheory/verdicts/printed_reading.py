@@ -1,0 +1,165 @@
+"""The statement as it is printed: with the hypotheses alone that its text states, and what saves it
+where these do not suffice.
+
+A claim is judged as it is meant, with the hypotheses too that only its proof uses; then without any
+of those, and, where the two verdicts differ, without one of them at a time. What is said of fewer
+hypotheses rests on instances that break what was left out, as everything does that
+`verdicts.dropped` counts. An instance that refutes one reading is asked of the others: it is
+searched once.
+"""
+
+from functools import partial
+
+from fedtheory.certificates import check_family, check_instance
+from fedtheory.certificates.check_proof import Refused
+from fedtheory.models import by_name, fitting
+from fedtheory.search import counterexample, divergent_families
+from fedtheory.verdicts import dropped_hypotheses
+from fedtheory.verdicts.verdict import Removal, Tightness, Verdict
+
+# Of the budget, on top of it: for all readings with fewer hypotheses; half of it is for the one
+# without any unstated one, half is divided among up to five that lack one: with less than a tenth
+# of the budget each, what a reading needs was no longer seen. Below LEAST seconds of budget, none
+# is searched.
+SHARE, LEAST = 1.0, 1.0
+STANDS = ("proved", "holds")
+SHORT = f"It is searched as printed from a budget of {LEAST:g} s on."
+
+
+def judge_printed(claim, verdict, budget, seed, decide):
+    """Set what a Verdict says of its statement as it is printed; `decide` gives a Verdict as
+    meant."""
+    if not claim.unstated:
+        return
+    printed, share = claim.as_printed, SHARE * budget
+    # An instance inside more hypotheses is inside fewer.
+    verdict.as_printed = reuse_counterexample(claim, verdict, printed)
+    if verdict.as_printed is not None:
+        return
+    if budget < LEAST:
+        verdict.as_printed = small_budget_reading(printed, verdict.kind)
+        return
+    # What algebra does not show of more hypotheses, it does not show of fewer.
+    proofs = verdict.status in ("proved", "vacuous")
+    decided = partial(decide, proofs=proofs)
+    if verdict.status in ("violated", "vacuous"):
+        verdict.as_printed = decided(printed, share, seed)
+    else:
+        search_printed(claim, verdict, share, seed, decided)
+
+
+def small_budget_reading(reading, kind):
+    """The Verdict on a reading for which the budget is too small."""
+    return Verdict(reading.id, "undecided", kind, SHORT)
+
+
+def search_printed(claim, verdict, share, seed, decide):
+    """Search what a Verdict that does not refute its claim says as printed, and of what saves
+    it."""
+    printed = claim.as_printed
+    broken = breakable_hypotheses(printed, seed)
+    share /= 2 if len(claim.unstated) > 1 else 1
+    if broken or not claim.lines:
+        verdict.as_printed = decide(printed, share, seed)
+    if not broken and verdict.printed.status != "violated":
+        verdict.as_printed = undecided_reading(printed, verdict)
+    if not same_conclusion(verdict, verdict.as_printed):
+        set_removals(claim, verdict, broken, share / max(1, len(broken)), seed, decide)
+
+
+def set_removals(claim, verdict, broken, budget, seed, decide):
+    """Set the Removals of a Verdict: what comes of its statement without each unstated hypothesis
+    alone; what some instance breaks is searched, with this budget."""
+    printed = claim.as_printed
+    for hypothesis, reading in claim.lacking.items():
+        if reading is printed:
+            found = verdict.as_printed
+        elif hypothesis not in broken:
+            found = undecided_reading(reading, verdict)
+        else:
+            found = reuse_counterexample(printed, verdict.as_printed, reading) or decide(
+                reading, budget, seed
+            )
+        verdict.removals.append(Removal(hypothesis.name, str(hypothesis), found))
+    if verdict.as_printed.status != "violated":
+        refuted = (
+            reuse_counterexample(reading, removal.verdict, printed)
+            for reading, removal in zip(claim.lacking.values(), verdict.removals)
+        )
+        verdict.as_printed = next(filter(None, refuted), verdict.as_printed)
+
+
+def breakable_hypotheses(reading, seed):
+    """Those of the hypotheses that a reading lacks which instances break, or need not break; of
+    runs side by side none counts them."""
+    if not reading.lines:
+        return set()
+    telling = dropped_hypotheses.relevant_hypotheses(reading, 1.0)
+    found = {a for a in reading.dropped if a not in telling}
+    lines = [at for at, (_, sign, _) in enumerate(reading.lines) if sign != "O"]
+    if not lines:
+        return set(reading.dropped)
+    for setting in fitting(reading):
+        if left := [a for a in telling if a not in found]:
+            found |= dropped_hypotheses.breakable_hypotheses(reading, lines[0], setting, left, seed)
+    return found
+
+
+def undecided_reading(reading, like):
+    """The Verdict on a reading of which no instance breaks what it lacks."""
+    none = "; ".join(dropped_hypotheses.hypothesis_text(a) for a in reading.dropped)
+    return Verdict(
+        reading.id,
+        "undecided",
+        like.kind,
+        f"Nothing that is drawn here breaks what is not assumed any more: {none}.",
+    )
+
+
+def same_conclusion(one, other):
+    """Whether two verdicts say the same of whether a statement stands."""
+    return one.status == other.status or {one.status, other.status} <= set(STANDS)
+
+
+def reuse_counterexample(claim, verdict, other):
+    """The Verdict on another reading of a claim by the instance that refutes this one; None where
+    that instance is not inside the other's hypotheses, or the claim is not refuted by one."""
+    document = verdict.certificate
+    if verdict.status != "violated":
+        return None
+    try:
+        if document["format"] == check_family.FORMAT:
+            family = divergent_families.restate_family(document, claim, other)
+            return family and refute_by_family(other, family, verdict)
+        if document["format"] != check_instance.FORMAT:
+            return None
+        found = counterexample.restate_counterexample(document, claim, other)
+    except Refused:  # a symbol that is free in one reading follows in the other
+        return None
+    return found and verdict_by_document(other, *found, verdict)
+
+
+def refute_by_family(claim, document, like):
+    """The Verdict by a family that refutes another reading of a claim, whose growth is the same."""
+    witness = dict(like.witness, first=document["members"][0]["values"])
+    return Verdict(
+        claim.id, "violated", like.kind, like.why, None, like.cases, 1.0, witness, document
+    )
+
+
+def verdict_by_document(claim, document, ratio, like):
+    """The Verdict by a document, with what was searched until it was found."""
+    setting = by_name(document["setting"])
+    return Verdict(
+        claim.id,
+        "violated",
+        setting.kind,
+        f"It fails in {setting.says}: left {document['left']}, right {document['right']}.",
+        ratio and Tightness(ratio, document["numbers"]),
+        like.cases,
+        1.0,
+        dict(instance=document["instance"], numbers=document["numbers"]),
+        document,
+        decided_on=like.decided_on,
+        searched=like.searched,
+    )

@@ -1,0 +1,329 @@
+"""`v.rests_on`: what a proof takes a claim from, step by step down to textbook facts, and what each of
+these is.
+
+A step is decided by algebra (`textbook/edges.py`), a line that no proved step leads to by its own
+verdict. A line is proved where a proved step leads to it from proved lines; a proof is broken where a
+line that it goes through is violated, whether or not the steps around it are right.
+
+A step has slack: what its line says beyond the truth. Of a line that was searched the largest share of
+its bound that an instance needs is known (`search/rating.py`: offsets do not count), and what is left
+of the bound is the slack of the step to it.
+"""
+
+from dataclasses import dataclass, field
+
+from fedtheory.errors import Contradiction, refuse
+from fedtheory.search.counterexample import document_title
+from fedtheory.textbook import facts, proof_steps
+
+FORMAT = "fedtheory graph 1"
+WORST = ("violated", "vacuous", "undecided", "holds", "proved")  # the first of any decides
+CONTRADICTED = (
+    "proved steps lead to it and an instance refutes it, so that one of the two errs: a mistake of "
+    "fedtheory, to be reported with both documents"
+)
+SHARE = 0.1  # of the budget, for each line that no proved step leads to
+
+
+@dataclass
+class Node:
+    """A line of the proof, or a textbook fact."""
+
+    name: str  # "fsl.step29/1", "textbook.young"
+    place: str  # where it stands in its paper: "(29)"
+    status: str  # "proved", "holds", "violated", "vacuous", "undecided"
+    edge: proof_steps.Edge | None = None  # the step that leads to it, if the text names one
+    own: str | None = None  # what its own verdict says, where that was asked
+    needs: float | None = (
+        None  # the largest share of its bound that an instance needs, if any was found
+    )
+    contradicted: bool = False  # proved steps lead to it, and an instance refutes it
+
+    @property
+    def slack(self):
+        """The share of its bound that no instance was found to need; None of a line that fails, or of
+        which nothing was measured."""
+        return None if self.needs is None or self.needs > 1 else 1.0 - self.needs
+
+    @property
+    def leads(self):
+        """Names from which a proved step leads here; () if none does."""
+        return self.edge.premises if self.edge and self.edge.status == "proved" else ()
+
+
+@dataclass
+class Graph:
+    """What the lines of a claim rest on."""
+
+    claim: str
+    nodes: dict  # name -> Node: the claim's own lines first, then what leads to them
+    roots: tuple  # names of the claim's own lines
+    proofs: dict = field(default_factory=dict)  # name of a textbook fact -> documents of its parts
+
+    @property
+    def steps(self):
+        """{name: status} of every line that the proof goes through."""
+        return {
+            name: node.status
+            for name, node in self.nodes.items()
+            if name not in self.roots and not facts.is_textbook_name(name)
+        }
+
+    @property
+    def edges(self):
+        """The steps, each an Edge."""
+        return [node.edge for node in self.nodes.values() if node.edge]
+
+    @property
+    def axioms(self):
+        """{name: what it says} of the axioms that its textbook facts rest on."""
+        named = {
+            axiom
+            for name in self.leaves()
+            if facts.is_textbook_name(name)
+            for axiom in axioms_of(name)
+        }
+        if any(edge.status == "proved" for edge in self.edges):
+            named |= {"inner_product"}
+        return {name: says for name, says in facts.AXIOMS.items() if name in named}
+
+    @property
+    def status(self):
+        """The worst of its own lines'."""
+        return min((self.nodes[name].status for name in self.roots), key=WORST.index)
+
+    @property
+    def broken(self):
+        """Names of the violated lines that the proof goes through, those it begins with first."""
+        found = [name for name, node in self.nodes.items() if node.status == "violated"]
+        return found[::-1]
+
+    @property
+    def contradicted(self):
+        """Names of the lines that proved steps lead to and an instance refutes: one of them errs."""
+        return [name for name, node in self.nodes.items() if node.contradicted]
+
+    def leaves(self):
+        """Names from which proved steps lead to the claim, and to which none does."""
+        found, queue, seen = [], list(self.roots), set()
+        while queue:
+            name = queue.pop(0)
+            if name not in seen:
+                seen.add(name)
+                queue += self.nodes[name].leads
+                found += [name] * (not self.nodes[name].leads)
+        return found
+
+    def __str__(self):
+        if wrong := self.contradicted:
+            return f"{join_words(self.nodes[name].place for name in wrong)}: {CONTRADICTED}"
+        if broken := self.broken:
+            return "broken at " + join_words(self.nodes[name].place for name in broken)
+        lines = [name for name in self.leaves() if not facts.is_textbook_name(name)]
+        bare = [name for name in lines if name in self.roots]
+        if bare:
+            return self._bare(bare)
+        found = [name for name in self.leaves() if facts.is_textbook_name(name)]
+        said = "proved from " + join_words(
+            [*(self.nodes[n].place for n in lines), *([describe_facts(found)] if found else [])]
+        )
+        for status, words in (
+            ("holds", ("only holds by search", "only hold by search")),
+            ("vacuous", ("is vacuous", "are vacuous")),
+            ("undecided", ("is undecided", "are undecided")),
+        ):
+            some = [self.nodes[n].place for n in lines if self.nodes[n].status == status]
+            said += f", of which {join_words(some)} {words[len(some) > 1]}" if some else ""
+        return said
+
+    def _bare(self, bare):
+        edge = self.nodes[bare[0]].edge
+        if edge is None:
+            return f"no step is named that leads to {self.nodes[bare[0]].place}"
+        return f"not shown to follow from {join_words(self.place(n) for n in edge.premises)}: {edge.why}"
+
+    def place(self, name):
+        return self.nodes[name].place if name in self.nodes else name
+
+    def as_dict(self):
+        """Plain data."""
+        return dict(
+            claim=self.claim,
+            status=self.status,
+            says=str(self),
+            axioms=self.axioms,
+            steps=self.steps,
+            broken=self.broken,
+            places={name: node.place for name, node in self.nodes.items()},
+            edges=[
+                dict(node.edge.as_dict(), slack=node.slack)
+                for node in self.nodes.values()
+                if node.edge
+            ],
+        )
+
+    @property
+    def certificate(self):
+        """A document from which `replay` derives every proved step anew; None if there is none."""
+        proved = [edge for edge in self.edges if edge.status == "proved"]
+        used = {name for edge in proved for name in edge.premises}
+        if not proved:
+            return None
+        return dict(
+            format=FORMAT,
+            claim=self.claim,
+            edges=[
+                dict(
+                    line=edge.line,
+                    premises=list(edge.premises),
+                    proof=edge.documents[0],
+                    hypotheses=list(edge.documents[1:]),
+                )
+                for edge in proved
+            ],
+            textbook={n: list(some) for n, some in self.proofs.items() if n in used},
+        )
+
+
+def join_words(words):
+    words = list(dict.fromkeys(words))
+    return words[0] if len(words) == 1 else ", ".join(words[:-1]) + " and " + words[-1]
+
+
+def describe_facts(names):
+    names = [name.removeprefix(facts.PREFIX).replace("_", " ") for name in names]
+    return f"{len(names)} textbook fact{'s' * (len(names) > 1)} ({', '.join(names)})"
+
+
+def line_place(claim, at):
+    """Where a line stands, in few words."""
+    where = claim.cites.partition(", ")[2] or claim.id
+    return where + (f", line {at + 1}" if len(claim.lines) > 1 else "")
+
+
+def axioms_of(name):
+    """Names of the axioms that a textbook fact rests on."""
+    known = facts.NAMES[name]
+    return (known,) if isinstance(known, str) else known.axioms
+
+
+def build_graph(claim, own, verdicts=None):
+    """The Graph of a claim; `own(claim)` gives the statuses of its lines, or None where these are
+    not known, and `verdicts`, id -> Verdict, those from which slack is read in the end. A proof that
+    rests on itself is refused before anything is decided."""
+    lines_of = claim_lines(claim)
+    nodes, proofs = {}, {}
+    for one in order_lines(lines_of):
+        name = proof_steps.premise_name(one)
+        if isinstance(one, str):
+            nodes[name] = Node(name, name.removeprefix(facts.PREFIX).replace("_", " "), "proved")
+            proofs[name] = facts.fact_documents(name)
+        else:
+            nodes[name] = _build_node(*one, nodes, own)
+            nodes[name].needs = needed_share(*one, verdicts or {})
+    roots = tuple(map(proof_steps.premise_name, lines_of))
+    rest = [name for name in reversed(nodes) if name not in roots]
+    return Graph(
+        document_title(claim), {name: nodes[name] for name in (*roots, *rest)}, roots, proofs
+    )
+
+
+def claim_lines(claim):
+    """A claim's lines, as (claim, place) each."""
+    return [(claim, n) for n in range(len(claim.lines))]
+
+
+def order_lines(lines):
+    """Lines and textbook facts, each after those that lead to it."""
+    done, path = {}, []
+
+    def visit(one):
+        name = proof_steps.premise_name(one)
+        if name in path:
+            circle = " <- ".join([*path[path.index(name) :], name])
+            refuse(f"{path[0]}: follows", "must not lead back to where it began", circle)
+        if name in done:
+            if not same_node(done[name], one):
+                refuse(
+                    f"{proof_steps.premise_name(lines[0])}: follows",
+                    "must not name two claims alike",
+                    name,
+                )
+            return
+        path.append(name)
+        for other in () if isinstance(one, str) else proof_steps.line_premises(*one):
+            visit(other)
+        path.pop()
+        done[name] = one
+
+    for one in lines:
+        visit(one)
+    return list(done.values())
+
+
+def same_node(one, other):
+    return one == other if isinstance(one, str) else one[0] is other[0]
+
+
+def _build_node(claim, at, nodes, own):
+    """The Node of a line whose premises are there."""
+    edge = proof_steps.step_of(claim, at)
+    leads = [nodes[name] for name in edge.premises] if edge and edge.status == "proved" else []
+    through = min((one.status for one in leads), key=WORST.index, default=None)
+    known = own(claim, through in ("holds", "proved"))
+    mine = known[at] if known and at < len(known) else None
+    found = [status for status in (through, mine) if status in ("proved", "holds")]
+    status = mine if mine == "violated" else max(found, key=WORST.index, default=mine)
+    node = Node(
+        proof_steps.premise_name((claim, at)),
+        line_place(claim, at),
+        status or "undecided",
+        edge,
+        mine,
+    )
+    node.contradicted = through == "proved" and mine == "violated"
+    return node
+
+
+def rests_on(claim, verdict, check):
+    """The Graph of a claim of which the Verdict is known; `check(claim)` gives the others'. Raises
+    Contradiction where a line that an instance refutes is proved."""
+    known = {claim.id: verdict}
+
+    def own(other, led):
+        if other.id not in known and not led:
+            known[other.id] = check(other)
+        return line_statuses(known[other.id], other) if other.id in known else None
+
+    found = build_graph(claim, own, known)
+    for name in found.contradicted:
+        refuted, at = known[name.rpartition("/")[0]], int(name.rpartition("/")[2]) - 1
+        document = refuted.lines[at].certificate if refuted.lines else refuted.certificate
+        raise Contradiction(f"{name}: {CONTRADICTED}", found.certificate, document)
+    return found
+
+
+def needed_share(claim, at, verdicts):
+    """The largest share of its bound that a line was found to need, infinite where it is violated;
+    None where nothing was measured."""
+    found = verdicts.get(claim.id)
+    if found is None:
+        return None
+    whole = found if isinstance(found, dict) else vars(found)
+    lines = whole["lines"] or [whole]
+    line = lines[at] if at < len(lines) else {}
+    line = line if isinstance(line, dict) else vars(line)
+    if line.get("status") == "violated":
+        return float("inf")
+    return None if line.get("tightness") is None else float(line["tightness"])
+
+
+def line_statuses(verdict, claim):
+    """The statuses of a claim's lines in its Verdict, None of those that were not looked at."""
+    part = verdict if isinstance(verdict, dict) else vars(verdict)
+    lines = [line["status"] if isinstance(line, dict) else line.status for line in part["lines"]]
+    some = lines or [part["status"]] * (len(claim.lines) if part["status"] == "vacuous" else 1)
+    return [*some, *[None] * (len(claim.lines) - len(some))]
+
+
+__all__ = ["Graph", "Node", "build_graph", "needed_share", "rests_on", "line_statuses"]

@@ -1,0 +1,351 @@
+"""A claim on one problem by sampled runs: for losses and methods of which nothing exact is known.
+
+The left side must be a nonnegative multiple of one measured expectation, its right side a number.
+Draws come from `ft.run` in blocks, each with a seed of its own; a betting e-process refutes, fresh
+seeds confirm, so that looking at any time is allowed. Of a minimum over rounds each round's
+expectation has to exceed the bound: their e-processes are combined by their least.
+"""
+
+import hashlib
+import math
+import time
+from collections.abc import Mapping
+from itertools import product
+
+import numpy as np
+
+from fedtheory import arguments, arithmetic, discover, metrics
+from fedtheory.comparison.case import Letters, check_conditions
+from fedtheory.comparison.letters import choose_hyper
+from fedtheory.comparison.lines import Line, at_start, of_law
+from fedtheory.comparison.objectives import measured_loss
+from fedtheory.comparison.rounding import Rounding
+from fedtheory.comparison.run_measures import at_end
+from fedtheory.comparison.setup import setup_of
+from fedtheory.errors import InvalidInput, refuse
+from fedtheory.participation import Participation
+from fedtheory.problem import Problem
+from fedtheory.runs.planning import plan_of, start_of
+from fedtheory.runs.running import run
+from fedtheory.verdicts.confidence_sequences import against_at_most, lower_mean
+from fedtheory.verdicts.verdict import Tightness, Verdict
+
+BLOCK = 64  # trials of one seed
+JUDGED = (
+    "T",
+    "min",
+    "min_T",
+    "mean",
+    "mean_T",
+    "1",
+)  # what a Measure may look at: expectations at the end
+
+
+def seed_of(seed, look, block):
+    """A seed of its own for each block of each look."""
+    return int.from_bytes(hashlib.sha256(f"{seed}/{look}/{block}".encode()).digest()[:7], "big")
+
+
+def judged_entry(claim, start):
+    """The Entry of the one expectation that a claim's first line bounds; what is known at the start
+    and of who works is no expectation."""
+    known = {name for name, entry in claim.quantities.items() if of_law(entry)}
+    known |= (
+        {name for name, entry in claim.quantities.items() if at_start(entry)}
+        if start is None
+        else set(start)
+    )
+    left, sign, _ = claim.lines[0]
+    measured = [entry for name, entry in claim.quantities.items() if name not in known]
+    if sign not in ("<=", "<") or len(measured) != 1 or measured[0].symbol not in left.free_symbols:
+        raise InvalidInput(
+            f"{claim.title} must bound one measured expectation from above; give what is known at the "
+            "start by start={...}"
+        )
+    how = measured[0].measure
+    if how.metric not in metrics.ALL or how.at not in JUDGED or how.average not in ("E", ""):
+        raise InvalidInput(f"{measured[0].name} is not read off the rounds of a run")
+    return measured[0]
+
+
+def settings_by_letter(claim, algorithm, hyper):
+    """Hyper-parameters that are numbers, by the claim's letters."""
+    return {
+        letter: hyper[name]
+        for letter, name in choose_hyper(claim.table, algorithm).items()
+        if isinstance(hyper.get(name), (int, float))
+    }
+
+
+def check_on(
+    claim,
+    problem,
+    *,
+    rounds,
+    draws=4096,
+    seed=0,
+    alpha=1e-3,
+    start=None,
+    x_0=None,
+    S=None,
+    infimum=None,
+    **hyper,
+):
+    """The Verdict on a claim's first line for one problem and one choice of hyper-parameters, by at
+    most `draws` runs of each look.
+
+    `start` gives values of what is measured at the start (such as D_0), exactly or rounded to the
+    safe side; `infimum` the infimum that the claim subtracts. What is not given is derived from the
+    problem where that can be done.
+
+    >>> import fedtheory as ft
+    >>> zeros = [[0.0], [0.0], [0.0]]
+    >>> problem = ft.problems.quadratic_from_arrays(A=[1.0], b=zeros, sigma=0.1, sigma_0=0.1)
+    >>> steps = dict(eta_l=0.1, eta_g=1.0, eta_0=0.1, gamma=1.0)
+    >>> setting = dict(rounds=2, x_0=[1.0], S=2, K=1, K_0=1, **steps)
+    >>> start = dict(tilde_D_0=0.5)    # x_0^2 / 2, and the least is 0
+    >>> v = ft.check_on("fsl.theorem2", problem, draws=128, start=start, **setting)
+    >>> v.kind, v.status
+    ('sampled', 'holds')
+    """
+    begun = time.perf_counter()
+    rounds, draws = (
+        arguments.check_integer("rounds", rounds, 1),
+        arguments.check_integer("draws", draws, BLOCK),
+    )
+    alpha = arguments.check_real("alpha", alpha, open_low=True)
+    if not alpha < 1:
+        refuse("alpha", "must lie in (0, 1)", alpha)
+    if infimum is not None:
+        infimum = arguments.check_real("infimum", infimum, low=-arguments.LARGEST)
+    question = Question(discover.claim(claim), problem, rounds, start, x_0, S, infimum, hyper)
+    verdict = Sample(question, arguments.check_seed(seed)).verdict(draws, alpha)
+    verdict.seconds = time.perf_counter() - begun
+    return verdict
+
+
+class Question:
+    """A claim's first line for one problem and one choice of hyper-parameters: E of what is
+    measured, less `shift`, is at most `bound`."""
+
+    def __init__(self, claim, problem, rounds, start, x_0, S, infimum, hyper):
+        if not isinstance(problem, Problem):
+            refuse("problem", "must be a Problem, such as ft.problems.quadratic makes", problem)
+        if problem.measured:
+            rule = "must have constants that hold, for a verdict, not such as were measured"
+            refuse("problem", rule, ", ".join(problem.measured))
+        if start is not None and not isinstance(start, Mapping):
+            refuse("start", "must be a mapping of what is measured at the start to numbers", start)
+        if not claim.lines:
+            refuse("claim", "must have lines", claim.id)
+        self.claim, self.problem, self.rounds, self.hyper = claim, problem, rounds, hyper
+        self.algorithm, self.entry = discover.algorithm(claim.algorithm), judged_entry(claim, start)
+        self.x_0, self.S = x_0, problem.N if S is None else S
+        letters, values = self._letters(start)
+        self.lowest = None
+        if self.how.minus and infimum is None:
+            self.lowest = measured_loss(problem, self.how.metric, letters.gamma).lowest()
+            infimum = self.lowest.high
+        self.shift = 0.0 if infimum is None else float(infimum)
+        self._meets_hypotheses()
+        self.bound = self._bound(letters, values)
+        self.balls = set(letters.constants.values())  # constants that may be known on balls alone
+
+    how = property(lambda self: self.entry.measure)
+
+    def _letters(self, start):
+        participation = Participation()
+        participation.check(self.problem.N, self.S)
+        letters = Letters(
+            Line(self.claim, 0),
+            self.problem,
+            self.S,
+            participation,
+            self.algorithm,
+            {**settings_by_letter(self.claim, self.algorithm, self.hyper), **(start or {})},
+            None if start is not None else start_of(self.problem, self.x_0, 1)[0],
+        )
+        values = letters.values(self.rounds)
+        for broken in self.claim.admits(values):
+            raise InvalidInput(f"{self.claim.title} assumes {broken}; this run does not meet it")
+        return letters, values
+
+    def _meets_hypotheses(self):
+        self.plan = plan_of(
+            self.problem,
+            self.algorithm,
+            rounds=self.rounds,
+            trials=1,
+            seed=0,
+            S=self.S,
+            participation=Participation(),
+            keep="metrics",
+            names=(),
+            given=self.hyper,
+        )
+        check_conditions(self.claim, self.problem, setup_of(self.plan, self.plan.hyper[0]))
+
+    def _bound(self, letters, values):
+        """The largest that rounding leaves of the right side, over the factor of what is
+        measured."""
+        claim, entry = self.claim, self.entry
+        slope = claim.expand(claim.lines[0][0]).diff(entry.symbol)
+        exact = {name: arithmetic.exact_number(name, value) for name, value in values.items()}
+        factor = arithmetic.enclose_value(slope, exact, up=False)
+        if entry.symbol in slope.free_symbols or not factor > 0:
+            raise InvalidInput(
+                f"the left side of {claim.title} is no positive multiple of {entry.name} here"
+            )
+        weakest = max(
+            claim.evaluate({**values, **dict(zip(letters.start, corner))})
+            for corner in product(*letters.start.values())
+        )
+        return float(np.nextafter(weakest / float(factor), np.inf))
+
+
+class Sample:
+    """Draws of what a question is about, look by look, and the verdict that they give."""
+
+    def __init__(self, question, seed):
+        self.question, self.seed = question, seed
+        self.taken, self.sizes = 0, np.zeros(question.rounds + 1)  # runs, norms of their points
+        self.rounding = Rounding(question.plan)
+        self.method = getattr(question.claim.algorithm, "name", question.claim.algorithm)
+
+    def rows(self, look, first, count):
+        """Runs first .. first + count - 1 of a look: what is judged of each, NaN outside a
+        constant's ball."""
+        q, found = self.question, []
+        for block in range(first // BLOCK, -(-(first + count) // BLOCK)):
+            r = run(
+                q.problem,
+                q.claim.algorithm,
+                rounds=q.rounds,
+                trials=BLOCK,
+                seed=seed_of(self.seed, look, block),
+                x_0=q.x_0,
+                S=q.S,
+                metrics=(q.how.metric,),
+                keep="x",
+                **q.hyper,
+            )
+            self.sizes = np.maximum(self.sizes, np.linalg.norm(r.x, axis=2).max(axis=0))
+            stayed = np.all([r.inside[c] for c in q.balls & set(r.inside or ())], axis=0)
+            values = at_end(q.how.at, r.metrics[q.how.metric] - q.shift, q.rounds)
+            found.append(np.where(np.reshape(stayed, (-1, 1)), values, np.nan))
+        return np.concatenate(found)[first % BLOCK :][:count]
+
+    def looked(self, look, draws, needed):
+        """(rows, evidence) of a look, which ends once the evidence is more than needed; evidence is
+        None where a row says nothing."""
+        seen, evidence, count = None, -math.inf, BLOCK
+        while evidence <= needed and (seen is None or len(seen) < draws):
+            more = self.rows(look, 0 if seen is None else len(seen), count)
+            seen = more if seen is None else np.concatenate([seen, more])
+            count = min(len(seen), draws - len(seen))
+            if not np.isfinite(seen).all() or (seen < -1e-12).any():
+                evidence = None
+                break
+            evidence = self.evidence(np.maximum(seen, 0))
+        self.taken += len(seen)
+        return seen, evidence
+
+    def evidence(self, rows):
+        """Against every round's expectation being at most the bound, by the least of them."""
+        bound = self.question.bound
+        if bound < 0:  # what is judged is nowhere negative
+            return math.inf
+        return min(against_at_most(column, bound).max() for column in rows.T)
+
+    def ends(self, rows):
+        """(least, most) that what is judged of each run may be in exact numbers."""
+        q = self.question
+        margins = self.rounding.margins(q.how.metric, self.sizes, lowest=q.lowest)
+        if margins is None:
+            return np.zeros_like(rows), np.full_like(rows, np.inf)
+        # of a mean over rounds, the largest of theirs is one that counts
+        mean = q.how.at.startswith("mean")
+        root, flat = (
+            each.max(keepdims=True)[None] if mean else at_end(q.how.at, each[None], q.rounds)
+            for each in margins
+        )
+        return self.rounding.ends(rows, root, flat, q.shift)
+
+    def hidden_by_rounding(self, rows, needed):
+        """Whether draws would refute if rounding had taken off what it may; asked where rounds carry
+        errors on without making them larger, for others it is not known that closely."""
+        if self.rounding.why or self.rounding.round(0).rho > 1:
+            return False
+        most = self.ends(rows)[1]
+        return bool(np.isfinite(most).all()) and self.evidence(most) > needed
+
+    def verdict(self, draws, alpha):
+        """The Verdict, after a look and, where that refutes, one by fresh seeds.
+
+        Both looks have to refute for "violated"; a claim that only the first one refutes is
+        undecided, for what the first one says with confidence stands against "holds"."""
+        needed, bound, best, refuted = math.log(2 / alpha), self.question.bound, None, []
+        for look in (0, 1):
+            seen, evidence = self.looked(look, draws, needed)
+            if evidence is None:
+                return self.undecided(
+                    "A run left the finite numbers, or the "
+                    "ball on which a constant is known: it says nothing."
+                )
+            if evidence > needed and self.evidence(self.ends(seen)[0]) <= needed:
+                return self.undecided(
+                    f"Its left side lies above its right side {bound:.6g}, by no "
+                    f"more than the rounding of {self.question.rounds} rounds in floats may make of it."
+                )
+            if best is None:
+                best = min(lower_mean(np.maximum(column, 0), alpha / 2) for column in seen.T)
+            refuted.append(evidence > needed)
+            if not refuted[-1]:
+                break
+        if refuted == [False] and self.hidden_by_rounding(seen, needed):
+            return self.undecided(
+                f"Its right side {bound:.6g} is below what rounding of {self.question.rounds} rounds in "
+                "floats may hide of its left side."
+            )
+        if refuted == [True, False]:
+            return self.undecided(
+                f"Its left side seems to lie above its right side {bound:.6g}, with confidence "
+                f"{1 - alpha / 2:g}, but {draws} fresh draws do not confirm it."
+            )
+        return self.decided(refuted == [True, True], float(best), alpha)
+
+    def decided(self, broken, best, alpha):
+        bound, q = self.question.bound, self.question
+        why = (
+            f"Its left side lies above its right side {bound:.6g} with confidence {1 - alpha:g}, confirmed by fresh "
+            "draws."
+            if broken
+            else f"Draws do not refute it: at least {best / bound:.3g} of its right side is "
+            f"reached, with confidence {1 - alpha / 2:g}."
+        )
+        witness = dict(
+            problem=q.problem.name,
+            algorithm=str(self.method),
+            rounds=q.rounds,
+            seed=self.seed,
+            S=q.S,
+            **q.hyper,
+        )
+        return self.said(
+            "violated" if broken else "holds",
+            why,
+            tightness=Tightness(best / bound, witness) if bound > 0 else None,
+            confidence=1 - alpha,
+            witness=witness,
+        )
+
+    def undecided(self, why):
+        return self.said("undecided", why)
+
+    def said(self, status, why, **more):
+        q = self.question
+        where = f"of {self.method} on {q.problem.name}, {q.rounds} rounds each"
+        searched = f"{self.taken} runs {where}"
+        return Verdict(
+            q.claim.id, status, "sampled", why, cases=self.taken, searched=searched, **more
+        )

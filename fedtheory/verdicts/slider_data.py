@@ -1,0 +1,97 @@
+"""A bound as plain data that a page can move: its right side, its hypotheses between numbers, and what
+is trivially true beside it, each as a program, from the claim's own record; and numbers to begin with.
+"""
+
+from fractions import Fraction
+
+import sympy
+
+from fedtheory import arithmetic
+from fedtheory.errors import FedtheoryError
+from fedtheory.proofs import meaning, refutation
+
+SYMBOLS, STEPS = 16, 400  # what can be moved at once, and how long a formula may be
+NOWHERE = sympy.Le(1, 0, evaluate=False)
+LONG = 1000  # rounds to begin with, where no hypothesis speaks of them
+BEGINNING = {"count": 2, "unit": Fraction(1, 2)}  # numbers of a domain, where no others are found
+
+
+def slider_data(claim):
+    """The plain data of a claim's first line; None where it has no bound that numbers move.
+
+    >>> from fedtheory import discover
+    >>> from fedtheory.verdicts.slider_data import explored
+    >>> data = explored(discover.claim("fsl.theorem2"))
+    >>> "eta_l" in data["solved"], data["sign"], "trivial" in data
+    (True, '<=', True)
+    """
+    if not claim.lines or claim.lines[0][1] not in ("<=", "<", ">=", ">"):
+        return None
+    left, sign, right = claim.lines[0]
+    relations = [claim.expand(a.relation) for a in claim.assumptions if a.relation is not None]
+    parts = [p for r in relations for p in (r.args if isinstance(r, sympy.And) else (r,))]
+    rules = [p for p in parts if p not in (sympy.true, sympy.false)]
+    solved, left_over = refutation._eliminate(rules)
+    bound = claim.expand(right)
+    floor, why = trivial_side(claim, left, sign)
+    every = [bound, *rules, *([floor] if floor is not None else [])]
+    free = set().union(*(e.free_symbols for e in every))
+    gone = {symbol for symbol, _ in solved}
+    names = sorted(s.name for s in free - gone)
+    if (
+        not bound.free_symbols
+        or not names
+        or len(names) > SYMBOLS
+        or any(n not in claim.symbols for n in names)
+    ):
+        return None
+    try:
+        data = dict(
+            sign=sign,
+            right=formula_program(bound),
+            rules=[[claim.plain(r), formula_program(r)] for r in rules],
+            solved={s.name: formula_program(value) for s, value in reversed(solved)},
+            start=starting_numbers(claim, names, rules),
+            domains={name: claim.symbols[name].domain for name in names},
+        )
+        if floor is not None:
+            data["trivial"] = [why, formula_program(floor)]
+    except FedtheoryError:
+        return None
+    return data if sum(map(len, formula_programs(data))) <= STEPS else None
+
+
+def formula_programs(data):
+    return [data["right"], *(p for _, p in data["rules"]), *data["solved"].values()]
+
+
+def trivial_side(claim, left, sign):
+    """(what the left side never exceeds, why) where that is known without the claim; (None, "")."""
+    if sign in ("<=", "<"):
+        for symbol, value, why in meaning.trivial(claim):
+            factor = left.coeff(symbol)
+            if factor != 0 and sympy.expand(left - factor * symbol) == 0:
+                return claim.expand(factor * value), why
+    return None, ""
+
+
+def starting_numbers(claim, names, rules):
+    """Numbers inside the hypotheses, as texts; plain ones where none are found."""
+    found = refutation.search(NOWHERE, rules, {}, 0) if rules else None
+    known = {str(name): Fraction(str(value)) for name, value in (found or {}).items()}
+    plain = lambda name: BEGINNING.get(claim.symbols[name].domain, 1)
+    start = {name: str(known.get(name, plain(name))) for name in names}
+    asked = {symbol.name for rule in rules for symbol in rule.free_symbols}
+    return start | {name: str(LONG) for name in ("T", "tau") if name in start and name not in asked}
+
+
+def formula_program(expr):
+    """A formula as a list of [operation, operands, detail], for any language to run."""
+    steps = []
+    for op, operands, detail in arithmetic.program(expr):
+        if op == "number":
+            detail = str(detail)
+        elif op == "power":
+            detail = [str(detail[0]), detail[1]]
+        steps.append([op, list(operands), detail])
+    return steps

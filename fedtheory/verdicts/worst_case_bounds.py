@@ -1,0 +1,193 @@
+"""Lines of claims that a worst-case program decides: one measure after so many steps of gradient
+descent, or at a point, against a number times another.
+
+The number of rounds, and every step in units of 1/L, has to be fixed by the hypotheses. What is said
+of f with smoothness L is said of f/L with smoothness 1, so one program speaks of every L; and of every
+start, since a bound by multipliers is linear in what is assumed of it. Hypotheses that a program does
+not know are left out: what is proved without them holds with them.
+"""
+
+import json
+from functools import lru_cache
+from typing import NamedTuple
+
+import sympy
+
+from fedtheory.conditions import CONVEX, EXACT_GRADIENTS, STRONGLY_CONVEX, Along
+from fedtheory.errors import FedtheoryError
+from fedtheory.models import methods
+from fedtheory.proofs import equations
+from fedtheory.proofs.meaning import meanings_of
+from fedtheory.symbols.run import TABLE
+
+# A metric -> (its quantity in a program, how many losses of the class the objective is the sum of)
+METRICS = {
+    "loss": ("loss", 1),
+    "sq_grad_norm": ("sq_grad_norm", 1),
+    "sq_distance": ("sq_distance", 1),
+    "mixed_loss": ("loss", 2),
+    "sq_mixed_grad_norm": ("sq_grad_norm", 2),
+    "sq_mixed_distance": ("sq_distance", 2),
+    "gap_x": ("loss", 1),
+    "sq_grad_x": ("sq_grad_norm", 1),
+}
+RELATIVE = ("loss", "mixed_loss")  # that count from the infimum only where a measure says so
+UNITS = dict(loss=1, sq_grad_norm=2, sq_distance=0)  # powers of L, where f is L times another
+MOST = 8  # rounds; the work of a program grows with their cube
+ENDS = ("T", "min_T")  # after all rounds; the least over them
+
+
+class Question(NamedTuple):
+    """What a program is asked: the largest `measure` where `start` is at most 1, for L = 1."""
+
+    measure: str
+    start: str
+    rounds: int
+    step: object  # of gradient descent, in units of 1/L
+    low: object  # least curvature, in units of L; below 0 for losses that are not convex
+    losses: int  # whose sum the objective is
+    minimiser: bool  # whether the objective attains its infimum
+    least: bool  # of all points, not of the last one
+
+
+def parse_question(claim, at):
+    """(Question, number) where a line says: measure <= number times start, in units in which L is 1;
+    None where it says anything else."""
+    left, sign, right = claim.lines[at]
+    if sign not in ("<=", ">="):
+        return None
+    small, large = map(claim.expand, (left, right) if sign == "<=" else (right, left))
+    measures = [one_of(claim, side) for side in (small, large)]
+    units = [claim.table[name].symbol for name in claim.table.certified({"L"})]
+    along = [m for _, m in meanings_of(claim, Along) if m.constant == "L" and not m.within]
+    words = {meaning.kind for meaning in along}
+    if None in measures or len(units) != 1 or not words & {"flatter", "curved"}:
+        return None
+    known, (after, before) = solve_fixed(claim), measures
+    question = build_question(claim, after, before, words, units[0], known)
+    if question is None:
+        return None
+    factor = sympy.cancel(small.xreplace(known) / after.symbol)
+    share = sympy.cancel(large.xreplace(known) / before.symbol / factor)
+    if not factor.is_positive or factor.has(after.symbol):
+        return None
+    power = UNITS[question.start] - UNITS[question.measure]
+    number = sympy.cancel(share * units[0] ** power).xreplace(known)
+    return (question, number) if number.is_Rational else None
+
+
+def one_of(claim, side):
+    """The Entry of the only measured quantity in a side of a line, None unless there is one that a
+    program knows."""
+    found = [e for e in claim.quantities.values() if e.symbol in side.free_symbols]
+    if len(found) != 1 or found[0].measure.metric not in METRICS:
+        return None
+    measure = found[0].measure
+    absolute = measure.metric in RELATIVE and measure.minus != "inf"
+    return None if absolute or measure.average not in ("", "E") else found[0]
+
+
+def solve_fixed(claim):
+    """{symbol: its value, which may have L in it} for what equations among the hypotheses fix, with
+    nothing divided by that may be 0."""
+    known, relations = {}, [a.relation for a in claim.assumptions if a.relation is not None]
+    rules = [claim.expand(r) for r in relations]
+    equal = [r for r in rules if isinstance(r, sympy.Eq)]
+    names = [claim.table[name].symbol for name in claim.table.certified({"L"})]
+    for _ in equal:
+        for equation in equal:
+            equation = equation.xreplace(known)
+            free = sorted(equation.free_symbols - {*names}, key=str)
+            if len(free) == 1 and (found := equations.solve(equation, free, rules)):
+                known |= {found.symbol: sympy.cancel(found.value)} if found.surely else {}
+    return known
+
+
+def build_question(claim, after, before, words, L, known):
+    """The Question of two measures; None where no program speaks of them."""
+    (measure, losses), (start, same) = (METRICS[e.measure.metric] for e in (after, before))
+    rounds = rounds_of(claim, after.measure.at, before.measure.at, known)
+    step = sympy.Integer(1)
+    if rounds:
+        eta = TABLE["eta"].symbol
+        step = sympy.cancel(known.get(eta, eta) * L).xreplace(known)
+    minimiser = "sq_distance" in (measure, start)
+    point = not rounds and not minimiser  # a single one: curvature from below joins nothing
+    low = sympy.Integer(-1) if point else least_curvature(claim, words, L, known)
+    if losses != same or rounds is None or low is None or not (step.is_Rational and step > 0):
+        return None
+    below = any(a.condition and a.condition.name == "bounded_below" for a in claim.assumptions)
+    if not (minimiser or low > 0 or below) or minimiser and low < 0:
+        return None
+    least = after.measure.at == "min_T"
+    return Question(measure, start, rounds, step, low, losses, bool(minimiser or low > 0), least)
+
+
+def rounds_of(claim, after, before, known):
+    """How many steps of gradient descent lie between two places; None where it is left open, or a
+    round is anything else."""
+    if after == before and after in ("t", "0", "T", "T-1"):
+        return 0
+    letters = ("S", "N", "T", "eta")
+    house = all(n in claim.table and claim.table[n] == TABLE[n] for n in letters)
+    if methods(claim) != ("fedsgd",) or not house:
+        return None
+    S, N, T = (TABLE[name].symbol for name in "SNT")
+    held = [a.condition for a in claim.assumptions if a.condition is not None]
+    whole = sympy.Eq(S, N) in [a.relation for a in claim.assumptions]
+    whole &= not any(each.settles for each in held)  # N clients drawn with replacement are not all
+    if not (whole and EXACT_GRADIENTS in held):
+        return None
+    if (after, before) == ("T", "T-1"):
+        return 1
+    rounds = known.get(T, T) if after in ENDS and before == "0" else None
+    return int(rounds) if rounds is not None and rounds.is_Integer and 1 <= rounds <= MOST else None
+
+
+def least_curvature(claim, words, L, known):
+    """The least curvature that the hypotheses leave to losses of smoothness 1; None: any."""
+    held = {a.condition.holds for a in claim.assumptions if a.condition is not None}
+    if STRONGLY_CONVEX.holds in held and "mu" in claim.table:
+        mu = claim.table["mu"].symbol
+        ratio = sympy.cancel(known.get(mu, mu) / L).xreplace(known)
+        if ratio.is_Rational and 0 < ratio < 1:
+            return ratio
+    if held & {CONVEX.holds, STRONGLY_CONVEX.holds}:
+        return sympy.Integer(0)
+    return sympy.Integer(-1) if "curved" in words else None
+
+
+@lru_cache(maxsize=64)
+def solve_question(question):
+    """(bound, its document) of a Question, both in fractions; None where nothing proves one."""
+    from fedtheory.worstcase import program
+
+    about = dict(
+        weights=dict.fromkeys(range(1, question.losses + 1), 1),
+        mu=str(question.low),
+        start={question.start: 1},
+        measure=question.measure,
+        over="least" if question.least else "last",
+        minimiser=question.minimiser,
+    )
+    try:
+        method = program.gradient_descent(str(question.step))
+        if question.losses > 1:  # at a point alone
+            method = stay_at_start
+        found = program.worst_case(method, question.rounds, **about)
+    except (FedtheoryError, ModuleNotFoundError):  # no bound, or no solver
+        return None
+    return found.bound, json.dumps(found.certificate)
+
+
+def stay_at_start(x, gradient):
+    """A method that asks of its start alone."""
+    while True:
+        yield x
+
+
+def prove_worst_case(claim, at):
+    """The document of a worst case that is no larger than a line says; None where there is none."""
+    found = parse_question(claim, at)
+    best = solve_question(found[0]) if found else None
+    return json.loads(best[1]) if best and best[0] <= found[1] else None

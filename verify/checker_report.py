@@ -1,0 +1,162 @@
+"""Which checkers accept the certificates of a package: that of their format, and Rocq's kernel.
+
+A document never says of itself who accepted it. `python -m verify --rocq` asks both checkers about
+each one, and writes down what they say, with the hash of the document, beside the certificates.
+"""
+
+import hashlib
+import tempfile
+from concurrent.futures import ThreadPoolExecutor
+from pathlib import Path
+from typing import NamedTuple
+
+from fedtheory.app import ledger, package
+from fedtheory.errors import FedtheoryError, refuse
+
+FILE = package.CHECKERS
+FORMAT = "fedtheory checkers 1"
+FIELDS = dict(sha256=str, replays=(str, type(None)), rocq=(bool, type(None)), why=str)
+
+
+class Said(NamedTuple):
+    """What is said of one document."""
+
+    sha256: str
+    replays: str | None  # the status that its checker derives; None: it refuses
+    rocq: bool | None  # whether coqc accepts it; None: it was not asked, or did not end
+    why: str = ""  # where either does not accept
+
+
+def coqc_version():
+    """The version of coqc; a refusal where it is not at hand."""
+    from fedtheory.rocq import coqc
+
+    if coqc.at_hand() is None:
+        refuse("--rocq", "needs coqc (Debian: apt-get install coq)", "no coqc on the path")
+    return coqc.version()
+
+
+def ask_checkers(certificates, store, workers=1, say=None):
+    """What both checkers say of each certificate, {file: document}; answers of coqc are kept in
+    `store` under the hash of what it was asked."""
+    by, done = coqc_version(), 0
+    store.mkdir(parents=True, exist_ok=True)
+    names = sorted(certificates)
+    with ThreadPoolExecutor(max(1, workers)) as pool:
+        texts = [_rocq_file(certificates[name]) for name in names]
+        answers = pool.map(lambda one: _coqc_answer(one, by, store), texts)
+        found = {}
+        for name, (accepted, why) in zip(names, answers):
+            found[name] = _python_answer(certificates[name], accepted, why)._asdict()
+            done += 1
+            if say is not None:
+                say(f"{done}/{len(names)} certificates before two checkers")
+    return dict(format=FORMAT, rocq=by, certificates=found)
+
+
+def _rocq_file(document):
+    """(the file for coqc, ""), or (None, why there is none)."""
+    from fedtheory.rocq import export_file  # loads formulas, as does all that is loaded late here
+
+    try:
+        return export_file.export(document), ""
+    except (export_file.Unwritten, export_file.Refused) as why:
+        return None, str(why)
+
+
+def _coqc_answer(one, by, store):
+    """(accepted or None, why) of a written document."""
+    from fedtheory.rocq import coqc, export_file
+
+    text, why = one
+    if text is None:
+        return None, f"Rocq was not asked: {why}"
+    name = ledger.digest_of([FORMAT, by, text])[:40]
+    if (kept := ledger.load_result(store, name)) is not None:
+        return tuple(kept)
+    answer = coqc.judge_file(text, export_file.theorems(text))
+    found = answer.accepted if answer.ended else None, answer.why
+    if answer.ended:
+        ledger.keep_result(store, name, found)
+    return found
+
+
+def _python_answer(document, accepted, why):
+    from fedtheory.certificates.check_proof import Refused
+    from fedtheory.verdicts.replaying import replay
+
+    content = hashlib.sha256(ledger.json_text(document)).hexdigest()
+    try:
+        return Said(content, replay(document)["status"], accepted, why)
+    except Refused as refused:
+        return Said(content, None, accepted, f"its checker refuses: {refused}")
+
+
+def describe_refused(found):
+    """Sentences: certificates that a checker does not accept."""
+    return [
+        f"{name}: {one['why']}"
+        for name, one in found["certificates"].items()
+        if one["replays"] is None or one["rocq"] is False
+    ]
+
+
+def describe_accepted(found):
+    """In one sentence, how many certificates each checker accepts."""
+    some = found["certificates"].values()
+    count = lambda good: sum(map(good, some))
+    return (
+        f"{len(some)} certificates: {count(lambda one: one['replays'] is not None)} accepted by the "
+        f"checker of their format, {count(lambda one: one['rocq'] is True)} by {found['rocq']} as well, "
+        f"{count(lambda one: one['rocq'] is None)} of which it was not asked or did not end"
+    )
+
+
+def read_acceptance(files):
+    """What the file of a package says, or None if it has none; refused where it is not of the
+    certificates that are there, or has another shape."""
+    if FILE not in files:
+        return None
+    found = ledger.parse_json(files[FILE], FILE)
+    try:
+        good = (
+            set(found) == {"format", "rocq", "certificates"}
+            and found["format"] == FORMAT
+            and isinstance(found["rocq"], str)
+            and set(found["certificates"])
+            == {name for name in files if name.startswith("certificates/")}
+            and all(
+                set(one) == set(FIELDS)
+                and all(isinstance(one[field], kind) for field, kind in FIELDS.items())
+                and one["sha256"] == hashlib.sha256(files[name]).hexdigest()
+                for name, one in found["certificates"].items()
+            )
+            and files[FILE] == ledger.json_text(found)
+        )
+    except (TypeError, AttributeError, KeyError):
+        good = False
+    if not good:
+        refuse(FILE, "must say what checkers said of each certificate that is here", FORMAT)
+    return found
+
+
+def describe_differences(theirs, files):
+    """Sentences: what checkers do not say here of certificates as it is written there; and the number
+    of answers that were derived anew."""
+    documents = {}
+    for name in theirs["certificates"]:
+        try:
+            documents[name] = ledger.parse_json(files[name], name)
+        except FedtheoryError:
+            return [f"{name}: it cannot be read"], 0
+    with tempfile.TemporaryDirectory(prefix="fedtheory-checkers-") as store:
+        mine = ask_checkers(documents, Path(store))
+    found = [f"{FILE}: it is of {theirs['rocq']}, here is {mine['rocq']}"] * (
+        theirs["rocq"] != mine["rocq"]
+    )
+    found += [
+        f"{FILE}: of {name} it does not say what was derived here"
+        for name, one in mine["certificates"].items()
+        if theirs["certificates"][name] != one
+    ]
+    return found, len(documents)

@@ -1,0 +1,431 @@
+"""What a kept verdict says and no search is needed for: what its documents show, the ratios at the
+instances it names.
+
+A verdict is read as a ledger has it, plain data with its documents in their places, and may be
+anybody's. What rests on a search alone (that nothing was found, how many instances were looked at,
+remarks) is not judged here.
+"""
+
+from functools import cache
+from random import Random
+from types import SimpleNamespace
+from typing import NamedTuple
+
+from fedtheory.app import ledger
+from fedtheory.certificates import check_instance
+from fedtheory.certificates.check_proof import Refused, require
+from fedtheory.models import by_name, fitting
+from fedtheory.proofs import algebra, dimensions
+from fedtheory.search import counterexample, optimizer
+from fedtheory.search.objective import Target
+from fedtheory.search.rational_points import Point
+from fedtheory.verdicts import pipeline, printed_reading, vacuity
+from fedtheory.verdicts.verdict import Tightness, Verdict, merge_lines
+
+FIELDS = tuple(Verdict("", "", "").as_dict())
+REMOVED = ("name", "hypothesis", "saves", "verdict")
+PROOFS, STRUCTURE = "fedtheory proofs 1", "fedtheory structure 1"
+DIGITS, MOST = 400, 1000  # of a number that a search may have reached, and of a count
+DRAWS = 2000  # shapes drawn to see how large they are
+PROVING = 10.0  # seconds of budget for a proof that hypotheses exclude each other
+
+
+class Judged(NamedTuple):
+    """What came of a verdict without a search."""
+
+    wrong: list  # sentences on what does not follow from what the verdict brings
+    ratios: int = 0  # how many were found again
+    rests: str = (
+        ""  # on what the rest of it rests: "search", "cases" (how many until it failed), or nothing
+    )
+
+
+def judge_verdict(claim, verdict, budget, seed):
+    """A verdict's Judged, without a search: as the claim is meant, and in its other readings."""
+    if not has_shape(verdict):
+        return Judged(["its verdict has not the shape of one"])
+    found = [_judge_reading(claim, dict(verdict, printed=None, removals=[]), budget, seed)]
+    wrong = found[0].wrong + missing_readings(claim, verdict, budget)
+    if not wrong:
+        for reading, part in verdict_readings(claim, verdict):
+            if budget < printed_reading.LEAST and part["status"] == "undecided":
+                due = plain_verdict(printed_reading.small_budget_reading(reading, verdict["kind"]))
+                found.append(Judged(describe_differences(part, due)))
+            else:
+                found.append(_judge_reading(reading, part, budget, seed))
+            wrong += [f"{reading.id.removeprefix(claim.id)}: {why}" for why in found[-1].wrong]
+    rests = {each.rests for each in found}
+    rests = next((kind for kind in ("search", "cases") if kind in rests), "")
+    return Judged(wrong, sum(each.ratios for each in found), rests)
+
+
+def verdict_readings(claim, verdict):
+    """(the claim in another reading, the verdict on it), of a verdict that has them as it
+    should."""
+    if verdict["printed"] is not None:
+        yield claim.as_printed, verdict["printed"]
+        for reading, removal in zip(claim.lacking.values(), verdict["removals"]):
+            yield reading, removal["verdict"]
+
+
+def missing_readings(claim, verdict, budget):
+    """Sentences: where a verdict leaves out readings of its claim, or has other ones."""
+    printed, removals = verdict["printed"], verdict["removals"]
+    if verdict["kind"] == "error":
+        return [] if printed is None and not removals else ["its verdict has readings"]
+    if (printed is not None) != bool(claim.unstated):
+        return ["its verdict does not say how its claim stands as printed"]
+    if printed is None:
+        return ["its verdict lacks hypotheses that are stated"] if removals else []
+    apart = (
+        verdict["status"] not in ("violated", "vacuous")
+        and budget >= printed_reading.LEAST
+        and not printed_reading.same_conclusion(
+            SimpleNamespace(**verdict), SimpleNamespace(**printed)
+        )
+    )
+    told = [[r["name"], r["hypothesis"], r["saves"]] for r in removals]
+    due = [
+        [a.name, str(a), removal["verdict"]["status"] == "violated"]
+        for a, removal in zip(claim.lacking, removals)
+    ]
+    complete = len(removals) == (len(claim.lacking) if apart or removals else 0)
+    wrong = told != due or not complete or apart and not removals
+    return ["its verdict does not say what saves it from how it is printed"] if wrong else []
+
+
+def _judge_reading(claim, verdict, budget, seed):
+    """The Judged of a verdict on one reading."""
+    if any(part["claim"] != claim.id for part in (verdict, *verdict["lines"])):
+        return Judged(["its verdict names another claim"])
+    said = claim.lines and not claim.dropped and verdict["kind"] != "error"
+    units = dimensions.notes(claim) if said else []  # once, for all readings
+    if units:
+        first = len(verdict["notes"]) - len(units)
+        if first < 0 or verdict["notes"][first:] != units:
+            return Judged(["its verdict, notes: they are not what its units say"])
+        verdict = dict(verdict, notes=verdict["notes"][:first])
+    if (
+        not claim.lines and not claim.same
+    ):  # a sentence, which nothing here decides, or cells that are computed
+        return Judged(describe_differences(verdict, of_claim(claim, budget, seed)))
+    if verdict["status"] == "vacuous" and verdict["kind"] == "algebra" and not verdict["lines"]:
+        status, why, notes, proof = vacuity.decide_vacuity(claim, seed, max(PROVING, budget))
+        return Judged(
+            describe_differences(
+                verdict,
+                plain_verdict(
+                    Verdict(
+                        claim.id,
+                        status or "not vacuous",
+                        "algebra",
+                        why,
+                        confidence=1.0,
+                        certificate=proof,
+                        notes=notes,
+                    )
+                ),
+            )
+        )
+    wrong, parts = check_whole(claim, verdict), verdict["lines"] or [verdict]
+    ratios = 0
+    for at, part in enumerate(parts):
+        if not verdict["lines"] and isinstance(verdict["certificate"], dict):
+            at = verdict["certificate"].get("line", 0)  # its document says which line, and is asked
+        name = f"line {at + 1}, " if verdict["lines"] else ""
+        try:
+            expected = evidence_fields(claim, at, part, verdict)
+        except Refused as why:
+            wrong.append(f"its verdict, {name}{part['status']}: {why}")
+            continue
+        except Exception as error:  # whatever a malformed document or instance leads to
+            wrong.append(
+                f"its verdict, {name}{part['status']}: its evidence is not well formed: {error!r}"
+            )
+            continue
+        ratios += expected.get("tightness") is not None
+        wrong += [
+            f"its verdict, {name}{field} is not what its evidence gives"
+            for field, value in expected.items()
+            if not written_alike(part[field], value)
+        ]
+    statuses = {part["status"] for part in parts}
+    return Judged(
+        wrong,
+        ratios,
+        "" if statuses == {"proved"} else "cases" if statuses == {"violated"} else "search",
+    )
+
+
+def has_shape(verdict, part=False):
+    """Whether plain data has the shape of a verdict, its lines and its readings included."""
+    number = lambda v: isinstance(v, (int, float)) and not isinstance(v, bool)
+    return (
+        isinstance(verdict, dict)
+        and tuple(verdict) == FIELDS
+        and verdict["status"] in ledger.STATUSES
+        and all(
+            isinstance(verdict[name], str)
+            for name in ("claim", "kind", "why", "decided_on", "searched")
+        )
+        and (verdict["tightness"] in (None, "inf") or number(verdict["tightness"]))
+        and (verdict["status"] != "holds" or float(verdict["tightness"] or 0) <= 1)
+        and type(verdict["cases"]) is int
+        and verdict["cases"] >= 0
+        and (
+            verdict["confidence"] is None
+            or number(verdict["confidence"])
+            and 0 <= verdict["confidence"] <= 1
+        )
+        and all(
+            verdict[name] is None or isinstance(verdict[name], dict)
+            for name in ("witness", "certificate")
+        )
+        and isinstance(verdict["notes"], list)
+        and all(isinstance(note, str) for note in verdict["notes"])
+        and isinstance(verdict["lines"], list)
+        and not (part and (verdict["printed"] or verdict["removals"]))
+        and all(has_shape(line, part=True) and not line["lines"] for line in verdict["lines"])
+        and (verdict["printed"] is None or has_shape(verdict["printed"], part=True))
+        and isinstance(verdict["removals"], list)
+        and all(has_removal_shape(each) for each in verdict["removals"])
+    )
+
+
+def has_removal_shape(removal):
+    """Whether plain data has the shape of a removed hypothesis."""
+    return (
+        isinstance(removal, dict)
+        and tuple(removal) == REMOVED
+        and isinstance(removal["name"], str)
+        and isinstance(removal["hypothesis"], str)
+        and isinstance(removal["saves"], bool)
+        and has_shape(removal["verdict"], part=True)
+    )
+
+
+def verdict_parts(verdict):
+    """A verdict, and those of its lines and of its readings."""
+    yield verdict
+    inner = [*verdict["lines"], verdict["printed"], *(r["verdict"] for r in verdict["removals"])]
+    for each in filter(None, inner):
+        yield from verdict_parts(each)
+
+
+def of_claim(claim, budget, seed):
+    return ledger.decide_claim(claim, budget, seed)["verdict"]
+
+
+def plain_verdict(verdict):
+    return ledger.plain_data(verdict.as_dict())
+
+
+def describe_differences(theirs, mine):
+    return [
+        f"its verdict, {field} is not what was derived here"
+        for field in FIELDS
+        if not written_alike(theirs[field], mine[field])
+    ]
+
+
+def written_alike(one, other):
+    """Whether plain data is the same text: 1 is not 1.0 nor true, and what stands first stays
+    first."""
+    return ledger.json_text(one) == ledger.json_text(other)
+
+
+def check_whole(claim, verdict):
+    """Sentences: where a statement's verdict is not that of its lines."""
+    if not verdict["lines"]:  # where the first line is violated, its verdict is the statement's
+        alone = (
+            len(claim.lines) <= 1
+            or verdict["status"] == "violated"
+            or verdict["kind"] == "error"
+            or claim.dropped
+            and verdict["status"] == "undecided"  # a reading that was not searched
+        )
+        return [] if alone else ["its verdict leaves out its lines"]
+    tight = lambda value: None if value is None else Tightness(value)
+    lines = [
+        Verdict(**{**alone, "tightness": tight(alone["tightness"])})
+        for line in verdict["lines"]
+        for alone in [{name: part for name, part in line.items() if name != "printed"}]
+    ]
+    broken = [line.status == "violated" for line in lines]
+    if (
+        any(broken[:-1])
+        or len(lines) < 2
+        or len(lines) > len(claim.lines)
+        or len(lines) < len(claim.lines)
+        and not broken[-1]
+    ):
+        return ["its verdict has not the lines of the claim"]
+    made = plain_verdict(merge_lines(claim, lines, 0.0))
+    if verdict["status"] == "proved":  # its document holds those of its lines
+        made["certificate"] = verdict["certificate"]
+    remarks = verdict["notes"][: len(made["notes"])]  # those on the statement as a whole follow
+    return describe_differences(dict(verdict, notes=remarks), dict(made, lines=verdict["lines"]))
+
+
+def evidence_fields(claim, at, part, verdict):
+    """{field: value} of a part's verdict, as far as its own evidence gives it; Refused where it
+    brings none."""
+    document, status = part["certificate"], part["status"]
+    if status == "violated":
+        return violation_fields(claim, at, document)
+    if status == "proved":  # where all lines are, their proofs stand in the statement's document
+        return proof_fields(claim, at, document or verdict["certificate"])
+    require(document is None, "a certificate that decides nothing")
+    if status == "holds" and part["tightness"] is not None:
+        require(part["witness"] is not None, "no instance reaches its ratio")
+        return witness_ratio(claim, at, part["witness"])
+    require(part["tightness"] is None, "no instance reaches its ratio")
+    return {} if part["witness"] is None or status == "undecided" else dict(witness=None)
+
+
+def violation_fields(claim, at, document):
+    """What a counterexample, a family of them, or two runs that differ give."""
+    require(isinstance(document, dict), "no certificate shows it")
+    found = pipeline.replay(document)
+    require(
+        found["status"] == "violated" and document["claim"] == claim.id,
+        "its certificate speaks of something else",
+    )
+    if document["format"] == STRUCTURE:
+        return dict(
+            tightness=None,
+            confidence=None,
+            kind="structure",
+            **differing_runs(claim, document, found),
+        )
+    require(document["line"] == at, "its certificate speaks of another line")
+    if document["format"] != check_instance.FORMAT:
+        growth = [f"{float(c):.6g}" for c in found["constants"]]
+        return dict(
+            tightness=None,
+            confidence=1.0,
+            kind="order",
+            witness=dict(
+                moves=document["moves"], growth=growth, first=document["members"][0]["values"]
+            ),
+        )
+    require(
+        counterexample.speaks_of(document, claim), "its certificate speaks of another statement"
+    )
+    setting = by_name(document["setting"])
+    numbers = {
+        name: check_instance.parse_fraction(text)
+        for name, text in document["numbers"].items()
+        if isinstance(text, str)
+    }
+    instance, target = check_instance.read_numbers(document["instance"]), Target(claim, setting, at)
+    asked = counterexample.target_statement(target)
+    require(
+        all(written_alike(document[name], asked[name]) for name in asked),
+        "its certificate is written otherwise",
+    )
+    reached = target.exactly(instance, target.given(numbers, setting.constants(instance))).ratio
+    return dict(
+        kind=setting.kind,
+        confidence=1.0,
+        tightness=ledger.plain_data(reached),
+        witness=dict(instance=document["instance"], numbers=document["numbers"]),
+        why=f"It fails in {setting.says}: left {document['left']}, right {document['right']}.",
+    )
+
+
+def differing_runs(claim, document, found):
+    """What two runs that differ show, and the rerun found."""
+    from fedtheory.verdicts.equivalence import side_label
+
+    require("points" in found, "its certificate speaks of cells")
+    same, instance = claim.same[document["same"]], document["instance"]
+    one, other = side_label(same.one), side_label(same.other)
+    return dict(
+        why=f"{one} and {other} differ by {found['gap']:.3g} of their largest coordinate after "
+        f"{instance['rounds']} rounds.",
+        witness=dict(
+            instance,
+            one=one,
+            other=other,
+            points=[
+                [[repr(float(x)) for x in point] for point in path] for path in found["points"]
+            ],
+        ),
+    )
+
+
+def proof_fields(claim, at, document):
+    """What a proof of a line gives."""
+    require(
+        isinstance(document, dict) and pipeline.replay(document)["status"] == "proved",
+        "no proof shows it",
+    )
+    if document["format"] == PROOFS:
+        require(
+            document["claim"] == claim.id and len(document["lines"]) == len(claim.lines),
+            "its proof speaks of another claim",
+        )
+        document = document["lines"][at]
+    require(algebra.speaks_of(document, claim, at), "its proof speaks of another statement")
+    return dict(
+        kind="algebra",
+        confidence=1.0,
+        tightness=None,
+        witness=None,
+        cases=0,
+        notes=[],
+        decided_on="",
+        searched="",
+        why=f"It follows from its hypotheses (proved, {algebra.size(document['proof'])} terms).",
+    )
+
+
+def witness_ratio(claim, at, witness):
+    """What the instance of the largest ratio gives, measured again in fractions."""
+    setting = next((s for s in fitting(claim) if s.name == witness.get("setting")), None)
+    require(
+        setting is not None and set(witness) == {"setting", "shape", "numbers"},
+        "its instance fits no setting",
+    )
+    target, shape, numbers = Target(claim, setting, at), witness["shape"], dict(witness["numbers"])
+    largest = largest_sizes(setting.name, frozenset(target.relaxed))
+    require(
+        all(
+            part in largest and 0 <= entry_size(value) <= largest[part]
+            for part, value in shape.items()
+        ),
+        "its instance is larger than any that is drawn",
+    )
+    counts = {name: numbers.pop(name) for name in target.counts}
+    require(
+        all(type(n) is int and 1 <= n <= MOST for n in counts.values()),
+        "it has a count that no search reaches",
+    )
+    hunt = optimizer.hunt_at(target, shape, counts, 0)
+    require(
+        set(hunt.kinds) == set(numbers)
+        and all(isinstance(text, str) and len(text) <= DIGITS for text in numbers.values()),
+        "its numbers are not those it needs",
+    )
+    point = Point(
+        hunt, {name: check_instance.parse_fraction(text) for name, text in numbers.items()}
+    )
+    reached = point.ratio(certified=True)
+    require(reached is not None, "its instance does not meet its hypotheses")
+    return dict(tightness=ledger.plain_data(reached), confidence=None)
+
+
+@cache
+def largest_sizes(name, relaxed):
+    """part -> the largest of many draws, of a setting's shapes."""
+    setting, found, random = by_name(name), {}, Random(0)
+    for _ in range(DRAWS):
+        for part, value in setting.shapes(random, relaxed).items():
+            found[part] = max(found.get(part, 0), entry_size(value))
+    return found
+
+
+def entry_size(value):
+    require(isinstance(value, (int, str)), "it has a part that is no part of a shape")
+    return len(value) if isinstance(value, str) else int(value)
