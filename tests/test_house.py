@@ -1,0 +1,156 @@
+"""Names, docstrings and lengths keep getting plainer: each number here may only fall or rise one way.
+
+`python -m tests.test_house` prints the numbers of every package, and the worst names first.
+"""
+
+import ast
+import re
+import sys
+import tokenize
+from collections.abc import Iterator
+from pathlib import Path
+from typing import NamedTuple
+
+import pytest
+
+ROOT = Path(__file__).resolve().parents[1]
+PARTICIPLES = set(
+    "asked begun bound broken brought built chosen done drawn found given gone got handed held kept known laid left "
+    "let lost made meant met put read said seen sent set shown spent split spread taken told torn written".split()
+)
+VERBS = set((ROOT / "tests" / "verbs.txt").read_text().split())
+REFERRING = set("it its itself they them their those these what who whose whom which one ones others other that".split())
+LONGEST_FUNCTION = 60
+
+
+class Function(NamedTuple):
+    """A function or method of the library, as its source has it."""
+
+    place: str  # module:line
+    name: str
+    docstring: str
+    lines: int
+    annotated: bool
+
+
+def list_functions(path: Path) -> Iterator[Function]:
+    """Yield every function of a file, methods and nested ones among them."""
+    for node in ast.walk(ast.parse(path.read_text())):
+        if isinstance(node, ast.FunctionDef | ast.AsyncFunctionDef):
+            arguments = [*node.args.args, *node.args.kwonlyargs]
+            typed = all(a.annotation for a in arguments if a.arg not in ("self", "cls", "_"))
+            yield Function(
+                f"{path.relative_to(ROOT)}:{node.lineno}",
+                node.name,
+                ast.get_docstring(node) or "",
+                (node.end_lineno or node.lineno) - node.lineno + 1,
+                node.returns is not None and typed,
+            )
+
+
+def library_files() -> list[Path]:
+    """Return the files that ship: those of the package, of the figures and of the campaign."""
+    found = [path for top in ("fedtheory", "figures", "verify") for path in (ROOT / top).rglob("*.py")]
+    return sorted({path.resolve() for path in found})
+
+
+def words_of(name: str) -> list[str]:
+    """Return the words of a name; () of one with two underscores in front."""
+    return [] if name.startswith("__") else [word for word in name.split("_") if word]
+
+
+def is_one_word(name: str) -> bool:
+    """Tell whether a function's name is a single word."""
+    return len(words_of(name)) == 1
+
+
+def is_bare_participle(name: str) -> bool:
+    """Tell whether a name is a participle alone: `told`, `asked`, `merged`."""
+    words = words_of(name)
+    return len(words) == 1 and (words[0] in PARTICIPLES or bool(re.fullmatch(r"\w{2,}[^e]ed", words[0])))
+
+
+def begins_with_verb(docstring: str) -> bool:
+    """Tell whether a docstring's first word is a verb of the list in tests/verbs.txt."""
+    first = re.match(r"[A-Za-z]+", docstring.lstrip("r"))
+    return first is not None and first[0].lower() in VERBS
+
+
+def share_that_refers(docstrings: list[str]) -> float:
+    """Return the share of words in first sentences that refer to something unnamed."""
+    words = [w for text in docstrings for w in re.findall(r"[a-z]+", text.split("\n")[0].lower())]
+    return sum(word in REFERRING for word in words) / max(1, len(words))
+
+
+def share_of_remarks(paths: list[Path]) -> float:
+    """Return the share of lines that are comments or docstrings."""
+    remarks = total = 0
+    for path in paths:
+        text = path.read_text()
+        total += len(text.splitlines())
+        for node in ast.walk(ast.parse(text)):
+            if isinstance(node, ast.Module | ast.ClassDef | ast.FunctionDef) and ast.get_docstring(node):
+                expression = node.body[0]
+                remarks += (expression.end_lineno or expression.lineno) - expression.lineno + 1
+        with path.open("rb") as file:
+            tokens = tokenize.tokenize(file.readline)
+            remarks += len({t.start[0] for t in tokens if t.type == tokenize.COMMENT})
+    return remarks / max(1, total)
+
+
+def measure(paths: list[Path]) -> dict[str, float]:
+    """Return the numbers that the tests hold, of some files."""
+    functions = [function for path in paths for function in list_functions(path)]
+    documented = [function.docstring for function in functions if function.docstring]
+    count = max(1, len(functions))
+    return {
+        "functions": len(functions),
+        "one word": sum(is_one_word(f.name) for f in functions) / count,
+        "participle": sum(is_bare_participle(f.name) for f in functions) / count,
+        "annotated": sum(f.annotated for f in functions) / count,
+        "documented": len(documented) / count,
+        "verb first": sum(map(begins_with_verb, documented)) / max(1, len(documented)),
+        "refers": share_that_refers(documented),
+        "long": sum(f.lines > LONGEST_FUNCTION for f in functions) / count,
+        "remarks": share_of_remarks(paths),
+    }
+
+
+@pytest.fixture(scope="module")
+def house() -> dict[str, float]:
+    return measure(library_files())
+
+
+# What each number was when it was last lowered (or raised): a change may only go the same way.
+AT_MOST = {"one word": 0.4, "participle": 0.02, "refers": 0.05, "long": 0.007}
+AT_LEAST = {"verb first": 0.9, "annotated": 0.0}
+
+
+@pytest.mark.parametrize("name", AT_MOST)
+def test_a_number_only_falls(house: dict[str, float], name: str) -> None:
+    assert house[name] <= AT_MOST[name]
+
+
+@pytest.mark.parametrize("name", AT_LEAST)
+def test_a_number_only_rises(house: dict[str, float], name: str) -> None:
+    assert house[name] >= AT_LEAST[name]
+
+
+def test_what_is_counted_is_seen() -> None:
+    assert is_bare_participle("told") and is_bare_participle("_merged") and not is_bare_participle("merge_seeds")
+    assert is_one_word("told") and not is_one_word("render_steps") and not is_one_word("__init__")
+    assert begins_with_verb("Return the mean.") and not begins_with_verb("What a mean is.")
+    assert share_that_refers(["What it says of those."]) == pytest.approx(3 / 5)
+
+
+if __name__ == "__main__":
+    packages: dict[str, list[Path]] = {}
+    for path in library_files():
+        parts = path.relative_to(ROOT).parts
+        packages.setdefault(parts[1] if parts[0] == "fedtheory" and len(parts) > 2 else parts[0], []).append(path)
+    for name, paths in [("all", library_files()), *sorted(packages.items())]:
+        print(f"{name:16}", *(f"{key} {value:.3g};" for key, value in measure(paths).items()))
+    for path in library_files() if "--names" in sys.argv else ():
+        for function in list_functions(path):
+            if is_bare_participle(function.name) or "--docs" in sys.argv and function.docstring and not begins_with_verb(function.docstring):
+                print(function.place, function.name, function.docstring.split("\n")[0])
