@@ -1,5 +1,5 @@
-"""Theory against practice: one figure or table of a paper per file, computed, saved, and drawn from
-what was saved.
+"""Figures and tables that compare theory with practice: each file computes one figure or table of a
+paper, saves its arrays, and draws from the saved arrays.
 
 `python -m figures` makes them all; `figures()` finds them as fedtheory.discover finds claims.
 """
@@ -17,7 +17,7 @@ SCALES = ("smoke", "quick", "paper")
 
 
 def figure_ids():
-    """Names of all figures: those of the files of this folder, and users' own."""
+    """Return the sorted ids of all figures: the files of this folder and the users' own figures."""
     return sorted({*_shipped_figures(), *user_figures()})
 
 
@@ -27,7 +27,8 @@ def _shipped_figures():
 
 
 def user_figures():
-    """id -> (File, Figure) of users' figures: FIGURE is called after its file, FIGURES say it."""
+    """Return {id: (File, Figure)} of the users' figures: a FIGURE has its file's name as id,
+    FIGURES states the ids."""
     found = {}
     for file in plugins.list_files():
         plugins.several_of(file, "FIGURES")
@@ -47,7 +48,7 @@ def user_figures():
 
 
 def check_id(name):
-    """An id that has a file; any other is refused."""
+    """Return the id of a figure that exists; refuse any other name."""
     if name not in figure_ids():
         near = [
             other
@@ -61,12 +62,12 @@ def check_id(name):
 
 
 def figure(name):
-    """The Figure of an id."""
+    """Return the Figure record of an id."""
     if check_id(name) in user_figures():
         return user_figures()[name][1]
     return importlib.import_module(f"fedtheory.figures.{name}").FIGURE
 
 
 def figures():
-    """id -> Figure, over every file of figures/, and users' own."""
+    """Return {id: Figure} for every file of figures/ and for the users' own figures."""
     return {name: figure(name) for name in figure_ids()}

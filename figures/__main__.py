@@ -1,5 +1,5 @@
-"""`python -m figures [ID ...]`: compute what is not yet saved, then draw, tabulate and judge from
-what is.
+"""`python -m figures [ID ...]`: compute the arrays that are not yet saved, then draw, tabulate and
+judge from the saved arrays.
 
 Exit 0: all were made. 1: one of them failed; the others were made. 2: bad input. 130: Ctrl-C.
 """
@@ -20,7 +20,7 @@ from fedtheory.store import outputs
 
 
 def build_parser(prog="python -m figures"):
-    """The parser of figures."""
+    """Build the command-line parser of `figures`."""
     found = Parser(prog=prog, description="Make the figures and tables.")
     found.add_argument("ids", nargs="*", metavar="ID", help="which; all of them if none is named")
     found.add_argument(
@@ -71,7 +71,8 @@ def _requested_figures(argv, prog):
 
 
 def _make_figures(arguments):
-    """The exit status of making figures; where files are given and no ID, of theirs alone."""
+    """Make the figures that the arguments name and return the exit status; where user files are
+    given and no ID, make only the figures of these files."""
     for name in arguments.ids:
         figures.check_id(name)
     if arguments.scale not in figures.SCALES:
@@ -107,8 +108,8 @@ def _make_figures(arguments):
 
 
 def _writable(folder, ids):
-    """Refuse a folder that cannot be written to, or that is somebody else's: it holds what is to be made,
-    and figures were never made there."""
+    """Refuse an output folder that cannot be written to, or that holds files with the names of the
+    figures to be made although no figures were ever made there."""
     files = [f"{re.escape(name)}\\.[\\w.]+" for name in ids] + [r"(findings|figures)\.json"]
     there = [name for pattern in files for name in folder.matching(pattern)]
     folder.check([] if folder.entries() else there)

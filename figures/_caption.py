@@ -1,5 +1,5 @@
-"""A caption, made of a figure's own arrays: what is plotted, and what it shows, in numbers; as Markdown
-and as LaTeX.
+"""Captions computed from a figure's arrays, as Markdown and as LaTeX: what is plotted, and what the
+figure shows in numbers.
 
 Text between dollars is mathematics, as it is in rows; everything else is plain.
 """
@@ -13,18 +13,21 @@ from fedtheory.figures._record import WIDTHS
 
 
 def describe_plot(record, data):
-    """What is plotted: constants, laws, bands, numbers of seeds, what ± is."""
+    """Return the text on what is plotted: constants, laws, bands, the number of seeds, and the
+    meaning of +-."""
     return record.caption(data) if record.caption else ""
 
 
 def describe_findings(record, data, outcomes):
-    """What the figure shows: in its own words, and by its findings."""
+    """Return the text on what the figure shows: the record's own description, then a tally of the
+    findings."""
     own = record.says(data) if record.says else ""
     return " ".join(filter(None, (own, tally_findings(outcomes))))
 
 
 def tally_findings(outcomes):
-    """`Of 38 sentences, 12 are reproduced, ...; not reproduced: a, b` of findings."""
+    """Return `Of 38 sentences, 12 are reproduced, ...; not reproduced: a, b` for the outcomes of a
+    figure's findings."""
     if not outcomes:
         return ""
     verdicts = [verdict for verdict, _ in outcomes.values()]
@@ -36,7 +39,8 @@ def tally_findings(outcomes):
 
 
 def join_words(words, most=99):
-    """`a, b and 3 more`; parts that have commas of their own are told apart by semicolons."""
+    """Return the words as `a, b and 3 more`, at most `most` of them; words that contain commas are
+    separated by semicolons."""
     words = list(words)
     if len(words) > 1 and any(", " in word for word in words):
         return "; ".join(words[:most])
@@ -46,7 +50,8 @@ def join_words(words, most=99):
 
 
 def constants_text(table, values):
-    r"""`$L=1$, $\mu=0.05$` of numbers by name, in a paper's letters; other names as they are."""
+    r"""Return `$L=1$, $\mu=0.05$` for numbers by name: names in the symbol table as the paper's
+    letters, other names as they are."""
 
     def letter(name):
         plain = "\\" in name or len(name) == 1
@@ -56,7 +61,7 @@ def constants_text(table, values):
 
 
 def bare_number(value, digits=3):
-    """A number inside mathematics."""
+    """Return a number as LaTeX mathematics, without dollar signs."""
     value = float(value)
     if not np.isfinite(value):
         return r"\infty" if value > 0 else r"-\infty" if value < 0 else r"\text{unknown}"
@@ -71,12 +76,12 @@ def bare_number(value, digits=3):
 
 
 def number_text(value, digits=2):
-    """A number in a sentence."""
+    """Return a number for a sentence, as LaTeX mathematics between dollar signs."""
     return f"${bare_number(value, digits)}$"
 
 
 def caption_files(name, record, data, outcomes):
-    """{suffix: text} of a figure's caption."""
+    """Return {suffix: text} of a figure's caption files."""
     about, says = describe_plot(record, data), describe_findings(record, data, outcomes)
     title = f"{record.cites}: {record.title}."
     where = f"{record.width} width, {WIDTHS[record.width]} in"
@@ -99,7 +104,8 @@ def caption_files(name, record, data, outcomes):
 
 
 def split_mathematics(text):
-    """(text, whether it is mathematics) in turn; a dollar on its own is text."""
+    """Split a text into (part, whether the part is mathematics) at dollar signs; with an odd number
+    of dollar signs the whole text is plain."""
     split = text.split("$")
     if len(split) % 2 == 0:
         return [(text, False)]
@@ -145,6 +151,7 @@ TEX = {
 
 
 def tex_of(text):
-    """Text as LaTeX prints it; what stands between dollars is mathematics already."""
+    """Return a text escaped for LaTeX; parts between dollar signs are mathematics already and stay
+    unchanged."""
     plain = lambda part: "".join(TEX.get(c, c) for c in part)
     return "".join(f"${part}$" if maths else plain(part) for part, maths in split_mathematics(text))

@@ -1,4 +1,4 @@
-"""A page-wide figure as one column of a paper: the same panels, drawn by the same code, below each other
+"""One-column versions of page-wide figures: the same code draws the same panels below each other
 instead of side by side, with letters of the same size.
 
 Two rows of panels stand as two columns; a grid of four or more goes in pairs; what is less, one by one.
@@ -17,7 +17,7 @@ LONG = 16  # letters of a legend's entry, from which on two fill a row
 
 
 class Column(Figure):
-    """A figure whose `subplots` stand in one column."""
+    """A Matplotlib figure whose `subplots` stand in one column of a paper."""
 
     def __init__(self, height, **more):
         super().__init__(figsize=(WIDTHS["column"], height), layout="constrained", **more)
@@ -44,14 +44,16 @@ class Column(Figure):
         return axes.item() if axes.size == 1 else axes.squeeze()
 
     def legend(self, *args, ncols=1, **more):
-        """The same with as many entries in a row as a column has room for."""
+        """Draw the legend with at most as many entries in a row as fit into a column: 2 if an entry
+        is long, else 3."""
         words = more.get("labels") or [each.get_label() for each in more["handles"]]
         longest = max(map(_table.shown_length, words))
         return super().legend(*args, ncols=min(ncols, 2 if longest > LONG else 3), **more)
 
     def relabel_panels(self):
-        """Labels as panels now stand: each has its own, or that of the row or column that it was in,
-        unless a panel beside or below it, of the same scale, says it."""
+        """Set the axis labels for the new layout: each panel has its own label or the label of its
+        former row or column. A label is left out where a panel to the left or below, of the same
+        scale, shows the same label."""
         if self.places is None:
             return
         up, along = {}, {}
@@ -76,13 +78,14 @@ class Column(Figure):
 
 
 def _shared_axis(how, axes, row, column):
-    """The panel whose scale another has: the first of all, of its row or of its column."""
+    """Return the panel with which a panel shares its scale: the first panel of all, of its row or
+    of its column; None for none."""
     first = {True: (0, 0), "all": (0, 0), "row": (row, 0), "col": (0, column)}.get(how)
     return axes[first] if first is not None and first != (row, column) else None
 
 
 def draw_column(record, data):
-    """A figure's version for one column."""
+    """Draw the one-column version of a figure and return the Matplotlib figure."""
     figure = Column(record.height)
     record.draw(figure, data)
     figure.relabel_panels()

@@ -1,5 +1,5 @@
-"""A figure's files, drawn from its saved arrays: PDF, SVG, PNG, the rows as CSV, TeX and text, and
-the findings.
+"""The files of a figure, made from its saved arrays: PDF, SVG and PNG pictures, the rows as CSV,
+TeX and text, and the findings.
 
 The same arrays give the same bytes: no dates, fixed identifiers, sorted keys.
 """
@@ -30,7 +30,7 @@ STRICT = dict(ensure_ascii=False, allow_nan=False)  # of JSON
 
 
 class Drawn(NamedTuple):
-    """What is made of a figure's arrays."""
+    """The files and findings that are made from a figure's arrays."""
 
     key: str  # a hash of all that defines it
     files: dict  # name -> bytes, or hash of what is there already
@@ -38,14 +38,15 @@ class Drawn(NamedTuple):
 
 
 def export_figure(name, record, data, scale, out):
-    """Write every file of a figure, unless they are there as they would be; returns its findings."""
+    """Write every file of a figure that is missing or differs, and return the figure's findings."""
     made = find_drawn(name, data, scale, out) or draw_files(name, record, data, scale)
     keep_drawn(name, record, made, scale, out)
     return made.findings
 
 
 def find_drawn(name, data, scale, out):
-    """What was drawn of these arrays before, where every file is as it was left; None otherwise."""
+    """Return the files that were drawn earlier from the same arrays, if no file has changed since;
+    None otherwise."""
     last = _read_json(_stamp_path(name, out), {})
     if last.get("key") != _digest_of_figure(name, data, scale):
         return None
@@ -54,7 +55,8 @@ def find_drawn(name, data, scale, out):
 
 
 def draw_files(name, record, data, scale):
-    """What is made of arrays: nothing is written, so that it can be made elsewhere."""
+    """Draw pictures and tables and judge findings in memory, without writing a file, so that a
+    worker process can do the drawing."""
     judged = _judge_findings(name, record, data)
     found = draw_pictures(record, data, judged)
     texts = table_files(record, record.rows(data)) if record.rows else {}
@@ -65,8 +67,8 @@ def draw_files(name, record, data, scale):
 
 
 def keep_drawn(name, record, made, scale, out):
-    """Write what was drawn; every figure's findings and claims stand in two files of all. Where what
-    no command wrote was moved to from their places, in words."""
+    """Write the files of a figure, and merge its findings and claims into the two files of all
+    figures. Return sentences on where files that no command of this package wrote were moved to."""
     files = {file: content for file, content in made.files.items() if isinstance(content, bytes)}
     hashes = dict(made.files) | {file: outputs.digest(content) for file, content in files.items()}
     stamp = json.dumps(made._replace(files=hashes)._asdict(), indent=1, **STRICT) + "\n"
@@ -104,7 +106,7 @@ def _judge_findings(name, record, data):
 
 @cache
 def _sentences_by_figure():
-    """figure -> ids of the sentences that it is to judge."""
+    """Return {figure: ids of the finding claims that the figure is to judge}."""
     named = {}
     for claim in discover.claims():
         if claim.kind == "finding":
@@ -113,8 +115,8 @@ def _sentences_by_figure():
 
 
 def _digest_of_figure(name, data, scale):
-    """A hash of all that defines a figure's files: its arrays, what draws them, and the library
-    that prints."""
+    """Return a hash of everything that defines a figure's files: its arrays, the code that draws,
+    and the Matplotlib version."""
     import matplotlib
 
     total = hashlib.sha256(f"{name}\0{scale}\0{matplotlib.__version__}".encode())
@@ -136,7 +138,8 @@ def _file_hash(file):
 
 
 def _read_json(file, otherwise):
-    """What a JSON file of ours says; what was cut short or is another's counts as absent."""
+    """Return the content of a JSON file of this package; return `otherwise` where the file is
+    absent, truncated or of another type."""
     try:
         found = json.loads(Path(file).read_text())
     except (OSError, ValueError):
@@ -145,8 +148,8 @@ def _read_json(file, otherwise):
 
 
 def draw_pictures(record, data, judged=()):
-    """suffix -> bytes; a picture that hides points, or marks a claim as what its finding is not, is
-    none."""
+    """Return {suffix: bytes} of a figure's pictures; refuse a picture that hides points or whose
+    marks contradict the findings."""
     import matplotlib
     from matplotlib.figure import Figure
 
@@ -165,7 +168,7 @@ def draw_pictures(record, data, judged=()):
 
 
 def _picture_files(record, figure, judged, suffixes):
-    """suffix -> bytes of a drawn figure that hides nothing."""
+    """Return {suffix: bytes} of a drawn figure, after a check that the picture hides nothing."""
     from fedtheory.figures import _looks
 
     found = {}
@@ -185,7 +188,8 @@ def _picture_files(record, figure, judged, suffixes):
 
 
 def table_files(record, rows):
-    """suffix -> text: the rows for a spreadsheet, for LaTeX and for reading."""
+    """Return {suffix: text} of the rows as CSV, as LaTeX and as plain text; refuse rows of unequal
+    length."""
     rows = [[str(cell) for cell in row] for row in rows]
     if len({len(row) for row in rows}) != 1:
         refuse(f"{record.cites}: rows", "must be equally long", sorted({len(row) for row in rows}))
@@ -217,12 +221,13 @@ INDEX = ("figure", "title", "cites", "scale", "claims")
 
 
 def read_entries(file, fields=ENTRY):
-    """What a file of all figures says; what is no entry counts as absent."""
+    """Return the valid entries of a file that all figures share; ignore anything else in the file."""
     return [e for e in _read_json(file, []) if isinstance(e, dict) and set(e) == set(fields)]
 
 
 def merge_entries(file, fields, name, rows):
-    """The file of all figures with what there is of this one; that of others stays."""
+    """Return the content of a file that all figures share, with this figure's entries replaced by
+    the given rows and the other figures' entries unchanged."""
     others = [entry for entry in read_entries(file, fields) if entry["figure"] != name]
     all_ = others + [dict(zip(fields, row)) for row in rows]
     all_.sort(key=lambda entry: (entry["figure"], str(entry.get("claim"))))

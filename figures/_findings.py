@@ -1,4 +1,4 @@
-"""Findings: a sentence about an experiment, decided from measured cells.
+"""Findings: verdicts on sentences about experiments, decided from measured cells.
 
 A cell is {(quantity, method, where): array over seeds}; a number alone is exact, without seeds.
 Seeds of two cells pair up in order. Each comparison asks where the mean of differences lies, by
@@ -55,8 +55,9 @@ class Outcome(NamedTuple):
 
 
 def judge_claim(claim, cells, level=LEVEL, family=1, compares=None):
-    """(verdict, sentence) of a finding claim from measured cells; `family` is how many sentences
-    share the level, `compares` are those of its comparisons that are asked (by default all)."""
+    """Judge a finding claim from measured cells and return Outcome(verdict, sentence). `family` is
+    the number of sentences that share the level; `compares` are the comparisons of the claim to be
+    tested (None: all)."""
     asked = claim.compares if compares is None else compares
     if not asked:
         return Outcome(INCONCLUSIVE, f"{claim.id} names no comparison")
@@ -83,13 +84,13 @@ def judge_claim(claim, cells, level=LEVEL, family=1, compares=None):
 
 
 def not_judged(why):
-    """The outcome of a sentence that a scale cannot judge."""
+    """Return the outcome of a sentence that cannot be judged at this scale, with the reason."""
     return Outcome(NOT_JUDGED, f"{NOT_JUDGED} at this scale: {why}")
 
 
 def of_stand_ins(claim):
-    """A finding's comparisons that other data than the paper's may judge: all but those with a
-    printed number, and those of what happens at one."""
+    """Return the comparisons of a finding that data other than the paper's may judge: all except
+    comparisons with a printed number or with True or False."""
     exact = ("True", "False")
     return tuple(
         c for c in claim.compares if _parse_number(c.other) is None and c.other not in exact
@@ -97,7 +98,8 @@ def of_stand_ins(claim):
 
 
 def worst_verdict(verdicts):
-    """Of several that must all be: one that fails decides, then one that is open."""
+    """Return the verdict of several findings that must all hold: `not reproduced` comes first, then
+    the undecided verdicts, and `reproduced` last."""
     verdicts = list(verdicts)
     order = (NOT_REPRODUCED, INCONCLUSIVE, NOT_JUDGED, NO_POWER, REPRODUCED)
     return next(v for v in order if v in verdicts)
@@ -116,7 +118,8 @@ def _all_exact(tests):
 
 
 def _list_tests(comparison, cells):
-    """(label, one, relation, other, margin, why not) of each place a comparison speaks of."""
+    """Yield (label, one, relation, other, margin, why not) for each place at which a comparison
+    makes a statement."""
     quantity, one, relation, other, where, margin = comparison
     constant = _parse_number(other) is not None or other in ("True", "False")
     needed = [one] if constant or relation in TREND else [one, other]
@@ -153,7 +156,8 @@ def _list_tests(comparison, cells):
 
 
 def _fit_slopes(values):
-    """Least-squares slopes per level of an array (seeds, levels), levels in increasing order."""
+    """Fit least-squares slopes over the levels of an array (seeds, levels), whose levels are in
+    increasing order."""
     values = np.asarray(values, float)
     if values.ndim == 0 or values.shape[-1] < 2:
         return None, "a trend needs an array over seeds and at least 2 levels, in increasing order"
@@ -165,7 +169,7 @@ def _fit_slopes(values):
 
 
 def compare_cells(one, relation, other, margin=None, level=LEVEL, shared=1):
-    """The outcome of `one relation other`; `other` may be a printed number, as text.
+    """Judge `one relation other` and return the outcome; `other` may be a printed number, as text.
 
     Agreement is decided at `level`, refutation at its part of what is `shared`.
     """
@@ -208,7 +212,8 @@ def compare_cells(one, relation, other, margin=None, level=LEVEL, shared=1):
 
 
 def decide_means(differences, relation, margin=0.0, level=LEVEL, shared=1):
-    """The verdicts on means of independent differences (..., seeds), or on exact ones, ()."""
+    """Return the verdicts on the means of independent differences (..., seeds), or on exact
+    differences of shape ()."""
     low, high = confidence_ends(differences, level)
     least, most = confidence_ends(
         differences, level / shared / (2 if relation == "~" else 1)
@@ -228,8 +233,9 @@ def decide_means(differences, relation, margin=0.0, level=LEVEL, shared=1):
 
 
 def confidence_ends(values, level=LEVEL):
-    """(low, high) of independent values (..., seeds): each is beyond their mean with probability
-    `level` at most (Student's t); an exact number is its own."""
+    """Return the ends (low, high) of confidence intervals of means over seeds, values (..., seeds):
+    each end is beyond the mean with probability `level` at most (Student's t). For an exact number
+    both ends are the number itself."""
     values = np.asarray(values, float)
     if not values.ndim:
         return values, values
@@ -249,8 +255,8 @@ def _student_quantile(level, freedom):
 
 
 def judge_exactly(truths, label="cells"):
-    """The outcome of cells that are computed, not sampled: {cell: whether it agrees, None where
-    unknown}."""
+    """Judge cells that are computed instead of sampled, given {cell: whether it agrees, None where
+    unknown}, and return the outcome."""
     wrong = [str(cell) for cell, true in truths.items() if true is not None and not true]
     open_ = [str(cell) for cell, true in truths.items() if true is None]
     if not truths or open_:
@@ -289,5 +295,5 @@ def _parse_number(text):
 
 
 def _half_unit(text):
-    """Half a unit of the last printed digit."""
+    """Return half a unit of the last printed digit of a number given as text; 0 for other text."""
     return 0.5 * 10.0 ** -len(text.partition(".")[2]) if _parse_number(text) is not None else 0.0

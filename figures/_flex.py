@@ -1,5 +1,5 @@
-"""What flex's experiments on SYNTHETIC share (section 5): the settings, test data, seeds, and cells
-of its tables.
+"""Code that the figures of flex's SYNTHETIC experiments (section 5) share: settings, test data,
+seeds, and cells of the tables.
 
 Section 5 names neither E, nor the share of data held out, nor sizes where all devices have the
 same. Chosen are figure 1's E, a fifth of all data, and the mean of the Pareto sizes of section 5.1;
@@ -23,7 +23,8 @@ SCHEMES = {"A": "flex_a", "B": "flex_b", "C": "flex_c"}
 
 
 def synthetic_task(alpha, clients, seed, **options):
-    """SYNTHETIC(alpha, alpha) of a seed: the problem, and the arrays its clients hold out."""
+    """Return the problem SYNTHETIC(alpha, alpha) of a seed, and the arrays with the clients'
+    held-out data."""
     return (
         synthetic(alpha, alpha, clients, seed=seed, **options),
         synthetic_data(alpha, alpha, clients, seed=seed, **options),
@@ -31,7 +32,8 @@ def synthetic_task(alpha, clients, seed, **options):
 
 
 def held_out(arrays, clients):
-    """Test data of some clients together, as (n, features + 1) rows and (n,) labels."""
+    """Return the test data of the given clients together: rows (n, features + 1), whose last column
+    is 1, and labels (n,)."""
     X = np.concatenate([arrays.X_test[k] for k in clients])
     return np.column_stack([X, np.ones(len(X))]), np.concatenate(
         [arrays.y_test[k] for k in clients]
@@ -39,18 +41,19 @@ def held_out(arrays, clients):
 
 
 def class_scores(path, X):
-    """(points, n, classes) of points (points, d)."""
+    """Compute the class scores (points, n, classes) of models (points, d) on samples X."""
     return X @ path.reshape(len(path), X.shape[1], -1)
 
 
 def accuracy_at(path, test):
-    """(points,) percentages of the test samples that a point gives their class."""
+    """Compute the test accuracy in percent of each model, shape (points,)."""
     X, y = test
     return 100 * (class_scores(path, X).argmax(axis=2) == y).mean(axis=1)
 
 
 def loss_at(path, test):
-    """(points,) mean cross-entropies on the test samples, without the ridge."""
+    """Compute the mean cross-entropy on the test samples of each model, shape (points,), without
+    the ridge term."""
     X, y = test
     z = class_scores(path, X)
     z -= z.max(axis=2, keepdims=True)
@@ -58,7 +61,8 @@ def loss_at(path, test):
 
 
 def run_jobs(jobs, work, progress):
-    """[work(*job), ...]: each runs on one thread, as many at a time as there are cores."""
+    """Return [work(*job), ...]; each job runs on one thread, with as many threads at a time as
+    there are cores."""
     pool, found = ThreadPoolExecutor(thread_count()), []
     try:
         for result in pool.map(lambda job: work(*job), jobs):
@@ -70,21 +74,22 @@ def run_jobs(jobs, work, progress):
 
 
 def rounds_to_hit(hits, horizon):
-    """How many rounds until a hit, counted from 1; inf, which is censored, if there is none within
-    the horizon."""
+    """Return the number of rounds until the first hit, counted from 1; inf (censored) if there is
+    no hit within the horizon."""
     hits = np.asarray(hits)[:horizon]
     return float(np.argmax(hits) + 1) if hits.any() else np.inf
 
 
 def quartiles(values):
-    """(least quarter, median, greatest quarter) over seeds, as observed: censored ones are the last
-    of all."""
+    """Return the lower quartile, the median and the upper quartile over seeds, each an observed
+    value; censored values (inf) sort last."""
     ordered = np.sort(values, axis=0)
     return [ordered[int(np.ceil(share * len(ordered))) - 1] for share in (0.25, 0.5, 0.75)]
 
 
 def rounds_of(values, horizon):
-    """`median [quartiles]` of rounds as a table prints it."""
+    """Return numbers of rounds as a table prints them, `median [quartiles]`; values beyond the
+    horizon read `>horizon`."""
     low, middle, high = (
         f">{horizon}" if np.isposinf(value) else f"{value:.3g}" for value in quartiles(values)
     )
@@ -92,7 +97,7 @@ def rounds_of(values, horizon):
 
 
 def describe_censored(values):
-    """`3 of 40 runs` that have no hit within the horizon."""
+    """Return `3 of 40 runs`: how many of all runs have no hit within the horizon."""
     return f"{int(np.isinf(values).sum())} of {np.size(values)} runs"
 
 
@@ -103,7 +108,7 @@ PRINTED = {
 
 
 def judge_cells(cells, *names):
-    """id -> (verdict, sentence) of the named claims."""
+    """Return {id: (verdict, sentence)} of the named flex claims, judged from the cells."""
     return {
         f"flex.{name}": _findings.judge_claim(discover.claim(f"flex.{name}"), cells)
         for name in names
@@ -111,8 +116,8 @@ def judge_cells(cells, *names):
 
 
 def cells_judged(cells):
-    """The same of every printed cell that was measured, {(quantity, which): values over seeds};
-    they share a level."""
+    """Return {id: (verdict, sentence)} of every printed cell that was measured, given {(quantity,
+    which): values over seeds}; all cells share one level."""
     of = {PRINTED[key][0]: {(*key, ""): values} for key, values in cells.items()}
     return {
         id: _findings.judge_claim(discover.claim(id), cell, family=len(of))
@@ -121,7 +126,8 @@ def cells_judged(cells):
 
 
 def unrun_cells(figure, cells):
-    """The same of every printed cell that a figure is to judge and a scale leaves out."""
+    """Return {id: (`not judged`, sentence)} of every printed cell that a figure is to judge and
+    that is not run at this scale."""
     left = (id for key, (id, _) in PRINTED.items() if key not in cells)
     return {
         id: _findings.not_judged("the cell is not run")
@@ -131,14 +137,14 @@ def unrun_cells(figure, cells):
 
 
 def make_cell(key, shown, outcomes):
-    """A table's Cell of (quantity, which): ours as it is shown, the paper's number, and what
-    `outcomes` say of them."""
+    """Build the table Cell of (quantity, which): the measured value as shown, the paper's number,
+    and the verdict in `outcomes`."""
     id, value = PRINTED[key]
     return Cell(shown, str(value).replace("-", "−"), outcomes[id][0], id)
 
 
 def describe_agreement(outcomes):
-    """`12 of 32 cells agree, 8 do not, 12 have no power` of the outcomes of cells."""
+    """Return `12 of 32 cells agree, 8 do not, 12 have no power` for the outcomes of cells."""
     verdicts = [verdict for verdict, _ in outcomes.values()]
     words = {
         _findings.NOT_REPRODUCED: "do not",

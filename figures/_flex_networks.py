@@ -1,5 +1,5 @@
-"""What flex's figures on MNIST and EMNIST share: gains of the schemes as a table, and accuracies around
-arrivals."""
+"""Code that flex's figures on MNIST and EMNIST share: accuracy gains of the schemes as a table, and
+accuracies around arrivals."""
 
 import numpy as np
 
@@ -21,7 +21,8 @@ def judge_networks(data, by_claim):
 
 
 def cells_judged(data, cells):
-    """Outcomes of printed cells, {(quantity, which): values}; of stand-ins none is asked."""
+    """Return the outcomes of printed cells, given {(quantity, which): values}; on stand-in data no
+    cell is judged."""
     if not _fsl.is_smaller_scale(data):
         return _flex.cells_judged(cells)
     return {_flex.PRINTED[key][0]: _findings.not_judged(_fsl.PRINTED) for key in cells}
@@ -31,7 +32,8 @@ def cells_judged(data, cells):
 
 
 def accuracy_gains(data, name):
-    """(quantity, which) -> gains in points over seeds, of each printed cell that was run."""
+    """Return {(quantity, which): accuracy gains over seeds, in percentage points} for each printed
+    cell that was run."""
     read, found = _fsl.Read(data), {}
     for split in SPLITS:
         for count in client_counts(read):
@@ -53,13 +55,13 @@ HEADER = [
 
 
 def table3_figure(name, part, runs, minutes):
-    """The figure of a part of table 3."""
+    """Build the Figure of one part of table 3."""
 
     def compute(scale, progress):
         return _fsl.gather_arrays(flex_schemes.EXPERIMENT.runs_of(runs, scale), progress)
 
     def findings(data):
-        """Cells that were not run have no gain, and say so."""
+        """Judge the cells of this part; cells that were not run enter as NaN."""
         cells = {
             key: np.full(5, np.nan)
             for key in _flex.PRINTED
@@ -135,7 +137,8 @@ def table3_figure(name, part, runs, minutes):
 
 
 def rounds_to_rebound(read, data, tau_0, reboot):
-    """(seeds,) rounds until the accuracy before an arrival is back; inf where it is not."""
+    """Return the number of rounds (seeds,) until the accuracy is back at its value before an
+    arrival; inf where the accuracy never comes back."""
     goal = read.curve(data, tau_0, "vanilla", 0)[:, -2]  # of round tau_0 - 1
     later = read.curve(data, tau_0, reboot, 1)[:, int(tau_0) + 1 :]
     return np.array(
@@ -144,7 +147,7 @@ def rounds_to_rebound(read, data, tau_0, reboot):
 
 
 def arrival_arrays(figure, scale, progress):
-    """Arrays of an arrival's runs, which differ in length."""
+    """Compute the arrays of the runs around an arrival; the runs differ in length."""
     parts = {}
     for (cell, seed), request in flex_arrivals.EXPERIMENT.runs_of(figure, scale).items():
         parts.setdefault(request["rounds"], {})[cell, seed] = request
@@ -152,12 +155,12 @@ def arrival_arrays(figure, scale, progress):
 
 
 def rounds_after_arrival(read, data, tau_0):
-    """Rounds that a run goes on after the arrival."""
+    """Return the number of rounds that a run continues after the arrival."""
     return int(read.rounds(data, tau_0, "fast", 1)[-1]) - int(tau_0)
 
 
 def clip_rounds(values, most):
-    """Rounds, censored ones as the horizon."""
+    """Return numbers of rounds with censored values (inf) replaced by the horizon `most`."""
     return np.minimum(values, most)
 
 

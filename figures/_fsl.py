@@ -1,5 +1,5 @@
-"""What FSL's figures of accuracy share: runs of the pool as arrays, measures by cell, how they are
-drawn, and how a sentence is judged."""
+"""Code that FSL's accuracy figures share: pool runs as arrays, measures by cell, drawing, and the
+judging of sentences."""
 
 import numpy as np
 
@@ -45,14 +45,15 @@ STAND_INS = (
 
 
 def gather_arrays(runs, progress, names=("test_accuracy",)):
-    """Arrays of {(cell, seed): request}: `cells` by name, and each metric as (cells, seeds,
-    measurements)."""
+    """Run the requests {(cell, seed): request} and return their arrays: `cells` with the names of
+    the cells, and each metric as (cells, seeds, measurements)."""
     found = _pool.several(list(runs.values()), progress)
     return gather_cells(runs, found, names)
 
 
 def gather_present(runs, progress, names=("test_accuracy",)):
-    """The same where some data may be absent: what they would have given is NaN."""
+    """Return the arrays of `gather_arrays` where some data sets may be absent: runs on absent data
+    are NaN. Refuse where no run has its data."""
     asked, _ = _pool.possible(list(runs.values()))
     found = {_pool.request_text(r): a for r, a in zip(asked, _pool.several(asked, progress))}
     if not found:
@@ -80,8 +81,8 @@ def gather_cells(runs, found, names):
 
 
 def join_arrays(parts):
-    """Arrays of several `gathered` as one, of runs of different lengths: the longest's rounds, how
-    many measurements each cell has, and NaN beyond."""
+    """Join several results of `gather_arrays` with runs of different lengths: the longest rounds,
+    the number of measurements of each cell, and NaN beyond a cell's end."""
     parts = list(parts)
     longest = max(parts, key=lambda part: len(part["rounds"]))["rounds"]
     if any(not np.array_equal(p["rounds"], longest[: len(p["rounds"])]) for p in parts):
@@ -104,24 +105,25 @@ def join_arrays(parts):
 
 
 def _is_published(request):
-    """Whether a run's data are what somebody published."""
+    """Tell whether a run uses a published data set."""
     return bool(_sets.find_set(request["set"]["name"]).layouts)
 
 
 class Read:
-    """Saved arrays, by cell: `read("final_accuracy", "EMNIST", 1, "FSL")` is an array over seeds."""
+    """A reader of saved arrays by cell: `read("final_accuracy", "EMNIST", 1, "FSL")` is an array
+    over seeds."""
 
     def __init__(self, data):
         self.cells = [tuple(name.split(BETWEEN)) for name in data["cells"]]
         self.data, self.place = data, {cell: n for n, cell in enumerate(self.cells)}
 
     def curve(self, *cell, name="test_accuracy"):
-        """(seeds, measurements) of test accuracy, or of another metric."""
+        """Return a cell's curves (seeds, measurements) of test accuracy or of the named metric."""
         place = self.place[tuple(map(str, cell))]
         return self.data[name][place][:, : len(self.rounds(*cell))]
 
     def rounds(self, *cell):
-        """(measurements,): when a cell's runs were measured."""
+        """Return the rounds (measurements,) at which a cell's runs were measured."""
         lengths = self.data.get("lengths")
         most = None if lengths is None else lengths[self.place[tuple(map(str, cell))]]
         return self.data["rounds"][:most]
@@ -131,18 +133,20 @@ class Read:
         return np.array([measure(curve) for curve in self.curve(*cell)])
 
     def having(self, *start):
-        """The cells that begin so."""
+        """Return the cells whose names begin with the given parts."""
         start = tuple(map(str, start))
         return [cell for cell in self.cells if cell[: len(start)] == start]
 
     def parts(self, place):
-        """The different parts of cells at a place, in their order."""
+        """Return the distinct parts that the cells have at a place of their names, in order of
+        appearance."""
         return list(dict.fromkeys(cell[place] for cell in self.cells))
 
 
 def judge_cells(id, cells, smaller=True, stand_ins=STAND_INS):
-    """(verdict, sentence) of a finding from its cells; the sentence says on what. A number that is
-    printed is the paper's data's and network's: nothing else is compared with it."""
+    """Judge a finding from its cells and return (verdict, sentence), where the sentence names the
+    data. On stand-in data (`smaller`), comparisons with printed numbers are left out: these numbers
+    hold for the paper's data and network only."""
     claim = discover.claim(id)
     if not smaller:
         return _findings.judge_claim(claim, cells)
@@ -159,7 +163,8 @@ def judge_cells(id, cells, smaller=True, stand_ins=STAND_INS):
 
 
 def is_smaller_scale(data):
-    """Whether arrays are of a scale that is not the paper's."""
+    """Tell whether some of the data behind the arrays are not a published data set, as is so below
+    the paper's scale."""
     return not data["real"]
 
 
@@ -171,7 +176,8 @@ def judge_outcomes(data, by_claim, stand_ins=STAND_INS):
 
 
 def draw_accuracy(ax, read, method, *cell, label=None, **more):
-    """A curve: the rolling mean of the test accuracy, its mean over seeds, between its extremes."""
+    """Draw the rolling mean of the test accuracy: its mean over seeds as a line, its extremes over
+    seeds as a band."""
     curves = np.array([_curves.rolling(curve) for curve in read.curve(*cell)])
     return _style.draw_band(
         ax,
@@ -186,7 +192,8 @@ def draw_accuracy(ax, read, method, *cell, label=None, **more):
 
 
 def accuracy_rows(read, heads, quantities=tuple(_curves.MEASURES)):
-    """Rows of every cell: mean and deviation over seeds of what is measured."""
+    """Return a table row for every cell, header first: mean and standard deviation over seeds of
+    each quantity."""
     from fedtheory.figures import _table
 
     head = [*heads, *(name.replace("_", " ") for name in quantities)]
@@ -197,7 +204,7 @@ def accuracy_rows(read, heads, quantities=tuple(_curves.MEASURES)):
 
 
 def write_caption(data, text, stand_ins=STAND_INS):
-    """A figure's own words, then on what it was computed."""
+    """Return the figure's own text followed by the data, rounds and seeds on which it was computed."""
     count, rounds = _seed_count(data), int(data["rounds"][-1])
     where = f"{stand_ins[0].upper()}{stand_ins[1:]}. " if is_smaller_scale(data) else ""
     return f"{text} {where}{rounds:,} rounds, {count} seeds, which all methods share."
@@ -218,9 +225,9 @@ ROOM = 0.3  # of the distance of two places: what the bars of one place share
 
 
 def draw_bars(ax, x, values, method, among=(0, 1), **more):
-    """Means over seeds (x, seeds) in a method's look, with bars from the least to the most, as a
-    deviation of shares may reach below 0; the n-th line of several stands beside the others, so that
-    no bar hides another."""
+    """Draw means over seeds of values (x, seeds) in a method's look, with bars from the least to
+    the greatest value, since bars of a standard deviation of shares could reach below 0. `among` =
+    (n, count) shifts the n-th of several lines sideways so that no bar hides another."""
     style = _style.algorithm_look(METHODS[method])
     x, values, (n, count) = np.asarray(x, float), np.asarray(values), among
     room = ROOM * (np.diff(np.unique(x)).min() if len(x) > 1 else 1.0)

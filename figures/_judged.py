@@ -1,5 +1,5 @@
-"""What figures found of every sentence about an experiment: how many are judged, and why each of the rest
-is not."""
+"""The findings of all figures on every sentence about an experiment: how many sentences are judged,
+and why each of the rest is not."""
 
 from collections import Counter
 from typing import NamedTuple
@@ -25,18 +25,19 @@ class Row(NamedTuple):
 
 
 def experiment_sentences():
-    """The claims that are sentences about experiments."""
+    """Return the claims that are sentences about experiments (kind `finding`)."""
     return [claim for claim in discover.claims() if claim.kind == "finding"]
 
 
 def sentences_without_figure():
-    """Those whose figure is none, or judges nothing: no run could tell."""
+    """Return the ids of sentences that name no figure or a figure that judges nothing, so that no
+    run could decide them."""
     able = {name for name, record in figures.figures().items() if record.findings}
     return [claim.id for claim in experiment_sentences() if claim.figure not in able]
 
 
 def findings_table(out):
-    """A Row of each sentence, from the findings that figures left in a folder."""
+    """Return a Row for each sentence, from the findings that figures wrote into a folder."""
     found = {
         (entry["claim"], entry["figure"]): entry
         for entry in _export.read_entries(out / "findings.json")
@@ -51,7 +52,7 @@ def findings_table(out):
 
 
 def describe_table(rows):
-    """The table in words: counts, then the sentences that are not judged under their reasons."""
+    """Return the table in words: the counts, then the unjudged sentences, grouped by reason."""
     counts = Counter(row.verdict for row in rows)
     judged = sum(counts[verdict] for verdict in JUDGED)
     parts = ", ".join(f"{counts[v]} {v}" for v in JUDGED)
@@ -66,5 +67,5 @@ def describe_table(rows):
 
 
 def _reason_unjudged(row):
-    """Why a sentence is not judged; what was found all the same is not part of it."""
+    """Return why a sentence is not judged, without the part on what was found all the same."""
     return row.sentence.partition("; of them")[0]

@@ -1,4 +1,5 @@
-"""What FED-LAMB's figures share: each method at the best of its grid, its curves, and its rows.
+"""Code that FED-LAMB's figures share: each method at the best cell of its grid, the curves, and the
+rows.
 
 A cell is (*setting, method, alpha, lambda).
 """
@@ -14,14 +15,16 @@ LAMB, AMS, SGD = METHODS
 
 
 def best_cell(read, method, *setting):
-    """The cell of a method's best step size (and lambda), by final accuracy over all seeds."""
+    """Return the cell of a method with the best step size (and lambda), by final accuracy over all
+    seeds."""
     setting = tuple(map(str, setting))
     cells = [cell for cell in read.cells if cell[:-3] == setting and cell[-3] == method]
     return max(cells, key=lambda cell: np.nan_to_num(read("final_accuracy", *cell)).mean())
 
 
 def at_best(read, quantity, method, *setting):
-    """(seeds,) of what is measured: a curve's, or a loss at the end."""
+    """Return a quantity (seeds,) at a method's best cell: a measure of its curve, or a loss at the
+    end."""
     cell = best_cell(read, method, *setting)
     if quantity in _curves.MEASURES:
         return read(quantity, *cell)
@@ -35,7 +38,7 @@ def final_values(read, name, cell):
 
 
 def draw_panel(ax, read, title, *setting):
-    """Accuracy over rounds, each method at its best."""
+    """Draw test accuracy over rounds, each method at its best cell."""
     for method in METHODS:
         cell = best_cell(read, method, *setting)
         curves = read.curve(*cell)
@@ -65,7 +68,8 @@ def table_rows(data, heads):
 
 
 def describe_result(read, settings):
-    """Accuracies at the end, and at which rates."""
+    """Return a text with the final accuracy of each method and the rates at which the method
+    reaches that accuracy."""
     told = []
     for label, setting in settings.items():
         for method in METHODS:

@@ -1,5 +1,5 @@
-"""What a picture may not do: leave points beyond the limits of its axes, or mark a claim as anything
-but the verdict of the finding that the ledger has of it."""
+"""Checks of drawn pictures: no point lies beyond the limits of its axes, and no claim carries a
+mark other than the verdict of its recorded finding."""
 
 import numpy as np
 from matplotlib.collections import PathCollection, PolyCollection
@@ -9,15 +9,16 @@ from fedtheory.figures import _findings, _table
 
 
 def find_faults(figure, outcomes):
-    """Sentences on what a drawn figure hides, and on its marks that are not its findings' own."""
+    """Return sentences on the points that a drawn figure hides and on marks that differ from the
+    findings."""
     return [
         f"{count} points lie outside the axes {title!r}" for title, count in points_outside(figure)
     ] + find_unsaid(figure, outcomes)
 
 
 def find_unsaid(figure, outcomes):
-    """Sentences on marks that differ from the findings {claim: (verdict, sentence)}: a claim's marks
-    together say its verdict, and none is of no claim."""
+    """Return sentences on marks that differ from the findings {claim: (verdict, sentence)}. All
+    marks of a claim together must show the claim's verdict, and no mark may be without a claim."""
     shown, signs = {}, {sign: verdict for verdict, (sign, _) in _table.MARKS.items()}
     points = {
         (marker, inside): verdict for verdict, (marker, _, inside, _) in _table.POINTS.items()
@@ -45,7 +46,8 @@ def find_unsaid(figure, outcomes):
 
 
 def points_outside(figure):
-    """(axes' title, number of finite points beyond its limits) wherever there are such."""
+    """Return (title of the axes, number of finite points beyond their limits) for all axes that
+    have such points."""
     found = []
     for ax in figure.axes:
         low, high = np.sort([ax.get_xlim(), ax.get_ylim()], axis=1).T

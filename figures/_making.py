@@ -1,6 +1,5 @@
-"""What makes figures: arrays found or computed, then drawn, tabulated and judged, all of it by
-workers; here they are only gathered and kept.
-"""
+"""Making figures: workers find or compute the arrays, then draw, tabulate and judge; the main
+process collects and saves the results."""
 
 import time
 from contextlib import closing
@@ -16,7 +15,7 @@ EXECUTOR = "processes:2"
 
 
 class Made(NamedTuple):
-    """What a worker made of a figure."""
+    """The result of a worker for one figure."""
 
     data: dict = None  # its arrays, where they were computed
     drawn: _export.Drawn = None
@@ -25,7 +24,7 @@ class Made(NamedTuple):
 
 
 def make_all(ids, scale, out, folders=(), line=None, executor=EXECUTOR):
-    """Make figures; returns the names of those that failed."""
+    """Make figures, print a line for each, and return the names of the figures that failed."""
     line, failed, told = line or Line(), [], 0
     for name, wrong, how in make_figures(ids, scale, out, folders, line, executor):
         told += 1
@@ -37,7 +36,8 @@ def make_all(ids, scale, out, folders=(), line=None, executor=EXECUTOR):
 
 
 def make_figures(ids, scale, out, folders, line, executor):
-    """Yield (name, what was in the way, how it came about) of each figure, as soon as it is kept."""
+    """Yield (name, error text or "", how the result was obtained) for each figure as soon as its
+    result is saved."""
     wanted = []
     for name in ids:
         try:
@@ -73,14 +73,14 @@ def make_figures(ids, scale, out, folders, line, executor):
 
 
 def estimate_minutes(task):
-    """Minutes of a core, about; drawing takes some seconds."""
+    """Estimate the minutes of one core that a task takes, including some seconds for drawing."""
     name, _, data = task
     return 0.05 + (figures.figure(name).minutes if data is None else 0)
 
 
 def load_arrays(name, scale, folders, out, line):
-    """A figure's arrays that are kept below `out`, or were found in a folder and are kept from now
-    on; None where there are none."""
+    """Load a figure's arrays from below `out` or from one of the folders, and save arrays from
+    elsewhere below `out`; return None where no readable file exists."""
     kept = _store.arrays_path(out / "data", name, scale)
     for folder in (out / "data", *folders):
         file = folder / kept.name
@@ -97,8 +97,8 @@ def load_arrays(name, scale, folders, out, line):
 
 
 def make_one(name, scale, data, line=None):
-    """What a worker runs: a figure's arrays, unless they are given, and its files; it says nothing
-    where no line is given."""
+    """Compute a figure's arrays unless they are given, and draw its files, in a worker; print
+    nothing if no line is given."""
     begun, computed, told = time.process_time(), None, "saved before"
     try:
         record = figures.figure(name)
@@ -117,8 +117,8 @@ def make_one(name, scale, data, line=None):
 
 
 def keep_result(name, scale, result, out):
-    """Keep what a worker made: arrays also where nothing could be drawn from them. What was moved
-    aside, in words."""
+    """Save a worker's result, including arrays from which nothing could be drawn. Return sentences
+    on the files that were moved aside."""
     moved = []
     if result.data is not None:
         moved += _store.save_arrays(_store.arrays_path(out / "data", name, scale), result.data)
@@ -128,13 +128,13 @@ def keep_result(name, scale, result, out):
 
 
 def say_moved(line, moved):
-    """Say what was moved aside."""
+    """Print which files were moved aside."""
     for sentence in moved:
         line.say(f"this was no figure's as it was, and is moved aside: {sentence}")
 
 
 def count_verdicts(drawn):
-    """`; 3 reproduced` of what was judged."""
+    """Return `; 3 reproduced` and the like: the number of findings with each verdict."""
     verdicts = [verdict for verdict, _ in drawn.findings.values()]
     counts = {verdict: verdicts.count(verdict) for verdict in _findings.VERDICTS}
     return "".join(f"; {count} {verdict}" for verdict, count in counts.items() if count)

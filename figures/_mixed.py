@@ -1,4 +1,5 @@
-"""What mixed FL's figures share: runs of a task by name, how they are drawn, and when a loss is reached."""
+"""Code that mixed FL's figures share: runs of a task by name, drawing, and the round at which a
+loss is reached."""
 
 import numpy as np
 
@@ -16,7 +17,8 @@ STAND_INS = dict(
 
 
 def gather_tasks(progress, **tasks):
-    """Arrays of several tasks, {task: runs of an experiment}: each name begins with its task."""
+    """Gather the arrays of several tasks, {task: runs of an experiment}; the name of each array
+    begins with its task."""
     found = {}
     for task, runs in tasks.items():
         names = next(iter(runs.values()))["measure"]
@@ -27,19 +29,19 @@ def gather_tasks(progress, **tasks):
 
 
 def read_task(data, task):
-    """A task's runs, to be read by cell."""
+    """Return a reader of one task's runs by cell."""
     start = f"{task}_"
     return _fsl.Read({k.removeprefix(start): v for k, v in data.items() if k.startswith(start)})
 
 
 def mean_curve(runs, cells, name):
-    """(seeds, measurements) of the mean over one or more cells."""
+    """Return the curve (seeds, measurements) averaged over one or more cells."""
     return np.mean([runs.curve(*cell, name=name) for cell in cells], axis=0)
 
 
 def draw_curves(ax, runs, name, cells, dashes=None, label=None):
-    """Curves by label, {label: (look, cells)}: means over seeds, between their extremes. What left the
-    finite numbers ends."""
+    """Draw curves given as {label: (look, cells)}: the mean over seeds as a line, the extremes over
+    seeds as a band. A curve ends where its values are no longer finite."""
     for place, (text, (look, several)) in enumerate(cells.items()):
         values = mean_curve(runs, several, name)
         more = dict(linestyle=dashes[place]) if dashes else {}
@@ -57,13 +59,13 @@ def draw_curves(ax, runs, name, cells, dashes=None, label=None):
 
 
 def final_losses(values):
-    """(seeds,) at the end of curves (seeds, measurements)."""
+    """Return the final values (seeds,) of curves (seeds, measurements)."""
     return np.array([_curves.final(each) for each in values])
 
 
 def share_of_rounds(curves, low=True):
-    """{label: (seeds,)}: after which share of the rounds each has gained nine tenths of what the worst
-    of them gains in the end, seed by seed; inf where it never has."""
+    """Return {label: (seeds,)}: the share of the rounds after which each curve has gained nine
+    tenths of the final gain of the worst curve, seed by seed; inf where a curve never has."""
     sign = -1.0 if low else 1.0
     ends = np.array([sign * final_losses(values) for values in curves.values()])
     worst = np.nanmin(np.where(np.isfinite(ends), ends, np.nan), axis=0)
@@ -84,7 +86,8 @@ def write_caption(data, task, text):
 
 
 def table_rows(data, task, heads, quantities):
-    """Rows of every cell: each metric at the end, mean and deviation over seeds."""
+    """Return a table row for every cell, header first: mean and standard deviation over seeds of
+    each metric at the end."""
     runs = read_task(data, task)
     head = [*heads, *(name.replace("_", " ") for name in quantities)]
     return [head] + [
@@ -97,12 +100,13 @@ def table_rows(data, task, heads, quantities):
 
 
 def describe_values(values):
-    """`PT 0.91 ± 0.01, ...` of values over seeds by label."""
+    """Return `PT 0.91 ± 0.01, ...` for values over seeds by label."""
     return ", ".join(f"{label} {_table.spread_of(each)}" for label, each in values.items())
 
 
 def distance_from_first(curves):
-    """How far each curve (seeds, measurements) is from the first at most, in any seed and round."""
+    """Return a text with the largest distance of each curve (seeds, measurements) from the first
+    curve, over all seeds and rounds."""
     (first, one), *others = curves.items()
     far = {label: _caption.number_text(np.abs(each - one).max()) for label, each in others}
     every = np.concatenate([*curves.values()])
@@ -112,7 +116,7 @@ def distance_from_first(curves):
 
 
 def rise_cells(found, where):
-    """Cells of the rounds that each takes."""
+    """Return the cells {(RISE, label, where): rounds needed} for the values by label."""
     return {(RISE, label, where): values for label, values in found.items()}
 
 

@@ -1,4 +1,4 @@
-"""What mixed FL's figures 9 and 10 share: each way of mixing over K, eta K fixed."""
+"""Code that mixed FL's figures 9 and 10 share: each way of mixing over K, with eta K fixed."""
 
 import numpy as np
 
@@ -9,7 +9,7 @@ from fedtheory.figures._record import Figure
 
 
 def task_figure(cites, title, task, experiment, metric, ids):
-    """The figure of a task: its second metric beside the loss."""
+    """Build the Figure of a task: the task's second metric beside the loss."""
 
     def compute(scale, progress):
         return _mixed.gather_tasks(progress, **{task: experiment.runs_of("steps", scale)})
@@ -28,7 +28,8 @@ def task_figure(cites, title, task, experiment, metric, ids):
                     ax.set_ylabel("")
 
     def rounds(data):
-        """method -> (seeds, K): shares of the rounds to nine tenths of what its worst K gains."""
+        """Return {method: (seeds, K)}: the share of the rounds until a run has nine tenths of the
+        gain of the method's worst K."""
         runs = _mixed.read_task(data, task)
         found = {}
         for method in MIXING:

@@ -1,6 +1,6 @@
-"""What tables of printed and meant share: every statement of a paper with lines, how it stands as
-it is printed and as it is meant, what saves it where these differ, and how much of each of its
-constants the truth needs.
+"""Code that the tables of printed and meant statements share. Each table lists every statement of a
+paper that has lines, its verdict as printed and as meant, the hypotheses that save it where the two
+differ, and how much of each constant is needed for the statement to be true.
 
 Nothing is written by hand: verdicts are those of `check`, ranges those of `sharpen`. The arrays
 hold the budgets of both in seconds of one core for each claim, and the seed, so that each row can
@@ -25,8 +25,8 @@ INEQUALITIES = {"<", "<=", ">", ">="}
 
 
 def needed_figure(paper, few, compute, minutes):
-    """The figure of a paper's table; `compute` stands in the figure's own file, which names what is
-    kept."""
+    """Build the Figure of a paper's table; `compute` is defined in the figure's own file, whose
+    name identifies the saved arrays."""
     return Figure(
         cites=f"{paper}, all statements with lines",
         title="Printed, meant, and what the truth needs",
@@ -43,7 +43,8 @@ def needed_figure(paper, few, compute, minutes):
 
 
 def needed_arrays(papers, few, scale, progress):
-    """The table of a paper, with its other versions; of `few` of its claims at smoke scale."""
+    """Compute the table of a paper and its other versions; at smoke scale only for the claims in
+    `few`."""
     claims = [c for c in discover.claims() if c.paper in papers and c.lines]
     asked = [c for c in claims if c.id in few or scale != "smoke"]
     found = []
@@ -65,7 +66,8 @@ def needed_arrays(papers, few, scale, progress):
 
 
 def needed_row(id, budget, sharpened):
-    """How a claim stands as printed and as meant, and what is known of each of its constants."""
+    """Return a claim's verdicts as printed and as meant, and what is known of each of its
+    constants."""
     claim, number = discover.claim(id), lambda value: np.nan if value is None else float(value)
     verdict = pipeline.decide_readings(claim, budget, SEED)
     violated = verdict.status in ("violated", "vacuous")  # whose constants are not enough
@@ -84,7 +86,8 @@ def needed_row(id, budget, sharpened):
 
 
 def known_constants(claim, budget):
-    """What is known of each numeric constant of a claim's inequalities."""
+    """Find what is known of each numeric constant in a claim's inequalities; [] for a claim without
+    inequalities."""
     if not any(sign in INEQUALITIES for _, sign, _ in claim.lines):
         return []
     constants = lambda part: part.kind == "constant"
@@ -92,7 +95,8 @@ def known_constants(claim, budget):
 
 
 def plain_hypothesis(hypothesis):
-    """A hypothesis without the remark that it is not stated, which is why it stands here."""
+    """Return a hypothesis without the remark `not stated`, since the column lists only hypotheses
+    that are not stated."""
     return re.sub(r",? not stated(?=\]$)", "", hypothesis)
 
 
@@ -100,8 +104,8 @@ HEADER = ["claim", "where", "as printed", "as meant", "constant", "needed", "sav
 
 
 def table_rows(data):
-    """A row for each claim; a claim with several constants goes on in rows of its own. The last row
-    has the budgets."""
+    """Return a table row for each claim, with a further row for each constant beyond the first. The
+    last row has the budgets."""
     found = []
     for n, claim in enumerate(data["claim"].tolist()):
         place, printed, meant, saved = (
@@ -120,8 +124,8 @@ def table_rows(data):
 
 
 def draw_figure(figure, data):
-    """On the left how many claims stand as printed and as meant, on the right how much of each
-    constant is needed."""
+    """Draw on the left how many claims have each verdict as printed and as meant, on the right how
+    much of each constant is needed."""
     left, right = figure.subplots(1, 2, width_ratios=(1, 1.35))
     _draw_matrix(left, data)
     _draw_shares(right, data)
@@ -165,8 +169,9 @@ def _draw_matrix(ax, data):
 
 
 def _draw_shares(ax, data):
-    """Of each constant that has to be large, the share that is refuted and, where algebra says it,
-    the share with which the line is proved; sorted."""
+    """Draw, for each constant that has to be large, the share of the constant that is refuted and,
+    where algebra shows one, the share with which the line is proved; sorted by the refuted share.
+    """
     raising = ~data["most"] & (np.isfinite(data["refuted"]) | np.isfinite(data["proved"]))
     low, high = (data[name][raising] / data["value"][raising] for name in ("refuted", "proved"))
     order = np.argsort(-np.nan_to_num(low), kind="stable")
@@ -187,7 +192,7 @@ def _draw_shares(ax, data):
 
 
 def write_caption(data):
-    """What is plotted, with its budgets."""
+    """Return the text on what is plotted, with the budgets."""
     check, sharpen = data["budget"]
     return (
         f"{len(data['claim'])} of {data['claims']} statements with lines. Left: how many are what, as printed and as "
@@ -198,7 +203,8 @@ def write_caption(data):
 
 
 def describe_violations(data):
-    """What is violated as printed and as meant, and what saves it."""
+    """Return the text on how many statements are violated as printed and as meant, and which are
+    saved by hypotheses that only the proofs use."""
     printed, meant = data["printed"] == "violated", data["meant"] == "violated"
     saved = data["claim"][printed & ~meant].tolist()
     return (

@@ -1,5 +1,5 @@
-"""FSL, tables II and III: a network's layers, their output shapes and parameter counts, ours beside
-the paper's."""
+"""FSL, tables II and III: a network's layers with output shapes and parameter counts, computed
+values beside the paper's."""
 
 import numpy as np
 
@@ -11,7 +11,8 @@ HEADER, BLANK = ["Layer", "Shape", "Parameters"], _table.Cell("", "")
 
 
 def layer_lines(data):
-    """[layer, Cell of its shape, Cell of its parameters], in the paper's order, and their sum."""
+    """Return the rows [layer, Cell of its shape, Cell of its parameters] in the paper's order, then
+    the row of the sum."""
     cells = _structure.by_cell(data)
     names = dict.fromkeys(cell.partition(", ")[0] for cell in cells)
     ours, paper = data["total"]
@@ -40,7 +41,7 @@ def table_rows(data):
 
 
 def compute_arrays(name):
-    """A claim's cells, and all parameters together: (ours, the paper's)."""
+    """Compute a claim's cells, and the total number of parameters as (computed, the paper's)."""
     cells = [pair for cell, *pair in discover.claim(name).cells() if cell.endswith("parameters")]
     return {
         **_structure.cell_arrays(name),
@@ -49,7 +50,7 @@ def compute_arrays(name):
 
 
 def write_caption(data):
-    """What is plotted."""
+    """Return the text on what is plotted."""
     return (
         f"Output shapes and parameter counts as they follow from each layer, beside the printed ones: {_table.MARKED}. "
         f"All parameters: {data['total'][0]:,}. Exact counts, nothing random."

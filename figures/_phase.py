@@ -1,5 +1,5 @@
-"""Phase diagrams of theorems: where in a plane a statement says nothing, something, or something false,
-where one is outside its hypotheses, and where the method itself is unstable.
+"""Phase diagrams of theorems over a plane: where a statement is vacuous, informative or violated,
+where its hypotheses do not hold, and where the method itself is unstable.
 
 A theorem's file gives planes: which points, everything the claim takes there, what is true there of
 one problem. A method is unstable where the exact map of a round stretches second moments; inside the
@@ -39,7 +39,7 @@ ROOM = 1e-9  # of a bound: what rounding may add to an exact expectation
 
 
 class Plane(NamedTuple):
-    """Points (x, y) of a logarithmic plane; what takes `ys` answers for each of them."""
+    """A logarithmic plane of points (x, y); a function that takes `ys` returns a value for each y."""
 
     claim: str
     title: str
@@ -55,7 +55,8 @@ class Plane(NamedTuple):
 
 
 def plane_states(plane, x):
-    """What a statement is at (x, y), for each y."""
+    """Return the state of a statement (informative, vacuous, violated, ...) at (x, y), for each y
+    of the plane."""
     claim, ys = discover.claim(plane.claim), plane.y
     inside = np.array([not claim.admits(plane.values(x, y)) for y in ys])
     unstable = np.array([not plane.radius(x, y) <= 1 for y in ys])
@@ -68,7 +69,7 @@ def plane_states(plane, x):
 
 
 def right_sides(plane, claim, x):
-    """Right-hand sides, outside the hypotheses as well."""
+    """Return the claim's right-hand sides at x for each y, also where the hypotheses do not hold."""
     at = [plane.values(x, y) for y in plane.y]
     return np.array([float(claim.evaluate(values, strict=False)) for values in at])
 
@@ -81,7 +82,7 @@ def classify_cells(true, right, trivial, inside, unstable):
 
 
 def plane_arrays(planes, progress):
-    """What is drawn of planes."""
+    """Compute the arrays that the diagrams of the planes are drawn from."""
     found, total = {}, sum(len(plane.x) for plane in planes)
     for n, plane in enumerate(planes):
         rows = []
@@ -107,8 +108,8 @@ def plane_arrays(planes, progress):
 
 
 def phase_figure(cites, compute, about, shows, height=2.7):
-    """The figure of a theorem's planes; `compute` stands in its own file, which names what is kept,
-    and `about` says what is plotted."""
+    """Build the Figure of a theorem's planes; `compute` is defined in the figure's own file, whose
+    name identifies the saved arrays, and `about` is the caption's text on what is plotted."""
     return Figure(
         cites=cites,
         title="Where the theorem speaks, and where the method is stable",
@@ -152,7 +153,8 @@ def draw_figure(figure, data):
 
 
 def fill_cells(ax, x, y, states):
-    """A rectangle for each run of cells of one colour: as exact as cells, and a tenth of their bytes."""
+    """Fill each run of adjacent cells of one state with one rectangle; the picture is the same as
+    with single cells, at a tenth of the bytes."""
     from matplotlib.patches import PathPatch
     from matplotlib.path import Path
 
@@ -180,7 +182,7 @@ def write_caption(about, data):
 
 
 def state_shares(states):
-    """State -> share of a plane's points."""
+    """Return {state: share of a plane's points in that state}."""
     return {n: float(np.mean(states == n)) for n in WORDS}
 
 

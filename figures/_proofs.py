@@ -1,5 +1,5 @@
-"""What figures of proof graphs share: the lines of a proof in layers, what each of them is, how much
-slack it has, and which steps lead from one to another."""
+"""Code that the figures of proof graphs share: a proof's lines in layers, the status and the slack
+of each line, and the steps from line to line."""
 
 import json
 import re
@@ -31,7 +31,8 @@ WORDS = dict(
 
 
 def graph_arrays(ids, scale, progress):
-    """The graph of a few claims in one: nodes with place, status, layer and ratio; edges."""
+    """Compute the joint graph of several claims: nodes with place, status, layer and ratio, and
+    edges."""
     nodes, edges, verdicts = {}, [], {}
 
     def own(claim, led):
@@ -64,9 +65,9 @@ def graph_arrays(ids, scale, progress):
 
 
 def known_verdict(claim, scale, led):
-    """What a claim's own verdict says: a violation that is known, from its document; anything else
-    by search, and of a line that no proved step leads to by algebra as well. An order takes longer
-    than all other lines together, and is not looked at in a smoke test: None."""
+    """Return a claim's own verdict: from the saved document for a known violation, otherwise by
+    search, and also by algebra for a line to which no proved step leads. An order claim takes
+    longer than all other lines together and is skipped in a smoke test (None)."""
     if broken := violated_places(claim):
         share = BUDGET[scale] / len(claim.lines)
         each = lambda n: FAILS if n in broken else pipeline.decide_line(claim, n, share, 0)
@@ -78,7 +79,8 @@ def known_verdict(claim, scale, led):
 
 @cache
 def known_violations():
-    """claim -> the documents of its violated lines."""
+    """Return {claim: documents of its violated lines} from the saved file; {} where the file is
+    missing."""
     return json.loads(BROKEN.read_text()) if BROKEN.is_file() else {}
 
 
@@ -86,8 +88,8 @@ FAILS = dict(status="violated", tightness=np.inf)
 
 
 def violated_places(claim):
-    """The places of lines that documents which are kept show to be violated, of the claim as it is
-    recorded."""
+    """Return the numbers of the lines that saved documents, when replayed, show to be violated in
+    the claim as recorded."""
     found = set()
     for document in known_violations().get(claim.id, ()):
         try:
@@ -100,7 +102,7 @@ def violated_places(claim):
 
 
 def graph_layers(names, edges):
-    """The longest way from each node to a claim."""
+    """Return {node: length of the longest path from the node to a claim}."""
     depth = dict.fromkeys(names, 0)
     for _ in names:
         for one, other, _ in edges:
@@ -109,13 +111,14 @@ def graph_layers(names, edges):
 
 
 def largest_share(node):
-    """The largest share of its bound that a line was found to need; NaN where none was looked for."""
+    """Return the largest share of its bound that a line was found to need; NaN where no search was
+    made."""
     return np.nan if node.needs is None else node.needs
 
 
 def line_places(nodes):
-    """Where each line stands, in few words; lines of several claims at one place are told apart by
-    what their ids do not have in common."""
+    """Return a short place for each line; lines of several claims at one place are told apart by
+    the parts of their ids that differ."""
     short = [shorten_place(node.place) for node in nodes.values()]
     claims = [name.rpartition("/")[0] for name in nodes]
     found = []
@@ -139,7 +142,7 @@ WORDY = (
 
 
 def shorten_place(place):
-    """A place as it is written beside its mark; the number of its line is never cut off."""
+    """Shorten a place to the text beside its mark, without cutting off the line number."""
     for long, short in WORDY:
         place = place.replace(long, short)
     where, mark, line = place.partition(" l.")
@@ -158,7 +161,7 @@ LETTERS = (
 
 
 def typeset_place(where):
-    """A place with its formulas as mathematics."""
+    """Return a place with its formulas as LaTeX mathematics."""
     for plain, letter in LETTERS:
         where = re.sub(rf"(?<!\w){re.escape(plain)}(?!\w)", lambda _: letter, where)
     where = re.sub(r"\^(\d)", r"$^\1$", where)
@@ -176,8 +179,9 @@ MARKERS = dict(proved="o", holds="o", violated="X", vacuous="s", undecided="D", 
 
 
 def draw_figure(figure, data):
-    """On the left the steps, from each premise to what follows from it, as heavy as what is needed of
-    the line that they lead to, with their slack; on the right the same share, line by line."""
+    """Draw the steps on the left, with an arc from each premise to its consequence whose weight is
+    the share needed of the consequence's bound, and with the slack as a number. Draw the same share
+    line by line on the right."""
     left, right = figure.subplots(1, 2, sharey=True, width_ratios=(2.6, 1))
     shown = [n for n, name in enumerate(data["name"]) if name != f"{facts.PREFIX}definition"]
     row = {n: y for y, n in enumerate(shown)}
@@ -227,14 +231,14 @@ def draw_figure(figure, data):
 
 
 def step_look(step, needs):
-    """How a step is drawn: heavy where the bound that it leads to is needed, light where it has
-    slack."""
+    """Return the look of a step: heavy where much of the bound of its conclusion is needed, light
+    where the bound has slack."""
     look = STEPS[step]
     return look if not needs <= 1 else dict(look, linewidth=LIGHT + (HEAVY - LIGHT) * needs)
 
 
 def _draw_legend(figure, data, present):
-    """What the marks that are present and the kinds of steps stand for."""
+    """Draw the legend of the marks that occur and of the kinds of steps."""
     from matplotlib.lines import Line2D
 
     handles = [
@@ -265,7 +269,7 @@ def _draw_legend(figure, data, present):
 
 
 def table_rows(data):
-    """Each line with what it is, and what it is said to follow from."""
+    """Return a table row for each line: its status, and the lines from which the paper derives it."""
     names, found = data["name"].tolist(), []
     for n, name in enumerate(names):
         into = [k for k, end in enumerate(data["end"].tolist()) if end == n]
@@ -285,7 +289,7 @@ def table_rows(data):
 
 
 def write_caption(data):
-    """What is plotted."""
+    """Return the text on what is plotted."""
     return (
         "Left: each line of the proof with an arc from each of its premises; the number is the slack of the step, "
         "1 less the largest share of the bound that a search found to be needed. Right: that share, line by line; "
@@ -294,7 +298,7 @@ def write_caption(data):
 
 
 def describe_result(data):
-    """How many lines are what, and which are violated."""
+    """Return the text on how many lines have each status, and which lines are violated."""
     status, step = data["status"].tolist(), data["step"].tolist()
     counts = [f"{status.count(s)} {words}" for s, words in WORDS.items() if s in status]
     steps = [f"{step.count(s)} {s}" for s in STEPS if s in step]

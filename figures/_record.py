@@ -1,5 +1,5 @@
-"""A figure or table: what computes its arrays, and what draws, tabulates and judges them
-afterwards."""
+"""The record of a figure or table: the functions that compute its arrays, and that draw, tabulate
+and judge the saved arrays."""
 
 from collections.abc import Callable
 from dataclasses import dataclass
@@ -33,5 +33,5 @@ class Figure:
 
     @property
     def size(self):
-        """Width and height in inches."""
+        """Return the width and height in inches."""
         return WIDTHS[self.width], self.height

@@ -1,4 +1,4 @@
-"""What FSL's figures of scenario 2 share: each method at its best learning rate."""
+"""Code that FSL's figures of scenario 2 share: each method at its best learning rate."""
 
 import numpy as np
 
@@ -17,12 +17,13 @@ def rates_tried(read, place):
 
 
 def final_accuracy(read, place, C, rate, method):
-    """(seeds,) at the end; what left the finite numbers counts as nothing learnt."""
+    """Return the accuracy (seeds,) at the end; a run that diverged to non-finite values counts as
+    accuracy 0."""
     return np.nan_to_num(read("final_accuracy", place, C, rate, method))
 
 
 def best_rate(read, place, C, method):
-    """The rate at which a method is the most accurate, over all seeds."""
+    """Return the rate at which a method has the highest mean accuracy over all seeds."""
     return max(
         rates_tried(read, place),
         key=lambda rate: final_accuracy(read, place, C, rate, method).mean(),
@@ -37,7 +38,7 @@ def at_best(read, quantity, place, C, method):
 
 
 def draw_accuracy(figure, data, place):
-    """Accuracy over rounds, a panel for each C, each method at its best rate."""
+    """Draw accuracy over rounds in one panel for each C, each method at its best rate."""
     read = _fsl.Read(data)
     axes = figure.subplots(1, len(client_counts(read, place)), sharey=True, squeeze=False)[0]
     for ax, C in zip(axes, client_counts(read, place)):
@@ -58,7 +59,7 @@ def table_rows(data):
 
 
 def describe_result(data, place):
-    """Accuracies at the end, each method's best over the rates, the mean over C."""
+    """Return a text with the final accuracy of each method at its best rate, averaged over C."""
     read = _fsl.Read(data)
     means = {
         method: np.mean(

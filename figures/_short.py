@@ -1,4 +1,4 @@
-"""What the figures of FSL's short paper share."""
+"""Code that the figures of FSL's short paper share."""
 
 import numpy as np
 
@@ -14,17 +14,18 @@ def gather_figure(figure, scale, progress):
 
 
 def mean_over_cells(read, quantity, cells):
-    """(seeds,) of several cells together."""
+    """Return a quantity (seeds,) averaged over several cells."""
     return np.mean([read(quantity, *cell) for cell in cells], axis=0)
 
 
 def level_columns(read, quantity, cells):
-    """(seeds, levels) of cells in increasing order."""
+    """Return a quantity (seeds, levels) with one column for each cell, in increasing order."""
     return np.column_stack([read(quantity, *cell) for cell in cells])
 
 
 def by_epochs(figure, data, quantities=("final_accuracy", "rise_time")):
-    """Accuracy and rise time over E_s, a line for each eta_0; FL and DS, which have none, across."""
+    """Draw accuracy and rise time over E_s, one line for each eta_0; FL and DS, which have no
+    eta_0, are horizontal lines."""
     read = _fsl.Read(data)
     ratios = [ratio for ratio in read.parts(1) if ratio]
     for ax, quantity in zip(figure.subplots(1, len(quantities)), quantities):
@@ -48,7 +49,7 @@ def by_epochs(figure, data, quantities=("final_accuracy", "rise_time")):
 
 
 def draw_final_accuracy(figure, data, label):
-    """Accuracy at the end over the middle part of cells, a line for each method."""
+    """Draw final accuracy over the second part of the cells' names, one line for each method."""
     read = _fsl.Read(data)
     ax = figure.subplots()
     x = [part for part in read.parts(1) if part]
@@ -72,7 +73,7 @@ def draw_final_accuracy(figure, data, label):
 
 
 def draw_accuracy(figure, data, label):
-    """Accuracy over rounds, a panel for each middle part of cells."""
+    """Draw accuracy over rounds, one panel for each second part of the cells' names."""
     read = _fsl.Read(data)
     parts = read.parts(1)
     for ax, part in zip(figure.subplots(1, len(parts), sharey=True), parts):

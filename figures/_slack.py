@@ -1,5 +1,5 @@
-"""What slack figures share: a proof's chain at drawn instances: where a bound's slack enters, each
-line's ratio, and where a line fails."""
+"""Code that the slack figures share: a proof's chain at drawn instances, with the stages at which a
+bound gains slack, the ratio of each line, and the lines that fail."""
 
 import re
 
@@ -17,8 +17,9 @@ BEYOND = 1.25  # where an instance is drawn at which a line fails, however far a
 
 
 def slack_arrays(id, scale, progress, instances=None):
-    """Of every line at every instance its ratio and whether it fails; of every stage that bounds what
-    the claim bounds, its share of the claim's slack; NaN where there is none."""
+    """Compute the ratio and the failure of every line at every drawn instance, and, for every stage
+    that bounds the same quantity as the claim, its share of the claim's slack; NaN where a value
+    does not exist."""
     audits = []
     count = instances or INSTANCES[scale]
     for seed in range(count):
@@ -46,7 +47,7 @@ def slack_arrays(id, scale, progress, instances=None):
 
 
 def line_label(id, line):
-    """A line as the paper numbers it."""
+    """Return the label of a line as the paper numbers it."""
     claim = discover.claim(id)
     cites = re.sub(r"^(FSL|mixed FL), ", "", claim.cites).replace("proof of ", "")
     cites = re.sub(r", eta.*~.*$", ", step size", cites)
@@ -56,8 +57,8 @@ def line_label(id, line):
 
 
 def draw_figure(figure, data):
-    """On the left which part of the slack each stage adds, over instances; on the right how tight each
-    line is, and where it fails."""
+    """Draw on the left the part of the slack that each stage adds, over instances; on the right how
+    tight each line is, and where it fails."""
     left, right = figure.subplots(1, 2, width_ratios=(0.5, 1.5))
     colour, staged = _style.algorithm_look("fsl").colour, np.isfinite(data["shares"]).any(axis=1)
     shown = np.isfinite(data["ratios"]).any(axis=1) | data["fails"].any(axis=1)
@@ -108,14 +109,15 @@ def draw_figure(figure, data):
 
 
 def slack_title(data):
-    """What the right side shows, in words."""
+    """Return the title of the right panel: how tight each line is, and how many lines fail."""
     false = int(data["fails"].any(axis=1).sum())
     lines = f"{false} line{'s' if false > 1 else ''} fail{'' if false > 1 else 's'}"
     return f"how tight each line is: {lines}" if false else "how tight each line is"
 
 
 def table_rows(data):
-    """Each line's ratio at the median instance, where it fails, and its part of the slack."""
+    """Return a table row for each line: its ratio at the median instance, where the line fails, and
+    its part of the slack."""
     number = lambda value: "" if np.isnan(value) else f"{value:.4g}"
     middle = lambda row: np.nanmedian(row) if np.isfinite(row).any() else np.nan
     largest = lambda row: np.nanmax(row) if np.isfinite(row).any() else np.nan
@@ -137,7 +139,7 @@ def table_rows(data):
 
 
 def write_caption(data):
-    """What is plotted, of the instances that were drawn."""
+    """Return the text on what is plotted and on the instances that were drawn."""
     return (
         f"{data['ratios'].shape[1]} instances drawn inside the hypotheses, by their seeds. Left: of the slack of the "
         "claim itself, right less left, the share that each line adds which bounds the same quantity: quartiles "
@@ -148,7 +150,7 @@ def write_caption(data):
 
 
 def describe_result(data):
-    """Where most slack enters, and which lines fail."""
+    """Return the text on where most slack enters, and which lines fail."""
     middle = np.array([np.nanmedian(r) if np.isfinite(r).any() else -1 for r in data["shares"]])
     first = int(np.argmax(middle))
     low, high = np.nanquantile(data["shares"][first], (0.25, 0.75))

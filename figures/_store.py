@@ -1,5 +1,5 @@
-"""Where a figure's arrays are kept: one .npz each, without pickles, named by what defines its
-content.
+"""The store of figures' arrays: one .npz file for each, without pickles, named by a key of
+everything that defines its content.
 
 The key hashes the scale, the part of the figure's file that `compute` uses, and the sources which
 that part can reach. So a changed label redraws, a changed experiment computes anew, and a killed
@@ -22,7 +22,7 @@ LARGEST = 2**30  # bytes of one file's arrays
 
 
 def arrays_key(name, scale):
-    """Hex name of a figure's arrays at a scale."""
+    """Return the hexadecimal key of a figure's arrays at a scale."""
     own = figures.user_figures().get(name)
     if own is not None:  # a user's: of the whole file
         part = own[0].sha256
@@ -38,7 +38,8 @@ def arrays_path(folder, name, scale):
 
 
 def check_arrays(name, arrays):
-    """What a figure computed, as arrays that can be saved."""
+    """Check that a figure computed a non-empty dictionary of arrays that can be saved, and return
+    the arrays."""
     if not isinstance(arrays, dict) or not arrays:
         refuse(f"{name}: compute", "must return a dict of arrays", arrays)
     in_order = sorted(arrays.items(), key=lambda item: str(item[0]))  # as they are read again
@@ -52,8 +53,9 @@ def check_arrays(name, arrays):
 
 
 def save_arrays(file, arrays):
-    """Keep arrays; those of the same figure and scale under an older key go, as they were kept. Where
-    what no command wrote was moved to from their place, in words."""
+    """Save arrays, and delete the arrays of the same figure and scale under an older key if they
+    are unchanged since they were written. Return sentences on where files that no command of this
+    package wrote were moved to."""
     stream = io.BytesIO()
     np.savez_compressed(stream, **dict(sorted(arrays.items())))
     folder, name = outputs.at(file)
@@ -62,6 +64,6 @@ def save_arrays(file, arrays):
 
 
 def load_arrays(file, name=None, most=None):
-    """The arrays of a file, or of a stream of this name; how much it claims to hold is checked
-    before any is read."""
+    """Load the arrays of a file, or of a stream with this name; the size that the file declares is
+    checked before any array is read."""
     return npz(file, name, most or LARGEST)

@@ -1,5 +1,5 @@
-"""Cells of a structure claim: printed, computed, and whether they agree; as arrays, and as the
-finding they make."""
+"""Cells of a structure claim (printed, computed, whether the two agree), as arrays and as a
+finding."""
 
 import numpy as np
 
@@ -9,7 +9,7 @@ from fedtheory.figures._table import Cell
 
 
 def cell_text(value):
-    """A cell as a table prints it."""
+    """Return a cell's value as a table prints it."""
     if isinstance(value, bool) or value is None:
         return {True: "yes", False: "no", None: "–"}[value]
     if isinstance(value, tuple):
@@ -18,7 +18,7 @@ def cell_text(value):
 
 
 def cell_arrays(name):
-    """What `compute` keeps of a claim's cells."""
+    """Return the arrays that `compute` saves for a claim's cells."""
     cells = discover.claim(name).cells()
     return {
         "claim": np.array(name),
@@ -31,7 +31,7 @@ def cell_arrays(name):
 
 
 def by_cell(data):
-    """cell -> Cell, from the saved arrays."""
+    """Return {cell: Cell} from the saved arrays."""
     return {
         str(cell): Cell(str(ours), str(printed), cell_verdict(known, agree), str(data["claim"]))
         for cell, ours, printed, known, agree in zip(
@@ -49,7 +49,7 @@ def cell_verdict(known, agree):
 
 
 def judge_structure(data):
-    """(verdict, sentence) over all cells."""
+    """Return (verdict, sentence) over all cells."""
     columns = zip(*(data[name] for name in ("cell", "ours", "printed", "known", "agree")))
     return _findings.judge_exactly(
         {

@@ -1,5 +1,5 @@
-"""The look: one colour, dash and marker per algorithm everywhere, labels at the ends of lines, the
-papers' symbols.
+"""The style of all figures: one colour, dash and marker for each algorithm, labels at the ends of
+lines, the papers' symbols.
 
 Colours of algorithms that appear together stay apart for deuteranopes, protanopes and in grey;
 tests measure it.
@@ -109,12 +109,12 @@ BROKEN = dict(
 
 
 def algorithm_look(name):
-    """How an algorithm is drawn."""
+    """Return the look of an algorithm."""
     return ALGORITHMS[name]
 
 
 def draw_line(ax, x, y, name, label=None, markers=0, **more):
-    """A line in an algorithm's look, with about so many markers."""
+    """Draw a line in an algorithm's look, with about `markers` markers."""
     style = algorithm_look(name)
     every = max(1, len(x) // markers) if markers else None
     (drawn,) = ax.plot(
@@ -133,14 +133,14 @@ def draw_line(ax, x, y, name, label=None, markers=0, **more):
 
 
 def draw_band(ax, x, mean, low, high, name, label=None, **more):
-    """A mean in an algorithm's look, over the band from low to high."""
+    """Draw a mean in an algorithm's look over the band from low to high."""
     ax.fill_between(x, low, high, color=algorithm_look(name).colour, alpha=0.18, linewidth=0)
     return draw_line(ax, x, mean, name, label, **more)
 
 
 def legend_below(figure, *axes, ncols=5):
-    """One legend below all panels, where it covers nothing: every label of the axes once, of bars
-    their line alone."""
+    """Draw one legend below all panels, where it covers nothing: each label of the axes once, and
+    for a bar only its line."""
     named = {}
     for ax in axes:
         for handle, label in zip(*ax.get_legend_handles_labels()):
@@ -154,8 +154,8 @@ def legend_below(figure, *axes, ncols=5):
 
 
 def spread_places(wanted, gap, low=-np.inf, high=np.inf):
-    """The places nearest to the wanted ones, in squares, that keep their order, a gap, and the
-    limits if they fit."""
+    """Return the places nearest to the wanted places in the least-squares sense that keep their
+    order, a minimum gap, and the limits if all places fit."""
     wanted = np.asarray(wanted, float)
     order = np.argsort(wanted, kind="stable")
     blocks = []  # [sum of targets, members]: those that touch move as one
@@ -178,8 +178,8 @@ def spread_places(wanted, gap, low=-np.inf, high=np.inf):
 
 
 def direct_labels(ax, lines=None, size=SMALL):
-    """Each line's label at its right end, moved apart where they would overlap; call it after
-    limits and scales.
+    """Write each line's label at its right end, and move labels apart where they would overlap;
+    call this after setting limits and scales.
 
     A label that had to move is joined to its line's end by a hair.
     """
@@ -220,8 +220,8 @@ def direct_labels(ax, lines=None, size=SMALL):
 
 
 def _right_end(ax, drawn):
-    """Where a line ends on the right, in fractions of the axes; None where it has no finite point
-    there."""
+    """Return the right end of a line in fractions of the axes; None where the line has no finite
+    point inside."""
     data = np.column_stack([np.asarray(part, float) for part in drawn.get_data()])
     data = data[np.isfinite(data).all(axis=1)]
     places = ax.transAxes.inverted().transform(ax.transData.transform(data)) if len(data) else data
@@ -233,7 +233,7 @@ def _right_end(ax, drawn):
 
 
 def darken_text(colour, contrast=3.0):
-    """A colour darkened until text in it stands out from white by the given contrast (WCAG 2)."""
+    """Return a colour darkened until text in it has the given contrast to white (WCAG 2)."""
     from matplotlib.colors import to_hex, to_rgb
 
     rgb = np.array(to_rgb(colour))
@@ -243,7 +243,7 @@ def darken_text(colour, contrast=3.0):
 
 
 def cell_edges(centres):
-    """The edges of cells around places on a logarithmic axis."""
+    """Return the edges of cells around the given centres on a logarithmic axis."""
     logs = np.log(np.asarray(centres, float))
     half = np.diff(logs) / 2
     inner = logs[:-1] + half
@@ -251,14 +251,14 @@ def cell_edges(centres):
 
 
 def tint_colour(colour, share):
-    """A colour with white, opaque, so that what overlaps does not mix."""
+    """Return an opaque mixture of a colour with white, so that overlapping areas do not blend."""
     from matplotlib.colors import to_rgb
 
     return tuple(share * part + 1 - share for part in to_rgb(colour))
 
 
 def relative_luminance(rgb):
-    """Relative luminance of sRGB colours in [0, 1], shape (..., 3)."""
+    """Return the relative luminance of sRGB colours in [0, 1], shape (..., 3)."""
     rgb = np.asarray(rgb, float)
     linear = np.where(rgb <= 0.04045, rgb / 12.92, ((rgb + 0.055) / 1.055) ** 2.4)
     return linear @ np.array([0.2126729, 0.7151522, 0.0721750])

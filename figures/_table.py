@@ -1,5 +1,5 @@
-"""A table as a picture: ours, with its standard deviation, beside the paper's number, marked by
-what is found of them.
+"""Tables as pictures: the measured value with its standard deviation beside the paper's number,
+marked with the verdict on the pair.
 
 A cell does not decide its mark: it carries the verdict of the finding that it shows, and that
 claim's id, which the drawn mark keeps (as its gid, in the SVG too).
@@ -25,7 +25,7 @@ SYMBOLS = "DejaVu Sans"  # the face that has the marks
 
 
 def number_text(value, digits=3):
-    """A number as a table prints it."""
+    """Return a number as a table prints it."""
     value = float(value)
     if not np.isfinite(value):
         return "–" if np.isnan(value) else ("∞" if value > 0 else "−∞")
@@ -40,7 +40,8 @@ def number_text(value, digits=3):
 
 
 def spread_of(values):
-    """`mean ± standard deviation` over seeds, to as many digits as the deviation has meaning."""
+    """Return `mean ± standard deviation` over seeds, with as many digits as the deviation
+    justifies."""
     values = np.asarray(values, float).ravel()
     if not len(values) or not np.isfinite(values).all():
         return "–"
@@ -52,7 +53,8 @@ def spread_of(values):
 
 
 class Cell(NamedTuple):
-    """Ours beside the paper's, as text; the verdict on them, and of which claim it is."""
+    """A measured value and the paper's number, as text, with the verdict on them and the id of the
+    claim."""
 
     ours: str
     printed: str
@@ -63,8 +65,8 @@ class Cell(NamedTuple):
 def draw_table(
     figure, header, rows, marks=None, title="", note="", widths=None, size=SMALL, bold=(), groups=()
 ):
-    """Draw rows of text; `marks` gives cells (verdict, claim) by (row, column), `bold` are rows
-    that stand out.
+    """Draw rows of text; `marks` maps (row, column) to (verdict, claim) of a cell, and `bold` lists
+    the rows in bold type.
 
     `groups` are (text, first column, last column) of headings above the header's own.
     """
@@ -156,7 +158,7 @@ POINTS = {
 
 
 def plot_printed(ax, x, cell):
-    """A printed number as a point that shows its verdict."""
+    """Plot a printed number as a point whose marker shows its verdict."""
     marker, colour, inside, _ = POINTS[cell.verdict]
     ax.plot(
         x,
@@ -171,7 +173,8 @@ def plot_printed(ax, x, cell):
 
 
 def printed_legend(ax, outcomes, **where):
-    """What the points of `plot_printed` say, of the verdicts that there are, with their numbers."""
+    """Draw the legend of the points of `plot_printed`, with the number of points for each verdict
+    that occurs."""
     verdicts = [verdict for verdict, _ in outcomes.values()]
     for name, (marker, colour, inside, word) in POINTS.items():
         if name in verdicts:
@@ -188,8 +191,8 @@ def printed_legend(ax, outcomes, **where):
 
 
 def shown_length(cell):
-    """Characters that a cell shows, about: a command of mathematics is one sign, its braces take no
-    room."""
+    """Estimate the number of characters that a cell shows: a LaTeX command counts as one character,
+    braces as none."""
     return len(
         re.sub(
             r"[{}$^_]",
@@ -204,8 +207,8 @@ def shown_length(cell):
 
 
 def ours_beside_paper(figure, header, rows, title="", note="", **more):
-    """Rows of [label, Cell or text, ...]: of a Cell two columns, ours and the paper's; text is ours
-    alone."""
+    """Draw a table from rows [label, Cell or text, ...]: a Cell fills two columns, the measured
+    value and the paper's; a text fills one."""
     text, marks = _split_marks(header, rows)
     groups, below = [], [header[0]]
     for name, cell in zip(header[1:], rows[0][1:]):
@@ -216,13 +219,14 @@ def ours_beside_paper(figure, header, rows, title="", note="", **more):
 
 
 def table_rows(header, rows):
-    """The same as text, header first, each of ours with its mark."""
+    """Return the table of `ours_beside_paper` as rows of text, header first, with the verdict's
+    mark behind each measured value."""
     text, marks = _split_marks(header, rows)
     return mark_rows(text, marks)
 
 
 def mark_rows(text, marks):
-    """Rows of text, header first, with the marks of `draw_table` behind their cells."""
+    """Return rows of text, header first, with the marks of `draw_table` behind their cells."""
     return [
         [
             " ".join(filter(None, (cell, MARKS[marks.get((place, column), ("",))[0]][0])))
@@ -233,7 +237,7 @@ def mark_rows(text, marks):
 
 
 def _split_marks(header, rows):
-    """Rows of text, header first, and (verdict, claim) by (row, column)."""
+    """Split rows into rows of text, header first, and {(row, column): (verdict, claim)}."""
     text, marks = [[header[0]]], {}
     for name, cell in zip(header[1:], rows[0][1:]):
         text[0] += (

@@ -1,5 +1,5 @@
-"""What theory figures share: a bound over T, the exact expectation, sampled runs with their band,
-the worst case found.
+"""Code that the theory figures share: a bound over T, the exact expectation, sampled runs with
+their band, and the worst case found.
 
 80 % of the runs lie in the band; where a least expectation is bounded, they are averaged in the
 round that attains it. The worst case is the statement's, over all problems and step sizes, not the
@@ -16,19 +16,19 @@ from fedtheory.runs import plots
 
 
 def of_runs(values):
-    """Mean of runs' values (trials, ...), and the band's ends."""
+    """Return the mean of runs' values (trials, ...), and the ends of the band."""
     return [*plots.mean_and_band(values)]
 
 
 def array_name(panel, name):
-    """The name of a panel's array. A panel is a claim's id, with more behind an @ where a claim has
-    several."""
+    """Return the name of a panel's array. A panel is a claim's id, with a suffix after @ where a
+    claim has several panels."""
     return f"{panel.replace('.', '_').replace('@', '_')}_{name}"
 
 
 def panel_arrays(id, T, bound, measured, worst_T, worst, worst_bound):
-    """A panel's arrays by name; measured: (exact, mean, low, high) for each T, nan where there is
-    no closed form; worst: (ratios, whether the bound is violated) for each worst_T."""
+    """Return a panel's arrays by name. `measured` is (exact, mean, low, high) for each T, nan where
+    there is no closed form; `worst` is (ratios, whether the bound is violated) for each worst_T."""
     claim = discover.claim(id.partition("@")[0])
     measured, (ratios, broken) = np.array(measured, float).T, worst
     if (measured < 0).any():
@@ -55,13 +55,13 @@ def panel_arrays(id, T, bound, measured, worst_T, worst, worst_bound):
 
 
 def has_violation(data, id):
-    """Whether some instance breaks a panel's statement."""
+    """Tell whether some instance violates a panel's statement."""
     return bool(data[array_name(id, "worst_broken")].any())
 
 
 def draw_panel(ax, data, id, method, title=None):
-    """One statement: runs in the look of their method, bound, exact expectation, worst case; both
-    axes in powers."""
+    """Draw one statement on logarithmic axes: runs in the look of their method, the bound, the
+    exact expectation, and the worst case."""
     of = lambda name: data[array_name(id, name)]
     _style.draw_band(ax, of("T"), of("mean"), of("low"), of("high"), method, label="runs")
     ax.plot(of("T"), of("bound"), label="bound", **_style.BOUND)
@@ -79,7 +79,8 @@ def draw_panel(ax, data, id, method, title=None):
 
 
 def plot_worst(ax, data, id):
-    """Stars where a search came, crosses where it broke the bound."""
+    """Plot the largest ratios that a search found as stars, and as crosses where an instance
+    violates the bound."""
     of = lambda name: data[array_name(id, name)]
     high = of("worst_ratio") * of("worst_bound")
     for which, look in ((~of("worst_broken"), _style.WORST), (of("worst_broken"), _style.BROKEN)):
@@ -88,12 +89,12 @@ def plot_worst(ax, data, id):
 
 
 def draw_trivial(ax, level):
-    """What holds without any training."""
+    """Draw the level that holds without any training."""
     ax.axhline(level, color=_style.OPEN, linewidth=0.7, linestyle=":")
 
 
 def say_trivial(ax, level, text, high=True):
-    """The trivial level by name, at its right end."""
+    """Write the name of the trivial level at its right end."""
     ax.annotate(
         text,
         (1, level),
@@ -108,12 +109,12 @@ def say_trivial(ax, level, text, high=True):
 
 
 def say_worst(ax, across, high, text="worst case found\nfor any problem,\nas share of bound"):
-    """What a star is, to the left of its text; the place in fractions of the axes."""
+    """Draw a star with its explanation to the right, at a place in fractions of the axes."""
     _name_curve(ax, across, high, text, _style.WORST)
 
 
 def say_broken(ax, across, high, text="an instance\nbreaks it"):
-    """What a cross is, to the left of its text."""
+    """Draw a cross with its explanation to the right, at a place in fractions of the axes."""
     _name_curve(ax, across, high, text, _style.BROKEN)
 
 
@@ -133,8 +134,8 @@ def _name_curve(ax, across, high, text, look):
 
 
 def draw_panels(figure, data, ids, method, left, trivial=None, xlabel="$T$", titles=None):
-    """Small multiples with common axes; lines are named in the last, the worst case in the
-    first."""
+    """Draw the panels of several statements with common axes, and the trivial level where one is
+    given; return the axes."""
     axes = figure.subplots(1, len(ids), sharex=True, sharey=True, squeeze=False)[0]
     for ax, id in zip(axes, ids):
         draw_panel(ax, data, id, method, (titles or {}).get(id))
@@ -146,7 +147,7 @@ def draw_panels(figure, data, ids, method, left, trivial=None, xlabel="$T$", tit
 
 
 def rows_of(data, ids, left):
-    """The plotted numbers as a table."""
+    """Return the plotted numbers as a table."""
     found = [
         [
             "statement",
@@ -187,20 +188,22 @@ READ = (
 
 
 def write_caption(data, about):
-    """What is plotted: the setup, the constants that were saved, and how lines are read."""
+    """Return the text on what is plotted: the setup, the saved constants, and how to read the
+    lines."""
     given = f" Constants: {data['constants']}." if "constants" in data else ""
     return f"{about}{given} " + READ.format(trials=int(data["trials"]))
 
 
 def trivial_level(data, id):
-    """What holds without any training; nan where a panel has no such level."""
+    """Return the level that holds without any training; nan where a panel has no such level."""
     level = data.get(array_name(id, "trivial"), data.get("trivial", np.nan))
     return float(np.ravel(level)[0])
 
 
 def describe_result(data, titles, letter="T", without=()):
-    """What panels show: the bound over the truth at the right end, from when on the bound says more
-    than what is trivial, and what is violated. `titles` are panels' names by id."""
+    """Return a text on the panels: the bound over the truth at the right end, the T from which the
+    bound is below the trivial level, and the violated statements. `titles` maps ids to the panels'
+    names."""
     ends, speaks, silent = {}, {}, []
     for id, title in titles.items():
         of = lambda name: data[array_name(id, name)]
@@ -229,7 +232,7 @@ def describe_result(data, titles, letter="T", without=()):
 
 
 def describe_broken(data, titles, letter="T"):
-    """Which statements some instance breaks, and by how much."""
+    """Return a text on which statements some instance violates, and by what ratio."""
     told = []
     for id, title in titles.items():
         if has_violation(data, id):

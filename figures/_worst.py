@@ -1,5 +1,6 @@
-"""The worst case of a statement by the number of rounds: a search for each number, and then each goes on
-from where its neighbours stand, so that stars do not rise and fall with how far a search came."""
+"""The worst case of a statement by the number of rounds: a search for each number, then further
+searches from the best points at the neighbouring numbers, so that the plotted stars do not vary
+with the progress of single searches."""
 
 from random import Random
 
@@ -22,7 +23,7 @@ LEAST = 1e-6  # a share of the bound below which a search has found no worst cas
 
 
 def rounds_name(shape):
-    """What a setting's shape calls its number of rounds."""
+    """Return the name of the number of rounds in a setting's shape."""
     return next(name for name in ROUNDS if name in shape)
 
 
@@ -31,8 +32,8 @@ def rounds_of(shape):
 
 
 def of_rounds(setting, rounds, /, tries=2000, **more):
-    """The setting, of its instances only those of so many rounds, and with what else their shapes
-    must have."""
+    """Return the setting restricted to instances with the given number of rounds and with the other
+    given entries of the shape."""
 
     def shapes(random, relaxed):
         for _ in range(tries):
@@ -45,8 +46,8 @@ def of_rounds(setting, rounds, /, tries=2000, **more):
 
 
 def worst_ratio(claim, Ts, seconds, seed=0, line=0, **more):
-    """(largest ratio of left to right that is certain, whether the statement is violated there) for
-    each T, of a search of so many seconds each; NaN where there is none."""
+    """Return (largest certain ratio of left to right, whether the statement is violated there) for
+    each T, each searched for the given number of seconds; NaN where no ratio was found."""
     ratios, broken = np.full(len(Ts), np.nan), np.zeros(len(Ts), bool)
     settings = fitting(claim)
     for setting in settings:
@@ -66,7 +67,7 @@ def worst_ratio(claim, Ts, seconds, seed=0, line=0, **more):
 
 
 def search_once(id, Ts, seconds, line=0, **more):
-    """The same of a claim by its id: searched once, for all figures that ask."""
+    """Return `worst_ratio` of a claim given by its id, searched once and shared by all figures."""
     found = _parts.compute_part(of_claim, id, [*map(int, Ts)], seconds, line, more)
     return found["ratios"], found["broken"]
 
@@ -77,7 +78,7 @@ def of_claim(id, Ts, seconds, line, more):
 
 
 class Search:
-    """What a search of one setting has found: the best of each of its hunts."""
+    """A search of one setting with the best ratio and point of each search at one shape."""
 
     def __init__(self, claim, line, setting, seconds, seed):
         self.target, self.looked, self.best = Target(claim, setting, line), Coverage(setting), {}
@@ -91,13 +92,13 @@ class Search:
             self.best[hunt] = ratio, point
 
     def rank_found(self):
-        """(ratio, hunt, point), the largest first."""
+        """Return (ratio, search at one shape, point), the largest ratio first."""
         found = [(ratio, hunt, point) for hunt, (ratio, point) in self.best.items()]
         return sorted(found, key=lambda each: -each[0])
 
     def go_on(self, other, rounds, seed):
-        """Climb at so many rounds from where the best of another search stand, where rounds cost
-        nothing."""
+        """Climb at the given number of rounds from the best points of another search, where the
+        number of rounds does not change the size of the search space."""
         for n, (_, hunt, _) in enumerate(other.rank_found()[:LEADERS]):
             shape = {**hunt.shape, rounds_name(hunt.shape): str(rounds)}
             if not resizing.is_free_size(
