@@ -52,7 +52,8 @@ def findings_table(out):
 
 
 def describe_table(rows):
-    """Return the table in words: the counts, then the unjudged sentences, grouped by reason."""
+    """Yield the lines of the table in words: the counts, then the unjudged sentences, grouped by
+    reason."""
     counts = Counter(row.verdict for row in rows)
     judged = sum(counts[verdict] for verdict in JUDGED)
     parts = ", ".join(f"{counts[v]} {v}" for v in JUDGED)

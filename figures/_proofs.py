@@ -269,7 +269,8 @@ def _draw_legend(figure, data, present):
 
 
 def table_rows(data):
-    """Return a table row for each line: its status, and the lines from which the paper derives it."""
+    """Return a table row for each line: its status, and the premises that it is stated to follow
+    from."""
     names, found = data["name"].tolist(), []
     for n, name in enumerate(names):
         into = [k for k, end in enumerate(data["end"].tolist()) if end == n]

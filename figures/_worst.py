@@ -97,8 +97,8 @@ class Search:
         return sorted(found, key=lambda each: -each[0])
 
     def go_on(self, other, rounds, seed):
-        """Climb at the given number of rounds from the best points of another search, where the
-        number of rounds does not change the size of the search space."""
+        """Climb at the given number of rounds from the best points of another search, if the number
+        of rounds is a size that costs nothing (`resizing.is_free_size`)."""
         for n, (_, hunt, _) in enumerate(other.rank_found()[:LEADERS]):
             shape = {**hunt.shape, rounds_name(hunt.shape): str(rounds)}
             if not resizing.is_free_size(

@@ -1,6 +1,6 @@
-"""Every ceiling of a step three ways: the theorem's, the shortest step beyond it at which an exact instance
-breaks the theorem's inequality, and the longest at which the method is stable on quadratics of the
-theorem's smoothness.
+"""Each ceiling of a step size in three values: the theorem's own, the shortest step beyond it at
+which an exact instance violates the theorem's inequality, and the longest step at which the method
+is stable on quadratics of the theorem's smoothness.
 
 The middle one is what `sharpen` refutes, with a certificate; where it refutes nothing, the true
 ceiling may be anywhere beyond. A method is stable where the mean of a run without noise ends as near
@@ -38,7 +38,7 @@ AT = dict(gamma=1.0, eta_g=1.0, K=2, K_0=2)  # of FSL's runs; in mixed FL eta_s 
 
 
 def printed_ceiling(id):
-    """The theorem's longest effective step where every loss has curvature 1."""
+    """Return the theorem's longest effective step where every loss has curvature 1."""
     _, method, where = ROWS[id]
     if method == "fsl":
         claim = discover.claim(id)
@@ -51,7 +51,8 @@ def printed_ceiling(id):
 
 
 def run_of(method, u):
-    """What a run of an effective step u takes: K_0 eta_0 and K eta_l eta_g, or K eta eta_s."""
+    """Return the method's parameters for an effective step u, where u is K_0 eta_0 and K eta_l
+    eta_g, or K eta eta_s."""
     if method == "fsl":
         return dict(AT, eta_0=u / AT["K_0"], eta_l=u / (AT["K"] * AT["eta_g"]))
     own = dict(K=2, eta_s=1.0, eta=u / 2)
@@ -59,7 +60,8 @@ def run_of(method, u):
 
 
 def is_stable(method, u):
-    """Whether the mean comes back from 1 to the common minimiser 0 of all losses."""
+    """Tell whether the mean, started at 1, ends at most 1 away from the common minimiser 0 of all
+    losses."""
     of = ft.problems.quadratic_from_arrays([1.0], [[0.0], [0.0]])
     with np.errstate(all="ignore"):
         means = ft.expected(of, method, rounds=ROUNDS, x_0=[1.0], **run_of(method, u)).mean
@@ -67,7 +69,7 @@ def is_stable(method, u):
 
 
 def longest_stable_step(method):
-    """The longest stable step, by halving intervals of its logarithm."""
+    """Find the longest stable step by bisection of its logarithm."""
     low, high = 1e-2, 1e2
     for _ in range(18):
         middle = (low * high) ** 0.5
@@ -76,7 +78,8 @@ def longest_stable_step(method):
 
 
 def raise_ceiling(id, seconds):
-    """By how much a ceiling may be raised until an exact instance breaks the claim, at the least."""
+    """Find the least factor by which raising a ceiling lets an exact instance violate the claim:
+    inf if no instance is found, NaN for a claim without a ceiling."""
     claim = discover.claim(id)
     if not [part for part in perturbations.list_parts(claim) if part.kind == "ceiling"]:
         return dict(least=np.nan)

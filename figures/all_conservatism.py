@@ -1,6 +1,6 @@
-"""Every explicit bound of the papers on one scale of powers of ten: how far the worst case that was
-found stays below it, how far the exact expectation of one problem below that, and where the runs'
-90 % quantile lies.
+"""Every explicit bound of the papers on one scale of powers of ten: how far the worst case found is
+below the bound, how far the exact expectation of one problem is below the worst case, and where the
+runs' 90 % quantile lies.
 
 Problems, steps and searches are those of the theory figures, each statement at the largest number
 of rounds at which its figure searches. The worst case is the statement's, over all problems; the
@@ -30,14 +30,15 @@ FIGURES = dict(fsl=theory_fsl, mixed=theory_mixed, flex=theory_flex, lamb=theory
 
 
 def rounds_of(paper, id):
-    """The number of rounds at which a statement is shown."""
+    """Return the number of rounds at which a statement is shown."""
     if id == theory_flex.START:
         return 1
     return ROUNDS["two_way" if paper == "mixed" and theory_mixed.IDS[id][0] == "B3" else paper]
 
 
 def read_panel(paper, id, scale):
-    """(T, bound, worst over bound, whether it is violated, exact, 90 % quantile) of a panel."""
+    """Return (T, bound, worst case over bound, whether the bound is violated, exact expectation, 90
+    % quantile) of a panel."""
     panel, T = _parts.compute_part(FIGURES[paper].panel, id, scale), rounds_of(paper, id)
     of = lambda name: panel[_theory.array_name(id, name)]
     (at,), (star,) = np.flatnonzero(of("T") == T), np.flatnonzero(of("worst_T") == T)
@@ -68,7 +69,7 @@ def compute_arrays(scale, progress):
 
 
 def decades_over_bound(data):
-    """(worst, exact, runs' quantile) over the bound, in powers of ten."""
+    """Return (worst case, exact expectation, runs' quantile) over the bound, in powers of ten."""
     with np.errstate(divide="ignore", invalid="ignore"):
         shares = data["worst"], data["exact"] / data["bound"], data["high"] / data["bound"]
         found = np.log10(np.array(shares, float))

@@ -1,4 +1,5 @@
-"""Exponents: by how much the bounds grow with each of their letters, and by how much the truth does.
+"""Exponents: how fast the bounds grow with each of their letters, and how fast the true values
+grow.
 
 An exponent is the slope of the logarithm where one letter is doubled and nothing else changes but
 the steps that a statement prescribes. A bound may be right and its exponents wrong: a letter on
@@ -41,7 +42,8 @@ PANELS = {  # title -> the method whose colour is drawn, statements
 
 
 def fsl(T, gamma, K, S, **sources):
-    """(bound, exact) of corollary 1's least squared gradient, at its own steps."""
+    """Return (bound, exact value) of the least squared gradient in corollary 1, at the corollary's
+    own steps."""
     spectrum = dict(d=4, clients=32, L=1.0, mu=0.05, sigma_0=1.0, **sources)
     of, claim = ft.problems.quadratic(seed=3, **spectrum), discover.claim(COROLLARY)
     x_0, loss = np.full(4, 2.0), measured_loss(of, "tilde_loss", gamma)
@@ -66,7 +68,7 @@ START = 5  # the number of rounds from which the corollary's steps are admitted
 
 
 def mixed_bounds(id, T, S, K, G, **noise):
-    """(bound, exact) of a theorem of mixed FL, at its longest steps."""
+    """Return (bound, exact value) of a theorem of mixed FL, at the theorem's longest steps."""
     of = ft.problems.mixed(seed=3, **dict(theory_mixed.SPECTRUM, clients=32, G=G), **noise)
     at = theory_mixed.statement_values(id, T, of)
     at.update(N=32, S=S, K=K, eta_s=float(S) ** 0.5)
@@ -76,7 +78,8 @@ def mixed_bounds(id, T, S, K, G, **noise):
 
 
 def slopes(both, letters):
-    """name -> exponents of the bound and of the truth."""
+    """Return {name: exponents of the bound and of the true value}, measured by doubling each
+    letter."""
     here = np.log2(both(**letters))
     return {
         name: np.log2(both(**{**letters, name: 2 * value})) - here
@@ -85,7 +88,8 @@ def slopes(both, letters):
 
 
 def over_rounds(id, T, trials):
-    """Exponents of (bound, truth) of flex or FED-LAMB in the number of rounds."""
+    """Compute the exponents of (bound, true value) of flex or FED-LAMB in the number of rounds,
+    from T and 2 T rounds."""
     if id in FLEX:
         truths = theory_flex.exact_distance(id, 2 * T)[[T, 2 * T]]
         limits = [theory_flex.bound_at(id, each) for each in (T, 2 * T)]
@@ -113,7 +117,7 @@ def compute_arrays(scale, progress):
 
 
 def row_name(id, letter):
-    """A row of a panel."""
+    """Return the name of a row in a panel."""
     table = discover.claim(id.partition("@")[0]).table
     return FLEX.get(id) or LAMB.get(id) or f"${table[letter].latex}$"
 

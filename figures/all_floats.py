@@ -1,5 +1,6 @@
-"""Floats sent against error: methods on one problem, with steps tuned for each, on what they send; exactly
-on quadratics, and beside it on a twin of MNIST's perceptron.
+"""Error against the number of floats sent: methods on one problem, each with its best step on a
+grid. Errors on quadratics are exact; beside them are runs of MNIST's perceptron or, below the
+paper's scale, of a smaller variant of it (the `twin`).
 
 A round of a method sends vectors of d floats down and up for each client that takes part: the point
 and what comes back, twice as many with control variates or second moments beside it. Steps are those
@@ -58,7 +59,7 @@ LOCAL, BATCH, PER = 5, 8, 5  # local steps, their minibatch, samples of each cla
 
 
 def request(scale, method, multiple, seed):
-    """A run of the twin."""
+    """Build the request of a perceptron run."""
     told = PLACES[scale]
     own = dict(eta_l=0.1 * multiple, K=LOCAL)
     weight = dict(eta_g=1.0, K_0=LOCAL, eta_0=0.1 * multiple, gamma=0.5)
@@ -93,7 +94,8 @@ def request(scale, method, multiple, seed):
 
 
 def twin(scale, progress):
-    """Runs of the pool as arrays, and how many floats a vector of the twin has."""
+    """Gather the perceptron runs as arrays, with the number of floats in a vector of the
+    perceptron."""
     told = PLACES[scale]
     runs = {
         ((method, f"{multiple:g}"), seed): request(scale, method, multiple, seed)
@@ -108,7 +110,7 @@ def twin(scale, progress):
 
 
 def hyper(method, u):
-    """What a method takes for an effective step u of a round."""
+    """Return a method's parameters for an effective step u of a round."""
     if method == "fedsgd":
         return dict(eta=u)
     own = dict(eta_l=u / K, K=K)
@@ -118,7 +120,7 @@ def hyper(method, u):
 
 
 def errors(of, method, u, rounds):
-    """E F - F* after each round, exactly; infinite where a run leaves all bounds."""
+    """Compute E F - F* exactly after each round; inf where a run diverges."""
     with np.errstate(all="ignore"):
         of_method = dict(rounds=rounds, x_0=np.full(of.d, 2.0), S=S, **hyper(method, u))
         found = ft.expected(of, method, **of_method).metrics["loss"] - of.loss(of.minimizer())
@@ -139,17 +141,17 @@ def compute_arrays(scale, progress):
 
 
 def floats_sent(data, method):
-    """Floats sent after each round of the exact problem."""
+    """Return the number of floats sent after each round of the exact problem."""
     return data["exact_rounds"] * VECTORS[method] * S * SPECTRUM["d"]
 
 
 def sent_by_twin(data, method):
-    """Floats sent at each measurement of the twin."""
+    """Return the number of floats sent at each measurement of the perceptron runs."""
     return data["rounds"] * (VECTORS[method] * int(data["clients"]) * int(data["parameters"]))
 
 
 def best(read, method):
-    """The cell of a method's best step, by final accuracy over all seeds."""
+    """Return the cell of a method's best step, by final accuracy over all seeds."""
     at_end = lambda cell: np.nan_to_num(read("final_accuracy", *cell)).mean()
     return max(read.having(method), key=at_end)
 
@@ -193,7 +195,7 @@ STAND_IN = "on a stand-in (handwriting of fonts for MNIST) and a small perceptro
 
 
 def floats_to_reach(data, level):
-    """Floats that each method sends until its error is below a level; infinite if it never is."""
+    """Return {method: floats sent until the error is below a level}; inf if the error never is."""
     found = {}
     for method in EXACT:
         below = np.flatnonzero(data[f"{method}_error"] < level)
@@ -205,7 +207,8 @@ HIGH = 0.9  # of the median accuracy at the end: what floats of the twin are cou
 
 
 def reached_by_twin(data):
-    """(an accuracy, floats that each method of the twin sends until its mean is there)."""
+    """Return an accuracy, and {method: floats sent in the perceptron runs until the mean accuracy
+    reaches it}."""
     read, found = _fsl.Read(data), {}
     means = {m: np.nan_to_num(read.curve(*best(read, m))).mean(axis=0) for m in VECTORS}
     level = HIGH * np.median([curve[-1] for curve in means.values()])

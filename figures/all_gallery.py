@@ -1,5 +1,5 @@
-"""A gallery of counterexamples: for each statement that an instance breaks, its losses in one dimension,
-where the run starts and goes, and both sides of the line in fractions.
+"""A gallery of counterexamples: for each statement that an instance violates, the losses in one
+dimension, the start and the path of the run, and both sides of the line as fractions.
 
 Each is a document that replays; those of the proof graphs are kept, others are looked for anew. The
 dimension is the one in which most happens.
@@ -31,7 +31,7 @@ ENDS, LETTERS = 8, 14  # rounds whose ends are shown; letters of a fraction that
 
 
 def documents(scale):
-    """claim -> a document that an instance breaks it."""
+    """Return {claim: document of an instance that violates the claim}."""
     found = {}
     for id, kept in _proofs.known_violations().items():
         if kept[0]["format"] == check_instance.FORMAT:
@@ -46,8 +46,8 @@ def documents(scale):
 
 
 def draw_counterexample(document):
-    """(x, losses (curves, samples), start, ends of rounds) of a counterexample in one dimension; None
-    where it has no losses to be drawn, or nobody is anywhere."""
+    """Return (x, losses (curves, samples), start, ends of rounds) of a counterexample in one
+    dimension; None where the counterexample has no losses to draw, or no points."""
     parts, setting = check_instance.read_numbers(document["instance"]), by_name(document["setting"])
     told, rounds = (
         losses_of(parts, entry_names(setting).get("losses", ())),
@@ -75,7 +75,8 @@ OPPOSITE = {"<=": ">", ">=": "<", "==": r"\neq", "<": r"\geq", ">": r"\leq"}
 
 
 def sides(document):
-    """What is true instead: `1/30 > 121/3750`, as short as it can be read."""
+    """Return the true relation between both sides of the line, such as `1/30 > 121/3750`; long
+    fractions are rounded."""
     shown = []
     for side in ("left", "right"):
         text = str(document[side])
@@ -120,13 +121,13 @@ def draw_figure(figure, data):
 
 
 def wrap_title(cites):
-    """A place in as many lines as fit above a panel."""
+    """Wrap a place to at most two lines above a panel."""
     lines = textwrap.wrap(cites, LINE, max_lines=2, placeholder=" …", break_on_hyphens=False)
     return "\n".join(map(_proofs.typeset_place, lines))
 
 
 def panel(ax, x, losses, start, ends):
-    """Losses, a dashed line at the start, and where rounds end, below."""
+    """Draw the losses, a dotted line at the start, and below the losses the ends of the rounds."""
     if not isfinite(x[0]):
         ax.set(xticks=[])
         ax.text(

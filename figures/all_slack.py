@@ -1,6 +1,6 @@
-"""The slack of every line of six proofs at once: lines from left to right in the order of the proof,
-drawn instances from top to bottom, the share of what a line allows that is needed as shade, red
-where the line fails.
+"""The slack of every line of six proofs in one picture: lines from left to right in the order of
+the proof, drawn instances from top to bottom. The shade is the needed share of what a line allows;
+red marks a line that fails.
 
 The share is free of what both sides carry, as in the figures of one proof.
 """
@@ -37,7 +37,8 @@ def compute_arrays(scale, progress):
 
 
 def measured_lines(data, id):
-    """(names, ratios, fails) of the lines that were measured at some instance, in the proof's order."""
+    """Return (names, ratios, fails) of the lines that were measured at some instance, in the
+    proof's order."""
     names, ratios, fails = (data[key(id, name)] for name in ("line", "ratios", "fails"))
     kept = np.isfinite(ratios).any(axis=1) | fails.any(axis=1)
     return names[kept], ratios[kept], fails[kept]

@@ -1,4 +1,4 @@
-"""Which method is ahead where: by the papers' bounds, and in truth.
+"""Maps of which method is ahead, by the papers' bounds and by exact values.
 
 FSL against FedAvg, on the clients' loss: the bound is theorem 2's, with gamma = 0 for FedAvg, and a
 gradient of the modified loss turned into one of the clients' by what xi_bar allows; each at the
@@ -35,7 +35,7 @@ MIXED = {
 
 
 def fsl(gamma, xi_bar):
-    """(bound, truth) of the least squared gradient of the clients' loss."""
+    """Compute (bound, exact value) of the least squared gradient of the clients' loss."""
     claim, T, spectrum = discover.claim("fsl.theorem2"), ROUNDS["fsl"], theory_fsl.SPECTRUM
     spectrum = dict(spectrum, xi_bar=xi_bar)
     of, x_0 = ft.problems.quadratic(seed=3, **spectrum), np.full(spectrum["d"], 2.0)
@@ -54,7 +54,7 @@ def fsl(gamma, xi_bar):
 
 
 def mixed_bounds(noise, apart, K):
-    """(bounds, truths) of the three methods, of the mean point's excess."""
+    """Compute (bounds, exact values) of the three methods for the excess loss of the mean point."""
     of = ft.problems.mixed(seed=3, sigma=1.0, sigma_c=noise, **dict(theory_mixed.SPECTRUM, G=apart))
     bounds, truths = [], []
     for id in MIXED:
@@ -71,7 +71,8 @@ LEAVING, LAW = theory_flex.N + 1, theory_flex.AFTER  # the device that leaves, a
 
 
 def rates_of(tau_0, rounds, excluded):
-    """Theorem 3.1's learning rates of all rounds; those after a departure start over if it counts."""
+    """Return theorem 3.1's learning rates of all rounds; after a departure the rates start over if
+    the device is excluded."""
     eta_0, offset = theory_flex.printed_rate(LAW, _letters(LEAVING)["ps"])
     if not excluded:
         return staircase(eta_0, tau_0 + rounds, offset=offset)
@@ -81,8 +82,8 @@ def rates_of(tau_0, rounds, excluded):
 
 
 def include(tau_0, rounds):
-    """(bounds, truths) after so many rounds since a departure, of the device in the objective: it does
-    no work, and the rate falls on."""
+    """Compute (bounds, exact values) for the given numbers of rounds since a departure, with the
+    device kept in the objective: the device does no work, and the rate keeps decreasing."""
     own = _letters(LEAVING)
     eta_0, offset = theory_flex.printed_rate(LAW, own["ps"])
     at = dict(own, tau=tau_0 + rounds, I_sum=rounds, eta=eta_0 / (tau_0 + rounds + offset))
@@ -93,7 +94,8 @@ def include(tau_0, rounds):
 
 
 def exclude(tau_0, rounds):
-    """The same of an objective without it: training starts over at the rate of a start."""
+    """Compute (bounds, exact values) for the given numbers of rounds since a departure, with the
+    device removed from the objective: training starts over at the initial rate."""
     own, new = _letters(LEAVING), _letters(theory_flex.N)
     eta_0, offset = theory_flex.printed_rate(LAW, new["ps"])
     x, square = _after_departure(tau_0)
@@ -119,7 +121,8 @@ MOMENTS = "ps ps_Gamma ps_plus p2s_over_p p2s_sigma ratio_min ratio_max".split()
 
 
 def _letters(devices):
-    """What theorem 3.1 takes of so many devices, but how long they train."""
+    """Return the values of theorem 3.1's letters for the given number of devices, except the
+    training time."""
     apart = theory_flex.X_0 - theory_flex.arc_problem(devices).minimizer()
     found = theory_flex.of_law(LAW, devices)
     found.update(E=theory_flex.E, N=devices, L=theory_flex.L, mu=theory_flex.MU)
@@ -128,7 +131,7 @@ def _letters(devices):
 
 
 def _after_departure(tau_0):
-    """E of x - w* and of its square, by coordinates, when the device leaves."""
+    """Compute E of x - w* and of its square, coordinate by coordinate, when the device leaves."""
     of, rows = theory_flex.arc_problem(LEAVING), theory_flex.PANELS[LAW][2]
     gap, etas = theory_flex.X_0 - of.minimizer(), rates_of(tau_0, 0, False)
     mean, square = theory_flex.carry_moments(of, "C", rows, etas, (gap, gap**2))
@@ -214,7 +217,8 @@ MAPS = (
 
 
 def ahead(data, each):
-    """(by the bounds, in truth) which method is ahead at each place of a map."""
+    """Return the index of the method that is ahead at each place of a map, by the bounds and by the
+    exact values."""
     if each.name == "fsl":
         return (data["fsl"] < 1).astype(int)
     return np.argmin(data[each.name], axis=-1)
@@ -241,7 +245,8 @@ SHADE = 0.55
 
 
 def contest(ax, x, y, said, true, colours):
-    """Who is ahead in truth, as colour; hatched where the bounds say another."""
+    """Draw which method is ahead by the exact values as colour, hatched where the bounds name
+    another method."""
     from matplotlib.colors import BoundaryNorm, ListedColormap
 
     shades = ListedColormap([_style.tint_colour(colour, SHADE) for colour in colours])

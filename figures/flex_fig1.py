@@ -1,5 +1,5 @@
-"""Flex, figure 1: one round, in which two of four devices complete 3 and 4 of E = 5 steps, under
-schemes A, B and C."""
+"""Flex, figure 1: one round under schemes A, B and C, in which two of four devices complete 3 and 4
+of E = 5 steps."""
 
 import numpy as np
 

@@ -1,5 +1,5 @@
-"""Flex, figure 2: when an extra step along the arriving device's gradient approaches the new
-optimum, and when not.
+"""Flex, figure 2: where an extra step along the arriving device's gradient approaches the new
+optimum, and where it does not.
 
 Blank is where no extra step helps, as <grad F_l(w), w - w~*> <= 0: an ellipse from w~* to the
 device's own optimum. The circle is (7) of corollary 4.0.2; its W is taken over the unit ball around
@@ -43,7 +43,7 @@ def compute_arrays(scale, progress):
 
 
 def radius(both, old, new):
-    """Of (7)."""
+    """Return the radius of the ball in (7)."""
     spectra = np.linalg.eigvalsh(HESSIANS[1:])
     farthest = 1 + np.linalg.norm(MINIMISERS[1:] - old, axis=1).max()
     values = dict(
@@ -116,7 +116,7 @@ def draw_figure(figure, data):
 
 
 def draw_enlarged(ax, data, circle, start, panel):
-    """The ball of (7), many times as large, in a corner of its panel."""
+    """Draw the ball of (7), strongly enlarged, in a corner of its panel."""
     fast, size = _style.algorithm_look("flex_c").colour, 1.45 * data["radius"]
     inside = np.linalg.norm(start - data["old"]) <= data["radius"]
     inset = ax.inset_axes((0.02, 0.5, 0.34, 0.48))

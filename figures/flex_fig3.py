@@ -34,7 +34,7 @@ def draw_figure(figure, data):
 
 
 def accuracy(read, count, scheme):
-    """(seeds,) points of accuracy at the end."""
+    """Return the final test accuracy (seeds,) in percent."""
     return 100 * read("final_accuracy", *CELL, count, scheme)
 
 

@@ -1,5 +1,6 @@
-"""Flex, figure 4: test accuracy around an arrival on MNIST (left), and test loss around a departure on
-SYNTHETIC (right). What is said of the departure is judged with table 5, over all departures."""
+"""Flex, figure 4: test accuracy around an arrival on MNIST (left), and test loss around a departure
+on SYNTHETIC (right). The paper's sentences on the departure are judged with table 5, over all
+departures."""
 
 import numpy as np
 
@@ -26,7 +27,8 @@ def tau_0(read):
 
 
 def join_accuracy(read, reboot):
-    """(seeds, rounds) of accuracy: on who is there, before and from the arrival on."""
+    """Return accuracy (seeds, rounds), measured on the data of the devices present: those before
+    the arrival, then all devices."""
     at = tau_0(read)
     before = read.curve("MNIST", at, "vanilla", 0)[:, :at]
     return np.concatenate([before, read.curve("MNIST", at, reboot, 1)[:, at:]], axis=1)

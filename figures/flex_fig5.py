@@ -18,8 +18,8 @@ def compute_arrays(scale, progress):
 
 
 def parts(read, reboot):
-    """The curves of a run as the test data grow: [(first round, (seeds, rounds))]; the last begins
-    with the last arrival."""
+    """Return a run's curves on growing test data as [(first round, (seeds, rounds))]; the last
+    curve begins with the last arrival."""
     found, begun = [], 0
     for arrived in range(ARRIVALS + 1):
         curve = read.curve(*CELL, reboot, arrived)
@@ -29,8 +29,8 @@ def parts(read, reboot):
 
 
 def rebound(read, reboot):
-    """(arrivals, seeds) rounds until the accuracy before an arrival is back; until the next comes at
-    most."""
+    """Return the number of rounds (arrivals, seeds) until the accuracy is back at its value before
+    an arrival, capped at the next arrival."""
     every = parts(read, reboot)
     return np.array(
         [

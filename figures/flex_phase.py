@@ -1,4 +1,5 @@
-"""Flex, theorem 3.1 and corollary 3.2.1: phase diagrams over multiples of the learning rate and rounds.
+"""Flex, theorem 3.1 and corollary 3.2.1: phase diagrams over multiples of the learning rate and
+over rounds.
 
 Both prescribe the rate of every round, so that they speak of one column, that of once the rate; beside
 it one sees how much their bounds leave to other rates. Who works is random and multiplies points: a
@@ -49,7 +50,7 @@ def plane(id, scale):
 
 
 def stretch(of, ways, eta):
-    """Of roots of second moments, in a round of one rate."""
+    """Compute the largest factor by which roots of second moments grow in a round at rate eta."""
     stays, _, _ = theory_flex.a_round(of, ways, eta)
     return float(np.sqrt((ways[0] @ stays**2).max()))
 

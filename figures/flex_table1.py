@@ -1,4 +1,4 @@
-"""Flex, table 1: how schemes A, B and C converge where devices are alike and where they are not.
+"""Flex, table 1: convergence of schemes A, B and C for homogeneous and for heterogeneous devices.
 
 Quadratics under theorem 3.1's learning rates, for which w*, Gamma_k and where a scheme heads
 (flex.bias_A_B) are exact. Alike, all three decay as 1/tau. Unlike, A and B stop short of w*, as the
@@ -39,16 +39,16 @@ CASES = [
 
 
 def problem():
-    """Minimisers on an arc, in the order of the devices: those that work little pull to one
-    side."""
+    """Build quadratics with minimisers on an arc, in the order of the devices: devices that do
+    little work have minimisers on one side."""
     angles = np.linspace(0, np.pi, N)
     b = np.vstack([np.zeros(2), np.column_stack([np.cos(angles), np.sin(angles)])])
     return quadratic_from_arrays(np.array([L, MU]), b, sigma=SIGMA)
 
 
 def law(scheme, column, of):
-    """Theorem 3.1's learning rate (eta_0, offset), D/E, and the squared distance from w* of where a
-    scheme heads."""
+    """Return theorem 3.1's learning rate (eta_0, offset), D/E, and the squared distance between w*
+    and the limit point of a scheme."""
     p, table = of.weights[1:], DEVICES[column]
     x_star = of.minimizer()
     gaps = [of.client_loss(k, x_star) - of.client_loss(k, of.data.b[k]) for k in range(1, N + 1)]
@@ -93,14 +93,14 @@ def compute_arrays(scale, progress):
 
 
 def latex(claim):
-    """The cell: O(...), or the limit that bounds."""
+    """Return a cell as LaTeX: O(...), or the limit as an upper bound."""
     bound = claim.latex(claim.bound)
     return rf"$\mathcal{{O}}\left({bound}\right)$" if claim.relation == "O" else rf"$\leq {bound}$"
 
 
 def slopes(data, case):
-    """Of log E||w - w*||^2 against log tau over the last factor of 5 in tau, a group of trials
-    each."""
+    """Fit the slope of log E||w - w*||^2 against log tau over the last factor of 5 in tau, for each
+    group of trials."""
     late = data["tau"] >= data["tau"][-1] / 5
     return np.polyfit(np.log(data["tau"][late]), np.log(data[case][:, late]).T, 1)[0]
 

@@ -28,7 +28,8 @@ def compute_arrays(scale, progress):
 
 
 def exact(data):
-    """(traces, 2) means and deviations of the distributions, in percent of E."""
+    """Return the exact means and standard deviations (traces, 2) of the distributions, in percent
+    of E."""
     share = 100 * np.arange(E + 1) / E
     mean = data["pmf"] @ share
     return np.column_stack([mean, np.sqrt(np.maximum(data["pmf"] @ share**2 - mean**2, 0))])

@@ -83,7 +83,7 @@ def compute_arrays(scale, progress):
 
 
 def inverse_complete(count, seed):
-    """E[1/K_tau] given K_tau >= 1: K_tau is a sum of independent indicators."""
+    """Compute E[1/K_tau] given K_tau >= 1, where K_tau is a sum of independent indicators."""
     law = np.ones(1)
     for name in assignment(N, count, seed):
         q = pmf(name, E)[E]
@@ -92,7 +92,7 @@ def inverse_complete(count, seed):
 
 
 def gains(data):
-    """split -> the gains of B over A and of C over B in points, each (seeds, counts)."""
+    """Return {split: gains of B over A and of C over B in percentage points}, each (seeds, counts)."""
     return {
         split: {"B over A": a[:, :, 1] - a[:, :, 0], "C over B": a[:, :, 2] - a[:, :, 1]}
         for split, a in zip(SPLITS, data["accuracy"])
@@ -104,7 +104,7 @@ def printed_value(split, count, place):
 
 
 def measure_gains(data):
-    """(quantity, which) -> gains over seeds, of each printed cell."""
+    """Return {(quantity, which): gains over seeds} of each printed cell."""
     return {
         ("accuracy_gain_percent", f"scheme {pair}, SYNTHETIC {split} |T|={count}"): values[:, m]
         for split in JUDGED
@@ -142,7 +142,7 @@ def lines(data):
 
 
 def sentence(data):
-    """How ours and the paper's gains compare, in numbers."""
+    """Return a text that compares the measured gains with the paper's."""
 
     def pair(split, place):
         ours = list(gains(data)[split].values())[place].mean()
@@ -169,7 +169,7 @@ def table_rows(data):
 
 
 def sentences(data):
-    """Section 5.2 on all of table 3, decided on SYNTHETIC."""
+    """Judge the sentences of section 5.2 on all of table 3, using SYNTHETIC."""
     counts, both = data["counts"], data["accuracy"][: len(JUDGED)]
     alike, apart = both
     found = {

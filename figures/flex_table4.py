@@ -1,5 +1,5 @@
-"""Flex, table 4, SYNTHETIC: rounds until the accuracy before an arrival is back, with fast and with
-vanilla reboot.
+"""Flex, table 4, SYNTHETIC: rounds until the accuracy is back at its value before an arrival, with
+fast and with vanilla reboot.
 
 A device joins 29 others after round tau_0, and the rate starts anew at eta_0. The accuracy to reach
 is that of round tau_0 - 1 on the test data of the 29; from tau_0 on the newcomer's are included. A
@@ -47,8 +47,8 @@ def compute_arrays(scale, progress):
 
 
 def rebounds(split, seed, arrivals):
-    """(rounds (arrivals, reboots) until the accuracy is back, what of it is lost to the newcomer's
-    data and to the new rate, of vanilla reboot) of a seed."""
+    """Return, for a seed, the rounds (arrivals, reboots) until the accuracy is back, and for
+    vanilla reboot the accuracy lost to the newcomer's data and to the new rate (arrivals, 2)."""
     problem, arrays = _flex.synthetic_task(SPLITS[split], N, seed, samples=SAMPLES)
     before, after = (_flex.held_out(arrays, range(1, last + 1)) for last in (N - 1, N))
     found, lost = np.empty((len(arrivals), len(BOOST))), np.empty((len(arrivals), 2))
@@ -80,7 +80,7 @@ HEADER = [r"$\tau_0$", "fast", "vanilla", "saved"]
 
 
 def cells(data):
-    """(quantity, which) -> rounds over seeds, of each printed cell."""
+    """Return {(quantity, which): rounds over seeds} of each printed cell."""
     return {
         (REBOUND, f"{how} reboot, SYNTHETIC tau_0={tau_0}"): data["rounds"][0, :, m, n]
         for m, tau_0 in enumerate(data["tau_0"])
@@ -89,7 +89,8 @@ def cells(data):
 
 
 def within(data):
-    """Rounds of all runs (splits, seeds, arrivals, reboots), censored ones as HORIZON."""
+    """Return the rounds of all runs (splits, seeds, arrivals, reboots), with censored values
+    replaced by HORIZON."""
     return np.minimum(data["rounds"], HORIZON)
 
 
@@ -136,7 +137,7 @@ def table_rows(data):
 
 
 def judge_findings(data):
-    """Sentences of section 5.3, decided on SYNTHETIC, and the cells of its row."""
+    """Judge the sentences of section 5.3 on SYNTHETIC, and the cells of the SYNTHETIC row."""
     niid, iid = within(data)
     each, late, alike = {}, {}, {}
     for n, how in enumerate(BOOST):

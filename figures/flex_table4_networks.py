@@ -1,5 +1,5 @@
-"""Flex, table 4, MNIST and EMNIST: rounds until the accuracy before an arrival is back, with fast and
-with vanilla reboot.
+"""Flex, table 4, MNIST and EMNIST: rounds until the accuracy is back at its value before an
+arrival, with fast and with vanilla reboot.
 
 A run that does not get there within its horizon is censored; in sentences it counts as the horizon.
 SYNTHETIC, whose own table is flex_table4, is run too for the sentence that compares the three.
@@ -26,7 +26,8 @@ def _seeds(data):
 
 
 def rounds(data, censored=np.inf):
-    """{(data, tau_0, reboot): (seeds,) rounds}; censored ones are inf, or the horizon."""
+    """Return {(data, tau_0, reboot): rounds (seeds,)}, with censored values set to `censored`: inf,
+    or the horizon."""
     read = _fsl.Read(data)
     return {
         (name, tau_0, reboot): np.minimum(
@@ -43,7 +44,7 @@ def horizon(data):
 
 
 def rounds_saved(data, name):
-    """(seeds,) rounds that fast reboot saves, the mean over arrivals."""
+    """Return the number of rounds (seeds,) that fast reboot saves, averaged over arrivals."""
     found = rounds(data, horizon(data))
     return np.mean(
         [
@@ -56,7 +57,7 @@ def rounds_saved(data, name):
 
 
 def cells(data):
-    """(quantity, which) -> rounds over seeds, of each printed cell that was run."""
+    """Return {(quantity, which): rounds over seeds} of each printed cell that was run."""
     found = {
         (REBOUND, f"{how} reboot, {name} tau_0={tau_0}"): values
         for (name, tau_0, how), values in rounds(data).items()
@@ -65,7 +66,8 @@ def cells(data):
 
 
 def printed_cells(data):
-    """The same with cells that were not run as NaN."""
+    """Return {(quantity, which): rounds over seeds} of each printed cell, NaN for cells that were
+    not run."""
     asked = [key for key in _flex.PRINTED if key[0] == REBOUND and "SYNTHETIC" not in key[1]]
     return {key: np.full(_seeds(data), np.nan) for key in asked} | cells(data)
 

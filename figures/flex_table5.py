@@ -1,5 +1,5 @@
-"""Flex, table 5: rounds after a departure until excluding the device gives the lower test loss (and
-fig. 4, right).
+"""Flex, table 5: rounds after a departure until the test loss is lower with the device excluded
+(and figure 4, right).
 
 A device leaves 29 others after round tau_0. Included, it stays in the objective and in the test
 data, and the rate decays on; excluded, it is in neither, and the rate starts anew at eta_0 (section
@@ -44,8 +44,8 @@ def compute_arrays(scale, progress):
 
 
 def follow_departure(alpha, seed, departures):
-    """(rounds until the losses cross, the losses just before, after and at the end, for each
-    departure; the two curves of the one that is shown) of a seed."""
+    """Return, for a seed, the rounds until the losses cross, the losses just before and just after
+    each departure and at the end, and the two loss curves of the departure that is shown."""
     problem, arrays = _flex.synthetic_task(alpha, N, seed, samples=SAMPLES)
     everyone, others = (_flex.held_out(arrays, range(1, last + 1)) for last in (N, N - 1))
     crossing, ends, shown = np.empty(len(departures)), np.empty((len(departures), 5)), None
@@ -82,7 +82,7 @@ def printed_value(alpha, tau_0):
 
 
 def cells(data):
-    """(quantity, which) -> rounds over seeds, of each printed cell."""
+    """Return {(quantity, which): rounds over seeds} of each printed cell."""
     return {
         (CROSSING, f"SYNTHETIC({alpha}, {alpha}) tau_0={tau_0}"): crossing[:, m]
         for alpha, crossing in zip(ALPHAS, data["crossing"])
@@ -91,7 +91,7 @@ def cells(data):
 
 
 def shown_cells(data):
-    """(departures, alphas) of Cells."""
+    """Return the Cells as rows (departures, alphas)."""
     outcomes = _flex.cells_judged(cells(data))
     found = [
         _flex.make_cell(key, _flex.rounds_of(values, HORIZON), outcomes)
@@ -141,7 +141,8 @@ def draw_figure(figure, data):
 
 
 def losses(ax, curves):
-    """Mean test losses of excluding and including, after one departure (fig. 4, right)."""
+    """Draw the mean test losses of excluding and including the device, after one departure (figure
+    4, right)."""
     excluded, included = curves.mean(axis=0)
     t = np.arange(len(excluded))
     late = t >= SHOWN
@@ -163,7 +164,7 @@ def losses(ax, curves):
 
 
 def judge_findings(data):
-    """Sentences of section 5.4, and the cells."""
+    """Judge the sentences of section 5.4, and the cells."""
     before, excluded, included, excluded_end, included_end = np.moveaxis(
         data["ends"].mean(axis=2), -1, 0
     )[:, -1]

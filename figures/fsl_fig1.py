@@ -1,5 +1,5 @@
-"""FSL, figure 1: test accuracy of FL, DS and FSL as clients have C classes, from a model that the
-server has trained before (FL: from a random one)."""
+"""FSL, figure 1: test accuracy of FL, DS and FSL for clients with C classes; DS and FSL start from
+a model that the server has trained before, FL from a random model."""
 
 import numpy as np
 
@@ -16,7 +16,7 @@ def compute_arrays(scale, progress):
 
 
 def places(read):
-    """(set, C, C's place in the claims) of every panel; C = all classes is the iid case."""
+    """Yield (set, C, C's place in the claims) for every panel; C = all classes is the iid case."""
     for place, printed in zip(fsl_scenario1.SETS, (45, 10)):
         counts = list(dict.fromkeys(cell[1] for cell in read.having(place)))
         for C in counts:

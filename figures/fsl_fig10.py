@@ -1,5 +1,5 @@
-"""FSL, figure 10: FSL, FSLsyn, SCAFFOLD and FedDyn on CIFAR-10 with many clients; what it and figure
-11 are said to show is judged here, on both."""
+"""FSL, figure 10: FSL, FSLsyn, SCAFFOLD and FedDyn on CIFAR-10 with many clients. The paper's
+sentences on figures 10 and 11 are judged here, on both sets."""
 
 import numpy as np
 
@@ -23,7 +23,7 @@ def table_rows(data):
 
 
 def judge_findings(data):
-    """`most` cases: the mean over all C of both sets."""
+    """Judge the sentences; `most` cases are decided by the mean over all C of both sets."""
     read, cells = _fsl.Read(data), {}
     for method in ("FSL", "FSLsyn", "SCAFFOLD"):
         for quantity in QUANTITIES:

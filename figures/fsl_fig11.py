@@ -1,5 +1,5 @@
-"""FSL, figure 11: FSL, FSLsyn, SCAFFOLD and FedDyn on EMNIST with many clients. What it is said to
-show is judged with figure 10."""
+"""FSL, figure 11: FSL, FSLsyn, SCAFFOLD and FedDyn on EMNIST with many clients. The paper's
+sentences on this figure are judged with figure 10."""
 
 from fedtheory.experiments import fsl_scenario2
 from fedtheory.figures import _fsl, _scenario2, fsl_fig10

@@ -1,5 +1,5 @@
-"""FSL, figure 2: accuracy and rise time over the server's weight gamma, for learning rates and sizes
-of the server's data; gamma = 0 is DS, as in the paper, and FL is beside it."""
+"""FSL, figure 2: accuracy and rise time over the server's weight gamma, for several learning rates
+and sizes of the server's data. gamma = 0 is DS, as in the paper, and FL is shown for comparison."""
 
 import numpy as np
 
@@ -17,12 +17,12 @@ def compute_arrays(scale, progress):
 
 
 def settings(read):
-    """(set, C, rate, per) of every line."""
+    """Return (set, C, rate, samples per class) of every line."""
     return list(dict.fromkeys(cell[:4] for cell in read.cells))
 
 
 def base(read, place):
-    """The samples a class that are the set's own: those at which rates vary."""
+    """Return the set's own number of server samples per class, at which the rates vary."""
     return next(cell[3] for cell in settings(read) if cell[0] == place)
 
 
@@ -95,7 +95,8 @@ def by_dataset(read):
 
 
 def sizes(read):
-    """What the server's data do: trends in n_0, and the gain from the fewest to the most."""
+    """Return the effect of the server's data: trends in n_0, and the gain from the fewest to the
+    most samples."""
     found = {}
     for place in fsl_scenario1.SETS:
         gains = []

@@ -1,5 +1,5 @@
-"""FSL, figure 5: heat maps of accuracy over the learning rate and the classes of a client, many
-clients: FSL, FSLsyn, SCAFFOLD and FedDyn."""
+"""FSL, figure 5: heat maps of accuracy over the learning rate and the number of classes of a
+client, with many clients: FSL, FSLsyn, SCAFFOLD and FedDyn."""
 
 import numpy as np
 

@@ -1,4 +1,5 @@
-"""FSL, figure 6: test accuracy of FL, DS and FSL as clients have C classes, from one random model."""
+"""FSL, figure 6: test accuracy of FL, DS and FSL for clients with C classes, all from one random
+model."""
 
 import numpy as np
 

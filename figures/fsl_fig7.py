@@ -1,5 +1,5 @@
-"""FSL, figure 7: incremental (FSL) against non-incremental server learning (FSL-p) and data sharing,
-over the classes C of a client and the clients S of a round."""
+"""FSL, figure 7: incremental (FSL) and non-incremental (FSL-p) server learning and data sharing,
+over the number of classes C of a client and the number of clients S in a round."""
 
 from fedtheory.experiments import fsl_scenario1
 from fedtheory.figures import _fsl, _style

@@ -1,5 +1,5 @@
-"""FSL, figure 8: incremental (FSL) against non-incremental server learning (FSL-p) over the server's
-weight gamma, beside data sharing."""
+"""FSL, figure 8: incremental (FSL) and non-incremental (FSL-p) server learning over the server's
+weight gamma, compared with data sharing."""
 
 from fedtheory.experiments import fsl_scenario1
 from fedtheory.figures import _fsl, _style

@@ -1,5 +1,5 @@
-"""FSL, figure 9: the server's dissimilarity xi_t^2 and the clients' G_t^2 along FSL's runs, over the
-classes C of a client and the server's samples n_0."""
+"""FSL, figure 9: the server's dissimilarity xi_t^2 and the clients' dissimilarity G_t^2 along FSL's
+runs, over the number of classes C of a client and the number of server samples n_0."""
 
 import numpy as np
 
@@ -15,7 +15,7 @@ def compute_arrays(scale, progress):
 
 
 def means(data, name):
-    """cell -> means over the run, (seeds,)."""
+    """Return {cell: means over the run, (seeds,)}."""
     return {
         tuple(cell.split(_fsl.BETWEEN)): values.mean(axis=1)
         for cell, values in zip(data["cells"], data[name])
@@ -23,7 +23,7 @@ def means(data, name):
 
 
 def levels(cells, place):
-    """(counts C, samples per class) of a set, each in its order."""
+    """Return a set's (values of C, samples per class), each in increasing order."""
     mine = [cell for cell in cells if cell[0] == place]
     order = lambda n: sorted({cell[n] for cell in mine}, key=int)
     return order(1), order(2)

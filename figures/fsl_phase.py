@@ -20,7 +20,7 @@ AT_T = 80  # rounds, in the plane of steps and gamma
 
 
 def numbers(gamma, u, T=1):
-    """Everything theorem 2 takes, at arrays or numbers, but the start."""
+    """Return the values of all letters of theorem 2 except the start, for arrays or numbers."""
     fixed, spectrum = theory_fsl.FIXED, theory_fsl.SPECTRUM
     at = {name: spectrum[name] for name in ("L", "G", "xi_bar", "sigma", "sigma_0")}
     at.update(fixed, gamma=gamma, N=spectrum["clients"], T=T, tilde_D_0=0.0)
@@ -28,7 +28,7 @@ def numbers(gamma, u, T=1):
 
 
 def ceilings(gamma):
-    """K_0 eta_0 of (11) and of (13)."""
+    """Return the largest K_0 eta_0 of (11) and of (13)."""
     claim, found = discover.claim(CLAIM), []
     for id, where in ((CLAIM, "(11)"), (CEILING, "(13)")):
         (limit,) = [a.relation for a in discover.claim(id).assumes if a.where == where]
@@ -42,7 +42,7 @@ def settings(gamma, u):
 
 
 def truth(gamma, u, T):
-    """The least expected squared gradient of the modified loss within 1, 2, ..., T rounds."""
+    """Compute the least expected squared gradient of the modified loss within 1, 2, ..., T rounds."""
     of, x_0 = theory_fsl.theory_problem()
     with np.errstate(all="ignore"):
         e = ft.expected(of, "fsl", rounds=T, x_0=x_0, **settings(gamma, u))
@@ -52,7 +52,8 @@ def truth(gamma, u, T):
 
 @cache
 def radius(gamma, u):
-    """How far the exact map of a round stretches at most: read off the means from two starts."""
+    """Compute the largest factor by which the exact map of a round stretches, from the means of two
+    starts."""
     of, _ = theory_fsl.theory_problem()
     ends = [
         ft.expected(of, "fsl", rounds=1, x_0=x_0, **settings(gamma, u)).mean[1]
@@ -62,7 +63,7 @@ def radius(gamma, u):
 
 
 def bounds(gamma, u, T):
-    """What theorem 2 allows the least squared gradient to be; infinite where h <= 0."""
+    """Compute theorem 2's bound on the least squared gradient; inf where h <= 0."""
     claim, at = discover.claim(CLAIM), numbers(gamma, u, T)
     h = vacuity_fsl.value_at(claim, claim.table["h"].symbol, at)
     start = theory_fsl.modified_excess(*theory_fsl.theory_problem(), gamma)
@@ -71,13 +72,14 @@ def bounds(gamma, u, T):
 
 
 def trivial(gamma):
-    """2 L times the modified loss above its infimum at the start: its gradient's square is no larger."""
+    """Return 2 L times the excess of the modified loss at the start over its infimum, an upper
+    bound on the squared gradient there."""
     start = theory_fsl.modified_excess(*theory_fsl.theory_problem(), gamma)
     return 2 * theory_fsl.SPECTRUM["L"] * start
 
 
 def stable(gamma, low=0.1, high=100.0):
-    """The longest step at which a round stretches nothing, by halving intervals of its logarithm."""
+    """Find the longest step at which a round stretches no direction, by bisection of its logarithm."""
     for _ in range(18):
         middle = (low * high) ** 0.5
         low, high = (middle, high) if radius(gamma, middle) <= 1 else (low, middle)

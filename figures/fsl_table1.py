@@ -1,5 +1,5 @@
-"""FSL, table I: accuracy and rounds to half of it on CIFAR-10 with C = 2, over the server's samples;
-each method at the best of what the table tunes."""
+"""FSL, table I: accuracy on CIFAR-10 with C = 2 and rounds until accuracy 0.5, over the server's
+samples; each method at the best values of the parameters that the table tunes."""
 
 import numpy as np
 
@@ -20,7 +20,8 @@ def compute_arrays(scale, progress):
 
 
 def columns(read):
-    """name of a column in the paper's words -> (our n_0, its best cell over what is tuned)."""
+    """Return {column name in the paper's words: (n_0 used here, best cell over the tuned
+    parameters)}."""
     found = {}
     for method in ("FedDyn", "FSLsyn", "FSL", "SCAFFOLD"):
         sizes = list(dict.fromkeys(cell[1] for cell in read.having(method)))
@@ -31,7 +32,8 @@ def columns(read):
 
 
 def measure_cells(data):
-    """(quantity, column, "") -> values over seeds; T_0.5 in rounds, inf where it is not reached."""
+    """Return {(quantity, column, ""): values over seeds}; T_0.5 is in rounds, inf where the
+    accuracy is not reached."""
     read, found = _fsl.Read(data), {}
     last = float(data["rounds"][-1])
     for column, (_, cell) in columns(read).items():
@@ -53,14 +55,14 @@ def judge_findings(data):
 
 
 def claim_of(cell):
-    """The id of a printed cell's claim."""
+    """Return the id of a printed cell's claim."""
     return "fsl.table1_" + "".join(
         {" ": "_", "=": "_", ".": "", ",": ""}.get(sign, sign) for sign in cell
     )
 
 
 def lines(data):
-    """[column, n_0 of ours, what is tuned, Cells of T_0.5 and accuracy]."""
+    """Return the rows [column, n_0 used here, tuned values, Cells of T_0.5 and accuracy]."""
     cells, outcomes, found = measure_cells(data), judge_findings(data), []
     for column, (n_0, best) in columns(_fsl.Read(data)).items():
         name = column.replace("n_0=", "$n_0=") + "$" * ("n_0" in column)

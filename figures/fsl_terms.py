@@ -1,5 +1,5 @@
-"""FSL, theorem 1, term by term: one source of error at a time, its exact effect beside the two terms that
-the bound has for it.
+"""FSL, theorem 1, term by term: the exact effect of one source of error at a time, beside the two
+terms of the bound for that source.
 
 The round starts at the minimiser of the modified loss, where nothing is to be gained: what the loss
 rises by is the source's own. The 5-term grows as the square of the step, the 8-term as its cube;
@@ -36,13 +36,14 @@ LOW = 1e-3  # the shortest step, as a share of the longest that (11) admits
 
 
 def numbers(source, u):
-    """Everything theorem 1 takes where one source is 1 and the others are 0."""
+    """Return the values of all letters of theorem 1 with one source at 1 and the other sources at
+    0."""
     at = dict(FIXED, L=SPECTRUM["L"], N=SPECTRUM["clients"], **dict.fromkeys(SOURCES, 0.0))
     return dict(at, **{source: 1.0}, eta_0=u / at["K_0"], eta_l=u / (at["K"] * at["eta_g"]))
 
 
 def ceiling():
-    """The longest K_0 eta_0 of (11)."""
+    """Return the longest K_0 eta_0 that (11) admits."""
     claim = discover.claim(CLAIM)
     (limit,) = [a.relation for a in claim.assumes if a.where == "(11)"]
     at = dict(FIXED, L=SPECTRUM["L"])
@@ -50,7 +51,7 @@ def ceiling():
 
 
 def terms(source, u):
-    """The terms in Psi and in Phi, which follow 5 and 8."""
+    """Return the bound's terms with factors 5 (in Psi) and 8 (in Phi)."""
     claim, at = discover.claim(CLAIM), numbers(source, u)
     right = claim.lines[0][2]
     values = {claim.table[name].symbol: value for name, value in at.items()}
@@ -62,7 +63,7 @@ def terms(source, u):
 
 
 def risen(source, u):
-    """By how much the modified loss is expected to rise in a round from its minimiser."""
+    """Compute the expected increase of the modified loss in a round that starts at its minimiser."""
     spread = dict.fromkeys(SOURCES, 0.0) | {source: 1.0}
     of = ft.problems.quadratic(seed=3, **SPECTRUM, **spread)
     loss, at = measured_loss(of, "tilde_loss", FIXED["gamma"]), numbers(source, u)
@@ -73,7 +74,7 @@ def risen(source, u):
 
 
 def minimizer(of):
-    """Of the modified loss: Hessians are alike, so a mean of minimisers."""
+    """Return the minimiser of the modified loss, a mean of minimisers since all Hessians are equal."""
     gamma = FIXED["gamma"]
     A, zero = of.client_grad(0, np.ones(of.d)), np.zeros(of.d)
     H = A - of.client_grad(0, zero)
@@ -82,17 +83,19 @@ def minimizer(of):
 
 
 def alike(slope, server_slope):
-    """Clients that are one, and a server, of curvature 1 in one dimension: gradients at 0 as given."""
+    """Build a problem in one dimension with identical clients and a server, all of curvature 1,
+    with the given gradients at 0."""
     return ft.problems.quadratic_from_arrays([1.0], [[-server_slope], [-slope]])
 
 
 def after(of, method, **hyper):
-    """Where a round from 0 ends; nothing is random."""
+    """Return the point after one round from 0; nothing is random."""
     return float(ft.expected(of, method, rounds=1, x_0=[0.0], **hyper).mean[1, 0])
 
 
 def drifts(slopes, u):
-    """(E_c, E_0) of a round: mean squares of how far clients and the server are from its start."""
+    """Return (E_c, E_0) of a round: the mean squared distances of clients and of the server from
+    the round's start."""
     of, at = alike(*slopes), numbers("sigma", u)
     local, own = dict(eta_l=at["eta_l"]), dict(gamma=at["gamma"], eta_0=at["eta_0"])
     clients = [0.0, *(after(of, "fedavg", **local, eta_g=1.0, K=k) for k in range(1, at["K"]))]
@@ -103,7 +106,7 @@ def drifts(slopes, u):
 
 
 def drift(name, u):
-    """(exact, bound) of a drift."""
+    """Return (exact value, bound) of a drift."""
     id, _, slopes, _ = DRIFTS[name]
     E_c, E_0 = drifts(slopes, u)
     claim, at = discover.claim(id), dict(numbers("sigma", u), sigma=0.0, E_c=E_c)
@@ -114,7 +117,8 @@ def drift(name, u):
 
 
 def exact_gain(u):
-    """(exact, h): by how much the modified loss falls, over the step and the squared gradient."""
+    """Return (exact value, h): the decrease of the modified loss, divided by the step and the
+    squared gradient, beside the bound's h."""
     of, at = alike(1.0, 1.0), numbers("sigma", u)
     names = ("eta_l", "eta_g", "eta_0", "gamma", "K", "K_0")
     end = after(of, "fsl", **{name: at[name] for name in names})
@@ -186,8 +190,9 @@ def write_caption(data):
 
 
 def needed_constant(data, source):
-    """(which term the truth follows, how much of its constant it needs at the shortest step that shows it, of both
-    terms together at the longest)."""
+    """Return (the term that the exact effect follows, the needed part of its constant at the
+    shortest step where the effect exceeds rounding, the needed share of both terms together at the
+    longest step)."""
     exact, five, eight = (data[f"{source}_{name}"] for name in ("exact", "five", "eight"))
     first = "5" if five[0] > 0 else "8"
     lead = five if five[0] > 0 else eight

@@ -1,4 +1,4 @@
-"""FSL (short), figure 2: accuracy over the samples n_0 of the server, from a random model."""
+"""FSL (short), figure 2: accuracy over the server's number of samples n_0, from a random model."""
 
 import numpy as np
 

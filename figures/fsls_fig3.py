@@ -1,4 +1,4 @@
-"""FSL (short), figure 3: accuracy over rounds for N and for ten times as many clients."""
+"""FSL (short), figure 3: accuracy over rounds for N clients and for ten times as many."""
 
 from fedtheory.figures import _fsl, _short
 from fedtheory.figures._record import Figure

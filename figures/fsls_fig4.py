@@ -1,4 +1,4 @@
-"""FSL (short), figure 4: accuracy over rounds as clients have C classes."""
+"""FSL (short), figure 4: accuracy over rounds for clients with C classes."""
 
 import numpy as np
 

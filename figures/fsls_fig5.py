@@ -1,4 +1,4 @@
-"""FSL (short), figure 5: accuracy over the samples n_0 of the server."""
+"""FSL (short), figure 5: accuracy over the server's number of samples n_0."""
 
 from fedtheory.figures import _fsl, _short
 from fedtheory.figures._record import Figure

@@ -1,4 +1,5 @@
-"""FSL (short), figure 6: accuracy and rise time over the server's epochs E_s and step size eta_0, CIFAR-10."""
+"""FSL (short), figure 6: accuracy and rise time on CIFAR-10 over the server's epochs E_s and step
+size eta_0."""
 
 from fedtheory.figures import _fsl, _short
 from fedtheory.figures._record import Figure

@@ -1,5 +1,6 @@
-"""FED-LAMB, figure 2: test accuracy of Fed-LAMB, Fed-AMS and Fed-SGD on one digit a device, 1 and 5
-local epochs: the perceptron (top row) and the convolutional network (bottom row)."""
+"""FED-LAMB, figure 2: test accuracy of Fed-LAMB, Fed-AMS and Fed-SGD with one digit on each device
+and 1 and 5 local epochs. The top row shows the perceptron, the bottom row the convolutional
+network."""
 
 import numpy as np
 

@@ -1,5 +1,5 @@
-"""FED-LAMB, figure 3: CIFAR-10, ResNet-9 on IID data with 10 and 50 clients, and a convolutional
-network with 50 clients on IID and non-IID data, 1 and 3 local epochs."""
+"""FED-LAMB, figure 3: CIFAR-10 with 1 and 3 local epochs, ResNet-9 on IID data with 10 and 50
+clients, and a convolutional network with 50 clients on IID and non-IID data."""
 
 import numpy as np
 
@@ -19,7 +19,7 @@ def compute_arrays(scale, progress):
 
 
 def gather_networks(runs, progress):
-    """Arrays of both networks: each has its own number of rounds."""
+    """Gather the arrays of both networks, whose runs have different numbers of rounds."""
     parts = {}
     for (cell, seed), request in runs.items():
         parts.setdefault(cell[0], {})[cell, seed] = request
@@ -45,7 +45,7 @@ def draw_figure(figure, data):
 
 
 def measure_cells(data):
-    """The cells of sentences on both networks."""
+    """Return the cells for the sentences on both networks."""
     read, cells = _fsl.Read(data), {}
     for method in METHODS:
         for quantity in ("final_accuracy", "rise_time", "generalization_gap"):

@@ -1,4 +1,4 @@
-"""FED-LAMB, theorem 1: phase diagrams over learning rates and rounds.
+"""FED-LAMB, theorem 1: phase diagrams over learning rates and over rounds.
 
 Problem and method are those of the theory figure's first panels: sign descent, every way of which is
 followed. Its steps are as long as the rate, wherever it is: a round has no linear map, and nothing
@@ -25,7 +25,8 @@ def values(id, alpha, R):
 
 
 def truth(id, alpha, Rs, budget):
-    """Mean squared gradients over sqrt(v_0); NaN where there are more ways than a budget follows."""
+    """Compute the mean squared gradients over sqrt(v_0) for each number of rounds; NaN where the
+    enumeration of all paths exceeds the budget."""
     try:
         asked = "sq_grad_norm", theory_lamb.steps_of(id), float(alpha), int(max(Rs)), budget
         squares = theory_lamb.exact_expectation(*asked)

@@ -1,5 +1,5 @@
 """Mixed FL, figure 1: AUC of the smile classifier (a) and accuracy of the language model (b) over
-rounds, beside an oracle, and FL alone."""
+rounds, compared with an oracle and with FL alone."""
 
 from fedtheory.claims.mixed.findings import ACCURACY, AUC
 from fedtheory.experiments import mixed_language, mixed_smiles
@@ -21,12 +21,13 @@ def compute_arrays(scale, progress):
 
 
 def smile_cells():
-    """label -> (look, cells)."""
+    """Return {label: (look, cells)} of the smile classifier."""
     return {name: (name, [("smile", name)]) for name in SMILE}
 
 
 def language_cells():
-    """The same, over both sources together: they have equally many test data."""
+    """Return {label: (look, cells)} of the language model, over both sources together, which have
+    equally many test data."""
     both = lambda name: [("language", source, name) for source in mixed_language.SOURCES]
     return {name: (name, both(name)) for name in LANGUAGE}
 
@@ -42,7 +43,7 @@ def draw_figure(figure, data):
 
 
 def final_values(data):
-    """task -> {label: (seeds,)}."""
+    """Return {task: {label: final values (seeds,)}}."""
     return {
         task: {
             label: _mixed.final_losses(

@@ -1,4 +1,4 @@
-"""Mixed FL, figure 10: more and shorter steps, the language model."""
+"""Mixed FL, figure 10: more and shorter steps for the language model."""
 
 from fedtheory.experiments import mixed_language
 from fedtheory.figures import _mixed_steps

@@ -1,5 +1,5 @@
-"""Mixed FL, figure 11 and section C.4.3: the language model at larger steps, K fixed: how large they
-may be, and what they change.
+"""Mixed FL, figure 11 and section C.4.3: the language model with larger steps at fixed K, how large
+the steps may be, and how they change the results.
 
 A run has diverged if its loss leaves the finite numbers or ends above where it began. The text's rates
 are of its own network: below, "the higher rate" is the second of the grid, and the ceiling of a method
@@ -23,7 +23,8 @@ def compute_arrays(scale, progress):
 
 
 def choose_curves(runs):
-    """The curves of the figure: PT and 1-W GT at the higher rate and the base, 2-W GT at the base."""
+    """Return the figure's curves as {label: (look, cells)}: PT and 1-W GT at the higher and the
+    base rate, 2-W GT at the base rate."""
     base, higher, *_ = runs.parts(1)
     return {
         f"{method}, {text}": (method, [("language", rate, method)])
@@ -43,12 +44,13 @@ def draw_figure(figure, data):
 
 
 def has_diverged(values):
-    """(seeds,) of curves of a loss."""
+    """Tell for each seed (seeds,) whether its loss curve diverged: the final loss exceeds the first
+    or is not finite."""
     return ~(_mixed.final_losses(values) <= values[:, 0])
 
 
 def ceilings(data):
-    """method -> (seeds,): the largest rate up to which a run converged, 0 if none did."""
+    """Return {method: (seeds,)}: the largest rate up to which a run converged, 0 if no run did."""
     runs = _mixed.read_task(data, "language")
     rates = runs.parts(1)
     found = {}
@@ -60,8 +62,9 @@ def ceilings(data):
 
 
 def measure_cells(data):
-    """Cells in the words of sentences, whose rates are the paper's: at the paper's scale the same
-    multiples, below it the base and the higher rate."""
+    """Return the cells in the words of the sentences, which name the paper's rates. At the paper's
+    scale the cells have the same multiples of the base rate, at smaller scales the base and the
+    higher rate."""
     runs = _mixed.read_task(data, "language")
     base, higher, *_ = runs.parts(1)
     cells = {("largest_eta", method, "language"): v for method, v in ceilings(data).items()}

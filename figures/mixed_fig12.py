@@ -1,5 +1,5 @@
-"""Mixed FL, figure 12 and section C.4.4: the recommender by 1-way gradient transfer with Adam at the
-server, and with SGD, each at its best rate; beside the baseline with Adam."""
+"""Mixed FL, figure 12 and section C.4.4: the recommender trained by 1-way gradient transfer with
+Adam and with SGD at the server, each at its best rate, compared with the baseline with Adam."""
 
 import numpy as np
 
@@ -17,17 +17,17 @@ def compute_arrays(scale, progress):
 
 
 def final_values(runs, cell):
-    """(seeds,) losses at the end; what left the finite numbers is the worst."""
+    """Return the final losses (seeds,); values that are not finite become inf."""
     return np.nan_to_num(_mixed.final_losses(runs.curve(*cell, name="test_loss")), nan=np.inf)
 
 
 def best_cell(runs, kind):
-    """The cell of a method's and optimiser's best rate over all seeds."""
+    """Return the cell with the best rate of a method and optimiser, over all seeds."""
     return min(runs.having("movies", *kind), key=lambda cell: final_values(runs, cell).mean())
 
 
 def best_rates(runs, kind):
-    """(seeds,) the best rate of each seed."""
+    """Return the best rate of each seed, shape (seeds,)."""
     cells = runs.having("movies", *kind)
     return np.array(
         [float(cells[n][3]) for n in np.argmin([final_values(runs, c) for c in cells], axis=0)]

@@ -11,7 +11,7 @@ compute = mixed_fig1.compute_arrays
 
 
 def mixing_parts(task):
-    """label -> (look, cells) of the three ways of mixing."""
+    """Return {label: (look, cells)} of the three ways of mixing."""
     cells, _ = mixed_fig1.PARTS[task]
     return {label: of for label, of in cells().items() if label in MIXING}
 
@@ -32,7 +32,7 @@ def draw_figure(figure, data):
 
 
 def measure_cells(data, task):
-    """Rounds to nine tenths of what the worst gains, and losses at the end."""
+    """Return the cells: rounds until nine tenths of the gain of the worst way, and final losses."""
     found = mixing_curves(data, task)
     cells = _mixed.rise_cells(_mixed.share_of_rounds(found), task)
     return cells | {(LOSS, label, task): _mixed.final_losses(v) for label, v in found.items()}

@@ -1,5 +1,5 @@
-"""Mixed FL, figure 3: evaluation loss of the recommender over rounds, beside the baseline whose clients
-compute everything."""
+"""Mixed FL, figure 3: evaluation loss of the recommender over rounds, compared with the baseline in
+which the clients compute everything."""
 
 from fedtheory.claims.mixed.findings import LOSS
 from fedtheory.experiments import mixed_movies

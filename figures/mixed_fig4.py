@@ -1,5 +1,5 @@
-"""Mixed FL, figure 4: the sampled dissimilarities G_t^2 and B_t^2 along parallel training with one step
-a round, of the three tasks. What the paper says of them is judged with table 2."""
+"""Mixed FL, figure 4: the sampled dissimilarities G_t^2 and B_t^2 of the three tasks along parallel
+training with one step in a round. The paper's sentences on them are judged with table 2."""
 
 import numpy as np
 
@@ -23,12 +23,12 @@ def compute_arrays(scale, progress):
 
 
 def trajectory_values(data, task, name):
-    """(seeds, rounds): nothing is sampled before the first."""
+    """Return the sampled values (seeds, rounds), without the start, at which nothing is sampled."""
     return _mixed.read_task(data, task).curve(task, "PT", name=name)[:, 1:]
 
 
 def largest_value(data, task, name):
-    """(seeds,) the largest from the tenth part of the rounds on."""
+    """Return the largest value of each seed (seeds,), from the first tenth of the rounds on."""
     values = trajectory_values(data, task, name)
     return values[:, round(BEGUN * values.shape[1]) :].max(axis=1)
 

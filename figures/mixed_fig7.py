@@ -1,5 +1,6 @@
-"""Mixed FL, figure 7: the smile classifier by 1-way gradient transfer over central batches. Parallel
-training and 2-way gradient transfer are run too, for what section C.4.1 says of all three."""
+"""Mixed FL, figure 7: the smile classifier by 1-way gradient transfer, for several sizes of central
+batches. Parallel training and 2-way gradient transfer are run too, for the sentences of section
+C.4.1 on all three methods."""
 
 import numpy as np
 
@@ -23,7 +24,7 @@ def central_batches(runs):
 
 
 def draw_panels(figure, data, method):
-    """Loss and AUC over rounds, a line for each central batch."""
+    """Draw loss and AUC over rounds, one line for each size of central batches."""
     runs = _mixed.read_task(data, "smile")
     cells = {
         f"$|\\mathcal{{B}}_c|={B_c}$": (method, [("smile", B_c, method)])
@@ -39,7 +40,8 @@ def draw_figure(figure, data):
 
 
 def rounds_to_gain(data, methods=MIXING, name="test_loss"):
-    """method -> (seeds, batches): shares of the rounds to nine tenths of the least gain of all these runs."""
+    """Return {method: (seeds, batches)}: the share of the rounds until nine tenths of the least
+    gain of all these runs."""
     runs = _mixed.read_task(data, "smile")
     curves = {
         (method, B_c): runs.curve("smile", B_c, method, name=name)
@@ -51,7 +53,7 @@ def rounds_to_gain(data, methods=MIXING, name="test_loss"):
 
 
 def batch_spread(values):
-    """(seeds,) how far the rounds differ between batches."""
+    """Return the difference (seeds,) between the most and the fewest rounds over batch sizes."""
     with np.errstate(invalid="ignore"):  # what is never reached has no distance
         return np.max(values, axis=1) - np.min(values, axis=1)
 

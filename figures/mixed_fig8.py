@@ -1,4 +1,5 @@
-"""Mixed FL, figure 8: the smile classifier by 2-way gradient transfer over central batches."""
+"""Mixed FL, figure 8: the smile classifier by 2-way gradient transfer, for several sizes of central
+batches."""
 
 from fedtheory.figures import _mixed, mixed_fig7
 from fedtheory.figures._record import Figure
@@ -12,7 +13,8 @@ def draw_figure(figure, data):
 
 
 def batch_spreads(data):
-    """method -> (seeds,)."""
+    """Return {method: (seeds,)}, the difference between the most and the fewest rounds over batch
+    sizes."""
     both = mixed_fig7.rounds_to_gain(data, (METHOD, mixed_fig7.METHOD))
     return {method: mixed_fig7.batch_spread(values) for method, values in both.items()}
 

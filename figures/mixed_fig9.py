@@ -1,4 +1,4 @@
-"""Mixed FL, figure 9: more and shorter steps, the smile classifier."""
+"""Mixed FL, figure 9: more and shorter steps for the smile classifier."""
 
 from fedtheory.experiments import mixed_smiles
 from fedtheory.figures import _mixed_steps

@@ -1,4 +1,4 @@
-"""Mixed FL, theorems B.1 to B.3, strongly convex: phase diagrams over steps and rounds.
+"""Mixed FL, theorems B.1 to B.3, strongly convex: phase diagrams over steps and over rounds.
 
 Problem, cohort and server step are those of the theory figure. The mean point's weights follow the
 step, and no point's is negative; its moments are carried along with those of the points, for every
@@ -23,7 +23,8 @@ begun = cache(theory_mixed.statement_values)  # but for rounds and steps
 
 
 def statement_values(id, u, T):
-    """Everything a statement takes at an effective step, of the theory figure's losses."""
+    """Return the values of a statement's letters at an effective step u and T rounds, for the
+    theory figure's losses."""
     found = dict(begun(id, 1), T=int(T))
     eta = float(u) / (found["K"] * found["eta_s"])
     return dict(found, eta=eta, eta_c=eta * found["eta_s"])
@@ -37,8 +38,8 @@ def moment_case(id, at):
 
 
 def round_maps(id, u):
-    """(linear part, constant, covariance of the noise) of a round, by coordinates; at whose bends the
-    points stay 0 if they begin there without noise."""
+    """Yield (linear part, constant, covariance of the noise) of a round for each coordinate;
+    without noise, points that start at 0 stay at 0."""
     of, at = theory_mixed.theory_problem(id)[0], statement_values(id, u, 1)
     bends, star = theory_mixed.loss_curvatures(of), mixed_minimizer(of)
     tilts = bends * (star - np.stack([of.data.x_star, of.data.b[0]]))
@@ -51,14 +52,14 @@ def round_maps(id, u):
 
 
 def spectral_radius(id, u):
-    """Of the map of means: a round's noise does not depend on where it begins, so that the square of
-    this is that of second moments."""
+    """Return the spectral radius of the map of means. The noise of a round does not depend on its
+    start, so the radius for second moments is the square."""
     return max(np.abs(np.linalg.eigvals(linear)).max() for linear, *_ in round_maps(id, u))
 
 
 def true_excess(id, u, Ts):
-    """E f(mean point) - f* for each T: the sum of weighted points is one more number that a round
-    carries on."""
+    """Compute E f(mean point) - f* exactly for each T, with the weighted sum of points as one more
+    number in the state of a round."""
     of, x_0 = theory_mixed.theory_problem(id)
     at, last = statement_values(id, u, 1), int(max(Ts))
     rate = float(moment_case(id, at).contraction) * at["mu"]

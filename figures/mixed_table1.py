@@ -1,5 +1,5 @@
-"""Mixed FL, table 1: rounds to an error epsilon by the nine printed rates, and who needs fewest
-where.
+"""Mixed FL, table 1: rounds to reach an error epsilon by the nine printed rates, and the method
+that needs fewest rounds for given constants.
 
 Constants are not printed, so the curves are shapes, with factor 1 for every method.
 """
@@ -36,7 +36,7 @@ HEADER = ["", *(_style.algorithm_look(name).label for name in METHODS.values())]
 
 
 def printed_rate(method, case, values):
-    """A printed rate at arrays of numbers; epsilon bounds a loss or a squared gradient."""
+    """Evaluate a printed rate at arrays of numbers; epsilon bounds a loss or a squared gradient."""
     claim = discover.claim(f"mixed.table1_{method}_{case}")
     values = {**values, "eps_grad": values["eps"]}
     return claim.fast({name: values[name] for name in claim.needs(claim.bound)})
@@ -67,8 +67,8 @@ def compute_arrays(scale, progress):
 
 
 def count_implied(claim, draws, stream):
-    """[draws, draws at which the first line is true, the second, ...], over admitted numbers of all
-    sizes."""
+    """Return [draws, draws at which the first line is true, the second, ...] for admitted numbers
+    of all sizes."""
     rng = Generator(Philox(key=stream))
     names = claim.needs(*(side for left, _, right in claim.lines for side in (left, right)))
     relations = [
@@ -85,7 +85,8 @@ def count_implied(claim, draws, stream):
 
 
 def draw_number(rng, name, domain):
-    """A number of any size; now and then 0 where that may be, or a dissimilarity of exactly 1."""
+    """Draw a positive number of any size; sometimes 0 where the domain allows it, or 1 for the
+    dissimilarity B."""
     size = rng.uniform(-4, 4)
     if rng.random() < 0.1 and (domain == "nonnegative" and name != "mu" or name == "B"):
         return Fraction(int(name == "B"))
@@ -93,8 +94,8 @@ def draw_number(rng, name, domain):
 
 
 def lines_hold(relation, values):
-    """Whether a line is true, by enclosures; sides that are equal to thousands of bits are
-    equal."""
+    """Tell whether a line is true, decided by enclosures; sides that agree to thousands of bits
+    count as equal."""
     if relation in (sympy.true, sympy.false):
         return relation is sympy.true
     return arithmetic.decide_relation(relation, values) is not False
@@ -131,7 +132,8 @@ def draw_figure(figure, data):
 
 
 def draw_contest(ax, data, case):
-    """Parallel training against 1-way transfer; 2-way's printed rate is below both everywhere."""
+    """Draw parallel training against 1-way transfer; the printed rate of 2-way transfer is below
+    both everywhere."""
     advantage = np.log10(data[f"map_pt_{case}"] / data[f"map_one_way_{case}"])
     pt, one = (_style.algorithm_look(name).colour for name in ("parallel_training", "one_way_gt"))
     x, y = data["noise"], data["apart"]

@@ -1,4 +1,4 @@
-"""Mixed FL, table 12: the regulariser's operations and the numbers exchanged, counted one by
+"""Mixed FL, table 12: the operations of the regulariser and the numbers exchanged, counted one by
 one."""
 
 import numpy as np
@@ -22,8 +22,8 @@ LINES = (
 
 
 def count_products(movies, dim, steps):
-    """Multiplications of all inner products of two of the movies, each pair once, themselves
-    included."""
+    """Count the multiplications of all inner products of two movies, each pair once, including
+    pairs of a movie with itself."""
     table = np.ones((movies, dim))
     return steps * sum(
         int(np.sum(table[i] * table[j])) for i in range(movies) for j in range(i + 1)
@@ -31,7 +31,7 @@ def count_products(movies, dim, steps):
 
 
 def count_entries(movies, dim, local, steps):
-    """What table 12 tabulates, in its order, by counting pairs and array entries."""
+    """Count the quantities of table 12, in its order, from pairs and array entries."""
     pairs = movies * (movies + 1) // 2 * dim
     sent = np.empty((local, dim), bool).size
     return [steps * pairs, pairs, 2 * np.empty((movies, dim), bool).size, 2 * sent, 3 * sent]
@@ -103,7 +103,8 @@ def table_rows(data):
 
 
 def cell_verdict(data, place):
-    """Computation is printed to leading order in N; what is sent, exactly."""
+    """Return the verdict on a cell: computation is printed to leading order in N, communication
+    exactly."""
     slack = 1 / data["movies"] if LINES[place][1] == COMP else 0.0
     own, printed = data["counted"][place], data["printed"][place]
     return (

@@ -1,5 +1,5 @@
 """Mixed FL, table 2: the largest sampled dissimilarities of the three tasks, and how many rounds
-parallel training loses on gradient transfer there."""
+parallel training needs more than gradient transfer."""
 
 import numpy as np
 
@@ -18,8 +18,8 @@ def compute_arrays(scale, progress):
 
 
 def share_lost(data):
-    """task -> (seeds,): share of the rounds by which parallel training is later than the better of the
-    two gradient transfers, to nine tenths of what the worst of the three gains."""
+    """Return {task: (seeds,)}: the share of the rounds by which parallel training is later than the
+    better gradient transfer to reach nine tenths of the gain of the worst of the three methods."""
     kept = {k.removeprefix("curves_"): v for k, v in data.items() if k.startswith("curves_")}
     curves = {task: mixed_fig2.mixing_curves(kept, task) for task in ("smile", "language")}
     curves["movies"] = {m: v for m, v in mixed_fig3.loss_curves(kept).items() if m in MIXING}

@@ -1,5 +1,5 @@
-"""Mixed FL, table 3: what a client of the movie recommender computes and sends, from one vocabulary
-and width."""
+"""Mixed FL, table 3: the computation and communication of a client of the movie recommender,
+derived from one vocabulary and width."""
 
 import numpy as np
 
@@ -34,8 +34,8 @@ def compute_arrays(scale, progress):
 
 
 def table_lines(data):
-    """The table's cells, what the text says of them, and what its other numbers would make of
-    them."""
+    """Return the table's cells, the numbers that the text states about them, and the values that
+    follow from the paper's other numbers."""
     cells, blank = _structure.by_cell(data), _table.Cell("", "")
     table = [[name, *(cells[cell] for cell in pair)] for name, pair in METHODS.items()]
     saved = cells["computation saved, %"], cells["communication saved by GT, %"]

@@ -1,4 +1,4 @@
-"""Mixed FL, table 4: the longest effective steps, from the claims' own formulas.
+"""Mixed FL, table 4: the longest effective steps, evaluated from the claims' own formulas.
 
 mu <= beta, so 1/(15 mu) is never the smaller: 2-way's limit is 1/(81 beta) in the mu-convex case as
 in the convex.
@@ -78,8 +78,8 @@ def table_rows(data):
 
 
 def judge_findings(data):
-    """Largest eta K, at eta_s = 1: narrower for 2-way than for 1-way, and falling in B for parallel
-    training."""
+    """Judge the largest eta K at eta_s = 1: smaller for 2-way than for 1-way transfer, and
+    decreasing in B for parallel training."""
     cells = {}
     for case in CASES:
         for n, (beta, mu, bgd) in enumerate(data["samples"]):

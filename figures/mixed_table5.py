@@ -1,5 +1,5 @@
-"""Mixed FL, table 5: the learning rates that the bounds assume, beside what theorems B.1 to B.3
-ask."""
+"""Mixed FL, table 5: the learning rates that the bounds assume, beside the conditions of theorems
+B.1 to B.3."""
 
 from fractions import Fraction
 
@@ -49,7 +49,7 @@ def compute_arrays(scale, progress):
 
 
 def meets_theorem(theorem, cohort):
-    """Whether table 5's rates satisfy each condition that a theorem sets for them, decided by
+    """Tell whether table 5's rates satisfy each condition that a theorem sets for them, decided by
     enclosures."""
     asked = [
         a.relation
@@ -62,7 +62,7 @@ def meets_theorem(theorem, cohort):
 
 
 def relation_holds(relation, cohort):
-    """A condition between numbers; one that is an identity is true already."""
+    """Tell whether a condition between numbers holds; an identity holds without a computation."""
     if relation in (sympy.true, sympy.false):
         return relation is sympy.true
     return arithmetic.decide_relation(relation, {"S": Fraction(cohort)}) is True
@@ -94,7 +94,7 @@ def draw_figure(figure, data):
 
 
 def theorems_met(data):
-    """Which theorem is met at which cohort, shape (theorems, cohorts)."""
+    """Return which theorem's conditions are met at which cohort, shape (theorems, cohorts)."""
     return np.array([data[f"met_{name[6:]}"] for name in THEOREMS])
 
 

@@ -1,4 +1,5 @@
-"""FSL, theorem 1: which of its constants, terms and hypotheses the truth needs.
+"""FSL, theorem 1: which of its constants, terms and hypotheses are needed for the theorem to be
+true.
 
 Each mark is a wrong relative of the statement, made by one change: killed by an exact
 counterexample, surviving the search (evidence of slack, no proof; the darker, the nearer an instance
@@ -40,12 +41,14 @@ COLUMNS = {  # long names have no powers: they may run below that heading
 
 
 def is_small_scale(mutant):
-    """What is changed at smoke scale: the statement's own terms and its hypotheses."""
+    """Tell whether a change is tested at smoke scale: changes of the statement's own terms and of
+    its hypotheses."""
     return mutant.at[0] == "condition" or mutant.at[0] == "term" and ", in" not in mutant.change
 
 
 def part_of(claim, mutant):
-    """The line's term, the definition, or the hypothesis that a change is in."""
+    """Return the part of the claim that a change is in: `(12)`, a defined symbol as LaTeX,
+    `symbols` or `hypotheses`."""
     if mutant.at[0] in ("condition", "ceiling"):
         return "hypotheses"
     if mutant.at[0] == "swap":
@@ -82,13 +85,14 @@ def mutant_state(mutant):
 
 
 def largest_ratio(mutant):
-    """The largest ratio of left to right of one that survives; NaN where there is none."""
+    """Return the largest ratio of left to right that was found for a surviving mutant; NaN for
+    other mutants or where no ratio was found."""
     ratio = mutant.verdict.tightness if mutant.verdict is not None else None
     return np.nan if ratio is None or mutant_state(mutant) != "survives" else float(ratio)
 
 
 def change_text(claim, mutant):
-    """What a change is about, in the paper's letters."""
+    """Return the object of a change in the paper's letters."""
     kind, *names = mutant.at
     if kind in ("condition", "ceiling"):
         found = next(a for a in claim.assumptions if a.name == names[0])
@@ -100,8 +104,8 @@ def change_text(claim, mutant):
 
 
 def mutant_latex(claim, text):
-    """A term's formula: of the symbol so defined, or the part of the statement that reads like the
-    text."""
+    """Return a term's formula as LaTeX: the symbol that is defined as the text, or the part of the
+    statement whose plain form is the text."""
     import sympy
 
     for symbol, whole in claim.definitions.items():
@@ -117,7 +121,8 @@ def mutant_latex(claim, text):
 
 
 def group_mutants(data):
-    """(part, about) -> [(kind, state, ratio reached), ...], in the order of COLUMNS."""
+    """Return {(part, about): [(kind, state, ratio reached), ...]}, with marks in the order of
+    COLUMNS."""
     found, order = {}, {"(12)": 0, "symbols": 98, "hypotheses": 99}
     names = ("part", "about", "kind", "state", "reached")
     for part, what, *mark in zip(*(data[name].tolist() for name in names)):
@@ -127,12 +132,12 @@ def group_mutants(data):
 
 
 def kind_column(kind):
-    """The place among COLUMNS of a kind of change."""
+    """Return the index in COLUMNS of a kind of change."""
     return next(n for n, kinds in enumerate(COLUMNS.values()) if kind in kinds)
 
 
 def column_slots(found):
-    """How many marks of each of COLUMNS a row has at most."""
+    """Return, for each of COLUMNS, the largest number of marks in any row."""
     count = lambda marks, n: sum(kind_column(kind) == n for kind, *_ in marks)
     return [max(count(marks, n) for marks in found.values()) for n in range(len(COLUMNS))]
 
@@ -179,7 +184,7 @@ def draw_figure(figure, data):
 
 
 def draw_row(ax, marks, x, y, starts):
-    """A row's marks, each below the heading of its kind."""
+    """Draw a row's marks, each below the heading of its kind."""
     used = [0] * len(COLUMNS)
     for kind, state, ratio in marks:
         n = kind_column(kind)
@@ -188,7 +193,7 @@ def draw_row(ax, marks, x, y, starts):
 
 
 def draw_mark(ax, x, y, state, ratio=np.nan):
-    """A mark; of one that survives the darker, the nearer to 1 the ratio came."""
+    """Draw a mark; the mark of a surviving mutant is darker the nearer its ratio is to 1."""
     colour, marker = STATES[state]
     share = 0.0 if np.isnan(ratio) else min(max(ratio, 0.0), 1.0)
     inside = _style.tint_colour(colour, share) if state == "survives" else "none"

@@ -1,5 +1,5 @@
-"""mixed FL: each statement as it is printed and as it is meant, what saves it, and how much of its
-constants the truth needs."""
+"""Mixed FL: the verdict on each statement as printed and as meant, the hypotheses that save it, and
+how much of its constants is needed."""
 
 from fedtheory.figures import _needed
 

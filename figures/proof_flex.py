@@ -1,4 +1,4 @@
-"""Flex, theorems 3.1 and 3.2: their proofs as a graph of steps, with what each line is."""
+"""Flex, theorems 3.1 and 3.2: the proofs as a graph of steps, with the status of each line."""
 
 from fedtheory.figures import _proofs
 from fedtheory.figures._record import Figure

@@ -1,4 +1,4 @@
-"""FSL, theorems 1 and 2: the proof as a graph of its steps, with what each line is."""
+"""FSL, theorems 1 and 2: the proofs as a graph of steps, with the status of each line."""
 
 from fedtheory.figures import _proofs
 from fedtheory.figures._record import Figure

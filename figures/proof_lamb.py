@@ -1,4 +1,5 @@
-"""FED-LAMB, theorem 1 and corollary 1: the proof as a graph of its steps, with what each line is."""
+"""FED-LAMB, theorem 1 and corollary 1: the proofs as a graph of steps, with the status of each
+line."""
 
 from fedtheory.figures import _proofs
 from fedtheory.figures._record import Figure

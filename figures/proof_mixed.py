@@ -1,4 +1,4 @@
-"""mixed FL, theorems B.1 to B.3: their proofs as a graph of steps, with what each line is."""
+"""Mixed FL, theorems B.1 to B.3: the proofs as a graph of steps, with the status of each line."""
 
 from fedtheory.figures import _proofs
 from fedtheory.figures._record import Figure

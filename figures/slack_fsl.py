@@ -1,4 +1,5 @@
-"""FSL, theorem 1: where its proof gives away how much, at instances drawn inside its hypotheses."""
+"""FSL, theorem 1: how much slack each line of its proof adds, at instances drawn inside its
+hypotheses."""
 
 from fedtheory.figures import _slack
 from fedtheory.figures._record import Figure

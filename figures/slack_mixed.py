@@ -1,5 +1,5 @@
-"""mixed FL, theorem B.2, convex: where its proof gives away how much, at instances drawn inside its
-hypotheses."""
+"""Mixed FL, theorem B.2, convex: how much slack each line of its proof adds, at instances drawn
+inside its hypotheses."""
 
 from fedtheory.figures import _slack
 from fedtheory.figures._record import Figure

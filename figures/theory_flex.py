@@ -1,4 +1,4 @@
-"""Flex, section 3 and table 1: how far below its bounds each scheme stays, over the number of
+"""Flex, section 3 and table 1: how far each scheme stays below its bounds, over the number of
 rounds.
 
 Rates are theorem 3.1's. They change with every round, so that moments are carried by their own
@@ -26,7 +26,7 @@ N, ARRIVAL = 4, 20  # devices at first, and the round in which one more comes
 
 
 def work_law(*shares):
-    """Probabilities of s = 0, 1, 2, from twentieths."""
+    """Return the probabilities of s = 0, 1, 2 steps, given in twentieths."""
     return [Fraction(share, 20) for share in shares]
 
 
@@ -71,15 +71,15 @@ SECONDS = dict(smoke=0.1, quick=2.0, paper=10.0)  # of search for each statement
 
 
 def arc_problem(devices=N):
-    """Minimisers on an arc, in the order of the devices: those that work little pull to one
-    side."""
+    """Build quadratics with minimisers on an arc, in the order of the devices: devices that do
+    little work have minimisers on one side."""
     angles = np.linspace(0, np.pi, N + 1)[:devices]
     b = np.vstack([np.zeros(2), np.column_stack([np.cos(angles), np.sin(angles)])])
     return quadratic_from_arrays(np.array([L, MU]), b, sigma=SIGMA, noise="rademacher")
 
 
 def largest_gradient():
-    """G: the root of the largest mean squared gradient in the box that no point leaves."""
+    """Return G, the root of the largest mean squared gradient in the box that no point leaves."""
     b, A = arc_problem(N + 1).data.b[1:], np.array([L, MU])
     reach = SIGMA / np.sqrt(2) / A
     ends = np.stack(
@@ -89,7 +89,7 @@ def largest_gradient():
 
 
 def of_law(id, devices=N):
-    """The moments of a panel's law, and Gamma_k by their weights."""
+    """Return the moments of a panel's law of work, with Gamma_k weighted by them."""
     of, (_, scheme, rows) = arc_problem(devices), PANELS[id]
     star = of.minimizer()
     Gamma = [
@@ -101,7 +101,7 @@ def of_law(id, devices=N):
 
 
 def printed_rate(id, ps):
-    """(eta_0, offset) of theorem 3.1's rate, for `staircase`."""
+    """Return (eta_0, offset) of theorem 3.1's learning rate, for `staircase`."""
     theta = 1 if id in LINE else THETA[PANELS[id][1]]
     return float(16 / (MU * ps)), float(
         max(32 * E * (1 + theta) * L / (MU * ps), 4 * E**2 * theta / ps)
@@ -109,8 +109,8 @@ def printed_rate(id, ps):
 
 
 def learning_rates(id, rounds):
-    """Learning rates of so many rounds; after an arrival, they follow those before it, and start
-    over."""
+    """Return the learning rates of the given number of rounds; with an arrival, the rates before
+    the arrival come first, and the rates after the arrival start over."""
     eta_0, offset = printed_rate(id, of_law(id)["ps"])
     if id != AFTER:
         return staircase(eta_0, rounds, offset=offset)
@@ -121,7 +121,8 @@ def learning_rates(id, rounds):
 
 
 def round_outcomes(of, scheme, rows):
-    """(probability, coefficient and steps of each device) of every way a round can go."""
+    """Return (probability, coefficient of each device, steps of each device) of every outcome of a
+    round."""
     every = [
         (float(np.prod([float(row[steps]) for row, steps in zip(rows, s)])), s)
         for s in product(range(E + 1), repeat=len(rows))
@@ -133,8 +134,8 @@ def round_outcomes(of, scheme, rows):
 
 
 def a_round(of, ways, eta):
-    """What x - x* is multiplied by, moved by, and the variance of what is added, by coordinates, in
-    each way a round can go."""
+    """Return, by outcome of a round and by coordinate, the factor and the shift applied to x - x*
+    and the variance of the added noise."""
     _, c, s = ways
     left = 1 - eta * of.data.A[0]
     pull = c * (1 - left**s)  # x becomes x - sum pull (x - b) + noise
@@ -146,8 +147,8 @@ def a_round(of, ways, eta):
 
 
 def carry_moments(of, scheme, rows, etas, before):
-    """E of x - x* and of its square by coordinates after each round, (rounds + 1, d) each; those
-    `before` are given."""
+    """Compute E of x - x* and of its square by coordinates after each round, (rounds + 1, d) each,
+    from the given values before the first round."""
     every = round_outcomes(of, scheme, rows)
     q, (mean, square) = every[0], before
     found = [(mean, square)]
@@ -162,13 +163,13 @@ def carry_moments(of, scheme, rows, etas, before):
 
 
 def objective_shift():
-    """From the minimiser of the first N devices to that of N + 1."""
+    """Return the minimiser for the first N devices minus the minimiser for N + 1 devices."""
     return arc_problem().minimizer() - arc_problem(N + 1).minimizer()
 
 
 def exact_distance(id, rounds, times=1.0):
-    """E||w - w*||^2 after each of so many rounds, with so many times the rates; from an arrival on, of
-    the new objective's w*, and with so many times those that follow it."""
+    """Compute E||w - w*||^2 after each round, with learning rates multiplied by `times`. From an
+    arrival on, w* is the new objective's, and only the rates after the arrival are multiplied."""
     of, (_, scheme, rows) = arc_problem(), PANELS[id]
     first, at = ARRIVAL if id == AFTER else rounds, X_0 - of.minimizer()
     etas = learning_rates(id, rounds)
@@ -187,12 +188,13 @@ def exact_distance(id, rounds, times=1.0):
 
 
 def start_over(squares):
-    """What (6) takes for its start where ||w - w*||^2 is left."""
+    """Return the squared distance that (6) takes for its start, given ||w - w*||^2 before the
+    arrival."""
     return (np.sqrt(squares) + np.linalg.norm(objective_shift())) ** 2
 
 
 def statement_values(id, T):
-    """Everything a statement takes, after T rounds (after T since the arrival)."""
+    """Return the values of a statement's letters after T rounds, or T rounds after the arrival."""
     found, star = of_law(id), arc_problem().minimizer()
     eta_0, offset = printed_rate(id, found["ps"])
     found.update(
@@ -242,12 +244,12 @@ def statement_values(id, T):
 
 
 def bound_at(id, T):
-    """What a statement allows its measured quantity to be."""
+    """Evaluate a statement's bound on its measured quantity."""
     return float(discover.claim(id).evaluate(statement_values(id, T), line=LINE.get(id, 0)))
 
 
 def sampled_distance(id, rounds, trials):
-    """||w - w*||^2 (trials, rounds + 1) as `exact` counts them."""
+    """Sample ||w - w*||^2 (trials, rounds + 1), at the rounds of `exact_distance`."""
     _, scheme, rows = PANELS[id]
     devices, etas = (
         (N + 1, learning_rates(id, rounds)) if id == AFTER else (N, learning_rates(id, rounds))
@@ -270,7 +272,7 @@ def sampled_distance(id, rounds, trials):
 
 
 def panel_of(id, scale):
-    """The arrays of a panel."""
+    """Compute the arrays of a panel."""
     worst_T = WORST_T.get(id, (1, 2, 5))
     Ts = sorted({*ROUNDS[scale], *worst_T})
     measured = np.array(
@@ -299,7 +301,7 @@ def compute_arrays(scale, progress):
 
 
 def constants_of_panels():
-    """Those of all panels, in the paper's letters."""
+    """Return the constants of all panels, in the paper's letters."""
     given = dict(E=E, N=N, L=L, mu=MU, G=largest_gradient(), **{r"\sigma_k": SIGMA})
     return _caption.constants_text(discover.claim("flex.theorem3_1").table, given)
 

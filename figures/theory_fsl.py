@@ -1,5 +1,5 @@
-"""FSL: how far below its bounds the method stays, over the number of rounds, as the server's weight
-gamma and the cohort S grow.
+"""FSL: how far the method stays below its bounds, over the number of rounds, for growing server
+weight gamma and cohort size S.
 
 Theorem 2's step is the largest that (13) admits; the corollaries' constants are such that theirs
 are there from T = 5. The three cases of corollary 2 have one run and differ in their bounds. With a
@@ -53,13 +53,13 @@ SECONDS = dict(smoke=0.1, quick=3.0, paper=20.0)  # of search for each statement
 
 
 def longest_server_step(gamma, eta_g, L, **others):
-    """The largest K_0 eta_0 of (13), a rounding below."""
+    """Return the largest K_0 eta_0 that (13) admits, reduced by a relative 1e-9 for rounding."""
     kappa = max(4 * gamma**3, 2 / eta_g**2 + 3 * gamma**2)
     return min(1, (gamma + 1) ** 2 / (2 * kappa)) / (8 * L * (gamma + 1)) * (1 - 1e-9)
 
 
 def problem_arguments(of, id):
-    """SPECTRUM or FIXED as a statement asks for it."""
+    """Return SPECTRUM or FIXED with the values that a statement replaces."""
     return {name: OWN.get(id, {}).get(name, value) for name, value in of.items()}
 
 
@@ -74,13 +74,13 @@ def theory_problem(id=None):
 
 
 def modified_excess(of, x_0, gamma=FIXED["gamma"]):
-    """The modified loss above its infimum at x_0."""
+    """Return the excess of the modified loss at x_0 over its infimum."""
     loss = measured_loss(of, "tilde_loss", gamma)
     return loss.loss(x_0) - loss.lowest().high
 
 
 def statement_values(id, T, D):
-    """Everything a statement takes, at T rounds."""
+    """Return the values of a statement's letters at T rounds."""
     fixed, spectrum = problem_arguments(FIXED, id), problem_arguments(SPECTRUM, id)
     u = longest_server_step(**fixed, L=spectrum["L"])
     found = dict(
@@ -109,7 +109,7 @@ def statement_values(id, T, D):
 
 
 def progress_of(id, at):
-    """What a statement multiplies the least expected squared gradient by: h in theorem 2, else
+    """Return the factor of the least expected squared gradient in a statement: h in theorem 2, else
     1."""
     claim = discover.claim(statement_id(id))
     factor = claim.expand(claim.lines[0][0].coeff(symbols.E_T))
@@ -117,14 +117,14 @@ def progress_of(id, at):
 
 
 def bound_at(id, T, D):
-    """What a statement allows the least expected squared gradient to be."""
+    """Evaluate a statement's bound on the least expected squared gradient."""
     at = statement_values(id, T, D)
     return float(discover.claim(statement_id(id)).evaluate(at)) / progress_of(id, at)
 
 
 def follow_runs(id, T, D, trials):
-    """(exact, mean, low, high) of the least expected squared gradient over rounds up to T, those at
-    which a statement can be asked with T rounds' steps."""
+    """Return (exact, mean, low, high) of the least expected squared gradient over up to T rounds,
+    with the steps for T rounds, at the numbers of rounds that the statement admits."""
     of, x_0 = theory_problem(id)
     at = statement_values(id, T, D)
     names = ("eta_l", "eta_g", "eta_0", "gamma", "K", "K_0", "S", "a", "b", "c", "c_a", "c_b")
@@ -137,8 +137,8 @@ def follow_runs(id, T, D, trials):
 
 
 def measure_rounds(id, Ts, D, trials):
-    """(exact, mean, low, high) over so many rounds, for each; runs of the same steps are one,
-    followed as far as needed."""
+    """Return (exact, mean, low, high) for each number of rounds; runs with equal steps are shared,
+    and followed to the largest number of rounds."""
     kept, found = {}, []
     for T in sorted(Ts, reverse=True):
         steps = statement_values(id, T, D)["eta_l"]
@@ -150,7 +150,7 @@ def measure_rounds(id, Ts, D, trials):
 
 
 def constants_of_panels():
-    """Those that all panels share, in the paper's letters."""
+    """Return the constants that all panels share, in the paper's letters."""
     at = {**SPECTRUM, **FIXED, "N": SPECTRUM["clients"]}
     kept = ("L", "mu", "G", "xi_bar", "sigma", "sigma_0", "N", "K", "K_0", "S", "gamma")
     return _caption.constants_text(symbols.TABLE, {name: at[name] for name in kept})
@@ -162,7 +162,7 @@ def rounds_at(scale):
 
 
 def start_excess(id):
-    """The modified loss above its infimum at the start of a statement's runs."""
+    """Return the excess of the modified loss over its infimum at the start of a statement's runs."""
     return modified_excess(*theory_problem(id), problem_arguments(FIXED, id)["gamma"])
 
 
@@ -171,7 +171,7 @@ def measured_truths(id, scale):
 
 
 def panel_of(id, scale):
-    """The arrays of a panel."""
+    """Compute the arrays of a panel."""
     T, D, worst_T = rounds_at(scale), start_excess(id), WORST_T[scale]
     alike = CASES[0] if id in CASES else id  # the cases of corollary 2 share their runs
     made = _theory.panel_arrays(

@@ -1,4 +1,4 @@
-"""FED-LAMB, theorem 1 and corollary 1: how far below their bounds gradients stay, or how far above,
+"""FED-LAMB, theorem 1 and corollary 1: how far gradients stay below, or rise above, their bounds,
 over the rounds.
 
 In the first four panels the plotted method is sign descent: no gradient's coordinate exceeds
@@ -50,14 +50,14 @@ BUDGET = dict(
 
 
 def theory_problem():
-    """Convex losses of bounded gradient."""
+    """Build convex losses with bounded gradients."""
     return ft.problems.bounded(
         d=D, clients=CLIENTS, L=L, M=M, G=G, sigma=SIGMA, layers=[1] * D, noise="rademacher", seed=3
     )
 
 
 def one_coordinate(of, j):
-    """One layer alone."""
+    """Build the problem of a single layer, coordinate j."""
     data, noise = of.data, SIGMA / np.sqrt(D)
     return separable(
         "layer",
@@ -78,13 +78,14 @@ def one_coordinate(of, j):
 
 
 def method_hyper(steps, alpha):
-    """What the method takes; without momentum, how it is kept does not matter."""
+    """Return the method's parameters; without momentum, the way in which momentum is stored has no
+    effect."""
     return dict(FIXED, T=steps, alpha=alpha, epsilon=V_0, phi="clipped", bias_correction="none")
 
 
 @cache
 def exact_expectation(metric, steps, alpha, rounds, budget):
-    """E of the loss or of the squared gradient after each round; layers are followed one by one."""
+    """Compute E of the loss or of the squared gradient after each round exactly, layer by layer."""
     of = theory_problem()
     return sum(
         ft.expected(
@@ -100,7 +101,7 @@ def exact_expectation(metric, steps, alpha, rounds, budget):
 
 
 def alpha_of(id, R):
-    """A statement's learning rate."""
+    """Return a statement's learning rate."""
     return A / np.sqrt(D * R) if "corollary" in id else ALPHA
 
 
@@ -109,7 +110,7 @@ def steps_of(id):
 
 
 def statement_values(id, R):
-    """Everything a statement takes, at R rounds; the infimum is 0."""
+    """Return the values of a statement's letters at R rounds; the infimum of the loss is 0."""
     alpha, of = float(alpha_of(id, R)), theory_problem()
     return dict(
         FIXED,
@@ -131,18 +132,18 @@ def statement_values(id, R):
 
 
 def bound_at(id, R):
-    """What a statement allows the mean squared gradient over sqrt(v_0) to be."""
+    """Evaluate a statement's bound on the mean squared gradient over sqrt(v_0)."""
     return float(discover.claim(id.partition("@")[0]).evaluate(statement_values(id, R)))
 
 
 def mean_over_rounds(squares, R):
-    """1/R sum_{r=1}^R of squared gradients (..., rounds + 1), over sqrt(v_0)."""
+    """Return 1/R sum_{r=1}^R of squared gradients (..., rounds + 1), over sqrt(v_0)."""
     return squares[..., 1 : R + 1].mean(axis=-1) / np.sqrt(V_0)
 
 
 def enumerate_expectation(id, R, budget):
-    """The exact expectation; nan if following every way a run can go takes more rounds than the
-    budget, or there is none."""
+    """Compute the exact expectation by enumeration of all paths; nan if the enumeration needs more
+    rounds than the budget, or if there is no budget."""
     if budget is None:
         return np.nan
     try:
@@ -154,7 +155,7 @@ def enumerate_expectation(id, R, budget):
 
 
 def measure_rounds(id, R, trials, budget):
-    """(exact, mean, low, high) at R rounds."""
+    """Return (exact, mean, low, high) at R rounds."""
     steps, alpha = steps_of(id), float(alpha_of(id, R))
     found = ft.compare(
         id.partition("@")[0],
@@ -173,7 +174,7 @@ def measure_rounds(id, R, trials, budget):
 
 
 def bounded_problem():
-    """Convex losses of bounded gradient, two coordinates to a layer."""
+    """Build convex losses with bounded gradients and two coordinates in each layer."""
     return ft.problems.bounded(
         d=sum(LAYERS),
         clients=CLIENTS,
@@ -188,8 +189,8 @@ def bounded_problem():
 
 
 def moving_means(rounds, trials):
-    """Of runs of the second problem: 1/R sum of squared gradients over the root of v_hat, (trials,
-    rounds), and by how much v_hat has grown; the mean of f after the first round."""
+    """Return, from runs of the second problem, 1/R sum of squared gradients over the root of v_hat
+    (trials, rounds), the growth of v_hat, and the mean of f after the first round."""
     of, run, squares = bounded_problem(), None, np.empty((trials, rounds))
     chosen = dict(method_hyper(1, ALPHA), epsilon=SMALL_V)
     start = dict(trials=trials, x_0=np.full(of.d, X_0), metrics=())
@@ -204,7 +205,7 @@ def moving_means(rounds, trials):
 
 
 def second_problem(scale):
-    """The panel of the second problem, and by how much its v_hat has grown."""
+    """Compute the panel of the second problem, and the growth of its v_hat."""
     of, rounds = bounded_problem(), LENGTHS[scale]
     means, grown, first = moving_means(rounds, TRIALS[scale])
     at = dict(
@@ -225,7 +226,7 @@ def second_problem(scale):
 
 
 def constants_of_panels(without=()):
-    """Those of the first four panels, in the paper's letters."""
+    """Return the constants of the first four panels, in the paper's letters."""
     at = statement_values("lamb.theorem1_explicit@1", 1)
     names = ("n", "p", "h", "L_l", "M", "sigma", "v_0", "beta_1", "beta_2", "alpha")
     claim = discover.claim("lamb.theorem1_explicit")
@@ -233,7 +234,7 @@ def constants_of_panels(without=()):
 
 
 def panel_of(id, scale):
-    """The arrays of one of the first panels."""
+    """Compute the arrays of one of the first four panels."""
     steps, found = steps_of(id), []
     Rs, worst_R = sorted({*ROUNDS[scale], *WORST_R[steps]}), WORST_R[steps]
     for R in Rs:  # where there is no room for all ways, there is none for more rounds

@@ -1,4 +1,4 @@
-"""Mixed FL, theorems B.1 to B.3: how far below their bounds the three methods stay, over the number
+"""Mixed FL, theorems B.1 to B.3: how far the three methods stay below their bounds, over the number
 of rounds.
 
 Steps are the longest that a statement admits, and of the length that it asks for where it names
@@ -43,7 +43,7 @@ SECONDS = dict(smoke=0.1, quick=2.0, paper=10.0)  # of search for each statement
 
 
 def theory_problem(id):
-    """A statement's losses, and the start."""
+    """Return a statement's losses and the start x_0."""
     noise = 0.0 if id == QUIET else 1.0
     return ft.problems.mixed(seed=3, sigma=noise, sigma_c=noise, **SPECTRUM), np.full(
         SPECTRUM["d"], 2.0
@@ -51,17 +51,17 @@ def theory_problem(id):
 
 
 def loss_curvatures(of):
-    """Those of f_f and of f_c, a row each."""
+    """Return the curvatures of f_f and of f_c, one row each."""
     return np.stack([of.data.H, of.data.A[0]])
 
 
 def excess_at(of, x):
-    """f above its minimum at points (..., d)."""
+    """Return f minus its minimum at points (..., d)."""
     return (x - mixed_minimizer(of)) ** 2 @ loss_curvatures(of).sum(axis=0) / 2
 
 
 def longest_step(id, T, beta, D_sq, F, sigma, sigma_c, K, S, **others):
-    """The effective step K eta eta_s (eta_m = 1) of a statement."""
+    """Return the longest effective step K eta eta_s (with eta_m = 1) that a statement admits."""
     theorem, case = IDS[id]
     if theorem == "B1":
         return 1 / (6 * 2 * beta)  # 1 + B^2 = 2
@@ -79,8 +79,8 @@ def longest_step(id, T, beta, D_sq, F, sigma, sigma_c, K, S, **others):
 
 
 def statement_values(id, T, of=None):
-    """Everything a statement takes, at T rounds; of its own losses, or of others from the same
-    start."""
+    """Return the values of a statement's letters at T rounds, for its own losses or for the losses
+    `of` from the same start."""
     of, x_0 = (of, theory_problem(id)[1]) if of is not None else theory_problem(id)
     star = mixed_minimizer(of)
     at_star = loss_curvatures(of) * (star - np.stack([of.data.x_star, of.data.b[0]]))
@@ -102,19 +102,20 @@ def statement_values(id, T, of=None):
 
 
 def bound_at(id, T, of=None):
-    """What a statement allows its measured quantity to be."""
+    """Evaluate a statement's bound on its measured quantity."""
     return float(discover.claim(id).evaluate(statement_values(id, T, of)))
 
 
 def method_hyper(id, at):
-    """What the method takes of a statement's values; eta and eta_c are those of all rounds but a
-    first that is idle."""
+    """Return the method's parameters from a statement's values; eta and eta_c hold for all rounds
+    except an idle first round."""
     names = ("K", "eta", "eta_s") if IDS[id][0] == "B2" else ("K", "eta", "eta_s", "eta_c", "eta_m")
     return {name: at[name] for name in names}
 
 
 def with_idle_round(id, chosen, rounds):
-    """The same with a first round that moves nothing, if a statement needs one."""
+    """Return the parameters with a first round of step 0 added, if the statement needs an idle
+    first round."""
     wait = lambda step: np.append(0.0, np.full(rounds, step))
     return (
         chosen
@@ -124,7 +125,7 @@ def with_idle_round(id, chosen, rounds):
 
 
 def point_weights(id, T, at):
-    """Those of x^(0), ..., x^(T) in the mean point."""
+    """Return the weights of x^(0), ..., x^(T) in the mean point."""
     method, strong = METHODS[IDS[id][0]], IDS[id][1] == "strong"
     rate = (
         float(moments.CONTRACTIONS[method])
@@ -139,7 +140,8 @@ def point_weights(id, T, at):
 
 
 def exact_gap(id, T, at, of=None):
-    """E f(mean point) - f*: coordinates part, and each has moments of its own."""
+    """Compute E f(mean point) - f* exactly, coordinate by coordinate: the coordinates do not
+    interact."""
     of, x_0 = (of, theory_problem(id)[1]) if of is not None else theory_problem(id)
     method, star = METHODS[IDS[id][0]], mixed_minimizer(of)
     case = moments.Case(
@@ -162,8 +164,8 @@ def exact_gap(id, T, at, of=None):
 
 
 def measure_rounds(id, Ts, trials):
-    """(exact, mean, low, high) for each T; runs of the same steps are one, followed as far as
-    needed."""
+    """Return (exact, mean, low, high) for each T; runs with equal steps are shared, and followed to
+    the largest T."""
     (of, x_0), method, kept, found = theory_problem(id), METHODS[IDS[id][0]], {}, []
     for T in reversed(Ts):
         at, idles = statement_values(id, T), int(id == QUIET)
@@ -188,7 +190,7 @@ def measure_rounds(id, Ts, trials):
 
 
 def panel_of(id, scale):
-    """The arrays of a panel."""
+    """Compute the arrays of a panel."""
     claim, worst_T = discover.claim(id), WORST_T[scale][IDS[id][0]]
     admitted = lambda Ts: [T for T in sorted(Ts) if not claim.admits(statement_values(id, T))]
     Ts, worst_T = admitted({*ROUNDS[scale], *worst_T}), admitted(worst_T)
@@ -215,7 +217,7 @@ def compute_arrays(scale, progress):
 
 
 def constants_of_panels():
-    """Those of all panels, in the paper's letters."""
+    """Return the constants of all panels, in the paper's letters."""
     at = statement_values("mixed.theoremB1_strong_explicit", 1)
     return _caption.constants_text(
         discover.claim("mixed.theoremB1_strong_explicit").table,
@@ -272,7 +274,8 @@ def draw_figure(figure, data):
 
 
 def share_scales(axes):
-    """One scale for each column; the panel without noise, whose gradients fall to 0, has its own."""
+    """Share one scale within each column of axes; the panel without noise, whose gradients decrease
+    to 0, has its own scale."""
     for column in axes.T:
         for ax in column[1:]:
             if ax is not axes[-1, -1]:

@@ -1,5 +1,5 @@
-"""FSL: over gamma and eta_g, after how many rounds theorem 2 says anything, at the best step that
-(11) or (13) admits.
+"""FSL: the number of rounds after which theorem 2 is informative, over gamma and eta_g, at the best
+step that (11) or (13) admits.
 
 ||grad F~||^2 <= 2 L (F~ - inf F~) for every smooth loss, so that a bound of 2 L D~_0 or more on the least gradient
 says nothing. Theorem 2 bounds h times it by start / T + floor, and it speaks once start / T < 2 L
@@ -66,7 +66,7 @@ def compute_arrays(scale, progress):
 
 
 def value_at(claim, expr, at):
-    """An expression in a claim's symbols, at arrays."""
+    """Evaluate an expression in a claim's symbols at arrays."""
     expr = claim.expand(expr)
     return arrays.sweep_expression(expr, {s.name: at[s.name] for s in expr.free_symbols})
 
@@ -121,7 +121,7 @@ def draw_figure(figure, data):
 
 
 def label_contours(ax, contour, text):
-    """Levels written into their contours, on white."""
+    """Write the levels into the contours, on white."""
     for label in ax.clabel(contour, fmt=text, fontsize=_style.SMALL, inline=False):
         label.set(
             rotation=0,
@@ -130,7 +130,7 @@ def label_contours(ax, contour, text):
 
 
 def table_rows(data):
-    """Shares of the map on which each statement speaks by then."""
+    """Return the share of the map on which each statement is informative within a number of rounds."""
     found = [["steps within", *(f"T = {T:,}" for T in (10, 100, 1000, 10000))]]
     found += [
         [
