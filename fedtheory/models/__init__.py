@@ -1,5 +1,5 @@
-"""Settings: what can happen and be measured exactly, so that a claim about it can be searched and
-decided.
+"""Models of instances: what can happen and be measured exactly, so that a claim about it can be
+searched and decided. A model is a record of the class Setting.
 
 A setting is one file. It draws shapes (small integers), names the coordinates in which instances of
 a shape vary, builds an instance from them (plain data, which goes into a certificate as it is) and
@@ -65,8 +65,9 @@ class Setting(NamedTuple):
     schema: object = None
 
     def measured(self, instance, values, wanted):
-        """As `measure`; a constant that a variant sets free is that also where a quantity is
-        defined with it."""
+        """Return what `measure` returns, with each constant that a variant of a claim sets free
+        replaced by its free value. The free value also enters the quantities that are defined with
+        the constant."""
         free = {
             name.removeprefix(ANY): value for name, value in values.items() if name.startswith(ANY)
         }
@@ -74,12 +75,13 @@ class Setting(NamedTuple):
 
 
 def kernels(method):
-    """What a setting is `by` whose rounds are traces of a method's kernels."""
+    """Return the text for the field `by` of a model whose rounds are traces of a method's kernels."""
     return f"the kernels of {method}"
 
 
 def beside(method, why):
-    """What a setting is `by` that has a definition of its own: tests hold it to the kernels."""
+    """Return the text for the field `by` of a model that has a definition of its own. Tests compare
+    such a model with the method's kernels."""
     return f"a definition beside the kernels of {method} ({why})"
 
 
@@ -90,8 +92,8 @@ GENERAL = "general"  # the folder of settings in nobody's letters
 
 
 def homes():
-    """[(Setting, its module's name)] of the folders here, paper by paper, those of one paper by
-    their files' names; then users' own."""
+    """Return [(Setting, name of its module)] of all models. The shipped models come first, by paper
+    and then by file name; the models in users' files follow."""
     return _homes(plugins.list_files())
 
 
@@ -137,7 +139,7 @@ def _shipped_settings():
 
 
 def all_settings():
-    """Every Setting of the folders here, and users' own."""
+    """Return all models: the records Setting of the folders of this package and of users' files."""
     return _settings(plugins.list_files())
 
 
@@ -147,8 +149,9 @@ def _settings(files):
 
 
 def entry_names(setting):
-    """{entry of its instances: what people call it}, as its file says it, or else its folder; of
-    losses, what the first of them are called, before those of the clients."""
+    """Return {entry of a model's instances: the words for that entry}, as the model's file or else
+    its folder defines them in CALLED. For losses the words name the first losses, which precede the
+    clients' losses."""
     homes_ = {other.name: home for other, home in homes()}
     home = homes_.get(setting.name, f"{__name__}.{GENERAL}.run")  # others: of any method
     own = importlib.import_module(home) if home.startswith(__name__) else None
@@ -157,14 +160,15 @@ def entry_names(setting):
 
 
 def names(table, *symbols):
-    """The Measures of a table's symbols."""
+    """Return the set of Measures of the given symbols of a table."""
     return frozenset(table[symbol].measure for symbol in symbols)
 
 
 def conditions(claim):
-    """name -> Condition, of those that bear on a claim. Where it measures nothing, some losses and
-    some method meet all that settings vouch for, but for what certifies its numbers; a condition
-    that none knows is never left out."""
+    """Return {name: Condition} of the conditions that matter for a claim. For a claim that measures
+    nothing, conditions that some model ensures are left out unless they certify one of the claim's
+    parameters, because some losses and some method meet all of them; a condition that no model
+    ensures is never left out."""
     found = {a.name: a.condition for a in claim.assumptions if a.condition is not None}
     if claim.quantities:
         return found
@@ -178,9 +182,9 @@ def conditions(claim):
 
 
 def tacit(setting, claim):
-    """Laws of chance by which a claim in the house's letters is read that says nothing of them: F on a
-    run is the plain mean of the clients' losses, unless that is what a variant has dropped; and cohorts
-    of all clients are what they are."""
+    """Return the laws of chance that are assumed for a claim in the house's letters that does not
+    mention them: on a run F is the plain mean of the clients' losses, unless a variant has dropped
+    that law. Cohorts are uniform where the claim assumes S = N or N = 1."""
     if setting.table.paper != HOUSE:
         return frozenset()
     found = (
@@ -195,8 +199,9 @@ def tacit(setting, claim):
 
 
 def methods(claim):
-    """Names of the methods that a claim speaks of; none where it speaks of no run. A record of one's
-    own under the name of a method here is refused: that method's settings would speak for it."""
+    """Return the names of the methods of a claim; the tuple is empty where the claim names none. A
+    user's record with the name of a shipped method is refused, because the models of the shipped
+    method would be used for it."""
     several = claim.algorithm if isinstance(claim.algorithm, tuple) else (claim.algorithm,)
     for each in several:
         if each is not None and not isinstance(each, str):
@@ -205,8 +210,8 @@ def methods(claim):
 
 
 def fitting(claim):
-    """Settings that speak in a claim's symbols and in which everything that it measures can be
-    measured.
+    """Return the models that share a claim's symbols and can measure everything that the claim
+    measures.
 
     Where it measures nothing, numbers alone decide it. Names mean what their paper's table says: K,
     N or S of one paper are never read as those of another. A table of the user's own is read as the
@@ -246,8 +251,8 @@ def fitting(claim):
 
 
 def candidates(claim, named):
-    """Settings that might fit: those of runs alone, made anew with it, where a claim brings
-    functions of its own."""
+    """Return the models that might fit a claim. Where the claim has functions of a user's own, only
+    models of runs are returned, extended by these functions."""
     from fedtheory.models.general import own
 
     found = [*all_settings(), *further(claim, named)]
@@ -257,18 +262,18 @@ def candidates(claim, named):
 
 
 def on_runs(claim):
-    """Names of what a claim measures on a run."""
+    """Return the names of the quantities that a claim measures on a run."""
     return [name for name, entry in claim.quantities.items() if entry.measure.of_a_run]
 
 
 def of_a_paper(claim):
-    """Whether a claim is in the letters of a paper with settings of its own."""
+    """Tell whether a claim is in the letters of a paper that has models of its own."""
     return claim.table.paper in {setting.table.paper for setting in all_settings()} - {HOUSE}
 
 
 def refuse_letters(claim, named):
-    """Refuse a claim of one's own about runs of methods where a letter is none of a method's: it
-    would be free of all that happens."""
+    """Refuse a user's claim about runs of methods that contains a letter that is not a letter of
+    the method. Such a letter would not depend on anything that happens in the run."""
     runs = [s for s in candidates(claim, named) if s.table.paper == HOUSE and s.algorithms]
     measured = frozenset().union(*(setting.measures for setting in runs))
     wanted = {entry.measure for entry in claim.quantities.values()}
@@ -301,8 +306,9 @@ def refuse_letters(claim, named):
 
 
 def refuse_weights(claim, named):
-    """Refuse a claim on clients drawn by weight about a method of the library that weighs them again
-    and has no word for plain means: no cohort's weights add up to 1."""
+    """Refuse a claim on clients drawn by weight about a shipped method that weighs the drawn
+    clients again and has no option for plain means. The weights of a cohort would not add up to 1.
+    """
     if SAMPLED_BY_WEIGHT.name not in {a.name for a in claim.assumptions}:
         return
     from fedtheory import discover
@@ -320,7 +326,8 @@ def refuse_weights(claim, named):
 
 
 def further(claim, named):
-    """Settings of methods that no file here runs: made of the method's record."""
+    """Return models of the named methods for which no file here has a model, built from the
+    method's record."""
     if of_a_paper(claim):
         return []
     known = {
@@ -340,16 +347,17 @@ def further(claim, named):
 
 
 def reads(setting, claim):
-    """Whether a claim's parameters are those of a setting: one of another name would be free of the
-    instance."""
+    """Tell whether a claim's parameters are parameters of a model. A parameter of another name
+    would not depend on the instance."""
     if claim.table.paper in {other.table.paper for other in all_settings()}:
         return setting.table.paper == claim.table.paper
     return not unread(setting, claim)
 
 
 def unread(setting, claim):
-    """Names of a claim's parameters that are no letters of a setting, or others there; where a
-    method runs, those too that it neither takes nor gives: they would be free of all that happens."""
+    """Return the names of a claim's parameters that are no letters of a model or have another unit
+    or domain there. Where a method runs, letters that the model neither takes nor gives are
+    returned too, because they would not depend on anything that happens."""
     free = set(claim.parameters) - known_letters(setting, claim) if setting.algorithms else set()
     alike = lambda name, entry: (
         name in setting.table
@@ -364,8 +372,9 @@ def unread(setting, claim):
 
 
 def strangers(setting, claim):
-    """Numbers in a claim that other methods take and the setting's do not: they would be free of
-    all that happens there, and the claim false for any."""
+    """Return the parameters of a claim that other methods take and the model's methods do not. They
+    would not depend on anything that happens in the run, so that the claim would fail for some
+    value of each."""
     theirs = {
         name
         for other in all_settings()
@@ -377,22 +386,23 @@ def strangers(setting, claim):
 
 
 def silent(setting, claim):
-    """Letters in a claim that instances in its table's letters have, of which the setting's say
-    nothing: they would be any number at each of its instances, and the claim false for any."""
+    """Return the parameters of a claim that other models with the same table derive from an
+    instance and this model does not know. They could be any number at each instance of this model,
+    so that the claim would fail for some value of each."""
     asked = _facts(plugins.list_files(), setting.table.paper) & set(claim.parameters)
     return sorted(asked - known_letters(setting, claim)) if asked else []
 
 
 @cache
 def _facts(files, paper):
-    """Letters that instances in a table's letters have."""
+    """Return the letters that models with a paper's table derive from an instance."""
     found = [setting for setting in _settings(files) if setting.table.paper == paper]
     return {name for setting in found for name in (*setting.gives, *setting.loose)}
 
 
 def known_letters(setting, claim):
-    """Letters that a setting gives or its methods take, and those of a claim that equations tie to
-    these: they are as good."""
+    """Return the letters that a model gives or its methods take, and the letters that the claim's
+    equations determine from these."""
     found = {*setting.gives, *setting.loose, *setting.takes, *setting.optional}
     measured, equations = set(claim.quantities), _equations(claim)
     while tied := [e - found for e in equations if len(e - found) == 1 and not e & measured]:
@@ -402,7 +412,7 @@ def known_letters(setting, claim):
 
 @lru_cache(maxsize=64)
 def _equations(claim):
-    """The letters of each equation that a claim assumes."""
+    """Return the set of letters of each equation that a claim assumes."""
     return [
         {symbol.name for symbol in claim.expand(a.relation).free_symbols}
         for a in claim.assumptions
@@ -411,7 +421,7 @@ def _equations(claim):
 
 
 def by_name(name):
-    """The Setting of a name, or None."""
+    """Return the model with a name, or None where there is none."""
     from fedtheory.models.general import own
 
     if isinstance(name, str) and own.MARK in name:

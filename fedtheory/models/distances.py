@@ -1,5 +1,5 @@
-"""Distances to the set on which a sum of losses is least: one point, or stretches and half-lines of them
-along each coordinate."""
+"""Distances to the set of minimisers of a sum of separable losses: along each coordinate a point,
+intervals or half-lines."""
 
 from fractions import Fraction
 
@@ -13,8 +13,9 @@ ZERO = Fraction(0)
 
 
 def from_least(clients, weights, x):
-    """Squared distance of a point to the set on which sum_i weights_i f_i is least: along each
-    coordinate points, stretches and half-lines; infinite where there is none."""
+    """Return the squared distance of a point to the set of minimisers of sum_i weights_i f_i, which
+    along each coordinate consists of points, intervals and half-lines. The distance is infinite
+    where there is no minimiser."""
     gaps = [_from_least(each, weights, y) for each, y in zip(zip(*clients), x)]
     return INF if any(isinstance(gap, float) for gap in gaps) else sum(gap * gap for gap in gaps)
 
@@ -46,18 +47,20 @@ def _from_least(curves, weights, y):
 
 
 def same_to(gap, size):
-    """Whether a difference of numbers of a size is 0; in a batch, as far as rounding shows."""
+    """Tell whether a difference of two numbers of the given size is 0; in a batch of floats,
+    whether the difference is 0 up to rounding."""
     return abs(gap) <= 1e-12 * size if isinstance(gap, Many) else gap == 0
 
 
 def _slope_size(f, y):
-    """How large the terms of a derivative are."""
+    """Return the sum of the absolute values of the terms of a curve's derivative at y."""
     parts = (abs(delta) * positive_part(y - at) for delta, at in f["bends"])
     return abs(f["slope"] * y) + abs(f["tilt"]) + sum(parts, ZERO)
 
 
 def beyond_straight(curves, y):
-    """How far a number lies beyond the stretch around 0 on which convex curves are all straight."""
+    """Return the distance of y from the interval around 0 on which all of the given convex curves
+    are straight; 0 inside the interval."""
     found = [ZERO]
     for f in curves:
         at = losses.curve_knots(f)

@@ -1,4 +1,4 @@
-"""Families of losses that settings draw from, and the noise that goes with them.
+"""Families of losses from which models draw, and noise to go with the losses.
 
 A family is a shape ("pieces" of the second derivative, "convex" or not, what is "shared") and
 coordinates that place it: the smallest ones first, since a small counterexample is worth more.
@@ -21,8 +21,8 @@ SKEWS = {
 
 
 def draw_family(random, convex, bounded, soft=True):
-    """shape of a family; bounded: gradients differ by a bounded amount (definitions of G and xi_bar
-    over R^d)."""
+    """Draw the shape of a family of losses. With `bounded`, the gradients differ by a bounded
+    amount, as the definitions of G and xi_bar over R^d need."""
     pieces = random.choice([1, 1, 1, 2, 2, 3])
     return dict(
         d=random.choice([1, 1, 1, 2]),
@@ -41,8 +41,8 @@ def draw_family(random, convex, bounded, soft=True):
 
 
 def draw_broken(random, breakable):
-    """Which of some conditions an instance is to break, "" for none; nothing is drawn where there are
-    none."""
+    """Draw the name of one of the conditions in `breakable` that an instance is to break, or "".
+    Nothing is drawn from `random` where `breakable` is empty."""
     return random.choice(sorted(breakable)) if breakable and random.random() < 0.4 else ""
 
 
@@ -57,7 +57,7 @@ UNITS = dict(
 
 
 def family_coordinates(shape, count):
-    """Coordinates of `count` losses."""
+    """Return {name: kind} of the coordinates of a family of `count` losses."""
     found = {"scale": "positive"}
     for j in range(shape["d"]):
         found.update({f"slope_{j}_{k}": "unit" for k in range(shape["pieces"])})
@@ -78,7 +78,7 @@ def family_coordinates(shape, count):
 
 
 def build_family(shape, point, count):
-    """The losses of a family at a point of its coordinates."""
+    """Build the `count` losses of a family at a point of its coordinates."""
     scale = point["scale"]
     bend = lambda u: scale * u if shape["convex"] else scale * (2 * u - 1)
     found = [[] for _ in range(count)]
@@ -103,7 +103,8 @@ def build_family(shape, point, count):
 
 
 def flatten_losses(losses_, x):
-    """Tilt losses alike, in place, until the gradient of their mean at x is 0."""
+    """Change the tilts of all losses by the same amount, in place, so that the gradient of their
+    mean at x is 0."""
     slopes = [losses.loss_gradient(loss, x) for loss in losses_]
     for j in range(len(x)):
         mean = sum(g[j] for g in slopes) / len(slopes)
@@ -112,14 +113,14 @@ def flatten_losses(losses_, x):
 
 
 def upper_curvature(losses_):
-    """The least L for which each loss lies below its upper quadratics: smoothness as FSL's text
-    defines it."""
+    """Return the least L for which each loss lies below its upper quadratics: smoothness as FSL's
+    text defines it."""
     return maximum(*(losses.curvature_range(loss)[1] for loss in losses_))
 
 
 def two_point(size, skew, d, across=False):
-    """Zero-mean noise along the first coordinate, or `across` all of them alike: `size` is its
-    standard deviation along each; [] stands for none."""
+    """Return zero-mean two-point noise along the first coordinate, or with `across` the same along
+    all coordinates, with standard deviation `size` along each. [] stands for no noise."""
     if skew == "none":
         return []
     up = SKEWS[skew]
@@ -129,7 +130,8 @@ def two_point(size, skew, d, across=False):
 
 
 def outcomes(noise, d):
-    """[(probability, vector), ...] of an instance's noise."""
+    """Return the outcomes [(probability, vector), ...] of an instance's noise, as vectors of
+    dimension d."""
     return [(p, vector(v)) for p, v in noise] or [(Fraction(1), vector([Fraction(0)] * d))]
 
 
@@ -138,8 +140,8 @@ def variance(noise):
 
 
 def by_coordinate(noise, sigma):
-    """The largest standard deviation of noise along a coordinate; `sigma` is that of all together,
-    and taken where there is noise along one alone."""
+    """Return the largest standard deviation of noise along a coordinate. `sigma`, the standard
+    deviation over all coordinates together, is returned where at most one coordinate has noise."""
     kept = lambda part: getattr(part, "numerator", 1) != 0
     columns = list(zip(*(v for _, v in noise)))
     if sum(any(map(kept, column)) for column in columns) < 2:
@@ -149,13 +151,13 @@ def by_coordinate(noise, sigma):
 
 
 def sound_noise(noise, d):
-    """Whether probabilities add up to 1, and the mean to 0."""
+    """Tell whether the probabilities of noise add up to 1 and its mean is 0."""
     return drawn_noise(noise, d)
 
 
 def drawn_noise(noise, d, centred=True):
-    """Whether noise is drawn: probabilities add up to 1, and, where it is to be `centred`, the mean
-    to 0."""
+    """Tell whether noise is a probability distribution: probabilities are positive and add up to 1,
+    and with `centred` the mean is 0."""
     return (
         not noise
         or sum(p for p, _ in noise) == 1
@@ -165,6 +167,7 @@ def drawn_noise(noise, d, centred=True):
 
 
 def shift_noise(noise, bias, d):
-    """Noise whose mean is `bias` along the first coordinate; without noise, a bias alone."""
+    """Return the noise with `bias` added to its first coordinate; where there is no noise, the bias
+    alone."""
     along = lambda v: [v[0] + bias, *v[1:]]
     return [[p, along(v)] for p, v in noise or [[Fraction(1), [Fraction(0)] * d]]]

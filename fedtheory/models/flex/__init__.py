@@ -1,4 +1,4 @@
-"""Settings in the letters of flex."""
+"""Models of instances in the letters of flex."""
 
 CALLED = dict(
     x="the start",

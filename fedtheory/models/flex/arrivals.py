@@ -1,5 +1,5 @@
-"""A device arrives or departs: how far the minimiser moves (flex, theorem 3.2), and the arriving
-device's extra update (corollary 4.0.2), on separable quadratics."""
+"""Arrival or departure of a device: how far the minimiser moves (flex, theorem 3.2), and the
+arriving device's extra update (corollary 4.0.2), on separable quadratics."""
 
 from fractions import Fraction
 
@@ -17,7 +17,7 @@ SIZES = (1, 1, 1, 2, 3, 10, 100)
 
 
 def sizes(random, N):
-    """Data points of N devices, as a text."""
+    """Draw numbers of data points for N devices, as one text of numbers separated by spaces."""
     return " ".join(str(random.choice(SIZES)) for _ in range(N))
 
 
@@ -53,7 +53,8 @@ def shift_build(event):
 
 
 def along(instance, j, members):
-    """The devices in coordinate j, weights of the objective that these members make."""
+    """Return the devices `members` in coordinate j, with the weights of the objective that these
+    devices form."""
     return dict(
         a=[instance["a"][k][j] for k in members],
         b=[instance["b"][k][j] for k in members],
@@ -62,7 +63,7 @@ def along(instance, j, members):
 
 
 def optima(instance):
-    """Minimisers without and with the last device."""
+    """Return the minimisers of the objectives without and with the last device."""
     N, d = len(instance["n"]), len(instance["a"][0])
     return [
         vector([quadratics.minimiser(along(instance, j, range(members))) for j in range(d)])
@@ -203,7 +204,7 @@ def reboot_build(shape, point):
 
 
 def reboot_points(instance):
-    """w, w* and w~*."""
+    """Return w, w* and w~* of corollary 4.0.2 for an instance."""
     (a, a_l), (b, b_l) = ([vector(row) for row in instance[name]] for name in "ab")
     p_l = instance["p_l"]
     pull, pull_l = (1 - p_l) * a, p_l * a_l
@@ -262,13 +263,14 @@ def reboot_measure(instance, values, wanted):
 
 
 def extra_update(w, after, g):
-    """The arriving device's update, for whoever watches."""
+    """Build the record of the arriving device's update from w to `after` with gradient g, for code
+    that follows a run."""
     track = Track(2, (w, after), (g,))
     return Passed("extra update", 0, quadratics.ONE, 1, (track,), w, after, w, after)
 
 
 def ratio(part, whole):
-    """part / whole, 0 where both are."""
+    """Return part / whole, or 0 where both are 0."""
     return part / where(whole > 0, whole, quadratics.ONE)
 
 

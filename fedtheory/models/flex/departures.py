@@ -1,5 +1,5 @@
-"""A device departs (flex, section 4.3): losses at the deadline if it is kept or excluded, and from
-when on (8) holds.
+"""Departure of a device (flex, section 4.3): losses at the deadline if the device is kept or
+excluded, and the time from which on (8) holds.
 
 The bounds' constants V, gamma, D are theirs by definition, at the smallest theta: of (3) with all
 devices, and of (6) without the one that departs, with the mean squared distance at the departure as
@@ -49,8 +49,8 @@ def list_coordinates(shape):
 
 
 def build_instance(shape, point):
-    """(8) asks for bounds that end up low: the last device and the start are placed by how far off
-    they are."""
+    """Build the instance at a point of its coordinates. The last device and the start are placed by
+    their distances from the minimisers, because (8) needs bounds that become small."""
     devices = quadratics.build_devices(shape["N"], point)
     *others, last = devices["b"]
     devices["b"] = [
@@ -68,7 +68,7 @@ def build_instance(shape, point):
 
 
 def remaining(instance):
-    """Devices and law once the last one is gone."""
+    """Return the devices and the law of work without the last device."""
     rest = range(len(instance["devices"]["a"]) - 1)
     return quadratics.choose_devices(instance["devices"], rest), [
         [q, s[:-1]] for q, s in instance["law"]
@@ -76,8 +76,8 @@ def remaining(instance):
 
 
 def of_bound(devices, law, instance, more):
-    """gamma, D, V and the expected work of theorem 3.1 for these devices; `more` gives sq_dist_0 or
-    tilde_start."""
+    """Return gamma, D, V and the expected work of theorem 3.1 for these devices. `more` gives
+    sq_dist_0 or tilde_start."""
     E = instance["E"]
     found = quadratics.law_moments(
         "C",
@@ -103,7 +103,7 @@ def of_bound(devices, law, instance, more):
 
 
 def value(name, found):
-    """A derived symbol of the table; infinite where gradients are not bounded."""
+    """Return the value of a derived symbol of the table; infinite where gradients are not bounded."""
     return (
         found["G"]
         if isinstance(found["G"], float)
@@ -112,7 +112,7 @@ def value(name, found):
 
 
 def until_departure(instance):
-    """The bound (3) with all devices, and the state at the departure."""
+    """Return the numbers of the bound (3) with all devices, and the state at the departure."""
     devices, law, span = instance["devices"], instance["law"], instance["span"]
     kept = of_bound(
         devices, law, instance, dict(sq_dist_0=(instance["x"] - quadratics.minimiser(devices)) ** 2)
@@ -126,12 +126,12 @@ def until_departure(instance):
 
 
 def rate(bound, t):
-    """eta of theorem 3.1 in its round t."""
+    """Return the learning rate eta of theorem 3.1 in its round t."""
     return 16 * bound["E"] / (bound["mu"] * bound["ps"]) / (t * bound["E"] + bound["gamma"])
 
 
 def exclude_device(instance, state):
-    """The bound (6) without the device."""
+    """Return the numbers of the bound (6) without the departing device."""
     devices, law = remaining(instance)
     old, new = quadratics.minimiser(instance["devices"]), quadratics.minimiser(devices)
     Delta, shift = quadratics.sq_distance(state, old), abs(old - new)
@@ -218,8 +218,8 @@ STEPS = 60  # of doubling and of halving; exact numbers are halved to BITS
 
 
 def least(holds_at, one, exact):
-    """The least x >= 0 from which on a condition holds that is false before it: an enclosure, of
-    exact numbers."""
+    """Find, by bisection, the least x >= 0 from which on a condition holds that is false before x.
+    For exact numbers the result is an enclosure of that x."""
     high = one
     for _ in range(STEPS):
         high = where(holds_at(high), high, 2 * high)

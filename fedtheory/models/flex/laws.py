@@ -1,4 +1,4 @@
-"""Participation laws and what they do to a scheme's aggregate, at first order in the step size
+"""Participation laws and their effect on a scheme's aggregate, at first order in the step size
 (flex, section 4.1)."""
 
 from fractions import Fraction

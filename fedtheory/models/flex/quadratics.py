@@ -47,7 +47,7 @@ SPAN = either(list_of("number", 0), list_of("number", 2, rising=None))
 
 
 def devices_of(N):
-    """Return the schema of so many devices."""
+    """Return the schema of N devices."""
     return entries(
         dict(
             a=list_of("positive", N),
@@ -59,14 +59,15 @@ def devices_of(N):
 
 
 def law_of(N):
-    """Return the schema of a law of the work of so many devices, [probability, [s^1, ..., s^N]] of
-    each outcome."""
+    """Return the schema of a law of the work of N devices: [probability, [s^1, ..., s^N]] for each
+    outcome."""
     return list_of(row("nonnegative", list_of(integer(0, "E"), N)), total=0)
 
 
 def check_instance(constants, holds):
-    """The constants of what is an instance, whatever a claim assumes of it: probabilities that add
-    up, and the like."""
+    """Return the function `constants` with a check before it: Undefined is raised where `holds`
+    shows that plain data are no instance, such as where probabilities do not add up to 1. Batches
+    are not checked."""
 
     def of(instance):
         if not is_batched(instance) and not holds(instance):
@@ -86,8 +87,8 @@ def is_batched(tree):
 
 
 def draw_law(random, N, E, relaxed, scheme):
-    """Entries of a shape: what devices may do, and whether all do it with the same
-    probabilities."""
+    """Draw the entries of a shape that describe the law of work: the supports of the devices, and
+    whether all devices have the same probabilities."""
     steps = range(0 if "all_active" in relaxed else 1, E + 1)
     alike, complete = "homogeneous" not in relaxed, scheme == "A" or "some_complete" not in relaxed
     if "full_work" not in relaxed:
@@ -120,7 +121,7 @@ def draw_law(random, N, E, relaxed, scheme):
 
 
 def may_work(shape, members):
-    """Whether some of the first devices ever does a step."""
+    """Tell whether one of the first `members` devices does a step with positive probability."""
     kind, *parts = shape["law"].split()
     return (
         set("".join(parts[:members] if kind == "apart" else (s[:members] for s in parts))) - {"0"}
@@ -141,7 +142,7 @@ def law_coordinates(shape):
 
 
 def build_law(shape, point):
-    """[[probability, [s^1, ..., s^N]], ...]"""
+    """Build the law of work [[probability, [s^1, ..., s^N]], ...] from a shape and a point."""
     kind, *parts = shape["law"].split()
     if kind == "tied":
         return [
@@ -168,7 +169,7 @@ def shares(weights):
 
 
 def held_by_law(law, E, scheme=None):
-    """Which conditions a law meets; nothing if it is none."""
+    """Return the conditions that a law of work meets, or None where the data are no law."""
     N = len(law[0][1])
     if (
         sum(q for q, _ in law) != 1
@@ -221,7 +222,7 @@ def device_coordinates(N, noisy):
 
 
 def build_devices(N, point):
-    """Lists over devices: curvatures a, minimisers b, sizes of the noise r, weights p."""
+    """Build lists over devices: curvatures a, minimisers b, sizes of the noise r, weights p."""
     return dict(
         a=[point[f"a_{k}"] for k in range(N)],
         b=[point[f"b_{k}"] for k in range(N)],
@@ -242,7 +243,7 @@ def sound_devices(devices):
 
 
 def choose_devices(devices, members):
-    """The devices of an objective: their weights in it add up to 1."""
+    """Return the devices `members` with their weights scaled to add up to 1."""
     found = {name: [values[k] for k in members] for name, values in devices.items()}
     return {**found, "p": shares(found["p"])}
 
@@ -254,19 +255,20 @@ def minimiser(devices, weights=None):
 
 
 def counted_from(origin, devices, span):
-    """(devices, span) with points counted from one: no digits are lost to where it lies."""
+    """Return (devices, span) with all points relative to `origin`, so that no digits are lost where
+    the origin is far from 0."""
     near = dict(devices, b=[b - origin for b in devices["b"]])
     return near, [end - origin for end in span]
 
 
 def excess(devices, x):
-    """F_k(x) - F_k* of each device."""
+    """Return F_k(x) - F_k* of each device."""
     return [a * (x - b) * (x - b) / 2 for a, b in zip(devices["a"], devices["b"])]
 
 
 def second_moment(devices, span):
-    """G: the root of the largest mean squared gradient between the ends of `span`; infinite over
-    all points."""
+    """Return G, the root of the largest mean squared gradient between the ends of `span`; infinite
+    where `span` is empty, which stands for all points."""
     if not span:
         return INF
     return root(
@@ -281,8 +283,8 @@ def second_moment(devices, span):
 
 
 def span_of(shape, point, devices, x):
-    """[low, high]: part of the way from the start to where nothing leads; [] stands for all
-    points."""
+    """Return the interval [low, high] in which points stay, placed around the start by shares of
+    the distance beyond which no device leads. [] stands for all points."""
     if shape["span"] == "everywhere":
         return []
     low, high = minimum(x, *devices["b"]), maximum(x, *devices["b"])
@@ -291,8 +293,8 @@ def span_of(shape, point, devices, x):
 
 
 def draw_span(random, relaxed):
-    """Gradients are bounded where iterates stay; a claim that does not say so has them bounded
-    everywhere."""
+    """Choose the kind of span: "everywhere" where the claim does not say that iterates stay where
+    gradients are bounded, else "interval"."""
     return "everywhere" if "stays" in relaxed and "second_moment" not in relaxed else "interval"
 
 
@@ -300,9 +302,9 @@ def draw_span(random, relaxed):
 
 
 def is_paced(claim):
-    """Whether the learning rate that a claim prescribes is the one that runs have: 1/eta grows by
-    mu E[sum_k p^k_tau s^k_tau] / 16 in each round, whatever it begins with. The mean work is ps, or
-    what it comes to under hypotheses."""
+    """Tell whether the learning rate that a claim prescribes is the rate of these runs: 1/eta grows
+    by mu E[sum_k p^k_tau s^k_tau] / 16 in each round, from any start. The mean work is ps, or its
+    value under the claim's hypotheses."""
     symbols = {name: entry.symbol for name, entry in claim.table.items()}
     assumed = {a.name for a in claim.assumptions}
     curvature = symbols.get("mu" if "mu" in claim.parameters else "any_mu")
@@ -349,8 +351,8 @@ def _algorithm_names(claim):
 
 
 def staircase(eta, work, mu, rounds):
-    """eta_t of theorem 3.1 before it comes to eta: 16 E / (mu ps) / (t E + gamma) for some
-    gamma."""
+    """Return the learning rates eta_t of theorem 3.1 for the `rounds` rounds before the rate
+    reaches eta: 16 E / (mu ps) / (t E + gamma) for some gamma."""
     found = []
     for back in range(rounds, 0, -1):
         inverse = 1 / eta - back * mu * work / 16
@@ -363,7 +365,8 @@ def staircase(eta, work, mu, rounds):
 
 
 def record_rounds(scheme, x, devices, law, rates, E, first=0, what="round"):
-    """Pass one way through rounds at these rates, where somebody watches, from x to where it leads."""
+    """Record one path through rounds at the given learning rates from x, where a run is being
+    followed, and return where the path ends."""
     method, N = discover.algorithm(f"flex_{scheme.lower()}"), len(devices["a"])
     grad = lambda i, w: devices["a"][i - 1] * (w - devices["b"][i - 1])
     noise = lambda i, k: (
@@ -376,14 +379,16 @@ def record_rounds(scheme, x, devices, law, rates, E, first=0, what="round"):
 
 
 def start(x, span):
-    """(mean, mean square, least, largest point reached, room left in the span)."""
+    """Return the state at x: (mean, mean square, least and largest point reached, room left in the
+    span; None where there is no span)."""
     return x, x * x, x, x, minimum(x - span[0], span[1] - x) if span else None
 
 
 def one_round(state, devices, rounds, eta, E, span):
-    """The state after one round, of [(probability, coefficients, s), ...]: a definition beside the
-    kernels of schemes A to C, for each round has a learning rate of its own, and flex_a asks a
-    weight whether it is positive, which a batch cannot answer. Tests hold it to the kernels."""
+    """Return the state after one round, for `rounds` = [(probability, coefficients, s), ...]. This
+    is a definition beside the kernels of schemes A to C, because each round has its own learning
+    rate and a batch cannot answer whether a weight is positive, as flex_a asks; tests compare it
+    with the kernels."""
     m, m2, low, high, room = state
     paths = []
     for a, b, r in zip(devices["a"], devices["b"], devices["r"]):
@@ -429,7 +434,8 @@ def within(room, low, high, span):
 
 
 def kept_inside(value, state, span):
-    """A value that means something only if no point left the span."""
+    """Return a value that is defined only if no point left the span; otherwise raise Undefined, or
+    return NaN in a batch."""
     room = state[4]
     if isinstance(room, Many):
         return where(room >= -1e-12 * abs(span[1] - span[0]), value, Many(room.at * float("nan")))
@@ -439,7 +445,7 @@ def kept_inside(value, state, span):
 
 
 def sq_distance(state, x):
-    """E (w - x)^2"""
+    """Return E (w - x)^2 for the state of w."""
     return state[1] - 2 * x * state[0] + x * x
 
 

@@ -31,8 +31,8 @@ def draw_shapes(scheme):
 
 
 def list_coordinates(shape):
-    """A curvature for each device and coordinate, the noise of each gradient, one more than is
-    applied."""
+    """Return the coordinates of a shape: a curvature for each device and coordinate, and the noise
+    of each gradient, with one gradient more than is applied."""
     N, d = shape["N"], range(shape["d"])
     found = {f"x_{j}": "real" for j in d}
     for k, s in enumerate(shape["s"]):
@@ -82,7 +82,7 @@ def measure_symbols(instance, values, wanted):
 
 
 def as_round(instance, eta):
-    """The round as its method goes it: losses a w^2 / 2, and tilts that are noise."""
+    """Build the round as its method runs it: losses a w^2 / 2, with tilts that are noise."""
     scheme, s = instance["scheme"].lower(), tuple(instance["s"])
     losses = Losses(
         lambda i, w: vector(instance["a"][i - 1]) * w,
@@ -95,8 +95,8 @@ def as_round(instance, eta):
 
 
 def of_rates(grad, instance, p_tau, eta):
-    """The squared gap between a larger coefficient of what a device sends, and a larger learning
-    rate of its steps."""
+    """Return the squared difference between enlarging a device's coefficient and enlarging the
+    learning rate of that device's steps."""
     x, gap = vector(instance["x"]), vector(instance["x"]) * 0
     for k, (c, p, steps) in enumerate(zip(p_tau, instance["p"], instance["s"])):
         w = faster = x

@@ -1,5 +1,4 @@
-"""Rounds of flex on quadratics at theorem 3.1's learning rate, and where they lead: exact moments
-over rounds."""
+"""Rounds of flex on quadratics at theorem 3.1's learning rate: exact moments over rounds."""
 
 from fractions import Fraction
 
@@ -53,7 +52,7 @@ def draw_shapes(scheme):
 
 
 def affords(shape):
-    """Whether a run of many rounds has rounds that are small."""
+    """Tell whether a shape is cheap enough: a run of many rounds must have small rounds."""
     return shape["N"] * shape["E"] <= FEW or int(shape["tau"]) <= MOST
 
 
@@ -133,7 +132,8 @@ def measure_symbols(instance, values, wanted):
 
 
 def conditions_held(instance):
-    """Conditions that an instance meets; that no point leaves the span is tested as it runs."""
+    """Return the conditions that an instance meets. Whether a point leaves the span is tested
+    during the run instead."""
     devices, N = instance["devices"], len(instance["devices"]["a"])
     of_law = quadratics.held_by_law(instance["law"], instance["E"], instance["scheme"])
     if of_law is None or len(instance["law"][0][1]) != N or not quadratics.sound_devices(devices):

@@ -1,5 +1,5 @@
 """Quadratics in one dimension around a shift of the objective (flex, corollary 3.2.1): the last
-device comes or goes.
+device arrives or departs.
 
 `flex_shifted` runs scheme C after it, from a point x that the run before has left; `flex_shifting`
 is what is known of a run of scheme B until a device arrives, whose points stay between minimisers
@@ -73,7 +73,8 @@ def build_instance(shape, point):
 
 
 def members(instance):
-    """How many devices the objective has before and after; those of the law are among them."""
+    """Return the numbers of devices in the objective before and after the event. The devices of the
+    law are among both."""
     N = len(instance["n"])
     return (N - 1, N) if instance["event"] == "arrival" else (N, N - 1)
 
@@ -85,7 +86,7 @@ def objectives(instance):
 
 
 def shared_constants(instance):
-    """Constants that do not depend on the law."""
+    """Return the constants that do not depend on the law."""
     devices, n, arrives = instance["devices"], instance["n"], instance["event"] == "arrival"
     old, new = map(quadratics.minimiser, objectives(instance))
     last = quadratics.choose_devices(devices, [-1])
@@ -142,7 +143,8 @@ def after_measure(instance, values, wanted):
 
 
 def before_span(instance):
-    """Between minimisers, as far as noise leads beyond them, and the start."""
+    """Return the interval that contains the start and all devices' minimisers, each extended by how
+    far noise leads beyond the minimiser."""
     devices = instance["devices"]
     far = [r / a for r, a in zip(devices["r"], devices["a"])]
     return (
@@ -192,7 +194,7 @@ ALL = plus("others", 1)
 
 
 def schema_of(event, devices):
-    """Return the schema of an instance with an event, and a law for so many devices."""
+    """Return the schema of an instance with an event and a law for `devices` devices."""
     return entries(
         dict(
             event=word(event),
