@@ -95,8 +95,8 @@ def as_round(instance, eta):
 
 
 def of_rates(grad, instance, p_tau, eta):
-    """Return the squared difference between enlarging a device's coefficient and enlarging the
-    learning rate of that device's steps."""
+    """Return the squared distance between two readings: scaling what each device sends by c / p,
+    and scaling the learning rate of that device's steps by c / p."""
     x, gap = vector(instance["x"]), vector(instance["x"]) * 0
     for k, (c, p, steps) in enumerate(zip(p_tau, instance["p"], instance["s"])):
         w = faster = x

@@ -74,7 +74,7 @@ def build_instance(shape, point):
 
 def members(instance):
     """Return the numbers of devices in the objective before and after the event. The devices of the
-    law are among both."""
+    law are among these devices."""
     N = len(instance["n"])
     return (N - 1, N) if instance["event"] == "arrival" else (N, N - 1)
 

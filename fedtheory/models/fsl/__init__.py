@@ -1,4 +1,4 @@
-"""Settings in the letters of FSL."""
+"""Models of instances in the letters of FSL."""
 
 CALLED = dict(
     losses=("f_0, the server's loss",),

@@ -106,7 +106,7 @@ def derive_constants(instance):
 
 
 def share(instance):
-    """Of the clients, those of the first kind."""
+    """Return the share of the clients that are of the first kind."""
     return Fraction(instance["kind_1"], instance["N"])
 
 
@@ -120,7 +120,7 @@ def mean_tilt(instance):
 
 
 def geometric(r, n):
-    """(r^n, 1 + r + ... + r^(n-1)), by doubling."""
+    """Return (r^n, 1 + r + ... + r^(n-1)), computed by doubling."""
     power, total, bits = Fraction(1), Fraction(0), bin(n)[2:]
     for bit in bits:
         power, total = power * power, total + power * total

@@ -1,5 +1,5 @@
-"""T rounds of FSL with thousands of clients and steps, on quadratics in one dimension: kinds of
-clients that are alike, moments in closed form for each round, rounds one after the other."""
+"""T rounds of FSL with thousands of clients and steps, on quadratics in one dimension: clients of a
+few kinds, moments in closed form for each round, rounds one after the other."""
 
 from fractions import Fraction
 
@@ -20,7 +20,7 @@ MOST = 100  # rounds: each is looked at
 
 
 def draw_shapes(random, relaxed):
-    """Shapes; sizes are texts, lest large ones pass for large shapes."""
+    """Draw a shape. Sizes are texts, so that a shape with large sizes does not count as large."""
     least = 30 if random.random() < 0.3 else 1
     N = count(random, least)
     shared = "dissimilar" not in relaxed or random.random() < 0.5
@@ -76,7 +76,8 @@ def build_instance(shape, point):
 
 
 def mean(instance, part):
-    """Of the clients' slopes or tilts: as it is where all have one."""
+    """Return the mean over clients of their slopes or tilts. Where all are the same number, that
+    number is returned unchanged."""
     values, N = instance[part], sum(instance["members"])
     if one(values):
         return values[0]
@@ -84,12 +85,13 @@ def mean(instance, part):
 
 
 def one(values):
-    """Whether numbers are one and the same; of a batch its shape tells."""
+    """Tell whether all numbers are the same. Batches are compared by identity with the first and
+    not by value."""
     return all(a is values[0] or not isinstance(a, Many) and a == values[0] for a in values)
 
 
 class Losses:
-    """Slope and tilt of F, of the server's loss, and of both with a weight."""
+    """Slope and tilt of F, of the server's loss, and of the modified loss with a weight gamma."""
 
     def __init__(self, instance):
         kinds, counts = instance["members"], (instance[name] for name in ("S", "K", "K_0", "T"))
@@ -115,7 +117,8 @@ class Losses:
 
 
 def above(curve, x):
-    """A quadratic at x above its infimum."""
+    """Return the value at x of a quadratic (slope, tilt) above its infimum; infinite where there is
+    none."""
     slope, g = curve[0], curve[0] * x + curve[1]
     if isinstance(slope, Many):
         return where(slope > 0, g * g / (2 * slope), Many(np.asarray(np.nan)))
@@ -144,7 +147,7 @@ def derive_constants(instance):
 
 
 def round_of(instance, values):
-    """The Step of a round."""
+    """Return the Step that maps the mean and spread of x over one round."""
     seen, eta, step_0 = Losses(instance), values["eta_l"], values["gamma"] * values["eta_0"]
     clients = recursions.cohort_step(
         instance["members"],

@@ -1,5 +1,5 @@
-"""T rounds of FSL: expected squared gradients at each round's start and the expected loss at the
-end, by moments or by every way it can go.
+"""T rounds of FSL: expected squared gradients at the start of each round and the expected loss at
+the end, by moments or by enumeration of all paths.
 
 On separable quadratics a round maps mean and second moment of each coordinate affinely, by a
 recursion that stands beside the kernels: read from them (`exact.linear`), the map of one round of
@@ -16,8 +16,8 @@ from fedtheory.exact.traces import follow_rounds
 
 
 def by_paths(case, x, T, values):
-    """[E value(x_t) for each of `values`] for t = 0, ..., T - 1, by all the ways that rounds of the
-    kernels can go."""
+    """Return [E value(x_t) for each of `values`] for t = 0, ..., T - 1, by enumeration of all paths
+    of the kernels' rounds."""
     rounds = case.rounds(len(x))
     levels = follow_rounds(rounds.after, case.law(), rounds.start(x), T - 1)
     return [
@@ -26,8 +26,8 @@ def by_paths(case, x, T, values):
 
 
 def follow_drift(slope, tilt, variance, eta, steps):
-    """(a, b, v) of SGD steps of size eta on slope y^2 / 2 + tilt y: y becomes a y + b, with noise
-    of variance v."""
+    """Return (a, b, v) of SGD steps of size eta on slope y^2 / 2 + tilt y: y becomes a y + b, with
+    noise of variance v."""
     a, b, v = Fraction(1), Fraction(0), Fraction(0)
     for _ in range(steps):
         shrink = 1 - eta * slope
@@ -36,8 +36,8 @@ def follow_drift(slope, tilt, variance, eta, steps):
 
 
 def moments(case, curves, variances, x, T):
-    """[(E x_t, E x_t^2)] of one coordinate for t < T; curves: (slope, tilt) of f_0, ..., f_N in
-    it."""
+    """Return [(E x_t, E x_t^2)] of one coordinate for t < T, where `curves` are the pairs (slope,
+    tilt) of f_0, ..., f_N in this coordinate."""
     ends = [follow_drift(*curve, variances[1], case.eta_l, case.K) for curve in curves[1:]]
     back, shift, noise_0 = follow_drift(*curves[0], variances[0], case.gamma * case.eta_0, case.K_0)
     fixed = [[ends[i - 1] for i in cohort] for _, cohort in case.cohorts or ()]  # one cohort alone
@@ -59,8 +59,8 @@ def moments(case, curves, variances, x, T):
 
 
 def quadratic_gradients(case, curves, variances, x, T, weights):
-    """[E ||sum_i weights_i grad f_i(x_t)||^2 for each of `weights`] for t < T; coordinate j has
-    curves[j][i] of f_i."""
+    """Return [E ||sum_i weights_i grad f_i(x_t)||^2 for each of `weights`] for t < T, where
+    curves[j][i] is the curve of f_i in coordinate j."""
     total = [[Fraction(0)] * len(weights) for _ in range(T)]
     for j, start in enumerate(x):
         followed = moments(case, curves[j], [v[j] for v in variances], start, T)
@@ -76,7 +76,7 @@ def quadratic_gradients(case, curves, variances, x, T, weights):
 
 
 def quadratic_value(case, curves, variances, x, T, weights):
-    """E sum_i weights_i f_i(x_T)."""
+    """Return E sum_i weights_i f_i(x_T) for quadratic losses."""
     total = Fraction(0)
     for j, start in enumerate(x):
         mean, square = moments(case, curves[j], [v[j] for v in variances], start, T + 1)[-1]

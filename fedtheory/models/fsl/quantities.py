@@ -22,8 +22,8 @@ ZERO, ONE = Fraction(0), Fraction(1)
 
 
 class Instance(NamedTuple):
-    """Losses f_0, ..., f_N, noise as [(probability, vector), ...] for each index, hyper-parameters,
-    constants."""
+    """An instance of FSL: losses f_0, ..., f_N, noise as [(probability, vector), ...] for each
+    index, hyper-parameters and constants."""
 
     loss: Callable  # (i, x) -> number
     grad: Callable  # (i, x) -> array
@@ -42,26 +42,26 @@ class Instance(NamedTuple):
     cohorts: tuple | None = None  # [(probability, members)]; uniform over subsets of S by default
 
     def rounds(self, d):
-        """The rounds of fedtheory.algorithms.fsl on its losses."""
+        """Return the rounds of fedtheory.algorithms.fsl on the instance's losses, in dimension d."""
         p = self.weights or [Fraction(1, self.N)] * self.N
         h = {name: getattr(self, name) for name in fsl.Hyper._fields}
         noise = lambda i, k: self.noise(i)
         return Rounds(fsl.ALGORITHM, Losses(self.grad, noise, (ZERO, *p), d), h)
 
     def one_round(self, d):
-        """A round, for whoever tells one way that it goes."""
+        """Return the record of a round from which code that follows a run takes one path."""
         rounds = self.rounds(d)
         return typical_path.Round(fsl.ALGORITHM, rounds.losses, rounds.h._asdict(), self.law())
 
     def law(self):
-        """[(probability, cohort, work)]."""
+        """Return [(probability, cohort, local steps of each member)] of a round."""
         if self.cohorts:
             return [(chance, cohort, (self.K,) * len(cohort)) for chance, cohort in self.cohorts]
         return uniform_cohorts(self.N, self.S, self.K)
 
 
 class Round:
-    """The round that starts at a server point: its losses there, clients' walks, and traces."""
+    """The round of FSL that starts at a server point: losses there, paths of clients, and traces."""
 
     def __init__(self, case, x):
         self.case, self.x, self.clients = case, x, range(1, case.N + 1)
@@ -72,7 +72,7 @@ class Round:
         self.start, self.walked = self.rounds.start(x), {}
 
     def average(self, value):
-        """Over clients, as F weighs them."""
+        """Return the mean of value(i) over clients i with the weights of F."""
         if self.case.weights:
             return sum(p * value(i) for p, i in zip(self.case.weights, self.clients))
         return sum(value(i) for i in self.clients) / self.case.N
@@ -85,7 +85,7 @@ class Round:
         return (self.F(y) + case.gamma * case.loss(0, y)) / (1 + case.gamma)
 
     def walks(self, i):
-        """[(probability, Walk)] of a client."""
+        """Return [(probability, Walk)] of client i in this round."""
         if i not in self.walked:
             self.walked[i] = self.rounds.walks(self.start, i, self.case.K)
         return self.walked[i]
@@ -98,7 +98,7 @@ class Round:
         return expect_over(self.traces, value)
 
     def over_clients(self, value):
-        """Mean over clients of E `value(client, walk)`."""
+        """Return the plain mean over clients of E `value(client, walk)`."""
         each = (expect_over(self.walks(i), lambda o, i=i: value(i, o)) for i in self.clients)
         return sum(each) / self.case.N
 
@@ -137,7 +137,7 @@ class Round:
         return sum(n - self.g[0] for n in o.server.estimates)
 
     def excess_29(self):
-        """The largest excess of (29) over clients and steps."""
+        """Return the largest excess of (29) over clients and steps."""
         case = self.case
         allowed = {
             i: Fraction(37, 20)
@@ -156,7 +156,8 @@ class Round:
         )
 
     def excess_step_29(self):
-        """The largest excess of the recursion before (29), of two steps or more."""
+        """Return the largest excess, over clients and steps, of the recursion before (29), which is
+        meant for two steps or more."""
         case, share = self.case, 1 + Fraction(9, 8) / max(self.case.K - 1, 1)
         far = {
             (i, k): expect_over(self.walks(i), lambda o, k=k: square_norm(o.points[k] - self.x))
@@ -167,13 +168,14 @@ class Round:
         return maximum(*(far[i, k] - share * far[i, k - 1] - added(i) for i, k in far if k > 0))
 
     def mean_17(self, o):
-        """The bracket of (17)."""
+        """Return the bracket of (17) for a trace."""
         case = self.case
         mean = case.gamma * sum(o.server.estimates) / case.K_0
         return mean + self.estimates(o) / (case.K * case.S)
 
     def T_3_mean(self):
-        """(18) by gradients: of all clients, and of the server along the cohort's rounds."""
+        """Return (18) in terms of gradients: the mean over all clients, and the expectation of the
+        server's part over traces of the round."""
         case = self.case
         clients = self.over_clients(
             lambda i, o: self.tilde_grad.dot(sum(self.g[i] - n for n in o.gradients))
@@ -245,14 +247,14 @@ ROUND = Quantities(
 
 
 def quantities(case, x, wanted=None):
-    """Symbol name -> value at the server point x, for the round that starts there; all of them, or
-    those wanted."""
+    """Return {symbol name: value} for the round that starts at the server point x, for the symbols
+    `wanted`, or for all symbols."""
     return ROUND(Round(case, x), wanted)
 
 
 class Served:
-    """Exact steps of size eta_0 on the server's loss (section III-A) from w_0, or x_bar in the
-    multi-step case: FSL's round in which no client works, gamma = 1."""
+    """Exact steps of size eta_0 on the server's loss (section III-A) from w_0, or from x_bar in the
+    multi-step case: FSL's round in which no client works, with gamma = 1."""
 
     def __init__(self, case, w_0):
         self.case = case._replace(
@@ -293,5 +295,6 @@ SERVER = Quantities(
 
 
 def server_quantities(case, w_0, wanted=None):
-    """The quantities of section III-A."""
+    """Return {symbol name: value} of the quantities of section III-A, for the symbols `wanted`, or
+    for all symbols."""
     return SERVER(Served(case, w_0), wanted)

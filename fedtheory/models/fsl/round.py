@@ -77,8 +77,8 @@ def draw_shapes(random, relaxed):
 
 
 def one_error(random, N, K):
-    """Parts of a shape in which a single thing keeps the round from the gradient step: drift,
-    cohorts or noise."""
+    """Draw parts of a shape in which exactly one source of error keeps the round from the gradient
+    step: drift, cohorts or noise."""
     only = random.choice(["drift", "cohort", "noise", "noise_0"])
     found = dict(
         noise="even" if only == "noise" else "none", noise_0="even" if only == "noise_0" else "none"
@@ -91,7 +91,7 @@ def one_error(random, N, K):
 
 
 def ways(shape):
-    """Outcomes of a round."""
+    """Return the number of outcomes of a round."""
     each = 2 if shape["noise"] != "none" else 1
     server = 2 if shape["noise_0"] != "none" else 1
     shared = (
@@ -166,12 +166,12 @@ def mean(gs, weights):
 
 
 def gradient_spread(gs, weights):
-    """(1/N) sum (g_i - F')^2."""
+    """Return (1/N) sum (g_i - F')^2."""
     return sum((g - mean(gs, weights)) * (g - mean(gs, weights)) for g in gs) / len(gs)
 
 
 def gap(gs, weights):
-    """(g_0 - F')^2."""
+    """Return (g_0 - F')^2."""
     return (gs[0] - mean(gs[1:], weights)) * (gs[0] - mean(gs[1:], weights))
 
 
@@ -226,8 +226,9 @@ def measure_symbols(instance, values, wanted):
 
 
 def own_smoothness(instance, gamma):
-    """The least Lipschitz constant of the modified loss's gradient, an upper bound of it where
-    corners are soft; where smoothness is one-sided, its largest curvature."""
+    """Return the least Lipschitz constant of the modified loss's gradient, or an upper bound of
+    this constant where corners are soft. Where smoothness is one-sided, the modified loss's largest
+    curvature is returned."""
     N = len(instance["losses"]) - 1
     clients = instance.get("weights") or [Fraction(1, N)] * N
     weights = [gamma / (1 + gamma), *(p / (1 + gamma) for p in clients)]
@@ -250,7 +251,8 @@ def own_smoothness(instance, gamma):
 
 
 def differs(instance):
-    """Whether what an instance is said to break makes a difference in it."""
+    """Tell whether the condition that an instance is said to break makes a difference in this
+    instance."""
     f, several = instance["losses"], instance["K"] * instance["S"] > 1
     return dict(
         lipschitz=lambda: upper_curvature(f) < losses.smoothness_of(*f),
@@ -262,8 +264,8 @@ def differs(instance):
 
 
 def conditions_held(instance):
-    """Conditions that an instance meets: its parts fit together, and G is finite where it is asked
-    for."""
+    """Return the conditions that an instance meets; none where its parts do not fit together. G
+    must be finite where a condition needs G."""
     d, N, weights = len(instance["x"]), instance["N"], instance.get("weights")
     noises = [instance[kind] for kind in ("noise", "noise_0")]
     sound = (

@@ -1,5 +1,5 @@
-"""T rounds of FSL on losses known exactly: moments where all are quadratics, every way it can go
-otherwise."""
+"""T rounds of FSL on losses known exactly: by moments where all losses are quadratics, by
+enumeration of all paths otherwise."""
 
 from fractions import Fraction
 
@@ -31,7 +31,8 @@ BREAKABLE = ("equal_weights", "uniform_cohort")
 
 
 def draw_shapes(random, relaxed):
-    """Shapes; how many rounds is a text, so that a long run of small rounds counts as small."""
+    """Draw a shape. The number of rounds is a text, so that a long run of small rounds counts as
+    small."""
     while True:
         quadratic = random.random() < 0.7
         N = random.choice([1, 1, 2, 2, 3, 4])
@@ -63,7 +64,8 @@ def draw_shapes(random, relaxed):
 
 
 def affords(shape):
-    """Whether a run takes moments alone, or goes few ways, and not too many steps."""
+    """Tell whether a shape is cheap enough: the run needs moments alone or has few paths, and its
+    steps are not too many."""
     T = int(shape["rounds"])
     few = shape["pieces"] == 1 or fsl_round.ways(shape) ** (T - 1) <= MOST
     return few and T * max(shape["K"], shape["K_0"]) <= LONG
@@ -101,7 +103,8 @@ def build_instance(shape, point):
 
 
 def curves(instance):
-    """f_0, ..., f_N: the server's loss may be given as the clients' mean, in F's weights."""
+    """Return the losses f_0, ..., f_N. The server's loss may be given as the clients' mean with the
+    weights of F."""
     server, *clients = instance["losses"]
     if server == "mean":
         server = [mean_curve(f, weights(instance)) for f in zip(*clients)]
@@ -109,12 +112,12 @@ def curves(instance):
 
 
 def weights(instance):
-    """p_1, ..., p_N of F."""
+    """Return the weights p_1, ..., p_N of F."""
     return instance.get("weights") or [Fraction(1, instance["N"])] * instance["N"]
 
 
 def mean_curve(fs, shares):
-    """The mean of curves, its bends from left to right."""
+    """Return the weighted mean of curves, with its bends from left to right."""
     bends = [(p * delta, at) for p, f in zip(shares, fs) for delta, at in f["bends"]]
     return losses.make_curve(
         sum(p * f["slope"] for p, f in zip(shares, fs)),
@@ -175,7 +178,8 @@ def measure_symbols(instance, values, wanted):
 
 
 def read_rounds(wanted):
-    """[(symbol, (loss, function of its column))] of what is read off rounds."""
+    """Return [(symbol, (loss, function of its column))] of the wanted symbols that are computed
+    from values at each round."""
     ways = dict(
         least=lambda column: minimum(*column) if len(column) > 1 else column[0],
         mean=lambda column: sum(column) / len(column),
@@ -184,7 +188,8 @@ def read_rounds(wanted):
 
 
 def spreads(instance):
-    """Variances of the server's and of a client's noise, by coordinate."""
+    """Return the variances of the server's noise and of a client's noise, each as a list over
+    coordinates."""
     return [
         [
             sum((p * v[j] * v[j] for p, v in instance[kind]), Fraction(0))

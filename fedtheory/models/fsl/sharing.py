@@ -1,5 +1,5 @@
-"""Samples as points z with losses ||x - z||^2 / 2: data sharing's objective (4), a server of drawn
-samples (10)."""
+"""Samples as points z with losses ||x - z||^2 / 2: data sharing's objective (4), and a server with
+drawn samples (10)."""
 
 from fractions import Fraction
 from itertools import combinations

@@ -1,4 +1,4 @@
-"""Settings in nobody's letters: runs of any method, points, vectors, numbers."""
+"""Models of instances in no paper's letters: runs of any method, points, vectors, numbers."""
 
 CALLED = dict(
     x_0="the start",

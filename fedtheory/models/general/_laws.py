@@ -1,5 +1,5 @@
-"""Laws of chance that an instance breaks, one at a time: whether its parts say so, whether that makes a
-difference, and the noise that is everybody's."""
+"""Laws of chance that an instance breaks, one at a time: whether the instance's parts say so,
+whether breaking the law makes a difference, and noise that all clients share."""
 
 from fractions import Fraction
 
@@ -14,7 +14,8 @@ SCHEMA = dict(breaks=word(*sorted(LAWS)), turns=integer(1, 1))
 
 
 def broken_law(instance):
-    """The law that an instance is said to break, or None."""
+    """Return the name of the law that an instance is said to break, or None. Undefined is raised
+    where there is no such law."""
     found = instance.get("breaks")
     if found is not None and found not in LAWS:
         raise Undefined("a law that is none")
@@ -24,7 +25,7 @@ def broken_law(instance):
 
 
 def differs(instance):
-    """Whether what an instance is said to break makes a difference in it."""
+    """Tell whether the law that an instance is said to break makes a difference in this instance."""
     law, p, noise = instance.get("breaks"), instance.get("p", [ONE]), instance["noise"]
     several = "T" in instance or instance["S"] > 1  # of a run only its method knows
     return dict(
@@ -36,12 +37,13 @@ def differs(instance):
 
 
 def turning(noise, rounds):
-    """Noise whose sign turns from each client, step and round to the next."""
+    """Return noise whose sign alternates with the sum of client, step and round."""
     return lambda i, k: [(p, -n if (i + k + rounds.t) % 2 else n) for p, n in noise(i, k)]
 
 
 def draws(instance):
-    """[(probability, instance)]: one for each draw of noise that is everybody's, in every step."""
+    """Return [(probability, instance)], one for each outcome of noise that all clients share in
+    every step; otherwise the instance alone."""
     if instance.get("breaks") != "independent_noise" or not instance["noise"]:
         return [(ONE, instance)]
     return [(p, {**instance, "noise": [[ONE, n]]}) for p, n in instance["noise"]]

@@ -1,4 +1,4 @@
-"""Long runs of one client without noise: one thing alone can happen in them, so a hundred rounds
+"""Long runs of one client without noise. Such a run has a single path, so that a hundred rounds
 cost little.
 
 Losses have up to three pieces, Huber losses among them, or are a saw, whose derivative falls and rises
@@ -11,7 +11,7 @@ SHORTEST = 6  # rounds, where there is no saw; fewer are drawn anyway
 
 
 def shapes(random, relaxed, method, asked):
-    """Return the shape of a long run; None where each round may go several ways."""
+    """Return the shape of a long run, or None where a round may have several outcomes."""
     if "growing_noise" not in relaxed:
         return None
     convex = not {"convex", "strongly_convex"} <= relaxed or random.random() < 0.2
@@ -38,12 +38,14 @@ def shapes(random, relaxed, method, asked):
 
 
 def coordinates():
-    """Return what places the knots of a saw: its first one, and how wide a tooth is beside it."""
+    """Return the coordinates that place the knots of a sawtooth derivative: the first knot, and the
+    width of a tooth relative to the first knot."""
     return dict(knot_0_0="positive", tooth_0_0="positive")
 
 
 def knots(shape, point):
-    """Return the knots of a saw, from left to right: the derivative falls and rises alike."""
+    """Return the knots of a sawtooth derivative from left to right, such that the derivative falls
+    and rises by the same amount."""
     falls, rises = point["slope_0_0_1"], point["slope_0_0_2"]
     at, width = [point["knot_0_0"]], point["knot_0_0"] * point["tooth_0_0"]
     share = rises / (falls + rises)
@@ -53,6 +55,6 @@ def knots(shape, point):
 
 
 def slopes(shape, point):
-    """Return the second derivatives of a saw's pieces."""
+    """Return the second derivatives of the pieces of a loss with sawtooth derivative."""
     first, falls, rises, last = (point["scale"] * point[f"slope_0_0_{k}"] for k in range(4))
     return [first, *[-falls, rises] * int(shape["T"]), last]

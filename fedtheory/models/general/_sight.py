@@ -1,5 +1,5 @@
-"""What a method sees of an instance: gradients counted from where its minimiser lies, noise,
-weights, layers; and what a method's own transform makes of the losses."""
+"""The data of an instance that a method is given: gradients relative to where the minimiser lies,
+noise, weights, layers, and the result of a method's own transform of the losses."""
 
 from fractions import Fraction
 from typing import Any, NamedTuple
@@ -18,7 +18,7 @@ ZERO = Fraction(0)
 
 
 class Clients(NamedTuple):
-    """The data of a problem that is an instance: `grad` is (i, x) -> vector."""
+    """The data of a problem that an instance forms: `grad` is (i, x) -> vector."""
 
     grad: Any
 
@@ -32,7 +32,7 @@ def loss(data, i, x):
 
 
 def origin(instance, d):
-    """Where the minimiser lies for the method; None where at 0."""
+    """Return the point at which the method finds the minimiser, or None where that point is 0."""
     if "origin" not in instance:
         return None
     found = vector(instance["origin"])
@@ -42,7 +42,7 @@ def origin(instance, d):
 
 
 def layers(instance, d):
-    """Where layers start."""
+    """Return the indices at which layers start, checked against the dimension d."""
     starts = tuple(instance.get("layers", (0,)))
     counted = all(type(n) is int for n in starts)
     if not counted or starts[:1] != (0,) or sorted({*starts}) != [*starts] or starts[-1] >= d:
@@ -51,7 +51,7 @@ def layers(instance, d):
 
 
 def sight(clients, instance, method, h):
-    """The Losses of an instance, as a method with these hyper-parameters trains on them."""
+    """Return the Losses of an instance on which a method with the hyper-parameters h trains."""
     noise = [(p, vector(n)) for p, n in instance["noise"]]
     away, p = origin(instance, clients.d), (ZERO, *clients.p)
 
@@ -70,7 +70,8 @@ def sight(clients, instance, method, h):
 
 
 def _transform_problem(clients, plain, p, method, h):
-    """(gradients, weights) that a method's transform makes of a problem with these."""
+    """Return the (gradients, weights) that a method's transform makes of a problem with the given
+    gradients and weights."""
     given = Problem(
         "an instance", Clients(plain), Kernels(grad, loss), clients.N, clients.d, vector(p), {}
     )
@@ -105,7 +106,7 @@ def _transform_problem(clients, plain, p, method, h):
 
 
 def batch_size(tree):
-    """How many instances plain data with batches in them are; 1 where none is."""
+    """Return how many instances plain data with batches hold; 1 where there is no batch."""
     if isinstance(tree, Many):
         return np.size(tree.at)
     parts = tree.values() if isinstance(tree, dict) else tree
@@ -113,7 +114,8 @@ def batch_size(tree):
 
 
 def take_instance(tree, n):
-    """Plain data with the n-th instance of each batch: a batch of one, which has a truth."""
+    """Return plain data in which each batch is cut down to its n-th instance. The results are
+    batches of size 1, so that comparisons of them are true or false."""
     if isinstance(tree, Many):
         return Many(np.ravel(tree.at)[n : n + 1]) if np.size(tree.at) > 1 else tree
     if isinstance(tree, dict):
@@ -126,7 +128,8 @@ def take_instance(tree, n):
 
 
 def one_by_one(measure, instance, values):
-    """{name: batch} of what `measure(instance, values)` gives for each instance of a batch."""
+    """Return {name: batch} of the results of `measure(instance, values)`, called for each instance
+    of a batch."""
     found = [
         measure(take_instance(instance, n), take_instance(values, n))
         for n in range(max(batch_size(instance), batch_size(values)))

@@ -1,5 +1,5 @@
-"""Numbers alone, for claims that measure nothing: every parameter is free, within its domain and
-the hypotheses."""
+"""Numbers alone, for claims that measure nothing: every parameter is free within its domain and the
+hypotheses."""
 
 from fedtheory.models import Setting
 from fedtheory.schema import entries

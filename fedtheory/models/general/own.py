@@ -1,5 +1,5 @@
-"""Runs on which a claim measures quantities of its own, or asks its own of the problem: a setting of
-runs, made anew with the functions that the claim's table names."""
+"""Runs on which a claim measures quantities of a user's own or has conditions of a user's own: a
+model of runs, extended by the functions that the claim's table names."""
 
 import hashlib
 from fractions import Fraction
@@ -23,7 +23,7 @@ NAN = Many(np.asarray(np.nan))
 
 
 class Exactly(user_quantities.Landscape):
-    """An instance of these settings, as a function of one's own sees it."""
+    """An instance of these models, as it is passed to a user's function."""
 
     def __init__(self, instance):
         self._clients = Clients(instance)
@@ -92,23 +92,24 @@ class Exactly(user_quantities.Landscape):
 
 
 def entries(symbols):
-    """{name: Entry} of what a table has of a user's own."""
+    """Return {name: Entry} of the symbols in a table that a user's function defines."""
     return {name: entry for name, entry in symbols.items() if entry.own is not None}
 
 
 def conditions(claim):
-    """{name: Condition} of a user's own."""
+    """Return {name: Condition} of the conditions of a claim that a user's function decides."""
     found = {a.name: a.condition for a in claim.assumptions if a.condition is not None}
     return {name: condition for name, condition in found.items() if condition.on is not None}
 
 
 def asks(claim):
-    """Whether a claim asks anything of its own."""
+    """Tell whether a claim has symbols or conditions that a user's function defines."""
     return bool(entries(claim.symbols) or conditions(claim))
 
 
 def of_claim(setting, claim):
-    """A setting with what a claim asks of its own."""
+    """Return a model of runs extended by the symbols and conditions of a claim that a user's
+    functions define."""
     return make_setting(setting, entries(claim.symbols), conditions(claim))
 
 
@@ -116,7 +117,8 @@ _MADE: dict = {}  # name -> (functions, Setting): what no file holds is known wh
 
 
 def make_setting(setting, mine, asked):
-    """A setting of runs with symbols and conditions of a user's own."""
+    """Return a model of runs with symbols `mine` and conditions `asked` that a user's functions
+    define."""
     _refuse_names(setting, mine, asked)
     functions = (*(e.own.of for e in mine.values()), *(c.on for c in asked.values()))
     source = _source(setting, functions)
@@ -167,8 +169,8 @@ def _make_setting(setting, name, mine, asked, source):
 
 
 def by_name(name, plain):
-    """The Setting of a name that `made` gave, from the files at hand; None where they do not bring
-    what it is made with. `plain` finds the setting that it is made of."""
+    """Return the model with a name that `make_setting` gave, built from the files at hand, or None
+    where the files lack its functions. `plain` finds the model that is extended."""
     base, *parts, _ = name.split(MARK)
     setting = plain(base)
     if setting is None or setting.ways is None or not parts:
@@ -181,7 +183,7 @@ def by_name(name, plain):
 
 
 def _find_brought(parts):
-    """(symbols, conditions) of these names, of each file that brings all of them."""
+    """Return (symbols, conditions) with these names, for each file that defines all of them."""
     for file in plugins.list_files():
         claims = [record for found, record in plugins.list_records("CLAIM", file)]
         tables = [t for t in vars(file.module).values() if isinstance(t, Table)]
@@ -255,13 +257,13 @@ def measure_symbols(instance, values, wanted, base, along, asked):
 
 
 def kind(instance):
-    """Whether an instance is many at once, or exact."""
+    """Return MANY where an instance holds batches, else EXACT."""
     return user_quantities.MANY if isinstance(instance["x_0"][0], Many) else user_quantities.EXACT
 
 
 def alone(names, ours, instance, values):
-    """{name: number} by a function that may branch: then instance by instance; many floats are NaN
-    where it has no value."""
+    """Return {name: number} by a function that may branch, called for one instance at a time where
+    it does. In a batch, a number is NaN where the function has no value."""
     many = kind(instance) == user_quantities.MANY
 
     def valued(instance, values):

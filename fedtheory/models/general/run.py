@@ -80,7 +80,7 @@ def draw_shapes(random, relaxed, method="fedavg"):
 
 
 def breakable(relaxed, ensures=ENSURES):
-    """The laws of chance that a claim says nothing of."""
+    """Return the laws of chance on which a claim is silent and which instances may break."""
     return unsaid(ensures - relaxed) & ensures
 
 
@@ -117,14 +117,14 @@ BROKEN = dict(
 
 
 def ways(shape, draws):
-    """Outcomes of a run of so many draws of a gradient in a round."""
+    """Return the number of outcomes of a run with `draws` draws of a gradient in a round."""
     if shape.get("breaks") == "independent_noise":
         return 2 * cohorts(shape) ** int(shape["T"])
     return (cohorts(shape) * each(shape) ** draws) ** int(shape["T"])
 
 
 def longer(random, relaxed, method="fedavg"):
-    """Shapes of long runs; None where there are none."""
+    """Return the shape of a long run, or None where there is none."""
     shape = _long.shapes(random, relaxed, method, ASKED)
     if shape is not None and method == "scaffold":
         shape["option"] = random.choice([1, 2])
@@ -132,7 +132,7 @@ def longer(random, relaxed, method="fedavg"):
 
 
 def cohorts(shape):
-    """How many cohorts there are."""
+    """Return the number of cohorts of a round."""
     N, S = shape["N"], shape["S"]
     if shape.get("breaks") == "uniform_cohort":
         return 1
@@ -140,7 +140,7 @@ def cohorts(shape):
 
 
 def each(shape):
-    """Outcomes of one draw of a gradient."""
+    """Return the number of outcomes of one draw of a gradient."""
     return (1 if shape["noise"] == "none" else 2) * (2 if "growing_noise" in shape else 1)
 
 
@@ -210,7 +210,7 @@ def build_instance(shape, point):
 
 
 def curve(shape, point, bend, i, j):
-    """A coordinate of a client's loss."""
+    """Return coordinate j of the loss of client i."""
     if "saw" in shape:
         return losses.curve_from_pieces(_long.slopes(shape, point), _long.knots(shape, point))
     slopes = [bend(point[f"slope_{i}_{j}_{k}"]) for k in range(shape["pieces"])]
@@ -221,7 +221,8 @@ def curve(shape, point, bend, i, j):
 
 
 def asked_for(shape, point):
-    """The parts of an instance that some claims ask for, and what it breaks of what none assumes."""
+    """Return the parts of an instance that only some claims need (growth of the noise, weights),
+    and the law that the instance breaks."""
     found = {name: shape[name] for name in ("breaks", "turns") if shape.get(name)}
     if "growing_noise" in shape:
         found["growth"] = point["growth"]

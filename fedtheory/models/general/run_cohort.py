@@ -1,5 +1,5 @@
-"""The mean gradient of a cohort drawn without replacement, its gradients noisy: all cohorts and all
-draws.
+"""The mean of noisy gradients of a cohort drawn without replacement, by enumeration of all cohorts
+and all draws.
 
 What an instance `breaks` is as in runs: F has weights "p", the cohort is always the first S clients,
 one draw of noise is everybody's, or that and its opposite by turns, or noise has a mean.
@@ -94,7 +94,7 @@ def derive_constants(instance):
 
 
 def mean_of(instance):
-    """The gradient of F."""
+    """Return the gradient of F."""
     grads = [vector(g) for g in instance["grads"]]
     if "p" in instance:
         return sum(p * g for p, g in zip(instance["p"], grads))
@@ -107,7 +107,7 @@ def gradient_spread(instance):
 
 
 def cohorts(instance):
-    """[(probability, gradients of a cohort)]."""
+    """Return [(probability, gradients of a cohort)]."""
     grads, S = [vector(g) for g in instance["grads"]], instance["S"]
     if instance.get("breaks") == "uniform_cohort":
         return [(Fraction(1), grads[:S])]
@@ -116,7 +116,7 @@ def cohorts(instance):
 
 
 def errors(instance):
-    """[(probability, errors of a cohort's gradients)]."""
+    """Return [(probability, errors of a cohort's gradients)]."""
     noise, S = outcomes(instance["noise"], len(instance["grads"][0])), instance["S"]
     if instance.get("breaks") == "independent_noise":
         turns = "turns" in instance
@@ -161,7 +161,7 @@ ENSURES = MET | {"exact_gradients"}
 
 
 def holds(instance):
-    """Conditions that an instance meets."""
+    """Return the conditions that an instance meets."""
     N, broken = len(instance["grads"]), instance.get("breaks")
     if not differs(dict(instance, N=N, x_0=instance["grads"][0])):
         lost = set()

@@ -1,5 +1,5 @@
-"""The mean gradient of a cohort out of thousands of clients, drawn without replacement: kinds of
-clients that are alike, and the variance of a sample in closed form (Cochran 1977, theorem 2.2)."""
+"""The mean gradient of a cohort drawn without replacement from thousands of clients of a few kinds,
+with the variance of a sample in closed form (Cochran 1977, theorem 2.2)."""
 
 from fractions import Fraction
 
@@ -39,7 +39,8 @@ def build_instance(shape, point):
 
 
 def gradient_spread(instance):
-    """Of the clients' gradients about their mean, pair by pair: nothing cancels."""
+    """Return the variance of the clients' gradients about their mean, summed over pairs of kinds so
+    that nothing cancels."""
     N, grads = sum(instance["members"]), instance["grads"]
     share = [Fraction(n, N) for n in instance["members"]]
     gaps = [(share[k] * share[n], grads[k] - grads[n]) for n in range(len(grads)) for k in range(n)]

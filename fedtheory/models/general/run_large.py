@@ -1,5 +1,5 @@
 """Whole runs of gradient steps and of federated averaging with thousands of clients, steps and
-rounds, on separable quadratics, at the cost of a few.
+rounds, on separable quadratics, at the cost of a few clients.
 
 Clients come in kinds, and clients of a kind are alike; what a cohort's mean move does to mean and
 variance of a coordinate is a closed form (`exact.recursions`), and rounds are joined by doubling.
@@ -44,15 +44,16 @@ FOLLOWED = 200  # rounds that are followed one by one, where the least of all is
 
 
 def count(random, least, most=1000):
-    """A count: 1 or 2, or any size up to the most, small ones as often as large; many at least."""
+    """Draw a count from `least` to `most`, uniform in its logarithm. Where `least` is 1, the count
+    is often 1 or 2."""
     if least == 1 and random.random() < 0.4:
         return random.choice([1, 1, 2])
     return round(least * (most / least) ** random.random())
 
 
 def draw_shapes(random, relaxed, method="fedavg"):
-    """Shapes; sizes are texts, lest large ones pass for large shapes. Often all of them are large:
-    some bounds fail nowhere else."""
+    """Draw a shape. Sizes are texts, so that a shape with large sizes does not count as large;
+    often all sizes are large, because some bounds fail nowhere else."""
     least = 30 if random.random() < 0.4 else 1
     N, K, T = (count(random, least) for _ in range(3))
     kinds = drawn_kinds(random, N)
@@ -77,14 +78,15 @@ def draw_shapes(random, relaxed, method="fedavg"):
 
 
 def drawn_kinds(random, N):
-    """Parts of a shape: how many kinds N clients are of, and how many are of the first."""
+    """Draw the parts of a shape that say of how many kinds the N clients are, and how many clients
+    are of the first kind."""
     kinds = min(N, random.choice([1, 2, 2, 2, 3]))
     first = random.choice([N // 2, 1, N - kinds + 1, random.randint(1, N)])
     return dict(kinds=kinds, first=str(N if kinds == 1 else min(max(1, first), N - kinds + 1)))
 
 
 def members(shape):
-    """How many clients there are of each kind."""
+    """Return the number of clients of each kind."""
     N, first = int(shape["N"]), int(shape["first"])
     return {1: [N], 2: [first, N - first], 3: [first, 1, N - first - 1]}[shape["kinds"]]
 
@@ -124,7 +126,7 @@ def build_instance(shape, point):
 
 
 class Kinds:
-    """The clients of an instance."""
+    """The clients of an instance, grouped by kind."""
 
     def __init__(self, instance):
         self.members, self.slopes = instance["members"], instance["slopes"]
@@ -156,12 +158,13 @@ class Kinds:
 
     @property
     def spread(self):
-        """Mean square of the clients' gradients at 0."""
+        """Return the mean square of the clients' gradients at 0."""
         return sum(w * g * g for w, row in zip(self.share, self.at_star) for g in row)
 
     @property
     def shared(self):
-        """Whether all kinds have one curvature in each coordinate; told of a batch by their shape."""
+        """Tell whether all kinds have the same curvature in each coordinate. Batches are compared
+        by identity and not by value."""
         return all(
             a is b or (self.exact and a == b)
             for row in self.slopes
@@ -173,13 +176,15 @@ class Kinds:
         return not any(isinstance(a, Many) for row in self.slopes for a in row)
 
     def apart(self, j):
-        """1 where F has one minimiser along a coordinate, 0 where F does not depend on it."""
+        """Return 1 where F has one minimiser along coordinate j, and 0 where F does not depend on
+        this coordinate."""
         slope = self.mean_slope(j)
         size = sum(w * abs(row[j]) for w, row in zip(self.share, self.slopes))
         return where(distances.same_to(slope, size), ZERO, ONE)
 
     def bounded(self, value):
-        """A number that means something only if F has a minimum: which is then at 0."""
+        """Return a value that is defined only if F has a minimum, which then lies at 0; otherwise
+        INF, or NaN in a batch."""
         lowest = minimum(*(self.mean_slope(j) for j in range(self.d)))
         if isinstance(lowest, Many):
             return where(lowest >= 0, value, Many(np.asarray(np.nan)))
@@ -207,7 +212,7 @@ def derive_constants(instance):
 
 
 def conditions_met(instance):
-    """Conditions that an instance meets."""
+    """Return the conditions that an instance meets."""
     clients = Kinds(instance)
     return frozenset(
         {
@@ -236,7 +241,7 @@ def conditions_met(instance):
 
 
 def rounds_of(clients, instance, values, method):
-    """[the Step of a round] for each coordinate; noise is along the first."""
+    """Return the Step of a round for each coordinate. Noise is along the first coordinate."""
     hyper = discover.algorithm(method).hyper
     eta_l = "eta" if method == "fedsgd" else "eta_l"
     eta = within_range(hyper[eta_l], values[eta_l])
@@ -256,7 +261,7 @@ def rounds_of(clients, instance, values, method):
 
 
 class Run:
-    """What is expected of an instance's run."""
+    """Expected values of the points of an instance's run."""
 
     def __init__(self, instance, values, method):
         self.clients, self.T = Kinds(instance), instance["T"]
@@ -269,7 +274,7 @@ class Run:
         )
 
     def total(self, metric, squares):
-        """Of what is expected of squares of coordinates, their sum in a metric."""
+        """Return the sum over coordinates of expected squares, with the weights of a metric."""
         return sum(w * square for w, square in zip(self.weights[metric], squares))
 
     def after(self, t):
@@ -293,7 +298,7 @@ class Run:
         return minimum(*(self.total(metric, (m * m + v for m, v in each)) for each in zip(*ways)))
 
     def of(self, measure):
-        """The value of what a Measure says."""
+        """Return the value of the quantity that a Measure describes."""
         if measure.metric == "loss_of_mean":
             square = lambda sums, x: (sums.keep * x + sums.shift) ** 2 + sums.spread.at(x, ZERO)
             squares = self.sum_rounds(square, squares=False)
