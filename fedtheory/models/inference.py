@@ -1,4 +1,4 @@
-"""The schema that some instances have in common.
+"""Inference of a schema from instances.
 
 Entries, kinds of numbers and words are those that occur; lists are as long as counts or other lists
 where they are so in all instances; numbers that rise, or add up to 1, in all of them must do so. What
@@ -25,7 +25,8 @@ def infer_schema(instances: list) -> Any:
 
 
 class Inference:
-    """What instances have in common: counts first, by which lengths of lists are named."""
+    """The schema that instances have in common. Counts are read first, because lengths of lists are
+    named by counts."""
 
     def __init__(self, instances: list) -> None:
         self.names: dict = {}  # name -> {instance: count}
@@ -40,7 +41,8 @@ class Inference:
                     self.names.setdefault(name, {})[n] = value
 
     def _common(self, seen: list) -> Any:
-        """The schema of [(instance, what stands at some place of it)]."""
+        """Return the schema of the values at one place of the instances, given as [(instance
+        number, value)]."""
         groups: dict = {}
         for n, value in seen:
             groups.setdefault(_kind(value), []).append((n, value))
@@ -84,7 +86,8 @@ class Inference:
         return found
 
     def _length(self, seen: list, named: bool = True) -> Any:
-        """How long lists at a place are: as long as others, or a count more, where they always are."""
+        """Return the rule for the lengths of lists at a place: a constant, a count or another
+        list's length, or one of these and a fixed number more."""
         lengths = {len(value) for _, value in seen}
         if 0 in lengths and len(lengths) > 1:  # nothing, or what others are like
             rest = self._length([(n, value) for n, value in seen if value], named=False)
@@ -117,7 +120,8 @@ def _kind(value: Any) -> str:
 
 
 def _marks(lists: list) -> dict:
-    """What the numbers of lists do together, at some place of their items, in all that are long."""
+    """Return the rule that all lists longer than 1 follow: their numbers add up to 1 (`total`) or
+    rise (`rising`), at the place in their items that the value of the entry gives."""
     items = [item for value in lists for item in value]
     places = range(min(map(len, items), default=0)) if all(map(_infer_list, items)) else [None]
     for place in places:

@@ -1,4 +1,5 @@
-"""Instances as documents have them, and the schema that says which are a setting's own.
+"""Instances as plain data in documents, and the schema that says which data are instances of a
+model.
 
 Whoever is handed an instance asks `fault_of` before anything is measured; what a search builds is asked
 too. A setting of a user's without a schema has one that its own instances are read for.
@@ -32,7 +33,8 @@ def texts(tree: Any) -> Any:
 
 
 def number(value: Any) -> Any:
-    """Return a number as documents have it: its digits, or those of its ends.
+    """Return a number as text for a document: its digits, or for an interval the digits of both
+    ends.
 
     Raises InvalidInput for what is no number.
     """
@@ -45,7 +47,8 @@ def number(value: Any) -> Any:
 
 
 def schema_of(setting: Any) -> Any:
-    """Return the schema of a setting's instances: its own, or what those that it builds have in common.
+    """Return the schema of a model's instances: the model's own, or else the schema that instances
+    built by the model have in common.
 
     Raises InvalidInput where it has none and builds no instance.
     """
@@ -53,13 +56,13 @@ def schema_of(setting: Any) -> Any:
 
 
 def fault_of(setting: Any, instance: Any, read: Callable[[str], Any] | None = None) -> str | None:
-    """Return why plain data are no instance of a setting; None: they are one."""
+    """Return why plain data are no instance of a model, or None where they are one."""
     return fault(schema_of(setting), instance, read)
 
 
 def draw_instance(setting: Any, random: Random) -> Any:
-    """Return an instance at a random shape and random numbers, as plain data; None where there is none
-    at these."""
+    """Return an instance at a random shape and random numbers, as plain data, or None where there
+    is no instance at the drawn numbers."""
     relaxed = frozenset(name for name in sorted(setting.ensures) if random.random() < 0.5)
     longer = setting.longer is not None and random.random() < 0.2
     shape = setting.longer(random, relaxed) if longer else None
@@ -72,7 +75,8 @@ def draw_instance(setting: Any, random: Random) -> Any:
 
 
 def _some(kind: str, random: Random) -> Fraction:
-    """A small number of a kind of coordinate, a number that may be 0 sometimes 0."""
+    """Draw a small number of a kind of coordinate. The number is sometimes 0 where the kind
+    permits."""
     size = Fraction(random.randint(1, 99), random.randint(1, 99))
     if kind == "unit":
         return random.choice([Fraction(0), Fraction(1), size / (1 + size), size / (1 + size)])

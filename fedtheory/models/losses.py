@@ -50,7 +50,7 @@ def make_curve(slope, tilt=ZERO, bends=(), soft=()):
 
 
 def curve_from_pieces(slopes, knots, tilt=ZERO, soft=()):
-    """A curve by its second derivatives between increasing knots."""
+    """Build a curve from its second derivatives between increasing knots."""
     return make_curve(
         slopes[0],
         tilt,
@@ -76,7 +76,7 @@ def loss_gradient(loss, x):
 
 
 def slope_at(f, y):
-    """The derivative of a curve."""
+    """Return the derivative of a curve at y."""
     g = f["slope"] * y + f["tilt"]
     for delta, at in f["bends"]:
         g = g + delta * positive_part(y - at)
@@ -91,7 +91,7 @@ def _softplus(z):
 
 
 def second_derivatives(f):
-    """Second derivatives of the pieces, from left to right."""
+    """Return the second derivatives of a curve's pieces, from left to right."""
     found, size = [f["slope"]], abs(f["slope"])
     for delta, _ in f["bends"]:
         size = size + abs(delta)
@@ -100,7 +100,8 @@ def second_derivatives(f):
 
 
 def remove_rounding(total, size):
-    """A sum of numbers of a size; in a batch, 0 where rounding alone can have kept it from that."""
+    """Return a sum whose terms have the given size. In a batch, the sum is 0 where rounding alone
+    can account for its value."""
     return where(abs(total) <= 1e-14 * size, ZERO, total) if isinstance(total, Many) else total
 
 
@@ -109,8 +110,8 @@ def curve_knots(f):
 
 
 def curvature_range(loss):
-    """(least, largest) second derivative over all points; where corners are soft, an interval that
-    holds it."""
+    """Return (least, largest) second derivative over all points; where corners are soft, an
+    interval that contains both."""
     low, high = None, None
     for f in loss:
         # A soft corner bends between 0 and height rate^2 / 4.
@@ -123,19 +124,20 @@ def curvature_range(loss):
 
 
 def smoothness_of(*losses):
-    """The least L for which every gradient is L-Lipschitz (an upper bound of it where corners are
-    soft)."""
+    """Return the least L for which every loss's gradient is L-Lipschitz, or an upper bound of this
+    L where corners are soft."""
     ends = [end for loss in losses for end in curvature_range(loss)]
     return maximum(*(abs(end) for end in ends))
 
 
 def convexity_of(*losses):
-    """The largest mu for which each loss less mu ||x||^2 / 2 is convex."""
+    """Return the largest mu for which each loss less mu ||x||^2 / 2 is convex."""
     return minimum(*(curvature_range(loss)[0] for loss in losses))
 
 
 def same_number(a, b):
-    """Whether two numbers agree, at each instance of a batch."""
+    """Tell whether two numbers are equal, for each instance of a batch; floats in a batch are equal
+    up to rounding."""
     if isinstance(a, Many) or isinstance(b, Many):
         one, other = (z.at if isinstance(z, Many) else float(z) for z in (a, b))
         return Many(abs(one - other) <= 1e-12 * np.maximum(abs(one), abs(other)))
@@ -143,9 +145,9 @@ def same_number(a, b):
 
 
 def sup_square(losses, combine):
-    """sup over x of sum over coordinates of combine([f_1', ..., f_n']), a nonnegative quadratic
-    that bounds all differences of derivatives: infinite unless these are bounded, and else reached
-    at a knot."""
+    """Return the supremum over x of the sum over coordinates of combine([f_1', ..., f_n']), where
+    `combine` is a nonnegative quadratic that bounds all differences of derivatives. The supremum is
+    infinite unless these differences are bounded, and is reached at a knot otherwise."""
     total = ZERO
     for curves in zip(*losses):
         ends = [(second_derivatives(f)[0], second_derivatives(f)[-1]) for f in curves]
@@ -173,18 +175,20 @@ def _zero_unless(truth, value):
 
 
 def mean_square_gap(gs):
-    """(1/n) sum (g_i - mean)^2."""
+    """Return (1/n) sum (g_i - mean)^2."""
     mean = sum(gs) / len(gs)
     return sum((g - mean) * (g - mean) for g in gs) / len(gs)
 
 
 def dissimilarity(clients):
-    """sup over x of (1/N) sum_i ||grad f_i(x) - grad F(x)||^2, F the plain mean."""
+    """Return the supremum over x of (1/N) sum_i ||grad f_i(x) - grad F(x)||^2, where F is the plain
+    mean."""
     return sup_square(clients, mean_square_gap)
 
 
 def mismatch(server, clients):
-    """sup over x of ||grad f_0(x) - grad F(x)||^2."""
+    """Return the supremum over x of ||grad f_0(x) - grad F(x)||^2, where F is the plain mean of the
+    clients' losses."""
 
     def gap(gs):
         away = gs[0] - sum(gs[1:]) / (len(gs) - 1)
@@ -194,19 +198,19 @@ def mismatch(server, clients):
 
 
 def joint_smoothness(*losses):
-    """The least L for which the gradient of the losses' sum is L-Lipschitz."""
+    """Return the least L for which the gradient of the losses' sum is L-Lipschitz."""
     found = [abs(bend) for bend in joint_slopes(losses)]
     return maximum(*found) if len(found) > 1 else found[0]
 
 
 def joint_curvature(*losses):
-    """The largest second derivative of the losses' sum, along coordinates."""
+    """Return the largest second derivative of the losses' sum along a coordinate."""
     found = joint_slopes(losses)
     return maximum(*found) if len(found) > 1 else found[0]
 
 
 def joint_slopes(losses):
-    """Second derivatives of the pieces of the losses' sum, coordinate by coordinate."""
+    """Return the second derivatives of the pieces of the losses' sum, coordinate by coordinate."""
     found = []
     for curves in zip(*losses):
         at = sort_values([knot for f in curves for knot in curve_knots(f)])
@@ -216,14 +220,14 @@ def joint_slopes(losses):
 
 
 def slope_right_of(f, y):
-    """The second derivative of a curve right of y."""
+    """Return the second derivative of a curve right of y."""
     return f["slope"] + sum((where(at <= y, delta, ZERO) for delta, at in f["bends"]), ZERO)
 
 
 def relative_mismatch(one, other, B):
-    """sup over x of ||g - h||^2 - (B^2 - 1) ||g + h||^2, g and h the two gradients: where
-    nonnegative, the least G^2 for which 2 ||g||^2 + 2 ||h||^2 <= G^2 + B^2 ||g + h||^2
-    everywhere."""
+    """Return the supremum over x of ||g - h||^2 - (B^2 - 1) ||g + h||^2, where g and h are the two
+    gradients. Where nonnegative, this is the least G^2 for which 2 ||g||^2 + 2 ||h||^2 <= G^2 + B^2
+    ||g + h||^2 everywhere."""
     more, total = B * B - 1, ZERO
     for f, h in zip(one, other):
         at = sort_values([*curve_knots(f), *curve_knots(h)]) or [ZERO]
@@ -239,7 +243,8 @@ def relative_mismatch(one, other, B):
 
 
 def _largest_gap(f, h, y, more, bend_f, bend_h, way, room):
-    """The largest value of (f' - h')^2 - more (f' + h')^2 from y on, up to `room` away."""
+    """Return the largest value of (f' - h')^2 - more (f' + h')^2 on one piece, from y in direction
+    `way` up to the distance `room`, or without end where `room` is None."""
     g, k = slope_at(f, y), slope_at(h, y)
     value = (g - k) * (g - k) - more * (g + k) * (g + k)
     apart, along = bend_f - bend_h, bend_f + bend_h
@@ -257,7 +262,8 @@ def _largest_gap(f, h, y, more, bend_f, bend_h, way, room):
 
 
 def beyond_tangent(loss, x, at):
-    """f(x) - f(at) - <grad f(at), x - at>, piece by piece: nothing large cancels."""
+    """Return f(x) - f(at) - <grad f(at), x - at>, computed piece by piece so that no large numbers
+    cancel."""
     total = ZERO
     for f, y, s in zip(loss, x, at):
         total = total + f["slope"] * (y - s) * (y - s) / 2
@@ -273,14 +279,14 @@ def beyond_tangent(loss, x, at):
 
 
 def infimum_of(losses, weights):
-    """inf over x of sum_i weights_i f_i(x), -infinity where it is not bounded below; corners must
-    be sharp."""
+    """Return the infimum over x of sum_i weights_i f_i(x), -infinity where the sum is not bounded
+    below. Corners must be sharp."""
     return least_point(losses, weights)[0]
 
 
 def least_point(losses, weights):
-    """(infimum, a point that attains it, which means nothing where there is none) of sum_i
-    weights_i f_i."""
+    """Return (infimum, minimiser) of sum_i weights_i f_i. The minimiser has no meaning where the
+    infimum is not attained."""
     total, point = ZERO, []
     for curves in zip(*losses):
         if any(f.get("soft") for f in curves):
@@ -308,8 +314,10 @@ def least_of(curves, weights):
 
 
 def turns(curves, weights):
-    """(first and last knot, each with the derivative there, the second one beyond and the way outward;
-    knots, then zeros of the derivative; the value) of a weighted sum of curves."""
+    """Return (outer, places, height) of a weighted sum of curves. `outer` holds for the first and
+    the last knot the place, the derivative there, the second derivative beyond and the outward
+    sign; `places` are the knots, then the zeros of the derivative; `height` is the sum's value as a
+    function."""
     at = sort_values([knot for f in curves for knot in curve_knots(f)] or [ZERO])
     slope = lambda y: sum(w * slope_at(f, y) for f, w in zip(curves, weights))
     height = lambda y: sum(w * loss_value([f], [y]) for f, w in zip(curves, weights))
@@ -325,7 +333,8 @@ def turns(curves, weights):
 
 
 def least_along(f, weight):
-    """As `least_of`, of a single curve of many pieces: one knot after the other."""
+    """Return what `least_of` returns, for a single curve of many pieces, in one pass over the
+    knots."""
     bends = by_place(f["bends"])
     y, bend = bends[0][1], f["slope"]
     g = bend * y + f["tilt"]
@@ -355,7 +364,7 @@ def least_along(f, weight):
 
 
 def by_place(bends):
-    """Bends from left to right."""
+    """Return bends sorted from left to right."""
     if not any(isinstance(at, Many) for _, at in bends):
         return sorted(bends, key=lambda bend: bend[1])
     rows = [[v.at if isinstance(v, Many) else float(v) for v in each] for each in bends]
@@ -393,7 +402,7 @@ def _negate(a):
 
 
 def safe_ratio(a, b):
-    """a / b where it is used, anything where b = 0."""
+    """Return a / b, or 0 where b = 0; a result at b = 0 is not used."""
     if isinstance(a, Many) or isinstance(b, Many):
         a, b = (z.at if isinstance(z, Many) else float(z) for z in (a, b))
         with np.errstate(all="ignore"):

@@ -10,8 +10,8 @@ ZERO = Fraction(0)
 
 
 def polyak_lojasiewicz(curves, weights):
-    """The largest mu with f'^2 >= 2 mu (f - inf f), along each coordinate of the weighted sum f of
-    separable losses; 0 where there is none."""
+    """Return the largest mu with f'^2 >= 2 mu (f - inf f) along each coordinate of the weighted sum
+    f of separable losses, or 0 where there is none."""
     return minimum(*(_polyak(list(each), weights) for each in zip(*curves)), INF)
 
 
@@ -29,7 +29,9 @@ def _polyak(curves, weights):
     found = [where(gap > 0, losses.safe_ratio(g * g, 2 * gap), INF) for g, gap in zip(gs, above)]
 
     def inside(bend, g, gap, turns):
-        """On a piece on which the derivative changes its sign, if it `turns` upwards."""
+        """Return the bound on mu from a piece where the derivative changes its sign from negative
+        to positive if `turns` is true: 0 where the piece's minimum lies above the infimum, else the
+        piece's curvature."""
         low = gap - losses.safe_ratio(
             g * g, 2 * bend
         )  # how far above the infimum the piece is least

@@ -1,5 +1,5 @@
-"""What a setting measures: functions of what happened there, each registered under its symbol, in
-one place."""
+"""The quantities that a model measures: functions of what happened in an instance, each registered
+under its symbol."""
 
 import math
 from fractions import Fraction
@@ -15,13 +15,13 @@ def square_norm(v):
 
 
 def next_integer(value):
-    """The next whole number, in any arithmetic."""
+    """Return the least whole number that is at least `value`, in any arithmetic."""
     return Many(np.ceil(value.at)) if isinstance(value, Many) else Fraction(math.ceil(value))
 
 
 class Quantities:
-    """Symbols of a table and the function of each, all of one thing: a round's traces, a point, a
-    pair of losses."""
+    """Symbols of a table with the function of each, all of one object: a round's traces, a point,
+    or a pair of losses."""
 
     def __init__(self, table, /, **functions):
         strangers = [n for n in functions if n not in table or table[n].measure is None]
@@ -33,5 +33,6 @@ class Quantities:
         return iter(self.functions)
 
     def __call__(self, about, wanted=None):
-        """Symbol name -> value; all of them, or those wanted."""
+        """Return {symbol name: value} for the object `about`, for the symbols `wanted`, or for all
+        symbols."""
         return {n: self.functions[n](about) for n in (self if wanted is None else wanted)}

@@ -1,5 +1,5 @@
-"""Whole runs of any other method, by its own kernels: those of the library that have no setting,
-and a user's own.
+"""Whole runs of any other method by its own kernels: shipped methods that have no model, and users'
+methods.
 
 The letters are the house's (N, S, T, L, mu, G, zeta, sigma, what is measured) and the method's own
 hyper-parameters; one that the house has with another meaning is followed by an underscore (the
@@ -55,7 +55,7 @@ TAKEN = frozenset(  # what a run is measured in, and the entries of an instance
 
 @cache
 def letters(method):
-    """{name of a hyper-parameter: the letter that claims have for it}."""
+    """Return {name of a hyper-parameter: the letter that claims use for this hyper-parameter}."""
     found = {}
     for name, field in method.hyper.items():
         same = SHARED.get(name) is field.integer or name == "option" and field.choices
@@ -67,7 +67,7 @@ def letters(method):
 
 
 def integers(method):
-    """[(letter, field)] of a method's counts: steps of clients and of the server."""
+    """Return [(letter, field)] of a method's counts: steps of clients and of the server."""
     return _fields(method, lambda field: field.integer and not field.choices)
 
 
@@ -76,7 +76,8 @@ def reals(method):
 
 
 def words(method, table):
-    """Of the words that a method is given those that a claim speaks of."""
+    """Return (letter, field) of the hyper-parameters of a method that are a choice of words and
+    that a claim's table mentions."""
     return [each for each in _fields(method, lambda field: field.choices) if each[0] in table]
 
 
@@ -86,7 +87,7 @@ def _fields(method, kind):
 
 
 def sees_layers(method):
-    """Whether a method is told where layers start and looks at it."""
+    """Tell whether the code of a method's `init` or `local` reads where layers start."""
     return any(
         step.argval == "layers" and step.opname.startswith("LOAD")
         for function in (method.init, method.local)
@@ -96,8 +97,9 @@ def sees_layers(method):
 
 
 def few_rounds(method, **counts):
-    """[instance] of a few rounds of a method, one for each word that it can be given, and values: what
-    tells how its kernels treat points and cohorts."""
+    """Return ([instance, ...], values) of a few rounds of a method, with one instance for each word
+    that a hyper-parameter can be. Such rounds show how the method's kernels treat points and
+    cohorts."""
     curve = lambda slope, tilt: dict(slope=Q(slope), tilt=Q(tilt), bends=[], soft=[])
     instance = dict(
         convex=1,
@@ -128,8 +130,9 @@ def few_rounds(method, **counts):
 
 @cache
 def alike_everywhere(method):
-    """Whether a few rounds around points near and far are the same rounds, moved, whatever words the
-    method is given: then a search need not look elsewhere."""
+    """Tell whether a few rounds of a method, begun at points near and far from 0, are translations
+    of each other for every word that a hyper-parameter can be. A search then needs no other
+    origins."""
     instances, values = few_rounds(method, N=2, S=2, T=SEEN)
 
     def paths(instance, **origin):
@@ -149,8 +152,9 @@ def alike_everywhere(method):
 
 @cache
 def alike_by_weight(method):
-    """Whether a round of clients that are alike, and like the server, is the same whoever is drawn,
-    where clients are drawn by their weights: a method that weighs them again counts them twice."""
+    """Tell whether a round of identical clients, drawn by weight, ends at the same point whichever
+    client is drawn; the server's loss is the same too. A method that weighs the drawn clients again
+    counts their weights twice."""
     (instance, *_), values = few_rounds(method, N=2, S=1, T=1)
     same = [losses.make_curve(Q(1)), losses.make_curve(Q(1))]
     instance.update(losses=[dict(curves=same)], at_star=[], p=[Q(1, 3), Q(2, 3)])
@@ -166,8 +170,8 @@ def alike_by_weight(method):
 
 @cache
 def why_order_matters(method):
-    """Why it matters to a method in which order a cohort stands, or works; "" where nothing says that
-    it does."""
+    """Return why a method depends on the order of a cohort or of its members' work; "" where no
+    reason is found."""
     if of_library(method):
         return ""
     instances, values = few_rounds(method, N=3, S=3 if method.everyone else 2, T=2)
@@ -207,13 +211,13 @@ def draw_shapes(random, relaxed, method, table, drawn=whole.draw_shapes):
 
 
 def count_draws(method, shape, which, asked):
-    """Gradients of a client, or of the server, in a round."""
+    """Return the number of gradients that a client, or the server, draws in a round."""
     steps = which if isinstance(which, int) else shape[letters(method)[which]] if which else 0
     return steps + bool(asked)
 
 
 def count_outcomes(shape, method):
-    """Outcomes of a run."""
+    """Return the number of outcomes of a run."""
     return whole.ways(
         shape, shape["S"] * count_draws(method, shape, method.steps, method.client_grad)
     )
@@ -289,7 +293,8 @@ def conditions_held(instance):
 
 
 def measure_symbols(instance, values, wanted, method, table):
-    """By the method's kernels; where they go different ways in one batch, instance by instance."""
+    """Measure the wanted symbols by the method's kernels. Where the instances of a batch take
+    different branches, each instance is measured alone."""
     if why_order_matters(method):
         raise NoSet(why_order_matters(method))
     entries = {name: table[name].measure for name in wanted}
@@ -303,14 +308,14 @@ def measure_symbols(instance, values, wanted, method, table):
 
 
 def count_ways(instance, values, method):
-    """What `Setting.ways` gives, by the letters of a method."""
+    """Return what `Setting.ways` returns, with the letters of a method."""
     return ways_of(instance, values, method, letters(method))
 
 
 @cache
 def setting_of(method, table=None):
-    """The Setting of a method's runs; `table` is the claim's, which says what the method's letters
-    are. Without one it speaks of all of them."""
+    """Return the model of a method's runs. `table` is the claim's table, which defines the method's
+    letters; None stands for all letters of the method."""
     discover.adopt_method(method)
     own = letters(method)
     mine = [
@@ -370,7 +375,7 @@ def schema_of(method):
 
 
 def made_of(method):
-    """(name, hash) of the file of a user's method."""
+    """Return (name, hash) of the file of a user's method."""
     functions = (getattr(method, field.name) for field in fields(method))
     modules = {jit.python(f).__module__ for f in functions if callable(f)}
     return plugins.source_hashes(modules | {method.Hyper.__module__})
@@ -381,7 +386,7 @@ def _spoken(letter, table):
 
 
 def _letter(letter, field):
-    """A hyper-parameter that a claim does not mention, as a letter."""
+    """Return the symbol and entries for a hyper-parameter that a claim does not mention."""
     domain = (
         "count"
         if field.choices or field.integer and field.low >= 1
@@ -395,6 +400,7 @@ def _letter(letter, field):
 
 
 def of_claim(named, table):
-    """Settings of the methods that a claim names and that have none of their own."""
+    """Return models of the methods that a claim names and that have no model among the shipped
+    ones."""
     records = [each if isinstance(each, Algorithm) else discover.algorithm(each) for each in named]
     return [setting_of(record, table) for record in records if record.name not in KNOWN]

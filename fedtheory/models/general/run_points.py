@@ -1,4 +1,4 @@
-"""One loss at two points: what smoothness and convexity say of it."""
+"""One loss at two points: the inequalities of smoothness and convexity."""
 
 from fractions import Fraction
 

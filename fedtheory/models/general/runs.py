@@ -1,5 +1,5 @@
-"""Runs by their methods' own kernels: all ways that cohorts and noise can go, and what is measured
-on them.
+"""Runs by their methods' own kernels: enumeration of all cohorts and noise, and the quantities that
+are measured on runs.
 
 Where losses are convex, points are counted from the minimiser: clients' gradients at 0 add up to 0
 by construction, and in the plane each client's loss may be turned, since worst cases need not be
@@ -59,7 +59,7 @@ TIMES = {
 
 
 class Clients:
-    """The losses of an instance, and what is known of them."""
+    """The losses of an instance, with the constants that follow from the losses."""
 
     def __init__(self, instance):
         self.N, self.d, own = instance["N"], len(instance["x_0"]), instance["losses"]
@@ -98,19 +98,21 @@ class Clients:
             raise Undefined("weights that are none")
 
     def _balancing(self, given):
-        """The last client's gradient at the minimiser: all of them, weighted, add up to 0."""
+        """Return the last client's gradient at the minimiser, so that the weighted gradients of all
+        clients add up to 0."""
         if not self.weighted:
             return vector([ZERO] * self.d) - sum(given)
         return -sum(p * v for p, v in zip(self.p, given)) / self.p[-1]
 
     def mean(self, values):
-        """The clients' mean, by their weights in F."""
+        """Return the mean of values over clients, with the clients' weights in F."""
         if not self.weighted:
             return sum(values) / self.N
         return sum(p * value for p, value in zip(self.p, values))
 
     def _placed(self, curves, i):
-        """Curves tilted so that the client's gradient at 0 is what it is said to be."""
+        """Return curves tilted so that the gradient of client i at 0 is the one that the instance
+        gives."""
         asked = rotate_to(self.turns[i], self.at_star[i])
         return [
             dict(c, tilt=g - h)
@@ -141,7 +143,7 @@ class Clients:
         return self.mean(square_norm(self.grad(i, x) - mean) for i in range(self.N))
 
     def gap(self, value, x_0):
-        """A value of F above its infimum."""
+        """Return the difference of a value of F and the infimum of F."""
         infimum, x_star = self.least()
         return height_above(
             value, infimum, size_of_losses(self.curves, self.high, x_0, x_star), square_norm(x_0)
@@ -149,12 +151,12 @@ class Clients:
 
     @property
     def spread(self):
-        """Mean square of the clients' gradients at the minimiser."""
+        """Return the mean square of the clients' gradients at the minimiser."""
         return self.mean(square_norm(v) for v in self.at_star)
 
     @property
     def farthest(self):
-        """sup over x of the dissimilarity, INF where none is known."""
+        """Return the supremum over x of the dissimilarity; INF where no bound is known."""
         if self.shared:
             return self.spread
         if any(self.turns):
@@ -162,13 +164,13 @@ class Clients:
         return losses.sup_square(self.curves, self.mean_square_gap)
 
     def mean_square_gap(self, gs):
-        """Mean square of how far derivatives lie from their mean."""
+        """Return the mean square of the differences of derivatives and their mean."""
         mean = self.mean(gs)
         return self.mean((g - mean) * (g - mean) for g in gs)
 
     def sq_distance(self, x):
-        """Squared distance of a point to the set of minimisers of F: the nearest of them, where there
-        are many; infinite where there is none, or where turned losses have many."""
+        """Return the squared distance of a point to the nearest minimiser of F. The distance is
+        infinite where there is no minimiser, or where rotated losses have many."""
         if not self.convex:
             return distances.from_least(self.curves, self.p, x)
         if any(self.turns):
@@ -177,8 +179,9 @@ class Clients:
         return sum(gap * gap for gap in away)
 
     def _alone(self, value):
-        """A number that means something only if 0 is surely the only minimiser of turned losses: two
-        directions, in which no loss is straight there, span the plane."""
+        """Return a value that is defined only if 0 is certainly the only minimiser of rotated
+        losses; otherwise INF, or NaN in a batch. The test is that two linearly independent
+        directions exist in each of which some loss is not straight at 0."""
         steep = []
         for curves, turned in zip(self.curves, self.turns):
             for j, f in enumerate(curves):
@@ -198,7 +201,7 @@ class Clients:
         return where(good > 0, value, Many(np.asarray(np.nan)))
 
     def least(self):
-        """(infimum of F, where it is attained)."""
+        """Return (infimum of F, a point that attains the infimum)."""
         if self._least is None:
             self._least = self._found_least()
         return self._least
@@ -211,8 +214,9 @@ class Clients:
 
 
 def height_above(value, infimum, size, away):
-    """value - infimum; in a batch, where rounding of numbers of a size hides it, 0 at the point 0
-    and NaN away, and NaN where there is no infimum."""
+    """Return value - infimum; Undefined is raised where there is no infimum. In a batch, where
+    rounding of numbers of the given size hides the difference, the result is 0 where `away` is 0
+    and NaN elsewhere, and NaN where there is no infimum."""
     if isinstance(infimum, float):
         raise Undefined("an infimum that is not there")
     gap = value - infimum
@@ -228,7 +232,7 @@ def remove_tilt(curves):
 
 
 def size_of_losses(curves, L, *points):
-    """How large values of losses are around points and knots."""
+    """Return an estimate of the size of the losses' values around points and knots."""
     return L * (
         sum(square_norm(x) for x in points)
         + sum(at * at for f in curves for c in f for at in losses.curve_knots(c))
@@ -236,7 +240,7 @@ def size_of_losses(curves, L, *points):
 
 
 def rational_rotation(t):
-    """(cosine, sine) of an angle, rational in the tangent of its half."""
+    """Return (cosine, sine) of an angle as rational functions of t, the tangent of half the angle."""
     below = 1 / (1 + t * t)
     return (1 - t * t) * below, 2 * t * below
 
@@ -253,7 +257,7 @@ def rotate_back(turned, x):
 
 
 def derive_constants(instance):
-    """What an instance certifies."""
+    """Return the constants that follow from an instance."""
     clients, N, S, d = Clients(instance), instance["N"], instance["S"], len(instance["x_0"])
     T, K, option = instance["T"], instance["K"], instance.get("option", 1)
     if not (1 <= S <= N and T >= 1 and K >= 1 and option in (1, 2)):
@@ -291,7 +295,7 @@ def derive_constants(instance):
 
 
 def conditions_met(instance):
-    """Conditions that an instance meets."""
+    """Return the conditions that an instance meets."""
     clients = Clients(instance)
     met = {"smooth", "independent_noise"}
     by_weight = clients.drawn_by_weight
@@ -322,8 +326,9 @@ def conditions_met(instance):
 
 
 def rounds_of(clients, instance, values, method, letters=None):
-    """The rounds of a recorded method on an instance's losses, `values` giving its step sizes;
-    `letters` are what instance and values call the method's hyper-parameters, where otherwise."""
+    """Return the rounds of a method on an instance's losses, with step sizes from `values`.
+    `letters` maps names of the method's hyper-parameters to the names in instance and values; None
+    means that the names are the same."""
     given = {}
     for name, field in method.hyper.items():
         letter = (letters or {}).get(name, name)
@@ -351,14 +356,15 @@ def rounds_of(clients, instance, values, method, letters=None):
 
 
 def choose_word(field, number):
-    """The word that a number stands for: 1 for the first."""
+    """Return the choice of a field that a number stands for; 1 stands for the first."""
     if type(number) is not int or not 1 <= number <= len(field.choices):
         raise NoInstance("a choice that there is not")
     return field.choices[number - 1]
 
 
 def within_range(field, value):
-    """A hyper-parameter within its range; in a batch, NaN where it is not."""
+    """Return the value of a hyper-parameter if it lies within the field's range. Elsewhere
+    NoInstance is raised; in a batch, the value is NaN."""
     # An interval has two ends and is compared with finite numbers alone
     free = {INF, -INF} if isinstance(value, Interval) else ()
     low = field.low in free or (value > field.low if field.open_low else value >= field.low)
@@ -371,7 +377,8 @@ def within_range(field, value):
 
 
 def law_of(clients, instance, steps):
-    """Who works in a round: S clients without replacement, S draws by weight, or always the first."""
+    """Return the law of a round's cohorts: S clients without replacement, S draws by weight, or
+    always the first S clients."""
     if clients.drawn_by_weight:
         return by_weight(clients.p, instance["S"], steps)
     if clients.breaks == "uniform_cohort":
@@ -380,8 +387,8 @@ def law_of(clients, instance, steps):
 
 
 def outcomes_of(instance, values, method, letters=None):
-    """(clients, levels t = 0, ..., T of [(probability, points x_0, ..., x_t, state)]): the method's
-    own kernels."""
+    """Return (clients, levels) by enumeration of the method's own kernels: level t = 0, ..., T is
+    [(probability, points x_0, ..., x_t, state)]."""
     clients, levels = Clients(instance), [[] for _ in range(instance["T"] + 1)]
     for chance, drawn in draws(instance):
         for level, ways in zip(levels, _follow_runs(clients, drawn, values, method, letters)):
@@ -403,7 +410,7 @@ def _follow_runs(clients, instance, values, method, letters):
 
 
 def measure_entries(instance, values, entries, method, letters=None):
-    """Values of symbols by what their Measures say."""
+    """Return {symbol: value} of symbols, each as its Measure defines."""
     clients, levels = outcomes_of(instance, values, method, letters)
     at = dict(
         loss=clients.F,

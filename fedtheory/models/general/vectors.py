@@ -1,5 +1,5 @@
-"""Vectors, random variables and cohorts of gradients: what lemmas of either paper say of any of
-them.
+"""Vectors, random variables and cohorts of gradients, for lemmas that hold for any of these
+objects.
 
 Random variables have finite support. Variable i of a chain depends on the outcomes of variables 1
 to i, which are drawn independently, so that a chain holds any dependence, martingale differences
@@ -38,7 +38,8 @@ def vector_entries(point, name, d):
 
 
 def some_vectors(table, count, split):
-    """The setting of v_1, ..., v_count; a pair is the first and the last."""
+    """Return the model of vectors v_1, ..., v_count. Lemmas on a pair of vectors use the first and
+    the last."""
 
     def measure(instance, values, wanted):
         v = [vector(row) for row in instance["vectors"]]
@@ -83,8 +84,8 @@ def some_vectors(table, count, split):
 
 
 def some_variables(table, count, spread, ensures):
-    """The setting of random variables Xi_1, ..., Xi_count with means xi_i, plain or given the
-    variables before."""
+    """Return the model of random variables Xi_1, ..., Xi_count with means xi_i, either plain means
+    or means given the variables before."""
 
     def shapes(random, relaxed):
         how = "independent" if "zero_mean_independent" in ensures else "given"
@@ -131,8 +132,8 @@ def some_variables(table, count, spread, ensures):
 
 
 def place_coordinates(shape, count):
-    """Coordinates: one vector for each way that the draws up to a variable can go, or one for each
-    variable."""
+    """Return the coordinates of a shape: one vector for each outcome of the draws up to a variable,
+    or one vector for each variable where variables are independent."""
     each = (lambda i: 1) if shape["how"] == "independent" else (lambda i: 2 ** (i + 1))
     return {
         f"z_{i}_{way}_{j}": "real"
@@ -143,8 +144,8 @@ def place_coordinates(shape, count):
 
 
 def build_chain(shape, count, point):
-    """Each variable's value for each way the draws up to it can go: the last draw is the last bit
-    of its place."""
+    """Return each variable's value for each outcome of the draws up to that variable. The last draw
+    is the last bit of an outcome's index."""
     up, rows = SKEWS[shape["skew"]], []
     for i in range(count):
         at = lambda way: vector_entries(point, f"z_{i}_{way}", shape["d"])
@@ -157,7 +158,7 @@ def build_chain(shape, count, point):
 
 
 def list_ways(instance, length):
-    """[(probability, place of a way that `length` draws can go)]."""
+    """Return [(probability, index of an outcome of `length` draws)]."""
     found, up = [(Fraction(1), 0)], instance["up"]
     for _ in range(length):
         found = [
@@ -167,8 +168,8 @@ def list_ways(instance, length):
 
 
 def conditional_means(instance):
-    """xi_i for each way of the draws before variable i: their common mean, or the mean given that
-    way."""
+    """Return xi_i for each outcome of the draws before variable i: the common mean, or the mean
+    given that outcome."""
     found, up = [], instance["up"]
     for i, row in enumerate(instance["variables"]):
         row = [vector(v) for v in row]
@@ -179,7 +180,7 @@ def conditional_means(instance):
 
 
 def mean_deviations(instance):
-    """E||Xi_i - xi_i||^2 of each variable."""
+    """Return E||Xi_i - xi_i||^2 of each variable."""
     xi = conditional_means(instance)
     return [
         sum(
@@ -209,7 +210,7 @@ def chain_moments(instance, values, wanted):
 
 
 def conditions_met(instance):
-    """Conditions that a chain meets, decided from its values."""
+    """Return the conditions that a chain of variables meets, decided from its values."""
     rows, up, d = instance["variables"], instance["up"], len(instance["variables"][0][0])
     if not (
         0 < up < 1

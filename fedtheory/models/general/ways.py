@@ -1,4 +1,4 @@
-"""All ways that a run can go, as functions of one's own see them."""
+"""All paths of a run, in the form that users' functions receive."""
 
 from fedtheory import discover
 from fedtheory.arithmetic.operations import vector
@@ -9,8 +9,9 @@ from fedtheory.user_quantities import Round
 
 
 def ways_of(instance, values, method, letters=None):
-    """[(probability, points x_0, ..., x_T, a Round for each)]: as `outcomes_of`, with what happened
-    within rounds, where the method sees its points."""
+    """Return [(probability, points x_0, ..., x_T, a Round for each round)]. In contrast to
+    `outcomes_of`, the points are in the method's coordinates, and each Round records what happened
+    within the round."""
     clients, method = Clients(instance), discover.algorithm(method)
     return [
         (chance * p, path, done)
@@ -39,6 +40,6 @@ def _ways_of(clients, instance, values, method, letters):
 
 
 def _as_user_trace(trace):
-    """A trace as functions of one's own see it."""
+    """Return a trace in the form that users' functions receive."""
     points = tuple(tuple(y.copy() for y in walk.points) for walk in trace.clients)
     return Round(trace.cohort, points)

@@ -1,4 +1,4 @@
-"""Settings in the letters of FED-LAMB."""
+"""Models of instances in the letters of FED-LAMB."""
 
 CALLED = dict(
     noise="noise of a gradient",

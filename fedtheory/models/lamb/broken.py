@@ -1,5 +1,5 @@
-"""What an instance of FED-LAMB may break, one at a time: everyone takes part; moments are those of the
-proof; the gradient of a layer depends on that layer alone.
+"""The hypotheses that an instance of FED-LAMB may break, one at a time: all clients take part;
+moments are the proof's moments; the gradient of a layer depends on that layer alone.
 
 Where some clients do nothing, means are over those who take part, as algorithm 1 has them; sums over
 all n have no meaning then. Where a layer's gradient depends on another, losses are the same curves of
@@ -23,7 +23,8 @@ SUMS = frozenset({"B_1", "B_2", "sum_gap", "sum_inner", "sum_sq_grad", "sum_kept
 
 
 def draw_shape(random, relaxed, shape):
-    """A shape with what breaks something that need not hold."""
+    """Return the shape, extended so that its instances break one hypothesis that need not hold, or
+    unchanged."""
     broken = draw_broken(random, relaxed & BREAKABLE)
     return {**shape, **SHAPES[broken](random, shape)} if broken else shape
 
@@ -36,7 +37,8 @@ def _some_idle(random, shape):
 
 
 def _other_moments(random, shape):
-    """m begins each round at 0, as the listing has it, or a number is added to the root of v."""
+    """Draw the way in which moments differ from the proof's: m begins each round at 0, as the
+    listing has it, or a number is added to the root of v."""
     return dict(moments=random.choice(["reset", "added"]))
 
 
@@ -54,7 +56,7 @@ def list_coordinates(shape):
 
 
 def broken_entries(shape, point):
-    """Those of an instance: only of what is broken."""
+    """Return the entries of an instance that only the broken hypothesis needs."""
     found = {"S": shape["S"]} if "S" in shape else {}
     if "moments" in shape:
         found |= {"epsilon": point["epsilon"]} if "epsilon" in point else {"reset": 1}
@@ -81,13 +83,13 @@ def is_sound(instance):
 
 
 def has_meaning(instance, wanted):
-    """Nothing is a sum over all clients where some do nothing."""
+    """Raise Undefined where a wanted symbol is a sum over all clients and some clients are idle."""
     if idle_clients(instance) and SUMS & set(wanted):
         raise Undefined("a sum over clients of whom some do nothing")
 
 
 def broken_conditions(instance):
-    """Those that an instance breaks so that it can matter."""
+    """Return the hypotheses that an instance breaks in a way that can make a difference."""
     t = instance.get("t")
     again = instance["R"] > 1 if t is None else t >= instance["T"]
     differs = dict(
@@ -102,7 +104,7 @@ def broken_conditions(instance):
 
 
 def rotate_point(instance, x):
-    """Coordinates in which losses are sums of curves."""
+    """Return a point in the rotated coordinates, in which losses are sums of curves."""
     if "turn" not in instance:
         return x
     (c, s), (first, *others, last) = instance["turn"], x
@@ -110,7 +112,7 @@ def rotate_point(instance, x):
 
 
 def turned_back(instance, g):
-    """A gradient in these coordinates, as one in x."""
+    """Return a gradient in the coordinates x, given the gradient in the rotated coordinates."""
     if "turn" not in instance:
         return g
     (c, s), (first, *others, last) = instance["turn"], g
@@ -118,7 +120,8 @@ def turned_back(instance, g):
 
 
 def layer_smoothness(instance):
-    """L_l for each layer, the others held: of a turned coordinate, c^2 and s^2 of both curvatures."""
+    """Return L_l for each layer with the other layers fixed. For a rotated coordinate, the
+    curvatures of both coordinates count, with the factors c^2 and s^2."""
     f = instance["losses"]
     found = [[[each[j] for j in range(*layer)] for each in f] for layer in instance["layers"]]
     if "turn" not in instance:
@@ -133,6 +136,6 @@ def layer_smoothness(instance):
 
 
 def largest_mixture(f, g, share, rest):
-    """sup |share f'' + rest g''|, over points of each."""
+    """Return the supremum of |share f'' + rest g''| over the points of f and of g."""
     ends = zip(losses.curvature_range([f]), losses.curvature_range([g]))
     return maximum(*(abs(share * a + rest * b) for a, b in ends))

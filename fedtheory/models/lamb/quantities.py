@@ -1,5 +1,5 @@
-"""FED-LAMB by the proof's own reading: every quantity that lemmas 1 and 2 and appendix A.2 name,
-from its definition.
+"""FED-LAMB as the proof reads it: every quantity that lemmas 1 and 2 and appendix A.2 name, from
+its definition.
 
 The proof keeps m from step to step, corrects no bias, divides by sqrt(v) with the v of the round's
 start, adds no epsilon, and counts iterations t, T to a round. One outcome of the noise at a time,
@@ -22,7 +22,8 @@ ZERO, ONE = Fraction(0), Fraction(1)
 
 
 class Instance(NamedTuple):
-    """n losses with layers (start, stop) of smoothness L, and the method's numbers."""
+    """An instance of FED-LAMB: n losses, layers (start, stop) of smoothness L, and the method's
+    numbers."""
 
     loss: Callable  # (i, x) -> number, i = 0..n-1
     grad: Callable  # (i, x) -> vector
@@ -47,7 +48,7 @@ class Instance(NamedTuple):
 
 
 class Iteration(NamedTuple):
-    """One iteration: lists have an entry for each client."""
+    """An iteration of FED-LAMB; its lists have an entry for each client."""
 
     theta: list  # where it starts, of each who takes part
     lag: object  # from the mean model to the point (8)
@@ -67,8 +68,8 @@ def mean_of(each):
 
 
 def _layer_stretch(case, theta, m, v):
-    """phi, and phi / (||p|| sqrt(v)), p = m / sqrt(v), layer by layer; 0 where p = 0. With an
-    epsilon, what is added to a root is one of the step's."""
+    """Return phi and phi / (||p|| sqrt(v)), with p = m / sqrt(v), layer by layer; 0 where p = 0.
+    Where an epsilon is added to a root, `v` is the square of the enlarged root."""
     phis, stretch = vector([ZERO] * len(theta)), vector([ZERO] * len(theta))
     for start, stop in case.layers:
         layer = range(start, stop)
@@ -83,20 +84,20 @@ def _layer_stretch(case, theta, m, v):
 
 
 def _add_epsilon(v, epsilon):
-    """(sqrt(v) + epsilon)^2"""
+    """Return (sqrt(v) + epsilon)^2."""
     if not isinstance(epsilon, Many) and epsilon == 0:
         return v
     return vector([(root(x) + epsilon) * (root(x) + epsilon) for x in v])
 
 
 def _root_ratio(over, v):
-    """sqrt(over) / sqrt(v)"""
+    """Return sqrt(over) / sqrt(v)."""
     return vector([root(a / b) for a, b in zip(over, v)])
 
 
 def follow_path(case, x_0, noise, steps):
-    """Iterations from x_0, and the (models, lag, v-hat) they end in; noise(t, i) is client i's
-    error."""
+    """Return the iterations from x_0, and the final (models, lag, v-hat). noise(t, i) is client i's
+    error in iteration t."""
     clients, none = case.at_work, vector([ZERO] * len(x_0))
     theta, lag, v_hat = [x_0 for _ in clients], none, vector([case.v_0] * len(x_0))
     m = before = [none for _ in clients]
@@ -135,7 +136,7 @@ def follow_path(case, x_0, noise, steps):
 
 
 def _record_iteration(t, theta, exact, g, moved):
-    """An iteration, for whoever watches."""
+    """Build the record of an iteration, for code that follows a run."""
     tracks = (Track(i, ends, (g[i - 1],)) for i, ends in enumerate(zip(theta, moved), 1))
     surely = all(a is b or a == b for one, other in zip(exact, g) for a, b in zip(one, other))
     ways = (
@@ -155,12 +156,12 @@ def full_grad(case, x):
 
 
 def by_root(u, v_hat):
-    """||u / v^(1/4)||^2."""
+    """Return ||u / v^(1/4)||^2."""
     return sum(part * part / root(v) for part, v in zip(u, v_hat))
 
 
 class Seen:
-    """An iteration, and what several quantities of it need."""
+    """An iteration with the values that several of its quantities share."""
 
     def __init__(self, case, it):
         self.case, self.it, self.clients = case, it, case.at_work
@@ -214,7 +215,7 @@ class Seen:
 
     @cached_property
     def scale(self):
-        """phi / ||p||"""
+        """Return phi / ||p|| for each client, by coordinate."""
         root_v = vector([root(v) for v in self.it.v_hat])
         return self.each(lambda i: self.it.stretch[i] * root_v)
 
@@ -246,8 +247,8 @@ class Seen:
         )
 
     def excess_sign(self):
-        """By coordinate. Where signs differ, as far as it matters: products that are not positive,
-        in terms with the exact coordinate."""
+        """Return an excess by coordinate for the step of the proof on coordinates whose signs
+        differ. Only products that are not positive count, in terms with the exact coordinate."""
         return vector(
             [
                 -(s * z + self.case.phi_M * e) * where(z > 0, ZERO, ONE)
@@ -295,26 +296,26 @@ ITERATION = Quantities(
 
 
 def noise_row(it):
-    """Of the last display, without sigma_i^2."""
+    """Return the noise term of the last display, without the factor sigma_i^2."""
     return sum(square_norm(stretch) for stretch in it.stretch)
 
 
 def iteration_quantities(case, it, wanted=None):
-    """Symbol name -> value in an iteration: all of them, or those wanted; excess_sign by
-    coordinate."""
+    """Return {symbol name: value} in an iteration, for the symbols `wanted`, or for all symbols.
+    excess_sign is a vector over coordinates."""
     return ITERATION(Seen(case, it), wanted)
 
 
 def iterate_quantities(case, x_0, noise, steps, wanted=None):
-    """The quantities of each iteration."""
+    """Return the quantities of each iteration."""
     return [
         iteration_quantities(case, it, wanted) for it in follow_path(case, x_0, noise, steps)[0]
     ]
 
 
 def expect_quantities(case, x_0, outcomes, t, wanted=None):
-    """Those of iteration t in expectation over [(probability, noise), ...]; excess_sign is the
-    largest of several."""
+    """Return the quantities of iteration t in expectation over [(probability, noise), ...].
+    excess_sign is the largest of the expectations over coordinates."""
     total = {}
     for probability, noise in outcomes:
         for name, value in iteration_quantities(

@@ -1,4 +1,4 @@
-"""One iteration of FED-LAMB, from a known start, on losses of bounded gradient; noise by
+"""One iteration of FED-LAMB from a known start, on losses of bounded gradient, with noise by
 enumeration (appendix A.2).
 
 Curves are piecewise quadratic and straight far out, so that H2's M, the supremum of a stochastic
@@ -40,7 +40,7 @@ MOST = 16  # outcomes of the noise that an enumeration may have
 
 
 def draw_common(random, steps):
-    """What a run's shape has in common: clients, layers, losses and noise, for `steps`
+    """Draw the common part of a run's shape: clients, layers, losses and noise, for `steps`
     iterations."""
     n = random.choice([1, 2, 2, 2, 2, 2, 2, 3, 3, 5])
     h = random.choice([1, 1, 1, 2, 3])
@@ -65,8 +65,8 @@ def draw_shapes(random, relaxed):
 
 
 def _curve_names(shape):
-    """(client, coordinate, names of the numbers of its curve): those of client 0 where all share
-    one curve."""
+    """Yield (client, coordinate, function that names the numbers of its curve). Where clients share
+    curves, the names are those of client 0."""
     for i in range(shape["n"]):
         for j in range(shape["p"]):
             of = i if shape["own"] == "slopes" else 0
@@ -92,8 +92,8 @@ def list_coordinates(shape):
 
 
 def build_losses(shape, point):
-    """Losses of every client: curves bent between knots, their gradients tilted by amounts that add
-    up to 0."""
+    """Build the losses of every client: curves bent between knots, with gradients tilted by amounts
+    that add up to 0."""
     scale = point["scale"]
     bend = lambda u: scale * u if shape["convex"] else scale * (2 * u - 1)
     found = [[] for _ in range(shape["n"])]
@@ -135,14 +135,15 @@ def build_instance(shape, point):
 
 
 def is_straight(f):
-    """Whether a curve is straight far out: its gradient is bounded."""
+    """Tell whether a curve is straight beyond its first and last knots, so that its gradient is
+    bounded."""
     ends = losses.second_derivatives(f)[0], losses.second_derivatives(f)[-1]
     return all(isinstance(end, Many) or end == 0 for end in ends)  # in a batch, as it was built
 
 
 def gradient_bound(instance):
-    """M^2: the largest squared norm of a stochastic gradient, over clients, outcomes and all
-    points."""
+    """Return M^2, the largest squared norm of a stochastic gradient over clients, outcomes and all
+    points; INF where gradients are not bounded."""
     if not all(is_straight(f) for loss in instance["losses"] for f in loss):
         return INF
     found = []
@@ -185,8 +186,8 @@ def derive_constants(instance):
 
 
 def in_range(values):
-    """1 where the method's numbers are what it takes, NaN elsewhere in a batch; otherwise nothing
-    is defined."""
+    """Return 1 where the method's numbers are within their ranges. Elsewhere Undefined is raised;
+    in a batch, the result is NaN."""
     betas = values["beta_1"], values["beta_2"]
     found = Fraction(1)
     for good in (
@@ -202,8 +203,8 @@ def in_range(values):
 
 
 def loss_gradient(loss, x):
-    """The gradient; in a batch, 0 where no more than rounding is left of it: a normalised step
-    would blow that up."""
+    """Return the gradient of a loss. In a batch, a coordinate is 0 where rounding alone can account
+    for its value, because a normalised step would enlarge the rounding error."""
     found = losses.loss_gradient(loss, x)
     for j, (f, y, g) in enumerate(zip(loss, x, found)):
         if isinstance(g, Many):
@@ -238,7 +239,7 @@ def build_case(instance, values):
 
 
 def noise_outcomes(instance, steps):
-    """[(probability, noise(t, i)), ...]: every outcome of `steps` iterations."""
+    """Return [(probability, noise(t, i)), ...] over all outcomes of `steps` iterations."""
     n, each = instance["n"], outcomes(instance["noise"], len(instance["x"]))
     spend(n * steps)
     return [
@@ -263,7 +264,7 @@ def measure_symbols(instance, values, wanted):
 
 
 def is_sound(instance):
-    """Whether the parts of an instance fit together."""
+    """Tell whether the parts of an instance fit together."""
     p, layers = len(instance["x"]), instance["layers"]
     counts = [instance[name] for name in ("n", "T", "t", "R") if name in instance]
     return (
@@ -285,7 +286,8 @@ def is_sound(instance):
 
 
 def may_copy(instance):
-    """Whether clients may come in so many copies: a whole number of them, in a run without noise."""
+    """Tell whether each client of an instance may stand for `copies` equal clients: a whole number
+    of copies, in a run without noise."""
     copies = instance["copies"]
     return (
         "t" not in instance
@@ -297,13 +299,13 @@ def may_copy(instance):
 
 
 def least_loss(instance):
-    """The infimum of the mean loss."""
+    """Return the infimum of the mean loss."""
     n = instance["n"]
     return losses.infimum_of(instance["losses"], [Fraction(1, n)] * n)
 
 
 def conditions_held(instance):
-    """Conditions that an instance meets."""
+    """Return the conditions that an instance meets."""
     if not is_sound(instance):
         return frozenset()
     bounded = all(is_straight(f) for loss in instance["losses"] for f in loss)

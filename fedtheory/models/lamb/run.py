@@ -46,8 +46,8 @@ def derive_constants(instance):
 
 
 def outcome_numbers(case, start, noise, instance, wanted):
-    """The wanted numbers for one outcome of the noise; f_excess and f_excess_t without the
-    infimum."""
+    """Return the wanted numbers for one outcome of the noise. f_excess and f_excess_t are returned
+    before the infimum is subtracted."""
     R, T = instance["R"], instance["T"]
     steps, _ = quantities.follow_path(case, start, noise, R * T + 1)
     after = [

@@ -1,4 +1,4 @@
-"""Settings in the letters of mixed FL."""
+"""Models of instances in the letters of mixed FL."""
 
 CALLED = dict(
     losses=("f_f, the loss on the clients", "f_c, the loss at the center"),

@@ -42,7 +42,7 @@ LINE = row(entries(QUADRATIC, dict(soft=list_of("number", 0))))
 
 
 def draw_shapes(random, relaxed):
-    """Shapes; sizes are texts, lest large ones pass for large shapes."""
+    """Draw a shape. Sizes are texts, so that a shape with large sizes does not count as large."""
     S, K = count(random, 1), count(random, 30 if random.random() < 0.4 else 1)
     pair = draw_pair(random, relaxed, noisy=True)
     own = "slopes" if pair["own"] == "slopes" else "tilt"
@@ -99,7 +99,7 @@ def derive_constants(instance):
 
 
 class Round:
-    """The round that starts at x."""
+    """The round of 1-way gradient transfer that starts at x."""
 
     def __init__(self, instance, values):
         self.S, self.K, (self.x,) = instance["S"], instance["K"], instance["x"]
@@ -127,17 +127,18 @@ class Round:
 
     @property
     def taken(self):
-        """The mean of r^l."""
+        """Return the factor of the mean gradient estimate r^l relative to the augmented gradient at
+        x."""
         return self.walk.pull / (self.eta * self.K)
 
     @cached_property
     def away(self):
-        """x - x*"""
+        """Return x - x*."""
         return self.x - find_minimizer(self.instance)[0]
 
     def along(self, n, **wanted):
-        """Sums over a client's first n points less x: what g + n_c is multiplied with, and what
-        noise of variance 1 adds."""
+        """Return two sums over a client's first n points less x: the factor of g + n_c, and the
+        contribution of noise of variance 1."""
         keep = 1 - self.eta * self.a
         driven = sum_rounds(Step(keep, -self.eta, Spread()), n, spread=False, **wanted)
         if self.one:
@@ -146,7 +147,8 @@ class Round:
         return driven, sum_rounds(drawn, n, **wanted)
 
     def mean_square(self, n):
-        """Mean of E(y - x)^2 over K of the first n points: x itself is one of them."""
+        """Return the sum of E(y - x)^2 over the first n points of a client, x included, divided by
+        K."""
         driven, drawn = self.along(n)
         return (self.augmented * driven.squares.one + self.noise * drawn.squares.one) / self.K
 
@@ -156,7 +158,8 @@ class Round:
 
     @cached_property
     def changed(self):
-        """(E, variance) of the mean gradient at the points, less that at x."""
+        """Return (mean, variance) of the difference between the mean gradient at the points and the
+        gradient at x."""
         driven, drawn = self.along(self.K, squares=False)
         pull = driven.shift / self.K
         spread = pull * pull if self.one else drawn.spread.one / (self.K * self.K * self.S)
@@ -165,7 +168,9 @@ class Round:
 
     @property
     def furthest(self):
-        """Where steps do not overshoot, a client is furthest in the end."""
+        """Return the mean squared distance from x of a client's last point, which is the largest
+        where steps do not overshoot. Undefined is raised where steps overshoot; in a batch, the
+        result is NaN."""
         pull = self.walk.pull * self.walk.pull
         end = pull * self.augmented + (pull if self.one else self.walk.noise) * self.noise
         rate = self.eta * self.a
@@ -184,7 +189,7 @@ class Round:
 
     @property
     def error(self):
-        """E||mean estimate taken - grad f_f(x)||^2"""
+        """Return E||mean gradient estimate - grad f_f(x)||^2."""
         short = self.taken - 1
         scale = self.eta * self.eta * self.K * self.K * self.S
         drawn = self.taken * self.taken if self.one else self.walk.noise / scale
@@ -194,7 +199,7 @@ class Round:
         return losses.loss_value([curve], [self.x])
 
     def above(self, curve, g):
-        """A loss at x less that at x*."""
+        """Return the difference of a loss at x and at x*."""
         return self.away * (g - curve["slope"] * self.away / 2)
 
     @property

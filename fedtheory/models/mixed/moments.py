@@ -1,5 +1,5 @@
-"""Runs of mixed FL's three methods as their kernels have them, all steps SGD, and what is expected
-of a run.
+"""Runs of mixed FL's three methods by their kernels, with SGD for all steps, and expected values of
+a run.
 
 Works on vectors of any numbers of `enclosure.arithmetic`. Noise of finite support is enumerated,
 which few rounds allow; where both losses are quadratics in one dimension, means and covariances are
@@ -49,11 +49,12 @@ class Case(NamedTuple):
 
     @property
     def contraction(self):
-        """Over mu."""
+        """Return the contraction of a round, divided by mu."""
         return CONTRACTIONS[self.method] * self.K * self.eta_m * self.eta_s * self.eta
 
     def rounds(self, noise, d):
-        """Its rounds by the method's kernels; noise: (i, k) -> [(probability, vector), ...]."""
+        """Return the rounds of the case by the method's kernels, with noise: (i, k) ->
+        [(probability, vector), ...]."""
         own = lambda i, y: self.grad_f(y) + vector(self.apart[i - 1])
         federated = own if self.apart else lambda i, y: self.grad_f(y)
         return Rounds(
@@ -70,7 +71,8 @@ class Case(NamedTuple):
 
     @property
     def clients(self):
-        """How many there are to choose from: where all are alike, who works makes no difference."""
+        """Return the number of clients from which a cohort is drawn. Where all clients are alike,
+        this number is S, because the choice makes no difference."""
         return len(self.apart) or self.S
 
     def law(self):
@@ -80,8 +82,8 @@ class Case(NamedTuple):
 
     @property
     def sampling_variance(self):
-        """Variance, in one dimension, of what a cohort's gradients are apart from grad f_f: that of
-        S of N drawn without replacement."""
+        """Return the variance, in one dimension, of the difference between a cohort's mean gradient
+        and grad f_f, for S of N clients drawn without replacement."""
         N = len(self.apart)
         if N < 2 or self.always:
             return ZERO
@@ -91,21 +93,21 @@ class Case(NamedTuple):
 
     @property
     def leading_bias(self):
-        """In one dimension, what the mean gradient of a cohort that is always the same is apart from
-        grad f_f."""
+        """Return, in one dimension, the difference between the mean gradient of a cohort that is
+        always the same and grad f_f."""
         if not self.always or not self.apart:
             return ZERO
         return sum((own[0] for own in self.apart[: self.S]), ZERO) / self.S
 
 
 def carried_fields(method):
-    """The fields of the method's state that a round takes over from the one before, where all steps
-    are SGD."""
+    """Return the names of the fields of the method's state that carry over from one round to the
+    next, where all steps are SGD."""
     return ("x", "g_c", "g_f") if method == "two_way_gt" else ("x",)
 
 
 def begin_state(rounds, method, state):
-    """The kernels' state, for the values of what is carried."""
+    """Return the kernels' state with the given values of the carried fields."""
     found = rounds.start(state[0])
     for name, value in zip(carried_fields(method), state):
         getattr(found, name)[:] = value
@@ -113,8 +115,8 @@ def begin_state(rounds, method, state):
 
 
 def run_paths(case, state, noise, noise_c):
-    """Every way a run can go, for noise [(probability, vector), ...]: [(probability, [x^(0), ...,
-    x^(T)])]; a state is (x,), or (x, g_c, g_f) with the gradients transferred from the round
+    """Return all paths of a run, [(probability, [x^(0), ..., x^(T)])], for noise [(probability,
+    vector), ...]. A state is (x,), or (x, g_c, g_f) with the gradients transferred from the round
     before."""
     d = len(state[0])
     rounds = case.rounds(lambda i, k: noise if i else noise_c, d)
@@ -148,10 +150,10 @@ def is_interval(x):
 
 
 def counted_from_x(rounds, state, law):
-    """`rounds.after` for a point x that is known up to intervals, or floats: kernels take
-    differences of points, times steps of any size, in which x itself is to cancel and not to leave
-    its width. So a point is x plus a change. (Thirty rounds at eta_s eta_m = 10^6 keep 14 digits of
-    a batch and not 5; a batch takes 1.4 times as long.)"""
+    """Return `rounds.after(state, law)` for a point x that is known up to intervals or floats, with
+    each point written as x plus a change, so that x cancels in the kernels' differences of points
+    and adds no width. (Thirty rounds at eta_s eta_m = 10^6 keep 14 digits of a batch instead of 5;
+    a batch takes 1.4 times as long.)"""
     x = state.x
     constant = lambda numbers: vector([Linear({"1": number}) for number in numbers])
 
@@ -182,10 +184,10 @@ def counted_from_x(rounds, state, law):
 
 
 def of_a_round(case, bends, tilts):
-    """(unknowns, {unknown: its coefficients in what is carried after a round}) of a cohort of one,
-    for losses bends y^2/2 + tilts y of f_f and f_c: a round is linear in what it begins from, in 1
-    and in its noise, ("noise", i, step); what the cohort's gradients are apart in all its steps
-    counts as noise of i = 2."""
+    """Return (unknowns, matrix of the carried fields' coefficients in the unknowns after a round)
+    for a cohort of one and losses bends y^2/2 + tilts y of f_f and f_c. A round is linear in the
+    carried fields, in 1 and in its noise ("noise", i, step); the deviation of the cohort's
+    gradients, the same in all steps, counts as noise with i = 2."""
     names = carried_fields(case.method)
     unknown = lambda key: vector([Linear({key: ONE})])
     apart = {("noise", 2, 0): ONE} if case.apart else {}
@@ -215,7 +217,8 @@ def of_a_round(case, bends, tilts):
 
 
 def by_kernels(case, bends, tilts, variances):
-    """(linear part, constant, covariance of the noise) of what a round does to what is carried."""
+    """Return (linear part, constant, covariance of the noise) of the map from the carried fields
+    before a round to those after it, by the kernels."""
     unknowns, then = of_a_round(case, bends, tilts)
     n = len(carried_fields(case.method))
     drawn = then[:, n + 1 :]
@@ -233,9 +236,10 @@ def by_kernels(case, bends, tilts, variances):
 
 
 def in_closed_form(case, bends, tilts, variances):
-    """The same for any number of steps. With r = 1 - eta bend, K steps under an augmenting gradient
-    h move a client by z = -eta (1 + r + ... + r^(K-1)) (gradient + h), and its mean estimate is
-    -z / (eta K) - h: one noise, that of z, goes into both."""
+    """Return what `by_kernels` returns, in closed form for any number of steps. With r = 1 - eta
+    bend, K steps under an augmenting gradient h move a client by z = -eta (1 + r + ... + r^(K-1))
+    (gradient + h), and the client's mean estimate is -z / (eta K) - h, so that the noise of z
+    enters both."""
     K, method = case.K, case.method
     f, c = quadratic_steps(bends[0], case.eta, K), None
     shared = lambda walk: walk.pull * walk.pull  # of one draw in all of its steps
@@ -271,9 +275,9 @@ def in_closed_form(case, bends, tilts, variances):
 
 
 def point_moments(case, state, bends, tilts, variances, weights):
-    """[(mean, variance) of x^(t)], and those of the points' mean with the weights, for losses bends
-    y^2/2 + tilts y of f_f and f_c; state is of numbers, variances are those of a client's and of a
-    central gradient."""
+    """Return ([(mean, variance) of x^(t)], (mean, variance) of the weighted mean of the points) for
+    losses bends y^2/2 + tilts y of f_f and f_c. `state` consists of numbers; `variances` are those
+    of a client's gradient and of a central gradient."""
     tilts = [tilts[0] + case.leading_bias, *tilts[1:]]
     n, read = len(state), by_kernels if case.K <= READ else in_closed_form
     carry, constant, fresh = read(case, bends, tilts, variances)

@@ -1,5 +1,5 @@
-"""What mixed FL's settings share: losses f_f and f_c, their sum's minimiser, and constants (section
-4.1)."""
+"""The losses f_f and f_c that mixed FL's models share, the minimiser of their sum, and constants
+(section 4.1)."""
 
 from fractions import Fraction
 
@@ -31,8 +31,9 @@ FACTS = frozenset({"smooth", "smooth_sum", "convex", "strongly_convex", "bounded
 
 
 def draw_pair(random, relaxed, alike=False, noisy=False):
-    """Shape of the two losses and of a start; alike: their gradients differ by a constant; noisy:
-    the start may be stationary, where without noise nothing happens at all."""
+    """Draw the shape of the two losses and of a start. With `alike` the gradients differ by a
+    constant; with `noisy` the start may be stationary, which without noise would leave nothing to
+    measure."""
     convex = not {"convex", "strongly_convex"} <= relaxed or random.random() < 0.5
     return dict(
         draw_family(random, convex, alike, soft=False),
@@ -45,8 +46,8 @@ def draw_pair(random, relaxed, alike=False, noisy=False):
 
 
 def broken_by(instance, several):
-    """Those of BREAKABLE that an instance breaks so that it can matter; `several`: names of its noises
-    that are drawn more than once in a round."""
+    """Return the set of conditions of BREAKABLE that an instance breaks in a way that can make a
+    difference. `several` names the kinds of noise that are drawn more than once in a round."""
     differs = dict(
         independent_noise=any(instance[kind] for kind in several),
         uniform_cohort=instance["S"] < instance["N"],
@@ -66,8 +67,8 @@ def pair_coordinates(shape):
 
 
 def build_pair(shape, point):
-    """Losses [f_f, f_c] and a start. Opposed tilts make 0 stationary: the two gradients there are
-    opposite, and rounding hides nothing near it."""
+    """Build the losses [f_f, f_c] and a start. Opposed tilts make 0 stationary, because the two
+    gradients there are opposite, and rounding hides nothing near 0."""
     axes = range(shape["d"])
     pair = build_family(shape, {f"tilt_1_{j}": Fraction(0) for j in axes} | point, 2)
     if shape["tilts"] == "opposed":
@@ -82,7 +83,8 @@ def build_pair(shape, point):
 
 
 def mix_pair(pair):
-    """(f, its gradient, which is 0 in a batch where rounding alone can have made it)."""
+    """Return (f, gradient of f). In a batch, the gradient is 0 where rounding alone can account for
+    its value."""
     parts = lambda f, y: [
         f["slope"] * y,
         f["tilt"],
@@ -98,12 +100,13 @@ def mix_pair(pair):
 
 
 def infimum_of_pair(instance):
-    """Infimum of f, infinite where it is not bounded below."""
+    """Return the infimum of f, which is infinite where f is not bounded below."""
     return losses.infimum_of(instance["losses"], PLAIN_SUM)
 
 
 def height_above(instance, x):
-    """f(x) above its infimum, reached where the gradient vanishes."""
+    """Return f(x) less the infimum of f, which is reached where the gradient vanishes; INF where f
+    is not bounded below."""
     low, star = losses.least_point(instance["losses"], PLAIN_SUM)
     if isinstance(low, float):
         return INF
@@ -112,7 +115,8 @@ def height_above(instance, x):
 
 
 def find_minimizer(instance):
-    """A minimiser of f; where there is none, NaN in a batch and Undefined elsewhere."""
+    """Return a minimiser of f. Where there is none, Undefined is raised; in a batch, the result is
+    NaN."""
     low, star = losses.least_point(instance["losses"], PLAIN_SUM)
     if isinstance(low, float):
         raise Undefined("f has no minimiser")
@@ -124,8 +128,9 @@ def find_minimizer(instance):
 
 
 def pair_constants(instance):
-    """beta, that f itself meets too if it is to, f's own, and mu: 0 where a loss is not convex,
-    which `pair_holds` tells."""
+    """Return beta, the smoothness constant of f itself (beta_sum), and mu. beta is at least
+    beta_sum where f itself is to be beta-smooth; mu is 0 where a loss is not convex, which
+    `pair_holds` reports."""
     pair = instance["losses"]
     beta, own = losses.smoothness_of(*pair), losses.joint_smoothness(*pair)
     if instance["smooth"] == "sum":
@@ -134,8 +139,8 @@ def pair_constants(instance):
 
 
 def bounded_dissimilarity(instance):
-    """G and B of definition 4.2 at w_f = w_c = 1/2: B as the instance has it, and the least G that
-    goes with it."""
+    """Return G and B of definition 4.2 at w_f = w_c = 1/2: the instance's B, and the least G for
+    this B."""
     square = losses.relative_mismatch(*instance["losses"], instance["B"])
     return dict(
         B=instance["B"],
@@ -144,7 +149,8 @@ def bounded_dissimilarity(instance):
 
 
 def pair_holds(instance):
-    """Those of FACTS that the losses meet; none where the parts do not fit together."""
+    """Return the conditions in FACTS that the losses meet; none where the parts do not fit
+    together."""
     d, pair = len(instance["x"]), instance["losses"]
     if len(pair) != 2 or any(len(loss) != d for loss in pair):
         return frozenset()

@@ -1,5 +1,5 @@
 """One round of 1-way gradient transfer by enumeration: every quantity that appendix D names, as a
-function of the round's traces; and what lemmas of it say of a point and of one function.
+function of the round's traces, and the quantities of its lemmas on a point and on one function.
 
 The traces come from the kernels of `fedtheory.algorithms.one_way_gt`, which users run. Works on
 vectors of any numbers of `enclosure.arithmetic`; of Fractions, all values are exact. Noise has
@@ -24,8 +24,8 @@ ZERO, ONE = Fraction(0), Fraction(1)
 
 
 class Instance(NamedTuple):
-    """Losses f_f and f_c, their noise as [(probability, vector), ...], hyper-parameters, constants,
-    a minimiser."""
+    """An instance of 1-way gradient transfer: losses f_f and f_c, their noise as [(probability,
+    vector), ...], hyper-parameters, constants and a minimiser."""
 
     loss_f: Callable
     loss_c: Callable
@@ -46,7 +46,8 @@ class Instance(NamedTuple):
     one: bool = False  # one draw of noise for all steps of all clients
 
     def rounds(self, d):
-        """The rounds of fedtheory.algorithms.one_way_gt on its losses; steps are SGD's."""
+        """Return the rounds of fedtheory.algorithms.one_way_gt on the instance's losses in
+        dimension d, with SGD steps."""
         seen = Losses(
             lambda i, y: self.grad_f(y) if i else self.grad_c(y),
             lambda i, k: self.noise_f if i else self.noise_c,
@@ -58,12 +59,12 @@ class Instance(NamedTuple):
 
 
 def add_gradients(g, h):
-    """g + h, without what rounding leaves where they cancel."""
+    """Return g + h, with 0 where only rounding is left after the two cancel."""
     return np.array([difference([a, b], []) for a, b in zip(g, h)], dtype=object)
 
 
 class Round:
-    """The round that starts at a global model x: its losses there, and traces."""
+    """The round that starts at a global model x: losses there, and traces."""
 
     def __init__(self, case, x):
         self.case, self.x = case, x
@@ -96,27 +97,28 @@ class Round:
 
     @cached_property
     def single(self):
-        """Traces of one client, all of whom are alike."""
+        """Return the traces of one client; all clients are alike."""
         return self.traces if self.case.S == 1 else self._of(1)
 
     def E(self, value):
         return expect_over(self.traces, value)
 
     def E_single(self, value):
-        """Mean of `value(walk)` over a client's walks."""
+        """Return the expectation of `value(walk)` over a client's walks."""
         return expect_over(self.single, lambda o: value(o.clients[0]))
 
     def taken(self, o):
-        """The mean gradient estimate of a cohort."""
+        """Return the mean gradient estimate of a cohort in a trace."""
         return sum(g for walk in o.clients for g in walk.estimates) / (self.case.K * self.case.S)
 
     def exact(self, o):
-        """The mean gradient at a cohort's points."""
+        """Return the mean exact gradient at a cohort's points in a trace."""
         return sum(g for walk in o.clients for g in walk.gradients) / (self.case.K * self.case.S)
 
     @cached_property
     def at(self):
-        """Mean squared distances from x of a client's points."""
+        """Return the mean squared distances from x of a client's points, one for each step from 0
+        to K."""
         return [
             self.E_single(lambda o, k=k: square_norm(o.points[k] - self.x))
             for k in range(self.case.K + 1)
@@ -135,8 +137,8 @@ class Round:
         return expect_over(self.central, lambda c: square_norm(self.g_f + c))
 
     def excess(self, growth, *more):
-        """The largest excess over steps k of the mean square at k over growth times that at k - 1
-        and more."""
+        """Return the largest excess, over steps k, of the mean squared distance at k over `growth`
+        times that at k - 1 plus `more`."""
         at, steps = self.at, range(1, self.case.K + 1)
         return maximum(*(difference([at[k]], [growth * at[k - 1], *more]) for k in steps))
 
@@ -188,13 +190,13 @@ ROUND = Quantities(
 
 
 def round_quantities(case, x, wanted=None):
-    """Symbol name -> value at the global model x, for the round that starts there; all of them, or
-    those wanted."""
+    """Return {symbol name: value} for the round that starts at the global model x, for the symbols
+    `wanted`, or for all symbols."""
     return ROUND(Round(case, x), wanted)
 
 
 class Pair:
-    """f_f and f_c at x and at x* (propositions D.5 and D.6)."""
+    """The losses f_f and f_c at x and at x* (propositions D.5 and D.6)."""
 
     def __init__(self, case, x):
         self.x, self.star, self.beta = x, case.x_star, case.beta
@@ -226,7 +228,7 @@ POINT = Quantities(
 
 
 def at_point(case, x, wanted=None):
-    """What propositions D.5 and D.6 speak of, at x."""
+    """Return {symbol name: value} of the quantities of propositions D.5 and D.6 at x."""
     return POINT(Pair(case, x), wanted)
 
 
@@ -262,5 +264,5 @@ FUNCTION = Quantities(
 
 
 def of_function(loss, grad, x, y, z, eta, wanted=None):
-    """What lemmas D.7 and D.8 speak of."""
+    """Return {symbol name: value} of the quantities of lemmas D.7 and D.8."""
     return FUNCTION(Function(loss, grad, x, y, z, eta), wanted)

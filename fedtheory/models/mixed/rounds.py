@@ -1,5 +1,5 @@
-"""Rounds that mixed FL's methods need until an error is reached and kept (table 1), for runs that
-take long or for ever.
+"""The number of rounds that mixed FL's methods need until the error stays below a given value
+(table 1), for runs that take long or never end.
 
 Rounds are counted to the first T from which the error that a theorem speaks of stays below epsilon:
 of the mean of x^(0), ..., x^(T), weighted or not, or the least expected squared gradient so far. No
@@ -58,8 +58,8 @@ def draw_shapes(method, random, relaxed):
 
 
 def list_coordinates(shape):
-    """Curvatures, a knot, a start; and how far noise reaches within a round, or how far the first
-    transferred gradients do, in the unit of the start."""
+    """Return the coordinates of a shape: curvatures, a knot, a start, and in units of the start how
+    far noise leads within a round or how far the first transferred gradients lead."""
     found = dict(scale="positive", x="positive", knot="unit")
     if shape["method"] == "two_way_gt":
         return dict(found, first="positive")
@@ -68,7 +68,8 @@ def list_coordinates(shape):
 
 
 def build_instance(shape, point):
-    """A pair of kinked losses, a start right of their minimiser."""
+    """Build an instance: a pair of losses with kinks, and a start right of the minimiser of their
+    sum."""
     scale, x, K = point["scale"], point["x"], shape["K"]
     found = dict(x=[x], smooth="each", K=K)
     if shape["method"] == "two_way_gt":
@@ -96,12 +97,12 @@ def build_instance(shape, point):
 
 
 def _centre_loss(loss):
-    """A clipped loss tilted so that its gradient is 0 at 0."""
+    """Return a clipped loss tilted so that its gradient at 0 is 0."""
     return [dict(curve, tilt=curve["tilt"] - losses.slope_at(curve, ZERO)) for curve in loss]
 
 
 def _integer_power(value, k):
-    """value^k, 1 for k = 0."""
+    """Return value^k, which is 1 for k = 0."""
     found = ONE
     for _ in range(k):
         found = found * value
@@ -159,7 +160,7 @@ def error_name(name):
 
 
 def seen_from(curve, x):
-    """A curve with x as its origin."""
+    """Return a curve in coordinates with origin x."""
     return dict(
         curve,
         tilt=curve["tilt"] + curve["slope"] * x,
@@ -168,8 +169,9 @@ def seen_from(curve, x):
 
 
 def parallel_rounds(case, instance, change):
-    """(epsilon, what is counted) -> rounds of parallel training, whose expected point changes so in
-    the first one: none of them reaches epsilon, or nothing is known."""
+    """Return a function (epsilon, name of the quantity) -> enclosure of the number of rounds of
+    parallel training, where `change` is the expected change of the point in the first round. Either
+    no round reaches epsilon, or nothing is known."""
     f, grad = mix_pair(instance["losses"])
     x, beta = instance["x"][0], losses.smoothness_of(*instance["losses"])
     mu = losses.convexity_of(*instance["losses"])
@@ -205,8 +207,8 @@ def parallel_rounds(case, instance, change):
 
 
 def throw_back(case, instance, change):
-    """The same of 2-way gradient transfer: as many at least as lead back from where the first round
-    ended."""
+    """Return the same function for 2-way gradient transfer: a lower bound by the number of rounds
+    that lead back from where the first round ended."""
     f_f, f_c = instance["losses"]
     last, x = losses.curve_knots(f_f[0])[-1], instance["x"][0]
     most = sum(
@@ -234,7 +236,7 @@ def throw_back(case, instance, change):
 
 
 def _all_true(*truths):
-    """All of some truths, at each instance of a batch."""
+    """Tell whether all truths hold, for each instance of a batch."""
     found = True
     for truth in truths:
         if isinstance(truth, Many) or isinstance(found, Many):
@@ -246,7 +248,9 @@ def _all_true(*truths):
 
 
 def at_least(truth, rounds):
-    """Rounds that are so many at least (None: they have no end) where a truth holds."""
+    """Return the interval of numbers of rounds that are at least `rounds` where a truth holds, and
+    [0, infinity] elsewhere. `rounds` = None stands for infinitely many rounds; a batch holds the
+    lower ends alone."""
     if isinstance(truth, Many):
         return where(truth, Many(np.asarray(INF)) if rounds is None else rounds, ZERO)
     if not truth:
@@ -278,7 +282,8 @@ def conditions_held(method, instance):
 
 
 def _has_bounded_gradients(curves):
-    """Whether gradients are bounded, and change between the same two knots."""
+    """Tell whether the curves' gradients are bounded and change between the same two knots in all
+    curves."""
     return len({tuple(losses.curve_knots(curve)) for curve in curves}) == 1 and all(
         len(curve["bends"]) == 2
         and losses.second_derivatives(curve)[0] == losses.second_derivatives(curve)[-1] == 0

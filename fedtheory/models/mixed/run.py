@@ -142,7 +142,7 @@ def draw_shapes(method, random, relaxed):
 
 
 def affords_moments(shape):
-    """Whether a run takes moments alone, or goes few ways."""
+    """Tell whether a run of this shape needs moments alone or has few paths."""
     return is_quadratic(shape) or count_ways(shape) <= MOST
 
 
@@ -151,7 +151,7 @@ def is_quadratic(shape):
 
 
 def count_ways(shape):
-    """Runs that an enumeration has."""
+    """Return the number of paths that an enumeration of a run has."""
     central = 1 if shape["method"] == "one_way_gt" else shape["K"]
     if shape.get("breaks") == "independent_noise":
         return 4 ** int(shape["T"])
@@ -244,7 +244,8 @@ def derive_constants(method, instance):
 
 
 def mean_square(vectors):
-    """Of clients' gradients apart from grad f_f; 0 of none."""
+    """Return the mean squared norm of the differences between clients' gradients and grad f_f; 0
+    where there are none."""
     return sum((square_norm(vector(v)) for v in vectors), Fraction(0)) / max(1, len(vectors))
 
 
@@ -291,7 +292,7 @@ def measure_symbols(method, instance, values, wanted):
 
 
 def contraction_powers(values, case):
-    """(1 - c)^T, ..., 1, c the contraction of a round."""
+    """Return (1 - c)^T, ..., 1, where c is the contraction of a round."""
     ratio, found = 1 - values["mu"] * case.contraction, [Fraction(1)]
     for _ in range(case.T):
         found.insert(0, short(found[0] * ratio))
@@ -306,7 +307,7 @@ WEIGHTS = dict(  # of the points x^(0), ..., x^(T) in their mean
 
 
 class Ran(NamedTuple):
-    """What is expected of a run."""
+    """The expected values of a run."""
 
     squares: list  # E||grad f(x^(t))||^2 for t = 0, ..., T
     values: list  # E f(x^(t))
@@ -320,7 +321,7 @@ def start_state(instance, wrap=vector):
 
 
 def by_paths(case, instance, weights):
-    """What is Ran, by every way the run can go."""
+    """Return the record Ran by enumeration of all paths of a run."""
     f, grad = mix_pair(instance["losses"])
     d, full, star = len(instance["x"]), sum(weights), find_minimizer(instance)
     every = run_paths(
@@ -338,7 +339,7 @@ def by_paths(case, instance, weights):
 
 
 def by_moments(case, instance, weights):
-    """The same where both losses are quadratics in one dimension."""
+    """Return the record Ran by moments, where both losses are quadratics in one dimension."""
     curves = [loss[0] for loss in instance["losses"]]
     bends, tilts = [curve["slope"] for curve in curves], [curve["tilt"] for curve in curves]
     points, (mean, spread) = point_moments(
@@ -397,7 +398,8 @@ def conditions_held(method, instance):
 
 
 def fits_clients(apart, N, d):
-    """Whether gradients apart from grad f_f are N clients', whose mean f_f is."""
+    """Tell whether differences between gradients and grad f_f can belong to N clients with the mean
+    f_f: N vectors of dimension d that add up to 0, or none."""
     return not apart or (
         len(apart) == N
         and all(len(own) == d for own in apart)

@@ -1,5 +1,5 @@
-"""A cohort's round of 2-way gradient transfer, draw by draw: what deltas tell of gradients (mixed
-FL, A.2)."""
+"""A cohort's round of 2-way gradient transfer, one outcome of the noise at a time: which gradients
+can be recovered from deltas (mixed FL, A.2)."""
 
 from fractions import Fraction
 
@@ -54,8 +54,8 @@ def derive_constants(instance):
 
 
 class Cohort:
-    """The cohort's walks by the kernels of two_way_gt; client i is its first. f_c has no gradient
-    here, and one central step."""
+    """The cohort's walks by the kernels of two_way_gt, with client i as its first member. f_c has
+    no gradient here, and there is one central step."""
 
     def __init__(self, instance, eta):
         f, noise, x = instance["losses"], instance["noise"], vector(instance["x"])
