@@ -29,9 +29,9 @@ def _polyak(curves, weights):
     found = [where(gap > 0, losses.safe_ratio(g * g, 2 * gap), INF) for g, gap in zip(gs, above)]
 
     def inside(bend, g, gap, turns):
-        """Return the bound on mu from a piece where the derivative changes its sign from negative
-        to positive if `turns` is true: 0 where the piece's minimum lies above the infimum, else the
-        piece's curvature."""
+        """Return the bound on mu from one piece: 0 where `turns` is true (the derivative changes
+        its sign from negative to positive on the piece) and the piece's minimum lies above the
+        infimum, else the piece's curvature."""
         low = gap - losses.safe_ratio(
             g * g, 2 * bend
         )  # how far above the infimum the piece is least

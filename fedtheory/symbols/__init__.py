@@ -1,1 +1,1 @@
-"""One table of symbols per paper; `TABLE` of each file is its record."""
+"""Tables of symbols, one for each paper; `TABLE` of each file is its record."""

@@ -74,12 +74,13 @@ TABLE.rule(mu <= L)
 
 
 def of_law(name, latex, meaning, unit=PLAIN, domain="nonnegative"):
-    """A moment of the participation law, computed by fedtheory.participation.moments."""
+    """Add to the table a moment of the participation law, which fedtheory.participation.moments
+    computes, and return its symbol."""
     return TABLE.measured(name, latex, meaning, unit, name, "t", "E", domain=domain)
 
 
 def moments(mark, tilde, whose):
-    """The moments that theorem 3.1 takes, for the devices of one objective."""
+    """Return the moments that theorem 3.1 needs, for the devices of one objective."""
     p = tilde("p") + r"_\tau^k"
     ps = of_law(
         f"{mark}ps",
@@ -123,8 +124,8 @@ def moments(mark, tilde, whose):
 
 
 def expected_B(ps, ps_Gamma, ps_plus, p2s_over_p, p2s_sigma, theta=theta):
-    """E[B_tau]. The text prints (sum_k p - 2)_+ + sum_k p s; its product's expectation is what it
-    assumes to exist."""
+    """Return E[B_tau]. The text prints (sum_k p - 2)_+ + sum_k p s; the product is used here,
+    because the text assumes that the product's expectation exists."""
     return (
         2 * (2 + theta) * L * ps_Gamma
         + (2 + mu / (2 * (1 + theta) * L)) * E * (E - 1) * G**2 * (ps + theta * ps_plus)
@@ -134,13 +135,13 @@ def expected_B(ps, ps_Gamma, ps_plus, p2s_over_p, p2s_sigma, theta=theta):
 
 
 def offset(ps, theta=theta):
-    """gamma of theorem 3.1."""
+    """Return gamma of theorem 3.1."""
     # SymPy would try to order the two, which takes longer than the rest of this table
     return Max(32 * E * (1 + theta) * L / (mu * ps), 4 * E**2 * theta / ps, evaluate=False)
 
 
 def level(gamma, start, ps, B):
-    """V of theorem 3.1; `start` is the mean squared distance at the start."""
+    """Return V of theorem 3.1. `start` is the mean squared distance at the start."""
     return Max(gamma**2 * start, (16 * E / (mu * ps)) ** 2 * B / E, evaluate=False)
 
 

@@ -305,7 +305,8 @@ E_0 = TABLE.measured(
 
 
 def of_proof(name, latex, meaning, unit, domain="nonnegative", average="E_t"):
-    """A quantity of the proof, computed by fedtheory.models.fsl.quantities."""
+    """Add to the table a quantity of the proof, which fedtheory.models.fsl.quantities computes, and
+    return its symbol."""
     return TABLE.measured(name, latex, meaning, unit, name, "t+1", average, domain=domain)
 
 

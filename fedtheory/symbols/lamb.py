@@ -172,7 +172,8 @@ mean_sq_v = TABLE.measured(
 
 
 def of_proof(name, latex, meaning, unit=GRADIENT, domain="nonnegative", at="t"):
-    """A quantity of the proof, computed by fedtheory.models.lamb.quantities."""
+    """Add to the table a quantity of the proof, which fedtheory.models.lamb.quantities computes,
+    and return its symbol."""
     return TABLE.measured(name, latex, meaning, unit, name, at, "E", domain=domain)
 
 

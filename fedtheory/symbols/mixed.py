@@ -302,7 +302,8 @@ lag = M(
 
 
 def of_proof(name, latex, meaning, unit, domain="nonnegative", average="E_t"):
-    """A quantity of a 1-way round, computed by fedtheory.models.mixed.quantities."""
+    """Add to the table a quantity of a round of 1-way gradient transfer, which
+    fedtheory.models.mixed.quantities computes, and return its symbol."""
     return M(name, latex, meaning, unit, name, "t+1", average, domain=domain)
 
 

@@ -1,5 +1,5 @@
-"""Symbols of house claims: plain statements about runs, points and cohorts, in nobody's letters but
-the textbooks'."""
+"""Symbols of claims in the house's letters: plain statements about runs, points and cohorts, in the
+usual letters of textbooks."""
 
 from sympy import Eq, Piecewise
 

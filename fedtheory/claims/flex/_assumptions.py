@@ -17,7 +17,9 @@ def _unevenly(problem):
 
 
 def _uneven(N, E):
-    """Probabilities of 0, ..., E steps: all of them at the first device, any number at the others."""
+    """Return the probabilities of 0, ..., E steps for each device, an array of shape (N, E + 1).
+    The first device does all E steps; any number of steps is equally likely at the other devices.
+    """
     rows = np.full((N, E + 1), 1 / (E + 1))
     rows[0] = np.eye(E + 1)[E]
     return rows
@@ -120,5 +122,6 @@ UNSTATED = (INDEPENDENT, WORK_APART)
 
 
 def learning_rate(ps, gamma, where="theorem 3.1, learning rate", since=0):
-    """eta_tau of theorem 3.1; `since` is the round at which it was increased back."""
+    """Return the assumption that the learning rate is eta_tau of theorem 3.1. `since` is the round
+    at which eta was increased back."""
     return Assumption(Eq(eta, 16 * E / (mu * ps) / ((tau - since) * E + gamma)), where)

@@ -46,8 +46,9 @@ HALF = "The text gives no proof. The shortest one, on record as a step, gives ha
 
 
 def step(event, share, steep, slope, excess, meaning):
-    """Why the optimum moves no further, in three lines: strong convexity, what is left of a gradient
-    where the other objective's vanishes, smoothness."""
+    """Build the claim that proves the bound on the optimum's shift in three lines: strong
+    convexity, the gradient that remains where the other objective's gradient vanishes, smoothness.
+    """
     bound = share * sqrt(2 * L) * sqrt(excess)
     return Claim(
         id=f"flex.step3_2_{event}",

@@ -68,7 +68,8 @@ def sentence(name, place, measures, bound, meaning, **more):
 
 
 def average_locally(problem, x, rounds, eta, E):
-    """FedAvg with every device and exact gradients: the weighted mean of the local models."""
+    """Return the points of FedAvg with every device and exact gradients, where a round takes the
+    weighted mean of the local models."""
     path, p = [x], problem.weights[1:]
     for _ in range(rounds):
         ends = []

@@ -40,7 +40,7 @@ ACTIVE = Assumption(ALL_ACTIVE, "figure 1")
 
 
 def figure1():
-    """Scheme C's coefficients at E = 5."""
+    """Return scheme C's coefficients at E = 5 for s = 3, 4, 5."""
     from fedtheory.participation.moments import coefficients  # wakes the compiler
 
     return {f"E=5, s={s}": coefficients("C", [Fraction(1)], [s], 5)[0] for s in (3, 4, 5)}

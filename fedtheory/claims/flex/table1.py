@@ -73,8 +73,8 @@ def cell(name, cites, algorithm, assumes, unstated=(), **more):
 
 
 def homogeneous(scheme, shape, bound, gamma, assumes, expected, unstated=(), note="", **more):
-    """The printed cell, and theorem 3.1 at the scheme's coefficients, which favour nobody (M_tau =
-    0)."""
+    """Build two claims: the printed cell for homogeneous devices, and theorem 3.1 at the scheme's
+    coefficients, which favour no device (M_tau = 0)."""
     algorithm, cites = f"flex_{scheme.lower()}", f"scheme {scheme}, homogeneous"
     start = gamma**2 * sq_dist_0 / (tau * E + gamma)
     return (
@@ -107,7 +107,7 @@ def homogeneous(scheme, shape, bound, gamma, assumes, expected, unstated=(), not
 
 
 def suboptimal(scheme, coefficient):
-    """D/E in the limit, and theorem 3.1 before it."""
+    """Build claims on heterogeneous devices: D/E in the limit, and theorem 3.1 before the limit."""
     algorithm, cites = f"flex_{scheme.lower()}", f"scheme {scheme}, heterogeneous"
     more = (COMPLETE,) if scheme == "A" else ()
     assumes = (DIFFERENT, FAVOURED, WORK, *more, learning_rate(ps, gamma))

@@ -13,7 +13,8 @@ MARGINS = {ACCURACY: 0.02, RISE: 0.05, WIGGLE: 0.01}
 
 
 def with_margin(comparison):
-    """A comparison of what is alike, with its quantity's margin."""
+    """Return a comparison of the relation "~" with its quantity's margin. Comparisons with a margin
+    of their own or with a printed number are returned unchanged."""
     own = comparison.margin is not None or comparison.relation != "~"
     printed = comparison.other.replace(".", "", 1).isdecimal()
     if own or printed:

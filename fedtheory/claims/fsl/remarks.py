@@ -27,7 +27,7 @@ from fedtheory.symbols.fsl import (
 
 
 def at_larger(symbol):
-    """A derived symbol's definition at the larger aggregation step."""
+    """Return a derived symbol's definition at the larger aggregation step."""
     return TABLE[symbol.name].definition.xreplace({eta_g: eta_g_more})
 
 

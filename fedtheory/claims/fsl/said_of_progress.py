@@ -51,14 +51,15 @@ LARGE_GAMMA = (
 
 
 def at(expr, **new):
-    """An expression with its definitions written out and some letters changed."""
+    """Return an expression with its definitions written out and the given letters replaced."""
     return expand_definitions(expr, TABLE.definitions).xreplace(
         {TABLE[name].symbol: value for name, value in new.items()}
     )
 
 
 def pointwise(expr):
-    """With both dissimilarities as they are at x_t instead of their bounds."""
+    """Return an expression with both bounds on dissimilarities replaced by the dissimilarities at
+    x_t."""
     return expand_definitions(expr, TABLE.definitions).xreplace(
         {G**2: sq_dissimilar, xi_bar**2: sq_xi}
     )

@@ -7,7 +7,8 @@ from fedtheory.symbols.fsl import TABLE
 
 
 def incremental_gradient(problem, x, rounds, eta_l, eta_g, eta_0, gamma, K_0):
-    """Gradient steps on f_1 and on f_0 in turn (Bertsekas 2011): the points after each round."""
+    """Return the points after each round of gradient steps on f_1 and on f_0 in turn (Bertsekas
+    2011)."""
     path = [x]
     for _ in range(rounds):
         x = x - eta_g * eta_l * problem.client_grad(1, x)
@@ -18,8 +19,8 @@ def incremental_gradient(problem, x, rounds, eta_l, eta_g, eta_0, gamma, K_0):
 
 
 def short_update(problem, x, rounds, eta_l, eta_0, K, K_0):
-    """The short paper's algorithm 1 with all clients and exact gradients: average, then the
-    server's steps."""
+    """Return the points of the short paper's algorithm 1 with all clients and exact gradients: a
+    round averages the clients' models and then takes the server's steps."""
     path = [x]
     for _ in range(rounds):
         ends = []

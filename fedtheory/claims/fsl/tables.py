@@ -7,8 +7,9 @@ from fedtheory.symbols.fsl import TABLE
 
 
 def conv(shape, filters, lost, size=3):
-    """Stride 1; `lost` is what height and width lose: nothing to the padding "same", size - 1 to
-    "valid"; the text prints neither."""
+    """Return (output shape, parameter count) of a convolution with stride 1. `lost` is the
+    reduction of height and width: 0 with the padding "same", size - 1 with "valid"; the text prints
+    neither."""
     side = shape[0] - lost, shape[1] - lost
     return (*side, filters), size * size * shape[2] * filters + filters
 
@@ -39,7 +40,8 @@ LAYERS = {
 
 
 def walk(given):
-    """Cells of a table: each layer's output shape, and its parameter count where it has any."""
+    """Return the cells of a table: each layer's output shape, and its parameter count where it has
+    parameters."""
     cells, seen, shape = {}, {}, tuple(given["image"])
     for name, *numbers in given["layers"]:
         seen[name] = seen.get(name, 0) + 1

@@ -38,7 +38,8 @@ SCALE = Condition(
 
 
 def _plainly(problem):
-    """Words by which moments are plain; v starts where no gradient moves it."""
+    """Return the words and numbers with which moments are plain: v starts at an epsilon that is
+    above every squared gradient, so that no gradient changes v."""
     M = problem.constants.get("M")
     above_all = {} if M is None else dict(epsilon=float_above(float(M) * float(M)))
     return dict(momentum="kept", bias_correction="none", **above_all)

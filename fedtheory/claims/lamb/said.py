@@ -74,7 +74,7 @@ SENT = {
 
 
 def vectors(sent):
-    """How many vectors a client of each method sends in a round."""
+    """Return {method: number of vectors that a client sends in a round}."""
     return {method: sum(times.values()) for method, times in sent.items()}
 
 

@@ -69,7 +69,8 @@ TRUE_TRANSFER = Condition(
 
 
 def _sum_is_smooth(problem, setup):
-    """Whether grad f is beta-Lipschitz; known where f is a quadratic with Hessian H_f + A_c."""
+    """Tell whether grad f is beta-Lipschitz, which is known where f is a quadratic with Hessian H_f
+    + A_c."""
     data = problem.data
     if not (problem.has_server and hasattr(data, "H") and hasattr(data, "A")):
         return False
@@ -112,8 +113,8 @@ DRAWS = (INDEPENDENT, UNIFORM)
 
 
 def least(*terms):
-    """Their minimum, kept as it stands: SymPy's own comparison of long terms takes most of the time
-    of loading."""
+    """Return the minimum of terms, unevaluated, because SymPy's comparison of long terms would take
+    most of the loading time."""
     return Min(*terms, evaluate=False)
 
 
@@ -133,7 +134,7 @@ NO_SHORTER = Assumption(eta_s >= 1, "drift of a client, eta_s >= 1", stated=Fals
 
 
 def ceiling(bound, cites):
-    """eta_c and eta eta_s at most bound / (K eta_m)."""
+    """Return the assumptions that eta_c and eta eta_s are at most bound / (K eta_m)."""
     return (
         Assumption(eta_c <= bound / (K * eta_m), f"{cites}, eta_c"),
         Assumption(eta * eta_s <= bound / (K * eta_m), f"{cites}, eta eta_s"),

@@ -9,15 +9,16 @@ MEAN = (
 
 
 def from_mean(theorem, case):
-    """What a companion follows from: the same bound on the mean over rounds. A weighted mean point
-    has no companion like that: ()."""
+    """Return the ids from which a companion claim follows: the same bound on the mean over rounds,
+    and a textbook fact. The result is () for a weighted mean point, for which there is no such
+    companion."""
     fact = {"convex": "textbook.convex_mean", "nonconvex": "textbook.smallest"}
     return (f"{theorem}_{case}_mean", fact[case]) if case in fact else ()
 
 
 def of_mean(claim, mean, meaning, follows=()):
-    """A companion with the same bound on the mean over x^(0), ..., x^(T), which is no less than what
-    the companion measures: the least, or f at the points' mean where f is convex."""
+    """Build a companion claim with the same bound on the mean over x^(0), ..., x^(T). This mean is
+    at least what `claim` measures: the least value, or f at the points' mean where f is convex."""
     return Claim(
         id=claim.id.replace("_explicit", "_mean"),
         cites=f"{claim.cites}, of the mean over rounds",
@@ -35,13 +36,13 @@ def of_mean(claim, mean, meaning, follows=()):
 
 
 def explicit_of(statements):
-    """case -> the companion with its constants, of a theorem's statements."""
+    """Return {case: companion with explicit constants} of a theorem's statements."""
     return {c.id.split("_")[1]: c for c in statements if c.id.endswith("_explicit")}
 
 
 def with_means(statements, rounds=None):
-    """A theorem's statements, and what its proof bounds: means over rounds. `rounds` names the step
-    of one round, case by case, where there is one."""
+    """Return a theorem's statements followed by the bounds on means over rounds that its proof
+    shows. `rounds` gives for each case the id of the step of one round, where there is one."""
     rounds = rounds or {}
     explicit = explicit_of(statements)
     return (

@@ -26,13 +26,14 @@ BYTES, KB, MFLOP = (
 
 
 def on_client(B_i, d):
-    """Operations of a client's step without the regulariser: forward, hinge loss, backward
-    (C.3)."""
+    """Return the number of operations of a client's step without the regulariser: forward, hinge
+    loss, backward (C.3)."""
     return B_i * d + 3 * B_i * d**2 + 3 * B_i**2 * d + 2 * B_i
 
 
 def with_regulariser(N, d, B_i):
-    """The same with the spreadout regulariser on the device, 0.5 N^2 d, and its gradient, N d."""
+    """Return the number of operations of a client's step with the spreadout regulariser on the
+    device, 0.5 N^2 d, and its gradient, N d."""
     return on_client(B_i, d) + N * N * d * Fraction(1, 2) + N * d
 
 
@@ -41,13 +42,14 @@ def kilobytes(numbers, unit=KB):
 
 
 def reads(value, printed):
-    """Whether a value, rounded as often as the text rounds it, is what the text prints."""
+    """Tell whether a value, rounded to as many digits as the text prints, is the printed number."""
     digits = len(printed.partition(".")[2])
     return abs(value - Fraction(printed)) <= Fraction(1, 2 * 10**digits)
 
 
 def solutions(units=(1000, 1024), largest_movies=8000, largest_dim=256, largest_batch=256):
-    """All (unit, N, d, B_i) for which table 3's baseline and mixed rows read as printed."""
+    """Return all (unit, N, d, B_i) for which table 3's baseline and mixed rows have the printed
+    values."""
     found = []
     for d in range(1, largest_dim + 1):
         batches = [
@@ -66,7 +68,7 @@ def solutions(units=(1000, 1024), largest_movies=8000, largest_dim=256, largest_
 
 
 def local_sizes(unit, d, largest=4000):
-    """All n for which 2 n d and 3 n d numbers are the printed 20 KB and 30 KB."""
+    """Return all n for which 2 n d and 3 n d numbers are the printed 20 KB and 30 KB."""
     return [
         n
         for n in range(1, largest + 1)
@@ -84,7 +86,7 @@ FIXING = ("comm. baseline, KB", "comp. baseline, MFLOP", "comp. mixed, MFLOP")
 
 
 def numbers(given):
-    """Table 3 from a vocabulary of N, a width d and batches of B_i."""
+    """Return the numbers of table 3 for a vocabulary of N, a width d and batches of B_i."""
     unit, N, d, B_i, n = (given[name] for name in ("unit", "N", "d", "B_i", "n"))
     mixed, base = on_client(B_i, d), with_regulariser(N, d, B_i)
     steps = given["K"] * N * N * d * Fraction(1, 2)

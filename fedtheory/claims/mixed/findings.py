@@ -14,7 +14,8 @@ MARGINS = {AUC: 0.01, ACCURACY: 0.02, LOSS: 0.05, RECALL: 0.01, RISE: 0.05, "rou
 
 
 def with_margin(comparison):
-    """A comparison of what is alike, with its quantity's margin; a printed number has its own."""
+    """Return a comparison of the relation "~" with its quantity's margin. Comparisons with a margin
+    of their own or with a printed number are returned unchanged."""
     printed = comparison.other.replace(".", "", 1).isdecimal()
     if comparison.relation != "~" or comparison.margin is not None or printed:
         return comparison

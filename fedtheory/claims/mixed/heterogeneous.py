@@ -49,7 +49,8 @@ LOOSE = ("two_way_nonconvex", "two_way_nonconvex_paths")
 
 
 def extend_companion(claim, name, swaps, more=""):
-    """A companion's bound, and the step that is tuned by it, with the additional term."""
+    """Build a companion's claim with the additional term in its bound and in the step size that is
+    tuned by the bound."""
     wider = lambda a: a if a.relation is None else a_with(a, a.relation.xreplace(swaps))
     return Claim(
         id=f"mixed.heterogeneous_{name}",

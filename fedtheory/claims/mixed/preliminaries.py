@@ -45,13 +45,13 @@ DELTAS = dict(algorithm="two_way_gt", symbols=TABLE, assumes=(CLIENTS_SGD,), rel
 
 
 def gradient_descent(problem, x, rounds, eta, eta_s):
-    """Steps of size eta eta_s along grad f_f + grad f_c: the points after each round."""
+    """Return the points after each round of steps of size eta eta_s along grad f_f + grad f_c."""
     return merged_descent(problem, x, rounds, eta, eta_s, eta * eta_s)
 
 
 def merged_descent(problem, x, rounds, eta, eta_s, eta_c):
-    """One federated and one central step from the same point, added: the points after each
-    round."""
+    """Return the points after each round, where a round adds one federated and one central step
+    taken from the same point."""
     path = [x]
     for _ in range(rounds):
         x = x - eta * eta_s * problem.grad(x) - eta_c * problem.client_grad(0, x)

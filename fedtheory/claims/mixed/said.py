@@ -46,7 +46,8 @@ def sentence(name, place, measures, bound, meaning, **more):
 
 
 def over_ends(name):
-    """A record with (12) read as it is numbered: distances of the points after each step."""
+    """Return a record with (12) read as its indices are printed: distances of the points after each
+    step."""
     record, other = STEPS[f"mixed.{name}"], {drift: ends}
     return record.replace(
         name=f"mixed.{name}_ends",
@@ -63,8 +64,8 @@ def at_more_steps(rate):
 
 
 def batches():
-    """Central batches by C.2's rule, |B_c| = S |B_i| (PT, 2-W GT) and K S |B_i| (1-W GT), and clients and users that
-    are left after grouping and splitting."""
+    """Return the central batch sizes by C.2's rule, |B_c| = S |B_i| (PT, 2-W GT) and K S |B_i| (1-W
+    GT), and the numbers of clients and users that remain after grouping and splitting."""
     rule = lambda S, B_i, K: (S * B_i, K * S * B_i)
     users = int(Fraction(4, 5) * 6040)  # that are not the datacenter's
     (smile, smile_one), (text, text_one) = rule(100, 5, 2), rule(100, 8, 16)

@@ -42,7 +42,8 @@ RECORDS = {claim.id: claim for _, theorem in METHODS.values() for claim in theor
 
 
 def rounds_cell(method, number, case):
-    """Table 1 repeats a theorem's shape, for K >= 2; the step sizes are in tables 4 and 5."""
+    """Build the claim of a cell of table 1, which repeats the shape of a theorem's bound for K >=
+    2. The step sizes are in tables 4 and 5."""
     label, _ = METHODS[method]
     stated = RECORDS[f"mixed.theoremB{number}_{case}"]
     return stated.replace(
@@ -55,8 +56,8 @@ def rounds_cell(method, number, case):
 
 
 def ceiling_cell(method, case, bound, theorem, assumes, also=()):
-    """Table 4 lists what the theorems' conditions make of the effective step K eta eta_s, and of K
-    eta_c."""
+    """Build the claim of a cell of table 4, which lists what the theorems' conditions say of the
+    effective step K eta eta_s and of K eta_c."""
     label, _ = METHODS[method]
     return Claim(
         id=f"mixed.table4_{method}_{case}",
@@ -108,7 +109,8 @@ def shape(number, case):
 
 
 def both(case):
-    """Two-way's printed rate against parallel training's and one-way's."""
+    """Return the comparisons of 2-way gradient transfer's printed rate with those of parallel
+    training and of 1-way gradient transfer."""
     return (shape(3, case), "<=", shape(1, case)), (shape(3, case), "<=", shape(2, case))
 
 

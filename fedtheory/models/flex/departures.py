@@ -218,8 +218,8 @@ STEPS = 60  # of doubling and of halving; exact numbers are halved to BITS
 
 
 def least(holds_at, one, exact):
-    """Find, by bisection, the least x >= 0 from which on a condition holds that is false before x.
-    For exact numbers the result is an enclosure of that x."""
+    """Return, by bisection, the least x >= 0 from which on a condition holds that is false before
+    x. For exact numbers the result is an enclosure of that x."""
     high = one
     for _ in range(STEPS):
         high = where(holds_at(high), high, 2 * high)

@@ -293,8 +293,8 @@ def span_of(shape, point, devices, x):
 
 
 def draw_span(random, relaxed):
-    """Choose the kind of span: "everywhere" where the claim does not say that iterates stay where
-    gradients are bounded, else "interval"."""
+    """Return the kind of span: "everywhere" where a claim assumes bounded gradients and does not
+    say that iterates stay in a set, else "interval"."""
     return "everywhere" if "stays" in relaxed and "second_moment" not in relaxed else "interval"
 
 

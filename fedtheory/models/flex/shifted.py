@@ -144,7 +144,7 @@ def after_measure(instance, values, wanted):
 
 def before_span(instance):
     """Return the interval that contains the start and all devices' minimisers, each extended by how
-    far noise leads beyond the minimiser."""
+    far noise leads beyond the minimiser, or an empty span where the instance has none."""
     devices = instance["devices"]
     far = [r / a for r, a in zip(devices["r"], devices["a"])]
     return (

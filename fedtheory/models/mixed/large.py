@@ -127,8 +127,7 @@ class Round:
 
     @property
     def taken(self):
-        """Return the factor of the mean gradient estimate r^l relative to the augmented gradient at
-        x."""
+        """Return the mean of r^l over l = 0, ..., K - 1, where r = 1 - eta a."""
         return self.walk.pull / (self.eta * self.K)
 
     @cached_property

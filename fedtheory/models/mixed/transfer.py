@@ -54,8 +54,8 @@ def derive_constants(instance):
 
 
 class Cohort:
-    """The cohort's walks by the kernels of two_way_gt, with client i as its first member. f_c has
-    no gradient here, and there is one central step."""
+    """A cohort's walks by the kernels of two_way_gt; the client i of the statement is the first
+    member. f_c has no gradient here, and there is one central step."""
 
     def __init__(self, instance, eta):
         f, noise, x = instance["losses"], instance["noise"], vector(instance["x"])
