@@ -264,8 +264,8 @@ def differs(instance):
 
 
 def conditions_held(instance):
-    """Return the conditions that an instance meets; none where its parts do not fit together. G
-    must be finite where a condition needs G."""
+    """Return the conditions that an instance meets; none where its parts do not fit together. The
+    bounds on dissimilarity hold only where G, or xi_bar, is finite."""
     d, N, weights = len(instance["x"]), instance["N"], instance.get("weights")
     noises = [instance[kind] for kind in ("noise", "noise_0")]
     sound = (

@@ -169,8 +169,9 @@ def _make_setting(setting, name, mine, asked, source):
 
 
 def by_name(name, plain):
-    """Return the model with a name that `make_setting` gave, built from the files at hand, or None
-    where the files lack its functions. `plain` finds the model that is extended."""
+    """Return the model with a name that `make_setting` gave, built from the files at hand or made
+    earlier in this process, or None where its functions are not found. `plain` finds the model that
+    is extended."""
     base, *parts, _ = name.split(MARK)
     setting = plain(base)
     if setting is None or setting.ways is None or not parts:
@@ -183,7 +184,7 @@ def by_name(name, plain):
 
 
 def _find_brought(parts):
-    """Return (symbols, conditions) with these names, for each file that defines all of them."""
+    """Yield (symbols, conditions) with these names, for each file that defines all of them."""
     for file in plugins.list_files():
         claims = [record for found, record in plugins.list_records("CLAIM", file)]
         tables = [t for t in vars(file.module).values() if isinstance(t, Table)]
