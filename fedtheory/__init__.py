@@ -47,7 +47,7 @@ __all__ = ["algorithms", *_LAZY]
 
 
 def algorithms():
-    """The names of all algorithms.
+    """Return the names of all algorithms, in alphabetical order.
 
     >>> import fedtheory as ft
     >>> {"fedavg", "scaffold", "fsl"} <= {*ft.algorithms()}
@@ -75,8 +75,8 @@ def __dir__():
 
 
 class _Face(_ModuleType):
-    """`ft.claim` and `ft.algorithms` are functions though modules are named alike: importing those
-    leaves them so."""
+    """The class of the package module: `ft.claim` and `ft.algorithms` stay functions when the
+    submodules of the same names are imported."""
 
     def __setattr__(self, name, value):
         if not (

@@ -1,4 +1,4 @@
-"""`python -m fedtheory` is the command `fedtheory`."""
+"""The entry point of `python -m fedtheory`, which is the command `fedtheory`."""
 
 import sys
 

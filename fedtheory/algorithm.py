@@ -31,7 +31,7 @@ from fedtheory.parallel import pickling
 
 
 class Field(NamedTuple):
-    """One hyper-parameter: what it means and what it may be."""
+    """One hyper-parameter: its meaning, its default and the values that it may take."""
 
     meaning: str
     default: object = None  # None: the user must give it
@@ -56,8 +56,8 @@ class Field(NamedTuple):
         )
 
     def check(self, name, value):
-        """The value as the kernels take it, or a refusal; a sequence is a schedule, one value a
-        round."""
+        """Return a value in the form that kernels take, or refuse the value. A sequence is a
+        schedule with one value per round."""
         if self.choices:
             if not isinstance(value, str) or value not in self.choices:
                 refuse(name, self.rule(), value)
@@ -85,7 +85,8 @@ class Field(NamedTuple):
 
 
 class Schedule(Sequence):
-    """Hyper-parameters of each round, as tuples; what does not change is stored once."""
+    """The hyper-parameters of each round, as tuples; a hyper-parameter that is constant over rounds
+    is stored once."""
 
     def __init__(self, Hyper, columns, rounds):
         self.Hyper, self.columns, self.rounds = Hyper, columns, rounds
@@ -104,7 +105,7 @@ class Schedule(Sequence):
         )
 
     def begins_like(self, other, rounds):
-        """Whether both agree on the first rounds."""
+        """Tell whether two schedules agree on the first `rounds` rounds."""
         pick = lambda column: column[:rounds] if np.ndim(column) else column
         return all(np.all(pick(a) == pick(b)) for a, b in zip(self.columns, other.columns))
 
@@ -118,7 +119,7 @@ def nonnegative(meaning, default=None):
 
 
 def fraction(meaning, default=None):
-    """A number of [0, 1)."""
+    """Return the field of a hyper-parameter in [0, 1)."""
     return Field(meaning, default, low=0, high=1, open_high=True)
 
 
@@ -131,7 +132,7 @@ def choice(meaning, *words):
 
 
 class NoLocal(NamedTuple):
-    """For methods whose clients hold nothing but their point."""
+    """The local memory of methods whose clients store nothing but their point."""
 
     nothing: np.ndarray
 
@@ -213,11 +214,12 @@ class Algorithm(Shown):
 
     @property
     def hyper(self):
-        """name -> Field: meaning, default and rule of every hyper-parameter."""
+        """Return the mapping name -> Field (meaning, default and rule) of every hyper-parameter."""
         return dict(self.Hyper._field_defaults)
 
     def resolve(self, given, rounds):
-        """The schedule of hyper-parameters; refuses what is unknown, missing, or out of range."""
+        """Return the schedule of hyper-parameters. Unknown names, missing values and values out of
+        range are refused."""
         fields = self.hyper
         for name in given:
             if name not in fields:
@@ -243,16 +245,17 @@ class Algorithm(Shown):
         return Schedule(self.Hyper, columns, rounds)
 
     def number(self, which, h):
-        """Local steps (`which` = self.steps) or server steps of a round."""
+        """Return the number of local steps (`which` = self.steps) or of server steps in a round."""
         return which if isinstance(which, int) else 0 if which is None else getattr(h, which)
 
     def asks(self, which, h):
-        """Whether gradients at x are wanted when the round begins (`which` = self.client_grad or
+        """Tell whether a round begins with gradients at x (`which` = self.client_grad or
         self.server_grad)."""
         return bool(which(h) if callable(which) else which)
 
     def kernels(self, state, local, locals_, hyper, real="float64"):
-        """The seven kernels behind the engine's signatures, for these tuples and kind of reals."""
+        """Return the seven kernels behind the engine's signatures, for these tuples and this kind
+        of reals."""
         roles = _role_signatures(*map(jit.typeof, (state, local, locals_, hyper)), real)
         return [jit.erase(getattr(self, role), *roles[role]) for role in ROLES]
 
@@ -261,8 +264,8 @@ class Algorithm(Shown):
         return all(jit.compiled(getattr(self, role)) for role in ROLES)
 
     def __reduce__(self):
-        """By its name where a module holds it, so that it is the same method there; else by its
-        parts."""
+        """Pickle by name where a module holds the algorithm, so that unpickling gives the same
+        object there; otherwise pickle by fields."""
         place = pickling.name_of_module(self, self.Hyper.__module__)
         if place:
             return pickling.find_attribute, place
@@ -285,7 +288,7 @@ def describe_field(field):
 
 
 def example_hyper(algorithm):
-    """Small values for every required hyper-parameter: what contract tests and warm-up run with."""
+    """Return small values of every required hyper-parameter, for contract tests and warm-up."""
     return {
         name: 2 if field.integer else 0.05
         for name, field in algorithm.hyper.items()

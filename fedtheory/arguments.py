@@ -1,5 +1,5 @@
-"""What people hand to public functions, turned into what is computed with, or refused before
-anything is.
+"""Checks of arguments of public functions: an argument is converted to the form that is computed
+with, or refused before anything is computed.
 
 Each function takes the argument's name and the value; a refusal is one sentence that names
 argument, rule and value. Text is never read as a number, nor is a truth value.
@@ -22,12 +22,12 @@ LARGEST = 1e150  # squares of larger numbers overflow, and those of numbers belo
 
 
 def _scalar(value):
-    """A number out of an array without axes."""
+    """Return the number in an array without axes; any other value is returned as it is."""
     return value[()] if isinstance(value, np.ndarray) and value.ndim == 0 else value
 
 
 def check_integer(name, value, low=0, high=MOST):
-    """An integer."""
+    """Return a value as an integer from `low` to `high`, or refuse the value."""
     value = _scalar(value)
     if isinstance(value, (bool, np.bool_)) or not isinstance(value, Integral) or value < low:
         refuse(name, f"must be an integer >= {low}", value)
@@ -37,8 +37,8 @@ def check_integer(name, value, low=0, high=MOST):
 
 
 def check_real(name, value, low=0.0, open_low=False, high=LARGEST):
-    """A finite number, at least `low` (above it, if `open_low`); one whose square is no float is
-    refused."""
+    """Return a value as a finite number, at least `low` (above `low` if `open_low`). A number whose
+    square is no float is refused."""
     rule, value = f"must be a finite number {'>' if open_low else '>='} {low:g}", _scalar(value)
     if isinstance(value, (bool, np.bool_)) or not isinstance(value, Real):
         refuse(name, rule, value)
@@ -67,7 +67,8 @@ def check_seed(value, name="seed", bits=None):
 
 
 def check_budget(value):
-    """Seconds of one core."""
+    """Return a budget in seconds of one core as a float; refuse numbers that are not positive and
+    finite."""
     if (
         isinstance(value, (bool, np.bool_))
         or not isinstance(value, Real)
@@ -85,14 +86,14 @@ def check_flag(name, value):
 
 
 def check_word(name, value, among):
-    """One of some words."""
+    """Return a word that is in `among`, or refuse the word."""
     if not isinstance(value, str) or value not in among:
         refuse(name, f"must be one of {', '.join(among)}", value)
     return value
 
 
 def is_iterable(value):
-    """Whether a value can be gone through, as an array without axes cannot."""
+    """Tell whether a value can be iterated over, which an array without axes cannot."""
     try:
         iter(value)
     except Exception:  # whatever a stranger's class does
@@ -101,7 +102,7 @@ def is_iterable(value):
 
 
 def check_words(name, value, among):
-    """Several of some words, in their order."""
+    """Return a sequence of words of `among` as a tuple, in the order given, or refuse the sequence."""
     if isinstance(value, (str, bytes)) or not is_iterable(value):
         refuse(name, f"must be a sequence of names among {', '.join(among)}", value)
     found = tuple(value)
@@ -112,7 +113,7 @@ def check_words(name, value, among):
 
 
 def folder(name, value):
-    """A folder that is there, or that can be made: as a path."""
+    """Return the path of a folder that exists or can be created, or refuse the name."""
     rule = "must be the name of a folder, there or to be made"
     given = isinstance(value, (str, os.PathLike)) and not isinstance(value, bytes)
     text = os.fspath(value) if given else ""
@@ -128,7 +129,8 @@ def folder(name, value):
 
 
 def check_array(name, value, rule="must be an array of numbers", kinds="fiu"):
-    """Real numbers as a float64 array; `kinds` are NumPy's letters of what counts as a number."""
+    """Return real numbers as a float64 array. `kinds` lists the NumPy kind letters that count as
+    numbers."""
     try:
         found = np.asarray(value)
     except (TypeError, ValueError):  # rows of several lengths
@@ -146,7 +148,8 @@ def check_array(name, value, rule="must be an array of numbers", kinds="fiu"):
 
 
 def machine_memory():
-    """Bytes of this machine, or of a large one where it does not say."""
+    """Return the bytes of memory of this machine, or 2^40 where the system does not report the
+    size."""
     try:
         return os.sysconf("SC_PAGE_SIZE") * os.sysconf("SC_PHYS_PAGES")
     except (AttributeError, OSError, ValueError):
@@ -154,7 +157,8 @@ def machine_memory():
 
 
 def check_fits(name, *shape):
-    """Refuse an array of 8-byte numbers that this machine cannot hold, before it is asked for."""
+    """Refuse the shape of an array of 8-byte numbers that this machine cannot hold, before the
+    array is allocated."""
     if 8 * prod(shape) > machine_memory():
         refuse(
             name,

@@ -1,5 +1,5 @@
-"""A claim: one statement of a paper, once, in SymPy; numbers, LaTeX and checks come from this
-record."""
+"""A claim: one statement of a paper, written once in SymPy. Numbers, LaTeX and checks are derived
+from this record."""
 
 from dataclasses import dataclass
 from dataclasses import replace as replaced
@@ -54,7 +54,7 @@ __all__ = [
 
 @dataclass(frozen=True, eq=False, init=False, repr=False)
 class Claim(Valued, Varied, Shown):
-    """One statement with its hypotheses.
+    """One statement of a paper with its hypotheses.
 
     The statement is a record of `fedtheory.statements`, or is said in short: measures, relation
     and bound are its first line, `also` its further ones.
@@ -132,7 +132,7 @@ class Claim(Valued, Varied, Shown):
             )
 
     def _named(self):
-        """Symbols the statement and its assumptions mention."""
+        """Return the set of symbols that the statement and its assumptions mention."""
         mentioned = [
             *self.statement.expressions,
             *(a.holds for a in (*self.assumes, *self.unstated)),
@@ -172,19 +172,21 @@ class Claim(Valued, Varied, Shown):
 
     @cached_property
     def denied(self):
-        """Of a statement of existence what every instance would meet if it were false; None of any
-        other."""
+        """Return the claim that every instance would satisfy if this existence statement were
+        false; None for any other kind of statement."""
         if not isinstance(self.statement, Exists):
             return None
         return self.replace(self.called(DENIED), statement=self.statement.denial, follows=())
 
     def cells(self):
-        """(cell, printed, computed) of a claim about cells; () of others."""
+        """Return (cell, printed value, computed value) triples of a claim about table cells; () for
+        any other claim."""
         return self.statement.cells() if isinstance(self.statement, Cells) else ()
 
     @cached_property
     def assumptions(self):
-        """All hypotheses: stated, unstated, and what symbols mean (S <= N)."""
+        """Return all hypotheses: stated, unstated, and the rules that symbols obey by their meaning
+        (S <= N)."""
         return (
             *self.assumes,
             *self.unstated,
@@ -195,17 +197,18 @@ class Claim(Valued, Varied, Shown):
 
     @property
     def table(self):
-        """All symbols of its paper."""
+        """Return the table of all symbols of the claim's paper."""
         return self.symbols.whole
 
     @cached_property
     def quantities(self):
-        """name -> Entry of what is measured, on either side."""
+        """Return the mapping name -> Entry of the measured quantities on either side."""
         return {name: entry for name, entry in self.symbols.items() if entry.measure is not None}
 
     @cached_property
     def parameters(self):
-        """name -> Entry of hyper-parameters and constants: neither measured nor derived."""
+        """Return the mapping name -> Entry of hyper-parameters and constants, which are neither
+        measured nor derived."""
         return {
             name: entry
             for name, entry in self.symbols.items()
@@ -214,8 +217,8 @@ class Claim(Valued, Varied, Shown):
 
     @cached_property
     def left_open(self):
-        """name -> Entry of constants for some value of which the statement is made, and that no
-        equation fixes."""
+        """Return the mapping name -> Entry of constants of which the statement only says "for some
+        value", and that no equation fixes."""
         fixed = set().union(
             *(
                 self.expand(a.relation).free_symbols
@@ -231,21 +234,22 @@ class Claim(Valued, Varied, Shown):
 
     @cached_property
     def definitions(self):
-        """symbol -> expression for derived symbols, in the table's order."""
+        """Return the mapping symbol -> expression of derived symbols, in the table's order."""
         return self.symbols.definitions
 
     def expand(self, expr):
-        """An expression with derived symbols replaced by their definitions."""
+        """Return an expression with derived symbols replaced by their definitions."""
         return expand_definitions(expr, self.definitions)
 
     # How it is written
 
     def latex(self, expr=None):
-        """The statement (or any expression in its symbols) with the paper's letters."""
+        """Return the LaTeX of the statement, or of any expression in the claim's symbols, with the
+        paper's letters."""
         return self.statement.latex if expr is None else latex(expr, self.table)
 
     def plain(self, expr):
-        """An expression in its symbols, for terminals."""
+        """Return an expression in the claim's symbols as plain text, for terminals."""
         return plain(expr, self.table)
 
     def __str__(self):
@@ -255,7 +259,7 @@ class Claim(Valued, Varied, Shown):
         return f"Claim {self.id}"
 
     def facts(self):
-        """Statement and hypotheses in the paper's letters."""
+        """Return the statement and the hypotheses in the paper's letters."""
         says = [
             str(a)
             if a.relation is None

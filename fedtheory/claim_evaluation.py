@@ -1,4 +1,4 @@
-"""A claim at numbers: the values of its sides, and which of its hypotheses hold there."""
+"""Evaluation of a claim at numbers: the values of both sides, and the hypotheses that hold there."""
 
 from fractions import Fraction
 
@@ -13,16 +13,17 @@ from fedtheory.symbol import domain_admits
 
 
 class Valued:
-    """What a Claim can be asked at numbers."""
+    """The methods of a Claim that take numbers for its symbols."""
 
     def needs(self, *exprs):
-        """Names of the symbols whose values these expressions (the bound, by default) take."""
+        """Return the names of the symbols whose values these expressions need; without expressions,
+        those of the bound."""
         exprs = exprs or [b for _, _, b in self.lines]
         free = set().union(*(self.expand(e).free_symbols for e in exprs))
         return [name for name in self.symbols if self.symbols[name].symbol in free]
 
     def evaluate(self, values, strict=True, line=0):
-        """The right-hand side at numbers: a float on the safe side of its enclosure.
+        """Return the right-hand side at numbers, as a float at the safe end of its enclosure.
 
         The result is rounded up for <= (down for >=), carries `.lower`, `.upper` and, where the
         value is rational, `.exact`. Values outside the assumptions are refused unless strict=False.
@@ -30,8 +31,8 @@ class Valued:
         return self._side(values, strict, line, "right")
 
     def evaluate_left(self, values, strict=True, line=0):
-        """The left-hand side likewise, rounded the other way; measured quantities are given by
-        name."""
+        """Return the left-hand side at numbers, rounded in the direction opposite to `evaluate`.
+        Measured quantities are given by name."""
         return self._side(values, strict, line, "left")
 
     def _side(self, values, strict, line, side):
@@ -57,12 +58,13 @@ class Valued:
             ) from None
 
     def admits(self, values):
-        """The assumptions between numbers that fail, empty if none; those about functions are a
-        problem's affair."""
+        """Return the list of assumptions between numbers that fail, empty if none fails.
+        Assumptions about functions are not checked here: a problem decides them."""
         return list(self._failing(values, self.numbers(values), complete=False))
 
     def numbers(self, values):
-        """name -> Fraction, or a refusal that names the symbol."""
+        """Return the mapping name -> Fraction of given values, or refuse with the name of the
+        symbol."""
         numbers = {}
         for key, value in claim_validation.values(self.title, values).items():
             name = getattr(key, "name", key)
@@ -109,8 +111,8 @@ class Valued:
         )
 
     def fast(self, values, line=0):
-        """The right-hand side at arrays of numbers, assumptions unchecked (see `mask`); agrees with
-        `evaluate`."""
+        """Return the right-hand side at arrays of numbers, without checking assumptions (see
+        `mask`). The result agrees with `evaluate`."""
         expr = self.lines[line][2]
         self._require(expr, values)
         return arrays.sweep_expression(
@@ -125,7 +127,7 @@ class Valued:
         )
 
     def mask(self, values):
-        """Where arrays of numbers satisfy every assumption between numbers."""
+        """Return where arrays of numbers satisfy every assumption between numbers."""
         good = True
         for assumption in self.assumptions:
             if assumption.relation is not None:
@@ -138,7 +140,8 @@ class Valued:
 
 
 def _decide(relation, numbers, floats):
-    """Whether a relation holds; numbers rounded to floats meet it up to rounding."""
+    """Tell whether a relation holds at numbers. Numbers that were rounded to floats satisfy the
+    relation up to rounding."""
     if relation in (sympy.true, sympy.false):
         return relation is sympy.true
     try:

@@ -1,5 +1,4 @@
-"""What people hand in with a claim, looked at before anything is made of it: names, formulas,
-hypotheses.
+"""Checks of user input for claims before any claim is built: names, formulas, hypotheses.
 
 Each function returns what it was given in the form that a record keeps, or refuses it with one
 sentence.
@@ -24,14 +23,14 @@ HYPOTHESIS = "must be a SymPy relation, a conjunction of such, a Condition or an
 
 
 def identity(name):
-    """A claim's name."""
+    """Return a claim's name, or refuse a name that is not well formed."""
     if not names.well_formed(name):
         refuse("a claim's id", names.RULE, name)
     return name
 
 
 def formula(whose, value):
-    """A number or a SymPy expression as an expression; text is never read as one."""
+    """Return a number or a SymPy expression as a SymPy expression. Text is refused, never parsed."""
     plain = isinstance(value, (sympy.Expr, Real)) and not isinstance(value, bool)
     found = sympy.sympify(value, strict=True) if plain else None
     if (
@@ -45,7 +44,7 @@ def formula(whose, value):
 
 
 def check_digits(whose, value):
-    """Refuse what holds a number too long to be written down."""
+    """Refuse an expression with a number too long to be written down (more than DIGITS digits)."""
     longest = max(
         (int(max(abs(n.p), n.q)).bit_length() for n in value.atoms(sympy.Rational)), default=0
     )
@@ -58,7 +57,7 @@ def check_digits(whose, value):
 
 
 def hypotheses(whose, given, stated):
-    """Hypotheses, one of them or several, as Assumptions."""
+    """Return one or several hypotheses as Assumptions."""
     if isinstance(
         given, (str, bytes, Mapping, Condition, Assumption, sympy.Basic)
     ) or not is_iterable(given):
@@ -95,7 +94,8 @@ def _condition(given):
 
 
 def _relation(given):
-    """Whether it is a relation between numbers; true and false are what SymPy makes of some."""
+    """Tell whether a value is a relation between numbers. SymPy turns some relations into true or
+    false, which therefore count."""
     if isinstance(given, sympy.And):
         return all(map(_relation, given.args))
     return (
@@ -106,7 +106,7 @@ def _relation(given):
 
 
 def line(whose, given, signs):
-    """(left, relation, right) of a further line."""
+    """Return a further line of a claim as (left, relation, right)."""
     if not isinstance(given, (tuple, list)) or len(given) != 3 or given[1] not in signs:
         refuse(
             f"{whose}: a line",
@@ -122,7 +122,7 @@ def line(whose, given, signs):
 
 
 def algorithm(whose, given):
-    """The method that a claim speaks of, or several; records or names."""
+    """Return the algorithm of which a claim speaks, or several, as records or names."""
     several = given if isinstance(given, (tuple, list)) else () if given is None else (given,)
     for each in several:
         if not isinstance(getattr(each, "name", each), str):
@@ -137,21 +137,22 @@ def table(whose, given):
 
 
 def values(whose, given):
-    """Numbers by symbol, or by name."""
+    """Return a mapping of symbols or names to numbers; refuse anything but a mapping."""
     if not isinstance(given, Mapping):
         refuse(f"{whose}: values", "must be a mapping of names to numbers", given)
     return given
 
 
 def place(whose, given, number):
-    """Which of a claim's lines, from 0."""
+    """Return the index of one of a claim's lines, counted from 0."""
     if isinstance(given, bool) or not isinstance(given, Integral) or not 0 <= given < number:
         refuse(f"{whose}: line", f"must be an integer from 0 to {number - 1}", given)
     return int(given)
 
 
 def follows(whose, given, number):
-    """What lines follow from: names, for every line or by the lines' numbers, from 1."""
+    """Return the premises from which lines follow: names for every line, or names by the number of
+    the line, counted from 1."""
     if isinstance(given, Mapping):
         wrong = [n for n in given if type(n) is not int or not 1 <= n <= number]
         if wrong:

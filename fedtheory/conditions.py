@@ -1,4 +1,4 @@
-"""What a theorem may assume of a problem and of a round, as predicates on records.
+"""Conditions that a theorem may assume of a problem and of a round, as predicates on records.
 
 `holds(problem, setup)` says True or False; `setup` has the fields cohort ("without", "with",
 "full") and partial (whether clients may do less than all steps).
@@ -26,7 +26,8 @@ DRAWN = ("none", "gaussian", "rademacher", "sphere", "minibatch")
 
 
 class Along(NamedTuple):
-    """Of the components g_x and g_y of a gradient along a straight line, at two points s apart."""
+    """A condition on the components g_x and g_y of a gradient along a straight line, at two points
+    at distance s."""
 
     # "steeper": g_y - g_x >= constant s, and constant > 0; "flatter": g_y - g_x <= constant s;
     # "curved": |g_y - g_x| <= constant s; "bounded": |g_x| and |g_y| <= constant
@@ -36,14 +37,15 @@ class Along(NamedTuple):
 
 
 class Root(NamedTuple):
-    """The root of a metric is at most a constant, at any point."""
+    """The condition that the square root of a metric is at most a constant, at any point."""
 
     metric: str
     constant: str
 
 
 class Confined(NamedTuple):
-    """Points stay in a bounded set, so that other conditions need not hold on all of R^d."""
+    """The condition that all points stay in a bounded set, so that other conditions need not hold
+    on all of R^d."""
 
     set: str = "bounded"
 
@@ -73,8 +75,8 @@ class Condition(NamedTuple):
 
 
 class Certified(NamedTuple):
-    """The problem carries this constant, true everywhere or where the iterates are checked to
-    stay."""
+    """The condition that the problem carries this constant, true everywhere or where the iterates
+    are checked to stay."""
 
     constant: str
 
@@ -93,7 +95,8 @@ class Assumption:
 
     @property
     def name(self):
-        """How it is switched off: its condition's name, or its place in the text."""
+        """Return the name by which the assumption is switched off: the name of its condition, or
+        its place in the text."""
         return (
             self.holds.name
             if isinstance(self.holds, Condition)
@@ -123,8 +126,9 @@ class Assumption:
 
 @dataclass(frozen=True, repr=False)
 class Rule(Assumption):
-    """What a claim's letters mean wherever they stand: made of its table's rules, and of nothing
-    else. Where one is handed in, it is a hypothesis like any other."""
+    """A rule between a claim's letters that follows from their meaning everywhere; only the rules
+    of its table are made into such records. A Rule given by a user is a hypothesis like any other.
+    """
 
 
 @dataclass(frozen=True, repr=False)
@@ -282,13 +286,14 @@ LAWS = {
 
 
 def unsaid(names):
-    """Those of LAWS of which nothing is said by conditions with these names."""
+    """Return the laws in LAWS about which no condition with one of these names says anything."""
     said = set(names)
     return frozenset(law for law, others in LAWS.items() if not {law, *others} & said)
 
 
 def settle_words(held, problem, hyper):
-    """(words that conditions settle of a method with these hyper-parameters, what else they settle)."""
+    """Return two mappings: the word-valued hyper-parameters that the conditions fix for a method,
+    and all other values that the conditions fix."""
     found = {}
     for condition in held:
         found.update(condition.settles(problem) if condition.settles else {})

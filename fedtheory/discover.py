@@ -1,4 +1,4 @@
-"""Walks the folders and returns their records: a new file is found, nothing else is edited.
+"""Discovery of records by walking the folders: a new file is found without editing any other file.
 
 Each function imports its own room: whoever asks for claims need not wait for the compiler, nor the
 others for SymPy.
@@ -24,14 +24,15 @@ def _record_files(room):
 
 
 def algorithms():
-    """name -> Algorithm, over every file of algorithms/, and those that users bring."""
+    """Return the mapping name -> Algorithm over every file of algorithms/ and all algorithms of
+    users."""
     own = {adopt_method(record).name: record for _, record in plugins.list_records("ALGORITHM")}
     return {**shipped_algorithms(), **own}
 
 
 @cache
 def shipped_algorithms():
-    """name -> Algorithm, over every file of algorithms/."""
+    """Return the mapping name -> Algorithm over every file of algorithms/."""
     found = {}
     for name in _record_files("algorithms"):
         module = importlib.import_module(f"fedtheory.algorithms.{name}")
@@ -44,7 +45,8 @@ _ADOPTED: dict = {}  # name -> Algorithm, of methods that users brought
 
 
 def adopt_method(record):
-    """A user's own method, from now on found by its name; a name of this library stays its own."""
+    """Register a user's algorithm, so that it is found by its name from now on. The name of an
+    algorithm of this library is refused."""
     from fedtheory.algorithm import Algorithm
 
     if not isinstance(record, Algorithm):
@@ -59,7 +61,7 @@ def adopt_method(record):
 
 
 def suggest_names(name, known, before, after=""):
-    """Known names that are like one that is not known, in words; "" where none is."""
+    """Return a text that lists known names similar to an unknown one; "" where no name is similar."""
     if not isinstance(name, str) or not name:
         return ""
     near = [each for each in known if name.rpartition(".")[2] in each] or get_close_matches(
@@ -69,7 +71,7 @@ def suggest_names(name, known, before, after=""):
 
 
 def algorithm(name):
-    """The record of a name; a record is returned as it is.
+    """Return the Algorithm of a name; a record is returned as it is.
 
     >>> import fedtheory as ft
     >>> ft.algorithm("fedavg").hyper["K"].meaning
@@ -97,14 +99,15 @@ def algorithm(name):
 
 
 def problem_makers():
-    """name -> function that makes a problem, over every file of problems/, and users' own."""
+    """Return the mapping name -> function that builds a problem, over every file of problems/ and
+    all makers of users."""
     from fedtheory import problems
 
     return {**problems.MAKERS, **{maker.__name__: maker for maker in plugins.makers()}}
 
 
 def examples():
-    """(name, problem) for every small problem the files offer to the contract tests."""
+    """Yield (name, problem) for every small problem that the files offer to the contract tests."""
     from fedtheory import problems
 
     for name, module in problems.MODULES.items():
@@ -113,7 +116,7 @@ def examples():
 
 
 def papers():
-    """id -> Paper, over every file of papers/, and users' own."""
+    """Return the mapping id -> Paper over every file of papers/ and all papers of users."""
     own = {paper.id: paper for _, paper in plugins.list_records("PAPER")}
     return {**own, **_shipped_papers()}
 
@@ -128,7 +131,7 @@ def _shipped_papers():
 
 
 def own_claims():
-    """Claims that users bring; an id may be had once."""
+    """Return the claims of users; an id that occurs twice is refused."""
     from fedtheory.claim import Claim
 
     found = [record for _, record in plugins.list_records("CLAIM")]
@@ -143,8 +146,8 @@ def own_claims():
 
 
 def _is_shipped(name):
-    """Whether a claim of this library has an id: words with dots between, a paper's the first; where
-    another is asked for, all stay unread."""
+    """Tell whether a claim of this library has an id: words separated by dots, the first of them a
+    paper's. For any other id no claim file is read."""
     words = name.split(".")
     if not all(map(str.isidentifier, words)):
         return False
@@ -155,14 +158,15 @@ def _is_shipped(name):
 
 
 def find_recorded(name):
-    """The claim that is recorded under an id, here or in a user's file; None where there is none."""
+    """Return the claim that is recorded under an id, in this library or in a user's file; None
+    where there is none."""
     own = next((record for record in own_claims() if record.id == name), None)
     return own or (claim(name) if _is_shipped(name) else None)
 
 
 def lookalike(name):
-    """The id of a recorded claim for which another name can be taken, None where there is none: it
-    differs by capitals, signs, blanks or what looks like a letter."""
+    """Return the id of a recorded claim for which a name can be mistaken; None where there is none.
+    The two differ in case, punctuation, blanks or letters that look alike."""
     base, bone = name.partition("!")[0], names.skeleton(name.partition("!")[0])
     near = any(bone.startswith(names.skeleton(paper)) for paper in _record_files("claims"))
     known = [*own_claims(), *(shipped_claims() if near else ())]
@@ -171,13 +175,13 @@ def lookalike(name):
 
 
 def claims():
-    """Every Claim under claims/, in the order of papers and files, then users' own."""
+    """Return every Claim under claims/, in the order of papers and files, then the claims of users."""
     return (*shipped_claims(), *own_claims())
 
 
 @cache
 def shipped_claims():
-    """Every Claim under claims/, in the order of papers and files."""
+    """Return every Claim under claims/, in the order of papers and files."""
     import fedtheory.claims as room
 
     found = []
@@ -192,8 +196,8 @@ def shipped_claims():
 
 
 def _find_shipped(name):
-    """The claim of this library that has an id, or None: files of its paper are read one by one, those
-    that write the id out first, and the others only if it is in none of them."""
+    """Return the claim of this library that has an id, or None. Files of the id's paper are
+    imported one by one, first the files that contain the id, then the others if needed."""
     paper = name.partition(".")[0] if isinstance(name, str) else None
     if paper in _record_files("claims"):
         files = sorted(Path(__file__).parent.joinpath("claims", paper).glob("[!_]*.py"))
@@ -216,12 +220,12 @@ def _keep_claim(record):
 
 
 def _reduce_claim(record):
-    """Recorded claims cross processes by id, others by their parts."""
+    """Pickle a recorded claim by its id, and any other claim by its fields."""
     return (claim, (record.id,)) if _KEPT.get(record.id) is record else record.__reduce_ex__(4)
 
 
 def claim(name):
-    """The claim of an id; a record is returned as it is.
+    """Return the Claim of an id; a record is returned as it is.
 
     >>> import fedtheory as ft
     >>> ft.claim("fsl.theorem1").kind

@@ -1,5 +1,4 @@
-"""How what the library returns looks: one line in a list or a debugger, a small table in a
-notebook."""
+"""The representation of results: one line in a list or a debugger, a small table in a notebook."""
 
 from html import escape
 
@@ -7,16 +6,17 @@ CELL = 'style="text-align: left; vertical-align: top; white-space: pre-wrap"'
 
 
 class Shown:
-    """Something with a `heading` and a few `facts` worth seeing at a glance."""
+    """A base class of records that have a `heading` and a few `facts` for display."""
 
     __slots__ = ()
 
     def heading(self):
-        """What it is, in a few words."""
+        """Return a few words that say what the object is."""
         raise NotImplementedError
 
     def facts(self):
-        """{label: text} of what is worth seeing, the most important first; texts may hold $LaTeX$."""
+        """Return {label: text} of the facts to show, the most important first; texts may hold
+        $LaTeX$."""
         raise NotImplementedError
 
     def __repr__(self):
@@ -30,12 +30,12 @@ class Shown:
 
 
 def fits_a_line(text):
-    """Whether a fact has room in a line."""
+    """Tell whether a fact fits in a line: at most 60 characters and no line break."""
     return len(str(text)) <= 60 and "\n" not in str(text)
 
 
 def facts_table(heading, facts):
-    """HTML of a heading above facts; whatever a text holds, it stays text."""
+    """Return the HTML of a heading above a table of facts; all texts are escaped."""
     rows = "".join(
         f"<tr><th {CELL}>{escape(str(label))}</th><td {CELL}>{html_lines(text)}</td></tr>"
         for label, text in facts.items()
@@ -48,5 +48,5 @@ def html_lines(text):
 
 
 def number_text(value):
-    """A number in as many digits as one reads."""
+    """Return a number as text with 6 significant digits."""
     return f"{float(value):.6g}"

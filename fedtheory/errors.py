@@ -1,5 +1,5 @@
-"""The exception family: every refusal is one sentence that names the argument, the rule and the
-value.
+"""The exceptions of this package: every refusal is one sentence that names the argument, the rule
+and the value.
 
 >>> import fedtheory as ft
 >>> try:
@@ -11,28 +11,31 @@ True
 
 
 class FedtheoryError(Exception):
-    """Anything this package refuses or cannot do."""
+    """The base class of everything that this package refuses or cannot do."""
 
 
 class InvalidInput(FedtheoryError, ValueError):
-    """An argument breaks a rule; raised before anything is computed."""
+    """The error that an argument breaks a rule; raised before anything is computed."""
 
 
 class Impossible(InvalidInput):
-    """No problem can have the requested constants (mu > L, G > 0 with one client, ...)."""
+    """The error that no problem can have the requested constants (mu > L, G > 0 with one client,
+    ...)."""
 
 
 class NotExact(FedtheoryError):
-    """The moment asked for has no closed or enumerable form here; the message says why."""
+    """The error that the requested moment has no closed or enumerable form here; the message says
+    why."""
 
 
 class OneByOne(NotExact):
-    """Code asks what a batch of instances answers in different ways: each must be asked alone."""
+    """The error that code branches on a value that differs between instances of a batch: each
+    instance must be evaluated alone."""
 
 
 class Contradiction(FedtheoryError):
-    """One line is proved and refuted: this package errs. `proof` and `counterexample` are the
-    documents of both, to be reported together."""
+    """The error that one line is both proved and refuted, so that this package has a bug. `proof`
+    and `counterexample` are the two documents, to be reported together."""
 
     def __init__(self, message, proof, counterexample):
         super().__init__(message, proof, counterexample)
@@ -43,7 +46,8 @@ class Contradiction(FedtheoryError):
 
 
 class Interrupted(KeyboardInterrupt):
-    """Ctrl-C reached a run; `partial` holds the rounds that were finished and can be resumed."""
+    """The exception that Ctrl-C interrupted a run; `partial` holds the finished rounds, and the run
+    can be resumed from there."""
 
     def __init__(self, message, partial):
         super().__init__(message)
@@ -51,36 +55,39 @@ class Interrupted(KeyboardInterrupt):
 
 
 class Diverged(UserWarning):
-    """Trials left the finite numbers; the message names the first round at which it happened."""
+    """The error that trials left the finite numbers; the message names the first round at which
+    this happened."""
 
 
 class Uncached(UserWarning):
-    """What is kept between processes cannot be, or was kept by somebody else: it is made anew."""
+    """The warning that a file shared between processes cannot be stored, or was stored by another
+    user: its content is computed anew."""
 
 
 class Unloaded(UserWarning):
-    """What an installed package announces cannot be imported; the message says why."""
+    """The warning that a module announced by an installed package cannot be imported; the message
+    says why."""
 
 
 def printable(text):
-    """Text that a terminal may be given: what is neither printable nor the end of a line stands as
-    its escape."""
+    """Return text that is safe for a terminal: each character that is neither printable nor a line
+    break is replaced by its escape."""
     return "".join(
         c if c.isprintable() or c == "\n" else c.encode("unicode_escape").decode() for c in text
     )
 
 
 def one_line(text):
-    """Text as one line of a sentence has it: names of files may hold ends of lines.
+    """Return text as one line of a sentence, because file names may contain line breaks.
 
-    >>> one_line("a\\nb")
-    'a\\\\nb'
+    >>> one_line("a\nb")
+    'a\\nb'
     """
     return printable(text).replace("\n", "\\n")
 
 
 def show(value, most=80):
-    """A value as an error message may print it: short, and on one line."""
+    """Return a value as an error message may print it: short, and on one line."""
     try:
         text = printable(" ".join(repr(value).split()))
     except ValueError:  # an integer of more digits than Python writes down
@@ -91,7 +98,7 @@ def show(value, most=80):
 
 
 def explain_system(error: OSError) -> str:
-    """What the system refused, in one sentence.
+    """Return one sentence that says what the operating system refused.
 
     >>> explain_system(OSError(28, "No space left on device", "out/run.npz"))
     'the system refuses out/run.npz: No space left on device'
@@ -102,10 +109,13 @@ def explain_system(error: OSError) -> str:
 
 
 def describe(error):
-    """An exception of anybody's code on one line: its kind, and what it says, cut where it is long.
+    """Return an exception of any code as one line: its type and its message, which is cut where it
+    is long.
 
-    >>> describe(ValueError("no such\nthing"))
-    'ValueError: no such thing'
+        >>> describe(ValueError("no such
+    thing"))
+        'ValueError: no such thing'
+
     """
     try:
         text = printable(" ".join(str(error).split()))
@@ -116,7 +126,7 @@ def describe(error):
 
 
 def article(noun):
-    """A noun as a sentence has it.
+    """Return a noun with its indefinite article.
 
     >>> article("order"), article("step")
     ('an order', 'a step')

@@ -1,4 +1,4 @@
-"""Kernels of one's own, tried once with every index compared with its array.
+"""A trial of user-defined kernels, in which every index is compared with the length of its array.
 
 Machine code compares none: a kernel that writes one place behind its array aborts the process, or
 worse, goes on. So whoever runs a stranger's kernels plays a few of their calls first: as Python,
@@ -25,11 +25,11 @@ MORE = 50 * LINES  # where it is known that an index is wrong, and asked which
 
 
 class _Long(Exception):
-    """A trial takes more lines than it may."""
+    """The exception that a trial executes more lines than allowed."""
 
 
 def is_own(kernel):
-    """Whether a kernel, or one that it is made of, is none of this library's."""
+    """Tell whether a kernel, or a kernel in its closure, is defined outside this library."""
     return jit.compiled(kernel) and _reaches_own(kernel.py_func)
 
 
@@ -39,8 +39,8 @@ def _reaches_own(function):
 
 
 def try_kernels(whose, kernels, play):
-    """Have `play(kernels)` call kernels, a dict by their names, as a run does, on arrays of its own;
-    an index out of range is refused with kernel, line and array."""
+    """Run `play(kernels)`, which calls kernels (a dict by name) as a run does, on arrays of its
+    own. An index out of range is refused with the kernel, the line and the array."""
     own = {name: kernel for name, kernel in kernels.items() if is_own(kernel)}
     if not own or jit.DISABLED:
         return
@@ -57,7 +57,8 @@ def try_kernels(whose, kernels, play):
 
 
 def _try_kernels(twins, kernels, play, lines):
-    """What a trial raises, or None; the exception says which kernel was called last."""
+    """Return the exception that a trial raises, or None; the attribute `called` of the exception is
+    the name of the kernel called last."""
     called = [""]
 
     def noting(name, kernel):
@@ -81,7 +82,8 @@ def _try_kernels(twins, kernels, play, lines):
 
 @contextmanager
 def _limit_lines(lines):
-    """Stop Python after so many lines of functions that are called inside."""
+    """Stop Python after `lines` lines of the functions that are called in the block; None means no
+    limit."""
     if lines is None:
         yield
         return
@@ -102,7 +104,7 @@ def _limit_lines(lines):
 
 
 def _place(error, whose):
-    """Where an index is out of range, for the reader of a sentence."""
+    """Return a sentence that says where an index is out of range."""
     name = error.called
     rule = f"{whose}: kernel {name} must stay inside its arrays"
     trace, found = error.__traceback__, ""
@@ -119,12 +121,14 @@ def _place(error, whose):
 
 
 def _interpret(kernels):
-    """Kernels as Python functions that call own ones as Python, too."""
+    """Return user-defined kernels as Python functions, which also call other user-defined kernels
+    as Python functions."""
     return _twins(kernels, lambda function: function)
 
 
 def _compile_checked(kernels):
-    """Kernels as machine code that compares indices, in the own kernels that they call, too."""
+    """Return user-defined kernels compiled with bounds checks, also in the user-defined kernels
+    that they call."""
     return _twins(kernels, numba.njit(boundscheck=True, nogil=True, error_model="numpy"))
 
 
