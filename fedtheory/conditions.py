@@ -292,8 +292,8 @@ def unsaid(names):
 
 
 def settle_words(held, problem, hyper):
-    """Return two mappings: the word-valued hyper-parameters that the conditions fix for a method,
-    and all other values that the conditions fix."""
+    """Return two mappings of what conditions settle for a problem: names of `hyper` whose value is
+    allowed there, and all other names."""
     found = {}
     for condition in held:
         found.update(condition.settles(problem) if condition.settles else {})

@@ -40,7 +40,8 @@ INTEGERS = types.Array(types.int64, 1, "C")
 
 
 def point_types(real):
-    """A point, and a row of them, of one kind of reals."""
+    """Return the Numba types of a point and of an array with a point per row, for one kind of
+    reals."""
     number = getattr(types, real)
     return types.Array(number, 1, "C"), types.Array(number, 2, "C")
 
@@ -53,7 +54,7 @@ FLAGS = dict(nogil=True, error_model="numpy")  # 1/0 is inf, as in NumPy; no fas
 
 @cache
 def digest(module):
-    """A hash of a module, of every module that it imports, and of the compiler.
+    """Return a hash of a module, of every module that it imports, and of the compiler.
 
     Numba freezes globals and inlines callees across files, so machine code is as old as the oldest
     of them; whatever a kernel can reach, its module imports. Machine code holds no line numbers.
@@ -70,7 +71,8 @@ def digest(module):
 
 
 class _Store:
-    """Compiled kernels on disk, each sealed with a key that never leaves this user's folder.
+    """A store of compiled kernels on disk, each sealed with a key that never leaves this user's
+    folder.
 
     Machine code is unpickled, so a file is read only if its seal fits: a truncated, edited, foreign
     or planted file counts as absent and is written anew.
@@ -122,7 +124,7 @@ def store():
 
 
 class _KernelCache(_Cache):
-    """Numba's cache protocol over `_Store`; `identity` names the kernel, closures included."""
+    """Numba's cache protocol over `_Store`; `identity` identifies the kernel, closures included."""
 
     def __init__(self, identity):
         self.identity = identity
@@ -159,7 +161,7 @@ class _KernelCache(_Cache):
 
 
 def in_package(function):
-    """Whether a function is one of this library's files."""
+    """Tell whether a function is defined in a file of this library."""
     try:
         return PACKAGE in Path(inspect.getfile(function)).resolve().parents
     except (OSError, TypeError):
@@ -167,9 +169,9 @@ def in_package(function):
 
 
 def compile(function, identity=None, maker=None, **options):
-    """An njit dispatcher. Kernels of this package are cached on disk; a user's own are compiled in
-    each process, because no digest of ours covers the files they may import. `maker` is (function,
-    kernels, part): what makes a closure anew in another process (crossing.py)."""
+    """Return an njit dispatcher. Kernels of this package are cached on disk; users' kernels are
+    compiled in each process, because no digest of ours covers the files they may import. `maker` is
+    (function, kernels, part), from which another process builds a closure anew (crossing.py)."""
     if identity is not None and not DISABLED:
         # Closures and erased kernels share a name, and Numba tells them apart by a counter of the
         # process: two that were compiled in different processes could meet under one symbol, and
@@ -195,7 +197,7 @@ def jit(function=None, **options):
 
 
 def python(kernel):
-    """The interpreted twin of a kernel."""
+    """Return the interpreted Python function of a kernel."""
     return getattr(kernel, "py_func", kernel)
 
 
@@ -230,8 +232,8 @@ def _words(value):
 
 @cache  # as long-lived as what `erase` keeps
 def _entries(kernel):
-    """A kernel that was erased, as Numba lays a function out: where C enters it, where its object
-    is, which nobody asks, and where machine code of Numba's enters it."""
+    """Return the words of Numba's layout of a function value for an erased kernel: the C entry
+    address, the entry address of Numba code, and 0 for the object, which is never read."""
     (result,) = kernel.overloads.values()
     at = result.library.get_pointer_to_function
     known = dict(c_addr=at(result.fndesc.llvm_cfunc_wrapper_name))
@@ -241,8 +243,8 @@ def _entries(kernel):
 
 
 def pack(value, of=None):
-    """A named tuple of C-contiguous arrays, 8-byte numbers and erased kernels as the words Numba
-    would lay out; of a type, if one is named.
+    """Return a named tuple of C-contiguous arrays, 8-byte numbers and erased kernels as the 8-byte
+    words in which Numba would lay it out. If `of` is a type, the value must have that type.
 
     The null owner makes reference counting a no-op, so threads do not contend; the caller keeps
     both the words and the arrays alive.
@@ -253,7 +255,7 @@ def pack(value, of=None):
 
 
 def _fits(value, of):
-    """Refuse an array whose words another type would read."""
+    """Refuse a value with an array whose words the type `of` would misread."""
     for name, item, wanted in zip(type(value)._fields, value, of.types):
         if isinstance(wanted, types.NamedTuple):
             _fits(item, wanted)
@@ -272,7 +274,7 @@ as_dtype = cache(numba_as_dtype)
 
 @cache
 def tuple_type(kind, *of):
-    """Numba's type of a named tuple whose fields have these types."""
+    """Return Numba's type of a named tuple whose fields have these types."""
     made = types.NamedTuple(list(of), kind)
     # The name goes into symbols and cache keys, and Numba's leaves out the module and the
     # fields' names.
@@ -287,7 +289,7 @@ def _array_type(dtype, ndim):
 
 
 def typeof(value):
-    """Numba's type of a tuple after `pack`: every array C-contiguous and writable."""
+    """Return Numba's type of a tuple after `pack`: every array is C-contiguous and writable."""
     if isinstance(value, tuple):
         return tuple_type(type(value), *map(typeof, value))
     if isinstance(value, np.ndarray):
@@ -309,8 +311,8 @@ def _loader(of):
 
 @cache  # reading machine code back takes milliseconds, and property tests build thousands of runs
 def erase(kernel, returns, arguments):
-    """`kernel` behind a signature without its tuples: each packed type in `arguments` becomes an
-    address.
+    """Return `kernel` compiled behind a signature without its tuples: each packed type in
+    `arguments` becomes an address.
 
     `arguments` holds Numba types; a named tuple stands for data that the caller passes through
     `pack`.
@@ -343,7 +345,8 @@ def erase(kernel, returns, arguments):
 
 
 def manifest():
-    """What decides bits on this machine, for provenance."""
+    """Return the versions and settings that decide floating-point bits on this machine, for
+    provenance."""
     return dict(
         python=sys.version.split()[0],
         numpy=np.__version__,

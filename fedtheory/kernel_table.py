@@ -1,4 +1,4 @@
-"""Tables of kernels that machine code calls by number.
+"""Tables of kernels that machine code calls by index.
 
 A kernel that works through a list, as a network does through its layers, must not be compiled anew
 for each list. It takes a `Table`: an array of addresses in a problem's own tuple, whose entries
@@ -17,8 +17,9 @@ from fedtheory.parallel import pickling
 
 
 class Table(np.ndarray):
-    """Addresses of kernels, (n,) integers; `kernels` are what stands behind them, and `here` is the
-    Numba type of what they take. It crosses processes by its kernels' names."""
+    """A table of addresses of kernels, integers of shape (n,). `kernels` are the kernels at these
+    addresses and `here` is the Numba type of their argument; a table is pickled by its kernels'
+    names."""
 
     kernels: tuple
     here: object
@@ -31,7 +32,7 @@ class Table(np.ndarray):
 
 
 def kernel_table(kernels, here):
-    """The table of some kernels that take a named tuple of Numba type `here`."""
+    """Return the table of kernels that take a named tuple of Numba type `here`."""
     kernels = tuple(kernels)
     for kernel in kernels:
         if not jit.compiled(kernel) and not jit.DISABLED:
@@ -43,8 +44,8 @@ def kernel_table(kernels, here):
 
 
 def _plain_type(here):
-    """A type of a named tuple, as its class and what its fields are: what another process can
-    read."""
+    """Return the type of a named tuple as its class and the types of its fields, which another
+    process can unpickle."""
     return here.instance_class, tuple(here.types)
 
 
@@ -67,7 +68,7 @@ else:
 
     @intrinsic
     def call_kernel(typing_context, table, n, here):
-        """Enter kernel n of a table with `here`."""
+        """Call kernel n of a table with the argument `here`."""
 
         def generate(context, builder, signature, arguments):
             of, _, _ = signature.args

@@ -1,4 +1,5 @@
-"""What a theorem may measure on a trajectory: each has a name, a unit and a way to be computed.
+"""The metrics that a theorem may measure on a trajectory: each has a name, a unit and a way to be
+computed.
 
 The engine records a row of basic quantities at the server point of each round; the rest follow from
 them. Units are powers of (point, loss), so that bounds can be checked for homogeneity.
@@ -75,8 +76,8 @@ def _sq_tilde_grad_norm(m, gamma):
 
 
 def _sq_sum(m, gamma):
-    """||grad F + gamma grad f_0||^2 of what a run records: no less than 0, whatever rounding makes
-    of the difference."""
+    """Return ||grad F + gamma grad f_0||^2 from the records of a run, at least 0 in spite of
+    rounding in the difference."""
     return np.maximum(
         m["sq_grad_norm"] + 2 * gamma * m["grad_inner"] + gamma**2 * m["sq_server_grad_norm"], 0.0
     )
@@ -236,7 +237,8 @@ DEFAULT = ("loss", "server_loss", "sq_grad_norm", "sq_distance")
 
 
 class _Listing(ModuleType):
-    """`ft.metrics` is this module, and lists its metrics as a mapping does."""
+    """The class of this module, through which `ft.metrics` also lists its metrics as a mapping
+    does."""
 
     def __iter__(self):
         return iter(ALL)

@@ -1,4 +1,5 @@
-"""Names of claims: what may stand in one, and which can be taken for one another."""
+"""Names of claims: the characters that a name may contain, and names that can be mistaken for one
+another."""
 
 import unicodedata
 
@@ -38,10 +39,10 @@ TAKEN = str.maketrans({other: letter for letter, others in LIKE.items() for othe
 
 
 def well_formed(name):
-    """Return whether a text may be a claim's name: nothing in it is hidden, and nothing has another
-    form that looks the same.
+    """Return whether a text may be a claim's name: every character is visible, and no character has
+    another form that looks the same.
 
-    >>> well_formed("fsl.theorem1"), well_formed("fsl.theorem1 "), well_formed("fsl.theo\\u200brem1")
+    >>> well_formed("fsl.theorem1"), well_formed("fsl.theorem1 "), well_formed("fsl.theo\u200brem1")
     (True, False, False)
     """
     return (
@@ -53,14 +54,14 @@ def well_formed(name):
 
 
 def _is_shown(letter):
-    """Return whether a letter of a name shows."""
+    """Return whether a character of a name is visible."""
     return letter == " " or letter not in EMPTY and unicodedata.category(letter)[0] in "LNPS"
 
 
 def tidy(text):
-    """Return a text as a name: what may not stand in one is left out.
+    """Return a text as a name: characters that may not stand in a name are left out.
 
-    >>> tidy(" a\\u200b  hypothesis ")
+    >>> tidy(" a\u200b  hypothesis ")
     'a hypothesis'
     """
     plain = unicodedata.normalize("NFKC", text)
@@ -68,8 +69,8 @@ def tidy(text):
 
 
 def skeleton(name):
-    """Return what is left of a name that was read in haste: letters and digits, small, each as what it
-    can be taken for.
+    """Return the letters and digits of a name in lower case, each replaced by the character that it
+    can be mistaken for.
 
     >>> skeleton("FSL.Theorem-l") == skeleton("fsl.theorem1")
     True

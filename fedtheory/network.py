@@ -1,4 +1,4 @@
-"""The record of a layer, and what its kernels are given.
+"""The record of a layer, and the argument that its kernels receive.
 
 A layer is one file of layers/: a function that users call, and two kernels of one argument, `here`.
 `forward` writes Z from A; `backward` writes E, the loss's derivative by A, and adds its derivative
@@ -21,7 +21,8 @@ REALS = {"float64": np.float64, "float32": np.float32}
 
 
 class Here(NamedTuple):
-    """One layer at work on one minibatch. Reals are float32 or float64, all alike."""
+    """The argument of a layer's kernels: one layer applied to one minibatch. All reals are float32,
+    or all are float64."""
 
     sizes: np.ndarray  # (SIZES,) the layer's own whole numbers
     numbers: np.ndarray  # (NUMBERS,) and its real ones
@@ -42,7 +43,7 @@ class Here(NamedTuple):
 
 @cache
 def here_type(real):
-    """Numba's type of Here for one kind of reals."""
+    """Return Numba's type of Here for one kind of reals."""
     t = jit.types
     vector, matrix = (t.Array(getattr(t, real), axes, "C") for axes in (1, 2))
     table = t.Array(t.int64, 2, "C")
@@ -64,7 +65,7 @@ class Parameter(NamedTuple):
 
 
 class Fitted(NamedTuple):
-    """A layer in its place, once the shape of what comes in is known."""
+    """A layer in its place in a network, when the shape of its input is known."""
 
     shape: tuple  # of a sample that comes out
     parameters: tuple = ()
@@ -91,7 +92,7 @@ class Layer(NamedTuple):
     admits: Callable | None = None  # (samples) of a first layer: refuses those it cannot read
 
     def called(self, name):
-        """The same layer under a name of one's own."""
+        """Return the same layer under another name."""
         return self._replace(name=name)
 
     def __repr__(self):
@@ -100,11 +101,11 @@ class Layer(NamedTuple):
 
 @jit.jit
 def nothing(here):
-    """For layers that only change a shape."""
+    """Do nothing, as the kernel of layers that only change a shape."""
 
 
 class Step(NamedTuple):
-    """Where a layer stands in the flat vector and in the workspace: the columns of a plan."""
+    """The position of a layer in the flat vector and in the workspace: the columns of a plan."""
 
     at: int  # its parameters begin
     size: int
@@ -120,8 +121,9 @@ class Step(NamedTuple):
 
 
 def plan_layers(layers, shape, owners=None, at=0):
-    """(steps, fitted, numbers a sample of all outputs, and of all that is kept). Parameters begin at
-    `at`; `owners` are steps by name, whose parameters others may share."""
+    """Return (steps, fitted layers, numbers per sample of all outputs, numbers per sample of all
+    stored values). Parameters begin at index `at`; `owners` maps names to the steps whose
+    parameters other layers may share."""
     steps, fitted, names = [], [], []
     owners = {} if owners is None else owners
     source, before, wide, keeps = -1, None, 0, 0
@@ -152,7 +154,7 @@ def plan_layers(layers, shape, owners=None, at=0):
 
 
 class Network(NamedTuple):
-    """A network of a paper, or its small twin."""
+    """A network of a paper, or a small version of it."""
 
     name: str
     cites: str
@@ -163,7 +165,8 @@ class Network(NamedTuple):
     twin: str = ""  # the name of the small network beside it
 
     def parameters(self):
-        """[(layer and name, size)] at its own shape and classes.
+        """Return [(layer and name, size)] of the parameters, at the network's own shape and number
+        of classes.
 
         >>> import fedtheory as ft
         >>> sum(size for _, size in ft.networks["mnist_mlp"].parameters())
@@ -180,7 +183,7 @@ class Network(NamedTuple):
 
 
 def number_parameters(layers, fitted):
-    """(name, Parameter) of every parameter; layers of a name are numbered."""
+    """Yield (name, Parameter) of every parameter; layers with the same name are numbered."""
     seen: dict = {}
     for layer, here in zip(layers, fitted):
         if here.parameters:
@@ -190,14 +193,16 @@ def number_parameters(layers, fitted):
 
 
 def _shared_parameters(layer, owners):
-    """Where the parameters begin that a layer shares, and how many they are."""
+    """Return the first index and the number of the parameters that a layer shares with an earlier
+    layer."""
     if layer.shares not in owners:
         refuse("layers", f"must have the layer whose parameters {layer.name} shares", layer.shares)
     return owners[layer.shares].at, owners[layer.shares].size
 
 
 def _earlier(layer, names, steps, outputs):
-    """The number of the layer that this one skips back to; -1 for none."""
+    """Return the index of the layer to which this layer skips back; -1 where it has no skip
+    connection."""
     if not layer.skips_to:
         return -1
     known = [n for n, name in enumerate(names) if name == layer.skips_to]

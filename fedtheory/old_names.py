@@ -1,4 +1,5 @@
-"""Old names of modules that users' files import: each is the module that has a new name."""
+"""Import of modules under their old names, which users' files may use: an old name gives the module
+that has the new name."""
 
 import importlib
 import importlib.abc
@@ -17,7 +18,7 @@ NEW = {
 
 
 def new_name(name: str) -> str | None:
-    """Return the new name of a module that had another one; None for any other module.
+    """Return the new name of a module that was renamed; None for any other module.
 
     >>> new_name("fedtheory.settings.losses"), new_name("fedtheory.claim")
     ('fedtheory.models.losses', None)
@@ -27,7 +28,8 @@ def new_name(name: str) -> str | None:
 
 
 class OldNames(importlib.abc.MetaPathFinder, importlib.abc.Loader):
-    """Find a module under its old name, as the same object that it is under its new one."""
+    """An import finder that returns a renamed module under its old name, as the same object as
+    under its new name."""
 
     def find_spec(
         self, fullname: str, path: Sequence[str] | None, target: ModuleType | None = None
@@ -41,11 +43,11 @@ class OldNames(importlib.abc.MetaPathFinder, importlib.abc.Loader):
         return importlib.import_module(str(new_name(spec.name)))
 
     def exec_module(self, module: ModuleType) -> None:
-        """Do nothing: the module was run under its new name."""
+        """Do nothing, because the module was executed under its new name."""
 
 
 def accept_old_names() -> None:
-    """Let import statements use old names, once for a process."""
+    """Make import statements accept old names; further calls in the same process change nothing."""
     if not any(isinstance(finder, OldNames) for finder in sys.meta_path):
         # First: what an earlier version left in a folder, caches alone, would be found as a package.
         sys.meta_path.insert(0, OldNames())

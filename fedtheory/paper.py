@@ -1,5 +1,5 @@
-"""A paper: what its own text says of it, a reference to it in another of the papers, or where it was
-published. Nothing is invented."""
+"""The record of a paper: it holds only what the paper's own text, a reference in another of the
+papers, or its place of publication says."""
 
 from typing import NamedTuple
 
@@ -17,7 +17,7 @@ class Paper(NamedTuple):
 
     @property
     def by(self):
-        """Authors in one line."""
+        """Return the authors in one line."""
         return ", ".join(self.authors) or "authors not named"
 
     def _repr_html_(self):

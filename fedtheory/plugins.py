@@ -1,5 +1,5 @@
-"""What users bring: Python files given with `--with`, those that FEDTHEORY_WITH names, and modules
-that installed packages announce under the entry point `fedtheory`.
+"""Records of users: Python files given with `--with` or named in FEDTHEORY_WITH, and modules that
+installed packages announce under the entry point `fedtheory`.
 
 Each is run once, as any Python file is, and looked through for ALGORITHM, CLAIM, SETTING, FIGURE,
 PAPER (or ALGORITHMS, ...) and MAKERS. Its hash goes with it: what rests on a file says so.
@@ -30,7 +30,7 @@ SHAPES = {  # what several records come as: (types, rule)
 
 
 class File(NamedTuple):
-    """A file that was run."""
+    """A user's file that was executed."""
 
     path: str
     sha256: str
@@ -38,15 +38,15 @@ class File(NamedTuple):
 
     @property
     def source(self):
-        """(name, hash), as documents tell where something comes from."""
+        """Return (file name, hash), by which documents identify the source of a record."""
         return os.path.basename(self.path), self.sha256
 
 
 @contextmanager
 def confine(says):
-    """Turn whatever a user's code raises inside into one sentence that begins with `says`: a file
-    that ends by `sys.exit(0)` has brought nothing, and no pipeline may take it for a success. What
-    this library refuses, and Ctrl-C, go through."""
+    """Turn any exception of a user's code in the block into one sentence that begins with `says`,
+    `sys.exit(0)` included: a file that exits has defined nothing, and no pipeline may take it for a
+    success. Errors of this library and Ctrl-C pass through."""
     try:
         yield
     except (FedtheoryError, KeyboardInterrupt):
@@ -60,7 +60,7 @@ _STATE: dict = dict(read=None, busy=False)
 
 
 def load_file(path):
-    """The File of a path: run, unless that was done with the same content.
+    """Return the File of a path, executed unless a file with the same content was executed before.
 
     >>> from fedtheory import brought
     >>> brought.load("nowhere.py")
@@ -92,7 +92,8 @@ def load_file(path):
 
 
 def register(paths, must=True):
-    """Load files, here and in the processes that are started later; each must bring something."""
+    """Load files, in this process and in all processes started later. If `must`, each file must
+    define a record."""
     given = [load_file(path) for path in paths]
     for path, file in zip(paths, given):
         if must and not any(hasattr(file.module, name) for name in NAMES):
@@ -107,8 +108,8 @@ def register(paths, must=True):
 
 @contextmanager
 def registered(paths, others=()):
-    """While it lasts these files are given, as for one command: `paths`, of which each must bring
-    something, and others, which may."""
+    """Register files for the duration of the block, as for one command: each of `paths` must define
+    a record, each of `others` may."""
     before = os.environ.get(VARIABLE)
     try:
         register(others, must=False)
@@ -124,8 +125,9 @@ def registered(paths, others=()):
 
 @contextmanager
 def refuse_in_words():
-    """Refuse in words, with its line, what the code of brought files raises inside; where anything
-    ends the program, so is that. Other exceptions are errors of this library, and go through."""
+    """Turn an exception that a user's code raises in the block into one sentence with the file and
+    the line; anything that ends the program is turned into a sentence as well. Other exceptions are
+    errors of this library and pass through."""
     try:
         yield
     except (FedtheoryError, KeyboardInterrupt, GeneratorExit):
@@ -138,7 +140,8 @@ def refuse_in_words():
 
 
 def _line(error):
-    """Where a brought file raised, or called what did: "FILE, line N"; None where none has a part."""
+    """Return "FILE, line N" of the last frame in a user's file in a traceback; None where no user's
+    file takes part."""
     _, read = _STATE["read"] or ("", ())
     own = {*_FILES, *(file.path for file in read)}
     frames = traceback.walk_tb(error.__traceback__)
@@ -147,7 +150,7 @@ def _line(error):
 
 
 def list_files():
-    """Every File that is brought, in order; while one is run, those before it."""
+    """Return every File of users, in order; while a file is executed, the files before it."""
     told = os.environ.get(VARIABLE, "")
     if _STATE["busy"] or (_STATE["read"] is not None and _STATE["read"][0] == told):
         return () if _STATE["read"] is None else _STATE["read"][1]
@@ -163,7 +166,8 @@ def list_files():
 
 
 def _paths_in_variable(told):
-    """Paths of the files that the variable names: of a folder, those without an underscore."""
+    """Yield the paths of the files that the environment variable names; of a folder, the Python
+    files whose names do not begin with an underscore."""
     for part in filter(None, told.split(os.pathsep)):
         path = Path(part)
         if path.is_dir():
@@ -175,7 +179,8 @@ def _paths_in_variable(told):
 
 
 def _installed_plugins():
-    """Modules of installed packages; one that cannot be imported is said, and left out."""
+    """Yield the modules that installed packages announce. A module that cannot be imported is
+    reported and left out."""
     for point in entry_points(group=GROUP):
         try:
             with confine(point.module):
@@ -191,7 +196,8 @@ def _installed_plugins():
 
 
 def list_records(kind, file=None):
-    """[(File, record)] of a kind of record, such as "CLAIM", over all files or of one."""
+    """Return [(File, record)] of one kind of record, such as "CLAIM", over all files or over one
+    file."""
     found = []
     for one in list_files() if file is None else (file,):
         several = several_of(one, f"{kind}S")
@@ -203,7 +209,7 @@ def list_records(kind, file=None):
 
 
 def several_of(file, name):
-    """What a file defines under the name of several records."""
+    """Return the records that a file defines under the plural name of a kind."""
     several = getattr(file.module, name, {} if name == "FIGURES" else ())
     kinds, rule = SHAPES.get(name, SHAPES[""])
     if not isinstance(several, kinds):
@@ -215,12 +221,13 @@ def several_of(file, name):
 
 
 def makers():
-    """Functions that make problems, of all files."""
+    """Return the functions of all users' files that build problems."""
     return [maker for file in list_files() for maker in several_of(file, "MAKERS")]
 
 
 def missing_files(id):
-    """Names of the files that must be given for a claim to be known; of none that is announced."""
+    """Return the names of the files that must be given for a claim to be known. Modules of
+    installed packages need not be given and are left out."""
     return sorted(
         os.path.basename(file.path)
         for file, claim in list_records("CLAIM")
@@ -229,8 +236,8 @@ def missing_files(id):
 
 
 def source_hashes(modules):
-    """(name, hash) of the files of these modules that are not of this library; () where all are.
-    What no file holds, as in a notebook, has neither."""
+    """Return (name, hash) of the files of these modules outside this library; () where all modules
+    are inside. For a module without a file, as in a notebook, both are ""."""
     places = {}
     for name in sorted(set(modules)):
         if name != "fedtheory" and not name.startswith("fedtheory."):

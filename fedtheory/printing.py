@@ -1,4 +1,4 @@
-"""How formulas are written: as the papers write them, in plain text and in LaTeX.
+"""Printers of formulas as the papers write them, in plain text and in LaTeX.
 
 A product is written numbers first, then counts and step sizes, constants, sums, and what is measured
 last: 5 K_0^2 eta_0^2 L Psi, (1 + gamma) ||grad F||^2. A sum is written with what is measured first,
@@ -17,27 +17,28 @@ NUMBER, COUNT, STEPS, CURVED, RATIO, CONSTANT, SUM, MEASURED = range(8)
 
 
 class _Ordered:
-    """A printer that knows the order of factors and of terms; sympy's own is kept among equals."""
+    """A SymPy printer that orders factors and terms; SymPy's own order is used among equals."""
 
     entries: dict = {}  # name -> (place, Entry) of a table
 
     # What is known of symbols
 
     def known(self, expr):
-        """(place, Entry) of each symbol of an expression that the table has."""
+        """Return (place, Entry) of each symbol of an expression that is in the table."""
         return [self.entries[s.name] for s in expr.free_symbols if s.name in self.entries]
 
     def measured(self, expr):
-        """The place in the table of the first measured symbol of an expression, or None."""
+        """Return the place in the table of the first measured symbol of an expression, or None."""
         return min((n for n, e in self.known(expr) if e.measure is not None), default=None)
 
     def named(self, expr):
-        """Whether it has a symbol that stands for a sum of its own: Phi, but no ratio such as
-        kappa."""
+        """Tell whether an expression has a derived symbol with a unit, such as Phi, and not only
+        ratios such as kappa."""
         return any(e.definition is not None and e.unit != PLAIN for _, e in self.known(expr))
 
     def degree(self, term):
-        """The total power of the symbols of a term, derived ones counting as what they are."""
+        """Return the total power of the symbols of a term; derived symbols count with the degree of
+        their definition."""
         if term.is_Pow:
             return self.degree(term.base) * term.exp if term.exp.is_Rational else 0
         if term.is_Mul:
@@ -71,7 +72,7 @@ class _Ordered:
     # Products
 
     def rank(self, factor):
-        """Where a factor stands among others: its kind, and its place in the table."""
+        """Return the sort key of a factor: its kind, and its place in the table."""
         base = factor.base if factor.is_Pow else factor
         if base.is_Number and (base is factor or factor.exp.is_Number):
             return NUMBER, 0, 0
@@ -88,7 +89,8 @@ class _Ordered:
         return kind, derived, at
 
     def fraction(self, expr):
-        """(whether negative, factors above, factors below) of a product; square roots are one."""
+        """Return (whether negative, numerator factors, denominator factors) of a product; square
+        roots are merged into one."""
         number, above, below, negative = sympy.Integer(1), [], [], False
         queue = list(expr.as_ordered_factors())
         roots = {True: [], False: []}
@@ -124,7 +126,7 @@ class _Ordered:
 
 
 def _below(power):
-    """Whether a power is written below a line: 1/x^2 of x^-2."""
+    """Tell whether a power is written in the denominator: 1/x^2 for x^-2."""
     return power.exp.is_Rational and power.exp < 0
 
 
@@ -185,12 +187,12 @@ class _Latex(_Ordered, LatexPrinter):
 
 
 def plain(expr, table=None):
-    """A formula for terminals and error messages: K_0 eta_0 <= 1/(4 L)."""
+    """Return a formula as text for terminals and error messages: K_0 eta_0 <= 1/(4 L)."""
     return _print_with(_Plain(), expr, table).replace("**", "^").replace("*", " ")
 
 
 def latex(expr, table):
-    """A formula with a table's letters."""
+    """Return the LaTeX of a formula with a table's letters."""
     return _print_with(
         _Latex(dict(symbol_names=table.latex_names(), fold_short_frac=False)), expr, table
     )

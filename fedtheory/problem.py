@@ -27,7 +27,7 @@ NOISES = {
 
 
 class Constant(NamedTuple):
-    """A certified number: `value` bounds what its name says over `scope`."""
+    """A certified number: `value` bounds the quantity in its name over `scope`."""
 
     value: float
     scope: str = "global"  # "global", "ball" (of `radius` around the minimiser) or "trajectory"
@@ -45,7 +45,8 @@ class Layer(NamedTuple):
 
 
 def layers_from(layers, d):
-    """Layers from sizes, or from (name, size) pairs; one layer by default."""
+    """Return Layers from sizes, or from (name, size) pairs; one layer of all d coordinates by
+    default."""
     if layers is None:
         return (Layer("all", 0, d),)
     rule = f"must be positive sizes that add up to d = {d}, or pairs of a name and a size"
@@ -90,34 +91,38 @@ def _roles(data, real):
 
 @jit.jit
 def no_batch(data, i, rows, draw, x, out):
-    """For problems without samples: the engine never calls it."""
+    """Fill `out` with NaN: the minibatch gradient of problems without samples, which the engine
+    never calls."""
     for j in range(out.size):
         out[j] = np.nan
 
 
 @jit.jit
 def no_pieces(data, i, count, phase):
-    """For gradients that nobody shares."""
+    """Return 0: the number of pieces of a gradient that workers do not share."""
     return 0
 
 
 @jit.jit
 def no_piece(data, i, rows, x, room, out, phase, n):
-    """For gradients that nobody shares: the engine never calls it."""
+    """Fill `out` with NaN: a piece of a gradient that workers do not share, which the engine never
+    calls."""
     for j in range(out.size):
         out[j] = np.nan
 
 
 @jit.jit
 def no_test(data, x, row):
-    """For problems that hold no samples out: the engine never calls it."""
+    """Fill `row` with NaN: the test measurements of problems without held-out samples, which the
+    engine never calls."""
     for c in range(row.size):
         row[c] = np.nan
 
 
 @cache
 def _sum_objective(grad, loss):
-    """F and its gradient by the definition, one client after the other."""
+    """Return a kernel for F and its gradient by the definition, summed over one client after the
+    other."""
 
     def objective(data, p, x, out):
         client = np.empty_like(x)
@@ -140,7 +145,8 @@ def _sum_objective(grad, loss):
 
 @jit.jit
 def no_value(data, p, x):
-    """For problems whose F costs as much as F and its gradient: the engine never calls it."""
+    """Return NaN: the value of problems where F alone costs as much as F and its gradient, which
+    the engine never calls."""
     return np.nan
 
 
@@ -149,8 +155,8 @@ ABSENT = no_test, no_value, no_pieces, no_piece  # they read no data, and are co
 
 
 class Kernels(NamedTuple):
-    """What a problem computes. `data` is its own named tuple of C-contiguous arrays and 8-byte
-    numbers."""
+    """The compiled functions of a problem. `data` is its own named tuple of C-contiguous arrays and
+    8-byte numbers."""
 
     grad: Callable  # (data, i, x, out): gradient of f_i
     loss: Callable  # (data, i, x) -> f_i(x)
@@ -172,7 +178,7 @@ class Kernels(NamedTuple):
     piece: Callable = no_piece
 
     def role(self, name, data, real="float64"):
-        """A kernel behind the engine's signature, for points of a kind of reals."""
+        """Return a kernel behind the engine's signature, for points of one kind of reals."""
         of = jit.ADDRESS if getattr(self, name) in ABSENT else jit.typeof(data)
         return jit.erase(getattr(self, name), *_roles(of, real)[name])
 
@@ -249,25 +255,27 @@ class Problem(Shown):
 
     @property
     def measured(self):
-        """Names of constants that were measured along a run: nothing is proved of them."""
+        """Return the names of constants that were measured along a run and of which nothing is
+        proved."""
         return tuple(n for n, c in self.constants.items() if c.scope == "trajectory")
 
     def loss(self, x):
-        """F(x)."""
+        """Return F(x)."""
         return self.value_and_grad(x)[0]
 
     def grad(self, x):
-        """The gradient of F at x."""
+        """Return the gradient of F at x."""
         return self.value_and_grad(x)[1]
 
     def try_out(self):
-        """Refuse kernels of one's own that leave their arrays in calls like those of a run."""
+        """Refuse user-defined kernels that index outside their arrays in calls like those of a run."""
         if "_tried" not in self.__dict__:
             try_kernels(f"problem {self.name}", self.kernels._asdict(), self._play)
             object.__setattr__(self, "_tried", True)
 
     def _play(self, kernels):
-        """Ask for the losses and gradients of the first and the last client, as a run does."""
+        """Call the loss and gradient kernels of the server, the first and the last client, as a run
+        does."""
         x = np.zeros(self.d, self.real) if self.start is None else self._point(self.start)
         out, drawn = np.zeros(self.d, self.real), np.uint64(1)
         for i in sorted({0 if self.has_server else 1, 1, self.N}):
@@ -284,7 +292,8 @@ class Problem(Shown):
         kernels["test"](self.data, x, np.zeros(4))
 
     def _play_pieces(self, kernels, i, x, out):
-        """Ask for a client's gradient piece by piece, where it can be shared."""
+        """Call the kernel of one client's gradient piece by piece, where the gradient can be shared
+        by workers."""
         x, rows = np.concatenate([x, np.zeros(BEHIND, self.real)]), np.empty(0, np.int64)
         room, phase = np.zeros(self.room, self.real), 0
         while self.room and (count := kernels["pieces"](self.data, i, 0, phase)):
@@ -293,7 +302,7 @@ class Problem(Shown):
             phase += 1
 
     def client_loss(self, i, x):
-        """f_i(x); i = 0 is the server."""
+        """Return f_i(x); i = 0 is the server."""
         self.try_out()
         return float(self.kernels.loss(self.data, self._index(i), self._point(x)))
 
@@ -310,14 +319,14 @@ class Problem(Shown):
         return value, out.astype(np.float64, copy=False)
 
     def minimizer(self):
-        """A minimiser of F (the one of least norm where there are several)."""
+        """Return a minimiser of F, the one of least norm where there are several."""
         if self.minimize is None:
             raise InvalidInput(f"{self.name} {self.no_minimiser}")
         return self._x_star.copy()
 
     @property
     def no_minimiser(self):
-        """Why there is no `minimize`, in words."""
+        """Return words that say why the problem has no `minimize`."""
         if "F_inf" in self.constants and self.constants["F_inf"].value == -np.inf:
             return "has no minimiser: F is unbounded below"
         return "has no known minimiser"
@@ -327,13 +336,13 @@ class Problem(Shown):
         return np.ascontiguousarray(self.minimize(self), dtype=np.float64)
 
     def reweighted(self, weights):
-        """The same clients under other weights p_1..p_N: arrivals and departures shift the
-        objective."""
+        """Return the problem with the same clients under other weights p_1..p_N: arrivals and
+        departures shift the objective."""
         p = weights_from(weights, self.N)
         return replace(self, weights=p) if self.reweigh is None else self.reweigh(self, p)
 
     def relaxed(self, **constants):
-        """The same problem, of which less is said: larger upper bounds, smaller lower ones.
+        """Return the same problem with weaker constants: larger upper bounds, smaller lower bounds.
 
         >>> import fedtheory as ft
         >>> ft.problems.quadratic(d=2, clients=2, L=1.0, mu=0.5).relaxed(L=2.0).constants["L"].value
@@ -358,8 +367,8 @@ class Problem(Shown):
 
     @cached_property
     def in_pieces(self):
-        """Whether gradients are so large that workers share them, piece by piece: that of the server, or
-        of the client that draws the most samples."""
+        """Tell whether workers compute a gradient together, piece by piece, because it is large:
+        the server's, or that of the client that draws the most samples."""
         counts = self.sizes
         if self.noise == "minibatch":
             counts = np.where(self.batch_size > 0, self.batch_size, counts)
@@ -389,14 +398,14 @@ class Problem(Shown):
 
 
 def vanishing(grad, d):
-    """The point of least norm at which an affine gradient vanishes."""
+    """Return the point of least norm at which an affine gradient vanishes."""
     level, H = _affine(grad, d)
     return np.linalg.lstsq(H, -level, rcond=None)[0]
 
 
 def lowest_of(grad, d, constants, weight=1.0):
-    """Where a loss of affine gradient is lowest, the point of least norm; None where it is
-    unbounded below. The loss is a sum, of `weight`, of losses with these constants."""
+    """Return the minimiser of least norm of a loss with affine gradient; None where the loss is
+    unbounded below. The loss is a sum, of total weight `weight`, of losses with these constants."""
     if "mu" in constants and constants["mu"].value >= 0:
         return vanishing(grad, d)
     level, H = _affine(grad, d)
@@ -412,20 +421,20 @@ def lowest_of(grad, d, constants, weight=1.0):
 
 
 def _affine(grad, d):
-    """An affine gradient at 0, and its matrix."""
+    """Return an affine gradient at 0, and its matrix."""
     level = grad(np.zeros(d))
     return level, np.stack([grad(e) - level for e in np.eye(d)], axis=1)
 
 
 def curvatures(grad, d):
-    """The curvatures of a loss of affine gradient, in rising order."""
+    """Return the eigenvalues of the Hessian of a loss with affine gradient, in ascending order."""
     H = _affine(grad, d)[1]
     return np.linalg.eigvalsh((H + H.T) / 2)
 
 
 def weights_from(weights, N):
-    """p with p_0 = 0: equal by default, else N nonnegative numbers, normalised when they are sample
-    counts."""
+    """Return p with p_0 = 0: equal weights by default, else from N nonnegative numbers, which are
+    normalised when they are sample counts."""
     p = np.zeros(N + 1)
     if weights is None:
         p[1:] = 1.0 / N
@@ -444,7 +453,8 @@ def weights_from(weights, N):
 
 
 def noise_constants(noise, sigmas, d):
-    """name -> Constant of noise that is added to gradients, alike in all directions."""
+    """Return the mapping name -> Constant of noise that is added to gradients with the same law in
+    all directions."""
     how, largest = f"{noise} noise", float(sigmas[1:].max())
     return dict(
         sigma=Constant(largest, how=how),
@@ -457,7 +467,7 @@ def noise_constants(noise, sigmas, d):
 
 
 def noise_from(noise, sigma, sigma_0, N):
-    """Noise kind and the (N + 1,) standard deviations of the server and the clients."""
+    """Return the kind of noise and the (N + 1,) standard deviations of the server and the clients."""
     if not isinstance(noise, str) or noise not in NOISES:
         refuse("noise", f"must be one of {', '.join(NOISES)}", noise)
     sigmas = np.empty(N + 1)

@@ -1,5 +1,4 @@
-"""Counter-based random numbers: (seed, trial, round, client, step) fixes a draw, and nothing else
-does.
+"""Counter-based random numbers: a draw is determined by (seed, trial, round, client, step) alone.
 
 Philox4x32-10 (Salmon et al. 2011) turns a counter into 128 random bits. `stream` hashes (seed,
 trial, round) into a key; `client`, `step` and a purpose then select the draw, so common random
@@ -35,7 +34,7 @@ _LOW, _32, _12 = np.uint64(0xFFFFFFFF), np.uint64(32), np.uint64(12)
 
 @jit(inline="always")
 def philox(c0, c1, c2, c3, k0, k1):
-    """Philox4x32-10 on 32-bit words held in uint64."""
+    """Return the four words of Philox4x32-10, 32-bit words held in uint64."""
     for _ in range(10):
         p0 = c0 * _M0
         p1 = c2 * _M1
@@ -50,7 +49,7 @@ def philox(c0, c1, c2, c3, k0, k1):
 
 @jit
 def stream(seed, trial, round):
-    """The key of one round of one trial."""
+    """Return the key of one round of one trial."""
     seed = np.uint64(seed)
     c0, c1, _, _ = philox(
         np.uint64(trial) & _LOW,
@@ -65,13 +64,13 @@ def stream(seed, trial, round):
 
 @jit(inline="always")
 def _unit(high, low):
-    """52 random bits as the midpoint of their cell in (0, 1): never 0, never 1."""
+    """Return 52 random bits as the midpoint of their cell in (0, 1): never 0, never 1."""
     return (np.float64(np.int64(((high << _32) | low) >> _12)) + 0.5) * (1.0 / 4503599627370496.0)
 
 
 @jit
 def uniform(key, client, step, purpose, index):
-    """One uniform of (0, 1)."""
+    """Return one uniform draw from (0, 1)."""
     key = np.uint64(key)
     a, b, _, _ = philox(
         np.uint64(index), np.uint64(client), np.uint64(step), purpose, key & _LOW, key >> _32
@@ -109,7 +108,7 @@ else:
 
 @jit(inline="always")
 def log(x):
-    """Natural logarithm of a positive normal number, within 1 ulp (fdlibm's series)."""
+    """Return the natural logarithm of a positive normal number, within 1 ulp (fdlibm's series)."""
     bits = to_bits(x) + (0x3FF0000000000000 - 0x3FE6A09E00000000)
     k = np.float64((bits >> 52) - 1023)
     f = from_bits((bits & 0x000FFFFFFFFFFFFF) + 0x3FE6A09E00000000) - 1.0
@@ -136,7 +135,7 @@ def log(x):
 
 @jit
 def _box_muller(low, high):
-    """In place: independent uniforms to independent standard normals."""
+    """Transform independent uniforms to independent standard normals, in place."""
     for i in range(low.size):
         radius = np.sqrt(-2.0 * log(low[i]))
         turns = 4.0 * high[i]
@@ -210,8 +209,9 @@ def normals(key, client, step, out):
 
 @jit
 def signs(key, client, step, out):
-    """Fill `out` with independent fair signs, 32 of a word. Words wait at the front of `out`, so
-    that drawing them vectorises; the last is told first, as its signs overwrite none before it."""
+    """Fill `out` with independent fair signs, 32 from each random word. Words are stored at the
+    front of `out` so that their generation vectorises; the last word is expanded first, because its
+    signs overwrite no word that is still needed."""
     key = np.uint64(key)
     c1, c2, k0, k1 = np.uint64(client), np.uint64(step), key & _LOW, key >> _32
     words = (out.size + 31) // 32
@@ -230,7 +230,7 @@ def signs(key, client, step, out):
 
 @jit
 def gradient_key(key, client, step):
-    """The key of what one gradient draws besides its rows: dropout's masks."""
+    """Return the key for all draws of one gradient other than its rows: the masks of dropout."""
     key = np.uint64(key)
     a, b, _, _ = philox(
         np.uint64(0), np.uint64(client), np.uint64(step), MASK, key & _LOW, key >> _32
@@ -240,7 +240,7 @@ def gradient_key(key, client, step):
 
 @jit
 def fill_masked(key, place, p, otherwise, out):
-    """Fill `out` with 0 (probability p, to 2^-32) and `otherwise`, independently."""
+    """Fill `out` independently with 0 (probability p, to 2^-32) or `otherwise`."""
     key = np.uint64(key)
     k0, k1, layer = key & _LOW, key >> _32, np.uint64(place)
     edge = np.uint64(p * 4294967296.0)
@@ -261,7 +261,7 @@ def fill_masked(key, place, p, otherwise, out):
 
 @jit
 def below(key, client, step, purpose, index, bound):
-    """A uniform integer of {0, ..., bound - 1}; the bias is below bound / 2**52."""
+    """Return a uniform integer of {0, ..., bound - 1}; the bias is below bound / 2**52."""
     return min(np.int64(uniform(key, client, step, purpose, index) * bound), bound - 1)
 
 
@@ -279,8 +279,8 @@ def indices(key, client, step, purpose, size, shrinks, out):
 
 @jit
 def subset(key, client, step, purpose, deck, out):
-    """Draw out.size distinct elements of `deck`, uniformly, in uniform order; `deck` is left as it
-    was."""
+    """Draw out.size distinct elements of the array `deck` into `out`, uniformly and in uniform
+    order; `deck` is unchanged afterwards."""
     indices(key, client, step, purpose, deck.size, 1, out)
     for j in range(out.size):  # Fisher and Yates, stopped early
         other = out[j]
@@ -292,6 +292,6 @@ def subset(key, client, step, purpose, deck, out):
 
 
 def host(seed, name):
-    """A NumPy generator for building problems, one independent stream per (seed, name)."""
+    """Return a NumPy generator for building problems, with one independent stream per (seed, name)."""
     digest = hashlib.sha256(f"{arguments.check_seed(seed)}/{name}".encode()).digest()
     return np.random.Generator(np.random.Philox(key=int.from_bytes(digest[:16], "little")))
