@@ -32,8 +32,8 @@ class _Ordered:
         return min((n for n, e in self.known(expr) if e.measure is not None), default=None)
 
     def named(self, expr):
-        """Tell whether an expression has a derived symbol with a unit, such as Phi, and not only
-        ratios such as kappa."""
+        """Tell whether an expression has a derived symbol with a unit, such as Phi; ratios such as
+        kappa have none."""
         return any(e.definition is not None and e.unit != PLAIN for _, e in self.known(expr))
 
     def degree(self, term):

@@ -1,5 +1,5 @@
-"""Schemas of instances: what the plain data of a model consist of, said once, as plain data; and the
-one reader of it.
+"""Schemas of instances: the structure of a model's plain data, itself written as plain data, and
+the one reader that checks an instance by its schema.
 
 A schema is JSON, so that a package carries it and a checker in one file reads it: this module imports
 the standard library alone. It speaks of an instance as documents have it: numbers are texts of
@@ -35,7 +35,7 @@ Length = Any  # an integer, a name, or a list as said above
 
 
 def integer(least: Length = 1, most: Length = None) -> list:
-    """Return the schema of a count.
+    """Return the schema of an integer from `least` to `most`; None means no limit.
 
     >>> fault(integer(1, 3), 4)
     'it must be at most 3, and is 4'
@@ -44,17 +44,17 @@ def integer(least: Length = 1, most: Length = None) -> list:
 
 
 def word(*words: str) -> list:
-    """Return the schema of a text that is one of these."""
+    """Return the schema of a text that is one of these words."""
     return ["word", *words]
 
 
 def row(*parts: Any) -> list:
-    """Return the schema of a list of these parts."""
+    """Return the schema of a list with these parts, in order."""
     return ["row", *parts]
 
 
 def list_of(item: Any, length: Length = None, **marks: Any) -> list:
-    """Return the schema of a list of items that are alike.
+    """Return the schema of a list whose items all have the same schema.
 
     >>> fault(list_of("number", 2), ["1", "x"])
     'its 1 must be a number'
@@ -63,39 +63,40 @@ def list_of(item: Any, length: Length = None, **marks: Any) -> list:
 
 
 def entries(needed: Mapping[str, Any], more: Mapping[str, Any] | None = None) -> list:
-    """Return the schema of an object with these entries, and perhaps `more`."""
+    """Return the schema of an object with the entries `needed` and, optionally, the entries `more`."""
     return ["entries", dict(needed), dict(more or {})]
 
 
 def either(*schemas: Any) -> list:
-    """Return the schema of what one of these says; they differ where they are first read."""
+    """Return the schema of a value that fits one of these schemas; the schemas differ in the part
+    that is read first."""
     return ["either", *schemas]
 
 
 def plus(name: str, n: int) -> list:
-    """Return the length that is n more than another."""
+    """Return the length that is n more than the length called `name`."""
     return ["plus", name, n]
 
 
 def total_of(name: str) -> list:
-    """Return the length that is the sum of the integers of an entry."""
+    """Return the length that is the sum of the integers in the entry `name`."""
     return ["sum", name]
 
 
 def at_least(n: int) -> list:
-    """Return any length from n on."""
+    """Return the schema of any length >= n."""
     return ["from", n]
 
 
 def among(*lengths: Length) -> list:
-    """Return a length that is one of these."""
+    """Return the schema of a length that is one of these lengths."""
     return ["among", *lengths]
 
 
 def join_schemas(
     schema: list, needed: Mapping[str, Any], more: Mapping[str, Any] | None = None
 ) -> list:
-    """Return the schema of an object that has further entries.
+    """Return the schema of an object with the entries of `schema` and further entries.
 
     >>> fault(joined(entries({"x": "number"}), {"S": integer()}), {"x": "1", "S": 2}) is None
     True
@@ -107,13 +108,14 @@ def join_schemas(
 
 
 class Unfit(ValueError):
-    """What is read is not what its schema says."""
+    """The error that an instance does not fit its schema."""
 
 
 def fault(
     schema: Any, instance: Any, number: Callable[[str], Fraction] | None = None
 ) -> str | None:
-    """Return a sentence that says where an instance is not what a schema says; None: it is.
+    """Return a sentence that says where an instance does not fit a schema; None where the instance
+    fits.
 
     `number` turns a text of digits into a number.
 
@@ -133,14 +135,14 @@ def fault(
 
 
 def fraction(text: str) -> Fraction:
-    """Return the number that a text of digits stands for."""
+    """Return the number that a text of digits represents, an integer or "p/q"."""
     above, _, below = text.partition("/")
     return Fraction(int(above), int(below or 1))
 
 
 class Reader:
-    """Reads an instance by a schema: what names of lengths stand for is found on the way, and compared
-    in the end."""
+    """A reader that checks an instance by a schema. Named lengths are inferred while reading and
+    compared at the end."""
 
     def __init__(self, number: Callable[[str], Fraction]) -> None:
         self.number = number
@@ -149,7 +151,8 @@ class Reader:
         self.waiting: list = []  # (what is said of a value, the value, a length, place, index)
 
     def read(self, schema: Any, value: Any, place: str, index: int) -> None:
-        """Refuse a value that is not what a schema says, as far as it can be told at once."""
+        """Refuse a value that does not fit a schema, as far as can be decided before all lengths
+        are known."""
         kind, *parts = [schema] if isinstance(schema, str) else schema
         KINDS[kind](self, value, place, index, *(parts or [kind]))
 
@@ -227,7 +230,8 @@ class Reader:
     # Lengths
 
     def check_length(self, value: Any, place: str, index: int, length: Length) -> None:
-        """Refuse what is no list of a length; a name that is not known yet is what the list says."""
+        """Refuse a value that is not a list of the given length. An unknown name of a length is set
+        from the list."""
         if not isinstance(value, list):
             refuse(place, "must be a list")
         if isinstance(length, int) and len(value) != length:
@@ -243,12 +247,13 @@ class Reader:
             self.waiting.append(("parts", len(value), length, place, index))
 
     def named(self, name: str, value: int, place: str) -> None:
-        """Let a name stand for a count; Unfit if it stands for another."""
+        """Set the count that a name stands for; raise Unfit if the name stands for another count
+        already."""
         if self.known.setdefault(name, value) != value:
             refuse(place, f"is {value}, and there are {self.known[name]}")
 
     def come(self, length: Length, index: int) -> int:
-        """Return what a length comes to."""
+        """Return the number that a length evaluates to, at item `index` of a list."""
         if isinstance(length, int):
             return length
         if isinstance(length, str):
@@ -264,7 +269,7 @@ class Reader:
         return 2 ** (index + 1) if kind == "doubled" else parts[0]
 
     def compare(self) -> None:
-        """Refuse counts and lengths that are not what names stand for."""
+        """Refuse counts and lengths that differ from the values of their names."""
         for said, value, length, place, index in self.waiting:
             some = length[1:] if isinstance(length, list) and length[0] == "among" else [length]
             try:
@@ -309,7 +314,7 @@ class Reader:
 
 
 def of_parts(value: list, part: int | None) -> list:
-    """Return the items of a list, or of each its part at a place."""
+    """Return the items of a list, or the part at index `part` of each item."""
     return value if part is None else [each[part] for each in value]
 
 
@@ -321,7 +326,7 @@ def describe_length(length: Length, ends: list) -> str:
 
 
 def refuse(place: str, why: str) -> NoReturn:
-    """Raise Unfit with a sentence about the part at a place."""
+    """Raise Unfit with a sentence about the part at `place`."""
     raise Unfit(f"its {place[1:]} {why}" if place else f"it {why}")
 
 

@@ -1,4 +1,4 @@
-"""What a claim can state: lines, an order of growth, equivalences, cells, or comparisons.
+"""Statements that a claim can make: lines, an order of growth, equivalences, cells, or comparisons.
 
 A statement is one of these records. The words of `Claim(measures=..., relation=..., bound=..., ...)`
 are a short way to one, made here by `stated`.
@@ -21,15 +21,15 @@ DOWN = (">=", ">")  # a right side that is rounded down, so that the line stays 
 
 
 class Theta(NamedTuple):
-    """symbol = Theta(shape): a step-size regime of an order claim."""
+    """The step-size regime symbol = Theta(shape) of an order claim."""
 
     symbol: sympy.Expr
     shape: sympy.Expr
 
 
 class Comparison(NamedTuple):
-    """A sentence about an experiment: in every cell of `where`, `quantity` of `one` is `relation`
-    that of `other`."""
+    """A sentence about an experiment: in every cell of `where`, `quantity` of `one` has the
+    `relation` to that of `other`."""
 
     quantity: str
     one: str
@@ -42,9 +42,9 @@ class Comparison(NamedTuple):
 
 
 class Same(NamedTuple):
-    """Two ways to run that give the same points: an algorithm with some fields fixed, and another,
-    or a plain function (problem, x_0, rounds, **shared) that returns the path. `shared` fields are
-    free and equal in both."""
+    """Two ways to run that give the same points: an algorithm with some fields fixed, and another
+    algorithm or a plain function (problem, x_0, rounds, **shared) that returns the path. `shared`
+    fields are free and equal in both."""
 
     one: str
     fixed: dict
@@ -61,19 +61,20 @@ class _Sides(NamedTuple):
 
 
 class Line(_Sides):
-    """left, relation, right, with the letters of its claim: its text, its LaTeX, its value."""
+    """One line (left, relation, right) with the letters of its claim, which has a text, a LaTeX
+    form and a value."""
 
     letters: Table | None = None
 
     def of(self, letters):
-        """The line in the letters of a table."""
+        """Return the line with the letters of a table."""
         line = Line(*self)
         line.letters = letters
         return line
 
     @property
     def text(self):
-        """The line in plain text, for terminals."""
+        """Return the line in plain text, for terminals."""
         left, right = plain(self.left, self.letters), plain(self.right, self.letters)
         if self.relation == "O":
             return f"{left} = O({right})"
@@ -81,17 +82,17 @@ class Line(_Sides):
 
     @property
     def latex(self):
-        """The line with the paper's letters."""
+        """Return the LaTeX of the line with the paper's letters."""
         left, right = latex(self.left, self.letters), latex(self.right, self.letters)
         right = rf"\left({right}\right)" if self.relation == "O" else f" {right}"
         return f"{left} {SIGNS[self.relation]}{right}"
 
     def value(self, numbers):
-        """The right side at numbers, a float on the safe side of its enclosure."""
+        """Return the right side at numbers, as a float at the safe end of its enclosure."""
         return self._at(self.right, numbers, self.relation not in DOWN)
 
     def value_left(self, numbers):
-        """The left side likewise, rounded the other way."""
+        """Return the left side at numbers, as a float rounded in the direction opposite to `value`."""
         return self._at(self.left, numbers, self.relation in DOWN)
 
     def _at(self, side, numbers, up):
@@ -102,7 +103,7 @@ class Line(_Sides):
 
 @dataclass(frozen=True, eq=False)
 class Lines:
-    """Inequalities and equations that hold together, with every constant given."""
+    """A statement of inequalities and equations that hold together, with every constant given."""
 
     lines: tuple[Line, ...]
     kind: str = "exact"  # "exact", "step" (a line of a proof) or "structure" (a count)
@@ -110,7 +111,7 @@ class Lines:
     explicit: str = ""  # id of the companion that gives a constant which the text leaves open
 
     def turned(self, turn):
-        """The statement with each of its expressions replaced by `turn` of it."""
+        """Return the statement with `turn` applied to each of its expressions."""
         return replace(
             self,
             lines=tuple(Line(turn(a), sign, turn(b)) for a, sign, b in self.lines),
@@ -119,7 +120,7 @@ class Lines:
 
     @property
     def expressions(self):
-        """Every formula of the statement."""
+        """Return every formula of the statement."""
         return [e for a, _, b in self.lines for e in (a, b)] + [self.teeth] * (
             self.teeth is not None
         )
@@ -135,8 +136,8 @@ class Lines:
 
 @dataclass(frozen=True, eq=False)
 class Order(Lines):
-    """An order of growth: its constants are left out, `explicit` is the companion with them; an O~
-    also leaves out a factor of logarithms."""
+    """An order of growth without its constants; `explicit` is the companion claim with constants.
+    An O~ also leaves out a factor of logarithms."""
 
     kind: str = field(default="order", init=False)
     regime: tuple[Theta, ...] = ()
@@ -167,7 +168,7 @@ class Order(Lines):
 
 
 class _Words:
-    """A statement in words: it has no lines, and no formulas."""
+    """A statement in words, without lines and formulas."""
 
     lines, expressions = (), ()
     says: str
@@ -180,7 +181,7 @@ class _Words:
 
 @dataclass(frozen=True, eq=False)
 class Equivalences(_Words):
-    """Ways to run that are said to give the same points."""
+    """A statement that ways to run give the same points."""
 
     says: str
     same: tuple[Same, ...]
@@ -188,7 +189,7 @@ class Equivalences(_Words):
 
 
 class Rounded(NamedTuple):
-    """A number of a cell that is printed with so many digits after the point."""
+    """A number of a table cell that is printed with `digits` digits after the point."""
 
     value: object
     digits: int
@@ -199,7 +200,7 @@ class Rounded(NamedTuple):
 
 
 class Related(NamedTuple):
-    """A cell that is true or false: whether a relation between two numbers holds."""
+    """A table cell that is true or false: whether a relation between two numbers holds."""
 
     left: object
     sign: str  # "<" or "="
@@ -212,7 +213,8 @@ class Related(NamedTuple):
 
 @dataclass(frozen=True, eq=False)
 class Cells(_Words):
-    """Cells as the text prints them, and a function that computes the same cells, or some.
+    """Table cells as the text prints them, and a function that computes all or some of the same
+    cells.
 
     With `given`, integers as plain data, `compute` computes the cells from them, and a document
     of a misprint carries how. Where the text does not print these integers, `ranges` holds those
@@ -228,20 +230,21 @@ class Cells(_Words):
     kind = "structure"
 
     def compute_cells(self, given=None):
-        """{cell: what is computed}, from the integers given or from others in their place."""
+        """Return {cell: computed value}, from the integers `given` or, where None, from the
+        statement's own."""
         if self.compute is None:
             return {}
         return self.compute(given or self.given) if self.given else self.compute()
 
     def cells(self):
-        """(cell, printed, computed) of each."""
+        """Return (cell, printed value, computed value) of each printed cell."""
         computed = {cell: getattr(v, "shown", v) for cell, v in self.compute_cells().items()}
         return [(cell, value, computed.get(cell)) for cell, value in self.printed.items()]
 
 
 @dataclass(frozen=True, eq=False)
 class Comparisons(_Words):
-    """A sentence about an experiment, as comparisons of what its figure measures."""
+    """A statement about an experiment, as comparisons of the quantities that its figure measures."""
 
     says: str
     compares: tuple[Comparison, ...]
@@ -251,26 +254,27 @@ class Comparisons(_Words):
 
 @dataclass(frozen=True, eq=False)
 class Exists:
-    """There is an instance inside the hypotheses at which a line holds: what a lower bound says.
-    One instance shows it, which is a counterexample to its denial."""
+    """The statement that a line holds at some instance inside the hypotheses, as a lower bound
+    says. One instance proves the statement; this instance is a counterexample to the statement's
+    denial."""
 
     line: Line
     kind: str = field(default="existence", init=False)
     lines = ()  # none that holds at every instance
 
     def turned(self, turn):
-        """The statement with each of its expressions replaced by `turn` of it."""
+        """Return the statement with `turn` applied to each of its expressions."""
         left, sign, right = self.line
         return replace(self, line=Line(turn(left), sign, turn(right)))
 
     @property
     def expressions(self):
-        """Both sides of the line."""
+        """Return both sides of the line."""
         return [self.line.left, self.line.right]
 
     @property
     def denial(self):
-        """What holds at every instance where the statement is false."""
+        """Return the lines that hold at every instance where the statement is false."""
         left, sign, right = self.line
         return Lines((Line(left, DENIED[sign], right),))
 
@@ -297,7 +301,8 @@ SHORT = (
 
 
 def from_keywords(whose, table, words):
-    """(statement, table) of short words; the table also holds the metric that `measures` names."""
+    """Return (statement, table) from the keywords of a claim; the table also holds the metric that
+    `measures` names."""
     kind, relation = words.get("kind", "exact"), words.get("relation", "<=")
     if kind not in KINDS:
         refuse(f"{whose}: kind", f"must be one of {', '.join(KINDS)}", kind)
@@ -386,7 +391,7 @@ def _in_words(kind, said):
 
 
 def to_keywords(statement):
-    """The short words of a statement."""
+    """Return the keywords from which a statement is built."""
     if isinstance(statement, Exists):
         words = zip(("measures", "relation", "bound"), statement.line)
         return dict(words, kind=statement.kind)
@@ -398,7 +403,8 @@ def to_keywords(statement):
 
 
 def _with_metric(table, metric):
-    """A table that also holds a metric of the last round, for claims that name one."""
+    """Return the table with a further symbol for a metric at the last round, and the symbol, for
+    claims that name a metric."""
     name = getattr(metric, "name", metric)
     if not isinstance(name, str) or name not in metrics.ALL:
         refuse("measures", f"must be an expression or one of {', '.join(metrics.ALL)}", name)

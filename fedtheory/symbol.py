@@ -1,5 +1,5 @@
-"""Symbols of a paper: code name, domain, LaTeX, meaning, unit. Letters change meaning between
-papers.
+"""Symbols of a paper: code name, domain, LaTeX, meaning, unit. The meaning of a letter differs
+between papers.
 
 A unit is a pair of powers (of a point's unit, of a loss's unit): a gradient is (-1, 1), a step size
 (2, -1).
@@ -21,7 +21,7 @@ SQ_POINT = (2, 0)
 
 
 def expand_definitions(expr, definitions):
-    """An expression with derived symbols replaced by what they are."""
+    """Return an expression with derived symbols replaced by their definitions."""
     return _expand_definitions(expr, tuple(definitions.items()))
 
 
@@ -36,7 +36,7 @@ def _expand_definitions(expr, definitions):
 
 
 class Measure(NamedTuple):
-    """How a symbol is read off a trajectory."""
+    """The way in which a symbol is measured on a trajectory."""
 
     metric: str  # a name of fedtheory.metrics, or of the proof quantities of its paper
     # round: "t", "t+1", "0", "T", or "min" or "mean" over t = 0..T-1 ("min_T", "mean_T": 0..T)
@@ -46,8 +46,8 @@ class Measure(NamedTuple):
 
     @property
     def of_a_run(self):
-        """Whether a method has to run before it can be measured: it is not read off a point or a
-        law that is given."""
+        """Tell whether a method has to run before the symbol can be measured. This is not so for a
+        measurement at a given point or of a given law."""
         return self.at not in ("t", "0") or self.average == "E_t"
 
 
@@ -78,7 +78,7 @@ DOMAINS = {
 
 
 def domain_admits(domain, value):
-    """Whether a Fraction lies in a domain."""
+    """Tell whether a Fraction lies in a domain."""
     return (
         domain == "real"
         or domain == "positive"
@@ -101,7 +101,8 @@ COUNTED = dict(T="rounds", N="N", S="S")  # letters of most papers
 
 
 class Table:
-    """The symbols of one paper, in order; `rules` hold between them by their meaning (S <= N).
+    """The symbols of one paper, in order; `rules` are relations that hold between symbols by their
+    meaning (S <= N).
 
     `constants` gives the name in problem.constants of symbols for which the paper has a letter of
     its own; `run` what of a run a letter counts ("rounds", "N", "S", "d", "layers"), or the
@@ -135,14 +136,15 @@ class Table:
         return self.add(name, latex, meaning, unit)
 
     def some(self, name, latex, meaning, unit=PLAIN):
-        """A constant that the text leaves open ("cst.", "for some c"): what is said is said for
-        some value of it."""
+        """Add a constant that the text leaves open ("cst.", "for some c") and return its symbol.
+        Statements with such a constant are made for some value of the constant."""
         symbol = self.nonnegative(name, latex, meaning, unit)
         self.entries[name] = self.entries[name]._replace(some=True)
         return symbol
 
     def define(self, name, latex, meaning, definition, unit=PLAIN, domain="nonnegative"):
-        """A derived symbol: evaluation expands it, LaTeX keeps the name."""
+        """Add a derived symbol and return it: evaluation expands its definition, LaTeX shows its
+        name."""
         return self.add(name, latex, meaning, unit, domain, sympy.sympify(definition))
 
     def measured(
@@ -153,15 +155,16 @@ class Table:
         )
 
     def along(self, name, latex, meaning, unit, of):
-        """What a function of one's own reads off a run, as an expectation over all ways that it can
-        go: `of` is given a `fedtheory.user_quantities.Way`."""
+        """Add a symbol for the expectation, over all ways that a run can go, of a user's function
+        of the run, and return the symbol. The function `of` receives a
+        `fedtheory.user_quantities.Way`."""
         symbol = self.measured(name, latex, meaning, unit, f"own {name}", "T", "E")
         return self._set_own(symbol, Own(_check_function(name, of)))
 
     def constant(self, name, latex, meaning, unit, of, bound="exact", domain="nonnegative"):
-        """A constant of the problem by a function of one's own, which is given a
-        `fedtheory.user_quantities.Landscape`. It is one of many true ones if it is an "upper" or a "lower"
-        `bound`."""
+        """Add a constant of the problem that a user's function of a
+        `fedtheory.user_quantities.Landscape` computes, and return its symbol. With an "upper" or
+        "lower" `bound`, any larger or smaller value is also a true constant."""
         if bound not in BOUNDS:
             refuse(f"{name}: bound", f"must be one of {', '.join(BOUNDS)}", bound)
         symbol = self.add(name, latex, meaning, unit, domain)
@@ -175,7 +178,8 @@ class Table:
         self.rules += relations
 
     def only(self, symbols):
-        """The part a claim uses, definitions followed; the whole stays within reach."""
+        """Return the part of the table that the symbols need, definitions included; its `whole` is
+        still the full table."""
         wanted, queue = set(), [s for s in symbols if s.name in self.entries]
         while queue:
             symbol = queue.pop()
@@ -198,19 +202,21 @@ class Table:
         )
 
     def certified(self, names):
-        """Names of the symbols that stand for these constants of a problem, or are so called."""
+        """Return the names of the symbols that stand for these constants of a problem, or that have
+        the same names."""
         return [name for name in self.entries if self.constants.get(name, name) in names]
 
     def describe(self, name):
-        """All that is said of a letter but for how it is typeset; None where there is no such letter.
-        Two tables have a letter in common where they describe it alike: its name says nothing."""
+        """Return everything recorded about a letter except its LaTeX; None where the table has no
+        such letter. Two tables share a letter if their descriptions are equal: an equal name alone
+        does not mean an equal letter."""
         if name not in self.entries:
             return None
         entry, paced = self.entries[name]._replace(latex=""), name in self.paced
         return entry, self.constants.get(name), self.run.get(name), paced
 
     def extended(self, entries):
-        """This table with entries added or redefined."""
+        """Return this table with entries added or redefined."""
         return Table(
             self.paper,
             [*{**self.entries, **{e.name: e for e in entries}}.values()],
@@ -240,7 +246,7 @@ class Table:
 
     @property
     def definitions(self):
-        """symbol -> expression for derived symbols, in order."""
+        """Return the mapping symbol -> expression of derived symbols, in order."""
         return {e.symbol: e.definition for e in self.entries.values() if e.definition is not None}
 
     def latex_names(self):

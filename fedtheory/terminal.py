@@ -1,5 +1,5 @@
-"""What a terminal shows: how wide it is, whether it takes styles, and one live line with the time
-left, which is rewritten; elsewhere a line is printed now and then."""
+"""Terminal output: its width, its styles, and one live progress line that is rewritten. Elsewhere a
+progress line is printed every few seconds."""
 
 import os
 import shutil
@@ -13,14 +13,14 @@ from fedtheory.errors import explain_system, printable, refuse
 
 
 def say(line: object) -> None:
-    """Print a line on standard error; where that cannot be written to, nothing is said."""
+    """Print a line on standard error; do nothing where standard error cannot be written to."""
     with suppress(OSError, ValueError):
         print(printable(str(line)), file=sys.stderr, flush=True)
 
 
 def finish(whose: str, work: Callable[[], int]) -> int:
-    """The exit status of a command, whose answer has been written out by then: 2, and a sentence, where
-    it cannot be. A reader who has seen enough, as `head` has, is no error."""
+    """Run a command, flush its answer and return its exit status: 2, with a sentence, where the
+    answer cannot be written. A reader that closes the pipe early, such as `head`, is no error."""
     left, status = None, 0
     try:
         try:
@@ -40,31 +40,33 @@ def finish(whose: str, work: Callable[[], int]) -> int:
 
 
 def _silence(stream):
-    """Let what a stream still holds go nowhere: Python would try once more when it ends."""
+    """Redirect a stream to the null device, because Python would flush its buffer once more at
+    exit."""
     with suppress(OSError, ValueError):
         os.dup2(os.open(os.devnull, os.O_WRONLY), stream.fileno())
 
 
 def wants_bold(stream=None):
-    """Whether bold text is wanted: on a terminal, unless NO_COLOR is set or the terminal is dumb."""
+    """Tell whether bold text is wanted: on a terminal, unless NO_COLOR is set or the terminal is
+    dumb."""
     stream = stream or sys.stdout
     plain = os.environ.get("NO_COLOR") or os.environ.get("TERM") == "dumb"
     return stream.isatty() and not plain
 
 
 def terminal_width(otherwise, stream=None):
-    """Columns to fill: the terminal's, or a number of them where output goes elsewhere."""
+    """Return the number of columns of the terminal, or `otherwise` where the output goes elsewhere."""
     stream = stream or sys.stdout
     return shutil.get_terminal_size().columns if stream.isatty() else otherwise
 
 
 def reading_width(otherwise=88):
-    """Columns of running text: as wide as the terminal, within what is read well."""
+    """Return the number of columns for running text: the terminal's width, limited to 60 to 100."""
     return min(100, max(60, terminal_width(otherwise)))
 
 
 def fit_width(line, wide):
-    """A line in so many columns; what is cut off is said to be.
+    """Return a line cut to `wide` columns, with "..." at the end where text was cut off.
 
     >>> from fedtheory.terminal import fitted
     >>> fitted("a long line", 8)
@@ -74,8 +76,8 @@ def fit_width(line, wide):
 
 
 def print_table(rows, stream=None):
-    """Rows of (name, text) under each other; on a terminal each text keeps to the columns that are
-    left beside the names."""
+    """Return rows of (name, text) as text, one under the other; on a terminal each text is wrapped
+    in the columns beside the names."""
     wide = max((len(name) for name, _ in rows), default=0) + 2
     left = terminal_width(0, stream) - wide
     if left <= -wide:  # elsewhere a row is a line, for programs such as grep
@@ -88,7 +90,7 @@ def print_table(rows, stream=None):
 
 
 def hang_text(name, text, wide):
-    """Lines of a name, and of its text under it."""
+    """Yield the lines of a name, and of its text, indented below the name."""
     inset = " " * (len(name) - len(name.lstrip()))
     yield inset + " ".join(name.split())
     yield from textwrap.wrap(
@@ -97,7 +99,7 @@ def hang_text(name, text, wide):
 
 
 def duration_text(seconds):
-    """Seconds in words that are read at a glance.
+    """Return a number of seconds in words that are quick to read.
 
     >>> from fedtheory.terminal import duration
     >>> duration(7.2), duration(95), duration(7500)
@@ -111,7 +113,8 @@ def duration_text(seconds):
 
 
 def progress_callback(progress, label):
-    """What is called as work goes on: a function as it is, `True` as a live line; None of None.
+    """Return the function that is called with progress: a given function as it is, a live line for
+    `True`, None for None.
 
     >>> from fedtheory.terminal import followed
     >>> followed(None, "a run") is None, followed(print, "a run") is print
@@ -125,13 +128,13 @@ def progress_callback(progress, label):
 
 
 def is_notebook(stream):
-    """Whether a stream goes to a notebook, where a carriage return begins the line anew."""
+    """Tell whether a stream goes to a notebook, where a carriage return restarts the line."""
     return type(stream).__module__.partition(".")[0] == "ipykernel"
 
 
 class Line:
-    """Live progress on a stream: rewritten on a terminal and in a notebook, now and then a line
-    elsewhere."""
+    """A progress line on a stream: rewritten in a terminal and in a notebook, printed every few
+    seconds elsewhere."""
 
     def __init__(self, stream=None):
         self.stream, self.last, self.long = stream or sys.stderr, 0.0, 0
@@ -139,8 +142,8 @@ class Line:
         self.tty = self.terminal or is_notebook(self.stream)
 
     def progress(self, label):
-        """A function of (done, total) that says how far it is and how long it takes; `share` is what
-        is done of the time, where that is known."""
+        """Return a function of (done, total) that prints the progress and the time left. `share` is
+        the share of the total time that is over, where known."""
         begun = time.perf_counter()
 
         def report(done, total, *_, share=None):
@@ -161,7 +164,7 @@ class Line:
         return report
 
     def say(self, text, end="\n"):
-        """A line; with another `end` one that the next replaces."""
+        """Print a line; with an `end` other than a line break, the next line replaces this one."""
         if self.tty and not end:
             text = fit_width(
                 text, terminal_width(80, self.stream) - 1
@@ -173,6 +176,6 @@ class Line:
         self.long = len(text)
 
     def clear(self):
-        """Leave nothing of a live line."""
+        """Erase a live line."""
         if self.tty:
             self.say("", "")

@@ -1,5 +1,5 @@
-"""Measures, constants and conditions of one's own: functions of a run, or of the problem that it
-runs on.
+"""User-defined measures, constants and conditions: functions of a run, or of the problem of the
+run.
 
 A claim's table names them: `Table.along` what is measured, `Table.constant` what a problem has,
 `Condition(..., on=...)` what it meets. A function is given a `Way` or a `Landscape`, whose numbers
@@ -22,7 +22,8 @@ BOUNDS = dict(upper=1, lower=-1, exact=0)
 
 
 class Own(NamedTuple):
-    """What a symbol stands for: a function, and of a constant which way it may be given loosely."""
+    """The user's function behind a symbol and, for a constant, the direction in which larger or
+    smaller values are also true."""
 
     of: Callable  # (Way) -> number; of a constant (Landscape) -> number
     bound: int | None = None  # of a constant: 1 an upper bound, -1 a lower one, 0 neither
@@ -38,68 +39,68 @@ class Landscape:
     sigma_sq: object  # variance of a client's gradient estimate
 
     def loss(self, x):
-        """F(x)."""
+        """Return F(x)."""
         raise NotImplementedError
 
     def grad(self, x):
-        """The gradient of F."""
+        """Return the gradient of F at x."""
         raise NotImplementedError
 
     def client_loss(self, i, x):
-        """f_i(x)."""
+        """Return f_i(x)."""
         raise NotImplementedError
 
     def client_grad(self, i, x):
-        """The gradient of f_i."""
+        """Return the gradient of f_i at x."""
         raise NotImplementedError
 
     def gap(self, x):
-        """F(x) above its infimum."""
+        """Return F(x) minus the infimum of F."""
         raise NotImplementedError
 
     @property
     def minimizer(self):
-        """Where F is least; one of many such points where there are many."""
+        """Return a minimiser of F, one of them where there are many."""
         raise NotImplementedError
 
     def client_infimum(self, i):
-        """The infimum of f_i."""
+        """Return the infimum of f_i."""
         raise NotImplementedError
 
     def curvature(self, i):
-        """(least, largest) second derivative of f_i."""
+        """Return the (least, largest) second derivative of f_i."""
         raise NotImplementedError
 
     @property
     def polyak_lojasiewicz(self):
-        """The largest mu known with ||grad F||^2 >= 2 mu (F - F*) everywhere."""
+        """Return the largest known mu with ||grad F||^2 >= 2 mu (F - F*) everywhere."""
         raise NotImplementedError
 
     def sq_distance(self, x):
-        """||x - x*||^2, x* the minimiser that is nearest where that is known."""
+        """Return ||x - x*||^2 for a minimiser x*, the nearest where the nearest is known."""
         away = x - self.minimizer
         return away.dot(away)
 
     def sq_grad(self, x):
-        """||grad F(x)||^2."""
+        """Return ||grad F(x)||^2."""
         g = self.grad(x)
         return g.dot(g)
 
 
 class Round(NamedTuple):
-    """One round: who worked, and the points that each went through."""
+    """One round: the clients that worked, and the points that each of these clients visited."""
 
     cohort: tuple  # clients, from 1
     points: tuple  # of each of them its points y_0, ..., y_K
 
     def means(self):
-        """(y_0, ..., y_K), each the mean over the cohort."""
+        """Return (y_0, ..., y_K), where each y_k is the mean over the cohort."""
         return tuple(sum(at) / len(at) for at in zip(*self.points))
 
 
 class Way:
-    """One way that a run can go: `x` are the points x_0, ..., x_T of the server, `rounds` a Round
-    each (None where none was kept), `way["eta_l"]` is the number of a letter."""
+    """One way that a run can go: `x` holds the server's points x_0, ..., x_T, `rounds` holds a
+    Round per round (None where none was stored), and `way["eta_l"]` is the number of a letter."""
 
     def __init__(self, problem, x, rounds, letters):
         self.problem, self.x, self._rounds, self._letters = problem, x, rounds, letters
@@ -107,7 +108,7 @@ class Way:
 
     @property
     def rounds(self):
-        """A Round for each of the T rounds."""
+        """Return a Round for each of the T rounds."""
         if self._rounds is None:
             raise InvalidInput(
                 "points within a round are known to check, and of runs without noise in which every "
@@ -122,7 +123,7 @@ class Way:
 
 
 def weighted_mean(points, weights):
-    """The mean of points with weights, which need not add up to 1.
+    """Return the mean of points with weights, which need not add up to 1.
 
     >>> from fractions import Fraction
     >>> weighted_mean([Fraction(1), Fraction(4)], [2, 1])
@@ -147,8 +148,8 @@ EXACT, MANY, FLOATS = "exact", "many", "floats"  # what a function is given
 
 
 def evaluate_checked(name, of, about, given=EXACT):
-    """The number that a function says; refused where it raises, says what is no number, or says two
-    things of one run."""
+    """Return the number that a user's function returns. The function is refused if it raises,
+    returns no number, or returns two different numbers for the same run."""
     value = number(name, call_user_function(f"{name}: its function", name, of, about), given)
     if given == EXACT:
         again = number(name, call_user_function(f"{name}: its function", name, of, about), given)
@@ -158,7 +159,7 @@ def evaluate_checked(name, of, about, given=EXACT):
 
 
 def call_user_function(whose, name, of, about):
-    """What a function returns."""
+    """Return the result of a user's function; its exceptions become refusals."""
     try:
         return of(about)
     except (FedtheoryError, ZeroDivisionError):
@@ -170,7 +171,8 @@ def call_user_function(whose, name, of, about):
 
 
 def number(name, value, given=EXACT):
-    """A number of the arithmetic that a function was given."""
+    """Return a value as a number of the arithmetic in which the function was called, or refuse the
+    value."""
     if given == FLOATS and isinstance(value, float) and value == value:  # those of NumPy too
         return float(value)
     if isinstance(value, Many) and given == MANY:
@@ -192,12 +194,13 @@ def number(name, value, given=EXACT):
 
 
 def sound(ends):
-    """Whether two ends enclose a number."""
+    """Tell whether two ends enclose a number: both are Fractions, in order."""
     return all(isinstance(end, Fraction) for end in ends) and ends[0] <= ends[1]
 
 
 def truth(name, on, about):
-    """Whether a problem meets a condition: a truth, or many of them."""
+    """Return whether a problem meets a user's condition, as a bool, or as an array of them for a
+    batch of instances."""
     value = call_user_function(f"{name}: `on`", name, on, about)
     if isinstance(value, Many) and np.asarray(value.at).dtype == bool:
         return value

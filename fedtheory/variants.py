@@ -21,16 +21,15 @@ RECORD = (
 
 
 class Varied:
-    """How variants of a Claim are made; the claim itself stays as it is."""
+    """The methods of a Claim that return variants; the claim itself is unchanged."""
 
     def replace(self, name=None, assumptions=None, **changes):
-        """A variant: `bound`, `measures`, ... replaced; `assumptions` are then all it assumes;
-        `name` is its id.
+        """Return a variant with `bound`, `measures`, ... replaced. `assumptions`, if given, are all
+        its hypotheses; `name` is its id.
 
         >>> from fedtheory import claim
         >>> print(claim("mixed.propD6").replace("mine.half", bound=0))
         sq_grad <= 0
-
         """
         known = (*RECORD, *statements.SHORT, "statement")
         unknown = sorted(set(changes) - set(known))
@@ -71,7 +70,7 @@ class Varied:
         return type(self)(**{**given_anew, "follows": kept}) if kept else bare
 
     def without(self, *names):
-        """The variant that assumes less: hypotheses switched off by name or place."""
+        """Return the variant without the hypotheses with these names or places."""
         known = {label for a in self.assumptions for label in (a.name, a.where)}
         for name in names:
             if name not in known:
@@ -84,12 +83,13 @@ class Varied:
 
     @cached_property
     def as_printed(self):
-        """The claim with its stated hypotheses alone; itself where the text states them all."""
+        """Return the claim with its stated hypotheses alone; the claim itself where the text states
+        all hypotheses."""
         return self.under(self.assumes, self.called(PRINTED)) if self.unstated else self
 
     @cached_property
     def lacking(self):
-        """{unstated hypothesis: the claim without this one}."""
+        """Return {unstated hypothesis: the claim without this hypothesis}."""
         if len(self.unstated) == 1:
             return {self.unstated[0]: self.as_printed}
         every = (*self.assumes, *self.unstated)
@@ -99,15 +99,16 @@ class Varied:
         }
 
     def called(self, ending):
-        """The name of a variant. Of one that is too long the middle is left out, so that variants by
-        one long formula are still told by where it stands and by their value."""
+        """Return the name of a variant, the claim's id with an ending. The middle of a name that is
+        too long is left out, so that variants by a long formula still differ by its place and
+        value."""
         name, room = names.tidy(self.id + ending), claim_validation.LONGEST - len(GAP)
         if len(name) <= claim_validation.LONGEST:
             return name
         return name[: room // 2] + GAP + name[len(name) - (room - room // 2) :]
 
     def under(self, kept, name=None):
-        """The variant that assumes only `kept` of its own hypotheses.
+        """Return the variant that assumes only the hypotheses `kept` of this claim.
 
         A constant that none of these certifies any more (G, once nothing is said of dissimilarity)
         is any number.
