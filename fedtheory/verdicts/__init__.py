@@ -1,2 +1,2 @@
-"""From a claim to its verdict: lines, orders, structures, mutants, hypotheses dropped, proofs line
-by line."""
+"""Verdicts on claims: decisions on lines, orders and structures, mutants, dropped hypotheses, and
+proofs line by line."""

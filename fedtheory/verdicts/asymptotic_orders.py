@@ -1,5 +1,5 @@
-"""Orders: left = O(shape), refuted by families along which left over shape grows, supported by
-explicit companions.
+"""Decisions on orders, left = O(shape): a family of instances along which left over shape grows
+refutes an order, an explicit companion claim supports it.
 
 The constant that O hides may depend on whatever the shape does not mention, and on nothing else. So
 a family that refutes moves only what the shape mentions and what equations fix. A companion
@@ -34,7 +34,7 @@ FOLLOWED = (sympy.Le, sympy.Lt, sympy.Ge, sympy.Gt, sympy.Eq)  # relations that 
 
 
 def decide_order(claim, at, budget, seed, check):
-    """The Verdict on a line that is an order; `check` decides its explicit companion."""
+    """Return the Verdict on a line that is an order; `check` decides its explicit companion."""
     notes, left = [], claim.lines[at][0]
     shown = divergent_families.mentioned_names(claim, at)
     chosen = [
@@ -79,7 +79,7 @@ def decide_order(claim, at, budget, seed, check):
 
 
 def describe_family(document, setting, moves, table):
-    """In words, how a family refutes."""
+    """Return a sentence that says how a family of instances refutes an order."""
     by = ", ".join(f"{name} times {factor}" for name, factor in moves.items())
     if not moves:
         return f"Its shape is 0 where what it measures is not, in {setting.says}."
@@ -95,7 +95,7 @@ def describe_family(document, setting, moves, table):
 
 
 def support_by_companion(claim, at, budget, seed, check, notes):
-    """The Verdict from the explicit companion alone: "holds" or "undecided"."""
+    """Return the Verdict that follows from the explicit companion alone: "holds" or "undecided"."""
     open_ = lambda why, cases=0: Verdict(
         claim.id, "undecided", "order", why, cases=cases, notes=notes
     )
@@ -170,15 +170,15 @@ def support_by_companion(claim, at, budget, seed, check, notes):
 
 
 def drop_from_companion(companion, dropped):
-    """A companion that does not assume either what its order does not assume any more."""
+    """Return the companion without the hypotheses that its order has dropped."""
     gone = [a.holds for a in dropped]
     kept = [a for a in (*companion.assumes, *companion.unstated) if a.holds not in gone]
     return companion.under(kept) if gone else companion
 
 
 def extra_assumptions(claim, companion):
-    """(what a companion assumes, in words, and its order does not, at which coefficients of the
-    regime it is so)."""
+    """Return the hypotheses, in words, that a companion assumes and its order does not, and the
+    coefficients of the regime at which their number is least."""
     mine = {a.name for a in claim.assumptions if a.condition is not None}
     said = [
         a.condition.says
@@ -197,9 +197,9 @@ def extra_assumptions(claim, companion):
 
 
 def unimplied_relations(claim, relations, held):
-    """Those of some relations that do not follow from a claim's own, the coefficients of its regime
-    held: numbers that meet the claim's and break one were found, or nothing says that there are
-    none."""
+    """Return those of `relations` that do not follow from a claim's own relations, with the
+    coefficients of its regime fixed at `held`. A relation is returned where numbers were found that
+    satisfy the claim's relations and violate it, or where nothing shows that there are none."""
     solved, rules = eliminate_symbols(
         split_relations(claim) + regime_equations(claim, held), constrained_symbols(claim), set()
     )
@@ -218,7 +218,8 @@ def unimplied_relations(claim, relations, held):
 
 
 def split_relations(claim):
-    """A claim's relations, expanded, each conjunction as its parts."""
+    """Return a claim's relations with definitions expanded and each conjunction split into its
+    parts."""
     relations = [claim.expand(a.relation) for a in claim.assumptions if a.relation is not None]
     return [
         p
@@ -229,8 +230,8 @@ def split_relations(claim):
 
 
 def regime_equations(claim, held=None):
-    """Equations of a claim's regime: each symbol a coefficient, held at a number or not, times its
-    shape."""
+    """Return the equations of a claim's regime: each symbol is its shape times a coefficient, which
+    is a symbol or, if `held` is given, that number."""
     coefficient = lambda n: (
         sympy.Symbol(f"{COEFFICIENT}{n + 1}", positive=True)
         if held is None
@@ -245,23 +246,23 @@ def regime_equations(claim, held=None):
 
 
 def mentioned_symbols(claim):
-    """Symbols of which a claim speaks."""
+    """Return the symbols that a claim's lines, hypotheses or regime mention."""
     return constrained_symbols(claim).union(
         *(claim.expand(e).free_symbols for left, _, shape in claim.lines for e in (left, shape))
     )
 
 
 def constrained_symbols(claim):
-    """Symbols of which a claim's own hypotheses and regime speak."""
+    """Return the symbols that a claim's own hypotheses or regime mention."""
     said = [a.relation for a in claim.assumptions if a.relation is not None]
     said += [e for theta in claim.regime for e in theta]
     return set().union(*(claim.expand(e).free_symbols for e in said))
 
 
 def eliminate_symbols(rules, first, last, never=frozenset()):
-    """([(symbol, its value)], what remains): equations solved, for symbols in `first` if they can
-    be, `last` at best never, and coefficients of a regime, which stay as they are, only where
-    nothing else can be; one whose factor may be 0 remains."""
+    """Return ([(symbol, value)], remaining rules) after solving the equations among the rules.
+    Symbols in `first` are solved for first, names in `last` last and symbols in `never` not at all;
+    an equation in which a symbol's factor may be 0 remains."""
     solved, equal = [], [rule for rule in rules if isinstance(rule, sympy.Eq)]
     rules, left = [rule for rule in rules if not isinstance(rule, sympy.Eq)], []
     for equation in equal:
@@ -281,8 +282,8 @@ def eliminate_symbols(rules, first, last, never=frozenset()):
 
 
 def positive_counts(solved):
-    """That counts which equations fix are at least 1: a shape that goes to 0 has no rounds, clients
-    or steps of its order."""
+    """Return the rules that counts fixed by equations are at least 1. A shape that tends to 0
+    therefore cannot be the order of a number of rounds, clients or steps."""
     return [
         rule
         for symbol, value in solved
@@ -292,8 +293,8 @@ def positive_counts(solved):
 
 
 def sweep_order(claim, at, companion, seed, coefficients=HELD):
-    """As `_swept`, which conditions that are no relations leave alone: readings of a claim that
-    differ in these share it."""
+    """Return the result of `_sweep_order`, cached by relations and lines. Readings of a claim that
+    differ only in conditions that are not relations share one result."""
     key = (
         claim.lines[at],
         claim.logs,
@@ -312,8 +313,8 @@ def sweep_order(claim, at, companion, seed, coefficients=HELD):
 
 
 def _sweep_order(claim, at, companion, seed, coefficients):
-    """(supremum found of the companion's bound over the shape, the regime's coefficients, what it
-    grows along)."""
+    """Return (largest ratio found of the companion's bound to the shape, coefficients of the
+    regime, the direction along which the ratio grows), or None where the two cannot be compared."""
     left, shape = claim.lines[at][0], divergent_families.whole_shape(claim, at)
     line = next(
         (each for each in companion.lines if companion.expand(each[0]) == claim.expand(left)), None
@@ -360,8 +361,8 @@ def _sweep_order(claim, at, companion, seed, coefficients):
 
 
 def solved_for(claim, at, companion):
-    """(symbol of the rounds, of the error to reach) of a claim on how many rounds an error takes;
-    None of any other."""
+    """Return (symbol of the rounds, symbol of the error to reach) of a claim on the number of
+    rounds that an error needs; None for any other claim."""
     left, _, shape = claim.lines[at]
     measures = {entry.symbol: entry for entry in claim.quantities.values()}
     bound, theirs = companion.expand(companion.lines[0][2]), companion.quantities

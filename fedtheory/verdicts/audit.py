@@ -1,5 +1,5 @@
-"""`audit`: run a proof's chain on one instance: the slack of each line, the first that fails, where
-looseness enters.
+"""`audit`: evaluation of a proof's chain of lines on one instance: the slack of each line, the
+first line that fails, and where looseness enters.
 
 The chain of a claim is made of the steps and lemmas of its paper, in the order of the files and up
 to the claim, that can be measured in its setting and need no hypothesis about functions or rounds
@@ -37,12 +37,12 @@ class Audit:
 
     @property
     def fails(self):
-        """The row of the first line that fails, None if there is none."""
+        """Return the row of the first line that fails, None if no line fails."""
         return next((row for row in self.rows if row["status"] == "fails"), None)
 
     def waterfall(self):
-        """Lines that bound what the claim bounds, the tightest first: what each `adds` sums to the
-        claim's slack."""
+        """Return the lines that bound the same quantity as the claim, the tightest first. The
+        `adds` of these lines sum to the claim's slack."""
         last, found, before = self.rows[-1], [], 0.0
         alike = [
             row
@@ -104,8 +104,8 @@ class Audit:
 
 
 def audit(claim, at="worst", steps=None, budget=5.0, seed=0):
-    """The Audit of a claim's proof at "worst", "drawn" or a given Case; `steps` are claims or ids,
-    if not its chain.
+    """Return the Audit of a claim's proof at "worst", "drawn" or a given Case. `steps` are claims
+    or ids that replace the claim's own chain.
 
     >>> import fedtheory as ft
     >>> found = ft.audit("fsl.theorem1", at="drawn", budget=1)
@@ -144,7 +144,8 @@ def audit(claim, at="worst", steps=None, budget=5.0, seed=0):
 
 
 def best_setting(claim, named):
-    """Of the settings that fit a claim, the one in which most of its chain can be measured."""
+    """Return the setting, among all that fit a claim, in which the most lines of its chain can be
+    measured."""
     settings = fitting(claim)
     if not settings:
         refuse("claim", "must be one that a setting measures", claim.id)
@@ -157,7 +158,7 @@ def best_setting(claim, named):
 
 
 def proof_chain(claim, setting):
-    """(claims of the chain, {claim: why it is left out}) in a setting."""
+    """Return (claims of the chain, {claim: reason why it is left out}) in a setting."""
     links, left_out, mine = [], {}, conditions(claim)
     known = set(claim.parameters) | set(setting.gives) | set(setting.takes) | set(setting.loose)
     for other in discover.claims():
@@ -185,7 +186,8 @@ def proof_chain(claim, setting):
 
 
 def rows_of(links, case):
-    """A row for each line, exact in its status; what lines measure is measured once."""
+    """Return a row for each line, whose status is exact; a quantity in several lines is measured
+    once."""
     setting = by_name(case.setting)
     lines = [
         (link, line)
@@ -244,7 +246,8 @@ def row_of(link, line, case, measured):
 
 
 def fill_shares(rows):
-    """Shares of the last line's slack, where a line is in its unit."""
+    """Return the rows with their shares of the last line's slack filled in, for lines in the unit
+    of the last line."""
     last = rows[-1]
     if last["slack"]:
         for row in rows:
@@ -254,7 +257,7 @@ def fill_shares(rows):
 
 
 def unit_of(link, *sides):
-    """The unit of a line as a text, empty where its sides have none in common."""
+    """Return the unit of a line as text, empty where its sides have no common unit."""
     try:
         found = [unit(side, link.table) for side in sides]
     except (Inhomogeneous, TypeError):
@@ -263,7 +266,7 @@ def unit_of(link, *sides):
 
 
 def as_float(value):
-    """As a float: the middle of an enclosure, infinite beyond floats."""
+    """Return a value as a float: the middle of its enclosure, infinite beyond the range of floats."""
     middle = sum(pair(value)) / 2
     try:
         return float(middle)

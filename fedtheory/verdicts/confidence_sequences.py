@@ -1,4 +1,5 @@
-"""What draws say about a mean at every moment at once: e-processes and confidence sequences.
+"""Inference on a mean from draws, valid at every sample size at once: e-processes and confidence
+sequences.
 
 A bettor who may stake a share of the wealth on the next draw cannot get rich if the claim about the
 mean is true: wealth is a nonnegative supermartingale from 1, so the chance that it ever exceeds 1 /
@@ -22,7 +23,7 @@ EMPTY_HANDED = np.full(
 
 
 def check_draws(x, low=-np.inf, high=np.inf):
-    """The draws as an array; refused unless all are finite and in [low, high]."""
+    """Return the draws as an array; refuse them unless all are finite and in [low, high]."""
     x = np.asarray(x, dtype=float)
     if x.ndim == 0 or not x.shape[-1]:
         refuse("x", "must hold at least one draw along its last axis", x)
@@ -37,8 +38,8 @@ def _open_unit(alpha):
 
 
 def log_wealth_of_bets(x, m, least, wealth=EMPTY_HANDED):
-    """Log wealth (bets, ..., n) of each bet on E X > m after each draw of X >= least; goes on from
-    `wealth`."""
+    """Return the log wealth (bets, ..., n) of each bet on E X > m after each draw of X >= least,
+    starting from `wealth`."""
     with np.errstate(over="ignore"):  # capping a gain only loses wealth
         gain = np.minimum(
             (x - m) / (m - least), 1e300
@@ -49,7 +50,7 @@ def log_wealth_of_bets(x, m, least, wealth=EMPTY_HANDED):
 
 
 def against_at_most(x, m, least=0.0):
-    """Log of an e-process against E X <= m, after each draw, for X >= least, however heavy its
+    """Return the log of an e-process against E X <= m after each draw, for X >= least with any
     upper tail."""
     x = check_draws(x, low=least)
     if not least < m < np.inf:
@@ -58,7 +59,7 @@ def against_at_most(x, m, least=0.0):
 
 
 def against_at_least(x, m, most):
-    """Log of an e-process against E X >= m, after each draw, for X <= most."""
+    """Return the log of an e-process against E X >= m after each draw, for X <= most."""
     if not -np.inf < m < most:
         refuse("m", f"must be finite and below the largest value {most}", m)
     return against_at_most(most - check_draws(x, high=most), most - m)
@@ -68,8 +69,8 @@ def against_at_least(x, m, most):
 
 
 def checkpoint_sizes(n):
-    """1, 2, ... in steps of a tenth of what was seen, then n: where a sequence of bounds is worth
-    renewing."""
+    """Return the sample sizes 1, 2, ..., n at which bounds are renewed; each size exceeds the
+    previous one by a tenth, at least by 1."""
     times = [1]
     while times[-1] < n:
         times.append(times[-1] + max(1, times[-1] // 10))
@@ -77,7 +78,7 @@ def checkpoint_sizes(n):
 
 
 def _mixture_wealth(x, m):
-    """log W and d log W / d log m of the mixture of bets against E X <= m, X >= 0."""
+    """Return log W and d log W / d log m of the mixture of bets against E X <= m, X >= 0."""
     y = x / m[..., None]
     log_W, slope = [], []
     for b, log_weight in zip(BETS, EMPTY_HANDED):
@@ -90,7 +91,7 @@ def _mixture_wealth(x, m):
 
 
 def _largest_refuted(x, alpha, m):
-    """The largest mean with wealth 1 / alpha against it, or m if it is larger; X >= 0.
+    """Return the largest mean against which the wealth is 1 / alpha, or m if m is larger; X >= 0.
 
     log W falls and is convex in log m, so Newton's steps from the left never pass the root:
     wherever they stop, the bound is valid.
@@ -112,8 +113,8 @@ def _largest_refuted(x, alpha, m):
 
 
 def lower_sequence(x, alpha, times, least=0.0):
-    """Lower confidence sequence (..., times) for E X, X >= least: bounds after so many draws, never
-    falling."""
+    """Return the lower confidence sequence (..., times) for E X, X >= least: nondecreasing bounds
+    after these numbers of draws."""
     _open_unit(alpha)
     x, times = check_draws(x, low=least) - least, np.asarray(times)
     if not times.size or times[0] < 1 or times[-1] > x.shape[-1] or np.any(np.diff(times) <= 0):
@@ -126,15 +127,15 @@ def lower_sequence(x, alpha, times, least=0.0):
 
 
 def lower_mean(x, alpha, least=0.0):
-    """The means, as the largest of them, that the wealth after the last draw refutes; for X >=
-    least."""
+    """Return the largest mean that the wealth after the last draw refutes, for X >= least; all
+    smaller means are refuted too."""
     x = check_draws(x, low=least)
     return lower_sequence(x, alpha, x.shape[-1:], least)[..., 0]
 
 
 def betting_bounds(x, alpha, low, high, times):
-    """Confidence sequence for E X, X in [low, high]: lower and upper bounds (..., times), their
-    intersection so far."""
+    """Return the confidence sequence for E X, X in [low, high]: lower and upper bounds (...,
+    times), intersected over the times so far."""
     _open_unit(alpha)
     x = check_draws(x, low, high)
     return lower_sequence(x, alpha / 2, times, low), -lower_sequence(-x, alpha / 2, times, -high)
@@ -144,8 +145,8 @@ def betting_bounds(x, alpha, low, high, times):
 
 
 def stitched_boundary(v, alpha, c):
-    """Sub-gamma boundary of scale c at intrinsic time v (Howard et al. 2021, theorem 1 and equation
-    10)."""
+    """Return the sub-gamma boundary of scale c at intrinsic time v (Howard et al. 2021, theorem 1
+    and equation 10)."""
     from scipy.special import zeta
 
     s, eta, v_min = 1.4, 2.0, c**2
@@ -156,8 +157,8 @@ def stitched_boundary(v, alpha, c):
 
 
 def empirical_bernstein(x, alpha, low, high):
-    """Confidence sequence for E X, X in [low, high], after each draw (Howard et al. 2021, theorem
-    4)."""
+    """Return the confidence sequence for E X, X in [low, high], after each draw (Howard et al.
+    2021, theorem 4)."""
     _open_unit(alpha)
     x = check_draws(x, low, high)
     t = np.arange(1, x.shape[-1] + 1)

@@ -1,5 +1,5 @@
-"""From what a search has found in floats to a Verdict: exact looks at instances, as far as there is
-work left for them."""
+"""Verdicts from the results of a floating-point search: instances are evaluated in exact
+arithmetic, as far as the work left allows."""
 
 from itertools import chain, islice
 
@@ -27,8 +27,8 @@ MORE = 40
 
 
 def conclude_search(claim, ranked, looked, seconds):
-    """The Verdict of a search by what it has found, its instances ranked: within so many seconds of
-    exact looks."""
+    """Return the Verdict of a search from its ranked instances, with exact evaluations limited to
+    `seconds`."""
     ends = Ends(ranked, seconds)
     return resolve_apparent_failures(claim, ranked, looked, ends) or conclude_tightest(
         claim, ranked, looked, ends
@@ -36,7 +36,7 @@ def conclude_search(claim, ranked, looked, seconds):
 
 
 class Ends:
-    """The work that is left for exact looks at what a search has found."""
+    """The limit on the work of exact evaluations at the end of a search."""
 
     def __init__(self, ranked, seconds):
         self.hunts, self.steps = [hunt for _, hunt, _ in ranked], seconds * optimizer.PER_SECOND
@@ -52,8 +52,9 @@ class Ends:
 
 
 def resolve_apparent_failures(claim, ranked, looked, ends):
-    """The Verdict where instances are rated above 1: "violated" if one of them is confirmed,
-    "undecided" if one is neither that nor shown to be rounding's, None if all are shown to be."""
+    """Return the Verdict where instances have a ratio above 1: "violated" if one of them is
+    confirmed, "undecided" if one is neither confirmed nor explained by rounding. The result is None
+    if rounding explains all of them."""
     # Where equality is left out, sides that look equal speak against the line.
     high, again = NEAR if ranked and ranked[0][1].target.strict else OVER, FEW
     above = [(hunt, raw) for ratio, hunt, raw in ranked if ratio > high]
@@ -101,7 +102,8 @@ def resolve_apparent_failures(claim, ranked, looked, ends):
 
 
 def refuted_beside(claim, hunt, row, looked, ends, high):
-    """The Verdict if the line fails for certain at one of a few points beside another."""
+    """Return the Verdict if the line fails for certain at one of a few points near `row`; None
+    otherwise."""
     rows, rates = hunt.around(row)
     finite = np.where(np.isinf(rates), high, np.nan_to_num(rates, nan=-1.0))  # no edge once more
     worst = np.argsort(-finite, kind="stable")
@@ -110,15 +112,15 @@ def refuted_beside(claim, hunt, row, looked, ends, high):
 
 
 def keep_points(points, into):
-    """Points as they come, each kept in a list."""
+    """Yield points unchanged and append each to the list `into`."""
     for point in points:
         into.append(point)
         yield point
 
 
 def at_roots(claim, target, looked, seed, seconds):
-    """The Verdict by counts and roots of a line about numbers alone, which no draw meets: None where
-    it holds at them."""
+    """Return the Verdict on a line about numbers alone from exact evaluation at integer counts and
+    at roots, which no random draw meets; None where the line holds at these points."""
     doubts = []
     for point in roots.points(target, seed, seconds):
         irrational = any(isinstance(each, Interval) for each in point.numbers.values())
@@ -137,8 +139,8 @@ def at_roots(claim, target, looked, seed, seconds):
 
 
 def undecided_at(claim, hunt, raw, looked, why):
-    """The Verdict "undecided" because of an instance at which the line seems to fail, and why exact
-    numbers do not confirm that."""
+    """Return the Verdict "undecided" with an instance at which the line seems to fail, and the
+    reason why exact numbers do not confirm the failure."""
     point, setting = Point.near(hunt, raw), hunt.target.setting
     return Verdict(
         claim.id,
@@ -154,8 +156,8 @@ def undecided_at(claim, hunt, raw, looked, why):
 
 
 def conclude_tightest(claim, ranked, looked, ends):
-    """The Verdict "holds" with the largest ratio that is certain, or "undecided" where no instance
-    says anything."""
+    """Return the Verdict "holds" with the largest ratio that is certain, or "undecided" where no
+    instance gives one."""
     setting, reached, seen = looked.setting, None, 0
     for rate, hunt, raw in affordable_looks(ranked, ends, lambda: not seen):
         # Where the first do not say for certain what floats do, others are asked: more work must not
@@ -206,7 +208,8 @@ def conclude_tightest(claim, ranked, looked, ends):
 
 
 def unmet(looked):
-    """In words, the hypotheses that none of a few instances meets."""
+    """Return words for the hypotheses that none of the first few instances meets; "" where there is
+    no such hypothesis."""
     rows = [
         (hunt, row)
         for hunt in islice(looked.seen, EXACT)
@@ -220,8 +223,8 @@ def unmet(looked):
 
 
 def inside(hunt):
-    """Points of a hunt's other rows, where its best one is beyond what a line can come to: that may
-    be no instance."""
+    """Yield points from the other rows of a search whose best row has a ratio beyond what the line
+    can reach: that row may be no instance."""
     rates = hunt.rates
     if rates[0] > OVER:
         rows = (row for row, rate in zip(hunt.top, rates) if 0 <= rate <= OVER)
@@ -229,8 +232,8 @@ def inside(hunt):
 
 
 def affordable_looks(ranked, ends, lacking):
-    """What is looked at in the end: the best as long as there is work left, then a few of the
-    cheapest as long as an answer is `lacking`."""
+    """Yield the ranked candidates for exact evaluation: the best while work is left, then a few of
+    the cheapest while `lacking()` says that an answer is missing."""
     for each in ranked:
         if ends.spent():
             break
@@ -242,12 +245,12 @@ def affordable_looks(ranked, ends, lacking):
 
 
 def confirm_violation(claim, hunt, raw, cases, effort=400):
-    """The Verdict if the line fails at a point for certain."""
+    """Return the Verdict if the line fails for certain at a point; None otherwise."""
     return refute_at_points(claim, hunt, [Point.near(hunt, raw)], cases, effort)
 
 
 def refute_at_points(claim, hunt, points, cases, effort=400, looks=None):
-    """The Verdict if the line fails at one of some points for certain."""
+    """Return the Verdict if the line fails for certain at one of the points; None otherwise."""
     small = next((p.simpler(effort, looks) for p in points if p is not None and p.breaks()), None)
     if small is None:
         return None

@@ -1,4 +1,5 @@
-"""What a verdict on a claim can reach: the checker, the settings that fit, and the claim's methods.
+"""The inputs on which a verdict on a claim can depend: the checker, the settings that fit, and the
+claim's methods.
 
 A result is kept under the hash of these. Records that a verdict finds in folders are asked for
 here as the checker asks for them, so that one of another claim counts for nothing.
@@ -17,14 +18,13 @@ MADE = "fedtheory.models.general.run_methods"  # makes settings of methods that 
 
 
 def claims_asked(claim):
-    """A claim, and the explicit companion from which it would follow, each as it is meant and as
-    it is printed."""
+    """Return a claim and its explicit companion, if any, each as meant and as printed."""
     both = [claim, *([discover.claim(claim.explicit)] if claim.explicit else [])]
     return [r for each in both for r in dict.fromkeys((each, each.as_printed))]
 
 
 def deciding_inputs(claim):
-    """What bears on a verdict beside the claim's record, as plain data."""
+    """Return plain data of everything on which a verdict depends beside the claim's record."""
     fits, records, modules = find_dependencies(claim)
     own = [function for r in records if module_of(r) is None for function in user_functions(r)]
     return [
@@ -35,7 +35,8 @@ def deciding_inputs(claim):
 
 
 def claim_functions(claim):
-    """Functions that a claim's record holds: its conditions, and both sides of a structure."""
+    """Return the functions in a claim's record: its conditions, both sides of a structure, and
+    user-defined quantities."""
     several = [claim.compute, *(one for same in claim.same for one in (same.one, same.other))]
     asked = [a.condition for a in claim.assumptions if a.condition]
     held = [function for condition in asked for function in (condition.holds, condition.on)]
@@ -44,8 +45,8 @@ def claim_functions(claim):
 
 
 def find_dependencies(claim):
-    """(names of the settings that fit and of the conditions that bear, the records of methods,
-    modules of this library that decide)."""
+    """Return (names of the fitting settings and the relevant conditions, the records of methods,
+    the modules of this library that decide)."""
     try:
         asked = claim if claim.denied is None else claim.denied
         settings = fitting(asked) if asked.lines else []
@@ -62,23 +63,24 @@ def find_dependencies(claim):
 
 
 def is_made(setting):
-    """Whether a setting is made of a user's method here; any other of a user is told by its hash."""
+    """Tell whether a setting was generated here from a user's method. Any other setting of a user
+    is identified by its hash."""
     return all(known is not setting for known, _ in homes())
 
 
 def setting_module(setting):
-    """The module of a setting."""
+    """Return the module of a setting."""
     return next((module for known, module in homes() if known is setting), MADE)
 
 
 def module_of(record):
-    """The module of a method of this library; None for a user's own."""
+    """Return the module of a method of this library; None for a user's method."""
     name = f"fedtheory.algorithms.{record.name}"
     found = source_hash.source_file(name) and getattr(import_module(name), "ALGORITHM", None)
     return name if found is record else None
 
 
 def user_functions(record):
-    """Functions of a user's method."""
+    """Return the functions of a user's method."""
     parts = (jit.python(getattr(record, field.name)) for field in fields(record))
     return [part for part in parts if callable(part)]

@@ -1,5 +1,5 @@
-"""Hypotheses that a variant has dropped, and laws of chance of which a claim never spoke: what is then
-said of it rests on instances that break them, which are counted.
+"""Hypotheses that a variant has dropped, and probability laws that a claim does not mention: a
+verdict about the variant rests on instances that violate them, and these instances are counted.
 
 An instance breaks a condition if its setting says that it does not meet it, or if a constant that
 the condition certified is not what the instance has; a relation, by its numbers.
@@ -51,8 +51,8 @@ LITTLE = 0.1  # the share of a budget for all settings that break nothing, besid
 
 
 def relevant_hypotheses(claim, budget):
-    """Those of a claim's dropped hypotheses that instances have to break: the others follow from
-    what is left, or make no difference."""
+    """Return the dropped hypotheses of a claim that instances have to violate. All other dropped
+    hypotheses follow from the remaining hypotheses or make no difference."""
     left = [a.relation for a in claim.assumptions if a.relation is not None]
     open_ = unsaid(a.name for a in claim.assumptions)
     return [
@@ -68,9 +68,9 @@ def relevant_hypotheses(claim, budget):
 
 
 def silent(claim, settings):
-    """Laws of chance, as hypotheses, of which a claim in the house's letters says nothing though what
-    it measures depends on them. Settings of a paper are as that paper has them, and draw what breaks
-    them in any case."""
+    """Return the probability laws, as hypotheses, that a claim in the library's own letters does
+    not mention although its measured quantity depends on them. Settings of a paper return none:
+    these settings draw instances that violate the laws in any case."""
     if any(setting.table.paper != HOUSE for setting in settings):
         return []
     ensured = frozenset().union(*(setting.ensures for setting in settings))
@@ -79,7 +79,7 @@ def silent(claim, settings):
 
 
 def matters(claim, law):
-    """Whether what a claim measures can depend on a law of chance."""
+    """Tell whether the measured quantities of a claim can depend on a probability law."""
     measures = [entry.measure for entry in claim.quantities.values()]
     if not measures or law != EQUAL_WEIGHTS.name and not any(m.average for m in measures):
         return False
@@ -101,24 +101,25 @@ def matters(claim, law):
 
 
 def everyone(claim):
-    """Whether all clients take part in every round of a claim's methods."""
+    """Tell whether all clients take part in every round of a claim's methods."""
     methods = records(claim)
     return bool(methods) and all(method.everyone for method in methods)
 
 
 def one_step(claim):
-    """Whether clients take one gradient a round, or no method says how many."""
+    """Tell whether clients take one gradient per round in every method of the claim, or the claim
+    names no method."""
     return all(method.steps == 1 and not method.client_grad for method in records(claim))
 
 
 def records(claim):
-    """The methods that a claim speaks of."""
+    """Return the records of the methods that a claim names."""
     several = claim.algorithm if isinstance(claim.algorithm, tuple) else (claim.algorithm,)
     return [discover.algorithm(each) for each in several if each is not None]
 
 
 def follows_from(claim, relation, left, seconds):
-    """Whether a relation is proved from those that are left."""
+    """Tell whether algebra proves a relation from the relations `left`."""
     try:
         return relation in left or bool(
             algebra.prove(relation, left, dict(claim.definitions), seconds, refute=False)
@@ -128,7 +129,7 @@ def follows_from(claim, relation, left, seconds):
 
 
 def breaks_hypothesis(assumption, claim, facts, setting, values):
-    """Whether an instance, of which these facts hold, breaks a hypothesis for certain."""
+    """Tell whether an instance with these facts violates a hypothesis for certain."""
     held, tight = facts
     if assumption.condition is not None:
         if not held:  # no instance at all
@@ -154,7 +155,8 @@ def breaks_hypothesis(assumption, claim, facts, setting, values):
 
 
 def is_beyond(tight, given, way):
-    """Whether a constant that is given as any number is not what the instance has."""
+    """Tell whether a constant given as an arbitrary number is violated by the instance's own tight
+    value: exceeded for way > 0, undercut for way < 0, different for way = 0."""
     tight, given = float(near(tight)), float(near(given))
     gap = AFAR * (abs(tight) + abs(given))
     return (
@@ -167,7 +169,7 @@ def is_beyond(tight, given, way):
 
 
 def fails_certainly(relation, values):
-    """Whether a relation fails at numbers by more than rounding."""
+    """Tell whether a relation fails at numbers by more than rounding."""
     if not isinstance(relation, (sympy.Le, sympy.Lt, sympy.Ge, sympy.Gt, sympy.Eq)):
         return False
     try:
@@ -185,7 +187,8 @@ def fails_certainly(relation, values):
 
 
 def count_breaking(found, claim, hunts):
-    """Add to {hypothesis: instances that break it} those among the best of some hunts."""
+    """Add to {hypothesis: number of violating instances} the violating instances among the best
+    rows of searches."""
     for hunt in hunts:
         if all(n >= ENOUGH for n in found.values()):
             return
@@ -194,7 +197,7 @@ def count_breaking(found, claim, hunts):
 
 
 def count_instance(found, claim, hunt, row):
-    """Count one instance, if it has numbers."""
+    """Add one instance to the counts, if its numbers can be computed."""
     point = Point.near(hunt, row)
     try:
         instance, values = point.given() if point is not None else (None, None)
@@ -210,7 +213,7 @@ def count_instance(found, claim, hunt, row):
 
 
 def note_laws(laws, claim, hunts):
-    """Add to {law: shapes at which an instance breaks it} those of some hunts."""
+    """Add to {law: number of shapes with a violating instance} the shapes of these searches."""
     named = {a.name for a in laws}
     first = sorted(hunts, key=lambda hunt: not named & set(map(str, hunt.shape.values())))
     for hunt in first[:HUNTS]:
@@ -224,8 +227,8 @@ def note_laws(laws, claim, hunts):
 
 
 def spoken_of(verdict, laws, claim, settings):
-    """A Verdict with what it says of laws of which its claim is silent: undecided where no instance
-    breaks one of them."""
+    """Return a Verdict with sentences on the laws that its claim does not mention; the Verdict is
+    undecided where no instance violates one of these laws."""
     if verdict.status == "violated":
         return replace(verdict, why=" ".join([verdict.why, *lacking(verdict, laws)]))
     if verdict.status != "holds" or not laws:
@@ -248,7 +251,8 @@ def spoken_of(verdict, laws, claim, settings):
 
 
 def lacking(verdict, laws):
-    """A sentence on the laws that the instance of a Verdict breaks, where it does."""
+    """Return a list with one sentence on the laws that the instance of a Verdict violates; an empty
+    list where it violates none."""
     document = verdict.certificate
     if not laws or document.get("format") != check_instance.FORMAT:
         return []
@@ -263,8 +267,8 @@ def lacking(verdict, laws):
 
 
 def qualify_verdict(verdict, broken):
-    """A Verdict on a variant, with how many instances break what it has dropped; without any it
-    holds of none."""
+    """Return the Verdict on a variant with the number of instances that violate each dropped
+    hypothesis. Where no instance violates one of them, the Verdict "holds" becomes "undecided"."""
     if verdict.status != "holds" or not broken:
         return verdict
     none = [hypothesis_text(a) for a, n in broken.items() if not n]
@@ -297,21 +301,23 @@ def hypothesis_text(assumption):
 
 
 def draws_break(hunt, claim, needed):
-    """Whether some of a few drawn instances of a shape breaks one of the hypotheses."""
+    """Tell whether some of a few drawn instances of a shape violates one of the hypotheses."""
     found = dict.fromkeys(needed, 0)
     count_drawn(found, hunt, claim)
     return any(found.values())
 
 
 def count_drawn(found, hunt, claim):
-    """Add to {hypothesis: instances that break it} those among a few drawn ones of a shape."""
+    """Add to {hypothesis: number of violating instances} the violating instances among a few drawn
+    instances of a shape."""
     rows, _, good = hunt.begun(hunt.draw(DRAWN))
     for row in rows[good][:ROWS]:
         count_instance(found, claim, hunt, row)
 
 
 def breakable_hypotheses(claim, at, setting, needed, seed):
-    """Those of some hypotheses that instances of a few shapes of a setting break."""
+    """Return those of the hypotheses `needed` that drawn instances of a few shapes of a setting
+    violate."""
     target, found = Target(claim, setting, at), dict.fromkeys(needed, 0)
     for _, hunt in zip(range(TRIED), scheduler.generate_hunts(target, seed, target.relaxed)):
         count_drawn(found, hunt, claim)
@@ -321,7 +327,7 @@ def breakable_hypotheses(claim, at, setting, needed, seed):
 
 
 def setting_can_break(claim, at, setting, needed, seed):
-    """Whether some shape of a setting does."""
+    """Tell whether drawn instances of some shape of a setting violate one of the hypotheses."""
     target = Target(claim, setting, at)
     return not target.impossible and any(
         draws_break(hunt, claim, needed)
@@ -330,8 +336,8 @@ def setting_can_break(claim, at, setting, needed, seed):
 
 
 def budget_shares(claim, at, settings, needed, seed):
-    """How a budget is shared between settings: most of it goes where something dropped can be
-    broken."""
+    """Return the share of the budget of each setting: most of the budget goes to settings in which
+    a dropped hypothesis can be violated."""
     chosen = (
         [setting for setting in settings if setting_can_break(claim, at, setting, needed, seed)]
         if needed

@@ -1,4 +1,5 @@
-"""Two ways to run that are said to give the same points, on drawn quadratics.
+"""Equivalence of two ways to run, which are said to give the same points, tested on drawn
+quadratics.
 
 Instances are noisy, and with a part of the clients, where the claim lets them be; a plain function
 is compared at full participation and without noise, all it can speak of.
@@ -25,8 +26,8 @@ def side_label(one):
 
 
 def draw_instance(claim, same, random, n):
-    """Plain data of the n-th instance, larger ones later; None where the claim's conditions fail on
-    it."""
+    """Return plain data of the n-th instance, larger for larger n; None where the claim's
+    conditions fail on it."""
     d, N = 1 + n // 4 % 2, same.clients or 1 + n % 4
     deterministic = callable(same.other)
     small = lambda low, high, part: Fraction(random.randint(low * part, high * part), part)
@@ -53,8 +54,8 @@ def draw_instance(claim, same, random, n):
 
 
 def free_fields(same):
-    """name -> Field of what may be drawn: shared fields, and those that a method needs and the
-    claim leaves open."""
+    """Return the mapping name -> Field of the fields that may be drawn: shared fields, and required
+    fields of a method that the claim leaves open."""
     found = {}
     for one, fixed in ((same.one, same.fixed), (same.other, same.other_fixed)):
         if not callable(one):
@@ -91,7 +92,7 @@ def problem_of(instance):
 
 
 def visited_points(one, fixed, same, instance):
-    """The points that one side of an equivalence visits on an instance."""
+    """Return the points that one side of an equivalence visits on an instance."""
     problem, x = problem_of(instance), np.array([float(parse_fraction(v)) for v in instance["x"]])
     fields = free_fields(same)
     hyper = {
@@ -123,7 +124,7 @@ def visited_points(one, fixed, same, instance):
 
 
 def path_difference(same, instance):
-    """(largest difference over the largest coordinate, both paths)."""
+    """Return (largest difference of the two paths over their largest coordinate, both paths)."""
     paths = (
         visited_points(same.one, same.fixed, same, instance),
         visited_points(same.other, same.other_fixed, same, instance),
@@ -133,15 +134,15 @@ def path_difference(same, instance):
 
 
 def apart_by(one, other, instance):
-    """The largest difference of two paths over their largest coordinate, those of the data among
-    them."""
+    """Return the largest difference of two paths over the largest coordinate of the paths and of
+    the data."""
     data = [abs(float(parse_fraction(v))) for row in (*instance["b"], instance["x"]) for v in row]
     return float(abs(one - other).max() / max(abs(one).max(), abs(other).max(), *data, 1e-300))
 
 
 def is_apart(same, instance):
-    """Whether the paths are far apart, for more than rounding: data moved a little leave each path
-    where it is."""
+    """Tell whether the paths differ by more than rounding explains, where slightly perturbed data
+    leave each path unchanged up to rounding."""
     gap, paths = path_difference(same, instance)
     random = Random(0)
     moved = lambda v: str(
@@ -160,14 +161,16 @@ def is_apart(same, instance):
 
 
 def make_plainer(same, instance):
-    """The instance with all clients and without noise, if both ways are apart there too: then
-    nobody needs to draw to follow them."""
+    """Return the instance with all clients and without noise, if the two ways differ there too,
+    because such an instance can be checked without random draws; otherwise return the instance
+    unchanged."""
     plain = dict(instance, S=len(instance["b"]) - 1, sigma="0")
     return plain if is_apart(same, plain) else instance
 
 
 def shorten_rounds(same, instance):
-    """The fewest rounds after which both are apart."""
+    """Return the difference, the instance and the paths with the fewest rounds after which the two
+    ways differ."""
     for rounds in range(1, instance["rounds"] + 1):
         fewer = dict(instance, rounds=rounds)
         gap, paths = path_difference(same, fewer)

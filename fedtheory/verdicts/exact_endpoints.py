@@ -1,4 +1,5 @@
-"""Where two ways to run end on an instance without chance: exactly, by the methods' own kernels.
+"""End points of two ways to run on an instance without randomness, computed exactly by the methods'
+own kernels.
 
 Points are of any numbers: of fractions they are what a document says, of numbers that remember
 their steps they are its derivation.
@@ -20,12 +21,12 @@ LONGEST = 2000  # digits of a coordinate that a document carries
 
 
 def without_chance(instance):
-    """Whether all clients take part and no gradient has noise: then a run goes one way."""
+    """Tell whether all clients take part and no gradient has noise, so that a run is deterministic."""
     return instance["S"] == len(instance["b"]) - 1 and parse_fraction(instance["sigma"]) == 0
 
 
 def exact_ends(same, instance):
-    """The last points of both ways, of an instance of numbers."""
+    """Return the last points of both ways to run, on an instance of exact numbers."""
     A, b = ([vector(row) for row in instance[name]] for name in "Ab")
     p, N = instance["weights"], len(instance["weights"])
     grad = lambda i, x: A[i] * (x - b[i])
@@ -56,7 +57,8 @@ def exact_ends(same, instance):
 
 
 def document_points(same, instance):
-    """The same points as a document has them; None where chance, or a number's length, forbids."""
+    """Return the last points of both ways as texts for a document; None where the instance is
+    random, a number is too long, or a function refuses fractions."""
     if not without_chance(instance):
         return None
     try:
@@ -69,7 +71,7 @@ def document_points(same, instance):
 
 
 def as_numbers(tree):
-    """Plain data with its texts as fractions."""
+    """Return plain data with all texts converted to fractions."""
     if isinstance(tree, dict):
         return {name: as_numbers(value) for name, value in tree.items()}
     if isinstance(tree, list):

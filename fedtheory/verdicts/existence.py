@@ -1,5 +1,5 @@
-"""Statements of existence, such as lower bounds: an instance that breaks the denial shows one, and a
-proof of the denial refutes it."""
+"""Statements of existence, such as lower bounds: an instance that violates the denial proves the
+statement, and a proof of the denial refutes it."""
 
 from fedtheory.certificates import check_instance, check_proof
 from fedtheory.certificates.documents import EXISTENCE
@@ -12,7 +12,8 @@ FORMATS = check_instance.FORMAT, check_proof.FORMAT
 
 
 def decide_existence(claim, budget, seed, judge):
-    """The Verdict on a statement of existence; `judge(claim, budget, seed)` decides its denial."""
+    """Return the Verdict on a statement of existence; `judge(claim, budget, seed)` decides its
+    denial."""
     denial = claim.denied
     if denial.left_open:
         refuse(f"{claim.id}: {', '.join(denial.left_open)}", "must not be left open", claim)

@@ -1,4 +1,4 @@
-"""What instances that were handed in with a claim say of its lines."""
+"""Evidence on a claim's lines from instances that the user gives with the claim."""
 
 from typing import NamedTuple
 
@@ -11,14 +11,14 @@ PROOF = 0.05  # seconds of a core for the proof of a line that an instance refut
 
 
 class Tried(NamedTuple):
-    """What instances that were handed in say of a line."""
+    """The result of evaluating the given instances on a line."""
 
     verdict: Verdict | None  # "violated" by one of them
     best: Found | None  # the one with the largest ratio
     says: str
 
     def beside(self, verdict):
-        """Add it to what a search has found."""
+        """Add the result to the Verdict of a search that found no violation."""
         if verdict.status != "holds" or not self.says:
             return
         verdict.searched = "; ".join(filter(None, (self.says, verdict.searched)))
@@ -34,7 +34,7 @@ class Tried(NamedTuple):
 
 
 def try_witnesses(claim, at, witnesses):
-    """What witnesses say of a line, Tried."""
+    """Return the result, a Tried, of evaluating a line at the given instances."""
     found = [each for each, _ in ask_witnesses(claim, at, witnesses) if each is not None]
     says = f"{len(found)} of {len(witnesses)} instances that were handed in" if found else ""
     document = next((each for each in found if each.document), None)
@@ -44,8 +44,9 @@ def try_witnesses(claim, at, witnesses):
 
 
 def refute_by_witness(claim, at, witnesses, seconds):
-    """(the Verdict by the first witness that refutes a line, None if none does or the line is proved;
-    the seconds that it took, which are about so many at most)."""
+    """Return (the Verdict by the first given instance that refutes a line, the seconds spent),
+    where the Verdict is None if no instance refutes the line or the line is proved. The seconds
+    stay at about `seconds`."""
     work = 0.0
     for found, steps in ask_witnesses(claim, at, witnesses):
         work += steps
@@ -60,7 +61,7 @@ def refute_by_witness(claim, at, witnesses, seconds):
 
 
 def refuted_by(claim, found, says):
-    """The Verdict by a witness at which a line fails."""
+    """Return the Verdict by a given instance at which a line fails."""
     setting, shown = found.witness.setting, found.document
     return Verdict(
         claim.id,

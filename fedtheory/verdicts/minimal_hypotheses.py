@@ -1,5 +1,4 @@
-"""`minimise`: drop a claim's hypotheses one at a time, and see which it needs and which it seems
-not to.
+"""`minimise`: a test of which hypotheses a claim needs, by dropping the hypotheses one at a time.
 
 A hypothesis is needed where the claim without it has a counterexample, which is kept with its
 certificate. What seems not to be needed is then dropped together, as far as the claim still stands.
@@ -62,8 +61,8 @@ class Minimised:
 
 
 def minimise(claim, budget=60.0, seed=0, progress=None):
-    """The Minimised record of a claim, or of an id; `budget` is in seconds of one core for all
-    checks together.
+    """Return the Minimised record of a claim, or of an id; `budget` is in seconds of one core for
+    all checks together.
 
     >>> import fedtheory as ft
     >>> found = ft.minimise("fsl.h_lower", budget=2)
@@ -82,7 +81,7 @@ def minimise(claim, budget=60.0, seed=0, progress=None):
     known = []  # what refutes it without some hypothesis, tried first without others
 
     def judged(kept, seconds):
-        """The Verdict under some of the hypotheses."""
+        """Return the Verdict on the claim under the hypotheses `kept` alone."""
         lacking = [a.name for a in all_of_them if a not in kept]
         name = claim.called(f"!without {', '.join(lacking)}" if lacking else "")
         verdict = as_meant(claim.under(kept, name), seconds, seed, witnesses=known)
@@ -109,15 +108,16 @@ def minimise(claim, budget=60.0, seed=0, progress=None):
 
 
 def hypothesis_status(verdict):
-    """What a Verdict without a hypothesis says of that hypothesis."""
+    """Return what a Verdict without a hypothesis says of that hypothesis: "needed", "not needed" or
+    "unknown"."""
     if verdict.status == "violated":
         return "needed"
     return "not needed" if verdict.status in STANDS else "unknown"
 
 
 def dropped_together(kept, candidates, judged, verdict):
-    """(hypotheses, Verdict) after dropping what can be dropped: all at once, else one after
-    another."""
+    """Return (hypotheses, Verdict) after dropping all candidates at once if the claim still stands,
+    otherwise one after another."""
     if not candidates:
         return kept, verdict
     fewest = [a for a in kept if a not in candidates]

@@ -1,4 +1,4 @@
-"""Wrong relatives of a statement, made one change at a time: constants, terms, exponents, symbols,
+"""Mutants of a statement, made by one change at a time: constants, terms, exponents, symbols,
 hypotheses."""
 
 from dataclasses import dataclass
@@ -45,7 +45,7 @@ class Mutant(Shown):
 
 
 def list_mutants(claim):
-    """Every Mutant of a claim, each change once."""
+    """Return every Mutant of a claim, each change once."""
     seen, several = set(), len(claim.lines) > 1
     named = lambda change, at: f"{change}, line {at + 1}" if several else change
     for at, (left, sign, right) in enumerate(claim.lines):
@@ -71,7 +71,7 @@ def with_bound(claim, at, bound):
 
 
 def right_side_changes(claim, right):
-    """(words, what it is about, new right-hand side) of each change to the right-hand side."""
+    """Yield (words, what is changed, new right-hand side) of each change to the right-hand side."""
     for words, about, bound in in_tree(right, right, claim.plain):
         yield words, about, bound
     mentioned, queue = [], [right]
@@ -101,7 +101,7 @@ def right_side_changes(claim, right):
 
 
 def expand_to_symbol(expr, definitions, symbol):
-    """An expression with definitions written out as far as the changed one is reached."""
+    """Return an expression with definitions expanded until the symbol to be changed appears."""
     for _ in definitions:
         inside = [
             s
@@ -124,7 +124,7 @@ def _reachable_symbols(expr, definitions):
 
 
 def in_tree(expr, whole, write):
-    """(words, about, changed) of each change somewhere in an expression."""
+    """Yield (words, what is changed, changed expression) of each change somewhere in an expression."""
     if (
         not isinstance(expr, sympy.Basic)
         or not expr.args
@@ -179,7 +179,7 @@ def in_tree(expr, whole, write):
 
 
 def weaker_hypotheses(claim):
-    """(words, about, variant) with a hypothesis removed, or a ceiling raised."""
+    """Yield (words, what is changed, variant) with a hypothesis removed, or an upper limit raised."""
     own = [*claim.assumes, *claim.unstated]
     for assumption in own:
         rest = [a for a in own if a is not assumption]
