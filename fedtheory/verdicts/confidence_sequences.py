@@ -69,8 +69,8 @@ def against_at_least(x, m, most):
 
 
 def checkpoint_sizes(n):
-    """Return the sample sizes 1, 2, ..., n at which bounds are renewed; each size exceeds the
-    previous one by a tenth, at least by 1."""
+    """Return the sample sizes 1, 2, ..., n at which bounds are renewed; each step is a tenth of the
+    sample size so far, at least 1."""
     times = [1]
     while times[-1] < n:
         times.append(times[-1] + max(1, times[-1] // 10))

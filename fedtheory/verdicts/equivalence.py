@@ -141,8 +141,8 @@ def apart_by(one, other, instance):
 
 
 def is_apart(same, instance):
-    """Tell whether the paths differ by more than rounding explains, where slightly perturbed data
-    leave each path unchanged up to rounding."""
+    """Tell whether the paths differ by more than rounding explains: the gap is large, and a small
+    perturbation of the data changes each path by much less than the gap."""
     gap, paths = path_difference(same, instance)
     random = Random(0)
     moved = lambda v: str(

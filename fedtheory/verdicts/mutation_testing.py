@@ -1,4 +1,4 @@
-"""Which wrong relatives of a statement the checker refutes.
+"""Mutation testing of the checker: which mutants of a statement the checker refutes.
 
 A killed mutant shows that the statement needs what was changed; a survivor is evidence of slack. A
 mutant that the statement provably implies is no wrong relative, and is not counted. What happens at
@@ -49,8 +49,8 @@ class Mutation(Shown):
 
     @property
     def score(self):
-        """The share of mutants killed, of those that could be asked and that the statement does
-        not imply."""
+        """Return the share of mutants killed, among the mutants that could be checked and that the
+        statement does not imply; None where there are none."""
         counted = [m for m in self.mutants if m.asked and not m.implied]
         return sum(m.killed for m in counted) / len(counted) if counted else None
 
@@ -100,8 +100,8 @@ class Mutation(Shown):
 def mutate(
     claim, budget=60.0, seed=0, progress=None, only=lambda mutant: True, executor=None, seeds=1
 ):
-    """The Mutation of a claim: each mutant killed or not; `budget` is in seconds of one core,
-    counted as work.
+    """Return the Mutation of a claim, in which each mutant is killed or not; `budget` is in seconds
+    of one core, counted as work.
 
     `only` picks the mutants that are looked at; `progress=True` shows how far it is. With `seeds`
     more than 1 all of them are looked at so many times, from `seed` on, each time with the whole
@@ -136,8 +136,8 @@ def mutate(
 
 
 def merge_mutations(found):
-    """What several Mutations of the same mutants say: of each, the first that kills it, else one in
-    which it could be asked."""
+    """Return one Mutation from several of the same mutants. For each mutant, the first result that
+    kills it is taken, else a result in which the mutant could be checked."""
     best = lambda one: (one.killed, one.implied, one.asked)
     return Mutation(
         found[0].claim, [max(same, key=best) for same in zip(*(m.mutants for m in found))]
@@ -145,7 +145,7 @@ def merge_mutations(found):
 
 
 def mutate_once(claim, budget, seed, changes, progress=None):
-    """The Mutation of a claim by these changes, from one seed."""
+    """Return the Mutation of a claim by these changes, from one seed."""
     wanted = set(changes)
     chosen = [mutant for mutant in list_mutants(claim) if mutant.change in wanted]
     # Dropped terms first: where they matter, other changes to them show
@@ -168,8 +168,7 @@ def mutant_weight(mutant):
 
 
 class Population(NamedTuple):
-    """Instances of one shape that meet the statement's hypotheses, and everything measured
-    there."""
+    """The instances of one shape that satisfy the statement's hypotheses, with all measured values."""
 
     hunt: object
     rows: np.ndarray
@@ -178,7 +177,7 @@ class Population(NamedTuple):
 
 
 class Block:
-    """Populations of one line in one setting, end to end."""
+    """The populations of one line in one setting, concatenated."""
 
     def __init__(self, target):
         self.target, self.populations, self._joined = target, [], None
@@ -190,7 +189,7 @@ class Block:
             self._joined = None
 
     def drop_rounding_failures(self):
-        """Drop instances at which only rounding breaks the statement itself."""
+        """Drop instances at which only rounding violates the statement itself."""
         for ratios, population in self.rated(self.target):
             if ratios.max() > WRONG:
                 worst = Point.near(population.hunt, population.rows[ratios.argmax()])
@@ -199,7 +198,7 @@ class Block:
         self._joined = None
 
     def joined(self):
-        """(values, where they are admitted, where each population begins)."""
+        """Return (values by name, mask of admitted instances, first index of each population)."""
         if self._joined is None:
             sizes = [len(p.rows) for p in self.populations]
             names = set.intersection(*(set(p.values) for p in self.populations))
@@ -217,13 +216,15 @@ class Block:
         return self._joined
 
     def _inside(self, name, values):
-        """Values of a letter, in a batch: what rounding left below a domain that begins at 0 is 0."""
+        """Return the values of a symbol as a batch. For a domain that begins at 0, values that
+        rounding made negative become 0."""
         table = self.target.claim.table
         signed = name in table and table[name].domain in ("positive", "nonnegative")
         return Many(np.maximum(values, 0.0) if signed else values)
 
     def rated(self, target):
-        """(ratios of a target with the same hypotheses, population) of each population."""
+        """Return [(ratios of left to right, population)] of a target with the same hypotheses;
+        inadmissible instances have ratio -1."""
         if not self.populations:
             return []
         values, good, at = self.joined()
@@ -231,7 +232,8 @@ class Block:
         return [(ratios[i:j], population) for population, i, j in zip(self.populations, at, at[1:])]
 
     def exceeded(self, smaller, larger):
-        """Whether what should be the smaller expression is the larger one somewhere."""
+        """Tell whether the expression `smaller` exceeds `larger` at some instance by more than
+        rounding."""
         if not self.populations:
             return False
         values, good, _ = self.joined()
@@ -243,8 +245,8 @@ class Block:
 
 
 class Pool:
-    """Instances of many shapes, those near which the statement is tight, and those where mutants
-    failed."""
+    """The instances of many shapes on which mutants are evaluated, those near which the statement
+    is tight, and those where earlier mutants failed."""
 
     def __init__(self, claim, budget, seed):
         self.blocks, self.work = {}, 0.0
@@ -280,7 +282,7 @@ class Pool:
                 return
 
     def learn(self, hunt, rows):
-        """Keep a population of a mutant's hunt, with what the statement itself asks for."""
+        """Add the population of a mutant's search, with the variables of the statement itself."""
         block = self.blocks.get((hunt.target.line, hunt.target.setting.name))
         if block is None or set(block.target.counts) != set(hunt.numbers):
             return
@@ -292,12 +294,12 @@ class Pool:
             )
 
     def keep(self, document):
-        """Keep a counterexample, which is tried first on the relatives that follow."""
+        """Store a counterexample, which is tried first on the mutants that follow."""
         self.witnesses = [*witnesses.read_witnesses([document]), *self.witnesses][:KEPT]
 
     def at(self, line, targets):
-        """(ratios, gain, population, target) of a mutant's line in each population, the largest
-        ratio first.
+        """Return (ratios, gain, population, target) of a mutant's line for each population, the
+        largest ratio first.
 
         The gain says how far the change brings it up; a population in which what is missing matters
         gains most.
@@ -322,7 +324,8 @@ class Pool:
 
 
 def judge_mutant(claim, mutant, pool, budget, seed):
-    """Set the mutant's verdict, and whether it is killed or implied; what it cost, in seconds."""
+    """Set the mutant's verdict and whether the mutant is killed or implied, and return the cost in
+    seconds."""
     settings, spent = fitting(mutant.claim), 0.0
     targets = {setting.name: Target(mutant.claim, setting, mutant.line) for setting in settings}
     targets = {name: target for name, target in targets.items() if not target.impossible}
@@ -365,15 +368,16 @@ def judge_mutant(claim, mutant, pool, budget, seed):
 
 
 class Search:
-    """A mutant looked at where the pool is, climbed from the best there, then hunted by itself."""
+    """The search for a violation of a mutant: evaluation on the pool, optimisation from the best
+    instances there, then a search of its own."""
 
     def __init__(self, mutant, pool):
         self.mutant, self.pool, self.cases, self.verdict = mutant, pool, 0, None
         self.hunts = {}
 
     def broken(self, budget):
-        """Whether instances that were looked at break each hypothesis that is not assumed any
-        more."""
+        """Tell whether the evaluated instances violate each relevant hypothesis that the mutant no
+        longer assumes."""
         claim = self.mutant.claim
         found = dict.fromkeys(dropped_hypotheses.relevant_hypotheses(claim, budget), 0)
         dropped_hypotheses.count_breaking(
@@ -382,7 +386,8 @@ class Search:
         return all(found.values())
 
     def steps(self, near, targets, budget, seed):
-        """The seconds spent, after each look; `verdict` is set once it fails."""
+        """Yield the seconds spent, after each evaluation; `verdict` is set when the mutant is
+        refuted."""
         spent = 0.0
         self.cases = sum(len(ratios) for ratios, *_ in near)
         failing = [each for each in near if each[0].max() > WRONG]
@@ -422,8 +427,7 @@ class Search:
                 yield budget
 
     def look(self, hunt, rate, row):
-        """Whether the line seems to fail at a point; if it does for certain, that is the
-        verdict."""
+        """Tell whether the line seems to fail at a point. A failure that is certain sets `verdict`."""
         if rate <= WRONG:
             return False
         self.verdict = confirmation.confirm_violation(
@@ -435,15 +439,15 @@ class Search:
 
 
 def at_shape(population, target, key):
-    """The hunt of a target at a population's shape."""
+    """Return the search of a target at a population's shape."""
     hunt = population.hunt
     numbers = {name: n for name, n in hunt.numbers.items() if name in target.counts}
     return optimizer.hunt_at(target, hunt.shape, numbers, key)
 
 
 def fit_rows(population, own):
-    """The population's rows in the columns of another hunt; equations may fix another symbol
-    there."""
+    """Return the population's rows in the columns of another search, where equations may fix
+    another symbol."""
     column, rows = population.hunt.column, population.rows
     raw = lambda name: (
         rows[:, column[name]]
@@ -454,22 +458,23 @@ def fit_rows(population, own):
 
 
 def promising_rows(near):
-    """Where to climb from: by turns the largest ratio and the largest gain."""
+    """Return the populations from which to optimise: alternately the largest ratio and the largest
+    gain."""
     by_gain = sorted(near, key=lambda each: -each[1])
     turns = {id(each): each for pair in zip(by_gain, near) for each in pair}
     return list(turns.values())[:CLIMBED]
 
 
 def asks_more(claim, mutant, pool):
-    """Whether the mutant asks for more than the statement at some instance: then the statement does
-    not imply it."""
+    """Tell whether the mutant is stronger than the statement at some instance, so that the
+    statement does not imply the mutant."""
     old, new = (c.expand(c.lines[mutant.line][2]) for c in (claim, mutant.claim))
     upper = claim.lines[mutant.line][1] in ("<", "<=")
     return pool.exceeded(mutant.line, *((old, new) if upper else (new, old)))
 
 
 def line_implies(claim, mutant):
-    """Whether the statement's line, under its hypotheses, provably gives the mutant's."""
+    """Tell whether the statement's line, under its hypotheses, provably implies the mutant's line."""
     if mutant.at[0] in HYPOTHESES:
         return False
     _, sign, right = claim.lines[mutant.line]

@@ -1,5 +1,5 @@
-"""How much of a number of a statement the truth needs, from below: the instance that needs most of it,
-and the certificate of the variant with less.
+"""Lower bounds on a number in a statement: the instance that needs the largest share of the number,
+and the certificate that the variant with a smaller number fails.
 
 Ceilings of hypotheses, and terms that lower a bound, go the other way: the least that is too much.
 What is looked at is counted as work, exact looks and all; a part begins with what others left.
@@ -50,20 +50,21 @@ HALF = sympy.Rational(1, 2)
 
 
 class Purse:
-    """What may be spent on a part, in units of PER_SECOND elementary steps, and what was."""
+    """The budget of one part and the work spent so far, in units of PER_SECOND elementary steps."""
 
     def __init__(self, most):
         self.most, self.hunts, self.other = max(LITTLE, most - SET_UP), {}, 0.0
 
     def paying(self, hunt):
-        """A hunt whose work counts; a look at a point of it takes a share of all."""
+        """Return a search, whose work is charged to this budget from now on. The exact evaluation
+        of one of its points is limited to a share of the budget."""
         self.hunts.setdefault(hunt, hunt.work)
         hunt.look = min(LOOK, max(LEAST, int(LOOKED * self.most * optimizer.PER_SECOND / STEP)))
         return hunt
 
     @property
     def cost(self):
-        """All that a part took."""
+        """Return all work that the part took, set-up included."""
         return SET_UP + self.spent
 
     @property
@@ -72,12 +73,13 @@ class Purse:
         return self.other + work / optimizer.PER_SECOND
 
     def left(self, share=1.0):
-        """What is left of a share of all."""
+        """Return the unspent part of a share of the budget."""
         return max(0.0, share * self.most - self.spent)
 
 
 class Less:
-    """The search for the instance that needs most of a constant, a term or an exponent."""
+    """The search for the instance that needs the largest value of a constant, a term or an
+    exponent."""
 
     def __init__(self, claim, part, pool, found, most, seed):
         self.claim, self.part, self.pool, self.found = claim, part, pool, found
@@ -94,7 +96,8 @@ class Less:
         self._certify()
 
     def _way(self):
-        """Whether more of it asks for less, as far as the pool tells; None where it does not."""
+        """Tell whether a larger value weakens the line, as far as the pool shows; None where the
+        pool shows no direction or both."""
         part, claim = self.part, self.claim
         more = part.printed * 9 / 8 if part.kind != "exponent" else part.printed + HALF
         more, here = claim.expand(part.right(more)), claim.expand(part.right(part.printed))
@@ -111,8 +114,8 @@ class Less:
         return rises == (claim.lines[part.line][1] in ("<", "<="))
 
     def _sign(self):
-        """The sign that more of it changes the right side by, as far as the letters' domains decide it;
-        None where they do not."""
+        """Return 1 if the right side increases with the number, -1 if it decreases, as the symbols'
+        domains decide; None where they do not decide."""
         at = sympy.Dummy(positive=True)
         right = self.part.right(at)
         for side in (right, self.claim.expand(right)):
@@ -122,7 +125,7 @@ class Less:
         return None
 
     def _span(self):
-        """By how much the right side at the printed value exceeds that at the goal."""
+        """Return the right side at the printed value minus the right side at the goal."""
         at, claim, part = sympy.Dummy(positive=True), self.claim, self.part
         slope = claim.expand(part.right(at)).diff(at)
         if at in slope.free_symbols or slope.has(sympy.Derivative, sympy.Heaviside):
@@ -134,7 +137,7 @@ class Less:
         return (part.printed - self.goal) * slope
 
     def _goal(self):
-        """A value that asks for the most that is asked for."""
+        """Return the value of the number with which the line is strongest."""
         if self.part.kind == "exponent":
             return self.part.printed + (2 if self.found.most else -2)
         return FAR * self.part.printed if self.found.most else sympy.Integer(0)
@@ -158,7 +161,7 @@ class Less:
                 self._note(hunt, rate, row)
 
     def _climb(self, rates, population, target):
-        """Climb from a population of the pool, as long as it leads further."""
+        """Optimise from a population of the pool as long as the ratio improves."""
         own, reached = self.purse.paying(at_shape(population, target, 0)), []
         start = fit_rows(population, own)[np.argsort(-rates, kind="stable")]
         for rate, row in own.climb(GENERATIONS, start[: optimizer.BATCH // 2]):
@@ -169,8 +172,8 @@ class Less:
                 break
 
     def _note(self, hunt, rate, row):
-        """Keep the best of a hunt; above 1 only what fails exactly, since rounding may have done
-        it."""
+        """Record the best row of a search. A ratio above 1, which may be due to rounding, is
+        recorded only if the line fails exactly."""
         if rate > OVER and hunt not in self.doubted:
             self.doubted.add(hunt)
             if breaks_at(self.purse, self.part, self.part.printed, hunt, row):
@@ -182,7 +185,7 @@ class Less:
             self.best[hunt] = rate, row
 
     def _certify(self):
-        """Set the most telling value that an instance refutes for certain, and its document."""
+        """Set the strongest value that an instance refutes for certain, and its document."""
         reached = next(filter(self._breaks, self._ask_best()), None)
         if reached is not None and self.part.kind == "exponent" and self.purse.left():
             nearer = (reached[0] + self.part.printed) / 2, *reached[1:]
@@ -195,8 +198,8 @@ class Less:
             self.pool.keep(self.found.certificate)
 
     def _ask_best(self):
-        """(value, hunt, row) of what the best instances may refute, the most telling first: so many at
-        least, and more as long as there is work left."""
+        """Yield (value, search, row) of values that the best instances may refute, the strongest
+        first: a minimum number of them, then more while budget is left."""
         ranked = sorted(self.best.items(), key=lambda item: -item[1][0])[:CANDIDATES]
         telling = lambda each: each[0] if self.found.most else -each[0]
         asked = [
@@ -219,7 +222,8 @@ class Less:
         self.purse.other += (self.pool.work - before) / optimizer.PER_SECOND
 
     def _known(self, reached):
-        """Set a more telling value if what was found for other parts refutes it."""
+        """Set a stronger refuted value if a counterexample found for another part refutes that
+        value."""
         part, values = self.part, [self.goal]
         if part.kind != "exponent":  # a value between, where none so far is refuted
             values += [round_to_digits((reached + self.goal) / 2, up=self.found.most)]
@@ -238,7 +242,7 @@ class Less:
                     return
 
     def _values(self, rate):
-        """Values that an instance with this ratio may refute, the most telling first."""
+        """Return the values that an instance with this ratio may refute, the strongest first."""
         part, goal = self.part, self.goal
         if part.kind == "exponent":
             sign = 1 if self.found.most else -1
@@ -289,8 +293,8 @@ class Ceiling:
                 break
 
     def _take(self, answer, hunt, row):
-        """Keep the violation, at as near a ceiling as its instance lies beyond; whether it is
-        nearer than the last."""
+        """Record a violation, with the distance of its instance beyond the hypothesis, and tell
+        whether the instance is nearer than the last one."""
         try:
             value = round_to_digits(distance_beyond(self.part, answer.values), up=True)
         except UNANSWERED:
@@ -303,14 +307,15 @@ class Ceiling:
 
 
 def distance_beyond(part, values):
-    """How far an instance lies beyond a ceiling: the smaller side over the larger, as a Float."""
+    """Return how far an instance lies beyond an upper limit: the smaller side over the larger side,
+    as a Float."""
     small, large = (exact_value(part.variant(1).expand(side), values) for side in part.sides)
     return sympy.Float(float(small / large))
 
 
 def variant_at(purse, part, value, hunt, row, tries=2):
-    """(the variant with a value, its hunt at another's shape, Points there): the last is empty where
-    it has other coordinates."""
+    """Return (the variant with a value, its search at the shape of another search, its points near
+    `row`). The points are empty where the variant has other coordinates."""
     claim = part.variant(value)
     target = Target(claim, hunt.target.setting, part.line)
     numbers = {name: n for name, n in hunt.numbers.items() if name in target.counts}
@@ -322,12 +327,12 @@ def variant_at(purse, part, value, hunt, row, tries=2):
 
 
 def breaks_at(purse, part, value, hunt, row):
-    """Whether the variant with a value fails for certain at a hunt's point."""
+    """Tell whether the variant with a value fails for certain at a point of a search."""
     return any(point.breaks() for point in variant_at(purse, part, value, hunt, row)[2])
 
 
 def keep_refutation(purse, found, part, value, hunt, row, tries=2):
-    """Set what is refuted, with its certificate."""
+    """Set the refuted value with its certificate."""
     claim, own, points = variant_at(purse, part, value, hunt, row, tries)
     looks = max(FEWEST, int(SIMPLE * purse.most * optimizer.PER_SECOND / STEP))
     verdict = confirmation.refute_at_points(claim, own, points, 0, EFFORT, looks)
@@ -337,7 +342,8 @@ def keep_refutation(purse, found, part, value, hunt, row, tries=2):
 
 
 def round_to_digits(value, up):
-    """A number of few digits on one side of a positive one."""
+    """Return a positive number rounded to DIGITS digits, up or down; 0 for a number that is not
+    positive."""
     value = sympy.Rational(str(sympy.Float(value))) if not value.is_Rational else value
     if value <= 0:
         return sympy.Integer(0)

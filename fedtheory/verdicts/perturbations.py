@@ -1,5 +1,5 @@
-"""What can be sharpened in a statement: its numeric constants, terms, exponents of counts, and the
-ceilings of its hypotheses, each as a number that a variant may have otherwise."""
+"""Parts of a statement that can be sharpened: numeric constants, terms, exponents of counts, and
+upper limits in hypotheses, each as a number that a variant may change."""
 
 from collections.abc import Callable
 from dataclasses import dataclass
@@ -12,8 +12,8 @@ from fedtheory.verdicts.mutants import expand_to_symbol
 
 @dataclass(frozen=True)
 class Part:
-    """A number of a statement: `right` is a line's right side with it at a value, `variant` the
-    claim."""
+    """A number in a statement: `right` maps a value to the right side of the line with this value,
+    `variant` to the claim."""
 
     kind: str  # "constant", "term", "exponent" or "ceiling"
     name: str
@@ -25,7 +25,7 @@ class Part:
 
 
 def list_parts(claim):
-    """The Parts of a claim's inequalities, each once."""
+    """Return the Parts of a claim's inequalities, each once."""
     found = {}
     for at, (_, sign, right) in enumerate(claim.lines):
         if sign in ("<", "<=", ">", ">="):
@@ -40,7 +40,7 @@ def list_parts(claim):
 
 
 def make_variants(claim, at, label, make):
-    """value -> the variant with that in the line."""
+    """Return the function value -> variant of the claim with this value in the line."""
 
     def variant(value):
         lines = list(claim.lines)
@@ -51,8 +51,8 @@ def make_variants(claim, at, label, make):
 
 
 def of_right(claim, right):
-    """(kind, name, value, value -> right side) of each number in a right side and in what it
-    names."""
+    """Yield (kind, name, value, value -> right side) of each number in a right side and in the
+    definitions of its symbols."""
     yield from number_parts(claim, right, lambda expr: expr, "", right)
     mentioned, queue = [], [right]
     while queue:
@@ -68,8 +68,9 @@ def of_right(claim, right):
 
 
 def number_parts(claim, expr, put, where, whole):
-    """Those of an expression; `put` makes the right side of what stands in its place. A sum with a
-    number, as 1 + gamma, is no sum of terms, and what divides has none."""
+    """Yield the same for each number in an expression; `put` maps a replacement of the expression
+    to the right side. A sum with a number, such as 1 + gamma, does not count as a sum of terms, and
+    divisors have no parts."""
     if not isinstance(expr, sympy.Basic) or expr.is_Atom or expr.is_Piecewise:
         return
     terms = expr.is_Add and not any(part.is_Number for part in expr.args)
@@ -90,13 +91,13 @@ def number_parts(claim, expr, put, where, whole):
 
 
 def is_of_losses(claim, term):
-    """Whether a term is a loss or an inner product, of which only differences mean anything."""
+    """Tell whether a term is a loss or an inner product, of which only differences have a meaning."""
     names = {s.name for s in term.free_symbols}
     return any(entry.domain == "real" and n in names for n, entry in claim.quantities.items())
 
 
 def scale_term(claim, term, put, where):
-    """A term as its constant, or, where that is 1, as a share of it."""
+    """Yield the part that scales a term: its constant or, where the constant is 1, a factor."""
     constant, rest = term.as_coeff_Mul()
     size, sign = abs(constant), sympy.sign(constant)
     make = lambda value: put(sign * value * rest)
@@ -108,7 +109,7 @@ def scale_term(claim, term, put, where):
 
 
 def exponent_parts(claim, expr, put, where):
-    """Exponents of counts in a product."""
+    """Yield the exponents of counts in a product."""
     factors = sympy.Mul.make_args(expr) if expr.is_Mul or expr.is_Pow else ()
     for n, factor in enumerate(factors):
         base, power = factor.as_base_exp()
@@ -126,8 +127,8 @@ def exponent_parts(claim, expr, put, where):
 
 
 def ceiling_parts(claim):
-    """How much further a hypothesis between numbers could reach, in multiples of its smaller
-    side."""
+    """Yield how much further each hypothesis between numbers could reach, in multiples of its
+    smaller side."""
     own = [*claim.assumes, *claim.unstated]
     for assumption in own:
         relation = assumption.relation

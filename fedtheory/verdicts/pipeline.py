@@ -1,4 +1,4 @@
-"""`check`: find out whether a claim is true, how tight it is and where it breaks.
+"""`check`: a decision on whether a claim is true, how tight it is and where it fails.
 
 Each line is first given to algebra. What is measured is then hunted in every setting that fits,
 from small shapes to larger ones, until the work that the budget buys is done; a line that fails
@@ -44,8 +44,8 @@ PROOF, SHORTEST, LONGEST, ENDS = 0.2, 0.05, 2.0, 0.2
 
 
 def check(claim, budget=10.0, seed=0, progress=None, witnesses=(), executor=None, seeds=1):
-    """The Verdict on a claim, or on an id, as it is meant; its `printed` is that of the statement
-    as printed.
+    """Return the Verdict on a claim, or on an id, as meant; its `printed` is the Verdict on the
+    statement as printed.
 
     `budget` is in seconds of one core, counted as work; what is printed without a hypothesis that
     its proof uses takes up to as much again.
@@ -77,8 +77,8 @@ def check(claim, budget=10.0, seed=0, progress=None, witnesses=(), executor=None
 
 
 def decide_readings(claim, budget, seed, progress=None, witnesses=(), executor=None, seeds=1):
-    """The Verdict on a claim by itself, with all of its hypotheses and as it is printed; `budget` is in
-    seconds of one core, and from here on in what these are worth."""
+    """Return the Verdict on a claim by itself, with all hypotheses and as printed. `budget` is in
+    seconds of one core, and is converted to work units for everything below."""
     judge = partial(as_meant, witnesses=witnesses)
     if executor is not None or seeds > 1:
         judge = partial(from_seeds, witnesses=witnesses, executor=executor, seeds=seeds)
@@ -94,8 +94,8 @@ def decide_readings(claim, budget, seed, progress=None, witnesses=(), executor=N
 def from_seeds(
     claim, budget, seed, progress=None, proofs=True, witnesses=(), executor=None, seeds=1
 ):
-    """As `as_meant`, of several searches, made by workers: the first that decides, in the order of
-    seeds, or what all of them say together."""
+    """Return the Verdict of `as_meant` from several searches that workers run: the first that
+    decides, in the order of seeds, or the merged Verdict of all."""
     first = lambda n: proofs and n == 0  # a proof is looked for once
     asked_of = lambda n: () if n else witnesses  # beside that proof
     said = progress if executor is None else None  # it would have to cross to where it is made
@@ -116,9 +116,9 @@ def from_seeds(
 
 
 def as_meant(claim, budget, seed, progress=None, proofs=True, witnesses=()):
-    """The Verdict on a claim with all of its hypotheses, and nothing of how it is printed; without
-    `proofs` by search alone. What `witnesses` refute is not searched; what is proved they do not
-    refute, and a note says so."""
+    """Return the Verdict on a claim with all hypotheses, whatever is printed; without `proofs` by
+    search alone. A claim that `witnesses` refute is not searched; a proved line is not refuted by
+    `witnesses`, and a note reports the conflict."""
     begun = time.perf_counter()
     if not claim.lines:
         verdict = without_lines(claim, budget, seed)
@@ -162,14 +162,14 @@ def as_meant(claim, budget, seed, progress=None, proofs=True, witnesses=()):
 
 
 def proof(claim, at, budget, seed):
-    """The Proof of a line by algebra, or None; `budget` is that of the whole claim."""
+    """Return the Proof of a line by algebra, or None; `budget` is that of the whole claim."""
     seconds = min(LONGEST, max(SHORTEST, PROOF * budget / len(claim.lines)))
     return algebra.line(claim, at, budget=seconds, refute=False, seed=seed)
 
 
 def contradiction(at, status):
-    """What is said where an instance that was handed in refutes a line that is proved, or of a claim
-    that is vacuous."""
+    """Return the note for an instance given by the user that refutes a line that is proved, or a
+    line of a vacuous claim."""
     return (
         f"An instance that was handed in refutes line {at + 1}, which is {status}: one of the two errs. "
         "That is a mistake of fedtheory, to be reported with the instance's document and the certificate."
@@ -177,7 +177,7 @@ def contradiction(at, status):
 
 
 def decide_line(claim, at, budget, seed, progress=None, proofs=True):
-    """The Verdict on one line; without `proofs` by search alone."""
+    """Return the Verdict on one line; without `proofs` by search alone."""
     if claim.lines[at][1] == "O":
         return asymptotic_orders.decide_order(claim, at, budget, seed, as_meant)
     seconds = min(LONGEST, max(SHORTEST, PROOF * budget))
@@ -209,7 +209,8 @@ def decide_line(claim, at, budget, seed, progress=None, proofs=True):
 
 
 def breaking(claim, at, settings, budget, seed, laws):
-    """Verdicts by searches among instances that break laws of chance which few have broken so far."""
+    """Return the Verdicts of searches among instances that violate probability laws which few
+    instances have violated so far."""
     found = []
     for setting in settings:
         read = tacit(setting, claim)
@@ -226,8 +227,9 @@ def breaking(claim, at, settings, budget, seed, laws):
 
 
 def search_line(claim, at, setting, budget, seed, progress=None, broken=(), laws=()):
-    """The Verdict on a line by search in one setting; `broken` counts instances that break what a
-    variant dropped, `laws` those that break laws of chance of which the claim is silent."""
+    """Return the Verdict on a line by search in one setting. `broken` counts instances that violate
+    what a variant dropped, `laws` instances that violate probability laws that the claim does not
+    mention."""
     verdict = _search_line(claim, at, setting, budget, seed, progress, broken, laws)
     verdict.decided_on = setting.by
     return verdict
@@ -292,7 +294,8 @@ def _search_line(claim, at, setting, budget, seed, progress, broken, laws):
 
 
 def search_each_way(target, ways, budget, seed, chosen, looked):
-    """As `waves.searched`, in each way of meeting the equations; long runs last, in what is left."""
+    """Yield the results of `scheduler.search_waves` for each way to satisfy the equations; long
+    runs come last, with the budget that is left."""
     longer = target.setting.longer
     long = LONG if longer and budget >= AFFORDED else 0.0
     share = (1 - long) * budget / len(ways)
@@ -307,7 +310,7 @@ def search_each_way(target, ways, budget, seed, chosen, looked):
 
 
 def explain_unfit(claim):
-    """Why no setting fits."""
+    """Return a sentence that says why no setting fits."""
     if claim.left_open:
         return f"It is said for some value of {', '.join(claim.left_open)}: no instance speaks against all of them."
     asked = {name: condition.says for name, condition in conditions(claim).items()}
@@ -339,8 +342,8 @@ def explain_unfit(claim):
 
 
 def without_lines(claim, budget, seed):
-    """The Verdict on a structure by running or computing both of its sides; a finding's figure has
-    its own."""
+    """Return the Verdict on a structure by running or computing both of its sides. A finding is
+    decided by its figure."""
     if isinstance(claim.statement, Exists):
         return existence.decide_existence(claim, budget, seed, as_meant)
     if isinstance(claim.statement, (Equivalences, Cells)):

@@ -1,5 +1,5 @@
-"""The statement as it is printed: with the hypotheses alone that its text states, and what saves it
-where these do not suffice.
+"""The statement as printed, with only the hypotheses that its text states, and the unstated
+hypotheses that it needs where these do not suffice.
 
 A claim is judged as it is meant, with the hypotheses too that only its proof uses; then without any
 of those, and, where the two verdicts differ, without one of them at a time. What is said of fewer
@@ -27,8 +27,8 @@ SHORT = f"It is searched as printed from a budget of {LEAST:g} s on."
 
 
 def judge_printed(claim, verdict, budget, seed, decide):
-    """Set what a Verdict says of its statement as it is printed; `decide` gives a Verdict as
-    meant."""
+    """Set the part of a Verdict that concerns the statement as printed; `decide` returns a Verdict
+    as meant."""
     if not claim.unstated:
         return
     printed, share = claim.as_printed, SHARE * budget
@@ -49,13 +49,13 @@ def judge_printed(claim, verdict, budget, seed, decide):
 
 
 def small_budget_reading(reading, kind):
-    """The Verdict on a reading for which the budget is too small."""
+    """Return the Verdict on a reading for which the budget is too small."""
     return Verdict(reading.id, "undecided", kind, SHORT)
 
 
 def search_printed(claim, verdict, share, seed, decide):
-    """Search what a Verdict that does not refute its claim says as printed, and of what saves
-    it."""
+    """Search for violations of the printed statement of a claim that is not refuted, and set which
+    unstated hypotheses save it."""
     printed = claim.as_printed
     broken = breakable_hypotheses(printed, seed)
     share /= 2 if len(claim.unstated) > 1 else 1
@@ -68,8 +68,8 @@ def search_printed(claim, verdict, share, seed, decide):
 
 
 def set_removals(claim, verdict, broken, budget, seed, decide):
-    """Set the Removals of a Verdict: what comes of its statement without each unstated hypothesis
-    alone; what some instance breaks is searched, with this budget."""
+    """Set the Removals of a Verdict: the verdicts on its statement without each unstated hypothesis
+    alone. Readings without a hypothesis in `broken` are searched with this budget."""
     printed = claim.as_printed
     for hypothesis, reading in claim.lacking.items():
         if reading is printed:
@@ -90,8 +90,9 @@ def set_removals(claim, verdict, broken, budget, seed, decide):
 
 
 def breakable_hypotheses(reading, seed):
-    """Those of the hypotheses that a reading lacks which instances break, or need not break; of
-    runs side by side none counts them."""
+    """Return the missing hypotheses of a reading for which a drawn instance violates the
+    hypothesis, or for which no violation is needed. Of a structure without lines the result is
+    empty."""
     if not reading.lines:
         return set()
     telling = dropped_hypotheses.relevant_hypotheses(reading, 1.0)
@@ -106,7 +107,8 @@ def breakable_hypotheses(reading, seed):
 
 
 def undecided_reading(reading, like):
-    """The Verdict on a reading of which no instance breaks what it lacks."""
+    """Return the Verdict "undecided" on a reading of which no drawn instance violates the missing
+    hypotheses."""
     none = "; ".join(dropped_hypotheses.hypothesis_text(a) for a in reading.dropped)
     return Verdict(
         reading.id,
@@ -117,13 +119,14 @@ def undecided_reading(reading, like):
 
 
 def same_conclusion(one, other):
-    """Whether two verdicts say the same of whether a statement stands."""
+    """Tell whether two Verdicts agree on whether a statement stands."""
     return one.status == other.status or {one.status, other.status} <= set(STANDS)
 
 
 def reuse_counterexample(claim, verdict, other):
-    """The Verdict on another reading of a claim by the instance that refutes this one; None where
-    that instance is not inside the other's hypotheses, or the claim is not refuted by one."""
+    """Return the Verdict on another reading of a claim by the instance that refutes this reading;
+    None where that instance violates the other reading's hypotheses, or no instance refutes the
+    claim."""
     document = verdict.certificate
     if verdict.status != "violated":
         return None
@@ -140,7 +143,8 @@ def reuse_counterexample(claim, verdict, other):
 
 
 def refute_by_family(claim, document, like):
-    """The Verdict by a family that refutes another reading of a claim, whose growth is the same."""
+    """Return the Verdict by a family of instances that refutes another reading of a claim and grows
+    in the same way."""
     witness = dict(like.witness, first=document["members"][0]["values"])
     return Verdict(
         claim.id, "violated", like.kind, like.why, None, like.cases, 1.0, witness, document
@@ -148,7 +152,7 @@ def refute_by_family(claim, document, like):
 
 
 def verdict_by_document(claim, document, ratio, like):
-    """The Verdict by a document, with what was searched until it was found."""
+    """Return the Verdict by a document, with what was searched until the document was found."""
     setting = by_name(document["setting"])
     return Verdict(
         claim.id,

@@ -1,5 +1,5 @@
-"""`v.rests_on`: what a proof takes a claim from, step by step down to textbook facts, and what each of
-these is.
+"""`v.rests_on`: the graph of a proof, from the claim step by step down to textbook facts, with the
+status of each line.
 
 A step is decided by algebra (`textbook/edges.py`), a line that no proved step leads to by its own
 verdict. A line is proved where a proved step leads to it from proved lines; a proof is broken where a
@@ -41,19 +41,20 @@ class Node:
 
     @property
     def slack(self):
-        """The share of its bound that no instance was found to need; None of a line that fails, or of
-        which nothing was measured."""
+        """Return the share of the line's bound that no instance was found to need; None for a line
+        that fails or was not measured."""
         return None if self.needs is None or self.needs > 1 else 1.0 - self.needs
 
     @property
     def leads(self):
-        """Names from which a proved step leads here; () if none does."""
+        """Return the names of the premises from which a proved step leads to this line; () if there
+        is no such step."""
         return self.edge.premises if self.edge and self.edge.status == "proved" else ()
 
 
 @dataclass
 class Graph:
-    """What the lines of a claim rest on."""
+    """The graph of the lines and facts on which the lines of a claim rest."""
 
     claim: str
     nodes: dict  # name -> Node: the claim's own lines first, then what leads to them
@@ -62,7 +63,7 @@ class Graph:
 
     @property
     def steps(self):
-        """{name: status} of every line that the proof goes through."""
+        """Return {name: status} of every line between the claim and the textbook facts."""
         return {
             name: node.status
             for name, node in self.nodes.items()
@@ -71,12 +72,12 @@ class Graph:
 
     @property
     def edges(self):
-        """The steps, each an Edge."""
+        """Return the steps, each an Edge."""
         return [node.edge for node in self.nodes.values() if node.edge]
 
     @property
     def axioms(self):
-        """{name: what it says} of the axioms that its textbook facts rest on."""
+        """Return {name: statement} of the axioms on which the textbook facts of the proof rest."""
         named = {
             axiom
             for name in self.leaves()
@@ -89,22 +90,25 @@ class Graph:
 
     @property
     def status(self):
-        """The worst of its own lines'."""
+        """Return the worst status of the claim's own lines."""
         return min((self.nodes[name].status for name in self.roots), key=WORST.index)
 
     @property
     def broken(self):
-        """Names of the violated lines that the proof goes through, those it begins with first."""
+        """Return the names of the violated lines in the proof, those nearest to the start of the
+        proof first."""
         found = [name for name, node in self.nodes.items() if node.status == "violated"]
         return found[::-1]
 
     @property
     def contradicted(self):
-        """Names of the lines that proved steps lead to and an instance refutes: one of them errs."""
+        """Return the names of the lines to which proved steps lead and which an instance refutes:
+        either the proof or the refutation has an error."""
         return [name for name, node in self.nodes.items() if node.contradicted]
 
     def leaves(self):
-        """Names from which proved steps lead to the claim, and to which none does."""
+        """Return the names from which proved steps lead to the claim, and to which no proved step
+        leads."""
         found, queue, seen = [], list(self.roots), set()
         while queue:
             name = queue.pop(0)
@@ -146,7 +150,7 @@ class Graph:
         return self.nodes[name].place if name in self.nodes else name
 
     def as_dict(self):
-        """Plain data."""
+        """Return the graph as plain data."""
         return dict(
             claim=self.claim,
             status=self.status,
@@ -164,7 +168,8 @@ class Graph:
 
     @property
     def certificate(self):
-        """A document from which `replay` derives every proved step anew; None if there is none."""
+        """Return a document from which `replay` derives every proved step anew; None if no step is
+        proved."""
         proved = [edge for edge in self.edges if edge.status == "proved"]
         used = {name for edge in proved for name in edge.premises}
         if not proved:
@@ -196,21 +201,21 @@ def describe_facts(names):
 
 
 def line_place(claim, at):
-    """Where a line stands, in few words."""
+    """Return a few words that say where a line stands in its paper."""
     where = claim.cites.partition(", ")[2] or claim.id
     return where + (f", line {at + 1}" if len(claim.lines) > 1 else "")
 
 
 def axioms_of(name):
-    """Names of the axioms that a textbook fact rests on."""
+    """Return the names of the axioms on which a textbook fact rests."""
     known = facts.NAMES[name]
     return (known,) if isinstance(known, str) else known.axioms
 
 
 def build_graph(claim, own, verdicts=None):
-    """The Graph of a claim; `own(claim)` gives the statuses of its lines, or None where these are
-    not known, and `verdicts`, id -> Verdict, those from which slack is read in the end. A proof that
-    rests on itself is refused before anything is decided."""
+    """Return the Graph of a claim; a circular proof is refused before anything is decided.
+    `own(claim)` returns the statuses of its lines, or None where unknown; `verdicts` maps id ->
+    Verdict and supplies the slack."""
     lines_of = claim_lines(claim)
     nodes, proofs = {}, {}
     for one in order_lines(lines_of):
@@ -229,12 +234,12 @@ def build_graph(claim, own, verdicts=None):
 
 
 def claim_lines(claim):
-    """A claim's lines, as (claim, place) each."""
+    """Return a claim's lines, as (claim, index) each."""
     return [(claim, n) for n in range(len(claim.lines))]
 
 
 def order_lines(lines):
-    """Lines and textbook facts, each after those that lead to it."""
+    """Return lines and textbook facts in an order in which premises come before conclusions."""
     done, path = {}, []
 
     def visit(one):
@@ -266,7 +271,7 @@ def same_node(one, other):
 
 
 def _build_node(claim, at, nodes, own):
-    """The Node of a line whose premises are there."""
+    """Return the Node of a line whose premises are in `nodes`."""
     edge = proof_steps.step_of(claim, at)
     leads = [nodes[name] for name in edge.premises] if edge and edge.status == "proved" else []
     through = min((one.status for one in leads), key=WORST.index, default=None)
@@ -286,8 +291,8 @@ def _build_node(claim, at, nodes, own):
 
 
 def rests_on(claim, verdict, check):
-    """The Graph of a claim of which the Verdict is known; `check(claim)` gives the others'. Raises
-    Contradiction where a line that an instance refutes is proved."""
+    """Return the Graph of a claim whose Verdict is known; `check(claim)` returns the Verdicts on
+    other claims. Raises Contradiction where a line is proved and an instance refutes the line."""
     known = {claim.id: verdict}
 
     def own(other, led):
@@ -304,8 +309,8 @@ def rests_on(claim, verdict, check):
 
 
 def needed_share(claim, at, verdicts):
-    """The largest share of its bound that a line was found to need, infinite where it is violated;
-    None where nothing was measured."""
+    """Return the largest share of its bound that a line was found to need, infinite where the line
+    is violated; None where nothing was measured."""
     found = verdicts.get(claim.id)
     if found is None:
         return None
@@ -319,7 +324,7 @@ def needed_share(claim, at, verdicts):
 
 
 def line_statuses(verdict, claim):
-    """The statuses of a claim's lines in its Verdict, None of those that were not looked at."""
+    """Return the statuses of a claim's lines in its Verdict; None for a line that was not checked."""
     part = verdict if isinstance(verdict, dict) else vars(verdict)
     lines = [line["status"] if isinstance(line, dict) else line.status for line in part["lines"]]
     some = lines or [part["status"]] * (len(claim.lines) if part["status"] == "vacuous" else 1)
