@@ -91,8 +91,8 @@ def set_removals(claim, verdict, broken, budget, seed, decide):
 
 def breakable_hypotheses(reading, seed):
     """Return the missing hypotheses of a reading for which a drawn instance violates the
-    hypothesis, or for which no violation is needed. Of a structure without lines the result is
-    empty."""
+    hypothesis, or for which no violation is needed. The result is empty for a structure, which has
+    no lines."""
     if not reading.lines:
         return set()
     telling = dropped_hypotheses.relevant_hypotheses(reading, 1.0)

@@ -1,5 +1,5 @@
-"""`replay`: what the document of a verdict shows, derived anew from it alone, and of what it shows
-it.
+"""`replay`: a new derivation of what the document of a verdict shows, from the document alone, and
+a statement of what it is about.
 
 Each format has its checker. A document that names a claim recorded here is compared with the
 record, whole: statement, domains, hypotheses, what is measured, definitions; only an instance and
@@ -37,7 +37,8 @@ ALONE = "fractions alone"  # no record, no method, no formula of ours
 
 
 def replay(document):
-    """What a verdict's document shows, derived anew from it alone; Refused if it shows nothing.
+    """Return what a verdict's document shows, derived anew from the document alone; raise Refused
+    if the document shows nothing.
 
     >>> import fedtheory as ft
     >>> claim = ft.claim("fsl.theorem1")
@@ -63,7 +64,7 @@ def plain_content(document):
 
 
 def names_in_document(document):
-    """The claims that a document names, once each, those that it holds within too."""
+    """Return the names of the claims in a document, once each, parts of the document included."""
     parts = [document, document.get("denial"), *join_names(document.get("members"))]
     names_ = [part["claim"] for part in parts if isinstance(part, dict) and "claim" in part]
     return [name for n, name in enumerate(names_) if name not in names_[:n]]
@@ -75,14 +76,15 @@ def join_names(value):
 
 @refuse_malformed
 def check_name(name):
-    """Refused where a claim is named by what is no name, or can be taken for a recorded one."""
+    """Refuse a document's claim name that is not well formed or that can be mistaken for a recorded
+    claim's name."""
     require(well_formed(name), f"its claim {RULE}; got {show(name)}")
     other = lookalike(name)
     require(other is None, f"its claim {show(name)} can be taken for {other}, and is another")
 
 
 def replay_violation(document):
-    """A counterexample."""
+    """Replay a counterexample."""
     found = check_instance.check(document)
     return dict(
         found, rests_on=describe_measurement(document["setting"]), about=check_recorded(document)
@@ -90,7 +92,8 @@ def replay_violation(document):
 
 
 def describe_measurement(name):
-    """What a counterexample in a setting rests on."""
+    """Return words for the arithmetic and the measurements on which a counterexample in a setting
+    rests."""
     setting = by_name(name)
     whose = f", by {setting.source[0] or 'what no file holds'}" if setting.source else ""
     return f"exact arithmetic, and what the setting {name} measures: {setting.says}{whose}"
@@ -98,8 +101,8 @@ def describe_measurement(name):
 
 @refuse_malformed
 def check_recorded(document):
-    """RECORDED or OWN; Refused if a counterexample bears the name of a claim that is another
-    here."""
+    """Return RECORDED or OWN; refuse a counterexample with the name of a recorded claim and the
+    content of another claim."""
     claim = find_recorded_claim(document["claim"])
     if claim is None:
         return OWN
@@ -112,7 +115,7 @@ def check_recorded(document):
 
 
 def replay_growth(document):
-    """A family."""
+    """Replay a family of instances that refutes an order."""
     found = check_family.check(document)
     setting = document["members"][0]["setting"]
     return dict(found, rests_on=describe_measurement(setting), about=alike_order(document))
@@ -132,8 +135,8 @@ def alike_order(document):
 
 
 def unlike_order(document, claim):
-    """The entry in which a family is not about a line of this claim, in a setting that speaks of
-    it; None: it is."""
+    """Return the first entry in which a family does not match a line of this claim, in a setting
+    that fits the claim; None where every entry matches."""
     line, first = document["line"], document["members"][0]
     if type(line) is not int or not 0 <= line < len(claim.lines) or claim.lines[line][1] != "O":
         return "line"
@@ -150,7 +153,7 @@ def unlike_order(document, claim):
 
 
 def replay_structure(document):
-    """Two ways to run, or cells of a table."""
+    """Replay two ways to run, or the cells of a table."""
     from fedtheory.verdicts import (
         structural_certificate,  # loads the compiler, which no other needs
     )
@@ -161,7 +164,8 @@ def replay_structure(document):
 
 @refuse_malformed
 def worst_case(document):
-    """A worst case of a first-order method, whose kernels are asked where it describes one."""
+    """Replay a worst case of a first-order method. Where the document describes a method, the
+    method's kernels are evaluated."""
     least, bound = check_worst_case.check(document)
     entry, rests = document.get("method"), ALONE
     about = "of the recursion that is written there, which describes no method"
@@ -180,7 +184,7 @@ def worst_case(document):
 
 
 def check_method(document, entry):
-    """Refused unless a method that a document describes is what it takes it for."""
+    """Refuse unless the method that a document describes has the recursion that the document uses."""
     try:
         require_method(document, methods.method_of_document(entry))
     except (InvalidInput, NotExact) as why:
@@ -189,8 +193,8 @@ def check_method(document, entry):
 
 @refuse_malformed
 def replay_proofs(document):
-    """Proofs of all lines of a claim; of one that is not recorded here, of the lines that it
-    carries."""
+    """Replay the proofs of all lines of a claim; for a claim that is not recorded here, of the
+    lines that the document carries."""
     check_entries(document, "the document", "format", "claim", "lines")
     name, lines = document["claim"], document["lines"]
     require(isinstance(name, str), "its claim is no text")
@@ -214,14 +218,14 @@ def replay_proofs(document):
 
 @refuse_malformed
 def replay_proof(document):
-    """A proof by algebra."""
+    """Replay a proof by algebra."""
     return dict(status="proved", shows=check_proof.check(document), rests_on=ALONE, about=OWN)
 
 
 @refuse_malformed
 def replay_graph(document):
-    """The steps of a proof: each document anew, of that line from these premises of the claims as
-    they are recorded here."""
+    """Replay the steps of a proof: each document is derived anew, and its line and premises must be
+    those of the claims as recorded here."""
     check_entries(document, "the document", "format", "claim", "edges", "textbook")
     steps, claim = document["edges"], find_recorded_claim(document["claim"])
     require(isinstance(steps, list) and steps, "it proves no step")
@@ -252,8 +256,9 @@ def replay_graph(document):
 
 
 def line_of(label):
-    """(claim, place) of a line of a recorded claim that a step names; None of a textbook fact, or of a
-    line of the document's own, whose name may be taken for no other."""
+    """Return (claim, index) of a line of a recorded claim that a step names; None for a textbook
+    fact or a line of the document's own claim, whose name must not be mistakable for another
+    claim's."""
     require(isinstance(label, str), f"no line: {show(label)}")
     if facts.is_textbook_name(label):
         return None
@@ -266,7 +271,7 @@ def line_of(label):
 
 
 def alike_step(step, claim, at):
-    """Refused where a step is not the one that is recorded here."""
+    """Refuse a step that differs from the step recorded here."""
     edges, line = proof_graph.proof_steps, step["line"]
     some = [edges.label(one) for one in edges.premises(claim, at)]
     require(step["premises"] == some, f"{line} is said to follow from something else here")
@@ -281,7 +286,7 @@ def alike_step(step, claim, at):
 
 
 def replay_textbook(documents, used):
-    """The parts of textbook facts, each anew."""
+    """Replay the proofs of textbook facts, part by part."""
     for name in sorted(used):
         if not facts.is_textbook_name(name):
             continue
@@ -299,7 +304,8 @@ def replay_textbook(documents, used):
 
 
 def replay_existence(document):
-    """An instance that a statement of existence speaks of, or the proof that there is none."""
+    """Replay an instance that proves a statement of existence, or the proof that there is no such
+    instance."""
     of_exists(document)
     denial, name = document["denial"], document["claim"]
     claim = find_recorded_claim(name)
@@ -331,7 +337,7 @@ def of_exists(document):
 
 @refuse_malformed
 def of_record(denial, claim):
-    """Refused where a denial is not that of the claim as it is recorded here."""
+    """Refuse a denial that differs from the denial of the claim as recorded here."""
     require(claim.denied is not None, f"{claim.id}, as it is recorded here, states no existence")
     if denial["format"] == check_proof.FORMAT:
         alike = algebra.speaks_of(denial, claim.denied, 0)

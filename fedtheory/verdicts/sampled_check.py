@@ -1,4 +1,5 @@
-"""A claim on one problem by sampled runs: for losses and methods of which nothing exact is known.
+"""A check of a claim on one problem by sampled runs, for losses and methods of which no exact
+values are known.
 
 The left side must be a nonnegative multiple of one measured expectation, its right side a number.
 Draws come from `ft.run` in blocks, each with a seed of its own; a betting e-process refutes, fresh
@@ -42,13 +43,13 @@ JUDGED = (
 
 
 def seed_of(seed, look, block):
-    """A seed of its own for each block of each look."""
+    """Return a separate seed for each block of each look at the draws."""
     return int.from_bytes(hashlib.sha256(f"{seed}/{look}/{block}".encode()).digest()[:7], "big")
 
 
 def judged_entry(claim, start):
-    """The Entry of the one expectation that a claim's first line bounds; what is known at the start
-    and of who works is no expectation."""
+    """Return the Entry of the one expectation that a claim's first line bounds. Quantities known at
+    the start, and of the participation law, are no expectations."""
     known = {name for name, entry in claim.quantities.items() if of_law(entry)}
     known |= (
         {name for name, entry in claim.quantities.items() if at_start(entry)}
@@ -69,7 +70,7 @@ def judged_entry(claim, start):
 
 
 def settings_by_letter(claim, algorithm, hyper):
-    """Hyper-parameters that are numbers, by the claim's letters."""
+    """Return the numeric hyper-parameters by the claim's letters."""
     return {
         letter: hyper[name]
         for letter, name in choose_hyper(claim.table, algorithm).items()
@@ -91,8 +92,8 @@ def check_on(
     infimum=None,
     **hyper,
 ):
-    """The Verdict on a claim's first line for one problem and one choice of hyper-parameters, by at
-    most `draws` runs of each look.
+    """Return the Verdict on a claim's first line for one problem and one choice of
+    hyper-parameters, from at most `draws` runs per look at the draws.
 
     `start` gives values of what is measured at the start (such as D_0), exactly or rounded to the
     safe side; `infimum` the infimum that the claim subtracts. What is not given is derived from the
@@ -125,8 +126,8 @@ def check_on(
 
 
 class Question:
-    """A claim's first line for one problem and one choice of hyper-parameters: E of what is
-    measured, less `shift`, is at most `bound`."""
+    """A claim's first line for one problem and one choice of hyper-parameters: the expectation of
+    the measured quantity, minus `shift`, is at most `bound`."""
 
     def __init__(self, claim, problem, rounds, start, x_0, S, infimum, hyper):
         if not isinstance(problem, Problem):
@@ -186,8 +187,8 @@ class Question:
         check_conditions(self.claim, self.problem, setup_of(self.plan, self.plan.hyper[0]))
 
     def _bound(self, letters, values):
-        """The largest that rounding leaves of the right side, over the factor of what is
-        measured."""
+        """Return an upper end of the right side under rounding, divided by the factor of the
+        measured quantity."""
         claim, entry = self.claim, self.entry
         slope = claim.expand(claim.lines[0][0]).diff(entry.symbol)
         exact = {name: arithmetic.exact_number(name, value) for name, value in values.items()}
@@ -204,7 +205,7 @@ class Question:
 
 
 class Sample:
-    """Draws of what a question is about, look by look, and the verdict that they give."""
+    """The draws for a question, one look at a time, and the resulting verdict."""
 
     def __init__(self, question, seed):
         self.question, self.seed = question, seed
@@ -213,8 +214,8 @@ class Sample:
         self.method = getattr(question.claim.algorithm, "name", question.claim.algorithm)
 
     def rows(self, look, first, count):
-        """Runs first .. first + count - 1 of a look: what is judged of each, NaN outside a
-        constant's ball."""
+        """Return the judged values of runs first .. first + count - 1 of a look, a row per run, NaN
+        for runs that leave the ball of a constant."""
         q, found = self.question, []
         for block in range(first // BLOCK, -(-(first + count) // BLOCK)):
             r = run(
@@ -236,8 +237,8 @@ class Sample:
         return np.concatenate(found)[first % BLOCK :][:count]
 
     def looked(self, look, draws, needed):
-        """(rows, evidence) of a look, which ends once the evidence is more than needed; evidence is
-        None where a row says nothing."""
+        """Return (rows, evidence) of a look, which ends when the evidence exceeds `needed`; the
+        evidence is None where a row is not finite or negative."""
         seen, evidence, count = None, -math.inf, BLOCK
         while evidence <= needed and (seen is None or len(seen) < draws):
             more = self.rows(look, 0 if seen is None else len(seen), count)
@@ -251,14 +252,15 @@ class Sample:
         return seen, evidence
 
     def evidence(self, rows):
-        """Against every round's expectation being at most the bound, by the least of them."""
+        """Return the log evidence against the bound in every round: the smallest over rounds,
+        infinite where the bound is negative."""
         bound = self.question.bound
         if bound < 0:  # what is judged is nowhere negative
             return math.inf
         return min(against_at_most(column, bound).max() for column in rows.T)
 
     def ends(self, rows):
-        """(least, most) that what is judged of each run may be in exact numbers."""
+        """Return (lower, upper) ends of the judged values of each run in exact arithmetic."""
         q = self.question
         margins = self.rounding.margins(q.how.metric, self.sizes, lowest=q.lowest)
         if margins is None:
@@ -272,18 +274,21 @@ class Sample:
         return self.rounding.ends(rows, root, flat, q.shift)
 
     def hidden_by_rounding(self, rows, needed):
-        """Whether draws would refute if rounding had taken off what it may; asked where rounds carry
-        errors on without making them larger, for others it is not known that closely."""
+        """Tell whether the draws would refute the line if rounding had lowered the values as much
+        as it can. The result is False where rounds amplify errors, because rounding is then not
+        known closely enough."""
         if self.rounding.why or self.rounding.round(0).rho > 1:
             return False
         most = self.ends(rows)[1]
         return bool(np.isfinite(most).all()) and self.evidence(most) > needed
 
     def verdict(self, draws, alpha):
-        """The Verdict, after a look and, where that refutes, one by fresh seeds.
+        """Return the Verdict, after a first look and, where it refutes the line, a second look with
+        fresh seeds.
 
         Both looks have to refute for "violated"; a claim that only the first one refutes is
-        undecided, for what the first one says with confidence stands against "holds"."""
+        undecided, for what the first one says with confidence stands against "holds".
+        """
         needed, bound, best, refuted = math.log(2 / alpha), self.question.bound, None, []
         for look in (0, 1):
             seen, evidence = self.looked(look, draws, needed)

@@ -1,4 +1,4 @@
-"""`sharpen`: how much of each number of a statement the truth needs.
+"""`sharpen`: the value that a statement needs of each of its numbers.
 
 From below: for each constant, term and exponent the search looks for the instance that needs most
 of it; a variant with less is then violated there, by a certificate that replays (`needing.py`). From
@@ -22,7 +22,7 @@ from fedtheory.verdicts.sufficient_values import Enough
 
 @dataclass(repr=False)
 class Sharpened(Shown):
-    """What is known of one number of a statement.
+    """The known needs of a statement for one of its numbers.
 
     `refuted` is the largest value (of what has to be large, the smallest) with a certificate,
     `proved` the smallest with a document, `follows` the smallest with which the line follows from the
@@ -49,7 +49,7 @@ class Sharpened(Shown):
 
     @property
     def needed(self):
-        """Whether a statement that has none of it is refuted."""
+        """Tell whether the statement is refuted when the number is removed."""
         return self.refuted is not None and not self.most
 
     def __str__(self):
@@ -57,7 +57,7 @@ class Sharpened(Shown):
 
     @property
     def says(self):
-        """How much of it is needed, in words."""
+        """Return words for how much of the number is needed."""
         if self.why:
             return self.why
         low, high = decimal_text(self.refuted), decimal_text(self.proved)
@@ -97,7 +97,7 @@ class Sharpened(Shown):
 
 @dataclass(repr=False)
 class Sharpening(Shown):
-    """What `sharpen` found: `parts`, one Sharpened for each number."""
+    """The result of `sharpen`: `parts` holds one Sharpened for each number."""
 
     claim: str
     parts: list = field(default_factory=list)
@@ -119,7 +119,8 @@ class Sharpening(Shown):
 
 
 def sharpen(claim, budget=60.0, seed=0, progress=None, only=lambda part: True):
-    """The Sharpening of a claim: how much of each constant, term, exponent and ceiling it needs.
+    """Return the Sharpening of a claim: how much it needs of each constant, term, exponent and
+    upper limit.
 
     `budget` is in seconds of one core, counted as work; `only` picks the parts that are looked at,
     `progress=True` shows how far it is. Worst-case programs are asked where the extra `pep` is
@@ -129,7 +130,6 @@ def sharpen(claim, budget=60.0, seed=0, progress=None, only=lambda part: True):
     >>> found = ft.sharpen("mixed.propD6", budget=1, only=lambda part: part.kind == "constant")
     >>> print(*found.parts)
     4 in 4 beta gap: needed between 3.99 and 4
-
     """
     budget, seed = arguments.check_budget(budget), arguments.check_seed(seed)
     claim = discover.claim(claim)

@@ -1,6 +1,5 @@
-"""A bound as plain data that a page can move: its right side, its hypotheses between numbers, and what
-is trivially true beside it, each as a program, from the claim's own record; and numbers to begin with.
-"""
+"""A bound as plain data for a page with sliders: its right side, its numeric hypotheses and the
+trivial bound beside it as programs, derived from the claim's record, and starting values."""
 
 from fractions import Fraction
 
@@ -17,7 +16,8 @@ BEGINNING = {"count": 2, "unit": Fraction(1, 2)}  # numbers of a domain, where n
 
 
 def slider_data(claim):
-    """The plain data of a claim's first line; None where it has no bound that numbers move.
+    """Return the plain data of a claim's first line; None where it has no bound that depends on
+    numbers.
 
     >>> from fedtheory import discover
     >>> from fedtheory.verdicts.slider_data import explored
@@ -66,7 +66,8 @@ def formula_programs(data):
 
 
 def trivial_side(claim, left, sign):
-    """(what the left side never exceeds, why) where that is known without the claim; (None, "")."""
+    """Return (a bound that the left side always satisfies, the reason) where such a bound is known
+    without the claim; (None, "") otherwise."""
     if sign in ("<=", "<"):
         for symbol, value, why in meaning.trivial(claim):
             factor = left.coeff(symbol)
@@ -76,7 +77,7 @@ def trivial_side(claim, left, sign):
 
 
 def starting_numbers(claim, names, rules):
-    """Numbers inside the hypotheses, as texts; plain ones where none are found."""
+    """Return numbers inside the hypotheses, as texts; default numbers where none are found."""
     found = refutation.search(NOWHERE, rules, {}, 0) if rules else None
     known = {str(name): Fraction(str(value)) for name, value in (found or {}).items()}
     plain = lambda name: BEGINNING.get(claim.symbols[name].domain, 1)
@@ -86,7 +87,8 @@ def starting_numbers(claim, names, rules):
 
 
 def formula_program(expr):
-    """A formula as a list of [operation, operands, detail], for any language to run."""
+    """Return a formula as a list of [operation, operands, detail], which a program in any language
+    can evaluate."""
     steps = []
     for op, operands, detail in arithmetic.program(expr):
         if op == "number":

@@ -1,4 +1,4 @@
-"""Documents of structure claims that are refuted: cells that differ, or two runs that do.
+"""Documents of refuted structure claims: table cells that differ, or two runs that differ.
 
 A document holds all that a rerun needs: methods and fixed fields by name, and the problem. What a
 function computes stands in no document: only that of a recorded claim can be asked again.
@@ -46,8 +46,7 @@ def cell_text(cell):
 
 
 def sign_violation(claim, **content):
-    """The document of a violation; None where what is compared is a function that no record here
-    holds."""
+    """Return the document of a violation; None where a compared function is in no record here."""
     own = document_title(claim) != claim.id or find_recorded_claim(claim.id) is None
     if own and not stands_alone(claim, **content):
         return None
@@ -57,7 +56,7 @@ def sign_violation(claim, **content):
 
 
 def stands_alone(claim, equivalence=None, **content):
-    """Whether a document by itself says all that a rerun of a claim of the user's own needs."""
+    """Tell whether a document contains everything that a rerun of a user's claim needs."""
     try:
         return (
             equivalence is not None
@@ -78,7 +77,7 @@ def list_misprints(claim):
 
 
 def cell_inputs(claim):
-    """What the cells of a claim are computed from, as plain data."""
+    """Return the inputs from which a claim's cells are computed, as plain data."""
     cells = claim.statement
     found = dict(given=plain_copy(dict(cells.given))) if cells.given else {}
     if cells.ranges:
@@ -94,7 +93,7 @@ def condition_words(claim):
 
 
 def equivalence_data(same):
-    """An equivalence as plain data."""
+    """Return an equivalence as plain data."""
     other = (
         dict(function=side_label(same.other))
         if callable(same.other)
@@ -111,8 +110,8 @@ def equivalence_data(same):
 
 
 def read_equivalence(said):
-    """The equivalence of a document: methods that are found here by name, and fields that they
-    have."""
+    """Return the equivalence in a document; refuse methods that are not found here by name and
+    fields that they do not have."""
     check_entries(
         said, "the equivalence", "one", "fixed", "other", "other_fixed", "shared", "clients"
     )
@@ -144,7 +143,7 @@ def read_equivalence(said):
 
 
 def find_condition(name, says):
-    """The condition of a name and these words, of those that are recorded here."""
+    """Return the recorded condition with this name and these words; refuse if there is none."""
     known = [
         *ALL.values(),
         *(a.condition for c in discover.claims() for a in c.assumptions if a.condition),
@@ -157,7 +156,7 @@ def find_condition(name, says):
 
 @refuse_malformed
 def check_structure(document):
-    """Refused unless a rerun shows again what the document says."""
+    """Refuse a document unless a rerun shows again what the document says."""
     cells = "cells" in document
     check_sealed(
         document,
@@ -241,7 +240,7 @@ def check_structure(document):
 
 
 def check_moderate(same, instance):
-    """Refused unless an instance is one of this equivalence, and of a size that is quickly run."""
+    """Refuse an instance unless it belongs to this equivalence and is small enough to run quickly."""
     why = fault(TWO_RUNS, instance, parse_fraction)
     require(why is None, f"it is no instance of two runs: {why}")
     N, d = len(instance["b"]) - 1, len(instance["x"])

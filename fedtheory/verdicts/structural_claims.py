@@ -1,5 +1,5 @@
-"""Structure claims: two ways to run that are said to give the same points, and cells that are said
-to follow.
+"""Structure claims: two ways to run that should give the same points, and table cells that should
+follow from inputs.
 
 Points that agree to rounding, from the smallest problems on, support the claim; points far apart
 refute it where data that differ by more than rounding move either path by far less.
@@ -35,7 +35,7 @@ CASES_A_SECOND, FEWEST, MOST = 4, 8, 100  # of budget; instances of each equival
 
 
 def decide_structure(claim, budget, seed):
-    """The Verdict on a claim that states equivalences or cells."""
+    """Return the Verdict on a claim that states equivalences or cells."""
     cells = [each for each in claim.cells() if each[2] is not None]
     differ = [each for each in cells if each[1] != each[2]]
     if differ:
@@ -65,7 +65,8 @@ def decide_structure(claim, budget, seed):
 
 @dataclass
 class Compared:
-    """What a search for points that differ has looked at."""
+    """The statistics of a search for points that differ: number of cases, largest difference,
+    sizes."""
 
     cases: int = 0
     largest: float = 0.0  # gap, in parts of the largest coordinate
@@ -89,7 +90,7 @@ def refute_structure(claim, why, certificate, **more):
 
 
 def refute_misprint(claim, differ):
-    """The Verdict where cells are printed that are not those computed."""
+    """Return the Verdict where printed cells differ from the computed ones."""
     cell, printed, computed = differ[0]
     return refute_structure(
         claim,
@@ -105,8 +106,8 @@ def refute_misprint(claim, differ):
 
 
 def compare_equivalence(claim, which, same, number, seed, found):
-    """The Verdict on one equivalence if it is refuted, or if no problem meets its hypotheses; None
-    where points agree on all that were drawn."""
+    """Return the Verdict on one equivalence if it is refuted, or if no problem satisfies its
+    hypotheses; None where the points agree on all drawn problems."""
     before = found.cases
     for n in range(number):
         instance = draw_instance(claim, same, Random(f"{seed}/structure/{which}/{n}"), n)
@@ -125,7 +126,7 @@ def compare_equivalence(claim, which, same, number, seed, found):
 
 
 def paths_part(claim, which, same, instance, cases):
-    """The Verdict where two ways to run give different points."""
+    """Return the Verdict where two ways to run give different points."""
     gap, instance, paths = shorten_rounds(same, make_plainer(same, instance))
     exact = exact_endpoints.document_points(same, instance)
     points = [[[repr(float(x)) for x in point] for point in path] for path in paths]
@@ -148,7 +149,7 @@ def paths_part(claim, which, same, instance, cases):
 
 
 def paths_agree(claim, found):
-    """The Verdict where nothing differs."""
+    """Return the Verdict where no cell and no point differs."""
     why = (
         f"{len(claim.printed)} printed cells are those computed"
         if claim.printed

@@ -1,6 +1,6 @@
-"""How much of a number of a statement is enough, from above: the smallest value with which algebra
-or a worst-case program proves the line, and the smallest with which it still follows from the steps
-of the text's proof.
+"""Upper bounds on a number in a statement: the smallest value with which algebra or a worst-case
+program proves the line, and the smallest with which the line still follows from the steps of the
+text's proof.
 
 A proof is one where the line follows from its hypotheses alone, or from steps that are proved
 themselves. Where some of these only hold by search, what follows from them is no proof.
@@ -30,7 +30,7 @@ BEYOND = sympy.Rational(1, 10**5)
 
 
 class Way(NamedTuple):
-    """A way to prove a line."""
+    """A method to prove a line."""
 
     name: str  # of what is set: "proved" or "follows"
     proof: Callable  # claim and line -> document or None
@@ -41,20 +41,21 @@ class Way(NamedTuple):
 
 
 class Enough:
-    """Ways to prove a line of a claim with another number in it, each tried only where it leads to the
-    line as printed."""
+    """The ways to prove a line of a claim with another number in it, each used only where it proves
+    the printed line."""
 
     def __init__(self, claim, budget, seed):
         self.claim, self.seed, self.most = claim, seed, min(PROOF, budget / 10)
         self.ways, self.spent = {}, 0.0
 
     def kept(self, part, share):
-        """What of a part's share is kept for proofs: nothing where it buys none."""
+        """Return the part of a budget share that is reserved for proofs, 0 where it is too small
+        for any proof."""
         least, share = [way.least for way in self.of(part.line)], KEPT * share
         return share if least and share >= min(least) else 0.0
 
     def of(self, line):
-        """The Ways of a line."""
+        """Return the Ways to prove a line."""
         if line not in self.ways:
             self.ways[line] = list(self._ways(line))
         return self.ways[line]
@@ -91,8 +92,8 @@ class Enough:
         return proof_steps.step_of(self.claim, line).premises
 
     def _steps(self, claim, line):
-        """The document of the step to a line; None where none is named, none is found, or the line
-        itself is among what it follows from."""
+        """Return the document of the step to a line; None where no step is named, none is found, or
+        the line is among its own premises."""
         if not claim.follows.get(line + 1):
             return None
         try:
@@ -108,8 +109,8 @@ class Enough:
         return edge.documents[0]
 
     def ask(self, part, found, share):
-        """Set what is proved of a part, and what follows from the steps to its line, as far as its
-        share leads."""
+        """Set the values of a part with which the line is proved or follows from the steps of the
+        text's proof, within the budget share."""
         before = self.spent
         for way in [] if found.why else self.of(part.line):
             for value, proof in self._nearer(part, found, way, before + share):
@@ -119,7 +120,8 @@ class Enough:
                 break
 
     def _begun(self, part, found, way):
-        """(value, document) of the line as printed, or nearly."""
+        """Return (value, document) of the line as printed or, where the line's own proof is not
+        available, with a slightly weaker number."""
         holds = sympy.Rational(found.printed)
         if way.document is not None:
             return holds, way.document
@@ -129,8 +131,8 @@ class Enough:
         return holds, way.proof(part.variant(holds), part.line)
 
     def _nearer(self, part, found, way, most):
-        """(value, document) of values ever nearer to what is refuted with which a way still leads to
-        the line, until so much is spent."""
+        """Yield (value, document) for values ever nearer to the refuted value with which a way
+        still proves the line, until `most` is spent."""
         (holds, document), fails = self._begun(part, found, way), None
         if document is None:
             return
@@ -152,7 +154,7 @@ class Enough:
                 fails = value
 
     def _next(self, part, found, holds, fails):
-        """The next value to be asked for; of exponents, half by half."""
+        """Return the next value to try, in steps of a half for exponents; None where there is none."""
         if part.kind == "exponent":
             value = holds + (HALF if found.most else -HALF)
             return None if fails is not None and (value >= fails) == found.most else value

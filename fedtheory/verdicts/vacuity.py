@@ -1,5 +1,5 @@
-"""Claims that say nothing: hypotheses that exclude each other, bounds that say less than what is
-trivially true, coefficients that turn negative inside the admitted range.
+"""Vacuous claims: hypotheses that contradict each other, bounds weaker than a trivial bound, and
+coefficients that turn negative inside the admitted range.
 
 What a condition means is read from `meaning` by its name; that nothing meets a claim's hypotheses
 is proved by algebra or not said.
@@ -19,7 +19,7 @@ MOVES = 25  # random steps of a draw towards what is admitted
 
 
 def decide_vacuity(claim, seed=0, budget=10.0):
-    """("vacuous" or None, why, notes, the document of its proof) of a claim; `budget` is in
+    """Return ("vacuous" or None, reason, notes, document of the proof) of a claim; `budget` is in
     seconds, as for a check."""
     seconds = min(SECONDS, 0.1 * budget)
     relations = [a.relation for a in claim.assumptions if a.relation is not None]
@@ -62,7 +62,7 @@ def decide_vacuity(claim, seed=0, budget=10.0):
 
 
 def prove_goal(goal, relations, definitions, seconds):
-    """A Proof, or None; where a denominator's sign is unknown there is none."""
+    """Return a Proof of a goal, or None; None also where the sign of a denominator is unknown."""
     try:
         return algebra.prove(
             goal, list(dict.fromkeys(relations)), dict(definitions), seconds, refute=False
@@ -72,7 +72,8 @@ def prove_goal(goal, relations, definitions, seconds):
 
 
 def find_contradiction(claim, relations, seconds):
-    """(what the conditions say that exclude each other along a line, the Proof), or ((), None)."""
+    """Return (the statements of the conditions that contradict each other along a line, the Proof),
+    or ((), None)."""
     said, limits = meaning.along(claim)
     for goal in [*limits, ABSURD]:
         about = lambda pairs: set().union(goal.free_symbols, *(r.free_symbols for r, _ in pairs))
@@ -93,9 +94,9 @@ def find_contradiction(claim, relations, seconds):
 
 
 def prove_trivial_constant(claim, relations, seconds):
-    """The Proof that a line holds at one value, chosen after the instance, of a constant that the
-    text leaves open: what is measured over the constant's own factor. None where there is none, or
-    where there are other lines."""
+    """Return the Proof that a line holds at one value, chosen after the instance, of a constant
+    that the text leaves open: the measured quantity over the constant's factor. The result is None
+    where there is no such value, or where the claim has other lines."""
     left, sign, right = claim.lines[0]
     if (
         len(claim.lines) > 1
@@ -125,8 +126,8 @@ def prove_trivial_constant(claim, relations, seconds):
 
 
 def prove_trivial_bound(claim, at, relations, seconds, seed):
-    """(Proof that a line's bound is no better than what is trivially true, or None; [what there is
-    to say]).
+    """Return (Proof that a line's bound is no better than a trivial bound, or None; notes as a
+    list).
 
     What is measured may have a coefficient; where that is negative, a bound that is not says
     nothing either.
@@ -171,8 +172,8 @@ def prove_trivial_bound(claim, at, relations, seconds, seed):
 
 
 def useless_region(claim, useful, relations, seed):
-    """(share of the admitted draws at which a bound is no `useful` one, what drives it), or
-    None."""
+    """Return (share of the admitted draws at which a bound is not `useful`, words for the symbol
+    that causes this), or None."""
     parts = [
         p
         for r in map(claim.expand, relations)
@@ -212,8 +213,8 @@ def useless_region(claim, useful, relations, seed):
 
 
 def sign_notes(claim, relations, seed):
-    """Notes on derived symbols that multiply or divide something and change their sign inside the
-    admitted range."""
+    """Return notes on derived symbols that multiply or divide something and change their sign
+    inside the admitted range."""
     notes = []
     sides = [side for left, _, right in claim.lines for side in (left, right)]
     for symbol, value in claim.definitions.items():
@@ -231,7 +232,7 @@ def sign_notes(claim, relations, seed):
 
 
 def is_factor(symbol, expr):
-    """Whether a symbol multiplies or divides something in an expression."""
+    """Tell whether a symbol multiplies or divides something in an expression."""
     return any(
         symbol in e.free_symbols and (e.is_Mul or e.is_Pow and e.exp.is_negative)
         for e in sympy.preorder_traversal(expr)

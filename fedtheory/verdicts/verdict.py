@@ -12,8 +12,8 @@ from fedtheory.verdicts.proof_graph import Graph
 
 
 class Tightness(float):
-    """The largest ratio of left to right that was found, exact at its `instance`, which meets every
-    hypothesis."""
+    """The largest ratio of left to right side that was found, exact at its `instance`, which
+    satisfies every hypothesis."""
 
     def __new__(cls, value, instance=None):
         self = super().__new__(cls, value)
@@ -22,7 +22,7 @@ class Tightness(float):
 
 
 class Removal(NamedTuple):
-    """An unstated hypothesis, and the verdict on the statement without it alone."""
+    """An unstated hypothesis, and the verdict on the statement without this hypothesis alone."""
 
     name: str
     hypothesis: str  # in words, with its place
@@ -30,13 +30,13 @@ class Removal(NamedTuple):
 
     @property
     def saves(self):
-        """Whether an instance shows that the statement needs it."""
+        """Tell whether an instance shows that the statement needs the hypothesis."""
         return self.verdict.status == "violated"
 
 
 @dataclass(repr=False)
 class Verdict(Shown):
-    """What is found of a claim as it is meant: with the hypotheses too that only its proof uses.
+    """The result on a claim as meant, with the hypotheses included that only its proof uses.
 
     >>> import fedtheory as ft
     >>> v = ft.check("flex.jensen_s", budget=1)
@@ -103,28 +103,30 @@ class Verdict(Shown):
         return super()._repr_html_() + draw_counterexample(self.certificate)
 
     def to_latex(self):
-        """The counterexample of a violated claim in LaTeX, as for a mail to its author; "" of any
-        other verdict. It needs amsmath and amssymb.
+        """Return the counterexample of a violated claim in LaTeX, as for a mail to its author; ""
+        for any other verdict. The text needs amsmath and amssymb.
 
         >>> import fedtheory as ft
         >>> print(ft.check("lamb.lemma1", budget=1).to_latex().splitlines()[-3])
-        There $M = 1$, $\\alpha_r = 1$, $\\|\\overline{\\theta_r}-\\theta_{r,i}\\|^2 = 1$, $p = 1$, $\\phi_M = 1$, and the line reads
+        There $M = 1$, $\alpha_r = 1$, $\|\overline{\theta_r}-\theta_{r,i}\|^2 = 1$, $p = 1$, $\phi_M = 1$, and the line reads
         """
         return counterexample_latex(self.certificate)
 
     @property
     def printed(self):
-        """The Verdict on the statement as it is printed, with its stated hypotheses alone."""
+        """Return the Verdict on the statement as printed, with its stated hypotheses alone."""
         return self if self.as_printed is None else self.as_printed
 
     @property
     def saved_by(self):
-        """The unstated hypotheses, in words, without any one of which an instance refutes it."""
+        """Return the unstated hypotheses, in words, each of which is needed: without it an instance
+        refutes the statement."""
         return [removal.hypothesis for removal in self.removals if removal.saves]
 
     @property
     def apart(self):
-        """In words, how it stands as printed; "" where the text states all that it assumes."""
+        """Return words for how the claim stands as printed; "" where the text states all
+        hypotheses."""
         if self.as_printed is None:
             return ""
         if not self.removals:
@@ -136,7 +138,7 @@ class Verdict(Shown):
         return " ".join(told)
 
     def as_dict(self):
-        """Plain data, without the time it took."""
+        """Return the Verdict as plain data, without the time that the check took."""
         return dict(
             claim=self.claim,
             status=self.status,
@@ -172,8 +174,8 @@ ORDER = (
 
 
 def merge_settings(found):
-    """The verdict on a line from those of searches in several settings: what one refutes or leaves
-    open decides.
+    """Return the Verdict on a line from the Verdicts of searches in several settings: a Verdict
+    that refutes or is undecided decides.
 
     A setting in which nothing meets the hypotheses says nothing; if none does, the line is
     undecided.
@@ -205,8 +207,8 @@ def merge_settings(found):
 
 
 def merge_seeds(claim, found):
-    """The verdict on a statement from those of searches by several seeds, none of which refutes it:
-    line by line where it has several."""
+    """Return the Verdict on a statement from searches by several seeds, none of which refutes it;
+    statements with several lines are merged line by line."""
     if len(found) == 1 or not all(v.searched or v.lines for v in found):
         return found[0]  # nothing in it depends on a seed
     seconds = sum(v.seconds for v in found)
@@ -222,12 +224,12 @@ def merge_seeds(claim, found):
 
 
 def merge_words(words):
-    """Words of several verdicts, each once."""
+    """Return the words of several verdicts, each once."""
     return "; ".join(dict.fromkeys(each for each in words if each))
 
 
 def merge_lines(claim, lines, seconds):
-    """The verdict on a statement from those on its lines."""
+    """Return the Verdict on a statement from the Verdicts on its lines."""
     if len(lines) == 1:
         only = lines[0]
         only.claim, only.seconds = claim.id, seconds

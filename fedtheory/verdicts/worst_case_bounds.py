@@ -1,5 +1,5 @@
-"""Lines of claims that a worst-case program decides: one measure after so many steps of gradient
-descent, or at a point, against a number times another.
+"""Lines of claims that a worst-case program decides: one measure after a number of steps of
+gradient descent, or at a point, against a multiple of another measure.
 
 The number of rounds, and every step in units of 1/L, has to be fixed by the hypotheses. What is said
 of f with smoothness L is said of f/L with smoothness 1, so one program speaks of every L; and of every
@@ -38,7 +38,8 @@ ENDS = ("T", "min_T")  # after all rounds; the least over them
 
 
 class Question(NamedTuple):
-    """What a program is asked: the largest `measure` where `start` is at most 1, for L = 1."""
+    """The question to a worst-case program: the largest `measure` where `start` is at most 1, for L
+    = 1."""
 
     measure: str
     start: str
@@ -51,8 +52,8 @@ class Question(NamedTuple):
 
 
 def parse_question(claim, at):
-    """(Question, number) where a line says: measure <= number times start, in units in which L is 1;
-    None where it says anything else."""
+    """Return (Question, number) where a line has the form: measure <= number times start, in units
+    in which L is 1; None for any other line."""
     left, sign, right = claim.lines[at]
     if sign not in ("<=", ">="):
         return None
@@ -77,8 +78,8 @@ def parse_question(claim, at):
 
 
 def one_of(claim, side):
-    """The Entry of the only measured quantity in a side of a line, None unless there is one that a
-    program knows."""
+    """Return the Entry of the only measured quantity in a side of a line; None unless there is
+    exactly one and a program can treat it."""
     found = [e for e in claim.quantities.values() if e.symbol in side.free_symbols]
     if len(found) != 1 or found[0].measure.metric not in METRICS:
         return None
@@ -88,8 +89,8 @@ def one_of(claim, side):
 
 
 def solve_fixed(claim):
-    """{symbol: its value, which may have L in it} for what equations among the hypotheses fix, with
-    nothing divided by that may be 0."""
+    """Return {symbol: value} of the symbols that equations among the hypotheses fix; a value may
+    contain L. No equation is divided by a factor that may be 0."""
     known, relations = {}, [a.relation for a in claim.assumptions if a.relation is not None]
     rules = [claim.expand(r) for r in relations]
     equal = [r for r in rules if isinstance(r, sympy.Eq)]
@@ -104,7 +105,7 @@ def solve_fixed(claim):
 
 
 def build_question(claim, after, before, words, L, known):
-    """The Question of two measures; None where no program speaks of them."""
+    """Return the Question of two measures; None where no program covers them."""
     (measure, losses), (start, same) = (METRICS[e.measure.metric] for e in (after, before))
     rounds = rounds_of(claim, after.measure.at, before.measure.at, known)
     step = sympy.Integer(1)
@@ -124,8 +125,8 @@ def build_question(claim, after, before, words, L, known):
 
 
 def rounds_of(claim, after, before, known):
-    """How many steps of gradient descent lie between two places; None where it is left open, or a
-    round is anything else."""
+    """Return the number of steps of gradient descent between two places of a run; None where the
+    number is open, or a round is anything else."""
     if after == before and after in ("t", "0", "T", "T-1"):
         return 0
     letters = ("S", "N", "T", "eta")
@@ -145,7 +146,8 @@ def rounds_of(claim, after, before, known):
 
 
 def least_curvature(claim, words, L, known):
-    """The least curvature that the hypotheses leave to losses of smoothness 1; None: any."""
+    """Return the least curvature that the hypotheses allow for losses of smoothness 1; None means
+    any."""
     held = {a.condition.holds for a in claim.assumptions if a.condition is not None}
     if STRONGLY_CONVEX.holds in held and "mu" in claim.table:
         mu = claim.table["mu"].symbol
@@ -159,7 +161,7 @@ def least_curvature(claim, words, L, known):
 
 @lru_cache(maxsize=64)
 def solve_question(question):
-    """(bound, its document) of a Question, both in fractions; None where nothing proves one."""
+    """Return (bound, document) of a Question, both in fractions; None where no bound is proved."""
     from fedtheory.worstcase import program
 
     about = dict(
@@ -181,13 +183,14 @@ def solve_question(question):
 
 
 def stay_at_start(x, gradient):
-    """A method that asks of its start alone."""
+    """Yield the start forever, as a method that only queries its start."""
     while True:
         yield x
 
 
 def prove_worst_case(claim, at):
-    """The document of a worst case that is no larger than a line says; None where there is none."""
+    """Return the document of a worst case that is at most the bound of a line; None where there is
+    none."""
     found = parse_question(claim, at)
     best = solve_question(found[0]) if found else None
     return json.loads(best[1]) if best and best[0] <= found[1] else None
