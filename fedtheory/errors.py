@@ -80,8 +80,8 @@ def printable(text):
 def one_line(text):
     """Return text as one line of a sentence, because file names may contain line breaks.
 
-    >>> one_line("a\nb")
-    'a\\nb'
+    >>> one_line("a\\nb")
+    'a\\\\nb'
     """
     return printable(text).replace("\n", "\\n")
 
@@ -112,10 +112,8 @@ def describe(error):
     """Return an exception of any code as one line: its type and its message, which is cut where it
     is long.
 
-        >>> describe(ValueError("no such
-    thing"))
-        'ValueError: no such thing'
-
+    >>> describe(ValueError("no such\nthing"))
+    'ValueError: no such thing'
     """
     try:
         text = printable(" ".join(str(error).split()))

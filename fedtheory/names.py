@@ -42,7 +42,7 @@ def well_formed(name):
     """Return whether a text may be a claim's name: every character is visible, and no character has
     another form that looks the same.
 
-    >>> well_formed("fsl.theorem1"), well_formed("fsl.theorem1 "), well_formed("fsl.theo\u200brem1")
+    >>> well_formed("fsl.theorem1"), well_formed("fsl.theorem1 "), well_formed("fsl.theo\\u200brem1")
     (True, False, False)
     """
     return (
@@ -61,7 +61,7 @@ def _is_shown(letter):
 def tidy(text):
     """Return a text as a name: characters that may not stand in a name are left out.
 
-    >>> tidy(" a\u200b  hypothesis ")
+    >>> tidy(" a\\u200b  hypothesis ")
     'a hypothesis'
     """
     plain = unicodedata.normalize("NFKC", text)

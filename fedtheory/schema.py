@@ -74,22 +74,22 @@ def either(*schemas: Any) -> list:
 
 
 def plus(name: str, n: int) -> list:
-    """Return the length that is n more than the length called `name`."""
+    """Return the length specification for n more than the length called `name`."""
     return ["plus", name, n]
 
 
 def total_of(name: str) -> list:
-    """Return the length that is the sum of the integers in the entry `name`."""
+    """Return the length specification for the sum of the integers in the entry `name`."""
     return ["sum", name]
 
 
 def at_least(n: int) -> list:
-    """Return the schema of any length >= n."""
+    """Return the length specification of any length >= n."""
     return ["from", n]
 
 
 def among(*lengths: Length) -> list:
-    """Return the schema of a length that is one of these lengths."""
+    """Return the length specification of a length that is one of these lengths."""
     return ["among", *lengths]
 
 

@@ -68,9 +68,9 @@ def of_right(claim, right):
 
 
 def number_parts(claim, expr, put, where, whole):
-    """Yield the same for each number in an expression; `put` maps a replacement of the expression
-    to the right side. A sum with a number, such as 1 + gamma, does not count as a sum of terms, and
-    divisors have no parts."""
+    """Yield (kind, name, value, value -> right side) of each number in an expression; `put` maps a
+    replacement of the expression to the right side. A sum with a number, such as 1 + gamma, does
+    not count as a sum of terms, and divisors have no parts."""
     if not isinstance(expr, sympy.Basic) or expr.is_Atom or expr.is_Piecewise:
         return
     terms = expr.is_Add and not any(part.is_Number for part in expr.args)
@@ -97,7 +97,8 @@ def is_of_losses(claim, term):
 
 
 def scale_term(claim, term, put, where):
-    """Yield the part that scales a term: its constant or, where the constant is 1, a factor."""
+    """Yield (kind, name, value, value -> right side) of a term's constant or, where the constant is
+    1, of a factor of the term."""
     constant, rest = term.as_coeff_Mul()
     size, sign = abs(constant), sympy.sign(constant)
     make = lambda value: put(sign * value * rest)
@@ -109,7 +110,7 @@ def scale_term(claim, term, put, where):
 
 
 def exponent_parts(claim, expr, put, where):
-    """Yield the exponents of counts in a product."""
+    """Yield (kind, name, value, value -> right side) of the exponents of counts in a product."""
     factors = sympy.Mul.make_args(expr) if expr.is_Mul or expr.is_Pow else ()
     for n, factor in enumerate(factors):
         base, power = factor.as_base_exp()

@@ -110,8 +110,8 @@ def equivalence_data(same):
 
 
 def read_equivalence(said):
-    """Return the equivalence in a document; refuse methods that are not found here by name and
-    fields that they do not have."""
+    """Return the equivalence in a document; refuse methods that are not found here by name, and
+    fields that no such method has."""
     check_entries(
         said, "the equivalence", "one", "fixed", "other", "other_fixed", "shared", "clients"
     )

@@ -108,7 +108,7 @@ class Verdict(Shown):
 
         >>> import fedtheory as ft
         >>> print(ft.check("lamb.lemma1", budget=1).to_latex().splitlines()[-3])
-        There $M = 1$, $\alpha_r = 1$, $\|\overline{\theta_r}-\theta_{r,i}\|^2 = 1$, $p = 1$, $\phi_M = 1$, and the line reads
+        There $M = 1$, $\\alpha_r = 1$, $\\|\\overline{\\theta_r}-\\theta_{r,i}\\|^2 = 1$, $p = 1$, $\\phi_M = 1$, and the line reads
         """
         return counterexample_latex(self.certificate)
 
