@@ -17,7 +17,7 @@ class Valued:
 
     def needs(self, *exprs):
         """Return the names of the symbols whose values these expressions need; without expressions,
-        those of the bound."""
+        the symbols of the bound."""
         exprs = exprs or [b for _, _, b in self.lines]
         free = set().union(*(self.expand(e).free_symbols for e in exprs))
         return [name for name in self.symbols if self.symbols[name].symbol in free]

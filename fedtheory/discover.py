@@ -197,7 +197,7 @@ def shipped_claims():
 
 def _find_shipped(name):
     """Return the claim of this library that has an id, or None. Files of the id's paper are
-    imported one by one, first the files that contain the id, then the others if needed."""
+    imported one by one, first the files that contain the id, then the remaining files if needed."""
     paper = name.partition(".")[0] if isinstance(name, str) else None
     if paper in _record_files("claims"):
         files = sorted(Path(__file__).parent.joinpath("claims", paper).glob("[!_]*.py"))

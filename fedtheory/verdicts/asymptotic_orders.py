@@ -197,9 +197,10 @@ def extra_assumptions(claim, companion):
 
 
 def unimplied_relations(claim, relations, held):
-    """Return those of `relations` that do not follow from a claim's own relations, with the
-    coefficients of its regime fixed at `held`. A relation is returned where numbers were found that
-    satisfy the claim's relations and violate it, or where nothing shows that there are none."""
+    """Return the relations among `relations` that do not follow from a claim's own relations, with
+    the coefficients of its regime fixed at `held`. A relation is returned where numbers were found
+    that satisfy the claim's relations and violate this one, or where the existence of such numbers
+    is not excluded."""
     solved, rules = eliminate_symbols(
         split_relations(claim) + regime_equations(claim, held), constrained_symbols(claim), set()
     )

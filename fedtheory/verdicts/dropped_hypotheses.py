@@ -1,5 +1,5 @@
-"""Hypotheses that a variant has dropped, and probability laws that a claim does not mention: a
-verdict about the variant rests on instances that violate them, and these instances are counted.
+"""Hypotheses that a variant has dropped, and probability laws that a claim does not mention. A
+verdict rests on instances that violate these hypotheses and laws, and such instances are counted.
 
 An instance breaks a condition if its setting says that it does not meet it, or if a constant that
 the condition certified is not what the instance has; a relation, by its numbers.
@@ -316,8 +316,7 @@ def count_drawn(found, hunt, claim):
 
 
 def breakable_hypotheses(claim, at, setting, needed, seed):
-    """Return those of the hypotheses `needed` that drawn instances of a few shapes of a setting
-    violate."""
+    """Return the hypotheses in `needed` that drawn instances of a few shapes of a setting violate."""
     target, found = Target(claim, setting, at), dict.fromkeys(needed, 0)
     for _, hunt in zip(range(TRIED), scheduler.generate_hunts(target, seed, target.relaxed)):
         count_drawn(found, hunt, claim)

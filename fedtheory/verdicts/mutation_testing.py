@@ -245,8 +245,8 @@ class Block:
 
 
 class Pool:
-    """The instances of many shapes on which mutants are evaluated, those near which the statement
-    is tight, and those where earlier mutants failed."""
+    """The instances on which mutants are evaluated: instances of many shapes, instances near which
+    the statement is tight, and instances where earlier mutants failed."""
 
     def __init__(self, claim, budget, seed):
         self.blocks, self.work = {}, 0.0
@@ -369,7 +369,7 @@ def judge_mutant(claim, mutant, pool, budget, seed):
 
 class Search:
     """The search for a violation of a mutant: evaluation on the pool, optimisation from the best
-    instances there, then a search of its own."""
+    instances there, then an independent search."""
 
     def __init__(self, mutant, pool):
         self.mutant, self.pool, self.cases, self.verdict = mutant, pool, 0, None

@@ -115,7 +115,7 @@ class Less:
 
     def _sign(self):
         """Return 1 if the right side increases with the number, -1 if it decreases, as the symbols'
-        domains decide; None where they do not decide."""
+        domains decide; None where the domains do not decide."""
         at = sympy.Dummy(positive=True)
         right = self.part.right(at)
         for side in (right, self.claim.expand(right)):

@@ -128,8 +128,8 @@ def exponent_parts(claim, expr, put, where):
 
 
 def ceiling_parts(claim):
-    """Yield how much further each hypothesis between numbers could reach, in multiples of its
-    smaller side."""
+    """Yield a Part for each hypothesis between numbers and each line: how much further the
+    hypothesis could reach, in multiples of its smaller side."""
     own = [*claim.assumes, *claim.unstated]
     for assumption in own:
         relation = assumption.relation

@@ -1,5 +1,5 @@
-"""The statement as printed, with only the hypotheses that its text states, and the unstated
-hypotheses that it needs where these do not suffice.
+"""The statement as printed, with only the hypotheses that its text states, and, where these do not
+suffice, the unstated hypotheses that the statement needs.
 
 A claim is judged as it is meant, with the hypotheses too that only its proof uses; then without any
 of those, and, where the two verdicts differ, without one of them at a time. What is said of fewer
@@ -54,8 +54,8 @@ def small_budget_reading(reading, kind):
 
 
 def search_printed(claim, verdict, share, seed, decide):
-    """Search for violations of the printed statement of a claim that is not refuted, and set which
-    unstated hypotheses save it."""
+    """Search for violations of the printed statement of a claim that is not refuted as meant, and
+    set which unstated hypotheses save the statement."""
     printed = claim.as_printed
     broken = breakable_hypotheses(printed, seed)
     share /= 2 if len(claim.unstated) > 1 else 1

@@ -95,8 +95,7 @@ class Graph:
 
     @property
     def broken(self):
-        """Return the names of the violated lines in the proof, those nearest to the start of the
-        proof first."""
+        """Return the names of the violated lines in the proof, premises before conclusions."""
         found = [name for name, node in self.nodes.items() if node.status == "violated"]
         return found[::-1]
 

@@ -1,5 +1,5 @@
 """`replay`: a new derivation of what the document of a verdict shows, from the document alone, and
-a statement of what it is about.
+of which claim the result is about.
 
 Each format has its checker. A document that names a claim recorded here is compared with the
 record, whole: statement, domains, hypotheses, what is measured, definitions; only an instance and

@@ -119,8 +119,8 @@ class Sharpening(Shown):
 
 
 def sharpen(claim, budget=60.0, seed=0, progress=None, only=lambda part: True):
-    """Return the Sharpening of a claim: how much it needs of each constant, term, exponent and
-    upper limit.
+    """Return the Sharpening of a claim: how much the claim needs of each constant, term, exponent
+    and upper limit.
 
     `budget` is in seconds of one core, counted as work; `only` picks the parts that are looked at,
     `progress=True` shows how far it is. Worst-case programs are asked where the extra `pep` is

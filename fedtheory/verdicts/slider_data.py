@@ -16,8 +16,8 @@ BEGINNING = {"count": 2, "unit": Fraction(1, 2)}  # numbers of a domain, where n
 
 
 def slider_data(claim):
-    """Return the plain data of a claim's first line; None where it has no bound that depends on
-    numbers.
+    """Return the plain data of a claim's first line; None where the line has no bound that depends
+    on numbers.
 
     >>> from fedtheory import discover
     >>> from fedtheory.verdicts.slider_data import explored

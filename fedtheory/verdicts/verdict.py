@@ -119,8 +119,8 @@ class Verdict(Shown):
 
     @property
     def saved_by(self):
-        """Return the unstated hypotheses, in words, each of which is needed: without it an instance
-        refutes the statement."""
+        """Return the unstated hypotheses, in words, that the statement needs: without any one of
+        these an instance refutes the statement."""
         return [removal.hypothesis for removal in self.removals if removal.saves]
 
     @property

@@ -105,7 +105,7 @@ def solve_fixed(claim):
 
 
 def build_question(claim, after, before, words, L, known):
-    """Return the Question of two measures; None where no program covers them."""
+    """Return the Question of two measures; None where no program covers these measures."""
     (measure, losses), (start, same) = (METRICS[e.measure.metric] for e in (after, before))
     rounds = rounds_of(claim, after.measure.at, before.measure.at, known)
     step = sympy.Integer(1)
