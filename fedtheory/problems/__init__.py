@@ -1,4 +1,4 @@
-"""One objective per file; the functions in a file's `MAKERS` are what users call:
+"""The package of objectives, one per file; users call the functions in a file's `MAKERS`:
 `ft.problems.quadratic(...)`.
 
 >>> import fedtheory as ft

@@ -1,4 +1,4 @@
-"""Constants of quadratics from their arrays, each an equality or rounded to the safe side."""
+"""Constants of quadratics computed from their arrays: each is exact or rounded to the safe side."""
 
 import numpy as np
 
@@ -11,36 +11,37 @@ SHARPEST = 2.0**-30
 
 
 def _top(squares):
-    """The largest eigenvalue of a positive semidefinite diagonal or matrix."""
+    """Return the largest eigenvalue of a positive semidefinite diagonal (d,) or matrix (d, d)."""
     return float(squares.max() if squares.ndim == 1 else max(0.0, np.linalg.eigvalsh(squares)[-1]))
 
 
 def _mean_square(Ds, weights):
-    """sum_i w_i D_i D_i'."""
+    """Return sum_i w_i D_i D_i'."""
     return sum(w * (D * D if D.ndim == 1 else D @ D.T) for w, D in zip(weights, Ds))
 
 
 def _up(value, d):
-    """An upper bound of what floating point found: sums of products and the eigenvalue solver err
-    by less."""
+    """Return an upper bound of the exact value, given its floating-point result; it covers the
+    error of sums of products and of the eigenvalue solver in dimension d."""
     return float(value) * (1.0 + 32 * d * EPS)
 
 
 def _norm(v):
-    """||v||, also of a vector whose squares are no floats."""
+    """Return ||v||, also where the squares of the entries overflow or underflow."""
     largest = float(np.abs(v).max())
     return largest * float(np.linalg.norm(v / largest)) if largest > 0 else 0.0
 
 
 def _ball(gaps, offsets, radius, weights):
-    """An upper bound of sum_i w_i ||D_i v + o_i||^2 over ||v|| <= radius."""
+    """Return an upper bound of sum_i w_i ||D_i v + o_i||^2 over ||v|| <= radius."""
     cross = sum(w * times(D, o) for w, D, o in zip(weights, gaps, offsets))
     level = sum(w * o @ o for w, o in zip(weights, offsets))
     return _top(_mean_square(gaps, weights)) * radius**2 + 2 * radius * _norm(cross) + float(level)
 
 
 def _curvatures(A):
-    """L and mu of Hessians, and how far mu is below 0 where it is."""
+    """Return the constants L and mu of the Hessians and, where mu is negative, the weak convexity
+    -mu."""
     if A.ndim == 2:
         L, mu, how = float(abs(A).max()), float(A.min()), "eigenvalue of the Hessians"
     else:
@@ -59,10 +60,12 @@ def _curvatures(A):
 
 
 def constants(data, p, radius, lowest=True):
-    """L, mu, G, xi_bar (and G_star, B) of a quadratic from its arrays.
+    """Return the constants L, mu, G, xi_bar (and G_star, B) of a quadratic, computed from its
+    arrays.
 
     `lowest`: whether data.x_star is the minimiser, around which a ball's constants hold; else these
-    are left out, and so is what is worked out at a point where F is flat if there is none."""
+    are left out, and so is what is worked out at a point where F is flat if there is none.
+    """
     A, N, d = data.A, len(data.b) - 1, data.b.shape[1]
     found = _curvatures(A)
     mu, L = found["mu"].value, found["L"].value
@@ -111,8 +114,8 @@ def constants(data, p, radius, lowest=True):
 
 
 def gradient_bound(data, radius, sigmas):
-    """M: no gradient estimate of a client is longer, as long as a run stays in the ball and noise of
-    client i has norm sigma_i surely."""
+    """Return M, a bound of the norm of every client's gradient estimate. The bound holds as long as
+    a run stays in the ball and the noise of client i has norm sigma_i surely."""
     d = data.b.shape[1]
     longest = max(
         _norm(times(of_client(data.A, i), data.x_star - data.b[i]))
@@ -129,7 +132,7 @@ def _spectrum_of(H):
 
 
 def _inverts(H):
-    """Whether F's own Hessian has an inverse to speak of: mu, of all Hessians, does not say so
-    where it is negative."""
+    """Tell whether F's own Hessian H can be inverted within rounding. The constant mu covers all
+    clients' Hessians, so a negative mu does not answer this."""
     values = abs(_spectrum_of(H))
     return bool(values.min() > SHARPEST * values.max())

@@ -1,4 +1,5 @@
-"""Where a weighted sum of quadratics is flat, and whether it is lowest there."""
+"""The stationary point of a weighted sum of quadratics, and the test whether the sum attains its
+minimum there."""
 
 import numpy as np
 
@@ -6,7 +7,7 @@ from fedtheory.problem import FLAT
 
 
 def of_client(A, i):
-    """Client i's Hessian: a diagonal, or a matrix."""
+    """Return client i's Hessian: a diagonal (d,) or a matrix (d, d)."""
     return A[min(i, len(A) - 1)]
 
 
@@ -15,16 +16,16 @@ def times(a, v):
 
 
 def bent_down(A):
-    """Whether an eigenvalue of some Hessian is negative, by more than the rounding of a dense one's
-    entries."""
+    """Tell whether some Hessian has a negative eigenvalue, by more than the rounding of a dense
+    Hessian's entries."""
     if A.ndim == 2:
         return bool(np.any(A < 0))
     return bool(np.any(np.linalg.eigvalsh(A)[:, 0] < -FLAT * abs(A).max(axis=(1, 2))))
 
 
 def of_objective(A, b, p):
-    """(Hessian of F, the point of least norm where its gradient vanishes, whether F is lowest
-    there); the point is None where F falls along a line at a constant rate."""
+    """Return (Hessian of F, the point of least norm where F's gradient vanishes, whether F is
+    lowest there). The point is None where F falls along a line at a constant rate."""
     shared = len(A) == 1
     H = A[0].copy() if shared else np.tensordot(p, A, axes=1)
     # H x* = pull, or H (x* - pull) = 0 under a shared Hessian
@@ -45,8 +46,9 @@ def of_objective(A, b, p):
 
 
 def _bent(A, b, p, H, pull):
-    """`of_objective` where some curvature is negative. Curvatures of clients may cancel in F: what
-    rounding leaves of their sum is no curvature, and of the slopes along it no slope."""
+    """Return what `of_objective` returns, where some curvature is negative. Curvatures of clients
+    may cancel in F: the rounding error left of their sum counts as curvature 0, and the rounding
+    error left of the slopes along such a direction as slope 0."""
     members = [(p[i], of_client(A, i), b[i]) for i in range(1, len(b))]
     if A.ndim == 2:
         values, along = H, pull

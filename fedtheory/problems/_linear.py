@@ -1,4 +1,4 @@
-"""What logistic and softmax regression share: certified constants, and Newton's method.
+"""The parts that logistic and softmax regression share: certified constants, and Newton's method.
 
 Both have f_i(x) = mean over rows a of a loss of W'a, plus ridge/2 ||x||^2, with gradient
 mean a (residual)' + ridge W. The residual of a row is its centre e plus a deviation of norm at most
@@ -19,7 +19,8 @@ EPS = 2.0**-52
 
 
 class Design(NamedTuple):
-    """One client: rows, centres of their residuals, and what the bounds need of them."""
+    """One client's design: its rows, the centres of their residuals, and the quantities that the
+    bounds use."""
 
     a: np.ndarray  # (n, F)
     e: np.ndarray  # (n, C) centres of the residuals
@@ -29,7 +30,8 @@ class Design(NamedTuple):
 
 
 def _round_up(value, operations):
-    """An upper bound of a sum of nonnegative terms that floating point found to be `value`."""
+    """Return an upper bound of the exact sum of nonnegative terms whose floating-point sum is
+    `value`."""
     return float(value) * (1.0 + 2.0 * EPS * (operations + 16))
 
 
@@ -47,8 +49,8 @@ def design(a, e):
 
 
 def curvature(designs, bend, ridge):
-    """L and mu: the Hessian of a loss lies between 0 and bend a'a / n, where `bend` bounds the
-    loss's own."""
+    """Return the constants L and mu: the Hessian of a loss lies between 0 and bend a'a / n, where
+    `bend` bounds the curvature of the loss as a function of the scores."""
     top = max(d.top for d in designs if d is not None)
     L = _round_up(bend * top + ridge, 0)
     return dict(
@@ -62,7 +64,7 @@ def curvature(designs, bend, ridge):
 
 
 def dissimilarity(designs, reach, p):
-    """G, xi_bar and B of clients 1..N and the server 0 under weights p.
+    """Return the constants G, xi_bar and B of clients 1..N and the server 0 under weights p.
 
     On one shared design the residuals differ by labels only, so gradients differ by constants:
     exact. Else a client's loss gradient stays within `radius` of its centre.
@@ -74,8 +76,8 @@ def dissimilarity(designs, reach, p):
     spread = float(sum(w * d.mean_norm for w, d in zip(p, clients)))
 
     def gap(d):
-        """An upper bound of ||centre - mean||: rounding errs by at most 2 ops EPS times the rows'
-        norms."""
+        """Return an upper bound of ||centre - mean||, which allows a rounding error of 2 ops EPS
+        times the rows' norms."""
         return _round_up(np.linalg.norm(d.centre - mean), d.centre.size) + 2 * EPS * ops * (
             d.mean_norm + spread
         )
@@ -128,7 +130,8 @@ def dissimilarity(designs, reach, p):
 
 
 def sigmas(designs, reach, farthest, noise, sigma, batch, replacement):
-    """sigma and sigma_0: the additive noise's, or bounds of the minibatch noise at every x.
+    """Return the constants sigma and sigma_0: of the additive noise, or bounds of the minibatch
+    noise at every x.
 
     A row's gradient lies within reach ||a|| of a e', whose mean is the centre; and within
     `farthest`
@@ -174,8 +177,8 @@ def _minibatch_sigma(d, reach, farthest, batch, replacement):
 
 
 def newton(problem, hessian, scale):
-    """The minimiser of F by damped Newton steps from 0; `hessian(x)` is F's matrix, `scale` the
-    size of a row's gradient.
+    """Return the minimiser of F, found by damped Newton steps from 0; `hessian(x)` is F's Hessian
+    matrix, `scale` the size of a row's gradient.
 
     Stops where the gradient norm falls no further: x is then within ||grad F(x)|| / mu of the
     minimiser.

@@ -49,7 +49,7 @@ class Data(NamedTuple):
 
 @cache
 def keep_freed_memory():
-    """Have the C library keep what is freed, up to HEAP bytes, for the next gradient.
+    """Make the C library retain freed memory, up to HEAP bytes, for the next gradient.
 
     A convolutional network's workspace is tens of megabytes; handed back and asked for again at each
     step, its pages cost a third of the step. Where the C library is not GNU's nothing happens.
@@ -70,7 +70,7 @@ def clear(out):
 
 @jit
 def gather(X, y, first, rows, X_rows, y_rows):
-    """Some of the rows that begin at `first`."""
+    """Copy to X_rows and y_rows the given rows, which are counted from row `first` of X and y."""
     for b in range(rows.size):
         for j in range(y.shape[1]):
             y_rows[b, j] = y[first + rows[b], j]
@@ -83,7 +83,7 @@ def gather(X, y, first, rows, X_rows, y_rows):
 
 @jit
 def standing(data, l, w, X, y, units, slopes, kept, G, draw, training, fresh):
-    """What layer l is given of a block."""
+    """Return the record `Here` of views and sizes that layer l receives for a block of samples."""
     step, n = data.plan[l], X.shape[0]
     A, E = X, X[:0]
     if step[SOURCE] >= 0:
@@ -118,14 +118,16 @@ def standing(data, l, w, X, y, units, slopes, kept, G, draw, training, fresh):
 
 @jit
 def program(data, i):
-    """(first, last) layer of client i; a server may have layers of its own."""
+    """Return (first, last), the layers of client i's network; a server (i = 0) may have layers of
+    its own."""
     own = i == 0 and data.programs[2] > data.programs[1]
     return (data.programs[1], data.programs[2] - 1) if own else (0, data.programs[1] - 1)
 
 
 @jit
 def clear_others(data, i, out):
-    """Zeros where no layer of client i's program will write its derivative."""
+    """Set `out` to zero at every parameter whose derivative no layer of client i's program will
+    write."""
     (first, last), end = program(data, i), 0
     for l in range(first, last + 1):  # layers with parameters of their own come in their order
         step = data.plan[l]
@@ -137,7 +139,8 @@ def clear_others(data, i, out):
 
 @jit
 def add_skipped(data, l, last, n, slopes):
-    """Adds to the derivative by layer l's output what later layers took from it directly."""
+    """Add to the derivative by layer l's output the derivatives that later layers took directly
+    from that output through a shortcut."""
     for m in range(l + 1, last + 1):
         if data.plan[m, SKIP] == l:
             at, to = n * data.plan[m, TARGET], n * data.plan[l, TARGET]
@@ -147,8 +150,9 @@ def add_skipped(data, l, last, n, slopes):
 
 @jit
 def sweep(data, i, w, X, y, scale, G, draw, training, fresh, units, slopes, kept):
-    """scale * the sum of the losses of a block; scale times its gradient is added to G, unless G is
-    empty; where it is `fresh`, layers that write theirs do so."""
+    """Return scale * the sum of the losses of a block, and add scale times its gradient to G,
+    unless G is empty. Where `fresh` is 1, layers that write their derivative overwrite G instead of
+    adding."""
     n, (first, last) = X.shape[0], program(data, i)
     for l in range(first, last + 1):
         here = standing(data, l, w, X, y, units, slopes, kept, G, draw, training, fresh)
@@ -170,11 +174,11 @@ def sweep(data, i, w, X, y, scale, G, draw, training, fresh, units, slopes, kept
 
 @cache
 def network_kernels(real):
-    """The kernels of networks in one kind of reals."""
+    """Return the kernels of networks in one kind of reals (a key of REALS)."""
     number = REALS[real]
 
     def over(data, i, w, weight, G):
-        """Adds weight times the gradient of f_i; weight * f_i."""
+        """Add weight times the gradient of f_i to G, unless G is empty, and return weight * f_i."""
         first, last = data.starts[i], data.starts[i + 1]
         size = min(data.block, last - first)
         units, kept = np.empty(size * data.wide, number), np.empty(size * data.keeps, number)
@@ -228,7 +232,7 @@ def network_kernels(real):
         sweep(data, i, x, X, y, 1.0 / n, out, draw, 1, 1, units, slopes, kept)
 
     def test(data, x, row):
-        """Means over the samples held out, in the order of `metrics.TESTED`."""
+        """Write to `row` the means over the held-out samples, in the order of `metrics.TESTED`."""
         n, nothing = data.X_test.shape[0], np.empty(0, number)
         last = data.programs[1] - 1
         size = min(data.block, n)
@@ -260,7 +264,8 @@ def network_kernels(real):
 
 @jit
 def judging(here, Z):
-    """The same place, with room for what a loss tells of each sample."""
+    """Return a copy of the record `here` with Z as the output, which has columns for the measures
+    that a loss reports of each sample."""
     return Here(
         here.sizes,
         here.numbers,
@@ -282,9 +287,10 @@ def judging(here, Z):
 
 @jit
 def auc(score, y):
-    """The area under the ROC curve: the share of pairs of unlike samples whose scores are in the
-    order of their labels 0 and 1, ties counting half; NaN where one label is all. Pairs are
-    counted one by one: ten thousand samples take less than what gave them their scores."""
+    """Return the area under the ROC curve: the share of pairs of samples with different labels
+    whose scores are in the order of their labels 0 and 1, ties counting half; NaN where all labels
+    are equal. Pairs are counted one by one, which for ten thousand samples takes less time than
+    computing their scores."""
     pairs, twice = 0, 0
     for a in range(score.size):
         if y[a, 0] == 1:

@@ -1,5 +1,6 @@
-"""Cuts of a gradient from samples that workers share: first between samples, each of which has its own
-scores, then between features, each of which has its own sums over the samples. No sum is cut."""
+"""Pieces of a sample-based gradient that workers share: first ranges of samples, each with scores
+of its own, then ranges of features, each with sums of its own over the samples. No sum is split
+between pieces."""
 
 import numpy as np
 
@@ -13,8 +14,8 @@ WIDE = 64  # features, of which fewer would be read from too many rows
 
 @jit
 def cut_pieces(samples, features, columns, phase):
-    """How many samples, or features, there are to a phase, and how many of them a piece takes, of scores
-    in so many columns."""
+    """Return (count, size): how many samples (phase 0) or features (phase 1) a phase has, and how
+    many of them a piece takes, for scores in so many columns."""
     most = min(MOST, samples * features * columns // LEAST)
     count, least = (samples, AT_ONCE) if phase == 0 else (features, WIDE)
     taken = max((count + most - 1) // most, least)
@@ -23,7 +24,7 @@ def cut_pieces(samples, features, columns, phase):
 
 @jit
 def number(samples, features, columns, phase):
-    """Pieces of a phase."""
+    """Return the number of pieces of a phase; 0 means that the work is too small to share."""
     if phase > 1 or samples * features * columns < FEWEST * LEAST:
         return 0
     count, taken = cut_pieces(samples, features, columns, phase)
@@ -32,24 +33,25 @@ def number(samples, features, columns, phase):
 
 @jit
 def piece(samples, features, columns, phase, n):
-    """Samples, or features, low .. high - 1 are the n-th piece of a phase."""
+    """Return (low, high): the n-th piece of a phase covers samples, or features, low .. high - 1."""
     count, taken = cut_pieces(samples, features, columns, phase)
     return n * taken, min((n + 1) * taken, count)
 
 
 @jit
 def count_samples(data, i, count):
-    """All samples of a client are meant where none are counted."""
+    """Return `count`, or the number of all samples of client i where `count` is 0."""
     return count if count > 0 else data.starts[i + 1] - data.starts[i]
 
 
 @jit
 def some(rows, low, high):
-    """Those of the rows; all are meant where none are named."""
+    """Return rows[low:high], or low .. high - 1 where `rows` is empty, which stands for all rows."""
     return rows[low:high] if rows.size > 0 else np.arange(low, high)
 
 
 def room(sizes, batches, features, columns, width):
-    """Numbers that a gradient's scores need, of so many a sample; none where clients are small."""
+    """Return how many numbers to allocate for a gradient's scores, `width` for each sample; 0 where
+    clients are too small to share work."""
     most = int(max(np.max(sizes), np.max(batches)))  # who draws with replacement may draw more
     return (most + AT_ONCE) * width if number(most, features, columns, 0) else 0

@@ -45,7 +45,8 @@ def diagonal_loss(data, i, x):
 
 @jit
 def diagonal_objective(data, p, x, out):
-    """F* + (x - x*)' H (x - x*) / 2: no cancellation near the minimiser."""
+    """Return F* + (x - x*)' H (x - x*) / 2, a form without cancellation near the minimiser, and
+    write its gradient to `out`."""
     total = 0.0
     for j in range(x.size):
         gap = x[j] - data.x_star[j]
@@ -68,7 +69,7 @@ def dense_loss(data, i, x):
 
 @jit
 def inner(g, x, b):
-    """g'(x - b)"""
+    """Return g'(x - b)."""
     total = 0.0
     for j in range(x.size):
         total += g[j] * (x[j] - b[j])
@@ -83,7 +84,8 @@ def dense_objective(data, p, x, out):
 
 @jit
 def dense_pieces(data, i, count, phase):
-    """Parts of a large product, and their sum."""
+    """Return the number of pieces of a large product in a phase: PARTS partial products in phase 0,
+    their sum in phase 1, none after; 0 where the dimension is below LARGE."""
     return (PARTS, 1, 0)[min(phase, 2)] if data.b.shape[1] >= LARGE else 0
 
 
@@ -97,7 +99,8 @@ def dense_piece(data, i, rows, x, room, out, phase, n):
 
 
 def room(d):
-    """What the parts of a large product need, of coordinates that mix."""
+    """Return how many numbers to allocate for the partial products of a large dense Hessian in d
+    coordinates; 0 where d is below LARGE."""
     return PARTS * d if d >= LARGE else 0
 
 

@@ -1,4 +1,4 @@
-"""Problems made of samples: clients' arrays, minibatches and the variance they cause."""
+"""Problems made of samples: clients' arrays, minibatches and the variance that minibatches cause."""
 
 import numpy as np
 
@@ -9,8 +9,9 @@ from fedtheory.rng import NO_DRAW
 
 
 def arrays(X, y, server=None):
-    """Checked lists of features (n_i, F) and labels (n_i,), index 0 the server's (None and None
-    where there is none), from the N clients' arrays and server = (X_0, y_0)."""
+    """Return checked lists of features (n_i, F) and labels (n_i,), made from the N clients' arrays
+    and server = (X_0, y_0). Index 0 is the server's entry, None in both lists where there is no
+    server data."""
     for name, value in (("X", X), ("y", y)):
         if isinstance(value, (str, bytes, dict)) or not arguments.is_iterable(value):
             refuse(name, "must be a list of the clients' arrays", value)
@@ -35,7 +36,7 @@ def arrays(X, y, server=None):
 
 
 def _check_samples(whose_rows, whose_marks, rows, marks, width):
-    """One client's features and labels as arrays of floats."""
+    """Return one client's features and labels as arrays of floats, or refuse them."""
     rows = arguments.check_array(whose_rows, rows)
     marks = arguments.check_array(whose_marks, marks, "must be an array of labels", "fiub")
     if rows.ndim != 2 or rows.shape[0] < 1 or rows.shape[1] < 1:
@@ -62,8 +63,8 @@ def sizes_of(X):
 
 
 def stack(X, width):
-    """All rows on top of each other, padded with zeros to `width`, and where each client's begin,
-    (N + 2,)."""
+    """Return all rows stacked and padded with zeros to `width` columns, and the index (N + 2,) at
+    which each client's rows begin."""
     starts = np.concatenate([[0], np.cumsum(sizes_of(X))]).astype(np.int64)
     stacked = np.zeros((starts[-1], width))
     for rows, start in zip(X, starts):
@@ -73,7 +74,7 @@ def stack(X, width):
 
 
 def weights_of(weights, sizes):
-    """Weights p from None (equal), "samples" (p_i = n_i / n, as in flex) or N numbers."""
+    """Return weights p made from None (equal), "samples" (p_i = n_i / n, as in flex) or N numbers."""
     if isinstance(weights, str):
         if weights != "samples":
             refuse("weights", "must be None, 'samples' or one number a client", weights)
@@ -82,7 +83,8 @@ def weights_of(weights, sizes):
 
 
 def noise_of(noise, sigma, sigma_0, batch, batch_0, replacement, sizes):
-    """Checked noise: its kind, the (N + 1,) sigma of additive noise, the (N + 1,) minibatch sizes.
+    """Return the checked noise: its kind, the (N + 1,) sigma of additive noise, the (N + 1,)
+    minibatch sizes.
 
     A minibatch drawn without replacement ends at the client's n_i samples; None means all of them,
     with no noise. The server's is `batch_0`, or `batch` where that is one number.
@@ -125,16 +127,16 @@ def _batches(batch, batch_0, replacement, sizes):
 
 
 def finite_factor(size, batch, replacement):
-    """The variance of a minibatch mean over the population variance: (n - B) / (B (n - 1)) without
-    replacement (FSL, equation 10), 1 / B with it; 0 where all samples are used."""
+    """Return the variance of a minibatch mean over the population variance: (n - B) / (B (n - 1))
+    without replacement (FSL, equation 10), 1 / B with replacement; 0 where all samples are used."""
     if batch == 0 or (batch >= size and not replacement):
         return 0.0
     return 1.0 / batch if replacement else (size - batch) / (batch * (size - 1.0))
 
 
 def minibatch_variance(problem, i, x):
-    """E||g - grad f_i(x)||^2 of client i's minibatch gradient g at x, from its samples'
-    gradients."""
+    """Return E||g - grad f_i(x)||^2 of client i's minibatch gradient g at x, computed from its
+    samples' gradients."""
     if problem.noise != "minibatch":
         refuse("noise", f"of {problem.name} must be minibatch", problem.noise)
     x, i = problem._point(x), problem._index(i)

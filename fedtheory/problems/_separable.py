@@ -1,4 +1,5 @@
-"""Separable problems whose clients differ by tilts: smooth, not quadratic, every constant known.
+"""Separable problems whose clients differ by tilts: smooth and not quadratic, with every constant
+known.
 
 f_i(x) = h(x) + <o_i, x - c>,  h(x) = sum_j a_j w_j^2 psi(u_j) + m_j (x_j - c_j)^2 / 2,  u_j = (x_j - c_j) / w_j.
 
@@ -60,7 +61,7 @@ def psi(kind, q, u):
 
 @jit
 def slope(kind, q, u):
-    """psi'(u)."""
+    """Return psi'(u)."""
     if kind == PSEUDO_HUBER:
         return u / np.sqrt(1.0 + u * u)
     if kind == RATIONAL:
@@ -78,7 +79,7 @@ def slope(kind, q, u):
 
 @jit
 def _common(data, tilt, x, out):
-    """h + <tilt, x - c> and its gradient."""
+    """Return h + <tilt, x - c>, and write its gradient to `out`."""
     total = 0.0
     for j in range(x.size):
         w, gap = data.w[j], x[j] - data.c[j]
@@ -113,12 +114,12 @@ KERNELS = Kernels(grad, loss, objective)
 
 
 def _floor(kind, q):
-    """The smallest curvature of psi (largest: 1)."""
+    """Return the smallest curvature of psi (the largest is 1)."""
     return {RATIONAL: -0.25, WAVE: -q, SIDED: q}.get(kind, 0.0)  # rational: at u = 1 and -1
 
 
 def slopes(kind, q):
-    """The infimum and supremum of psi'."""
+    """Return the infimum and supremum of psi'."""
     steepest = 3 * np.sqrt(3) / 16  # of u / (1 + u^2)^2, at u = 1 / sqrt(3)
     return {
         RATIONAL: (-steepest, steepest),
@@ -128,8 +129,8 @@ def slopes(kind, q):
 
 
 def _lowest(data, t):
-    """Where h + <t, x - c> is lowest, and how low: (x, value); x is NaN where no point is
-    lowest."""
+    """Return (x, value): the point where h + <t, x - c> is lowest and the value there. x is NaN
+    where the infimum is not attained."""
     kind, q = data.kind, data.q
     v = -t / (data.a * data.w)  # psi'(u) + (m / a) u = v where the derivative vanishes
     u = np.full(t.size, np.nan)
@@ -175,7 +176,7 @@ def _lowest(data, t):
 
 
 def _polish_minimum(u, a, m, level):
-    """Newton's steps for m u + a u / (1 + u^2)^2 = level, near a minimum."""
+    """Return u after Newton's steps for m u + a u / (1 + u^2)^2 = level, started near a minimum."""
     for _ in range(20):
         s = 1 + u * u
         curvature = m + a * (1 - 3 * u * u) / s**3
@@ -191,7 +192,8 @@ def minimize(problem):
 
 
 def infimum(problem, gamma=0.0):
-    """inf of F~ = (F + gamma f_0) / (1 + gamma), which FSL descends; -inf where tilts outgrow h.
+    """Return the infimum of F~ = (F + gamma f_0) / (1 + gamma), the objective that FSL descends;
+    -inf where tilts outgrow h.
 
     gamma = 1 gives half the infimum of the mixed objective F + f_0.
     """
@@ -203,7 +205,8 @@ def infimum(problem, gamma=0.0):
 
 
 def _reach(data, noise, sigmas, who):
-    """sup over x and noise of ||g_i||, i in `who`; inf where there is none."""
+    """Return the supremum over x and noise of ||g_i||, over the clients i in `who`; inf where the
+    norm is unbounded."""
     low, high = slopes(data.kind, data.q)
     if np.any(data.m > 0) or not np.isfinite(low) or not np.isfinite(high):
         return np.inf
@@ -221,7 +224,7 @@ def _reach(data, noise, sigmas, who):
 
 
 def constants(problem):
-    """Every constant of a separable problem, from its arrays."""
+    """Return every constant of a separable problem, computed from its arrays."""
     data, noise, sigmas = problem.data, problem.noise, problem.sigma
     curvature = data.a + data.m
     floor = float(np.min(data.a * _floor(data.kind, data.q) + data.m))
@@ -298,7 +301,7 @@ def _reweigh(problem, p):
 
 
 def check_request(d, clients, **numbers):
-    """What every maker of these problems refuses."""
+    """Refuse arguments that every maker of separable problems refuses."""
     d, clients = arguments.check_integer("d", d, 1), arguments.check_integer("clients", clients, 1)
     arguments.check_fits("d and clients", clients + 1, d, 4)
     for name, value in numbers.items():
@@ -306,8 +309,8 @@ def check_request(d, clients, **numbers):
 
 
 def draw_tilts(generator, N, d, p, G, xi_bar):
-    """(N + 1, d): the server's of norm xi_bar, the clients' of weighted mean zero and mean square
-    G^2."""
+    """Draw the tilts (N + 1, d): the server's has norm xi_bar, the clients' have weighted mean zero
+    and mean square G^2."""
     if G > 0 and np.sum(p > 0) < 2:
         raise Impossible(
             f"G must be 0 where one client is all of F: its gradient is F's; got G={G}, clients={N}"
@@ -320,7 +323,8 @@ def draw_tilts(generator, N, d, p, G, xi_bar):
 
 
 def separable(name, shape, q, a, w, m, c, o, weights, sigma, sigma_0, noise, layers, requested):
-    """The Problem; `requested` constants are the truth, which the arrays carry up to rounding."""
+    """Build the Problem; its constants named in `requested` are set to the exact requested values,
+    which the arrays satisfy up to rounding."""
     N, d = len(o) - 1, len(c)
     full = lambda value: np.ascontiguousarray(
         np.broadcast_to(np.asarray(value, dtype=np.float64), (d,))

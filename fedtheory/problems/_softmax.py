@@ -1,4 +1,5 @@
-"""Kernels of ridge softmax regression (softmax.py): losses and gradients, a block of samples at a time.
+"""Kernels of ridge softmax regression (softmax.py): losses and gradients, a block of samples at a
+time.
 
 A point is W, (F, classes), flattened by rows. For the products in _tiles, features are padded to a
 multiple of four in the data, classes in the workspace; ten classes need no padding (_tens).
@@ -32,8 +33,8 @@ class Data(NamedTuple):
 
 @jit
 def residuals(y, base, rows, classes, P, weight, Z, measured):
-    """In place: scores to weight (probabilities - onehot(y)), unless the weight is 0. Returns the
-    sum of losses, if `measured`."""
+    """Replace scores by weight (probabilities - onehot(y)) in place, unless the weight is 0. Return
+    the sum of losses, if `measured`."""
     total = 0.0
     for b in range(rows.size):
         z = Z[b * P : (b + 1) * P]
@@ -67,7 +68,7 @@ def residuals(y, base, rows, classes, P, weight, Z, measured):
 
 @jit
 def fill_scores(data, base, rows, W, P, Z):
-    """Z = the scores of rows."""
+    """Write to Z the scores of the given rows."""
     if P == TEN:
         _tens.scores(data.X, base, rows, W, Z)
     else:
@@ -76,7 +77,7 @@ def fill_scores(data, base, rows, W, P, Z):
 
 @jit
 def add_outer(data, base, rows, Z, P, low, G):
-    """G += sums over rows of features times Z, of as many features from `low` on as G has."""
+    """Add to G the sums over rows of features times Z, for as many features from `low` on as G has."""
     if P == TEN:
         _tens.outer(data.X, base, rows, Z, low, G)
     else:
@@ -85,8 +86,8 @@ def add_outer(data, base, rows, Z, P, low, G):
 
 @jit
 def add_losses(data, base, rows, weight, W, P, Z, G, measured):
-    """G += weight sum over rows of the losses' gradients at W; returns the sum of losses, if
-    `measured`. With weight 0 nothing is added."""
+    """Add to G weight times the sum over rows of the losses' gradients at W, and return the sum of
+    losses, if `measured`. With weight 0, nothing is added."""
     total = 0.0
     for first in range(0, rows.size, BLOCK):
         part = rows[first : min(first + BLOCK, rows.size)]
@@ -99,8 +100,8 @@ def add_losses(data, base, rows, weight, W, P, Z, G, measured):
 
 @jit
 def workspace(data, x, rows):
-    """P, W with room at its end, a zero gradient G of so many rows, and room for the scores Z of a
-    block: one piece of memory, as asking for it is what costs."""
+    """Return P, W with padding at its end, a zero gradient G of `rows` rows, and a buffer for the
+    scores Z of a block. All are views of one allocation, because each allocation is costly."""
     P = columns(data.classes)
     inputs, sums = x.size + P - data.classes, rows * P
     room = np.empty(inputs + sums + BLOCK * P)
@@ -154,7 +155,7 @@ def loss(data, i, x):
 
 @jit
 def objective(data, p, x, out):
-    """F and its gradient, the scores computed once."""
+    """Return F and write its gradient to `out`; the scores are computed once."""
     if data.classes == TEN:
         for k in range(x.size):
             out[k] = 0.0
@@ -169,7 +170,7 @@ def objective(data, p, x, out):
 
 @jit
 def total_loss(data, p, x, W, P, Z, G, sloped):
-    """F; the gradient without the ridge's part is added to G, if `sloped`."""
+    """Return F and add its gradient, without the ridge's part, to G, if `sloped`."""
     value = data.ridge * half_square(x)
     for i in range(1, p.size):
         if p[i] != 0.0:
@@ -196,7 +197,8 @@ def pieces(data, i, count, phase):
 
 @jit
 def piece(data, i, rows, x, room, out, phase, n):
-    """Scores of some samples, which stay in room; then sums over all of them, for some features."""
+    """Compute the n-th piece of a gradient: in phase 0 the residuals of some samples, which stay in
+    `room`; in phase 1 sums over all samples, for some features."""
     base, count, F = data.starts[i], _pieces.count_samples(data, i, rows.size), data.X.shape[1]
     P = TEN if data.classes == TEN else columns(data.classes)
     low, high = _pieces.piece(count, F, data.classes, phase, n)

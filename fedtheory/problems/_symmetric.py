@@ -1,4 +1,5 @@
-"""A symmetric matrix times the gap of two vectors, in one order of additions whatever the machine's vectors.
+"""A symmetric matrix times the difference of two vectors, with one order of additions whatever the
+machine's vector width.
 
 A matrix streams through the cache once a gradient. So only blocks of eight rows by eight columns on
 the diagonal and right of it are kept, one after the other, each beginning where a line of the cache
@@ -19,8 +20,9 @@ LARGE, PARTS = 512, 8  # coordinates from which a product is the sum of so many 
 
 
 def blocks(matrices):
-    """Symmetric matrices (n, d, d) as `times` reads them, (n, size): the blocks of eight rows, then
-    the rows that fill none, whole, and rows of zeros up to a multiple of four."""
+    """Return symmetric matrices (n, d, d) in the layout (n, size) that `times` reads: the blocks of
+    eight rows, then in full the rows that fill no block, and rows of zeros up to a multiple of
+    four."""
     n, d = matrices.shape[:2]
     whole = d - d % 8
     width = whole + 8
@@ -37,7 +39,7 @@ def blocks(matrices):
 
 
 def _aligned_zeros(n, size):
-    """Zeros (n, size) that begin where a line of the cache does; size is a multiple of eight."""
+    """Return zeros (n, size) that begin at the start of a cache line; size is a multiple of eight."""
     room = np.zeros(n * size + LINE // 8)
     first = -room.ctypes.data % LINE // 8
     return room[first : first + n * size].reshape(n, size)
@@ -45,7 +47,7 @@ def _aligned_zeros(n, size):
 
 @jit
 def times(kept, x, b, out):
-    """out = A (x - b), A given by its blocks."""
+    """Compute out = A (x - b), where `kept` holds the blocks of A."""
     v = on_stack(x.size)
     for j in range(x.size):
         v[j] = x[j] - b[j]
@@ -60,7 +62,8 @@ def times(kept, x, b, out):
 
 @jit(inline="always")
 def add_rows(kept, v, low, high, out):
-    """out += what rows low .. high - 1 of the blocks, as rows and as columns, add to A v."""
+    """Add to `out` the contribution to A v of rows low .. high - 1 of the blocks, used as rows and
+    as columns."""
     whole = v.size - v.size % 8
     at = low * whole - low * (low - 8) // 2
     for r in range(low, high, 8):
@@ -70,14 +73,16 @@ def add_rows(kept, v, low, high, out):
 
 @jit
 def cut_rows(d, n):
-    """The row where the n-th part of a large product begins: all have as many blocks."""
+    """Return the row where the n-th part of a large product begins; all parts have the same number
+    of blocks, up to rounding."""
     whole = d - d % 8
     return whole - np.int64(whole * np.sqrt(1.0 - n / PARTS) / 8.0) * 8
 
 
 @jit
 def add_parts(kept, v, out):
-    """out += what all rows of the blocks add: one part after the other, each summed by itself."""
+    """Add to `out` the contribution to A v of all rows of the blocks, one part after the other,
+    each part summed on its own."""
     part = on_stack(v.size)
     for n in range(PARTS):
         low = cut_rows(v.size, n)
@@ -91,7 +96,7 @@ def add_parts(kept, v, out):
 
 @jit
 def large_part(kept, x, b, n, room):
-    """The n-th part, in its row of room."""
+    """Compute the n-th part of a large product, and write it to its row of `room`."""
     d, low = x.size, cut_rows(x.size, n)
     v, part = on_stack(d), room[n * d : (n + 1) * d]
     for j in range(d):
@@ -102,7 +107,7 @@ def large_part(kept, x, b, n, room):
 
 @jit
 def large_sum(kept, x, b, room, out):
-    """out = A (x - b) from its parts in room."""
+    """Compute out = A (x - b) from its parts in `room`."""
     d, v = x.size, on_stack(x.size)
     for j in range(d):
         v[j] = x[j] - b[j]
@@ -118,8 +123,8 @@ def large_sum(kept, x, b, room, out):
 
 @jit(inline="always")
 def eight_rows(kept, at, v, out, r, end):
-    """What columns r .. end - 1 of rows r .. r + 7 add to A v: those of the block on the
-    diagonal as rows, the others as rows and as columns."""
+    """Add to `out` the contribution to A v of columns r .. end - 1 of rows r .. r + 7: the block on
+    the diagonal counts as rows, the other blocks as rows and as columns."""
     weights = v[r], v[r + 1], v[r + 2], v[r + 3], v[r + 4], v[r + 5], v[r + 6], v[r + 7]
     store(out, r, combine_rows(load(out, r, zero(8)), weights, block(kept, at)))
     dot_0 = dot_1 = dot_2 = dot_3 = dot_4 = dot_5 = dot_6 = dot_7 = zero(8)
@@ -137,7 +142,7 @@ def eight_rows(kept, at, v, out, r, end):
 
 @jit(inline="always")
 def block(kept, at):
-    """The eight rows of a block."""
+    """Return the eight rows of the block that begins at `at`."""
     one, two = load(kept, at, zero(8)), load(kept, at + 8, zero(8))
     three, four = load(kept, at + 16, zero(8)), load(kept, at + 24, zero(8))
     five, six = load(kept, at + 32, zero(8)), load(kept, at + 40, zero(8))
@@ -155,7 +160,7 @@ def block(kept, at):
 
 @jit(inline="always")
 def combine_rows(start, weights, rows):
-    """start + sum_k weights[k] rows[k], in two chains of additions."""
+    """Return start + sum_k weights[k] rows[k], computed in two chains of additions."""
     a_0, a_1, a_2, a_3, a_4, a_5, a_6, a_7 = rows
     w_0, w_1, w_2, w_3, w_4, w_5, w_6, w_7 = weights
     one = multiply_add(multiply_add(start, w_0, a_0), w_2, a_2)
@@ -167,7 +172,8 @@ def combine_rows(start, weights, rows):
 
 @jit
 def last_rows(kept, at, v, out, whole):
-    """The rows that fill no block, four at a time, as rows and as columns."""
+    """Add to `out` the contribution to A v of the rows that fill no block, four at a time, as rows
+    and as columns."""
     for r in range(whole, v.size, 4):
         four_rows(kept, at, v, out, r, whole)
         for n in range(r, min(r + 4, v.size)):
@@ -178,7 +184,8 @@ def last_rows(kept, at, v, out, whole):
 
 @jit(inline="always")
 def four_rows(kept, at, v, out, r, whole):
-    """What the first columns of rows r .. r + 3, of which there may be fewer, add to A v."""
+    """Add to `out` the contribution to A v of the first `whole` columns of rows r .. r + 3, or of
+    the fewer rows that are left."""
     width, left = whole + 8, v.size - r
     w_0, w_1 = v[r], v[r + 1] if left > 1 else 0.0
     w_2, w_3 = v[r + 2] if left > 2 else 0.0, v[r + 3] if left > 3 else 0.0

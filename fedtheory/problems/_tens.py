@@ -1,4 +1,5 @@
-"""Products of samples with points of ten columns, without padding: ten classes are what most data have.
+"""Products of samples with points of ten columns, without padding: most classification data have
+ten classes.
 
 A vector holds eight of the columns, and one more the last two of four samples, or of four features,
 side by side. Matrices have rows of ten numbers, as points do: Z one a sample, with room for a multiple
@@ -24,8 +25,9 @@ from fedtheory.problems._vector import (
 
 @jit(inline="always")
 def more(sums, s_0, s_1, s_2, s_3, four, v, w):
-    """Four rows of ten sums, plus four numbers times ten others: v holds eight, w the last two, four
-    times, and `four` each of the numbers twice."""
+    """Return four rows of ten sums, plus each of the numbers s_0 .. s_3 times a row of ten. v holds
+    the row's first eight entries, w its last two, four times, and `four` each of the numbers twice.
+    """
     y_0, y_1, y_2, y_3, ends = sums
     return (
         multiply_add(y_0, s_0, v),
@@ -43,7 +45,7 @@ def nothing():
 
 @jit(inline="always")
 def store_rows(sums, G, k):
-    """Four rows of ten from G[k] on."""
+    """Write four rows of ten sums to G, from G[k] on."""
     y_0, y_1, y_2, y_3, ends = sums
     store(G, k, y_0)
     store(G, k + 8, quarter(ends, 0))
@@ -57,7 +59,7 @@ def store_rows(sums, G, k):
 
 @jit(inline="always")
 def load_rows(G, k):
-    """The same rows, as `put` takes them."""
+    """Return four rows of ten numbers, from G[k] on, in the form that `store_rows` takes."""
     two = zero(2)
     ends = join_lanes(
         load(G, k + 8, two), load(G, k + 18, two), load(G, k + 28, two), load(G, k + 38, two)
@@ -74,7 +76,7 @@ def load_rows(G, k):
 
 @jit
 def scores(X, base, rows, W, Z):
-    """Z[10 b + c] = W_c' a of row base + rows[b]."""
+    """Compute Z[10 b + c] = W_c' a, where a is row base + rows[b] of X."""
     high = rows.size - rows.size % 8 if WIDE else 0
     for b in range(0, high, 8):
         eight_scores(X, base, rows, W, Z, b)
@@ -84,7 +86,7 @@ def scores(X, base, rows, W, Z):
 
 @jit(inline="always")
 def samples(X, base, rows, b):
-    """Four samples from the b-th on, the last one again where there are fewer."""
+    """Return four samples from the b-th on; the last sample is repeated where fewer are left."""
     last = rows.size - 1
     r_0, r_1 = base + rows[b], base + rows[min(b + 1, last)]
     r_2, r_3 = base + rows[min(b + 2, last)], base + rows[min(b + 3, last)]
@@ -93,7 +95,8 @@ def samples(X, base, rows, b):
 
 @jit(inline="always")
 def pairs(a, f):
-    """Of each of the features f .. f + 3, the four samples' numbers, twice."""
+    """Return four vectors, one for each of the features f .. f + 3: the four samples' numbers, each
+    twice."""
     four = zero(4)
     return cross_lanes(
         load(a[0], f, four), load(a[1], f, four), load(a[2], f, four), load(a[3], f, four)
@@ -128,7 +131,7 @@ def four_scores(X, base, rows, W, Z, b):
 
 @jit(inline="always")
 def eight_scores(X, base, rows, W, Z, b):
-    """The same of eight samples, which share what is loaded of W."""
+    """Compute the scores of eight samples from the b-th on, which share the loads of W."""
     F, sums, sums_4 = W.size // 10, nothing(), nothing()
     a, e = samples(X, base, rows, b), samples(X, base, rows, b + 4)
     whole = F - F % 4
@@ -156,8 +159,8 @@ def eight_scores(X, base, rows, W, Z, b):
 
 @jit
 def outer(X, base, rows, Z, low, G):
-    """G[10 (f - low) + c] += sum_b a_f Z[10 b + c], a = row base + rows[b], of as many features from `low`
-    on, a multiple of four, as G has."""
+    """Add sum_b a_f Z[10 b + c] to G[10 (f - low) + c], where a is row base + rows[b] of X, for as
+    many features f from `low` on as G has, a multiple of four."""
     F = G.size // 10
     whole = F - F % 4
     high = whole - whole % 8 if WIDE else 0

@@ -14,13 +14,14 @@ from fedtheory.problems._vector import load, multiply_add, store, zero
 
 @jit
 def columns(C):
-    """C and its padding: a multiple of four, and two of them at least, as a tile is two vectors."""
+    """Return C padded to a multiple of four, at least eight, because a tile is two vectors of four."""
     return max(8, (C + 3) // 4 * 4)
 
 
 @jit
 def roomy(x, W):
-    """W = x, and zeros for what a row of P numbers reads beyond its end."""
+    """Copy x to W, and fill the rest of W with the zeros that a row of P numbers reads beyond the
+    end of x."""
     for k in range(x.size):
         W[k] = x[k]
     for k in range(x.size, W.size):
@@ -29,7 +30,8 @@ def roomy(x, W):
 
 @jit
 def narrow(G, P, C, ridge, x, out):
-    """out = G without its padding, plus ridge x. What a row writes too much, the next one mends."""
+    """Write to `out` the matrix G without its padding, plus ridge x. Where a row writes beyond its
+    end, the next row overwrites the excess."""
     if P == C:
         for k in range(x.size):
             out[k] = G[k] + ridge * x[k]
@@ -47,8 +49,8 @@ def narrow(G, P, C, ridge, x, out):
 
 @jit
 def scores(X, base, rows, W, C, P, Z):
-    """Z[b P + c] = W_c' a of row base + rows[b]; W has rows of C numbers and room for P - C more
-    (`roomy`), which are read and mean nothing, like what they make of Z."""
+    """Compute Z[b P + c] = W_c' a, where a is row base + rows[b] of X. W has rows of C numbers and
+    P - C numbers more (`roomy`); these, and the padding columns of Z, have no meaning."""
     F = (W.size - P) // C + 1
     last = rows.size - 1
     twelve = 12 if P % 8 == 4 else 0
@@ -67,7 +69,8 @@ def scores(X, base, rows, W, C, P, Z):
 
 @jit(inline="always")
 def scores_tile(a, F, W, C, P, Z, b, c, left, e, right):
-    """Columns c .. of the width of `left`, e .. of that of `right`."""
+    """Compute the scores of four samples in two groups of columns: from c on, as many as `left` has
+    lanes, and from e on, as many as `right` has."""
     a_0, a_1, a_2, a_3 = a
     y_0 = y_1 = y_2 = y_3 = left
     z_0 = z_1 = z_2 = z_3 = right
@@ -89,8 +92,8 @@ def scores_tile(a, F, W, C, P, Z, b, c, left, e, right):
 
 @jit
 def outer(X, base, rows, Z, P, low, G):
-    """G[(f - low) P + c] += sum_b a_f Z[b P + c], a = row base + rows[b], of as many features from `low`
-    on, multiples of four, as G has."""
+    """Add sum_b a_f Z[b P + c] to G[(f - low) P + c], where a is row base + rows[b] of X, for as
+    many features f from `low` on as G has; both numbers are multiples of four."""
     twelve = 12 if P % 8 == 4 else 0
     wide = P - (P - twelve) % 16
     low = max(low, 0)  # it is, and who knows that does not ask whether an index counts from the end
@@ -105,7 +108,8 @@ def outer(X, base, rows, Z, P, low, G):
 
 @jit(inline="always")
 def outer_tile(X, base, rows, Z, P, low, G, f, c, left, e, right):
-    """Columns c .. of the width of `left`, e .. of that of `right`."""
+    """Add the products of four features in two groups of columns: from c on, as many as `left` has
+    lanes, and from e on, as many as `right` has."""
     k_0 = (f - low) * P
     k_1, k_2, k_3 = k_0 + P, k_0 + 2 * P, k_0 + 3 * P
     g_0, h_0 = load(G, k_0 + c, left), load(G, k_0 + e, right)
@@ -126,7 +130,8 @@ def outer_tile(X, base, rows, Z, P, low, G, f, c, left, e, right):
 
 @jit(inline="always")
 def add_samples(X, base, rows, Z, P, f, c, e, sums):
-    """`sums`, four features by columns c .. and e .., plus what the samples add to them."""
+    """Return `sums`, a tile of four features by the columns from c and from e on, plus the products
+    of all samples."""
     g_0, h_0, g_1, h_1, g_2, h_2, g_3, h_3 = sums
     for b in range(rows.size):
         a = X[base + rows[b]]
@@ -143,8 +148,8 @@ ONE_TILE = 16  # columns
 
 @jit
 def gradient(X, base, rows, Z, C, P, ridge, x, out):
-    """out[f C + c] = sum_b a_f Z[b P + c] + ridge x[f C + c], for at most ONE_TILE columns P: the
-    sums go from registers to their place."""
+    """Compute out[f C + c] = sum_b a_f Z[b P + c] + ridge x[f C + c], for at most ONE_TILE columns
+    P, so that the sums go from registers to `out` directly."""
     if P == 8:
         gradient_rows(X, base, rows, Z, C, P, ridge, x, out, zero(4), 4, zero(4))
     elif P == 12:
@@ -155,8 +160,9 @@ def gradient(X, base, rows, Z, C, P, ridge, x, out):
 
 @jit(inline="always")
 def gradient_rows(X, base, rows, Z, C, P, ridge, x, out, left, e, right):
-    """Four features at a time, in columns of the width of `left`, and e .. of that of `right`. What
-    a row writes too much, the next one mends; the last ones have no room for it."""
+    """Compute `gradient` four features at a time, in columns 0 .. of the width of `left` and e ..
+    of the width of `right`. Where a row writes beyond its end, the next row overwrites the excess;
+    the last rows, which have no space for that, go through a buffer."""
     inside = max(0, (x.size - P) // C + 1)
     start = left, right, left, right, left, right, left, right
     for f in range(0, inside - inside % 4, 4):

@@ -1,4 +1,4 @@
-"""Arithmetic for hot loops: an exponential that vectorises, and several numbers at once.
+"""Arithmetic for hot loops: an exponential that vectorises, and vectors of several numbers.
 
 Numba vectorises simple loops but leaves hand-unrolled ones scalar. `Lanes` is a vector of four or
 eight float64 (two, where one ends in pairs) that lives in registers, wherever a machine's are too short in several; each lane is
@@ -18,7 +18,7 @@ from fedtheory.rng import from_bits, to_bits
 
 @jit(inline="always")
 def exp(x):
-    """e^x for x <= 709, within 1 ulp; below -708 it stays at e^-708, near 3e-308."""
+    """Return e^x for x <= 709, within 1 ulp; below -708 the result stays at e^-708, near 3e-308."""
     x = -708.0 if x < -708.0 else x  # false for NaN, which passes through
     shifted = x * 1.4426950408889634 + 6755399441055744.0  # the low bits of 1.5 * 2^52 + n hold n
     n = shifted - 6755399441055744.0
@@ -111,21 +111,22 @@ else:
         return builder.bitcast(builder.gep(start, [i]), vector.as_pointer())
 
     def _shuffle(builder, v, lanes, w=None):
-        """Some lanes of v and, counted on from those, of w."""
+        """Return a vector of the given lanes of v and w, where the lanes of w are numbered on from
+        those of v."""
         w = ir.Constant(v.type, ir.Undefined) if w is None else w
         mask = ir.Constant(ir.VectorType(_WORD, len(lanes)), lanes)
         return builder.shuffle_vector(v, w, mask)
 
     @intrinsic(prefer_literal=True)
     def zero(typing_context, width):
-        """Zeros, of a width that is written as a number: 4 or 8."""
+        """Return a vector of zeros; the width is a literal, 4 or 8."""
         of = Lanes(width.literal_value)
         nothing = ir.Constant(of.vector, [0.0] * of.width)
         return of(width), lambda context, builder, signature, arguments: nothing
 
     @intrinsic
     def load(typing_context, a, i, like):
-        """a[i], a[i + 1], .. of a contiguous vector, as many as `like` has lanes."""
+        """Return a[i], a[i + 1], .. of a contiguous array, as many numbers as `like` has lanes."""
 
         def generate(context, builder, signature, arguments):
             return builder.load(_pointer(context, builder, a, like.vector, *arguments[:2]), align=8)
@@ -134,7 +135,7 @@ else:
 
     @intrinsic
     def store(typing_context, a, i, v):
-        """The lanes of v to a[i], a[i + 1], .. of a contiguous vector."""
+        """Write the lanes of v to a[i], a[i + 1], .. of a contiguous array."""
 
         def generate(context, builder, signature, arguments):
             array, at, value = arguments
@@ -145,7 +146,7 @@ else:
 
     @intrinsic
     def multiply_add(typing_context, v, s, w):
-        """v + s w, for a scalar or lanes s."""
+        """Return v + s w, where s is a scalar or a vector."""
 
         def generate(context, builder, signature, arguments):
             added, factor, value = arguments
@@ -159,7 +160,7 @@ else:
 
     @intrinsic
     def add(typing_context, v, w):
-        """v + w, lane by lane."""
+        """Return v + w, lane by lane."""
         return v(v, w), lambda context, builder, signature, arguments: builder.fadd(*arguments)
 
     @intrinsic
@@ -173,12 +174,13 @@ else:
 
     @jit(inline="always")
     def on_stack(n):
-        """Room for n numbers until the function that asks ends: asking for it costs nothing."""
+        """Return an array of n numbers on the stack, which lasts until the calling function
+        returns; the allocation costs nothing."""
         return carray(_alloca(n), (n,))
 
     @intrinsic
     def total(typing_context, v):
-        """The sum of the lanes: halves are added until one is left."""
+        """Return the sum of the lanes: the vector's two halves are added until one lane is left."""
 
         def generate(context, builder, signature, arguments):
             (value,), width = arguments, v.width
@@ -192,8 +194,8 @@ else:
 
     @intrinsic
     def totals(typing_context, v):
-        """The totals of eight vectors of eight lanes: each is added up as `total` does, several at
-        once."""
+        """Return the totals of eight vectors of eight lanes, several computed at once; each is
+        added up in the order of `total`."""
         of = v.types[0]
 
         def generate(context, builder, signature, arguments):
@@ -217,7 +219,7 @@ else:
 
     @intrinsic
     def pair_lanes(typing_context, a, i):
-        """a[i], .., a[i + 3], each twice."""
+        """Return a[i], .., a[i + 3], each twice."""
 
         def generate(context, builder, signature, arguments):
             four = _load(context, builder, a, 4, *arguments)
@@ -227,7 +229,7 @@ else:
 
     @intrinsic
     def repeat_lanes(typing_context, a, i):
-        """a[i], a[i + 1], four times."""
+        """Return the pair a[i], a[i + 1], four times."""
 
         def generate(context, builder, signature, arguments):
             return _shuffle(builder, _load(context, builder, a, 2, *arguments), [0, 1] * 4)
@@ -236,7 +238,8 @@ else:
 
     @intrinsic
     def cross_lanes(typing_context, u, v, w, x):
-        """Of four vectors of four lanes the first lanes, each twice, the second ones, .."""
+        """Return four vectors of eight lanes: of the four given vectors of four lanes, the first
+        lanes, each twice, then the second lanes, and so on."""
         of = types.UniTuple(Lanes(8), 4)
 
         def generate(context, builder, signature, arguments):
@@ -250,7 +253,7 @@ else:
 
     @intrinsic
     def join_lanes(typing_context, u, v, w, x):
-        """Four vectors of two lanes, side by side."""
+        """Return four vectors of two lanes as one vector of eight."""
 
         def generate(context, builder, signature, arguments):
             low = _shuffle(builder, arguments[0], [*range(4)], arguments[1])
@@ -261,7 +264,7 @@ else:
 
     @intrinsic(prefer_literal=True)
     def quarter(typing_context, v, n):
-        """Lanes 2 n and 2 n + 1 of eight; n is written as a number."""
+        """Return lanes 2 n and 2 n + 1 of a vector of eight; n is a literal."""
         first = 2 * n.literal_value
         cut = lambda builder, value: _shuffle(builder, value, [first, first + 1])
         return Lanes(2)(v, n), lambda context, builder, signature, arguments: cut(

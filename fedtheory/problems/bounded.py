@@ -28,7 +28,8 @@ __all__ = ["bounded", "huber", "infimum"]
 
 
 def _per_layer(L, layers):
-    """(d,) the layer's L_l at each coordinate; one number serves every layer."""
+    """Return the layer constants L_l at each coordinate, (d,); a single number L serves every
+    layer."""
     values = arguments.check_array(
         "L", L, f"must be a finite number > 0, or one for each of {len(layers)} layers"
     )
@@ -44,8 +45,8 @@ def _per_layer(L, layers):
 
 
 def _width(a, o, sigmas, noise, steepest, M):
-    """The width at which the largest stochastic gradient of a client has norm M, by a quadratic
-    equation."""
+    """Return the width at which the largest stochastic gradient of a client has norm M, found by a
+    quadratic equation."""
     d = a.size
     widths = []
     for i in range(1, len(o)):
@@ -79,7 +80,8 @@ def bounded(
     seed=0,
     noise="sphere",
 ):
-    """Every client's stochastic gradient has norm at most M, surely and everywhere; infimum 0.
+    """Build a problem in which every client's stochastic gradient has norm at most M, surely and
+    everywhere; the infimum is 0.
 
     `shape` of a coordinate, up to scale: "pseudo_huber", sqrt(1 + x^2) - 1, convex; "huber", the
     same with corners; "rational", x^2 / (1 + x^2), and "wave", both non-convex. `layers` are named
@@ -143,8 +145,8 @@ def huber(
     seed=0,
     noise="gaussian",
 ):
-    """One-sided quadratics: curvature L right of the centre, `left` left of it, in every
-    coordinate.
+    """Build one-sided quadratics: in every coordinate, the curvature is L right of the centre and
+    `left` left of the centre.
 
     left = 0 is half the squared hinge, left = L an ordinary square or Huber's loss. A finite
     `width` makes the tails straight, so gradients bounded and mu = 0; without it mu = left.

@@ -1,5 +1,5 @@
-"""Quadratics of as many clients as one likes: what a client has is a function of the counter, and
-nothing of it is kept.
+"""Quadratics of arbitrarily many clients: a client's data are a function of the random counter, and
+none of them is stored.
 
 All share a diagonal Hessian A. The gradient of f_i at the minimiser of F is o_i, whose coordinates
 are G / sqrt(d) with signs drawn for (seed, pair): clients 2k - 1 and 2k have the same signs, one of
@@ -41,7 +41,8 @@ class Data(NamedTuple):
 
 @jit
 def size(data, i):
-    """Of a coordinate of o_i, with the sign of i in its pair."""
+    """Return the absolute value of a coordinate of o_i, signed by the place of client i in its
+    pair."""
     if i == 0:
         return data.o_0
     if i == data.N and i % 2 == 1:
@@ -59,7 +60,7 @@ def grad(data, i, x, out):
 
 @jit
 def loss(data, i, x):
-    """(x - b_i)' A (x - b_i) / 2, where A (x_0 - b_i) = o_i."""
+    """Return (x - b_i)' A (x - b_i) / 2, where A (x_0 - b_i) = o_i."""
     o, signs, total = size(data, i), np.empty(x.size), 0.0
     rng.signs(data.key, (i + 1) // 2, 0, signs)
     for j in range(x.size):
@@ -69,7 +70,8 @@ def loss(data, i, x):
 
 @jit
 def objective(data, p, x, out):
-    """F* + (x - x*)' A (x - x*) / 2, whatever the number of clients."""
+    """Return F* + (x - x*)' A (x - x*) / 2, at a cost that does not depend on the number of
+    clients, and write the gradient to `out`."""
     total = 0.0
     for j in range(x.size):
         gap = x[j] - data.x_star[j]
@@ -80,7 +82,7 @@ def objective(data, p, x, out):
 
 @jit
 def pull(data, p, out):
-    """sum_i p_i o_i; gives the mean of a coordinate's square, sum_i p_i o_ij^2."""
+    """Write sum_i p_i o_i to `out`, and return the mean square of a coordinate, sum_i p_i o_ij^2."""
     signs, square = np.empty(out.size), 0.0
     out[:] = 0.0
     for i in range(1, p.size):
@@ -97,7 +99,8 @@ def _minimizer(problem):
 
 
 def _reweigh(problem, p):
-    """Under other weights the o_i have a mean m: F is lowest at x_0 - m / A."""
+    """Return the problem under other weights p: the o_i then have a mean m, and F is lowest at x_0
+    - m / A."""
     data, m, signs = problem.data, np.zeros(problem.d), np.empty(problem.d)
     square = pull(data, p, m)
     rng.signs(data.key, 0, 0, signs)
@@ -127,7 +130,8 @@ def crowd(
     seed=0,
     noise="gaussian",
 ):
-    """A quadratic of a million clients, or more: their data are drawn when they are asked for.
+    """Build a quadratic of a million clients, or more: a client's data are drawn when they are
+    needed.
 
     Its constants hold with equality, as those of `quadratic` with a shared diagonal Hessian.
 

@@ -1,4 +1,5 @@
-"""A problem from any function of parameters and a batch: one's own model under every method here.
+"""A problem made of any function of parameters and a batch, so that every method here can train a
+user's own model.
 
 `from_function` takes loss and gradient as they come, from NumPy or anywhere; `from_torch` a PyTorch
 module and `from_jax` a JAX function, which are loaded when these are called. Nothing is known of such
@@ -26,14 +27,15 @@ class Data(NamedTuple):
 
 
 def samples(batch):
-    """The arrays of a batch: it is one, or a tuple, list or dict of them."""
+    """Return the list of a batch's arrays; a batch is one array, or a tuple, list or dict of
+    arrays."""
     if isinstance(batch, dict):
         return list(batch.values())
     return list(batch) if isinstance(batch, (tuple, list)) else [batch]
 
 
 def pick_samples(batch, rows):
-    """Some samples of a batch, in the form that it has."""
+    """Return the samples `rows` of a batch, in the form (array, tuple, list or dict) of the batch."""
     if isinstance(batch, dict):
         return {name: part[rows] for name, part in batch.items()}
     if isinstance(batch, (tuple, list)):
@@ -42,7 +44,8 @@ def pick_samples(batch, rows):
 
 
 def call_model(data, i, x, batch):
-    """(loss, gradient) as floats; anything else is refused where it is met."""
+    """Return the (loss, gradient) that the user's function returns, the loss as a float; refuse any
+    other result, naming the client."""
     with ONE_AT_A_TIME:
         answer = data.function(x.copy(), batch)
     who = "the server" if i == 0 else f"client {i}"
@@ -69,7 +72,8 @@ def batch(data, i, rows, draw, x, out):
 
 
 def objective(data, p, x, out):
-    """F and its gradient, each client called once."""
+    """Return F and write its gradient to `out`, with one call of the user's function for each
+    client."""
     value = 0.0
     out[:] = 0.0
     for i in range(1, p.size):
@@ -95,8 +99,8 @@ def from_function(
     layers=None,
     name="function",
 ):
-    """A problem from `function(x, batch)`, which returns the mean loss over a batch at x, (d,), and
-    its gradient.
+    """Build a problem from `function(x, batch)`, which returns the mean loss over a batch at x,
+    (d,), and its gradient.
 
     `clients` holds N batches, each client's samples: an array, or a tuple or dict of arrays of one
     length, of which `function` gets all or some rows. `server` is its own batch, by name. Runs start
@@ -155,7 +159,7 @@ def from_function(
 
 
 def _size(i, batch):
-    """How many samples a batch has."""
+    """Return how many samples a batch has, or refuse the batch."""
     who = f"clients[{i - 1}]" if i else "server"
     if batch is None and i == 0:
         return 0
@@ -172,7 +176,8 @@ def _size(i, batch):
 
 
 def from_torch(module, loss, clients, server=None, **given):
-    """A problem from a PyTorch module: `loss(output, y)` is the mean loss over a batch (X, y).
+    """Build a problem from a PyTorch module: `loss(output, y)` is the mean loss over a batch (X,
+    y).
 
     `clients` holds N pairs (X, y) of arrays or tensors, one sample a row. The module is evaluated
     with `eval()`, so that its loss is a function of parameters and batch alone (no dropout, running
@@ -227,8 +232,8 @@ def from_torch(module, loss, clients, server=None, **given):
 
 
 def from_jax(loss, parameters, clients, server=None, **given):
-    """A problem from a JAX function: `loss(parameters, batch)` is the mean loss over a batch, and
-    `parameters` any tree of arrays, from which runs start and whose leaves are the layers.
+    """Build a problem from a JAX function: `loss(parameters, batch)` is the mean loss over a batch.
+    `parameters` is any tree of arrays; runs start from its values, and its leaves are the layers.
 
     A batch is what `from_function` takes, of arrays; everything else is as there. JAX works in single
     precision unless its own setting `jax_enable_x64` says otherwise. Needs the extra `jax`.
@@ -282,8 +287,8 @@ def _pair(who, own):
 
 
 def estimated(problem, points):
-    """The problem with constants measured at points (n, d), n >= 2, each labelled by its scope
-    "trajectory": true of what was looked at, and of nothing else.
+    """Return the problem with constants measured at points (n, d), n >= 2. Each constant is
+    labelled by the scope "trajectory": it is known to hold at these points only.
 
     L is the largest ||grad f_i(x) - grad f_i(y)|| / ||x - y|| over neighbours of the list; G the
     largest root of the clients' mean ||grad f_i - grad F||^2, and xi_bar of ||grad f_0 - grad F||;
@@ -331,7 +336,8 @@ def estimated(problem, points):
 
 
 def _minibatch_variance(problem, i, x):
-    """E||g - grad f_i(x)||^2 of a minibatch; none where it is the whole."""
+    """Return E||g - grad f_i(x)||^2 of a minibatch gradient g; 0 where the minibatch is the whole
+    data set."""
     B, n = problem.batch_size[i], problem.sizes[i]
     if B == 0 or B >= n and not problem.replacement:
         return 0.0

@@ -31,7 +31,7 @@ class Data(NamedTuple):
 
 @jit
 def margins(X, y, base, rows, x, out):
-    """out[b] = y a'x of row base + rows[b], four rows at a time."""
+    """Compute out[b] = y a'x, where (a, y) is row base + rows[b], four rows at a time."""
     last, d = rows.size - 1, x.size
     for b in range(0, rows.size, 4):
         r_0, r_1 = base + rows[b], base + rows[min(b + 1, last)]
@@ -50,7 +50,7 @@ def margins(X, y, base, rows, x, out):
 
 @jit
 def slopes(m):
-    """In place: the derivative -1 / (1 + e^m) of log(1 + e^-m)."""
+    """Replace each margin m by the derivative -1 / (1 + e^m) of log(1 + e^-m), in place."""
     for b in range(m.size):
         e = exp(-abs(m[b]))
         m[b] = -(e if m[b] >= 0.0 else 1.0) / (1.0 + e)
@@ -58,7 +58,7 @@ def slopes(m):
 
 @jit
 def mean_softplus(m):
-    """mean log(1 + e^-m), accurate where e^-m is tiny and where it would overflow."""
+    """Return the mean of log(1 + e^-m), accurate where e^-m is tiny and where e^-m would overflow."""
     total = 0.0
     for b in range(m.size):
         e = exp(-abs(m[b]))
@@ -72,8 +72,8 @@ def mean_softplus(m):
 
 @jit
 def combine(X, y, base, rows, s, scale, low, out):
-    """out += scale sum_b s[b] y a of row base + rows[b], four rows at a time, of as many coordinates from
-    `low` on as out has."""
+    """Add scale sum_b s[b] y a to `out`, where (a, y) is row base + rows[b], four rows at a time,
+    for as many coordinates from `low` on as `out` has."""
     d = out.size
     b = 0
     while b + 4 <= rows.size:
@@ -122,7 +122,7 @@ def loss(data, i, x):
 
 @jit
 def objective(data, p, x, out):
-    """F and its gradient, the margins computed once."""
+    """Return F and write its gradient to `out`; the margins are computed once."""
     value = data.ridge * half_square(x)
     for j in range(x.size):
         out[j] = data.ridge * x[j]
@@ -144,7 +144,8 @@ def pieces(data, i, count, phase):
 
 @jit
 def piece(data, i, rows, x, room, out, phase, n):
-    """Margins of some rows, which stay in room; then sums over all of them, for some coordinates."""
+    """Compute the n-th piece of a gradient: in phase 0 the margins of some rows and the derivatives
+    there, which stay in `room`; in phase 1 sums over all rows, for some coordinates."""
     base, count = data.starts[i], _pieces.count_samples(data, i, rows.size)
     d = data.X.shape[1]
     low, high = _pieces.piece(count, d, WEIGHT, phase, n)
@@ -162,8 +163,8 @@ KERNELS = Kernels(grad, loss, objective, batch, pieces=pieces, piece=piece)
 
 
 def _signs(y):
-    """All labels as +-1: {-1, 1} as they are, {0, 1} with 0 for -1; one convention for all
-    clients."""
+    """Return all labels as +-1: labels of {-1, 1} stay, in labels of {0, 1} the 0 becomes -1. One
+    convention holds for all clients."""
     labels = np.concatenate([part for part in y if part is not None])
     if not (np.isin(labels, (-1, 1)).all() or np.isin(labels, (0, 1)).all()):
         refuse("y", "must hold labels of {-1, 1}, or of {0, 1}", np.unique(labels)[:6].tolist())
@@ -214,8 +215,8 @@ def logistic(
     sigma_0=0.0,
     layers=None,
 ):
-    """Ridge logistic regression on the N clients' arrays, and server=(X_0, y_0)'s where it has
-    some.
+    """Build ridge logistic regression on the N clients' arrays, and on the server's arrays
+    server=(X_0, y_0), if given.
 
     X[i]: (n_i, d), y[i]: (n_i,) labels of {-1, 1} or {0, 1}. `weights`: None (equal), "samples"
     (n_i / n) or N numbers. Minibatches of `batch` samples (one number, or one a client; all samples

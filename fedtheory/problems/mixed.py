@@ -23,8 +23,8 @@ __all__ = ["mixed", "bgd", "mixed_minimizer"]
 
 
 class BGD(NamedTuple):
-    """All (G, B) with ||grad f_f||^2 / w_f + ||grad f_c||^2 / w_c <= G^2 + B^2 ||grad f||^2 for
-    every x.
+    """The set of all pairs (G, B) with ||grad f_f||^2 / w_f + ||grad f_c||^2 / w_c <= G^2 + B^2
+    ||grad f||^2 for every x.
 
     With s = grad f(x) the left side is s'Qs + 2 q's + r, Q >= 1 because it exceeds ||s||^2 by a
     variance. So G^2 >= r + q'(B^2 - Q)^-1 q, with equality at some s: a trade-off, or the one pair
@@ -39,22 +39,23 @@ class BGD(NamedTuple):
 
     @property
     def B_min(self):
-        """No smaller B has a finite G."""
+        """Return the lower bound of B: no smaller B has a finite G."""
         return float(np.sqrt(max(1.0, self.eigenvalues.max())))
 
     @property
     def G_min(self):
-        """No smaller G will do whatever B; approached, not reached, where q is not zero."""
+        """Return the infimum of G over all B; where q is not zero, the infimum is approached but
+        not attained."""
         return float(np.sqrt(self.level))
 
     def G(self, B):
-        """The least G that goes with B; inf where none does."""
+        """Return the least G for which (G, B) is in the set; inf where no G is."""
         if not B >= self.B_min * (1 - 1e-12):
             return np.inf
         return float(np.sqrt(self.level + self._excess(max(B, self.B_min) ** 2)))
 
     def B(self, G):
-        """The least B that goes with G; inf where none does."""
+        """Return the least B for which (G, B) is in the set; inf where no B is."""
         if not G >= self.G_min * (1 - 1e-12):
             return np.inf
         room = max(G * G - self.level, 0.0)
@@ -72,14 +73,15 @@ class BGD(NamedTuple):
         return float(np.sqrt(high))
 
     def _excess(self, square):
-        """q'(B^2 - Q)^-1 q for B^2 = square >= max(1, eigenvalues)."""
+        """Return q'(B^2 - Q)^-1 q for B^2 = square >= max(1, eigenvalues)."""
         on = self.loads > 0
         gaps = square - self.eigenvalues[on]
         return float(np.sum(self.loads[on] / gaps)) if np.all(gaps > 1e-13 * square) else np.inf
 
 
 def _federated_and_central(problem):
-    """(H_f, x_f, A_c, b_c): Hessians, as vectors where diagonal, and minimisers of f_f and f_c."""
+    """Return (H_f, x_f, A_c, b_c): the Hessians, as vectors where diagonal, and the minimisers of
+    f_f and f_c."""
     data = problem.data
     if not isinstance(data, (Diagonal, Dense)) or not problem.has_server:
         refuse("problem", "must be a quadratic with a server", problem.name)
@@ -89,14 +91,14 @@ def _federated_and_central(problem):
 
 
 def _lowest_together(data):
-    """Whether f_f + f_c is bounded below, f_f being lowest at x_star."""
+    """Tell whether f_f + f_c is bounded below, where f_f is lowest at x_star."""
     both = np.stack([data.A[0], data.H, data.A[0]])
     return of_objective(both, np.stack([data.b[0], data.x_star, data.b[0]]), np.r_[0, 0.5, 0.5])[2]
 
 
 def mixed_minimizer(problem):
-    """A minimiser of the mixed objective f_f + f_c (the one of least norm where there are
-    several)."""
+    """Return a minimiser of the mixed objective f_f + f_c, the one of least norm where there are
+    several."""
     H, x_f, A, b = _federated_and_central(problem)
     if H.ndim == 1:
         pull, total = H * x_f + A * b, H + A
@@ -105,7 +107,8 @@ def mixed_minimizer(problem):
 
 
 def bgd(problem, w_f=0.5, w_c=None):
-    """Definition 4.2 on a quadratic: every constant of it, exact up to rounding.
+    """Return the constants of definition 4.2 for a quadratic: all admissible pairs (G, B), exact up
+    to rounding.
 
     grad f_f = R s + o and grad f_c = (1 - R) s - o, with R = H_f (H_f + A_c)^-1 and o = grad f_f at
     the mixed minimiser; s takes every value in the range of H_f + A_c.
@@ -147,7 +150,8 @@ def bgd(problem, w_f=0.5, w_c=None):
 
 
 def _constants(problem, requested):
-    """What a mixed problem adds to a quadratic's constants."""
+    """Return a quadratic's constants and those that a mixed problem adds: sigma_f, sigma_c, G_bgd
+    and B_bgd."""
     sigma_f = problem.constants["G"]  # global: the clients share a Hessian
     pairs = bgd(problem)
     G, B, how = (
@@ -182,7 +186,7 @@ def _reweigh(plain, problem, p):
 
 
 def _spectra(generator, d, L, mu, own):
-    """(2, d): curvatures of f_f and of f_c, from mu to L, both attained in each."""
+    """Draw the curvatures (2, d) of f_f and of f_c, from mu to L; both functions attain both ends."""
     spectra = generator.uniform(mu, L, (2, d))
     spectra[:, 0], spectra[:, -1] = L, mu
     if d == 1:
@@ -205,7 +209,7 @@ def mixed(
     seed=0,
     noise="gaussian",
 ):
-    """A mixed quadratic: f_c at index 0, homogeneous clients, curvatures from mu to L, both
+    """Build a mixed quadratic: f_c at index 0, homogeneous clients, curvatures from mu to L, both
     attained.
 
     G = ||grad f_f - grad f_c|| at the minimiser of f_f + f_c; with a shared `hessian` ("diagonal",

@@ -31,7 +31,8 @@ def mlp(
     drop=0.0,
     dtype="float64",
 ):
-    """A multilayer perceptron on the N clients' arrays, and server=(X_0, y_0)'s where it has some.
+    """Build a multilayer perceptron on the N clients' arrays, and on the server's arrays
+    server=(X_0, y_0), if given.
 
     X[i]: (n_i, inputs), y[i]: (n_i,) classes 0, 1, ... `hidden` widths, (200,) on MNIST being
     784-200-10. Minibatches of `batch` samples (one number, or one a client; all samples if None)

@@ -50,7 +50,8 @@ def network(
     last=None,
     seed=0,
 ):
-    """A network on the N clients' arrays, and server=(X_0, y_0)'s where it has some.
+    """Build a network on the N clients' arrays, and on the server's arrays server=(X_0, y_0), if
+    given.
 
     `layers` is a list (ft.layers) or the name of a network of the papers (ft.networks); with
     `last`, a name, a dense layer to the classes is added under that name. `server_layers`, ending in a
@@ -143,7 +144,8 @@ def network(
 
 
 def _programs(layers, server_layers, shape):
-    """(what is planned of the clients' layers and of the server's own), and these."""
+    """Return ((plan of the clients' layers, plan of the server's own layers), list of the server's
+    own layers)."""
     owners: dict = {}
     clients = plan_layers(layers, shape, owners)
     if server_layers is None:
@@ -160,13 +162,14 @@ def _programs(layers, server_layers, shape):
 
 
 def _owners(steps):
-    """The steps, of which those that have parameters in common add to the derivative: none writes."""
+    """Return the steps, with the flag `writes` cleared for steps whose parameters several steps
+    share: such steps add to the derivative instead of writing it."""
     places = [step.at for step in steps if step.size]
     return [step._replace(writes=step.writes * (places.count(step.at) == 1)) for step in steps]
 
 
 def _list_layers(layers, shape, classes, top, last):
-    """The layers, a loss at their end."""
+    """Return the list of layers, with a loss at its end."""
     if isinstance(layers, str):
         layers = NETWORKS[arguments.check_word("layers", layers, NETWORKS)].layers(classes)
     if not arguments.is_iterable(layers):
@@ -183,8 +186,9 @@ def _list_layers(layers, shape, classes, top, last):
 
 
 def samples(X, y, server, test, real):
-    """(features, labels, shape of a sample): the server's first and what is held out last, None
-    where there is none; features flat, of reals, labels (n, places)."""
+    """Return (features, labels, shape of a sample): lists with the server's entry first and the
+    held-out samples' last, None where there are none. Features are flat arrays of reals, labels
+    have shape (n, places)."""
     for name, value in (("X", X), ("y", y)):
         if isinstance(value, (str, bytes, dict)) or not arguments.is_iterable(value):
             refuse(name, "must be a list of the clients' arrays", value)
@@ -256,13 +260,14 @@ def _classes(labels, classes):
 
 
 def _stack_rows(parts, kind):
-    """All rows on top of each other."""
+    """Return the rows of all parts, stacked; parts that are None are skipped."""
     there = [part for part in parts if part is not None]
     return np.concatenate(there, dtype=kind) if len(there) > 1 else there[0]
 
 
 def accuracy(problem, x, X, y):
-    """The fraction of rows of X whose largest logit is that of label y; ties count as the first."""
+    """Return the fraction of rows of X whose largest logit is that of label y; of tied logits the
+    first counts."""
     data, x = problem.data, problem._point(x)
     inputs = data.X.shape[1]
     found = np.asarray(X)

@@ -15,8 +15,8 @@ __all__ = ["nonconvex", "infimum"]
 
 
 def _curvatures(shape, L, growth, weak_convexity):
-    """Growth m and weak convexity ell of the steepest coordinate, whose curvatures fill [-ell,
-    L]."""
+    """Return growth m and weak convexity ell of the steepest coordinate, whose curvatures fill
+    [-ell, L]."""
     if shape == "rational":  # curvatures of m x^2 / 2 + a psi: m + a = L and m - a / 4 = -ell
         if growth is not None and weak_convexity is not None:
             refuse(
@@ -68,8 +68,8 @@ def nonconvex(
     seed=0,
     noise="gaussian",
 ):
-    """A smooth non-convex problem: curvatures from -weak_convexity to L, both attained, and infimum
-    0.
+    """Build a smooth non-convex problem: its curvatures range from -weak_convexity to L, both
+    attained, and its infimum is 0.
 
     `shape`: "rational", m x^2 / 2 + a x^2 / (1 + x^2) / 2, whose weak convexity is (L - 5 m) / 4
     and which for m > 0 meets the Polyak-Lojasiewicz inequality (constant "PL"); or "wave", a

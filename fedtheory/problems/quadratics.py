@@ -32,7 +32,8 @@ BOUNDED = ("none", "rademacher", "sphere")  # noises whose norm is sigma surely
 
 
 def _data(A, b, p, H, x_star):
-    """The data tuple for weights p; without a point where F is flat, of F at 0, for nobody."""
+    """Return the data tuple for weights p. Where F has no stationary point (x_star is None), x_star
+    is 0 and F_star is F(0), values that are not used."""
     x_star = np.zeros(b.shape[1]) if x_star is None else x_star
     gaps = [x_star - b[i] for i in range(len(b))]
     F_star = sum(p[i] * 0.5 * gap @ times(of_client(A, i), gap) for i, gap in enumerate(gaps))
@@ -50,7 +51,7 @@ def _reweigh(radius, problem, p):
 
 
 def _weighted_parts(A, b, p, radius, noise, sigmas):
-    """What weights decide of a Problem."""
+    """Return the parts of a Problem that depend on its weights, as a dict."""
     H, x_star, lowest = of_objective(A, b, p)
     data = _data(A, b, p, H, x_star)
     kernels = DIAGONAL if A.ndim == 2 else DENSE
@@ -71,7 +72,8 @@ def _weighted_parts(A, b, p, radius, noise, sigmas):
 def quadratic_from_arrays(
     A, b, weights=None, sigma=0.0, sigma_0=0.0, noise="gaussian", layers=None, radius=None
 ):
-    """f_i(x) = (x - b_i)' A_i (x - b_i) / 2 from its arrays; row 0 is the server.
+    """Build the quadratics f_i(x) = (x - b_i)' A_i (x - b_i) / 2 from their arrays; row 0 is the
+    server.
 
     b: (N + 1, d). A: (d,) or (d, d) shared, (N + 1, d) or (N + 1, d, d) own. `radius` of the ball
     around the minimiser on which G and xi_bar hold when Hessians differ, 1 by default; where it is
@@ -134,7 +136,8 @@ def _minimizer(problem):
 
 
 def _problem(A, b, weights, sigma, sigma_0, noise, layers, radius):
-    """From Hessians with a leading axis of 1 (shared) or N + 1 (own)."""
+    """Build the Problem from Hessians with a leading axis of 1 (one shared Hessian) or N + 1 (one
+    for each client and the server)."""
     N, d = len(b) - 1, b.shape[1]
     radius = None if radius is None else arguments.check_real("radius", radius, open_low=True)
     p = weights_from(weights, N)
@@ -168,7 +171,7 @@ def _problem(A, b, weights, sigma, sigma_0, noise, layers, radius):
 
 
 def _spectrum(generator, d, L, mu):
-    """d eigenvalues in [mu, L], both ends attained."""
+    """Draw d eigenvalues in [mu, L], both ends attained."""
     eigenvalues = generator.uniform(mu, L, d)
     eigenvalues[0], eigenvalues[-1] = L, mu
     return eigenvalues
@@ -194,7 +197,7 @@ def quadratic(
     hessian="diagonal",
     radius=None,
 ):
-    """A quadratic whose constants hold with equality.
+    """Build a quadratic whose constants hold with equality.
 
     `hessian`: "diagonal" or "dense" is shared by all clients; "own" and "own_dense" give each its
     own spectrum in [mu, L], with G and xi_bar then attained at the minimiser (their certified bound
@@ -238,7 +241,7 @@ def quadratic(
 
 
 def _possible(d, N, L, mu, G, xi_bar, hessian):
-    """Refuse constants that no such quadratic has, or none that a memory holds."""
+    """Refuse constants that no such quadratic has, and sizes that do not fit in memory."""
     arguments.check_fits("d and clients", N + 1, d, 4)
     if mu > L:
         raise Impossible(f"mu must be <= L, the largest curvature; got mu={mu}, L={L}")
@@ -265,7 +268,8 @@ def _possible(d, N, L, mu, G, xi_bar, hessian):
 
 
 def _draw_hessians(generator, d, N, L, mu, hessian):
-    """(A, its spectra, the rotation of a shared dense one)."""
+    """Draw the Hessians, and return (A, their spectra, the rotation of a shared dense Hessian or
+    None)."""
     if hessian.startswith("own"):
         spectra = np.stack(
             [
@@ -287,8 +291,8 @@ def _draw_hessians(generator, d, N, L, mu, hessian):
 
 
 def _gradients_at_minimiser(generator, p, G, xi_bar, alive):
-    """Gradients o_i at x*, the server's first: sum p_i o_i = 0, mean ||o_i||^2 = G^2, in the range
-    of A_i."""
+    """Draw the gradients o_i at x*, the server's first: sum p_i o_i = 0, mean ||o_i||^2 = G^2, each
+    in the range of A_i."""
     if (G > 0 or xi_bar > 0) and not alive.any():
         raise Impossible(
             f"no direction has curvature, so gradients cannot differ; got G={G}, xi_bar={xi_bar}"
@@ -305,7 +309,7 @@ def _gradients_at_minimiser(generator, p, G, xi_bar, alive):
 
 
 def _reach_offset(A, spectra, turn, mu, i, o):
-    """v with A_i v = o: how far x* lies from the minimiser of f_i."""
+    """Return v with A_i v = o, the vector from the minimiser of f_i to x*."""
     if A.ndim == 2:
         a = A[min(i, len(A) - 1)]
         return np.divide(o, a, out=np.zeros(o.size), where=a > 0)

@@ -1,4 +1,4 @@
-"""Data sharing (FSL, section II-A): every client adds the server's samples D_0 to its own.
+"""Data sharing (FSL, section II-A): every client adds the server's samples D_0 to its own samples.
 
     f'_i = (n_i f_i + n_0 f_0) / (n_i + n_0),    p'_i = (n_i + n_0) / (n + N n_0)        (3)
     F' = sum_i p'_i f'_i = n / (n + N n_0) (F + (N n_0 / n) f_0)                          (4)
@@ -32,7 +32,7 @@ class Shared(NamedTuple):
 
 @cache
 def _kernels(grad, loss, batch):
-    """The kernels of f'_i around those of f_i."""
+    """Return the kernels of f'_i, built on those of f_i."""
 
     def shared_grad(data, i, x, out):
         grad(data.inner, i, x, out)
@@ -82,9 +82,9 @@ def _kernels(grad, loss, batch):
 
 
 def share(problem, ratio=1.0):
-    """The problem that clients train on. `ratio` is N n_0 / n, the weight of f_0 in (4), where the
-    problem counts no samples; n_i is then proportional to p_i. Where it counts them, they
-    decide."""
+    """Return the problem that clients train on under data sharing. `ratio` is N n_0 / n, the weight
+    of f_0 in (4), where the problem counts no samples, and n_i is then proportional to p_i; where
+    the problem counts samples, their numbers decide and `ratio` must be 1."""
     p, members = problem.weights, problem.weights > 0
     if problem.sizes.any():
         n = problem.sizes.astype(np.float64)

@@ -24,7 +24,7 @@ MOST = 2**16  # classes; a larger label is a mistake
 
 
 def _classes(y, classes):
-    """All labels as integers, and how many classes there are."""
+    """Return all labels as integers, and the number of classes."""
     labels = np.concatenate([part for part in y if part is not None])
     if not np.all((labels == np.floor(labels)) & (labels >= 0) & (labels < MOST)):  # false for NaN
         refuse("y", f"must hold classes 0, 1, 2, .. below {MOST}", np.unique(labels)[:6].tolist())
@@ -49,7 +49,7 @@ def _reach(classes):
 
 
 def probabilities(problem, x, X):
-    """Softmax probabilities (n, classes) of samples X (n, features) under the point x."""
+    """Return the softmax probabilities (n, classes) of samples X (n, features) under the point x."""
     data = problem.data
     W = problem._point(x).reshape(data.features, data.classes)
     X = np.asarray(X, dtype=np.float64)
@@ -62,7 +62,7 @@ def probabilities(problem, x, X):
 
 
 def accuracy(problem, x, X, y):
-    """The share of samples X whose most probable class is y."""
+    """Return the share of samples X whose most probable class is y."""
     return float(np.mean(np.argmax(probabilities(problem, x, X), axis=1) == np.asarray(y)))
 
 
@@ -115,7 +115,8 @@ def softmax(
     sigma=0.0,
     sigma_0=0.0,
 ):
-    """Ridge softmax regression on the N clients' arrays, and server=(X_0, y_0)'s where it has some.
+    """Build ridge softmax regression on the N clients' arrays, and on the server's arrays
+    server=(X_0, y_0), if given.
 
     X[i]: (n_i, features), y[i]: (n_i,) classes 0, 1, ... `classes`: the largest label's plus one by
     default. Layers are W and, with a bias, b. `weights`: None (equal), "samples" (n_i / n) or N

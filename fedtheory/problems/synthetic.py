@@ -1,4 +1,5 @@
-"""SYNTHETIC(alpha, beta) of Li et al. 2018 (FedProx), softmax regression on it (flex, section 5.1).
+"""SYNTHETIC(alpha, beta) of Li et al. 2018 (FedProx), and softmax regression on it (flex, section
+5.1).
 
 Client k labels x ~ N(v_k, diag(j^-1.2)) by argmax(W_k'x + b_k), with entries W_k, b_k ~ N(u_k, 1)
 and v_k ~ N(B_k, 1) around u_k ~ N(0, alpha), B_k ~ N(0, beta). Two readings had to be chosen:
@@ -23,7 +24,8 @@ from fedtheory.problems.softmax import softmax
 
 
 class Arrays(NamedTuple):
-    """Lists of N + 1 arrays, the server's first (None where it has none; it has no test data)."""
+    """Lists of N + 1 arrays, the server's first. The server's entry is None where there is no
+    server data, and always None among the test data."""
 
     X: list
     y: list
@@ -43,7 +45,8 @@ class _Model(NamedTuple):
 
 
 def pareto_sizes(clients, low=20, high=2000, index=0.5, seed=0):
-    """Sample counts: Type-I Pareto, P(n > t) = (low / t)^index for t >= low, given that n <= high.
+    """Draw sample counts from the Type-I Pareto law, P(n > t) = (low / t)^index for t >= low, given
+    that n <= high.
 
     Flex fixes the index at 0.5 and prints neither scale nor cap. The untruncated law has no mean;
     cut at `high` rather than moved to it, it has mean sqrt(low high).
@@ -73,11 +76,11 @@ def synthetic_data(
     classes=10,
     seed=0,
 ):
-    """SYNTHETIC(alpha, beta) as arrays. `samples`: training samples of each client (one number or
-    N), Pareto by default; `test`: test samples per training sample, rounded up; `server`: samples
-    of the server, each from a client's model, client k's with probability n_k / n. No client's data
-    depends on another's size.
-    """
+    """Draw SYNTHETIC(alpha, beta) as arrays. `samples` is the number of training samples of each
+    client (one number or N), Pareto by default; `test` the number of test samples per training
+    sample, rounded up; `server` the number of the server's samples, each from a client's model,
+    client k's with probability n_k / n; no client's data depend on another client's number of
+    samples."""
     alpha, beta = arguments.check_real("alpha", alpha), arguments.check_real("beta", beta)
     N = arguments.check_integer("clients", clients, 1)
     features, classes = (
@@ -141,10 +144,10 @@ def synthetic(
     weights="samples",
     **options,
 ):
-    """Softmax regression on SYNTHETIC(alpha, beta); its arrays, with test data, are
-    `synthetic_data`'s of the same arguments. Batches of 20 and p_i = n_i / n are flex's; flex names
-    no ridge, this one is that of Li et al. 2020 (FedAvg on non-IID data). `options` go to
-    `softmax`.
+    """Build softmax regression on SYNTHETIC(alpha, beta); its arrays, with test data, are those of
+    `synthetic_data` with the same arguments, and `options` go to `softmax`. Batches of 20 and p_i =
+    n_i / n follow flex; flex states no ridge, and the default is that of Li et al. 2020 (FedAvg on
+    non-IID data).
 
     >>> import fedtheory as ft
     >>> problem = ft.problems.synthetic(1.0, 1.0, clients=3, features=5, classes=2)
