@@ -1,1 +1,1 @@
-"""One method per file; `ALGORITHM` of each file is its record."""
+"""The package of methods, one per file; `ALGORITHM` of each file is the method's record."""

@@ -1,5 +1,5 @@
-"""What schemes A, B and C share (flex, section 3.1): E local steps asked, s done, one aggregation
-(2).
+"""The parts that schemes A, B and C share (flex, section 3.1): E local steps are asked of a device,
+s are done, and one aggregation (2) follows.
 
 The two lines of (2) differ in the last summand, i <= s against i < s; the second follows from (1),
 after whose s steps the device stands at w_{tau E + s}. Every device takes part in every round, s =
@@ -38,8 +38,8 @@ def local_step(state, i, k, y, g, local, h):
 
 @jit
 def add_changes(x, coefficient, y):
-    """x + sum_k p_tau^k (y_k - x), the first line of (2); `coefficient` and y are in the cohort's
-    order."""
+    """Add sum_k p_tau^k (y_k - x) to x, the first line of (2); `coefficient` and y are in the
+    cohort's order."""
     change = np.zeros(x.size)
     for s in range(coefficient.size):
         if coefficient[s] != 0.0:

@@ -1,5 +1,5 @@
-"""SGD, momentum and Adam, one step each: the CLIENTOPT, SERVEROPT, CENTRALOPT and MERGEOPT of mixed
-FL.
+"""One step each of SGD, momentum and Adam: the CLIENTOPT, SERVEROPT, CENTRALOPT and MERGEOPT of
+mixed FL.
 
 An optimiser remembers m and v, shaped like the point, and `powers`, the pair beta_1^t, beta_2^t of
 its t steps so far. A server's optimiser takes minus the aggregated change for a gradient (mixed,
@@ -40,15 +40,16 @@ def forget(m, v, powers):
 
 @jit
 def moving(change, v):
-    """A change that was divided by the root of v; no number where v overflowed, for there it would
-    be 0 for ever after, and a method that is lost would pass for one that has arrived."""
+    """Return `change`, which was divided by the root of v, or NaN where v overflowed. There the
+    change would be 0 in all later steps, and a method that has diverged would look as if it had
+    converged."""
     return change + 0.0 * v  # 0 times infinity; a batch of numbers has no `if`
 
 
 @jit
 def step(kind, x, g, eta, m, v, powers, beta_1, beta_2, epsilon, correct):
-    """One step of size eta on x against g. `correct`: Adam divides out the bias of a start at
-    zero."""
+    """Take one step of size eta on x against the gradient g, in place. Where `correct` is true,
+    Adam divides out the bias of its start at zero."""
     if kind == SGD:
         for j in range(x.size):
             x[j] -= eta * g[j]
@@ -69,14 +70,15 @@ def step(kind, x, g, eta, m, v, powers, beta_1, beta_2, epsilon, correct):
 
 @jit
 def optimize(kind, x, g, eta, m, v, powers, h):
-    """One step of any of mixed FL's optimisers, which share their betas, epsilon and bias."""
+    """Take one step of any of mixed FL's optimisers, which share their betas, epsilon and bias
+    correction."""
     correct = h.bias_correction == 0
     step(kind, x, g, eta, m, v, powers, h.beta_1, h.beta_2, h.epsilon, correct)
 
 
 @jit
 def shares(weight):
-    """weight / sum of weight; zeros where no weight is left."""
+    """Return weight / sum of weight; zeros where the sum is 0."""
     total = 0.0
     for s in range(weight.size):
         total += weight[s]
@@ -89,7 +91,8 @@ def shares(weight):
 
 @jit
 def of_cohort(cohort, p, weighting):
-    """Shares of a cohort's clients: equal, or as their p_i ("plain" and "samples")."""
+    """Return the shares of a cohort's clients: equal ("plain"), or in proportion to their p_i
+    ("samples")."""
     weight = np.ones(cohort.size)
     if weighting == 1:
         for s in range(cohort.size):
@@ -99,7 +102,7 @@ def of_cohort(cohort, p, weighting):
 
 @jit
 def pull(x, y, share, out):
-    """out = -Delta = sum_s share_s (x - y_s)."""
+    """Compute out = -Delta = sum_s share_s (x - y_s)."""
     fill(out, 0.0)
     for s in range(share.size):
         for j in range(x.size):
@@ -108,7 +111,7 @@ def pull(x, y, share, out):
 
 @jit
 def mean(y, share, out):
-    """out = sum_s share_s y_s, kept as it is where no weight is left."""
+    """Compute out = sum_s share_s y_s; `out` stays as it is where all shares are 0."""
     total = 0.0
     for s in range(share.size):
         total += share[s]

@@ -1,5 +1,5 @@
 """FedAvg with data sharing (Zhao et al. 2018; FSL, section II-A): clients add the server's samples
-to their own.
+to their own samples.
 
 Client i trains on D_i and D_0 together (f'_i of (3)) and counts p'_i, so that F' of (4) is
 descended: F + gamma f_0 up to a factor, gamma = N n_0 / n. What is measured stays F.

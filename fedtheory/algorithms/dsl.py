@@ -1,5 +1,5 @@
-"""Data sharing with server learning, DSL (FSL short paper, section III): the round of FSL on the
-shared problem."""
+"""Data sharing with server learning, DSL (FSL short paper, section III): FSL's round on the shared
+problem."""
 
 from typing import NamedTuple
 

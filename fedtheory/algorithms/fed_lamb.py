@@ -95,7 +95,7 @@ def local_start(state, i, y, g, local, h):
 
 @jit
 def scale(norm, kind, low, high):
-    """phi."""
+    """Return phi(norm): the norm itself where `kind` is 0, else the norm clipped to [low, high]."""
     return norm if kind == 0 else min(max(norm, low), high)
 
 

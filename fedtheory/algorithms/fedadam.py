@@ -1,4 +1,4 @@
-"""FedAdam: local SGD, and Adam on the server (Reddi et al. 2020, algorithm 2).
+"""FedAdam: local SGD at clients, and Adam at the server (Reddi et al. 2020, algorithm 2).
 
 The paper's Adam has no bias correction and starts from v_{-1} >= tau^2, here with equality. With
 `bias_correction` "yes" it is Kingma and Ba's, which starts from v = 0.

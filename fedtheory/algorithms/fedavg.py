@@ -32,7 +32,7 @@ def local_sgd_step(state, i, k, y, g, local, h):
 
 @jit
 def mean_of_cohort(state, cohort, work, p, y, local, h):
-    """x + eta_g times the plain mean of the cohort's changes (FSL, lines 8-9)."""
+    """Add to x eta_g times the plain mean of the cohort's changes (FSL, lines 8-9)."""
     x, change = state.x, np.zeros(state.x.size)
     for s in range(cohort.size):
         for j in range(x.size):
@@ -43,9 +43,9 @@ def mean_of_cohort(state, cohort, work, p, y, local, h):
 
 @jit
 def sum_changes(x, cohort, p, y, weighting, change):
-    """The cohort's changes, added up. Three readings that agree when p_i = 1/N: the factor N p_i
-    makes the mean over a uniform cohort unbiased for F; 1 is FSL's line 8; S p_i / sum_cohort p is
-    McMahan's, by sample counts."""
+    """Add to `change` the cohort's changes, each times a factor; the three readings of the factor
+    agree when p_i = 1/N. N p_i ("unbiased") makes the mean over a uniform cohort unbiased for F; 1
+    ("plain") is FSL's line 8; S p_i / sum_cohort p ("samples") is McMahan's, by sample counts."""
     S, N = cohort.size, p.size - 1
     total = 0.0
     for s in range(S):

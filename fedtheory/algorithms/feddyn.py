@@ -1,5 +1,5 @@
 """FedDyn (Acar et al. 2021, algorithm 1): each client's loss gains a linear and a quadratic term,
-renewed every round.
+which are renewed every round.
 
 Client i minimises f_i(y) - <h_i, y> + (alpha/2) ||y - x||^2 and h_i, which starts at 0, follows its
 gradient at the minimiser. The paper assumes the exact minimiser; here it takes K SGD steps from x,

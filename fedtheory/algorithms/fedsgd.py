@@ -1,5 +1,5 @@
-"""FedSGD (McMahan et al. 2017, section 2): clients send one gradient at x each, the server takes
-one step.
+"""FedSGD (McMahan et al. 2017, section 2): each client sends one gradient at x, and the server
+takes one step.
 
 It is FedAvg with one local step; `eta` is its only step size.
 """

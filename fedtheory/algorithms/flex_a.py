@@ -9,8 +9,8 @@ from fedtheory.jit import jit
 
 @jit
 def aggregate(state, cohort, work, p, y, local, h):
-    """p_tau^k = (N p^k / K_tau) q_tau^k. Devices that F does not include are in neither N nor
-    K_tau."""
+    """Move x by the first line of (2) with p_tau^k = (N p^k / K_tau) q_tau^k; a round with K_tau =
+    0 is discarded. Devices that F does not include count neither in N nor in K_tau."""
     q = np.zeros(cohort.size)
     N, K_tau = 0, 0
     for s in range(cohort.size):

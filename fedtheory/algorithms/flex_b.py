@@ -1,5 +1,5 @@
-"""Scheme B of flexible participation (flex, section 4.1): incomplete work counts as it is, p_tau^k
-= p^k."""
+"""Scheme B of flexible participation (flex, section 4.1): incomplete work counts without rescaling,
+p_tau^k = p^k."""
 
 import numpy as np
 

@@ -98,7 +98,8 @@ def local_step(state, i, k, y, g, local, h):
 
 @jit
 def weigh(cohort, work, p, weighting):
-    """p_i of each client of the cohort."""
+    """Return the paper's p_i of each client of the cohort: its number of steps done ("steps"), or
+    that number times the client's weight ("samples")."""
     weight = np.empty(cohort.size)
     for s in range(cohort.size):
         weight[s] = work[s] * p[cohort[s]] if weighting == 1 else work[s]

@@ -1,5 +1,5 @@
-"""SCAFFOLD (Karimireddy et al. 2020, algorithm 1): control variates c_i correct each client's
-drift.
+"""SCAFFOLD (Karimireddy et al. 2020, algorithm 1): control variates c_i correct the drift of each
+client.
 
 The paper has f = (1/N) sum f_i and c the plain mean of c_i. Here F = sum p_i f_i: the cohort's
 changes count N p_i / S and c = sum p_i c_i throughout, which is the listing where p_i = 1/N. A
@@ -69,7 +69,8 @@ def local_end(state, i, s, y, local, h):
 
 @jit
 def weigh_memory(p, memory, mean):
-    """mean = sum_i p_i memory_i anew in a round whose weights are not those of the round before."""
+    """Compute mean = sum_i p_i memory_i anew in a round whose weights differ from those of the
+    round before (p[0] is not 0); in other rounds `mean` stays."""
     if p[0] != 0.0:
         for j in range(mean.size):
             mean[j] = 0.0

@@ -1,5 +1,5 @@
-"""The server alone: LOCALSGD on its own data (FSL, lines 11-14; the pre-training of section
-IV-B)."""
+"""Training at the server alone: LOCALSGD on the server's own data (FSL, lines 11-14; the
+pre-training of section IV-B)."""
 
 from typing import NamedTuple
 

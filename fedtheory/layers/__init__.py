@@ -1,4 +1,4 @@
-"""Layers of networks, one per file; the functions in a file's `MAKERS` are what users call.
+"""The package of network layers, one per file; users call the functions in a file's `MAKERS`.
 
 >>> import fedtheory as ft
 >>> [ft.layers.dense(200), ft.layers.relu(), ft.layers.dropout(0.5), ft.layers.dense(10)]

@@ -1,4 +1,4 @@
-"""Images with a border, and without it."""
+"""Copies of images into a frame with a border, and out of one."""
 
 from fedtheory.jit import jit
 from fedtheory.layers._runs import copy_run
@@ -6,8 +6,8 @@ from fedtheory.layers._runs import copy_run
 
 @jit
 def copy_into_frame(A, at, tall, line, border, apart, wide, channels, room):
-    """Copies an image of `tall` lines of `line` pixels into a blank one with lines of `wide`: pixel
-    (i, j) to (border + apart i, border + apart j)."""
+    """Copy an image of `tall` lines of `line` pixels into a blank image whose lines have `wide`
+    pixels: pixel (i, j) goes to (border + apart i, border + apart j)."""
     if apart == 1:
         for i in range(tall):
             to = ((border + i) * wide + border) * channels
@@ -21,8 +21,8 @@ def copy_into_frame(A, at, tall, line, border, apart, wide, channels, room):
 
 @jit
 def copy_out_of_frame(room, border, wide, channels, Z, to, tall, line):
-    """Copies what stands behind the border of an image with lines of `wide` into one with lines of
-    `line` pixels."""
+    """Copy the part inside the border of an image whose lines have `wide` pixels to an image of
+    `tall` lines of `line` pixels."""
     for i in range(tall):
         at = ((border + i) * wide + border) * channels
         copy_run(room, at, Z, to + i * line * channels, line * channels)

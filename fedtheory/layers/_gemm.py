@@ -1,5 +1,5 @@
-"""C = beta C + A B, on matrices and their transposes, in float32 and float64: tiles of sums
-(_tiles.py) over as many terms at a time as the nearest caches hold."""
+"""Matrix products C = beta C + A B of matrices and their transposes, in float32 and float64. Tiles
+of sums (_tiles.py) run over as many terms at a time as the nearest caches hold."""
 
 import numpy as np
 
@@ -14,7 +14,8 @@ BLOCK = 8 * ROWS[0]  # rows of an A that is turned, at a time: neighbours share 
 
 @jit
 def _products(A, turned_a, B, turned_b, start, skip, C):
-    """C = start + A B; rows of `start` lie `skip` numbers apart."""
+    """Compute C = start + A B, where the rows of `start` lie `skip` numbers apart. A and B count as
+    transposed where `turned_a` and `turned_b` are 1."""
     rows, columns = C.shape
     k = A.shape[0] if turned_a else A.shape[1]
     down, along = (1, A.shape[1]) if turned_a else (A.shape[1], 1)
@@ -42,7 +43,8 @@ def _products(A, turned_a, B, turned_b, start, skip, C):
 
 @jit
 def gemm(A, turned_a, B, turned_b, beta, C):
-    """C = beta C + A B, beta 0 or 1; A, B by rows, turned if 1."""
+    """Compute C = beta C + A B, where beta is 0 or 1. A and B are stored by rows; each counts as
+    transposed where its flag is 1."""
     if beta == 0.0:
         _products(A, turned_a, B, turned_b, np.zeros(C.shape[1], C.dtype), 0, C)
     else:
@@ -51,25 +53,26 @@ def gemm(A, turned_a, B, turned_b, beta, C):
 
 @jit
 def affine(A, B, b, C):
-    """C = A B + b, b being added to each row."""
+    """Compute C = A B + b, where b is added to each row."""
     _products(A, 0, B, 0, b, 0, C)
 
 
 @jit
 def add_rows(D, rows, columns, b):
-    """b += the sum of the rows of D, which is flat."""
+    """Add to b the sum of the rows of D, a flat array."""
     for r in range(rows):
         add_run(D, r * columns, b, 0, columns)
 
 
 @jit
 def matrix(flat, start, rows, columns):
-    """A view of rows x columns numbers of a flat vector."""
+    """Return a view (rows, columns) of a flat vector, beginning at `start`."""
     return flat[start : start + rows * columns].reshape((rows, columns))
 
 
 def he_normal(inputs, outputs):
-    """Where weights before a ReLU begin (He et al. 2015): variance 2 / inputs."""
+    """Return the function that draws initial weights before a ReLU (He et al. 2015): normal with
+    variance 2 / inputs."""
     return lambda generator: generator.standard_normal(inputs * outputs) * np.sqrt(2.0 / inputs)
 
 

@@ -1,6 +1,5 @@
-"""Small matrices applied to both sides of tiles of runs: z = P d P', each d[i, j] being some neighbouring
-numbers of a flat array, whose sums are made in the processor's registers.
-"""
+"""Small matrices applied to both sides of tiles of runs: z = P d P', where each d[i, j] is a run of
+neighbouring numbers of a flat array. The sums are made in the processor's registers."""
 
 from itertools import combinations
 from typing import NamedTuple
@@ -15,7 +14,7 @@ from fedtheory.layers._vectors import WORD, begins, in_vectors, lanes_of
 
 
 class Steps(NamedTuple):
-    """How far apart things lie in a flat array."""
+    """The distances between runs and tiles in a flat array."""
 
     down: int  # run (i, j) and (i + 1, j) of a tile
     along: int  # and (i, j + 1)
@@ -27,7 +26,8 @@ def _transpose(d):
 
 
 def _pairs(rows):
-    """{q: p}: row p is row q but for signs, of which some differ and some do not."""
+    """Return {q: p} for pairs of rows that agree up to signs, where some signs differ and some do
+    not."""
     found: dict = {}
     for q, p in combinations(range(len(rows)), 2):
         alike = {one * other > 0 for one, other in zip(rows[q], rows[p]) if one}
@@ -38,7 +38,8 @@ def _pairs(rows):
 
 
 def _total(builder, terms):
-    """The sum of coefficients times vectors, which begins where nothing has to be multiplied."""
+    """Generate code for the sum of coefficients times vectors; the sum begins with a term that
+    needs no multiplication, if there is one."""
     terms = sorted(((by, value) for by, value in terms if by), key=lambda term: abs(term[0]) != 1)
     total = None
     for by, value in terms:
@@ -60,8 +61,8 @@ def _fused_multiply(module, vector):
 
 
 def _product(builder, P, d):
-    """P d, where d is a list of vectors. What two columns, or two rows, of P have in common is made
-    once: sums and differences of numbers go in, or come out, in pairs."""
+    """Generate code for P d, where d is a list of vectors. Terms that two columns, or two rows, of
+    P have in common are computed once, as sums and differences of pairs."""
     d, P = list(d), [list(row) for row in P]
     for k, l in _pairs(_transpose(P)).items():
         d[k], d[l] = builder.fadd(d[k], d[l]), builder.fsub(d[k], d[l])
@@ -80,7 +81,8 @@ def _product(builder, P, d):
 
 
 def _function(module, real, P, adds):
-    """void (A, down, along, tile, Z, down, along, tile, b, tiles, count) in LLVM."""
+    """Return the LLVM function void (A, down, along, tile, Z, down, along, tile, b, tiles, count)
+    that applies P to both sides of tiles."""
     name = "fedtheory_map_" + "_".join(str(part) for row in (*P, (adds,)) for part in row)
     name = f"{name}_{len(P)}_{real.intrinsic_name}"
     if name in module.globals:
@@ -114,9 +116,9 @@ def _function(module, real, P, adds):
 
 
 def small_map(P, adds=""):
-    """The kernel (A, at, steps, Z, to, steps, tiles, count, b, by): for each of some tiles z = P d P',
-    z += P d P' where `adds` is "z", or z = b + P d P' where it is "b", over runs of `count` numbers; b
-    begins at `by`. `P` is a list of rows."""
+    """Return the kernel (A, at, steps, Z, to, steps, tiles, count, b, by), which computes for each
+    of some tiles z = P d P', z += P d P' where `adds` is "z", or z = b + P d P' where `adds` is
+    "b", over runs of `count` numbers. b begins at `by`, and `P` is a list of rows."""
     P = tuple(tuple(float(part) for part in row) for row in P)
     if DISABLED:
         return _slowly(np.array(P), adds)

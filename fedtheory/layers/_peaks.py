@@ -1,5 +1,5 @@
-"""The largest numbers of windows of runs, and which place of a window takes a slope: compared in the
-processor's registers, a vector at a time."""
+"""The largest numbers of windows of runs, and the place in each window that receives the
+derivative. Comparisons are made in the processor's registers, a vector at a time."""
 
 from typing import NamedTuple
 
@@ -13,7 +13,8 @@ from fedtheory.layers._vectors import begins, in_vectors, vector_of
 
 
 class Line(NamedTuple):
-    """Some windows of k x k runs of `long` numbers: steps down a window, along it, and to the next."""
+    """A line of windows of k x k runs of `long` numbers, with the steps down a window, along a
+    window, and to the next window."""
 
     k: int
     down: int
@@ -24,8 +25,9 @@ class Line(NamedTuple):
 
 
 def _places(builder, line, tile, offset):
-    """(each, far): `each` calls a function for each place of a window, which is given the way from an
-    array's begin; far is where what belongs to the window as a whole begins."""
+    """Return (first, each, far): the offset of the window's first place, a function that calls
+    `visit` with the offset of each place of the window, and the offset of the number that belongs
+    to the window as a whole."""
     k, down, along, step, _, long = line
     add, mul, word = builder.add, builder.mul, ir.IntType(64)
     first = add(mul(tile, step), offset)
@@ -51,7 +53,7 @@ def _largest(builder, A, line, first, each, load):
 
 @intrinsic
 def _largest_of(typing_context, line, A, a, Z, z):
-    """Z, run after run: the largest of each window of A."""
+    """Write to Z, run after run, the largest number of each window of A."""
 
     def generate(context, builder, signature, arguments):
         sizes = [builder.extract_value(arguments[0], n) for n in range(6)]
@@ -70,7 +72,8 @@ def _largest_of(typing_context, line, A, a, Z, z):
 
 @intrinsic
 def _given_to_first(typing_context, line, A, a, D, d, E, e):
-    """E, which is like A: each window's number of D at the first place of its largest, and zeros."""
+    """Write to E, shaped like A, each window's number of D at the first place where the window is
+    largest, and zeros elsewhere."""
 
     def generate(context, builder, signature, arguments):
         sizes = [builder.extract_value(arguments[0], n) for n in range(6)]

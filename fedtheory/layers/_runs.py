@@ -18,7 +18,7 @@ def blank(Z, to, count):
 
 @jit
 def copy_run(A, at, Z, to, count):
-    """Z[to + c] = A[at + c]."""
+    """Copy A[at + c] to Z[to + c] for c < count."""
     at, to = np.uint64(at), np.uint64(to)
     for c in range(np.uint64(count)):
         Z[to + c] = A[at + c]
@@ -33,7 +33,7 @@ def add_run(A, at, Z, to, count):
 
 @jit
 def multiply_runs(A, at, B, by, Z, to, count):
-    """Z[to + c] = A[at + c] B[by + c]."""
+    """Write A[at + c] B[by + c] to Z[to + c] for c < count."""
     at, by, to = np.uint64(at), np.uint64(by), np.uint64(to)
     for c in range(np.uint64(count)):
         Z[to + c] = A[at + c] * B[by + c]
@@ -48,7 +48,7 @@ def positive(A, at, Z, to, count):
 
 @jit
 def kept_where_positive(Z, at, E, to, count):
-    """E[to + c] = 0 where Z[at + c] is not above 0."""
+    """Set E[to + c] to 0 where Z[at + c] is not above 0, for c < count."""
     at, to, zero = np.uint64(at), np.uint64(to), Z.dtype.type(0)
     for c in range(np.uint64(count)):
         E[to + c] = E[to + c] if Z[at + c] > zero else zero

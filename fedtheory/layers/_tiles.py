@@ -1,4 +1,5 @@
-"""Sums of products of which a tile stands in the processor's registers from its first term to its last.
+"""Sums of products by tiles; a tile stays in the processor's registers from the first term of its
+sums to the last.
 
 Whoever calls says where the terms stand, so that a product of matrices, its transposes and a
 convolution are the same sums read by other steps: nothing is gathered, no workspace is filled.
@@ -23,7 +24,8 @@ LEAST = 4  # rows: a smaller tile waits for its own sums as long as one of these
 
 
 def _first_tiles():
-    """How many rows the first tile has, of so many that are left: those that take the least in all."""
+    """Return, for each number of rows that are left, how many rows the first tile has, so that all
+    tiles together cost least."""
     cost, first = [0.0], [0]
     for left in range(1, 4 * ROWS[0] + 1):
         ways = [(max(r, LEAST) + 0.5 + cost[left - r], -r) for r in ROWS if r <= left]
@@ -36,8 +38,8 @@ FIRST = _first_tiles()
 
 
 class Sums(NamedTuple):
-    """Z[r, j] = start[r, j] + the sum over u < segments and k < length of
-    A[r down + u apart + k along] B[u length + k, j], B by rows of `wide` numbers."""
+    """The terms of sums Z[r, j] = start[r, j] + the sum over u < segments and k < length of A[r
+    down + u apart + k along] B[u length + k, j], where B has rows of `wide` numbers."""
 
     A: np.ndarray  # flat
     down: int
@@ -50,7 +52,8 @@ class Sums(NamedTuple):
 
 
 class Places(NamedTuple):
-    """Where rows of a result begin, and how far apart they are; what they start from likewise."""
+    """The place where rows of a result begin and their distance, and the same for the rows of start
+    values."""
 
     Z: np.ndarray  # flat
     line: int
@@ -59,8 +62,9 @@ class Places(NamedTuple):
 
 
 def _function(module, real, rows, vectors):
-    """void (A, down, apart, along, B, wide, segments, length, Z, line, start, skip, last) in LLVM;
-    of the last vector, numbers from `last` on are neither read nor written."""
+    """Return the LLVM function void (A, down, apart, along, B, wide, segments, length, Z, line,
+    start, skip, last) that computes one tile. In the last vector, numbers from `last` on are
+    neither read nor written."""
     name = f"fedtheory_tile_{real.intrinsic_name}_{rows}_{vectors}"
     if name in module.globals:
         return module.globals[name]
@@ -107,7 +111,8 @@ def _function(module, real, rows, vectors):
 
 @intrinsic
 def _tile(typing_context, sums, a, b, places, z, s, left, pair, last):
-    """One tile of at most `left` rows, one vector wide or two; how many rows it has."""
+    """Compute one tile of at most `left` rows, one vector wide or two (where `pair` is not 0), and
+    return how many rows the tile has."""
 
     def generate(context, builder, signature, arguments):
         sums, a, b, places, z, s, left, pair, last = arguments
@@ -147,7 +152,7 @@ def _tile(typing_context, sums, a, b, places, z, s, left, pair, last):
 
 @jit(inline="always")
 def _strip(sums, a, b, places, z, s, rows, pair, last):
-    """All rows of one strip of columns, one vector wide or two."""
+    """Compute all rows of one strip of columns, one vector wide or two."""
     r = 0
     while r < rows:
         at, to, begin = a + r * sums.down, z + r * places.line, s + r * places.skip
@@ -157,8 +162,9 @@ def _strip(sums, a, b, places, z, s, rows, pair, last):
 
 @jit
 def add_products(sums, a, b, fall, places, z, lines, rows, columns):
-    """The sums of lines x rows x columns; A begins at a and a line `fall` further on, B at b, Z at z and
-    line after line. A strip of some terms of B stays in the nearest cache while all lines need it."""
+    """Compute the sums of lines x rows x columns; A begins at a and each line `fall` further on, B
+    begins at b, Z at z, line after line. A strip of some terms of B stays in the nearest cache
+    while all lines use it."""
     lanes = BYTES // sums.A.itemsize
     some = max(1, TERMS // max(1, sums.length))
     onward = Places(places.Z, places.line, places.Z, places.line)

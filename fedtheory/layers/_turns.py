@@ -1,4 +1,4 @@
-"""Matrices turned, a square of vectors at a time in the processor's registers."""
+"""Transposition of matrices, a square of vectors at a time in the processor's registers."""
 
 from llvmlite import ir
 from numba.core import types
@@ -9,8 +9,8 @@ from fedtheory.layers._vectors import BYTES, begins, loads_and_stores, vector_of
 
 
 def _halves_exchanged(builder, one, other, half):
-    """Two rows of squares of 2 half x 2 half numbers, after their upper right and lower left quarters
-    have changed places."""
+    """Return two rows of squares of 2 half x 2 half numbers, in which the upper right and lower
+    left quarters of each square are exchanged."""
     lanes = one.type.count
     first = [e if e & half == 0 else lanes + e - half for e in range(lanes)]
     second = [e + half if e & half == 0 else lanes + e for e in range(lanes)]
@@ -20,7 +20,8 @@ def _halves_exchanged(builder, one, other, half):
 
 @intrinsic
 def _square(typing_context, A, at, wide, Z, to, line):
-    """Z[to + c line + r] = A[at + r wide + c] for as many rows and columns as a vector has numbers."""
+    """Write A[at + r wide + c] to Z[to + c line + r] for as many rows and columns as a vector has
+    numbers."""
 
     def generate(context, builder, signature, arguments):
         A, Z = begins(context, builder, signature, arguments, (0, 3))
@@ -53,7 +54,7 @@ def _one_by_one(A, at, wide, rows, columns, Z, to, line):
 
 @jit
 def transpose_matrix(A, at, wide, rows, columns, Z, to, line):
-    """Z[to + c line + r] = A[at + r wide + c]."""
+    """Write A[at + r wide + c] to Z[to + c line + r] for r < rows and c < columns."""
     lanes = BYTES // A.itemsize
     high, long = rows - rows % lanes, columns - columns % lanes
     for r in range(0, high, lanes):

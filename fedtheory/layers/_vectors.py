@@ -1,4 +1,4 @@
-"""Vectors of the processor, in LLVM's own terms."""
+"""The processor's vectors as LLVM types, and code generation for loops over them."""
 
 from functools import partial
 
@@ -11,18 +11,19 @@ WORD = ir.IntType(64)
 
 
 def lanes_of(real):
-    """How many numbers a vector has."""
+    """Return how many numbers of this kind a vector has."""
     return BYTES // (4 if isinstance(real, ir.FloatType) else 8)
 
 
 def vector_of(context, array):
-    """The vectors of an array's numbers."""
+    """Return the LLVM vector type for an array's numbers."""
     real = context.get_value_type(array.dtype)
     return ir.VectorType(real, lanes_of(real))
 
 
 def begins(context, builder, signature, arguments, which):
-    """Places in arrays: each of these arguments is an array, the next where to begin in it."""
+    """Return pointers into arrays: for each n in `which`, argument n is an array and argument n + 1
+    the index where to begin."""
     found = []
     for n in which:
         array = context.make_array(signature.args[n])(context, builder, arguments[n])
@@ -31,7 +32,7 @@ def begins(context, builder, signature, arguments, which):
 
 
 def splat(builder, value, lanes):
-    """A vector whose numbers are all the same."""
+    """Return a vector in which every lane is `value`."""
     one = ir.Constant(ir.VectorType(value.type, lanes), ir.Undefined)
     one = builder.insert_element(one, value, ir.Constant(WORD, 0))
     zeros = ir.Constant(ir.VectorType(ir.IntType(32), lanes), [0] * lanes)
@@ -39,8 +40,8 @@ def splat(builder, value, lanes):
 
 
 def loads_and_stores(builder, vector, last):
-    """(load, store) of a vector at a place; of a part, numbers from `last` on are neither read nor
-    written."""
+    """Return (load, store) of a vector at a pointer. In a partial load or store, numbers from
+    `last` on are neither read nor written."""
     lanes, module = vector.count, builder.module
     size = BYTES // lanes
     numbers = ir.Constant(ir.VectorType(WORD, lanes), [*range(lanes)])
@@ -70,7 +71,8 @@ def loads_and_stores(builder, vector, last):
 
 
 def in_vectors(builder, vector, tiles, count, work):
-    """For each tile, and each vector of its runs of `count` numbers: work(tile, offset, load, store)."""
+    """Generate loops that call work(tile, offset, load, store) for each tile and each vector of its
+    runs of `count` numbers."""
     lanes = ir.Constant(WORD, vector.count)
     whole = builder.mul(builder.sdiv(count, lanes), lanes)
     left = builder.sub(count, whole)

@@ -1,5 +1,5 @@
-"""Windows of 3 x 3 sixteen outputs at a time, by 36 products where sums over windows take 144: Winograd's
-F(4 x 4, 3 x 3) (Lavin and Gray 2016).
+"""Convolution with 3 x 3 windows by Winograd's F(4 x 4, 3 x 3) (Lavin and Gray 2016): sixteen
+outputs at a time take 36 products, where sums over windows take 144.
 
 A tile is 4 x 4 outputs and the 6 x 6 pixels d that they see. Its outputs are A [(G g G') * (B d B')] A',
 products taken number by number and summed over channels: each of the 36 places is one product of
@@ -29,13 +29,13 @@ POINTS = [Fraction(n, 8) for n in (0, 5, -5, 12, -12)]
 
 
 def toom_cook(points):
-    """(A, B, G): m sums y_i = sum over k of d_{i + k} g_k of r terms are A [(G g) * (B d)] (Toom and Cook;
-    the last place is the point at infinity)."""
+    """Return (A, B, G): m sums y_i = sum over k of d_{i + k} g_k of r terms are A [(G g) * (B d)]
+    (Toom and Cook; the last place is the point at infinity)."""
     finite = len(points)
     others = [[q for q in points if q != p] for p in points]
 
     def vanishing(roots):
-        """The coefficients of a polynomial, the constant first."""
+        """Return the coefficients of the polynomial with the given roots, the constant first."""
         found = [Fraction(1)]
         for root in roots:
             found = [low - root * high for low, high in zip([0, *found], [*found, 0])]
@@ -58,8 +58,8 @@ add_to_pixels, add_to_weights = small_map([*zip(*B)], adds="z"), small_map([*zip
 
 
 class Field(NamedTuple):
-    """high x wide tiles of each image: outputs have lines of 4 wide pixels, images two more lines and
-    pixels."""
+    """The tiles of images, high x wide for each image: lines of outputs have 4 wide pixels, and
+    images have two more lines and two more pixels in each line."""
 
     high: int
     wide: int
@@ -72,7 +72,7 @@ class Field(NamedTuple):
 
 @jit
 def field_of(o, n):
-    """The tiles of the windows of n images."""
+    """Return the tiles that cover the windows of n images."""
     high, wide = (o.tall + SIDE - 1) // SIDE, (o.across + SIDE - 1) // SIDE
     clipped = o.tall % SIDE + o.across % SIDE > 0
     strip = max(1, min(n * high, TILES // wide))
@@ -80,37 +80,39 @@ def field_of(o, n):
 
 
 def saves(tall, across):
-    """Whether the products of so many outputs are fewer than those of sums over windows."""
+    """Tell whether tiles take fewer products for tall x across outputs than sums over windows take."""
     return PLACES * -(-tall // SIDE) * -(-across // SIDE) < 9 * tall * across
 
 
 @jit
 def within(field, channels, more):
-    """Steps of tiles that stand in an image whose lines are `more` pixels longer than its tiles."""
+    """Return the steps of tiles within an image whose lines are `more` pixels longer than its
+    tiles."""
     return Steps((SIDE * field.wide + more) * channels, channels, SIDE * channels)
 
 
 @jit
 def apart(tiles, channels):
-    """Steps of the places of some tiles, place after place."""
+    """Return the steps of tiles that are stored place after place: the first number of every tile,
+    then the second, and so on."""
     return Steps(EDGE * tiles * channels, tiles * channels, channels)
 
 
 @jit
 def spread_weights(w, count, U):
-    """U = G g G', of `count` pairs of a channel and a filter."""
+    """Compute U = G g G' for `count` pairs of a channel and a filter."""
     from_weights(w, 0, Steps(3 * count, count, 0), U, 0, Steps(EDGE * count, count, 0), 1, count)
 
 
 @jit
 def add_weights(S, count, g):
-    """g += G' S G."""
+    """Add G' S G to g."""
     add_to_weights(S, 0, Steps(EDGE * count, count, 0), g, 0, Steps(3 * count, count, 0), 1, count)
 
 
 @jit
 def filters_first(w, channels, filters):
-    """The weights with filters before channels."""
+    """Return the weights with the axis of filters before the axis of channels."""
     found, count = np.empty(9 * channels * filters, w.dtype), channels * filters
     for window in range(9):
         transpose_matrix(
@@ -121,7 +123,7 @@ def filters_first(w, channels, filters):
 
 @jit
 def products(V, rows, inner, U, outer, M):
-    """M = V U at each place."""
+    """Compute M = V U at each place of the tiles."""
     nothing = np.zeros(outer, M.dtype)
     for place in range(PLACES):
         terms = Sums(V, inner, 0, 1, U, outer, 1, inner)
@@ -131,7 +133,7 @@ def products(V, rows, inner, U, outer, M):
 
 @jit
 def add_crossed(V, rows, inner, W, outer, S):
-    """S += V' W at each place."""
+    """Add V' W to S at each place of the tiles."""
     for place in range(PLACES):
         terms = Sums(V, 1, 0, inner, W, outer, 1, rows)
         v, w, s = place * rows * inner, place * rows * outer, place * inner * outer
@@ -140,7 +142,8 @@ def add_crossed(V, rows, inner, W, outer, S):
 
 @jit
 def in_whole_tiles(copied, A, r, i, tall, across, border, wide, channels, room):
-    """Where image r stands in whole tiles: by itself, or copied into `room` at its first line of tiles."""
+    """Return (array, index) where image r is stored in whole tiles: the image itself, or its copy
+    in `room`, which is made at the image's first line of tiles."""
     size = tall * across * channels
     if copied and i == 0:
         copy_into_frame(A, r * size, tall, across, border, 1, wide, channels, room)
@@ -149,7 +152,8 @@ def in_whole_tiles(copied, A, r, i, tall, across, border, wide, channels, room):
 
 @jit
 def see_pixels(o, field, A, low, lines, room, V):
-    """V = B d B' of the tiles of some lines; the image of the first may stand in `room` from before."""
+    """Compute V = B d B' for the tiles of some lines. The first image's copy in `room` may come
+    from an earlier call."""
     seen, put = within(field, o.channels, 2), apart(lines * field.wide, o.channels)
     line, count = SIDE * field.wide + 2, field.wide * o.channels
     for n in range(lines):
@@ -163,7 +167,7 @@ def see_pixels(o, field, A, low, lines, room, V):
 
 @jit
 def see_outputs(o, field, D, low, lines, room, W):
-    """W = A' D A of the tiles of some lines."""
+    """Compute W = A' D A for the tiles of some lines."""
     made, put = within(field, o.filters, 0), apart(lines * field.wide, o.filters)
     line, count = SIDE * field.wide, field.wide * o.filters
     for n in range(lines):
@@ -177,7 +181,8 @@ def see_outputs(o, field, D, low, lines, room, W):
 
 @jit
 def make_outputs(o, field, M, low, lines, b, room, Z):
-    """Z = b + A M A' of the tiles of some lines; `room` has the lines before, of the first image."""
+    """Compute Z = b + A M A' for the tiles of some lines; `room` holds the first image's earlier
+    lines, from earlier calls."""
     made, got = within(field, o.filters, 0), apart(lines * field.wide, o.filters)
     size = o.tall * o.across * o.filters
     for n in range(lines):
@@ -191,7 +196,8 @@ def make_outputs(o, field, M, low, lines, b, room, Z):
 
 @jit
 def make_slopes(o, field, V, low, lines, room, E):
-    """E = the sum of B' V B over the tiles of some lines; `room` likewise."""
+    """Compute E = the sum of B' V B over the tiles of some lines; `room` holds the first image's
+    earlier lines, from earlier calls."""
     seen, got = within(field, o.channels, 2), apart(lines * field.wide, o.channels)
     size = o.height * o.width * o.channels
     for n in range(lines):
@@ -208,7 +214,8 @@ def make_slopes(o, field, V, low, lines, room, E):
 
 @jit
 def rooms(field, real):
-    """(a framed image, whole outputs), both blank, where they are asked for."""
+    """Return (a framed image, whole outputs), two buffers of zeros; a buffer that is not needed is
+    empty."""
     image, tile = (SIDE * field.high + 2) * (SIDE * field.wide + 2), SIDE * SIDE
     outputs = tile * field.high * field.wide
     return (
@@ -219,7 +226,7 @@ def rooms(field, real):
 
 @jit
 def forward(o, A, n, w, b, Z):
-    """Z = b + the sums over windows of n images, weighted by w."""
+    """Compute Z = b + the sums over windows of n images, weighted by w."""
     field, real = field_of(o, n), Z.dtype
     image, outputs = rooms(field, real)
     tiles, count = field.strip * field.wide, o.channels * o.filters
@@ -235,7 +242,7 @@ def forward(o, A, n, w, b, Z):
 
 @jit
 def backward(o, A, n, w, D, G, E):
-    """Adds the derivative by w to G; E is that by the images, if it is not empty."""
+    """Add the derivative by w to G, and write the derivative by the images to E, if E is not empty."""
     field, real, asked = field_of(o, n), D.dtype, E.size > 0
     image, outputs = rooms(field, real)
     slopes = np.empty(image.size if asked else 0, real)

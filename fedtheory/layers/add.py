@@ -1,4 +1,4 @@
-"""A shortcut (He et al. 2016): what comes in, plus the output of an earlier layer."""
+"""The shortcut layer (He et al. 2016): its input plus the output of an earlier layer."""
 
 from fedtheory.errors import refuse
 from fedtheory.jit import jit
@@ -15,7 +15,7 @@ def forward(here):
 
 @jit
 def backward(here):
-    """The interpreter hands D on to the other layer."""
+    """Copy D to E; the interpreter itself passes D to the earlier layer."""
     D, E = here.D, here.E
     for r in range(E.shape[0]):
         for j in range(E.shape[1]):
@@ -27,7 +27,7 @@ def fit(shape):
 
 
 def add(to):
-    """Adds the output of the earlier layer that is called `to`.
+    """Return the layer that adds the output of the earlier layer called `to`.
 
     >>> import fedtheory as ft
     >>> ft.layers.relu().called("before"), ft.layers.add("before")

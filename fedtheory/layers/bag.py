@@ -1,5 +1,5 @@
-"""A bag: the mean over a sample's places, of those that are not all zero (what an embedding gives
-where there is nothing)."""
+"""The bag layer: the mean over a sample's places, without the places that are all zero (as an
+embedding gives for -1)."""
 
 from fedtheory.errors import refuse
 from fedtheory.jit import jit
@@ -8,7 +8,8 @@ from fedtheory.network import Fitted, Layer
 
 @jit
 def count_filled(A, r, places, width, kept):
-    """How many places of sample r hold anything; kept marks them by 1."""
+    """Return how many places of sample r are not all zero, at least 1, and mark these places by 1
+    in `kept`."""
     count = 0
     for t in range(places):
         kept[r * places + t] = 0
@@ -48,7 +49,7 @@ def fit(shape):
 
 
 def bag():
-    """The mean of what an embedding gives over a sample's places.
+    """Return the layer that takes the mean of an embedding's output over a sample's places.
 
     >>> import fedtheory as ft
     >>> ft.layers.bag().fit((10, 32)).shape

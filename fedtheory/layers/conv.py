@@ -25,8 +25,9 @@ DEEP = 8  # channels, and filters, from which on tiles are worth their making
 
 
 class Windows(NamedTuple):
-    """tall x across windows of k x k pixels, `stride` apart, and `filters` sums over each. Images (height,
-    width, channels) have a border of zeros, and their pixels lie `apart`."""
+    """The sizes of a convolution: tall x across windows of k x k pixels, `stride` apart, and
+    `filters` sums over each window. Images (height, width, channels) have a border of zeros, and
+    their pixels lie `apart`."""
 
     height: int
     width: int
@@ -43,7 +44,8 @@ class Windows(NamedTuple):
 
 @jit
 def frame(o):
-    """(lines, pixels) of an image with its border, and whether it has to be copied to have them."""
+    """Return (lines, pixels) of an image with its border, and whether the image has to be copied to
+    have this size."""
     high = max(o.border + o.apart * (o.height - 1) + 1, (o.tall - 1) * o.stride + o.k)
     wide = max(o.border + o.apart * (o.width - 1) + 1, (o.across - 1) * o.stride + o.k)
     return high, wide, o.border > 0 or o.apart > 1 or high > o.height or wide > o.width
@@ -51,7 +53,7 @@ def frame(o):
 
 @jit
 def turned_round(w, k, channels, outputs, V):
-    """V[u, v, o, c] = W[k - 1 - u, k - 1 - v, c, o]."""
+    """Write the weights turned by 180 degrees to V: V[u, v, o, c] = W[k - 1 - u, k - 1 - v, c, o]."""
     count = channels * outputs
     for window in range(k * k):
         at = (k * k - 1 - window) * count
@@ -60,7 +62,7 @@ def turned_round(w, k, channels, outputs, V):
 
 @jit
 def add_windows(o, A, n, w, b, Z):
-    """Z = b + the sums over windows of n images, weighted by w."""
+    """Compute Z = b + the sums over windows of n images, weighted by w."""
     high, wide, copy = frame(o)
     line, size = wide * o.channels, o.height * o.width * o.channels
     room = np.zeros(high * line if copy else 0, A.dtype)
@@ -76,8 +78,8 @@ def add_windows(o, A, n, w, b, Z):
 
 @jit
 def add_by_weights(o, A, n, D, G):
-    """Adds the derivative by the weights: a product whose rows are the places of a window, and whose
-    terms are the outputs' pixels."""
+    """Add the derivative by the weights to G, as a matrix product whose rows are the places of a
+    window and whose terms are the outputs' pixels."""
     high, wide, copy = frame(o)
     line, size = wide * o.channels, o.height * o.width * o.channels
     room = np.zeros(high * line if copy else 0, A.dtype)
@@ -151,9 +153,9 @@ def fit(filters, kernel, stride, padding, shape):
 
 
 def conv(filters, kernel=3, stride=1, padding="same"):
-    """`filters` images, each a weighted sum over windows of kernel x kernel and all channels; W
-    (kernel, kernel, channels, filters) by rows, then b. Padding "same" takes an odd kernel and adds
-    a border of zeros, "valid" none.
+    """Return the layer of `filters` images, each a weighted sum over windows of kernel x kernel and
+    all channels; its parameters are W (kernel, kernel, channels, filters) by rows, then b. Padding
+    "same" requires an odd kernel and adds a border of zeros, "valid" adds none.
 
     >>> import fedtheory as ft
     >>> ft.layers.conv(64, 3, padding="valid").fit((28, 28, 32)).shape

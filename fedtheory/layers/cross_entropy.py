@@ -1,4 +1,4 @@
-"""Softmax cross-entropy of logits with a class, or with one class at each of several places."""
+"""The softmax cross-entropy of logits with a class, or with one class at each of several places."""
 
 from functools import partial
 from math import prod
@@ -13,7 +13,7 @@ from fedtheory.network import Fitted, Layer
 
 @jit
 def forward(here):
-    """Z = the mean over places of log sum exp(a) - a_y; kept holds the softmax."""
+    """Compute Z = the mean over places of log sum exp(a) - a_y, and store the softmax in `kept`."""
     A, Z, P = here.A, here.Z, here.kept
     classes, places = here.sizes[0], here.sizes[1]
     for r in range(A.shape[0]):
@@ -49,8 +49,9 @@ def backward(here):
 
 @jit
 def judge(here):
-    """Loss, share of places whose largest logit is the label's (the first of ties), share whose
-    label is among the k largest, and, of two classes, the logit of 1 over that of 0."""
+    """Write to the columns of Z the loss, the share of places whose largest logit is the label's
+    (the first of ties), the share of places whose label is among the k largest logits, and, for two
+    classes, the logit of class 1 minus the logit of class 0."""
     forward(here)
     A, Z = here.A, here.Z
     classes, places = here.sizes[0], here.sizes[1]
@@ -80,8 +81,8 @@ def fit(classes, top, shape):
 
 
 def cross_entropy(classes, top=10):
-    """The loss of classification: the last layer before it has a logit for each class, or for each
-    class at each place of a sequence. Recall counts labels among the `top` largest logits.
+    """Return the loss of classification: the layer before it has a logit for each class, or for
+    each class at each place of a sequence. Recall counts labels among the `top` largest logits.
 
     >>> import fedtheory as ft
     >>> ft.layers.cross_entropy(10).fit((10,)).shape

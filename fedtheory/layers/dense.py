@@ -41,8 +41,9 @@ def fit(width, each, shape):
 
 
 def dense(width, each=False):
-    """`width` outputs, each a weighted sum of all inputs and a bias; W (inputs, width) by rows,
-    then b. With `each` the last axis alone goes in, at each place by the same weights.
+    """Return the layer of `width` outputs, each a weighted sum of all inputs and a bias; its
+    parameters are W (inputs, width) by rows, then b. With `each`, the layer takes the last axis
+    alone, at each place with the same weights.
 
     >>> import fedtheory as ft
     >>> [parameter.size for parameter in ft.layers.dense(10).fit((200,)).parameters]

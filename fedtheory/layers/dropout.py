@@ -1,5 +1,5 @@
-"""Dropout (Srivastava et al. 2014): each input becomes 0 with probability p, or 1 / (1 - p) times
-itself.
+"""The dropout layer (Srivastava et al. 2014): each input becomes 0 with probability p, or is
+multiplied by 1 / (1 - p).
 
 The mask is a function of the gradient's key, the layer's place in the list and the unit alone, so
 two methods that run with one seed drop the same units at the same step. Nothing is dropped where a
@@ -45,7 +45,7 @@ def fit(p, shape):
 
 
 def dropout(p):
-    """Drops inputs with probability p while training.
+    """Return the layer that drops inputs with probability p during training.
 
     >>> import fedtheory as ft
     >>> ft.layers.dropout(0.25).fit((13, 13, 64)).numbers

@@ -1,4 +1,4 @@
-"""The embedding of words, or of films: a row of a table for each of a sample's numbers."""
+"""The embedding of words, or of films: for each of a sample's numbers, a row of a table."""
 
 from functools import partial
 from math import prod
@@ -45,15 +45,15 @@ def fit(rows, width, shape):
 
 
 def admits(rows, X):
-    """Refuse samples that are no numbers of rows."""
+    """Refuse samples whose numbers are not rows of the table, or -1."""
     wrong = X[(X != np.floor(X)) | (X < -1) | (X >= rows)]
     if wrong.size:
         refuse("X", f"must hold rows 0..{rows - 1} of the table, or -1 for none", float(wrong[0]))
 
 
 def embedding(rows, width):
-    """The rows of a table (rows, width) that a sample's whole numbers name; -1 is no row, and gives
-    zeros. It is a network's first layer.
+    """Return the layer that gives the rows of a table (rows, width) named by a sample's whole
+    numbers; -1 names no row and gives zeros. The layer must be a network's first.
 
     >>> import fedtheory as ft
     >>> ft.layers.embedding(40, 32).fit((100,)).shape

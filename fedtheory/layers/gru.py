@@ -1,4 +1,5 @@
-"""The gated recurrent unit (Cho et al. 2014), reset behind the product, as in cuDNN:
+"""The gated recurrent unit (Cho et al. 2014), with the reset gate applied after the product, as in
+cuDNN:
 
     r, z = sigmoid(x W + h U + b + c),  n = tanh(x W + b + r (h U + c)),  h' = (1 - z) n + z h.
 
@@ -23,14 +24,15 @@ def sigmoid(a):
 
 @jit
 def parts(w, inputs, H):
-    """W, U, b, c of a flat vector like w."""
+    """Return W, U, b, c as views of a flat vector laid out like w."""
     U, b = 3 * H * inputs, 3 * H * (inputs + H)
     return matrix(w, 0, inputs, 3 * H), matrix(w, U, H, 3 * H), w[b : b + 3 * H], w[b + 3 * H :]
 
 
 @jit
 def forward(here):
-    """kept: for each sample and place r, z, n and h U + c of n."""
+    """Compute the states Z, and store in `kept`, for each sample and place, r, z, n and the term h
+    U + c of n."""
     A, Z = here.A, here.Z
     places, inputs, H = here.sizes[0], here.sizes[1], here.sizes[2]
     n = A.shape[0]
@@ -104,7 +106,8 @@ def fit(H, shape):
 
 
 def gru(units):
-    """The state of `units` gated recurrent units after each place of a sequence, from 0.
+    """Return the layer of the states of `units` gated recurrent units after each place of a
+    sequence, started from 0.
 
     >>> import fedtheory as ft
     >>> ft.layers.gru(64).fit((100, 32)).shape

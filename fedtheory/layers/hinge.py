@@ -21,7 +21,7 @@ TINY = 1e-12  # added to squared norms: a row of zeros has no direction
 
 @jit
 def cosine(A, r, w, row, width):
-    """(cos, |u|, |v|) of sample r and a row of the table."""
+    """Return (cos, |u|, |v|) of sample r, u, and a row of the table, v."""
     inner, u, v = 0.0, TINY, TINY
     for c in range(width):
         inner += A[r, c] * w[row + c]
@@ -73,7 +73,8 @@ def fit(rows, width, margin, top, shape):
 
 
 def hinge(rows, width, margin=0.9, top=10, table="embedding"):
-    """The squared hinge of the cosine with a row of the table of the layer called `table`.
+    """Return the loss that is the squared hinge of the cosine with a row of the table of the layer
+    called `table`.
 
     >>> import fedtheory as ft
     >>> ft.layers.hinge(3952, 16).fit((16,)).shape
@@ -90,7 +91,7 @@ def hinge(rows, width, margin=0.9, top=10, table="embedding"):
 
 @jit
 def directions(w, rows, width):
-    """The table's rows, each of norm 1, and their norms."""
+    """Return the table's rows scaled to norm 1, and the rows' norms."""
     S, norms = np.empty((rows, width), w.dtype), np.empty(rows, w.dtype)
     for j in range(rows):
         square = TINY
@@ -104,7 +105,8 @@ def directions(w, rows, width):
 
 @jit
 def spread_forward(here):
-    """sum_ij cos^2 = ||S'S||^2, S of rows of norm 1; the diagonal is 1."""
+    """Compute the mean of cos^2 over pairs of rows from sum_ij cos^2 = ||S'S||^2, where S has rows
+    of norm 1; each term of the diagonal is 1."""
     rows, width = here.sizes[0], here.sizes[1]
     S, _ = directions(here.w, rows, width)
     M = np.empty((width, width), here.w.dtype)
@@ -143,8 +145,8 @@ def fit_spread(rows, width, shape):
 
 
 def spreadout(rows, width, table="embedding"):
-    """The mean of squared cosines over pairs of rows of the table of the layer called `table`: a
-    server's loss, whatever its samples are.
+    """Return the loss that is the mean of squared cosines over pairs of rows of the table of the
+    layer called `table`: a server's loss, which does not depend on samples.
 
     >>> import fedtheory as ft
     >>> ft.layers.spreadout(3952, 16).fit((1,)).shape

@@ -1,4 +1,5 @@
-"""The dual encoder's two losses together, as a client computes both: mixed FL's baseline (section 5.3).
+"""The sum of the dual encoder's two losses, which a client computes in mixed FL's baseline (section
+5.3).
 
 Held-out samples are judged by the hinge alone, as those of the methods that leave spreadout to the
 server.
@@ -30,7 +31,7 @@ def backward(here):
 
 
 def hinge_spread(rows, width, margin=0.9, top=10, table="embedding"):
-    """`hinge` and `spreadout` of the layer called `table`, added.
+    """Return the loss that is the sum of `hinge` and `spreadout` for the layer called `table`.
 
     >>> import fedtheory as ft
     >>> ft.layers.hinge_spread(3952, 16).fit((16,)).shape

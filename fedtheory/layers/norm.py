@@ -1,4 +1,4 @@
-"""Normalisation of images by groups of channels of one sample, and by channels of a minibatch.
+"""The normalisation of images by groups of channels of one sample, and by channels of a minibatch.
 
 GroupNorm (Wu and He 2018) knows each sample alone. BatchNorm (Ioffe and Szegedy 2015) needs a rule
 for what becomes of its running means under averaging; the rule here is *batch statistics*: means and
@@ -21,7 +21,8 @@ EPSILON = 1e-5
 
 @jit
 def forward(here):
-    """kept: the normalised inputs, then 1 / deviation of each set."""
+    """Compute the normalised, scaled and shifted outputs Z, and store in `kept` the normalised
+    inputs, then 1 / deviation of each set."""
     A, Z, s = here.A, here.Z, here.sizes
     places, channels, groups, together = s[0], s[1], s[2], s[3]
     n, size = A.shape[0], A.shape[1]
@@ -97,7 +98,8 @@ def fit(groups, shape):
 
 
 def groupnorm(groups):
-    """Normalises each of `groups` groups of channels of each sample; scale and shift a channel.
+    """Return the layer that normalises each of `groups` groups of channels of each sample, with a
+    scale and a shift for each channel.
 
     >>> import fedtheory as ft
     >>> [parameter.size for parameter in ft.layers.groupnorm(2).fit((8, 8, 64)).parameters]
@@ -109,7 +111,8 @@ def groupnorm(groups):
 
 
 def batchnorm():
-    """Normalises each channel over the samples at hand, by the rule *batch statistics* (above).
+    """Return the layer that normalises each channel over the current minibatch's samples, by the
+    rule *batch statistics* (above).
 
     >>> import fedtheory as ft
     >>> ft.layers.batchnorm().fit((8, 8, 64)).shape

@@ -1,5 +1,5 @@
-"""Max-pooling of images: the largest of each window, whose first place of the largest gets the
-derivative."""
+"""The max-pooling of images: the largest number of each window; the derivative goes to the window's
+first largest place."""
 
 from functools import partial
 
@@ -13,7 +13,8 @@ from fedtheory.network import Fitted, Layer
 
 @jit
 def lines(here):
-    """How windows lie in an image (_peaks.py); numbers of a line of it, and of one that comes out."""
+    """Return (the layout of windows in an image as a `Line` of _peaks.py, the numbers in a line of
+    the image, the numbers in a line of the output)."""
     s = here.sizes
     width, channels, k, across = s[1], s[2], s[3], s[5]
     line = width * channels
@@ -53,7 +54,8 @@ def fit(k, shape):
 
 
 def pool(size=2):
-    """The largest of each window of size x size; what is left at the right and below is dropped.
+    """Return the layer that takes the largest number of each window of size x size; pixels left
+    over at the right and at the bottom are dropped.
 
     >>> import fedtheory as ft
     >>> ft.layers.pool(2).fit((26, 26, 64)).shape

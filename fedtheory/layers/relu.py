@@ -1,4 +1,4 @@
-"""The rectifier: Z = max(A, 0), its derivative at 0 being 0."""
+"""The rectifier layer: Z = max(A, 0), with derivative 0 at 0."""
 
 from fedtheory.jit import jit
 from fedtheory.layers._runs import copy_run, kept_where_positive, positive
@@ -25,7 +25,7 @@ def fit(shape):
 
 
 def relu():
-    """max(a, 0) of each input a.
+    """Return the layer that takes max(a, 0) of each input a.
 
     >>> import fedtheory as ft
     >>> ft.layers.relu().fit((26, 26, 64)).shape

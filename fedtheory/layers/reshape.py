@@ -1,4 +1,5 @@
-"""Another shape for the same numbers: of a flat sample an image, of an image a flat vector."""
+"""The layer that gives samples another shape: a flat sample becomes an image, an image a flat
+vector."""
 
 from functools import partial
 from math import prod
@@ -32,7 +33,7 @@ def fit(wanted, shape):
 
 
 def reshape(*shape):
-    """Samples of this shape, images being (height, width, channels).
+    """Return the layer that gives samples this shape; images are (height, width, channels).
 
     >>> import fedtheory as ft
     >>> ft.layers.reshape(28, 28, 1).fit((784,)).shape

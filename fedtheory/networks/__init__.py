@@ -1,4 +1,4 @@
-"""The papers' networks, one per file; the records in a file's `NETWORKS` are what users name.
+"""The package of the papers' networks, one per file; users name the records in a file's `NETWORKS`.
 
 >>> import fedtheory as ft
 >>> ft.networks["mnist_mlp"].shape, ft.networks["mnist_mlp"].twin
@@ -20,7 +20,8 @@ NETWORKS = {network.name: network for module in MODULES.values() for network in 
 
 
 class _Listing(ModuleType):
-    """`ft.networks` is this module, and lists its networks as a mapping does."""
+    """The type of the module `ft.networks`, which makes the module a mapping from names to
+    networks."""
 
     def __iter__(self):
         return iter(NETWORKS)

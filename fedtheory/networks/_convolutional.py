@@ -1,4 +1,4 @@
-"""Pieces that convolutional networks share."""
+"""The blocks of layers that convolutional networks share."""
 
 from fedtheory.layers import conv, dense, relu
 

@@ -1,4 +1,4 @@
-"""FSL's two convolutional networks (appendix B-A, tables II and III).
+"""The two convolutional networks of FSL (appendix B-A, tables II and III).
 
 Table III prints (13, 13, 64) behind its first pooling, which is (16, 16, 32): its next line and its
 numbers of parameters say so.

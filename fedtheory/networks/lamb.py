@@ -1,4 +1,4 @@
-"""FED-LAMB's convolutional networks (section 4).
+"""The convolutional networks of FED-LAMB (section 4).
 
 On MNIST two max-pooled convolutions, dropout, and fully connected layers on 320 and 50 inputs: 10
 and 20 filters of 5 x 5, the only small whole numbers that leave 320 of 28 x 28. On CIFAR-10 "three

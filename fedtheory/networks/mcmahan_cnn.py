@@ -1,4 +1,4 @@
-"""McMahan's convolutional network, which flex takes for EMNIST: 1,663,370 parameters at ten
+"""McMahan's convolutional network, which flex uses for EMNIST: 1,663,370 parameters with ten
 classes."""
 
 from functools import partial

@@ -1,4 +1,4 @@
-"""Mixed FL's language model and its recommender (appendix C.2).
+"""The language model and the recommender of mixed FL (appendix C.2).
 
 The language model predicts the next character of sequences of 100: an embedding of 256 and 1024 GRU
 units; how many characters there are is not printed, and 96 are chosen. The recommender is a dual

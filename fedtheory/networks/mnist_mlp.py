@@ -1,5 +1,5 @@
-"""The multilayer perceptrons on MNIST: FED-LAMB's with dropout, and McMahan's of two hidden layers,
-which flex takes.
+"""The multilayer perceptrons for MNIST: FED-LAMB's, with dropout, and McMahan's, with two hidden
+layers, which flex uses.
 
 FED-LAMB prints "one hidden layer containing 200 cells with dropout" and no probability: 1/2 is
 chosen here.

@@ -1,4 +1,4 @@
-"""Mixed FL's classifier of smiles: one hidden layer of 64 neurons with ReLU (appendix C.2.1).
+"""The classifier of smiles of mixed FL: one hidden layer of 64 neurons with ReLU (appendix C.2.1).
 
 The size of its images is not printed; 28 x 28 grey ones are chosen here. Two logits and their
 softmax stand for the paper's one logit and its sigmoid: the logits' difference is that logit.

@@ -1,4 +1,5 @@
-"""Who works in a round, and how much: cohorts, incomplete work, arrivals and departures.
+"""The participation of clients in rounds, and how much each client works: cohorts, incomplete work,
+arrivals and departures.
 
 A client's work s is a number of local steps, drawn anew each round from its own distribution,
 independently of everything else; s = 0 is inactivity (flex, section 3.1).
@@ -23,20 +24,21 @@ COHORTS = {"full": FULL, "without": WITHOUT, "with": WITH}
 
 @dataclass(frozen=True)
 class Work:
-    """Distributions of s: `pmf(N, E)` gives E + 1 probabilities for all clients, or an (N, E + 1)
-    table, one row a client; or rows for kinds of clients, and the kind of each: (N,) numbers of rows.
-    """
+    """The distributions of the clients' numbers s of local steps. `pmf(N, E)` gives E + 1
+    probabilities for all clients, or an (N, E + 1) table with one row for each client, or a pair:
+    rows for kinds of clients, and the (N,) index of each client's row."""
 
     name: str
     pmf: object
 
     def table(self, N, E):
-        """(N, E + 1), one row a client."""
+        """Return the probabilities of s as an (N, E + 1) table, one row for each client."""
         rows, kinds = self.kinds(N, E)
         return np.broadcast_to(rows[kinds], (N, E + 1))
 
     def kinds(self, N, E):
-        """The rows, checked, and which of them is each client's: (N,), or one if that is everybody's."""
+        """Return the checked rows of probabilities, and the (N,) index of each client's row, or an
+        array of one index if all clients share a row."""
         found = self.pmf(N, E)
         pmf, kinds = found if isinstance(found, tuple) else (found, None)
         pmf = np.atleast_2d(np.asarray(pmf, dtype=np.float64))
@@ -56,8 +58,8 @@ class Work:
         return pmf / pmf.sum(axis=1, keepdims=True), kinds
 
     def ladder(self, N, E):
-        """Cumulative probabilities of the rows, exactly 1 from the last possible s on, whatever was
-        rounded; and which row is whose."""
+        """Return the rows' cumulative probabilities, set to exactly 1 from the last possible s on
+        despite rounding, and the index of each client's row."""
         pmf, kinds = self.kinds(N, E)
         found = np.cumsum(pmf[:, ::-1], axis=1)[:, ::-1] - pmf > 0
         return np.where(found, np.cumsum(pmf, axis=1), 1.0), kinds
@@ -104,29 +106,30 @@ class _Table(NamedTuple):
 
 
 def _plain(value):
-    """Arrays as nested lists, which compare by what they hold."""
+    """Return an array as nested lists, which compare by their contents, and any other value as it
+    is."""
     return value.tolist() if isinstance(value, np.ndarray) else value
 
 
 def steps(s):
-    """Every client does s steps, or client i does s[i - 1]."""
+    """Return the Work in which every client does s steps, or client i does s[i - 1] steps."""
     s = _plain(s)
     return Work(f"steps {show(s)}", _Steps(s))
 
 
 def uniform(low=0, high=None):
-    """s uniform on {low, ..., high}, up to all steps by default."""
+    """Return the Work in which s is uniform on {low, ..., high}; `high` None stands for all steps."""
     return Work(f"uniform {show(low)}..{show(high)}", _Uniform(low, high))
 
 
 def distribution(table):
-    """Any distribution: E + 1 probabilities, or N rows of them."""
+    """Return the Work of any distribution: E + 1 probabilities, or N rows of E + 1 probabilities."""
     return Work("distribution", _Table(_plain(table)))
 
 
 class Arrival(NamedTuple):
-    """Client joins at `round`; the objective shifts to include it. Fast reboot (flex, section 4.2)
-    scales its coefficient by 1 + boost / (1 + t - round)^2."""
+    """The arrival of a client at `round`; the objective shifts to include the client. Fast reboot
+    (flex, section 4.2) scales the client's coefficient by 1 + boost / (1 + t - round)^2."""
 
     client: int
     round: int
@@ -134,8 +137,8 @@ class Arrival(NamedTuple):
 
 
 class Departure(NamedTuple):
-    """Client leaves at `round`. Excluded, the objective shifts; included, its updates merely
-    stop."""
+    """The departure of a client at `round`. Where the client is excluded, the objective shifts;
+    where the client stays included, only its updates stop."""
 
     client: int
     round: int
@@ -190,12 +193,13 @@ class Participation:
 
     @property
     def shifts(self):
-        """Rounds at which something changes, the first round among them."""
+        """Return the rounds at which a client arrives or departs, with the first round."""
         return sorted({0} | {event.round for event in (*self.arrivals, *self.departures)})
 
     @property
     def restarts(self):
-        """Rounds at which the objective shifts: arrivals, and departures that are excluded."""
+        """Return the rounds at which the objective shifts: arrivals, and departures that exclude
+        the client."""
         return sorted(
             {
                 event.round
@@ -205,7 +209,8 @@ class Participation:
         )
 
     def active(self, t, N):
-        """Which of clients 0..N may work in round t (0, the server, is not counted)."""
+        """Return an (N + 1,) mask of the clients 0..N that may work in round t; the entry of the
+        server, 0, is False."""
         here = np.ones(N + 1, dtype=bool)
         here[0] = False
         for event in self.arrivals:
@@ -215,7 +220,7 @@ class Participation:
         return here
 
     def members(self, t, N):
-        """Which clients the objective of round t includes."""
+        """Return an (N + 1,) mask of the clients that the objective of round t includes."""
         there = np.ones(N + 1, dtype=bool)
         there[0] = False
         for event in self.arrivals:
@@ -225,9 +230,10 @@ class Participation:
         return there
 
     def shares(self, p, first, rounds):
-        """Aggregation coefficients, rows of N + 1: the objective's weights, arriving clients boosted.
-        A row for each round; where fewer are needed, the last is that of all later rounds. Column 0,
-        the server's, is 1 in a round whose coefficients are not those of the round before."""
+        """Return aggregation coefficients, one row of N + 1 for each round: the objective's
+        weights, with those of arriving clients boosted; where fewer rows are returned, the last row
+        holds for all later rounds. Column 0, the server's, is 1 in a round whose coefficients
+        differ from those of the round before."""
         boosts = [event for event in self.arrivals if event.boost]
         shifted = first > 0 and first in self.restarts
         rows = rounds if boosts else min(rounds, 1 + shifted)
@@ -244,8 +250,8 @@ class Participation:
         return shares
 
     def draw(self, seed, trials, first, rounds, S, E, N):
-        """Cohorts and work of some rounds: two (trials, rounds, S) arrays. E (rounds,) is full
-        work."""
+        """Draw the cohorts and the work of some rounds, and return two (trials, rounds, S) arrays.
+        E (rounds,) is the number of steps of full work."""
         cohort = np.empty((len(trials), rounds, S), dtype=np.int64)
         work = np.empty_like(cohort)
         E = np.ascontiguousarray(E, dtype=np.int64)
@@ -287,7 +293,8 @@ class Participation:
 
 @jit
 def _place(keys, key):
-    """Where a key stands in a table of open addresses, or where it would."""
+    """Return the index of a key in a hash table with open addressing, or the index where the key
+    would be inserted."""
     mask = keys.size - 1
     at = (key * 0x9E3779B1) & mask
     while keys[at] >= 0 and keys[at] != key:
@@ -297,9 +304,10 @@ def _place(keys, key):
 
 @jit
 def _without(key, N, keys, values, out):
-    """`rng.subset` of the clients 1 .. N, without a deck of them: only the places of it that hold
-    another client than at first are written down, so that a draw costs what the cohort does.
-    `keys` and `values` have room for twice the cohort, a power of two."""
+    """Draw `rng.subset` of the clients 1 .. N into `out` without storing a permutation of N
+    clients: the hash table stores only the places whose client has changed, so that a draw's cost
+    grows with the cohort alone. `keys` and `values` have space for at least twice the cohort, a
+    power of two."""
     keys[:] = -1
     for j in range(out.size):
         other = j + rng.below(key, 0, 0, rng.COHORT, j, N - j)
@@ -313,8 +321,9 @@ def _without(key, N, keys, values, out):
 def _draw(
     seed, trials, first, mode, N, here, segment, partial, ladders, kinds, which, E, cohort, work
 ):
-    """here[segment[r], i] says whether client i is there in round r, kinds[which[r], i - 1] which row
-    of ladders[which[r]] has its cumulative probabilities of s = 0, 1, .. One column is everybody's."""
+    """Draw cohorts and work into `cohort` and `work`. here[segment[r], i] says whether client i is
+    active in round r, and kinds[which[r], i - 1] which row of ladders[which[r]] has the client's
+    cumulative probabilities of s = 0, 1, ..; an array with one column holds for all clients."""
     S = cohort.shape[2]
     room = 2
     while room < 2 * S:
@@ -346,7 +355,8 @@ def _draw(
 
 
 def staircase(eta_0, rounds, shifts=(), offset=1.0):
-    """The learning rates eta_0 / tau of flex, one a round, restarting where the objective shifts.
+    """Return the learning rates eta_0 / tau of flex, one for each round, restarted where the
+    objective shifts.
 
     In round t it is eta_0 / (t - t_0 + offset), where t_0 is the last of `shifts` so far, 0 at
     first (`Participation.restarts` lists them). offset = 1 is section 5.1, whose rounds count from

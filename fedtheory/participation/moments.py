@@ -1,5 +1,5 @@
-"""What flex's bounds take of a participation law: moments of the coefficients p_tau^k and of the
-work s_tau^k.
+"""The moments of a participation law that flex's bounds use: moments of the coefficients p_tau^k
+and of the work s_tau^k.
 
 `moments` is for devices that work independently of each other, each by its own distribution pmf[k]
 of s over 0..E: sums over devices are built up one device at a time, equal outcomes together; exact
@@ -18,7 +18,8 @@ SCHEMES = ("A", "B", "C")
 
 
 def coefficients(scheme, p, s, E):
-    """p_tau^k of section 4.1 for one round's work s; None where scheme A discards the round."""
+    """Return the coefficients p_tau^k of section 4.1 for one round's work s; None where scheme A
+    discards the round."""
     if scheme == "A":
         K_tau = sum(steps == E for steps in s)
         return (
@@ -34,8 +35,8 @@ def coefficients(scheme, p, s, E):
 
 
 def sums(tables, start=(0, 0)):
-    """The distribution of a sum over devices; each table is [(probability, summand), ...], summands
-    are pairs."""
+    """Return the distribution of a sum over devices, as {sum: probability}. Each table is one
+    device's [(probability, summand), ...]; summands are pairs."""
     states = {start: Fraction(1)}
     for table in tables:
         grown = defaultdict(Fraction)
@@ -48,13 +49,14 @@ def sums(tables, start=(0, 0)):
 
 
 def one_coefficient(p, steps, E, scheme):
-    """p_tau^k of schemes B and C, which look at the device alone."""
+    """Return p_tau^k of scheme B or C, which depends on the device alone."""
     return coefficients(scheme, [p], [steps], E)[0]
 
 
 def complete(pmf, E, omit):
-    """E[1/K_tau] and each device's E[q / K_tau]; given K_tau >= 1 where discarded rounds are
-    omitted."""
+    """Return E[1/K_tau], each device's E[q / K_tau], and the probability that a round counts; where
+    `omit` is true, discarded rounds do not count and both expectations are conditional on K_tau >=
+    1."""
 
     def mean_inverse(rows, more):
         counts = sums([[(1 - row[E], (0, 0)), (row[E], (1, 0))] for row in rows])
@@ -72,7 +74,7 @@ def complete(pmf, E, omit):
 
 
 def moments(scheme, p, pmf, E, Gamma=None, sigma_sq=None, omit=True):
-    """Symbol name -> value, for devices of weights p, work pmf, Gamma_k and sigma_k^2.
+    """Return {symbol name: value} for devices of weights p, work pmf, Gamma_k and sigma_k^2.
 
     omit: scheme A's discarded rounds do not count as rounds ("can be simply omitted"); else they
     count, with p_tau = 0.
@@ -143,8 +145,8 @@ def moments(scheme, p, pmf, E, Gamma=None, sigma_sq=None, omit=True):
 
 
 def rounds_of(scheme, p, law, E):
-    """[(probability, coefficients, s), ...] of the rounds that count: scheme A's discarded ones are
-    omitted."""
+    """Return [(probability, coefficients, s), ...] of the rounds that count; rounds that scheme A
+    discards are omitted."""
     found = [(q, coefficients(scheme, p, s, E), s) for q, s in law]
     found = [(q, c, s) for q, c, s in found if c is not None]
     kept = sum(q for q, _, _ in found) if scheme == "A" else 1
@@ -152,8 +154,8 @@ def rounds_of(scheme, p, law, E):
 
 
 def of_rounds(scheme, p, law, E, Gamma, sigma_sq, wanted=None, tau=0):
-    """Symbol name -> value, of those wanted (all by default): `moments` for any joint law, and what
-    depends on tau.
+    """Return {symbol name: value} for the symbols `wanted` (all by default): those of `moments` for
+    any joint law, and the symbols that depend on tau.
 
     E_s, E_inv_s and active speak of the first device: of any, where devices are homogeneous.
     """
@@ -192,8 +194,8 @@ def of_rounds(scheme, p, law, E, Gamma, sigma_sq, wanted=None, tau=0):
 
 
 def limit_weights(scheme, p, pmf, E):
-    """Weights, sum 1, of the loss that small steps minimise: in proportion to E[p_tau^k
-    s_tau^k]."""
+    """Return the weights, with sum 1, of the loss that small steps minimise; the weights are
+    proportional to E[p_tau^k s_tau^k]."""
     if scheme == "A":
         each = complete(pmf, E, True)[1]
         pulls = [weight * q for weight, q in zip(p, each)]
@@ -206,8 +208,8 @@ def limit_weights(scheme, p, pmf, E):
 
 
 def two_lines(grad, x, p_tau, s, eta):
-    """(2) at the point x, where grad(k, i, w) is device k's gradient in its step i: what flex.eq2
-    measures."""
+    """Return {symbol name: value} for flex.eq2 and its printed variant: squared differences between
+    the lines of (2) at the point x, where grad(k, i, w) is device k's gradient in its step i."""
     first, second, extra = x * 1, x * 1, x * 0
     for k, (c, steps) in enumerate(zip(p_tau, s)):
         w = x

@@ -1,5 +1,5 @@
-"""The eight participation traces of flex, table 2: how much of the E local steps a device
-completes.
+"""The eight participation traces of flex, table 2: the distributions of how many of the E local
+steps a device completes.
 
 The paper gives each trace's mean and standard deviation as percentages of E, not its distribution.
 Here s has exactly that mean and variance and, among all such distributions on the grid, the largest
@@ -33,7 +33,8 @@ NAMES = tuple(TABLE)
 
 
 def least_variance(mean, low, high):
-    """Probabilities of low..high with this mean on the two grid points around it."""
+    """Return the probabilities of low..high with this mean and positive only on the two grid points
+    around the mean."""
     pmf = np.zeros(high - low + 1)
     floor = min(int(np.floor(mean)), high - 1) if high > low else high
     pmf[floor - low] = 1.0
@@ -43,7 +44,8 @@ def least_variance(mean, low, high):
 
 
 def largest_entropy(mean, variance, low, high):
-    """Probabilities of low..high with this mean and variance, exp(a s + b s^2) up to a factor.
+    """Return the probabilities of low..high with this mean and variance that are proportional to
+    exp(a s + b s^2).
 
     (a, b) minimises the convex log-partition function less a E[s] + b E[s^2]: damped Newton steps
     on scaled moments, from the normal law's b = -1/2.
@@ -84,7 +86,7 @@ def largest_entropy(mean, variance, low, high):
 
 @cache
 def pmf(name, E):
-    """Probabilities of s = 0..E under one trace."""
+    """Return the probabilities of s = 0..E under one trace."""
     if name not in TABLE:
         refuse("trace", f"must be one of {', '.join(NAMES)}", name)
     percent, deviation, low = TABLE[name]
@@ -128,28 +130,28 @@ class _Traces(NamedTuple):
 
 
 def trace(name):
-    """Every device follows this trace."""
+    """Return the Work in which every device follows the trace called `name`."""
     if name not in TABLE:
         refuse("trace", f"must be one of {', '.join(NAMES)}", name)
     return Work(f"trace {name}", _Trace(name))
 
 
 def assignment(N, count=8, seed=0):
-    """The traces of N devices, each drawn uniformly from the first `count` of table 2 (flex,
-    section 5.1)."""
+    """Return the names of the traces of N devices, each drawn uniformly from the first `count`
+    traces of table 2 (flex, section 5.1)."""
     used, kinds = _draw_traces(N, count, seed)
     return [NAMES[k] for k in used[kinds]]
 
 
 @lru_cache(2)
 def _draw_traces(N, count, seed):
-    """Places in NAMES that were drawn, and which of them is each device's."""
+    """Return (the indices in NAMES that were drawn, each device's index into these)."""
     return np.unique(rng.host(seed, "traces").integers(count, size=N), return_inverse=True)
 
 
 def traces(count=8, seed=0, names=None):
-    """Devices on the first `count` traces (|T| = count in table 3), at random by `seed`; or as
-    `names` says, one a device."""
+    """Return the Work in which each device follows one of the first `count` traces (|T| = count in
+    table 3), drawn by `seed`, or the trace that `names` lists for the device."""
     if (
         isinstance(count, bool)
         or not isinstance(count, (int, np.integer))

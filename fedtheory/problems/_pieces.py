@@ -24,7 +24,8 @@ def cut_pieces(samples, features, columns, phase):
 
 @jit
 def number(samples, features, columns, phase):
-    """Return the number of pieces of a phase; 0 means that the work is too small to share."""
+    """Return the number of pieces of a phase; 0 where the work is too small to share, or where the
+    phase is above 1."""
     if phase > 1 or samples * features * columns < FEWEST * LEAST:
         return 0
     count, taken = cut_pieces(samples, features, columns, phase)

@@ -119,7 +119,7 @@ else:
 
     @intrinsic(prefer_literal=True)
     def zero(typing_context, width):
-        """Return a vector of zeros; the width is a literal, 4 or 8."""
+        """Return a vector of zeros; the width is a literal: 2, 4 or 8."""
         of = Lanes(width.literal_value)
         nothing = ir.Constant(of.vector, [0.0] * of.width)
         return of(width), lambda context, builder, signature, arguments: nothing

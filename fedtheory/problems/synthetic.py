@@ -76,11 +76,10 @@ def synthetic_data(
     classes=10,
     seed=0,
 ):
-    """Draw SYNTHETIC(alpha, beta) as arrays. `samples` is the number of training samples of each
-    client (one number or N), Pareto by default; `test` the number of test samples per training
-    sample, rounded up; `server` the number of the server's samples, each from a client's model,
-    client k's with probability n_k / n; no client's data depend on another client's number of
-    samples."""
+    """Draw SYNTHETIC(alpha, beta) as arrays; no client's data depend on another client's number of
+    samples. `samples` is the number of training samples of each client (one number or N), Pareto by
+    default; `test` the number of test samples per training sample, rounded up; `server` the number
+    of the server's samples, each from a client's model, client k's with probability n_k / n."""
     alpha, beta = arguments.check_real("alpha", alpha), arguments.check_real("beta", beta)
     N = arguments.check_integer("clients", clients, 1)
     features, classes = (
