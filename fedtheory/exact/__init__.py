@@ -1,2 +1,2 @@
-"""Rounds of a method without sampling: its own kernels on exact numbers, every way that cohorts and
-noise can go."""
+"""Exact rounds of a method without sampling: the method's own kernels run on exact numbers, over
+every outcome of cohorts and noise."""

@@ -1,5 +1,5 @@
-"""The affine map of a round: its mean over cohorts, work and noise, and every deviation from the
-mean.
+"""The affine map of a round: the mean map over cohorts, work and noise, and every deviation from
+the mean map.
 
 With z the state and omega the cohort and its work, z' = M_omega (z, 1) + noise. Where clients'
 parts add up, z' = base + sum_{i in cohort} G_{i, s_i} (z, 1) + noise_i, and the moments of who
@@ -23,16 +23,18 @@ THIN = 4  # a deviation of which not every so many-th entry is there is told ent
 
 
 class Sparse(NamedTuple):
-    """Entries of a (D, M, columns) array that are not zero everywhere, each once."""
+    """The nonzero entries of a (D, M, columns) array, each stored once. An entry is stored if it is
+    nonzero in any of the D coordinates."""
 
     index: np.ndarray  # type: ignore[assignment]  # (e,) row * columns + column
     value: np.ndarray  # (D, e)
 
 
 def sparse_columns(value, scale, columns, of, rows=None):
-    """What is above rounding of some columns (D, M, .) of an array of `of` columns, or of some of its
-    rows too; `scale` is what it was computed from. Displacements, the constant and noise are told apart: each has its own
-    unit."""
+    """Return as a Sparse the entries of `value` (D, M, .), some columns of an array of `of` columns
+    (and only some rows with `rows`), that exceed rounding. `scale` is the array that `value` was
+    computed from; displacements, the constant and noise are compared separately, because each has
+    its own unit."""
     D, M, _ = value.shape
     size = np.abs(value)
     kind = np.sign(columns - M)
@@ -49,7 +51,7 @@ def sparse_columns(value, scale, columns, of, rows=None):
 
 
 def combine_sparse(terms):
-    """sum of weight * Sparse, without what cancels."""
+    """Return the sum of weight * Sparse over `terms`, without entries that cancel."""
     if len(terms) == 1:
         ((w, s),) = terms
         return Sparse(s.index, w * s.value)
@@ -64,8 +66,8 @@ def combine_sparse(terms):
 
 
 def compress_deviations(weights, stack):
-    """Deviations (n, D, r, c) as fewer, of weight 1, with the same squares: a QR decomposition for
-    each coordinate."""
+    """Reduce weighted deviations (n, D, r, c) to fewer deviations of weight 1 with the same sum of
+    squares, by a QR decomposition for each coordinate."""
     n, D, r, c = stack.shape
     scaled = np.sqrt(weights)[:, None, None] * stack.reshape(n, D, r * c)
     if n > r * c:
@@ -78,7 +80,8 @@ def add_to(dense, weight, s):
 
 
 class Part(NamedTuple):
-    """The map given one value of whatever couples the clients."""
+    """The round's map conditional on one value of the variable that couples the clients, such as a
+    count."""
 
     chance: float
     mean: np.ndarray  # (D, M, columns)
@@ -87,7 +90,7 @@ class Part(NamedTuple):
 
 
 def centre_items(items):
-    """Items less a common centre, and then the mean of what is left.
+    """Yield each item minus a common centre, and then the mean of the remainders.
 
     The centre is the mean where all items have an entry, so that nothing is left to subtract; where
     most have it, the median, so that an entry shared by all but one client stays sparse.
@@ -114,7 +117,8 @@ def centre_items(items):
 
 
 def subtract_centre(s, near, centre):
-    """A Sparse less a centre, whose entries it has where it is `near`, or not all of them."""
+    """Return the Sparse `s` minus a centre. `near` marks the entries of the centre at which the
+    centre is subtracted."""
     if near.sum() < len(centre.index):
         return combine_sparse([(1.0, s), (-1.0, centre)])
     value, size = s.value.copy(), np.abs(s.value)
@@ -125,8 +129,8 @@ def subtract_centre(s, near, centre):
 
 
 class Map(NamedTuple):
-    """A round's map of mean and covariance. Deviation n has r rows and c columns, size[n] = (r, c);
-    what belongs to it starts at at[n] = (in rows and e, in columns, in E)."""
+    """The map of a round for mean and covariance. Deviation n has r rows and c columns, size[n] =
+    (r, c), and at[n] gives where the deviation starts: in `rows` and `e`, in `columns`, in `E`."""
 
     linear: np.ndarray  # (D, M, M)
     constant: np.ndarray  # (D, M)
@@ -142,14 +146,15 @@ class Map(NamedTuple):
     thin: list
 
     def blocks(self):
-        """(weight, rows, columns, E (D, r, c), e (D, r)) of the deviations that are not."""
+        """Yield (weight, rows, columns, E (D, r, c), e (D, r)) for the deviations that are stored
+        as dense blocks, not as Sparse."""
         for w, (r, c), (a, b, f) in zip(self.weight, self.size, self.at):
             E = self.E[:, f : f + r * c].reshape(-1, r, c)
             yield w, self.rows[a : a + r], self.columns[b : b + c], E, self.e[:, a : a + r]
 
 
 def map_of(linear, constant, Q, blocks, thin=()):
-    """`blocks` are as of `Map.blocks`."""
+    """Build a Map from `blocks` in the form that `Map.blocks` yields."""
     blocks = list(blocks)
     D, integers = len(linear), np.zeros(0, dtype=np.int64)
     size = np.array([block[3].shape[1:] for block in blocks], dtype=np.int64).reshape(-1, 2)
@@ -171,7 +176,7 @@ def map_of(linear, constant, Q, blocks, thin=()):
 
 
 def fill_map(map):
-    """A map with blocks for what is mostly zero too."""
+    """Return a map in which the sparse deviations are stored as dense blocks, too."""
     if not map.thin:
         return map
     blocks, (D, M) = list(map.blocks()), map.constant.shape
@@ -186,7 +191,8 @@ def fill_map(map):
 
 
 def index_present(index, count):
-    """Which of `count` numbers there are, in order, and the place of each among them."""
+    """Return the distinct numbers in `index`, all below `count`, in increasing order, and the
+    position of each entry of `index` among these."""
     there = np.zeros(count, dtype=bool)
     there[index] = True
     return np.flatnonzero(there), (np.cumsum(there) - 1)[index]
@@ -243,7 +249,8 @@ def assemble_map(parts, prober):
 
 
 def merge_blocks(blocks):
-    """Blocks with the same rows and columns, where they are many, as few."""
+    """Yield fewer blocks where many blocks share the same rows and columns, by merging each such
+    group."""
     groups = {}
     for block in blocks:
         groups.setdefault((block[0] > 0, block[1].tobytes(), block[2].tobytes()), []).append(block)

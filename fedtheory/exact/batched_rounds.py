@@ -1,4 +1,4 @@
-"""Rounds of an algorithm run by the engine itself for many states, cohorts and noises at once."""
+"""Rounds of an algorithm run by the compiled engine for many states, cohorts and noises at once."""
 
 from concurrent.futures import ThreadPoolExecutor
 from typing import NamedTuple
@@ -18,7 +18,7 @@ SPREAD_WORK = 1e6  # coordinates times steps above which a batch is shared by th
 
 
 class Round(NamedTuple):
-    """What fixes a round but for its state, cohort, work and noise."""
+    """The data that fix a round apart from its state, cohort, work and noise."""
 
     t: int
     h: tuple
@@ -28,7 +28,7 @@ class Round(NamedTuple):
 
 
 class Batch:
-    """Rounds of an algorithm on a problem, for batches of states."""
+    """A batch runner: runs rounds of an algorithm on a problem for many states at once."""
 
     def __init__(self, problem, algorithm, x_0, S, h, size, wanted=0):
         self.size, self.workers = size, min(thread_count(), size)
@@ -46,9 +46,10 @@ class Batch:
         self.machine.objective_is(problem, h)
 
     def run(self, round, fields, cohort, work, kind=NONE, table=NO_TABLE, moved=()):
-        """One round of len(cohort) <= size trials. Each field is (n, ...), or (1, ...) for one
-        value in all, but that `moved` = (field, trials, rows, points) says where some points stand
-        instead. Returns the fields as views, to be read before the next call, and the record."""
+        """Run one round for len(cohort) <= size trials. Each field is (n, ...), or (1, ...) for one
+        value shared by all trials, except that `moved` = (field, trials, rows, points) replaces
+        some points; the fields are returned as views, valid until the next call, together with the
+        record."""
         n, S = cohort.shape
         machine, slabs = self.machine, self.slabs
         for slab, field in zip(slabs.arrays, fields):
@@ -90,7 +91,7 @@ class Batch:
         return [slab[:n] for slab in slabs.arrays], record[:, 0]
 
     def ordinal(self, work, slot, step):
-        """Which gradient call of the round it is: `step` of a slot, -1 for its gradient at x. Slot
-        S is the server after the clients."""
+        """Return the ordinal of a gradient call within the round: `step` of a slot, -1 for the
+        slot's gradient at x. Slot S is the server after the clients."""
         calls = self.asks_server + work[:slot].sum() + slot * self.asks_client + step
         return int(calls + (self.asks_client if slot < len(work) else 0))

@@ -1,4 +1,4 @@
-"""Moments of a state with a memory for each client where coordinates mix, by blocks.
+"""Moments of a state with one memory per client where coordinates mix, computed by blocks.
 
 With s what is shared (server point and variates) and o_i what client i keeps, a round is on average
 s' = A s + sum_i B_i o_i and o_i' = G_i s + D_i o_i: no client reads what another keeps. In the basis
@@ -42,18 +42,18 @@ class Wide(NamedTuple):
 
 
 def rotate_rows(U, X):
-    """U_i' X_i, one client's rows below the other's."""
+    """Return U_i' X_i for each client i, stacked row block by row block."""
     return (U.transpose(0, 2, 1) @ X.reshape(*U.shape[:2], -1)).reshape(X.shape)
 
 
 def rotate_both(U, X):
-    """U_i' X_ij U_j."""
+    """Return the matrix with blocks U_i' X_ij U_j."""
     return rotate_rows(U, rotate_rows(U, X).T).T
 
 
 def rotated_diagonals(U, X, size):
-    """The diagonal of U_i' X_i U_i for each client, X (N, k, k); None if that is not all there is.
-    `size` is the largest that X was computed from."""
+    """Return the diagonal of U_i' X_i U_i for each client, X (N, k, k); None if any off-diagonal
+    entry exceeds rounding. `size` is the largest magnitude that X was computed from."""
     seen = U.transpose(0, 2, 1) @ X @ U
     diagonal = np.einsum("ikk->ik", seen)
     rest = seen - diagonal[:, :, None] * np.eye(seen.shape[1])
@@ -62,7 +62,7 @@ def rotated_diagonals(U, X, size):
 
 
 class Arrow(NamedTuple):
-    """A matrix whose entries between memories of different clients are zero."""
+    """An arrow matrix: entries between memories of different clients are zero."""
 
     ss: np.ndarray  # (s, s)
     so: np.ndarray  # (s, n)
@@ -71,7 +71,7 @@ class Arrow(NamedTuple):
 
 
 def as_arrow(A, shared, own):
-    """A (M, M) as an arrow; None if it is none."""
+    """Return A (M, M) as an arrow matrix; None if A has another form."""
     flat, (low, high) = own.ravel(), (own.min(), own.max() + 1)
     joined = np.array_equal(flat, np.arange(low, high))
     inside = A[low:high, low:high] if joined else A[flat[:, None], flat]
@@ -83,7 +83,8 @@ def as_arrow(A, shared, own):
 
 
 def arrow_of(rows, columns, value, s, shape):
-    """Entries as an arrow, clients' memories of `shape` (N, k) after the s shared states, or None."""
+    """Build an arrow matrix from entries, with clients' memories of `shape` (N, k) after the s
+    shared states; None if the entries do not form an arrow."""
     N, k = shape
     inner, mine = rows >= s, columns >= s
     (i, a), (j, b) = np.divmod(rows - s, k), np.divmod(columns - s, k)
@@ -102,8 +103,9 @@ def arrow_of(rows, columns, value, s, shape):
 
 
 def widen_map(weight, parts, e, U, size=0.0):
-    """A map of the whole state, an arrow or None, seen in the memories' bases; None if a client's
-    memories mix in its basis. It was computed from maps as large as `size`."""
+    """Return a map of the whole state, given as an arrow or None, in the bases U of the memories;
+    None if a client's memories mix in that client's basis. `size` is the largest magnitude of the
+    maps that this map was computed from."""
     own = None if parts is None else rotated_diagonals(U, parts.oo, size)
     if own is None:
         return None
@@ -112,7 +114,7 @@ def widen_map(weight, parts, e, U, size=0.0):
 
 
 def resting_states(map, m, C):
-    """Which states are 0 and stay so."""
+    """Return the mask of the states that are 0 and stay 0 in every round."""
     zero = (m == 0) & (map.constant[0] == 0)
     zero[map.rows] = False
     for _, s in map.thin:
@@ -128,11 +130,12 @@ def resting_states(map, m, C):
 
 
 class Memories:
-    """Mean and covariance of shared states and of memories, carried through rounds."""
+    """The mean and covariance of shared states and of client memories, propagated through rounds."""
 
     def __init__(self, order, U, wides, single, Q, m, C, rounds, last):
-        """`single` are deviations of one client each; Q and C are (of shared states
-        (s, s), of these with memories (s, n), of memories: noise (N, k, k), covariance (n, n) or None)."""
+        """Store the round's map and the current moments. `single` holds the deviations of one
+        client each; Q and C are triples: shared states (s, s), shared states with memories (s, n),
+        memories (noise (N, k, k), covariance (n, n) or None)."""
         self.order, self.s, self.U = order, len(Q[0]), U
         self.wides, self.single, self.m = wides, single, m
         self.Q_ss, self.Q_so, Q_o = Q
@@ -148,7 +151,8 @@ class Memories:
         self.memories = choose_form(self.form, C_oo, rounds, last, self.gives, m[self.s :], e)
 
     def round(self):
-        """The state after one more; clients are shared out among the cores, each by itself."""
+        """Advance the state's moments by one round. Clients are distributed among the cores, each
+        client computed independently."""
         s, m, form, memories = self.s, self.m, self.form, self.memories
         C_ss, C_so, given = self.C_ss, self.C_so, self.form.given
         levels = np.array([w.level(m) for w in self.wides])
@@ -199,7 +203,8 @@ class Memories:
         self.C_ss, self.C_so, self.m = 0.5 * (C_ss_next + C_ss_next.T), C_so_next, levels[0]
 
     def leave(self, m, C):
-        """m and C (M, M) of the state as it was given."""
+        """Write the mean into m and the covariance into C (M, M), in the coordinates in which the
+        state was given."""
         back = self.U.transpose(0, 2, 1)
         s, shared, own = self.s, self.order[: self.s, None], self.order[self.s :, None]
         m[self.order] = np.concatenate([self.m[:s], rotate_rows(back, self.m[s:, None])[:, 0]])
@@ -209,9 +214,10 @@ class Memories:
 
 
 def split_deviations(map, place):
-    """(weight, rows, columns, values, rows of levels, levels) of the deviations of a map of one
-    coordinate, entry by entry, states numbered by `place`, without what is rounding next to the largest
-    that any of them or the mean map has in its row."""
+    """Return (weight, rows, columns, values, rows of levels, levels) of the deviations of a map of
+    one coordinate, entry by entry, with states numbered by `place`. Entries at rounding level
+    relative to the largest entry that any deviation or the mean map has in the same row are left
+    out."""
     M, every = len(place), []
     for w, rows, columns, (E,), (e,) in map.blocks():
         (i, j), (level,) = np.nonzero(E), np.nonzero(e)
@@ -234,8 +240,8 @@ def split_deviations(map, place):
 
 
 def memories_of(map, m, C, own, rounds=1, last=False):
-    """`own` (N, k) are the states of each client. None where a round is not of this form, or where
-    there is little to gain."""
+    """Build the Memories of a state in which `own` (N, k) are the states of each client. Return
+    None where a round does not have this form, or where little would be gained."""
     if own.size < FROM:
         return None
     live = ~resting_states(map, m, C)
@@ -278,7 +284,8 @@ def memories_of(map, m, C, own, rounds=1, last=False):
 
 
 def follow_memories(map, rounds, m, C, first, count, own, last):
-    """As `moments.follow`, or None; m and C are carried on unless this is the `last` stretch."""
+    """Return what `moments.follow` returns, or None where the round does not have this form. m and
+    C are updated unless this is the `last` stretch of rounds."""
     found = memories_of(map, m[0], C[0], own, rounds, last) if len(m) == 1 else None
     if found is None:
         return None

@@ -1,5 +1,5 @@
-"""What an enumeration of cohorts takes for granted of a method: a cohort is a set, and a client's steps
-leave the state as it is.
+"""Two assumptions that an enumeration of cohorts makes about a method: a cohort is a set, and a
+client's steps do not change the state.
 
 Each cohort is followed in one order, each client's steps once for all cohorts. Both are looked at
 wherever exact numbers go through kernels that are not of this library.
@@ -13,19 +13,20 @@ from fedtheory.exact.linear import Linear
 
 
 class NoSet(NotExact):
-    """A method for which it matters in which order a cohort stands, or works."""
+    """A refusal: the method's result depends on the order in which a cohort is listed or works."""
 
 
 def orders(size):
-    """Orders of a cohort from which every other is made: its first two exchanged, and all moved on by
-    one."""
+    """Return permutations of a cohort of `size` that generate all permutations: the exchange of the
+    first two members, and the cyclic shift by one."""
     places = list(range(size))
     found = [[1, 0, *places[2:]], [*places[1:], 0]] if size > 1 else []
     return found[: max(0, size - 1)]
 
 
 def alike(one, other):
-    """Whether two numbers are the same, as far as they can tell; floats of a batch decide nothing."""
+    """Tell whether two numbers are equal, as far as their representation can decide. Batches of
+    floats (Many) always count as equal."""
     if one is other or isinstance(one, Many) or isinstance(other, Many):
         return True
     if isinstance(one, Linear) or isinstance(other, Linear):
@@ -38,7 +39,7 @@ def alike(one, other):
 
 
 def same(state, other):
-    """Whether two states are."""
+    """Tell whether two states are equal in every entry."""
     return all(
         all(map(alike, a.flat, b.flat)) if a.dtype == object else np.array_equal(a, b)
         for a, b in zip(state, other)
@@ -46,7 +47,8 @@ def same(state, other):
 
 
 def require_unwritten(method, before, after):
-    """Refuse a method whose clients have written into the state."""
+    """Refuse a method whose clients have written into the state, where other clients of the cohort
+    would read the change."""
     if not same(before, after):
         raise NoSet(
             f"{method.name}'s clients write into the state before their cohort is aggregated, where "
@@ -55,6 +57,6 @@ def require_unwritten(method, before, after):
 
 
 def require_set(method, state, other):
-    """Refuse a method that a cohort in another order leads to another state."""
+    """Refuse a method that leads to another state when the cohort is permuted."""
     if not same(state, other):
         raise NoSet(f"{method.name}'s aggregate depends on the order of the cohort, which is drawn")

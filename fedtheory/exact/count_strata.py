@@ -1,4 +1,5 @@
-"""Clients coupled by a count: given it, their parts add up again.
+"""Clients coupled by a count: conditional on the count, the clients' parts of the map are additive
+again.
 
 Scheme A of flex divides by K_tau, the number of complete devices; gradient transfer weighs by steps
 and divides by their total. Given such a count, a round is a sum over its clients, and the chances
@@ -22,7 +23,8 @@ LIMIT = 20_000_000  # numbers that the maps of all strata may fill
 
 
 class Counted:
-    """Who does what, given the count: chances of a client's c visits of s steps each."""
+    """The law of cohort and work conditional on the count: probabilities of c visits of s steps
+    each for every client."""
 
     def __init__(self, law, counted, count):
         self.law, self.E = law, law.pmf.shape[1] - 1
@@ -50,7 +52,8 @@ class Counted:
         return out
 
     def _tables(self, options):
-        """after[i][v, k]: weight of v visits and a count of k among clients i + 1 .. N."""
+        """Return the tables after[i][v, k]: the weight of v visits and a count of k among clients i
+        + 1 .. N."""
         table = np.zeros((self.law.S + 1, self.top + 1))
         table[0, 0] = 1.0
         after = [table]
@@ -59,8 +62,8 @@ class Counted:
         return after[::-1]
 
     def moments(self):
-        """For each count: mean (n,) and second moment (n, n) of the visits to every (client,
-        steps)."""
+        """Yield for each count the mean (n,) and the second moment (n, n) of the number of visits
+        to every (client, steps)."""
         n, S = len(self.items), self.law.S
         first, second = np.zeros((self.top + 1, n)), np.zeros((self.top + 1, n, n))
         before = np.zeros_like(self.after[0])
@@ -92,15 +95,15 @@ class Counted:
         return first / total[:, None], second / total[:, None, None]
 
     def _join(self, left, right):
-        """Weights of every count, with S visits in all."""
+        """Return the weight of every count, with S visits in total over `left` and `right`."""
         found = np.zeros(self.top + 1)
         for v in np.flatnonzero(left.any(axis=1) & right[::-1].any(axis=1)):
             found += np.convolve(left[v], right[self.law.S - v])[: self.top + 1]
         return found
 
     def outcomes(self, generator, each):
-        """For each count, distinct cohorts and works in which every (client, steps) occurs that
-        can."""
+        """Return for each count distinct cohorts and works in which every possible (client, steps)
+        occurs."""
         found = {k: set() for k in self.values}
         for item in [None] * each + self.items:
             options = list(self.options)
@@ -116,7 +119,7 @@ class Counted:
         }
 
     def sample(self, generator, counts, options=None, after=None):
-        """A cohort and its work, clients in rising order, for each of the counts."""
+        """Draw a cohort and its work for each of the counts, with clients in increasing order."""
         options, after = options or self.options, after or self.after
         k, v = np.array(counts), np.full(len(counts), self.law.S)
         drawn = [([], []) for _ in counts]
@@ -142,7 +145,7 @@ class Counted:
 
 
 class Strata:
-    """One additive map for each value of a count of the cohort's work."""
+    """One additive round map for each value of a count of the cohort's work."""
 
     def __init__(self, prober, linear, name):
         self.prober, self.linear, law = prober, linear, prober.law
@@ -165,7 +168,7 @@ class Strata:
         self.values, self.maps, self.noise = [], {}, {}
 
     def find(self, values):
-        """Probe the rounds of these counts."""
+        """Probe the rounds for the counts in `values` that have no map yet, and return self."""
         for k in values:
             if k not in self.maps:
                 self._find(k, self.linear)
@@ -176,8 +179,8 @@ class Strata:
         return [self.law.values[len(self.law.values) // 2]]
 
     def _find(self, k, linear):
-        """Coefficients of every (client, steps): the smallest that reproduce rounds of this
-        count."""
+        """Find the coefficients of every (client, steps) for rounds of count k: the minimum-norm
+        solution that reproduces the probed rounds."""
         prober, (cohorts, works) = self.prober, self.outcomes[k]
         rows = np.tile(np.arange(prober.m if linear else 0), (len(cohorts), 1))
         answers = np.zeros((len(cohorts), *self.shape))

@@ -1,4 +1,4 @@
-"""What the memories of two clients have in common: kept entry by entry, or as series of few terms.
+"""The covariance between the memories of two clients, stored entry by entry or as a short series.
 
 With o_ia what client i keeps along its a-th eigenvector, the covariance of o_ia and o_jb is multiplied
 by F(ia, jb) = sum_n w_n own_n[ia] own_n[jb] in a round, and gains p_ia . g_jb + g_ia . p_jb and
@@ -26,8 +26,8 @@ UNIT = 100  # columns of a product that are a core's at a time
 
 
 class Form(NamedTuple):
-    """What a round does with memories (n = N k of them, client after client), for all that many
-    clients take part in: the mean, and deviations."""
+    """The part of a round's map on the memories (n = N k memories, client after client) in which
+    many clients take part: the mean map and the deviations."""
 
     weight: np.ndarray  # (w,)
     own: np.ndarray  # (w, n) what memories read of themselves
@@ -36,16 +36,16 @@ class Form(NamedTuple):
     Q: np.ndarray  # (N, k, k) clients' noise
 
     def client(self, i):
-        """Where its memories are."""
+        """Return the slice of client i's memories."""
         k = self.Q.shape[1]
         return slice(i * k, (i + 1) * k)
 
 
 @jit
 def _scale_and_add(C, at, strip, weighted, own, Q):
-    """A client's rows of C, of which the first is `at`, from there on, and as many columns: each entry
-    times what its row and its column keep of themselves, and the strip (k, .) more; its own block with
-    Q, and as symmetric as it is."""
+    """Update the rows of C that belong to one client (first row `at`), from the diagonal on: scale
+    each entry by the factors `own` of its row and its column, weighted, and add the strip (k, .).
+    Add Q to the client's own block and keep that block symmetric."""
     k, count = strip.shape
     for a in range(k):
         for n in range(len(own)):
@@ -67,23 +67,25 @@ def _scale_and_add(C, at, strip, weighted, own, Q):
 
 
 class Whole:
-    """Every entry C (n, n) of the memories' covariance."""
+    """The covariance of the memories stored in full, C (n, n)."""
 
     def __init__(self, form, C):
         self.form, self.C = form, C
 
     def block(self, i):
-        """The covariance of a client's memories."""
+        """Return the covariance of client i's memories."""
         here = self.form.client(i)
         return self.C[here, here]
 
     def heard(self, i):
-        """Cov(read o, o_i)."""
+        """Return the covariance of `read` o with client i's memories o_i, where o are all memories
+        and `read` the rows that shared states read."""
         return self.form.read @ self.C[:, self.form.client(i)]
 
     def round(self, p, level, v, gained):
-        """One more: p (n, g), v (w - 1, n) what deviations are on average, gained (N, k, k) what a
-        client's memories gain by themselves."""
+        """Advance the covariance by one round. p is (n, g); v (w - 1, n) is the mean of each
+        deviation; gained (N, k, k) is what each client's memories gain independently of other
+        clients."""
         form = self.form
         left = np.concatenate([form.given.T, p, v.T], axis=1)
         right = np.concatenate([p.T, form.given, form.weight[1:, None] * v])
@@ -99,7 +101,7 @@ class Whole:
 
 
 class Line(NamedTuple):
-    """own_n = middle_n + slope_n x for all n."""
+    """A line through the clients' factors: own_n = middle_n + slope_n x for all n."""
 
     x: np.ndarray  # (n,) within [-1, 1]
     middle: np.ndarray  # (w,)
@@ -107,7 +109,7 @@ class Line(NamedTuple):
 
 
 def line_of(weight, own):
-    """The line that all points own (w, n) lie on, or None."""
+    """Return the line that all points own (w, n) lie on, or None if there is none."""
     low, high = own[:, own[0].argmin()], own[:, own[0].argmax()]
     middle, slope = 0.5 * (low + high), 0.5 * (high - low)
     x = np.clip((own[0] - middle[0]) / (slope[0] or 1.0), -1.0, 1.0)
@@ -118,7 +120,7 @@ def line_of(weight, own):
 
 
 def chebyshev_polynomials(x, count):
-    """Chebyshev's first at x, (count, n)."""
+    """Return the first `count` Chebyshev polynomials of the first kind at x, as (count, n)."""
     found = [np.ones_like(x), x]
     while len(found) < count:
         found.append(2.0 * x * found[-1] - found[-2])
@@ -126,7 +128,8 @@ def chebyshev_polynomials(x, count):
 
 
 def times_line(middle, slope, series):
-    """(middle + slope x) times a series, (terms, .), as far as it goes."""
+    """Return the Chebyshev series of (middle + slope x) times a series (terms, .), truncated to the
+    same number of terms."""
     raised, lowered = np.zeros_like(series), np.zeros_like(series)
     raised[1:], lowered[:-1] = 0.5 * series[:-1], 0.5 * series[1:]
     raised[1:2] *= 2.0
@@ -134,7 +137,8 @@ def times_line(middle, slope, series):
 
 
 def count_terms(form, line, rounds):
-    """How many terms a series has that gains as much in each round, or MOST."""
+    """Return the number of terms that a series needs over `rounds` rounds of constant gain, at most
+    MOST."""
     ends = np.unique([line.x.argmin(), line.x.argmax()])
     weighted = form.weight[:, None] * form.own[:, ends]
     middle, slope = line.middle @ weighted, line.slope @ weighted
@@ -149,9 +153,9 @@ def count_terms(form, line, rounds):
 
 @jit
 def _advance_series(z, count, middle, slope, p, v, series):
-    """A client's series z (k, ., m), of which `count` terms are above rounding, times the lines
-    middle + slope x (k,), with p (k, g) more in the first term and v (w, k) times series (w, ., m).
-    Returns the largest entries of the first term and of the one after the last."""
+    """Update a client's series z (k, ., m), of which `count` terms exceed rounding: multiply by the
+    lines middle + slope x (k,), add p (k, g) to the first term and v (w, k) times series (w, ., m).
+    Return the largest entries of the first term and of the term after the last."""
     k, m = z.shape[0], z.shape[2]
     before, here = np.empty(m), np.empty(m)
     size = np.zeros((2, m))
@@ -179,12 +183,14 @@ def _advance_series(z, count, middle, slope, p, v, series):
 
 
 class Series:
-    """Z as series, and the clients' own blocks beside: `blocks` all of them, `alone` what they have
-    gained by themselves."""
+    """The covariance of the memories as Chebyshev series Z, with each client's own block stored
+    separately: `blocks` are these blocks, `alone` the part that a client gains independently of
+    other clients."""
 
     def __init__(self, form, line, rooms, gives, m, e):
-        """Memories that are certain, with mean m (n,); gives (w, s, g) and e (w, n) are what a round
-        gives them of shared states, gives' times what they read, and for nothing."""
+        """Start from memories that are deterministic, with mean m (n,). gives (w, s, g) and e (w,
+        n) are what a round adds to the memories: gives times the shared states (in the columns of
+        `given`), and the constant e."""
         N, k, _ = form.Q.shape
         self.form, self.line, self.gives = form, line, gives
         self.blocks, self.alone = np.zeros((2, N, k, k))
@@ -198,7 +204,7 @@ class Series:
         self.told = np.zeros((len(form.read), self.count * len(self.static)))  # read z
 
     def _room(self, count):
-        """For as many terms, and one more."""
+        """Allocate storage for `count` terms and one more."""
         n, old, m = self.z.shape
         z = np.empty((n, count + 1, m))
         z[:, :old] = self.z
@@ -209,7 +215,8 @@ class Series:
         self.hears = np.concatenate([(self.form.read * P) @ self.static.T for P in self.P], axis=1)
 
     def _flat(self, rows):
-        """Series (., terms m) of some memories, of the terms that are above rounding."""
+        """Return the series of the chosen memories as (., terms m), restricted to the terms that
+        exceed rounding."""
         z = self.z[rows]
         return z.reshape(len(z), -1)[:, : self.count * z.shape[2]]
 
@@ -226,7 +233,7 @@ class Series:
         )
 
     def round(self, p, level, v, gained):
-        """As `Whole.round`; level (s,) is the mean of shared states."""
+        """Advance by one round as `Whole.round` does. level (s,) is the mean of the shared states."""
         form, line, g = self.form, self.line, len(self.form.given)
         series = []
         for n in range(len(form.weight)):
@@ -264,7 +271,8 @@ class Series:
 
 
 def parallel_product(A, B):
-    """A B by the cores, columns of B shared out alike however many cores there are."""
+    """Return the product A B, computed in parallel. The columns of B are split the same way for any
+    number of cores."""
     out = np.empty((len(A), B.shape[1]))
     ends = [*range(0, B.shape[1], UNIT), B.shape[1]]
 
@@ -277,8 +285,9 @@ def parallel_product(A, B):
 
 
 def choose_form(form, C, rounds, last, gives, m, e):
-    """The better of the two for so many rounds, after which nobody asks for clients' memories if
-    they are the `last`. C (n, n) is theirs before, None for none."""
+    """Choose the cheaper of Whole and Series for `rounds` rounds; Series only if these rounds are
+    the `last`, so that the memories' moments are not needed afterwards. C (n, n) is the memories'
+    covariance before the rounds, None for zero."""
     line = None if C is not None or not last else line_of(form.weight, form.own)
     if line is not None:
         rooms, (r, n), g = count_terms(form, line, rounds), form.read.shape, len(form.given)

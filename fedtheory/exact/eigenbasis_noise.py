@@ -1,6 +1,7 @@
-"""Answers to a client's noise where coordinates mix, told from two probes a call instead of one a
-coordinate: between its steps a client does nothing to a point but scale it, add to it and take
-gradients of its own quadratic, so that in the basis of its Hessian each coordinate goes its own way.
+"""Answers to a client's noise where coordinates mix, found from two probes per gradient call
+instead of one per coordinate. Between its steps a client only scales a point, adds to the point and
+takes gradients of its own quadratic, so in the eigenbasis of the client's Hessian the coordinates
+decouple.
 
 The answer to noise n at call k of client i is then last U_i diag(scale_k) U_i' n, with `last` the answer
 to noise that no gradient follows: what the server does, alike for all clients and calls. One probe
@@ -13,7 +14,8 @@ SAME = 1e-12  # next to the largest, an answer that is foretold is as near as th
 
 
 def client_bases(problem, clients):
-    """Client -> the basis in which its gradient mixes no coordinates."""
+    """Return for each client the eigenbasis of its Hessian, in which the client's gradient mixes no
+    coordinates."""
     found = {}
     for i in sorted(set(clients)):
         level = problem.client_grad(i, np.zeros(problem.d))
@@ -23,9 +25,9 @@ def client_bases(problem, clients):
 
 
 def noise_answers(prober, clients, asked, last):
-    """The answers (rows d, d) to noise at each request, one after the other, or None where they are
-    not of this form. `asked` are the arguments of `Prober.impulses`, `last` a request that no
-    gradient follows."""
+    """Return the answers (rows d, d) to noise at each request, one after the other, or None where
+    the answers do not have this form. `asked` holds the arguments of `Prober.impulses`, `last` a
+    request that no further gradient follows."""
     U = client_bases(prober.batch.machine.trained, clients)
     sign = np.random.default_rng(7).choice([-1.0, 1.0], prober.d) * np.arange(1.0, prober.d + 1)
     cohorts, works, ordinals, levels, rows = asked

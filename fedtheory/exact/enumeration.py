@@ -1,5 +1,5 @@
-"""Expectations by enumeration: every cohort, every work, every outcome of the noise, each run by
-the engine.
+"""Expectations by enumeration: every cohort, every work and every outcome of the noise, each run by
+the compiled engine.
 
 For noise with finite support, on instances that are small enough. A state that several outcomes
 reach is carried on once, with their chances added up.
@@ -21,7 +21,7 @@ AGREE = 1e-9  # two orders of a cohort lead to one state up to this
 
 
 def _refuse_noise(problem, clients):
-    """The noise must have finitely many outcomes wherever it is drawn."""
+    """Refuse noise with infinitely many outcomes for any of the clients that draw noise."""
     if problem.noise in ("gaussian", "sphere") and problem.sigma[clients].any():
         raise NotExact(
             f"{problem.noise} noise has a continuum of outcomes, which cannot be enumerated"
@@ -31,8 +31,8 @@ def _refuse_noise(problem, clients):
 
 
 def _call_outcomes(problem, i):
-    """Chances (o,) and table rows (o, width) of one gradient call of client i; None where it is
-    exact."""
+    """Return the probabilities (o,) and the table rows (o, width) of one gradient call of client i;
+    None where the gradient is exact."""
     if problem.noise == "minibatch":
         B, n = int(problem.batch_size[i]), int(problem.sizes[i])
         if B == 0:
@@ -52,7 +52,7 @@ def _call_outcomes(problem, i):
 
 
 def _count_outcomes(problem, i):
-    """How many outcomes a call of client i has, without listing them."""
+    """Return the number of outcomes of one gradient call of client i, without listing the outcomes."""
     if problem.noise == "minibatch":
         B, n = int(problem.batch_size[i]), int(problem.sizes[i])
         return 1 if B == 0 else comb(n + B - 1, B) if problem.replacement else comb(n, B)
@@ -60,7 +60,8 @@ def _count_outcomes(problem, i):
 
 
 def _gradient_calls(batch, cohort, work, server_work):
-    """(client, step) of every gradient call of a round, in order; -1 is a gradient at x."""
+    """Return (client, step) for every gradient call of a round, in order; step -1 is a gradient at
+    x."""
     calls = [(SERVER, -1)] * batch.asks_server
     for i, s in zip(cohort, work):
         calls += [(i, -1)] * batch.asks_client + [(i, k) for k in range(s)]
@@ -68,8 +69,8 @@ def _gradient_calls(batch, cohort, work, server_work):
 
 
 def _outcome_tables(problem, calls, width, low, high, names=None):
-    """Outcomes low .. high - 1 of a round's calls, counted by `names`: chances and tables. A client
-    drawn twice draws its noise once."""
+    """Return probabilities and tables of the outcomes low .. high - 1 of a round's calls, numbered
+    by `names`. A client that is drawn twice uses the same noise in both visits."""
     names = names or list(dict.fromkeys(calls))
     options = {i: _call_outcomes(problem, i) for i, _ in names}
     index = np.arange(low, high)
@@ -87,7 +88,7 @@ def _outcome_tables(problem, calls, width, low, high, names=None):
 
 
 class Paths:
-    """All states that a run may be in, with their chances."""
+    """All states that a run can reach, with their probabilities."""
 
     def __init__(self, batch, budget):
         self.batch, self.left, self.budget = batch, budget, budget
@@ -96,7 +97,7 @@ class Paths:
         self.fields = [a[None].copy() for a in batch.first]
 
     def round(self, round):
-        """Carry every path through a round; returns the expected record."""
+        """Advance every path by one round, and return the expected record."""
         batch, problem = self.batch, self.batch.machine.trained
         clients = [SERVER] * bool(batch.asks_server or round.server_work) + list(
             range(1, round.law.N + 1)
@@ -156,8 +157,8 @@ class Paths:
         return total
 
     def _require_set(self, round, outcome, kind, width, ends, start):
-        """Refuse a method that other orders of a cohort lead elsewhere, from the last states that were
-        carried on."""
+        """Refuse a method for which a permuted cohort leads to another state, checked on the states
+        that were propagated last."""
         batch, (cohort, work, calls, low, n) = self.batch, outcome
         size = max(1.0, *(np.abs(f[np.isfinite(f)]).max(initial=0.0) for f in ends))
         for order in cohorts.orders(len(cohort)):

@@ -1,5 +1,5 @@
-"""Exact expectations of a run: moments of affine methods, enumeration of small ones; never a
-sample.
+"""Exact expectations of a run, without sampling: moments of affine methods, enumeration for small
+runs.
 
 Where gradients and updates are affine and noise is additive, the mean and covariance of the state
 obey a linear recursion, whatever the noise's law beyond its variance. Its coefficients are read off
@@ -43,7 +43,7 @@ BLENDS = (
 
 @dataclass(repr=False)
 class Expected(Shown):
-    """Exact moments of a run. `metrics[name]` has shape (rounds + 1,).
+    """The exact moments of a run. `metrics[name]` has shape (rounds + 1,).
 
     >>> import fedtheory as ft
     >>> problem = ft.problems.quadratic(d=2, clients=3, L=1.0, mu=0.5, sigma=0.1)
@@ -68,8 +68,8 @@ class Expected(Shown):
         return dict(rounds=self.rounds, how=self.how)
 
     def plot(self, *metrics, ax=None):
-        """Metrics ("loss" by default) over rounds; draws into `ax`, or a new figure, and returns the
-        axes.
+        """Plot metrics ("loss" by default) over rounds into `ax`, or into a new figure, and return
+        the axes.
 
         >>> import fedtheory as ft
         >>> problem = ft.problems.quadratic(d=2, clients=3, L=1.0, mu=0.5, sigma=0.1)
@@ -81,14 +81,14 @@ class Expected(Shown):
         return plots.plot_curves(self.columns(metrics), ax)
 
     def to_dataframe(self, *metrics):
-        """A pandas DataFrame with a row for each round, a column for each metric ("loss" by
-        default)."""
+        """Return a pandas DataFrame with a row for each round and a column for each metric ("loss"
+        by default)."""
         from fedtheory.runs import plots
 
         return plots.to_frame(dict(round=np.arange(self.rounds + 1), **self.columns(metrics)))
 
     def columns(self, names):
-        """Metric -> its curve."""
+        """Return the curve of each named metric as a dictionary."""
         names = arguments.check_words("metrics", names or ("loss",), self.metrics)
         return {name: self.metrics[name] for name in names}
 
@@ -97,8 +97,9 @@ class Metrics(Mapping):
     """Metrics by name, computed when first read."""
 
     def __init__(self, column, names, gamma, direct=(), lacking=None):
-        """`column` gives the basic metrics, and those of `direct`; the others are derived from the
-        basic ones. `lacking` says in words why there is no minimiser, where there is none."""
+        """Store how metrics are computed. `column` gives the basic metrics and the metrics in
+        `direct`; all further metrics are derived from the basic ones, and `lacking` states why
+        there is no minimiser, where there is none."""
         self._column, self._names, self._gamma, self._known = column, tuple(names), gamma, {}
         self._direct, self._lacking = direct, lacking
 
@@ -159,8 +160,8 @@ def expected(
     budget=BUDGET,
     **hyper,
 ):
-    """Exact expectations of what `ft.run` samples: metrics, E x_t and, on request, the covariance
-    of x_t.
+    """Compute the exact expectations of what `ft.run` samples: metrics, E x_t and, on request, the
+    covariance of x_t.
 
     `how` insists on "moments" or "enumeration"; by default moments are followed where they can be.
     `budget` limits enumeration, in rounds of single paths. Raises NotExact where there is no exact

@@ -1,5 +1,5 @@
-"""A method's kernels on any numbers: the source that is compiled on floats, read on Fractions,
-intervals and batches.
+"""An interpreter of a method's kernels on any number type: the source that is compiled for floats
+runs as Python on Fractions, intervals and batches.
 
 A kernel knows its numbers only through arithmetic, comparisons, and a few functions of NumPy.
 `read` gives the same code with other meanings for these few: zeros are Fractions, a root is an
@@ -32,7 +32,7 @@ from fedtheory.errors import NotExact, OneByOne
 
 
 class Count(int):
-    """A count that divides exactly: E / s is a Fraction, and what counts add up to is a count."""
+    """A count that divides exactly: E / s is a Fraction, and sums of counts are counts."""
 
     __slots__ = ()
 
@@ -75,7 +75,7 @@ class Vector(np.ndarray):
 
 
 def as_kernel_argument(argument):
-    """An argument as kernels see it: views of the same numbers."""
+    """Return an argument in the form that kernels take: views of the same numbers."""
     if isinstance(argument, np.ndarray):
         return argument.view(Vector)
     if (
@@ -90,12 +90,12 @@ def plain_memory(memory):
 
 
 def count_vector(numbers):
-    """Counts as a vector: `work[s]` of a kernel."""
+    """Return counts as a vector, so that a kernel's `work[s]` is a Count."""
     return vector([Count(n) for n in numbers])
 
 
 def fill_exactly(value):
-    """Of NumPy's ways to make an array, the one that starts from a number."""
+    """Build the exact version of a NumPy constructor that fills an array with one number."""
 
     def make(shape, dtype=None):
         if dtype is not None and np.dtype(dtype).kind in "iub":
@@ -116,7 +116,8 @@ def _array_like(value):
 
 
 def exact_number(value):
-    """A number as kernels meet it: a finite float is the fraction that it is."""
+    """Return a number in the form that kernels take: a finite float becomes the Fraction that it
+    equals."""
     if isinstance(value, (float, np.floating)):
         return Fraction(float(value)) if np.isfinite(value) else value
     if isinstance(value, (bool, np.bool_)):
@@ -128,7 +129,8 @@ ZERO, ONE = Fraction(0), Fraction(1)
 
 
 def entrywise(function):
-    """A function of numbers as NumPy's are: of arrays, entry by entry."""
+    """Return a version of a scalar function that also applies to arrays entry by entry, as NumPy
+    functions do."""
 
     def run(*arguments):
         arrays = [a for a in arguments if isinstance(a, np.ndarray)]
@@ -155,7 +157,7 @@ def exact_sign(value):
 
 
 def euclidean_norm(v):
-    """The Euclidean one."""
+    """Return the Euclidean norm of v."""
     return root(sum((x * x for x in np.ravel(v)), ZERO))
 
 
@@ -200,8 +202,8 @@ BUILTINS = dict(
 
 
 class _Numpy:
-    """`np` in a kernel that is read: a function without an exact reading is named when it is asked
-    for."""
+    """The exact replacement of `np` in a reinterpreted kernel. A function without an exact version
+    is refused by name when the kernel asks for it."""
 
     def __getattr__(self, name):
         try:
@@ -211,7 +213,7 @@ class _Numpy:
 
 
 def _exact_constants(code):
-    """Code whose literals divide exactly: 0.5 is a fraction, 2 a count."""
+    """Return code whose literals divide exactly: 0.5 becomes a Fraction, 2 a Count."""
 
     def turned(value):
         if isinstance(value, CodeType):
@@ -222,14 +224,15 @@ def _exact_constants(code):
 
 
 def _global_names(code):
-    """Global names that code and the functions inside it ask for."""
+    """Return the global names that code, and the functions inside it, refer to."""
     inner = [_global_names(c) for c in code.co_consts if isinstance(c, CodeType)]
     return {*code.co_names}.union(*inner)
 
 
 @cache
 def reinterpret_kernel(function):
-    """A kernel, or a plain function such as a method's `init`, as Python on any numbers."""
+    """Return a kernel, or a plain function such as a method's `init`, as Python code that runs on
+    any number type."""
     # NumPy's own methods import what they need through the caller's builtins
     plain, scope = jit.python(function), {**BUILTINS, "__builtins__": builtins}
     found = FunctionType(
@@ -250,7 +253,8 @@ def reinterpret_kernel(function):
 
 
 class _Module:
-    """A module of ours in a kernel that is read: `pt.init` is read in its turn."""
+    """The exact replacement of a module of this library in a reinterpreted kernel: its functions,
+    such as `pt.init`, are reinterpreted in turn."""
 
     def __init__(self, module):
         self._module = module
@@ -265,12 +269,12 @@ class _Module:
 
 
 def of_library(method):
-    """Whether a method's file is one of this library's."""
+    """Tell whether a method is defined in a file of this library."""
     return method.Hyper.__module__.startswith("fedtheory.algorithms.")
 
 
 class Kernels:
-    """A method's seven kernels, and what makes its memory, on any numbers."""
+    """A method's seven kernels, and the functions that build its memory, on any number type."""
 
     def __init__(self, method):
         self.method = method
@@ -299,8 +303,8 @@ class Kernels:
         return run
 
     def hyper(self, given):
-        """The method's hyper-parameters from numbers: defaults for what is not given, words as
-        their place."""
+        """Return the method's hyper-parameters from numbers. Defaults replace what is not given,
+        and words become the index of their option."""
         values = []
         for name, field in self.method.hyper.items():
             value = given.get(name, field.default)
@@ -330,8 +334,9 @@ class Kernels:
 
 
 def refuse_floats(arrays, who):
-    """A float among exact numbers would make a result look exact that is not; one that enters
-    stays, so it is enough to look where a walk or a round ends."""
+    """Refuse arrays with floats among exact numbers, which would make an inexact result look exact.
+    A float never disappears again, so checking at the end of a client's steps or of a round is
+    enough."""
     for array in arrays:
         kind = array.dtype.kind
         if (
@@ -343,12 +348,12 @@ def refuse_floats(arrays, who):
 
 
 def copy_memory(memory):
-    """A state or a client's memory of its own."""
+    """Return an independent copy of a state or of a client's memory."""
     return type(memory)(*(a.copy() for a in memory)) if memory else memory
 
 
 def stack_memories(memories):
-    """What `aggregate` sees of the clients' memories: the cohort as leading axis."""
+    """Stack the clients' memories as `aggregate` takes them, with the cohort as leading axis."""
     if not memories[0]:
         return memories[0]
     return type(memories[0])(*(np.stack(arrays) for arrays in zip(*memories)))

@@ -1,5 +1,4 @@
-"""Numbers that are linear in what is not known: a kernel that is read on them tells the linear map
-that a round is.
+"""Numbers that are linear in unknowns: a kernel that runs on them yields the linear map of a round.
 
 A whole point can be such a number where a method treats all coordinates alike, each by itself (which
 `worstcase.structure` decides); what is not known are answers, draws of noise and a method's memory. A
@@ -13,7 +12,8 @@ from fedtheory.exact.kernel_interpreter import exact_number
 
 
 class Linear:
-    """A combination of unknowns; `terms` is {unknown: coefficient}, coefficients any numbers."""
+    """A linear combination of unknowns; `terms` is {unknown: coefficient}, with coefficients of any
+    number type."""
 
     __slots__ = ("terms",)
     __array_ufunc__ = None  # NumPy's numbers come from the left, too
@@ -66,7 +66,7 @@ class Linear:
         raise TypeError("it divides by an unknown number")
 
     def row(self, unknowns):
-        """Its coefficients of some unknowns."""
+        """Return the coefficients of the given unknowns, 0 for unknowns that do not occur."""
         return [self.terms.get(key, Fraction(0)) for key in unknowns]
 
 
@@ -75,5 +75,5 @@ def is_zero(value):
 
 
 def linear_coefficients(number, unknowns):
-    """The coefficients of a number that a kernel may have left at 0."""
+    """Return the coefficients of a number that a kernel may have left at 0."""
     return (number if isinstance(number, Linear) else Linear({})).row(unknowns)

@@ -1,5 +1,5 @@
-"""The moments of a run: maps probed once for all equal rounds, then mean and covariance carried
-through them."""
+"""The moments of a run: round maps are probed once for all equal rounds, then mean and covariance
+are propagated through the maps."""
 
 import dis
 from dataclasses import replace
@@ -21,13 +21,15 @@ from fedtheory.runs.execution import blas_alone
 
 
 def round_objective(plan, problem, t):
-    """The objective of round t, as running has it."""
+    """Return the objective of round t, defined as in `run`: reweighted to the clients that are
+    present."""
     there = plan.participation.members(t, problem.N)[1:]
     return problem if there.all() else problem.reweighted(problem.weights[1:] * there)
 
 
 def constant_stretches(plan):
-    """(first round, end) of the stretches in which neither clients nor objective change."""
+    """Return (first round, end) of the stretches of rounds in which neither the clients nor the
+    objective change."""
     shifts = [t for t in plan.participation.shifts if t < max(plan.rounds, 1)]
     return list(zip(shifts, [*shifts[1:], plan.rounds]))
 
@@ -42,8 +44,8 @@ def round_of(plan, batch, t):
 
 
 def batch_for(plan, problem, x_0, t, most, wanted=0):
-    """A batch on the objective of round t, of at most `most` states or as many as memory should
-    hold."""
+    """Build a batch on the objective of round t, of at most `most` states, or as many as memory
+    should hold."""
     h = plan.hyper[t]
     layers = np.array([layer.start for layer in problem.layers] + [problem.d], dtype=np.int64)
     size = sum(np.size(a) for a in plan.algorithm.init(x_0, problem.N, layers, h))
@@ -52,8 +54,8 @@ def batch_for(plan, problem, x_0, t, most, wanted=0):
 
 
 def eigenbasis_twin(problem):
-    """A quadratic with one dense Hessian as seen in its eigenbasis, and the basis; else the problem
-    and None."""
+    """Return a quadratic with one dense Hessian expressed in its eigenbasis, and the basis; for any
+    other problem, the problem and None."""
     data = problem.data
     if not isinstance(data, quadratics.Dense) or len(data.A) > 1:
         return problem, None
@@ -65,7 +67,7 @@ def eigenbasis_twin(problem):
 
 
 def is_decoupled(problem):
-    """Whether no gradient mixes coordinates."""
+    """Tell whether no client's gradient mixes coordinates."""
     x = np.random.default_rng(3).standard_normal(problem.d)
     for i in range(0 if problem.has_server else 1, problem.N + 1):
         level, slope = (
@@ -80,8 +82,8 @@ def is_decoupled(problem):
 
 
 def affine_rounding(problem, x):
-    """By how much affine gradients seem not to be affine, relative to what they change by: all of
-    it is rounding."""
+    """Return the deviation of the affine gradients from affinity, relative to the change of the
+    gradients. The deviation is rounding alone."""
     centre = problem.minimizer() if problem.minimize is not None else x
     v, found = np.random.default_rng(5).standard_normal(problem.d), 0.0
     for i in range(0 if problem.has_server else 1, problem.N + 1):
@@ -93,7 +95,7 @@ def affine_rounding(problem, x):
 
 
 def uses_time(algorithm):
-    """Whether `begin`, the one kernel that is told the round, reads it."""
+    """Tell whether `begin`, the only kernel that takes the round's number, reads that number."""
     code = getattr(jit.python(algorithm.begin), "__code__", None)
     return code is None or any(
         step.argval == code.co_varnames[1] for step in dis.get_instructions(code)
@@ -101,8 +103,8 @@ def uses_time(algorithm):
 
 
 class Followed:
-    """Mean and covariance of the state; if `apart`, in a basis in which coordinates part where
-    there is one."""
+    """The mean and covariance of the state; if `apart`, in a basis in which coordinates decouple
+    where there is such a basis."""
 
     def __init__(self, plan, x_0, covariance, apart):
         if not plan.problem.affine:
@@ -129,7 +131,7 @@ class Followed:
         self.known, self.fields, self.kept = {}, None, []
 
     def carry(self, first, end):
-        """Rounds first .. end - 1, on one objective."""
+        """Propagate the moments through rounds first .. end - 1, on one objective."""
         with blas_alone(self.coupled and self.plan.algorithm.memory):  # clients have the cores
             self._carry(first, end)
 
@@ -160,8 +162,8 @@ class Followed:
             t = stop
 
     def _along(self, map, rounds, last):
-        """The server point's moments in rounds of one map. After the last round nobody asks for
-        more than them."""
+        """Return the server point's moments in rounds of one map. After the last round no further
+        moments are needed."""
         if last and self.x_count == 1 and len(self.memories):
             weights = self.batch.machine.trained.weights[1:]
             found = needed_second_moments.follow_pairs(
