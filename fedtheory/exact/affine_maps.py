@@ -117,8 +117,8 @@ def centre_items(items):
 
 
 def subtract_centre(s, near, centre):
-    """Return the Sparse `s` minus a centre. `near` marks the entries of the centre at which the
-    centre is subtracted."""
+    """Return the Sparse `s` minus a centre. `near` marks the entries of s that the centre has, too;
+    s may lack some entries of the centre."""
     if near.sum() < len(centre.index):
         return combine_sparse([(1.0, s), (-1.0, centre)])
     value, size = s.value.copy(), np.abs(s.value)

@@ -189,8 +189,8 @@ class Series:
 
     def __init__(self, form, line, rooms, gives, m, e):
         """Start from memories that are deterministic, with mean m (n,). gives (w, s, g) and e (w,
-        n) are what a round adds to the memories: gives times the shared states (in the columns of
-        `given`), and the constant e."""
+        n) are what a round adds to the memories: combinations of the rows of `given`, with
+        coefficients gives times the shared states, and the constants e."""
         N, k, _ = form.Q.shape
         self.form, self.line, self.gives = form, line, gives
         self.blocks, self.alone = np.zeros((2, N, k, k))

@@ -218,7 +218,8 @@ class Followed:
         )
 
     def _probe(self, round):
-        """The map of a round, and what the fields that are not followed become in it."""
+        """Find the map of a round, and the values after the round of the fields whose moments are
+        not followed."""
         prober = Prober(self.batch, round, self.fields, self.centre, self.coupled, which=self.which)
         given = prober
         if self.turn is not None:
@@ -250,8 +251,8 @@ class Followed:
         )
 
     def objectives(self):
-        """(objective, first, end) over rounds 0 .. T as `run` records them: after round t, that of
-        round t."""
+        """Return (objective, first, end) over rounds 0 .. T as `run` records them: after round t,
+        the objective of round t."""
         found = [
             (round_objective(self.plan, self.problem, first), first + 1, end + 1)
             for first, end in constant_stretches(self.plan)

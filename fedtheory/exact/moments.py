@@ -1,5 +1,5 @@
-"""Mean and covariance of the state, carried through rounds by their maps; metrics of a quadratic
-from them."""
+"""The mean and covariance of the state, propagated through rounds by the rounds' maps, and the
+metrics of a quadratic that follow from these moments."""
 
 from concurrent.futures import ThreadPoolExecutor
 from typing import NamedTuple
@@ -14,8 +14,8 @@ from fedtheory.runs.running import thread_count
 
 @jit
 def _add_squares(weight, size, at, rows, columns, E, e, m, C, v, part, out):
-    """out += sum_n weight_n (E_n C E_n' + (E_n m + e_n)(E_n m + e_n)'), each on its rows and
-    columns."""
+    """Add to out the sum over n of weight_n (E_n C E_n' + (E_n m + e_n)(E_n m + e_n)'), each term
+    on its own rows and columns."""
     for n in range(weight.size):
         r, c = size[n]
         a, b, f = at[n]
@@ -41,7 +41,7 @@ def _add_squares(weight, size, at, rows, columns, E, e, m, C, v, part, out):
 
 @jit
 def _multiply_sparse(A, B, out):
-    """out = A B, skipping zeros."""
+    """Compute out = A B, skipping zero entries of A."""
     out[:] = 0.0
     for i in range(A.shape[0]):
         for k in range(A.shape[1]):
@@ -77,8 +77,8 @@ def _follow(
     means,
     covariances,
 ):
-    """Coordinates low .. high - 1 through rounds of one map; the server point's rows, from `first`,
-    are kept."""
+    """Propagate coordinates low .. high - 1 through rounds of one map, and store the moments of the
+    server point's rows, from `first` on."""
     M, count = m.shape[1], means.shape[2]
     v, part, point = np.empty(r), np.empty((r, c)), np.empty(M)
     half, back, square = np.empty((M, M)), np.empty((M, M)), np.empty((M, M))
@@ -102,8 +102,8 @@ def _follow(
 
 
 def shared_out(D, work, part, pieces=4):
-    """part(low, high) over all coordinates, by the cores where there is much work, each of which
-    takes so many pieces."""
+    """Call part(low, high) over all D coordinates, on several cores where there is much work. Each
+    core takes about `pieces` ranges."""
     if D > 1 and work > SPREAD:
         count = thread_count()
         with ThreadPoolExecutor(count) as pool:
@@ -114,8 +114,8 @@ def shared_out(D, work, part, pieces=4):
 
 
 def follow_rounds(map, rounds, m, C, first, count):
-    """Carry m (D, M) and C (D, M, M) on in place; returns the server point's means and
-    covariances."""
+    """Update m (D, M) and C (D, M, M) in place through `rounds` rounds; return the server point's
+    means and covariances."""
     D, M = m.shape
     if D == 1 and M >= LARGE:
         return follow_large(map, rounds, m, C, first, count)
@@ -128,8 +128,8 @@ def follow_rounds(map, rounds, m, C, first, count):
 
 
 class Stack(NamedTuple):
-    """Deviations in the same rows and columns, as few products of large matrices: n-th is E_n = left
-    B_n, where `left` are the directions in which they all deviate."""
+    """Deviations that share rows and columns, stored as few large matrices: deviation n is E_n =
+    left B_n, where the columns of `left` span the directions of all deviations."""
 
     rows: np.ndarray  # (r,)
     columns: np.ndarray  # (c,)
@@ -139,18 +139,19 @@ class Stack(NamedTuple):
     b: np.ndarray  # (k, n)
 
     def add(self, m, C, out):
-        """out += sum_n weight_n (E_n C E_n' + (E_n m + e_n)(E_n m + e_n)')."""
+        """Add to out the sum over n of weight_n (E_n C E_n' + (E_n m + e_n)(E_n m + e_n)')."""
         out[self.rows[:, None], self.rows] += self.gain(
             m[self.columns], C[self.columns[:, None], self.columns]
         )
 
     def gain(self, m, C):
-        """That sum (r, r), from the mean and covariance of the columns."""
+        """Return the sum that `add` adds, (r, r), from the mean and covariance of the columns."""
         return self.left @ second_moments(self.weight, self.B, self.b, m, C) @ self.left.T
 
 
 def second_moments(weight, B, b, m, C):
-    """sum_n weight_n (B_n C B_n' + (B_n m + b_n)(B_n m + b_n)'), of B (k, n, c) and b (k, n)."""
+    """Return the sum over n of weight_n (B_n C B_n' + (B_n m + b_n)(B_n m + b_n)'), with B (k, n,
+    c) and b (k, n)."""
     k, n, c = B.shape
     half, weighted = B.reshape(k * n, c) @ C, B * weight[:, None]
     square = half.reshape(k, n * c) @ weighted.reshape(k, n * c).T
@@ -160,7 +161,7 @@ def second_moments(weight, B, b, m, C):
 
 
 def stack_deviations(map):
-    """The deviations of a map of one coordinate."""
+    """Yield the deviations of a map of one coordinate as Stacks."""
     groups: dict = {}
     for w, rows, columns, (E,), (e,) in fill_map(map).blocks():
         whole = np.column_stack([E, e])
@@ -173,8 +174,9 @@ def stack_deviations(map):
 
 
 def factor_narrow(E):
-    """E (r, n, c) as a product of left (r, k) and (k, n, c), k as few as there are: clients deviate
-    in as many directions as they have answers, however many rows read these."""
+    """Factor E (r, n, c) as left (r, k) times (k, n, c) with the smallest k that leaves only
+    rounding. The rank k is small where clients have few answers and many rows read these answers.
+    """
     r, n, c = E.shape
     scale = np.abs(E).max(axis=(1, 2))
     flat = E.reshape(r, n * c) / np.where(scale > 0, scale, 1.0)[:, None]
@@ -187,7 +189,7 @@ def factor_narrow(E):
 
 
 def follow_large(map, rounds, m, C, first, count):
-    """The same for one coordinate of many states, by products of matrices."""
+    """Do what `follow_rounds` does for one coordinate of many states, by matrix products."""
     A, constant, Q, server = map.linear[0], map.constant[0], map.Q[0], slice(first, first + count)
     means, covariances = np.empty((rounds, 1, count)), np.empty((rounds, 1, count, count))
     every = list(stack_deviations(map))
@@ -204,7 +206,8 @@ def follow_large(map, rounds, m, C, first, count):
 
 
 def hessian_of(grad, x, coupled):
-    """The matrix of an affine gradient, (d, d); or (d,) where coordinates do not mix."""
+    """Return the matrix of an affine gradient, (d, d); or its diagonal (d,) where coordinates do
+    not mix."""
     far = 2.0**24 * (1.0 + np.abs(x).max())
     level = grad(x)
     if not coupled:
@@ -214,30 +217,31 @@ def hessian_of(grad, x, coupled):
 
 
 class Series:
-    """Mean and covariance of x_0 .. x_T in the basis that was followed, and the metrics they
-    decide."""
+    """The mean and covariance of x_0 .. x_T in the basis in which the moments were followed, and
+    the metrics that these moments determine."""
 
     def __init__(self, means, covariances, coupled):
-        """Covariances are (T + 1, d, d) if `coupled`, else their diagonals."""
+        """Store the moments. Covariances are (T + 1, d, d) if `coupled`, else their diagonals (T +
+        1, d)."""
         self.means, self.covariances, self.coupled = means, covariances, coupled
         self._hessians = {}
 
     def _hessian(self, problem, i):
-        """Of F for i = None, else of f_i."""
+        """Return the Hessian of F for i = None, else of f_i."""
         if (problem, i) not in self._hessians:
             grad = problem.grad if i is None else lambda x: problem.client_grad(i, x)
             self._hessians[problem, i] = hessian_of(grad, np.zeros(problem.d), self.coupled)
         return self._hessians[problem, i]
 
     def _trace(self, A, B, covariances):
-        """tr(A' Cov B) for symmetric matrices, or diagonals."""
+        """Return tr(A' Cov B) for symmetric matrices A and B, or for their diagonals."""
         if self.coupled:
             return np.einsum("ij,tij->t", A @ B, covariances)
         return covariances @ (A * B)
 
     def column(self, name, segments, gamma=1.0):
-        """A basic metric over the rounds; `segments` are (problem, first, last) where the objective
-        shifts."""
+        """Return a basic metric over the rounds; `segments` are (problem, first, last), one for
+        each stretch with one objective."""
         out = np.full(len(self.means), np.nan)
         for problem, first, last in segments:
             out[first:last] = self._column(

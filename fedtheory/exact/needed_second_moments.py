@@ -1,5 +1,5 @@
-"""Only those second moments that are asked for, where coordinates part: the entries of a covariance
-that the server point's variance reads, that those read in turn, and so on.
+"""The required second moments only, where coordinates decouple: the covariance entries that the
+server point's variance depends on, the entries that these depend on, and so on.
 
 The map of a round says which read which. A method with memory has N memories whose covariances with
 one another nobody may have to know: the rows that read all of them read their weighted sum, and where
@@ -23,7 +23,7 @@ SAME = 1e3 * ROUNDING  # next to what they are computed from, numbers this near 
 
 
 class Block(NamedTuple):
-    """A deviation in some rows, which read some columns."""
+    """A deviation restricted to some rows, with the columns that these rows depend on."""
 
     weight: float
     rows: np.ndarray  # (r,)
@@ -32,19 +32,20 @@ class Block(NamedTuple):
     e: np.ndarray  # (D, r)
 
     def whole(self, M):
-        """The same with all columns."""
+        """Return the same deviation with all M columns."""
         E = np.zeros((*self.e.shape, M))
         E[:, :, self.columns] = self.E
         return self._replace(columns=np.arange(M), E=E)
 
     def narrow(self):
-        """The same with the columns that it reads."""
+        """Return the same deviation with only the columns that are not zero."""
         some = np.flatnonzero(self.E.any(axis=(0, 1)))
         return self._replace(columns=self.columns[some], E=self.E[:, :, some])
 
 
 class Program(NamedTuple):
-    """A round of what is asked for, by groups of coordinates. Pair n of states is followed as number n."""
+    """The update of the required covariance entries in one round, by groups of coordinates. Pair n
+    of states is stored at position n."""
 
     mean_to: np.ndarray  # m[to] += mean m[of]
     mean_of: np.ndarray
@@ -65,7 +66,7 @@ class Program(NamedTuple):
 
 
 def blocks_of(map):
-    """The deviations of a map."""
+    """Yield the deviations of a map as Blocks."""
     return (Block(*each) for each in map.blocks())
 
 
@@ -75,7 +76,7 @@ def is_small(value, scale):
 
 @jit
 def _scan_along(A, k):
-    """The largest of |A k|, and of |A| |k|, in one pass; NaN where an entry is."""
+    """Compute the largest entry of |A k| and of |A| |k| in one pass; NaN where an entry is NaN."""
     found, scale = 0.0, 0.0
     for a in range(A.shape[0]):
         for i in range(A.shape[1]):
@@ -101,20 +102,21 @@ def _add_across(A, k, found, scale):
 
 
 def scan_across(A, k):
-    """k A and |k| |A| of matrices A (D, r, c): (D, c) each, in one pass."""
+    """Compute k A and |k| |A| for matrices A (D, r, c) in one pass, (D, c) each."""
     found, scale = np.zeros((2, len(A), A.shape[2]))
     _add_across(A, k, found, scale)
     return found, scale
 
 
 def moves_nowhere(A, k, beside):
-    """Whether the mean map leaves k'z alone."""
+    """Tell whether the mean map leaves k'z = 0 unchanged. `beside` subtracts from a row its
+    multiple of k."""
     found, scale = scan_across(A, k)
     return is_small(beside(found), scale)
 
 
 def keeps_zero(map, blocks, m, C, k):
-    """Whether k'z = 0 now and, whatever is drawn, after every round."""
+    """Tell whether k'z = 0 now and after every round, for every outcome of the draws."""
     size, at = np.abs(k), np.argmax(np.abs(k))
     beside = lambda found: found - found[:, at : at + 1] / k[at] * k  # what k'z = 0 leaves of it
     return (
@@ -128,8 +130,9 @@ def keeps_zero(map, blocks, m, C, k):
 
 
 def deviates_nowhere(blocks, k, beside):
-    """Whether deviations leave k'z alone: each does, or does what all others do, as deviations from
-    a centre do whose mean is subtracted once (maps.py)."""
+    """Tell whether the deviations leave k'z = 0 unchanged: every deviation does, or those that do
+    not are equal with weights that sum to 0, as for a centre whose mean is subtracted once
+    (maps.py)."""
     common, balance = None, 0.0
     for b in blocks:
         (along, size), level = scan_across(b.E, k[b.rows]), b.e @ k[b.rows]
@@ -148,7 +151,8 @@ def deviates_nowhere(blocks, k, beside):
 
 
 def use_shared_sum(E, shared, own, p):
-    """In E (D, r, M), rows that read p_i times memory i come to read the shared sum of memories."""
+    """Replace in E (D, r, M) the sum of p_i times memory i by the stored shared sum of memories, in
+    rows that read this sum."""
     many = np.flatnonzero(2 * E.any(axis=0)[:, own].sum(axis=1) >= len(own))
     given = E[:, many[:, None], own]  # the others' median is 0
     factor = np.median(given / p, axis=2)
@@ -159,7 +163,8 @@ def use_shared_sum(E, shared, own, p):
 
 
 def simplify_reads(map, m, C, memories, shared, p):
-    """The mean map and the deviations, in which rows read a sum of memories where it is kept."""
+    """Return the mean map and the deviations with sums of memories replaced by the state that
+    stores the sum, where there is such a state."""
     linear, blocks = map.linear, list(blocks_of(map))
     alive = p > 0
     for own in memories:
@@ -178,7 +183,8 @@ def simplify_reads(map, m, C, memories, shared, p):
 
 
 def required_entries(linear, blocks, first):
-    """Which entries of a covariance decide the variance of one state, round after round: (M, M)."""
+    """Return the mask (M, M) of the covariance entries that determine the variance of one state
+    over all rounds."""
     which = lambda E: (E != 0).any(axis=0).astype(np.float32)  # products of floats are fast ones
     reads, parts = which(linear), [(b.rows, b.columns, which(b.E)) for b in blocks]
     wanted = np.zeros(reads.shape, dtype=np.float32)
@@ -194,7 +200,8 @@ def required_entries(linear, blocks, first):
 
 
 def program_of(map, linear, blocks, wanted):
-    """The round of the entries that are wanted; and their states, (pairs, 2)."""
+    """Build the Program that updates the wanted covariance entries in a round; return the Program
+    and the pairs of states, (pairs, 2)."""
     D, M = map.constant.shape
     upper = np.triu(wanted)
     pairs = np.argwhere(upper)
@@ -229,13 +236,13 @@ def program_of(map, linear, blocks, wanted):
 
 
 def spread_values(to, of, value):
-    """The same in the order of `to`, values by groups of coordinates."""
+    """Return the same entries sorted by `to`, with values arranged by groups of coordinates."""
     order = np.argsort(to, kind="stable")
     return to[order], of[order], group_coordinates(value[order])
 
 
 def group_coordinates(a):
-    """(n, D) by groups of coordinates, which stand together: (groups, n LANES)."""
+    """Rearrange (n, D) so that the coordinates of a group are contiguous: (groups, n LANES)."""
     n, D = a.shape
     groups = -(-D // LANES)
     whole = np.zeros((n, groups * LANES))
@@ -245,7 +252,8 @@ def group_coordinates(a):
 
 @jit
 def _add_products(to, of, weight, given, out):
-    """`to` is in order: what a place gains one after the other stays in registers."""
+    """Add the weighted entries `of` to the entries `to`. `to` is sorted, so that successive
+    additions to one entry stay in registers."""
     n, eight = 0, zero(8)
     while n < to.size:
         place, at = to[n], LANES * to[n]
@@ -273,7 +281,7 @@ def _add_squares(program, v, out):
 
 @jit
 def _follow_pairs(program, first, pair, m, C, low, high, means, variances):
-    """Groups low .. high - 1 of coordinates through rounds."""
+    """Propagate groups low .. high - 1 of coordinates through all rounds."""
     v, point = np.empty(program.level.shape[1]), np.empty(m.shape[1])
     square, rounds = np.empty(C.shape[1]), means.shape[1] // LANES
     for g in range(low, high):
@@ -291,7 +299,8 @@ def _follow_pairs(program, first, pair, m, C, low, high, means, variances):
 
 
 def follow_pairs(map, rounds, m, C, first, memories, shared, p):
-    """The means and variances (rounds, D) of state `first`; None where too much is asked for."""
+    """Return the means and variances (rounds, D) of state `first`; None where too many covariance
+    entries are required."""
     linear, blocks = simplify_reads(map, m, C, memories, shared, p)
     wanted = required_entries(linear, blocks, first)
     if np.count_nonzero(wanted) > WORTH * wanted.size:

@@ -1,5 +1,5 @@
-"""The law of a round's cohort and work, as numbers: outcomes one by one, or moments of who takes
-part.
+"""The law of a round's cohort and work as numbers: each outcome with its probability, or moments of
+the participation indicators.
 
 What `fedtheory.participation` draws: S of N clients, each with its own work. A client drawn twice
 (with replacement) is one client whose one result counts twice: its work and its noise are the same.
@@ -23,12 +23,12 @@ class Law(NamedTuple):
         return self.cohort == "full" or self.cohort == "without" and self.S == self.N
 
     def support(self, i):
-        """The numbers of steps that client i may do."""
+        """Return the numbers of steps that client i may do."""
         return np.flatnonzero(self.pmf[i - 1])
 
     @property
     def spread(self):
-        """rho with Var(sum_cohort v_i) = rho sum_i ||v_i - mean v||^2."""
+        """Return rho with Var(sum_cohort v_i) = rho sum_i ||v_i - mean v||^2."""
         if self.everyone:
             return 0.0
         return (
@@ -39,14 +39,14 @@ class Law(NamedTuple):
 
     @property
     def square(self):
-        """The second moment of how often a client is in the cohort."""
+        """Return the second moment of the number of times that a client is in the cohort."""
         return self.S / self.N + (
             self.S * (self.S - 1) / self.N**2 if self.cohort == "with" else 0.0
         )
 
     @property
     def count(self):
-        """How many outcomes there are."""
+        """Return the number of outcomes of cohort and work."""
         ways = [1] + [0] * self.S  # to fill so many slots, over the clients so far
         for i in range(1, self.N + 1):
             options = len(self.support(i))
@@ -58,8 +58,8 @@ class Law(NamedTuple):
         return ways[self.S]
 
     def outcomes(self, most):
-        """(chance, cohort, work) of every outcome, clients in rising order; None if there are more
-        than `most`."""
+        """Return (probability, cohort, work) for every outcome, clients in increasing order; None
+        if there are more than `most` outcomes."""
         if self.count > most:
             return None
         clients = range(1, self.N + 1)
@@ -87,7 +87,7 @@ class Law(NamedTuple):
         return np.array(chances), np.array(cohort, dtype=np.int64), np.array(work, dtype=np.int64)
 
     def draw(self, generator, n):
-        """n cohorts with their work, in random order."""
+        """Draw n cohorts with their work, each cohort in random order."""
         cohort = np.stack(
             [generator.choice(self.N, self.S, replace=self.cohort == "with") + 1 for _ in range(n)]
         )
@@ -102,7 +102,7 @@ class Law(NamedTuple):
 
 
 def law_of(participation, t, N, S, E):
-    """Who works how much in round t, where E steps are asked."""
+    """Return the law of cohort and work in round t, where E steps are requested."""
     if E == 0 or participation.work is None:
         pmf = np.tile(np.arange(E + 1) == E, (N, 1)).astype(float)
     else:

@@ -1,5 +1,5 @@
-"""What a computation passes on its way, for whoever tells of it; where nobody watches, nothing is
-kept."""
+"""A recorder of the rounds that a computation evaluates, used to render an example. Nothing is
+recorded unless `record_paths` is active."""
 
 from contextlib import contextmanager
 from contextvars import ContextVar
@@ -13,7 +13,7 @@ _watched = ContextVar("watched", default=None)
 
 
 class Track(NamedTuple):
-    """Where one of those who work went."""
+    """The sequence of points of one client, or of the server, within a round."""
 
     who: int  # client, from 1; 0 the server
     points: tuple  # where it was before each step, and where it ended
@@ -22,7 +22,7 @@ class Track(NamedTuple):
 
 
 class Passed(NamedTuple):
-    """One way that a round, or an iteration, went."""
+    """One recorded outcome of a round or of an iteration."""
 
     what: str  # "round", "iteration"
     number: int  # from 0
@@ -37,7 +37,7 @@ class Passed(NamedTuple):
 
 @contextmanager
 def record_paths():
-    """What is passed while it lasts, in order.
+    """Yield a list that collects, in order, everything recorded while the context is active.
 
     >>> from fedtheory.exact.path_recorder import passed, watching
     >>> with watching() as seen:
@@ -54,20 +54,20 @@ def record_paths():
 
 
 def is_watched():
-    """Whether somebody watches."""
+    """Tell whether a recording is active."""
     return _watched.get() is not None
 
 
 def record_if_watched(told):
-    """Keep what `told()` says, if somebody watches."""
+    """Record the value of `told()` if a recording is active, up to MOST values."""
     seen = _watched.get()
     if seen is not None and len(seen) < MOST:
         seen.append(told())
 
 
 def one_way(seen):
-    """Of what was passed one way through: each begins where the one before it ended, or, where
-    rounds of another kind branch off, where an earlier one did."""
+    """Return from the recorded rounds one consecutive path. Each round begins where the round
+    before it ended; a round of another kind may begin where any earlier round of the path ended."""
     found = []
     for each in seen:
         last = found[-1] if found else None
@@ -81,11 +81,11 @@ def one_way(seen):
 
 
 def _follows_round(each, last):
-    """Whether a round is the one after another."""
+    """Tell whether one round directly follows another, by number and by point."""
     return each.number == last.number + 1 and _same_point(each.start, last.end)
 
 
 def _same_point(one, other):
-    """Whether two points are one, as far as enclosures tell."""
+    """Tell whether two points are the same, as far as their enclosures can decide."""
     ends = [(*pair(a), *pair(b)) for a, b in zip(one, other)]
     return len(one) == len(other) and all(a <= d and c <= b for a, b, c, d in ends)

@@ -1,5 +1,5 @@
-"""A number that every round maps affinely, with noise: its mean and variance after n rounds, and
-those of sums over rounds, at the cost of log n.
+"""A scalar that every round maps affinely, with noise: its mean and variance after n rounds, and
+the moments of sums over rounds, in O(log n) operations.
 
 From mean m and variance v a round leads to the mean keep m + shift, and to a variance that is a
 `Spread`: linear in v, quadratic in m. So is the variance after any number of rounds, and what rounds
@@ -20,7 +20,8 @@ def is_zero(value):
 
 
 def multiply(one, other):
-    """A product; most parts of a run are 0, which costs nothing."""
+    """Return the product of two numbers. The product is skipped where a factor is 0, as most
+    coefficients of a run are."""
     return ZERO if is_zero(one) or is_zero(other) else one * other
 
 
@@ -30,7 +31,8 @@ def add_terms(*terms):
 
 
 class Spread(NamedTuple):
-    """variance v + square m^2 + linear m + one, at a number of mean m and variance v."""
+    """The variance after a step as a function of mean m and variance v before the step: variance v
+    + square m^2 + linear m + one."""
 
     variance: object = ZERO
     square: object = ZERO
@@ -42,7 +44,8 @@ class Spread(NamedTuple):
         return add_terms(multiply(self.variance, v), multiply(along, m), self.one)
 
     def after(self, step):
-        """What it is of the number before a step, if it speaks of the number after it."""
+        """Return the same function in terms of the moments before a step, given that this function
+        takes the moments after the step."""
         bent = multiply(self.square, step.keep)
         along = add_terms(multiply(2 * self.square, step.shift), self.linear)
         moved = multiply(add_terms(multiply(self.square, step.shift), self.linear), step.shift)
@@ -62,7 +65,8 @@ class Spread(NamedTuple):
 
 
 class Step(NamedTuple):
-    """What happens to a number."""
+    """An affine step of a scalar with mean m: the mean becomes keep m + shift, and `spread` gives
+    the variance."""
 
     keep: object
     shift: object
@@ -72,7 +76,8 @@ class Step(NamedTuple):
         return add_terms(multiply(self.keep, m), self.shift), self.spread.at(m, v)
 
     def known(self):
-        """The same from a point that is known: nothing varies unless something adds to it."""
+        """Return the same step from a deterministic point: the variance stays 0 unless the step
+        adds noise."""
         still = all(map(is_zero, self.spread[1:]))
         return self._replace(spread=Spread()) if still else self
 
@@ -88,7 +93,8 @@ STAY = Step(ONE, ZERO, Spread(ONE))
 
 
 def repeat_by_doubling(step, n, joined):
-    """A step n times over, by doubling; None for n = 0."""
+    """Return a step composed n times with itself, by repeated doubling; None for n = 0. `joined`
+    composes two steps."""
     found = None
     for bit in bin(n)[2:] if n else "":
         found = joined(found, found) if found is not None else None
@@ -98,12 +104,13 @@ def repeat_by_doubling(step, n, joined):
 
 
 def repeat_step(step, n):
-    """A Step n times over."""
+    """Return a Step composed n times with itself."""
     return repeat_by_doubling(step, n, lambda one, other: one.then(other)) or STAY
 
 
 class Sums(NamedTuple):
-    """n rounds together: where they lead, and sums over the points x_0, ..., x_(n-1) before each."""
+    """The moments of n rounds together: the point after the rounds, and sums over the points x_0,
+    ..., x_(n-1) before each round."""
 
     step: Step
     keep: object  # the sum's mean is keep m + shift
@@ -129,7 +136,7 @@ class Sums(NamedTuple):
 
 
 def sum_rounds(step, n, squares=True, spread=True):
-    """The Sums of n rounds of one Step, n at least 1; what is not asked for stays 0."""
+    """Return the Sums of n >= 1 rounds of one Step; sums that are not requested stay 0."""
     one = Sums(
         step,
         ONE,
@@ -142,7 +149,7 @@ def sum_rounds(step, n, squares=True, spread=True):
 
 
 def follow_points(step, m, v, n):
-    """(mean, variance) before the first of n rounds, and after each."""
+    """Yield (mean, variance) before the first of n rounds, and after each round."""
     yield m, v
     for _ in range(n):
         m, v = map(short, step.of(m, v))
@@ -150,7 +157,7 @@ def follow_points(step, m, v, n):
 
 
 def geometric_sums(ratio, n):
-    """(ratio^n, 1 + ratio + ... + ratio^(n-1)), by doubling."""
+    """Return (ratio^n, 1 + ratio + ... + ratio^(n-1)), by repeated doubling."""
     power, total = ONE, ZERO
     for bit in bin(n)[2:]:
         power, total = short(power * power), short(total + power * total)
@@ -160,8 +167,9 @@ def geometric_sums(ratio, n):
 
 
 class Steps(NamedTuple):
-    """What n gradient steps of size eta on slope y^2 / 2 + tilt y come to: y moves by -pull (slope y
-    + tilt), which keeps `keep` of it, with noise of `noise` times a draw's variance."""
+    """The result of n gradient steps of size eta on slope y^2 / 2 + tilt y: y moves by -pull (slope
+    y + tilt), so that y is multiplied by `keep`. The noise of the result is `noise` times the
+    variance of one draw."""
 
     pull: object
     keep: object
@@ -175,7 +183,8 @@ def quadratic_steps(slope, eta, n):
 
 
 def kept_share(scale, rate, keep):
-    """1 - scale rate = 1 - scale + scale keep, in a batch by what cancels less."""
+    """Return 1 - scale rate = 1 - scale + scale keep; for a batch of floats, by the formula with
+    less cancellation."""
     found = 1 - scale * rate
     if not isinstance(found, Many):
         return found
@@ -183,9 +192,10 @@ def kept_share(scale, rate, keep):
 
 
 def cohort_step(kinds, slopes, tilts, variance, S, walks, scale, tilt=ZERO):
-    """The Step in which S clients out of sum(kinds), drawn without replacement and kinds[k] of them
-    with slopes[k] y^2 / 2 + tilts[k] y, do walks[k] with noise of a variance, and x moves by scale
-    times their mean move; `tilt` is the mean of their tilts."""
+    """Return the Step of x for a cohort of S out of sum(kinds) clients, drawn without replacement:
+    kinds[k] clients have slopes[k] y^2 / 2 + tilts[k] y, take the steps walks[k] with noise of the
+    given variance, and x moves by `scale` times the mean move of the cohort. `tilt` is the mean of
+    the tilts over all clients."""
     N = sum(kinds)
     share = [Fraction(n, N) for n in kinds]
     rates = [slope * walk.pull for slope, walk in zip(slopes, walks)]

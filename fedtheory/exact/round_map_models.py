@@ -1,5 +1,5 @@
-"""How a round depends on who takes part and how much: the forms that are tried, and how each is
-told from probes.
+"""Models of how a round depends on cohort and work: the forms that are tried, and how each form is
+identified from probes.
 
 Clients' parts add up in most methods (`Additive`); given a count in some (strata.py); failing that,
 every cohort with its work has a map of its own (`Outcomes`). A form is believed when it predicts
@@ -28,8 +28,8 @@ OUTCOMES = 4096  # cohorts and works that are followed one by one where clients 
 
 
 class Exchange:
-    """Cohorts and works that tell all clients, and all their works, apart: each changes one slot of
-    the first.
+    """Cohorts and works that identify the effect of each client and each number of steps: a base
+    cohort, and cohorts that differ from it in one slot.
 
     What client i adds when it does s steps is sum_v coefficient[item, v] (round_v - round_0), up to
     what is common to all clients.
@@ -72,9 +72,9 @@ class Exchange:
 
 
 class Additive:
-    """base + the sum of one item a slot. If `local`, an exchange of two clients is assumed to
-    change the map only where it reads or writes what they own, or what all share, and to leave the
-    answers to the server's noise alone."""
+    """An additive model: base plus one item for each slot. If `local`, an exchange of two clients
+    is assumed to change the map only in the rows and columns of states that the two clients own or
+    that all clients share, and to leave the answers to the server's noise unchanged."""
 
     def __init__(self, prober, linear, local=True):
         self.prober, plan = prober, Exchange(prober.law)
@@ -125,8 +125,8 @@ class Additive:
         self._noise(plan, bases, {i: near(i) if local else every for i, _ in plan.items})
 
     def _noise(self, plan, bases, seen):
-        """The answers to noise at each call of each item, in the rows that are `seen` for its
-        client: {item: (rows, (D, rows, calls * e))}."""
+        """Find the answers to noise at each gradient call of each item, in the rows that are `seen`
+        for the item's client: {item: (rows, (D, rows, calls * e))}."""
         prober = self.prober
         calls = {item: prober.noises(*item) for item in plan.where}
         requests = [
@@ -177,7 +177,8 @@ class Additive:
         return found
 
     def parts(self):
-        """The map in parts; uses the model up."""
+        """Return the map as a list of Parts. The model cannot be used afterwards, as its arrays are
+        changed in place."""
         law, prober = self.prober.law, self.prober
         mean, self.base = self.base, None
         deviations, Q = [], np.zeros((prober.D, prober.M, prober.M))
@@ -210,7 +211,7 @@ class Additive:
 
 
 class Outcomes:
-    """One map for each outcome of cohort and work: for clients that are coupled."""
+    """A model with one map for each outcome of cohort and work, for clients that are coupled."""
 
     def __init__(self, prober, linear, outcomes):
         self.prober, (self.chances, self.cohorts, self.works) = prober, outcomes
@@ -270,9 +271,9 @@ class Outcomes:
 
 
 def predicts_rounds(model, prober, linear):
-    """Whether a model found by probes predicts rounds from random states, under random noise, at
-    many scales; where clients' parts are to add up in a method that is not of this library, every two
-    clients are met in a cohort."""
+    """Tell whether a probed model predicts rounds from random states, under random noise, at
+    several scales. For an additive model of a method outside this library, the cohorts also cover
+    every pair of clients."""
     generator = np.random.default_rng(2)
     size = 1.0 + np.abs(prober.start - prober.centre).max()
     law = prober.law
@@ -292,8 +293,8 @@ def predicts_rounds(model, prober, linear):
 
 
 def meeting_designs(law, generator, most):
-    """Cohorts and works, at most so many, in which every two clients meet that can; where there are
-    more, those of the first."""
+    """Return at most `most` cohorts with their works that together contain every possible pair of
+    clients; where more are needed, the first pairs are covered."""
     if law.everyone or law.S < 2:
         return []
     seen, found = np.eye(law.N + 1, dtype=bool), []
@@ -308,7 +309,7 @@ def meeting_designs(law, generator, most):
 
 
 def model_of(prober, given, linear):
-    """What the round does, in the first form that predicts `given`, a prober of the problem
+    """Return the first form of model that predicts the rounds of `given`, a prober of the problem
     itself."""
     for local in (True, False) if prober.own.size or prober.server_calls else (True,):
         model = Additive(prober, linear, local)

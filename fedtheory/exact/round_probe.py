@@ -1,5 +1,5 @@
-"""The round map of an algorithm, asked of the engine itself: states, cohorts, work and noise in,
-states out.
+"""The round map of an algorithm, probed by running the compiled engine: states, cohorts, work and
+noise in, states out.
 
 Nothing of any algorithm is retyped: its own kernels run, on chosen inputs. A state is a stack of
 points (server point, variates, momenta: every array whose last axis is the problem's); what else a
@@ -72,7 +72,8 @@ class Prober:
         return Z if self.turn is None else Z @ self.turn
 
     def _points(self):
-        """Fields that are stacks of points: those that a wider problem would widen."""
+        """Return the indices of the fields that are stacks of points: the fields whose last axis
+        grows with the dimension d."""
         machine, d = self.batch.machine, self.d
         layers = np.array(
             [layer.start for layer in machine.problem.layers] + [d + 1], dtype=np.int64
@@ -85,8 +86,9 @@ class Prober:
         ]
 
     def _read(self):
-        """Stacks of points that a round changes: those that the server point's way reads, and the
-        others. What no round changes keeps its value."""
+        """Split the stacks of points that a round changes into those that the server point depends
+        on, directly or through other stacks, and the rest. A stack that no round changes keeps its
+        value."""
         batch, law, generator = self.batch, self.round.law, np.random.default_rng(1)
         cohort, work = law.draw(generator, min(8, batch.size))
         for n in range(0, len(work), 2):  # a client that idles reads nothing
@@ -134,9 +136,9 @@ class Prober:
         return out if self.turn is None else out @ self.turn
 
     def displaced_points(self, moves, cohort, work, table, wanted):
-        """Points after a round from the centre, (n, w, d): those of the rows `wanted` (n, w), where
-        each column stands for one field, or all for None. `moves` are (which of the n (k,), row
-        (k,), by what (k, d)), in order of the first."""
+        """Return points after a round from the displaced centre, (n, w, d): the rows `wanted` (n,
+        w), where each column stays within one field, or all rows for None. `moves` are (which of
+        the n (k,), row (k,), displacement (k, d)), in increasing order of the first."""
         which, row, by = moves
         m, n = self.m, len(cohort)
         out = np.empty((n, m if wanted is None else wanted.shape[1], self.d))
@@ -177,7 +179,8 @@ class Prober:
         return out if self.turn is None else out @ self.turn
 
     def _keep(self, after):
-        """The fields that are not followed, after a round: alike in all states."""
+        """Store the values after a round of the fields that are not followed, and refuse a method
+        where these values differ between states."""
         for index, field in enumerate(after):
             if index in self.blocks or index in self.forgotten:
                 continue
@@ -193,23 +196,22 @@ class Prober:
         return Z.reshape(n, 1, m * d) if self.coupled else Z.transpose(0, 2, 1)
 
     def folded(self, rows):
-        """Where points of the state are in a state that is folded."""
+        """Return the indices in a folded state of the points `rows`."""
         return (rows[:, None] * self.e + np.arange(self.e)).ravel()
 
     def fold_noise(self, noise):
-        """(calls, d) -> (D, calls * e)"""
+        """Reshape noise (calls, d) to (D, calls * e)."""
         return noise.reshape(1, -1) if self.coupled else noise.T
 
     def _vectors(self):
-        """Noise vectors, one a probe."""
+        """Return the noise vectors to probe with, one for each probe."""
         return np.eye(self.d) if self.coupled else np.ones((1, self.d))
 
     def maps(self, cohorts, works, rows, wanted=None, server=True):
-        """For each cohort and its work, the affine map of (state - centre, 1, server noise):
-        columns and values (D, rows, .). rows (V, .) are the points of the state that are displaced
-        for each, `wanted` (V, .) those that are looked at, all for None; other columns are not
-        asked, nor those of the server's noise without `server`.
-        """
+        """Yield for each cohort and its work the affine map of (state - centre, 1, server noise):
+        column indices and values (D, rows, .). rows (V, .) are the points displaced for each
+        cohort, `wanted` (V, .) the points that are read, all for None; columns of other points are
+        not probed, nor columns of the server's noise without `server`."""
         vectors, e, calls = self._vectors(), self.e, self.server_calls if server else []
         states = rows.shape[1] * e
         probes = 1 + states + len(calls) * e
@@ -254,9 +256,9 @@ class Prober:
         return vectors if self.turn is None else vectors @ self.turn.T
 
     def impulses(self, cohorts, works, ordinals, bases, wanted=None, vectors=None):
-        """The answers (R, D, rows, e) to noise at one client call each, of all rows or of points
-        `wanted` (R, .); bases (R, D, rows) are the maps' constants there. `vectors` (R, e, d) are
-        the noise, instead of each direction once."""
+        """Yield the answers (R, D, rows, e) to noise at one client call each, in all rows or in the
+        points `wanted` (R, .). bases (R, D, rows) are the maps' constants in these rows; `vectors`
+        (R, e, d) replace the default noise, which is one unit vector per direction."""
         R = len(cohorts)
         if vectors is None:
             vectors = np.broadcast_to(self._vectors(), (R, self.e, self.d))
@@ -284,13 +286,15 @@ class Prober:
             yield from np.moveaxis(answers, 1, -1)
 
     def noises(self, i, s):
-        """The calls of a client that does s steps: -1 stands for its gradient at x."""
+        """Return the gradient calls of a client that does s steps; -1 is the gradient at x. The
+        list is empty for a client without noise."""
         if self.batch.machine.trained.sigma[i] == 0:
             return []
         return [-1] * self.batch.asks_client + list(range(s))
 
     def trial(self, generator, scale, linear, cohort, work):
-        """A random state under random noise: what was put in, and what came out."""
+        """Run a round from a random state under random noise; return the inputs and the resulting
+        state."""
         batch, cohort, work = self.batch, cohort[None], work[None]
         Z = self.centre + (scale * generator.standard_normal((self.m, self.d)) if linear else 0.0)
         calls = batch.ordinal(work[0], len(work[0]), self.round.server_work)

@@ -1,18 +1,19 @@
-"""Rows of maps by what they read, and products of two of them: which pairs of states a covariance's entry
-comes from, and how much of each."""
+"""Sparse rows of maps and products of two rows: which pairs of states a covariance entry depends
+on, with which coefficients."""
 
 import numpy as np
 
 
 class Rows:
-    """Rows of maps, one below the other: what each reads, and how much of it."""
+    """Rows of several maps, stacked, in sparse form: the columns that each row reads, and their
+    coefficients."""
 
     def __init__(self, D):
         none = np.zeros(0, dtype=np.int64)
         self.to, self.of, self.value, self.count = [none], [none], [np.zeros((0, D))], 0
 
     def add(self, E, columns):
-        """The rows of E (D, r, c); the number of the first."""
+        """Append the rows of E (D, r, c), and return the number of the first appended row."""
         row, column = np.nonzero(E.any(axis=0))
         self.to.append(self.count + row), self.of.append(columns[column])
         self.value.append(E[:, row, column].T)
@@ -20,12 +21,13 @@ class Rows:
         return self.count - E.shape[1]
 
     def entries(self):
-        """to, of and value, in the order of rows."""
+        """Return `to`, `of` and `value` as arrays, in the order of rows."""
         return *map(np.concatenate, (self.to, self.of)), np.concatenate(self.value)
 
 
 def join_entries(row, count, one, other):
-    """Each entry of row one[n] with each of row other[n], of so many rows: (n, entry, entry)."""
+    """Pair each entry of row one[n] with each entry of row other[n], of `count` rows; return (n,
+    entry, entry)."""
     count = np.bincount(row, minlength=count)
     begin = np.cumsum(count) - count
     each = count[one] * count[other]
@@ -36,8 +38,8 @@ def join_entries(row, count, one, other):
 
 
 def row_products(rows, place, to, one, other, weight):
-    """What the pairs `to` gain of which pairs: weight times what row `one` reads times what row
-    `other` does; (to, of, value)."""
+    """Return (to, of, value): the coefficients with which the pairs `to` depend on the pairs `of`.
+    The coefficient is weight times the entries of row `one` and row `other`."""
     row, column, value = rows.entries()
     n, left, right = join_entries(row, rows.count, one, other)
     key = to[n] * place.size + place[column[left], column[right]]

@@ -1,5 +1,6 @@
-"""Deviations of one client each, in rows of which others are sums: what a client tells the server point
-it tells the variates too, or its memory, so that a product with all of them is one with two thirds."""
+"""Deviations of one client each, with low row rank: some rows are linear combinations of others, as
+a client sends the same vector to the server point and to its variate or memory. A product over all
+rows is computed from the pivot rows."""
 
 from typing import NamedTuple
 
@@ -10,8 +11,8 @@ from fedtheory.exact.moments import second_moments, shared_out
 
 
 class Single(NamedTuple):
-    """Deviations of one client in some rows, of which all others are sums. Shared states come before
-    the client's own."""
+    """The deviations of one client on pivot rows; all other rows are linear combinations of these.
+    Shared states come before the client's own states."""
 
     client: int
     rows: np.ndarray  # (r,)
@@ -23,7 +24,7 @@ class Single(NamedTuple):
     b: np.ndarray  # (r, n)
 
     def gain(self, m, C):
-        """sum_n w_n (E_n C E_n' + (E_n m + e_n)(E_n m + e_n)') in all rows."""
+        """Return sum_n w_n (E_n C E_n' + (E_n m + e_n)(E_n m + e_n)') in all rows."""
         rows, read, left = self.rows, self.columns, self.left
         inner = second_moments(self.weight, self.B, self.b, m[read], C[read[:, None], read])
         beside, out = left @ inner, np.empty_like(C)
@@ -34,7 +35,8 @@ class Single(NamedTuple):
 
 
 def pick_rows(E):
-    """Rows of E (r, .) of which all others are sums: (these, the others, how)."""
+    """Pick pivot rows of E (r, .): return (pivot rows, other rows, coefficients of the other rows
+    in the pivot rows)."""
     from scipy.linalg import qr, solve_triangular
 
     scale = np.abs(E).max(axis=1)
@@ -48,7 +50,8 @@ def pick_rows(E):
 
 
 def single_deviations(found, s, U):
-    """The deviations of each client as one; `found` are (client, *entries)."""
+    """Merge the deviations of each client into one Single per client; `found` are (client,
+    *entries)."""
     k, clients = U.shape[1], sorted({each[0] for each in found})
     made = [None] * len(clients)
 

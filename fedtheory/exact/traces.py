@@ -1,4 +1,5 @@
-"""Traces: every way that a round of a method can go, by its own kernels, on numbers of any kind.
+"""Traces: every possible course of a round of a method, computed by the method's own kernels on
+numbers of any kind.
 
 A `Trace` holds what a proof speaks of: the points of every client and of the server, the gradients
 there, and the estimates that the method took. The order of calls is the engine's
@@ -36,7 +37,7 @@ A_STEP = 10  # what calling a kernel costs, in steps of arithmetic
 
 
 class Losses(NamedTuple):
-    """What a method sees: gradients, their noise, and the clients' weights."""
+    """The data that a method sees: gradients, their noise, and the clients' weights."""
 
     grad: Callable  # (i, x) -> vector; i = 0 is the server
     # (i, k) -> [(probability, vector), ...] in step k, -1 for the gradient at x; [] where exact
@@ -49,7 +50,7 @@ class Losses(NamedTuple):
 
 
 class Walk(NamedTuple):
-    """One way along which a client, or the server, goes through its steps."""
+    """One possible sequence of steps of a client or of the server."""
 
     points: tuple  # y_0, ..., y_s
     gradients: tuple  # at y_0, ..., y_{s-1}
@@ -59,7 +60,7 @@ class Walk(NamedTuple):
 
 
 class Trace(NamedTuple):
-    """One way that a round can go."""
+    """One possible course of a round."""
 
     before: tuple  # the state that the round began from
     cohort: tuple  # clients, from 1
@@ -71,8 +72,8 @@ class Trace(NamedTuple):
 
 
 def uniform_cohorts(N, S, steps):
-    """[(probability, cohort, work)]: cohorts of S clients without replacement, all doing the same
-    steps."""
+    """Return [(probability, cohort, work)] for cohorts of S clients drawn without replacement, all
+    doing the same number of steps."""
     return [
         (Fraction(1, comb(N, S)), cohort, (steps,) * S)
         for cohort in count_ways(combinations(range(1, N + 1), S))
@@ -80,7 +81,8 @@ def uniform_cohorts(N, S, steps):
 
 
 def by_weight(p, S, steps):
-    """[(probability, cohort, work)]: S draws with replacement, of clients with probabilities p."""
+    """Return [(probability, cohort, work)] for S draws with replacement, of clients with
+    probabilities p."""
     found = []
     for cohort in count_ways(combinations_with_replacement(range(1, len(p) + 1), S)):
         chance = Fraction(factorial(S))
@@ -92,8 +94,8 @@ def by_weight(p, S, steps):
 
 
 class Rounds:
-    """Rounds of a method on losses, under hyper-parameters `h` ({name: number}); `ordered` where a
-    cohort's order is given, and not drawn."""
+    """Rounds of a method on losses, under hyper-parameters `h` ({name: number}). `ordered` states
+    that the order of a cohort is given and not drawn."""
 
     def __init__(self, method, losses, h, t=0, ordered=False):
         self.kernels, self.losses, self.t = Kernels(method), losses, t
@@ -106,11 +108,11 @@ class Rounds:
         self.server_steps = method.number(method.server_steps, self.h)
 
     def start(self, x_0):
-        """The state before the first round."""
+        """Return the state before the first round."""
         return self.kernels.state(x_0, self.N, self.layers, self.h)
 
     def at(self, t):
-        """From now on it is round t: methods may count rounds in `begin`."""
+        """Set the number of the current round to t, which methods may use in `begin`."""
         self.t = t
 
     @cached_property
@@ -118,7 +120,8 @@ class Rounds:
         return vector([Fraction(0)] * self.losses.d)
 
     def estimates(self, i, k, x, wanted=True):
-        """[(probability, gradient, estimate)] of a call, or one that is not wanted."""
+        """Return [(probability, gradient, estimate)] of a gradient call; a single placeholder with
+        estimate 0 if the call is not `wanted`."""
         if not wanted:
             return [(ONE, None, self.zero)]
         g = self.losses.grad(i, x)
@@ -129,7 +132,7 @@ class Rounds:
         return [(q / 2, g, each) for q, _, e in found for each in (e + more, e - more)]
 
     def walks(self, state, i, steps):
-        """[(probability, Walk)] of a client that does so many steps from a state."""
+        """Return [(probability, Walk)] for a client that does `steps` steps from a state."""
         k, h, found = self.kernels, self.h, []
         asked = self.method.asks(self.method.client_grad, h)
         for q, _, fresh in self.estimates(i, AT_X, state.x, asked):
@@ -170,8 +173,9 @@ class Rounds:
         return walks
 
     def of(self, state, law, walks=None):
-        """[(probability, Trace)] of the round that starts at a state; `law` is [(probability,
-        cohort, work)], and `walks` (state, client, steps) gives walks that are known already."""
+        """Return [(probability, Trace)] of the round that starts at a state. `law` is
+        [(probability, cohort, work)], and `walks` (state, client, steps) replaces the computation
+        of the clients' walks."""
         k, h, found, walks = self.kernels, self.h, [], walks or self.walks
         asked = self.method.asks(self.method.server_grad, h)
         at_x = self.estimates(0, AT_X, state.x, asked)
@@ -199,7 +203,7 @@ class Rounds:
         return found
 
     def _record_first(self, found, central):
-        """The first way that a round went, for whoever watches."""
+        """Record the first course of a round, if a recording is active."""
         chance, trace = found[0]
         fresh = self.method.asks(self.method.client_grad, self.h)
         walks = {**dict(zip(trace.cohort, trace.clients)), 0: trace.server}
@@ -212,7 +216,8 @@ class Rounds:
         return Passed("round", self.t, chance, len(found), tracks, *ends)
 
     def _close_round(self, before, begun, q, cohort, work, walks):
-        """A cohort that has walked: aggregation, the server's steps, the end."""
+        """Complete a round whose cohort has done its steps: aggregation, the server's steps, the
+        end of the round."""
         k, h, state = self.kernels, self.h, copy_memory(begun)
         self._aggregate(state, cohort, work, walks)
         exact = self.doubted and not any(isinstance(n, Many) for n in state.x)
@@ -249,18 +254,18 @@ class Rounds:
 
     @staticmethod
     def _server_at(state):
-        """Where the server takes its gradients."""
+        """Return the point at which the server takes its gradients."""
         return getattr(state, "w", state.x).copy()
 
     def after(self, state, law):
-        """[(probability, state)] after a round."""
+        """Return [(probability, state)] after a round."""
         return [(p, trace.after) for p, trace in self.of(state, law)]
 
 
 def follow_rounds(after, law, start, T, kept=lambda state: state, at=lambda t: None):
-    """Levels t = 0, ..., T of [(probability, (x_0, ..., x_t), state)]: all ways that T rounds can
-    go, each to `after(state, law)`; `kept` is what is kept of a state's numbers, which grow. `at`
-    is told which round begins."""
+    """Return levels t = 0, ..., T of [(probability, (x_0, ..., x_t), state)]: all possible courses
+    of T rounds, each round computed by `after(state, law)`. `kept` shortens the numbers of a state,
+    which grow; `at` is called with the number of each round before the round."""
     levels = [[(ONE, (start.x,), start)]]
     for t in range(T):
         at(t)
@@ -276,5 +281,5 @@ def follow_rounds(after, law, start, T, kept=lambda state: state, at=lambda t: N
 
 
 def expect_over(ways, value):
-    """Mean of `value(trace)` over [(probability, trace)]."""
+    """Return the mean of `value(trace)` over [(probability, trace)]."""
     return sum(p * value(trace) for p, trace in ways)

@@ -1,5 +1,5 @@
-"""One way that rounds go, by their method's own kernels, for whoever watches: where a setting follows
-moments over rounds, no way passes by itself."""
+"""One typical path of rounds, computed by the method's own kernels, for an active recording. A
+setting that follows moments over rounds computes no path otherwise."""
 
 from typing import NamedTuple
 
@@ -18,8 +18,9 @@ class Round(NamedTuple):
 
 
 def record_path(x, rounds, first=0, what="round"):
-    """Pass one way through rounds from x, the likeliest cohort and work in each of them and noise in
-    turn; returns where it leads. Nothing is done where nobody watches."""
+    """Record one path of rounds from x, with the most probable cohort and work in each round and
+    noise outcomes in turn; return the final point. Nothing is computed unless a recording is
+    active."""
     for number, each in enumerate(rounds if is_watched() else (), first):
         way = _Way(each.losses)
         chance, cohort, work = max(each.law, key=lambda outcome: outcome[0])
@@ -36,7 +37,7 @@ def record_path(x, rounds, first=0, what="round"):
 
 
 class _Way:
-    """One outcome of noise in each step, and the probability of them all."""
+    """One outcome of the noise in each step, and the joint probability of these outcomes."""
 
     def __init__(self, losses):
         self.losses, self.chance = losses, ONE
