@@ -132,7 +132,7 @@ def keeps_zero(map, blocks, m, C, k):
 def deviates_nowhere(blocks, k, beside):
     """Tell whether the deviations leave k'z = 0 unchanged: every deviation does, or those that do
     not are equal with weights that sum to 0, as for a centre whose mean is subtracted once
-    (maps.py)."""
+    (affine_maps.py)."""
     common, balance = None, 0.0
     for b in blocks:
         (along, size), level = scan_across(b.E, k[b.rows]), b.e @ k[b.rows]

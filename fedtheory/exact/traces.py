@@ -203,7 +203,7 @@ class Rounds:
         return found
 
     def _record_first(self, found, central):
-        """Record the first course of a round, if a recording is active."""
+        """Return the first course of a round as a Passed, for an active recording."""
         chance, trace = found[0]
         fresh = self.method.asks(self.method.client_grad, self.h)
         walks = {**dict(zip(trace.cohort, trace.clients)), 0: trace.server}

@@ -1,2 +1,2 @@
-"""Runs: the engine's loops, a method on a problem ready to advance, and what a user asks of
-both."""
+"""Runs: the engine's loops, the state of a method on a problem, and the functions that a user calls
+to run a method."""

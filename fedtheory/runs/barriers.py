@@ -1,4 +1,4 @@
-"""Where the workers of one loop meet without leaving machine code.
+"""Barriers at which the workers of one loop meet without leaving machine code.
 
 A thread that sleeps between two parts of a round is woken late, and often on a core that is taken;
 so who waits stays awake and offers its core to others. A gate is an array of counters, each in a
@@ -19,7 +19,8 @@ ARRIVED, ENDED, TAKEN = np.int64(0), LINE, 2 * LINE
 
 
 def make_counters(workers):
-    """A gate for so many workers: what each has of the work has a counter of its own, from TAKEN on."""
+    """Return the array of counters that synchronises `workers` workers. Each worker's part of the
+    work has a counter of its own, from TAKEN on."""
     return np.zeros(TAKEN + LINE * workers, dtype=np.int64)
 
 
@@ -39,7 +40,7 @@ else:
 
     @intrinsic
     def add_to_counter(typing_context, gate, place, n):
-        """What a counter showed, to which n is added before anybody else does."""
+        """Return the value of a counter and add n to the counter, in one atomic operation."""
 
         def generate(context, builder, signature, arguments):
             array, at, more = arguments
@@ -50,7 +51,8 @@ else:
 
     @intrinsic
     def read_counter(typing_context, gate, place):
-        """What a counter shows; its line of the cache stays where it is."""
+        """Return the value of a counter by an atomic load, which leaves the counter's cache line
+        where it is."""
 
         def generate(context, builder, signature, arguments):
             array, at = arguments
@@ -67,12 +69,13 @@ else:
 
 @jit
 def take_piece(gate, part):
-    """The next piece of a part of the work: each is taken by one worker."""
+    """Take the next piece of a part of the work and return the piece's number; each piece is taken
+    by one worker."""
     return add_to_counter(gate, TAKEN + LINE * part, np.int64(1))
 
 
 @jit
 def lay_out(gate):
-    """All pieces may be taken again."""
+    """Reset the counters of all parts, so that all pieces may be taken again."""
     for counter in range(TAKEN, gate.size, LINE):
         gate[counter] = 0

@@ -1,4 +1,4 @@
-"""Blocks of trials, each carried out by a worker, and the run that they are together.
+"""Blocks of trials, each computed by one worker, and the run that joins the blocks.
 
 A draw is a function of (seed, trial, round, client, step), so a block is those trials and no
 others, whoever runs it: what is joined is the same to the bit.
@@ -17,7 +17,8 @@ BLOCKS = 32  # at most: enough for progress, few enough that sending a problem c
 
 
 def spread_blocks(carry, plan, x_0, executor, progress=None):
-    """The run of a plan whose blocks `carry(plan, x_0)` runs; `x_0` has a row for each trial."""
+    """Compute the run of a plan in blocks of trials on an executor, where `carry(plan, x_0)` runs
+    one block. `x_0` has a row for each trial."""
     begun, parts = time.perf_counter(), [None] * min(BLOCKS, plan.trials)
     tasks = []
     for some in np.array_split(np.arange(plan.trials), len(parts)):
@@ -33,14 +34,15 @@ def spread_blocks(carry, plan, x_0, executor, progress=None):
 
 
 def run_quietly(carry, plan, x_0):
-    """A block's run, but for what its giver knows; that it diverged is said once, by who joins them."""
+    """Run a block without the problem and the settings in its result, and without the warning about
+    divergence. `join_blocks` restores these, and divergence is reported once."""
     with warnings.catch_warnings():
         warnings.simplefilter("ignore", Diverged)
         return dataclasses.replace(carry(plan, x_0), problem=None, settings=None)
 
 
 def join_blocks(parts, plan):
-    """One run of the runs of its blocks."""
+    """Join the runs of the blocks of trials into one run."""
     rows = lambda which: np.concatenate([which(part) for part in parts])
     one = parts[0]
     rounds = max(part.rounds for part in parts)

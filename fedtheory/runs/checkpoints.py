@@ -1,4 +1,5 @@
-"""A run under way, kept in a file, so that a process that dies goes on where it was.
+"""A checkpoint file of a run in progress, from which a new process can resume after the first one
+ended.
 
 The file is an .npz of what the run has so far, under a name of all that decides its bits: problem,
 method, settings and the machine code's sources. A file of another run is refused. Resuming gives
@@ -26,7 +27,7 @@ ROOM = 2**20  # bytes that names and headers may take
 
 
 class Checkpoint:
-    """The file of one plan."""
+    """The checkpoint file of one plan."""
 
     def __init__(self, path, plan):
         if not isinstance(path, (str, Path)) or not Path(path).suffix == ".npz":
@@ -37,7 +38,7 @@ class Checkpoint:
             refuse("checkpoint", "must lie in a folder that is there", path)
 
     def read(self, job):
-        """Put a new job where the file left off, if there is one."""
+        """Restore a new job to the state in the checkpoint file, if the file exists."""
         if not self.path.exists():
             return
         state = {f"state_{n}": slab for n, slab in enumerate(job.machine.slabs.arrays)}
@@ -69,7 +70,8 @@ class Checkpoint:
         )
 
     def write(self, job, last=False):
-        """Keep the job's state, if it is time."""
+        """Write the job's state to the file if the pause since the last write is over, or if
+        `last`."""
         begun = time.monotonic()
         if not last and begun - self.last < self.pause:
             return
@@ -90,7 +92,7 @@ class Checkpoint:
         self.pause = max(SECONDS, SHARE * (self.last - begun))
 
     def identity(self, done, start):
-        """A hash of what decides the first `done` rounds."""
+        """Return a hash of everything that determines the first `done` rounds."""
         plan, found = self.plan, self._digest_of_plan.copy()
         rounds = [plan.hyper[0]] if plan.hyper.constant else plan.hyper[:done]
         _hash_value(found, (rounds, start))
@@ -106,7 +108,7 @@ class Checkpoint:
 
 
 def _hash_value(found, value):
-    """Add a value to a hash: its kind and its content, however deep."""
+    """Add a value's type and content to a hash, including nested values."""
     found.update(type(value).__name__.encode() + b"(")
     if isinstance(value, Table):
         _hash_value(found, value.kernels)
@@ -132,7 +134,8 @@ def _hash_value(found, value):
 
 
 def _add_function(found, function):
-    """A kernel by the hash of its sources; another function by its code."""
+    """Add a function to a hash: a kernel by the hash of its sources, any other function by its
+    code."""
     identity = getattr(function, "identity", None)
     plain = jit.python(function)
     code = getattr(plain, "__code__", None)

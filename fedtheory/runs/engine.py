@@ -1,4 +1,4 @@
-"""The only loops over trials, rounds, clients and steps.
+"""The loops over trials, rounds, clients and steps; no other module has such loops.
 
 `advance` runs any algorithm on any problem: it knows both through function types and addresses
 (see groups.py), so it is compiled once. A block of trials runs without the interpreter's lock; blocks
@@ -40,7 +40,8 @@ LIMIT = 1e150  # beyond it squares overflow: a trial has diverged
 
 @jit.jit
 def add_noise(kind, sigma, key, client, step, ordinal, table, g, noise):
-    """g += n, E[n] = 0, E||n||^2 = sigma^2; `ordinal` counts the gradients of this round."""
+    """Add noise n to g with E[n] = 0 and E||n||^2 = sigma^2; `ordinal` counts the gradient calls of
+    this round."""
     d = g.size
     if kind == TABLE:  # given outcomes, for enumeration
         for j in range(d):
@@ -66,7 +67,7 @@ def add_noise(kind, sigma, key, client, step, ordinal, table, g, noise):
 
 @jit.jit
 def sample_rows(kind, key, client, step, ordinal, table, replacement, deck, rows):
-    """The samples of one minibatch."""
+    """Draw the sample indices of one minibatch into `rows`."""
     if kind == ROWS:
         for b in range(rows.size):
             rows[b] = np.int64(table[ordinal, b])
@@ -78,7 +79,7 @@ def sample_rows(kind, key, client, step, ordinal, table, replacement, deck, rows
 
 @jit.jit
 def stochastic_gradient(grad, batch, law, draws, i, x, step, ordinal, scratch):
-    """An unbiased estimate of grad f_i(x) in scratch.g (FSL, line 13)."""
+    """Compute an unbiased estimate of grad f_i(x) into scratch.g (FSL, line 13)."""
     kind, key, table = draws.kind, draws.key, draws.table
     if kind == MINIBATCH or kind == ROWS:
         B, n = law.batch_size[i], law.sizes[i]
@@ -96,7 +97,7 @@ def stochastic_gradient(grad, batch, law, draws, i, x, step, ordinal, scratch):
 
 @jit.jit
 def square_gap(a, b):
-    """||a - b||^2 with four accumulators in a fixed order."""
+    """Return ||a - b||^2, summed in four accumulators in a fixed order."""
     s0 = s1 = s2 = s3 = 0.0
     n = a.size - a.size % 4
     for j in range(0, n, 4):
@@ -111,8 +112,8 @@ def square_gap(a, b):
 
 @jit.jit
 def measure(rules, truth, wanted, x, row, g, g_0):
-    """The basic metrics at x, in the order of `metrics.BASIC`; drifts and sampled gradients are the
-    round's business."""
+    """Compute the basic metrics at x into `row`, in the order of `metrics.BASIC`. Drifts and
+    sampled gradients are computed during the round instead."""
     data, p = truth.data, truth.weights
     if wanted & OBJECTIVE and not wanted & SLOPE:
         row[0] = rules.value(data, p, x)
@@ -167,8 +168,9 @@ def finite(x):
 
 @jit.jit
 def see(rules, law, now, scratch):
-    """The mean of the cohort's gradients at the round's start and the server's, as sampled (mixed
-    FL, (7)): they are drawn by themselves, so that looking changes nothing."""
+    """Compute from the cohort's mean gradient at the round's start and the server's gradient, both
+    sampled (mixed FL, (7)), their squared norms and inner product. The samples come from separate
+    streams, so that this measurement does not change the run."""
     g, mean, S = scratch.g, scratch.before, now.cohort.size
     fill(mean, 0.0)
     for s in range(S):
@@ -191,7 +193,8 @@ def see(rules, law, now, scratch):
 
 @jit.jit
 def open_round(rules, law, now, scratch):
-    """What happens before clients work: the server's gradient, where the method asks for it."""
+    """Begin a round before the clients work: compute the server's gradient, where the method uses
+    one."""
     if now.wanted & SEEN:
         see(rules, law, now, scratch)
     if law.asks & SERVER_GRAD:
@@ -211,8 +214,8 @@ def open_round(rules, law, now, scratch):
 
 @jit.jit
 def work_slots(rules, law, now, cohort, scratch, ordinal, low, high):
-    """Local work of cohort slots low .. high - 1 (FSL, lines 5-7): each writes only what is its
-    client's own."""
+    """Do the local work of cohort slots low .. high - 1 (FSL, lines 5-7). Each slot writes only
+    data of its own client."""
     state, h, draws, grad, batch = now.state, now.h, now.draws, rules.grad, rules.batch
     for s in range(low, high):
         i, y, l = now.cohort[s], cohort.y[s], cohort.local[s]
@@ -234,8 +237,8 @@ def work_slots(rules, law, now, cohort, scratch, ordinal, low, high):
 
 @jit.jit
 def close_round(rules, law, now, cohort, scratch, ordinal):
-    """Aggregation (lines 8-9), the server's steps (line 10), and the drifts; false if x is not
-    finite."""
+    """Aggregate (lines 8-9), do the server's steps (line 10), and record the drifts; return false
+    if x is not finite."""
     row, h = now.row, now.h
     if now.wanted & DRIFT:
         total, steps = 0.0, 0
@@ -265,7 +268,7 @@ def close_round(rules, law, now, cohort, scratch, ordinal):
 
 @jit.jit
 def the_round(truth, trials, chunk, trial, r):
-    """Round r of a chunk, of one trial."""
+    """Return the Round record of round r of a chunk, for one trial."""
     t = chunk.first_round + r
     key = np.uint64(rng.stream(chunk.seed, chunk.first_trial + trial, t))  # a bare int, interpreted
     table = chunk.table[trial % chunk.table.shape[0]]
@@ -288,7 +291,8 @@ def the_round(truth, trials, chunk, trial, r):
 
 @jit.jit
 def end_round(rules, law, trials, chunk, cohort, scratch, now, trial, r):
-    """A round closed and kept, unless it was stopped; true if there is something to measure."""
+    """Close a round and store its results, unless the run was stopped; return true if there is
+    something to measure."""
     ordinal = np.int64(law.asks & SERVER_GRAD)
     for s in range(now.work.size):
         ordinal += now.work[s] + (law.asks & CLIENT_GRAD) // CLIENT_GRAD
@@ -304,8 +308,8 @@ def end_round(rules, law, trials, chunk, cohort, scratch, now, trial, r):
 
 @jit.jit
 def advance(rules, law, truth, trials, chunk, cohort, scratch, low, high):
-    """The rounds of a chunk, of trials low .. high - 1. Trials that left the finite numbers rest,
-    their records NaN."""
+    """Run the rounds of a chunk for trials low .. high - 1. Trials with non-finite points are
+    skipped, and their records are NaN."""
     S = np.int64(chunk.cohort.shape[2])
     for trial in range(low, high):
         for r in range(chunk.cohort.shape[1]):
@@ -326,11 +330,12 @@ def advance(rules, law, truth, trials, chunk, cohort, scratch, low, high):
 def advance_together(
     rules, law, truth, trials, chunk, cohort, scratch, gate, desk, worker, workers
 ):
-    """The same for all trials, by workers that run this loop side by side: each works for its part of
-    the cohort, then for what is left of the others', then for gradients that are under way (helping.py);
-    the first one opens and closes rounds, and measures a round while the others begin the next. For few
-    trials of long rounds whose gradients come in no given order. Points of neighbours share lines of the
-    cache, so that workers keep apart."""
+    """Do what `advance` does for all trials, by workers that run this loop at the same time: each
+    worker processes its part of the cohort, then pieces left by other workers, then pieces of
+    gradients in progress (shared_gradients.py); worker 0 opens and closes rounds, and measures a
+    round while the other workers begin the next. For few trials of long rounds, whose gradients may
+    be computed in any order: points of neighbouring clients share cache lines, so the workers take
+    separate parts."""
     for trial in range(trials.x.shape[0]):
         now = the_round(truth, trials, chunk, trial, THE_SERVER)
         due = False  # whether round `now` waits to be measured, where it left x
@@ -377,8 +382,8 @@ _BEHIND = {"advance": (_I8, _I8), "advance_together": (jit.INTEGERS, _I8, _I8, _
 
 @cache
 def kernel(name="advance", real="float64"):
-    """One of the engine's loops as machine code for points of a kind of reals, groups taken as
-    addresses; compiled, or read from the cache, on first use."""
+    """Return one of the engine's loops as machine code for points of the type `real`, with groups
+    passed as addresses. The loop is compiled, or read from the cache, on first use."""
     loop = globals()[name]
     if jit.DISABLED:
         return loop
@@ -398,8 +403,8 @@ LEAVES = ("add_noise", "sample_rows", "square_gap", "fill", "copy", "finite")
 
 @cache
 def interpret_source(name="advance", leaves=False):
-    """The same source for kernels that are not compiled: every helper that takes one runs as
-    Python, and so do the `leaves` unless they are wanted as machine code."""
+    """Return the same loop for kernels that are not compiled: every helper that takes a kernel runs
+    as Python, and so do the `leaves` unless `leaves` is true."""
     scope = dict(globals())
     for helper, value in globals().items():
         if leaves and helper in LEAVES:

@@ -1,4 +1,4 @@
-"""A plan carried out: chunks of rounds, by blocks of trials.
+"""The execution of a plan: chunks of rounds, by blocks of trials.
 
 Chunks give progress, interruption and a stop on divergence; blocks give threads. Neither changes a
 bit, because every draw is a function of (seed, trial, round, client, step).
@@ -30,7 +30,7 @@ CHUNK_WORDS = 2**22  # what is drawn and recorded in a chunk stays below this ma
 
 
 class Job:
-    """A plan under way: the machine, what was recorded, and how far it is."""
+    """A plan in execution: the machine, the recorded results, and the number of rounds done."""
 
     def __init__(self, plan, x_0=None, workers=1, compiled=None, resume=None):
         self.plan, self.done, self.begun = plan, 0, time.perf_counter()
@@ -68,13 +68,14 @@ class Job:
                 self.path[:, 0] = self.machine.slabs.x
 
     def objective(self, t):
-        """The objective from round t on (flex, section 3.3): its members keep their proportions."""
+        """Return the objective from round t on (flex, section 3.3): the weights of the clients that
+        are present keep their proportions."""
         problem = self.plan.problem
         there = self.plan.participation.members(t, problem.N)[1:]
         return problem if there.all() else problem.reweighted(problem.weights[1:] * there)
 
     def takes(self, done, state, diverged, record, path):
-        """Goes on after `done` rounds."""
+        """Set the job's state, so that it continues after `done` rounds."""
         self.done = done
         self.machine.slabs.restore(state)
         self.machine.diverged[:] = diverged
@@ -85,8 +86,8 @@ class Job:
             self.machine.objective_is(self.objective(self.done), self.plan.hyper[self.done])
 
     def chunk(self, R):
-        """The next R rounds, fewer where the objective shifts or the draws would fill the
-        memory."""
+        """Return a Chunk of the next R rounds, or fewer where the objective changes or the random
+        draws would exceed the memory limit."""
         plan, machine, t = self.plan, self.machine, self.done
         if t and t in self.shifts:
             machine.objective_is(self.objective(t), plan.hyper[t])
@@ -124,7 +125,7 @@ class Job:
         )
 
     def numbers(self, which, t, R):
-        """Steps of a client or of the server in rounds t .. t + R - 1."""
+        """Return the numbers of steps of a client, or of the server, in rounds t .. t + R - 1."""
         plan = self.plan
         rounds = [plan.hyper[t]] if plan.hyper.constant else plan.hyper[t : t + R]
         return np.array(
@@ -175,10 +176,10 @@ class Job:
 
 
 class Pace:
-    """How fast rounds went last, and whether the clients of few trials should share the workers:
-    where rounds are long, and as long as that is faster. The first chunk of a kind counts for nothing,
-    as its loops may have to be compiled. Who shares a core with strangers waits for them in every
-    round, so what was faster before a stranger came says nothing."""
+    """Measured times of recent rounds, and the decision whether all workers should share the cohort
+    of one trial: where rounds are long, and as long as sharing is faster. The first chunk of each
+    kind is ignored, as its loops may have to be compiled, and old times are not compared, as other
+    programs on the machine may slow down shared rounds."""
 
     def __init__(self):
         self.chunks, self.last = {False: 0, True: 0}, {False: math.inf, True: math.inf}
@@ -234,7 +235,7 @@ def carry_out(job, progress=None, chunk=None, checkpoint=None):
 
 
 def warn_divergence(result):
-    """A run; that trials of it diverged is said."""
+    """Return the run, with a warning if trials of the run diverged."""
     lost, plan = result.diverged >= 0, result.settings
     if lost.any():
         warnings.warn(
@@ -247,8 +248,8 @@ def warn_divergence(result):
 
 
 def finish_interrupted(job, part, under_way, saved):
-    """Finish the chunk under way, if one is and that takes no time, drop it otherwise; either way
-    what is kept is whole rounds."""
+    """Finish the chunk in progress if that takes no longer than PATIENCE, else drop the chunk. The
+    results kept are whole rounds in either case."""
     if under_way is None:
         pass
     elif wait([under_way], PATIENCE).done:
@@ -271,7 +272,8 @@ def finish_interrupted(job, part, under_way, saved):
 
 
 def blas_alone(called):
-    """Workers that call BLAS get one BLAS thread each: more of them fight over the cores."""
+    """Limit BLAS to one thread per worker, if kernels call BLAS (`called`), as more threads compete
+    for the cores."""
     if not called:
         return nullcontext()
     from threadpoolctl import threadpool_limits

@@ -1,4 +1,5 @@
-"""What the engine's loops are given, in named groups, with the type that each has in machine code.
+"""The arguments of the engine's loops, in named groups, with the type of each group in machine
+code.
 
 Groups of numbers cross into machine code as addresses (jit.py), kernels as function types. Where
 nothing is compiled the same groups hold the kernels' own tuples in the place of their addresses.
@@ -18,7 +19,8 @@ _VOID, _F8, _U8 = jit.types.void, jit.types.float64, jit.types.uint64
 
 
 class Rules(NamedTuple):
-    """What runs: gradients that are trained on, what is measured, and a method's seven kernels."""
+    """The functions of a run: gradients that are trained on, the functions that measure, and a
+    method's seven kernels."""
 
     grad: object
     batch: object
@@ -37,7 +39,7 @@ class Rules(NamedTuple):
 
 
 class Law(NamedTuple):
-    """What clients train on, and how their gradients are estimated."""
+    """The data that clients train on, and how their gradients are estimated."""
 
     data: object
     sigma: np.ndarray  # (N + 1,)
@@ -49,7 +51,8 @@ class Law(NamedTuple):
 
 
 class Truth(NamedTuple):
-    """What is measured; under data sharing it is not what clients train on."""
+    """The problem that metrics are computed on; under data sharing it differs from the problem that
+    clients train on."""
 
     data: object
     weights: np.ndarray  # (N + 1,), of the objective
@@ -59,7 +62,7 @@ class Truth(NamedTuple):
 
 
 class Trials(NamedTuple):
-    """All trials: their states, and whether they have left the finite numbers."""
+    """The state of all trials, and whether each trial has diverged."""
 
     state: object  # a handle for each
     x: np.ndarray  # (trials, d)
@@ -69,7 +72,8 @@ class Trials(NamedTuple):
 
 
 class Chunk(NamedTuple):
-    """Some rounds of all trials: what is drawn beforehand, and where results go."""
+    """Some rounds of all trials: random draws that are made beforehand, and the arrays for the
+    results."""
 
     hyper: object  # a handle a round
     cohort: np.ndarray  # (trials, R, S)
@@ -86,7 +90,7 @@ class Chunk(NamedTuple):
 
 
 class Draws(NamedTuple):
-    """Where a round's noise comes from."""
+    """The source of a round's noise."""
 
     kind: int
     key: int  # of the streams of this round of this trial
@@ -112,7 +116,7 @@ class Round(NamedTuple):
 
 
 class Cohort(NamedTuple):
-    """Where the clients of a round work: one slot each."""
+    """The workspace of the clients of a round: one slot each."""
 
     y: np.ndarray  # (S, d)
     local: object  # a handle for each slot
@@ -121,8 +125,9 @@ class Cohort(NamedTuple):
 
 
 class Desk(NamedTuple):
-    """Where one of several workers that run a round side by side asks for gradients: what is trained on,
-    and a desk for each of them (helping.py). It stands in the place of a problem's data."""
+    """The work-sharing buffers of one worker among several that run a round together: the problem's
+    gradients and data, and the buffers of all workers (shared_gradients.py). It is passed to
+    kernels in place of a problem's data."""
 
     grad: object
     batch: object
@@ -139,7 +144,7 @@ class Desk(NamedTuple):
 
 
 class Scratch(NamedTuple):
-    """What one thread writes to, and nobody reads after it."""
+    """The workspace of one thread, whose content is not read after use."""
 
     deck: np.ndarray  # 0 .. most samples of a client - 1
     rows: np.ndarray
@@ -156,7 +161,8 @@ def _function_type(returns, *arguments):
 
 @cache
 def types_of(real):
-    """The type of each group, by its name; points are of one kind of reals, all else of float64."""
+    """Return the type of each group by name. Points have the type `real`, all other numbers are
+    float64."""
     P, PP = jit.point_types(real)
     grad, draws = _function_type(_VOID, _A, _I8, P, P), jit.tuple_type(Draws, _I8, _U8, _M)
     batch = _function_type(_VOID, _A, _I8, _I, _U8, P, P)

@@ -1,5 +1,5 @@
-"""Memory that is written lazily: a million clients' rows of zeros, of which only those of clients that
-have taken part are anywhere.
+"""Lazily allocated memory: the rows of a million clients are zeros, and only rows of clients that
+have taken part occupy memory.
 
 The system gives a page of memory to an address that is first written. NumPy asks it for pages of two
 megabytes, of which one row would take a whole one; here they are the smallest there are.
@@ -15,7 +15,7 @@ PAGE = mmap.PAGESIZE // 8  # numbers
 
 
 def lazy_zeros(shape, dtype):
-    """An array of zeros, none of which is in memory yet."""
+    """Return an array of zeros whose pages are not allocated until they are written."""
     size = int(np.prod(shape)) * np.dtype(dtype).itemsize
     try:
         pages = mmap.mmap(-1, size, flags=mmap.MAP_PRIVATE | mmap.MAP_ANONYMOUS | _map_flags())
@@ -26,19 +26,21 @@ def lazy_zeros(shape, dtype):
 
 
 def _map_flags():
-    """Nothing is set aside for pages that may never be written."""
+    """Return the mapping flag that reserves no memory for pages that may never be written, 0 where
+    the system has none."""
     return getattr(mmap, "MAP_NORESERVE", 0)
 
 
 def repeat_array(first, count):
-    """An array `count` times, along a new axis: lazily, where it is long and of zeros."""
+    """Return `count` copies of an array along a new axis; a large array of zeros is allocated
+    lazily."""
     if first.nbytes >= LARGE and not first.any():
         return lazy_zeros((count, *first.shape), first.dtype)
     return np.repeat(np.ascontiguousarray(first)[None], count, axis=0)
 
 
 def copy_array(array):
-    """A copy that writes no page of zeros."""
+    """Return a copy of an array that writes no pages of zeros."""
     if array.nbytes < LARGE:
         return array.copy()
     found = lazy_zeros(array.shape, array.dtype)
@@ -47,7 +49,8 @@ def copy_array(array):
 
 
 def put_array(array, to):
-    """to[...] = array, contiguous arrays of one shape, on the pages where they differ."""
+    """Assign to[...] = array for contiguous arrays of one shape, writing only the pages that
+    differ."""
     if array.nbytes < LARGE:
         to[...] = array
         return

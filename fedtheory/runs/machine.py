@@ -1,4 +1,4 @@
-"""One algorithm on one problem, ready to advance: state of all trials, kernels, threads."""
+"""The machine of one algorithm on one problem: state of all trials, kernels and threads."""
 
 from functools import partial
 from queue import LifoQueue
@@ -20,7 +20,8 @@ LONG = 256  # coordinates from which calling machine code costs less than a loop
 
 
 class Slabs:
-    """State and workspace of all trials: arrays, and the handles by which kernels reach them."""
+    """The state and workspace of all trials: arrays, and the handles through which kernels access
+    the arrays."""
 
     def __init__(self, algorithm, problem, x_0, S, h, workers, packed):
         self.packed, self._kept = packed, []
@@ -64,7 +65,8 @@ class Slabs:
         )
 
     def _desks(self, problem, workers):
-        """Desks of workers, each in lines of the cache of its own: what workers have in common of a Desk."""
+        """Return the fields of a Desk that all workers share. Each worker's part occupies cache
+        lines of its own."""
         kind, whole = problem.real, lambda n: -(-n // (2 * LINE)) * 2 * LINE
         most = problem.sizes if problem.drawing or problem.room else problem.batch_size
         most = max(1, most.max(), problem.batch_size.max())
@@ -84,7 +86,7 @@ class Slabs:
         return Scratch(deck, rows, g, *rooms)  # rooms are written before they are read
 
     def _handles(self, kind, slabs, count):
-        """One handle for each of `count` tuples whose fields are rows of `slabs`."""
+        """Return one handle for each of `count` tuples whose fields are rows of `slabs`."""
         tuples = [
             kind(*(slab[n] for slab in slabs)) for n in range(count if not self.packed else 1)
         ]
@@ -102,7 +104,7 @@ class Slabs:
         return words.ctypes.data + np.arange(len(words), dtype=np.int64) * words.strides[0]
 
     def hyper_handles(self, hyper, first, rounds):
-        """Handles of some rounds' hyper-parameters; they last until the next call."""
+        """Return handles of the hyper-parameters of some rounds, valid until the next call."""
         if not self.packed:
             return hyper[first : first + rounds]
         tuples = [hyper[first]] if hyper.constant else hyper[first : first + rounds]
@@ -124,13 +126,14 @@ class Slabs:
 
 
 def _of_kind(a, problem):
-    """What a method holds for each coordinate, in the kind of reals that points are made of."""
+    """Return an array of a method converted to the floating-point type of points, if its last axis
+    has the problem's dimension."""
     points = a.dtype == np.float64 and a.shape[-1:] == (problem.d,)
     return a.astype(problem.real, copy=False) if points else a
 
 
 class Loops(dict):
-    """The engine's loops by name, made when first asked for: most runs need only `advance`."""
+    """The engine's loops by name, compiled on first access: most runs need only `advance`."""
 
     def __init__(self, make):
         self.make = make
@@ -141,7 +144,7 @@ class Loops(dict):
 
 
 class Machine:
-    """One algorithm on one problem, ready to advance: kernels, slabs and threads."""
+    """One algorithm on one problem, ready to run rounds: kernels, slabs and threads."""
 
     def __init__(self, algorithm, problem, x_0, S, h, wanted, workers=1, compiled=None, every=1):
         if algorithm.server and not problem.has_server:
@@ -196,8 +199,8 @@ class Machine:
         self.objective_is(problem, h)
 
     def _hand_group(self, group, name):
-        """A group as the engine's loops take it; what stands behind its address lasts until another
-        group has its name."""
+        """Return a group in the form that the engine's loops take. The memory behind the address
+        stays valid until another group is passed under the same name."""
         if not self.packed:
             return group
         self._kept[name] = jit.pack(group, types_of(self.real)[type(group)])
@@ -207,8 +210,8 @@ class Machine:
         return problem if self.algorithm.transform is None else self.algorithm.transform(problem, h)
 
     def objective_is(self, problem, h):
-        """Point clients and metrics at a problem: at the start, and whenever the objective
-        shifts."""
+        """Set the problem that clients train on and that metrics measure, at the start and whenever
+        the objective changes."""
         self.problem = problem
         self.trained = self._trained_on(problem, h)
         x_star = problem.minimizer() if self.wanted & metrics.DISTANCE else np.zeros(0)
@@ -242,7 +245,7 @@ class Machine:
         )
 
     def measure(self, trials):
-        """The metrics before the first round."""
+        """Return the metrics before the first round."""
         rows = np.full((trials, engine.COLUMNS), np.nan)
         problem = self.problem
         if trials > 1 and (self.slabs.x == self.slabs.x[0]).all():
@@ -274,8 +277,8 @@ class Machine:
         return rows
 
     def carry(self, chunk, pool, together=False):
-        """A chunk of rounds for all trials: blocks of trials over the pool, or, together, clients
-        over the pool."""
+        """Run a chunk of rounds for all trials: blocks of trials over the pool, or, if `together`,
+        clients over the pool."""
         trials, workers = len(self.slabs.x), len(self.slabs.scratches)
         if together and self.packed:
             run_together(pool, workers, self.advancing_together(chunk))
@@ -284,14 +287,16 @@ class Machine:
         run_blocks(pool, workers, trials, size, self.advancing(chunk))
 
     def advancing(self, chunk):
-        """(worker, low, high) -> that block of trials through a chunk of rounds."""
+        """Return a function (worker, low, high) that runs this block of trials through a chunk of
+        rounds."""
         given, loop = self._hand_chunk(chunk), self.loops["advance"]
         return lambda worker, low, high: loop(
             *given, self.cohorts[worker], self.scratches[worker], low, high
         )
 
     def advancing_together(self, chunk):
-        """worker -> its part of all trials' rounds, where every worker runs at the same time."""
+        """Return a function of the worker's number that runs that worker's part of all trials'
+        rounds. All workers must run at the same time."""
         (_, _, *given), loop = self._hand_chunk(chunk), self.loops["advance_together"]
         workers = len(self.scratches)
         gate, (rules, laws, desks) = make_counters(workers), self.side_by_side()
@@ -301,8 +306,8 @@ class Machine:
         )
 
     def side_by_side(self):
-        """Rules, and a law and a desk for each worker. Where gradients are large they are asked for at
-        desks, and their pieces are compiled when there is first to be one."""
+        """Return the rules, and a law and a Desk for each worker. Desks are used where gradients
+        are large, and the functions that compute pieces of gradients are compiled on first use."""
         if self._side_by_side is None:
             workers, of = range(len(self.scratches)), self.trained
             self._side_by_side = self.rules, [self.law for _ in workers], [0 for _ in workers]
@@ -329,14 +334,15 @@ class Machine:
 
 
 def run_together(pool, workers, task):
-    """task(worker) of all workers at the same time."""
+    """Run task(worker) for all workers at the same time."""
     for future in [pool.submit(task, worker) for worker in range(workers)]:
         future.result()
 
 
 def run_blocks(pool, workers, count, size, task):
-    """task(worker, low, high) over blocks of 0 .. count - 1, smaller than a worker's share so that
-    a busy core costs little. Ctrl-C is passed on once the blocks under way have ended."""
+    """Run task(worker, low, high) over blocks of 0 .. count - 1. Blocks are smaller than a worker's
+    share, so that a busy core delays little; Ctrl-C is raised once the blocks in progress have
+    ended."""
     free: LifoQueue = LifoQueue()  # few blocks then ask for few workers' memory
     for worker in reversed(range(workers)):
         free.put(worker)

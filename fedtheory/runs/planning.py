@@ -1,4 +1,4 @@
-"""From a request to a plan: what a user asks for, looked at before anything runs."""
+"""The checks that turn a user's request into a plan, before anything runs."""
 
 from typing import NamedTuple
 
@@ -12,7 +12,7 @@ from fedtheory.problem import Problem, no_test, no_value
 
 
 class Plan(NamedTuple):
-    """A request that was found in order: everything that decides the result, but for x_0."""
+    """A checked request: everything that determines the result, except x_0."""
 
     problem: object
     algorithm: object
@@ -87,7 +87,7 @@ def plan_of(
 
 
 def _check_metrics(names, problem):
-    """Checked metric names and the engine's flags."""
+    """Return the checked metric names and the flags that tell the engine what to measure."""
     names = (
         metrics.DEFAULT if names is None else arguments.check_words("metrics", names, metrics.ALL)
     )

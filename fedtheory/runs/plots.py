@@ -1,5 +1,5 @@
-"""Curves as pictures, tables and lines of text, in one look; what needs a library imports it when
-it is called."""
+"""Plots, tables and lines of text of curves, in one style. A function imports an optional library
+only when the function is called."""
 
 import numpy as np
 
@@ -11,12 +11,12 @@ PRACTICE, EXPECTED = "#0072B2", "#D55E00"
 
 
 def mean_and_band(rows):
-    """Mean over trials (rows), and the ends of the band."""
+    """Return the mean over trials (rows), and the ends of the band."""
     return rows.mean(axis=0), *np.quantile(rows, BAND, axis=0)
 
 
 def axes_for(ax):
-    """The axes to draw into: those given, or a new figure's."""
+    """Return the axes to draw into: the given axes, or those of a new figure."""
     if ax is not None:
         return ax if callable(getattr(ax, "plot", None)) else refuse("ax", "must be axes", ax)
     from matplotlib import pyplot
@@ -31,7 +31,7 @@ def draw_band(ax, x, mean, low, high, label, color=None):
 
 
 def set_log_axis(ax):
-    """A logarithmic axis, where something drawn is positive and nothing negative."""
+    """Set a logarithmic y axis if something plotted is positive and nothing is negative."""
     drawn = np.concatenate([np.asarray(line.get_ydata(), float) for line in ax.get_lines()])
     drawn = drawn[np.isfinite(drawn)]
     if drawn.size and drawn.min() >= 0 < drawn.max():
@@ -50,7 +50,7 @@ def plot_run(run, names, ax=None):
 
 
 def plot_curves(columns, ax=None):
-    """Curves over rounds by the names of their metrics."""
+    """Plot curves over rounds, labelled by the names of their metrics, and return the axes."""
     ax = axes_for(ax)
     for name, curve in columns.items():
         ax.plot(np.arange(len(curve)), curve, label=f"${metrics.ALL[name].latex}$")
@@ -61,7 +61,7 @@ def plot_curves(columns, ax=None):
 
 
 def to_frame(columns):
-    """A DataFrame of columns by name; pandas is no requirement of this package."""
+    """Return a DataFrame of columns by name. pandas is not a requirement of this package."""
     try:
         import pandas
     except ImportError:
@@ -83,13 +83,15 @@ def run_frame(run):
 
 
 def round_marks(numbers, first=0):
-    """Places of 1, 2, 5, 10, 20, ..., of `first` and of the last among increasing numbers."""
+    """Return the positions of 1, 2, 5, 10, 20, ..., of `first` and of the last among increasing
+    numbers."""
     kept = {m * 10**p for p in range(10) for m in (1, 2, 5)} | {first, int(numbers[-1])}
     return [place for place, number in enumerate(numbers) if int(number) in kept]
 
 
 def table_lines(heads, columns, places):
-    """Lines of a table for a terminal: whole numbers first, then what belongs to them."""
+    """Yield the lines of a table for a terminal: a column of whole numbers first, then the columns
+    of values."""
     widths = [max(len(head), 12) for head in heads]
     yield "  ".join(head.rjust(width) for head, width in zip(heads, widths))
     for place in places:

@@ -1,4 +1,4 @@
-"""What a run kept."""
+"""The result of a run."""
 
 from dataclasses import dataclass
 
@@ -10,7 +10,7 @@ from fedtheory.display import Shown, number_text
 
 @dataclass(repr=False)
 class Run(Shown):
-    """What a run kept. `metrics[name]` has shape (trials, rounds + 1).
+    """The result of a run. `metrics[name]` has shape (trials, rounds + 1).
 
     >>> import fedtheory as ft
     >>> problem = ft.problems.quadratic_from_arrays(A=[1.0], b=[[0.0], [0.0], [0.0]])
@@ -50,12 +50,13 @@ class Run(Shown):
 
     @property
     def measured(self):
-        """The rounds at which metrics were recorded; the records of all others are NaN."""
+        """Return the rounds at which metrics were recorded; the records of all other rounds are
+        NaN."""
         return np.arange(0, self.rounds + 1, self.settings.every if self.settings else 1)
 
     def plot(self, *metrics, ax=None):
-        """Metrics (all that were recorded, by default) over rounds: means, and the band of 80 % of
-        the trials. Draws into `ax`, or a new figure, and returns the axes.
+        """Plot metrics (all recorded ones by default) over rounds into `ax`, or into a new figure:
+        means, and the band of 80 % of the trials. Return the axes.
 
         >>> import fedtheory as ft
         >>> problem = ft.problems.quadratic(d=2, clients=3, L=1.0, mu=0.5)
@@ -68,7 +69,8 @@ class Run(Shown):
         return plots.plot_run(self, metrics, ax)
 
     def to_dataframe(self):
-        """A pandas DataFrame with a row for each trial and round, a column for each metric."""
+        """Return a pandas DataFrame with a row for each trial and round, and a column for each
+        metric."""
         from fedtheory.runs import plots
 
         return plots.run_frame(self)

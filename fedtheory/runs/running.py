@@ -1,4 +1,4 @@
-"""Runs: what the user asks for, planned (planning.py) and carried out (carrying.py)."""
+"""Runs as a user requests them: planned (planning.py) and executed (execution.py)."""
 
 import os
 from functools import partial
@@ -14,7 +14,7 @@ from fedtheory.runs.result import Run
 
 
 def thread_count():
-    """FEDTHEORY_NUM_THREADS, or the cores this process may use."""
+    """Return FEDTHEORY_NUM_THREADS, or the number of cores that this process may use."""
     given = os.environ.get("FEDTHEORY_NUM_THREADS")
     if given is not None:
         if not given.isdigit() or int(given) < 1:
@@ -24,8 +24,8 @@ def thread_count():
 
 
 def pretrain(problem, x_0=None, *, steps, eta, seed=0, trials=1):
-    """Server pre-training (FSL, section IV-B): `steps` SGD steps of size `eta` on f_0, from x_0;
-    (trials, d).
+    """Pre-train on the server (FSL, section IV-B): `steps` SGD steps of size `eta` on f_0, from
+    x_0; return the points (trials, d).
 
     >>> import fedtheory as ft
     >>> problem = ft.problems.quadratic_from_arrays(A=[1.0], b=[[0.0], [1.0], [-1.0]])
@@ -129,7 +129,7 @@ def run(
 
 
 def _run_block(plan, x_0, workers, compiled, chunk):
-    """The run of a plan by itself: what a worker does."""
+    """Run a plan in a single process, as a worker does with its block of trials."""
     return carry_out(Job(plan, x_0, workers, compiled), None, chunk)
 
 

@@ -1,4 +1,4 @@
-"""Gradients in pieces, for whoever has nothing else to do.
+"""Gradients computed in pieces, so that idle workers can help.
 
 Workers that run a round side by side each have a desk. Whoever needs a large gradient lays it out there,
 in the pieces that its problem cuts it into (`Kernels.pieces`), and takes one after the other; workers
@@ -24,7 +24,7 @@ PATIENCE = 64  # looks before a core is offered: what is waited for comes sooner
 
 @jit
 def work_at(of, desk):
-    """Pieces of what lies on worker `of`'s desk, until all are taken."""
+    """Compute pieces of the gradient on worker `of`'s desk until all pieces are taken."""
     i, count, d = desk.asked[of, CLIENT], desk.asked[of, SAMPLES], desk.asked[of, D]
     phase, pieces = desk.asked[of, PHASE], desk.asked[of, PIECES]
     rows, x, out = desk.rows[of, :count], desk.x[of], desk.g[of, :d]
@@ -36,9 +36,9 @@ def work_at(of, desk):
 
 @jit
 def in_pieces(desk, i, rows, x):
-    """The gradient of f_i from some rows, which stand in the worker's own row of desk.rows, from all if
-    there are none; it goes to its row of desk.g. False, and nothing done, where its problem cuts none of
-    this size."""
+    """Compute the gradient of f_i into the worker's row of desk.g, in pieces; `rows`, in the
+    worker's row of desk.rows, are the samples, all samples if empty. Return False, having done
+    nothing, where the problem does not split gradients of this size."""
     pieces = desk.pieces(desk.data, i, rows.size, 0)
     if pieces < 2:
         return False
@@ -64,21 +64,23 @@ def in_pieces(desk, i, rows, x):
 
 @jit
 def shared_grad(desk, i, x, out):
-    """A problem's `grad`, in pieces where that is worth it; `out` is the worker's row of desk.g."""
+    """Compute a problem's `grad`, in pieces where that is faster; `out` is the worker's row of
+    desk.g."""
     if not in_pieces(desk, i, desk.rows[desk.worker, :0], x):
         desk.grad(desk.data, i, x, out)
 
 
 @jit
 def shared_batch(desk, i, rows, draw, x, out):
-    """Its `batch` likewise."""
+    """Compute a problem's `batch` likewise."""
     if not in_pieces(desk, i, rows, x):
         desk.batch(desk.data, i, rows, draw, x, out)
 
 
 @cache
 def desk_roles(real):
-    """Both behind the engine's signatures: a desk stands in the place of a problem's data."""
+    """Return `shared_grad` and `shared_batch` with the signatures of the engine, where a Desk
+    stands in place of a problem's data."""
     of, (point, _) = types_of(real)[Desk], point_types(real)
     return (
         erase(shared_grad, types.void, (of, types.int64, point, point)),
@@ -94,7 +96,7 @@ else:
 
     @intrinsic
     def desk_at(typing_context, address, point):
-        """The desk behind an address, for points like this one."""
+        """Return the Desk at an address, for points of the same type as `point`."""
         of = types_of(str(point.dtype))[Desk]
 
         def generate(context, builder, signature, arguments):
@@ -106,8 +108,8 @@ else:
 
 @jit
 def wait_at_barrier(gate, address, point, worker, workers):
-    """Wait until all workers have come here, and help those that have not: where there are desks, one
-    is behind the address."""
+    """Wait until all workers have arrived, and compute pieces of other workers' gradients
+    meanwhile. `address` is the worker's Desk, 0 where there is none."""
     looks, others = 0, add_to_counter(gate, ARRIVED, 1)
     last = (others // workers + 1) * workers
     while read_counter(gate, ARRIVED) < last:
@@ -120,7 +122,7 @@ def wait_at_barrier(gate, address, point, worker, workers):
 
 @jit
 def help_others(desk, worker, workers):
-    """Pieces of what may lie on others' desks."""
+    """Compute pieces of the gradients on other workers' desks, where there are any."""
     for turn in range(1, workers):
         of = (worker + turn) % workers
         at = SPAN * of

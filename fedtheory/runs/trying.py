@@ -1,5 +1,5 @@
-"""A method of one's own on a problem, tried before machine code runs it: two rounds, in which the
-first and the last of everything is asked, on arrays as large as those of the run."""
+"""A trial run of a user's method on a problem, before machine code runs the method: two rounds that
+use the first and the last index of everything, on arrays as large as those of the run."""
 
 from weakref import WeakKeyDictionary
 
@@ -12,7 +12,8 @@ _TRIED: WeakKeyDictionary = WeakKeyDictionary()  # problem -> {(method, its coun
 
 
 def try_method(algorithm, problem, x_0, S, h, like):
-    """Refuse a method of which a kernel leaves its arrays; `like(arrays)` makes them as the run does."""
+    """Refuse a method with a kernel that accesses an index outside of its arrays; `like(arrays)`
+    allocates arrays as the run does."""
     kernels = {role: getattr(algorithm, role) for role in ROLES}
     counts = algorithm, S, tuple(value for value in h if isinstance(value, int))
     tried = _TRIED.setdefault(problem, set())
