@@ -1,5 +1,5 @@
-"""Work spread over workers: threads, processes, a dask cluster, MPI, or any executor that somebody
-brings.
+"""Parallel execution of tasks by workers: threads, processes, a dask cluster, MPI, or any executor
+that a user passes.
 
 What is given away is a function that is found by its name and plain arguments; what it returns is
 kept by the giver, as soon as it is there. Whose worker dies is given away again. Ctrl-C is the
@@ -41,19 +41,20 @@ PATIENCE = 10.0  # seconds that a thread may stay in machine code after it was t
 
 
 class Lost(FedtheoryError):
-    """Workers died again and again."""
+    """A failure: workers died repeatedly."""
 
 
 class _Dropped(BaseException):
-    """What a thread meets whose work nobody waits for any more."""
+    """The exception raised in a thread whose result is no longer needed."""
 
 
 # ---------------------------------------------------------------- who works
 
 
 class Processes(ProcessPoolExecutor):
-    """Fresh processes of one thread each, which end with the giver and read its large arrays where it
-    shares them (sharing.py); leaving them by an exception stops them."""
+    """An executor of new processes with one thread each, which end with the parent process and read
+    its large arrays from shared memory (shared_memory.py). Leaving the context by an exception
+    stops the processes."""
 
     def __init__(self, workers):
         os.environ.update(dict.fromkeys(ONE_THREAD, "1"))
@@ -83,15 +84,16 @@ def _prepare_worker():
 
 
 class Threads(ThreadPoolExecutor):
-    """Threads of this process; leaving them by an exception drops what has not begun."""
+    """An executor of threads of this process. Leaving the context by an exception drops the tasks
+    that have not begun."""
 
     def __exit__(self, kind, *_):
         self.shutdown(cancel_futures=bool(kind))
 
 
 def executor_factory(executor, name="executor"):
-    """A function that gives workers, anew where some died: of None or "serial" it gives None, of an
-    Executor that one.
+    """Return a function that creates workers, and creates new ones after some died. For None or
+    "serial" the function gives None, for an Executor that Executor.
 
     >>> from fedtheory import spreading
     >>> with spreading.maker("threads:2")() as workers:
@@ -135,13 +137,13 @@ def _mpi_pool():
 
 
 def add_options(parser):
-    """Give a parser the options that say who works."""
+    """Add the options that choose the workers to a parser."""
     parser.add_argument("--executor", metavar="SPEC", help=f"who works: {SPECS}")
     parser.add_argument("--workers", metavar="N", help="short for processes:N; 0: serial")
 
 
 def chosen_executor(arguments, otherwise):
-    """The executor that options of a command ask for."""
+    """Return the executor that the options of a command request."""
     spec, number = arguments.executor, arguments.workers
     if number is not None:
         if spec is not None:
@@ -157,8 +159,8 @@ def chosen_executor(arguments, otherwise):
 
 
 def iter_completed(function, tasks, executor=None):
-    """Yield {place of a task: function(*task)} of what was finished since the last time, again and
-    again, until all is. Raises Lost where workers died RETRIES times in a row.
+    """Yield {index of a task: function(*task)} with the results completed since the previous yield,
+    until all tasks are done. Raises Lost where workers died RETRIES times in a row.
 
     >>> from fedtheory import spreading
     >>> dict(pair for found in spreading.done(pow, [(2, 3), (3, 2)]) for pair in found.items())
@@ -210,14 +212,14 @@ def _has_failed(future):
 
 
 def _is_loss(error):
-    """Whether workers are gone, and not what they were asked is wrong; dask and MPI have exceptions
-    of their own for that."""
+    """Tell whether an error means that workers were lost, and not that the task failed. dask and
+    MPI have their own exceptions for lost workers."""
     own = type(error).__module__.partition(".")[0] in ("distributed", "mpi4py")
     return own or isinstance(error, BrokenExecutor)
 
 
 def _run_with_files(told, function, giver, *task):
-    """What a worker runs, beside the files that its giver was given."""
+    """Run a task in a worker, with the plugin files that the parent process was given."""
     if os.environ.get(plugins.VARIABLE, "") != told:
         os.environ[plugins.VARIABLE] = told
     with _at_work(giver), plugins.refuse_in_words():
@@ -232,7 +234,8 @@ _TURN = threading.Lock()
 
 @contextmanager
 def _at_work(giver):
-    """While it lasts this thread can be stopped, if the giver is of this process."""
+    """Register this thread as one that can be stopped while the context is active, if the parent
+    `giver` is in this process."""
     threads, me = _AT_WORK.get(giver), threading.get_ident()
     if threads is None:
         yield
@@ -254,7 +257,7 @@ def _leave(threads, me):
 
 
 def _stop(giver):
-    """Stop the threads that are at work for a giver, as Ctrl-C stops the first one of a process."""
+    """Stop the threads that run tasks of a parent, as Ctrl-C stops the main thread."""
     threads, until = _AT_WORK.pop(giver), time.monotonic() + PATIENCE
     while threads and time.monotonic() < until:
         with _TURN:
@@ -264,14 +267,15 @@ def _stop(giver):
 
 
 def _raise(thread, kind):
-    """Have a thread raise an exception before its next line; None: take back what was to be raised."""
+    """Schedule an exception in a thread, raised before the thread's next line; None cancels a
+    scheduled exception."""
     exception = None if kind is None else ctypes.py_object(kind)
     ctypes.pythonapi.PyThreadState_SetAsyncExc(ctypes.c_ulong(thread), exception)
 
 
 def in_order(function, tasks, executor=None):
-    """Yield function(*task) in the order of tasks, each as soon as those before it are there; who
-    leaves early drops the rest."""
+    """Yield function(*task) in the order of tasks, each as soon as all earlier results are there.
+    Closing the generator early drops the remaining tasks."""
     tasks, found = list(tasks), {}
     with closing(iter_completed(function, tasks, executor)) as batches:
         for place in range(len(tasks)):

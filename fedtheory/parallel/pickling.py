@@ -1,4 +1,5 @@
-"""How what is made of functions crosses processes: by the name under which a module holds it.
+"""Pickling of objects made of functions: an object is sent to another process by the name under
+which a module holds the object.
 
 Kernels, methods and conditions are found again there; a kernel that a function makes of other
 kernels is made again. What has no name, as a function inside a function, cannot cross, and is
@@ -11,8 +12,8 @@ import sys
 
 
 def name_of_module(thing, *modules):
-    """(module, name) of a module that holds a thing: one of these, or another of their package;
-    None if none does."""
+    """Return (module, name) of a module that holds an object, searched in `modules` and then in
+    their packages; None if no module does."""
     tops = {module.partition(".")[0] + "." for module in modules}
     others = [name for name in [*sys.modules] if name.startswith(tuple(tops))] if tops else []
     for module in (*modules, *others):
@@ -23,13 +24,13 @@ def name_of_module(thing, *modules):
 
 
 def find_attribute(module, name):
-    """What a module holds under a name."""
+    """Return the attribute of a module with a given name."""
     return getattr(importlib.import_module(module), name)
 
 
 def pickle_kernel(kernel):
-    """A kernel as (function, arguments) that give it in another process; arguments that are kernels
-    likewise."""
+    """Return a kernel as (function, arguments) that rebuild the kernel in another process.
+    Arguments that are kernels are converted likewise."""
     maker = getattr(kernel, "maker", None)
     if maker is not None:
         make, arguments, part = maker
@@ -51,7 +52,7 @@ def unpickle_kernel(message):
 
 
 def make_part(make, arguments, part):
-    """What a function makes of kernels, or a part of it."""
+    """Return the result of a function applied to kernels, or one attribute of this result."""
     result = make(*map(unpickle_kernel, arguments))
     return result if part is None else getattr(result, part)
 

@@ -1,4 +1,4 @@
-"""Large arrays that processes of one machine read from the same memory.
+"""Large arrays in memory that processes of one machine share.
 
 What a giver sends is pickled as ever, but for large arrays: they are copied once into memory that has
 no name, and whose place among the giver's open files crosses instead. A worker maps it: what it writes
@@ -23,7 +23,7 @@ PLACE = (
 
 
 class Shared:
-    """The arrays that a giver has shared, as long as it needs workers."""
+    """The arrays that a parent process shares while it needs workers."""
 
     def __init__(self):
         self._places = {}  # id of an array -> its file; the array, so that the id stays its own
@@ -38,13 +38,13 @@ class Shared:
         self._places = {}
 
     def pickle_task(self, task):
-        """A task as bytes, without its large arrays."""
+        """Return a task as bytes, with references in place of its large arrays."""
         stream = io.BytesIO()
         _Pickler(stream, self._place).dump(task)
         return stream.getvalue()
 
     def _place(self, array):
-        """The file that holds an array, or None where there can be none."""
+        """Return the file that holds an array, or None where there can be none."""
         known = self._places.get(id(array))
         if known is None and self._can:
             file = _memory_file(array)
@@ -70,7 +70,8 @@ class _Pickler(ForkingPickler):
 
 
 def _memory_file(array):
-    """A file of memory without a name that holds an array's bytes."""
+    """Return the descriptor of an anonymous memory file with an array's bytes, None where the
+    system has no such files."""
     try:
         file = os.memfd_create("fedtheory", os.MFD_CLOEXEC)
     except (AttributeError, OSError):
@@ -85,20 +86,21 @@ def _memory_file(array):
 
 
 def _opens(file):
-    """Whether another process of this user may open it."""
+    """Tell whether another process of this user may open the file."""
     asked = [sys.executable, "-SEc", "import sys; open(sys.argv[1], 'rb').close()"]
     place = PLACE.format(os.getpid(), file)
     return subprocess.run([*asked, place], stderr=subprocess.DEVNULL).returncode == 0
 
 
 def map_array(process, file, dtype, shape):
-    """The array that another process shares; what is written to it stays here."""
+    """Return the array that another process shares. Writes to it stay private to this process."""
     with open(PLACE.format(process, file), "rb") as stream:
         pages = mmap.mmap(stream.fileno(), 0, access=mmap.ACCESS_COPY)
     return np.frombuffer(pages, dtype).reshape(shape)
 
 
 def carried_out(message):
-    """What a worker does with a task (function, arguments) as it was sent by this machine's giver."""
+    """Run a task (function, arguments) received as bytes from the parent process on this machine,
+    and return the result."""
     function, arguments = pickle.loads(message)  # noqa: S301 (from the process that started this one)
     return function(*arguments)

@@ -1,4 +1,4 @@
-"""Files that are written whole or not at all."""
+"""Files that are written completely or not at all."""
 
 import os
 import re
@@ -16,8 +16,9 @@ PART = re.compile(rf"{re.escape(PREFIX)}\w+{re.escape(SUFFIX)}")
 
 
 def write(path, content, mode=0o644, once=False):
-    """Put bytes in a file: a reader, a crash or a full disk never sees half of it. With `once` a
-    file that is there by then stays: of several who write it at once the first does."""
+    """Write bytes to a file so that neither a reader, a crash nor a full disk ever leaves half of
+    the content. With `once` an existing file stays: of several processes that write at the same
+    time, the first one wins."""
     path = Path(path)
     temporary = stage(path, content, mode)
     try:
@@ -33,7 +34,8 @@ def write(path, content, mode=0o644, once=False):
 
 
 def stage(path: Path, content: bytes, mode: int = 0o644) -> Path:
-    """Write bytes beside the place where they go, ready to be renamed; an error names that place."""
+    """Write bytes to a temporary file in the target's folder, ready to be renamed, and return the
+    temporary path. An error names the target."""
     temporary = None
     try:
         path.parent.mkdir(parents=True, exist_ok=True)
@@ -55,7 +57,8 @@ def stage(path: Path, content: bytes, mode: int = 0o644) -> Path:
 
 @contextmanager
 def alone(path):
-    """While it lasts nobody else holds this file's lock; a process that dies lets go of it."""
+    """Hold the exclusive lock of a file while the context is active. The lock of a process that
+    dies is released."""
     path = Path(path)
     path.parent.mkdir(parents=True, exist_ok=True)
     with path.open("ab") as file:

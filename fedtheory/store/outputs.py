@@ -1,4 +1,4 @@
-"""Folders that commands write to: what lies there and no command wrote stays as it is.
+"""Output folders of commands: files that no command wrote are never changed.
 
 A folder has a log of the files that commands put there, name and SHA-256, each written down before the
 file appears. A file is a command's own where the log has its name with the hash of what it holds now;
@@ -27,7 +27,7 @@ LARGEST = 2**26  # bytes of a log that is read
 
 
 class Folder:
-    """A folder that commands write to, and its log."""
+    """An output folder of commands, with the log of the files that commands wrote."""
 
     def __init__(self, path: Path, option: str = "--out", log: str = LOG):
         self.path, self.option, self.log = Path(path), option, log
@@ -39,7 +39,7 @@ class Folder:
     # What is there
 
     def entries(self) -> set[tuple[str, str]]:
-        """(hash, name) of all that commands wrote here."""
+        """Return (hash, name) of every file that commands wrote to this folder."""
         place = self.path / self.log
         if not os.path.lexists(place):
             return set()
@@ -55,7 +55,8 @@ class Folder:
         return {match.groups() for line in lines if (match := LINE.fullmatch(line))}  # type: ignore[misc]
 
     def foreign(self, name: str, entries: set[tuple[str, str]] | None = None) -> bool:
-        """Whether something stands at a place that no command wrote, or that was changed since."""
+        """Tell whether a path in the folder holds something that no command wrote, or that was
+        changed after it was written."""
         place = self.path / name
         if not os.path.lexists(place):
             return False
@@ -65,13 +66,14 @@ class Folder:
         return (digest(place.read_bytes()), name) not in known
 
     def matching(self, pattern: str) -> list[str]:
-        """Names in this very folder, of files and of anything else, that a pattern fits."""
+        """Return the names in this folder, not in subfolders, that match a regular expression;
+        files and all other entries."""
         known = os.listdir(self.path) if self.path.is_dir() else []
         return sorted(name for name in known if re.fullmatch(pattern, name))
 
     def check(self, names: Iterable[str]) -> None:
-        """Refuse a folder that cannot be written to, or in which something else than a command's file
-        stands at one of these places: asked before anything is computed."""
+        """Refuse a folder that is not writable, or in which one of these names holds something that
+        no command wrote. Called before anything is computed."""
         self._unforeign(names)
         made = self._absent()
         try:
@@ -84,8 +86,8 @@ class Folder:
     # What is written, and what goes
 
     def write(self, files: Mapping[str, bytes], stale: Iterable[str] = ()) -> None:
-        """Put files here, all of them or none, and then remove those of `stale` that are a command's
-        own."""
+        """Write files to the folder, all of them or none, and then remove those of `stale` that
+        commands wrote."""
         made = self._absent()
         entries = self.entries()
         wanted = {n: content for n, content in files.items() if not self._holds(n, content)}
@@ -108,14 +110,14 @@ class Folder:
     def write_over(
         self, files: Mapping[str, bytes], stale: Iterable[str] = (), room: str = ASIDE
     ) -> list[str]:
-        """Put files here, and move aside what stands in their places and no command wrote: where it
-        went."""
+        """Write files to the folder, after moving aside existing entries of these names that no
+        command wrote. Return a sentence with the new place of the moved entries, as a list."""
         moved = self.put_aside([n for n, c in files.items() if not self._holds(n, c)], room)
         self.write(files, stale)
         return moved
 
     def remove(self, names: Iterable[str]) -> None:
-        """Remove those files that are a command's own, as it wrote them."""
+        """Remove the named files that a command wrote and that are unchanged since."""
         entries = self.entries()
         for name in names:
             if os.path.lexists(self.path / name) and not self.foreign(name, entries):
@@ -123,8 +125,9 @@ class Folder:
                 _leave(self.path / above for above in [*Path(name).parents][:-1])
 
     def put_aside(self, names: Iterable[str], room: str) -> list[str]:
-        """Move what no command wrote away from these places, into a folder inside this one; what went
-        where, in a sentence, if anything did."""
+        """Move entries that no command wrote from these names into a subfolder of this folder.
+        Return a list with one sentence that says which names were moved where, empty if none was.
+        """
         entries = self.entries()
         moved = [name for name in names if self.foreign(name, entries)]
         place = self.path / room / str(time.time_ns())
@@ -134,8 +137,8 @@ class Folder:
         return [f"{', '.join(moved)} to {place}"] if moved else []
 
     def sweep(self, room: str = "") -> None:
-        """Remove what was left by a command that was killed in mid-write, but in a folder in which
-        others may be at work."""
+        """Remove temporary files left by a command that was killed while writing, except in the
+        subfolder `room`, where other commands may be writing."""
         for part in self.path.rglob("*"):
             inside = part.relative_to(self.path).parts
             if PART.fullmatch(part.name) and part.is_file() and inside[0] != room:
@@ -153,7 +156,7 @@ class Folder:
                 )
 
     def _absent(self):
-        """Folders that are made when this one is, the innermost first."""
+        """Return the folders that would have to be created for this folder, innermost first."""
         return [p for p in (self.path, *self.path.parents) if not os.path.lexists(p)]
 
     def _holds(self, name, content):
@@ -161,7 +164,8 @@ class Folder:
         return place.is_file() and not place.is_symlink() and place.read_bytes() == content
 
     def _note(self, entries):
-        """Add entries to the log, whole or refused: a line that was cut off before is left behind."""
+        """Add entries to the log, all of them or none (an error is refused). A line that was cut
+        off earlier does not merge with the new lines."""
         lines = sorted(f"{hashed}  {name}" for hashed, name in entries if name.isprintable())
         place = self.path / self.log
         place.parent.mkdir(parents=True, exist_ok=True)
@@ -176,7 +180,7 @@ class Folder:
 
 
 def at(file: Path, option: str = "--out") -> tuple[Folder, str]:
-    """(the folder of a file that a command is to write, its name there)."""
+    """Return the Folder of a file that a command is to write, and the file's name."""
     file = Path(file)
     if file.name in ("", "..", LOG):
         raise InvalidInput(f"{option} must be a file's name; got {printable(str(file))}")
@@ -184,7 +188,7 @@ def at(file: Path, option: str = "--out") -> tuple[Folder, str]:
 
 
 def _leave(folders):
-    """Remove folders that were made for nothing: only those that are empty go."""
+    """Remove those of these folders that are empty."""
     for place in folders:
         with suppress(OSError):
             place.rmdir()

@@ -1,4 +1,5 @@
-"""The user's private folder, and seals by a key that no folder can bring.
+"""The user's private folder, and seals (message authentication codes) by a secret key that is
+stored outside of any shared folder.
 
 What bears its seal was written by this user; a file from elsewhere, whatever it says, counts as
 absent. `FEDTHEORY_CACHE_DIR` moves the folder. The key lies elsewhere: in the user's configuration
@@ -28,7 +29,7 @@ MARK = "owner"  # the file that says whose a folder is
 
 
 def key():
-    """The user's key; where there can be none, one that lives as long as this process."""
+    """Return the user's key; if no key can be stored, a key that lasts as long as this process."""
     try:
         return lasting_key()
     except (OSError, RuntimeError):
@@ -41,8 +42,8 @@ def _passing():
 
 
 def lasting_key():
-    """The user's key; OSError or RuntimeError where none can be kept, or its file is not this user's
-    alone."""
+    """Return the user's stored key. Raises OSError or RuntimeError where no key can be stored, or
+    where other users can access the key's file."""
     place = configuration() / "seal"
     if not os.path.lexists(place / "secret"):
         _make_secret(place)
@@ -61,7 +62,7 @@ def lasting_key():
 
 
 def configuration():
-    """The user's folder of settings, made if it is not there."""
+    """Return the user's configuration folder, created if absent."""
     home = os.environ.get("XDG_CONFIG_HOME") or Path.home() / ".config"
     base = Path(home) / "fedtheory"
     base.mkdir(mode=0o700, parents=True, exist_ok=True)
@@ -69,8 +70,9 @@ def configuration():
 
 
 def _make_secret(place):
-    """Put a new secret into a folder that appears whole, and once: of several who make one at the same
-    time the first does. Nothing touches the file from then on, so that its moment stays."""
+    """Create the folder with a new secret key atomically and once: of several processes that create
+    the key at the same time, the first one wins. The file is not touched afterwards, so that its
+    modification time stays."""
     made = Path(tempfile.mkdtemp(dir=place.parent, prefix=".seal-"))
     try:
         write(made / "secret", secrets.token_bytes(SEAL), 0o600)
@@ -83,12 +85,12 @@ def _make_secret(place):
 
 
 def seal(name, content, secret=None):
-    """Content behind its seal, which holds for this name alone."""
+    """Return the content with a seal in front, which is valid for this name only."""
     return hmac.digest(secret or key(), name.encode() + b"\0" + content, "sha256") + content
 
 
 def unseal(name, content, secret=None):
-    """What stands behind a seal that fits; None otherwise."""
+    """Return the content behind a valid seal; None if the seal is invalid."""
     return (
         content[SEAL:] if hmac.compare_digest(content, seal(name, content[SEAL:], secret)) else None
     )
@@ -98,9 +100,11 @@ def unseal(name, content, secret=None):
 
 
 def folder():
-    """The private folder, made if it is not there; OSError or RuntimeError where there can be none.
+    """Return the private folder, created if absent. Raises OSError or RuntimeError where there can
+    be none.
 
-    In a folder that somebody else filled it is one of its own, beside what lies there."""
+    In a folder that somebody else filled it is one of its own, beside what lies there.
+    """
     base = os.environ.get("FEDTHEORY_CACHE_DIR")
     base = (
         Path(base)
@@ -128,15 +132,15 @@ def folder():
 
 
 def claim(place, secret=None):
-    """Whether a folder bears this user's mark; an empty one gets it, before anything else is put
-    there."""
+    """Tell whether a folder has this user's mark. An empty folder is marked first, before anything
+    else is written there."""
     if not any(name for name in os.listdir(place) if not PART.fullmatch(name)):
         write(place / MARK, seal(MARK, b"", secret), 0o600)
     return bears_mark(place, secret)
 
 
 def bears_mark(place, secret=None):
-    """Whether a folder bears this user's mark."""
+    """Tell whether a folder has this user's mark."""
     try:
         return unseal(MARK, (place / MARK).read_bytes(), secret) is not None
     except (FileNotFoundError, NotADirectoryError):
@@ -144,7 +148,8 @@ def bears_mark(place, secret=None):
 
 
 def check_owner(base):
-    """A folder that only this user can write to; PermissionError for any other."""
+    """Check that only this user can write to a folder, and return the folder; raises
+    PermissionError for any other folder."""
     if base.is_symlink() or not base.is_dir():
         raise PermissionError(f"{base} is no folder")
     info = base.stat()

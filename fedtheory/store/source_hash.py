@@ -1,4 +1,5 @@
-"""What a source can reach, and the one hash of it: for machine code, verdicts and figures alike.
+"""The files that a source depends on, and one hash of them, used for machine code, verdicts and
+figures.
 
 A file reaches the modules that it imports, wherever in it. A file that walks folders finds what it
 does not import: it reaches the modules and folders that its text names, and its own folder. What
@@ -30,7 +31,7 @@ CODE = {".py", ".pyc"}
 
 
 class Facts(NamedTuple):
-    """What counts of one file."""
+    """The facts about one file that enter its hash."""
 
     syntax: str  # a hash
     imports: tuple  # (module, name or "") pairs
@@ -43,8 +44,8 @@ class Facts(NamedTuple):
 
 
 def syntax_data(tree):
-    """A tree as plain data, the same for every version of Python that reads these words: without
-    places, empty fields and docstrings."""
+    """Return a syntax tree as plain data, without positions, empty fields and docstrings. The data
+    are the same for every Python version that parses the source."""
     if isinstance(tree, list):
         return tuple(syntax_data(node) for node in tree if not _is_docstring(node))
     if not isinstance(tree, ast.AST):
@@ -69,7 +70,7 @@ def _is_docstring(node):
 
 
 def find_imports(tree):
-    """(module, name or "") of everything that is imported anywhere in a tree."""
+    """Yield (module, name or "") for every import anywhere in a syntax tree."""
     for node in ast.walk(tree):
         if isinstance(node, ast.Import):
             yield from ((alias.name, "") for alias in node.names)
@@ -78,7 +79,7 @@ def find_imports(tree):
 
 
 def parse_facts(content):
-    """The Facts of a file's bytes."""
+    """Return the Facts of a file's bytes."""
     tree = ast.parse(content)
     imports = tuple(dict.fromkeys(find_imports(tree)))
     walks = any(module in WALKERS for module, _ in imports)
@@ -96,8 +97,8 @@ def parse_facts(content):
 
 
 class _Kept:
-    """Facts by the hash of the bytes that they are of, sealed in the user's private folder: to
-    parse what the engine reaches takes longer than to load its machine code."""
+    """A cache of Facts by the hash of the file's bytes, sealed in the user's private folder.
+    Parsing the engine's sources takes longer than loading the engine's machine code."""
 
     def __init__(self):
         self.found, self.new = {}, False
@@ -118,7 +119,8 @@ class _Kept:
         return Facts(syntax, tuple(map(tuple, imports)), tuple(places), walks, tuple(named))
 
     def keep(self):
-        """Write what was parsed since; where nothing can be written, it is parsed again."""
+        """Write what was parsed since the last write; where nothing can be written, files are
+        parsed again next time."""
         if self.new:
             self.new = False
             try:
@@ -142,7 +144,8 @@ def file_facts(path):
 
 @cache
 def data_hashes(path):
-    """(name, hash of its bytes) of each data file beside a source that the source's text names."""
+    """Return (name, hash of the bytes) of each data file in the folder of a source that the
+    source's text names."""
     named = file_facts(path).named
     return tuple(
         (each.name, hashlib.sha256(read_bytes(each)).hexdigest())
@@ -160,7 +163,7 @@ def _names_file(texts, name):
 
 @cache
 def source_file(module):
-    """The source of a module of this project, None for any other."""
+    """Return the source file of a module of this project, None for any other module."""
     if module.partition(".")[0] not in TOPS:
         return None
     base = ROOT.joinpath(*module.split("."))
@@ -170,16 +173,16 @@ def source_file(module):
 
 
 def imported_modules(imports):
-    """Names of the modules that imports ask for: `from a import b` asks for a.b where that is a
-    file."""
+    """Yield the names of the modules that imports refer to: `from a import b` refers to a.b where
+    a.b is a file."""
     for module, name in imports:
         inside = f"{module}.{name}"
         yield inside if name and source_file(inside) else module
 
 
 def reachable_files(start, walked=True):
-    """Files that modules can reach. Without what is `walked`, only what is imported: whoever asks
-    so names the records that count himself."""
+    """Return the files that modules depend on. With walked=False only imports count, not the
+    folders that a file lists: the caller then has to hash the discovered records itself."""
     found, wanted = set(), [source_file(module) for module in start]
     while wanted:
         path = wanted.pop()
@@ -201,7 +204,7 @@ def _next_files(path, walked):
 
 
 def digest_of_reach(start, walked=True):
-    """A hash, in hex, of all that modules can reach."""
+    """Return a hash, in hex, of all files that modules depend on."""
     return _digest_files(frozenset(start), walked)
 
 
@@ -220,8 +223,8 @@ def _digest_files(start, walked):
 
 
 def used_statements(source, start):
-    """(a hash of the statements of a source that a name needs, names of the modules that these
-    import)."""
+    """Return a hash of the statements of a source that a name depends on, and the names of the
+    modules that these statements import."""
     tree = ast.parse(source)
     needs, wanted, kept, seen = {}, [start], set(), set()
     for number, statement in enumerate(tree.body):
@@ -246,7 +249,7 @@ def used_statements(source, start):
 
 
 def _defined_names(statement):
-    """Names that a statement of a module gives a value."""
+    """Return the names that a top-level statement of a module binds."""
     if isinstance(statement, (ast.FunctionDef, ast.ClassDef)):
         return {statement.name}
     if isinstance(statement, (ast.Import, ast.ImportFrom)):
@@ -259,26 +262,26 @@ def _defined_names(statement):
 
 
 def _bound_name(alias):
-    """The name that an import gives a value."""
+    """Return the name that an import binds."""
     return (alias.asname or alias.name).partition(".")[0]
 
 
 @cache
 def part_digest(path, name, walked=True):
-    """A hash of what a name of a file needs: the file's own statements, the data files that it
-    names, and all that these can reach."""
+    """Return a hash of everything that a name of a file depends on: the file's own statements, the
+    data files that it names, and all files that these depend on."""
     statements, names = used_statements(read_bytes(path), name)
     content = f"{statements} {data_hashes(path)} {digest_of_reach(names, walked)}"
     return hashlib.sha256(content.encode()).hexdigest()
 
 
 def digest_of_thing(thing):
-    """A hash of what a function, a class or an object of one computes with."""
+    """Return a hash of the source that a function, a class or an instance computes with."""
     return part_digest(home_file(thing), _definition(thing).__name__, walked=False)
 
 
 def home_file(thing):
-    """The file in which a function, a class or an object's class is written."""
+    """Return the file that defines a function, a class or an instance's class."""
     return Path(inspect.getsourcefile(_definition(thing)))
 
 
@@ -287,6 +290,6 @@ def _definition(thing):
 
 
 def forget_files():
-    """Read files anew: they were edited while this process ran."""
+    """Clear the caches of file contents, after files were edited while this process ran."""
     for each in (file_facts, data_hashes, source_file, _digest_files, _kept, part_digest):
         each.cache_clear()
