@@ -1,4 +1,5 @@
-"""Data: sets that were published, read and checked; stand-ins that are made here; partitions.
+"""Data: published data sets, read and checked; synthetic stand-ins that are generated here;
+partitions.
 
 >>> import fedtheory as ft
 >>> data = ft.data.load("handwriting", writers=2, each=2, test=0, classes=10)
@@ -19,12 +20,13 @@ __all__ = ["Data", "Set", "flat", "load", "partition", "read", "smaller"]
 
 
 def read(path, labels=None, **options):
-    """A file of one's own as Data: .npz (arrays X, y, X_test, ...), .csv (the last column is the
-    label), idx (as MNIST is; `labels` is the file of its labels), or LIBSVM's format in any other.
+    """Read a user's own file as Data: .npz (arrays X, y, X_test, ...), .csv (the last column is the
+    label), idx (the format of MNIST; `labels` is the file of the labels), or LIBSVM's format for
+    any other file name.
 
     >>> import tempfile, pathlib, fedtheory as ft
     >>> path = pathlib.Path(tempfile.mkdtemp()) / "own.svm"
-    >>> _ = path.write_text("+1 1:0.5 3:2\\n-1 2:1\\n")
+    >>> _ = path.write_text("+1 1:0.5 3:2\n-1 2:1\n")
     >>> ft.data.read(path).X
     array([[0.5, 0. , 2. ],
            [0. , 1. , 0. ]])
@@ -69,7 +71,7 @@ def read(path, labels=None, **options):
 
 
 def _file(name, path):
-    """The path of a file that is there."""
+    """Return the path of an existing file; any other argument is refused under `name`."""
     try:
         there = Path(path).is_file()
     except (TypeError, ValueError, OSError):  # no path, a zero in it, a name that is too long

@@ -1,4 +1,4 @@
-"""What a set of data is here: arrays of samples and labels, read when they are first asked for."""
+"""The record of a data set: arrays of samples and labels, read when they are first accessed."""
 
 from functools import cached_property
 
@@ -12,7 +12,8 @@ PARTS = ("X", "y", "X_test", "y_test", "writers", "writers_test")
 
 
 class Data(Shown):
-    """Samples X (n, ...), labels y (n,), the same held out, and who wrote them, where that is known.
+    """Samples X (n, ...), labels y (n,), the same for test data, and the writer of each sample,
+    where writers are known.
 
     `writers` are integers: a font, a user, a source. What is absent is None. Each part is read when
     it is first asked for.
@@ -60,7 +61,8 @@ def _numbers(X):
 
 
 def flat(X):
-    """Samples as rows of floats: bytes as numbers of [0, 1], anything else as it is.
+    """Return samples as rows of numbers: bytes are scaled to [0, 1], all other numbers stay
+    unchanged.
 
     >>> import numpy as np
     >>> from fedtheory import data
@@ -75,8 +77,9 @@ def flat(X):
 
 
 def smaller(X, side):
-    """Images (n, height, width) or (n, channels, height, width) as squares of `side` pixels, each
-    the mean of those that it covers: the inputs of a small twin of a network.
+    """Return images (n, height, width) or (n, channels, height, width) reduced to squares of `side`
+    pixels. Each new pixel is the mean of the old pixels that it covers: the inputs of a small
+    variant of a network.
 
     >>> import numpy as np
     >>> from fedtheory import data
@@ -92,7 +95,8 @@ def smaller(X, side):
 
 
 def _covering(large, side):
-    """(side, large) shares of the large pixels that a small one covers; rows sum to 1."""
+    """Return the (side, large) matrix of the shares in which each new pixel covers the old pixels;
+    rows sum to 1."""
     edges = np.linspace(0, large, side + 1)
     cells = np.arange(large)
     over = np.minimum(edges[1:, None], cells + 1) - np.maximum(edges[:-1, None], cells)

@@ -1,4 +1,5 @@
-"""Files that a user names: found in a folder, measured before they are read, read in bounded memory.
+"""Files that a user names: searched for in a folder, measured before they are read, and read in
+bounded memory.
 
 What a file claims to hold (its header, the length of a gzip member) is compared with what was
 agreed before anything of that size is asked for.
@@ -23,7 +24,7 @@ DEPTH = (
 
 
 class File(NamedTuple):
-    """One file of a published set: what it may be called, its length unpacked, and its digest.
+    """One file of a published data set: its possible names, its unpacked length, and its digest.
 
     A digest is `md5:...` or `sha256:...` of the unpacked file, or `gz-sha256:...` of the packed one
     as it is published; None where nobody has published one, so that lengths and rows must do.
@@ -35,7 +36,8 @@ class File(NamedTuple):
 
 
 def find_file(folder, names):
-    """The first file of these names in a folder or a few below it, packed or not; or None."""
+    """Return the first file with one of these names in a folder or at most DEPTH levels below it,
+    packed (.gz) or not; None if there is none."""
     folder = Path(folder)
     wanted = [name + end for name in names for end in ("", ".gz")]
     level = [folder]
@@ -54,7 +56,7 @@ def find_file(folder, names):
 
 
 def open_unpacked(path):
-    """A stream of a file's unpacked content."""
+    """Open a stream of a file's unpacked content."""
     try:
         return gzip.open(path) if Path(path).suffix == ".gz" else open(path, "rb")
     except OSError as error:
@@ -62,8 +64,8 @@ def open_unpacked(path):
 
 
 def blocks(path, most=LARGEST):
-    """A file's unpacked bytes, block by block; one that has more than `most` of them is left, not
-    unfolded."""
+    """Yield a file's unpacked bytes, block by block. A file that unpacks to more than `most` bytes
+    is refused as soon as this size is exceeded."""
     size = 0
     with open_unpacked(path) as stream:
         while part := read_limited(stream, BLOCK, path):
@@ -74,7 +76,8 @@ def blocks(path, most=LARGEST):
 
 
 def content(path, most=LARGEST, least=0):
-    """A file's unpacked bytes."""
+    """Return a file's unpacked bytes; a file that unpacks to more than `most` or fewer than `least`
+    bytes is refused."""
     found = b"".join(blocks(path, most))
     if len(found) < least:
         refuse(str(path), f"must unfold to at least {least} bytes", len(found))
@@ -82,7 +85,7 @@ def content(path, most=LARGEST, least=0):
 
 
 def read_limited(stream, size, path):
-    """At most so many bytes of a stream; a broken archive is refused in words."""
+    """Return at most `size` bytes of a stream; a broken archive is refused with a readable message."""
     try:
         return stream.read(size)
     except (OSError, EOFError, zlib.error) as error:
@@ -92,8 +95,9 @@ def read_limited(stream, size, path):
 
 
 def lines(path, most):
-    """Blocks of whole lines of an unpacked file, some 2^20 bytes each; a line ends by CR, LF or both,
-    and by LF in what is given. A file that unfolds to more than `most` bytes is left."""
+    """Yield blocks of whole lines of an unpacked file, about 2^20 bytes each. Lines end in the file
+    by CR, LF or both, and in the blocks by LF; a file that unpacks to more than `most` bytes is
+    refused."""
     rest: list[bytes] = []
     half = b""  # of CR and LF that two parts share
     for part in blocks(path, most):
@@ -111,7 +115,8 @@ def lines(path, most):
 
 
 class Column:
-    """An array that grows at its end, in place: what is read part by part is never held twice."""
+    """An array that grows at its end, in place, so that a file read in parts is never held in
+    memory twice."""
 
     def __init__(self, dtype, *width):
         self._kept, self.size = np.empty((0, *width), dtype), 0
@@ -125,19 +130,19 @@ class Column:
         self.size = end
 
     def whole(self):
-        """What was added; nothing is added afterwards."""
+        """Return the whole array; nothing may be appended afterwards."""
         self._kept.resize((self.size, *self._kept.shape[1:]), refcheck=False)
         return self._kept
 
 
 def number_labels(labels):
-    """(n,) places of labels in their order, from 0."""
+    """Return the ranks (n,) of labels among the distinct labels, from 0."""
     return np.searchsorted(np.unique(labels), labels).astype(np.int64, copy=False)
 
 
 def exactly(path, size, start=0):
-    """The `size` bytes from `start` to a file's end, as an array: mapped from the disk where the
-    file lies there unpacked, so that all who read it share one copy."""
+    """Return the `size` bytes from `start` to a file's end as an array. An unpacked file is
+    memory-mapped, so that all processes that read the file share one copy."""
     if size > LARGEST:
         refuse(str(path), f"must hold at most {LARGEST} bytes", size)
     if Path(path).suffix != ".gz":
@@ -155,7 +160,7 @@ def exactly(path, size, start=0):
 
 
 def check_published(path, file):
-    """Refuse a file that is not the one that was published: by length, then by digest."""
+    """Refuse a file that differs from the published one, by length first and then by digest."""
     packed = Path(path).suffix == ".gz"
     if not packed and file.bytes not in (None, Path(path).stat().st_size):
         refuse(str(path), f"must have {file.bytes} bytes", Path(path).stat().st_size)

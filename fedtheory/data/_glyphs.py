@@ -1,4 +1,4 @@
-"""Letters and digits drawn from fonts: FreeType, as matplotlib ships it, sets them.
+"""Letters and digits drawn from fonts by FreeType, which matplotlib ships.
 
 A font is a writer. Where no fonts are handed in, writers are strokes: slants, proportions, weights
 and bends of matplotlib's own fonts.
@@ -35,7 +35,7 @@ POINTS = 100  # FSL's smallest size: 100 / 72 of 2 inches
 
 
 def fonts(folder=None):
-    """Paths of the fonts of a folder and those below it, or of matplotlib's own."""
+    """Return the paths of the fonts in a folder and its subfolders, or of matplotlib's own fonts."""
     if folder is None:
         import matplotlib
 
@@ -51,7 +51,7 @@ def fonts(folder=None):
 
 @lru_cache(maxsize=64)
 def face(path):
-    """FreeType's face of a font that has every sign of SIGNS."""
+    """Return FreeType's face of a font, and refuse a font that lacks a character of SIGNS."""
     from matplotlib.ft2font import FT2Font
 
     if path.stat().st_size > LARGEST:
@@ -67,8 +67,8 @@ def face(path):
 
 
 def draw_sign(path, sign, points=POINTS, turn=0.0):
-    """(SIDE, SIDE) of [0, 1]: a sign of so many points in the middle of 2 x 2 inches, turned by
-    degrees against the clock."""
+    """Draw a character of size `points` in the middle of 2 x 2 inches, turned counterclockwise by
+    `turn` degrees. Return the image (SIDE, SIDE) with values in [0, 1]."""
     with DRAWING:
         font = face(path)
         font.set_size(points, SIDE / 2)
@@ -86,14 +86,15 @@ def draw_sign(path, sign, points=POINTS, turn=0.0):
 
 
 def shrunk(image, side):
-    """A square as side x side means of its pixels, in bytes."""
+    """Reduce a square image to side x side means of its pixels, as bytes."""
     from fedtheory.data._data import smaller
 
     return np.rint(255 * smaller(image[None], side)[0]).astype(np.uint8)
 
 
 class Hand:
-    """How a writer bends signs: one slant, proportion, weight and bend, and how much each varies."""
+    """The style of a writer: slant, proportion, weight and bend of characters, and how much each of
+    these varies."""
 
     def __init__(self, generator, unlike):
         draw = generator.standard_normal
@@ -104,8 +105,8 @@ class Hand:
         self.turn = unlike * 0.10 * draw()
 
     def written(self, image, generator, count, side, vary=1.0):
-        """(count, side, side) bytes: samples of one sign by this writer, fitted into the square as
-        EMNIST's are."""
+        """Return (count, side, side) bytes: samples of one character by this writer, fitted into
+        the square as EMNIST's images are."""
         draw = generator.standard_normal
         within, size = _within(image), _size(image)
         turns = self.turn + vary * 0.09 * draw(count)
@@ -127,8 +128,8 @@ class Hand:
 
 
 def _within(image):
-    """At half the side, how far each pixel is inside the ink; below 0 outside. Its level sets are
-    strokes of other weights, so that a hairline stays a line."""
+    """Return at half resolution the signed distance of each pixel to the edge of the ink, positive
+    inside. The level sets are strokes of other weights, so that a hairline remains a line."""
     from scipy.ndimage import distance_transform_edt
 
     ink = image.reshape(SIDE // 2, 2, SIDE // 2, 2).mean(axis=(1, 3)) > 0.3
@@ -136,13 +137,14 @@ def _within(image):
 
 
 def _size(image):
-    """Half of the larger side of what is drawn, the square's being 1."""
+    """Return half of the longer side of the drawn character, as a share of the square's side."""
     sides = [np.ptp(np.flatnonzero(image.any(axis=axis))) + 1 for axis in (0, 1)]
     return max(*sides, SIDE // 4) / SIDE
 
 
 def _between(image, rows, columns):
-    """Bilinear values of an image at places of [-1, 1]; far from any ink outside."""
+    """Return the bilinear interpolation of an image at points of [-1, 1]. Points outside the image
+    have values far from ink."""
     n = len(image)
     at = [np.clip((each + 1) * (n / 2) - 0.5, -1, n) for each in (rows, columns)]
     low = [np.floor(each).astype(np.int64) for each in at]

@@ -1,4 +1,5 @@
-"""A set of data: what reads or makes it, and, of one that was published, where and how large."""
+"""The record of a data set: the function that reads or generates the set, and, for a published set,
+its source and the sizes of its files."""
 
 import importlib.util
 import os
@@ -16,8 +17,8 @@ FOLDER = "FEDTHEORY_DATA"  # names the folder where none is handed in
 
 
 class Set(NamedTuple):
-    """A set by its name. `layouts` are the ways in which it is published: part -> File; a set
-    without any is made here."""
+    """A data set by name. `layouts` are the file layouts in which the set is published: part ->
+    File; a set without layouts is generated here."""
 
     name: str
     meaning: str
@@ -30,7 +31,7 @@ class Set(NamedTuple):
 
 
 class Found(NamedTuple):
-    """The files of one layout, on this machine; `folder` is None where nobody named one."""
+    """The files of one layout on this machine; `folder` is None where no folder was given."""
 
     layout: int = 0
     paths: dict = {}
@@ -38,20 +39,21 @@ class Found(NamedTuple):
     folder: Path | None = None
 
     def __call__(self, part):
-        """The path of a part, its file having been compared with what was published."""
+        """Return the path of a part, after checking its file against the published length and
+        digest."""
         return _files.check_published(self.paths[part], self.files[part])
 
 
 @cache
 def shipped_sets():
-    """name -> Set, over every file of sets/."""
+    """Return name -> Set for all files of sets/."""
     names = sorted(name for _, name, _ in pkgutil.iter_modules(sets.__path__) if name[0] != "_")
     found = [importlib.import_module(f"fedtheory.data.sets.{name}").SET for name in names]
     return {each.name: each for each in found}
 
 
 def find_set(name):
-    """The Set of a name; any other is refused."""
+    """Return the Set with this name; any other name is refused."""
     if not isinstance(name, str) or name not in shipped_sets():
         near = get_close_matches(name, shipped_sets(), 3, 0.5) if isinstance(name, str) else []
         refuse("data", f"must be one of {', '.join(near or shipped_sets())}", name)
@@ -59,7 +61,7 @@ def find_set(name):
 
 
 def folder_of(given=None):
-    """The folder that is handed in, or that FEDTHEORY_DATA names, or None."""
+    """Return the given folder, or the folder that FEDTHEORY_DATA names, or None."""
     given = given if given is not None else os.environ.get(FOLDER) or None
     if given is None:
         return None
@@ -73,7 +75,8 @@ def folder_of(given=None):
 
 
 def locate_set(record, folder):
-    """(Found or None, missing files in the words of the layout of which fewest are missing).
+    """Return the Found of a set, or None, and the missing files in words, for the layout with the
+    fewest missing files.
 
     A folder within that is called after the set is looked into first: MNIST and Fashion-MNIST name
     their files alike.
@@ -92,9 +95,10 @@ def locate_set(record, folder):
 
 
 def load(name, folder=None, **options):
-    """A set of data: read from the files of a folder, checked against what was published, or made
-    here (digits, and the stand-ins). `options` are the set's own; FEDTHEORY_DATA names the folder
-    of published files where none is handed in. What is made here depends on what is handed in alone.
+    """Load a data set: read from the files of a folder and checked against the published ones, or
+    generated here (digits, and the stand-ins). `options` are the set's own; FEDTHEORY_DATA names
+    the folder of published files if `folder` is None, and generated sets depend on the arguments
+    alone.
 
     >>> import fedtheory as ft
     >>> data = ft.data.load("handwriting", writers=3, each=1, classes=10, seed=0)
@@ -121,7 +125,7 @@ def load(name, folder=None, **options):
 
 
 def state(record, folder):
-    """(whether a set can be loaded now, that in words)."""
+    """Return whether a set can be loaded now, and the reason in words."""
     if record.package and importlib.util.find_spec(record.package) is None:
         return False, f"the package {record.package} is not installed (extra data)"
     if not record.layouts:

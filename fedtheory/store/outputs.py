@@ -164,8 +164,8 @@ class Folder:
         return place.is_file() and not place.is_symlink() and place.read_bytes() == content
 
     def _note(self, entries):
-        """Add entries to the log, all of them or none (an error is refused). A line that was cut
-        off earlier does not merge with the new lines."""
+        """Append entries to the log; raises OSError unless all of them were written. A line that
+        was cut off earlier does not merge with the new lines."""
         lines = sorted(f"{hashed}  {name}" for hashed, name in entries if name.isprintable())
         place = self.path / self.log
         place.parent.mkdir(parents=True, exist_ok=True)

@@ -1,1 +1,2 @@
-"""Readers, one format per file: from a path to arrays, refusing what a file's header cannot mean."""
+"""Readers, one format per file: each reads a path into arrays, and refuses a header with impossible
+values."""

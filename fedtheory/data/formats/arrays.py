@@ -1,4 +1,4 @@
-"""Arrays of one's own: .npz without pickles, and tables of comma-separated numbers."""
+"""A user's own arrays: .npz files without pickles, and tables of comma-separated numbers."""
 
 import csv
 import io
@@ -26,8 +26,8 @@ BROKEN = (
 
 
 def npz(file, name=None, most=_files.LARGEST, only=None):
-    """The arrays of an .npz file, or of a stream of this name, those of some names alone if they
-    are handed in; how much it claims to hold is checked before any is read."""
+    """Read the arrays of an .npz file, or of a stream called `name`; only the arrays named in
+    `only`, if given. The claimed size is checked before any array is read."""
     arrays, name = {}, name or str(file)
     most = arguments.check_integer("most", most, 1, 2**62)
     try:
@@ -52,7 +52,7 @@ def npz(file, name=None, most=_files.LARGEST, only=None):
 
 
 def _array(stream, member, label):
-    """An array, read into its own memory and held nowhere else."""
+    """Return an array read directly into its own memory, without a second copy."""
     version = np.lib.format.read_magic(stream)
     header = (
         np.lib.format.read_array_header_1_0
@@ -80,9 +80,9 @@ def _array(stream, member, label):
 
 
 def table(path, label=-1, most=2**28, cells=_files.CELLS):
-    """(X (n, features), y (n,)) of a table of numbers; `label` is the column of the label. A first
-    row of names is left out; labels are numbered in their order, from 0. More than `cells` numbers
-    are refused."""
+    """Return (X (n, features), y (n,)) of a table of numbers, where `label` is the column of the
+    label. A first row of names is skipped, labels are replaced by their ranks from 0, and more than
+    `cells` numbers are refused."""
     cells, most = (
         arguments.check_integer(*each, 2, 2**62) for each in (("cells", cells), ("most", most))
     )
@@ -114,7 +114,7 @@ def _too_many(path, cells, found):
 
 
 def _first(block):
-    """(the fields of the first row that is not empty or None, the lines behind it)."""
+    """Return the fields of the first row that is not empty, or None, and the lines after this row."""
     lines = block.lstrip(b"\n")
     line, _, rest = lines.partition(b"\n")
     if not line:
@@ -139,7 +139,8 @@ def _width(path, first, label):
 
 
 def _numbers(path, block, width, before):
-    """(rows, width) finite numbers of whole lines; `before` are the rows above them."""
+    """Return the finite numbers (rows, width) of whole lines; `before` is the number of rows above
+    these lines."""
     try:
         text = block.decode("ascii")
         if not text.strip("\n"):

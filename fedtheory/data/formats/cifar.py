@@ -1,4 +1,4 @@
-"""CIFAR-10: records of a label and 3 x 32 x 32 bytes, or pickled dictionaries of the same.
+"""CIFAR-10: records of a label and 3 x 32 x 32 bytes, or pickled dictionaries of the same data.
 
 A pickle is a program. Of it only what the published files say is carried out, by an interpreter
 that knows three names and makes arrays of none of them: numbers and bytes are kept, and compared
@@ -20,7 +20,7 @@ PICKLED = 2**26  # bytes of a pickled batch, of which a whole one has 31 million
 
 
 def binary(path):
-    """(images (n, 3, 32, 32), labels (n,)) of a binary batch."""
+    """Read (images (n, 3, 32, 32), labels (n,)) from a binary batch."""
     size = sum(map(len, _files.blocks(path))) if path.suffix == ".gz" else path.stat().st_size
     if size == 0 or size % (1 + PIXELS):
         refuse(str(path), f"must hold records of {1 + PIXELS} bytes", f"{size} bytes")
@@ -29,7 +29,7 @@ def binary(path):
 
 
 def read_python_batch(path):
-    """The same of a batch of the python layout."""
+    """Read (images (n, 3, 32, 32), labels (n,)) from a batch in the python layout."""
     batch = decode_pickle(_files.content(path, PICKLED), path)
     if not isinstance(batch, dict):
         refuse(str(path), "must be a dictionary", type(batch).__name__)
@@ -53,7 +53,7 @@ def _check_images(path, images, labels):
 
 
 class _Array:
-    """What a pickle says of an array: what it was built from."""
+    """The description of an array in a pickle: the arguments from which the array is built."""
 
     state: Any = None
 
@@ -61,7 +61,7 @@ class _Array:
         self.state = state
 
     def bytes(self, path):
-        """(rows, columns) of bytes."""
+        """Return the array's bytes (rows, columns)."""
         state = self.state
         if not (isinstance(state, tuple) and len(state) == 5):
             refuse(str(path), "must say version, shape, type, order and values of its array", state)
@@ -103,8 +103,8 @@ KNOWN: dict[tuple, Any] = {
 
 
 class _Reader(pickle._Unpickler):
-    """Python's own unpickler in Python, whose memo is a dictionary: the one in C asks for as much
-    memory as a hostile number says."""
+    """Python's pure-Python unpickler, with a dictionary as memo: the C version allocates as much
+    memory as a hostile index demands."""
 
     def find_class(self, module, name):
         if (module, name) not in KNOWN:
@@ -113,7 +113,8 @@ class _Reader(pickle._Unpickler):
 
 
 class _Program(io.BytesIO):
-    """A pickle of which so many parts are read, and no more: one byte may ask for a list."""
+    """The bytes of a pickle, of which only a bounded number of parts is read, as a single byte may
+    create a list."""
 
     left = STEPS
 
@@ -125,7 +126,7 @@ class _Program(io.BytesIO):
 
 
 def decode_pickle(content, path):
-    """What a pickle of numbers, bytes, lists, dictionaries and arrays of bytes says."""
+    """Return the content of a pickle of numbers, bytes, lists, dictionaries and arrays of bytes."""
     try:
         return _Reader(_Program(content), encoding="bytes").load()
     except Exception as error:  # whatever a hostile program does, it ends here

@@ -1,4 +1,5 @@
-"""idx, the format of MNIST: two zeros, a type, the number of axes, their lengths, the values."""
+"""idx, the format of MNIST: two zero bytes, a type, the number of axes, the axis lengths, the
+values."""
 
 import math
 import re
@@ -13,7 +14,8 @@ BYTE, AXES = 0x08, 4  # unsigned bytes are all that these sets hold
 
 
 def read_idx(path, axes=None):
-    """The array of an idx file of bytes, with so many axes."""
+    """Read the array of an idx file of bytes; a file with another number of axes than `axes`, if
+    given, is refused."""
     with _files.open_unpacked(path) as stream:
         head = _files.read_limited(stream, 4, path)
         count = head[3] if len(head) == 4 else 0

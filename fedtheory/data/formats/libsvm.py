@@ -1,4 +1,5 @@
-"""LIBSVM: a label and `feature:value` pairs, numbered from 1, a line for each sample."""
+"""LIBSVM's format: one line per sample with a label and `feature:value` pairs, features numbered
+from 1."""
 
 import io
 import re
@@ -16,8 +17,8 @@ PARTED = bytes.maketrans(b"\t\v\f :", b"\n\n\n\n\n")
 
 
 def read_libsvm(path, features=None, cells=_files.CELLS):
-    """(X (n, features), y (n,)) of a file; labels are numbered in their order, from 0. More than
-    `cells` numbers, of the file or of X, are refused."""
+    """Return (X (n, features), y (n,)) of a file; labels are replaced by their ranks from 0. More
+    than `cells` numbers, in the file or in X, are refused."""
     width = None if features is None else arguments.check_integer("features", features, 1)
     cells = arguments.check_integer("cells", cells, 1, 2**62)
     labels, counts = _files.Column(np.float64), _files.Column(np.int32)
@@ -58,8 +59,8 @@ PLACE = 9  # digits of a feature's number
 
 
 def _pairs(block):
-    """(labels, how many pairs each has, features, values) of whole lines; None where they are not
-    what they must be."""
+    """Return (labels, number of pairs per line, features, values) of whole lines; None where a line
+    is malformed."""
     if b"#" in block:
         block = COMMENT.sub(b"", block)
     signs = np.frombuffer(b"\n" + block.translate(BLANKS), np.uint8)
@@ -103,7 +104,7 @@ def _pairs(block):
 
 
 def _refuse_row(path, block, row):
-    """Say what is wrong with the first line that is not what it must be."""
+    """Raise an error that explains the first malformed line."""
     for n, text in enumerate(block.split(b"\n"), row):
         if _pairs(text + b"\n") is not None:
             continue

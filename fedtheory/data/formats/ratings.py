@@ -1,4 +1,4 @@
-"""MovieLens: lines of user, film, rating and time, parted by `::`, a tab or a comma."""
+"""MovieLens: lines of user, film, rating and time, separated by `::`, a tab or a comma."""
 
 import io
 
@@ -12,7 +12,7 @@ PARTS = {"ratings.dat": b"::", "u.data": b"\t"}
 
 
 def read_ratings(path):
-    """(users (n,), films (n,), ratings (n,), times (n,)) of a file of ratings."""
+    """Read (users (n,), films (n,), ratings (n,), times (n,)) from a file of ratings."""
     parting = PARTS.get(path.name, b",")
     found, row = _files.Column(np.float64, 4), 0
     for block in _files.lines(path, MOST):
@@ -42,7 +42,8 @@ def read_ratings(path):
 
 
 def _numbers(block):
-    """(lines, 4) numbers of whole lines with commas between; None where they are not four each."""
+    """Return the numbers (lines, 4) of whole comma-separated lines; None where a line does not have
+    four numbers."""
     if not block:
         return np.empty((0, 4))
     try:

@@ -1,4 +1,4 @@
-"""STL-10: images of 3 x 96 x 96 bytes, columns before rows, and labels from 1 on."""
+"""STL-10: images of 3 x 96 x 96 bytes in column-major order, and labels from 1 on."""
 
 from fedtheory.data import _files
 from fedtheory.errors import refuse
@@ -7,7 +7,7 @@ SHAPE, PIXELS, CLASSES = (3, 96, 96), 3 * 96 * 96, 10
 
 
 def images(path):
-    """(n, 3, 96, 96), rows before columns."""
+    """Read the images (n, 3, 96, 96), with rows before columns."""
     size = path.stat().st_size
     if size == 0 or size % PIXELS:
         refuse(str(path), f"must hold images of {PIXELS} bytes", f"{size} bytes")
@@ -15,7 +15,7 @@ def images(path):
 
 
 def labels(path):
-    """(n,) of 0 .. 9."""
+    """Read the labels (n,), shifted to 0 .. 9."""
     found = _files.exactly(path, path.stat().st_size)
     if not len(found) or found.min() < 1 or found.max() > CLASSES:
         refuse(str(path), f"must hold labels of 1 .. {CLASSES}", found[:10].tolist())

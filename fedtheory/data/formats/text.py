@@ -1,4 +1,5 @@
-"""Text as numbers of an alphabet of 40: what a small language model of characters reads."""
+"""Text as indices into an alphabet of 40 characters, the input of a small character-level language
+model."""
 
 import codecs
 import unicodedata
@@ -20,7 +21,8 @@ for _capital in "ABCDEFGHIJKLMNOPQRSTUVWXYZ":
 
 
 def codes(text):
-    """(n,) numbers of the signs of a text; accents go, what is no sign of the alphabet is a space.
+    """Return the indices (n,) of the characters of a text. Accents are removed, and a character
+    outside the alphabet becomes a space.
 
     >>> from fedtheory.data.formats import text
     >>> "".join(text.ALPHABET[n] for n in text.codes("Déjà vu: 42%"))
@@ -33,7 +35,7 @@ def codes(text):
 
 
 def read_text(path):
-    """The numbers of a text file's signs."""
+    """Read the character indices of a text file."""
     found, decoder = _files.Column(np.uint8), codecs.getincrementaldecoder("utf-8")("replace")
     for block in _files.blocks(path, MOST):
         found.add(codes(decoder.decode(block)))
@@ -44,8 +46,8 @@ def read_text(path):
 
 
 def windows(numbers, length):
-    """(samples (n, length), the signs that follow each of theirs (n, length)); what is left over at
-    the end goes."""
+    """Return samples (n, length) and for each sample's characters the characters that follow (n,
+    length). The incomplete window at the end is dropped."""
     n = max(0, (len(numbers) - 1) // length)
     return (
         numbers[: n * length].reshape(n, length),

@@ -1,4 +1,5 @@
-"""Who has which samples: partitions as functions of labels, one per file, and the server's samples.
+"""Partitions of samples among clients, as functions of labels, one per file, and the server's
+samples.
 
 Each returns a Split (server sets: rows). All draws are named, and fixed by the seed.
 

@@ -1,4 +1,5 @@
-"""A split: which rows of a set each client has, and what papers say of such a split."""
+"""A split: the rows of a data set that each client has, and the statistics that papers report of a
+split."""
 
 from dataclasses import dataclass
 from functools import cached_property
@@ -15,7 +16,8 @@ SHOWN = 40  # clients that a line shows
 
 @dataclass(frozen=True, repr=False)
 class Split(Shown):
-    """N clients' rows of a set with labels y; `rows[i]` are those of client i + 1.
+    """The rows that N clients have of a data set with labels y; `rows[i]` are the rows of client i
+    + 1.
 
     >>> import fedtheory as ft
     >>> split = ft.data.partition.classes([0, 0, 1, 1], clients=2, C=1)
@@ -39,14 +41,15 @@ class Split(Shown):
 
     @cached_property
     def counts(self):
-        """(N, classes) of a client's samples with a label."""
+        """Return the number of samples of each client with each label, (N, classes)."""
         labels = np.unique(self.y, return_inverse=True)[1]
         width = int(labels.max()) + 1 if len(labels) else 0
         return np.array([np.bincount(labels[rows], minlength=width) for rows in self.rows])
 
     def statistics(self):
-        """What papers quote: N clients, n samples in use, their sizes, labels a client has, and
-        how far its labels are from all clients' (total variation, the mean over clients)."""
+        """Return the statistics that papers report: N clients, n samples in use, sample counts,
+        labels per client, and the distance of a client's label distribution from that of all
+        clients (total variation, mean over clients)."""
         sizes = self.counts.sum(axis=1)
         all_ = self.counts.sum(axis=0) / max(1, sizes.sum())
         own = self.counts / np.maximum(1, sizes)[:, None]
@@ -62,23 +65,23 @@ class Split(Shown):
         }
 
     def picture(self):
-        """One line: a bar for each client (of as many as fit), high where it has many samples;
-        then how many labels each has, in as many bars."""
+        """Render the split in one line: a bar for each shown client (at most SHOWN) with the height
+        of its sample count, then as many bars for the number of its labels."""
         chosen = np.linspace(0, len(self.rows) - 1, min(SHOWN, len(self.rows))).astype(int)
         sizes, labels = self.counts.sum(axis=1)[chosen], (self.counts > 0).sum(axis=1)[chosen]
         return f"samples {_bars(sizes, sizes.max())} labels {_bars(labels, self.counts.shape[1])}"
 
     def arrays(self, X, y=None):
-        """(the clients' samples, their labels), as problems take them; labels are the split's own
-        unless others are handed in."""
+        """Return (the clients' samples, their labels) in the form that problems take; labels are
+        the split's own unless `y` is given."""
         y = self.y if y is None else np.asarray(y)
         if len(X) != len(self.y) or len(y) != len(self.y):
             refuse("X and y", f"must have the split's {len(self.y)} rows", (len(X), len(y)))
         return [X[rows] for rows in self.rows], [y[rows] for rows in self.rows]
 
     def plot(self, ax=None):
-        """Labels across, clients down, dark where a client has many of a label. Draws into `ax`, or
-        a new figure, and returns the axes."""
+        """Plot the counts into `ax`, or into a new figure, and return the axes: labels
+        horizontally, clients vertically, dark where a client has many samples of a label."""
         if ax is None:
             import matplotlib.pyplot as plt
 
@@ -94,7 +97,7 @@ def _bars(values, most):
 
 
 def labels_of(y):
-    """Labels as an array (n,), n >= 1."""
+    """Return labels as an array (n,), n >= 1."""
     found = arguments.check_array("y", y, "must be an array of labels", "fiub")
     if found.ndim != 1 or not len(found):
         refuse("y", "must have shape (n,), with one label or more", found.shape)
@@ -111,7 +114,7 @@ def clients_of(clients, n):
 
 
 def sizes_of(sizes, clients, n):
-    """(clients,) sample counts that are handed in, or n samples shared as evenly as may be."""
+    """Return the given sample counts (clients,), or n samples divided as evenly as possible."""
     if sizes is None:
         return np.full(clients, n // clients) + (np.arange(clients) < n % clients)
     found = np.asarray(sizes)
@@ -121,12 +124,12 @@ def sizes_of(sizes, clients, n):
 
 
 def shuffle_rows(seed, name, rows):
-    """The rows in an order of their own for each name."""
+    """Return the rows shuffled by a random stream that depends on the name."""
     return rows[rng.host(seed, f"partition {name}").permutation(len(rows))]
 
 
 def by_label(y, seed, how):
-    """(the labels there are, the rows of each in random order)."""
+    """Return the distinct labels, and the rows of each label in random order."""
     labels = np.unique(y)
     return labels, [
         shuffle_rows(seed, f"{how} {label}", np.flatnonzero(y == label)) for label in labels
@@ -134,8 +137,8 @@ def by_label(y, seed, how):
 
 
 def shares(total, weights):
-    """Whole numbers in the proportion of the weights that add up to `total`: each is rounded down,
-    and what is left goes to the largest remainders."""
+    """Return whole numbers proportional to the weights that sum to `total`: each share is rounded
+    down, and the rest goes to the largest remainders."""
     exact = total * np.asarray(weights, float) / np.sum(weights)
     found = np.floor(exact).astype(np.int64)
     left = int(total - found.sum())

@@ -1,4 +1,4 @@
-"""By writer: a client is whoever wrote, drew or rated."""
+"""Partition by writer: a client is the person who wrote, drew or rated."""
 
 import numpy as np
 
@@ -7,8 +7,8 @@ from fedtheory.errors import refuse
 
 
 def by_writer(y, writers, clients=None, seed=0):
-    """Each client has all samples of one writer; with fewer clients than writers, of several,
-    dealt out at random.
+    """Give each client all samples of one writer; with fewer clients than writers, of several
+    writers, assigned at random.
 
     >>> from fedtheory.data import partition
     >>> partition.by_writer([0, 1, 0, 1], writers=[7, 7, 9, 9]).statistics()["N"]

@@ -1,4 +1,4 @@
-"""C classes a client (FSL, section IV-A; Zhao et al. 2018)."""
+"""Partition with C classes per client (FSL, section IV-A; Zhao et al. 2018)."""
 
 import numpy as np
 
@@ -8,8 +8,9 @@ from fedtheory.errors import refuse
 
 
 def classes(y, clients, C, each=None, seed=0):
-    """Each client has samples of C classes, equally many of each, drawn without replacement; each
-    class has equally many clients, or one more than another where N C is no multiple of the classes.
+    """Give each client samples of C classes, equally many of each, drawn without replacement. Each
+    class goes to equally many clients, or to one more where N C is not a multiple of the number of
+    classes.
 
     `each` samples a client; by default as many as all can have.
 
@@ -40,8 +41,8 @@ def classes(y, clients, C, each=None, seed=0):
 
 
 def _dealt(clients, C, count, generator):
-    """(clients, classes) of who has what: each client in turn takes the C classes that have most
-    places left, ties broken by lot."""
+    """Return the mask (clients, classes) of the classes of each client: each client in turn takes
+    the C classes with the most places left, with ties broken at random."""
     order = generator.permutation(count)
     left = np.full(count, clients * C // count)
     left[order[: clients * C % count]] += 1

@@ -1,4 +1,4 @@
-"""Dirichlet(alpha): each class is shared among the clients by a draw of its own."""
+"""Partition by Dirichlet(alpha): each class is divided among the clients by a separate draw."""
 
 import numpy as np
 
@@ -10,9 +10,9 @@ TRIES = 1000
 
 
 def dirichlet(y, clients, alpha, least=1, seed=0):
-    """The samples of each class go to the clients in proportions of Dirichlet(alpha, .., alpha):
-    small alpha, few classes a client; large alpha, nearly iid. It is drawn again (at most 1000
-    times) until each client has `least` samples.
+    """Divide the samples of each class among the clients in proportions drawn from Dirichlet(alpha,
+    .., alpha): small alpha gives few classes per client, large alpha is nearly iid. The draw is
+    repeated (at most 1000 times) until each client has `least` samples.
 
     >>> from fedtheory.data import partition
     >>> split = partition.dirichlet([0, 1] * 50, clients=5, alpha=0.5)
@@ -44,7 +44,8 @@ def dirichlet(y, clients, alpha, least=1, seed=0):
 
 
 def _proportions(generator, alpha, clients):
-    """Dirichlet's, by logarithms where alpha is so small that a gamma draw is no float."""
+    """Return unnormalised Dirichlet proportions, computed from logarithms, since for small alpha a
+    gamma draw underflows."""
     logs = np.log(generator.random(clients)) / alpha + np.log(
         generator.standard_gamma(alpha + 1, clients)
     )

@@ -1,4 +1,4 @@
-"""iid: samples are shuffled and dealt out."""
+"""Partition iid: samples are shuffled and divided."""
 
 import numpy as np
 
@@ -7,8 +7,8 @@ from fedtheory.errors import refuse
 
 
 def iid(y, clients, sizes=None, seed=0):
-    """Each client has samples drawn without replacement from all; `sizes` says how many (one
-    number or N; evenly by default).
+    """Give each client samples drawn without replacement from all samples. `sizes` is the number of
+    samples per client (one number or N numbers; evenly by default).
 
     >>> from fedtheory.data import partition
     >>> partition.iid([0, 1] * 5, clients=3).statistics()["most"]

@@ -1,4 +1,4 @@
-"""Sizes of a log-normal law."""
+"""Sample counts from a log-normal distribution."""
 
 import numpy as np
 
@@ -8,7 +8,8 @@ from fedtheory.errors import refuse
 
 
 def lognormal(clients, total, spread=1.0, seed=0):
-    """(clients,) sizes exp(spread N(0, 1)), scaled to add up to `total`, each at least 1.
+    """Return sample counts (clients,) exp(spread N(0, 1)), scaled to sum to `total`, each at least
+    1.
 
     >>> from fedtheory.data import partition
     >>> partition.lognormal(clients=3, total=9, spread=0.0).tolist()

@@ -1,4 +1,4 @@
-"""One label a device (flex, section 5.1; FED-LAMB, section 4.1)."""
+"""Partition with one label per device (flex, section 5.1; FED-LAMB, section 4.1)."""
 
 import numpy as np
 
@@ -8,7 +8,7 @@ from fedtheory.errors import refuse
 
 
 def one_label(y, clients, sizes=None, balanced=False, seed=0):
-    """Each client has samples of one label, chosen uniformly at random, without replacement.
+    """Give each client samples of one label, chosen uniformly at random, without replacement.
 
     With `balanced` labels are dealt out as evenly as may be instead. `sizes`: how many samples each
     client is to have (one number or N); by default those of a label are shared evenly. Clients of

@@ -1,4 +1,4 @@
-"""Sizes of Pareto's law (flex, section 5.1: Type I, index 0.5)."""
+"""Sample counts from a Pareto distribution (flex, section 5.1: Type I, index 0.5)."""
 
 import numpy as np
 
@@ -11,8 +11,8 @@ FINE = 10**6  # the smallest draw, in whole numbers, before all are scaled
 
 
 def pareto(clients, total, index=0.5, ratio=100, seed=0):
-    """(clients,) sizes of Type-I Pareto that add up to `total`, each at least 1: P(n > t) =
-    (low / t)^index, given that n <= ratio low. Flex prints the index alone.
+    """Return sample counts (clients,) from a Type-I Pareto distribution that sum to `total`, each
+    at least 1: P(n > t) = (low / t)^index, given that n <= ratio low. Flex states only the index.
 
     >>> from fedtheory.data import partition
     >>> int(partition.pareto(clients=10, total=1000).sum())

@@ -1,4 +1,4 @@
-"""The server's samples: some of a few clients' (FSL, scenario 2 a)."""
+"""The server's samples taken from a few clients (FSL, scenario 2 a)."""
 
 import numpy as np
 
@@ -8,7 +8,7 @@ from fedtheory.errors import refuse
 
 
 def server_from_clients(split, c, s, seed=0):
-    """Rows of s samples of each of c clients, drawn once, all without replacement.
+    """Return the rows of s samples of each of c clients, all drawn once without replacement.
 
     >>> from fedtheory.data import partition
     >>> split = partition.classes([0] * 6 + [1] * 6, clients=4, C=1)

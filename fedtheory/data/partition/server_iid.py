@@ -1,4 +1,4 @@
-"""The server's samples: a few, of every class (FSL, scenario 1)."""
+"""The server's samples: a few of every class (FSL, scenario 1)."""
 
 import numpy as np
 
@@ -7,7 +7,7 @@ from fedtheory.data.partition import _split
 
 
 def server_iid(y, n_0, seed=0):
-    """Rows of n_0 samples, equally many of each class as far as that goes, without replacement.
+    """Return n_0 rows, equally many of each class as far as possible, drawn without replacement.
 
     >>> from fedtheory.data import partition
     >>> rows = partition.server_iid([0] * 8 + [1] * 8, n_0=6)

@@ -1,4 +1,4 @@
-"""The server's samples: of another source (FSL, scenario 2 b)."""
+"""The server's samples taken from another source (FSL, scenario 2 b)."""
 
 import numpy as np
 
@@ -8,7 +8,7 @@ from fedtheory.errors import refuse
 
 
 def server_other(y, each, absent=(), seed=0):
-    """Rows of `each` samples of every class of another source's labels y, without those that are
+    """Return `each` rows of every class of another source's labels y, except the classes in
     `absent` (STL-10 has no frog).
 
     >>> from fedtheory.data import partition

@@ -1,1 +1,1 @@
-"""Sets of data, one per file: those that were published, and stand-ins that are made here."""
+"""Data sets, one per file: published sets, and stand-ins that are generated here."""

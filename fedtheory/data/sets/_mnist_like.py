@@ -1,4 +1,4 @@
-"""What is laid out as MNIST is: four idx files."""
+"""Data sets in the layout of MNIST: four idx files."""
 
 from fedtheory.data._data import Data
 from fedtheory.data.formats import idx
@@ -13,12 +13,14 @@ STEMS = (
 
 
 def names(stem):
-    """How a file is called: as published, and with a dot, as some archives unpack it."""
+    """Return the possible names of a file: as published, and with a dot, as some archives unpack
+    it."""
     return stem, stem.replace("-idx", ".idx")
 
 
 def loader(name, classes, turned=False):
-    """What reads the four files; `turned` says that rows and columns are exchanged."""
+    """Return the function that reads the four files; `turned` states that rows and columns are
+    exchanged."""
 
     def load(found):
         def images(part):

@@ -1,5 +1,5 @@
-"""Two sources of characters, stand-ins for two corpora: signs of which each depends on the two before
-it. `unlike` says how far the sources' laws are from what they share."""
+"""Two sources of characters, stand-ins for two text corpora, in which each character depends on the
+two before it. `unlike` is the deviation of each source's law from the common law."""
 
 import numpy as np
 
@@ -12,8 +12,8 @@ SIGNS = len(ALPHABET)
 
 
 def load(found, each=200, test=50, length=40, unlike=0.5, seed=0):
-    """`each` training and `test` other windows of a source: X (n, length), and the signs that
-    follow, y (n, length)."""
+    """Generate `each` training and `test` test windows of each source: X (n, length), and the
+    characters that follow, y (n, length)."""
     each, test = arguments.check_integer("each", each, 1), arguments.check_integer("test", test)
     length, unlike = (
         arguments.check_integer("length", length, 1),
@@ -36,7 +36,8 @@ def load(found, each=200, test=50, length=40, unlike=0.5, seed=0):
 
 
 def laws(unlike):
-    """The two sources' probabilities (SIGNS, SIGNS, SIGNS) of a sign after two others."""
+    """Return for each of the two sources the probabilities (SIGNS, SIGNS, SIGNS) of a character
+    given the two before it."""
     draw = lambda name: rng.host(0, f"characters {name}").standard_normal((2, SIGNS, SIGNS))
     shared, found = draw("shared"), []
     for source in (0, 1):
@@ -49,7 +50,8 @@ def laws(unlike):
 
 
 def _windows(law, count, length, seed, source):
-    """(count, length + 1) signs, each window a walk of its own."""
+    """Return (count, length + 1) characters, where each window is an independent path of the Markov
+    chain."""
     generator = rng.host(seed, f"characters source {source}")
     sums = np.cumsum(law, axis=2)
     signs = np.empty((count, length + 3), np.uint8)

@@ -1,4 +1,5 @@
-"""CIFAR-10: 50,000 and 10,000 images of 10 kinds of things, 3 x 32 x 32, in both layouts."""
+"""CIFAR-10: 50,000 training and 10,000 test images of 10 classes, 3 x 32 x 32, in both published
+layouts."""
 
 import numpy as np
 

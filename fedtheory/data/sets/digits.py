@@ -1,4 +1,4 @@
-"""scikit-learn's digits: 1797 images of 8 x 8, real ones, without any download (extra `data`)."""
+"""scikit-learn's digits: 1797 real images of 8 x 8, without any download (extra `data`)."""
 
 import importlib.util
 from pathlib import Path

@@ -1,4 +1,4 @@
-"""EMNIST-Balanced: 112,800 and 18,800 images of 47 letters and digits, 28 x 28.
+"""EMNIST-Balanced: 112,800 training and 18,800 test images of 47 letters and digits, 28 x 28.
 
 The files hold images with rows and columns exchanged; here they stand upright.
 """

@@ -1,5 +1,5 @@
-"""Drawn faces with two attributes: whether they smile (the label), and whether they wear glasses (the
-writer), a stand-in for smiles in mixed federated learning."""
+"""Drawn faces with two attributes, a stand-in for smiles in mixed federated learning: a face smiles
+or not (the label), and wears glasses or not (the writer)."""
 
 import numpy as np
 
@@ -9,7 +9,8 @@ from fedtheory.data._sets import Set
 
 
 def load(found, each=50, test=20, side=28, noise=0.1, seed=0):
-    """`each` training and `test` other faces of each of the four kinds."""
+    """Generate `each` training and `test` test faces of each of the four combinations of
+    attributes."""
     each, test = arguments.check_integer("each", each, 1), arguments.check_integer("test", test)
     side, noise = (
         arguments.check_integer("side", side, 12, 512),

@@ -1,4 +1,4 @@
-"""Fashion-MNIST: 60,000 and 10,000 images of clothes, 28 x 28."""
+"""Fashion-MNIST: 60,000 training and 10,000 test images of clothes, 28 x 28."""
 
 from fedtheory.data._files import File
 from fedtheory.data._sets import Set

@@ -1,4 +1,5 @@
-"""Handwriting drawn from fonts: a stand-in for EMNIST whose writers are as unlike as one asks."""
+"""Handwriting drawn from fonts: a stand-in for EMNIST with an adjustable difference between
+writers."""
 
 import numpy as np
 
@@ -10,7 +11,7 @@ from fedtheory.errors import refuse
 
 
 def load(found, writers=24, each=6, test=2, classes=47, side=28, unlike=1.0, seed=0):
-    """`each` training images and `test` others of every class by every writer.
+    """Generate `each` training images and `test` test images of every class by every writer.
 
     Writer w has the font w of the folder (matplotlib's own, again and again, where no folder with
     fonts is named) and a hand of its own; `unlike` says how much hands differ. The last fonts are
@@ -54,7 +55,7 @@ def load(found, writers=24, each=6, test=2, classes=47, side=28, unlike=1.0, see
 
 
 def writing(found):
-    """Fonts of the writers."""
+    """Return the fonts that the writers use."""
     fonts = _glyphs.fonts(found.folder) or _glyphs.fonts()
     kept = fonts[: len(fonts) - _glyphs.OTHERS]
     if not kept:

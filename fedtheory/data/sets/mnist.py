@@ -1,4 +1,4 @@
-"""MNIST: 60,000 and 10,000 images of digits, 28 x 28."""
+"""MNIST: 60,000 training and 10,000 test images of digits, 28 x 28."""
 
 from fedtheory.data._files import File
 from fedtheory.data._sets import Set

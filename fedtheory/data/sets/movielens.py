@@ -1,4 +1,5 @@
-"""MovieLens: who rated which film, of the sets that GroupLens keeps still; rows are counted."""
+"""MovieLens: ratings of films by users, from the sets that GroupLens still offers; the rows are
+counted."""
 
 import numpy as np
 
@@ -18,7 +19,7 @@ KNOWN = {
 
 
 def load(found):
-    """X (n, 2): users and films, numbered from 0; y (n,): ratings; a writer is a user."""
+    """Read X (n, 2): users and films, numbered from 0, and y (n,): ratings. A writer is a user."""
     path = found("ratings")
     users, films, values, _ = ratings.read_ratings(path)
     counts = len(values), len(np.unique(users)), len(np.unique(films))

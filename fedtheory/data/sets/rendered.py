@@ -1,5 +1,5 @@
-"""FSL's synthetic server data: 15 images a class, a font at five angles and three sizes (section
-IV-C), from fonts that no writer of `handwriting` has."""
+"""FSL's synthetic server data: 15 images per class, one font at five angles and three sizes
+(section IV-C), from fonts that no writer of `handwriting` uses."""
 
 import numpy as np
 
@@ -15,7 +15,8 @@ ANGLES, SIZES = (
 
 
 def load(found, classes=47, side=28, font=0):
-    """`font` counts the fonts that are left to the server, from 0."""
+    """Generate the images. `font` is the index, from 0, among the fonts that are reserved for the
+    server."""
     classes = arguments.check_integer("classes", classes, 2, len(_glyphs.SIGNS))
     side = arguments.check_integer("side", side, 4, _glyphs.SIDE)
     font = arguments.check_integer("font", font, 0, _glyphs.OTHERS - 1)

@@ -1,4 +1,4 @@
-"""STL-10's labelled images, as a second source for CIFAR-10: 3 x 32 x 32, CIFAR's classes.
+"""STL-10's labelled images as a second source for CIFAR-10: 3 x 32 x 32, with CIFAR's classes.
 
 Of its ten classes nine are CIFAR-10's; `monkey` is none of them and is left out, `frog` is absent
 (FSL, section IV-C).
@@ -22,7 +22,7 @@ FILES = {
 
 
 def small(images):
-    """96 x 96 pixels as 32 x 32, each the mean of nine."""
+    """Reduce images of 96 x 96 pixels to 32 x 32, where each new pixel is the mean of nine."""
     blocks = images.reshape(len(images), 3, 32, 3, 32, 3)
     return np.rint(blocks.mean(axis=(3, 5), dtype=np.float32)).astype(np.uint8)
 

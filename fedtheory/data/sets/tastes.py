@@ -1,5 +1,5 @@
-"""Ratings of films with planted tastes, a stand-in for MovieLens: users and films have a few hidden
-traits, and a rating is how well they go together."""
+"""Ratings of films with planted preferences, a stand-in for MovieLens: users and films have a few
+hidden traits, and a rating measures how well the traits match."""
 
 import numpy as np
 
@@ -9,8 +9,8 @@ from fedtheory.data._sets import Set
 
 
 def load(found, users=100, films=200, each=20, traits=3, noise=0.5, seed=0):
-    """X (n, 2): users and films; y (n,): ratings of 1 .. 5; a writer is a user, who rates `each`
-    films, popular ones sooner. The traits are what a recommender is to find."""
+    """Generate X (n, 2): users and films; y (n,): ratings of 1 .. 5; a writer is a user, who rates
+    `each` films, popular films more often. The traits are what a recommender has to find."""
     users, films = (
         arguments.check_integer("users", users, 1),
         arguments.check_integer("films", films, 1),

@@ -1,4 +1,4 @@
-"""Text files of one's own: each is a source, cut into windows of 40 signs' numbers."""
+"""A user's own text files: each file is a source, cut into windows of 40 character indices."""
 
 import numpy as np
 
@@ -12,7 +12,8 @@ MOST = 10**5  # files
 
 
 def load(found, length=40):
-    """X (n, length): signs; y (n, length): those that follow; a writer is a file, by its name."""
+    """Read X (n, length): characters; y (n, length): the characters that follow. A writer is a
+    file, identified by its name."""
     length = arguments.check_integer("length", length, 1)
     files = [] if found.folder is None else sorted(found.folder.glob("*.txt"))
     if not files or len(files) > MOST:

@@ -1,4 +1,4 @@
-"""Coloured textures of ten classes, a stand-in for CIFAR-10; shifted, one for STL-10.
+"""Coloured textures of ten classes, a stand-in for CIFAR-10; with a shift, a stand-in for STL-10.
 
 A class is a direction, a fineness, a colour and a shape; each sample has its own phase, place, light
 and noise. `shift` moves colours, contrast and fineness, as another camera and other things would.
@@ -14,8 +14,8 @@ CLASSES = 10
 
 
 def load(found, each=100, test=20, side=32, noise=0.15, shift=0.0, absent=(), seed=0):
-    """`each` training and `test` other images of every class that is not `absent` (FSL's second
-    source has no frog, which is 6)."""
+    """Generate `each` training and `test` test images of every class that is not in `absent` (FSL's
+    second source has no frog, class 6)."""
     each, test = arguments.check_integer("each", each, 1), arguments.check_integer("test", test)
     side = arguments.check_integer("side", side, 4, 512)
     noise, shift = arguments.check_real("noise", noise), arguments.check_real("shift", shift)
@@ -40,7 +40,7 @@ def load(found, each=100, test=20, side=32, noise=0.15, shift=0.0, absent=(), se
 
 
 def _looks(generator):
-    """Each class's (direction, waves across the image, colour (2, 3), roundness)."""
+    """Return each class's (direction, number of waves across the image, colour (2, 3), roundness)."""
     order = generator.permutation(CLASSES)
     return [
         (
