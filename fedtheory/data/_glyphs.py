@@ -137,7 +137,7 @@ def _within(image):
 
 
 def _size(image):
-    """Return half of the longer side of the drawn character, as a share of the square's side."""
+    """Return the longer side of the drawn character as a share of the square's side, at least 1/4."""
     sides = [np.ptp(np.flatnonzero(image.any(axis=axis))) + 1 for axis in (0, 1)]
     return max(*sides, SIDE // 4) / SIDE
 

@@ -17,13 +17,13 @@ __all__ = ["SCALES", "Experiment", "experiment", "experiments"]
 
 @cache
 def experiments():
-    """name -> Experiment, over every file of this folder."""
+    """Return name -> Experiment for all files of this folder."""
     names = sorted(name for _, name, _ in pkgutil.iter_modules(__path__) if name[0] != "_")
     return {n: importlib.import_module(f"fedtheory.experiments.{n}").EXPERIMENT for n in names}
 
 
 def experiment(name):
-    """The Experiment of a name."""
+    """Return the Experiment with this name; any other name is refused."""
     if not isinstance(name, str) or name not in experiments():
         refuse("experiment", f"must be one of {', '.join(experiments())}", name)
     return experiments()[name]

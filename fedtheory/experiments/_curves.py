@@ -1,4 +1,5 @@
-"""What papers read off a curve of test accuracy: its end, how soon it is there, how steady it is."""
+"""The statistics that papers report of a curve of test accuracy: its final value, its rise time,
+its early value, its oscillation."""
 
 import numpy as np
 
@@ -8,7 +9,8 @@ BEGINNING, END = 0.1, 0.5  # of the rounds: what early accuracy and oscillation 
 
 
 def rolling(curve, window=WINDOW):
-    """Means of the last so many measurements, a share of all; of fewer at the beginning."""
+    """Return the rolling means of a curve. The window is a share of all measurements, and shorter
+    at the beginning."""
     curve = np.asarray(curve, float)
     width = max(1, round(window * len(curve)))
     sums = np.concatenate([[0.0], np.cumsum(curve)])
@@ -18,25 +20,25 @@ def rolling(curve, window=WINDOW):
 
 
 def final(curve):
-    """The rolling mean at the end."""
+    """Return the rolling mean at the end of a curve."""
     return float(rolling(curve)[-1])
 
 
 def rise(curve, goal=None):
-    """The share of the rounds after which the rolling mean is first at 90 % of its end (or at a
-    goal); inf if it never is."""
+    """Return the share of the rounds after which the rolling mean first reaches 90 % of its final
+    value (or `goal`); inf if it never does."""
     means = rolling(curve)
     hits = means >= (HIGH * means[-1] if goal is None else goal)
     return float(np.argmax(hits) / max(1, len(means) - 1)) if hits.any() else np.inf
 
 
 def early(curve):
-    """The mean over the first tenth of the rounds."""
+    """Return the mean over the first tenth of the rounds."""
     return float(np.mean(curve[: max(2, round(BEGINNING * len(curve)))]))
 
 
 def oscillation(curve):
-    """The deviation of what is measured from its rolling mean, over the second half."""
+    """Return the standard deviation of the curve from its rolling mean, over the second half."""
     apart = np.asarray(curve, float) - rolling(curve, 2.5 * WINDOW)
     return float(apart[round(END * len(apart)) :].std())
 

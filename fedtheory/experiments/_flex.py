@@ -1,4 +1,5 @@
-"""What flex's experiments on networks share (section 5.1): data, networks, and how long an epoch is."""
+"""The common part of flex's experiments on networks (section 5.1): data, networks, and the length
+of an epoch."""
 
 from fedtheory.participation import staircase
 
@@ -52,7 +53,7 @@ CHOSEN = {
 
 
 def build_request(scale, data, scheme, N, split, rounds, seed, **more):
-    """One run; `shifts` are the rounds at which the rate begins anew."""
+    """Return the request of one run; `shifts` are the rounds at which the learning rate restarts."""
     told, shifts = PLACES[scale][data], more.pop("shifts", [])
     eta = staircase(told["eta_0"], rounds, shifts)
     return dict(

@@ -1,5 +1,5 @@
-"""What was worked out before: arrays under a name that hashes all that defines them, in the user's
-private folder and under its seal; and who is working one out now.
+"""A cache of computed results in the user's private folder: sealed arrays under a name that hashes
+everything that defines them, with locks so that processes do not compute the same result twice.
 
 What another user or an older method left there counts as absent. Files appear whole, so that work
 that was killed goes on with the part at which it was killed. Processes that want the same parts take
@@ -29,12 +29,12 @@ LARGEST = 2**26  # bytes of one part's arrays
 
 
 def name(*content):
-    """A hex name of what defines a part."""
+    """Return a name in hex that hashes the texts that define a part."""
     return hashlib.sha256("\0".join(content).encode()).hexdigest()[:32]
 
 
 def find_arrays(folder, name):
-    """The arrays of a part that was worked out before, or None."""
+    """Return the arrays of a part that was computed before, or None."""
     try:
         content = (private_cache.folder() / folder / f"{name}.npz").read_bytes()
         content = private_cache.unseal(name, content)
@@ -44,7 +44,8 @@ def find_arrays(folder, name):
 
 
 def keep(folder, name, arrays):
-    """Keep a part; where there can be no private folder, it is worked out again next time."""
+    """Store a part. Without a private folder nothing is stored, and the part is computed again next
+    time."""
     stream = io.BytesIO()
     np.savez_compressed(stream, **dict(sorted(arrays.items())))
     try:
@@ -55,8 +56,8 @@ def keep(folder, name, arrays):
 
 
 def one(folder, name, work, wait=True):
-    """The arrays of a part, kept or worked out now; None where another is at it, unless its end is to
-    be waited for."""
+    """Return the arrays of a part, stored or computed now. With wait=False, return None where
+    another process or thread is computing the part."""
     arrays = find_arrays(folder, name)
     if arrays is None:
         with alone(folder, name, wait) as mine:
@@ -71,8 +72,9 @@ def one(folder, name, work, wait=True):
 
 @contextmanager
 def alone(folder, name, wait):
-    """Whether nobody else is at a part; nobody is, as long as this lasts, and the lock of a process
-    that died is free."""
+    """Hold the lock of a part while the context is active; yield whether the lock was acquired.
+    With `wait` the call blocks until the lock is free, and the lock of a process that died is free.
+    """
     try:
         place = private_cache.folder() / folder / f"{name}.lock"
         place.parent.mkdir(mode=0o700, exist_ok=True)
@@ -95,8 +97,8 @@ def alone(folder, name, wait):
 
 
 def several(folder, parts, progress: Callable = lambda done, total: None):
-    """{name: arrays} of parts {name: what works it out}, by as many threads as there are cores; what
-    others are at is left for last."""
+    """Return {name: arrays} for parts {name: function that computes the part}, with as many threads
+    as cores. Parts that other processes are computing come last."""
     pool, made = ThreadPoolExecutor(thread_count()), {}
     try:
         for wait in (False, True):

@@ -1,4 +1,5 @@
-"""What FED-LAMB's experiments share: its three methods and the grids of which each takes the best."""
+"""The common part of FED-LAMB's experiments: its three methods, and the grids from which the best
+value of each method is taken."""
 
 METHODS = {"Fed-LAMB": "fed_lamb", "Fed-AMS": "fed_ams", "Fed-SGD": "fedsgd"}  # and their looks
 LAMBDAS = (0.0, 0.01, 0.1)
@@ -11,7 +12,7 @@ TUNING = {
 
 
 def method(name, alpha, lambda_, steps):
-    """What a request says of a method, and of what is measured."""
+    """Return the entries of a request that describe a method and its measurements."""
     chosen = {
         "Fed-LAMB": ("fed_lamb", dict(alpha=alpha, lambda_=lambda_, T=steps)),
         "Fed-AMS": ("fed_ams", dict(alpha=alpha, epsilon=1e-8, T=steps)),
@@ -22,7 +23,7 @@ def method(name, alpha, lambda_, steps):
 
 
 def grid(alphas, lambdas):
-    """{(method, alpha, lambda): arguments} of what is tuned."""
+    """Return {(method, alpha, lambda): arguments} for the grid of tuned values."""
     return {
         (name, f"{alpha:g}", f"{each:g}"): dict(method=name, alpha=alpha, lambda_=each)
         for name, steps in alphas.items()

@@ -1,4 +1,5 @@
-"""What mixed FL's experiments share (section 5, appendix C.2): the ways of mixing as methods of ours.
+"""The common part of mixed FL's experiments (section 5, appendix C.2): the mixing strategies as
+methods of this library.
 
 Central and federated losses have equal weights, as the methods of ours add them. The oracle trains
 on all samples by itself: as many steps as a client's, of twice the size and on twice the batch, so
@@ -11,7 +12,8 @@ WEIGHTS = "equal: the text has 0.5 and 0.5, and 0.73 and 0.27 of the language mo
 
 
 def method(name, eta, K, S, batch, B_c=None, eta_s=1.0, adam=False):
-    """What a request says of a method: `B_c` is the central batch, as table 7 sets it by default."""
+    """Return the entries of a request that describe a method. `B_c` is the central batch, by
+    default as in table 7."""
     central = {"1-W GT": K * S * batch, "oracle": 2 * S * batch}.get(name, S * batch)
     if name == "only FL":
         return dict(method="fedavg", hyper=dict(eta_l=eta, K=K), server=None)

@@ -1,4 +1,5 @@
-"""The pool: each run once, kept under what defines it, and read by every figure that needs it.
+"""The pool of runs: each run is computed once, stored under a hash of everything that defines it,
+and read by every figure that needs it.
 
 A run's key hashes its request and the sources that it reaches: the loops, the method, the network,
 the sets. A run under way is kept beside them, so that a killed night goes on in the very run.
@@ -20,7 +21,7 @@ FOLDER = "runs"
 
 
 def key(request):
-    """Hex name of a run."""
+    """Return the name in hex under which a run is stored."""
     named = {f"fedtheory.algorithms.{request['method']}", "fedtheory.experiments._training"}
     named |= {
         f"fedtheory.data.sets.{request[source]['name']}"
@@ -40,17 +41,18 @@ def _partitions(request):
 
 
 def load_run(request):
-    """The arrays of a run that was carried out before, or None."""
+    """Return the arrays of a run that was computed before, or None."""
     return _kept.find_arrays(FOLDER, key(request))
 
 
 def one(request):
-    """The arrays of a run, kept or carried out now."""
+    """Return the arrays of a run, stored or computed now."""
     return _kept.one(FOLDER, key(request), lambda: _carry_out(request))
 
 
 def _carry_out(request):
-    """The arrays of a run, from where it was killed."""
+    """Compute the arrays of a run, resuming from its checkpoint if there is one. An unusable
+    checkpoint is deleted."""
     midway = _midway(request)
     try:
         found = _training.train(request, midway)
@@ -65,7 +67,7 @@ def _carry_out(request):
 
 
 def _midway(request):
-    """Where a run under way is kept; None where there can be no private folder."""
+    """Return the path of a run's checkpoint file; None where there can be no private folder."""
     try:
         folder = private_cache.folder() / FOLDER
         folder.mkdir(mode=0o700, exist_ok=True)
@@ -75,7 +77,8 @@ def _midway(request):
 
 
 def several(requests, progress: Callable = lambda done, total: None):
-    """[arrays of each run]. Runs of one problem come one after the other, so that it is made once."""
+    """Return the arrays of each run, as a list. Runs of one problem are computed in succession, so
+    that the problem is built once."""
     order = sorted(requests, key=lambda request: (_problem(request), request_text(request)))
     runs = {key(request): partial(_carry_out, request) for request in order}
     found = _kept.several(FOLDER, runs, progress)
@@ -87,12 +90,13 @@ def _problem(request):
 
 
 def missing(requests):
-    """The runs that are not kept."""
+    """Return the distinct runs that are not stored."""
     return list({request_text(r): r for r in requests if load_run(r) is None}.values())
 
 
 def possible(requests):
-    """(the runs whose data are there, {set: why it is not} of the others)."""
+    """Return the runs whose data are available, and for the remaining runs {set: why its data are
+    not}."""
     why = {}
     for request in requests:
         for source in ("set", "other"):
@@ -107,7 +111,7 @@ def possible(requests):
 
 
 def _absent(name):
-    """Why a set cannot be loaded, from which files there are; '' if it can."""
+    """Return why a set cannot be loaded, judged by which files exist; '' if it can."""
     record = _sets.find_set(name)
     folder = _sets.folder_of()
     if not record.layouts:
@@ -119,8 +123,9 @@ def _absent(name):
 
 
 def estimate(requests):
-    """(runs that are missing, seconds of one core that they will take, about): the cheapest of each
-    network and measurement is timed over a few rounds."""
+    """Return the number of missing runs and an estimate of the core seconds that they take. The
+    cheapest run of each kind (same network, data, batch and measurements) is timed over a few
+    rounds."""
     left, total, paces = missing(requests), 0.0, {}
     for request in sorted(left, key=_training.work):
         alike = request_text([request.get(name) for name in PACE])
@@ -136,8 +141,9 @@ PACE = ("net", "side", "set", "batch", "measure")  # what runs of one pace have 
 
 
 def _measure_pace(request):
-    """Seconds of a core for a sample of a run, and for a measurement: the first run compiles and
-    loads, the third has two rounds more than the second, the last is measured twice more."""
+    """Measure the core seconds per sample of a run and per measurement of metrics. Of four short
+    runs the first compiles and loads, the third has two rounds more than the second, and the last
+    has two measurements more."""
     took = []
     for rounds, every in ((1, 1), (1, 1), (3, 3), (3, 1)):
         short = {**request, "rounds": rounds, "every": every, "pretrained": None}

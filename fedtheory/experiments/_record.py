@@ -1,4 +1,5 @@
-"""An experiment of a paper: what is printed of it, what had to be chosen, and its runs at a scale."""
+"""The record of a paper's experiment: what the paper states, what had to be chosen, and the runs at
+each scale."""
 
 from collections.abc import Callable
 from typing import NamedTuple
@@ -9,10 +10,11 @@ SCALES = ("smoke", "quick", "paper")
 
 
 class Experiment(NamedTuple):
-    """`figures` names parts of an experiment: a function of the scale, {cell: arguments}. A run is
-    `request(scale, cell[0], seed=seed, **arguments)`, a dictionary of numbers and words that defines it
-    (see _training.py). `chosen` says of what the paper does not print, or is not kept at a smaller
-    scale, what stands here and why."""
+    """An experiment of a paper. `figures` maps each part of the experiment to a function of the
+    scale that returns {cell: arguments}; `request(scale, cell[0], seed=seed, **arguments)` is the
+    dictionary of numbers and words that defines a run (see _training.py), and `chosen` gives the
+    value and the reason for everything that the paper does not state or that differs at a smaller
+    scale."""
 
     name: str
     cites: str
@@ -25,7 +27,7 @@ class Experiment(NamedTuple):
     judges: str  # which findings the small scales may judge
 
     def runs_of(self, figure, scale):
-        """{(cell, seed): request} of a figure."""
+        """Return {(cell, seed): request} for a figure."""
         return {
             (cell, seed): self.request(scale, cell[0], seed=seed, **arguments)
             for cell, arguments in self.figures[figure](scale).items()
@@ -33,12 +35,12 @@ class Experiment(NamedTuple):
         }
 
     def requests(self, scale):
-        """The runs of a scale, figure after figure."""
+        """Return the runs of a scale, figure by figure."""
         return [run for _, run in self.named(scale)]
 
     def named(self, scale, only=()):
-        """[(words, run)] of a scale: the words of a run are those of its cell, and its seed. With `only`,
-        the runs that have all these words."""
+        """Return [(words, run)] for a scale, where the words are the parts of the run's cell, and
+        its seed. With `only`, return only the runs that have all these words."""
         if scale not in SCALES:
             refuse("scale", f"must be one of {', '.join(SCALES)}", scale)
         found = [

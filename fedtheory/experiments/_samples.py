@@ -1,4 +1,5 @@
-"""What a run learns from: the samples of a request, who has which, and the problem that they make."""
+"""The training data of a run: the samples of a request, their partition among clients, and the
+problem built from them."""
 
 import json
 from functools import lru_cache
@@ -29,13 +30,13 @@ class Samples(NamedTuple):
 
 
 def request_text(value):
-    """A request, or a part of it, as one text."""
+    """Return a request, or a part of a request, as JSON text with sorted keys."""
     return json.dumps(value, sort_keys=True)
 
 
 @lru_cache(maxsize=4)
 def samples(text, side=None, images=False, classes=None, places=None):
-    """The Samples of a set; all runs of a process share them."""
+    """Return the Samples of a data set; all runs of a process share one copy."""
     options = json.loads(text)
     found = load(options.pop("name"), **options)
     if found.X_test is None and found.X is None:
@@ -54,7 +55,8 @@ def samples(text, side=None, images=False, classes=None, places=None):
 
 
 def _as(X, images):
-    """Rows; or images with their channels last; signs (two axes) as they are. Bytes stay bytes."""
+    """Return samples as rows; with `images`, as images with channels last. Characters (two axes)
+    stay unchanged, and bytes stay bytes."""
     if X.ndim == 2:
         return np.asarray(X, np.float32)
     X = X if X.dtype == np.uint8 else np.asarray(X, np.float32)
@@ -65,13 +67,14 @@ def _as(X, images):
 
 
 def take_samples(X, rows=slice(None)):
-    """Some samples as problems take them: bytes as numbers of [0, 1]."""
+    """Return some samples in the form that problems take: bytes are scaled to [0, 1]."""
     return LEVELS[X[rows]] if X.dtype == np.uint8 else X[rows]
 
 
 def bags(found, places):
-    """Ratings as samples of a recommender: of the films that a user likes, in an order drawn once,
-    `places` that come before another, and that one. A tenth of the users is held out."""
+    """Convert ratings to samples of a recommender. The films that a user likes are put in a random
+    order drawn once; a sample is `places` consecutive films as input and the next film as label,
+    and a tenth of the users is held out for testing."""
     X, y, who = [], [], []
     for user in np.unique(found.writers):
         liked = found.X[(found.writers == user) & (found.y >= LIKED), 1]
@@ -87,7 +90,7 @@ def bags(found, places):
 
 @lru_cache(maxsize=2)
 def prepare_problem(text):
-    """The problem of what a request says of it."""
+    """Build the problem that a request describes."""
     told = json.loads(text)
     net = told["net"]
     images = isinstance(net, str) and len(NETWORKS[net].shape) == 3
@@ -117,7 +120,7 @@ def prepare_problem(text):
 
 
 def _mine(found, apart):
-    """Rows that clients may have."""
+    """Return the rows that clients may have."""
     if apart is None:
         return np.arange(len(found.y))
     name, which = apart
@@ -125,7 +128,7 @@ def _mine(found, apart):
 
 
 def divide_samples(how, options, marks, N, seed, writers=None):
-    """The Split that a request's words name."""
+    """Return the Split that a request describes."""
     options = dict(options)
     if "pareto" in options:
         options["sizes"] = partition.pareto(N, options.pop("pareto"), seed=seed)
@@ -152,7 +155,7 @@ def _server(told, split, found, mine, marks, of):
 
 
 def _test_data(tested, found, split):
-    """The test data, or some of them."""
+    """Return the test data, or the part of the test data that `tested` selects."""
     if tested is None:
         return found.X_test, found.y_test
     name, which = tested

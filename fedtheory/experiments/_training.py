@@ -1,4 +1,4 @@
-"""One run of an experiment: data, split, network, method, and what is measured.
+"""One run of an experiment: data, split, network, method, and the metrics that are measured.
 
 A request says it all, in words and numbers:
 
@@ -45,8 +45,9 @@ MAKING = RLock()  # of threads that need the same data, one makes them
 
 
 def train(request, checkpoint=None):
-    """{name: array} of a run: each metric at `rounds`, those at which it was measured. What a killed
-    process left at the path `checkpoint` is gone on with."""
+    """Compute the arrays of a run, {name: array}: each metric, and `rounds`, the rounds at which
+    metrics were measured. The run resumes from the file `checkpoint` of a killed process if there
+    is one."""
     with MAKING:
         problem = prepare_problem(request_text({name: request.get(name) for name in PROBLEM}))
     names = tuple(request.get("measure", MEASURE))
@@ -73,7 +74,8 @@ def train(request, checkpoint=None):
 
 
 def _participation(request):
-    """Who works how much: None is everybody, all steps."""
+    """Return the participation of clients that a request describes; None means that all clients do
+    all steps."""
     joining = tuple(Arrival(*each) for each in request.get("arrivals", ()))
     if not joining and not request.get("traces"):
         return None
@@ -82,8 +84,8 @@ def _participation(request):
 
 
 def work(request):
-    """How much a run has to do, in samples that pass the network: of local steps, of the server's,
-    and of test data."""
+    """Return the cost of a run in samples that pass through the network: of local steps, of server
+    steps, and of pre-training."""
     hyper, batch = request["hyper"], request["batch"]
     steps = hyper.get("K", hyper.get("E", hyper.get("T", 1)))
     rounds = request["rounds"] * (request["S"] * steps + hyper.get("K_0", 0)) * batch

@@ -1,5 +1,5 @@
-"""Flex, tables 4 and figures 4 (left) and 5: devices that arrive, with fast and with vanilla reboot, on
-MNIST and EMNIST (section 5.3).
+"""Flex, tables 4 and figures 4 (left) and 5: devices that arrive, with fast and with vanilla
+reboot, on MNIST and EMNIST (section 5.3).
 
 Before an arrival models are tested on the labels of the devices that are there, from then on on the
 newcomer's too. A run is tested on one set, so an arrival has a run to its round for the accuracy
@@ -20,8 +20,9 @@ SIZES = {
 
 
 def build_request(scale, data, joining, before, reboot, seed):
-    """`joining` are the rounds at which the last devices join, one each. The run goes on until the
-    next device joins after `before` have, and is tested on the devices that are there then."""
+    """Return the request of one run. `joining` are the rounds at which the last devices join, one
+    device each; the run ends when the next device joins after `before` of them have joined, and is
+    tested on the devices that are present then."""
     told, joining = SIZES[scale], list(joining)
     ends = [*joining, joining[-1] + told["horizon"]]
     there = N - len(joining) + before
@@ -44,7 +45,8 @@ def build_request(scale, data, joining, before, reboot, seed):
 
 
 def arrival(data, tau_0):
-    """Cells of one arrival: (data, tau_0, reboot, how many have arrived by who is tested)."""
+    """Return the cells of one arrival: (data, tau_0, reboot, number of arrived devices in the
+    test)."""
     found = {(data, tau_0, "vanilla", 0): dict(joining=(tau_0,), before=0, reboot="vanilla")}
     for reboot in BOOST:
         found[data, tau_0, reboot, 1] = dict(joining=(tau_0,), before=1, reboot=reboot)
@@ -64,7 +66,8 @@ def fig4(scale):
 
 
 def fig5(scale):
-    """Three arrivals, one after the other: (data, "three", reboot, how many have arrived)."""
+    """Return the cells of three successive arrivals: (data, "three", reboot, number of arrived
+    devices)."""
     told = SIZES[scale]
     joining = tuple(told["first"] + n * told["apart"] for n in range(3))
     return {

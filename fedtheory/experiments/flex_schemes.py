@@ -1,5 +1,5 @@
-"""Flex, tables 3 (a) and (b) and figure 3: schemes A, B and C on MNIST and EMNIST as devices become
-heterogeneous (section 5.2)."""
+"""Flex, tables 3 (a) and (b) and figure 3: schemes A, B and C on MNIST and EMNIST with increasingly
+heterogeneous devices (section 5.2)."""
 
 from fedtheory.experiments import _flex
 from fedtheory.experiments._record import Experiment
@@ -29,7 +29,7 @@ def build_request(scale, data, split, count, scheme, seed):
 
 
 def table(data, scale):
-    """{(data, split, traces, scheme): arguments of `request`}."""
+    """Return {(data, split, traces, scheme): arguments of `request`}."""
     return {
         (data, split, count, scheme): dict(split=split, count=count, scheme=scheme)
         for split in SPLITS
@@ -47,7 +47,8 @@ def table3b(scale):
 
 
 def fig3(scale):
-    """Non-IID EMNIST with 1, 3, 5 and 8 traces: runs of table 3 (b)."""
+    """Return the cells of figure 3: non-IID EMNIST with 1, 3, 5 and 8 traces, which are runs of
+    table 3 (b)."""
     return {
         cell: arguments
         for cell, arguments in table3b(scale).items()

@@ -1,5 +1,5 @@
-"""FSL, scenario 1 (section IV-B, figures 1, 2, 6 to 9): few clients, the server has a little of
-every class.
+"""FSL, scenario 1 (section IV-B, figures 1, 2, 6 to 9): few clients, and a server with a few
+samples of every class.
 
 What makes FedAvg fail is kept at the smaller scales: the labels a client has, the share of clients
 in a round, the progress K eta_l of a round, and a server with a hundredth of the data, a few samples
@@ -111,8 +111,8 @@ METHODS = {"FL": "fedavg", "DS": "data_sharing", "FSL": "fsl", "FSL-p": "fsl_par
 def build_request(
     scale, place, method, C, seed, gamma=1.0, rate="base", per=None, S=None, start=None, watch=False
 ):
-    """One run: `per` samples of each class at the server, `start` says whether it learns before (by
-    default as in figure 1: FSL and DS do, FL does not)."""
+    """Return the request of one run with `per` samples of each class at the server. `start` states
+    whether the server pre-trains (default as in figure 1: for FSL and DS yes, for FL no)."""
     told = PLACES[scale][place]
     rounds, every = LENGTHS[scale]
     classes = max(told["C"])
@@ -147,7 +147,7 @@ def build_request(
 
 
 def fig1(scale):
-    """{(place, C, label): arguments of `request`}, of figure 1's lines."""
+    """Return {(place, C, label): arguments of `request`} for the curves of figure 1."""
     lines = [("FL", {}), ("DS", {}), *((f"FSL gamma={g:g}", dict(gamma=g)) for g in GAMMAS[:3])]
     return {
         (place, C, label): dict(method=label.partition(" ")[0], C=C, **more)
@@ -158,7 +158,8 @@ def fig1(scale):
 
 
 def fig6(scale):
-    """Figure 1's with one random start for all."""
+    """Return the cells of figure 6: those of figure 1 with one random initial point for all
+    methods."""
     return {
         (place, C, method): dict(method=method, C=C, start=False)
         for place in SETS
@@ -168,7 +169,8 @@ def fig6(scale):
 
 
 def fig2(scale):
-    """Figure 2's: gamma (0 is DS; FL is beside it), eta_l and n_0, at the smallest C and the next."""
+    """Return the cells of figure 2: gamma (0 is DS; FL is shown, too), eta_l and n_0, at the
+    smallest C and the next one."""
     found = {}
     for place in SETS:
         told = PLACES[scale][place]
@@ -186,7 +188,7 @@ def fig2(scale):
 
 
 def fig7(scale):
-    """Figure 7's: FSL, FSL-p and DS over C and S."""
+    """Return the cells of figure 7: FSL, FSL-p and DS over C and S."""
     return {
         (place, C, S, method): dict(method=method, C=C, S=S)
         for place in SETS
@@ -197,7 +199,7 @@ def fig7(scale):
 
 
 def fig8(scale):
-    """Figure 8's: the same over gamma, at figure 1's S."""
+    """Return the cells of figure 8: FSL, FSL-p and DS over gamma, at the S of figure 1."""
     return {
         (place, gamma, method): dict(
             method=method,
@@ -211,7 +213,7 @@ def fig8(scale):
 
 
 def fig9(scale):
-    """Figure 9's: xi_t^2 and G_t^2 along FSL's runs, over C and n_0."""
+    """Return the cells of figure 9: xi_t^2 and G_t^2 along FSL's runs, over C and n_0."""
     return {
         (place, C, per): dict(method="FSL", C=C, per=per, watch=True)
         for place in SETS

@@ -120,7 +120,8 @@ METHODS = {"FSL": "fsl", "FSLsyn": "fsl", "SCAFFOLD": "scaffold", "FedDyn": "fed
 
 
 def server_of(told, method, per=None):
-    """How the server comes by its samples, and how many they are; `per` of each client, or class."""
+    """Return how the server gets its samples, and the number of samples; `per` is the number per
+    client, or per class."""
     told = told | ({} if per is None else {"each" if method == "FSLsyn" else "s": per})
     if method == "FSLsyn":
         absent = [ABSENT] if told["other"]["name"] in ("textures", "stl10") else []
@@ -131,7 +132,7 @@ def server_of(told, method, per=None):
 
 
 def build_request(scale, place, method, C, eta_l, seed, gamma=1.0, alpha=0.01, per=None):
-    """One run. Methods that have no server of their own see the same clients."""
+    """Return the request of one run. Methods without a server of their own use the same clients."""
     told = PLACES[scale][place]
     rounds, every = LENGTHS[scale]
     S, K = told["S"], math.ceil(told["n_i"] / told["batch"])
@@ -166,7 +167,8 @@ def build_request(scale, place, method, C, eta_l, seed, gamma=1.0, alpha=0.01, p
 
 
 def fig5(place, scale):
-    """{(set, C, eta_l, method): arguments of `request`} of figure 5's half of a set."""
+    """Return {(set, C, eta_l, method): arguments of `request`} for the half of figure 5 that shows
+    one data set."""
     told = PLACES[scale][place]
     return {
         (place, C, f"{eta_l:g}", method): dict(method=method, C=C, eta_l=eta_l)

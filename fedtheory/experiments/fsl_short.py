@@ -1,5 +1,5 @@
-"""The short paper of FSL (section III, figures 1 to 6): server learning beside data sharing, and both
-together (DSL), over the server's step size, epochs and samples."""
+"""The short paper of FSL (section III, figures 1 to 6): server learning compared with data sharing,
+and both combined (DSL), over the server's step size, epochs and samples."""
 
 from fedtheory.experiments._record import Experiment
 
@@ -94,7 +94,8 @@ BOTH = ("FSL", "DSL")
 
 
 def build_request(scale, place, method, seed, per=None, C=2, E_s=1, ratio=1.0, start=True, many=1):
-    """One run: eta_0 is `ratio` times eta_l; `many` times the clients share the same samples."""
+    """Return the request of one run. eta_0 is `ratio` times eta_l, and `many` times as many clients
+    share the same samples."""
     told = PLACES[scale][place]
     rounds, every = LENGTHS[scale]
     n_0 = (told["pers"][1] if per is None else per) * told["classes"]
@@ -123,7 +124,8 @@ def build_request(scale, place, method, seed, per=None, C=2, E_s=1, ratio=1.0, s
 
 
 def fig1(scale):
-    """Over eta_0 and E_s, EMNIST; a model that the server has trained for all but FL."""
+    """Return the cells of figure 1: over eta_0 and E_s on EMNIST, from a model that the server
+    pre-trained, except for FL."""
     found = {("EMNIST", "", "", "FL"): dict(method="FL", start=False)}
     found["EMNIST", "", "", "DS"] = dict(method="DS")
     for ratio in RATIOS:
@@ -134,7 +136,8 @@ def fig1(scale):
 
 
 def fig2(scale):
-    """Over n_0, EMNIST; one random model for all; eta_0 = 0.03."""
+    """Return the cells of figure 2: over n_0 on EMNIST, from one random model for all methods, with
+    eta_0 = 0.03."""
     found = {("EMNIST", "", "FL"): dict(method="FL", start=False)}
     for per in PLACES[scale]["EMNIST"]["pers"]:
         for method in ("DS", *BOTH):
@@ -144,7 +147,8 @@ def fig2(scale):
 
 
 def fig3(scale):
-    """N and ten times N clients, CIFAR-10; one trained model for all."""
+    """Return the cells of figure 3: N and ten times N clients on CIFAR-10, from one pre-trained
+    model for all methods."""
     return {
         ("CIFAR-10", many, method): dict(method=method, many=many)
         for many in ((1, 10) if scale != "smoke" else (1, 2))
@@ -153,7 +157,8 @@ def fig3(scale):
 
 
 def fig4(scale):
-    """Over C, CIFAR-10, the most samples; FL begins at a random model."""
+    """Return the cells of figure 4: over C on CIFAR-10, with the largest number of samples; FL
+    starts from a random model."""
     per = PLACES[scale]["CIFAR-10"]["pers"][-1]
     return {
         ("CIFAR-10", C, method): dict(method=method, C=C, per=per, start=method != "FL")
@@ -163,7 +168,7 @@ def fig4(scale):
 
 
 def fig5(scale):
-    """Over n_0, CIFAR-10."""
+    """Return the cells of figure 5: over n_0 on CIFAR-10."""
     return {
         ("CIFAR-10", per, method): dict(method=method, per=per)
         for per in PLACES[scale]["CIFAR-10"]["pers"]
@@ -172,7 +177,8 @@ def fig5(scale):
 
 
 def fig6(scale):
-    """Over eta_0 and E_s, CIFAR-10, the most samples."""
+    """Return the cells of figure 6: over eta_0 and E_s on CIFAR-10, with the largest number of
+    samples."""
     per = PLACES[scale]["CIFAR-10"]["pers"][-1]
     return {
         ("CIFAR-10", ratio, E_s, method): dict(method=method, ratio=ratio, E_s=E_s, per=per)

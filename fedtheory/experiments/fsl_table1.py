@@ -1,4 +1,5 @@
-"""FSL, table I (section IV-C): accuracy and T_0.5 on CIFAR-10 at C = 2, over the server's samples.
+"""FSL, table I (section IV-C): accuracy and T_0.5 on CIFAR-10 at C = 2, over the server's number of
+samples.
 
 Twenty settings: FedDyn over its alpha, FSL and FSLsyn over gamma, each for two sizes of the server's
 data. SCAFFOLD, which the table skips because FedDyn is the better, runs at the rates of figure 5.
@@ -22,12 +23,12 @@ def build_request(scale, method, seed, **arguments):
 
 
 def samples(scale, method, per):
-    """n_0: the samples of the server."""
+    """Return n_0, the number of the server's samples."""
     return fsl_scenario2.server_of(fsl_scenario2.PLACES[scale][PLACE], method, per)[1]
 
 
 def table1(scale):
-    """{(method, n_0, what is tuned): arguments of `request`}."""
+    """Return {(method, n_0, tuned value): arguments of `request`}."""
     told = PLACES[scale]
     dyn, fsl = told["rates"]
     found = {

@@ -91,7 +91,8 @@ def build_request(scale, net, split, clients, epochs, method, alpha, lambda_, se
 
 
 def fig3(scale, few=None):
-    """{(network, split, clients, epochs, method, alpha, lambda): arguments of `request`}."""
+    """Return {(network, split, clients, epochs, method, alpha, lambda): arguments of `request`} for
+    figure 3."""
     told = PLACES[scale]
     return {
         (*panel, *cell): dict(zip(("split", "clients", "epochs"), panel[1:])) | arguments
@@ -102,7 +103,7 @@ def fig3(scale, few=None):
 
 
 def fig4(scale):
-    """Figure 3's runs of ResNet with 10 clients."""
+    """Return the cells of figure 4: the runs of figure 3 of ResNet with 10 clients."""
     return fig3(scale, ("ResNet", "IID", 10))
 
 

@@ -1,5 +1,5 @@
-"""FED-LAMB, figure 2: a perceptron and a convolutional network on MNIST, one digit a device (section
-4.1).
+"""FED-LAMB, figure 2: a perceptron and a convolutional network on MNIST, one digit per device
+(section 4.1).
 
 Half of 50 devices work in a round, for 1 or 5 local epochs; each method's step size, and
 Fed-LAMB's lambda, are the best of a grid.
@@ -83,7 +83,7 @@ def build_request(scale, net, method, epochs, alpha, lambda_, seed):
 
 
 def fig2(scale):
-    """{(network, epochs, method, alpha, lambda): arguments of `request`} of the whole grid."""
+    """Return {(network, epochs, method, alpha, lambda): arguments of `request`} for the whole grid."""
     told = PLACES[scale]
     return {
         (net, epochs, *cell): arguments | dict(epochs=epochs)

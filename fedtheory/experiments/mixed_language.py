@@ -1,5 +1,5 @@
-"""Mixed FL, the language model (sections 5.2, C.2.2, C.4.2, C.4.3; figures 1b, 2b, 5, 10, 11, table 2):
-clients have one source of characters, the server another."""
+"""Mixed FL, the language model (sections 5.2, C.2.2, C.4.2, C.4.3; figures 1b, 2b, 5, 10, 11, table
+2): clients have one source of characters, the server another."""
 
 from fedtheory.experiments import _mixed
 from fedtheory.experiments._mixed import MIXING
@@ -23,7 +23,8 @@ PLACES = {
 
 
 def build_request(scale, task, method, seed, tested=None, K=None, rate=1.0, seen=False):
-    """`tested` is the source of the test data (both if absent), `rate` a multiple of eta."""
+    """Return the request of one run. `tested` is the source of the test data (both sources if
+    absent), `rate` a multiple of eta."""
     told = PLACES[scale]
     steps = 1 if seen else K or told["K"]
     eta = rate * told["eta"] * (1 if seen else told["K"] / steps)
@@ -53,7 +54,8 @@ def build_request(scale, task, method, seed, tested=None, K=None, rate=1.0, seen
 
 
 def curves(scale):
-    """{(task, source of test data, method): arguments of `request`}: figures 1b, 2b and 5."""
+    """Return {(task, source of test data, method): arguments of `request`} for figures 1b, 2b and
+    5."""
     return {
         ("language", source, name): dict(method=name, tested=source)
         for source in SOURCES
@@ -62,7 +64,7 @@ def curves(scale):
 
 
 def steps(scale):
-    """Figure 10: over K, eta K fixed."""
+    """Return the cells of figure 10: over K, with eta K fixed."""
     return {
         ("language", f"{K}", name): dict(method=name, K=K)
         for K in PLACES[scale]["steps"]
@@ -71,7 +73,7 @@ def steps(scale):
 
 
 def rates(scale):
-    """Figure 11 and C.4.3: over eta, K fixed."""
+    """Return the cells of figure 11 and C.4.3: over eta, with K fixed."""
     return {
         ("language", f"{rate:g}", name): dict(method=name, rate=rate)
         for rate in PLACES[scale]["rates"]
@@ -80,7 +82,7 @@ def rates(scale):
 
 
 def trajectory_runs(scale):
-    """Figure 4 and table 2: G_t and B_t along parallel training."""
+    """Return the cell of figure 4 and table 2: G_t and B_t along parallel training."""
     return {("language", "PT"): dict(method="PT", seen=True)}
 
 

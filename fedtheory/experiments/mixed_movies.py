@@ -1,5 +1,6 @@
-"""Mixed FL, films (sections 5.3, C.2.3, C.4.4; figures 3, 6, 12, table 2): clients pull films that a user
-likes together, the server spreads all films out. In the baseline clients do both."""
+"""Mixed FL, films (sections 5.3, C.2.3, C.4.4; figures 3, 6, 12, table 2): clients move the
+embeddings of films that a user likes together, the server moves all films apart. In the baseline
+clients do both."""
 
 from fedtheory.experiments import _mixed
 from fedtheory.experiments._mixed import MIXING
@@ -26,7 +27,8 @@ MEASURE = ["test_recall", "test_loss", "loss"]
 
 
 def build_request(scale, task, method, seed, eta_s=1.0, adam=False, seen=False):
-    """`adam`: the server's optimiser, with its rate eta_s."""
+    """Return the request of one run. `adam` states that the server uses Adam, with learning rate
+    eta_s."""
     told = PLACES[scale]
     steps = 1 if seen else told["K"]
     if method == "baseline":
@@ -57,12 +59,13 @@ def build_request(scale, task, method, seed, eta_s=1.0, adam=False, seen=False):
 
 
 def curves(scale):
-    """{(task, method): arguments of `request`}: figures 3 and 6."""
+    """Return {(task, method): arguments of `request`} for figures 3 and 6."""
     return {("movies", name): dict(method=name) for name in (*MIXING, "baseline")}
 
 
 def adam(scale):
-    """Figure 12 and C.4.4: SGD and Adam at the server, over its rate."""
+    """Return the cells of figure 12 and C.4.4: SGD and Adam at the server, over the server's
+    learning rate."""
     told = PLACES[scale]
     found = {}
     for name in ("1-W GT", "baseline"):
@@ -74,7 +77,7 @@ def adam(scale):
 
 
 def trajectory_runs(scale):
-    """Figure 4 and table 2: G_t and B_t along parallel training."""
+    """Return the cell of figure 4 and table 2: G_t and B_t along parallel training."""
     return {("movies", "PT"): dict(method="PT", seen=True)}
 
 

@@ -1,5 +1,5 @@
-"""Mixed FL, smiles (sections 5.1, C.2.1, C.4.1, C.4.2; figures 1a, 2a, 7, 8, 9, table 2): clients have
-smiling faces, the server the others."""
+"""Mixed FL, smiles (sections 5.1, C.2.1, C.4.1, C.4.2; figures 1a, 2a, 7, 8, 9, table 2): clients
+have smiling faces, the server has the other faces."""
 
 from fedtheory.experiments import _mixed
 from fedtheory.experiments._mixed import MIXING
@@ -22,7 +22,8 @@ PLACES = {
 
 
 def build_request(scale, task, method, seed, B_c=None, K=None, seen=False):
-    """`K` steps of a size such that eta K stays; `seen`: G_t and B_t are measured, one step a round."""
+    """Return the request of one run with `K` steps of a size that keeps eta K fixed. With `seen`,
+    G_t and B_t are measured, with one step per round."""
     told = PLACES[scale]
     steps = 1 if seen else K or told["K"]
     eta = told["eta"] if seen else told["eta"] * told["K"] / steps
@@ -48,12 +49,12 @@ def build_request(scale, task, method, seed, B_c=None, K=None, seen=False):
 
 
 def curves(scale):
-    """{(task, method): arguments of `request`}: figures 1a and 2a."""
+    """Return {(task, method): arguments of `request`} for figures 1a and 2a."""
     return {("smile", name): dict(method=name) for name in (*MIXING, "oracle")}
 
 
 def batches(scale):
-    """Figures 7 and 8: over the central batch."""
+    """Return the cells of figures 7 and 8: over the central batch."""
     return {
         ("smile", f"{B_c}", name): dict(method=name, B_c=B_c)
         for B_c in PLACES[scale]["B_c"]
@@ -62,7 +63,7 @@ def batches(scale):
 
 
 def steps(scale):
-    """Figure 9: over K, eta K fixed."""
+    """Return the cells of figure 9: over K, with eta K fixed."""
     return {
         ("smile", f"{K}", name): dict(method=name, K=K)
         for K in PLACES[scale]["steps"]
@@ -71,7 +72,7 @@ def steps(scale):
 
 
 def trajectory_runs(scale):
-    """Figure 4 and table 2: G_t and B_t along parallel training."""
+    """Return the cell of figure 4 and table 2: G_t and B_t along parallel training."""
     return {("smile", "PT"): dict(method="PT", seen=True)}
 
 
