@@ -26,7 +26,7 @@ def read(path, labels=None, **options):
 
     >>> import tempfile, pathlib, fedtheory as ft
     >>> path = pathlib.Path(tempfile.mkdtemp()) / "own.svm"
-    >>> _ = path.write_text("+1 1:0.5 3:2\n-1 2:1\n")
+    >>> _ = path.write_text("+1 1:0.5 3:2\\n-1 2:1\\n")
     >>> ft.data.read(path).X
     array([[0.5, 0. , 2. ],
            [0. , 1. , 0. ]])

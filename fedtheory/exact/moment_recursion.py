@@ -83,7 +83,7 @@ def is_decoupled(problem):
 
 def affine_rounding(problem, x):
     """Return the deviation of the affine gradients from affinity, relative to the change of the
-    gradients. The deviation is rounding alone."""
+    gradients. Any deviation found is rounding."""
     centre = problem.minimizer() if problem.minimize is not None else x
     v, found = np.random.default_rng(5).standard_normal(problem.d), 0.0
     for i in range(0 if problem.has_server else 1, problem.N + 1):
