@@ -90,7 +90,7 @@ class Part(NamedTuple):
 
 
 def centre_items(items):
-    """Yield each item minus a common centre, and then the mean of the remainders.
+    """Return the items minus a common centre, followed by the mean of these differences.
 
     The centre is the mean where all items have an entry, so that nothing is left to subtract; where
     most have it, the median, so that an entry shared by all but one client stays sparse.

@@ -103,9 +103,9 @@ def arrow_of(rows, columns, value, s, shape):
 
 
 def widen_map(weight, parts, e, U, size=0.0):
-    """Return a map of the whole state, given as an arrow or None, in the bases U of the memories;
-    None if a client's memories mix in that client's basis. `size` is the largest magnitude of the
-    maps that this map was computed from."""
+    """Return a map of the whole state, given as an arrow matrix, in the bases U of the memories;
+    None if `parts` is None, or if a client's memories mix in that client's basis. `size` is the
+    largest magnitude of the maps that this map was computed from."""
     own = None if parts is None else rotated_diagonals(U, parts.oo, size)
     if own is None:
         return None
@@ -214,7 +214,7 @@ class Memories:
 
 
 def split_deviations(map, place):
-    """Return (weight, rows, columns, values, rows of levels, levels) of the deviations of a map of
+    """Yield (weight, rows, columns, values, rows of levels, levels) for each deviation of a map of
     one coordinate, entry by entry, with states numbered by `place`. Entries at rounding level
     relative to the largest entry that any deviation or the mean map has in the same row are left
     out."""

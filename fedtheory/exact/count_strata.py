@@ -62,7 +62,7 @@ class Counted:
         return after[::-1]
 
     def moments(self):
-        """Yield for each count the mean (n,) and the second moment (n, n) of the number of visits
+        """Return for each count the mean (n,) and the second moment (n, n) of the number of visits
         to every (client, steps)."""
         n, S = len(self.items), self.law.S
         first, second = np.zeros((self.top + 1, n)), np.zeros((self.top + 1, n, n))
@@ -180,7 +180,8 @@ class Strata:
 
     def _find(self, k, linear):
         """Find the coefficients of every (client, steps) for rounds of count k: the minimum-norm
-        solution that reproduces the probed rounds."""
+        solution that reproduces the probed rounds. Refuse a method where the probes do not
+        determine all rounds of this count."""
         prober, (cohorts, works) = self.prober, self.outcomes[k]
         rows = np.tile(np.arange(prober.m if linear else 0), (len(cohorts), 1))
         answers = np.zeros((len(cohorts), *self.shape))

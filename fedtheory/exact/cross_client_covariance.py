@@ -137,8 +137,8 @@ def times_line(middle, slope, series):
 
 
 def count_terms(form, line, rounds):
-    """Return the number of terms that a series needs over `rounds` rounds of constant gain, at most
-    MOST."""
+    """Return the number of Chebyshev terms above rounding after `rounds` rounds that each add the
+    same amount, at most MOST."""
     ends = np.unique([line.x.argmin(), line.x.argmax()])
     weighted = form.weight[:, None] * form.own[:, ends]
     middle, slope = line.middle @ weighted, line.slope @ weighted

@@ -66,7 +66,7 @@ class Program(NamedTuple):
 
 
 def blocks_of(map):
-    """Yield the deviations of a map as Blocks."""
+    """Return an iterator over the deviations of a map, as Blocks."""
     return (Block(*each) for each in map.blocks())
 
 

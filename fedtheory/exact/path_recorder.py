@@ -1,5 +1,5 @@
-"""A recorder of the rounds that a computation evaluates, used to render an example. Nothing is
-recorded unless `record_paths` is active."""
+"""A recorder of the rounds that a computation evaluates, for reports that show an example. Nothing
+is recorded unless `record_paths` is active."""
 
 from contextlib import contextmanager
 from contextvars import ContextVar

@@ -31,8 +31,7 @@ def add_terms(*terms):
 
 
 class Spread(NamedTuple):
-    """The variance after a step as a function of mean m and variance v before the step: variance v
-    + square m^2 + linear m + one."""
+    """The function variance v + square m^2 + linear m + one of a number's mean m and variance v."""
 
     variance: object = ZERO
     square: object = ZERO
@@ -44,8 +43,8 @@ class Spread(NamedTuple):
         return add_terms(multiply(self.variance, v), multiply(along, m), self.one)
 
     def after(self, step):
-        """Return the same function in terms of the moments before a step, given that this function
-        takes the moments after the step."""
+        """Return the function in terms of the moments before a step that equals this function of
+        the moments after the step."""
         bent = multiply(self.square, step.keep)
         along = add_terms(multiply(2 * self.square, step.shift), self.linear)
         moved = multiply(add_terms(multiply(self.square, step.shift), self.linear), step.shift)

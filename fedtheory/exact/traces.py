@@ -216,8 +216,8 @@ class Rounds:
         return Passed("round", self.t, chance, len(found), tracks, *ends)
 
     def _close_round(self, before, begun, q, cohort, work, walks):
-        """Complete a round whose cohort has done its steps: aggregation, the server's steps, the
-        end of the round."""
+        """Yield (probability, Trace) for each way to complete a round whose cohort has done its
+        steps: aggregation, the server's steps, the end of the round."""
         k, h, state = self.kernels, self.h, copy_memory(begun)
         self._aggregate(state, cohort, work, walks)
         exact = self.doubted and not any(isinstance(n, Many) for n in state.x)

@@ -234,8 +234,8 @@ _TURN = threading.Lock()
 
 @contextmanager
 def _at_work(giver):
-    """Register this thread as one that can be stopped while the context is active, if the parent
-    `giver` is in this process."""
+    """Register this thread as one that can be stopped while the context is active, if the call
+    `giver` was made in this process."""
     threads, me = _AT_WORK.get(giver), threading.get_ident()
     if threads is None:
         yield
@@ -257,7 +257,7 @@ def _leave(threads, me):
 
 
 def _stop(giver):
-    """Stop the threads that run tasks of a parent, as Ctrl-C stops the main thread."""
+    """Stop the threads that run tasks of the call `giver`, as Ctrl-C stops the main thread."""
     threads, until = _AT_WORK.pop(giver), time.monotonic() + PATIENCE
     while threads and time.monotonic() < until:
         with _TURN:

@@ -1,5 +1,5 @@
-"""The user's private folder, and seals (message authentication codes) by a secret key that is
-stored outside of any shared folder.
+"""The user's private folder, and seals (message authentication codes) by a secret key that is not
+valid when copied with a folder.
 
 What bears its seal was written by this user; a file from elsewhere, whatever it says, counts as
 absent. `FEDTHEORY_CACHE_DIR` moves the folder. The key lies elsewhere: in the user's configuration
