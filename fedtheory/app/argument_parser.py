@@ -1,4 +1,5 @@
-"""What the command line takes: commands, their arguments, and what is said of one that is not right."""
+"""The parsers of the command line: commands, their arguments, and the messages for arguments that
+are not valid."""
 
 import argparse
 import difflib
@@ -19,7 +20,8 @@ NUMBERS = {int: "an integer", float: "a number"}
 
 
 class Parser(argparse.ArgumentParser):
-    """A parser that says what is wrong in one line, and what was probably meant."""
+    """An argument parser that reports a mistake in one line and suggests the word that was probably
+    meant."""
 
     def error(self, message):
         message = message.replace("the following arguments are required:", "it needs")
@@ -28,7 +30,8 @@ class Parser(argparse.ArgumentParser):
         self.exit(2, f"{whose}: {printable(message)}; see {self.prog} --help\n")
 
     def _print_message(self, message, file=None):
-        """Write a message; an error of the system is whoever's asked, and not passed over."""
+        """Write a message, and let an error of the operating system reach the caller instead of
+        ignoring the error."""
         (file or sys.stderr).write(message or "")
 
     def parse_args(self, args=None, namespace=None):
@@ -53,7 +56,7 @@ class Parser(argparse.ArgumentParser):
             raise argparse.ArgumentError(None, f"{name} cannot be {value!r}: {meant}")
 
     def stray(self, rest):
-        """Say that arguments are none of a command's."""
+        """Report arguments that the command does not take."""
         options = [name for name in self._option_string_actions if name.startswith("--")]
         first = next((text for text in rest if text.startswith("-")), rest[0])
         meant = suggest_word(first.partition("=")[0], options) if first.startswith("-") else ""
@@ -61,13 +64,14 @@ class Parser(argparse.ArgumentParser):
 
 
 def suggest_word(word, words):
-    """What was probably meant by a word, as a question; "" where nothing is like it."""
+    """Return a question that suggests the closest of `words` ("did you mean ...?"), or "" if no
+    word is similar."""
     found = difflib.get_close_matches(str(word), words, n=1, cutoff=0.6)
     return f"did you mean {found[0]}?" if found else ""
 
 
 def build_parser():
-    """The parser of `fedtheory`."""
+    """Build the parser of `fedtheory`."""
     whole = Parser(
         prog="fedtheory",
         description=SAYS,
@@ -94,7 +98,7 @@ def build_parser():
 
 
 def add_common(command):
-    """What every command takes."""
+    """Add the options that every command takes."""
     command.add_argument("--json", action="store_true", help="one JSON document on standard output")
     command.add_argument(
         "--with",
@@ -107,7 +111,7 @@ def add_common(command):
 
 
 def command_parsers(whole):
-    """name -> parser of each command."""
+    """Return a dict from the name of each command to its parser."""
     return next(a.choices for a in whole._actions if isinstance(a, argparse._SubParsersAction))
 
 
@@ -119,7 +123,8 @@ ABOVE = dict(
 
 
 def _add_about(add):
-    """Commands that say what there is, and what it says at numbers."""
+    """Add the commands that list records, explain claims, evaluate bounds at numbers and carry out
+    run files."""
     add(
         "list",
         "what there is",
@@ -161,7 +166,7 @@ def _add_about(add):
 
 
 def _add_deciding(add):
-    """Commands that find out what is true."""
+    """Add the commands that decide claims."""
     budget = lambda seconds: dict(
         flag=True,
         type=float,
@@ -241,7 +246,8 @@ def _add_deciding(add):
 
 
 def _add_working(add):
-    """Commands that compute worst cases, and kernels."""
+    """Add the commands that compute worst cases, start and test a user's own files, and compile
+    kernels."""
     add(
         "worst",
         "the exact worst case of a method over a class of functions, with its proof (extra pep)",

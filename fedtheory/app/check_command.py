@@ -1,5 +1,5 @@
-"""`fedtheory check`, `replay`, `mutate`, `sharpen`: claims by id or from a file, verdicts in words,
-documents to and fro."""
+"""The commands `fedtheory check`, `replay`, `mutate` and `sharpen`: read claims by id or from a
+file, print verdicts in words, and read and write documents."""
 
 import re
 import textwrap
@@ -20,8 +20,8 @@ STATUSES = ("proved", "holds", "violated", "vacuous", "undecided")
 
 
 def find_claims(names):
-    """Claims by their ids, or those that Python files define as CLAIM or CLAIMS; (name, claim)
-    each."""
+    """Return (name, claim) pairs for claim ids, and for the records CLAIM and CLAIMS of Python
+    files."""
     found = []
     for name in names:
         if name.endswith(".py"):
@@ -32,7 +32,8 @@ def find_claims(names):
 
 
 def load_claims(path):
-    """The claims of a user's file, which is run as any Python file is."""
+    """Return the claims that a user's Python file defines. The file is executed like any Python
+    file."""
     if not path.is_file():
         refuse("a claim", "must be an id, or a Python file that exists", str(path))
     claims = [claim for _, claim in plugins.list_records("CLAIM", plugins.load_file(path))]
@@ -44,7 +45,8 @@ def load_claims(path):
 
 
 def verdict_of(name, claim, executor, budget, seed, witnesses=(), seeds=1):
-    """The Verdict on a claim, or on an id that a name or a file gives; what a worker runs."""
+    """Compute the Verdict on a claim, or on a claim id that is looked up in `name` (an id or a
+    file). Worker processes run this function."""
     from fedtheory.verdicts.pipeline import check
 
     if isinstance(claim, str):
@@ -63,8 +65,9 @@ def check(
     witnesses=(),
     seeds=1,
 ):
-    """(data, text, whether every verdict is the expected one); `witnesses` are files of documents.
-    Workers take a claim each; a single one they share."""
+    """Return (data, text, whether every verdict equals `expect`); `witnesses` are files of
+    documents. With several claims each worker decides one claim at a time; a single claim is shared
+    by all workers."""
     if expect is not None and expect not in STATUSES:
         refuse("expect", f"must be one of {', '.join(STATUSES)}", expect)
     executors.executor_factory(workers)
@@ -99,12 +102,14 @@ KEPT = r"\.(verdict|certificate|printed\.certificate|without\d+\.certificate|gra
 
 
 def earlier(folder, claim):
-    """Names of what lies in a folder where an earlier verdict on a claim was written, by whoever."""
+    """Return the names of the files in a folder where an earlier verdict on the claim was written,
+    no matter who wrote the files."""
     return folder.matching(re.escape(ledger.file_name(claim)) + KEPT)
 
 
 def report_verdicts(verdicts, folder):
-    """Verdicts as they come; of a Contradiction both documents are kept before it goes on."""
+    """Yield verdicts as they arrive. Where a Contradiction is raised, write both documents to the
+    folder before raising the Contradiction again."""
     try:
         yield from verdicts
     except Contradiction as wrong:
@@ -122,7 +127,8 @@ def report_verdicts(verdicts, folder):
 
 
 def write_verdict(folder, verdict):
-    """Write a verdict, and its certificates by themselves; those of an earlier verdict go."""
+    """Write a verdict and, as separate files, its certificates. Remove the files of an earlier
+    verdict on the same claim."""
     name = ledger.file_name(verdict.claim)
     removed = [removal.verdict for removal in verdict.removals]
     files = {f"{name}.verdict.json": verdict.as_dict(), f"{name}.certificate.json": verdict}
@@ -145,7 +151,7 @@ def write_verdict(folder, verdict):
 
 
 def describe_verdict(verdict, out=None, width=88):
-    """A verdict for a reader."""
+    """Return a verdict as text for a reader."""
     from fedtheory.rendering.words import describe_counterexample
 
     lines = [f"{verdict.claim}: {verdict.status}"]
@@ -191,13 +197,14 @@ def describe_verdict(verdict, out=None, width=88):
 
 
 def wrap_story(story, width):
-    """What a counterexample tells, indented."""
+    """Return the lines that describe a counterexample, wrapped at `width` and indented."""
     wrap = partial(textwrap.wrap, width=width, initial_indent="  ", subsequent_indent="      ")
     return [part for line in story for part in wrap(line)]
 
 
 def ratio_text(verdict):
-    """The largest ratio, of a statement of several lines that of each."""
+    """Return the largest ratio as text; for a statement of several lines, the largest ratio of each
+    line."""
     each = [
         f"{float(line.tightness):.6g} of line {n}"
         for n, line in enumerate(verdict.lines, 1)
@@ -217,7 +224,8 @@ WITHOUT = dict(
 
 
 def as_printed(verdict, width):
-    """Lines on the statement as it is printed, where the text leaves out what its proof uses."""
+    """Return the lines on the verdict for the statement as printed, where the paper's text leaves
+    out a hypothesis that its proof uses."""
     from fedtheory.rendering.words import describe_counterexample
 
     printed, found = verdict.printed, []
@@ -241,7 +249,7 @@ def as_printed(verdict, width):
 
 
 def one_line(tree):
-    """A witness on one line."""
+    """Return a witness as text on one line."""
     if isinstance(tree, dict):
         return ", ".join(
             f"{key}={one_line(value)}" for key, value in tree.items() if value not in ([], {})
@@ -252,7 +260,8 @@ def one_line(tree):
 
 
 def replay(path, as_latex=False):
-    """(data, text, whether it holds) of what a document shows; in LaTeX if asked for."""
+    """Return (data, text, whether the document holds) for a document in a file. The text is in
+    LaTeX if `as_latex` is true."""
     from fedtheory.certificates.check_instance import approximate_text
     from fedtheory.rendering.mail import counterexample_latex
     from fedtheory.rendering.words import describe_counterexample
@@ -315,7 +324,7 @@ def replay(path, as_latex=False):
 
 
 def json_value(value):
-    """What JSON holds as it is, anything else as text."""
+    """Return a value unchanged if JSON can represent the value, and as text otherwise."""
     from fedtheory.arithmetic.operations import Interval
     from fedtheory.certificates.check_instance import approximate_text
 
@@ -325,8 +334,8 @@ def json_value(value):
 
 
 def read_document(path, whose="replay"):
-    """A verdict's document from a file, or the one inside a kept verdict; Refused where none would
-    be that long."""
+    """Read a verdict's document from a file, or the document inside a stored verdict. Refuse a file
+    that is longer than any document."""
     from fedtheory.certificates import documents
 
     if not path.is_file():
@@ -340,7 +349,7 @@ def read_document(path, whose="replay"):
 
 
 def mutate(names, budget=60.0, seed=0, stream=None, executor=None, seeds=1):
-    """(data, text) of the mutants of each claim."""
+    """Return (data, text) of the mutants of each claim."""
     from fedtheory.verdicts.mutation_testing import mutate as mutated
 
     return part_by_part(
@@ -349,14 +358,15 @@ def mutate(names, budget=60.0, seed=0, stream=None, executor=None, seeds=1):
 
 
 def sharpen(names, budget=60.0, seed=0, stream=None):
-    """(data, text) of what each claim needs of its numbers."""
+    """Return (data, text) that say which values of its numbers each claim needs."""
     from fedtheory.verdicts.sharpening import sharpen as sharpened
 
     return part_by_part(sharpened, names, budget, seed, stream)
 
 
 def part_by_part(ask, names, budget, seed, stream):
-    """(data, text) of what is found of each claim, with a line that says how far it is."""
+    """Return (data, text) of the answers of `ask` for each claim, and write a progress line to
+    `stream`."""
     rows, text = [], []
     for _, claim in find_claims(names):
         line = Line(stream)

@@ -1,5 +1,5 @@
-"""The command line: `fedtheory COMMAND ...`; each command answers in text or, with --json, one JSON
-document.
+"""The command line `fedtheory COMMAND ...`; each command answers in text or, with --json, with one
+JSON document.
 
 Exit 0: the answer was obtained. 1: a check that was asked to hold did not. 2: bad input, one line.
 3: what is proved is refuted, a mistake of this package; one line says so.
@@ -24,7 +24,7 @@ from fedtheory.errors import (
 
 
 def _replace_nonfinite(value):
-    """JSON has no NaN and no infinity: they become null."""
+    """Return a value with NaN and infinities replaced by None, because JSON has neither."""
     if isinstance(value, dict):
         return {key: _replace_nonfinite(item) for key, item in value.items()}
     if isinstance(value, (list, tuple)):

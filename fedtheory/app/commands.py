@@ -1,5 +1,5 @@
-"""What each command does: its arguments as they were parsed, to (data, text) or (data, text, whether
-what was asked to hold does)."""
+"""The commands: each function takes parsed arguments and returns (data, text), or (data, text,
+whether the property that was asked about holds)."""
 
 import importlib
 import sys
@@ -245,7 +245,7 @@ def experiments(arguments):
 
 
 def warmup(arguments):
-    """Compile every kernel on the small examples, so that no later command waits."""
+    """Compile every kernel on small examples, so that no later command waits for compilation."""
     import fedtheory as ft
     from fedtheory import discover
     from fedtheory.algorithm import example_hyper

@@ -1,5 +1,5 @@
-"""Completion for shells, made of the parsers: commands, their options and choices, and ids of claims,
-which the command line lists when they are asked for."""
+"""Shell completion, generated from the parsers: commands, options, choices and claim ids. The
+generated script calls the command line to list the ids."""
 
 import argparse
 import importlib
@@ -14,7 +14,8 @@ NAMES = dict(  # metavariables whose values a list names
 
 
 def command_parsers():
-    """Command -> its parser, those of the rooms above among them."""
+    """Return a dict from each command to its parser, including the commands of the packages that
+    `argument_parser.ABOVE` names."""
     found = dict(argument_parser.command_parsers(argument_parser.build_parser()))
     for name in argument_parser.ABOVE:
         above = importlib.import_module(f"fedtheory.{name}.__main__")
@@ -23,7 +24,7 @@ def command_parsers():
 
 
 def parser_options(parser):
-    """(option, its help, whether a value follows) of a parser."""
+    """Return (option, help, whether a value follows) for each option of a parser."""
     return [
         (name, (action.help or "").replace("%%", "%"), action.nargs != 0)
         for action in parser._actions
@@ -34,7 +35,8 @@ def parser_options(parser):
 
 
 def argument_words(parser):
-    """What may stand where no option does: choices, and lists that name them."""
+    """Return the words that may stand as positional arguments: choices, and lists that name such
+    words."""
     choices, lists = [], []
     for action in parser._actions:
         if not action.option_strings:
@@ -45,7 +47,7 @@ def argument_words(parser):
 
 
 def completion_script(shell):
-    """What a shell sources.
+    """Return the completion script of a shell.
 
     >>> from fedtheory.app.completion import script
     >>> script("fish").splitlines()[1]
@@ -60,7 +62,8 @@ LISTED = 'fedtheory list {} --json 2>/dev/null | sed -n \'s/^  "\\([^"]*\\)": {{
 
 
 def bash_script():
-    """A function that looks at the command and offers its options and words; files otherwise."""
+    """Return a bash function that completes the options and words of the current command, and file
+    names elsewhere."""
     found = command_parsers()
     lines = [
         "# fedtheory completion bash: source <(fedtheory completion bash)",
@@ -92,7 +95,7 @@ def bash_script():
 
 
 def zsh_script():
-    """The same for zsh, with what each option does."""
+    """Return the completion script for zsh, with a description of each option."""
     quoted = lambda text: (
         text.replace("'", "").replace("[", "(").replace("]", ")").replace(":", " -")
     )
@@ -125,14 +128,14 @@ def zsh_script():
 
 
 def _describe_commands():
-    """The commands as the whole parser lists them, with their help."""
+    """Return the commands with their help, as the parser of `fedtheory` lists them."""
     whole = argument_parser.build_parser()
     action = next(a for a in whole._actions if isinstance(a, argparse._SubParsersAction))
     return action._choices_actions
 
 
 def fish_script():
-    """The same for fish: a line for each."""
+    """Return the completion script for fish, with one line for each command and option."""
     quoted = lambda text: "'" + text.replace("\\", "").replace("'", "") + "'"
     lines = [
         "# fedtheory completion fish: fedtheory completion fish | source",

@@ -1,4 +1,4 @@
-"""Contract tests: what every problem, method, claim, setting and figure must meet.
+"""Contract tests: the rules that every problem, method, claim, setting and figure must meet.
 
 `fedtheory contracts FILE.py` runs them on what a user's file defines; the tests of this library run
 them on everything discovered.
@@ -17,7 +17,7 @@ from fedtheory.rng import NO_DRAW
 
 
 def sample_points(problem, count=4):
-    """Points around the minimiser, or around the start where none is known."""
+    """Draw points around the minimiser or, if the minimiser is unknown, around the start."""
     generator = np.random.default_rng(7)
     center = (
         problem.minimizer()
@@ -34,13 +34,15 @@ def client_range(problem):
 
 
 def directional_slope(f, x, direction, h=1e-5):
-    """Directional derivative by central differences, extrapolated once."""
+    """Compute a directional derivative by central differences with one step of Richardson
+    extrapolation."""
     central = lambda h: (f(x + h * direction) - f(x - h * direction)) / (2 * h)
     return (4 * central(h) - central(2 * h)) / 3
 
 
 def gradient_gap(problem, i, x):
-    """How far a client's gradient is from its loss's differences, relative to their size."""
+    """Return the relative difference between a client's gradient and a finite-difference derivative
+    of its loss, along one random direction."""
     direction = np.random.default_rng(3).standard_normal(problem.d)
     direction /= np.linalg.norm(direction)
     told = problem.client_grad(i, x) @ direction
@@ -49,7 +51,8 @@ def gradient_gap(problem, i, x):
 
 
 def put_together(problem, i, x, rows, backwards=False):
-    """A gradient from its pieces, those of each phase in either order; None where nobody shares it."""
+    """Compute a gradient from its pieces, with the pieces of each phase in order or, if
+    `backwards`, in reverse order. Return None where the gradient is not split into pieces."""
     kernels, data = problem.kernels, problem.data
     room, out = np.full(problem.room, np.nan), np.full(problem.d, np.nan, problem.real)
     x, phase = np.concatenate([problem._point(x), np.zeros(BEHIND, problem.real)]), 0
@@ -61,7 +64,8 @@ def put_together(problem, i, x, rows, backwards=False):
 
 
 def broken_pieces(problem):
-    """(how many gradients are shared, clients of which one put together from its pieces is another)."""
+    """Return (number of gradients that are split into pieces, the set of clients whose gradient
+    from pieces differs from the whole gradient)."""
     x, seen, broken = sample_points(problem, 1)[0], 0, set()
     for i in client_range(problem):
         whole = np.empty(problem.d, problem.real)
@@ -80,7 +84,8 @@ def broken_pieces(problem):
 
 
 def broken_constants(problem, slack=1e-9):
-    """Names of global constants that some pair of points contradicts."""
+    """Return the names of the global constants that some sampled point, or pair of points,
+    contradicts."""
     value = {n: c.value for n, c in problem.constants.items() if c.scope == "global"}
     found = set()
     xs = sample_points(problem, 6)
@@ -131,7 +136,7 @@ def example_settings(algorithm, problem):
 
 
 def contracts(paths):
-    """(data, text, whether all are met) of what files define."""
+    """Return (data, text, whether all contracts are met) for the records that the files define."""
     rows = []
     with plugins.registered(paths) as files:
         for file in files:
@@ -160,7 +165,8 @@ def _try_contract(test):
 
 
 def _contracts_of(file):
-    """(name, what must hold, a test that raises where it does not) of all that a file defines."""
+    """Yield (name, rule, test) for every record that a file defines. The test raises where the rule
+    does not hold."""
     for _, method in plugins.list_records("ALGORITHM", file):
         yield from _of_method(discover.adopt_method(method))
     examples = getattr(file.module, "examples", dict)
@@ -224,7 +230,8 @@ def _of_method(method):
 
 
 def _agree_exactly(method):
-    """Two rounds on parabolas, by the engine in floats and by the kernels on fractions."""
+    """Compare two rounds on quadratics of one variable, run by the engine in floats and by the
+    kernels on fractions."""
     from fractions import Fraction
 
     from fedtheory.models.general import run_methods
@@ -348,7 +355,7 @@ def _of_setting(setting):
     takes = lambda: setting.takes
 
     def alike():
-        """The same numbers in a batch of floats as exactly."""
+        """Check that a batch of floats gives the same numbers as exact arithmetic."""
         from fedtheory.arithmetic.operations import Many, pair
         from fedtheory.search.rational_points import round_to_bits
 
@@ -380,7 +387,7 @@ def _of_setting(setting):
         return f"{compared} numbers"
 
     def fitting():
-        """What it draws is what its schema says."""
+        """Check that the instances that the setting draws match its schema."""
         from fedtheory.models.instances import draw_instance, fault_of
 
         seen = [draw_instance(setting, Random(f"contract/{n}")) for n in range(100)]

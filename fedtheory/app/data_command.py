@@ -1,10 +1,11 @@
-"""`fedtheory data`: which sets of data can be loaded, and what of the others is missing."""
+"""The command `fedtheory data`: list the data sets, tell which sets can be loaded, and which files
+the others lack."""
 
 from fedtheory.data import _sets
 
 
 def describe_sets(name=None, folder=None):
-    """(a record of each set, or of the one that is named; that in words)."""
+    """Return (records, text) of all data sets, or of the one set that `name` gives."""
     place = _sets.folder_of(folder)
     chosen = list(_sets.shipped_sets().values()) if name is None else [_sets.find_set(name)]
     rows = {record.name: _describe_set(record, place) for record in chosen}

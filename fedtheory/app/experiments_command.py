@@ -1,4 +1,5 @@
-"""`fedtheory experiments`: what the papers' experiments are, what they cost here, and their runs."""
+"""The command `fedtheory experiments`: describe the papers' experiments, say what they cost on this
+machine, and carry out their runs."""
 
 import os
 import time
@@ -10,9 +11,9 @@ from fedtheory.experiments import experiment, experiments
 
 
 def describe_experiments(name=None, scale="quick", folder=None, carry=False, only=()):
-    """(a record of each experiment, or of the one that is named; that in words). With `carry` its
-    runs are carried out, those that are kept excepted, and without a name those of all experiments;
-    with `only`, those that have all these words."""
+    """Return (records, text) of all experiments, or of the one that `name` gives. With `carry`,
+    carry out its runs that are not stored yet (without a name, the runs of all experiments); with
+    `only`, restrict the runs to those described by all these words."""
     if folder is not None:
         os.environ[_sets.FOLDER] = str(_sets.folder_of(folder))
     if name is None and only:
@@ -41,7 +42,7 @@ def describe_experiments(name=None, scale="quick", folder=None, carry=False, onl
 
 
 def _all_carried(scale):
-    """The runs of every experiment, as one: what they share is made once."""
+    """Carry out the runs of every experiment together, so that shared runs are computed once."""
     from fedtheory.experiments import _pool
 
     asked = [run for record in experiments().values() for run in record.requests(scale)]
@@ -77,7 +78,7 @@ def _carry_out(requests):
 
 
 def _final_metrics(named):
-    """{words of a run: what each metric was at its end}, of the runs that are kept."""
+    """Return {words of a run: {metric: final value}} for the stored runs."""
     from fedtheory.experiments import _pool
 
     found = {" ".join(words): _pool.load_run(run) for words, run in named}

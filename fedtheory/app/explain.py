@@ -1,5 +1,5 @@
-"""A claim for someone who has not read the paper: `explain` in a terminal, `bound` at numbers,
-`listed` in rows."""
+"""Claims for readers who have not read the paper: `explain` in a terminal, `bound` at given
+numbers, `list` in rows."""
 
 import re
 import textwrap
@@ -33,7 +33,8 @@ NUMBER = re.compile(
 
 
 def parse_assignment(text):
-    """NAME=NUMBER as (name, Fraction): integers, decimals, 3/4, 1e-3; nothing is evaluated."""
+    """Parse NAME=NUMBER into (name, Fraction). The number is an integer, a decimal, or written like
+    3/4 or 1e-3; nothing is evaluated as code."""
     name, equals, value = text.partition("=")
     if not equals or not name.isidentifier():
         refuse("a value", "must be NAME=NUMBER, such as gamma=3/4", text)
@@ -45,7 +46,7 @@ def parse_assignment(text):
 
 
 def explain(claim, width=88, bold=False):
-    """The claim of an id in plain text.
+    """Return the explanation of a claim in plain text.
 
     >>> import fedtheory as ft
     >>> ft.explain("fsl.theorem1").startswith("fsl.theorem1")
@@ -68,7 +69,8 @@ def explain(claim, width=88, bold=False):
 
 
 def _explain_sections(about, width):
-    """(title, remark, lines) of each part of an explanation; one without lines is left out."""
+    """Yield (title, remark, lines) of each section of an explanation; sections without lines are
+    left out."""
     kind = about["kind"]
     formulas = lambda texts: [line for text in texts for line in _wrap_formula(text, width)]
     items = lambda texts: [line for text in texts for line in _wrap("- " + text, width, hang="  ")]
@@ -103,7 +105,7 @@ def _wrap(text, width, indent="  ", hang=""):
 
 
 def _letter_lines(rows, width):
-    """A line or more for each symbol: its name, meaning, domain and unit."""
+    """Return one or more lines for each symbol: its name, meaning, domain and unit."""
     wide = min(26, 2 + max(map(len, rows), default=0))
     out = []
     for name, row in rows.items():
@@ -115,7 +117,7 @@ def _letter_lines(rows, width):
 
 
 def _further_reading(about):
-    """Where to go from here."""
+    """Yield lines that name further commands about the claim."""
     if about["explicit"]:
         yield f"with its constants: fedtheory explain {about['explicit']}"
     for name, text in about["algorithms"].items():
@@ -131,8 +133,8 @@ def _further_reading(about):
 
 
 def of_paper(name, width=88):
-    """(data, text) of a paper: where it was published, and how many claims of each kind it
-    makes."""
+    """Return (data, text) of a paper: where the paper was published, and how many claims of each
+    kind the paper makes."""
     paper, claims = discover.papers()[name], [c for c in discover.claims() if c.paper == name]
     counts = {kind: sum(c.kind == kind for c in claims) for kind in KINDS}
     unknown = [
@@ -161,7 +163,7 @@ def of_paper(name, width=88):
 
 
 def describe_claim(claim):
-    """What `explain` says, as data."""
+    """Return the content of `explain` as data."""
     claim = discover.claim(claim)
     hypotheses = [a for a in claim.assumptions if not isinstance(a, Rule)]
     return dict(
@@ -206,7 +208,8 @@ def describe_claim(claim):
 
 
 def _step_lines(claim):
-    """What each line is said to follow from, and whether it does."""
+    """Return, for each line of a proof, what the paper says that the line follows from, and whether
+    this step is proved."""
     from fedtheory.textbook import proof_steps
 
     words = dict(proved="a proved step", undecided="not shown", refused="no step")
@@ -255,8 +258,8 @@ def _algorithm_data(claim):
 
 
 def _wrap_formula(text, width):
-    """A formula over several lines, broken before its outermost + and - and, where that is not
-    enough, at spaces."""
+    """Split a formula into lines, before its outermost + and - and, where that is not enough, at
+    spaces."""
     depth, pieces = 0, [""]
     for at, letter in enumerate(text):
         depth += (letter in "([") - (letter in ")]")
@@ -283,7 +286,7 @@ def _wrap_formula(text, width):
 
 
 def _unit_text(powers):
-    """f^2/x^2 of (-2, 2)."""
+    """Return a unit as text: f^2/x^2 for (-2, 2), the powers of x and of f."""
     part = lambda pairs: " ".join(
         f"{name}^{power}" if power != 1 else name for name, power in pairs if power > 0
     )
@@ -297,7 +300,7 @@ def _unit_text(powers):
 
 
 def evaluate_bound(claim, values, strict=True, line=0):
-    """The right-hand side of a claim at numbers, as data."""
+    """Return the right-hand side of a claim, evaluated at given numbers, as data."""
     claim = discover.claim(claim)
     if not claim.lines:
         raise InvalidInput(f"{claim.id} is {article(claim.kind)}; it has no bound")
@@ -360,8 +363,8 @@ def bound_text(found, width=88):
 
 
 def list_claims(prefix=""):
-    """id -> kind, paper, place and meaning of every claim whose id starts with a paper's name, or
-    with a part of it."""
+    """Return a dict from id to kind, paper, place and meaning of every claim whose id starts with
+    `prefix`, the name of a paper or a part of the name."""
     rows = {
         c.id: dict(
             kind=c.kind,

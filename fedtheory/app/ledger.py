@@ -1,4 +1,5 @@
-"""The ledger: what was found about every claim, kept one by one under the hash of what defines it.
+"""The ledger: the verdict on every claim, each stored under the hash of the inputs that define the
+result.
 
 A result is defined by the claim's record, the budget, the seed, the sources that decide and the
 libraries they use: whatever changes one of these makes a new name, and nothing else does. Results
@@ -34,7 +35,8 @@ LARGEST = 2**23  # bytes of a document of somebody else's
 
 @cache
 def source_hashes():
-    """file -> SHA-256, of every source of the library and of the data files that they name."""
+    """Return {file: SHA-256} for every source file of the library and for the data files that the
+    sources name."""
     paths = (
         path
         for path in PACKAGE.rglob("*.py")
@@ -53,7 +55,7 @@ def _library_versions():
 
 
 def library_versions():
-    """Versions of what computes."""
+    """Return the versions of the libraries that compute the results."""
     return dict(_library_versions())
 
 
@@ -62,8 +64,9 @@ def digest_of(data):
 
 
 def result_key(claim, budget, seed):
-    """The name of a claim's result: it says what is claimed, also of the explicit companion from
-    which an order follows, and hashes what decides it."""
+    """Return the key under which a claim's result is stored: a hash of the claim's content (also of
+    the explicit companion claim from which an order follows), of the inputs that decide the
+    verdict, of the library versions, and of `budget` and `seed`."""
     from fedtheory.verdicts import dependencies
 
     asked = [
@@ -74,7 +77,7 @@ def result_key(claim, budget, seed):
 
 
 def claim_content(claim):
-    """Everything a claim's record says, as plain data."""
+    """Return the full content of a claim's record as plain data."""
     from fedtheory.statements import Cells
 
     formula = lambda e: None if e is None else _spell_once(e)
@@ -154,21 +157,22 @@ def claim_content(claim):
 
 @lru_cache(maxsize=2**14)
 def _spell_once(expression):
-    """All of an expression, written once for all claims that have it."""
+    """Return the full text of an expression (`srepr`), cached across the claims that share the
+    expression."""
     from sympy import srepr
 
     return srepr(expression)
 
 
 def _code_identity(one):
-    """A method's name, or a function's and a hash of what it computes with."""
+    """Return a method's name, or a function's name and a hash of the code that the function uses."""
     if not callable(one) or hasattr(one, "hyper"):
         return getattr(one, "name", one)
     return [one.__name__, code.digest_of_thing(one)]
 
 
 def plain_data(value):
-    """A value as JSON has it: what is no finite number becomes its text."""
+    """Convert a value to data that JSON can represent; a NaN or an infinity becomes its text."""
     if isinstance(value, dict):
         return {str(name): plain_data(item) for name, item in value.items()}
     if isinstance(value, (list, tuple)):
@@ -182,7 +186,8 @@ def plain_data(value):
 
 
 def decide_claim(claim, budget, seed):
-    """A claim's result: the verdict as plain data, and what it took."""
+    """Decide a claim, and return the verdict as plain data with the processor time in seconds and
+    the memory in megabytes."""
     from fedtheory.verdicts.pipeline import decide_readings
     from fedtheory.verdicts.verdict import Verdict
 
@@ -202,7 +207,8 @@ def decide_claim(claim, budget, seed):
 
 
 def _forget_peak():
-    """Let the system count this process's largest memory anew, where it can."""
+    """Reset the operating system's record of this process's peak memory, where the system allows a
+    reset."""
     try:
         Path("/proc/self/clear_refs").write_text("5")
     except OSError:
@@ -222,8 +228,8 @@ def keep_result(folder, name, result):
 
 
 def load_result(folder, name):
-    """The result of a name, or None: what was cut short, edited, or kept by anybody else counts as
-    absent."""
+    """Load the result stored under a key, or return None. A file that was cut short, edited or
+    written by another user counts as absent."""
     try:
         found = private_cache.unseal(name, (Path(folder) / f"{name}.sealed").read_bytes())
     except OSError:
@@ -239,15 +245,16 @@ def json_text(data):
 
 
 def repro_command(claim, budget, seed):
-    """The command that asks about a claim once more."""
+    """Return the shell command that decides a claim again."""
     given = "".join(f" --with {quote(name)}" for name in plugins.missing_files(claim.id))
     return f"fedtheory check {quote(claim.id)} --budget {budget:g} --seed {seed}{given}"
 
 
 def build_ledger(claims, verdicts, budget, seed, findings=None, plots=None, asked=(), keys=None):
-    """(ledger, {file: certificate}) of claims and their verdicts; `findings` are what figures say:
-    id -> data, `plots` the figures that show a claim: id -> names, `asked` how the ids begin if
-    these are not all claims, `keys` the names of their results, where these are known."""
+    """Return (ledger, {file: certificate}) of claims and their verdicts. `findings` maps ids to the
+    data of the figures, `plots` maps ids to the names of the figures that show the claim, `asked`
+    lists the requested id prefixes if these are not all claims, and `keys` maps ids to result keys
+    where the keys are known."""
     certificates, entries, claims = {}, [], list(claims)
     for claim in claims:
         verdict = _detach_certificates(
@@ -282,15 +289,15 @@ def build_ledger(claims, verdicts, budget, seed, findings=None, plots=None, aske
 
 
 def certificates_of(verdict):
-    """The certificates of a verdict, as a package files them."""
+    """Return the certificates of a verdict, in the form in which a package stores them."""
     found: dict = {}
     _detach_certificates(verdict, "", found)
     return [*found.values()]
 
 
 def _detach_certificates(verdict, base, certificates):
-    """A verdict with the names of files in its documents' places; the documents go to
-    `certificates`."""
+    """Return a copy of a verdict in which file names replace the documents. The documents are added
+    to `certificates`."""
     filed = dict(verdict)
     document = verdict["certificate"]
     if document is not None:
@@ -322,7 +329,8 @@ def _detach_certificates(verdict, base, certificates):
 
 
 def rests_on(claim, claims, verdicts):
-    """The proof graph of a claim, None where nothing is said of what it follows from."""
+    """Return the proof graph of a claim, or None where the record does not say from which lines the
+    claim follows."""
     from fedtheory.verdicts import proof_graph
 
     if not claim.follows:
@@ -339,7 +347,7 @@ def count_statuses(entries):
 
 
 def paper_facts(entries):
-    """id -> facts, of each recorded paper that claims are of."""
+    """Return {id: facts} of each recorded paper to which one of the claims belongs."""
     known = discover.papers()
     named = dict.fromkeys(entry["paper"] for entry in entries)
     return {
@@ -354,8 +362,8 @@ ENDS = re.compile(r".*\.(printed|graph|verdict|certificate|(line|without)\d+)(\.
 
 
 def file_name(id: str) -> str:
-    """An id as a file's name; one that could leave the folder, is no plain word, or names a file that
-    another claim may have, by its hash.
+    """Return an id as a file name. An id that could leave the folder, is not a plain word, or could
+    be the file name of another claim is replaced by its hash.
 
     >>> file_name("fsl.lemma1"), file_name("fsl.lemma1.printed")
     ('fsl.lemma1', 'claim-5ad0a3e70327ee93')
@@ -365,13 +373,13 @@ def file_name(id: str) -> str:
 
 
 def plain_latex(latex):
-    """LaTeX without braces, brackets and spaces, which may differ in two ways to write the same: a
-    symbol that is shown as its formula needs no definition."""
+    """Return LaTeX without braces, brackets and spaces, so that two ways to write the same formula
+    compare equal. A symbol that is printed as its own formula needs no definition."""
     return re.sub(r"\\(left|right)[()]|[{}\s]", "", latex)
 
 
 def claim_statement(claim):
-    """What a claim says, in plain text and in LaTeX."""
+    """Return the statement of a claim, in plain text and in LaTeX."""
     return dict(
         id=claim.id,
         paper=claim.paper,
@@ -409,7 +417,7 @@ def claim_statement(claim):
 
 
 def read_json(path):
-    """A JSON document from someone else's file."""
+    """Read a JSON document from an untrusted file."""
     try:
         with Path(path).open("rb") as file:
             content = file.read(LARGEST + 1)
@@ -419,8 +427,8 @@ def read_json(path):
 
 
 def parse_json(content, name):
-    """A JSON document of at most LARGEST bytes: no NaN, no name twice, or a refusal that names the
-    file."""
+    """Parse a JSON document of at most LARGEST bytes. Refuse NaN, infinities and repeated names
+    with a message that names the file."""
 
     def once(pairs):
         if len(dict(pairs)) != len(pairs):

@@ -1,5 +1,5 @@
-"""`fedtheory diff OLD NEW`: what changed from one ledger to another, claim by claim; or from one answer
-of `fedtheory sharpen --json` to another, part by part.
+"""The command `fedtheory diff OLD NEW`: the differences between two ledgers, claim by claim, or
+between two answers of `fedtheory sharpen --json`, part by part.
 
 Both documents are somebody's: they are read as such, and no more is looked at than what is compared.
 """
@@ -16,7 +16,8 @@ LEDGER = "ledger.json"  # of a folder that holds one
 
 
 def diff(old, new):
-    """(data, text) of what differs between two files, or the packages in two folders."""
+    """Return (data, text) of the differences between two files, or between the packages in two
+    folders."""
     was, now = ledger_rows(Path(old)), ledger_rows(Path(new))
     ids = [*was, *(name for name in now if name not in was)]
     changes = {name: compare_rows(was.get(name), now.get(name)) for name in ids}
@@ -27,7 +28,8 @@ def diff(old, new):
 
 
 def compare_rows(was, now):
-    """{what: [then, now]} of two rows, None for a claim that is not there."""
+    """Return {field: [old, new]} for the fields in which two rows differ. A row is None where the
+    claim is absent."""
     if was is None or now is None:
         return {"claim": [ABSENT, "new"] if was is None else ["there", ABSENT]}
     names = [*was, *(name for name in now if name not in was)]
@@ -36,12 +38,12 @@ def compare_rows(was, now):
 
 
 def same_value(one, other):
-    """1 and True are equal to Python."""
+    """Tell whether two values are equal and of the same type, because 1 == True in Python."""
     return type(one) is type(other) and one == other
 
 
 def kind_of_change(what):
-    """What counts together: `ratio of line 2` is a ratio."""
+    """Return the kind under which a change is counted: `ratio of line 2` counts as `ratio`."""
     return what.partition(" of ")[0]
 
 
@@ -61,7 +63,7 @@ def describe_changes(data):
 
 
 def ledger_rows(path):
-    """id -> {what: value} of a document; a document of another kind is refused."""
+    """Return {id: {field: value}} of a document, and refuse a document of any other kind."""
     path = path / LEDGER if path.is_dir() else path
     document = ledger.read_json(path)
     sharpened = [document] if isinstance(document, dict) and "parts" in document else document
@@ -92,7 +94,8 @@ def key_entries(path, entries, key, row):
 
 
 def of_entry(entry):
-    """As meant, as printed, ratios, what saves it, and what is said of it elsewhere."""
+    """Return the compared fields of a ledger entry: the status as meant and as printed, ratios, the
+    statuses without single hypotheses, and the status of its finding and proof."""
     verdict = value_at(entry, "verdict")
     printed = value_at(verdict, "printed") or verdict
     found = {"as meant": value_at(verdict, "status"), "as printed": value_at(printed, "status")}
@@ -114,7 +117,7 @@ def of_entry(entry):
 
 
 def of_parts(entry):
-    """What each part of a statement needs: what is refuted, and what is proved."""
+    """Return, for each part of a statement, which values are refuted, proved, or follow."""
     found = {}
     for part in as_list(value_at(entry, "parts")):
         name, line = as_plain(value_at(part, "name")), as_plain(value_at(part, "line"))
@@ -124,7 +127,7 @@ def of_parts(entry):
 
 
 def value_at(value, *path):
-    """What stands there, None where nothing does."""
+    """Return the value at a path of names, or None where the path does not exist."""
     for name in path:
         value = value.get(name) if isinstance(value, dict) else None
     return value
@@ -135,7 +138,8 @@ def as_list(value):
 
 
 def as_plain(value):
-    """A value as it is compared and printed: a number, a truth, None or a short text."""
+    """Return a value in the form that is compared and printed: a number, a truth value, None or a
+    short text."""
     if value is None or isinstance(value, (bool, float)):
         return value
     if isinstance(value, int) and abs(value) < 2**63:

@@ -1,5 +1,5 @@
-"""Sentences in which mathematics is written as on a keyboard, with what is mathematics typeset: names of
-symbols, and what operators, brackets and functions join them to."""
+"""Typesetting of the mathematics in sentences written on a keyboard: names of symbols, and the
+formulas that operators, brackets and functions make of these names."""
 
 import re
 from functools import lru_cache
@@ -39,7 +39,8 @@ class Token(NamedTuple):
 
 @lru_cache(maxsize=2**11)
 def token_pattern(known):
-    """What a token is, tried in this order; anything else is prose."""
+    """Return the pattern of a token, whose alternatives are tried in this order; all other text is
+    prose."""
     names = "|".join(sorted(map(re.escape, known), key=len, reverse=True))
     index = r"_(?:\d+\.\d+|\{\w+\}|\w{1,5})(?!\w)"
     kinds = dict(
@@ -63,12 +64,13 @@ def token_pattern(known):
 
 
 def typeset_sentence(text, symbols, math, words=True):
-    """A sentence as HTML, in which what is mathematics went through `math`; `symbols` are those of a
-    claim, as its ledger has them. Names such as `drift` are words, not symbols, unless `words` is False.
+    """Return a sentence as HTML, in which `math` typesets the formulas; `symbols` are the symbols
+    of a claim as the ledger stores them. Names such as `drift` are words, not symbols, unless
+    `words` is False.
 
     >>> from fedtheory.app.math_in_text import typeset
     >>> typeset("falls like 1/sqrt(K S) in (8)", [dict(name="K", latex="K"), dict(name="S", latex="S")], "<{}>".format)
-    Markup('falls like <1 / \\\\sqrt{K S}> in (8)')
+    Markup('falls like <1 / \\sqrt{K S}> in (8)')
     """
     known = PLAIN | {
         s["name"]: s["latex"]
@@ -83,7 +85,8 @@ def typeset_sentence(text, symbols, math, words=True):
 
 
 def replace_signs(text):
-    """Words between formulas, with the signs that no keyboard has."""
+    """Return the words between formulas, with typographic signs in place of keyboard signs such as
+    <= and ->."""
     said = re.sub(r"<=|>=|->|!=|\|\|", lambda found: SIGNS[found[0]], text)
     return str(escape(said, quote=False))
 
@@ -108,7 +111,7 @@ def split_tokens(text, known):
 
 
 def formula_runs(found, text):
-    """Lists of tokens that are one formula each."""
+    """Yield lists of tokens, each of which is one formula."""
     run = []
     for n, token in enumerate([*found, Token("ref", "", "", len(text) + 9, len(text) + 9)]):
         apart = run and text[run[-1].end : token.start].strip(" ") != ""
@@ -122,7 +125,7 @@ def formula_runs(found, text):
 
 
 def belong_apart(one, other):
-    """Whether two tokens side by side belong to no one formula."""
+    """Tell whether two adjacent tokens belong to different formulas."""
     if one.text == "0" and other.kind == "name":
         return True
     values = ("number", "name", "letter", "function", "open", "bar", "star")
@@ -131,8 +134,8 @@ def belong_apart(one, other):
 
 
 def keep_formulas(run):
-    """The formulas of a run: what is left when loose ends, brackets without their other half, and
-    commas that join nothing are taken away."""
+    """Yield the formulas of a run of tokens, without loose signs at its ends, unmatched brackets,
+    and commas outside brackets."""
     run = list(run)
     while run and run[0].kind in ("shut", "comma", "power", "star"):
         run.pop(0)
@@ -164,7 +167,8 @@ def keep_formulas(run):
 
 
 def is_formula(run):
-    """Whether a run is mathematics: it names something, or does something with a letter."""
+    """Tell whether a run of tokens is mathematics: the run contains a name, or a letter or function
+    with an operator."""
     kinds = [token.kind for token in run]
     if "name" in kinds:
         return True
@@ -173,12 +177,13 @@ def is_formula(run):
 
 
 def run_of_numbers(run):
-    """1/8, but not 3-5 or 10/12/2020."""
+    """Tell whether a run is a fraction or an equality of two numbers: 1/8, but not 3-5 or
+    10/12/2020."""
     return [token.kind for token in run] == ["number", "sign", "number"] and run[1].text in "/="
 
 
 def latex_of_run(run):
-    """A run in LaTeX."""
+    """Return a run of tokens in LaTeX."""
     parts, n = [], 0
     while n < len(run):
         token = run[n]
@@ -200,7 +205,8 @@ def latex_of_run(run):
 
 
 def breaks_fraction(some):
-    """Whether tokens begin with 1/2 x or 1/2 (, where a slash would seem to go on."""
+    """Tell whether tokens begin like 1/2 x or 1/2 (, where a slash would seem to divide by the
+    whole rest."""
     kinds = [token.kind for token in some]
     return (
         kinds[:3] == ["number", "sign", "number"]
@@ -210,7 +216,7 @@ def breaks_fraction(some):
 
 
 def next_group(run, n):
-    """(what a root or a power is of, the place after it)."""
+    """Return (the tokens under a root or in an exponent, the index after these tokens)."""
     if run[n].kind != "open":
         after = n + 1 + (run[n].text == "-" and n + 1 < len(run))
         if [token.kind for token in run[n : n + 3]] == ["number", "sign", "number"]:
@@ -225,7 +231,7 @@ def next_group(run, n):
 
 
 def letter_latex(name):
-    """p_i, phi_m, sigma_bar or tilde-V in LaTeX."""
+    """Return a name such as p_i, phi_m, sigma_bar or tilde-V in LaTeX."""
     over = name.startswith("tilde-") or name.endswith("~")
     name = name.removeprefix("tilde-").rstrip("~").replace("-bar", "_bar")
     head, _, index = name.partition("_")

@@ -1,5 +1,5 @@
 """The reviewer's package around a ledger: certificates, figures, environment, checksums, and one
-page to read it on.
+HTML page that shows them.
 
 Nothing in a package is run, imported or unpickled: what it says is read as text and JSON, hashed,
 and derived anew.
@@ -49,7 +49,7 @@ DRAWERS = (
 
 
 class Tags:
-    """What a typeset formula may hold."""
+    """The elements and attributes that a typeset formula may contain."""
 
     elements = {
         "math",
@@ -106,8 +106,8 @@ class Tags:
 
 @cache
 def typeset_mathml(latex, display=False):
-    """LaTeX as MathML, on a line of its own with `display`; as it is, where it cannot be converted to
-    harmless elements alone."""
+    """Return LaTeX as MathML, as a displayed formula if `display` is true. LaTeX that cannot be
+    converted to the allowed elements is returned as escaped source text."""
     from markupsafe import Markup, escape
 
     try:
@@ -130,7 +130,8 @@ def typeset_mathml(latex, display=False):
 
 
 def drop_single_rows(node):
-    """Leave out rows of one element: they mean nothing, and are half of a formula's length."""
+    """Replace rows of one element by the element: such rows have no effect, and are half of a
+    formula's length."""
     for child in list(node):
         drop_single_rows(child)
     for at, child in enumerate(list(node)):
@@ -139,7 +140,7 @@ def drop_single_rows(node):
 
 
 def bar_width(tightness):
-    """How far a bar of width 100 reaches: the ratio 1 is at 80."""
+    """Return the width of the bar for a ratio: 80 for the ratio 1, at most 100."""
     if tightness is None:
         return None
     ratio = float(tightness)
@@ -177,20 +178,20 @@ def ratio_text(tightness):
 
 
 def render_data(data, most=4000):
-    """Plain data for reading."""
+    """Return plain data as text for a reader, cut off after `most` characters."""
     text = ledger.json_text(data).decode().strip()
     return text if len(text) <= most else text[:most] + "\n... (the rest is in ledger.json)"
 
 
 def certificate_documents(files):
-    """{name: document} of the certificates among a package's files {name: bytes}."""
+    """Return {name: document} of the certificates among a package's files {name: bytes}."""
     names = [name for name in files if name.startswith("certificates/")]
     return {name: ledger.parse_json(files[name], name) for name in names}
 
 
 def counterexample_story(document):
-    """(picture, [(how far it is indented, words)] of each line) of what a certificate shows, where it is
-    a counterexample; None of any other."""
+    """Return (picture, [(indentation, words) of each line]) of a certificate that is a
+    counterexample, and None for any other certificate."""
     from markupsafe import Markup
 
     from fedtheory.rendering.picture import draw_counterexample
@@ -205,9 +206,9 @@ def counterexample_story(document):
 
 
 def render_page(book, pictures=None, checkers=None, documents=None, sliders=None):
-    """The page of a ledger, with pictures {name: SVG bytes} in it, with what checkers said of its
-    certificates, if they were asked, and with what these documents {file: data} tell; `sliders` are
-    what `explored` gave for some ids."""
+    """Render the page of a ledger, with pictures {name: SVG bytes}, the answers of `checkers` about
+    the certificates (if given), and the contents of `documents` {file: data}; `sliders` maps some
+    ids to the results of `slider_json`."""
     from markupsafe import Markup
 
     script = "".join(Path(__file__).with_name(name).read_text() for name in SCRIPTS)
@@ -245,8 +246,8 @@ def render_page(book, pictures=None, checkers=None, documents=None, sliders=None
 
 @cache
 def slider_json(name):
-    """A recorded claim's bound as JSON, for sliders, which begin at the numbers of the runs beside it;
-    None of any other claim."""
+    """Return a recorded claim's bound as JSON for sliders, which start at the numbers of the runs
+    shown beside the bound. Return None for any other claim."""
     from fedtheory import discover
     from fedtheory.app.slider_runs import runs_beside_bound
     from fedtheory.verdicts import slider_data
@@ -261,7 +262,7 @@ def slider_json(name):
 
 
 def drawing_versions():
-    """Versions of what draws; None of what is not installed."""
+    """Return the versions of the drawing libraries, with None for a library that is not installed."""
     found = {}
     for name in DRAWERS:
         try:
@@ -277,10 +278,11 @@ def drawing_versions():
 def build_package(
     folder, book, certificates, more, figures=None, checkers=None, sliders=None, derived=None
 ):
-    """Write the package; `more` is {file: data}, `figures` {name: bytes}, `checkers` what was said of
-    the certificates, `sliders` what `explored` gave, as for the page, `derived` derivations by the
-    hashes of certificates, where they are known. Files of an earlier one that are no part of it go, as
-    they were written; what somebody put in the place of one is moved aside: where, in words."""
+    """Write the package. `more` is {file: data}, `figures` is {name: bytes}, `checkers` holds the
+    checkers' answers about the certificates, `sliders` holds results of `slider_json` for the page,
+    and `derived` maps hashes of certificates to derivations, where known. Remove unchanged files of
+    an earlier package that are not part of this one; move aside files that somebody else put in
+    their place, and return sentences that say where."""
     refuse_links(folder)
     place = outputs.Folder(folder, log=WRITTEN)
     before = {name for _, name in place.entries()}
@@ -308,15 +310,15 @@ def build_package(
 
 
 def refuse_links(folder):
-    """Refuse a folder in which a link leads elsewhere: what is written to it or taken away would
-    not stay inside."""
+    """Refuse a folder that contains a link: writing to a linked file, or removing the file, would
+    act outside the folder."""
     for path in [folder, *folder.rglob("*")]:
         if path.is_symlink():
             refuse("the package's folder", "must hold no links", str(path))
 
 
 def checksum_listing(files):
-    """The checksums of files {name: bytes}, as `sha256sum -c` reads them."""
+    """Return the checksums of files {name: bytes}, in the format that `sha256sum -c` reads."""
     return "".join(
         f"{hashlib.sha256(content).hexdigest()}  {name}\n"
         for name, content in sorted(files.items())
@@ -325,8 +327,8 @@ def checksum_listing(files):
 
 
 def figure_files(folder):
-    """{name: bytes} of what figures made in a folder: what its index names, and nothing else that
-    lies there."""
+    """Return {name: bytes} of the files that figures made in a folder: the files that the folder's
+    index names, and no others."""
     files, _ = folder_contents(folder)
     try:
         index = ledger.parse_json(files.get("figures.json", b"[]"), "figures.json")
@@ -353,8 +355,8 @@ pictures, unpacked = page_parts.figure_pictures, page_parts.unpack_page
 
 
 def folder_contents(folder):
-    """({name: bytes} of its plain files, sentences about what else there is and about what is too
-    large).
+    """Return ({name: bytes} of the plain files in a folder, sentences about other entries and files
+    that are too large).
 
     Everything is read here, once: what is judged later is what was hashed. Links are not followed.
     """
@@ -383,7 +385,7 @@ def folder_contents(folder):
 
 
 def _read_plain(path, most):
-    """A plain file's bytes, or why there are none."""
+    """Return the bytes of a plain file, or a sentence that says why the file cannot be read."""
     try:
         handle = os.open(
             path, os.O_RDONLY | getattr(os, "O_NOFOLLOW", 0) | getattr(os, "O_NONBLOCK", 0)
@@ -400,7 +402,7 @@ def _read_plain(path, most):
 
 
 def read_checksums(content):
-    """name -> SHA-256, as its checksums have it."""
+    """Parse a listing of checksums into {name: SHA-256}."""
     found = {}
     for line in content.decode(errors="replace").splitlines():
         hashed, _, name = line.partition("  ")
@@ -422,8 +424,8 @@ def read_checksums(content):
 
 
 def unlike_sums(files):
-    """Sentences: files that were changed, added or taken away since their checksums were
-    written."""
+    """Return sentences about the files that were changed, added or removed since their checksums
+    were written."""
     if SUMS not in files:
         return [f"{SUMS}: it is missing"]
     try:
@@ -445,7 +447,7 @@ def unlike_sums(files):
 
 
 def open_ledger(content):
-    """A ledger from its bytes, its outermost shape checked."""
+    """Parse a ledger from its bytes, and check the outermost structure."""
     book = ledger.parse_json(content, "ledger.json")
     if not isinstance(book, dict) or book.get("format") != ledger.FORMAT:
         refuse(

@@ -1,6 +1,6 @@
-"""What makes a package an archive that stands alone: a README for who has an afternoon, the licence,
-the papers as a bibliography, every claim with its command and cost, the one-file checker with the
-derivations that it follows, and the description that archives read (RO-Crate 1.2).
+"""The files that make a package a self-contained archive: a README for a reviewer, the licence, the
+papers as a bibliography, a table of claims with commands and costs, the one-file checker with its
+derivations, and a description for archives (RO-Crate 1.2).
 
 All of it follows from the ledger, the certificates and the timings, and so is derived anew by whoever
 replays the package; the day of the crate alone is told.
@@ -54,8 +54,9 @@ WHAT = {
 
 
 def files_beside_ledger(book, certificates, timings, figures=(), derived=None):
-    """{name: bytes} of what follows from a ledger, its certificates and what claims cost, beside
-    these figures; `derived` are derivations by the hashes of certificates, where they are known."""
+    """Return {name: bytes} of the files that follow from a ledger, its certificates, the cost of
+    each claim and the figures; `derived` maps hashes of certificates to derivations, where known.
+    """
     from fedtheory.rocq import derivations
 
     files = {
@@ -75,7 +76,7 @@ def files_beside_ledger(book, certificates, timings, figures=(), derived=None):
 
 
 def read_licence():
-    """The licence under which all of it is: that of the sources."""
+    """Return the licence of the whole package, which is the licence of the sources."""
     here = Path(ledger.PACKAGE).parent / "LICENSE"
     if here.is_file():
         return here.read_bytes()
@@ -89,7 +90,7 @@ def read_licence():
 
 
 def write_bibtex(papers):
-    """The papers as BibTeX; what their own text does not give is left out."""
+    """Return the papers as BibTeX; facts that a paper's own text does not give are left out."""
     parts = []
     for name, paper in papers.items():
         fields = dict(
@@ -105,7 +106,7 @@ def write_bibtex(papers):
 
 
 def write_readme(book, certificates, timings, figures):
-    """What a reviewer reads first."""
+    """Return the text that a reviewer reads first."""
     total = sum(cost["seconds"] for cost in timings.values())
     dear = sorted(timings, key=lambda name: -timings[name]["seconds"])[:5]
     count = {}
@@ -163,7 +164,7 @@ def write_readme(book, certificates, timings, figures):
 
 
 def crate_date():
-    """The day of a crate: SOURCE_DATE_EPOCH, or now."""
+    """Return the date of a crate: SOURCE_DATE_EPOCH if set, and today otherwise."""
     given = os.environ.get("SOURCE_DATE_EPOCH", "")
     now = datetime.datetime.now(datetime.UTC)
     when = datetime.datetime.fromtimestamp(int(given), datetime.UTC) if given.isdecimal() else now
@@ -171,7 +172,7 @@ def crate_date():
 
 
 def day_of(files):
-    """The day that a package's crate tells; None where it tells none."""
+    """Return the date that a package's crate states, or None where the crate states none."""
     try:
         graph = ledger.parse_json(files[CRATE], CRATE)["@graph"]
         (root,) = (part for part in graph if part["@id"] == "./")
@@ -183,7 +184,7 @@ def day_of(files):
 
 
 def describe_crate(book, files, day):
-    """The description of a package of these files, as RO-Crate 1.2 wants it."""
+    """Return the description of a package of these files, as RO-Crate 1.2 requires."""
     names = sorted({*files, "SHA256SUMS"} - {CRATE})
     # of a line of SHA256SUMS: a hash, two blanks, a name
     summed = sum(64 + 2 + len(name.encode()) + 1 for name in {*files, CRATE} - {"SHA256SUMS"})
@@ -264,7 +265,7 @@ def describe_file(name):
 
 
 def zip_package(files):
-    """A package as one archive: the same files give the same bytes."""
+    """Return a package as one zip archive; the same files give the same bytes."""
     stream = io.BytesIO()
     with zipfile.ZipFile(stream, "w", zipfile.ZIP_DEFLATED) as archive:
         for name in sorted(files):

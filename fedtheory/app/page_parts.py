@@ -1,5 +1,5 @@
-"""What the page shows beside words: pictures with captions and alternative texts, rows of papers, graphs
-of proofs."""
+"""The parts of the page besides text: pictures with captions and alternative texts, rows of papers,
+graphs of proofs."""
 
 import base64
 import json
@@ -23,7 +23,7 @@ LARGEST = 2**24  # bytes of one picture
 
 
 class Picture(NamedTuple):
-    """A figure as the page shows it."""
+    """A figure as the page shows the figure."""
 
     content: bytes  # SVG
     title: str  # its alternative text, and the head of its caption
@@ -31,12 +31,13 @@ class Picture(NamedTuple):
 
     @property
     def packed(self):
-        """Its SVG, deflated, as text: a script of the page unpacks it when it is looked at."""
+        """Return the SVG, deflated and in base64. A script of the page inflates the SVG when a
+        reader looks at the figure."""
         return base64.b64encode(zlib.compress(self.content, 9)).decode()
 
 
 def figure_pictures(files):
-    """name -> Picture, of the figures among a package's files."""
+    """Return {name: Picture} of the figures among a package's files."""
     try:
         rows = ledger.parse_json(files.get("figures/figures.json", b"[]"), "figures.json")
         titles = {str(row["figure"]): f"{row['cites']}: {row['title']}" for row in rows}
@@ -56,8 +57,9 @@ PART = re.compile(r"<!--\[-->(.*?)<!--\]-->", re.DOTALL)
 
 
 def pack_page(page):
-    """A page; of a large one, what its claims say when they are opened is deflated, in one place, and
-    its script unpacks it: a browser has a tenth to read, and a reader waits for nothing."""
+    """Return a page; in a large page, deflate the parts of the claims that are hidden until opened,
+    and store them in one place. The page's script inflates the parts, so that a browser reads a
+    tenth of the bytes."""
     if len(page) <= SMALL:
         return PART.sub(r"\1", page)
     parts = PART.findall(page)
@@ -72,8 +74,8 @@ PACKED = re.compile(rb'data-packed="([A-Za-z0-9+/=]*)"')
 
 
 def unpack_page(page):
-    """A page with its pictures as they were before they were packed: what machines that deflate in
-    other ways agree on."""
+    """Return a page with its deflated parts inflated again, so that pages from machines with
+    different deflate implementations compare equal."""
 
     def spread(match):
         try:
@@ -90,12 +92,12 @@ def unpack_page(page):
 
 
 def breakable_id(name):
-    """An id that breaks between its words, never inside one."""
+    """Return an id as HTML that may break between its words, but not inside a word."""
     return Markup(re.sub(r"([._])", r"\1<wbr>", escape(name)))
 
 
 def render_caption(text, typeset):
-    """A caption's Markdown, of which bold, escapes and mathematics are known, as HTML."""
+    """Return a Markdown caption as HTML. Bold, escapes and mathematics are supported."""
     parts = []
     for n, part in enumerate(text.strip().split("$")):
         if n % 2:
@@ -115,8 +117,8 @@ def entry_section(entry):
 
 
 def overview_rows(book):
-    """(id, facts of the paper or None, {status: n} of its mathematics, {verdict: n} of its findings,
-    findings that no figure has judged) of each paper."""
+    """Return for each paper (id, facts of the paper or None, {status: number} of its mathematical
+    claims, {verdict: number} of its findings, number of findings that no figure has judged)."""
     found = []
     for name in dict.fromkeys(entry["paper"] for entry in book["claims"]):
         mine = [entry for entry in book["claims"] if entry["paper"] == name]
@@ -135,8 +137,8 @@ WIDE, HIGH, GAP, LINE = 190, 30, 34, 12
 
 
 def proof_picture(proof):
-    """The graph of a proof as a small picture: what follows above what it follows from; None where
-    there are too many lines to read."""
+    """Draw the graph of a proof as a small SVG, each line above the lines from which it follows.
+    Return None where the proof has too many lines to read."""
     edges = [e for e in proof["edges"] if e["premises"]]
     names = list(dict.fromkeys(n for e in edges for n in (e["line"], *e["premises"])))
     if not edges or len(names) > 24:

@@ -1,4 +1,5 @@
-"""`fedtheory export`, and what `fedtheory replay --rocq` adds: a document before a second kernel."""
+"""The command `fedtheory export`, and the option `fedtheory replay --rocq`, which checks a document
+with a second kernel."""
 
 from fedtheory.app.check_command import read_document
 from fedtheory.errors import printable, refuse
@@ -6,7 +7,8 @@ from fedtheory.store import outputs
 
 
 def export_document(path, to, out):
-    """(data, text) of a document as a file for a proof assistant; the text alone without `out`."""
+    """Return (data, text) of a document written as a file for a proof assistant. Without `out`, the
+    text is the file's content."""
     from fedtheory.rocq import export_file
 
     if out is not None and out.suffix != ".v":
@@ -29,7 +31,7 @@ def export_document(path, to, out):
 
 
 def ask_rocq(path):
-    """(data, lines) of what Rocq says of a document that replayed."""
+    """Return (data, lines) of Rocq's answer about a document that replayed."""
     from fedtheory.rocq import coqc, export_file
 
     if coqc.at_hand() is None:
@@ -57,7 +59,8 @@ def ask_rocq(path):
 
 
 def unshown_parts(text):
-    """What a file says that it takes from its document, or does not show."""
+    """Return the sentences of a file that name the parts that the file takes from its document, or
+    does not prove."""
     flat = " ".join(text.split())
     return [
         start + flat.split(start, 1)[1].split(" *)")[0]

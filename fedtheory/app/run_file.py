@@ -1,4 +1,5 @@
-"""A run described in a TOML file: problem, run, hyper-parameters, and a bound to set it against.
+"""A run described in a TOML file: problem, run, hyper-parameters, and a bound to compare the run
+with.
 
     [problem]                     [run]                   [hyper]           [bound]
     kind = "quadratic"            algorithm = "fsl"       eta_l = 0.01      claim = "fsl.theorem2"
@@ -37,7 +38,7 @@ SAYS = "must be TOML of numbers, texts, lists and tables"
 
 
 def _metrics(name, value):
-    """Names of what a run records, one or more, each once."""
+    """Return the names of the metrics that a run records: at least one, each once."""
     if not value or len(set(found := arguments.check_words(name, value, metrics.ALL))) < len(found):
         refuse(name, "must name one metric or more, each once", value)
     return found
@@ -74,8 +75,8 @@ TAKES: dict = dict(run=RUN, bound=NEEDED["bound"])  # [problem] takes what its k
 
 
 def read_run_file(path):
-    """The sections of a file, all of their keys and those values checked that no problem or method
-    has to check: what is wrong with it is said before anything is computed."""
+    """Return the sections of a run file. All keys are checked here, and all values that no problem
+    or method checks, so that mistakes are reported before anything is computed."""
     spec = _parse_toml(path)
     for name, section in spec.items():
         if name not in SECTIONS or not isinstance(section, dict):
@@ -118,7 +119,8 @@ def _parse_toml(path):
 
 
 def _plain(name, value, depth=0):
-    """A value, if it is made of numbers, texts, lists and tables, not deeply."""
+    """Return a value made of numbers, texts, lists and tables of at most 8 levels, and refuse any
+    other value."""
     if isinstance(value, (bool, int, float, str)) and depth <= 8:
         return value
     if isinstance(value, list) and depth <= 8:
@@ -134,8 +136,8 @@ def _take_field(path, section, key, keys):
 
 
 def hypers(algorithm, claim):
-    """What [hyper] takes: the method's hyper-parameters and, beside a claim, its letters, but not
-    what [run] says already."""
+    """Return the names that [hyper] accepts: the method's hyper-parameters and, with a claim, the
+    claim's symbols, without the names that [run] sets."""
     letters = () if claim is None else (*claim.parameters, *claim.quantities)
     taken = [*inspect.signature(ft.run).parameters, *inspect.signature(compare).parameters]
     both = dict.fromkeys((*discover.algorithm(algorithm).hyper, *letters))
@@ -143,7 +145,7 @@ def hypers(algorithm, claim):
 
 
 def make_problem(section):
-    """A problem from [problem]: `kind` names the maker, the other keys are its arguments."""
+    """Build the problem of [problem]: `kind` names the maker, and the other keys are its arguments."""
     section, makers = dict(section), discover.problem_makers()
     kind = arguments.check_word("[problem] kind", section.pop("kind", None), tuple(makers))
     takes = inspect.signature(makers[kind]).parameters.values()
@@ -165,7 +167,7 @@ def make_problem(section):
 
 
 def run_file(path, out=None, progress=None):
-    """Carry out a file; returns (data for --json, text)."""
+    """Carry out a run file, and return (data for --json, text)."""
     spec = read_run_file(path)
     settings, hyper = dict(spec["run"]), spec.get("hyper", {})
     named = settings.pop("out", "out")
@@ -205,7 +207,7 @@ def run_file(path, out=None, progress=None):
 
 
 def compare_run(claim, problem, name, rounds, wanted, progress, settings, hyper):
-    """The Comparison of a claim with the run that a file describes."""
+    """Return the Comparison of a claim with the run that a file describes."""
     if name != (of := claim_method(claim).name):
         refuse("[run] algorithm", f"must be {of}, of which {claim.title} speaks", name)
     settings = {"trials": 1, "seed": 0, "x_0": None, **settings}
@@ -227,8 +229,8 @@ def _run_headline(result):
 
 
 def inside(named, whose):
-    """The folder that a run file names: below, or at, the one in which the command runs, whoever wrote the
-    file."""
+    """Return the folder that a run file names. Refuse a folder outside the current directory, no
+    matter who wrote the file."""
     rule = "must be a folder below the one in which this runs (--out may be any)"
     here = Path.cwd().resolve()
     try:
@@ -246,7 +248,7 @@ def _archive(arrays):
 
 
 def pictures(drawn):
-    """{name: bytes} of a plot, which a function draws into axes."""
+    """Return {name: bytes} of a plot that the function `drawn` draws into axes."""
     import matplotlib
 
     matplotlib.use("Agg")

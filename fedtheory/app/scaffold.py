@@ -1,4 +1,4 @@
-"""`fedtheory new KIND`: a file of one's own to begin with, which runs as it is."""
+"""The command `fedtheory new KIND`: a starting file for a user's own record, which runs unchanged."""
 
 import keyword
 import os
@@ -12,7 +12,7 @@ KINDS = ("claim", "method", "problem", "setting", "figure", "adapter")
 
 
 def template_text(kind, name):
-    """The starting file of a kind, called NAME.py."""
+    """Return the text of the starting file of a kind, for a file called NAME.py."""
     if kind not in KINDS:
         refuse("new", f"must be one of {', '.join(KINDS)}", kind)
     if not name.isidentifier() or keyword.iskeyword(name) or name.startswith("_"):
@@ -21,7 +21,7 @@ def template_text(kind, name):
 
 
 def write_new(kind, file=None):
-    """(data, text) of a file that was written; one that exists is left alone."""
+    """Write a starting file and return (data, text). Refuse to overwrite an existing file."""
     path = Path(file or f"my_{kind}.py")
     if path.suffix != ".py":
         refuse("FILE.py", "must end in .py", str(path))

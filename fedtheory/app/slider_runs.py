@@ -1,5 +1,5 @@
-"""Runs and their exact expectation, which stand beside a bound that sliders move: on the first of a few
-small problems that meets the claim's hypotheses."""
+"""Runs and their exact expectations, shown beside a bound with sliders: computed on the first of a
+few small problems that meets the claim's hypotheses."""
 
 from dataclasses import replace
 from functools import cache
@@ -26,7 +26,8 @@ STEPS = dict(eta_0=0.02, eta_l=0.04)  # where hypotheses admit them: the longest
 
 @cache
 def problems_tried():
-    """(problem in words, problem, settings) of each problem, in the order in which they are tried."""
+    """Return (problem in words, problem, settings) of each problem, in the order in which the
+    problems are tried."""
     small = dict(d=2, clients=4, L=1.0, mu=0.5, G=0.5)
     noisy = dict(small, sigma=0.3, sigma_0=0.1, seed=1)
     mixed = dict(small, sigma=0.3, sigma_c=0.3, seed=3)
@@ -58,7 +59,8 @@ def problems_tried():
 
 
 def on_a_ball():
-    """Quadratics with a bound on their gradients, which holds as far as REACH from the minimiser."""
+    """Build quadratic losses with a gradient bound that holds up to the distance REACH from the
+    minimiser."""
     centres, noise = np.array([[0.0, 0.0], [1.0, 0.0], [0.0, 1.0], [-1.0, 0.0]]), 0.3
     made = problems.quadratic_from_arrays([1.0, 0.5], centres, sigma=noise, noise="rademacher")
     farthest = float(np.linalg.norm(centres - made.minimizer(), axis=1).max())
@@ -67,8 +69,9 @@ def on_a_ball():
 
 
 def runs_beside_bound(claim, moved):
-    """The plain data of runs beside a claim's bound, of which `moved` are the letters that sliders move;
-    None where no problem meets its hypotheses, or where the bound takes what each round measures.
+    """Return the plain data of runs beside a claim's bound; `moved` are the symbols that sliders
+    move. Return None where no problem meets the hypotheses, or where the bound needs a measurement
+    of each round.
 
     >>> from fedtheory import discover
     >>> from fedtheory.app.slider_runs import beside
@@ -101,18 +104,18 @@ def runs_beside_bound(claim, moved):
 
 
 def measured_once(measure):
-    """Whether a run measures it at one round, in the mean of all that can happen."""
+    """Tell whether a run gives the measured quantity at one round, as an expectation."""
     return measure.at.isdecimal() and measure.average == "E" and measure.minus in ("", "inf")
 
 
 def mean_of_measure(found, measure):
-    """The mean over the runs of what is measured once."""
+    """Return the mean over the trials of a quantity that is measured once."""
     run = found.runs[0].metrics[measure.metric][:, int(measure.at)].mean()
     return run - (found.problem.constants["F_inf"].value if measure.minus else 0.0)
 
 
 def comparison_data(found, says, over, fixed):
-    """A comparison as plain data."""
+    """Return a comparison as plain data."""
     listed = lambda values, digits: [float(f"{value:.{digits}g}") for value in values.tolist()]
     sampled = {name: listed(getattr(found, name), SAMPLED) for name in ("left", "low", "high")}
     exact = None if found.left_exact is None else listed(found.left_exact, DIGITS)

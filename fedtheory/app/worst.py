@@ -1,5 +1,5 @@
-"""`fedtheory worst`: the exact worst case of a method over a class of functions of any dimension,
-with its proof."""
+"""The command `fedtheory worst`: the exact worst case of a method over a class of functions of any
+dimension, with its proof."""
 
 import json
 
@@ -13,7 +13,8 @@ MOST = 20  # clients
 
 
 def method_of(name, values):
-    """A textbook recursion or a library method's kernels, with numbers as fractions."""
+    """Return a textbook recursion, or the kernels of a library method, with its numbers as
+    fractions."""
     from fedtheory.worstcase import methods, program
 
     if name in TEXTBOOK:
@@ -34,8 +35,8 @@ def method_of(name, values):
 
 
 def find_worst(name, texts, rounds, L, mu, measure, over, out=None):
-    """(data, text) of the worst case; the certificate goes to `out`, where `fedtheory replay` takes
-    it."""
+    """Return (data, text) of the worst case. The certificate is written to `out`, where `fedtheory
+    replay` reads the certificate."""
     from fedtheory.worstcase import program
 
     pairs = [parse_assignment(text) for text in texts]
