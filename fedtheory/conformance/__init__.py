@@ -1,4 +1,4 @@
-"""Whether somebody's code is the method that the theorem is about: `conform` and `laws`."""
+"""Tests of whether a user's code implements the method of a theorem: `conform` and `laws`."""
 
 from fedtheory.conformance.conform import conform
 from fedtheory.conformance.laws_report import laws

@@ -1,4 +1,5 @@
-"""An adapter's file: its trajectory against the method's kernels, and the laws that it obeys."""
+"""The two tests of a user's adapter file: its trajectory is compared with the method's kernels, and
+the laws of the method are tested."""
 
 from typing import Any, NamedTuple
 
@@ -17,7 +18,7 @@ class Report(NamedTuple):
         return self.trajectory.broken is None and not self.laws.broken
 
     def data(self):
-        """As `--json` prints it."""
+        """Return the report as `--json` prints the report."""
         broken = self.trajectory.broken
         return dict(
             method=self.trajectory.method,
@@ -31,7 +32,8 @@ class Report(NamedTuple):
 
 
 def of_file(module, path):
-    """The Report of an adapter's file: METHOD, start, round, state, and HYPER and WEIGHTED if any."""
+    """Return the Report of an adapter file, which defines METHOD, start, round and state, and
+    optionally HYPER and WEIGHTED."""
     for name in ("METHOD", *FUNCTIONS):
         if not hasattr(module, name):
             raise InvalidInput(

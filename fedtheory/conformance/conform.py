@@ -1,5 +1,5 @@
-"""An implementation against a method's own kernels: three functions of anybody's code, on small
-instances with prescribed cohorts, work and noise.
+"""A comparison of an implementation, given as three functions, with a method's own kernels, on
+small instances with prescribed cohorts, work and noise.
 
 The adapter asks for gradients through a function of ours, so that where it asks is seen: the first
 point that is not the listing's names the line. What it holds after a round is compared field by
@@ -29,7 +29,8 @@ FUNCTIONS = ("start", "round", "state")
 
 
 class Broken(NamedTuple):
-    """The first line that is not obeyed, and where."""
+    """The first line of a listing that the code violates, and the instance and round where the
+    violation is seen."""
 
     line: str
     says: str
@@ -58,7 +59,7 @@ class Conformance(NamedTuple):
 
 
 def conform(method, start, round, state, hyper=None, weighted=True):
-    """Whether code goes the way of a method; a Conformance.
+    """Tell whether code follows the trajectory of a method, and return a Conformance.
 
     `start(task)` gives the code's own state, `round(state, cohort, work, gradient)` the next one,
     `state(state)` a dict with x, and the other fields of the method's State that the code has.
@@ -98,7 +99,8 @@ def conform(method, start, round, state, hyper=None, weighted=True):
 
 
 def choose_hyper(method, given):
-    """Hyper-parameters: what is given, defaults or small steps otherwise, three local steps."""
+    """Return the hyper-parameters: the given values, otherwise the first choice, 3 for integers
+    such as the local steps, or the default or 1/4."""
     method.resolve(
         {**{n: f.default or 1 for n, f in method.hyper.items() if not f.choices}, **given}, 1
     )
@@ -120,7 +122,7 @@ def as_fraction(value):
 
 
 def try_instance(method, hyper, instance, start, round, state):
-    """(the Broken of an instance, or None; whether the code took its gradients elsewhere)."""
+    """Return (the Broken of an instance or None, whether the code computed its gradients itself)."""
     seen = Seen(instance)
     rounds = rounds_of(method, hyper, instance, lambda: seen.t)
     known, theirs = rounds.start(list(instance.x_0)), start(instance.task(hyper))
@@ -147,13 +149,14 @@ def try_instance(method, hyper, instance, start, round, state):
 
 
 def rounds_of(method, hyper, instance, now):
-    """A method's own rounds on an instance."""
+    """Return the rounds of a method's own kernels on an instance."""
     h = {name: as_fraction(value) for name, value in hyper.items()}
     return Rounds(method, instance.losses(now), h, ordered=True)
 
 
 def walk_gradients(method, rounds, trace, asked):
-    """Raise Differs at the first gradient that is not asked for where the listing does."""
+    """Raise Differs at the first gradient that the code evaluates at another point or step than the
+    listing."""
     members = dict(zip(trace.cohort, zip(trace.work, trace.clients)))
     for i, _, y in asked:
         if i and i not in members:
@@ -191,7 +194,8 @@ def walk_gradients(method, rounds, trace, asked):
 
 
 def _server_gradient(method, rounds, trace, mine, at_x):
-    """Of the server's gradients the one at x, before the clients work, or those of its steps."""
+    """Raise Differs where the server's gradients differ from the listing: with `at_x` the gradient
+    at x before the clients work, otherwise the gradients of the server's steps."""
     wanted = {} if at_x else dict(enumerate(trace.server.points[:-1]))
     if at_x and method.asks(method.server_grad, rounds.h):
         wanted[AT_X] = trace.before.x
@@ -211,8 +215,8 @@ def _server_gradient(method, rounds, trace, mine, at_x):
 
 
 def compare_fields(method, after, theirs, N):
-    """Raise Differs at the first field that is not what the listing makes of it: clients' own first,
-    for others are made of them."""
+    """Raise Differs at the first field that differs from the listing's. Fields of single clients
+    are compared first, because the other fields are computed from them."""
     if not isinstance(theirs, dict) or "x" not in theirs:
         refuse("state", "must return a dict with x", theirs)
     told = listings.OF.get(method.name, after._fields)  # the listing's letters, no more

@@ -1,4 +1,4 @@
-"""Small instances in fractions, and gradients as an adapter asks for them."""
+"""Small instances in fractions, and the gradient function that an adapter calls."""
 
 from fractions import Fraction
 from typing import NamedTuple
@@ -15,7 +15,7 @@ CLOSE = 1e-5  # of single precision; what a wrong line does is far more
 
 
 class Task(NamedTuple):
-    """What an adapter's `start` is told."""
+    """The data that an adapter's `start` receives."""
 
     x_0: np.ndarray  # (d,)
     N: int
@@ -27,7 +27,7 @@ class Task(NamedTuple):
 
 
 class Instance(NamedTuple):
-    """Client i's loss is a_i ||x - b_i||^2 / 2; index 0 is the server."""
+    """An instance in which client i has the loss a_i ||x - b_i||^2 / 2; index 0 is the server."""
 
     says: str
     a: tuple
@@ -43,7 +43,8 @@ class Instance(NamedTuple):
         return len(self.weights)
 
     def steps(self, t, K):
-        """What each client of round t's cohort does, where K steps are asked."""
+        """Return the number of local steps of each client of round t's cohort, where K steps are
+        asked for."""
         return self.work[t] if self.work else (K,) * len(self.cohorts[t])
 
     def task(self, hyper):
@@ -67,19 +68,19 @@ class Instance(NamedTuple):
         return [Q((sign + j) % 4 - 1, 4) for j in range(d)]
 
     def losses(self, now):
-        """What a method's kernels see of it; `now()` is the round that it is."""
+        """Return the losses that a method's kernels see; `now()` returns the current round."""
         noise = lambda i, k: [(Q(1), vector(self.noise(now(), i, k)))]
         return Losses(self.grad, noise, (Q(0), *self.weights), len(self.x_0))
 
     def minimiser(self):
-        """Of F = sum_i p_i f_i."""
+        """Return the minimiser of F = sum_i p_i f_i."""
         pulls = [p * a for p, a in zip(self.weights, self.a[1:])]
         columns = zip(*self.b[1:])
         return [sum(w * z for w, z in zip(pulls, column)) / sum(pulls) for column in columns]
 
 
 def to_floats(numbers):
-    """Exact numbers, the middle of those that are enclosed, as an array."""
+    """Return exact numbers as an array of floats; an interval becomes its midpoint."""
     return np.array([float(sum(pair(n)) / 2) for n in numbers])
 
 
@@ -127,7 +128,8 @@ EVERYONE = (
 
 
 class Seen:
-    """Gradients as an adapter asks for them, and where it asked."""
+    """A gradient function for an adapter, which records the points at which the adapter calls the
+    function."""
 
     def __init__(self, instance):
         self.instance, self.t, self.asked, self.ever = instance, 0, [], False
@@ -151,7 +153,8 @@ class Seen:
 
 
 def rows_of(name, value, N):
-    """[(client, what it keeps)] of a field of an adapter's state: a dict, or a sequence from 1 on."""
+    """Return [(client, row)] of a field of an adapter's state, which is a dict or a sequence whose
+    first entry belongs to client 1."""
     rows = value if isinstance(value, dict) else dict(enumerate(value, 1))
     for i in rows:
         if i not in range(1, N + 1):
@@ -160,7 +163,7 @@ def rows_of(name, value, N):
 
 
 def nearly_equal(a, b):
-    """Whether numbers of an adapter are others (those of exact arithmetic), up to rounding."""
+    """Tell whether numbers of an adapter equal numbers of exact arithmetic up to rounding."""
     a, b = np.ravel(np.asarray(a, dtype=float)), np.ravel(b)
     b = b if b.dtype == float else to_floats(b)
     return a.shape == b.shape and bool(np.all(np.abs(a - b) <= CLOSE * (1 + np.abs(b))))
@@ -171,7 +174,7 @@ def short_numbers(v):
 
 
 def _difference_text(point):
-    """x - point, as one writes it."""
+    """Return x - point as text, with the sign simplified."""
     if not any(point):
         return "x"
     if len(point) > 1:
@@ -180,7 +183,7 @@ def _difference_text(point):
 
 
 def describe_instance(instance, hyper):
-    """An instance in small fractions."""
+    """Return the description of an instance in small fractions."""
     pairs = list(zip(instance.a, instance.b))[1:]
     losses = ", ".join(
         f"f_{i} = {a / 2} ||{_difference_text(b)}||^2" for i, (a, b) in enumerate(pairs, 1)

@@ -1,4 +1,5 @@
-"""Laws that hold whatever the numbers: where a method rests, what it keeps, and what it does not see.
+"""Laws that hold for all numbers: the fixed points of a method, its memories, and the changes that
+have no effect.
 
 A law is asked of the method's own kernels first: one that they break is none of the method's, and
 says nothing of the code. All that a law needs of the code is `x` after each round, and for some of
@@ -26,7 +27,7 @@ TURN = ((Q(3, 5), Q(-4, 5)), (Q(4, 5), Q(3, 5)))
 
 
 class Code(NamedTuple):
-    """Somebody's code, or the method's own kernels: what a law looks at."""
+    """The code that a law tests: a user's code, or the method's own kernels."""
 
     path: Callable  # (instance, one_step) -> the states before and after each round, as arrays
     rest: Callable  # (instance) -> x after many rounds
@@ -54,18 +55,18 @@ class Law(NamedTuple):
 
 
 class Obeyed(str):
-    """A law that is obeyed, with a word on how."""
+    """A law that the code obeys, with a remark on how."""
 
 
 class Unseen(Exception):
-    """What a law looks at is not to be had of this code."""
+    """The error that a law raises where the code does not show the quantities that the law tests."""
 
 
 # ---------------------------------------------------------------- what is compared
 
 
 def describe_difference(one, other, says):
-    """None where two paths are one, or in words where they part."""
+    """Return None if two paths are equal, and a sentence about the first difference otherwise."""
     for t, (x, y) in enumerate(zip(one, other, strict=True)):
         if not nearly_equal(x, y):
             return f"after round {t} x is {short_numbers(x)} {says}, {short_numbers(y)} without"
@@ -91,7 +92,7 @@ def rests_at_end(code, own):
 
 
 def held_by(code, scene):
-    """The states on a scene, which must show a method's memories."""
+    """Return the states on a scene, and raise Unseen where the states lack a memory of the method."""
     states = list(code.path(scene, False))
     if not code.memories or any(name not in states[0] for pair in code.memories for name in pair):
         raise Unseen
@@ -126,7 +127,8 @@ def who_rests_keeps(code, own):
 
 
 def of_straight_losses(code, own):
-    """Whose gradient is the same everywhere keeps it, however far the client went."""
+    """Check on straight losses, whose gradient is constant, that each client keeps its gradient
+    however far the client moved."""
     return keep_gradients(code, code.scene(**STRAIGHT), "the losses are straight, and")
 
 
@@ -135,7 +137,8 @@ def of_the_start(code, own):
 
 
 def keep_gradients(code, scene, where):
-    """Whether what a client keeps after its round is its gradient at x, where the round began."""
+    """Check that the value a client keeps after its round is its gradient at x, where the round
+    began."""
     states = held_by(code, scene)
     for t, cohort in enumerate(scene.cohorts):
         for _, rows in code.memories:
@@ -149,7 +152,8 @@ def keep_gradients(code, scene, where):
 
 
 def x_alone(code, own):
-    """Begun anew where a round ended, the next one goes as it would have gone."""
+    """Check that a round depends on x alone: a run started anew where a round ended has the same
+    next round."""
     scene = code.scene()
     points = code.points(scene)
     for t in range(1, len(scene.cohorts)):
@@ -184,7 +188,7 @@ def reorder_cohort(code, own):
 
 
 def move_in_space(code, of, says):
-    """Losses and start moved in space: the path must be moved alike."""
+    """Check that moving the losses and the start in space moves the path in the same way."""
     scene = code.scene()
     other = scene._replace(b=tuple(tuple(of(b)) for b in scene.b), x_0=tuple(of(scene.x_0)))
     due = [to_floats(of([Q(z) for z in x])) for x in code.points(scene)]
@@ -209,7 +213,8 @@ def both_losses(code, own):
 
 
 def gradient_step(code, own, share):
-    """Whether all clients, at one step each, take a gradient step of F, and of a share of f_0."""
+    """Check that a round of all clients with one local step each is a gradient step of F plus
+    `share` times f_0."""
     scene = code.scene(cohorts=ALL, **({"weights": EQUAL} if share else {}))
     weights = (Q(share), *scene.weights)
     grad = lambda x: sum(

@@ -1,4 +1,4 @@
-"""Whether code obeys the laws of a method, each reported by itself: `laws`."""
+"""A report on which laws of a method a user's code obeys, each law by itself: `laws`."""
 
 import textwrap
 import warnings
@@ -30,12 +30,13 @@ STILL = 1e-9  # how still a method is that rests
 
 
 def _wrap(line):
-    """Lines that a terminal shows whole."""
+    """Return a line wrapped to the width of a terminal."""
     return textwrap.wrap(line, 100, initial_indent="  ", subsequent_indent="    ")
 
 
 class Found(NamedTuple):
-    """What came of a law: `outcome` is obeyed, broken, or not asked, for the method breaks it."""
+    """The result of testing a law: `outcome` is obeyed, broken, or not asked, where the method
+    itself breaks the law or the code does not show the needed quantities."""
 
     name: str
     kind: str
@@ -69,8 +70,9 @@ class Laws(NamedTuple):
 
 
 def laws(method, start, round, state, hyper=None, weighted=True):
-    """What laws of a method code obeys; `start`, `round` and `state` as for `conform`, but gradients
-    may be taken from anywhere (`task.a` and `task.b` are the losses' curvatures and minimisers).
+    """Return which laws of a method the code obeys. `start`, `round` and `state` are as for
+    `conform`, but the gradients may come from anywhere (`task.a` and `task.b` are the losses'
+    curvatures and minimisers).
 
     >>> from fedtheory.conformance import laws
     >>> def walk(s, cohort, work, gradient):      # FedAvg that forgets the clients' weights
@@ -110,7 +112,7 @@ def _ask_law(law, code, own):
 
 
 def single_step(method, hyper):
-    """Hyper-parameters of one local step."""
+    """Return the hyper-parameters with one local step."""
     return hyper | ({method.steps: 1} if isinstance(method.steps, str) else {})
 
 
@@ -188,8 +190,9 @@ def of_adapter(method, hyper, own, functions):
 
 
 def _record_fields(state, names, instance):
-    """The fields that laws look at, as floats of their own: x, (d,), and memories, clients' as (N, d).
-    A client that the code has not met keeps zero."""
+    """Return copies of the fields that laws use, in floats: x of shape (d,), the server's memories,
+    and the clients' memories of shape (N, d). The row of a client that the code has not met stays
+    zero."""
     if not isinstance(state, dict) or "x" not in state:
         refuse("state", "must return a dict with x", state)
     found = {}

@@ -1,4 +1,4 @@
-"""Lines of the papers' listings, by what shows that one is not obeyed.
+"""The lines of the papers' listings, each under the key that shows that the line is violated.
 
 `cohort`, `start`, `steps` and `step` show in where clients ask for gradients, `fresh` and `server`
 in gradients at x, `server_step` in the server's own; any other key is a field of the method's state
@@ -85,12 +85,13 @@ MINUS = {("fedadam", "m")}
 
 
 def listing_value(method, name, value):
-    """A field of a method's State as the listing has it."""
+    """Return a field of a method's State with the sign that the listing uses."""
     return -value if (method.name, name) in MINUS else value
 
 
 def listing_line(method, key):
-    """The line that a key stands for; for a method without a listing here, the kernel."""
+    """Return the line of the listing that a key stands for; for a method without a listing, the
+    name of the kernel."""
     kernels = dict(step="its local_step", x="its aggregate, server_step or end")
     told = {**LOCAL, **kernels, **OF.get(method.name, {})}
     return f"{method.cites}: {told.get(key, f'what renews {key}')}"

@@ -1,5 +1,5 @@
-"""Laws of rounds in which clients do part of their work, or none: asked of methods that hear from
-everyone in each round, as schemes A to C of flexible participation do."""
+"""Laws of rounds in which clients do part of their work or none, for methods in which every client
+takes part in each round, such as schemes A to C of flexible participation."""
 
 from fedtheory.conformance.instances import Q, nearly_equal, short_numbers
 from fedtheory.conformance.laws import ALL, FIXED, METAMORPHIC, STRAIGHT, Law, describe_difference
@@ -14,13 +14,13 @@ def work_scene(code, work, **changes):
 
 
 def distance_gone(code, each, **changes):
-    """How far a round leads in which clients do so much."""
+    """Return the change of x in one round in which client i takes `each[i - 1]` steps."""
     start, end = code.points(work_scene(code, (each,), **changes))
     return end - start
 
 
 def describe_parting(one, other, says):
-    """None where two changes of x are one, or in words."""
+    """Return None if two changes of x are equal, and a sentence about the difference otherwise."""
     return (
         None
         if nearly_equal(one, other)
@@ -34,7 +34,8 @@ def nobody_works(code, own):
 
 
 def loss_unseen(code, who, says):
-    """Another loss of a client, in the one round in which `who` says that it does not count."""
+    """Check that changing the loss of a client does not change a round in which `who(steps)` says
+    that the client does not count. Return None or a sentence about the difference."""
     for n, each in enumerate(PART):
         for i in (k for k, steps in enumerate(each, 1) if who(steps)):
             plain = work_scene(code, (each,))

@@ -1,4 +1,5 @@
-"""Formulas of documents written down, with numbers or letters put in: as text, or in LaTeX.
+"""Formulas of documents, written with numbers or symbols in place of the operands: as text, or in
+LaTeX.
 
 What has no effect is left out (a factor 1, a term 0, a power 1), so that a line with its numbers
 put in says what is left of it.
@@ -27,7 +28,7 @@ ZERO, ONE = Piece("0", ATOM), Piece("1", ATOM)
 
 
 class Writes:
-    """An arithmetic that writes down what it is asked to compute."""
+    """An arithmetic whose operations return formulas as text instead of values."""
 
     brackets = "({})"
     signs = SIGNS
@@ -37,7 +38,7 @@ class Writes:
         return self.told(str(value))
 
     def told(self, text):
-        """A number of a document."""
+        """Return a number of a document, given as text, as a Piece."""
         loose = text.startswith("-") or re.search("e[+-]", text)
         return Piece(text, SUM if loose else PRODUCT if "/" in text else ATOM)
 
@@ -93,7 +94,7 @@ class Writes:
         return base if exponent.text == "1" else self.raised(base, exponent.text)
 
     def piecewise(self, *parts):
-        """The case that the numbers decide for, or all of them."""
+        """Return the case that the numbers select, or a text of all remaining cases."""
         left = [(when.text, value) for when, value in self.cases(parts)]
         if left[0][0] == "true":
             return left[0][1]
@@ -101,7 +102,8 @@ class Writes:
         return Piece(f"({'; '.join(told).replace(' if true', ' otherwise')})", ATOM)
 
     def cases(self, parts):
-        """(condition, value) pairs, without those whose numbers say that they are none."""
+        """Return the (condition, value) pairs, without the pairs whose condition the numbers show
+        to be false."""
         none = lambda when: (
             (sides := re.fullmatch(rf"({NUMBER}) ==? ({NUMBER})", when.text))
             and Fraction(sides[1]) != Fraction(sides[2])
@@ -116,7 +118,7 @@ class Writes:
         return Piece(f"{name}({', '.join(inside)})", ATOM)
 
     def within(self, piece, level):
-        """A piece's text, in brackets where it holds less closely than what is around it."""
+        """Return the text of a piece, in brackets where the piece binds less tightly than `level`."""
         return piece.text if piece.holds >= level else self.brackets.format(piece.text)
 
     def bracket(self, text):
@@ -131,7 +133,7 @@ class Writes:
 
 
 class Typesets(Writes):
-    """The same in LaTeX; `letters` gives the LaTeX of names."""
+    """An arithmetic whose operations return formulas in LaTeX; `letters` maps names to LaTeX."""
 
     brackets = r"\left({}\right)"
     signs = dict(SIGNS, le=r"\le", ge=r"\ge", eq="=", ne=r"\ne", both=r"\text{ and }")
@@ -186,7 +188,8 @@ class Typesets(Writes):
 
 
 def typeset_number(text):
-    """A number of a document in LaTeX, eight digits of a long one."""
+    """Return a number of a document in LaTeX; a number of more than DIGITS characters is rounded to
+    eight digits."""
     if len(text) > DIGITS:
         text = f"{float(Fraction(text)):.8g}"
     over, _, under = text.removeprefix("-").partition("/")
@@ -197,7 +200,8 @@ def typeset_number(text):
 
 
 def plain_letter(name):
-    """A letter of a user's own: what stands before its first underscore, the rest as an index."""
+    """Return the LaTeX of a symbol that a user named: the part before the first underscore, with
+    the rest as an index."""
     word = lambda text: text if len(text) == 1 else rf"\mathrm{{{text}}}"
     first, _, rest = name.replace("!", "").partition("_")
     rest = ", ".join(map(word, filter(None, rest.split("_"))))
@@ -205,8 +209,8 @@ def plain_letter(name):
 
 
 def write_formula(program, numbers, arithmetic=None, most=LONG):
-    """A formula of a document with its numbers put in, or in letters where there are none; None
-    where it is too long to be read."""
+    """Return a formula of a document with the given numbers substituted; names without a number
+    stay symbols. Return None where the formula is longer than `most` characters."""
     arithmetic, pieces = arithmetic or Writes(), []
     for op, inside, detail in check_instance.read_program(program):
         if op == "symbol":

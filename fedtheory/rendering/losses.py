@@ -1,4 +1,5 @@
-"""Losses of instances as formulas and as curves to draw, in whichever way a setting writes them."""
+"""Losses of instances as formulas and as curves to draw, for each form in which a setting writes
+losses."""
 
 from fractions import Fraction
 from typing import NamedTuple
@@ -31,8 +32,8 @@ class Told(NamedTuple):
 
 
 def losses_of(instance, first=()):
-    """The losses of an instance (its numbers read), of which the first have names; none where it has
-    none that is a sum of curves."""
+    """Return the losses of an instance whose numbers are parsed; `first` names the first losses.
+    Return an empty list where no loss is a sum of curves."""
     found = _list_losses(instance)
     if all(map(is_curves, found)) and found:
         named = [each.partition(", ")[::2] for each in first[: len(found)]]
@@ -49,14 +50,16 @@ def _list_losses(instance):
 
 
 def is_curves(loss):
-    """Whether a loss is written as `settings/losses.py` writes it: other settings have their own."""
+    """Tell whether a loss is written in the form of `models/losses.py`; some settings use another
+    form."""
     return isinstance(loss, list) and all(
         isinstance(curve, dict) and {"slope", "tilt"} <= curve.keys() <= {*CURVE} for curve in loss
     )
 
 
 def _place_losses(instance):
-    """Losses of runs of any method: curves, and the clients' gradients at the minimiser."""
+    """Yield the losses of a run of any method, from their curves and the clients' gradients at the
+    minimiser."""
     if "at_star" not in instance or any("turn" in loss for loss in _list_losses(instance)):
         return
     try:
@@ -70,7 +73,7 @@ def _place_losses(instance):
 
 
 def _device_losses(instance):
-    """Losses that are given by curvatures a, minimisers b and weights p of devices."""
+    """Yield the losses that are given by curvatures a, minimisers b and weights p of devices."""
     devices = instance.get("devices", instance)
     if not isinstance(devices, dict) or not {"a", "b"} <= devices.keys():
         return
@@ -86,14 +89,14 @@ def _device_losses(instance):
 
 
 def loss_formula(loss):
-    """A loss, a sum over its coordinates, as a formula; (z)+ stands for max(z, 0)."""
+    """Return a loss, a sum over its coordinates, as a formula; (z)+ stands for max(z, 0)."""
     names = ["x"] if len(loss) == 1 else [f"x{n}" for n in range(1, len(loss) + 1)]
     terms = [term for curve, x in zip(loss, names) for term in curve_terms(curve, x)]
     return " + ".join(terms).replace("+ -", "- ") or "0"
 
 
 def curve_terms(curve, x):
-    """The terms of a curve that are not zero."""
+    """Yield the nonzero terms of a curve."""
     half = lambda slope: Fraction(slope) / 2
     at = Fraction(curve.get("at", 0))  # of a square that is written around it
     if Fraction(curve["slope"]):
@@ -108,8 +111,8 @@ def curve_terms(curve, x):
 
 
 def join_alike(parts):
-    """[(where, how much)] of what is written as [how much, *where], alike parts added up, without
-    those that cancel."""
+    """Return [(position, size)] of parts written as [size, *position]. Sizes at equal positions are
+    added, and zero sums are left out."""
     found = {}
     for part in parts:
         size, *where = map(Fraction, part)
@@ -135,13 +138,14 @@ def show_shift(x, at):
 
 
 def readable_number(value, most=16):
-    """A number in as many signs as one reads: a fraction where it is short, six digits otherwise."""
+    """Return a number as short text: exactly where a fraction has at most `most` characters, and
+    with six digits otherwise."""
     exact = str(value)
     return exact if len(exact) <= most or not isinstance(value, Fraction) else round_to_six(value)
 
 
 def round_to_six(value):
-    """Six digits of a fraction of any size."""
+    """Return a fraction of any size with six digits."""
     try:
         return f"{float(value):.6g}"
     except OverflowError:

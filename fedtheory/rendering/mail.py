@@ -1,4 +1,4 @@
-r"""A counterexample in LaTeX, for a mail to an author: an article with amsmath and amssymb.
+r"""A counterexample in LaTeX, for an e-mail to an author: an article with amsmath and amssymb.
 
 What is said is what `words` says; formulas are set with the paper's letters.
 """
@@ -36,7 +36,8 @@ LONG = 6000  # signs of a formula in LaTeX, beyond which nobody reads it
 
 
 def counterexample_latex(document):
-    r"""A document of a counterexample as LaTeX for an article; "" of any other.
+    r"""Return the document of a counterexample as LaTeX for an article, and "" for any other
+    document.
 
     >>> import fedtheory as ft
     >>> from fedtheory.rendering.mail import latex
@@ -58,7 +59,7 @@ def counterexample_latex(document):
 
 
 def escape_latex(text):
-    """Words in LaTeX."""
+    """Return plain words with the special characters of LaTeX escaped."""
     return re.sub(r"<=|>=|[&%$#_{}\\~^<>]", lambda found: SPECIAL[found[0]], text.strip())
 
 
@@ -68,7 +69,7 @@ def itemise(lines):
 
 
 def letter_latex(document):
-    """Name -> LaTeX of what a document speaks of."""
+    """Return {name: LaTeX} of the symbols in a document."""
     table = by_name(document["setting"]).table
     found = {name: entry.latex for name, entry in table.items()}
     found.update({check_family.CONSTANT: "C"})
@@ -80,7 +81,7 @@ def letter_latex(document):
 
 
 def formula_latex(text):
-    """A formula of `losses.formula`, a point or a number, in LaTeX."""
+    """Return a formula of `loss_formula`, a point or a number in LaTeX."""
     text = re.sub(r"-?\d+/\d+", lambda found: typeset_number(found[0]), text)
     text = re.sub(r"(\d)e([+-]\d+)", lambda f: rf"{f[1]} \cdot 10^{{{int(f[2])}}}", text)
     text = re.sub(r"\bx(\d+)", r"x_{\1}", text)
@@ -89,7 +90,7 @@ def formula_latex(text):
 
 
 def value_pairs(values, named):
-    """$name = value$ for each."""
+    """Return a text $name = value$ for each pair."""
     return [
         f"${named.get(name) or plain_letter(name)} = {formula_latex(words.short_text(v))}$"
         for name, v in values
@@ -97,7 +98,7 @@ def value_pairs(values, named):
 
 
 def made_of(document):
-    """Sentences on what an instance is made of."""
+    """Yield sentences on the losses, other entries and numbers of an instance."""
     setting, named = by_name(document["setting"]), letter_latex(document)
     parts, called_ = check_instance.read_numbers(document["instance"]), entry_names(setting)
     losses = losses_of(parts, called_.get("losses", ()))
@@ -127,7 +128,7 @@ def made_of(document):
 
 
 def lottery_words(text):
-    """A lottery in words, its numbers set."""
+    """Return the words that describe a random variable, with their numbers typeset."""
     return re.sub(
         r"[+-]*\([^()]*\)|[+-]*\d[\d./e+-]*(?<![,.])",
         lambda found: f"${formula_latex(found[0])}$",
@@ -136,26 +137,28 @@ def lottery_words(text):
 
 
 def line_of(document, values):
-    """The line with numbers put in for letters; "" where it is too long."""
+    """Return the line with numbers substituted for symbols, or "" where the line is too long."""
     stated, typesets = document["statement"], Typesets(letter_latex(document))
     sides = [write_formula(stated[side], values, typesets, LONG) for side in words.SIDES]
     return "" if None in sides else f" {RELATIONS[stated['sign']]} ".join(sides)
 
 
 def end_of(document):
-    """What the two sides come to."""
+    """Return the values of the two sides, with the relation between them."""
     sides = [typeset_end(document[side]) for side in words.SIDES]
     return f" {RELATIONS[document['statement']['sign']]} ".join(sides)
 
 
 def display_line(document, values):
-    """The line of a document as a display; in plain words where it is too long."""
+    """Return the line of a document as a displayed formula, or in plain words where the formula is
+    too long."""
     line = line_of(document, values)
     return line and display_formula(line) or escape_latex(words.failing_line(document))
 
 
 def display_formula(line):
-    """A displayed formula, over several lines where it is wide; "" where it is wide without end."""
+    """Return a displayed formula, over several lines where the formula is wide, and "" where a term
+    is too wide to be broken."""
     width = lambda text: len(re.sub(r"\\[a-zA-Z]+|[{}^_\\ ]", "", text))
     rows = [""]
     for term in break_terms(line):
@@ -169,7 +172,7 @@ def display_formula(line):
 
 
 def break_terms(line):
-    """The parts of a formula between which a line may break."""
+    """Yield the parts of a formula between which a line may break."""
     depth, start = 0, 0
     for found in re.finditer(r"\\left|\\right|[{}]| (?=[+-] |\\le |\\ge |[<>=] )", line):
         depth += {"{": 1, r"\left": 1, "}": -1, r"\right": -1}.get(found[0], 0)
@@ -180,13 +183,14 @@ def break_terms(line):
 
 
 def affirm_denial(denial):
-    """What the counterexample to a denial shows, as a document whose line is true."""
+    """Return the counterexample to the negation of a claim as a document whose line is true."""
     stated = denial["statement"]
     return {**denial, "statement": {**stated, "sign": DENIED[stated["sign"]], "says": "line 1"}}
 
 
 def instance_sentences(document, shows=""):
-    """Sentences on a counterexample to a line; or on an instance that `shows` one claim of existence."""
+    """Yield sentences on a counterexample to a line, or on an instance that shows the claim of
+    existence named by `shows`."""
     named, end = letter_latex(document), end_of(document)
     yield (
         f"There is an instance, as {escape_latex(shows)} says, for which"
@@ -214,7 +218,7 @@ def instance_sentences(document, shows=""):
 
 
 def typeset_end(text):
-    """A side as a document tells it: a number, or words such as `at least 3`."""
+    """Return a side of a document in LaTeX: a number, or words such as `at least 3`."""
     return typeset_number(text) if re.match("-?[0-9]", text) else rf"\text{{{escape_latex(text)}}}"
 
 
@@ -237,7 +241,7 @@ def describe_run(document):
 
 
 def path_sentence(track):
-    """Where somebody goes."""
+    """Return the points and gradients of a client's or the server's path in one round as LaTeX."""
     path = formula_latex(" -> ".join(map(point_text, track.points)))
     taken = formula_latex(", ".join(map(point_text, track.taken)))
     if not track.taken:

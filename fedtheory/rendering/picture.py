@@ -1,5 +1,6 @@
-"""A small picture of a counterexample, as SVG: its losses along the coordinate in which most happens,
-and below them where everybody goes, round by round; where nobody goes anywhere, its two sides.
+"""A small picture of a counterexample, as SVG: the losses along the coordinate in which the points
+spread most, and below them the paths of all clients, round by round. Where no method runs, the
+picture shows the two sides of the line.
 
 It has no fonts or colours of its own but for the curves: text and axes take those of the page.
 """
@@ -23,7 +24,7 @@ COLOURS = "#4477aa", "#ee6677", "#228833", "#b58900", "#2aa198", "#aa3377"
 
 
 def draw_counterexample(document):
-    """An SVG of a document of a counterexample; "" of any other.
+    """Return an SVG of the document of a counterexample, and "" for any other document.
 
     >>> import fedtheory as ft
     >>> from fedtheory.rendering.picture import picture
@@ -55,12 +56,13 @@ def draw_counterexample(document):
 
 
 def point_in_floats(x):
-    """A point in floats."""
+    """Return a point in floats; an interval becomes its midpoint."""
     return tuple(float(sum(pair(each)) / 2) for each in x)
 
 
 def widest_coordinate(paths):
-    """The coordinate along which points lie furthest apart; None without any point."""
+    """Return the coordinate along which the points spread most, or None if there is no point or a
+    point is too large for floats."""
     points = [point for path in paths for point in path]
     if not points or not all(isfinite(v) and abs(v) < 1e150 for point in points for v in point):
         return None
@@ -69,7 +71,7 @@ def widest_coordinate(paths):
 
 
 def draw_losses(document, told, rounds, start, axis):
-    """Losses along an axis, and rounds below."""
+    """Draw the losses along one coordinate, with the rounds below."""
     curves = [each.curves[axis] for each in told]
     places = [
         p[axis]
@@ -111,8 +113,8 @@ def draw_losses(document, told, rounds, start, axis):
 
 
 def separate_labels(labels, base):
-    """Labels that do not cover each other: each as far down as the one above it asks, or up again
-    from the base line."""
+    """Return labels moved so that no two overlap: each label is moved down below the previous
+    label, or up again from the base line."""
     found, floor = [], base
     for n, (y, *rest) in enumerate(labels):
         found.append((max(y, found[-1][0] + LABEL) if n else y, *rest))
@@ -123,7 +125,8 @@ def separate_labels(labels, base):
 
 
 def draw_round(each, axis, across, y, colours):
-    """A row: where clients go in a round, and where the model is after it."""
+    """Yield the elements of one row: the paths of the clients in a round, and the model after the
+    round."""
     yield svg_text(LEFT - 8, y + 4, f"{each.what} {each.number + 1}", anchor="end")
     for track in each.tracks:
         points = [across(p[axis]) for p in map(point_in_floats, track.points)]
@@ -142,7 +145,7 @@ def curve_knots(curve):
 
 
 def curve_value(curve, x):
-    """A loss at a float."""
+    """Return the value of a loss at a float."""
     plain = {
         "slope": float(curve["slope"]),
         "tilt": float(curve["tilt"]),
@@ -158,7 +161,8 @@ def softplus(z):
 
 
 def axis_window(values, marks):
-    """Ends that show all values, and marks that are not far from them."""
+    """Return the ends of an interval that contains all values, and the marks that are not far from
+    the values."""
     shown = values or marks or [0.0]
     low, high = min(shown), max(shown)
     reach = max(high - low, 1e-9 * max(abs(low), abs(high)), 1e-300)
@@ -175,7 +179,7 @@ def sample_places(low, high):
 
 
 def draw_sides(document):
-    """The two sides of a line as bars."""
+    """Draw the two sides of a line as bars."""
     try:
         ends = [float(Fraction(document[side])) for side in ("left", "right")]
     except (ValueError, OverflowError):
@@ -209,7 +213,7 @@ def svg_text(x, y, said, colour="currentColor", anchor="start"):
 
 
 def frame_svg(about, high, said):
-    """An SVG of what is drawn, with what it shows in words."""
+    """Return an SVG of the drawn elements, with a description in words."""
     return (
         f'<svg xmlns="http://www.w3.org/2000/svg" viewBox="0 0 {WIDE} {high}" width="{WIDE}" '
         f'height="{high}" role="img" aria-label="{escape(about)}" font-family="sans-serif">'

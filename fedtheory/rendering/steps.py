@@ -1,5 +1,5 @@
-"""The run of a counterexample, step by step: its document is derived anew, and what passes on the
-way is told."""
+"""The run of a counterexample, step by step: the document is derived again, and the intermediate
+points are recorded and described."""
 
 import json
 import re
@@ -21,7 +21,8 @@ FAILS = (FedtheoryError, Undefined, Undecided, ArithmeticError, LookupError, Val
 
 
 def record_steps(document):
-    """What one way through a counterexample passes, in order: () where its setting tells nothing."""
+    """Return the rounds on one path through a counterexample, in order, or () where the setting
+    records none."""
     return _record_steps(json.dumps(document, sort_keys=True))
 
 
@@ -41,7 +42,8 @@ def _record_steps(text):
 
 
 def begins_at_start(document, each):
-    """Whether something starts where the instance does: a definition may look at other points too."""
+    """Tell whether a recorded round starts where the instance starts. A definition may evaluate
+    other points too."""
     start = document["instance"].get("x")
     if not isinstance(start, list) or len(start) != len(each.start):
         return not isinstance(start, list)
@@ -51,7 +53,7 @@ def begins_at_start(document, each):
 
 
 def run_lines(document):
-    """Lines on a run, one for each round or iteration."""
+    """Return the lines that describe a run, several for each round or iteration."""
     rounds = record_steps(document)
     shown = first_rounds(rounds)
     told = [line for each in shown for line in told_of(each)]
@@ -64,13 +66,14 @@ def run_lines(document):
 
 
 def first_rounds(rounds):
-    """The first rounds of each kind, which are told."""
+    """Return the first ROUNDS rounds of each kind, which are the rounds that are described."""
     kinds = [each.what for each in rounds]
     return [each for n, each in enumerate(rounds) if kinds[:n].count(each.what) < ROUNDS]
 
 
 def reason_untold(document):
-    """Why no steps are told where a method runs, in a sentence; "" where none runs, or some are."""
+    """Return a sentence that says why no steps are described although a method runs; "" where no
+    method runs, or where steps are described."""
     by = by_name(document["setting"]).by
     if not by or record_steps(document):
         return ""
@@ -81,7 +84,8 @@ def reason_untold(document):
 
 
 def told_of(each):
-    """Lines on a round: where everybody goes, and what comes of it."""
+    """Yield the lines on one round: the path of each client and of the server, and the resulting
+    model."""
     chance = (
         f" (one of {each.ways} ways that it can go, of probability {each.chance})"
         if each.ways
@@ -100,13 +104,13 @@ def told_of(each):
 
 
 def name_walkers(who):
-    """Who went some way: the server, or clients."""
+    """Return the name of the server (index 0), or the names of the clients, that took one path."""
     plural = "s" * (len(who) > 1)
     return "the server" if who == [0] else f"client{plural} {', '.join(map(str, who))}"
 
 
 def describe_walk(track):
-    """Where somebody goes."""
+    """Return the path and gradients of one client or the server in words."""
     if not track.taken:
         return f"its gradient at the start is {point_text(track.first)}"
     first = (
@@ -130,7 +134,7 @@ def describe_path(track):
 
 
 def point_text(x):
-    """A point, or a gradient, for a reader."""
+    """Return a point, or a gradient, as text for a reader."""
     parts = [number_text(each) for each in x]
     return parts[0] if len(parts) == 1 else f"({', '.join(parts)})"
 

@@ -1,5 +1,5 @@
-"""A counterexample in words: what is claimed, the losses as formulas, the numbers, the run step by
-step, and the line with the numbers put in."""
+"""A counterexample in words: the claim, the losses as formulas, the numbers, the run step by step,
+and the line with the numbers substituted."""
 
 from fractions import Fraction
 
@@ -17,11 +17,12 @@ SHOWN = 4  # members of a family that are told
 
 
 def describe_counterexample(document):
-    """Lines on what a document of a counterexample shows; none for any other document.
+    """Return the lines that describe the document of a counterexample, and no lines for any other
+    document.
 
     >>> import fedtheory as ft
     >>> from fedtheory.rendering.words import told
-    >>> print("\\n".join(told(ft.check("mixed.stepD2", budget=1).certificate)[-2:]))
+    >>> print("\n".join(told(ft.check("mixed.stepD2", budget=1).certificate)[-2:]))
     There it reads: 4 == -4 + 1 + 1 + 1 + 1
     that is 4 == 0, which is false.
     """
@@ -36,7 +37,8 @@ def describe_counterexample(document):
 
 
 def instance_lines(document, shows=False):
-    """A counterexample to a line; where it `shows` that one exists, what it breaks is the denial."""
+    """Return the lines on a counterexample to a line. With `shows`, the instance proves a claim of
+    existence, so the document refutes the claim's negation."""
     setting, sign = by_name(document["setting"]), document["statement"]["sign"]
     sign, truth = (DENIED[sign], "true") if shows else (sign, "false")
     said = [
@@ -55,13 +57,14 @@ def instance_lines(document, shows=False):
 
 
 def story_lines(document):
-    """A run step by step, or why none is told."""
+    """Return a run step by step, or the reason why no steps are described."""
     told, why = run_lines(document), reason_untold(document)
     return ["Step by step:", *(f"  {line}" for line in told)] if told else [why] if why else []
 
 
 def failing_line(document):
-    """The line that fails, of a statement of several this one alone, if it is not long."""
+    """Return the line that fails, without the other lines of its statement; the statement's short
+    name where the line is too long."""
     stated = document["statement"]
     if not stated["says"].startswith("line "):
         return stated["says"]
@@ -70,14 +73,14 @@ def failing_line(document):
 
 
 def number_texts(document):
-    """Name -> text of every number of a document."""
+    """Return {name: text} of every number of a document."""
     given = {name: text for name, text in document["numbers"].items() if isinstance(text, str)}
     return {**document["values"], **given}
 
 
 def made_of(document, setting):
-    """What an instance is made of, then its numbers, a line for each kind; what is empty or has no
-    effect is left out."""
+    """Yield the losses of an instance, its other entries, and its numbers, with a line for each
+    kind. Empty entries and entries without effect are left out."""
     parts = check_instance.read_numbers(document["instance"])
     names = entry_names(setting)
     losses = losses_of(parts, names.get("losses", ()))
@@ -108,7 +111,7 @@ def made_of(document, setting):
 
 
 def has_long_number(tree):
-    """Whether a number of plain data has more digits than are told."""
+    """Tell whether plain data contains a number with more digits than are printed."""
     parts = tree.values() if isinstance(tree, dict) else tree if isinstance(tree, list) else None
     return (
         any(map(has_long_number, parts))
@@ -118,8 +121,8 @@ def has_long_number(tree):
 
 
 def is_trivial(name, value, parts):
-    """Whether an entry says nothing: it is empty, all coordinates are one layer, or noise of size
-    zero."""
+    """Tell whether an entry of an instance is without effect: empty, a single layer of all
+    coordinates, or noise of size zero."""
     start = parts.get("x")
     whole = [[0, len(start)]] if isinstance(start, list) else None
     return (
@@ -130,7 +133,7 @@ def is_trivial(name, value, parts):
 
 
 def describe_lottery(value):
-    """What has probabilities, in words; "" of anything else."""
+    """Return a list of [probability, value] pairs in words, and "" for any other value."""
     pair = lambda each: isinstance(each, list) and len(each) == 2 and isinstance(each[1], list)
     if not isinstance(value, list) or not value or not all(map(pair, value)):
         return ""
@@ -146,7 +149,7 @@ def describe_lottery(value):
 
 
 def short_text(value):
-    """Plain data in few signs; a list of one number is the number."""
+    """Return plain data as short text; a list of one number is written as the number."""
     if isinstance(value, dict):
         return "; ".join(f"{name} {short_text(each)}" for name, each in value.items())
     if isinstance(value, list):
@@ -155,8 +158,8 @@ def short_text(value):
 
 
 def derived_values(document, setting):
-    """What a line speaks of and is not given: constants on one line, then what is measured, with its
-    meaning."""
+    """Return lines on the values in a line that are not given: constants on one line, then each
+    measured quantity with its meaning."""
     measured, every = document["statement"]["measured"], number_texts(document)
     said = [f"{name} = {every[name]}" for name in names_used(document) if name not in measured]
     found = [f"so that {', '.join(said)}."] if said else []
@@ -168,13 +171,13 @@ def derived_values(document, setting):
 
 
 def names_used(document):
-    """Names of what a line speaks of and the document does not give as a number."""
+    """Return the names in a line that the document does not give as numbers."""
     names = {d for side in SIDES for op, _, d in document["statement"][side] if op == "symbol"}
     return sorted(names - document["numbers"].keys() - document["instance"].keys())
 
 
 def family_lines(document):
-    """Instances along which no constant of an order helps."""
+    """Return the lines on a family of instances that refutes an order for every constant C."""
     first = document["members"][0]
     setting = by_name(first["setting"])
     return [
@@ -192,7 +195,8 @@ def family_lines(document):
 
 
 def describe_moves(document):
-    """How a family goes on from its first instance."""
+    """Return the lines that say how the further members of a family are made from the first
+    instance."""
     moves = [
         f"{name} times {readable_number(check_instance.parse_fraction(factor))}"
         for name, factor in document["moves"].items()
@@ -204,7 +208,7 @@ def describe_moves(document):
 
 
 def member_lines(document):
-    """(constant, counterexample) of the first members of a family."""
+    """Yield (constant, counterexample) of the first members of a family."""
     for each in document["members"][:SHOWN]:
         yield (
             readable_number(check_instance.parse_fraction(each["numbers"][check_family.CONSTANT])),
@@ -213,7 +217,8 @@ def member_lines(document):
 
 
 def structure_lines(document):
-    """Cells of a table that are computed again, or two methods that are said to be one."""
+    """Return the lines on recomputed cells of a table, or on two methods that the claim says are
+    equal."""
     found = [f"{document['claim']} says: {document['says']}"]
     for what, printed, computed in document.get("cells", ()):
         yes = {True: "yes", False: "no"}
@@ -225,7 +230,8 @@ def structure_lines(document):
 
 
 def methods_apart(same, given):
-    """Two methods, or one at two settings, that go different ways on an instance."""
+    """Yield the lines on two methods, or one method with two sets of numbers, that end in different
+    points on an instance."""
     fixed = lambda numbers: ", ".join(
         f"{name} = {short_text(value)}" for name, value in numbers.items()
     )
