@@ -1,2 +1,2 @@
-"""Documents of verdicts as files that the proof assistant Rocq (Coq) accepts: a second kernel, which shares nothing with the
-checkers here."""
+"""Export of documents of verdicts to files for the proof assistant Rocq (Coq): a second kernel,
+which shares no code with the checkers of this library."""

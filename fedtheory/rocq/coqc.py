@@ -1,4 +1,5 @@
-"""`coqc` asked about a file: accepted, on which axioms, in how long; or refused, and why."""
+"""Calls of `coqc` on a file: the answer says whether the file is accepted, on which axioms the
+theorems rest, how long the check took and, after a refusal, why."""
 
 import re
 import resource
@@ -33,19 +34,19 @@ class Answer(NamedTuple):
 
 
 def at_hand():
-    """The path of `coqc`, or None."""
+    """Return the path of `coqc`, or None if `coqc` is not installed."""
     return shutil.which("coqc")
 
 
 def version():
-    """What `coqc` calls itself."""
+    """Return the first line of `coqc --version`."""
     said = subprocess.run([at_hand(), "--version"], capture_output=True, text=True, timeout=60)
     return next(iter(said.stdout.splitlines()), "coqc")
 
 
 def judge_file(text, theorems, seconds=SECONDS):
-    """`coqc`'s Answer about a file, which must print the axioms of each of its theorems and use
-    standard ones alone."""
+    """Return the Answer of `coqc` about a file. The file must print the axioms of each of its
+    theorems, and may use the standard axioms only."""
     before = resource.getrusage(resource.RUSAGE_CHILDREN)
     with tempfile.TemporaryDirectory(prefix="fedtheory-rocq-") as folder:
         path = Path(folder) / "document.v"
@@ -75,12 +76,12 @@ def judge_file(text, theorems, seconds=SECONDS):
 
 
 def said_of(out):
-    """Of how many theorems `Print Assumptions` spoke."""
+    """Return the number of theorems on which `Print Assumptions` reported."""
     return len(re.findall(f"^(?:Axioms:|{CLOSED})", out, re.MULTILINE))
 
 
 def axioms(out):
-    """Names of the axioms that `Print Assumptions` printed."""
+    """Yield the names of the axioms that `Print Assumptions` printed."""
     for line in out.splitlines():
         if line and not line[0].isspace() and line != "Axioms:" and not line.startswith(CLOSED):
             yield re.split(r"[\s:]", line)[0]

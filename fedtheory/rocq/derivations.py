@@ -1,5 +1,6 @@
-"""The derivation of a counterexample: how what is measured comes from its instance, step by step, as plain
-data that `fedtheory/certificates/alone.py` computes again with nothing but Python.
+"""The derivation of a counterexample: the steps by which the measured quantities follow from the
+instance, as plain data that `fedtheory/certificates/alone.py` computes again with plain Python
+only.
 
 A setting's definitions run once on numbers that remember their steps, as for Rocq. A number of the
 document is a step that says where it stands there; a quantity whose steps are lost, or that has no
@@ -44,7 +45,7 @@ UNFOLLOWED = (
 
 
 class Following(check_instance.Statement):
-    """A statement whose numbers remember that the document gives them."""
+    """A statement whose numbers record that the document gives them."""
 
     def __init__(self, document, setting):
         super().__init__(document, setting)
@@ -61,8 +62,8 @@ class Following(check_instance.Statement):
 
 
 class Remembered(Arithmetic):
-    """The operations of a program, on numbers that remember: roots of its constants are steps too, and
-    what is infinite, 1/0 of what is never negative, is the least of no numbers."""
+    """The operations of a program on numbers that record their steps. Roots of constants are steps
+    too; 1/0 of a nonnegative base is infinite, and a minimum ignores infinite values."""
 
     def __init__(self, book):
         self.book = book
@@ -83,8 +84,8 @@ class Remembered(Arithmetic):
 
 
 def derivations(document):
-    """The derivations of a document: one of a counterexample, of cells or of two runs, one for each member
-    of a family; none of any other."""
+    """Return the derivations of a document: one for a counterexample, for cells or for two runs,
+    one for each member of a family, and an empty list for any other document."""
     document = document.get("denial", document)  # an existence is the failure of its denial
     members = document.get("members", [document])
     try:
@@ -98,8 +99,9 @@ def derivations(document):
 
 
 def derivation(document):
-    """{"steps", "values", "went", "told", "of"} of a counterexample; `told` are the names of what is
-    measured and could not be followed, "of" what the steps suppose of the document."""
+    """Return {"steps", "values", "went", "told", "of"} of a counterexample. "told" lists the
+    measured quantities whose steps could not be recorded, and "of" is the part of the document on
+    which the steps depend."""
     setting = by_name(document["setting"])
     instance = check_instance.instance_of(document, setting)
     with within(WORK):
@@ -120,7 +122,8 @@ def derivation(document):
 
 
 def step_of_value(book, value):
-    """The step of a value, that of its lower end where it has no other; None: it is lost."""
+    """Return the step of a value, or the step of its lower end if the value is unbounded above.
+    Return None where the steps are lost."""
     if isinstance(value, Interval) and value.high == INFINITE and value.low != INFINITE:
         low = getattr(value.low, "step", None)
         return low and book.steps.make("at least", (low,), Fraction(0), Fraction(0))
@@ -128,7 +131,7 @@ def step_of_value(book, value):
 
 
 def step_of_ends(book, plain):
-    """A step that says a value, or its ends."""
+    """Build a step that states a value, or the two ends of an interval."""
     low, high = (plain, plain) if isinstance(plain, float) else pair(plain)
     if low == high and not isinstance(low, float):
         return book.steps.number(low)
@@ -137,8 +140,9 @@ def step_of_ends(book, plain):
 
 
 def standing_alone(documents=()):
-    """The checker as one file: where it imports the checker of proofs and the reader of schemas, their
-    texts stand; and the schemas of all settings of this library, and of those that documents name."""
+    """Return the checker as one file: the texts of the proof checker and of the schema reader
+    replace their imports. The file contains the schemas of all settings of this library and of the
+    settings that the documents name."""
     room = Path(check_instance.__file__).parent
     text = (room / "alone.py").read_text()
     before, after = text.split(IMPORTS)
@@ -155,6 +159,6 @@ def standing_alone(documents=()):
 
 
 def _as_function(name, path):
-    """The text of a module as a function that stands for it."""
+    """Return the text of a module wrapped in a function, whose result replaces the module."""
     body = textwrap.indent(path.read_text(), "    ")
     return f"def {name}():\n{body}    return SimpleNamespace(**locals())\n\n\n{name} = {name}()\n"

@@ -1,4 +1,5 @@
-"""`export`: the document of a verdict as a file for the proof assistant Rocq.
+"""The function `export`, which writes the document of a verdict as a file for the proof assistant
+Rocq.
 
 The document is replayed first. A proof by algebra becomes a theorem about real numbers whose proof
 follows the document; a counterexample becomes a computation and a theorem that the line fails; a
@@ -29,11 +30,12 @@ KINDS = {
 
 
 class Unwritten(InvalidInput):
-    """What a document shows has no form in Rocq here; the message says why."""
+    """The error that a document cannot be written for Rocq; the message says why."""
 
 
 def export(document, to="rocq"):
-    """The text of a file that Rocq's `coqc` accepts, which shows what a document shows.
+    """Return the text of a file that Rocq's `coqc` accepts, and whose theorems state the result of
+    the document.
 
     Raises `Refused` where the document shows nothing, and `Unwritten`, in one sentence, where it
     has no form there.
@@ -54,7 +56,7 @@ def export(document, to="rocq"):
 
 @refuse_malformed
 def write_theorems(document):
-    """([(theorem's name, text)], the preludes that they use)."""
+    """Return ([(name of a theorem, text)], names of the preludes that the theorems use)."""
     kind = document["format"]
     if kind == check_instance.FORMAT:
         return [member(document, "line_1")], ("squares", "between")
@@ -80,7 +82,7 @@ def member(document, name):
 
 
 def assemble_file(found, parts, preludes):
-    """The whole file."""
+    """Return the text of the whole file."""
     claim = found.get("claim")
     said = f"{claim}, {found['status']}" if claim else f"A statement that is {found['status']}"
     head = [
@@ -104,7 +106,7 @@ def assemble_file(found, parts, preludes):
 
 
 def theorems(text):
-    """Names of a file's theorems, as it prints their axioms."""
+    """Return the names of the theorems whose axioms a file prints."""
     start = "Print Assumptions "
     return [line[len(start) : -1] for line in text.split("\n") if line.startswith(start)]
 

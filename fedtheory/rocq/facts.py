@@ -1,4 +1,4 @@
-"""What is known at one place of a proof, as hypotheses that Rocq has.
+"""The facts known at one place of a proof, each with the Rocq hypothesis that states the fact.
 
 `Facts` reads a document as its checker does, and keeps with each fact, a polynomial of known sign,
 the name of the hypothesis that states it. Signs are proved monomial by monomial; identities between
@@ -10,11 +10,12 @@ from fedtheory.rocq.text import Spelling, names, number
 
 
 class Infinite(Refused):
-    """A side may be infinite where it is read."""
+    """The error that a side of a relation may be infinite."""
 
 
 class Facts(Reading):
-    """What is known at one place of a proof, and which hypothesis says so."""
+    """The facts known at one place of a proof, with the names of the hypotheses that state the
+    facts."""
 
     def __init__(self, document, ring, script):
         variables, self.script = document["variables"], script
@@ -39,7 +40,8 @@ class Facts(Reading):
     # Facts
 
     def know(self, name, poly, strict):
-        """A fact, which the hypothesis `self.source` states, or one of a variable's domain does."""
+        """Record a fact, which the hypothesis `self.source` states or, if that is None, a
+        hypothesis on a variable's domain."""
         hypothesis, self.source = self.source or self.of_domain(name, poly, strict), None
         self.by_name[name] = hypothesis
         self.source = hypothesis
@@ -72,7 +74,7 @@ class Facts(Reading):
     # Signs
 
     def positive(self, p):
-        """(a proof that a polynomial is >= 0, or > 0; whether it is > 0)."""
+        """Return (a proof that a polynomial is >= 0 or > 0, whether the proof shows > 0)."""
         known, strict = self.by_key.get(monomial_key(p), (None, False))
         if strict:
             return known, True
@@ -109,7 +111,7 @@ class Facts(Reading):
     # Relations
 
     def whole_of(self, full):
-        """(the product of denominators, that it is positive)."""
+        """Return (the product of denominators as text, a proof that the product is positive)."""
         full = {f: n for f, n in full.items() if dict(f) != ONE}
         if not full:
             return "1", "Rlt_0_1"
@@ -122,7 +124,7 @@ class Facts(Reading):
         return " * ".join(parts), prove_product(proofs)[0]
 
     def below(self, f):
-        """The hypothesis that a denominator is positive."""
+        """Return the hypothesis that a denominator is positive."""
         known, strict = self.by_key.get(f, (None, False))
         if strict:
             return known
@@ -145,7 +147,8 @@ class Facts(Reading):
         return {f: n for f, n in each.items() if dict(f) != ONE}
 
     def identity(self, full, *more):
-        """What proves an identity between expressions: symbols by their values, then `field`."""
+        """Return a proof of an identity between expressions: replace symbols by their values, then
+        apply `field`."""
         orders = [self.equal[name] for name in self.order()]
         rewriting = f"rewrite {', '.join(f'?{name}' for name in orders)}; " if orders else ""
         if self.vector_names:
@@ -163,7 +166,7 @@ class Facts(Reading):
         return f"{rewriting}field" + (f"; repeat split; first [{tries}]" if tries else "")
 
     def order(self):
-        """Symbols that have values, each before those of which its value is made."""
+        """Return the symbols that have values, each before the symbols that occur in its value."""
         found, seen = [], set()
 
         def visit(name):
@@ -179,7 +182,8 @@ class Facts(Reading):
         return found[::-1]
 
     def link_relation(self, relation, hypothesis):
-        """The hypothesis that a relation's gap is nonnegative, from the relation's own."""
+        """Return the hypothesis that a relation's gap is nonnegative, or positive, proved from the
+        hypothesis that states the relation."""
         poly, strict = self.gap(relation, False)
         f, sure = self.whole_of(full := self.full(relation))
         way = "cleared_lt" if strict else "cleared_le"
@@ -198,7 +202,7 @@ SUMS = {
 
 
 def prove_sum(parts):
-    """(a proof of the sign of a sum, whether it is > 0) from those of its terms."""
+    """Return (a proof of the sign of a sum, whether the sum is > 0) from the proofs for its terms."""
     proof, sure = parts[0]
     for other, strict in parts[1:]:
         proof, sure = f"({SUMS[sure, strict]} _ _ {proof} {other})", sure or strict
@@ -206,7 +210,8 @@ def prove_sum(parts):
 
 
 def prove_product(parts):
-    """(a proof of the sign of a product, whether it is > 0) from those of its factors."""
+    """Return (a proof of the sign of a product, whether the product is > 0) from the proofs for its
+    factors, or None if the sign of a factor is unknown."""
     if None in parts:
         return None
     proof, sure = parts[0]
@@ -224,13 +229,13 @@ def prove_product(parts):
 
 
 def turn_relation(relation, hypothesis):
-    """A hypothesis as `smaller side <= larger side`."""
+    """Return a hypothesis in the form `smaller side <= larger side`."""
     way = {">=": "Rge_le", ">": "Rgt_lt"}.get(relation[0])
     return f"({way} _ _ {hypothesis})" if way else hypothesis
 
 
 def symbols(tree):
-    """The names in an expression."""
+    """Return the names in an expression."""
     if isinstance(tree, str):
         return {tree}
     op, *parts = tree

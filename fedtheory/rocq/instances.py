@@ -54,7 +54,8 @@ class Refutation:
         self.conclusion = self.claim(self.left, sign, self.right)
 
     def followed(self, document, instance, plain):
-        """Values that remember their steps; plain ones where a definition loses them."""
+        """Return values that record their steps, or the plain values where a definition cannot run
+        on such numbers."""
         try:
             found = self.stated.values(document, self.book.tree(instance))
         except (Refused, FedtheoryError, TypeError, AttributeError, ValueError, OverflowError):
@@ -78,7 +79,8 @@ class Refutation:
     # Formulas of the document
 
     def program(self, program):
-        """The steps of a formula, the last of which is its value; a truth for a relation."""
+        """Return the steps of a formula, of which the last is its value; a relation has a list of
+        comparisons in place of a value."""
         found = []
         for op, operands, detail in check_instance.read_program(program, kind_of(program)):
             found.append(self.operation(op, [found[k] for k in operands], detail))
@@ -122,7 +124,8 @@ class Refutation:
         raise Refused(f"it takes the function {op}, which is not written out here")
 
     def case(self, parts):
-        """The value of the first case that holds; the relations that say so are claimed too."""
+        """Return the value of the first case that holds, and claim the relations that select this
+        case."""
         for conditions, value in zip(parts[::2], parts[1::2]):
             truths = [decide_relation(a, sign, b) for a, sign, b in conditions]
             require(None not in truths, "a case that its ends do not decide")
@@ -147,7 +150,7 @@ class Refutation:
             self.claims.append(self.claim(step, "<=", self.steps.number(more[1])))
 
     def claim(self, a, sign, b):
-        """(what is claimed, its proof, the steps that it speaks of)."""
+        """Return (the relation as text, its proof, the two steps that the relation compares)."""
         truth = decide_relation(a, sign, b)
         if truth is None and sign == "=":
             return f"{a.name} = {b.name}", between_roots(a, b), (a, b)
@@ -201,7 +204,7 @@ def kind_of(program):
 
 
 def between_roots(a, b):
-    """The proof that two numbers made of the same roots are equal."""
+    """Return a proof that two numbers built from the same roots are equal."""
     inside, roots, exact, waiting = [], [], [], [a, b]
     while waiting:
         step = waiting.pop()
@@ -221,7 +224,8 @@ def between_roots(a, b):
 
 
 def text(document, theorem):
-    """(sections of a file that refute a line, names of quantities taken from the document)."""
+    """Return (the section of a file that refutes a line, the names of the quantities taken from the
+    document)."""
     found = Refutation(document)
     try:
         return f"Section Instance.\n{found.text(theorem)}\nEnd Instance.", found.taken_names

@@ -1,4 +1,5 @@
-"""A computation as plain data: numbers of a document by their places, and steps after their parts."""
+"""A computation as plain data: the numbers of a document by their positions, and each step after
+its operands."""
 
 from fractions import Fraction
 
@@ -8,14 +9,15 @@ from fedtheory.rocq.tracked_values import Book
 
 
 class Wide(Steps):
-    """Steps that arithmetic alone follows: more of them, and of longer numbers, than are proved."""
+    """Steps that are only computed, not proved in Rocq: the limits on the number of steps and on
+    the length of numbers are larger."""
 
     bits, long, most = BITS, 40_000, 300_000
 
 
 class Placed(Book):
-    """A book in which a number of the document is named by its place; whole parts and what is cut
-    short are steps."""
+    """A book in which a number of the document is named by its position. Integer parts and rounding
+    outward are steps, too."""
 
     def __init__(self):
         super().__init__(Wide())
@@ -30,7 +32,7 @@ class Placed(Book):
         return data
 
     def given(self, name, value):
-        """A number that the document gives by name."""
+        """Return a number that the document gives by name."""
         return self.number(self.steps.make("given", (name,), *pair(value)))
 
     def floor(self, step):
@@ -43,7 +45,8 @@ class Placed(Book):
 
 
 def write_steps(values, went=()):
-    """{"steps", "values", "went"} of named steps, or lists of steps, and of comparisons of steps."""
+    """Return {"steps", "values", "went"} for steps, or lists of steps, by name (`values`) and for
+    comparisons between steps (`went`)."""
     flat = lambda value: value if isinstance(value, (list, tuple)) else [value]
     wanted = [step for value in values.values() for step in flat(value)]
     needed, waiting = {}, [*wanted, *(step for a, _, b in went for step in (a, b))]

@@ -1,4 +1,5 @@
-"""A proof by algebra as a theorem about real numbers and its proof, step by step.
+"""The translation of a proof by algebra into a theorem about real numbers and its Rocq proof, step
+by step.
 
 `Place` follows a document as its checker does, and writes down why each step holds: facts are
 polynomials of known sign, a goal is a sum of their products, and every identity is for `field`. No
@@ -17,7 +18,7 @@ STRICT = ("<", ">")
 
 
 class Place(Facts):
-    """One place of a proof, which its steps change."""
+    """One place of a proof, whose facts the steps of the proof change."""
 
     # What the checker does, with reasons
 
@@ -65,7 +66,7 @@ class Place(Facts):
         self.know(which, {((which, 1),): Fraction(1)}, strict)
 
     def sign_fact(self, tree, strict):
-        """The hypothesis that an expression is nonnegative, or positive."""
+        """Return the hypothesis that an expression is nonnegative or, if `strict`, positive."""
         num, den = self.read(tree)
         proof, sure = self.positive(num)
         require(sure or not strict, "not known to be positive")
@@ -145,7 +146,7 @@ class Place(Facts):
         return held, denied
 
     def enter_branch(self, node):
-        """In a branch: learn its condition and the node's value."""
+        """Record the condition of a branch and the value that the node has in the branch."""
         condition, equation, relation, value = self.entry
         self.source = self.link_relation(relation, condition)
         self.know(f"{node}:case", *self.gap(relation, False))
@@ -214,7 +215,7 @@ class Place(Facts):
         )
 
     def term_of(self, term):
-        """(a term as text, a proof of its sign, whether it is > 0)."""
+        """Return (a term as text, a proof of its sign, whether the term is > 0)."""
         value = self.whole(term["by"])
         factors = [(self.spell.polynomial(value), *self.positive(value))]
         for name in term.get("facts", ()):
@@ -242,7 +243,7 @@ class Place(Facts):
 
 
 def theorem(document, ring, name):
-    """The text of a theorem and its proof."""
+    """Return the text of a theorem and its proof."""
     script = Script()
     place = Place(document, ring, script)
     place.prove(document["shows"], document["proof"])
@@ -254,7 +255,7 @@ def theorem(document, ring, name):
 
 
 def premises(document, place):
-    """Each premise of a theorem: (its name, its text)."""
+    """Yield (name, text) of each premise of a theorem."""
     spell = place.spell
     for name, domain in document["variables"].items():
         text = {"nonnegative": "0 <= {}", "positive": "0 < {}", "count": "1 <= {}"}.get(domain)
@@ -268,7 +269,7 @@ def premises(document, place):
 
 
 def node(parts, spell):
-    """The definition of a node."""
+    """Return the definition of a node as text."""
     kind, *rest = parts
     if kind == "define":
         return spell.tree(rest[0])

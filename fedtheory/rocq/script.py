@@ -1,11 +1,11 @@
-"""The steps of a proof as Rocq reads them, in order; a step that nothing uses is left out."""
+"""The steps of a proof in the order in which Rocq reads the steps; unused steps are left out."""
 
 import re
 
 
 class Script:
-    """Lines of a proof. A step that only states a fact is named, and goes if its name is not met
-    again."""
+    """The lines of a proof. A step that only states a fact has a name, and is left out if no later
+    step uses the name."""
 
     def __init__(self):
         self.steps, self.count, self.depth = [], 0, 0
@@ -18,7 +18,7 @@ class Script:
         self.steps.append((self.depth, text, name))
 
     def fact(self, statement, proof, letter="F"):
-        """A new hypothesis with a short proof; its name."""
+        """Add a hypothesis with a short proof, and return its name."""
         name = self.name(letter)
         self.add(f"assert ({name} : {statement}).\n{{ {proof} }}", name)
         return name

@@ -1,5 +1,5 @@
-"""A computation as Rocq checks it: each number by its definition, with what it equals, or what
-encloses it.
+"""A computation in a form that Rocq checks: each number has a definition, and a lemma that gives
+its value or an enclosing interval.
 
 A `Step` is a numeral, or made of earlier steps. Its ends are computed here, rounded outward to
 `bits`, and proved there from those of its operands: roots from squares, everything else from
@@ -18,7 +18,8 @@ MOST = 12_000  # steps
 
 
 class Step:
-    """A number of a computation: how it is made, and two fractions that hold it."""
+    """A number of a computation: its operation and operands, and two fractions that enclose its
+    value."""
 
     __slots__ = ("at", "op", "parts", "low", "high")
 
@@ -37,7 +38,7 @@ class Step:
 
 
 class Steps:
-    """All steps, each once."""
+    """The steps of a computation, each stored once."""
 
     bits, long, most = BITS, LONG, MOST
 
@@ -48,11 +49,11 @@ class Steps:
         return self.make("number", (Fraction(value),), Fraction(value), Fraction(value))
 
     def taken(self, name, low, high):
-        """A number that is handed in between two ends, by an identifier."""
+        """Return the step of a number that is given by an identifier and two ends."""
         return self.make("taken", ("", name), low, high)
 
     def alias(self, name, step):
-        """A step by another identifier."""
+        """Return a step that is equal to `step` and has another identifier."""
         return self.make("alias", (step, name), step.low, step.high)
 
     def make(self, op, parts, low, high):
@@ -118,7 +119,8 @@ class Steps:
         return self.make("min", (a, b), min(a.low, b.low), min(a.high, b.high))
 
     def rounded(self, low, high, op):
-        """Ends of bounded length; an exact one stays, up to a length."""
+        """Return the ends, rounded outward to a bounded length. An exact value is not rounded, and
+        is refused if its length exceeds a limit."""
         if low == high and op != "taken":
             bits = low.numerator.bit_length() + low.denominator.bit_length()
             require(bits <= self.long, "its numbers grow too long")
@@ -130,7 +132,8 @@ class Steps:
     # As text
 
     def text(self, wanted):
-        """Definitions and lemmas of all that some steps are made of."""
+        """Return the definitions and lemmas of the wanted steps and of all steps from which they
+        are computed."""
         needed, waiting = set(), [step.at for step in wanted]
         while waiting:
             at = waiting.pop()
@@ -202,14 +205,14 @@ def root_ends(low, high, bits):
 
 
 def prove_ends(part):
-    """A proof of the ends of a step."""
+    """Return a proof of the ends of a step."""
     if part.op == "number":
         return f"(point {part.name} {part.name} eq_refl)"
     return f"(point _ _ B{part.at})" if part.exact else f"B{part.at}"
 
 
 def equal(step):
-    """The proof of what a step equals."""
+    """Return the proof of the value of an exact step."""
     known = [part for part in step.parts if isinstance(part, Step) and part.op != "number"]
     start = f"Proof. unfold {step.name}"
     rewriting = "".join(f"; rewrite B{at}" for at in dict.fromkeys(p.at for p in known if p.exact))
@@ -232,7 +235,7 @@ def equal(step):
 
 
 def prove_enclosure(step):
-    """The proof of what encloses a step."""
+    """Return the proof of the interval that encloses a step."""
     low, high, parts = number(step.low), number(step.high), step.parts
     if step.op == "alias":
         return f"exact {prove_ends(parts[0])}"

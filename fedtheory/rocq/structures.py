@@ -1,5 +1,5 @@
-"""The derivation of what is no line: how cells come from the integers that are given, and where two
-ways to run end, step by step.
+"""The derivation of a claim that is not a line: the steps by which the cells of a table follow from
+the given integers, or by which two runs reach their ends.
 
 A cell is one step or several, and how it is shown: "rounded" as the text prints it, "<" or "=" where it
 is true or false.
@@ -19,7 +19,8 @@ WORK = 400_000  # of arithmetic that remembers
 
 
 def derivation(document):
-    """{"steps", "values", "went", "told"} of a document, and "shown" of cells."""
+    """Return {"steps", "values", "went", "told"} of a document, with "shown" for a document of
+    cells."""
     claim, book = find_recorded_claim(document["claim"]), Placed()
     with within(WORK):
         found = cells if "cells" in document else points
@@ -27,7 +28,8 @@ def derivation(document):
 
 
 def cells(document, claim, book):
-    """The cells that differ, and those that fix the integers, from what is given."""
+    """Return the steps of the cells that differ, and of the cells that fix the integers, computed
+    from the given numbers."""
     computed = claim.statement.compute_cells(book.tree(fractions(document["given"])))
     wanted = [cell for cell, *_ in (*document["cells"], *document.get("fixing", []))]
     shown, values = {}, {}
@@ -44,7 +46,7 @@ def cells(document, claim, book):
 
 
 def points(document, claim, book):
-    """The coordinates of both ends."""
+    """Return the steps of the coordinates of both end points."""
     require("points" in document, "its ways go by chance")
     which, said = document["same"], document["equivalence"]
     same = claim.same[which] if claim is not None else structural_certificate.read_equivalence(said)
@@ -61,7 +63,7 @@ def make_comparisons(values, book):
 
 
 def fractions(tree):
-    """Plain data with its integers as fractions."""
+    """Return plain data with its integers converted to fractions."""
     if isinstance(tree, dict):
         return {name: fractions(value) for name, value in tree.items()}
     if isinstance(tree, list):

@@ -1,4 +1,4 @@
-"""What Rocq reads: names, numbers, expressions and polynomials as its text.
+"""The text that Rocq reads: names, numbers, expressions and polynomials.
 
 Nothing of a document goes into a file as it stands. Names become ASCII identifiers that mean
 nothing else there, numbers are spelled from integers, and comments keep no sign that could end
@@ -21,7 +21,8 @@ OURS = re.compile("[A-Z][0-9]+|line_.*|R[a-z].*")  # of a file, and of the libra
 
 
 def names(each):
-    """{name: identifier}: ASCII, unlike each other, and none that a file gives a meaning to."""
+    """Return {name: identifier}. The identifiers are ASCII, distinct, and different from all names
+    that a file defines or that Rocq reserves."""
     found, taken = {}, set()
     for name in each:
         plain = re.sub("[^A-Za-z0-9_]", "_", name)
@@ -36,7 +37,7 @@ def names(each):
 
 
 def prelude(name):
-    """The text of a prelude."""
+    """Return the text of a prelude."""
     return resources.files("fedtheory.rocq").joinpath(f"{name}.v").read_text()
 
 
@@ -49,7 +50,8 @@ DEFINED = frozenset(
 
 
 def comment(text, width=96):
-    """Words for a reader, on lines of their own, which end where we say."""
+    """Return words as a comment on lines of its own, without any characters that could end the
+    comment early."""
     plain = re.sub(r"[^ A-Za-z0-9_+/^=<>.,:;|\[\]{}()*-]", "?", " ".join(str(text).split()))
     plain = re.sub(r"\*(?=\))|(?<=\()\*", "x", plain)
     lines, line = [], ""
@@ -63,7 +65,7 @@ def comment(text, width=96):
 
 
 def number(value):
-    """A fraction, in parentheses where it needs them."""
+    """Return a fraction as text, in parentheses where Rocq needs parentheses."""
     value = Fraction(value)
     if value.denominator == 1:
         return str(value.numerator) if value >= 0 else f"(- {-value.numerator})"
@@ -73,21 +75,21 @@ def number(value):
 
 
 class Spelling:
-    """Expressions of a document of proofs, in its own symbols."""
+    """A writer of the expressions of a proof document, in the symbols of one file."""
 
     def __init__(self, symbols):
         self.symbols = symbols
 
     def atom(self, name):
-        """A symbol, or the inner product of two."""
+        """Return a symbol, or the inner product of two symbols, as text."""
         one, dot, other = name.partition(".")
         if not dot:
             return self.symbols[name]
         return f"inner {self.symbols[min(one, other)]} {self.symbols[max(one, other)]}"
 
     def tree(self, tree, tight=0):
-        """An expression; `tight`: 0 alone, 1 in a sum, 2 in a product, 3 under a power or in an
-        application."""
+        """Return an expression as text; `tight` says where the expression stands: 0 alone, 1 in a
+        sum, 2 in a product, 3 under a power or in an application."""
         if isinstance(tree, str):
             if tree in self.symbols or "." in tree:
                 text = self.atom(tree)
@@ -138,7 +140,7 @@ class Spelling:
         return text
 
     def combination(self, vectors):
-        """A combination of vectors, in parentheses."""
+        """Return a linear combination of vectors as text, in parentheses."""
         parts = [
             self.symbols[name] if tree == "1" else f"{self.tree(tree, 3)} |*| {self.symbols[name]}"
             for name, tree in vectors.items()
@@ -157,7 +159,7 @@ class Spelling:
         return text if k == 1 else f"({text}) ^ {k}" if "." in name else f"{text} ^ {k}"
 
     def polynomial(self, p):
-        """A polynomial as a sum, the same text wherever it stands."""
+        """Return a polynomial as a sum. Equal polynomials give the same text."""
         return " + ".join(self.monomial_of(m, value) for m, value in sorted(p.items())) or "0"
 
     def monomial_of(self, m, value):

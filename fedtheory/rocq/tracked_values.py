@@ -1,4 +1,5 @@
-"""Numbers that remember how they came about: what a setting computes on them becomes steps.
+"""Numbers that record how they were computed: the operations of a setting on such numbers become
+steps.
 
 `Exact` is a Fraction and `Enclosed` an Interval, so that definitions run on them as on any other;
 comparisons are kept, since they decide which way a computation goes.
@@ -15,13 +16,13 @@ from fedtheory.certificates.check_proof import Refused, require
 
 
 class Book:
-    """The steps of one computation, and the comparisons on which it went on."""
+    """The steps of one computation, and the comparisons that decided its branches."""
 
     def __init__(self, steps):
         self.steps, self.taken = steps, {}
 
     def number(self, step):
-        """A step as a number to compute with."""
+        """Return a step as a number that can be used in computations."""
         if step.exact:
             number = object.__new__(Exact)
             number._numerator, number._denominator = step.low.numerator, step.low.denominator
@@ -31,7 +32,7 @@ class Book:
         return number
 
     def step(self, value):
-        """The step of a number, a numeral if it has none."""
+        """Return the step of a number; an integer or fraction without a step becomes a numeral."""
         if isinstance(value, (Exact, Enclosed)):
             return value.step
         if isinstance(value, (int, Fraction)):
@@ -39,7 +40,7 @@ class Book:
         raise Refused("a number lost how it came about")
 
     def tree(self, instance):
-        """Plain data with its numbers followed."""
+        """Return plain data with its fractions replaced by numbers that record their steps."""
         if isinstance(instance, dict):
             return {name: self.tree(value) for name, value in instance.items()}
         if isinstance(instance, list):
@@ -60,12 +61,12 @@ class Book:
         return truth
 
     def floor(self, step):
-        """The largest integer below a number: how it came about is lost here."""
+        """Return the largest integer not above a number, as an int without steps."""
         require(step.low // 1 == step.high // 1, "the integer below a number that is not exact")
         return int(step.low // 1)
 
     def short(self, step):
-        """What holds a long number: how it came about is lost here."""
+        """Return an interval of short ends that encloses a number, without its steps."""
         return Interval(RULES.round(step.low, -1), RULES.round(step.high, 1))
 
     def chosen(self, way, values):
@@ -79,7 +80,8 @@ DENIED = {"<": ">=", "<=": ">", ">": "<=", ">=": "<", "=": "<>", "<>": "="}
 
 
 def decide_relation(a, sign, b):
-    """Whether a relation between two steps holds; None: their ends do not tell."""
+    """Tell whether a relation between two steps holds. Return None where their enclosing intervals
+    do not decide the relation."""
     if sign in (">", ">="):
         a, sign, b = b, {">": "<", ">=": "<="}[sign], a
     if sign == "<":
@@ -94,7 +96,7 @@ def decide_relation(a, sign, b):
 
 
 class Steady(Followed):
-    """What both kinds of number do."""
+    """The operations that exact and enclosed numbers share."""
 
     __slots__ = ()
 
@@ -178,7 +180,7 @@ class Steady(Followed):
 
 
 class Exact(Steady, Counted):
-    """A Fraction that remembers."""
+    """A Fraction that records its steps."""
 
     __slots__ = ("book", "step")
 
@@ -198,6 +200,6 @@ class Exact(Steady, Counted):
 
 
 class Enclosed(Steady, Interval):
-    """An Interval that remembers."""
+    """An Interval that records its steps."""
 
     __slots__ = ("book", "step")
