@@ -102,8 +102,8 @@ KEPT = r"\.(verdict|certificate|printed\.certificate|without\d+\.certificate|gra
 
 
 def earlier(folder, claim):
-    """Return the names of the files in a folder where an earlier verdict on the claim was written,
-    no matter who wrote the files."""
+    """Return the names of the files in a folder that belong to an earlier verdict on the claim,
+    whoever wrote the files."""
     return folder.matching(re.escape(ledger.file_name(claim)) + KEPT)
 
 

@@ -135,7 +135,8 @@ def _describe_commands():
 
 
 def fish_script():
-    """Return the completion script for fish, with one line for each command and option."""
+    """Return the completion script for fish, with one line for each command, option and list of
+    words."""
     quoted = lambda text: "'" + text.replace("\\", "").replace("'", "") + "'"
     lines = [
         "# fedtheory completion fish: fedtheory completion fish | source",

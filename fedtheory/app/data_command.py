@@ -1,11 +1,11 @@
-"""The command `fedtheory data`: list the data sets, tell which sets can be loaded, and which files
-the others lack."""
+"""The command `fedtheory data`: the data sets, the sets that can be loaded, and the missing files
+of every other set."""
 
 from fedtheory.data import _sets
 
 
 def describe_sets(name=None, folder=None):
-    """Return (records, text) of all data sets, or of the one set that `name` gives."""
+    """Return (records, text) of all data sets, or of the set called `name`."""
     place = _sets.folder_of(folder)
     chosen = list(_sets.shipped_sets().values()) if name is None else [_sets.find_set(name)]
     rows = {record.name: _describe_set(record, place) for record in chosen}

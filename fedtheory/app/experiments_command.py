@@ -1,5 +1,5 @@
-"""The command `fedtheory experiments`: describe the papers' experiments, say what they cost on this
-machine, and carry out their runs."""
+"""The command `fedtheory experiments`: the papers' experiments, their cost on this machine, and
+their runs."""
 
 import os
 import time
@@ -11,9 +11,9 @@ from fedtheory.experiments import experiment, experiments
 
 
 def describe_experiments(name=None, scale="quick", folder=None, carry=False, only=()):
-    """Return (records, text) of all experiments, or of the one that `name` gives. With `carry`,
+    """Return (records, text) of all experiments, or of the experiment called `name`. With `carry`,
     carry out its runs that are not stored yet (without a name, the runs of all experiments); with
-    `only`, restrict the runs to those described by all these words."""
+    `only`, restrict the runs to the runs whose description contains all these words."""
     if folder is not None:
         os.environ[_sets.FOLDER] = str(_sets.folder_of(folder))
     if name is None and only:

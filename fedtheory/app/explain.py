@@ -117,7 +117,7 @@ def _letter_lines(rows, width):
 
 
 def _further_reading(about):
-    """Yield lines that name further commands about the claim."""
+    """Yield lines on further material: commands about the claim, its methods and its figure."""
     if about["explicit"]:
         yield f"with its constants: fedtheory explain {about['explicit']}"
     for name, text in about["algorithms"].items():
@@ -208,8 +208,8 @@ def describe_claim(claim):
 
 
 def _step_lines(claim):
-    """Return, for each line of a proof, what the paper says that the line follows from, and whether
-    this step is proved."""
+    """Return, for each line of a proof, the premises that the paper names for the line, and whether
+    the step from these premises is proved."""
     from fedtheory.textbook import proof_steps
 
     words = dict(proved="a proved step", undecided="not shown", refused="no step")

@@ -94,8 +94,8 @@ def key_entries(path, entries, key, row):
 
 
 def of_entry(entry):
-    """Return the compared fields of a ledger entry: the status as meant and as printed, ratios, the
-    statuses without single hypotheses, and the status of its finding and proof."""
+    """Return the compared fields of a ledger entry: the statuses as meant and as printed, the
+    ratios, the status after each removal of a hypothesis, and the finding, proof and statement."""
     verdict = value_at(entry, "verdict")
     printed = value_at(verdict, "printed") or verdict
     found = {"as meant": value_at(verdict, "status"), "as printed": value_at(printed, "status")}

@@ -70,7 +70,7 @@ def typeset_sentence(text, symbols, math, words=True):
 
     >>> from fedtheory.app.math_in_text import typeset
     >>> typeset("falls like 1/sqrt(K S) in (8)", [dict(name="K", latex="K"), dict(name="S", latex="S")], "<{}>".format)
-    Markup('falls like <1 / \\sqrt{K S}> in (8)')
+    Markup('falls like <1 / \\\\sqrt{K S}> in (8)')
     """
     known = PLAIN | {
         s["name"]: s["latex"]

@@ -278,11 +278,11 @@ def drawing_versions():
 def build_package(
     folder, book, certificates, more, figures=None, checkers=None, sliders=None, derived=None
 ):
-    """Write the package. `more` is {file: data}, `figures` is {name: bytes}, `checkers` holds the
-    checkers' answers about the certificates, `sliders` holds results of `slider_json` for the page,
-    and `derived` maps hashes of certificates to derivations, where known. Remove unchanged files of
-    an earlier package that are not part of this one; move aside files that somebody else put in
-    their place, and return sentences that say where."""
+    """Write the package, and return sentences that say where foreign files were moved. `more` is
+    {file: data}, `figures` {name: bytes}, `checkers` the checkers' answers about the certificates,
+    `sliders` results of `slider_json`, and `derived` maps hashes of certificates to derivations,
+    where known. Unchanged files of an earlier package that do not belong to the new package are
+    removed; a file that no command wrote is moved aside if its place is needed."""
     refuse_links(folder)
     place = outputs.Folder(folder, log=WRITTEN)
     before = {name for _, name in place.entries()}
@@ -327,8 +327,8 @@ def checksum_listing(files):
 
 
 def figure_files(folder):
-    """Return {name: bytes} of the files that figures made in a folder: the files that the folder's
-    index names, and no others."""
+    """Return {name: bytes} of the files that figures made in a folder. Files that the folder's
+    index does not name are left out."""
     files, _ = folder_contents(folder)
     try:
         index = ledger.parse_json(files.get("figures.json", b"[]"), "figures.json")
@@ -385,7 +385,7 @@ def folder_contents(folder):
 
 
 def _read_plain(path, most):
-    """Return the bytes of a plain file, or a sentence that says why the file cannot be read."""
+    """Return the bytes of a plain file, or a sentence fragment that says why the file is not read."""
     try:
         handle = os.open(
             path, os.O_RDONLY | getattr(os, "O_NOFOLLOW", 0) | getattr(os, "O_NONBLOCK", 0)

@@ -57,9 +57,9 @@ PART = re.compile(r"<!--\[-->(.*?)<!--\]-->", re.DOTALL)
 
 
 def pack_page(page):
-    """Return a page; in a large page, deflate the parts of the claims that are hidden until opened,
-    and store them in one place. The page's script inflates the parts, so that a browser reads a
-    tenth of the bytes."""
+    """Return a page; in a large page, the parts that stay hidden until a reader opens a claim are
+    deflated and stored in one place. The page's script inflates the parts, so that a browser reads
+    a tenth of the bytes."""
     if len(page) <= SMALL:
         return PART.sub(r"\1", page)
     parts = PART.findall(page)

@@ -229,8 +229,8 @@ def _run_headline(result):
 
 
 def inside(named, whose):
-    """Return the folder that a run file names. Refuse a folder outside the current directory, no
-    matter who wrote the file."""
+    """Return the folder that a run file names. Refuse a folder outside the current directory,
+    whoever wrote the file."""
     rule = "must be a folder below the one in which this runs (--out may be any)"
     here = Path.cwd().resolve()
     try:

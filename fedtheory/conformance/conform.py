@@ -215,8 +215,8 @@ def _server_gradient(method, rounds, trace, mine, at_x):
 
 
 def compare_fields(method, after, theirs, N):
-    """Raise Differs at the first field that differs from the listing's. Fields of single clients
-    are compared first, because the other fields are computed from them."""
+    """Raise Differs at the first field whose value differs from the listing's. The clients' fields
+    are compared first, because the remaining fields are computed from the clients' fields."""
     if not isinstance(theirs, dict) or "x" not in theirs:
         refuse("state", "must return a dict with x", theirs)
     told = listings.OF.get(method.name, after._fields)  # the listing's letters, no more

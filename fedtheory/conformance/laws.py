@@ -127,8 +127,8 @@ def who_rests_keeps(code, own):
 
 
 def of_straight_losses(code, own):
-    """Check on straight losses, whose gradient is constant, that each client keeps its gradient
-    however far the client moved."""
+    """Check on straight losses, whose gradient is constant, that each client stores this gradient
+    however far the client moved. Return None, or a sentence about the first difference."""
     return keep_gradients(code, code.scene(**STRAIGHT), "the losses are straight, and")
 
 
@@ -137,8 +137,8 @@ def of_the_start(code, own):
 
 
 def keep_gradients(code, scene, where):
-    """Check that the value a client keeps after its round is its gradient at x, where the round
-    began."""
+    """Check that the memory of a client after its round is the client's gradient at x, where the
+    round began. Return None, or a sentence about the first difference."""
     states = held_by(code, scene)
     for t, cohort in enumerate(scene.cohorts):
         for _, rows in code.memories:
@@ -153,7 +153,7 @@ def keep_gradients(code, scene, where):
 
 def x_alone(code, own):
     """Check that a round depends on x alone: a run started anew where a round ended has the same
-    next round."""
+    next round. Return None, or a sentence about the first difference."""
     scene = code.scene()
     points = code.points(scene)
     for t in range(1, len(scene.cohorts)):
@@ -188,7 +188,8 @@ def reorder_cohort(code, own):
 
 
 def move_in_space(code, of, says):
-    """Check that moving the losses and the start in space moves the path in the same way."""
+    """Check that moving the losses and the start in space moves the path in the same way. Return
+    None, or a sentence about the first difference."""
     scene = code.scene()
     other = scene._replace(b=tuple(tuple(of(b)) for b in scene.b), x_0=tuple(of(scene.x_0)))
     due = [to_floats(of([Q(z) for z in x])) for x in code.points(scene)]
@@ -214,7 +215,8 @@ def both_losses(code, own):
 
 def gradient_step(code, own, share):
     """Check that a round of all clients with one local step each is a gradient step of F plus
-    `share` times f_0."""
+    `share` times f_0. Return Obeyed with the step's length, or a sentence about the first
+    difference."""
     scene = code.scene(cohorts=ALL, **({"weights": EQUAL} if share else {}))
     weights = (Q(share), *scene.weights)
     grad = lambda x: sum(

@@ -34,8 +34,8 @@ def nobody_works(code, own):
 
 
 def loss_unseen(code, who, says):
-    """Check that changing the loss of a client does not change a round in which `who(steps)` says
-    that the client does not count. Return None or a sentence about the difference."""
+    """Check that the loss of a client has no effect in the one round in which `who(steps)` is true,
+    where the client's work does not count. Return None, or a sentence about the difference."""
     for n, each in enumerate(PART):
         for i in (k for k, steps in enumerate(each, 1) if who(steps)):
             plain = work_scene(code, (each,))

@@ -20,7 +20,7 @@ MADE_OF = {
 
 
 class Told(NamedTuple):
-    """A loss of an instance."""
+    """A loss of an instance, with its name, its curves for each coordinate, and remarks."""
 
     name: str
     curves: list  # one for each coordinate, as `settings/losses.py` writes them

@@ -157,8 +157,8 @@ def display_line(document, values):
 
 
 def display_formula(line):
-    """Return a displayed formula, over several lines where the formula is wide, and "" where a term
-    is too wide to be broken."""
+    """Return a displayed formula, over several lines where the formula is wide, and "" where a line
+    stays too wide."""
     width = lambda text: len(re.sub(r"\\[a-zA-Z]+|[{}^_\\ ]", "", text))
     rows = [""]
     for term in break_terms(line):

@@ -22,7 +22,7 @@ def describe_counterexample(document):
 
     >>> import fedtheory as ft
     >>> from fedtheory.rendering.words import told
-    >>> print("\n".join(told(ft.check("mixed.stepD2", budget=1).certificate)[-2:]))
+    >>> print("\\n".join(told(ft.check("mixed.stepD2", budget=1).certificate)[-2:]))
     There it reads: 4 == -4 + 1 + 1 + 1 + 1
     that is 4 == 0, which is false.
     """

@@ -27,7 +27,7 @@ FAILS = {"<=": ">", "<": ">=", ">=": "<", ">": "<=", "==": "<>"}
 
 
 class Refutation:
-    """A counterexample: its steps, its hypotheses, and its two sides."""
+    """A counterexample for Rocq: its steps, its hypotheses, and the two sides of the line."""
 
     def __init__(self, document, follow=True):
         self.document, self.setting = document, by_name(document["setting"])
