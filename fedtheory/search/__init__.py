@@ -1,2 +1,2 @@
-"""The search for the worst instance of a line in a setting, in floats, and its confirmation in
-rationals."""
+"""The search for an instance that violates a claim's line as much as possible: in floats first,
+then confirmed in exact rationals."""

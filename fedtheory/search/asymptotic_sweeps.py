@@ -1,5 +1,5 @@
-"""How large a bound over a shape becomes while what the shape mentions goes to its extremes: sweeps
-in floats.
+"""Sweeps in floats that estimate how large a bound divided by a shape becomes as the symbols in the
+shape tend to their extremes.
 
 A sweep takes a symbol, or two, geometrically far from drawn points inside the relations; from where
 the ratio was largest, others follow. Where a claim is about rounds, they are those after which the
@@ -33,8 +33,9 @@ SAID = (
 
 
 def sweep_shape(hunt, shown, held, others, rounds):
-    """(largest ratio of the goal's sides, or of rounds over shape; what it grows along); None:
-    nothing is admitted, or equations leave nothing that could move.
+    """Return (largest ratio of the goal's sides, or of rounds over shape; text that says along
+    which sweep the ratio grows). Return None where no point is admitted, or where equations leave
+    no symbol that could move.
 
     What the shape mentions goes to its extremes, alone and in pairs, from drawn points, then from
     where it was largest.
@@ -93,8 +94,8 @@ def sweep_shape(hunt, shown, held, others, rounds):
 
 
 def climb_randomly(hunt, points, shown, rounds):
-    """The largest ratios that random steps of what the shape mentions reach, half of the way and in
-    the end: sweeps pass by what lies between their steps."""
+    """Return the largest ratios that random steps of the shape's symbols reach half-way and at the
+    end. Random steps also visit points between the steps of a sweep."""
     columns = [n for n, symbol in enumerate(hunt.symbols) if symbol.name in shown]
     whole = [n for n in columns if hunt.symbols[n].is_integer]
     best, most, track = points, sweep_ratios(hunt, points, rounds)[0], []
@@ -113,8 +114,9 @@ def climb_randomly(hunt, points, shown, rounds):
 
 
 def hypothesis_edges(hunt, shown):
-    """[(column, edge, way)] of what the shape does not mention where a relation keeps it beyond
-    (way 1) or before (-1) an edge that may move: eta_s > sqrt(5 S/8) has no value for all S."""
+    """Return [(column, edge, way)] of symbols outside the shape that a relation keeps above (way 1)
+    or below (way -1) an edge that may move. For example, no fixed eta_s satisfies eta_s > sqrt(5
+    S/8) for all S."""
     found = []
     for rule in hunt.rules:
         if not isinstance(rule, (sympy.Le, sympy.Lt, sympy.Ge, sympy.Gt)):
@@ -132,8 +134,8 @@ def edge_names(edge):
 
 
 def kept_inside(hunt, points):
-    """Points at which what the shape does not mention stands twice as far as its edges ask, or
-    stays where it is."""
+    """Return points in which each symbol outside the shape is moved to at least twice its lower
+    edge, or at most half its upper edge. A symbol that is already there keeps its value."""
     for column, edge, way in hunt.edges:
         at = np.broadcast_to(hunt.evaluate(edge, symbol_values(hunt, points)), len(points))
         with np.errstate(all="ignore"):
@@ -147,9 +149,9 @@ def kept_inside(hunt, points):
 
 
 def sweep_points(hunt, points, moves, rounds, steps=STEPS):
-    """(points of all sweeps, their ratios of shape (sweeps, steps, number of points)) as symbols
-    move by powers of the base; all at once, since an operation on few points costs as much as on
-    many."""
+    """Return (points of all sweeps, their ratios as an array of shape (sweeps, steps, number of
+    points)) as symbols move by powers of the base. All sweeps run at once, since an operation on
+    few points costs as much as on many."""
     here = np.tile(points, (len(moves), len(steps), 1, 1))
     for sweep, each in zip(here, moves):
         for n, way in each.items():
@@ -159,8 +161,8 @@ def sweep_points(hunt, points, moves, rounds, steps=STEPS):
 
 
 def describe_growth(hunt, points, moves, track):
-    """In words, along which sweep the ratio rises at each of the last steps without slowing down;
-    "" along none."""
+    """Return in words a sweep along which the ratio rises at each of the last steps without slowing
+    down, or "" if there is none."""
     with np.errstate(all="ignore"):
         factors = track[-6:][1:] / track[-6:][:-1]
         grown = (
@@ -177,11 +179,12 @@ def describe_growth(hunt, points, moves, track):
 
 
 def creeping(hunt, points, moves, track):
-    """In words, along which sweep that doubles logarithms the ratio goes on by increments that do not
-    become smaller, as log log does; "" along none.
+    """Return in words a sweep with doubling logarithms along which the ratio grows by increments
+    that do not shrink, as log log does. Return "" if there is none.
 
     What tends to an end like a power of what moves, or of its logarithm, has increments that shrink by
-    half at least; floats end before anything else is told from growth without bound."""
+    half at least; floats end before anything else is told from growth without bound.
+    """
     for k, column in enumerate(track.T):
         here = column[: np.argmin(np.append(np.isfinite(column), False))]
         gained = np.diff(here)[-4:]
@@ -199,8 +202,8 @@ def creeping(hunt, points, moves, track):
 
 
 def sweep_ratios(hunt, points, rounds):
-    """(bound over shape, or rounds beyond the first over shape; points) where the relations hold,
-    NaN elsewhere."""
+    """Return (ratios, points), where a ratio is bound over shape, or rounds beyond the first over
+    shape. A ratio is NaN where a relation fails."""
     found, points = over_shape(hunt, kept_inside(hunt, points), rounds)
     for symbol, _ in hunt.solved:  # a coefficient of the regime that the companion's equations fix
         if symbol.name.startswith(COEFFICIENT) and (found > 0).any():
@@ -224,7 +227,8 @@ def over_shape(hunt, points, rounds):
     )
 
     def reached(exponents):
-        """(whether the bound is below the error after e^exponents rounds, those points)."""
+        """Return (mask of points whose bound is below the error after e^exponents rounds; the
+        points with these rounds)."""
         trial = points.copy()
         trial[:, column] = exponents
         values = symbol_values(hunt, trial)
@@ -244,14 +248,15 @@ def over_shape(hunt, points, rounds):
 
 
 def evaluate_side(hunt, expr, values):
-    """An expression at points, finite or NaN."""
+    """Return the values of an expression at points, with NaN in place of infinite values."""
     size = len(next(iter(values.values())))
     found = np.broadcast_to(np.asarray(hunt.evaluate(expr, values), dtype=float), size)
     return np.where(np.isfinite(found), found, np.nan)
 
 
 def admitted_rows(hunt, values, rules):
-    """Where relations hold, and what equations fix is not negative."""
+    """Return a mask of points at which the relations hold and no nonnegative symbol that an
+    equation fixes is negative."""
     size = len(next(iter(values.values())))
     lost = np.zeros(size)
     for symbol, _ in hunt.solved:
@@ -263,7 +268,7 @@ def admitted_rows(hunt, values, rules):
 
 
 def symbol_values(hunt, points):
-    """name -> values of all symbols, those that equations fix among them."""
+    """Return {name: values} of all symbols, including symbols that equations fix."""
     values = {s.name: points[:, n] for n, s in enumerate(hunt.symbols)}
     for symbol, value in reversed(hunt.solved):
         values[symbol.name] = np.broadcast_to(hunt.evaluate(value, values), len(points))

@@ -1,5 +1,5 @@
-"""The coordinates of a target at one shape: which there are, what they stand for, where points begin
-and how they are moved inside the assumptions."""
+"""The coordinates of a target at one shape: their kinds, the numbers that they encode, random
+starting points, and projections into the assumptions."""
 
 import numpy as np
 
@@ -18,7 +18,8 @@ LOOK = 240_000
 
 
 class Columns:
-    """Raw coordinates of a target at one shape, a column each, and the numbers that they stand for."""
+    """The raw coordinates of a target at one shape, one column each, and their conversion to
+    numbers."""
 
     def __init__(self, target, shape, numbers, generator):
         self.target, self.shape, self.numbers, self.generator = target, shape, numbers, generator
@@ -65,8 +66,8 @@ class Columns:
         return self.coincident(points) if self.target.strict else points
 
     def coincident(self, points):
-        """Points of which some have two coordinates alike: where sides are equal, a line that
-        leaves equality out fails, and no ratio leads there."""
+        """Return points of which about a fifth have two coordinates of one kind set equal. A strict
+        inequality fails where its sides are equal, and no ratio leads a search there."""
         alike = [
             [n for n, name in enumerate(self.names) if self.kinds[name] == kind]
             for kind in sorted(set(self.kinds.values()))
@@ -96,7 +97,7 @@ class Columns:
         return points
 
     def number(self, name, raw):
-        """A raw coordinate as the number it stands for."""
+        """Return the number that a raw coordinate encodes."""
         kind = self.kinds[name]
         if kind == "slack":
             return np.exp(raw * self.target.setting.loose[name[6:]])
@@ -105,14 +106,15 @@ class Columns:
         return raw
 
     def raw(self, name, number):
-        """The raw coordinate that stands for a number, as `number` reads it."""
+        """Return the raw coordinate that encodes a number, the inverse of `number`."""
         if self.kinds[name] in ("positive", "nonnegative"):
             with np.errstate(divide="ignore"):
                 return np.where(number > 0, np.log(number), NOTHING)
         return number
 
     def build_instances(self, points):
-        """(instance, values): what the points stand for, before anything runs."""
+        """Return (instance, values) at points: the instances and all values that are known before a
+        method runs."""
         q, at = (
             self.target,
             {name: Many(self.number(name, points[:, n])) for name, n in self.column.items()},
@@ -137,8 +139,8 @@ class Columns:
     # Inside the assumptions
 
     def fit_points(self, points):
-        """Points whose losses and noise are small enough for the bounds that equations fix; some
-        of them just so."""
+        """Return points with losses and noise scaled down until the bounds that equations fix are
+        large enough. Some points meet these bounds almost with equality."""
         q, points = self.target, points.copy()
         for name in q.pinned:
             tighter = self._tighter(points, name)
@@ -153,8 +155,8 @@ class Columns:
         return points
 
     def _tighter(self, points, name):
-        """By how much, in logarithms, a bound that an equation fixes is tighter than an instance's
-        own."""
+        """Return by how much, in logarithms, a bound that an equation fixes is tighter than the
+        instance's own constant."""
         q, size = self.target, len(points)
         values = self.build_instances(points)[1]
         own = as_array(values[name], size)
@@ -163,8 +165,8 @@ class Columns:
             return (np.log(own) - np.log(fixed)) * q.setting.loose[name]
 
     def deeper(self, point, margin):
-        """A raw point moved inside every inequality by a margin, in logarithms, as far as free
-        symbols lead there."""
+        """Return a raw point moved inside every inequality by a margin in logarithms, as far as
+        moving free symbols achieves this."""
         q, points, before = self.target, point[None].copy(), tally.count
         reals = [
             self.column[name] for name in q.reals if self.kinds[name] in ("positive", "nonnegative")
@@ -187,7 +189,8 @@ class Columns:
         return points[0]
 
     def moved_inside(self, points, values, edge):
-        """Free symbols moved, along the logarithms' gradient, to where every inequality holds."""
+        """Return points with free symbols moved along the gradient in logarithms until every
+        inequality holds."""
         q, size, g = self.target, len(points), self.generator
         reals = [
             self.column[name] for name in q.reals if self.kinds[name] in ("positive", "nonnegative")

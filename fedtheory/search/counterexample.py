@@ -1,5 +1,5 @@
-"""A counterexample as a JSON document: everything that `certificate_run` needs to find the
-violation again."""
+"""A counterexample as a JSON document with everything that `certificate_run` needs to reproduce the
+violation."""
 
 from fedtheory import arithmetic, discover
 from fedtheory.arithmetic.operations import Interval
@@ -14,14 +14,16 @@ from fedtheory.search.rational_points import UNANSWERED
 
 
 def point_document(point):
-    """The document of a Point at which a line fails, checked before it is handed out."""
+    """Return the document of a Point at which a line fails; the document is checked before it is
+    returned."""
     q, hunt = point.hunt.target, point.hunt
     loose = [name for name in q.slack if point.numbers[f"slack {name}"] != 1]
     return build_document(q, point.breaks(), [*q.reals, *loose, *q.pinned, *hunt.numbers])
 
 
 def build_document(q, answer, given):
-    """The document of an Answer that breaks its line, with what is `given` as numbers."""
+    """Return the document of an Answer that violates its line; `given` names the numbers that the
+    document states."""
     stated = target_statement(q)
     shown = stated["statement"]["domains"].keys() | stated["statement"]["measured"].keys()
     written = dict(
@@ -38,8 +40,8 @@ def build_document(q, answer, given):
 
 
 def restate_counterexample(document, claim, other):
-    """(document, ratio) of the instance of a claim's counterexample, asked of another reading of
-    the claim; None where it shows nothing there."""
+    """Return (document, ratio) of the instance of a claim's counterexample, applied to another
+    reading of the claim. Return None where the instance does not violate that reading."""
     setting, at = by_name(document["setting"]), document["line"]
     instance = check_instance.instance_of(document, setting)
     old, new = (Target(one, setting, at) for one in (claim, other))
@@ -63,8 +65,8 @@ def restate_counterexample(document, claim, other):
 
 
 def target_statement(q):
-    """What a document says of a Target whatever the instance is: all of it but the numbers and what
-    follows."""
+    """Return the part of a document that depends on the Target alone: all entries except the
+    numbers and what follows from them."""
     claim = q.claim
     came = check_instance.came_from(q.setting)
     return dict(
@@ -92,8 +94,8 @@ def target_statement(q):
 
 
 def find_recorded_claim(name):
-    """The claim that is recorded here under a name, or a reading of it; None where there is
-    none."""
+    """Return the recorded claim with this name, or the reading of a recorded claim, or None where
+    there is none."""
     if not isinstance(name, str) or len(name) > LONGEST:
         return None
     base, reading, _ = name.partition("!")
@@ -104,14 +106,15 @@ def find_recorded_claim(name):
 
 
 def readings(claim):
-    """A claim as it is printed, without each unstated hypothesis, and what denies each of these."""
+    """Return a claim's readings: as printed, without each unstated hypothesis, and the denials of
+    the claim and of each of these readings."""
     found = [claim.as_printed, *claim.lacking.values()]
     return [*found, *(r.denied for r in (claim, *found) if r.denied is not None)]
 
 
 def lookalike(name):
-    """The id of a recorded claim, or of a reading of one, for which another name can be taken; None
-    where there is none."""
+    """Return the id of a recorded claim, or of a reading of one, with which a name may be confused.
+    Return None where there is none."""
     claim = discover.find_recorded(name.partition("!")[0])
     if claim is None:
         return discover.lookalike(name)
@@ -121,7 +124,8 @@ def lookalike(name):
 
 
 def document_title(claim):
-    """How documents name a claim: a variant of a recorded one does not bear its name."""
+    """Return the name of a claim in documents: its id, or the id with `!variant` if a recorded
+    claim with this id differs."""
     record = find_recorded_claim(claim.id)
     return (
         claim.id
@@ -131,7 +135,7 @@ def document_title(claim):
 
 
 def claim_content(claim):
-    """All that a claim says."""
+    """Return a tuple of everything that a claim states, for comparison."""
     return (
         claim.cites,
         claim.kind,
@@ -148,7 +152,8 @@ def claim_content(claim):
 
 
 def first_difference(written, q):
-    """The entry in which a document differs from what is asked in a Target, or None."""
+    """Return the first entry in which a document differs from the statement of a Target, or None if
+    all agree."""
     ways = [target_statement(each) for each in (q, *q.others())]  # of meeting its equations
     same = (
         each for each in ways if each["statement"]["solved"] == written["statement"].get("solved")
@@ -160,8 +165,8 @@ def first_difference(written, q):
 
 
 def unlike_claim(written, claim):
-    """The entry in which a document is not about a line of this claim, in a setting that speaks of
-    it; None: it is."""
+    """Return the first entry that shows that a document is not about a line of this claim in a
+    model that measures it. Return None if the document is about such a line."""
     line, setting = written["line"], by_name(written["setting"])
     if type(line) is not int or not 0 <= line < len(claim.lines) or claim.lines[line][1] == "O":
         return "line"
@@ -173,7 +178,7 @@ def unlike_claim(written, claim):
 
 
 def speaks_of(written, claim):
-    """Whether a document states a line of this claim: nothing more, nothing less."""
+    """Tell whether a document states exactly a line of this claim."""
     return unlike_claim(written, claim) is None
 
 
@@ -184,7 +189,7 @@ def used_measures(q):
 
 
 def formula_data(expr):
-    """A formula's program as plain data."""
+    """Return a formula's program as plain data."""
     return [
         [op, list(operands), _detail_text(op, detail)]
         for op, operands, detail in arithmetic.program(expr)
@@ -198,6 +203,6 @@ def _detail_text(op, detail):
 
 
 def read_number(written):
-    """A number as `number` wrote it."""
+    """Return the number that `number` wrote."""
     fraction = check_instance.parse_fraction
     return fraction(written) if isinstance(written, str) else Interval(*map(fraction, written))

@@ -1,5 +1,5 @@
-"""What a search has looked at, in words that are made from the shapes it drew: settings, sizes,
-losses, instances."""
+"""A description of what a search has examined, built from the shapes that it drew: models, sizes,
+losses and instances."""
 
 # besides a table's counts; copies: how many clients of each kind
 SIZES = ("d", "rounds", "copies")
@@ -13,14 +13,14 @@ NOISE = {
 
 
 class Coverage:
-    """Instances inside a line's hypotheses that a search in one setting has rated, and the shapes
-    they have."""
+    """The number of instances inside a line's hypotheses that a search in one model has rated, and
+    their shapes."""
 
     def __init__(self, setting):
         self.setting, self.cases, self.shapes, self.seen = setting, 0, {}, {}
 
     def add(self, hunt):
-        """Count what a hunt has rated since it was last added."""
+        """Count the instances that a search has rated since it was last added."""
         new = hunt.admitted - self.seen.get(hunt, 0)
         self.seen[hunt] = hunt.admitted
         if new:
@@ -39,7 +39,7 @@ class Coverage:
         )
 
     def _sizes(self):
-        """Ranges of counts, and of other whole numbers that are more than a yes or a no."""
+        """Render the ranges of counts and of other whole numbers that exceed 1."""
         counted = lambda name, values: (
             self._counts(name)
             or name in SIZES
@@ -58,7 +58,8 @@ class Coverage:
         return name in table and table[name].domain == "count"
 
     def _losses(self):
-        """Losses of up to 3 quadratic pieces a coordinate, convex and not"""
+        """Render the kinds of losses: convex or not, with at most so many quadratic pieces a
+        coordinate."""
         if "pieces" not in self.shapes:
             return ""
         most = max(self.shapes["pieces"])
@@ -99,7 +100,8 @@ class Coverage:
 
 
 def describe_ranges(sizes):
-    """N <= 4, 2 <= K <= 5, d = 1: of {name: integers, or texts of their digits}."""
+    """Render ranges such as "N <= 4, 2 <= K <= 5, d = 1" from {name: integers, or texts of their
+    digits}."""
     found = []
     for name, values in sizes.items():
         low, high = min(map(int, values)), max(map(int, values))

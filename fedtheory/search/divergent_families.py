@@ -1,4 +1,4 @@
-"""Looks for families of instances along which left over shape grows without bound: what refutes
+"""A search for families of instances along which left over shape grows without bound, which refutes
 left = O(shape).
 
 From points inside the hypotheses some coordinates and numbers are scaled geometrically, each point
@@ -38,8 +38,8 @@ DRAWN = 20_000  # steps of work that a shape costs at least, and a look in fract
 
 
 def bound_by_constant(claim, at, constant):
-    """left <= constant * shape as a claim, each symbol of its regime a coefficient times its own
-    shape.
+    """Return the claim left <= constant * shape, in which each symbol of the regime is a
+    coefficient times its own shape.
 
     What the explicit companion assumes is assumed as well: the order hides its constants, and names
     its hypotheses at best in passing.
@@ -87,33 +87,34 @@ def bound_by_constant(claim, at, constant):
 
 
 def counts_rounds(claim, at):
-    """Whether what a line measures is rounds to an error."""
+    """Tell whether a line's left side is the number of rounds to reach an error."""
     left = claim.lines[at][0]
     entry = next((e for e in claim.quantities.values() if e.symbol == left), None)
     return entry is not None and entry.measure.metric.startswith("rounds_to")
 
 
 def whole_shape(claim, at):
-    """A line's shape, times what an O~ hides beside its constant."""
+    """Return a line's shape times the logarithms that an O~ hides besides its constant."""
     shape = claim.lines[at][2]
     return shape if claim.logs is None else shape * claim.logs
 
 
 def mentioned_names(claim, at):
-    """Names in a line's shape, derived symbols replaced by what they are."""
+    """Return the names in a line's shape, with derived symbols replaced by their definitions."""
     return {s.name for s in claim.expand(claim.lines[at][2]).free_symbols}
 
 
 def hidden_symbols(claim):
-    """Coefficients of the regime, and what only the explicit companion names."""
+    """Return the names of the regime's coefficients and of parameters that only the explicit
+    companion has."""
     companion = discover.claim(claim.explicit) if claim.explicit else claim
     coefficients = {f"{COEFFICIENT}{n + 1}" for n in range(len(claim.regime))}
     return coefficients | set(companion.parameters) - set(claim.parameters)
 
 
 def refute_order(claim, at, setting, budget, seed):
-    """The document of a family that refutes an order in a setting, with (moves, constants); or
-    None."""
+    """Return (document of a family that refutes an order in a model, moves, constants), or None if
+    none is found."""
     keep = hidden_symbols(claim)
     target, named = (Target(bound_by_constant(claim, at, c), setting, keep=keep) for c in (1, None))
     if target.impossible:
@@ -148,7 +149,8 @@ def refute_order(claim, at, setting, budget, seed):
 
 
 def confirm_family(claim, at, named, hunt, raw, moves):
-    """(document, moves, constants) if the family does in rationals what it did in floats."""
+    """Return (document, moves, constants) if the family grows in exact rationals as it did in
+    floats, else None."""
     start = Point.near(hunt, raw)
     if start is None:
         return None
@@ -186,7 +188,8 @@ def follow_family(claim, at, named, hunt, start, moves):
 
 
 def build_family_document(claim, at, moves, members):
-    """The document of a family, checked before it is handed out; None where it shows nothing."""
+    """Return the document of a family, checked before it is returned, or None where it refutes
+    nothing."""
     document = dict(
         format=check_family.FORMAT,
         claim=claim.id,
@@ -205,8 +208,8 @@ def build_family_document(claim, at, moves, members):
 
 
 def restate_family(document, claim, other):
-    """The document of a claim's family, asked of another reading of the claim; None where it shows
-    nothing there."""
+    """Return the document of a claim's family applied to another reading of the claim, or None
+    where it refutes nothing there."""
     at, members = document["line"], []
     one, two = (bound_by_constant(reading, at, None) for reading in (claim, other))
     for member in document["members"]:
@@ -218,7 +221,8 @@ def restate_family(document, claim, other):
 
 
 def exact_ratio(point):
-    """The least that left over shape can be at a point inside the hypotheses, or None."""
+    """Return a lower bound on left over shape at a point inside the hypotheses, or None where there
+    is none."""
     answer = point.answer()
     try:
         setting = point.hunt.target.setting
@@ -238,7 +242,7 @@ def exact_ratio(point):
 
 
 def fraction_below(ratio):
-    """A short Fraction a little below."""
+    """Return a Fraction with few bits slightly below a ratio."""
     scale = Fraction(2) ** (12 - int(np.floor(np.log2(float(ratio)))))
     return Fraction(int(ratio * scale) - 1) / scale
 

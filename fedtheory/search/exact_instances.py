@@ -1,5 +1,5 @@
-"""A case: an instance of a setting with the numbers that go with it, all exact; any line of a paper
-can be read off it.
+"""A case: an instance of a model with the numbers of a claim, all exact. Any line of a paper can be
+evaluated at a case.
 
 `answer` gives both sides of a line there and the hypotheses it fails, `measure` its left side
 alone.
@@ -32,13 +32,13 @@ class Case(NamedTuple):
 
 @lru_cache(maxsize=1024)
 def target_at(claim, setting, line=0):
-    """A line in the setting of this name."""
+    """Return the Target of a line in the model with this name."""
     return Target(claim, by_name(setting), line)
 
 
 def answer_at(claim, case, line=0, measured=None):
-    """The target.Answer of a line at a case; `measured`: symbols of the setting's table that are
-    known there."""
+    """Return the target.Answer of a line at a case. `measured` holds symbols of the model's table
+    whose values are already known."""
     q = target_at(claim, case.setting, line)
     lacking = [name for name in (*q.reals, *q.counts) if name not in case.numbers]
     if lacking:
@@ -50,14 +50,14 @@ def answer_at(claim, case, line=0, measured=None):
 
 
 def measure_side(claim, case, line=0):
-    """The left side of a line at a case: a float on the safe side for its inequality, with .lower
-    and .upper."""
+    """Return the left side of a line at a case, with .lower and .upper, as a float rounded to the
+    safe side of the line's inequality."""
     found = answer_at(claim, case, line)
     return Enclosed(*pair(found.left), up=found.target.way < 0)
 
 
 def of_point(point):
-    """The Case at a Point whose hypotheses hold for certain on every line, else None."""
+    """Return the Case at a Point at which the hypotheses of every line certainly hold, else None."""
     found = point.answer()
     try:
         if found is None or any(found.failing()):
@@ -83,8 +83,8 @@ def of_point(point):
 
 
 def parameters_at(found):
-    """The parameters at an Answer; a bound that is a root is given as its rational upper end
-    (lower, for mu)."""
+    """Return the parameters at an Answer. A bound that is a root is given as its rational upper end
+    (lower end for mu)."""
     q = found.target
     measured = set(q.measured) | {
         name for name, entry in q.setting.table.items() if entry.measure is not None
@@ -101,15 +101,16 @@ def parameters_at(found):
 
 
 def short_number(value, measured):
-    """A Fraction as it is; of what is measured, the middle of hundreds of bits; a parameter that an
-    equation with roots fixes as a float, which meets it up to rounding."""
+    """Return a Fraction unchanged, the midpoint of a measured interval, or a float for a parameter
+    that an equation with roots fixes. The float satisfies that equation up to rounding."""
     if not isinstance(value, Interval):
         return value
     return sum(value.pair) / 2 if measured else float(value)
 
 
 def draw_case(claim, setting, seed, line=0, tries=40):
-    """A Case from a seed: the first of random points inside the hypotheses, or None."""
+    """Return the Case at the first random point inside the hypotheses for a seed, or None if there
+    is none."""
     q = target_at(claim, setting, line)
     if q.impossible:
         return None
@@ -124,7 +125,7 @@ def draw_case(claim, setting, seed, line=0, tries=40):
 
 
 def find_worst(claim, setting, budget, seed, line=0):
-    """The Case with the largest ratio that a search finds, or None."""
+    """Return the Case with the largest ratio that a search finds, or None."""
     q, best = target_at(claim, setting, line), {}
     for hunt, ratio, raw in scheduler.search_waves(q, budget, seed):
         if ratio >= 0:
