@@ -1,1 +1,1 @@
-"""Proofs by algebra, and what formulas say without any instance."""
+"""Proofs by algebra, and checks of formulas that need no instance."""

@@ -1,5 +1,5 @@
-"""Proofs by algebra: an inequality between expressions follows from others, with a document that
-proves it.
+"""Proofs by algebra: a document shows that an inequality between expressions follows from other
+relations.
 
 Scope. Relations between rational expressions, roots, maxima, minima and cases, whose unknowns are
 real, nonnegative, positive or integers >= 1 (of integers only that is used). Equations are used to
@@ -36,7 +36,7 @@ MOST = 10_000  # of them
 
 @dataclass(frozen=True)
 class Proof:
-    """An implication that holds, with the document that shows it."""
+    """An implication that holds, with the document that proves it."""
 
     certificate: dict
 
@@ -46,8 +46,8 @@ class Proof:
 
 @dataclass(frozen=True)
 class Counterexample:
-    """Rational numbers that satisfy every assumption and break the target; false where a proof is
-    true."""
+    """Rational numbers that satisfy every assumption and violate the target; its truth value is
+    False, and that of a Proof is True."""
 
     values: dict
 
@@ -64,13 +64,13 @@ def size(proof):
 
 
 def replay(document):
-    """The relation that a document proves; Refused if it proves none."""
+    """Return the relation that a document proves; raises Refused if the document proves none."""
     return certificate.check(document)
 
 
 def prove(target, assumptions=(), symbols=None, budget=10.0, refute=True, seed=0, chain=False):
-    """A Proof that the assumptions imply the target, a Counterexample, or None where neither was
-    found.
+    """Return a Proof that the assumptions imply the target, a Counterexample, or None where neither
+    was found.
 
     `target` and `assumptions` are SymPy relations; `symbols` is a Table (or a mapping of symbols to
     definitions) whose derived symbols are expanded. Symbols' domains are assumed: SymPy's. `budget`
@@ -121,14 +121,15 @@ def prove(target, assumptions=(), symbols=None, budget=10.0, refute=True, seed=0
 
 
 def vain(statement, budget, chain):
-    """The name of a search for a proof: claims that assume and say the same of numbers share it."""
+    """Return the name of a search for a proof: a hash that all claims with the same assumptions and
+    conclusion about numbers share."""
     asked = [statement.document(), list(statement.extremes.items()), budget, chain]
     return hashlib.sha256(repr(asked).encode()).hexdigest()
 
 
 def find_proof(search, document, quick=False):
-    """The search's proof; None where its floats, which only guide it, overflow, or a sign is not
-    known."""
+    """Return the proof that a search finds, or None. A search also returns None where its guiding
+    floats overflow, or where a sign is not known."""
     try:
         return search.proof(document["shows"], quick=quick)
     except (OverflowError, Refused):
@@ -149,7 +150,7 @@ def build_statement(target, assumptions, definitions):
 
 
 def prune_lemmas(document):
-    """The document without the lemmas that its proof can do without."""
+    """Return the document without the lemmas that its proof does not need."""
 
     def proofs(proof):
         yield proof
@@ -171,8 +172,8 @@ def prune_lemmas(document):
 
 
 def line(claim, at=0, given=(), budget=10.0, refute=True, seed=0):
-    """`prove` for a line of a claim, from its assumptions between numbers and from the lines of the
-    claims `given`.
+    """Apply `prove` to a line of a claim, given the claim's assumptions between numbers and the
+    lines of the claims in `given`.
 
     Of a claim among `given` that is the claim itself, the other lines count. A Counterexample is
     one to the implication between numbers, and is looked for only where nothing measured appears;
@@ -194,8 +195,8 @@ def line(claim, at=0, given=(), budget=10.0, refute=True, seed=0):
 
 
 def question(claim, at=0, given=(), meant=False):
-    """(target, relations, definitions, whether measured quantities have a meaning here) of a line
-    of a claim."""
+    """Return (target, relations, definitions, whether measured quantities have a meaning here) of a
+    line of a claim."""
     relations, facts = (
         [a.relation for a in claim.assumptions if a.relation is not None],
         meaning.facts(claim),
@@ -218,8 +219,8 @@ def question(claim, at=0, given=(), meant=False):
 
 
 def speaks_of(document, claim, at=0, given=()):
-    """Whether a document states this line of this claim, from these claims: its proof may still be
-    wrong."""
+    """Tell whether a document states this line of this claim, derived from these claims. The
+    document's proof may still be wrong."""
     for meant in (False, True):
         statement = build_statement(*question(claim, at, given, meant)[:3])
         if statement and all(statement.document()[key] == document.get(key) for key in PARTS):

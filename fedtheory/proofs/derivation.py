@@ -1,5 +1,5 @@
-"""The search for a proof by algebra: what to eliminate, which bounds to show first, which cases to
-take apart."""
+"""The search for a proof by algebra: which symbols to eliminate, which bounds to prove first, and
+which case distinctions to make."""
 
 import itertools
 
@@ -15,7 +15,7 @@ READING = 2_000_000  # work that a second of the budget buys for reading the doc
 
 
 class Search:
-    """Looks for the proof of a document."""
+    """A search for the proof of a document."""
 
     def __init__(self, document, extremes, budget):
         self.document, self.extremes = document, extremes
@@ -38,8 +38,8 @@ class Search:
         return proof and {**({"solve": solved} if solved else {}), **proof}
 
     def eliminate(self, reading):
-        """Equations solved for a symbol each: the one that the rest of the document mentions
-        least."""
+        """Return elimination steps, each of which solves an equation for the symbol that the
+        document mentions least."""
         steps = []
         equations = [
             (f"assumed:{n}", relation)
@@ -136,8 +136,8 @@ class Search:
         return found
 
     def facts(self, reading, within=None):
-        """name -> (polynomial, strict) of everything known here, or of what speaks of some symbols
-        only."""
+        """Return {name: (polynomial, strict)} of all facts known here, or of the facts about the
+        symbols in `within`."""
         known = {}
         for name in [
             *reading.facts,
@@ -175,7 +175,8 @@ class Search:
         return [name, relation, proof]
 
     def bounds(self, reading):
-        """Each node of cases: its sign, and what it means to be a maximum or a minimum."""
+        """Return lemmas on each node of cases: its sign, and the inequalities of a maximum or
+        minimum."""
         lemmas = []
         for node, (kind, *_) in self.document["nodes"].items():
             if kind != "cases" or node in reading.solved or not self.apart(reading, node):
@@ -207,8 +208,8 @@ class Search:
         return lemmas
 
     def instances(self, reading):
-        """An assumption x <= c min(a, b) as x <= c a and x <= c b: shown one by one, and used in
-        its place."""
+        """Return lemmas that split an assumption x <= c min(a, b) into x <= c a and x <= c b. Each
+        lemma is proved separately and replaces the assumption."""
         lemmas, spent = [], set(reading.__dict__.get("spent", ()))
         for n, relation in enumerate(self.document["assumes"]):
             if relation[0] == "==" or n in spent:
@@ -241,7 +242,8 @@ class Search:
         return lemmas
 
     def minors(self, reading, goal):
-        """Cauchy-Schwarz, and larger minors of a Gram matrix, where inner products multiply."""
+        """Return lemmas for products of inner products: Cauchy-Schwarz, and larger minors of a Gram
+        matrix."""
         try:
             known = [reading.gap(goal)[0], *(p for p, _ in self.facts(reading).values())]
         except Refused:
@@ -261,8 +263,8 @@ class Search:
 
     @staticmethod
     def apart(reading, node):
-        """The readings of a node's cases; none where their condition divides by what may have
-        either sign."""
+        """Return the readings of a node's cases, or none where a case's condition divides by an
+        expression whose sign is unknown."""
         try:
             branches = reading.cases(node)
         except Refused:
@@ -272,7 +274,7 @@ class Search:
         return branches
 
     def splittable(self, reading, goal):
-        """Nodes of cases, those that the goal mentions first."""
+        """Return the nodes of cases, with the nodes that the goal mentions first."""
         reach = self.reach(goal)
         nodes = [
             n
@@ -282,7 +284,8 @@ class Search:
         return sorted(nodes, key=lambda n: n not in reach)
 
     def reach(self, tree, through=("define", "root", "cases")):
-        """The symbols a tree mentions, nodes of some kinds followed."""
+        """Return the symbols that a tree mentions, including symbols inside nodes of the given
+        kinds."""
         found = set(_names(tree))
         for node, parts in reversed(self.document["nodes"].items()):
             if node in found and parts[0] in through:
@@ -295,7 +298,7 @@ def depth_of(reading):
 
 
 def same(p, q):
-    """Whether polynomials agree up to a positive factor."""
+    """Tell whether two polynomials agree up to a positive factor."""
     if set(p) != set(q):
         return False
     m = next(iter(p))

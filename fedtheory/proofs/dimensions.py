@@ -1,4 +1,5 @@
-"""Dimensional check: both sides of a claim have one unit, or the place where units clash is named.
+"""Dimensional check: tells whether both sides of a claim have one unit, and names the place where
+units clash.
 
 A unit is a pair of powers, of a point's unit and of a loss's; a bound that is not homogeneous hides
 a constant with a unit, or is misprinted.
@@ -14,8 +15,8 @@ from fedtheory.symbol import PLAIN
 
 
 class Inhomogeneous(FedtheoryError):
-    """Terms of different units are added or compared; `terms` says which, without the sum or
-    relation in which they stand."""
+    """An error for terms of different units that are added or compared; `terms` names the terms,
+    without the sum or relation around them."""
 
     def __init__(self, terms, where=None):
         super().__init__(terms if where is None else f"in {plain(where)}, {terms}")
@@ -23,8 +24,8 @@ class Inhomogeneous(FedtheoryError):
 
 
 def unit(expr, table):
-    """(power of the point, power of the loss) of an expression; None for zero, which has any
-    unit."""
+    """Return (power of the point, power of the loss) of an expression, or None for zero, which has
+    any unit."""
     if expr.is_Symbol:
         return tuple(map(Fraction, table[expr.name].unit))
     if expr.is_number:
@@ -84,14 +85,14 @@ LONGEST = 80  # letters of a sum that is worth repeating around its two terms
 
 
 def clashes(claim):
-    """What is not homogeneous in a claim, a sentence each: its lines, its assumptions between
-    symbols, its definitions."""
+    """Return one sentence for each inhomogeneous line, assumption between symbols, or definition of
+    a claim."""
     return [str(error) for error in _find_inhomogeneous(claim)]
 
 
 def notes(claim):
-    """What a verdict says of units that clash: each pair of terms once, with the sum around it
-    where that is short. A claim whose letters were given no units says nothing of them."""
+    """Return the notes on clashing units for a verdict: each pair of terms once, with the
+    surrounding sum where that is short. A claim whose letters have no units gets no notes."""
     given = any(e.unit != PLAIN for e in claim.table.values() if e.measure is None)
     errors = {error.terms: error for error in _find_inhomogeneous(claim)} if given else {}
     said = [str(e) if len(str(e)) - len(e.terms) <= LONGEST else e.terms for e in errors.values()]

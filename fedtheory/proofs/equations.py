@@ -1,4 +1,4 @@
-"""Equations among hypotheses: which symbol one of them fixes, and the ways in which a product is 0.
+"""Equations among hypotheses: which symbol an equation fixes, and in which ways a product can be 0.
 
 Nothing is divided by unless its sign is known: (L - 1) (eta L - 1) = 0 does not say that eta is 1/L,
 but that L is 1 or that eta is 1/L.
@@ -17,7 +17,7 @@ LEAST = (sympy.Ge, sympy.Gt)
 
 
 class Fixed(NamedTuple):
-    """A symbol and its value by an equation, and whether what is divided by is never 0."""
+    """A symbol, its value by an equation, and whether the divisor is certainly never 0."""
 
     symbol: sympy.Symbol
     value: sympy.Expr
@@ -25,7 +25,8 @@ class Fixed(NamedTuple):
 
 
 def solve(equation, symbols, rules=()):
-    """Return what an equation fixes of some symbols, None where it is linear in none of them.
+    """Return the symbol and value that an equation fixes, or None where the equation is linear in
+    none of the symbols.
 
     The first symbol whose slope is never 0 comes before any other.
     """
@@ -43,7 +44,7 @@ def solve(equation, symbols, rules=()):
 
 
 def never_zero(expr, rules=()):
-    """Whether an expression is 0 nowhere: by its symbols' domains, or by one of the rules."""
+    """Tell whether an expression is never 0, by its symbols' domains or by one of the rules."""
     return all(_apart(factor, rules) for factor in sympy.Mul.make_args(_split_factors(expr)))
 
 
@@ -63,7 +64,7 @@ def _apart(factor, rules):
 
 
 def _positive(expr):
-    """Whether an expression is positive wherever it has a value, as 1/x is for x >= 0."""
+    """Tell whether an expression is positive wherever it has a value, as 1/x is for x >= 0."""
     if expr.is_positive:
         return True
     if expr.is_Pow:
@@ -86,8 +87,8 @@ def _nonnegative(expr):
 
 
 def _says_nonzero(factor, rule):
-    """Whether a rule says that a factor is not 0: it is what the rule says to be positive, or that
-    and more of the same sign."""
+    """Tell whether a rule implies that a factor is not 0. The factor is then the expression that
+    the rule bounds away from 0, or that expression plus terms of the same sign."""
     if isinstance(rule, sympy.Ne):
         return sympy.expand(rule.lhs - rule.rhs) in (sympy.expand(factor), sympy.expand(-factor))
     if not isinstance(rule, (sympy.Le, sympy.Lt, *LEAST)):
@@ -99,7 +100,8 @@ def _says_nonzero(factor, rule):
 
 
 def cases(equations, symbols, rules=()):
-    """Return the ways in which equations can be met, each a list of equations that `solve` follows.
+    """Return the ways in which equations can be met, each a list of equations that `solve` can
+    solve.
 
     A product is 0 where one of its factors is. Where no symbol has a slope that is never 0, the
     slope may be 0 together with the rest of the equation.
@@ -121,7 +123,7 @@ def _ways(equation, symbols, rules, depth):
 
 
 def _branches(equation, symbols, rules, depth):
-    """The ways of an equation that is no product."""
+    """Return the ways of an equation that is not a product."""
     fixed = solve(equation, [s for s in symbols if s in equation.free_symbols], rules)
     if fixed is None or fixed.surely:
         return [[equation]]
@@ -141,7 +143,7 @@ def _equation(expr):
 
 
 def _factors(gap, rules):
-    """The factors of an expression that may be 0, each once."""
+    """Return the factors of an expression that may be 0, each once."""
     if gap.count_ops() > LARGEST or gap.has(sympy.Piecewise):
         return [gap]
     try:

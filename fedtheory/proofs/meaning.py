@@ -1,5 +1,5 @@
-"""What measured quantities are to each other, in inner products of gradients: relations that
-algebra may use.
+"""Relations between measured quantities, written as inner products of gradients, for use in proofs
+by algebra.
 
 A vector is no number: it enters only by `Inner`, which `inner` takes apart into inner products of
 single vectors.
@@ -17,7 +17,8 @@ from fedtheory.symbols.fsl import eta_0, gamma
 
 
 class Vector(sympy.Symbol):
-    """A vector; SymPy would multiply two of them as numbers, which no relation here may hold."""
+    """A vector. SymPy would multiply two vectors as numbers, so no relation may contain such a
+    product."""
 
 
 class Inner(sympy.Function):
@@ -36,7 +37,7 @@ class Inner(sympy.Function):
 
 
 def inner(one, other):
-    """The inner product of two linear combinations of Vectors, as a sum of Inner."""
+    """Return the inner product of two linear combinations of Vectors, as a sum of Inner terms."""
     return sympy.expand(
         sum(
             a * b * Inner(v, w)
@@ -85,7 +86,7 @@ INNER = {
 
 
 def meanings_of(claim, kind):
-    """(assumption, meaning) of each meaning of a kind that the claim's conditions carry."""
+    """Yield (assumption, meaning) for each meaning of a kind that the claim's conditions carry."""
     for assumption in claim.assumptions:
         for meaning in assumption.condition.means if assumption.condition is not None else ():
             if isinstance(meaning, kind):
@@ -93,8 +94,8 @@ def meanings_of(claim, kind):
 
 
 def facts(claim):
-    """Relations that hold of the claim's measured symbols by what they measure, and by its
-    conditions."""
+    """Return the relations between the claim's measured symbols that follow from the definitions of
+    the measures and from the claim's conditions."""
     single = {
         entry.measure.metric: entry.symbol
         for entry in claim.quantities.values()
@@ -114,14 +115,15 @@ def facts(claim):
 
 
 def inner_in_letters(product, table):
-    """An inner product in the letters of a table; None where it has none for a number in it."""
+    """Return an inner product in the letters of a table, or None where the table has no letter for
+    a number in it."""
     mine = {number: letter_of(number, table) for number in (gamma, eta_0) if product.has(number)}
     return None if None in mine.values() else product.xreplace(mine)
 
 
 def letter_of(number, table):
-    """The letter that a table has for a number of FSL: the one that it says stands for it, or else
-    the same letter; None where it has none."""
+    """Return the letter of a table that stands for a number of FSL: the declared letter, or else
+    the same letter. Return None where the table has no such letter."""
     own = next((name for name, what in table.run.items() if what == number.name), None)
     if own is None:
         return number if table.describe(number.name) == fsl.TABLE.describe(number.name) else None
@@ -131,7 +133,7 @@ def letter_of(number, table):
 
 
 def unused_symbol(name, table, **domain):
-    """A symbol that is no letter of a table."""
+    """Return a symbol that is not a letter of a table."""
     while name in table:
         name += "_"
     return sympy.Symbol(name, **domain)
@@ -146,16 +148,16 @@ GRADIENT_OF = {
 
 
 def letter(claim, constant):
-    """A claim's symbol for a constant of a problem, papers' letters being their own; None where it
-    has none, or has that letter for what is measured or derived."""
+    """Return a claim's symbol for a constant of a problem, since each paper has its own letters.
+    Return None where the claim has none, or where its letter is measured or derived."""
     own = [claim.table[name] for name in claim.table.certified({constant})]
     own = [entry for entry in own if entry.measure is None and entry.definition is None]
     return own[-1].symbol if own else None
 
 
 def along(claim):
-    """([(relation, what says so)], [limit]) of a claim's conditions at two points of a line, s
-    apart.
+    """Return ([(relation, the condition that states it)], [limit]) from a claim's conditions at two
+    points of a line at distance s.
 
     A limit, if it follows, holds for every s > 0 and is false for large ones: then nothing meets
     the conditions on R^d.
@@ -183,8 +185,8 @@ def along(claim):
 
 
 def trivial(claim):
-    """[(measured symbol, expression, why)]: what a measured symbol is at most, whatever the method
-    does.
+    """Return [(measured symbol, expression, reason)], upper bounds on measured symbols that hold
+    for any method.
 
     At any point ||grad f||^2 <= 2 L (f - inf f) where f is L-smooth, and a minimum over rounds is
     at most the first.

@@ -1,5 +1,5 @@
-"""Writes a polynomial as a sum of products of nonnegative things, where a linear program finds one
-(Handelman, Polya).
+"""A linear program that writes a polynomial as a sum of products of nonnegative factors, where one
+exists (Handelman, Polya).
 
 Terms are a monomial times facts times, at times, the square of a binomial or the squared norm of a
 sum of two vectors. The program speaks floats; its vertex is solved again in fractions, and only an
@@ -24,16 +24,16 @@ EFFORTS = ((1, 1, 0), (1, 2, 0), (2, 1, 0), (2, 2, 0), (1, 1, 1), (3, 1, 0), (2,
 
 
 class Work:
-    """What a search may still do: counted and not timed, so that every machine finds the same
-    proofs."""
+    """The remaining work of a search, counted in steps rather than timed so that every machine
+    finds the same proofs."""
 
     def __init__(self, seconds=math.inf):
         self.left = seconds * PER_SECOND
 
 
 class Room:
-    """Exponent vectors over the variables of a problem; kind 2: positive, 1: nonnegative, 0: of any
-    sign."""
+    """Exponent vectors over the variables of a problem. Kind 2 means positive, 1 nonnegative, 0 of
+    any sign."""
 
     def __init__(self, names, kinds):
         self.names, self.kinds = names, kinds
@@ -63,7 +63,7 @@ class Room:
         return out
 
     def nonnegative(self, m):
-        """Whether a monomial is >= 0, negative powers of positive variables allowed."""
+        """Tell whether a monomial is >= 0; positive variables may have negative powers."""
         return all(m[n] >= 0 for n in self.soft) and all(
             m[n] >= 0 and m[n] % 2 == 0 for n in self.real
         )
@@ -78,7 +78,7 @@ class Room:
 
 
 def tree(poly):
-    """The expression of a polynomial."""
+    """Return the expression tree of a polynomial."""
     powers = lambda m: [name if k == 1 else ["^", name, k] for name, k in m]
     terms = [
         _product(([] if value == 1 and m else [str(value)]) + powers(m))
@@ -105,7 +105,7 @@ def multiply(p, q):
 
 
 def find(target, strict, facts, signs, efforts=EFFORTS, work=None):
-    """{"scale": ..., "terms": ...} for the checker, or None.
+    """Return {"scale": ..., "terms": ...} for the checker, or None.
 
     `target` is to be shown >= 0 (> 0); `facts` is {name: (polynomial, strict)}; `signs` {variable:
     kind}. Names "v.w" are inner products.
@@ -183,8 +183,8 @@ def _attempt(room, goal, strict, facts, depth, rounds, work):
 
 
 def _columns(room, goal, facts, depth, rounds):
-    """[((monomial, names of facts, square or norm), polynomial, strict)]: what can cancel a
-    negative coefficient."""
+    """Return [((monomial, names of facts, square or norm), polynomial, strict)], products that can
+    cancel a negative coefficient."""
     one = (0,) * len(room.names)
     degree = lambda poly: max(
         (sum(m[n] for n in room.gram) for m in poly), default=0
@@ -232,8 +232,8 @@ def _list_columns(columns, squares):
 
 
 def _squares(room, goal, columns):
-    """Squares of p - c q and squared norms of p v - c q w whose cross term meets a wanted
-    monomial."""
+    """Return columns of squares of p - c q, and of squared norms of p v - c q w, with a cross term
+    at a wanted monomial."""
     pool = {m: value for m, value in goal.items() if value > 0 and room.nonnegative(m)}
     for poly, _ in list(columns.values())[:400]:
         for m, value in poly.items():
@@ -258,8 +258,8 @@ def _squares(room, goal, columns):
 
 
 def _cross_product(room, m, p, pool):
-    """(by, a, b, q, inner product): m, p, q are by a b, by a^2, by b^2, or so times <v, w>, |v|^2,
-    |w|^2."""
+    """Yield (by, a, b, q, inner product). Here m, p, q equal by a b, by a^2, by b^2, or these times
+    <v, w>, |v|^2, |w|^2."""
     for inner in (None, *(each for each in room.inner if m[each[0]])):
         without = lambda powers, at: tuple(k - (n == at) for n, k in enumerate(powers))
         middle, one = (without(m, inner[0]), without(p, inner[3])) if inner else (m, p)
@@ -277,7 +277,7 @@ def _cross_product(room, m, p, pool):
 
 
 def _square(room, by, a, b, c, inner):
-    """The column of by (a + c b)^2, or of by |a v + c b w|^2."""
+    """Return the column of by (a + c b)^2, or of by |a v + c b w|^2."""
     if not inner:
         square = {a: Fraction(1), b: c}
         return (
@@ -303,7 +303,7 @@ def _square(room, by, a, b, c, inner):
 
 
 def _ratios(high, cross, low):
-    """Candidates for c in (p - c q)^2, exact where the coefficients make a square."""
+    """Return candidates for c in (p - c q)^2, exact where the coefficients form a square."""
     values = {
         Fraction(1),
         Fraction(1, 2),
@@ -317,8 +317,8 @@ def _ratios(high, cross, low):
 
 
 def _solve(room, goal, columns, strict, sure, work):
-    """{column: coefficient > 0} with goal - sum >= 0 coefficient by coefficient, exactly; None if
-    there is none."""
+    """Return {column: coefficient > 0} with goal - sum >= 0 coefficient by coefficient in exact
+    arithmetic, or None if there is none."""
     rows = {m: n for n, m in enumerate(sorted({*goal, *(m for poly in columns for m in poly)}))}
     equal = np.array([not room.nonnegative(m) for m in rows], dtype=bool)
     b = np.array([float(goal.get(m, 0)) for m in rows])
@@ -370,8 +370,9 @@ def _solve(room, goal, columns, strict, sure, work):
 
 
 def _hopeless(room, goal, columns):
-    """Whether signs alone show that there is no solution, which is so of most programs, sooner than
-    a program does: what nothing left can cancel, no column may add to."""
+    """Tell whether signs alone exclude a solution: no column may add to a coefficient that no
+    remaining column can cancel. The test is faster than a linear program and settles most programs.
+    """
     helps, hurts = {}, {}  # row -> columns that bring it nearer to the goal, and further away
     for m in goal.keys() | {m for poly in columns for m in poly}:
         helps[m, 1], hurts[m, 1] = set(), set()
@@ -428,7 +429,7 @@ def _shows_more(room, goal, columns, exact, sure):
 
 
 def _exactly(rows, goal, columns, x, equal):
-    """The vertex that a float solution is near, in fractions; None unless it is a solution."""
+    """Return the vertex near a float solution in fractions, or None unless it solves the program."""
     used = [k for k in range(len(columns)) if x[k] > 1e-9 * max(1.0, float(np.max(x)))]
     entries = {}
     for k in used:
@@ -459,7 +460,8 @@ def _exactly(rows, goal, columns, x, equal):
 
 
 def _eliminate(equations):
-    """Gauss: {unknown: (row of later unknowns, constant)}; None for a contradiction."""
+    """Solve equations by Gaussian elimination: return {unknown: (row of later unknowns, constant)},
+    or None for a contradiction."""
     solved = {}
     for row, constant in equations:
         for k, (other, value) in solved.items():

@@ -1,5 +1,5 @@
-"""Looks for rational numbers that satisfy some relations and break another; what it finds is
-confirmed exactly.
+"""A search for rational numbers that satisfy some relations and violate another relation; each
+result is confirmed exactly.
 
 A population of points moves in floats, uphill in violation, and onto the edges that the assumptions
 leave; the best are rounded to small fractions and decided by enclosures.
@@ -20,7 +20,7 @@ INEQUALITIES = (sympy.Le, sympy.Lt, sympy.Ge, sympy.Gt)
 
 
 def search(target, assumptions, definitions, seed=0):
-    """{name: Fraction} where every assumption holds and the target does not, or None."""
+    """Return {name: Fraction} where every assumption holds and the target fails, or None."""
     expand = lambda e: _expand_definitions(e, definitions)
     parts = [part for a in assumptions for part in (a.args if isinstance(a, sympy.And) else (a,))]
     rules, goal = [expand(a) for a in parts if a is not sympy.true], expand(target)
@@ -37,7 +37,7 @@ def search(target, assumptions, definitions, seed=0):
 
 
 def _search_one_way(goal, rules, seed):
-    """As `search`, in one way of meeting the equations."""
+    """Return the result of `search` for one way of meeting the equations."""
     solved, rules = _eliminate(rules, generic=True)
     if any(rule is sympy.false or isinstance(rule, sympy.Eq) for rule in rules):
         return None  # nothing meets it, or it cannot be followed
@@ -56,8 +56,9 @@ def _expand_definitions(e, definitions):
 
 
 def _eliminate(rules, generic=False):
-    """Equations as values of a symbol each, in the order in which they are to be computed
-    backwards; one that can be met in several ways stays, unless the `generic` one is enough."""
+    """Return (equations solved for a symbol each, to be evaluated from last to first; the remaining
+    relations). An equation that can be met in several ways remains, unless `generic` allows its
+    generic solution."""
     solved, rules, gone = [], list(rules), set()
     order = lambda s: (bool(s.is_integer), s.name)
     while True:
@@ -79,8 +80,8 @@ def _eliminate(rules, generic=False):
 
 
 def substitute(relation, symbol, value):
-    """A relation with a symbol's value in its place; as it stands where that has none, as 1/gamma
-    at gamma = 0."""
+    """Return a relation with a value in place of a symbol. Return the relation unchanged where it
+    then has no value, as 1/gamma at gamma = 0."""
     try:
         found = relation.xreplace({symbol: value})
     except (TypeError, ValueError):  # what SymPy cannot compare
@@ -105,8 +106,8 @@ class Hunt:
             return arithmetic.bind_program((expr,), arrays.VALUES)(values)[0]
 
     def merit(self, points):
-        """How far a point breaks the target, in relative terms; below -1 where an assumption or a
-        domain fails."""
+        """Return how far points violate the target, in relative terms. A value below -1 means that
+        an assumption or a domain fails."""
         values = {s.name: points[:, n] for n, s in enumerate(self.symbols)}
         lost = np.zeros(len(points))
         for symbol, value in reversed(self.solved):
@@ -122,8 +123,8 @@ class Hunt:
         return np.where(lost > 0, -1.0 - lost, gain)
 
     def excess(self, relations, values, size):
-        """(smaller - larger) over their sizes, of relations that say smaller <= larger: a row for
-        each."""
+        """Return (smaller - larger) over the size of both, one row for each relation smaller <=
+        larger."""
         if not relations:
             return np.empty((0, size))
         both = tuple(
@@ -172,7 +173,8 @@ class Hunt:
         return new
 
     def push_to_edges(self, points):
-        """Each point moved along one coordinate to the edge of what is admitted, if that helps."""
+        """Return points, each moved along one coordinate to the edge of the admitted region if that
+        improves its merit."""
         best = self.merit(points)
         for n in self.rng.permutation(len(self.symbols)):
             if self.symbols[n].is_integer:
@@ -217,7 +219,8 @@ class Hunt:
         return None
 
     def rounded(self, point):
-        """The simplest fractions near a point that still break the target, exactly."""
+        """Return the simplest fractions near a point that still violate the target exactly, or
+        None."""
         for limit in (1, 2, 4, 10, 100, 1000, 10**6, None):
             for factor in (1, 1 - 1e-9, 1 - 1e-6, 1 - 1e-3, 1 + 1e-9, 1 + 1e-6):
                 values = {}

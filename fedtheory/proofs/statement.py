@@ -1,5 +1,5 @@
-"""Relations between symbols as the trees that `certificate_algebra` reads; definitions, cases and
-roots get names."""
+"""Relations between symbols as the trees that `certificate_algebra` reads, with names for
+definitions, cases and roots."""
 
 import sympy
 
@@ -12,12 +12,12 @@ RELATIONS = ((sympy.Le, "<="), (sympy.Lt, "<"), (sympy.Ge, ">="), (sympy.Gt, ">"
 
 
 class Outside(InvalidInput):
-    """What is asked does not reduce to polynomials."""
+    """An error for a question that does not reduce to polynomials."""
 
 
 class Statement:
-    """`document()` without its proof; `extremes` remembers which nodes are a maximum or a minimum
-    of what."""
+    """The statement of a document without its proof; `extremes` maps nodes that are a maximum or
+    minimum to its arguments."""
 
     def __init__(self, definitions=()):
         self.definitions = dict(definitions)  # symbol -> expression
@@ -26,8 +26,8 @@ class Statement:
         self.assumes, self.sources, self.shows = [], [], None
 
     def assume(self, relation, source=""):
-        """Use a relation, and its parts where it is a conjunction; what cannot be said in
-        polynomials is left out."""
+        """Add a relation to the assumptions, split into parts where it is a conjunction. Relations
+        that are not polynomial are left out."""
         if isinstance(relation, sympy.And):
             for part in relation.args:
                 self.assume(part, source)

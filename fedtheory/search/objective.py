@@ -1,4 +1,5 @@
-"""One line of a claim in one setting: what is free, what follows, and by how much the line holds.
+"""One line of a claim in one model: the free symbols, the values that follow from them, and a
+measure of how nearly the line fails.
 
 By how much is its *ratio* (`fedtheory/search/tightness_score.py`): above 1 exactly where it fails.
 """
@@ -28,9 +29,9 @@ OPEN = 1e-6  # how far, in logarithms, a search stays from an edge that an assum
 
 
 class Target:
-    """A line of a claim, asked in a setting; equations are solved for symbols in `keep` only if for
-    no other; `over` is what it is rated over, if not what stands beyond its teeth; `case` says in
-    which of their ways its equations are met, where a product is to be 0."""
+    """A line of a claim in a model. Equations are solved for symbols in `keep` only if no other
+    symbol can be solved for, `over` holds the terms to rate the line over (default: the terms
+    beyond its weakened bound), and `case` chooses the factor of a zero product that vanishes."""
 
     def __init__(self, claim, setting, line=0, keep=(), over=None, case=0):
         self.keep, self.case, self.own = keep, case, (claim, setting, line, keep, over)
@@ -102,7 +103,8 @@ class Target:
         )
 
     def _solve(self):
-        """Equations as values of a symbol each; to be computed from the last to the first."""
+        """Return (equations solved for a symbol each, to be evaluated from last to first; equations
+        that are left unsolved)."""
         mentions = lambda name: sum(
             name in self.names(e) for e in (self.left, self.right, *self.relations)
         )
@@ -141,20 +143,21 @@ class Target:
         return solved, left
 
     def _fixes(self, value):
-        """Whether a bound may be given as large as an equation says: it is known early, and not 0,
-        which no constant is looser than."""
+        """Tell whether an equation may fix a bound at a value: the value must be known early and
+        must not be 0, because no constant is looser than 0."""
         measured = {name for name in self.measured if self.measured[name] in self.setting.early}
         known = {*self.free, *self.claim.parameters, *measured}
         return value != 0 and {s.name for s in value.free_symbols} <= known
 
     def others(self):
-        """This target in the other ways in which its equations can be met."""
+        """Return this target in each other case in which its equations can be met."""
         return [Target(*self.own, case=n) for n in range(len(self.ways)) if n != self.case]
 
     # Many instances at once
 
     def known(self, instance, slack):
-        """Constants under the claim's names; those that are bounds may be given more loosely."""
+        """Return constants under the claim's names; each constant that is a bound is multiplied by
+        its slack factor."""
         found = dict(self.setting.constants(instance))
         for name, factor in slack.items():
             found[name] = found[name] * factor
@@ -164,7 +167,8 @@ class Target:
         return found
 
     def settle(self, values):
-        """Symbols that equations fix, computed in place; NaN where a bound would be none."""
+        """Compute in place the symbols that equations fix. A bound tighter than the instance's own
+        constant becomes NaN."""
         for name, expr in reversed(self.solved):
             value = self.value(expr, values)
             if name in self.pinned:
@@ -186,9 +190,9 @@ class Target:
         )
 
     def excess(self, relation, values, size):
-        """log(smaller / larger) of an inequality that says smaller <= larger; beyond 0 where it
-        fails, or where rounding to small rationals could reach an edge that does not belong to
-        it."""
+        """Return log(smaller / larger) of an inequality smaller <= larger. The result is positive
+        where the inequality fails, or where rounding to small rationals could reach an edge that a
+        strict inequality excludes."""
         small, large = (
             relation.args if isinstance(relation, (sympy.Le, sympy.Lt)) else relation.args[::-1]
         )
@@ -200,7 +204,7 @@ class Target:
         return np.where((small > 0) & (large > 0), ratio + (OPEN if strict else 0.0), plain_sign)
 
     def admitted(self, values, size):
-        """Where domains and assumptions hold, up to rounding."""
+        """Return a mask of instances at which domains and assumptions hold up to rounding."""
         good = np.ones(size, dtype=bool)
         for name, domain in self.free.items():
             at = as_array(values[name], size)
@@ -232,7 +236,7 @@ class Target:
         return good
 
     def admitted_measured(self, values, size):
-        """Where the assumptions that speak of what is measured hold."""
+        """Return a mask of instances at which the assumptions about measured quantities hold."""
         good = np.ones(size, dtype=bool)
         for relation in self.after:
             good &= self.truth(relation, values, size)
@@ -246,15 +250,17 @@ class Target:
         return values
 
     def ratio(self, values, size):
-        """The line's ratio at each instance, 0 where it needs nothing of what it is rated over."""
+        """Return the line's ratio at each instance, or 0 where the line needs none of the terms
+        that it is rated over."""
         return np.maximum(self.scores(values, size)[:, 0], 0.0)
 
     def scores(self, values, size):
-        """What a search climbs: the columns of `Rating.scores`."""
+        """Return the columns of `Rating.scores`, which a search maximises."""
         return self.rating.scores(self._at(values, size), size, self.strict)
 
     def pulls(self, values, size):
-        """(what holds the gap up, what pulls it down), plainly."""
+        """Return (sum of terms that raise the gap, sum of terms that lower the gap), without
+        reference to the weakened bound."""
         return self.rating.pulls(self._at(values, size), size)[:2]
 
     def _at(self, values, size):
@@ -264,7 +270,8 @@ class Target:
 
     @cached_property
     def radicands(self):
-        """What hypotheses, and equations that fix a symbol, have under a square root."""
+        """Return the expressions under square roots in hypotheses and in equations that fix a
+        symbol."""
         roots = set().union(
             *(e.atoms(sympy.Pow) for e in (*self.relations, *(e for _, e in self.solved)))
         )
@@ -274,8 +281,8 @@ class Target:
         )
 
     def given(self, numbers, tight):
-        """What is known before anything runs; numbers are the free symbols, counts and loosened
-        constants."""
+        """Return all values that are known before a method runs. `numbers` holds the free symbols,
+        counts and loosened constants."""
         values = dict(tight)
         for name in self.loose:
             if name in numbers:
@@ -293,14 +300,14 @@ class Target:
         return values
 
     def _refuse_tighter(self, name, value, tight):
-        """Refuse a bound that is tighter than an instance's own."""
+        """Refuse a bound that is tighter than an instance's own constant."""
         room = value - tight if self.setting.loose[name] > 0 else tight - value
         if pair(room)[0] < 0:
             raise Undefined(f"no bound any more: {name}")
 
     def exactly(self, instance, values):
-        """An `Answer` at one instance of Fractions and what is known of it; NoInstance where the
-        setting has no such instance."""
+        """Return an `Answer` at one instance of Fractions with its known values. Raises NoInstance
+        where the model has no such instance."""
         why = fault(self.schema, texts(instance))
         if why is not None:
             raise NoInstance(f"no instance of {self.setting.name}: {why}")
@@ -309,7 +316,8 @@ class Target:
 
 
 class Answer:
-    """A line at one instance, in Fractions and intervals; without its `sides`, what it assumes."""
+    """A line evaluated at one instance in Fractions and intervals; with `sides` false, only its
+    assumptions are evaluated."""
 
     def __init__(self, target, instance, values, sides=True):
         self.target, self.instance, self.values = target, instance, values
@@ -320,8 +328,8 @@ class Answer:
             )
 
     def failing(self, surely=False):
-        """What the claim assumes and the instance does not meet for certain; surely: only what it
-        certainly fails."""
+        """Yield the assumptions of the claim that the instance does not certainly meet. With
+        `surely`, yield only assumptions that certainly fail."""
         q = self.target
         for name, domain in {
             **q.free,
@@ -356,8 +364,8 @@ class Answer:
                 yield condition.says
 
     def _equation_holds(self, relation, pairs):
-        """An equation that fixed a symbol holds as it stands, or within the width of its roots'
-        enclosures."""
+        """Tell whether an equation that fixed a symbol holds exactly, or within the width of the
+        enclosures of its roots."""
         low, high = arithmetic.execute(
             arithmetic.program(relation.lhs - relation.rhs), EXACT, pairs
         )
@@ -365,7 +373,7 @@ class Answer:
 
     @property
     def violated(self):
-        """Whether the line is certainly false here."""
+        """Return whether the line is certainly false here."""
         if self.target.way == 0:
             one, other = pair(self.left), pair(self.right)
             return one[1] < other[0] or other[1] < one[0]
@@ -375,7 +383,7 @@ class Answer:
 
     @property
     def kept(self):
-        """Whether the line is certainly true here."""
+        """Return whether the line is certainly true here."""
         (low, high), (least, most) = pair(self.left), pair(self.right)
         if self.target.way == 0:
             return low == high == least == most
@@ -384,13 +392,14 @@ class Answer:
 
     @property
     def ratio(self):
-        """The line's ratio as a float, None where both sides vanish."""
+        """Return the line's ratio as a float, or None where both sides vanish."""
         q = self.target
         return q.rating.exactly(lambda e: exact_value(e, self.values), self.violated, q.strict)
 
 
 def side_value(expr, values):
-    """As `bounded`; what is measured may be infinite: an error that is never reached."""
+    """Return the value of an expression as `bounded` does, but allow measured values to be
+    infinite, as for an error that is never reached."""
     endless = {
         name: value.pair
         for name, value in values.items()
@@ -403,7 +412,8 @@ def side_value(expr, values):
 
 
 def exact_value(expr, values):
-    """The value of an expression at exact numbers and intervals, as one of these."""
+    """Return the value of an expression at exact numbers and intervals, as an exact number or an
+    interval."""
     pairs = {name: pair(value) for name, value in values.items() if not isinstance(value, float)}
     if not pairs.keys() >= {s.name for s in expr.free_symbols}:
         raise Undefined("an infinite value")

@@ -1,5 +1,5 @@
-"""The hunt for the worst instance at one shape: hyper-parameters and instance together, many at a
-time, inside the assumptions.
+"""The search for the worst instance at one shape. Hyper-parameters and instance are optimised
+together, many points at a time, inside the assumptions.
 
 A batch of points starts from corners and random places, is moved onto or inside the edges that the
 assumptions leave, and climbs by differences of points (differential evolution) and by shrinking
@@ -27,13 +27,12 @@ PER_SECOND, AT_LENGTH = 300_000, 800_000
 
 
 def budget_to_units(seconds):
-    """A budget in seconds of one core, in units of PER_SECOND elementary steps, of which shares are
-    made."""
+    """Return a budget, given in seconds of one core, in units of PER_SECOND elementary steps."""
     return min(1.0, seconds) + max(0.0, seconds - 1.0) * AT_LENGTH / PER_SECOND
 
 
 class Hunt(Columns):
-    """A target at one shape: columns of raw coordinates, and what they come to."""
+    """A search at one shape and its population of points, given as columns of raw coordinates."""
 
     def __init__(self, target, shape, numbers, generator):
         super().__init__(target, shape, numbers, generator)
@@ -43,11 +42,13 @@ class Hunt(Columns):
         self.admitted = 0  # instances inside the hypotheses that were rated
 
     def evaluate_feasible(self, points, edge=False):
-        """(points inside the assumptions, values of all symbols there, where they are admitted)."""
+        """Return (points moved inside the assumptions, values of all symbols there, mask of
+        admitted points)."""
         return self._count_work(self._evaluate_feasible, points, edge)
 
     def begun(self, points):
-        """As `lived`, but nothing runs that no assumption asks for: what is measured has no value."""
+        """Return the same as `evaluate_feasible`, but run a method only if an assumption needs
+        measured quantities. Without such an assumption, measured quantities have no values."""
         return self._count_work(
             self._evaluate_feasible if self.target.after else self._begun, points, False
         )
@@ -97,7 +98,8 @@ class Hunt(Columns):
         return points, values, good
 
     def rated(self, points, edge=False):
-        """Points inside the assumptions, and their ratios (NaN: outside, or nothing to say)."""
+        """Return (points moved inside the assumptions, their ratios). A ratio is NaN where a point
+        is not admitted or its ratio has no value."""
         points, scores = self._scores(points, edge)
         return points, np.maximum(scores[:, 0], 0.0)
 
@@ -113,16 +115,16 @@ class Hunt(Columns):
         return points, found
 
     def score_points(self, points, edge=False):
-        """As `rated`, but with two scores each: the ratio, negative where it is 0 the further it is
-        from rising, and the plain one; -1 where there is nothing to say, and less the further a
-        point lies outside."""
+        """Return (points, two scores each): the ratio, which is negative where it would be clipped
+        to 0, and the plain ratio. The scores are -1 where the ratio has no value, and lower the
+        further a point lies outside the assumptions."""
         points, scores = self._scores(points, edge)
         scores = np.where(np.isnan(scores), -1.0 - self.outside[:, None], scores)
         return points, scores[:, [0, -1]]
 
     def around(self, row, size=BATCH // 2):
-        """Points near one, and their ratios: where one is at the edge of what is assumed, others are
-        inside."""
+        """Return (points near a given point, their ratios). Near a point on an edge of the
+        assumptions, some points lie inside."""
         g = np.random.Generator(np.random.Philox(key=len(self.names)))
         away = 10.0 ** g.uniform(-6, -1, (size, 1)) * g.standard_normal((size, len(row)))
         points = np.where(g.random(away.shape) < 0.5, row + away, row)
@@ -131,14 +133,16 @@ class Hunt(Columns):
         return self.rated(points)
 
     def drop_rounding_artifacts(self, points, rates):
-        """Points in order, those last whose ratio is rounding's own."""
+        """Return (points, ratios) by decreasing ratio, with points whose ratio is due to rounding
+        last."""
         rates = np.where(self.steady(points, rates), rates, np.minimum(rates, -1.0))
         order = np.argsort(-rates, kind="stable")
         return points[order], rates[order]
 
     def steady(self, points, rates):
-        """Where a ratio is not rounding's own: its parts stay when points are nudged. Rounding may
-        give the same twice: what is above 1 is nudged more often."""
+        """Return a mask of points whose ratio is not due to rounding: its parts stay the same when
+        the points are nudged. Ratios above 1 are nudged several times, since rounding may give the
+        same value twice."""
         steady = self._stays(points, NUDGES[0])
         for by in NUDGES[1:]:
             above = np.flatnonzero(steady & (rates > OVER))
@@ -148,7 +152,8 @@ class Hunt(Columns):
         return steady
 
     def _stays(self, points, by):
-        """Where a ratio's parts stay when points are nudged by so much."""
+        """Return a mask of points at which the parts of the ratio stay the same when the points are
+        nudged by `by`."""
         before, q, size = tally.count, self.target, len(points)
         logarithms = [
             self.kinds[name] in ("positive", "nonnegative", "slack") for name in self.names
@@ -171,7 +176,8 @@ class Hunt(Columns):
         return steady
 
     def _keep(self, points, scores, checked):
-        """The best of some points by turns of both scores, as the population that is left."""
+        """Keep the best points, taken by turns from both scores, as the population, and return
+        (points, scores)."""
         if checked:
             steady = self.steady(points, scores[:, 0])[:, None]
             scores = np.where(steady, scores, np.minimum(scores, -1.0))
@@ -181,12 +187,13 @@ class Hunt(Columns):
 
     @property
     def rates(self):
-        """Ratios of the best points so far; negative where a point is none."""
+        """Return the ratios of the best points so far; a ratio is negative where a point is not
+        admitted."""
         return clip_score(self.scores[:, 0])
 
     def climb(self, generations, start=None):
-        """Generations of points, from a population or from nowhere; yields (ratio, raw point) of
-        the best after each."""
+        """Optimise over generations from a population, or from random points without one. Yields
+        (ratio, raw point) of the best point after each generation."""
         g = self.generator
         points, scores = self.score_points(
             self.draw(BATCH) if start is None else np.resize(start, (BATCH, start.shape[1])),
@@ -229,12 +236,12 @@ class Hunt(Columns):
 
 
 def clip_score(score):
-    """A score as the ratio that it stands for: no part of what a line is rated over is needed."""
+    """Return the ratio that a score encodes: scores between -1 and 0 become 0."""
     return np.where(score > -1.0, np.maximum(score, 0.0), score)[()]
 
 
 def best_first(scores):
-    """Points in order, by turns the best of each column."""
+    """Return indices of points, taking the best of each column of scores by turns."""
     orders = np.argsort(-scores, axis=0, kind="stable")
     if (scores[:, 0] == scores[:, -1]).all():
         return orders[:, 0]

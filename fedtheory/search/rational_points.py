@@ -1,5 +1,5 @@
-"""From a point that a search likes to an instance in small rationals, and whether the line fails
-there for certain."""
+"""Rounding of a search's point to an instance in small rationals, and the exact test whether the
+line fails there."""
 
 import math
 from fractions import Fraction
@@ -28,7 +28,7 @@ UNANSWERED = (Undefined, Undecided, ZeroDivisionError, OverflowError, FedtheoryE
 
 
 class Point:
-    """A hunt's shape with every coordinate and free number as a Fraction.
+    """The shape of a search with every coordinate and free number as a Fraction.
 
     What is asked of it is work of its hunt; a look that would take more than the hunt's `look` has
     no answer.
@@ -41,7 +41,8 @@ class Point:
         self.lacking = None  # why the last question had no answer
 
     def asked(self, question):
-        """What a question comes to; None where it has no value, or takes more work than it may."""
+        """Return the result of a question, or None where it has no value or exceeds the allowed
+        work."""
         left, before = [0], 0
         try:
             with work.within(self.hunt.look) as left:
@@ -57,7 +58,8 @@ class Point:
 
     @classmethod
     def near(cls, hunt, raw):
-        """The point of a raw row, rounded to floats of few bits: what follows is exact."""
+        """Return the point of a raw row, with numbers rounded to floats of few bits so that later
+        arithmetic is exact. Return None where a number is not finite."""
         numbers = {}
         for name, n in hunt.column.items():
             value = float(hunt.number(name, raw[n]))
@@ -68,8 +70,8 @@ class Point:
 
     @classmethod
     def nearby(cls, hunt, raw):
-        """The point of a raw row, then points ever further inside the edges: on an edge, rounding
-        leads outside. No other is asked for once one has taken more work than it may."""
+        """Yield the point of a raw row, then points ever further inside the edges, since rounding
+        leads outside from an edge. Stops once a point has exceeded the allowed work."""
         for margin in MARGINS:
             point = cls.near(hunt, hunt.deeper(raw, margin) if margin else raw)
             if point is not None:
@@ -79,7 +81,7 @@ class Point:
                 yield from point.squares()
 
     def given(self):
-        """(instance, all that is known before anything runs)."""
+        """Return (instance, all values that are known before a method runs)."""
         q, hunt = self.hunt.target, self.hunt
         exact = work.Counted if work.is_metered() else Fraction
         numbers = {
@@ -104,12 +106,12 @@ class Point:
         return self.asked(lambda: self.hunt.target.exactly(*self.given()))
 
     def answer(self):
-        """The Answer here; None where it has no value."""
+        """Return the Answer at this point, or None where it has no value."""
         return self._answer
 
     def squares(self):
-        """The point with a coordinate scaled by a little so that what hypotheses have under a root
-        is a square, for each root that stands in the way.
+        """Yield, for each root in the way, this point with one coordinate scaled slightly so that
+        the expression under the root in the hypotheses is a square.
 
         An edge that is met through a root of no square is met by an enclosure, and nothing decides
         on which side of it an instance lies.
@@ -124,8 +126,8 @@ class Point:
             return
 
     def under(self, expr):
-        """The value of what a hypothesis has under a root, where it is a positive rational that is
-        known early."""
+        """Return the value of an expression under a root of a hypothesis, where it is a positive
+        rational that is known early, else None."""
         values = self.given()[1]
         if not {s.name for s in expr.free_symbols} <= set(values):
             return None
@@ -133,7 +135,8 @@ class Point:
         return value if isinstance(value, Fraction) and value > 0 else None
 
     def scales(self):
-        """Coordinates and free numbers that are positive; the size of all losses first."""
+        """Return the names of positive coordinates and free numbers, with the scale of all losses
+        first."""
         kinds = self.hunt.kinds
         return sorted(
             (
@@ -145,8 +148,8 @@ class Point:
         )
 
     def scaled(self, name, under, value):
-        """A coordinate times what makes a value a square, if the value goes with an odd power of
-        the coordinate."""
+        """Return this point with a coordinate scaled so that a value becomes a square, if the value
+        is proportional to an odd power of the coordinate, else None."""
         there = self.with_number(name, 2 * self.numbers[name]).under(under)
         if there not in {value * Fraction(2) ** k for k in (-3, -1, 1, 3)}:
             return None
@@ -154,8 +157,8 @@ class Point:
         return self.with_number(name, self.numbers[name] * root * root / value)
 
     def breaks(self):
-        """The Answer if the line is certainly false and every assumption certainly holds, else
-        None."""
+        """Return the Answer if the line is certainly false and every assumption certainly holds,
+        else None."""
         answer = self.answer()
         if answer is None:
             return None
@@ -163,8 +166,8 @@ class Point:
         return answer if fails else None
 
     def equality_undecided(self):
-        """Whether the line is strict and no enclosure tells its sides apart: both may be one
-        irrational number."""
+        """Tell whether the line is strict and no enclosure separates its sides. Both sides may then
+        be the same irrational number."""
         answer = self.answer()
         if answer is None or not answer.target.strict:
             return False
@@ -172,14 +175,16 @@ class Point:
         return bool(self.asked(lambda: open_() and not any(answer.failing(surely=True))))
 
     def failing(self):
-        """What the claim assumes and an instance here certainly does not meet, in words."""
+        """Return in words the assumptions of the claim that an instance at this point certainly
+        violates."""
         q = self.hunt.target
         answer = self.asked(lambda: Answer(q, *self.given(), sides=False))
         return (answer and self.asked(lambda: [*answer.failing(surely=True)])) or []
 
     def why_unsettled(self):
-        """Why it stays open whether the line fails here; "" where this is no candidate: a side has no
-        value, as 0/0 has none, or a hypothesis certainly fails, or the line certainly holds."""
+        """Return why it stays undecided whether the line fails at this point, or "" where this
+        point is no candidate. A point is no candidate where a side has no value (0/0), a hypothesis
+        certainly fails, or the line certainly holds."""
         answer = self.answer()
         if self.dear:
             return "a look at it takes more work than it may"
@@ -195,8 +200,8 @@ class Point:
         return "no enclosure tells its two sides apart"
 
     def ratio(self, certified=False):
-        """The line's ratio where every assumption holds as far as enclosures tell, None elsewhere;
-        certified: where each certainly does."""
+        """Return the line's ratio where no assumption certainly fails, else None. With `certified`,
+        every assumption must certainly hold."""
         answer = self.answer()
         if answer is None:
             return None
@@ -204,7 +209,7 @@ class Point:
         return self.asked(lambda: None if outside() else answer.ratio)
 
     def harmless(self):
-        """Whether the line certainly does not fail at this point, whether or not it meets the
+        """Tell whether the line certainly holds at this point, whether or not the point meets the
         hypotheses."""
         answer = self.answer()
         return answer is not None and bool(self.asked(lambda: answer.kept))
@@ -213,8 +218,9 @@ class Point:
         return Point(self.hunt, {**self.numbers, name: value})
 
     def simpler(self, effort=400, looks=None):
-        """The simplest numbers, one coordinate after another, at which the line still fails; as far
-        as so many tries, and as much work in exact steps, lead."""
+        """Return a point with the simplest numbers, found one coordinate after another, at which
+        the line still fails. The number of tries and of exact steps is limited; None means that the
+        line does not fail here."""
         if self.breaks() is None:
             return None
         most = self.hunt.work + STEP * (looks or SIMPLER * self.hunt.look)
@@ -242,7 +248,8 @@ class Point:
         return best
 
     def even(self):
-        """This point with noise that is as often up as down, wherever the line fails with it too."""
+        """Return this point with symmetric noise in place of skewed noise, wherever the line still
+        fails with it."""
         best = self
         for name in (name for name, word in self.hunt.shape.items() if word == SKEWED):
             hunt = best.hunt
@@ -256,7 +263,7 @@ class Point:
 
 
 def simpler_numbers(value, slack):
-    """Simpler numbers near a value, the simplest first."""
+    """Return simpler numbers near a value, the simplest first."""
     found = [] if not slack else [Fraction(1)]
     one = Fraction(1 if value > 0 else -1)
     found += [Fraction(0), Fraction(1), Fraction(-1)] if abs(value) < 30 else [one]
@@ -275,7 +282,7 @@ def simpler_numbers(value, slack):
 
 
 def is_square(value):
-    """Whether a positive Fraction is the square of one."""
+    """Tell whether a positive Fraction is the square of a Fraction."""
     return all(math.isqrt(part) ** 2 == part for part in (value.numerator, value.denominator))
 
 
@@ -284,7 +291,7 @@ def bit_size(value):
 
 
 def round_to_bits(value, digits=30):
-    """A float as a Fraction of few bits: zero stays zero."""
+    """Return a float as a Fraction of few bits; zero stays zero."""
     if value == 0:
         return Fraction(0)
     exponent = math.frexp(value)[1]

@@ -1,6 +1,6 @@
-"""Other sizes for what has come far, where sizes cost nothing: some bounds fail only at a thousand
-clients, or after many rounds of a single step, and a shape that is drawn has all of that at once
-rarely.
+"""Changes of sizes that are free of cost, for searches that have come far. Some bounds fail only at
+a thousand clients, or after many rounds of a single step, and a drawn shape rarely has all of that
+at once.
 
 A size is changed where the best points stand, and stays changed if they come further. A setting in
 which sizes are free writes them as texts in its shapes (`fedtheory/models/general/run_large.py`).
@@ -18,8 +18,8 @@ FURTHER = 1e-3  # how much further a change must lead
 
 
 def vary_size(hunt, random, admits):
-    """(a hunt from where another is, at sizes at which its best points come further, or None; the
-    work that this took). `admits` says whether a shape meets the assumptions between counts."""
+    """Return (a search with other sizes at which the best points score higher, or None; the work
+    done). `admits` tells whether a shape meets the assumptions between counts."""
     sizes, work = sizes_of(hunt, random), 0.0
     here, changed = hunt, None
     for _ in range(TURNS if sizes else 0):
@@ -36,18 +36,20 @@ def vary_size(hunt, random, admits):
 
 
 def best_score(hunt):
-    """How far a hunt has come; negative where it is 0, the further it is from rising."""
+    """Return the best score of a search; a negative score measures how far a ratio of 0 is from
+    rising."""
     return float(hunt.scores[:, 0].max())
 
 
 def is_free_size(value):
-    """Whether a shape's entry is a size that costs nothing."""
+    """Tell whether a shape's entry is a size that adds no cost, which is written as a text of
+    digits."""
     return isinstance(value, str) and value.isdecimal()
 
 
 def sizes_of(hunt, random):
-    """{name: sizes as its setting draws them} of those that cost nothing and are not always the
-    same."""
+    """Return {name: sizes as the model draws them} for the sizes that add no cost and vary between
+    draws."""
     names = [name for name, value in hunt.shape.items() if is_free_size(value)]
     if not names:
         return {}
@@ -58,7 +60,8 @@ def sizes_of(hunt, random):
 
 
 def resize_shape(shape, sizes, random):
-    """A shape with another size; what is as large is often to stay so: all clients take part."""
+    """Return a shape with one size changed. Sizes equal to this size usually change with it, as
+    where all clients take part."""
     name = random.choice(sorted(sizes))
     size, alike = random.choice(sizes[name]), random.random() < 0.7
     changed = {
@@ -68,8 +71,9 @@ def resize_shape(shape, sizes, random):
 
 
 def transplant(hunt, shape, random):
-    """A hunt at another shape with another's best points as its own; without any where the shape has
-    no instances, or its runs more ways to go than its setting affords: it may not have drawn it."""
+    """Return a search at another shape whose population is the best points of a given search. The
+    population is empty where the shape has no instances, or where its runs branch more than the
+    model affords."""
     new = hunt_at(hunt.target, shape, hunt.numbers, random.getrandbits(128))
     new.look = LOOK
     affords = hunt.target.setting.affords
@@ -83,7 +87,7 @@ def transplant(hunt, shape, random):
 
 
 def has_instances(hunt, rows):
-    """Whether one of a few rows is an instance, exactly."""
+    """Tell whether the first of a few rows with a value is an instance in exact arithmetic."""
     holds = hunt.target.setting.holds
     for row in rows[:TRIED]:
         point = Point.near(hunt, row)

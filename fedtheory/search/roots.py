@@ -1,5 +1,5 @@
-"""Numbers at which a line about numbers alone may fail and that no draw meets: counts one after the
-other, and roots of its sides' difference.
+"""Numbers at which a line about numbers alone may fail and that no draw finds: consecutive counts,
+and roots of the difference of its sides.
 
 Asked are the zeros of the difference and of its derivatives, of denominators, and of what stands
 under an absolute value, a maximum or in a case; each with what lies between two of them.
@@ -31,7 +31,7 @@ SIMPLE = tuple(Fraction(n) for n in ("1", "2", "1/2", "0", "3", "-1", "1/3", "5"
 
 
 def points(target, seed, seconds):
-    """Yield the Points, counts and reals alike, that draws do not meet: counts first."""
+    """Yield Points of counts and then of reals that random draws do not find."""
     key = np.random.SeedSequence([seed, target.line]).generate_state(2, np.uint64)
     most = FEWEST + int(EACH * seconds)
     yield from count_points(target, key)
@@ -39,8 +39,8 @@ def points(target, seed, seconds):
 
 
 def count_points(target, key):
-    """Points of the counts at which a line looks worst in floats, all counts to a hundred looked at
-    where they are few."""
+    """Yield Points of the counts at which a line looks worst in floats. Where there are few counts,
+    all counts up to a hundred are examined."""
     if not target.counts:
         return
     side = min(COUNTED, max(2, math.floor(GRID ** (1 / len(target.counts)) + 1e-9)))
@@ -63,7 +63,7 @@ def count_points(target, key):
 
 
 def root_points(target, key, left):
-    """Points at roots of a line's difference and of its parts, and between these."""
+    """Yield Points at roots of a line's difference and of its parts, and between these roots."""
     gap, symbols = difference(target)
     exprs = list(islice(parts(gap), 3 * PIECES))
     seen = set()
@@ -86,7 +86,7 @@ def root_points(target, key, left):
 
 
 def difference(target):
-    """(left less right, with what equations fix in place; its symbols)."""
+    """Return (left minus right, with symbols that equations fix replaced; its symbols)."""
     gap = target.left - target.right
     named = {s.name: s for e in (gap, *target.relations) for s in e.free_symbols}
     for name, value in target.solved:
@@ -96,8 +96,8 @@ def difference(target):
 
 
 def parts(gap):
-    """Yield the expressions whose zeros are asked: kinks, denominators, each piece of a difference
-    and its derivatives."""
+    """Yield the expressions whose zeros are needed: kinks, denominators, and each piece of a
+    difference with its derivatives."""
     for part in sympy.preorder_traversal(gap):
         if isinstance(part, sympy.Abs):
             yield part.args[0]
@@ -120,8 +120,8 @@ def _below(part):
 
 
 def pieces(gap):
-    """Yield what a difference is where absolute values, extremes and cases are one of their
-    parts."""
+    """Yield the expressions that a difference equals when each absolute value, extreme or case
+    distinction is replaced by one of its branches."""
     waiting, given = [gap], 0
     while waiting and given < PIECES:
         expr = waiting.pop(0)
@@ -145,8 +145,8 @@ def pieces(gap):
 
 
 def rows(target, key):
-    """Yield {name: Fraction} at which other symbols stand while one is solved for: ones, draws inside
-    the hypotheses, and simple numbers."""
+    """Yield {name: Fraction} for the symbols that are fixed while one symbol is solved for: ones,
+    draws inside the hypotheses, and simple numbers."""
     names = [*target.counts, *target.reals]
     yield dict.fromkeys(names, Fraction(1))
     if len(names) < 2:
@@ -170,8 +170,9 @@ def _sympy(value):
 
 
 def zeros(expr, symbol):
-    """Yield real zeros of an expression in one symbol: Fractions, and Intervals where they are
-    none. What has roots of the symbol is a polynomial in such a root."""
+    """Yield real zeros of an expression in one symbol, as Fractions, or as Intervals where they are
+    irrational. An expression with roots of the symbol is treated as a polynomial in one such root.
+    """
     powers = (p.exp for p in expr.atoms(sympy.Pow) if p.base == symbol and p.exp.is_Rational)
     q = math.lcm(*(int(power.q) for power in powers))
     root = sympy.Dummy(positive=True) if q > 1 else symbol
@@ -199,8 +200,8 @@ def _zeros(expr, symbol):
 
 
 def between(found):
-    """Numbers in order: zeros, simple fractions near those that are none, and one between each two
-    and beyond the outermost."""
+    """Yield rational zeros in order, simple fractions near irrational zeros, one number between
+    each two zeros, and one beyond the outermost on each side."""
     middle = lambda each: sum(each.pair) / 2 if isinstance(each, Interval) else each
     ordered = sorted(found, key=middle)
     yield from (each for each in ordered if not isinstance(each, Interval))
@@ -222,7 +223,7 @@ def between(found):
 
 
 def _point(target, named, key):
-    """The Point of numbers by name; None where a count is none."""
+    """Return the Point of numbers by name, or None where a count is no positive integer."""
     counts = [named[name] for name in target.counts]
     if not all(isinstance(v, Fraction) and v.denominator == 1 and v >= 1 for v in counts):
         return None
@@ -231,8 +232,8 @@ def _point(target, named, key):
 
 
 def doubt(point):
-    """Why a line is not true at a point at which no document can say that it is false; None where it
-    is."""
+    """Return why a line is not true at a point where no document can show that it is false, or None
+    where the line is true."""
     told = ", ".join(f"{name} = {_show(v)}" for name, v in _numbers(point).items())
     answer = point.answer()
     if answer is None:
@@ -254,8 +255,8 @@ def _show(value):
 
 
 def endless(point):
-    """What a line has no value for at a point that meets the hypotheses; None where its sides can be
-    compared, or 0 stands over 0."""
+    """Return which expression of a line has no value at a point that meets the hypotheses. Return
+    None where the sides can be compared, or where 0 stands over 0."""
     q, (instance, values) = point.hunt.target, point.given()
     if any(Answer(q, instance, values, sides=False).failing()):
         return None

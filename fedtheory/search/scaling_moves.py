@@ -1,5 +1,5 @@
-"""Moves: coordinates and numbers of an instance scaled geometrically, several at once, along which
-left over shape may grow; all points of a batch in floats.
+"""Moves scale several coordinates and numbers of an instance geometrically, so that left over shape
+may grow. All points of a batch are evaluated in floats.
 
 A move is of one number, of up to three, of a count besides, or of the unit of points or of losses,
 which changes all that is measured in it.
@@ -30,7 +30,7 @@ SLOWING = 0.99  # each of the last factors against the one before
 
 
 def move_inside(hunt, points):
-    """(points moved inside the hypotheses at which left over shape has a value, those at which the
+    """Return (points moved inside the hypotheses with positive left over shape, points at which the
     shape is 0 and the left side is not)."""
     points = hunt.evaluate_feasible(points)[0]
     ratio, good, _ = values_at(hunt, points)
@@ -38,8 +38,8 @@ def move_inside(hunt, points):
 
 
 def movable_names(hunt):
-    """What may be scaled: coordinates and free numbers, counts among them; runs of many more rounds
-    take too long."""
+    """Return (coordinates and real free numbers that may be scaled, counts that may be scaled).
+    Entries of the shape are not scaled, since runs of many more rounds take too long."""
     reals = [
         name
         for name in hunt.names
@@ -50,8 +50,8 @@ def movable_names(hunt):
 
 
 def find_growing(hunt, points, random, turn, shown):
-    """[(hunt, raw point, {name: power of the base})] that grow in floats: first those along which
-    nothing that the shape shows shrinks, the fastest first."""
+    """Yield (hunt, raw point, {name: power of the base}) for moves along which the ratio grows in
+    floats. Moves that shrink no symbol of the shape come first, then the fastest growth."""
     reals, counts = movable_names(hunt)
     alone = [{name: 1} for name in counts] if turn == 0 else []
     # A number without a unit, such as of rounds, goes to infinity and not to 0: there is no small
@@ -105,7 +105,8 @@ def find_growing(hunt, points, random, turn, shown):
 
 
 def find_growth(ratios, still):
-    """(where left over shape grows at each step without slowing down, by how much at the last)."""
+    """Return (mask of points where left over shape grows at each step without slowing down, growth
+    factor of the last step)."""
     with np.errstate(all="ignore"):
         factors = ratios[1:] / ratios[:-1]
         good = (
@@ -120,8 +121,8 @@ def find_growth(ratios, still):
 
 
 def measured_in(hunt):
-    """[{name: power}] of what a unit of points, or of a loss, that is smaller or larger does to an
-    instance's coordinates and to free numbers."""
+    """Return [{name: power}] of the effects of a larger or smaller unit, of points or of losses, on
+    an instance's coordinates and free numbers."""
     q, found = hunt.target, []
     for axis in (0, 1):
         powers = {name: unit[axis] for name in hunt.column if (unit := unit_of(q, name))[axis]}
@@ -130,7 +131,7 @@ def measured_in(hunt):
 
 
 def unit_of(q, name):
-    """(power of a point, power of a loss) of a coordinate or a free number."""
+    """Return (power of a point, power of a loss), the unit of a coordinate or a free number."""
     if name in q.setting.coordinates_in:
         return q.setting.coordinates_in[name]
     if name.rpartition("_")[0] and name.partition("_")[0] in q.setting.coordinates_in:
@@ -140,15 +141,16 @@ def unit_of(q, name):
 
 
 def combine_moves(units, row, random):
-    """A change of units and perhaps one move more; a move of what it changes comes on top."""
+    """Return a change of units, to which with probability 1/2 one further move is added."""
     more = dict(random.sample(sorted(row.items()), 1)) if random.random() < 0.5 else {}
     found = {name: units.get(name, 0) + more.get(name, 0) for name in {**units, **more}}
     return {name: power for name, power in found.items() if power}
 
 
 def follow_moves(hunt, points, moves, whole):
-    """(left over shape after each step, one row a step; where all stays admitted and what is hidden
-    stays put)."""
+    """Return (left over shape after each step, one row per step; mask of points that stay admitted
+    with hidden quantities unchanged). Return (None, None) where no point remains or a step takes
+    too much work."""
     ratios, still, first = [], np.ones(len(points), dtype=bool), None
     for step in range(STEPS + 1):
         here = step_counts(hunt, whole, step)
@@ -180,7 +182,7 @@ def follow_moves(hunt, points, moves, whole):
 
 
 def step_counts(hunt, whole, step):
-    """The hunt with its counts after some steps."""
+    """Return the search with its counts scaled by a number of steps."""
     numbers = {
         n: v * BASE ** (whole[n] * step) if n in whole else v for n, v in hunt.numbers.items()
     }
@@ -200,8 +202,8 @@ def scale_points(hunt, points, moves, step):
 
 
 def values_at(hunt, points):
-    """(left over right, -1 where this is 0 and that is not, admitted, {hidden name: (values, way)})
-    of points as they are."""
+    """Return (left over right, mask of admitted points, {hidden name: (values, way)}) of points
+    without moving them. The ratio is -1 where the right side is 0 and the left side is not."""
     q, size = hunt.target, len(points)
     with np.errstate(all="ignore"):
         instance, values = hunt.build_instances(points)

@@ -1,5 +1,5 @@
-"""Which shapes are hunted, in which order and how far: a wave of new ones briefly, those that lead
-and those that are unlike any before at length, and the best so far again after each wave."""
+"""The choice of shapes to search, their order and their shares of the work. A wave of new shapes is
+rated briefly, the best and the most novel are optimised, then the best shape so far again."""
 
 from itertools import combinations, islice
 from random import Random
@@ -25,8 +25,8 @@ OTHERS = 8  # of so many shapes one is looked at though it is not wanted
 
 
 def shapes_of(target, random, relaxed, number=1000):
-    """A shape that meets the assumptions between counts, with the counts the setting does not
-    give."""
+    """Return (a random shape that meets the assumptions between counts, the counts that the model
+    does not give), or None."""
     for _ in range(number):
         shape = target.setting.shapes(random, relaxed)
         numbers = {name: random.choice([1, 1, 2, 3, 5, 10, 100]) for name in target.counts}
@@ -36,7 +36,7 @@ def shapes_of(target, random, relaxed, number=1000):
 
 
 def admits_shape(target, shape, numbers):
-    """Whether a shape meets the assumptions between counts."""
+    """Tell whether a shape meets the assumptions between counts."""
     counted = ((name, shape_number(v)) for name, v in (*shape.items(), *numbers.items()))
     known = {name: pair(v) for name, v in counted if v is not None}
     return all(
@@ -47,7 +47,9 @@ def admits_shape(target, shape, numbers):
 
 
 def shape_number(value):
-    """A shape's number; one that is written as a text is a size that is not to count as large."""
+    """Return the number of a shape's entry, or None where the entry is a word. A size written as a
+    text of digits gives its number too, although such a size does not make a shape count as large.
+    """
     if isinstance(value, str) and value.isdecimal():
         return int(value)
     return value if isinstance(value, int) else None
@@ -61,7 +63,8 @@ def certainly_true(relation, known):
 
 
 def shape_size(found):
-    """How large a shape is."""
+    """Return how large a shape is: the sum of its numbers, plus 1 for each text other than "none"
+    and "tilt" (sizes written as texts included)."""
     shape, numbers = found
     return sum(
         v if isinstance(v, int) else v not in ("none", "tilt")
@@ -70,7 +73,8 @@ def shape_size(found):
 
 
 def shape_tags(found, small=2):
-    """What a shape is like, whatever its size: its words, and its smallest numbers."""
+    """Return the features of a shape apart from its size: its words, and its numbers of at most
+    `small`."""
     return {
         (name, v)
         for name, v in found[0].items()
@@ -79,8 +83,9 @@ def shape_tags(found, small=2):
 
 
 def generate_hunts(target, seed, relaxed=frozenset()):
-    """Hunts at one shape after another, from a seed: small ones first, then any; every other one is
-    the most unlike those before, so that no kind of instance waits until a budget is large."""
+    """Yield searches at one shape after another from a seed, small shapes first. Every second shape
+    is the least similar to all before, so that each kind of instance is reached within a small
+    budget."""
     n, met = 0, set()
     while True:
         random = Random(f"{seed}/{target.setting.name}/{target.line}/{n}")
@@ -97,16 +102,17 @@ def generate_hunts(target, seed, relaxed=frozenset()):
 
 
 def prefer_wanted(hunts, wanted, others=OTHERS):
-    """The hunts that are wanted, and a few of the others, so that there always is a next one."""
+    """Return an iterator over the wanted searches and every `others`-th search, so that a next one
+    always exists."""
     return (hunt for n, hunt in enumerate(hunts) if n % others == others - 1 or wanted(hunt))
 
 
 def search_waves(
     target, seconds, seed, reached=lambda ratio: ratio > OVER, wanted=None, others=OTHERS
 ):
-    """(hunt, ratio, point) after each generation, until the work is done: many shapes briefly, some
-    at length, and the best so far again after each wave; shapes that are `wanted` first, and one of
-    so many `others`.
+    """Yield (hunt, ratio, point) after each generation until the work is done: many shapes briefly,
+    some at length, and the best again after each wave. Shapes that are `wanted` come first, with
+    every `others`-th shape besides.
 
     A hunt whose ratio is `reached` is not climbed further; the caller may stop the search there.
     """
@@ -163,20 +169,20 @@ def search_waves(
 
 
 def look_of(seconds):
-    """Steps of exact arithmetic that a look at one point may take in a search of so many
+    """Return how many exact steps the evaluation of one point may take in a search of `seconds`
     seconds."""
     return int(min(LOOK, max(FEWEST, SHARE * seconds * EXACTLY)))
 
 
 def shape_features(hunt):
-    """Pairs of what a hunt's shape is like: a bump, say, together with a single round."""
+    """Return pairs of features of a search's shape, such as a bump together with a single round."""
     like = sorted(shape_tags((hunt.shape, hunt.numbers), 4), key=repr)
     return set(combinations(like, 2))
 
 
 def restart_hunt(peaks, random):
-    """A hunt at the shape of one of those that came far, from other places: a population that has
-    gathered on one peak leaves it no more."""
+    """Return a new search from other points at the shape of one of the best searches, or None
+    without any. A population that has gathered on one peak does not leave it."""
     if not peaks:
         return None
     _, hunt = random.choice(peaks)
@@ -184,8 +190,8 @@ def restart_hunt(peaks, random):
 
 
 def resize_hunt(peaks, random, before):
-    """(a hunt at other sizes than one of those that came far, at which it comes further, or None;
-    the work that this took); none of those that were tried `before`."""
+    """Return (a search at other sizes that scores higher than one of the best searches, or None;
+    the work done). Searches in `before` are not tried again."""
     below = [hunt for ratio, hunt in peaks if ratio < 1.0 - 1e-9 and hunt not in before]
     if not below:
         return None, 0.0
@@ -197,6 +203,6 @@ def resize_hunt(peaks, random, before):
 
 
 def rank_hunts(wave):
-    """Hunts in order of how far they have come, by turns of both scores."""
+    """Return searches by decreasing score, taken by turns from both scores."""
     tops = np.array([hunt.scores.max(axis=0) for hunt in wave])
     return [wave[n] for n in best_first(tops)]

@@ -1,5 +1,5 @@
-"""Hypothesis strategies: `cases(claim)` draws instances inside a claim's assumptions, for property
-tests of one's own.
+"""Hypothesis strategies: `cases(claim)` draws instances inside a claim's assumptions, for users'
+own property tests.
 
 Numbers are Fractions and corners are frequent: zeros, clients alike, extreme and marginal step
 sizes. Free numbers are not filtered but moved to where the assumptions hold; a case shrinks to the
@@ -58,8 +58,8 @@ KINDS = {
 
 
 def cases(claim, setting=None):
-    """A strategy for Cases inside the assumptions of a claim, or of an id: in a setting, or in any
-    that fits."""
+    """Return a strategy for Cases inside the assumptions of a claim or an id, in the given model,
+    or in any model that fits."""
     claim = discover.claim(claim)
     if not claim.lines or claim.lines[0][1] == "O":
         refuse(
@@ -83,7 +83,7 @@ def cases(claim, setting=None):
 
 @lru_cache(maxsize=512)
 def shapes_with_instances(claim, setting):
-    """[(shape, counts)] of a claim in a setting that have instances, the smallest first."""
+    """Return [(shape, counts)] of a claim in a model, sorted by size, as drawn for the strategy."""
     q, found = target_at(claim, setting), {}
     random = Random(f"cases/{setting}")
     for _ in range(DRAWS):
@@ -116,8 +116,8 @@ def _draw_case(draw, claim, setting):
 
 
 def move_inside(hunt, numbers, edge):
-    """Points that keep an instance and move free numbers to where what is assumed before the method
-    runs holds."""
+    """Yield Points that keep an instance and move free numbers to where the assumptions hold that
+    precede a run of the method."""
     q, own = hunt.target, row_of_numbers(hunt, numbers)
     points = np.tile(own, (COPIES, 1))
     with np.errstate(all="ignore"):
@@ -140,14 +140,14 @@ def move_inside(hunt, numbers, edge):
 
 
 def search_shape(hunt):
-    """The first Case at the shape among a search's own random points, or None."""
+    """Return the first Case among random points of a search at its shape, or None."""
     points, ratios = hunt.rated(hunt.draw(8 * COPIES), edge=True)
     near = (Point.near(hunt, row) for row in points[~np.isnan(ratios)][:COPIES])
     return next((case for case in map(of_point, filter(None, near)) if case is not None), None)
 
 
 def row_of_numbers(hunt, numbers):
-    """The row of a search's coordinates at which it has these numbers."""
+    """Return the row of raw coordinates that encodes these numbers."""
     row = []
     for name, kind in hunt.kinds.items():
         if kind == "slack":
@@ -160,7 +160,7 @@ def row_of_numbers(hunt, numbers):
 
 
 def certainly_meets(point):
-    """Whether every relation that can be decided before the method runs certainly holds."""
+    """Tell whether every relation that can be decided before the method runs certainly holds."""
     q, hunt = point.hunt.target, point.hunt
     try:
         instance = q.setting.build(

@@ -1,4 +1,4 @@
-"""How near a line is to failing, and what that is counted over.
+"""The ratio that measures how nearly a line fails, and the terms over which the ratio is formed.
 
 The gap of a line, right less left, is a sum of terms. Losses and inner products count together
 (only their differences mean anything), a term that both sides have counts as nothing, every other
@@ -32,8 +32,8 @@ LARGEST = 2000  # operations of a bound that is still multiplied out
 
 
 class Rating:
-    """What a line is rated over: `terms` of its gap and what counts together as `net`, and, if it
-    is not rated plainly, the terms `over` whose sum is s."""
+    """The terms over which a line is rated: `terms` of its gap, `net` terms that count together,
+    and, unless the plain ratio is used, the terms `over` whose sum is s."""
 
     def __init__(self, left, right, way, real, teeth=None, over=None):
         self.way = way
@@ -64,8 +64,9 @@ class Rating:
     # Many instances at once
 
     def pulls(self, value, size):
-        """(what holds the gap up, what pulls it down, the size of its terms), plainly; of an
-        equation, the size of its terms and the gap itself."""
+        """Return (sum of terms that raise the gap, sum of terms that lower the gap, size of the
+        terms), as in the plain ratio. For an equation, return the size of its terms, the absolute
+        gap and the size again."""
         terms = [value(e) for e in self.terms]
         together = [value(e) for e in self.net]
         scale = sum((abs(t) for t in (*terms, *together)), np.zeros(size))
@@ -77,9 +78,9 @@ class Rating:
         return up, down, scale
 
     def scores(self, value, size, strict):
-        """Columns of scores: the ratio, negative where not even its part below s is needed; and,
-        where it is another, the plain one. NaN where both sides vanish or rounding hides the gap,
-        which speaks against a line that leaves equality out."""
+        """Return the ratio as a column, negative where not even the part below s is needed, and the
+        plain ratio as a second column where it differs. NaN marks vanishing sides, or a gap hidden
+        by rounding, which counts against a strict line."""
         with np.errstate(all="ignore"):
             up, down, scale = self.pulls(value, size)
             if self.way == 0:
@@ -106,8 +107,8 @@ class Rating:
     # One instance, exactly
 
     def exactly(self, bounded, violated, strict):
-        """The ratio as a float of what `bounded` gives, None where both sides vanish; 0 where the
-        line needs nothing of what it is rated over."""
+        """Return the ratio as a float from values of `bounded`. The result is None where both sides
+        vanish, and 0 where the line needs none of the terms that it is rated over."""
         if self.way == 0:
             return 1.0 if not violated else float("inf")
         groups = [bounded(e) for e in self.terms]
@@ -131,8 +132,8 @@ class Rating:
 
 
 def split_terms(left, right, way, real):
-    """(terms that count each by itself, those that count together) of the gap; `real` are the names
-    of losses and inner products."""
+    """Return (terms of the gap that count separately, terms that count together). `real` holds the
+    names of losses and inner products."""
     up, down = (right, left) if way >= 0 else (left, right)
     raises, lowers = (list(sympy.Add.make_args(side)) for side in (up, down))
     for term in [term for term in raises if term in lowers]:
@@ -146,8 +147,9 @@ def split_terms(left, right, way, real):
 
 @lru_cache(maxsize=4096)
 def terms_beyond(right, teeth, way=1):
-    """(terms of a bound that the teeth lack or have in part, as far as they raise it; its others):
-    nothing of both where teeth and bound share no term."""
+    """Return (terms of a bound that the weakened bound lacks wholly or in part and that raise the
+    bound, its other terms). Return two empty tuples where weakened bound and bound share no term.
+    """
     terms, fewer = sympy.Add.make_args(right), sympy.Add.make_args(teeth)
     if not set(fewer) < set(terms):
         if right.count_ops() + teeth.count_ops() > LARGEST:

@@ -1,5 +1,5 @@
-"""Instances that were found before, for this claim or for a relative of it: asked exactly before
-anything is searched.
+"""Instances that were found before for this claim or a variant of it, tested exactly before any
+search.
 
 A witness is the document of a counterexample, the instance at which a verdict says that a line is
 tightest, or a kept verdict that has one of these. Only its setting, its instance and its numbers are
@@ -30,7 +30,7 @@ RULE = "must be documents of counterexamples, or verdicts on lines that hold, wi
 
 
 class Witness(NamedTuple):
-    """What is read of a witness: an instance as it is, or a shape with its coordinates."""
+    """The content of a witness document: an instance, or a shape with its coordinates."""
 
     setting: object
     instance: object  # None where a shape is given
@@ -40,7 +40,7 @@ class Witness(NamedTuple):
 
 
 class Found(NamedTuple):
-    """An answer at a witness that meets all hypotheses for certain."""
+    """An answer at a witness that certainly meets all hypotheses."""
 
     witness: Witness
     answer: object
@@ -49,7 +49,8 @@ class Found(NamedTuple):
 
 
 def read_witnesses(given):
-    """Witnesses, from documents as they are handed in; InvalidInput says what is none."""
+    """Return witnesses from documents. Raises InvalidInput that names a document that is no
+    witness."""
     if isinstance(given, (str, bytes, dict)) or not arguments.is_iterable(given):
         refuse("witnesses", "must be several documents", given)
     found = []
@@ -61,7 +62,7 @@ def read_witnesses(given):
 
 
 def as_witness(document):
-    """The Witness that a document, or a Verdict, gives."""
+    """Return the Witness of a document or of a Verdict."""
     if hasattr(document, "certificate"):
         document = document.certificate or document.witness
     elif type(document) is dict and "setting" not in document:  # a kept verdict
@@ -92,7 +93,7 @@ def _parse_witness(document):
 
 
 def exact_value(each):
-    """A number, or the ends of one."""
+    """Return a number, or an Interval from its two ends."""
     ends = each if isinstance(each, list) else [each]
     documents.require(
         1 <= len(ends) <= 2 and all(isinstance(end, str) for end in ends), "a number is none"
@@ -101,7 +102,8 @@ def exact_value(each):
 
 
 def approximate_values(values):
-    """{name: Fraction} of what a document shows of its values; what is no number is left out."""
+    """Return {name: Fraction} of the values that a document shows, without entries that are no
+    numbers."""
     found = {}
     for name, text in values.items():
         try:
@@ -112,7 +114,8 @@ def approximate_values(values):
 
 
 def check_shape(shape, known):
-    """A shape as settings draw it: few small integers and short words."""
+    """Check that a shape is one that models draw (few small integers and short words), and return
+    it."""
     documents.require(
         isinstance(shape, dict) and 0 < len(shape) <= ENTRIES, "there is no instance, and no shape"
     )
@@ -131,8 +134,8 @@ def check_shape(shape, known):
 
 
 def ask_witnesses(claim, at, witnesses):
-    """(Found of each witness that meets the hypotheses of a line for certain, elementary steps that
-    it took)."""
+    """Yield (Found, elementary steps taken) for each witness whose model fits a line. Found is None
+    where the witness does not certainly meet the hypotheses."""
     able = {setting.name for setting in fitting(claim)} if claim.lines[at][1] != "O" else ()
     targets: dict = {}
     for witness in witnesses:
@@ -175,7 +178,8 @@ def _ask_witness(q, witness):
 
 
 def _build_document(q, answer, given, point):
-    """The document of a counterexample; None if it takes more work than a document may."""
+    """Return the document of a counterexample, or None if checking it takes more work than a
+    document may."""
     if point is not None:
         loose = [name for name in q.slack if point.numbers[f"slack {name}"] != 1]
         given = [*q.reals, *loose, *point.hunt.numbers]
@@ -186,7 +190,7 @@ def _build_document(q, answer, given, point):
 
 
 def at_shape(q, witness):
-    """The Point of a line at a witness's shape and coordinates."""
+    """Return the Point of a line at a witness's shape and coordinates."""
     counts = {name: int(witness.numbers[name]) for name in q.counts}
     hunt = optimizer.hunt_at(q, witness.shape, counts, 0)
     slack = lambda name: Fraction(1) if name.startswith("slack ") else None
