@@ -1,5 +1,5 @@
-"""Values of our own formulas that can be trusted: exact where rational, enclosed elsewhere, rounded
-outward.
+"""Trusted values of formulas: exact where rational, otherwise enclosed in intervals with outward
+rounding.
 
 A SymPy expression becomes a short program; two arithmetics run it: `intervals.Enclosures` on
 intervals with rational ends, and `arrays.Arrays` on NumPy arrays that carry their own error bounds.
@@ -40,7 +40,7 @@ ACCURACY = Fraction(1, 2**60)  # relative width at which an enclosure is narrow 
 
 
 class Enclosed(float):
-    """A number with its enclosure: the float is the end that is safe for its inequality."""
+    """A number with its enclosure; as a float it is the end that is safe for its inequality."""
 
     def __new__(cls, lower, upper, up=True):
         self = super().__new__(cls, float_above(upper) if up else -float_above(-lower))
@@ -49,12 +49,12 @@ class Enclosed(float):
 
     @property
     def exact(self):
-        """The value as a Fraction, None where only an enclosure is known."""
+        """Return the value as a Fraction, or None where only an enclosure is known."""
         return self.lower if self.lower == self.upper and isinstance(self.lower, Fraction) else None
 
 
 def float_above(value):
-    """The least float that is >= value."""
+    """Return the least float that is >= value."""
     if isinstance(value, float):
         return value
     try:
@@ -65,7 +65,7 @@ def float_above(value):
 
 
 def exact_number(name, value):
-    """A given number as an exact Fraction; floats are taken at their binary value."""
+    """Return a given number as an exact Fraction; floats are taken at their binary value."""
     if isinstance(value, bool):
         refuse(name, "must be a number", value)
     if (
@@ -96,8 +96,8 @@ def _exponent(text):
 
 
 def enclose_value(expr, values, up=True):
-    """The value of an expression at Fractions by symbol name, in an enclosure a float cannot
-    resolve."""
+    """Return the value of an expression at {symbol name: Fraction}, in an enclosure narrower than
+    floats resolve."""
     steps = program(expr)
     pairs = {name: (value, value) for name, value in values.items()}
     bits = 160
@@ -112,7 +112,7 @@ def enclose_value(expr, values, up=True):
 
 
 def decide_relation(relation, values):
-    """Whether a relation holds at Fractions: True, False, or None where no enclosure decides."""
+    """Tell whether a relation holds at Fractions: True, False, or None where no enclosure decides."""
     pairs = {name: (value, value) for name, value in values.items()}
     for bits in (160, 640, 2560, 10_240):
         truth = execute(program(relation), Enclosures(bits), pairs)

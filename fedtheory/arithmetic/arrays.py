@@ -1,4 +1,4 @@
-"""The fast path of formulas: NumPy arrays that carry bounds of their own rounding errors.
+"""Fast evaluation of formulas on NumPy arrays that carry bounds of their own rounding errors.
 
 Each result is a pair (value, error) with |true - value| <= error, by first-order running analysis
 with slack. Where cancellation leaves too few digits, `sweep` falls back on enclosures, point by
@@ -24,8 +24,8 @@ def _is_zero(error):
 
 
 class Values:
-    """The operations of `enclosure.program` on arrays alone, for whoever needs no bound of their
-    errors: the same values as those of `Arrays`, in a third of the time."""
+    """The operations of `enclosure.program` on arrays without error bounds. The values equal those
+    of `Arrays` and take a third of the time."""
 
     number, truth = staticmethod(float), staticmethod(lambda value: value)
     exp, log, abs = staticmethod(np.exp), staticmethod(np.log), staticmethod(abs)
@@ -142,7 +142,8 @@ class Arrays:
         return result, self._relative(result, *base, abs(exponent[0]))
 
     def _relative(self, result, value, error, n):
-        """|(1 +- r)^n - 1| of the result, r the relative error; an exact zero stays exact."""
+        """Return |(1 +- r)^n - 1| times the size of the result, where r is the relative error of
+        the value. An exact zero stays exact."""
         if _is_zero(error):
             return np.where(np.isinf(result), 0.0, 4 * EPS * abs(result))
         relative = np.where(error == 0.0, 0.0, error / abs(value))
@@ -235,7 +236,7 @@ TOLERANCE = 1e-12
 
 
 def pair_columns(values):
-    """Given arrays as (float64 array, error 0) pairs."""
+    """Return the given arrays as (float64 array, error 0) pairs."""
     pairs = {}
     for name, value in values.items():
         try:
@@ -249,7 +250,8 @@ def pair_columns(values):
 
 
 def sweep_expression(expr, values, digits=12):
-    """An expression at many points; each value is good to `digits` digits of the enclosure's."""
+    """Return the values of an expression at many points, each accurate to `digits` digits of the
+    enclosure."""
     pairs = pair_columns(values)
     shape = np.broadcast_shapes(*(np.shape(v) for v, _ in pairs.values()))
     flat = {
@@ -302,6 +304,6 @@ def _sweep_block(expr, values, size, digits):
 
 
 def holds_at(relation, values):
-    """Whether a relation holds at many points, up to rounding."""
+    """Tell at which of many points a relation holds, up to rounding."""
     with np.errstate(all="ignore"):
         return arithmetic.execute(arithmetic.program(relation), Arrays(), pair_columns(values))

@@ -1,4 +1,4 @@
-"""Interval arithmetic with rational ends, rounded outward."""
+"""Interval arithmetic with rational ends and outward rounding."""
 
 import math
 import threading
@@ -123,7 +123,8 @@ class Enclosures:
         return result
 
     def _monotone(self, a, b):
-        """The product, ends by ends where both are nonnegative."""
+        """Return the product of two intervals, by products of their ends where both are
+        nonnegative."""
         if a[0] >= 0 and b[0] >= 0 and not (a[0] is a[1] and b[0] is b[1]):
             return self.keep(_multiply_ends(a[0], b[0]), _multiply_ends(a[1], b[1]))
         return self.mul(a, b)
@@ -141,7 +142,7 @@ class Enclosures:
         return self.keep(flip(high), flip(low))
 
     def _root(self, value, q):
-        """An enclosure of the q-th root of a nonnegative end; exact for perfect powers."""
+        """Return an enclosure of the q-th root of a nonnegative end; exact for perfect powers."""
         if isinstance(value, float) or value == 0:
             return value, value
         top, top_exact = sympy.integer_nthroot(value.numerator, q)
@@ -273,7 +274,8 @@ def _bit_length(end):
 
 
 def _dyadic_fraction(top, shift):
-    """top / 2^shift as a Fraction; its common factor is a power of two, which takes no division."""
+    """Return top / 2^shift as a Fraction. The common factor is a power of two, so that no division
+    is needed."""
     if shift <= 0:
         return Fraction(top << -shift)
     twos = min(shift, (top & -top).bit_length() - 1) if top else shift
@@ -283,8 +285,8 @@ def _dyadic_fraction(top, shift):
 
 
 def _extreme_products(a, b):
-    """(least, largest) product of a number of one interval and one of another; by the signs of the
-    ends, two products tell."""
+    """Return (least, largest) product of a number of one interval and a number of another. The
+    signs of the ends usually leave two products to compute."""
     if any(isinstance(end, float) for end in (*a, *b)):
         ends = [_multiply_ends(x, y) for x in a for y in b]
         return min(ends), max(ends)
@@ -306,7 +308,7 @@ def _around_zero(pair):
 
 
 def spend_comparison(a, b):
-    """Spend what it takes to compare two pairs."""
+    """Spend the steps of a comparison of two pairs."""
     spend_product(a[0], b[1])
     spend_product(a[1], b[0])
 

@@ -1,5 +1,5 @@
-"""Numbers that a definition can be run on: Fractions, many floats at once, and intervals with
-rational ends.
+"""The kinds of numbers on which a definition can be evaluated: Fractions, many floats at once, and
+intervals with rational ends.
 
 A quantity is written once, with + - * / ** and the functions below. `Many` lets a search evaluate
 it at a batch of instances, `Interval` makes it rigorous where roots and logarithms appear. A
@@ -26,15 +26,15 @@ COMPARED = ContextVar("compared", default=False)
 
 
 class Undecided(FedtheoryError):
-    """Two intervals overlap where their order matters."""
+    """An error for two intervals that overlap where their order matters."""
 
 
 class NoTruth(TypeError):
-    """A comparison goes one way for some instances of a batch, and the other way for others."""
+    """An error for a comparison that is true for some instances of a batch and false for others."""
 
 
 class Many:
-    """An array of floats, one for each instance of a batch; NumPy's object arrays take it for a
+    """An array of floats, one for each instance of a batch, which NumPy's object arrays treat as a
     number."""
 
     __slots__ = ("at",)
@@ -207,8 +207,9 @@ class Interval:
 
 
 class Followed:
-    """A number that remembers how it came about, and so takes its own roots and extremes, and is cut
-    short by itself: `root(q)`, `most(*values)`, `least(*values)`, `short()`; `ends` are plain."""
+    """A number that records how it was computed, and so computes its own roots and extremes and
+    shortens itself: `root(q)`, `most(*values)`, `least(*values)`, `short()`. Its `ends` are plain
+    numbers."""
 
 
 RULES = Enclosures(BITS)
@@ -225,7 +226,7 @@ def _sure(truth, one, other):
 
 
 def pair(value):
-    """(lower, upper) of an exact number or an interval."""
+    """Return (lower, upper) of an exact number or an interval."""
     if isinstance(value, Interval):
         return value.pair
     if isinstance(value, float) and not math.isfinite(value):
@@ -237,12 +238,12 @@ def pair(value):
 
 
 def simple(value):
-    """An interval that is a point, as a Fraction."""
+    """Return an interval of a single point as a Fraction, and any other number unchanged."""
     return value.low if isinstance(value, Interval) and value.low == value.high else value
 
 
 def vector(numbers):
-    """A vector of such numbers, for +, - and .dot()."""
+    """Return a vector of such numbers, which supports +, - and .dot()."""
     spend(len(numbers))
     found = np.empty(len(numbers), dtype=object)
     found[:] = numbers
@@ -260,7 +261,7 @@ def _plain(value):
 
 
 def near(value):
-    """A float near a number; infinite beyond the range of floats."""
+    """Return a float near a number, infinite beyond the range of floats."""
     try:
         if isinstance(value, Fraction):
             return value._numerator / value._denominator
@@ -296,7 +297,8 @@ def positive_part(value):
 
 
 def difference(ups, downs):
-    """sum(ups) - sum(downs); in a batch, 0 where rounding alone can have made it."""
+    """Return sum(ups) - sum(downs); in a batch, 0 where the difference may be due to rounding
+    alone."""
     gap = sum(ups) - sum(downs)
     if not isinstance(gap, Many):
         return gap
@@ -304,8 +306,8 @@ def difference(ups, downs):
 
 
 def short(value):
-    """A number of thousands of bits as an interval that holds it, any other as it is: long runs
-    stay affordable."""
+    """Return an interval that contains a number of thousands of bits, and any other number
+    unchanged. Long runs remain affordable this way."""
     if isinstance(value, np.ndarray):
         found = np.empty(value.shape, dtype=object)
         found.ravel()[:] = [short(part) for part in value.ravel()]
@@ -326,7 +328,7 @@ def short(value):
 
 
 def root(value, q=2):
-    """The q-th root of a nonnegative number: exact where it is rational."""
+    """Return the q-th root of a nonnegative number, exact where it is rational."""
     if isinstance(value, Many):
         with np.errstate(all="ignore"):
             return Many(value.at ** (1.0 / q) if q != 2 else np.sqrt(value.at))
@@ -350,8 +352,7 @@ def log(value):
 
 
 class Arithmetic:
-    """The operations of `enclosure.program` on any of these numbers: what a batch is evaluated
-    with."""
+    """The operations of `enclosure.program` on any of these numbers, used to evaluate a batch."""
 
     def number(self, value):
         return value

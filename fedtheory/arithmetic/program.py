@@ -1,5 +1,5 @@
-"""Formulas as programs: additions, products, powers and the like, common parts once. No text is
-ever evaluated."""
+"""Formulas as programs of additions, products, powers and similar instructions, with common parts
+computed once. No text is ever evaluated."""
 
 from fractions import Fraction
 from functools import lru_cache
@@ -10,15 +10,16 @@ from fedtheory.errors import InvalidInput, show
 
 
 class Undefined(InvalidInput):
-    """A formula has no value at these numbers (0/0, the root of a negative number, ...)."""
+    """An error for a formula that has no value at these numbers (0/0, the root of a negative
+    number, ...)."""
 
 
 class Unknown(Undefined):
-    """No enclosure tells whether a formula has a value at these numbers."""
+    """An error for a formula where no enclosure tells whether it has a value at these numbers."""
 
 
 class NoInstance(Undefined):
-    """Nothing runs at these numbers: what would run refuses them."""
+    """An error for numbers at which nothing can run, because the code to run refuses them."""
 
 
 # Programs: each instruction is (operation, operands, detail); operands are positions of earlier
@@ -27,13 +28,13 @@ class NoInstance(Undefined):
 
 @lru_cache(maxsize=4096)
 def program(expr):
-    """The instructions of an expression or a relation, common parts once."""
+    """Return the instructions of an expression or a relation, with common parts once."""
     return compile_program((expr,))[0]
 
 
 def compile_program(exprs):
-    """(instructions of expressions or relations, parts that they share once; where each one's
-    result is)."""
+    """Return (instructions of several expressions or relations, with shared parts once; the
+    position of each result)."""
     steps, place = [], {}
 
     def emit(op, operands, detail=None):
@@ -108,7 +109,8 @@ _OPERATIONS = (
 
 
 def execute(steps, arithmetic, values):
-    """The last result of a program; `values` maps symbol names to what the arithmetic works on.
+    """Return the last result of a program; `values` maps symbol names to the operands of the
+    arithmetic.
 
     A part without a value (0/0) matters only if it is used: a case that does not apply may be
     undefined.
@@ -138,8 +140,9 @@ def execute(steps, arithmetic, values):
 
 @lru_cache(maxsize=4096)
 def bind_program(exprs, arithmetic):
-    """`execute` of several formulas at once, by an arithmetic that keeps no state and has a value for
-    everything: values -> results. What depends on numbers alone is computed here."""
+    """Return a function from values to the results of several formulas, as `execute` computes them;
+    parts without symbols are computed in advance. The arithmetic must keep no state and have a
+    value for everything."""
     program, ends = compile_program(exprs)
     calls, constants = [], {}
     for place, (op, operands, detail) in enumerate(program):

@@ -1,5 +1,5 @@
-"""Exact arithmetic with a meter: what a stranger's numbers and formulas may cost, counted and not
-timed.
+"""Exact arithmetic with a limit on work, counted in steps rather than timed, for untrusted numbers
+and formulas.
 
 Long fractions are dear: a product takes time like the product of the factors' lengths. Whoever runs
 a document spends from a budget of steps, one of them a sum or a product of short fractions (some 5
@@ -22,8 +22,8 @@ _budget = ContextVar("budget", default=None)
 
 
 class Tally(threading.local):
-    """Results of batches so far, in this thread: what a computation costs, whatever the clock says
-    and whatever others compute beside it."""
+    """The number of batch results computed so far in this thread, a measure of cost that is
+    independent of the clock and of other computations."""
 
     count = 0
 
@@ -32,13 +32,13 @@ tally = Tally()
 
 
 class Spent(FedtheoryError):
-    """A computation would take more work than it may."""
+    """An error for a computation that would take more work than its budget."""
 
 
 @contextmanager
 def within(steps):
-    """Spend at most so many steps inside; the count so far is `[left]`. An inner budget never
-    outgrows the outer."""
+    """Spend at most `steps` steps inside this context, which yields `[left]` with the steps that
+    remain. Inside another budget, the outer budget applies instead."""
     outer = _budget.get()
     left = [steps] if outer is None else outer
     token = _budget.set(left)
@@ -53,12 +53,12 @@ def within(steps):
 
 
 def is_metered():
-    """Whether a budget is set."""
+    """Tell whether a budget is set."""
     return _budget.get() is not None
 
 
 def spend(steps):
-    """Take steps from the budget, if there is one."""
+    """Subtract steps from the budget, if there is one. Raises Spent when the budget is exhausted."""
     left = _budget.get()
     if left is not None:
         left[0] -= steps
@@ -67,20 +67,20 @@ def spend(steps):
 
 
 def count_ways(ways):
-    """What an enumeration of tuples yields, each for its length: some have more ways than there is
-    time for."""
+    """Yield each tuple of an enumeration after spending steps by its length, since some
+    enumerations are too long to finish."""
     for way in ways:
         spend(1 + len(way))
         yield way
 
 
 def bits(value):
-    """The length of an exact number."""
+    """Return the length of an exact number in bits."""
     return value.numerator.bit_length() + value.denominator.bit_length()
 
 
 def spend_product(one, other):
-    """Spend what a sum or a product of two exact numbers takes."""
+    """Spend the steps of a sum or a product of two exact numbers."""
     if _budget.get() is not None and not isinstance(one, float) and not isinstance(other, float):
         spend(1 + bits(one) * bits(other) // SQUARE_BITS)
 
@@ -103,7 +103,7 @@ class Counted(Fraction):
 
 
 def _make_fraction(kind, top, bottom):
-    """A number in lowest terms: nothing is asked of what it is made from."""
+    """Return a number from a numerator and denominator in lowest terms, without any checks."""
     number = object.__new__(kind)
     number._numerator, number._denominator = top, bottom
     return number
@@ -150,7 +150,7 @@ QUICK = {Fraction, Counted}  # and no other kind of fraction, which may remember
 
 
 def total(one, other):
-    """The sum of two exact numbers."""
+    """Return the sum of two exact numbers."""
     if type(one) is type(other) is Fraction:
         both = one._numerator, one._denominator, other._numerator, other._denominator
         return _make_fraction(Fraction, *_sum(*both))
@@ -158,7 +158,7 @@ def total(one, other):
 
 
 def product(one, other):
-    """The product of two exact numbers."""
+    """Return the product of two exact numbers."""
     if type(one) is type(other) is Fraction:
         both = one._numerator, one._denominator, other._numerator, other._denominator
         return _make_fraction(Fraction, *_multiple(*both))

@@ -16,8 +16,8 @@ class Outside(InvalidInput):
 
 
 class Statement:
-    """The statement of a document without its proof; `extremes` maps nodes that are a maximum or
-    minimum to its arguments."""
+    """The statement of a document without its proof; `extremes` maps each node that is a maximum or
+    a minimum to its sign and two arguments."""
 
     def __init__(self, definitions=()):
         self.definitions = dict(definitions)  # symbol -> expression

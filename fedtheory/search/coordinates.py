@@ -139,8 +139,8 @@ class Columns:
     # Inside the assumptions
 
     def fit_points(self, points):
-        """Return points with losses and noise scaled down until the bounds that equations fix are
-        large enough. Some points meet these bounds almost with equality."""
+        """Return points with losses and noise scaled so that they are small enough for the bounds
+        that equations fix. Some points meet these bounds almost with equality."""
         q, points = self.target, points.copy()
         for name in q.pinned:
             tighter = self._tighter(points, name)

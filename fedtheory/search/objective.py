@@ -29,9 +29,9 @@ OPEN = 1e-6  # how far, in logarithms, a search stays from an edge that an assum
 
 
 class Target:
-    """A line of a claim in a model. Equations are solved for symbols in `keep` only if no other
-    symbol can be solved for, `over` holds the terms to rate the line over (default: the terms
-    beyond its weakened bound), and `case` chooses the factor of a zero product that vanishes."""
+    """A line of a claim in a model, rated over the terms in `over` (default: the terms beyond its
+    weakened bound). Equations are solved for a symbol in `keep` only if for no other symbol, and
+    `case` chooses the way in which products vanish."""
 
     def __init__(self, claim, setting, line=0, keep=(), over=None, case=0):
         self.keep, self.case, self.own = keep, case, (claim, setting, line, keep, over)

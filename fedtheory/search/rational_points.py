@@ -58,7 +58,7 @@ class Point:
 
     @classmethod
     def near(cls, hunt, raw):
-        """Return the point of a raw row, with numbers rounded to floats of few bits so that later
+        """Return the point of a raw row, with numbers rounded to Fractions of few bits; later
         arithmetic is exact. Return None where a number is not finite."""
         numbers = {}
         for name, n in hunt.column.items():
@@ -110,8 +110,8 @@ class Point:
         return self._answer
 
     def squares(self):
-        """Yield, for each root in the way, this point with one coordinate scaled slightly so that
-        the expression under the root in the hypotheses is a square.
+        """Yield, for each root in the hypotheses that is irrational here, this point with one
+        coordinate scaled slightly so that the expression under the root is a square.
 
         An edge that is met through a root of no square is met by an enclosure, and nothing decides
         on which side of it an instance lies.

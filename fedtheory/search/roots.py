@@ -200,8 +200,8 @@ def _zeros(expr, symbol):
 
 
 def between(found):
-    """Yield rational zeros in order, simple fractions near irrational zeros, one number between
-    each two zeros, and one beyond the outermost on each side."""
+    """Yield rational zeros in order, irrational zeros with simple fractions near them, one number
+    between each two zeros, and one beyond the outermost on each side."""
     middle = lambda each: sum(each.pair) / 2 if isinstance(each, Interval) else each
     ordered = sorted(found, key=middle)
     yield from (each for each in ordered if not isinstance(each, Interval))
@@ -223,7 +223,7 @@ def between(found):
 
 
 def _point(target, named, key):
-    """Return the Point of numbers by name, or None where a count is no positive integer."""
+    """Return the Point of numbers by name, or None where a count is not a positive integer."""
     counts = [named[name] for name in target.counts]
     if not all(isinstance(v, Fraction) and v.denominator == 1 and v >= 1 for v in counts):
         return None
@@ -255,8 +255,8 @@ def _show(value):
 
 
 def endless(point):
-    """Return which expression of a line has no value at a point that meets the hypotheses. Return
-    None where the sides can be compared, or where 0 stands over 0."""
+    """Return why a line has no finite value at a point that meets the hypotheses: a division by 0,
+    or an infinite side. Return None where the sides can be compared, or where 0 stands over 0."""
     q, (instance, values) = point.hunt.target, point.given()
     if any(Answer(q, instance, values, sides=False).failing()):
         return None

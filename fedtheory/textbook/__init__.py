@@ -1,2 +1,2 @@
-"""What every proof takes from the textbooks, proved once from a short list of axioms, and what it
-says of the quantities that the papers measure."""
+"""Textbook facts that the papers' proofs use, each proved once from a short list of axioms, and
+their instances for the quantities that the papers measure."""

@@ -1,4 +1,4 @@
-"""The axioms that textbook facts rest on: all that is taken without a proof by algebra.
+"""The axioms of the textbook facts: every statement that is used without a proof by algebra.
 
 Random vectors with finite second moments form a real inner product space, with E<X, Y> for the
 inner product of X and Y: that is why an identity between inner products speaks of expectations as

@@ -1,4 +1,5 @@
-"""What textbook facts say of measured quantities: definitions of a paper, and its uses of a fact.
+"""Instances of textbook facts for measured quantities: the definitions of a paper, and its uses of
+a fact.
 
 A quantity that is the expectation of a squared norm or of an inner product is one of vectors in the
 space that `axioms` describes: random vectors over a round, with a step, a client or a member of the
@@ -25,7 +26,7 @@ PAPERS = ("flex", "fsl", "lamb", "mixed")  # those whose proofs use any
 
 
 class Fact(NamedTuple):
-    """An instance of a leaf or an axiom between measured quantities and inner products."""
+    """An instance of a leaf or an axiom for measured quantities and inner products."""
 
     name: str  # of the leaf or axiom, "textbook...."
     relation: object
@@ -33,14 +34,15 @@ class Fact(NamedTuple):
 
 
 def facts_of(table):
-    """The facts in the letters of a table: those of its paper, where it has these letters as this
-    library has them."""
+    """Return the facts in the letters of a table: the facts of its paper whose letters the table
+    defines as this library does."""
     found = getattr(_room(table), "FACTS", ())
     return tuple(fact for fact in found if _stands(fact, table))
 
 
 def _room(table):
-    """The module of what textbooks say in the letters of a paper, None of others."""
+    """Return the module of textbook facts in the letters of a table's paper, or None for a paper
+    without such a module."""
     known = table.paper in PAPERS
     return import_module(f"fedtheory.textbook.{table.paper}") if known else None
 
@@ -50,8 +52,9 @@ def _stands(fact, table):
 
 
 def average_line(claim, at):
-    """A line of one round as it holds of means over rounds; None where it is not linear in what is
-    measured, measures what has no mean here, or is not known to hold of every round.
+    """Return a line of one round as a relation between means over rounds. Return None where the
+    line is not linear in the measured quantities, measures a quantity without such a mean, or is
+    not known to hold in every round.
 
     It holds whatever the round's start is if nothing that the claim assumes or names has to do with
     the start: its hypotheses are numbers that all rounds share, or conditions on the problem and on
@@ -71,7 +74,7 @@ def average_line(claim, at):
 
 
 def _of_every_round(claim, measured, room):
-    """Whether what a claim says of one round it says of every one."""
+    """Tell whether a claim's statement about one round holds for every round."""
     relations = [claim.expand(a.relation) for a in claim.assumptions if a.relation is not None]
     conditions = {a.condition for a in claim.assumptions if a.condition is not None}
     return (
@@ -85,19 +88,20 @@ def _of_every_round(claim, measured, room):
 
 
 def _stands_in(means, table):
-    """Whether the letters of means over rounds are this library's, and those of its own no letters."""
+    """Tell whether a table defines the letters of the means over rounds as this library does, and
+    uses none of the textbook's own symbols as a letter."""
     return letters.agrees(table, {*means, *means.values()})
 
 
 def stronger_conditions(table):
-    """Pairs of conditions of a paper, of which the first says no less than the second."""
+    """Return pairs of conditions of a paper in which the first condition implies the second."""
     return getattr(_room(table), "STRONGER", ())
 
 
 def usable_facts(claims, names, conditions):
-    """The facts that a step may use: instances of what is named, and with them definitions, whose
-    conditions are among those at hand, about what the claims measure, of the methods that the line
-    speaks of."""
+    """Return the facts that a step may use: definitions and instances of the named facts. A fact
+    must concern quantities that the claims measure and methods of the line, and its conditions must
+    be among the given ones."""
     if not names:
         return []
     measured = {entry.symbol for claim in claims for entry in claim.quantities.values()}
@@ -118,7 +122,8 @@ def usable_facts(claims, names, conditions):
 
 
 def is_textbook_name(name):
-    """Whether a name is that of a leaf or of an axiom."""
+    """Tell whether a name is that of a leaf or of an axiom. Refuses an unknown name that begins
+    with the textbook's prefix."""
     if isinstance(name, str) and name.startswith(PREFIX):
         if name not in NAMES:
             refuse("a textbook fact", f"must be one of {', '.join(NAMES)}", name)
@@ -128,13 +133,14 @@ def is_textbook_name(name):
 
 @cache
 def fact_documents(name):
-    """The documents of a textbook fact's parts; of an axiom there are none."""
+    """Return the documents of the parts of a textbook fact; an axiom has none."""
     leaf = NAMES[name]
     return () if isinstance(leaf, str) else tuple(map(part_proof, leaf.parts))
 
 
 def part_proof(part):
-    """The document of a part of a textbook fact."""
+    """Return the document that proves a part of a textbook fact. Raises RuntimeError where no proof
+    is found."""
     found = proof_cache.load_proof(part.shows, part.given, {}, 1.0)
     if found is None:
         raise RuntimeError(f"no proof was found of a textbook fact: {part.says}")

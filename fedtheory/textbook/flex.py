@@ -1,4 +1,5 @@
-"""Flex, theorem 3.1: what aggregated work is at most. Theorem 3.2: how its quantities come out of gradients at minimisers.
+"""Facts for Flex: in theorem 3.1, upper bounds on aggregated work. In theorem 3.2, the measured
+quantities in terms of gradients at minimisers.
 
 Of an arrival, G_l is grad F_l at the old minimiser w*, where grad F, called G_F, vanishes; of a
 departure, grad F_l at the new minimiser, where grad of the new objective, G_F there, vanishes. The
@@ -35,7 +36,7 @@ STEADY = ()  # conditions of the paper that hold of every round or of none
 
 
 def event_facts(share, steep, slope, excess):
-    """The three facts of one event; the gradient of the objective without the device is 0."""
+    """Return the three facts of one event; the gradient of the objective without the device is 0."""
     return (
         Fact(PREFIX + "gradient_growth", Le(mu * shift, steep), (STRONGLY_CONVEX,)),
         Fact(PREFIX + "minimum", Eq(steep, share * slope, evaluate=False)),

@@ -1,4 +1,5 @@
-"""FSL, appendix A: its measured quantities as inner products of random vectors of one round.
+"""Facts for FSL, appendix A: its measured quantities as inner products of random vectors of one
+round.
 
 Vectors of the round that starts at x: F and O, the gradients of F and f_0 at x; A_a and A_b, noise
 and drift in the server's mean gradient; B_a, B_b and B_c, noise, drift and sampling in the cohort's
@@ -86,7 +87,7 @@ def definition_fact(symbol, value):
 
 
 def zero_inequalities(expression):
-    """That an inner product is 0, as two inequalities."""
+    """Return the statement that an inner product is 0, as two inequalities."""
     return Le(expression, 0, evaluate=False), Ge(expression, 0, evaluate=False)
 
 

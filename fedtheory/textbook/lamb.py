@@ -1,4 +1,4 @@
-"""FED-LAMB, appendix A.2: what its text writes one of its quantities as."""
+"""Facts for FED-LAMB, appendix A.2: the expression that its text gives for one of its quantities."""
 
 from sympy import Eq
 

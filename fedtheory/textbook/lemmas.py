@@ -1,4 +1,5 @@
-"""Textbook facts, each proved once: its parts follow by algebra, from axioms that it names.
+"""Textbook facts, each proved once: the parts of a fact follow by algebra from the axioms that the
+fact names.
 
 A part is an implication between numbers and inner products, with a document that
 `certificates/check_proof.py` accepts; what joins the parts (an induction, an integral along a line)
@@ -21,7 +22,7 @@ class Part(NamedTuple):
 
 
 class Leaf(NamedTuple):
-    """A textbook fact: what it says, the axioms that it rests on, and its parts."""
+    """A textbook fact: its statement, the axioms that it rests on, and its parts."""
 
     id: str
     says: str
@@ -34,7 +35,8 @@ def number_symbol(name, **domain):
 
 
 def inner_equation(left, right=0):
-    """An equation between inner products, as two inequalities: it is solved for no symbol."""
+    """Return an equation between inner products as two inequalities, so that no symbol is
+    eliminated with it."""
     return Le(left, right, evaluate=False), Ge(left, right, evaluate=False)
 
 

@@ -1,5 +1,5 @@
-"""When two claims mean the same by a letter, a method, or a constant that is left open; what a rule of
-a table is worth.
+"""Tests of whether two claims mean the same by a letter, a method or a constant left open, and of
+whether a table's rule may be used.
 
 A name says nothing: two tables of one paper's name may define, measure or bound a letter otherwise.
 Here letters are compared as the records that they are, with what a run or a problem is read for.
@@ -16,27 +16,29 @@ SHIPPED = dict(flex="flex", fsl="fsl", lamb="lamb", mixed="mixed", house="run") 
 
 @cache
 def shipped_table(paper):
-    """The table of this library that bears a paper's name; None where it has none."""
+    """Return this library's table for a paper's name, or None where there is none."""
     name = SHIPPED.get(paper)
     return None if name is None else import_module(f"fedtheory.symbols.{name}").TABLE
 
 
 def differing(table, other, names):
-    """Those of some letters of a table that another table has otherwise, or not at all."""
+    """Return the names of letters that another table defines differently or lacks."""
     return [name for name in names if table.describe(name) != other.describe(name)]
 
 
 def binding(rule, table):
-    """Whether a rule holds by what letters mean: it is one of this library, about its letters as it
-    has them. A rule of anybody's own is a hypothesis of the claims in its letters."""
+    """Tell whether a rule holds by the meaning of its letters: it must be a rule of this library
+    about letters as this library defines them. A rule of a user's table is a hypothesis of the
+    claims in its letters instead."""
     own = shipped_table(table.paper)
     names = [symbol.name for symbol in rule.free_symbols]
     return own is not None and rule in own.rules and not differing(own, table, names)
 
 
 def agrees(table, symbols):
-    """Whether a table has each of some symbols as this library's table of its paper has it; symbols
-    that the latter lacks are a textbook's own, and may be no letters at all."""
+    """Tell whether a table defines each of some symbols as this library's table of the same paper
+    does. Symbols that the library's table lacks belong to the textbook, and must not be letters of
+    the table either."""
     own = shipped_table(table.paper)
     names = [symbol.name for symbol in symbols]
     return own is not None and not differing(own, table, names)
@@ -46,13 +48,14 @@ def agrees(table, symbols):
 
 
 def methods(claim):
-    """The methods that a claim speaks of, as it names them: records, or names."""
+    """Return a tuple of the methods that a claim refers to, as the claim gives them: records or
+    names."""
     given = claim.algorithm
     return given if isinstance(given, tuple) else () if given is None else (given,)
 
 
 def alike(one, other):
-    """Whether two methods are the same record, or names of it."""
+    """Tell whether two methods are the same record, or a record and its name."""
     if isinstance(one, str) == isinstance(other, str):
         return one == other if isinstance(one, str) else one is other
     name, record = (one, other) if isinstance(one, str) else (other, one)
@@ -63,7 +66,7 @@ def alike(one, other):
 
 
 def covers_methods(claim, known):
-    """Whether each method that a claim speaks of is among some."""
+    """Tell whether each method that a claim refers to is among the known methods."""
     return all(any(alike(one, other) for other in known) for one in methods(claim))
 
 
@@ -71,8 +74,8 @@ def covers_methods(claim, known):
 
 
 def reopened_constant(claim, premises, everywhere):
-    """The name of a constant that one of the premises of a step leaves open, and that another claim
-    of the step means otherwise; None where there is none. `everywhere` are the premises of all lines.
+    """Return the name of a constant that a premise of a step leaves open and that another claim of
+    the step uses in a different sense, or None. `everywhere` holds the premises of all lines.
 
     "For some c" speaks of a c of its own. A claim that leaves c open as well may take the c of one
     premise: then all of its lines take it from there, and it asks no more of c.
@@ -91,6 +94,6 @@ def reopened_constant(claim, premises, everywhere):
 
 
 def bounds(claim, name):
-    """The relations that a claim assumes of a letter."""
+    """Return the relations that a claim assumes about a letter."""
     found = [a.relation for a in claim.assumptions if a.relation is not None]
     return {r for r in found if name in {s.name for s in claim.expand(r).free_symbols}}

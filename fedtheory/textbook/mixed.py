@@ -1,4 +1,5 @@
-"""Mixed FL: what its text writes one of its quantities as, and which of its conditions say more."""
+"""Facts for Mixed FL: the expression that its text gives for one of its quantities, and which of
+its conditions imply others."""
 
 from sympy import Eq, Ge, Le, Symbol
 

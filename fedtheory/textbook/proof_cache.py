@@ -1,4 +1,5 @@
-"""Proofs of steps that were found before, by what they prove: a search need not be made twice.
+"""A cache of proofs of steps, addressed by the statement that each proves, so that no search is
+repeated.
 
 A proof is kept under the hash of the statement, and counts only after the checker has accepted it
 for the statement at hand: one that is stale, changed or missing is searched for anew. That a search
@@ -20,19 +21,20 @@ SEEN: dict = {}  # those that were used, to be written down
 
 @cache
 def load_store():
-    """hash of a statement -> its proof."""
+    """Return {hash of a statement: its proof}."""
     return json.loads(FILE.read_text()) if FILE.is_file() else {}
 
 
 def statement_hash(document):
-    """The hash of what a document states, whatever its words are."""
+    """Return the hash of the statement of a document, independent of its sources and wording."""
     stated = [document[part] for part in algebra.PARTS if part not in ("sources", "parts")]
     text = json.dumps(stated, sort_keys=True)
     return hashlib.sha256(text.encode()).hexdigest()[:32]
 
 
 def load_proof(target, relations, definitions, budget):
-    """A document that shows that relations imply a target, or None where none was found."""
+    """Return a document that proves that relations imply a target, or None where no proof was
+    found."""
     statement = algebra.build_statement(target, relations, definitions)
     if statement is None:
         return None

@@ -1,5 +1,5 @@
-"""One step of a proof: whether a line follows from the lines and textbook facts that it is said to
-follow from.
+"""One step of a proof: tells whether a line follows from the lines and textbook facts that are
+cited for it.
 
 What a premise says counts where its own hypotheses are among those of the line, or follow from
 them; where it assumes more, the step is refused. Premise and line speak of the same quantities:
@@ -34,7 +34,8 @@ STRONGER = (
 
 @dataclass(frozen=True)
 class Edge:
-    """A step: a line, what it is said to follow from, and whether it does."""
+    """A step of a proof: a line, its cited premises, and whether the line follows from these
+    premises."""
 
     line: str  # "fsl.step24/1"
     premises: tuple  # names of lines, and of textbook facts
@@ -43,12 +44,12 @@ class Edge:
     documents: tuple = ()  # of the step, then of the premises' hypotheses that had to be shown
 
     def as_dict(self):
-        """Plain data, without the documents."""
+        """Return plain data without the documents."""
         return dict(line=self.line, premises=list(self.premises), status=self.status, why=self.why)
 
 
 def parse_line_name(line):
-    """(claim, place of its line from 0) of "id/line"."""
+    """Return (claim, index of its line from 0) of a name of the form "id/line"."""
     name, _, number = line.rpartition("/")
     claim = discover.claim(name)
     if not number.isdigit() or not 1 <= int(number) <= len(claim.lines):
@@ -57,7 +58,8 @@ def parse_line_name(line):
 
 
 def line_premises(claim, at):
-    """[(claim, place) or name of a textbook fact] of what a line is said to follow from."""
+    """Return the premises cited for a line, each as (claim, index of its line) or the name of a
+    textbook fact."""
     found = []
     for one in claim.follows.get(at + 1, ()):
         if isinstance(one, str) and facts.is_textbook_name(one):
@@ -74,7 +76,7 @@ def line_premises(claim, at):
 
 
 def own_line(claim, line):
-    """(claim, place) of "id/line", where the id may be the claim's own."""
+    """Return (claim, index of its line) of a name "id/line", where the id may be the claim's own."""
     if line.rpartition("/")[0] != claim.id:
         return parse_line_name(line)
     number = line.rpartition("/")[2]
@@ -84,13 +86,13 @@ def own_line(claim, line):
 
 
 def premise_name(premise):
-    """ "id/line" of a line, the name of a textbook fact."""
+    """Return "id/line" for a line, or the name of a textbook fact."""
     return premise if isinstance(premise, str) else f"{premise[0].id}/{premise[1] + 1}"
 
 
 @lru_cache(maxsize=1024)
 def step_of(claim, at):
-    """The Edge of a line; None where nothing is said of what it follows from."""
+    """Return the Edge of a line, or None where no premises are cited for the line."""
     some = line_premises(claim, at)
     if not some:
         return None
@@ -117,7 +119,7 @@ def step_of(claim, at):
 
 
 def why_apart(claim, other, n):
-    """Why a premise does not speak of the same quantities; None where it does."""
+    """Return why a premise does not concern the same quantities as the line, or None where it does."""
     if other.lines[n][1] == "O" or other.kind == "order":
         return f"{other.id} is an order: its constant is not the same everywhere"
     if other is claim:
@@ -136,12 +138,13 @@ def why_apart(claim, other, n):
 
 
 def covers_methods(claim, other):
-    """Whether a premise speaks of each method that a claim speaks of."""
+    """Tell whether a premise covers each method that a claim refers to."""
     return letters.covers_methods(claim, letters.methods(other))
 
 
 def why_reopened(claim, some):
-    """Why a constant that a premise leaves open is another one here; None where each is its own."""
+    """Return why a constant that a premise leaves open has another meaning here, or None where
+    there is no such conflict."""
     others = lambda premises: list(
         dict.fromkeys(
             one[0] for one in premises if not isinstance(one, str) and one[0] is not claim
@@ -156,13 +159,13 @@ def why_reopened(claim, some):
 
 
 def method_names(claim):
-    """Names of the methods that a claim speaks of."""
+    """Return the names of the methods that a claim refers to."""
     return {getattr(one, "name", one) for one in letters.methods(claim)}
 
 
 def assumed_more(claim, other, documents):
-    """Why a premise's hypotheses are not all at hand; "" where they are. Documents of those that
-    had to be shown are added."""
+    """Return why a hypothesis of a premise is not available, or "" where all are. Adds to
+    `documents` the proofs of hypotheses that had to be derived."""
     mine = () if other is claim else at_hand(claim)
     for assumption in other.assumptions if other is not claim else ():
         if assumption.condition is not None:
@@ -176,8 +179,8 @@ def assumed_more(claim, other, documents):
 
 
 def prove_relation(claim, other, relation):
-    """A document that a premise's relation follows from a claim's hypotheses, {} where it is one of
-    them, None where neither is known."""
+    """Return a document that proves a premise's relation from a claim's hypotheses, or {} where it
+    is one of them. Return None where no proof is known."""
     if relation in _with_rules(claim, other):
         return {}
     if isinstance(relation, sympy.And):
@@ -186,7 +189,7 @@ def prove_relation(claim, other, relation):
 
 
 def at_hand(claim):
-    """The conditions that a claim assumes, and those that these say as well."""
+    """Return the conditions that a claim assumes, together with the conditions that they imply."""
     found = [a.condition for a in claim.assumptions if a.condition is not None]
     for strong, weak in (*STRONGER, *facts.stronger_conditions(claim.table)):
         found += [weak] * (strong in found)
@@ -194,7 +197,8 @@ def at_hand(claim):
 
 
 def _with_rules(claim, *others):
-    """A claim's relations, and what the letters of others mean wherever they stand."""
+    """Return a claim's relations, together with the rules that hold by the meaning of the other
+    claims' letters."""
     relations = [a.relation for a in claim.assumptions if a.relation is not None]
     rules = [
         rule
@@ -206,7 +210,7 @@ def _with_rules(claim, *others):
 
 
 def prove_line(claim, at, some):
-    """The document that shows that a line follows from premises, or None."""
+    """Return the document that proves that a line follows from its premises, or None."""
     for target, relations, definitions in step_question(claim, at, some):
         brief = BUDGET if definitions else QUICK * BUDGET  # letters as any numbers: a first look
         if document := proof_cache.load_proof(target, relations, definitions, brief):
@@ -215,9 +219,9 @@ def prove_line(claim, at, some):
 
 
 def step_question(claim, at, some):
-    """(target, relations, definitions) of a step, in the ways in which it may be asked: derived
-    letters as any real numbers, and so a right side that a premise has as well; as what they are;
-    and with what conditions and textbook facts say of what is measured."""
+    """Yield (target, relations, definitions) of a step in up to three forms. Derived letters (and a
+    right side shared with a premise) are taken as any real numbers, then by their definitions, then
+    together with conditions and textbook facts about measured quantities."""
     lines = [one for one in some if not isinstance(one, str)]
     names = {one for one in some if isinstance(one, str)}
     claims = list(dict.fromkeys([claim, *(other for other, _ in lines)]))
@@ -244,7 +248,7 @@ def step_question(claim, at, some):
 
 
 def connected_relations(target, relations):
-    """The relations that share letters with a target, or with others that do."""
+    """Return the relations that share letters with a target, directly or through other relations."""
     found, letters = [], set(target.free_symbols)
     while more := [r for r in relations if r not in found and r.free_symbols & letters]:
         found += more
@@ -253,7 +257,8 @@ def connected_relations(target, relations):
 
 
 def unmentioned_names(claim, at, some):
-    """Names of what a line bounds and no premise speaks of: then it cannot follow."""
+    """Return the names of measured quantities that a line bounds and no premise mentions, so that
+    the line cannot follow."""
     asked = list(step_question(claim, at, some))
     if not asked:  # no textbook fact that is named speaks of what is measured here
         return []
@@ -265,14 +270,15 @@ def unmentioned_names(claim, at, some):
 
 
 def replace_letters(relation, free):
-    """A relation with letters replaced, and nothing else of it changed."""
+    """Return a relation with letters replaced and otherwise unchanged."""
     if not isinstance(relation, sympy.core.relational.Relational):
         return relation.xreplace(free)
     return relation.func(*(side.xreplace(free) for side in relation.args), evaluate=False)
 
 
 def speaks_of(document, claim, at):
-    """Whether a document states the step to a line of a claim: its proof may still be wrong."""
+    """Tell whether a document states the step to a line of a claim. The document's proof may still
+    be wrong."""
     return any(
         states_implication(document, asked)
         for asked in step_question(claim, at, tuple(line_premises(claim, at)))
@@ -280,7 +286,7 @@ def speaks_of(document, claim, at):
 
 
 def states_implication(document, asked):
-    """Whether a document states that relations imply a target."""
+    """Tell whether a document states that relations imply a target."""
     statement = algebra.build_statement(*asked)
     return isinstance(document, dict) and bool(
         statement and all(statement.document()[k] == document.get(k) for k in algebra.PARTS)
@@ -288,8 +294,8 @@ def states_implication(document, asked):
 
 
 def needed_hypotheses(claim, at):
-    """What has to be shown of the hypotheses of a line's premises: (target, relations,
-    definitions) each; None where one of them can never count."""
+    """Return [(target, relations, definitions)] for the hypotheses of a line's premises that must
+    be proved. Return None where a premise can never be used."""
     found, some = [], line_premises(claim, at)
     if why_reopened(claim, some):
         return None
@@ -307,8 +313,8 @@ def needed_hypotheses(claim, at):
 
 
 def discharge_question(claim, other, relation):
-    """(target, relations, definitions): that a premise's relation follows from a claim's
-    hypotheses."""
+    """Return (target, relations, definitions) of the question whether a premise's relation follows
+    from a claim's hypotheses."""
     return relation, _with_rules(claim, other), {**other.definitions, **claim.definitions}
 
 

@@ -1,2 +1,1 @@
-"""Exact worst cases of first-order methods over whole classes of functions (performance
-estimation)."""
+"""Exact worst cases of first-order methods over classes of functions (performance estimation)."""

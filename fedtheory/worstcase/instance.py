@@ -1,5 +1,5 @@
-"""What a method sees on a worst function, from the Gram matrix of a certificate: points, gradients,
-values.
+"""The points, gradients and values that a method meets on a worst function, reconstructed from the
+Gram matrix of a certificate.
 
 By the interpolation theorem functions of the class pass through these; the fewest dimensions are
 sought first. On a line, where a sample's gradients are those of a quadratic or of a Huber loss,
@@ -21,7 +21,8 @@ SAME = (
 
 @dataclass(frozen=True)
 class Instance:
-    """x* is the origin (x_0, where F may lack a minimiser)."""
+    """A worst instance in coordinates in which x* is the origin (x_0, where F may lack a
+    minimiser)."""
 
     points: np.ndarray  # (R + 1, d) server points
     samples: dict  # {i: [(x (d,), gradient (d,), value), ...]} as asked; at x*, if it exists, last
@@ -31,7 +32,7 @@ class Instance:
 
 @dataclass(frozen=True)
 class Quadratic:
-    """c (x - b)^2 / 2 + a"""
+    """The loss c (x - b)^2 / 2 + a."""
 
     c: float
     b: float
@@ -46,7 +47,7 @@ class Quadratic:
 
 @dataclass(frozen=True)
 class Huber:
-    """L (x - b)^2 / 2 + a up to a distance slope / L from b, and straight lines beyond."""
+    """The loss L (x - b)^2 / 2 + a up to distance slope / L from b, with straight lines beyond."""
 
     L: float
     slope: float
@@ -62,7 +63,7 @@ class Huber:
 
 
 def instance_of(certificate, thin=True):
-    """The Instance of a certificate; None where it has no Gram matrix.
+    """Return the Instance of a certificate, or None where the certificate has no Gram matrix.
 
     With `thin`, where it needs several dimensions, the one of least trace that reaches all but a
     millionth, if flatter.
@@ -123,7 +124,7 @@ def cast_to_line(reading, gram, values):
 
 
 def fit_shape(x, g, f, mu, L):
-    """The quadratic or the Huber loss through samples on a line, or None."""
+    """Return the quadratic or the Huber loss through samples on a line, or None."""
     near = lambda p, q: np.allclose(p, q, rtol=0, atol=10 * SAME * max(1e-300, np.abs(q).max()))
     candidates = []
     if np.ptp(x) > 0:

@@ -1,5 +1,5 @@
-"""Methods with exact gradients and full participation, as recursions that do not care what a vector
-is.
+"""Methods with exact gradients and full participation, as recursions that work on any kind of
+vector.
 
 Those of the library, and a user's own, are read from their kernels; textbook methods stand here. What
 a worst case takes kernels for is checked on them (`worstcase.structure`).
@@ -26,7 +26,7 @@ from fedtheory.exact.traces import Losses, Rounds, uniform_cohorts
 
 
 def exact_number(argument, value):
-    """The fraction that a number is: 0.1 is 3602879701896397/36028797018963968, "1/10" is 1/10."""
+    """Return a number as a fraction: 0.1 is 3602879701896397/36028797018963968, "1/10" is 1/10."""
     try:
         return Fraction(value.item() if hasattr(value, "item") else value)
     except (ValueError, TypeError, OverflowError, ZeroDivisionError):
@@ -35,7 +35,7 @@ def exact_number(argument, value):
 
 @dataclass(frozen=True)
 class Textbook:
-    """A recursion of whole vectors that stands in this file."""
+    """A recursion on whole vectors that is written out in this file."""
 
     name: str
     numbers: dict
@@ -51,7 +51,8 @@ class Textbook:
 
 
 def momentum(eta, beta):
-    """Heavy ball; Nesterov's method has its gradient at the extrapolated point."""
+    """Return the heavy-ball method, whose gradient is taken at x_t. Nesterov's method instead takes
+    its gradient at the extrapolated point."""
 
     def recursion(x, gradient):
         last = x
@@ -63,7 +64,7 @@ def momentum(eta, beta):
 
 
 def nesterov(eta):
-    """Nesterov (1983) with weights (t - 1) / (t + 2) for a convex loss."""
+    """Return Nesterov's method (1983) with weights (t - 1) / (t + 2) for a convex loss."""
 
     def recursion(x, gradient):
         y, t = x, 1
@@ -80,7 +81,8 @@ TEXTBOOK = dict(momentum=momentum, nesterov=nesterov)
 
 @dataclass(frozen=True)
 class ByKernels:
-    """A method by its kernels: N clients, all in every round, no noise.
+    """A method given by its kernels, with N clients that all take part in every round, without
+    noise.
 
     Called as a recursion it takes a whole point for its only coordinate; `structure.require_apart`
     says whether the kernels do to each coordinate what they do to that one.
@@ -92,7 +94,8 @@ class ByKernels:
 
     @cached_property
     def numbers(self):
-        """Numbers as fractions, counts and words: refused where the record does not take them."""
+        """Return numbers as fractions, counts or words. Refuses numbers that the record does not
+        accept."""
         words = {name for name, field in self.record.hyper.items() if field.choices}
         found = {
             n: value if n in words else method_number(value) for n, value in self.given.items()
@@ -113,7 +116,8 @@ class ByKernels:
             yield part(y[0])
 
     def points(self, x_0, gradient, layers=(0,)):
-        """Yield x_0, x_1, ..., vectors of numbers of any kind, by gradients of vectors."""
+        """Yield x_0, x_1, ... as vectors of numbers of any kind, given a function that returns
+        gradients of such vectors."""
         p = (0, *[Fraction(1, self.N)] * self.N)
         seen = Losses(gradient, lambda i, k: [], p, len(x_0), layers)
         rounds = Rounds(self.record, seen, self.numbers)
@@ -135,7 +139,7 @@ class ByKernels:
 
 
 def kernel_method(record, N, **h):
-    """A method of the library, or one's own record, by its kernels: a ByKernels."""
+    """Return a method of the library, or a user's record, as a ByKernels."""
     record = discover.adopt_method(discover.algorithm(record))
     if record.transform is not None:
         refuse(
@@ -147,8 +151,8 @@ def kernel_method(record, N, **h):
 
 
 def method_of_document(entry):
-    """The method that a document describes; InvalidInput where none here has that name and takes
-    these numbers."""
+    """Return the method that a document describes. Raises InvalidInput where no method here has
+    that name and accepts these numbers."""
     name, numbers = entry["name"], entry["numbers"]
     if name in TEXTBOOK:
         return TEXTBOOK[name](**{key: Fraction(value) for key, value in numbers.items()})
@@ -181,7 +185,7 @@ def fedavg(N, K, eta_l, eta_g=1):
 
 
 def fsl(N, K, K_0, eta_l, eta_0, gamma, eta_g=1):
-    """FSL, algorithm 1: FedAvg, then K_0 steps of the server on f_0."""
+    """Return FSL, algorithm 1: FedAvg, then K_0 steps of the server on f_0."""
     return kernel_method(
         "fsl",
         N,
@@ -195,12 +199,12 @@ def fsl(N, K, K_0, eta_l, eta_0, gamma, eta_g=1):
 
 
 def one_way_gt(N, K, eta, eta_s=1):
-    """Mixed FL, algorithm 2, with SGD on both sides: one gradient of f_0 at x_t joins every client
-    step."""
+    """Return Mixed FL, algorithm 2, with SGD on both sides: one gradient of f_0 at x_t is added to
+    every client step."""
     return kernel_method("one_way_gt", N, K=K, eta=eta, eta_s=exact_number("eta_s", eta_s))
 
 
 def scaffold(N, K, eta_l, eta_g=1):
-    """SCAFFOLD with option II: a client's variate is its mean gradient of the round before, zero at
-    first."""
+    """Return SCAFFOLD with option II: a client's variate is its mean gradient of the previous
+    round, and zero at first."""
     return kernel_method("scaffold", N, K=K, eta_l=eta_l, eta_g=exact_number("eta_g", eta_g))

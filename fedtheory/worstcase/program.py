@@ -1,4 +1,4 @@
-"""The exact worst case of a method with exact gradients over a class of functions, any dimension
+"""The exact worst case of a method with exact gradients over a class of functions in any dimension
 (PEP).
 
 Performance estimation (Drori and Teboulle 2014; Taylor, Hendrickx and Glineur 2017): a semidefinite
@@ -67,7 +67,8 @@ SHORT = 20  # letters of a fraction that is shown
 
 
 class Unknown(Linear):
-    """A combination of x_0 (0) and answers (1, 2, ...), with exact coefficients."""
+    """A linear combination of x_0 (index 0) and gradient answers (1, 2, ...) with exact
+    coefficients."""
 
     __slots__ = ()
     number = staticmethod(partial(exact_number, "a method's number"))
@@ -90,7 +91,7 @@ def state_question(
     over="last",
     minimiser=None,
 ):
-    """The document that says what is asked, without a proof."""
+    """Return the document that states the question, without a proof."""
     if type(rounds) is not int or rounds < 0:
         refuse("rounds", "must be an integer >= 0", rounds)
     if over not in ("last", "least"):
@@ -176,7 +177,7 @@ def check_bound(name, bound):
 
 @dataclass(frozen=True)
 class WorstCase:
-    """least <= worst case <= bound, both proved by `certificate`."""
+    """A worst case with least <= worst case <= bound, both proved by `certificate`."""
 
     bound: Fraction
     least: Fraction  # None where no instance is known to exist for the Gram matrix
@@ -187,13 +188,13 @@ class WorstCase:
 
     @property
     def value(self):
-        """The bound as a float, rounded up."""
+        """Return the bound as a float, rounded up."""
         value = float(self.bound)
         return value if Fraction(value) >= self.bound else math.nextafter(value, math.inf)
 
     @property
     def instance(self):
-        """What the method sees on a worst function: instance.Instance."""
+        """Return the points, gradients and values on a worst function, as an instance.Instance."""
         from fedtheory.worstcase import instance
 
         return instance.instance_of(self.certificate)
@@ -213,8 +214,8 @@ class WorstCase:
 
 
 def worst_case(method, rounds, **about):
-    """The largest `measure` after `rounds` of `method`: a WorstCase, or NotExact where none is
-    proved.
+    """Return the largest `measure` after `rounds` of `method` as a WorstCase; raises NotExact where
+    none is proved.
 
     method   a recursion as in pep_methods: gradient_descent(eta), fedavg(N, K, eta_l, eta_g), fsl(...), your own
     L, mu    curvature bounds, numbers or {i: number}; numbers are taken exactly, fractions may be text ("1/3")
@@ -238,12 +239,13 @@ def worst_case(method, rounds, **about):
 
 
 def replay_worst_case(document):
-    """(least, bound) that a document, or its JSON text, proves; Refused if it proves none."""
+    """Return (least, bound) that a document, or its JSON text, proves; raises Refused if it proves
+    none."""
     return check_worst_case.check(json.loads(document) if isinstance(document, str) else document)
 
 
 def speaks_of(document, method, rounds, **about):
-    """Whether a document states this question: its proof may still be wrong."""
+    """Tell whether a document states this question. The document's proof may still be wrong."""
     return all(
         document.get(key) == value for key, value in state_question(method, rounds, **about).items()
     )

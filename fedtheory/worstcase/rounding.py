@@ -1,5 +1,5 @@
-"""What turns a solver's floats into fractions that are right: exact linear algebra, and steps
-towards the inside."""
+"""Rounding of a solver's floats to fractions that meet all conditions, by exact linear algebra and
+steps towards the interior."""
 
 from fractions import Fraction
 
@@ -12,7 +12,7 @@ STEPS = [Fraction(2) ** -k for k in range(50, -1, -2)]
 
 
 def next_power(value):
-    """The power of two next to a positive number, as a fraction."""
+    """Return the power of two nearest to a positive number on the logarithmic scale, as a fraction."""
     return Fraction(2) ** round(np.log2(float(value)))
 
 
@@ -21,8 +21,8 @@ def round_fine(value):
 
 
 def balance_multipliers(multipliers, equations, last):
-    """The same, changed where they are largest so that the equations hold exactly; None where that
-    fails.
+    """Return the multipliers, changed where they are largest so that the equations hold exactly, or
+    None where this fails.
 
     equations[n] = {row: coefficient} of multiplier n; every row must sum to 0, the row `last` to 1.
     """
@@ -55,7 +55,8 @@ def balance_multipliers(multipliers, equations, last):
 
 
 def largest_step(near, inner, forms, inner_forms):
-    """How far towards `inner` nothing is negative any more; None where even that is not inside."""
+    """Return the first step t in STEPS towards `inner` at which all numbers are nonnegative and all
+    forms semidefinite. Return None if no step achieves this."""
     for t in STEPS:
         if all(value >= 0 for value in mix_lists(t, near, inner)) and all(
             map(is_semidefinite, mix_lists(t, forms, inner_forms))
@@ -64,15 +65,15 @@ def largest_step(near, inner, forms, inner_forms):
 
 
 def mix_lists(t, near, inner):
-    """(1 - t) near + t inner, of nested lists."""
+    """Return (1 - t) near + t inner of nested lists."""
     if isinstance(near, Fraction):
         return (1 - t) * near + t * inner
     return [mix_lists(t, a, b) for a, b in zip(near, inner)]
 
 
 def visible_coordinates(forms, r):
-    """Coordinates that span what the forms can see: they vanish on the rest of space, which may be
-    left out."""
+    """Return pivot coordinates of the joint row space of the forms. The forms vanish on a
+    complement of these coordinates, which may be omitted."""
     rows, pivots = [], []
     for form in forms:
         for row in square_matrix(form, r):

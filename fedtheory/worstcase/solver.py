@@ -1,4 +1,5 @@
-"""Solves the program of a worst case in floats, then makes both its answers right in fractions.
+"""A solver that finds the worst case in floats, then makes both its bound and its instance exact in
+fractions.
 
 The dual: multipliers >= 0 of least cost for which the values cancel and a form stays semidefinite.
 Cancelling is linear algebra in fractions. What rounding broke is repaired by a step towards a
@@ -28,7 +29,7 @@ INSIDE = (2.0**-8, 2.0**-14, 2.0**-20)
 
 
 def solve_program(reading):
-    """(status, multipliers, bound, instance or None) of a Reading, all but the status in
+    """Return (status, multipliers, bound, instance or None) of a Reading, all except the status in
     fractions."""
     program = Program(reading)
     status, multipliers, values, grams = program.solved(program.cost)
@@ -60,12 +61,13 @@ def is_sufficient(reading):
 
 
 def triangle_indices(r):
-    """Where the upper triangle by columns sits in a matrix of size r."""
+    """Return the row and column indices of the upper triangle, by columns, of a matrix of size r."""
     return np.tril_indices(r)[::-1]
 
 
 class Program:
-    """Conditions and measures along orbits, in units that make the floats of order one.
+    """The conditions and measures of a worst case, one per orbit, in units in which the floats are
+    of order one.
 
     lines[n] = (constant, {value: coefficient}, [{(p, q): coefficient} for each block]); a condition
     says >= 0.
@@ -108,7 +110,7 @@ class Program:
         self.floats()
 
     def length(self, L):
-        """How far things are: the first bound that is not zero says so."""
+        """Return the unit of length, taken from the first bound that is not zero."""
         for name, t, bound in self.reading.assumes:
             if Fraction(bound):
                 return next_power(
@@ -117,7 +119,8 @@ class Program:
         return Fraction(1)
 
     def line(self, form):
-        """Values as f_k(x) - <grad f_k(x_star), x>: nothing then sees what one function may hand to
+        """Return (constant, value coefficients, Gram blocks) of a form. Values are taken as f_k(x)
+        - <grad f_k(x_star), x>, which does not change when a linear term moves from one function to
         another."""
         form = add_sums(
             (1, form), *((value, self.tilt[key[0]]) for key, value in form.items() if len(key) == 1)
@@ -171,8 +174,8 @@ class Program:
         self.e[-1] = 1.0
 
     def solved(self, cost, inside=0.0, among=slice(None), trace=False):
-        """Status; multipliers, `inside` away from every edge; the values and Gram matrices of the
-        primal.
+        """Return (status, multipliers at least `inside` away from every edge, values and Gram
+        matrices of the primal).
 
         With `trace` the primal looks for the least trace of the Gram matrix, the measures being
         conditions.
@@ -220,7 +223,7 @@ class Program:
         return str(answer.status), found + inside, z[: len(self.symmetry.values)], grams
 
     def proof(self, multipliers):
-        """Multipliers in fractions near these that prove a bound, or None."""
+        """Return multipliers in fractions, near the given ones, that prove a bound, or None."""
         best = self.cost @ multipliers
         good = lambda found: (
             self.cost @ np.array(found, float) <= best + 1e-9 * abs(best) and self.proves(found)
@@ -247,8 +250,8 @@ class Program:
         )
 
     def fewer(self):
-        """Multipliers of the same cost that use few conditions, if found: then they may be unique,
-        and simple."""
+        """Return a list of multipliers of the same cost that use few conditions, empty if none are
+        found. Such multipliers may be unique, and simple."""
         _, light, _, _ = self.solved(self.cost + 1e-5)
         status, found, _, _ = self.solved(
             self.cost, among=np.flatnonzero(light > 1e-2 * light.max())
@@ -259,7 +262,7 @@ class Program:
         return rounding.balance_multipliers(multipliers, self.equations, len(self.symmetry.values))
 
     def left(self, multipliers):
-        """The forms that must be semidefinite."""
+        """Return the forms that must be semidefinite."""
         forms = [
             add_sums(
                 *((-value, line[2][b]) for value, line in zip(multipliers, self.lines) if value)
@@ -274,8 +277,8 @@ class Program:
         )
 
     def instance(self, values, grams):
-        """A Gram matrix and values in fractions that meet every condition, as a document; None if
-        none is found."""
+        """Return, as a document, a Gram matrix and values in fractions that meet every condition,
+        or None if none are found."""
         best = min(
             self.at(line, values, grams)
             for line, measure in zip(self.lines, self.is_measure)
@@ -317,8 +320,8 @@ class Program:
         )
 
     def smallest(self, least):
-        """(Gram matrix, values) of least trace among those whose measures reach `least`, in floats;
-        or None."""
+        """Return in floats (Gram matrix, values) of least trace among all whose measures reach
+        `least`, or None."""
         cost = self.cost - float(least * self.top) * self.is_measure
         status, _, values, grams = self.solved(cost, trace=True)
         return self.whole(values, grams) if status == "Solved" else None
@@ -354,7 +357,8 @@ class Program:
         )
 
     def whole(self, values, grams):
-        """(Gram matrix of all vectors, values), along orbits no more, in their own units."""
+        """Return (Gram matrix of all vectors, values) in original units, expanded from orbits to
+        single vectors and queries."""
         vectors = self.reading.vectors()
         gram = {
             (v, w): value * self.unit(v) * self.unit(w)

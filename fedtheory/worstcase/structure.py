@@ -1,4 +1,4 @@
-"""What a worst case takes a method for, decided on the method's kernels.
+"""Checks, on a method's kernels, of the assumptions that a worst case makes about a method.
 
 A program speaks of a recursion: every point at which a gradient is asked is x_0 plus multiples of
 answers, the same multiples in each coordinate, whatever the numbers are. Kernels are read on unknown
@@ -20,15 +20,16 @@ SEVERAL = ((2, (0,)), (3, (0, 1)), (7, (0,)))
 
 
 def number_terms(value):
-    """The terms of a number that a kernel may have left at 0; None for a number that is known."""
+    """Return the terms of a number that a kernel may have left at 0, or None for a known number
+    other than 0."""
     if isinstance(value, Linear):
         return value.terms
     return {} if is_zero(value) else None
 
 
 def walk_rounds(method, rounds, d, layers):
-    """(questions, points) of some rounds on d coordinates: of each coordinate {(which answer, which
-    coordinate of it): multiple}, where x_0 is the answer 0."""
+    """Return (queries, points) of some rounds on d coordinates. Each coordinate is a dictionary
+    {(answer, coordinate of the answer): multiple}, in which answer 0 is x_0."""
     asked, vectors = {}, lambda q: vector([Linear({(q, j): Fraction(1)}) for j in range(d)])
 
     def gradient(i, y):
@@ -44,14 +45,15 @@ def walk_rounds(method, rounds, d, layers):
 
 
 def is_separable(one, many):
-    """Whether each coordinate is what a single one is."""
+    """Tell whether each coordinate of a vector equals the single coordinate of a one-dimensional
+    run."""
     return all(
         terms == {(q, j): value for (q, _), value in one[0].items()} for j, terms in enumerate(many)
     )
 
 
 def require_apart(method, rounds):
-    """Refuse a method by kernels that is not, for some rounds, the recursion that it is on a single
+    """Refuse a kernel method that, in some round, treats the coordinates differently from a single
     coordinate, or whose points do not move with x_0."""
     who = f"{method.record.name} has no worst case here"
     try:
@@ -78,21 +80,22 @@ def require_apart(method, rounds):
 
 
 def require_structure(method, rounds):
-    """Refuse a method by kernels that is not what a program takes it for."""
+    """Refuse a kernel method that does not have the structure that a program assumes."""
     if hasattr(method, "record"):
         require_apart(method, rounds)
 
 
 def entries(method, functions):
-    """What a document says of a method that asks for gradients of these functions; nothing of a
-    recursion that does not describe itself."""
+    """Return the entries of a document about a method that queries gradients of these functions.
+    Return {} for a recursion that does not describe itself."""
     if not hasattr(method, "described"):
         return {}
     return dict(method=method.described(), structure=check_structure(functions))
 
 
 def require_method(document, method):
-    """Refuse a document whose questions and points are not those of the method that it describes."""
+    """Refuse a document whose queries and points differ from the queries and points of the method
+    that it describes."""
     rounds, name, reads = len(document["points"]) - 1, document["method"]["name"], set()
     if method.described() != document["method"]:
         raise InvalidInput(f"it describes {name} by other numbers than it takes here")

@@ -1,5 +1,5 @@
-"""Clients that a method treats alike are interchangeable in its worst case, which therefore need
-not tell them apart.
+"""The symmetry of a worst case: clients that a method treats alike are interchangeable, so that the
+program need not distinguish them.
 
 The program is convex: averaged over all permutations of the clients, a solution stays one.
 Multipliers and values are then equal along orbits, and a form is semidefinite when it is so where
@@ -22,7 +22,8 @@ class Symmetry:
     N: int
 
     def lift(self, reading, grams):
-        """The Gram matrix of all vectors: the mean over permutations of those of the blocks."""
+        """Return the Gram matrix of all vectors: the mean over permutations of the Gram matrices of
+        the blocks."""
         together, whole = self.blocks[0], []
         for v in reading.vectors():
             row = []
@@ -41,7 +42,8 @@ class Symmetry:
 
 
 def find_symmetry(reading, alike=True):
-    """Of a Reading; none where clients are not to be taken for alike, or are not."""
+    """Return the Symmetry of a Reading, the trivial one where `alike` is false or the clients are
+    not interchangeable."""
     names, clients = [*reading.conditions, *reading.measures], reading.clients
     questions = [str(q) for q in range(1, len(reading.queries) + 1)]
     swaps = [(a, b, swap_functions(reading, a, b)) for a, b in zip(clients, clients[1:])]
@@ -64,8 +66,8 @@ def find_symmetry(reading, alike=True):
 
 
 def swap_functions(reading, a, b):
-    """Where swapping two functions takes the questions, or None where the method tells them
-    apart."""
+    """Return {query: query after swapping two functions}, or None where the method distinguishes
+    the functions."""
     if reading.functions[a] != reading.functions[b] or len(reading.samples[a]) != len(
         reading.samples[b]
     ):
@@ -89,7 +91,7 @@ def swap_functions(reading, a, b):
 
 
 def swap_image(reading, name, a, b, move):
-    """Where swapping a and b takes a condition or a measure."""
+    """Return the name of a condition or measure after swapping a and b."""
     kind, *at = name.split(":")
     if kind == "below":
         point = reading.key(reading.queries[int(at[0]) - 1][1])
@@ -100,8 +102,8 @@ def swap_image(reading, name, a, b, move):
 
 
 def difference_coordinates(reading, clients):
-    """Of vectors that differ between clients, {vector: (client, coordinate)}; and the block where
-    clients agree.
+    """Return ({vector: (client, coordinate)} for vectors that differ between clients, the block in
+    which clients agree).
 
     Where only clients have weight, their gradients at x_star sum to zero: equal, they vanish.
     """
