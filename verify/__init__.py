@@ -1,2 +1,2 @@
-"""The campaign of this study: every claim checked, and the package in which a reviewer reads and
-re-derives it."""
+"""The verification campaign of this study: checks every claim, and writes the package in which a
+reviewer reads and re-derives the results."""

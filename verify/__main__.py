@@ -1,5 +1,5 @@
-"""`python -m verify`: check every claim and make the reviewer's package; `--replay DIR` derives a
-package anew.
+"""Command line of the campaign: `python -m verify` checks every claim and writes the reviewer's
+package; `--replay DIR` derives a package anew.
 
 `--replay` judges without trust in the package whatever needs no search, searches again for a sample
 of claims that is another each time, and says what it left unverified; `--all` leaves nothing that
@@ -22,7 +22,7 @@ REPLAY = ("--all", "--sample", "--sample-seed")
 
 
 def build_parser(prog="python -m verify"):
-    """The parser of the campaign."""
+    """Build the argument parser of the campaign."""
     found = Parser(prog=prog, description="Check every claim; make the package a reviewer opens.")
     found.add_argument(
         "prefixes", nargs="*", metavar="PREFIX", help="only claims whose ids begin so"
@@ -99,7 +99,7 @@ def _parse_number(name, text, kind, good, rule):
 
 
 def _claims_of_files(files):
-    """Ids of the claims of files; () without any file."""
+    """Return the ids of the claims that the given Python files define; () where no file is given."""
     found = [
         claim.id
         for file in plugins.register(files)
@@ -111,7 +111,7 @@ def _claims_of_files(files):
 
 
 def _parse_shard(arguments):
-    """(which, of how many) of --shard, None without it."""
+    """Return (number, total) of the option --shard, or None where the option is not given."""
     if arguments.shard is None:
         return None
     if arguments.merge or arguments.figures or arguments.rocq or arguments.open:
@@ -152,7 +152,7 @@ def _requested(argv, prog):
 
 
 def _exit_status(arguments):
-    """The exit status of what is asked for."""
+    """Carry out the command that the arguments ask for, and return its exit status."""
     executor = executors.chosen_executor(arguments, campaign.EXECUTOR)
     if arguments.replay is not None:
         if (

@@ -1,4 +1,5 @@
-"""Accidents with files, to every command that writes: `python -m verify.accidents [--only WORD] [--list]`.
+"""File accidents, tested on every command that writes files: `python -m verify.accidents [--only
+WORD] [--list]`.
 
 A disk that fills at the first, second or third file, kill -9 between two renames, Ctrl-C, a file of
 somebody else's, a link or a folder in the place of each file, an own file that was changed, places where
@@ -46,7 +47,8 @@ ENDS = {".pdf": b"%%EOF\n", ".png": b"IEND\xaeB`\x82", ".zip": None, ".npz": Non
 
 
 class Writer(NamedTuple):
-    """A command that writes: its arguments for a folder, and names of files that it puts there."""
+    """A command that writes files: a function from a folder to the command's arguments, and the
+    names of the files that the command writes there."""
 
     name: str
     arguments: Callable[[Path], list[str]]
@@ -95,14 +97,14 @@ MOVES_ASIDE = ("verify", "figures")  # what was changed in a folder of its own
 
 
 class Ended(NamedTuple):
-    """How a command ended."""
+    """The exit status and the output of a finished command."""
 
     status: int
     said: str
 
 
 def run_command(arguments: list[str]) -> Ended:
-    """Carry out a command in this process."""
+    """Run a command in this process, and return its exit status and output."""
     out, err = io.StringIO(), io.StringIO()
     with contextlib.redirect_stdout(out), contextlib.redirect_stderr(err):
         try:
@@ -115,7 +117,7 @@ def run_command(arguments: list[str]) -> Ended:
 
 
 def prepare_folder(root: Path) -> Path:
-    """A folder with what commands read, and things of somebody's."""
+    """Fill a folder with the input files of the commands, and with unrelated files of a user."""
     (root / "spec.toml").write_text(SPEC)
     shutil.copy(proof(), root / "proof.json")
     (root / "thesis.tex").write_text("years")
@@ -125,7 +127,7 @@ def prepare_folder(root: Path) -> Path:
 
 
 def proof() -> Path:
-    """A document to export, found once."""
+    """Return the path of a proof document for `export`; the document is computed once per process."""
     place = Path(tempfile.gettempdir()) / f"fedtheory-accidents-{os.getpid()}"
     if not (place / f"{CLAIM}.certificate.json").is_file():
         assert run_command(["check", CLAIM, *QUICK, "--out", str(place)]).status == 0
@@ -133,7 +135,8 @@ def proof() -> Path:
 
 
 def contents(root: Path) -> dict[str, object]:
-    """All that lies below a folder: bytes of files, where links lead, None of folders."""
+    """Return everything below a folder as {relative path: content}: the bytes of a file, the target
+    of a link, None for a folder."""
     return {
         path.relative_to(root).as_posix(): os.readlink(path)
         if path.is_symlink()
@@ -145,7 +148,8 @@ def contents(root: Path) -> dict[str, object]:
 
 
 def find_lost(before: dict[str, object], root: Path, own: tuple[str, ...] = ()) -> list[str]:
-    """What was there and is not, neither in its place nor moved aside; `own` files may be renewed."""
+    """Return the entries of `before` whose content is lost: neither at its path nor moved aside.
+    Files named in `own` may be replaced by the command."""
     now = contents(root)
     kept = [content for name, content in now.items() if "aside" in name]
     return [
@@ -156,7 +160,7 @@ def find_lost(before: dict[str, object], root: Path, own: tuple[str, ...] = ()) 
 
 
 def find_broken(root: Path) -> list[str]:
-    """Files under their own names that are not whole."""
+    """Return the names of files that are incomplete, temporary files aside."""
     return [
         path.name
         for path in root.rglob("*")
@@ -165,7 +169,7 @@ def find_broken(root: Path) -> list[str]:
 
 
 def whole(path: Path) -> bool:
-    """Whether a file ends as files of its kind do."""
+    """Tell whether a file ends as a complete file of its type does."""
     content, end = path.read_bytes(), ENDS.get(path.suffix, b"")
     try:
         if path.suffix == ".json":
@@ -181,13 +185,14 @@ def whole(path: Path) -> bool:
 
 
 def judge(found: Ended, good: tuple[int, ...] = (2,)) -> None:
-    """A command ended in a sentence."""
+    """Check that a command ended with an accepted exit status and an error message without a
+    traceback."""
     assert found.status in good, found
     assert "Traceback" not in found.said and found.said.strip(), found
 
 
 def succeeds(writer: Writer, root: Path) -> None:
-    """The command does its work where nothing is in the way."""
+    """Check that the command succeeds where nothing is in the way."""
     if writer.name in MAKES_ANEW:
         for name in writer.places:
             (root / "out" / name).unlink(missing_ok=True)
@@ -201,7 +206,8 @@ def succeeds(writer: Writer, root: Path) -> None:
 
 @contextlib.contextmanager
 def failing(name: str, at: int, error: BaseException):
-    """While it lasts the system refuses the `at`-th call of a function of `os`, and all later ones."""
+    """Make the system refuse the `at`-th call of a function of `os`, and all later calls, while the
+    context lasts."""
     real, count = getattr(os, name), [0]
 
     def call(*arguments, **named):
@@ -269,7 +275,8 @@ def kill_command(at: int, name: str = "replace"):
 
 
 def in_the_place(stand: Callable[[Path, Path], object]):
-    """Something of somebody else's stands where the command would put each of its files."""
+    """Build an accident: an object of somebody else stands at the path of each file that the
+    command would write."""
 
     def accident(writer, root):
         for name in writer.places:
@@ -285,7 +292,8 @@ def in_the_place(stand: Callable[[Path, Path], object]):
 
 
 def change_files(writer, root):
-    """Its own files were changed: they stay, or are moved aside where the folder is its own."""
+    """Check that output files that the user changed stay, or are moved aside where the command owns
+    the folder."""
     succeeds(writer, root)
     for name in writer.places:
         with (root / "out" / name).open("ab") as file:
@@ -298,7 +306,8 @@ def change_files(writer, root):
 
 
 def at_a_place(place: str):
-    """The folder is a file, lies below one, or is where nothing can be written."""
+    """Build an accident: the output folder is a file, lies below a file, or is where nothing can be
+    written."""
 
     def accident(writer, root):
         (root / "file").write_text("dear")
@@ -312,7 +321,8 @@ def at_a_place(place: str):
 
 
 def to_a_full_output(writer, root):
-    """The answer goes to a device that is full; so does what is said on the way."""
+    """Check that a command whose output goes to a full device ends with an error message, and that
+    no file is lost or incomplete."""
     before = contents(root)
     with open("/dev/full", "wb") as full:
         command = [sys.executable, "-m", "fedtheory", *writer.arguments(root)]
@@ -323,7 +333,8 @@ def to_a_full_output(writer, root):
 
 
 def two_at_once(writer, root):
-    """Two commands at one folder: both end, and what is there then is whole."""
+    """Check that two commands on one folder at the same time both end, and that the folder is
+    complete afterwards."""
     before, command = contents(root), [sys.executable, "-m", "fedtheory", *writer.arguments(root)]
     both = [subprocess.Popen(command, stderr=subprocess.PIPE, stdout=subprocess.DEVNULL, text=True)]
     both.append(
@@ -371,7 +382,8 @@ def verify_package(root, *more):
 
 
 def at_a_thesis(root):
-    """A folder with checksums of what it holds, as data sets have them."""
+    """Check that the campaign refuses a folder of a user with checksums of its files, as data sets
+    have them, and leaves the folder as it was."""
     out = root / "out"
     out.mkdir()
     (out / "README.md").write_text("My thesis.")
@@ -404,7 +416,8 @@ def at_a_store_that_is_a_link(root):
 
 
 def beside_things_in_a_package(root):
-    """A note, an empty folder and a half file of another program in a package of one's own; then other claims."""
+    """Check that a note, an empty folder and a temporary file of another program survive in a
+    package of the user's own when other claims are written into the package."""
     assert verify_package(root).status == 0
     (root / "out" / "notes.txt").write_text("dear")
     (root / "out" / ".mine.part").write_text("dear")
@@ -436,7 +449,8 @@ def shards_that(alter: Callable[[Path], object]):
 
 
 def a_verdict_that_is_another_now(root):
-    """The certificate of an earlier verdict goes with it, unless it was changed."""
+    """Check that the certificate of an earlier verdict is removed when the verdict changes, unless
+    the user changed the certificate."""
     command = ["check", "lamb.lemma1", "--budget", "0.3", "--out", f"{root}/out"]
     assert run_command(command).status == 0
     stale = root / "out" / "lamb.lemma1.without7.certificate.json"
@@ -476,7 +490,8 @@ def run_with(root, **environment):
 
 
 def a_cache_of_somebody_elses(root):
-    """It holds files with the names of a cache's; none of them is read, renewed or removed."""
+    """Check that files of somebody else with the names of cache files are neither read nor renewed
+    nor removed."""
     cache = root / "cache"
     (cache / "kernels").mkdir(parents=True)
     for name in ("seal", "owner", "sources.sealed", "kernels/dear"):
@@ -493,14 +508,15 @@ def a_cache_that_is_a_file(root):
 
 
 def settings_that_are_a_file(root):
-    """No key can be kept: everything is made anew, nothing is read."""
+    """Check that a run succeeds where no key can be stored: everything is computed anew, and
+    nothing is read from the cache."""
     before = contents(root)
     run_with(root, XDG_CONFIG_HOME=str(root / "thesis.tex"), FEDTHEORY_CACHE_DIR=f"{root}/cache")
     assert not find_lost(before, root)
 
 
 def a_checkpoint_that_is_none(root):
-    """A file of somebody's where a run would be kept."""
+    """Check that `ft.run` refuses a checkpoint path at which another file of the user lies."""
     import fedtheory as ft
 
     np.savez(root / "dear.npz", x=np.arange(3.0))
@@ -526,7 +542,8 @@ sys.exit(cli.main(sys.argv[1:]))
 
 
 def files_that_may_not_grow(root):
-    """The system lets no file grow beyond a few bytes: all four files of a run, or none."""
+    """Check that a run writes all four of its files or none where the system lets no file grow
+    beyond a few bytes."""
     before = contents(root)
     command = [sys.executable, "-c", LIMITED, *WRITERS[1].arguments(root)]
     done = subprocess.run(command, capture_output=True, text=True)
@@ -536,7 +553,8 @@ def files_that_may_not_grow(root):
 
 
 def a_disk_that_is_small(root):
-    """A disk of 48 kB, where one may be mounted."""
+    """Check that a run on a disk of 48 kB, where such a disk can be mounted, ends with an error
+    message and leaves no incomplete file."""
     out = root / "out"
     out.mkdir()
     made = ["mount", "-t", "tmpfs", "-o", "size=48k", "tmpfs", str(out)]
@@ -580,7 +598,7 @@ SPECIAL: dict = {
 
 
 def accidents() -> dict[str, Callable[[Path], object]]:
-    """Every accident by its name."""
+    """Return {name: accident} of all accidents."""
     general = {
         f"{writer.name}: {name}": lambda root, w=writer, a=accident: a(w, root)
         for writer in WRITERS

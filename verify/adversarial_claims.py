@@ -1,5 +1,5 @@
-"""Hostile claims of one's own, and what may be said of each: strictness, infinite sides,
-contradictions, names, vectors.
+"""Adversarial claims of a user, with the statuses allowed for each: strict relations, infinite
+sides, contradictions, names, vectors.
 
 A case is a function that makes a claim (making it may be refused, with a sentence) and the set of
 answers that are not wrong; `REFUSED` stands for a sentence about the input. Undecided is never
@@ -71,7 +71,7 @@ def own_table_claim(table, left, sign, right):
 
 
 def shadow_table():
-    """A table in which the name of a paper's derived symbol means something else."""
+    """Return a claim whose table gives the name of a paper's derived symbol another meaning."""
     table = Table("mine")
     one, gamma = (
         table.positive("one", "1", "a number"),
@@ -83,7 +83,7 @@ def shadow_table():
 
 
 def dangling_definition():
-    """A derived symbol whose definition speaks of a symbol that the table lacks."""
+    """Return a claim with a derived symbol whose definition uses a symbol that the table lacks."""
     table = Table("mine")
     one, more = (
         table.positive("one", "1", "a number"),
@@ -191,9 +191,9 @@ CASES = {
 
 
 def draw_vector_claim(seed):
-    """(claim, whether an instance refutes it) of a random form of degree four in two gradients:
-    forms in the inner products p = u.u, q = v.v, r = u.v, of which r^2 <= p q is all that is
-    known."""
+    """Return (claim, whether an instance refutes the claim) for a random form of degree four in two
+    gradients u and v. The forms are in the inner products p = u.u, q = v.v, r = u.v, of which only
+    r^2 <= p q is known."""
     identity = discover.claim("fsl.gradient_identity")
     table, random = identity.table.whole, Random(f"vectors/{seed}")
     p, q, r = (table[name].symbol for name in ("sq_grad", "sq_server_grad", "grad_inner"))
@@ -212,6 +212,6 @@ def draw_vector_claim(seed):
 
 
 def allowed_statuses(refuted):
-    """Of a form that an instance refutes only; of any other it is not known here whether it
-    holds."""
+    """Return the statuses allowed for a form: FALSE alone where an instance refutes the form;
+    otherwise any status, since the truth of the form is not known here."""
     return FALSE if refuted else TRUE | FALSE | NOTHING

@@ -1,4 +1,5 @@
-"""From results to the package in a folder, and what is said of it at the end."""
+"""Writing the package: from the results of a campaign to a folder, and the summary that is printed
+at the end."""
 
 import hashlib
 import json
@@ -21,7 +22,7 @@ STAMP = "made.sealed"
 
 
 class Asked(NamedTuple):
-    """What a campaign is asked for, beside where it goes."""
+    """The settings of a campaign, except its output folder."""
 
     budget: float
     seed: int
@@ -36,7 +37,7 @@ class Asked(NamedTuple):
 
 
 def make(out, asked, say=None):
-    """Check claims, write the package to `out`, print the summary; the exit status."""
+    """Check claims, write the package to `out`, print the summary, and return the exit status."""
     budget, seed, prefixes, executor, figures, rocq, shard, merge, as_json, _ = asked
     _ours(out)
     if asked.zip:
@@ -109,8 +110,8 @@ def make(out, asked, say=None):
 
 
 def _made_from_digest(made_from, files):
-    """What a package was made from, and what it is: both must be as they were for there to be
-    nothing to do."""
+    """Return the bytes that identify the inputs and the content of a package; nothing is to be done
+    where both are unchanged."""
     return f"{made_from} {ledger.digest_of(files[package.SUMS].decode())}".encode()
 
 
@@ -126,7 +127,8 @@ def _claims(prefixes):
 
 
 def _part(out, asked, say):
-    """Check the claims of one shard and keep what is found; no package is made of a part."""
+    """Check the claims of one shard and store their results; no package is made from a single
+    shard."""
     claims = campaign.claims_of_shard(_claims(asked.prefixes), *asked.shard)
     campaign.run_campaign(claims, asked.budget, asked.seed, _store(out), asked.executor, say)
     which, of = asked.shard
@@ -137,7 +139,7 @@ def _part(out, asked, say):
 
 
 def _merge_shards(out, asked):
-    """Take in what shards found."""
+    """Copy the results of other shards' folders into the store of `out`."""
     for folder in asked.merge:
         if not (folder / package.RESULTS).is_dir():
             refuse("--merge", "must be folders of campaigns over shards", str(folder))
@@ -203,7 +205,7 @@ def _progress(line):
 
 
 def _ours(out):
-    """Refuse a folder in which somebody keeps other things."""
+    """Refuse an output folder that holds files of somebody else."""
     if os.path.lexists(out) and (out.is_symlink() or not out.is_dir()):
         refuse("--out", "must be a folder", str(out))
     store = out / package.RESULTS
@@ -218,13 +220,14 @@ def _ours(out):
 
 
 def _inside(folder):
-    """What lies in a folder, but for what a killed process had half written."""
+    """Return the paths in a folder, except temporary files that a killed process left."""
     found = folder.iterdir() if folder.is_dir() else ()
     return [path for path in found if not files.PART.fullmatch(path.name)]
 
 
 def _store(out):
-    """Where a campaign keeps what it finds, marked as this user's before anything is put there."""
+    """Return the folder in which a campaign stores its results, marked as this user's before any
+    result is written."""
     store = out / package.RESULTS
     store.mkdir(parents=True, exist_ok=True)
     if not private_cache.claim(store):
@@ -233,7 +236,8 @@ def _store(out):
 
 
 def _draw(pictures):
-    """All figures at smoke scale, by the room that makes them."""
+    """Draw all figures at smoke scale into a folder, by the `figures` command in a process of its
+    own."""
     status = subprocess.run(
         [sys.executable, "-m", "fedtheory", "figures", "--scale", "smoke", "--out", str(pictures)],
         stdout=sys.stderr,
@@ -251,8 +255,8 @@ def _assets():
 
 
 def findings(drawn):
-    """id -> what its figure says, of the findings that figures left; `drawn` is {name: bytes} of
-    their files."""
+    """Return {claim id: what its figure says} from the findings that figures wrote; `drawn` is
+    {name: bytes} of the figures' files."""
     return {
         entry["claim"]: {
             name: str(entry[name]) for name in ("figure", "scale", "verdict", "sentence")
@@ -264,7 +268,7 @@ def findings(drawn):
 
 
 def plots(drawn):
-    """id -> names of the figures that show it."""
+    """Return {claim id: names of the figures that show the claim}."""
     found = {}
     for entry in _entries(drawn, "figures.json", "figure", "claims"):
         for claim in entry["claims"]:
@@ -273,7 +277,7 @@ def plots(drawn):
 
 
 def _entries(drawn, file, *names):
-    """The entries of an index of figures; what is none counts as absent."""
+    """Return the well-formed entries of an index of figures; malformed entries count as absent."""
     try:
         entries = ledger.parse_json(drawn.get(file, b"[]"), file)
     except InvalidInput:
@@ -292,7 +296,7 @@ def _entries(drawn, file, *names):
 
 
 def _processor():
-    """Model and features, which decide the bits of libraries."""
+    """Return the processor's model and features, which decide the last bits of numerical libraries."""
     try:
         lines = Path("/proc/cpuinfo").read_text().splitlines()
     except OSError:
@@ -306,8 +310,8 @@ def _processor():
 
 
 def open_page(page):
-    """Open a page in the browser of a desktop; what happened, in words. A terminal's browser is not
-    started."""
+    """Open a page in the browser of a desktop, and return in words what happened. A terminal's
+    browser is not started."""
     import webbrowser
 
     desktop = sys.platform in ("darwin", "win32") or any(
@@ -322,14 +326,14 @@ def open_page(page):
 
 
 def count_statuses(results):
-    """How many claims have each status, in words."""
+    """Return in words how many claims have each status."""
     counts = Counter(result["verdict"]["status"] for result in results.values())
     told = (f"{counts[status]} {status}" for status in sorted(counts))
     return f"{len(results)} claims: {', '.join(told)}"
 
 
 def as_data(book, out):
-    """What a campaign found as one JSON document; the ledger says all of it."""
+    """Return the result of a campaign as one JSON document; the ledger has the full results."""
     verdicts = {entry["id"]: entry["verdict"]["status"] for entry in book["claims"]}
     told = dict(
         counts=book["counts"], verdicts=verdicts, out=str(out), page=str(out / "index.html")
@@ -338,7 +342,7 @@ def as_data(book, out):
 
 
 def summary(book, out):
-    """Counts by status, and every violated claim with its reason."""
+    """Return the summary: counts by status, and every violated claim with its reason."""
     lines = [
         f"{len(book['claims'])} claims: "
         + ", ".join(f"{n} {status}" for status, n in book["counts"].items())
@@ -359,7 +363,8 @@ def summary(book, out):
 
 
 def saves(verdict):
-    """In words, what saves a statement that is false as printed; "" of any other."""
+    """Return in words which hypotheses save a statement that is false as printed; "" for any other
+    statement."""
     printed, removals = verdict["printed"], verdict["removals"]
     if verdict["status"] == "violated" or printed is None or printed["status"] != "violated":
         return ""
@@ -368,6 +373,6 @@ def saves(verdict):
 
 
 def _short(text, most=150):
-    """One line for a terminal, without what could steer it."""
+    """Shorten a text to one line for a terminal, without control characters."""
     text = printable(" ".join(text.split()))
     return text if len(text) <= most else text[: most - 3] + "..."

@@ -1,5 +1,5 @@
-"""`python -m fedtheory.verify.calls`: bad calls of commands and functions, by the thousand, and those
-that are not answered by one clear sentence.
+"""Fuzzing of calls, `python -m verify.calls`: thousands of bad calls of commands and functions, and
+a list of the calls that are not answered by one clear sentence.
 
 Each call is a good one of which an argument or two are spoiled: of another type, no number, huge, empty,
 with control characters. A function answers by a value or by an exception of `fedtheory.errors` whose
@@ -37,11 +37,11 @@ SMALL = dict(budget=0.1)
 
 
 class Late(BaseException):
-    """A call takes longer than any of these should."""
+    """Raised where a call takes longer than any of these calls should."""
 
 
 class Awkward:
-    """An object that answers nothing."""
+    """An object on which every operation fails."""
 
     def __repr__(self):
         raise RuntimeError("no text")
@@ -50,7 +50,8 @@ class Awkward:
 
 
 def values():
-    """What no argument should be, and some things that some may be; made anew for each call."""
+    """Return awkward argument values: some that no function accepts, and some that a few functions
+    accept; made anew for each call."""
     nan = float("nan")
     numbers = [0, -1, 1.5, nan, float("inf"), -float("inf"), 1e308, 10**400, 2**63, -(2**40), 1j]
     texts = ["", "x", "fsl.theorem1", "a\0b", "\x1b[31m", "é" * 300, "../..", "/dev/null", b"x"]
@@ -61,7 +62,8 @@ def values():
 
 
 def functions(folder):
-    """[(name, function, good arguments)]; what is not told is spoiled where it has no default."""
+    """Return [(name, function, good arguments)]; an argument that is not listed is spoiled only
+    where the function has no default for it."""
     problem = ft.problems.quadratic(d=2, clients=3, L=1.0, mu=0.5)
     table = Path(folder) / "own.csv"
     table.write_text("1,2\n3,4\n")
@@ -105,7 +107,7 @@ def functions(folder):
 
 
 def spoil_arguments(draw, function, good):
-    """Arguments of a call: good ones, of which one or two are not."""
+    """Draw the arguments of a call: good arguments, of which one or two are replaced by bad values."""
     takes = inspect.signature(function).parameters.values()
     plain = (inspect.Parameter.VAR_POSITIONAL, inspect.Parameter.VAR_KEYWORD)
     named = [each for each in takes if each.kind not in plain]
@@ -205,7 +207,7 @@ LINES = [
 
 
 def run_file(draw):
-    """A run file, spoiled."""
+    """Draw the text of a run file with spoiled lines."""
     lines = ["[problem]", 'kind = "quadratic"', "d = 2", "clients = 3", "L = 1.0", "mu = 0.5"]
     lines += ["[run]", 'algorithm = "fedavg"', "rounds = 2", "[hyper]", "eta_l = 0.1"]
     for _ in range(draw.choice((1, 1, 2, 3))):
@@ -215,7 +217,7 @@ def run_file(draw):
 
 
 def command(draw):
-    """The words of a command, of which one or two are spoiled."""
+    """Draw the words of a command, of which one or two are spoiled."""
     words = draw.choice(COMMANDS).split()
     if words[0] == "run" and draw.random() < 0.7:
         return words
@@ -229,7 +231,7 @@ def command(draw):
 
 
 def ask(call):
-    """What is wrong with the answer to a call; "" where nothing is."""
+    """Make a call, and return what is wrong with its answer; "" where nothing is wrong."""
     out, err = io.StringIO(), io.StringIO()
     before = signal.signal(signal.SIGPROF, _late)
     signal.setitimer(signal.ITIMER_PROF, SECONDS)
@@ -299,7 +301,7 @@ def of_command(draw):
 
 
 def campaign(count, seed, say=print):
-    """How many of so many calls were not answered, by what is wrong."""
+    """Make `count` bad calls, and return how many were answered badly, by what is wrong."""
     draw, here, wrong = random.Random(seed), os.getcwd(), Counter()
     with tempfile.TemporaryDirectory() as folder:
         os.chdir(folder)

@@ -1,5 +1,5 @@
-"""The campaign: every claim through `ft.check`, spread over workers, each result kept as soon as it
-is found.
+"""The campaign: runs every claim through `ft.check`, spread over workers, and stores each result as
+soon as it is found.
 
 What was kept under the same name is not looked for again, so a campaign that was killed goes on
 where it was, and one in which nothing changed has nothing to do. Shards are campaigns over parts of
@@ -24,7 +24,7 @@ STALE = 3600.0  # seconds after which a file in mid-write is taken for that of a
 
 
 class Stopped(KeyboardInterrupt):
-    """Ctrl-C reached the campaign; `kept` of `total` claims are decided."""
+    """Raised where Ctrl-C reaches the campaign; `kept` of `total` claims are decided by then."""
 
     def __init__(self, kept, total):
         super().__init__(f"interrupted; {kept} of {total} claims are decided and kept")
@@ -32,13 +32,15 @@ class Stopped(KeyboardInterrupt):
 
 
 class Broken(FedtheoryError):
-    """Processes died again and again, or no longer run what is to be checked."""
+    """Raised where worker processes die again and again, or no longer run the sources that are to
+    be checked."""
 
 
 def run_campaign(claims, budget, seed, folder, executor=EXECUTOR, say=None, pages=False):
-    """id -> result of every claim; those not kept in `folder` yet are found by workers and kept
-    there, each with its `key`. With `pages` workers also make what a page moves by sliders:
-    `explored` in a result; and what follows from new certificates: `derived`, of their hashes."""
+    """Return {id: result} of every claim; workers find the results that `folder` does not hold yet,
+    and store each with its `key`. With `pages`, workers also compute the slider data of the page
+    (`explored` in a result) and the derivations of new certificates (`derived`, by their hashes).
+    """
     folder.mkdir(parents=True, exist_ok=True)
     sweep_folder(folder)
     names = {claim.id: ledger.result_key(claim, budget, seed) for claim in claims}
@@ -73,33 +75,35 @@ def run_campaign(claims, budget, seed, folder, executor=EXECUTOR, say=None, page
 
 
 def slider_key(key):
-    """The name of what a page moves of a claim whose result has this one: it hashes what computes it
-    besides."""
+    """Return the cache key of a claim's slider data: a hash of the claim's result key and of the
+    sources that compute the data."""
     return ledger.digest_of([key, source_hash.part_digest(Path(package.__file__), "slider_json")])[
         :40
     ]
 
 
 def _load_kept(folder, names):
-    """id -> what is kept in a folder, of {id: under which name}."""
+    """Return {id: stored result} from a folder, given {id: key of the result}."""
     kept = {name: ledger.load_result(folder, key) for name, key in names.items()}
     return {name: result for name, result in kept.items() if result is not None}
 
 
 def longest_first(claims):
-    """Claims in the order in which they are given away, so that all workers end together: what has
-    a formula takes time, a sentence none, and an order looks at its companion besides."""
+    """Sort claims so that the longest searches start first and all workers end together: orders,
+    then claims with formulas, then claims in words only."""
     return sorted(claims, key=lambda claim: (not claim.lines, claim.kind != "order"))
 
 
 def claims_of_shard(claims, number, of):
-    """The claims of one shard of several: dealt like cards, so that each has as many of every kind."""
+    """Return the claims of one shard of several: every `of`-th claim in order of cost, so that each
+    shard has as many claims of every kind."""
     mine = {claim.id for claim in longest_first(claims)[number - 1 :: of]}
     return [claim for claim in claims if claim.id in mine]
 
 
 def merge_folders(claims, budget, seed, folder, others):
-    """Take in what other folders keep of these claims; ids of those that none has."""
+    """Copy the results that other folders hold of these claims into `folder`; return the ids of the
+    claims that no folder has."""
     missing = []
     for claim in claims:
         name = ledger.result_key(claim, budget, seed)
@@ -115,8 +119,8 @@ def merge_folders(claims, budget, seed, folder, others):
 
 
 def sweep_folder(folder):
-    """Remove what a campaign left that was killed in mid-write; one that runs beside this one is at
-    work on what is younger."""
+    """Remove temporary files that a killed campaign left; younger files may belong to a campaign
+    that is still running, and stay."""
     for part in folder.glob(f"{files.PREFIX}*{files.SUFFIX}"):
         try:
             if time.time() - part.stat().st_mtime > STALE:
@@ -126,13 +130,14 @@ def sweep_folder(folder):
 
 
 def decide_claim(name, budget, seed, key):
-    """The result of a claim: what a worker runs, if its sources are those of the giver."""
+    """Return the result of a claim; workers run this function, provided that their sources are the
+    same as the main process's."""
     return ledger.decide_claim(_claim_for_worker(name, budget, seed, key, str), budget, seed)
 
 
 def decide_and_follow(name, budget, seed, key):
-    """The same, with the derivations of its certificates by their hashes, which are not kept: they
-    follow from these."""
+    """Return the result of a claim, with the derivations of its certificates by their hashes.
+    Derivations are not stored: they follow from the certificates."""
     from fedtheory.rocq import derivations
 
     result = decide_claim(name, budget, seed, key)
@@ -142,13 +147,15 @@ def decide_and_follow(name, budget, seed, key):
 
 
 def explore_claim(name, budget, seed, key):
-    """What a page moves of a claim, which a worker makes under the same condition."""
+    """Return the slider data of a claim for the page, provided that the worker's sources are the
+    same as the main process's."""
     _claim_for_worker(name, budget, seed, key, slider_key)
     return dict(explored=package.slider_json(name))
 
 
 def _claim_for_worker(name, budget, seed, key, named):
-    """The claim of an id, for a worker that would give the work's name as its giver did."""
+    """Return the claim of an id, for a worker; raise Broken where the worker computes another key
+    for the task than the main process did."""
     from fedtheory import discover
 
     claim = discover.claim(name)
@@ -161,9 +168,9 @@ def _claim_for_worker(name, budget, seed, key, named):
 
 
 class Progress:
-    """Claims decided, sliders made, time left, worst ratio and violated so far: rewritten on a
-    terminal, now and then elsewhere. `sliders` are what is made of them, which grows, and what is
-    to be."""
+    """A progress line: claims decided, sliders made, time left, worst ratio and number of violated
+    claims; rewritten on a terminal, printed now and then elsewhere. `sliders` is a pair: the slider
+    data made so far, a collection that grows, and the sliders to be made."""
 
     def __init__(self, claims, stream=None, sliders=((), ()), budget=SMOKE):
         self.weights = {claim.id: 1.0 if claim.lines else 0.02 for claim in claims}
@@ -173,7 +180,7 @@ class Progress:
         self.every = 0.2 if self.line.tty else 5.0
 
     def work(self, found):
-        """What is done, in searches."""
+        """Return the amount of work done, in units of one search."""
         return sum(self.weights[name] for name in found) + self.weight * len(self.told)
 
     def begin(self, found):
@@ -212,7 +219,7 @@ class Progress:
 
 
 def progress_words(found):
-    """The largest ratio so far, and how many claims are violated, in words."""
+    """Return in words the largest ratio so far, and how many claims are violated."""
     ratios = [
         (tightness_number(r["verdict"]["tightness"]), name)
         for name, r in found.items()
@@ -226,7 +233,8 @@ def progress_words(found):
 
 
 def tightness_number(value):
-    """A tightness of a ledger, in which infinity is a text."""
+    """Return a tightness of a ledger as a float; a ledger writes infinity as text, and anything
+    else that is no number counts as -inf."""
     return (
         float(value)
         if isinstance(value, (int, float)) or value in ("inf", "-inf")

@@ -1,4 +1,5 @@
-"""Which checkers accept the certificates of a package: that of their format, and Rocq's kernel.
+"""Checker answers: which certificates of a package are accepted by the checker of their format, and
+by Rocq's kernel.
 
 A document never says of itself who accepted it. `python -m verify --rocq` asks both checkers about
 each one, and writes down what they say, with the hash of the document, beside the certificates.
@@ -19,7 +20,7 @@ FIELDS = dict(sha256=str, replays=(str, type(None)), rocq=(bool, type(None)), wh
 
 
 class Said(NamedTuple):
-    """What is said of one document."""
+    """The answers of both checkers on one document."""
 
     sha256: str
     replays: str | None  # the status that its checker derives; None: it refuses
@@ -28,7 +29,7 @@ class Said(NamedTuple):
 
 
 def coqc_version():
-    """The version of coqc; a refusal where it is not at hand."""
+    """Return the version of coqc; refuse where coqc is not installed."""
     from fedtheory.rocq import coqc
 
     if coqc.at_hand() is None:
@@ -37,8 +38,8 @@ def coqc_version():
 
 
 def ask_checkers(certificates, store, workers=1, say=None):
-    """What both checkers say of each certificate, {file: document}; answers of coqc are kept in
-    `store` under the hash of what it was asked."""
+    """Return the answers of both checkers on each certificate, given {file: document}. Answers of
+    coqc are stored in `store` under the hash of its input."""
     by, done = coqc_version(), 0
     store.mkdir(parents=True, exist_ok=True)
     names = sorted(certificates)
@@ -55,7 +56,7 @@ def ask_checkers(certificates, store, workers=1, say=None):
 
 
 def _rocq_file(document):
-    """(the file for coqc, ""), or (None, why there is none)."""
+    """Return (text of the file for coqc, ""), or (None, the reason why there is no such file)."""
     from fedtheory.rocq import export_file  # loads formulas, as does all that is loaded late here
 
     try:
@@ -65,7 +66,7 @@ def _rocq_file(document):
 
 
 def _coqc_answer(one, by, store):
-    """(accepted or None, why) of a written document."""
+    """Return (accepted or None, reason) of coqc for an exported document."""
     from fedtheory.rocq import coqc, export_file
 
     text, why = one
@@ -93,7 +94,7 @@ def _python_answer(document, accepted, why):
 
 
 def describe_refused(found):
-    """Sentences: certificates that a checker does not accept."""
+    """Return sentences about the certificates that a checker does not accept."""
     return [
         f"{name}: {one['why']}"
         for name, one in found["certificates"].items()
@@ -102,7 +103,7 @@ def describe_refused(found):
 
 
 def describe_accepted(found):
-    """In one sentence, how many certificates each checker accepts."""
+    """Return one sentence that says how many certificates each checker accepts."""
     some = found["certificates"].values()
     count = lambda good: sum(map(good, some))
     return (
@@ -113,8 +114,8 @@ def describe_accepted(found):
 
 
 def read_acceptance(files):
-    """What the file of a package says, or None if it has none; refused where it is not of the
-    certificates that are there, or has another shape."""
+    """Return the checkers' answers in the files of a package, or None where the package has no such
+    file. Refuse a file that is not about the package's certificates, or has another shape."""
     if FILE not in files:
         return None
     found = ledger.parse_json(files[FILE], FILE)
@@ -141,8 +142,8 @@ def read_acceptance(files):
 
 
 def describe_differences(theirs, files):
-    """Sentences: what checkers do not say here of certificates as it is written there; and the number
-    of answers that were derived anew."""
+    """Return sentences about the answers in the package that checkers do not give here, and the
+    number of answers that were derived anew."""
     documents = {}
     for name in theirs["certificates"]:
         try:

@@ -1,5 +1,5 @@
-"""Bounds of known truth set against runs: each is the exact value of what is measured, or a share of
-it.
+"""Bounds of known truth, compared with runs: each bound is the exact value of the measured
+quantity, or a share of that value.
 
 On quadratics of one curvature the distance to the minimiser has a closed form for any noise and any
 uniform cohort: a round of K steps of size eta multiplies the distance of the server's point by
@@ -29,7 +29,7 @@ FALSE = tuple(name for name in SHARES if name != "true")
 
 
 class Case(NamedTuple):
-    """A bound on a problem, and what `ft.compare` is given with it."""
+    """A bound on a problem, and the arguments of `ft.compare` for that bound."""
 
     claim: Claim
     problem: object
@@ -49,7 +49,8 @@ def rational(value: Fraction) -> Rational:
 
 
 def draw_bound(seed: int, share: Fraction) -> Case:
-    """A quadratic of one curvature, a way to run FedAvg or FedSGD on it, and a share of the value."""
+    """Draw a quadratic with one curvature, a way to run FedAvg or FedSGD on that quadratic, and a
+    bound that is a share of the exact value."""
     rng = np.random.default_rng([seed, 1841])
     N, d, rounds = int(rng.integers(1, 6)), int(rng.integers(1, 4)), int(rng.integers(1, 61))
     L = Fraction(int(rng.choice([1, 2, 8])), int(rng.choice([1, 4])))
@@ -93,7 +94,8 @@ def draw_bound(seed: int, share: Fraction) -> Case:
 
 
 def answer(seed: int, kind: str) -> str:
-    """What `ft.compare` says of a bound: that it "holds" at every T, is "violated", or neither."""
+    """Return the answer of `ft.compare` about a bound: "holds" (at every T), "violated", or
+    neither."""
     case = draw_bound(seed, SHARES[kind])
     found = ft.compare(case.claim, case.problem, **case.settings)
     if found.exceeded is not None:
@@ -102,12 +104,12 @@ def answer(seed: int, kind: str) -> str:
 
 
 def wrong(kind: str, said: str) -> bool:
-    """Whether an answer is false: undecided never is."""
+    """Tell whether an answer is false; "undecided" never is."""
     return said == ("violated" if kind == "true" else "holds")
 
 
 def count(number: int) -> dict[str, Counter]:
-    """Answers to so many true bounds and as many false ones, by kind."""
+    """Return the answers to `number` true bounds and as many false bounds, counted by kind."""
     found: dict[str, Counter] = {kind: Counter() for kind in SHARES}
     for seed in range(number):
         for kind in ("true", FALSE[seed % len(FALSE)]):

@@ -21,7 +21,7 @@ KINDS = ("apart", "expanded", "shared", "squared", "three", "run")
 
 
 def equation(kind: str, u: Symbol, a: Expr, v: Symbol, b: Expr) -> Eq:
-    """(u - a)(v - b) = 0, or a relative of it, in the form that a kind writes it."""
+    """Return (u - a)(v - b) = 0, or a variant of that equation, in the form of the given kind."""
     gap, other = u - a, v - b
     sides = dict(
         apart=(gap * other, 0),
@@ -46,7 +46,7 @@ def claim(name: str, assumes: tuple, left: Expr, sign: str, right: Expr) -> Clai
 
 
 def draw_claim(kind: str, seed: int) -> tuple[Claim, bool]:
-    """(claim, whether it is true)."""
+    """Draw (claim, whether the claim is true)."""
     random = Random(f"{kind}/{seed}")
     if kind == "run":
         return of_run(random)
@@ -70,9 +70,11 @@ def draw_claim(kind: str, seed: int) -> tuple[Claim, bool]:
 
 
 def of_run(random: Random) -> tuple[Claim, bool]:
-    """Gradient descent with eta = 1/L, unless L is a number at which nothing is said of eta.
+    """Draw a claim about gradient descent with eta = 1/L, unless L equals a number at which the
+    hypotheses say nothing of eta.
 
-    T steps of size 1/L leave at most L D/(4 T + 2) of the gap; no steps worth the name leave L D/2."""
+    T steps of size 1/L leave at most L D/(4 T + 2) of the gap; no steps worth the name leave L D/2.
+    """
     T, a = random.randint(1, 3), Rational(random.randint(1, 3))
     truth = random.random() < 0.3
     given = (house.L - a) * (house.eta * house.L - 1)
@@ -99,5 +101,5 @@ def of_run(random: Random) -> tuple[Claim, bool]:
 
 
 def with_assumptions(claim: Claim) -> str:
-    """A claim with what it assumes."""
+    """Return the text of a claim with its assumptions."""
     return f"{claim}, where {'; '.join(str(a) for a in claim.assumptions)}"

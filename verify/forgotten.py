@@ -1,5 +1,5 @@
-"""Statements that are true under laws of chance, drawn with all of these or with some never written: what
-is not written is not assumed.
+"""Statements about random quantities, drawn with all of their probability laws or with some left
+out: a law that is not written must not be assumed.
 
 By hand, without each law. Uniform cohorts: gradients 3, 0, 0, of which the first always works, lie
 2 from their mean, and their variance is 2. Independent noise: two clients with one draw of variance 1 have
