@@ -30,7 +30,8 @@ from fedtheory.symbols.run import G, G_t_sq, L, N, S, T, eta, mu, rho_s, sigma
 
 
 class Base(NamedTuple):
-    """A true statement, and the laws without any of which it is false."""
+    """A true statement, and the probability laws that the statement needs: without any one of them
+    the statement is false."""
 
     left: sympy.Expr
     right: sympy.Expr  # what is there without chance
@@ -74,7 +75,8 @@ BASES = dict(
 
 
 def forgotten(seed: int) -> tuple[Claim, bool]:
-    """Draw a statement, and whether it is true: in two of three some of its laws are not written."""
+    """Draw (statement, whether the statement is true); in two of three draws some of the
+    statement's probability laws are left out."""
     random = Random(f"forgotten/{seed}")
     name = random.choice(sorted(BASES))
     base = BASES[name]
@@ -96,5 +98,5 @@ def forgotten(seed: int) -> tuple[Claim, bool]:
 
 
 def allowed_statuses(true: bool) -> set[str]:
-    """Return what may be said of a statement that is true, or is not."""
+    """Return the statuses allowed for a statement that is true, or for one that is not."""
     return {"proved", "holds", "undecided"} if true else {"violated", "undecided"}

@@ -1,5 +1,6 @@
-"""Orders that are false only where three numbers move at once, or a unit and another, and true ones
-beside them: what families must reach beyond one move or two.
+"""Orders that are false only where three numbers grow at once, or a unit and another number, beside
+true orders. A family of instances must move more than one or two numbers to refute the false
+orders.
 
 Let h = x y z/(x y + y z + z x), a third of the harmonic mean: it is at most the least of x, y, z, so
 it is bounded as long as one of them is, and grows like t where all three grow like t.
@@ -16,7 +17,7 @@ n, m, k = (TABLE.count(name, name, "a count") for name in "nmk")
 
 
 def harmonic_third(a, b, c):
-    """A third of the harmonic mean."""
+    """Return a third of the harmonic mean of a, b and c."""
     return a * b * c / (a * b + b * c + c * a)
 
 
@@ -33,7 +34,8 @@ def make_order(name, left, shape):
 
 
 def share_held(*numbers):
-    """Between 0 and how many they are, whatever they are."""
+    """Return a sum of a / (1 + a), which lies between 0 and the count of the numbers whatever their
+    values are."""
     return sum(a / (1 + a) for a in numbers)
 
 

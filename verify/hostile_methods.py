@@ -1,5 +1,5 @@
-"""Hostile methods: each breaks one thing that a worst case, a closed form or a map of moments might take
-a method for.
+"""Hostile methods: each breaks one property that a worst case, a closed form or a map of moments
+might assume of a method.
 
 One record, `METHOD`, whose hyper-parameter `trait` says what it does; `a` is how much of it. `METHODS` are
 records with one trait each, under names of their own. `ACCEPTED` are the traits with which a method is
@@ -107,7 +107,8 @@ def local_start(state, i, y, g, local, h):
 
 @jit
 def size_of_step(state, i, d, h):
-    """The step of a client where it does not depend on a coordinate."""
+    """Return the step size of a client for the traits in which the step does not depend on a
+    coordinate."""
     step = h.eta
     if h.trait == CLIENT_2 and i == 2:
         step = h.eta * h.a
@@ -214,7 +215,7 @@ METHOD = Algorithm(
 
 
 def of_trait(n):
-    """The method that has one trait alone, under a name of its own."""
+    """Return the method that has only trait n, under a name of its own."""
 
     class Own(NamedTuple):
         eta: float = nonnegative("step size")
@@ -233,7 +234,7 @@ RUNS = 8  # quadratics in three dimensions on which a method whose worst case is
 
 
 def drawn_program(trait, seed):
-    """(method, numbers, clients, rounds) of a question to a worst-case program."""
+    """Draw (method, numbers, clients, rounds) of a question to a worst-case program."""
     random = Random(f"{trait}/{seed}")
     numbers = dict(
         eta=Fraction(random.randint(1, 12), 8),
@@ -245,7 +246,7 @@ def drawn_program(trait, seed):
 
 
 def proved_worst(trait, seed):
-    """The WorstCase that is proved of a drawn program, or the sentence of a refusal."""
+    """Return the WorstCase that is proved for a drawn program, or the text of the refusal."""
     method, _, clients, rounds = drawn_program(trait, seed)
     optimum = {"sq_dissimilarity": 1} if clients > 1 else None
     try:
@@ -255,7 +256,8 @@ def proved_worst(trait, seed):
 
 
 def largest_loss(trait, seed):
-    """The largest loss of runs in floats, by the engine, inside the hypotheses of a drawn program."""
+    """Return the largest loss of simulated runs (floats) that meet the hypotheses of a drawn
+    program."""
     _, numbers, clients, rounds = drawn_program(trait, seed)
     generator, largest, d = np.random.default_rng(seed), 0.0, 3
     for _ in range(RUNS):

@@ -1,5 +1,5 @@
-"""What a kept verdict says and no search is needed for: what its documents show, the ratios at the
-instances it names.
+"""Judgement of stored verdicts without a search: what their documents show, and the ratios at the
+instances they name.
 
 A verdict is read as a ledger has it, plain data with its documents in their places, and may be
 anybody's. What rests on a search alone (that nothing was found, how many instances were looked at,
@@ -31,7 +31,7 @@ PROVING = 10.0  # seconds of budget for a proof that hypotheses exclude each oth
 
 
 class Judged(NamedTuple):
-    """What came of a verdict without a search."""
+    """The result of judging a verdict without a search."""
 
     wrong: list  # sentences on what does not follow from what the verdict brings
     ratios: int = 0  # how many were found again
@@ -41,7 +41,7 @@ class Judged(NamedTuple):
 
 
 def judge_verdict(claim, verdict, budget, seed):
-    """A verdict's Judged, without a search: as the claim is meant, and in its other readings."""
+    """Judge a verdict without a search, as the claim is meant and in the claim's other readings."""
     if not has_shape(verdict):
         return Judged(["its verdict has not the shape of one"])
     found = [_judge_reading(claim, dict(verdict, printed=None, removals=[]), budget, seed)]
@@ -60,8 +60,7 @@ def judge_verdict(claim, verdict, budget, seed):
 
 
 def verdict_readings(claim, verdict):
-    """(the claim in another reading, the verdict on it), of a verdict that has them as it
-    should."""
+    """Yield (the claim in another reading, the verdict on that reading), for a well-formed verdict."""
     if verdict["printed"] is not None:
         yield claim.as_printed, verdict["printed"]
         for reading, removal in zip(claim.lacking.values(), verdict["removals"]):
@@ -69,7 +68,7 @@ def verdict_readings(claim, verdict):
 
 
 def missing_readings(claim, verdict, budget):
-    """Sentences: where a verdict leaves out readings of its claim, or has other ones."""
+    """Return sentences about readings of the claim that a verdict leaves out, or has in excess."""
     printed, removals = verdict["printed"], verdict["removals"]
     if verdict["kind"] == "error":
         return [] if printed is None and not removals else ["its verdict has readings"]
@@ -95,7 +94,7 @@ def missing_readings(claim, verdict, budget):
 
 
 def _judge_reading(claim, verdict, budget, seed):
-    """The Judged of a verdict on one reading."""
+    """Judge the verdict on one reading."""
     if any(part["claim"] != claim.id for part in (verdict, *verdict["lines"])):
         return Judged(["its verdict names another claim"])
     said = claim.lines and not claim.dropped and verdict["kind"] != "error"
@@ -158,7 +157,7 @@ def _judge_reading(claim, verdict, budget, seed):
 
 
 def has_shape(verdict, part=False):
-    """Whether plain data has the shape of a verdict, its lines and its readings included."""
+    """Tell whether plain data has the shape of a verdict, including its lines and readings."""
     number = lambda v: isinstance(v, (int, float)) and not isinstance(v, bool)
     return (
         isinstance(verdict, dict)
@@ -193,7 +192,7 @@ def has_shape(verdict, part=False):
 
 
 def has_removal_shape(removal):
-    """Whether plain data has the shape of a removed hypothesis."""
+    """Tell whether plain data has the shape of the verdict on a removed hypothesis."""
     return (
         isinstance(removal, dict)
         and tuple(removal) == REMOVED
@@ -205,7 +204,7 @@ def has_removal_shape(removal):
 
 
 def verdict_parts(verdict):
-    """A verdict, and those of its lines and of its readings."""
+    """Yield a verdict, and the verdicts of its lines and of its readings."""
     yield verdict
     inner = [*verdict["lines"], verdict["printed"], *(r["verdict"] for r in verdict["removals"])]
     for each in filter(None, inner):
@@ -229,13 +228,14 @@ def describe_differences(theirs, mine):
 
 
 def written_alike(one, other):
-    """Whether plain data is the same text: 1 is not 1.0 nor true, and what stands first stays
-    first."""
+    """Tell whether two values are the same JSON text: 1 differs from 1.0 and from true, and the
+    order of entries counts."""
     return ledger.json_text(one) == ledger.json_text(other)
 
 
 def check_whole(claim, verdict):
-    """Sentences: where a statement's verdict is not that of its lines."""
+    """Return sentences about a statement's verdict that does not follow from the verdicts of its
+    lines."""
     if not verdict["lines"]:  # where the first line is violated, its verdict is the statement's
         alone = (
             len(claim.lines) <= 1
@@ -268,8 +268,8 @@ def check_whole(claim, verdict):
 
 
 def evidence_fields(claim, at, part, verdict):
-    """{field: value} of a part's verdict, as far as its own evidence gives it; Refused where it
-    brings none."""
+    """Return {field: value} of a part's verdict, as far as its own evidence determines the fields;
+    raise Refused where there is no evidence."""
     document, status = part["certificate"], part["status"]
     if status == "violated":
         return violation_fields(claim, at, document)
@@ -284,7 +284,8 @@ def evidence_fields(claim, at, part, verdict):
 
 
 def violation_fields(claim, at, document):
-    """What a counterexample, a family of them, or two runs that differ give."""
+    """Return the fields that a counterexample, a family of counterexamples, or two differing runs
+    determine."""
     require(isinstance(document, dict), "no certificate shows it")
     found = pipeline.replay(document)
     require(
@@ -335,7 +336,7 @@ def violation_fields(claim, at, document):
 
 
 def differing_runs(claim, document, found):
-    """What two runs that differ show, and the rerun found."""
+    """Return the fields that two differing runs determine, and the rerun that was found."""
     from fedtheory.verdicts.equivalence import side_label
 
     require("points" in found, "its certificate speaks of cells")
@@ -356,7 +357,7 @@ def differing_runs(claim, document, found):
 
 
 def proof_fields(claim, at, document):
-    """What a proof of a line gives."""
+    """Return the fields that a proof of a line determines."""
     require(
         isinstance(document, dict) and pipeline.replay(document)["status"] == "proved",
         "no proof shows it",
@@ -382,7 +383,8 @@ def proof_fields(claim, at, document):
 
 
 def witness_ratio(claim, at, witness):
-    """What the instance of the largest ratio gives, measured again in fractions."""
+    """Return the fields that the instance with the largest ratio determines, measured again in
+    fractions."""
     setting = next((s for s in fitting(claim) if s.name == witness.get("setting")), None)
     require(
         setting is not None and set(witness) == {"setting", "shape", "numbers"},
@@ -418,7 +420,7 @@ def witness_ratio(claim, at, witness):
 
 @cache
 def largest_sizes(name, relaxed):
-    """part -> the largest of many draws, of a setting's shapes."""
+    """Return {part: largest of many draws} of a setting's shapes."""
     setting, found, random = by_name(name), {}, Random(0)
     for _ in range(DRAWS):
         for part, value in setting.shapes(random, relaxed).items():

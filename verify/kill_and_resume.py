@@ -1,5 +1,5 @@
-"""A campaign that is killed again and again makes what one makes that nobody disturbs:
-`python -m verify.killing [PREFIX ...]`.
+"""Kill test, `python -m verify.kill_and_resume [PREFIX ...]`: a campaign that is killed again and
+again must produce the same ledger as an undisturbed campaign.
 
 The shallow campaign runs once in peace. Then another is killed with SIGKILL at moments that are drawn,
 each time in mid-campaign, begun again each time, and finished; its ledger must be the same bytes.
@@ -20,21 +20,21 @@ from fedtheory.verify import campaign
 
 
 def begin_campaign(out, prefixes):
-    """The campaign as a process of its own."""
+    """Start the campaign as a separate process."""
     asked = ["--budget", str(campaign.SMOKE), "--out", str(out), *prefixes]
     command = [sys.executable, "-m", "fedtheory", "verify", *asked]
     return subprocess.Popen(command, stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL)
 
 
 def count_kept(out):
-    """How many results are kept, and how many files are being written."""
+    """Return how many results are stored, and how many files are being written."""
     store = out / package.RESULTS
     return len(list(store.glob("*.sealed"))), len(list(store.glob(".*.part")))
 
 
 def kill_campaign(out, prefixes, moment):
-    """Kill a campaign so long after the first result that it keeps; (seconds that it ran, results
-    kept, files in mid-write), None where it had ended."""
+    """Kill a campaign `moment` seconds after the first result that it stores. Return (seconds it
+    ran, results stored, files half written), or None where the campaign had ended before."""
     before, start = count_kept(out)[0], time.monotonic()
     process = begin_campaign(out, prefixes)
     while process.poll() is None and count_kept(out)[0] == before:
@@ -49,7 +49,8 @@ def kill_campaign(out, prefixes, moment):
 
 
 def kill_series(folder, prefixes, kills, seed, say=print):
-    """Whether the ledger of a campaign that was killed so often is that of one in peace."""
+    """Tell whether the ledger of a campaign that was killed `kills` times equals the ledger of an
+    undisturbed campaign."""
     chance, peace, other = random.Random(seed), folder / "peace", folder / "killed"
     start = time.monotonic()
     status = begin_campaign(peace, prefixes).wait()

@@ -1,5 +1,5 @@
-"""True statements from textbooks, with their sources, and false ones made from them: what a checker
-must tell apart."""
+"""True statements from textbooks, with their sources, and false statements made from them, which a
+checker must tell apart."""
 
 from sympy import Eq, Max, Rational, sqrt
 
@@ -110,7 +110,7 @@ def contraction(step):
 
 
 def after(rounds, rate):
-    """1 + rate + ... + rate^(rounds - 1)"""
+    """Return 1 + rate + ... + rate^(rounds - 1)."""
     return (1 - rate**rounds) / (1 - rate)
 
 
@@ -541,7 +541,7 @@ TIGHT = (
 
 
 def wrong(name, **bounds):
-    """Damaged relatives of a true statement: label -> right-hand side."""
+    """Return {label: false variant of a true statement}, given {label: right-hand side}."""
     return {
         f"{name}.{label}": TRUE[name].replace(name=f"house.{name}.{label}", bound=bound)
         for label, bound in bounds.items()
@@ -549,8 +549,8 @@ def wrong(name, **bounds):
 
 
 def under_hypotheses(name, label, *assumes, **changes):
-    """A true statement under other hypotheses: the last ones given hold in the place of relations
-    between numbers."""
+    """Return a true statement under the hypotheses `assumes`, which replace all hypotheses of the
+    statement."""
     claim = TRUE[name]
     return {
         f"{name}.{label}": claim.replace(
@@ -560,13 +560,13 @@ def under_hypotheses(name, label, *assumes, **changes):
 
 
 def less(name, *dropped):
-    """A true statement without some of its hypotheses."""
+    """Return a true statement without some of its hypotheses."""
     label = "without_" + "_".join(text.split()[0] for text in dropped)
     return {f"{name}.{label}": TRUE[name].without(*dropped).replace(name=f"house.{name}.{label}")}
 
 
 def stepping(name, label, old, new):
-    """A true statement with one hypothesis between numbers widened."""
+    """Return a true statement with one hypothesis between numbers widened."""
     kept = [new if a.relation == old else a for a in (*TRUE[name].assumes, *TRUE[name].unstated)]
     assert any(a is new for a in kept)
     return {f"{name}.{label}": TRUE[name].replace(name=f"house.{name}.{label}", assumptions=kept)}
@@ -778,8 +778,8 @@ FALSE = {
 
 
 def reach_ratio(claim, enough, budget, seed=0):
-    """The first exact ratio of at least `enough` that a search finds, else the exact one where
-    floats are best."""
+    """Return the first exact ratio of at least `enough` that a search finds; else the exact ratio
+    at the point with the best ratio in floats."""
     best = (-1.0, None)
     for setting in fitting(claim):
         for hunt, ratio, raw in scheduler.search_waves(Target(claim, setting, 0), budget, seed):

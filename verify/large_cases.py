@@ -1,5 +1,5 @@
-"""Statements whose constants leave room, and false ones that only many clients, many steps or long
-runs show: what a checker must reach beyond small instances.
+"""Statements whose constants leave slack, and false statements that only many clients, many steps
+or long runs refute: a checker must look beyond small instances.
 
 Each true one is proved in a few lines here. Each false one stands with an instance at which it
 fails, worked out by hand and checked exactly by the tests; a search is to find one by itself.
@@ -54,7 +54,7 @@ STRONG = (SMOOTH, STRONGLY_CONVEX, mu > 0)
 
 
 class Failing(NamedTuple):
-    """A false statement, what it was made of, and an instance at which it fails."""
+    """A false statement, the statement from which it was made, and an instance at which it fails."""
 
     claim: Claim
     base: Claim
@@ -70,8 +70,8 @@ def record_true(name, *parts, **more):
 
 
 def make_run(slopes=(1,), members=(1,), at_star=0, x_0=0, noise=0, S=None, K=1, T=1000, **numbers):
-    """A run of one coordinate; the kinds' gradients at the minimiser are at_star of the last kind,
-    as many of the first, and 0."""
+    """Build a run in one coordinate. The gradients at the minimiser are at_star for the last kind
+    of clients, the opposite in total for the first kind, and 0 for the kinds in between."""
     rest = [[Q(0)] for _ in members[1:-1]] + ([[Q(at_star)]] if len(members) > 1 else [])
     instance = dict(
         S=sum(members) if S is None else S,
@@ -94,7 +94,7 @@ def make_cohort(members, grads, S, noise=0):
 
 
 def record_false(name, case, base=None, **bounds):
-    """Damaged relatives of a statement: label -> right-hand side."""
+    """Record false variants of a statement, given {label: right-hand side}."""
     base = TRUE[name] if base is None else base
     for label, bound in bounds.items():
         claim = base.replace(name=f"house.{name}.{label}", bound=bound)
@@ -359,7 +359,8 @@ record_true(
 
 
 def two_axes(K, T):
-    """A slope of 1, on which nothing happens, and one of 1/(2 K T); 1000 clients."""
+    """Build a run of 1000 clients in two coordinates: slope 1, on which nothing happens, and slope
+    1/(2 K T)."""
     instance = dict(
         S=1000,
         K=K,
@@ -515,7 +516,7 @@ room = lambda client, central: 40 * m.eta_tilde**2 * (client + central)
 
 
 def mixed_round(slopes=(1, 0), x=0, S=1000, K=1000, sigma=0, sigma_c=0, eta="1/1000000"):
-    """A round of 1-way gradient transfer from x, both losses having their minimum at 0."""
+    """Build a round of 1-way gradient transfer from x; both losses have their minimum at 0."""
     curves = [[dict(slope=Q(a), tilt=Q(0), bends=[], soft=[])] for a in slopes]
     instance = dict(
         losses=curves, smooth="each", x=[Q(x)], N=S, S=S, K=K, sigma=Q(sigma), sigma_c=Q(sigma_c)
@@ -577,7 +578,7 @@ whole = STEP28.expand(STEP28.bound)
 
 
 def fsl_round(sigma=0, tilts=(0, 0), S=1000, gamma=0, sigma_0=0, K_0=1, eta_0="1/1000"):
-    """A round of FSL on curvatures of 1 from where all gradients add up to 0."""
+    """Build a round of FSL with curvatures of 1, from a point where all gradients add up to 0."""
     instance = dict(N=1000, S=S, K=100, K_0=K_0, kind_1=500, x=Q(0), slope=Q(1), slope_0=Q(1))
     instance.update(tilts=[Q(0), *map(Q, tilts)], sigma=Q(sigma), sigma_0=Q(sigma_0))
     return Case("fsl_large", instance, dict(eta_0=Q(eta_0), eta_g=Q(10**6), gamma=Q(gamma)), {})
@@ -616,7 +617,7 @@ BASES = {name: each.base for name, each in FAILING.items()}
 
 
 def certainly_fails(name):
-    """Whether a false statement certainly fails at the instance given with it, inside its
+    """Tell whether a false statement certainly fails at the instance given with it, inside its
     hypotheses."""
     found = answer_at(FAILING[name].claim, FAILING[name].case)
     return found.violated and not any(found.failing())

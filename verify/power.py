@@ -1,5 +1,4 @@
-"""Power: false statements made from textbook ones, and from bounds with room; each should be refuted by a document that
-replays.
+"""Power: false variants of known statements, each to be refuted by a document that replays.
 
 python -m verify.power                 # 20 seconds of work each
 python -m verify.power --seeds 5 sgd   # those with sgd in their names, from five seeds
@@ -19,7 +18,7 @@ FALSE = {**known_statements.FALSE, **large_cases.FALSE, **growing_orders.FALSE}
 
 
 def refute_claim(claim, budget, seed=0):
-    """(verdict, whether its document replays as JSON text and states this claim)."""
+    """Return (verdict, whether its document replays as JSON text and states this claim)."""
     verdict = pipeline.check(claim, budget=budget, seed=seed)
     if verdict.status != "violated":
         return verdict, False

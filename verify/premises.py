@@ -1,7 +1,6 @@
-"""Steps of proofs whose premises speak of something else, drawn at random: of a letter that another
-table has otherwise, of another method, of one round alone, of another constant. No such step may be called proved; its twin, whose premise
-speaks of the same, is.
-"""
+"""Steps of proofs, drawn at random, whose premises are about something else: a letter that another
+table defines differently, another method, one round only, another constant. No such step may be
+called proved; the variant of the step whose premise is about the same thing is proved."""
 
 from dataclasses import replace
 from random import Random
@@ -17,14 +16,14 @@ from fedtheory.symbols import flex, fsl, mixed, run
 
 
 class Step(NamedTuple):
-    """A claim with what it is said to follow from, and whether it does."""
+    """A claim with its premises, and whether the claim follows from them."""
 
     claim: Claim
     follows: bool
 
 
 def state(name, table, left, sign, right, *assumes, **more):
-    """A claim of one line in a table."""
+    """Build a claim of one line in a table."""
     return Claim(
         id=f"mine.{name}",
         cites=f"mine, ({name})",
@@ -38,12 +37,13 @@ def state(name, table, left, sign, right, *assumes, **more):
 
 
 def lead(premise, claim, *more):
-    """A claim that is said to follow from a premise."""
+    """Return a claim that is said to follow from a premise."""
     return claim.replace(follows=(premise, *more))
 
 
 def numbers(paper, *rules):
-    """A table of numbers: a count n, and real numbers x and y; `rules` are made from n."""
+    """Build a table of numbers: a count n, and real numbers x and y; `rules` are functions of n
+    that give the table's rules."""
     table = Table(paper)
     n = table.count("n", "n", "a count")
     table.real("x", "x", "a number")
@@ -53,7 +53,8 @@ def numbers(paper, *rules):
 
 
 def other_rules(random, same):
-    """A rule of the premise's table bounds what the claim's leaves free."""
+    """Build a step: a rule of the premise's table bounds a letter that the claim's table leaves
+    free."""
     most = random.randint(3, 5000)
     paper = random.choice(["mine", "fsl", "house"])
     ruled, n = numbers(paper, lambda n: n <= most)
@@ -63,7 +64,8 @@ def other_rules(random, same):
 
 
 def rules_in_words(random, same):
-    """A hypothesis of the premise whose place in the text is the words for a rule."""
+    """Build a step: the premise has a hypothesis whose place in the text is the phrase that is used
+    for rules."""
     most = random.randint(3, 5000)
     table, n = numbers("mine")
     assumed = Assumption(n <= most, "by meaning", stated=random.random() < 0.5)
@@ -72,7 +74,8 @@ def rules_in_words(random, same):
 
 
 def rules_of_letters_that_are_not_named(random, same):
-    """A rule about a letter that the claim does not name: n <= m and m <= most."""
+    """Build a step that needs a rule about a letter that the claim does not name: n <= m and m <=
+    most."""
     most = random.randint(3, 5000)
     table, n = numbers("mine")
     m = table.count("m", "m", "another count")
@@ -82,7 +85,8 @@ def rules_of_letters_that_are_not_named(random, same):
 
 
 def other_definitions(random, same):
-    """A letter that the premise's table defines otherwise; the last definition was to win."""
+    """Build a step: the premise's table defines a letter differently, so that letting the last
+    definition win would prove a false step."""
     part, more = random.randint(2, 5000), random.randint(1, 500)
 
     def table(definition):
@@ -97,7 +101,7 @@ def other_definitions(random, same):
 
 
 def other_measures(random, same):
-    """A letter by which the premise's table measures another metric, round or mean."""
+    """Build a step: the premise's table measures another metric, round or mean by the same letter."""
     most = random.randint(1, 9)
     one, other = random.sample(
         [("sq_x",), ("sq_y",), ("sq_xy",), ("sq_x", "0"), ("sq_x", "T"), ("sq_x", "t", "E")], 2
@@ -115,7 +119,8 @@ def other_measures(random, same):
 
 
 def other_readings(random, same):
-    """A letter that stands for another constant of a problem, number of a method or count."""
+    """Build a step: in the premise's table a letter stands for another constant of a problem,
+    number of a method or count."""
     kind = random.choice(["constants", "run", "paced", "unit", "own"])
     most = random.randint(2, 99)
 
@@ -144,7 +149,8 @@ def _dimension(problem):
 
 
 def other_schemes(random, same):
-    """A law of participation: what one scheme's largest coefficient is at most, of another."""
+    """Build a step: the bound on the largest coefficient of one participation scheme is used for
+    another scheme."""
     bounds = dict(A=flex.N, B=1, C=flex.E)
     mine, theirs = random.sample(sorted(bounds), 2)
     premise = discover.claim(f"flex.scheme_{mine if same else theirs}_bounded")
@@ -162,7 +168,8 @@ def other_schemes(random, same):
 
 
 def other_methods(random, same):
-    """What a claim about one method says, of another; or of all, where it names none."""
+    """Build a step: a claim about one method is used for another method, or for all methods where
+    the line names none."""
     methods = ["fedavg", "fedsgd", "scaffold", "fedprox", "feddyn"]
     mine, theirs = random.sample(methods, 2)
     at = random.choice(["sq_grad_T", "gap_T", "sq_distance_T", "cohort_error", "sq_grad", "loss_T"])
@@ -179,7 +186,7 @@ _FREE = ("cohort_error", "sq_grad")  # measured where no method runs
 
 
 def other_records(random, same):
-    """Two methods that bear one name."""
+    """Build a step whose claims are about two different methods with the same name."""
     record = discover.algorithm(random.choice(["fedavg", "fedsgd", "scaffold"]))
     bound = random.randint(1, 9) * run.R**2
     made = lambda name, method: state(name, run.TABLE, run.gap_T, "<=", bound, algorithm=method)
@@ -187,7 +194,8 @@ def other_records(random, same):
 
 
 def facts_of_other_methods(random, same):
-    """A textbook's fact about a round of FSL, of a method that has no such round."""
+    """Build a step: a textbook's fact about a round of FSL is used for a method that has no such
+    round."""
     line = random.choice(["step18", "step19", "step20", "step21", "step22", "step25", "step_move"])
     claim = discover.claim(f"fsl.{line}")
     method = random.choice(["fedavg", "fedsgd", "dsl", "fsl_parallel", ("fsl", "fedavg")])
@@ -201,7 +209,7 @@ def facts_of_other_methods(random, same):
 
 
 def facts_in_other_letters(random, same):
-    """A table that bears FSL's name, and has one of its letters otherwise."""
+    """Build a step in a table that has FSL's name, but in which one of FSL's letters differs."""
     claim = discover.claim("fsl.lemma3")
     entry = fsl.TABLE[random.choice(["drift_grad_0", "E_0", "K_0", "L"])]
     other = [dict(meaning="something else"), dict(unit=(3, 3))]
@@ -214,7 +222,7 @@ def facts_in_other_letters(random, same):
 
 
 def start_alone(random, same):
-    """What one round's start is assumed to be, of the mean over rounds."""
+    """Build a step: an assumption about the start of one round is used for the mean over rounds."""
     least = Rational(random.randint(1, 20), random.randint(1, 5))
     if random.random() < 0.5:
         table, method, at, over = fsl.TABLE, "fsl", fsl.sq_tilde_grad, fsl.mean_sq_tilde_grad
@@ -232,7 +240,7 @@ def start_alone(random, same):
 
 
 def first_round(random, same):
-    """A condition that the first round meets, of the mean over rounds."""
+    """Build a step: a condition that the first round meets is used for the mean over rounds."""
     from fedtheory.claims.mixed import _assumptions as stated
 
     least = Rational(random.randint(1, 20), random.randint(1, 5))
@@ -253,8 +261,8 @@ def first_round(random, same):
 
 
 def rounds_with_memory(random, same):
-    """What one round does, of the mean over rounds of a method whose rounds begin with what the last
-    one left; or of a method that the line does not speak of."""
+    """Build a step: a bound on one round is used for the mean over rounds of a method whose rounds
+    start from the memory of the previous round, or of a method that the line is not about."""
     least = Rational(random.randint(1, 20), random.randint(1, 5))
     at, over = random.choice([(mixed.gap, mixed.mean_gap), (mixed.sq_grad, mixed.mean_sq_grad)])
     method = "one_way_gt" if same else "two_way_gt"
@@ -263,7 +271,8 @@ def rounds_with_memory(random, same):
 
 
 def constants_of_the_start(random, same):
-    """A letter for what a user's function reads off the start, in a line about one round."""
+    """Build a step about one round with a letter for a constant that a user's function computes
+    from the start."""
     table = fsl.TABLE.extended([])
     R = table.constant(
         "R_own", "R", "of the start", SQ_POINT, lambda problem: problem.sq_grad(problem.x_0)
@@ -276,7 +285,8 @@ def constants_of_the_start(random, same):
 
 
 def letters_of_a_textbook(random, same):
-    """Letters of a user's that bear the names of those that textbooks use within a proof."""
+    """Build a step with letters of a user that have the names of letters that textbooks use within
+    a proof."""
     table = fsl.TABLE.extended([])
     names = ("mine_next", "mine_t") if same else ("mean_tilde_F_next", "mean_tilde_F_t")
     then, now = (table.real(name, "m", "any number") for name in names)
@@ -288,7 +298,7 @@ def letters_of_a_textbook(random, same):
 
 
 def some_constants(random, same):
-    """Two lines "for some c", each of a c of its own."""
+    """Build a step from two lines "for some c", each with its own c."""
     table, _ = numbers("mine")
     x, y = table["x"].symbol, table["y"].symbol
     c = table.some("c", "c", "a constant")
@@ -305,7 +315,8 @@ def some_constants(random, same):
 
 
 def constants_of_several_lines(random, same):
-    """A claim "for some c" whose lines take their c from two premises, or that asks more of it."""
+    """Build a step to a claim "for some c" whose lines take c from two premises, or that restricts
+    c further."""
     table, _ = numbers("mine")
     x, y = table["x"].symbol, table["y"].symbol
     c = table.some("c", "c", "a constant")
@@ -321,7 +332,8 @@ def constants_of_several_lines(random, same):
 
 
 def other_weights(random, same):
-    """The server's weight is w, and gamma something else: what gamma means is read off the table."""
+    """Build a step in a table in which the server's weight is w, and gamma is something else: the
+    meaning of gamma must be read from the table."""
     table = Table("mine", run=dict(w="gamma") if same else random.choice([dict(w="gamma"), {}]))
     w = table.nonnegative("w", "w", "weight of the server's loss")
     gamma = table.nonnegative("gamma", r"\gamma", "something else")
@@ -374,13 +386,14 @@ KINDS = {
 
 
 def draw(kind, seed):
-    """The Step of a kind that a seed gives: false for even seeds, its twin for odd ones."""
+    """Return the Step of a kind for a seed: a false step for even seeds, the true variant of that
+    step for odd seeds."""
     random = Random(f"{kind}/{seed // 2}")
     return Step(KINDS[kind](random, bool(seed % 2)), bool(seed % 2))
 
 
 def objection(step, verdict):
-    """Why a Verdict on a Step is wrong; "" where it is not."""
+    """Return why a Verdict on a Step is wrong; "" where the verdict is right."""
     if verdict.rests_on is None:  # nothing is named: algebra alone decides
         found = {verdict.status}
     else:

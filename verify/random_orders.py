@@ -1,4 +1,4 @@
-"""Orders and equivalences drawn at random whose truth is known without a search.
+"""Orders and equivalences, drawn at random, whose truth is known without a search.
 
 Over all positive numbers a monomial is at most a constant times a sum of monomials exactly if its
 powers lie in the convex hull of theirs; a count, which is at least 1, may also be lowered to any
@@ -36,7 +36,7 @@ def monomial_product(powers):
 
 
 def is_dominated(powers, shape):
-    """Whether a monomial is at most a constant times the sum of some."""
+    """Tell whether a monomial is at most a constant times the sum of the monomials in `shape`."""
     shape = np.array(shape, dtype=float)
     count = [float(s.is_integer or 0) for s in SYMBOLS]
     # Weights add up to 1; sum of weights times powers equals the monomial's, or exceeds it where a
@@ -55,7 +55,7 @@ def is_dominated(powers, shape):
 
 
 def draw_order(seed):
-    """(claim, whether it is true) of an order between sums of monomials."""
+    """Draw (claim, whether the claim is true) for an order between sums of monomials."""
     random = Random(f"order/{seed}")
     while True:
         left = [draw_monomial(random) for _ in range(random.choice((1, 1, 2)))]
@@ -93,7 +93,8 @@ EQUIVALENCES = (
 
 
 def draw_equivalence(which):
-    """(claim, whether it is true) of two methods that are said to give the same points."""
+    """Return (claim, whether the claim is true) for two methods that are said to give the same
+    points."""
     one, fixed, other, also, shared, truth = EQUIVALENCES[which]
     return Claim(
         id="mine.structure",
@@ -106,7 +107,7 @@ def draw_equivalence(which):
 
 
 def draw_cells(seed):
-    """(claim, whether it is true) of printed cells beside those computed."""
+    """Draw (claim, whether the claim is true) for printed cells beside computed ones."""
     random = Random(f"cells/{seed}")
     computed = {
         f"cell {k}": random.choice(

@@ -1,5 +1,5 @@
-"""Relatives of recorded claims, drawn at random, that are as true as what they were made of, or
-false for certain.
+"""Variants of recorded claims, drawn at random: as true as the claim from which they are made, or
+certainly false.
 
 A weaker bound, a weaker relation, fewer lines and more hypotheses keep a claim true: if such a
 relative is violated, so is what it was made of, at the same instance. A claim that assumes less may
@@ -40,7 +40,8 @@ class Relative(NamedTuple):
 
 
 def weaken(base, random):
-    """A Relative that the base implies: one to three changes, each of which weakens."""
+    """Draw a variant (`Relative`) that the base implies: one to three changes, each of which
+    weakens the claim."""
     claim, said = base, []
     for n in range(random.choice((1, 1, 2, 3))):
         change = random.choice((weaker_line, weaker_line, weaker_line, fewer_lines, more_assumed))
@@ -86,9 +87,9 @@ def show_line(line):
 
 
 def nonnegative_term(claim, random, mentioned=None):
-    """A term that is nonnegative whatever happens: of symbols that the claim has, and so measured
-    where it is; of an order's shape only of those that it mentions, since its constant may depend
-    on the others."""
+    """Draw a term that is always nonnegative, from symbols of the claim, so that the term can be
+    measured where the claim can. For an order, only symbols in `mentioned` are used, since the
+    order's constant may depend on all other symbols."""
     known = [entry.symbol for entry in claim.parameters.values() if entry.symbol.is_nonnegative]
     measured = [entry.symbol**2 for entry in claim.quantities.values()]
     if mentioned is not None:
@@ -133,7 +134,8 @@ def more_assumed(claim, random):
 
 
 def remove_hypotheses(base, random):
-    """A Relative without one to three of the base's hypotheses, or None where it has none."""
+    """Draw a variant (`Relative`) without one to three of the base's hypotheses; return None where
+    the base has no hypotheses."""
     own = [*base.assumes, *base.unstated]
     if not own:
         return None
@@ -144,9 +146,8 @@ def remove_hypotheses(base, random):
 
 
 def strengthen(base, line, ratio, random):
-    """A false Relative: the bound divided by less than the share of it that an instance attains,
-    of which a ratio below 1 is no more, whatever it is counted over; None where sides may be
-    negative."""
+    """Draw a false variant (`Relative`): the bound is multiplied by less than the ratio, at most 1,
+    that an instance attains. Return None where a side may be negative."""
     lines = [base.lines[line]]
     left, sign, right = lines[0]
     if (
@@ -172,7 +173,7 @@ def strengthen(base, line, ratio, random):
 
 
 def value_of(claim, expr, values):
-    """An expression at numbers, by SymPy: a Float of many digits."""
+    """Return the value of an expression at numbers, computed by SymPy as a Float of DIGITS digits."""
     expr = claim.expand(expr)
     return expr.subs({s: values[s.name] for s in expr.free_symbols}, simultaneous=True).evalf(
         DIGITS
@@ -189,8 +190,8 @@ def at_numbers(case_values):
 
 
 def fails(claim, line, values):
-    """Whether a line fails by more than rounding at numbers of all its symbols; None where it has
-    no value there."""
+    """Tell whether a line fails by more than rounding at given values of all its symbols; None
+    where the line has no value there."""
     left, sign, right = claim.lines[line]
     if sign == "O":
         return None
@@ -212,8 +213,8 @@ def fails(claim, line, values):
 
 
 def meets_hypothesis(claim, assumption, values, held):
-    """Whether a hypothesis holds at numbers and in an instance that meets the conditions `held`;
-    None: not known."""
+    """Tell whether a hypothesis holds at given values, in an instance that meets the conditions
+    `held`; None where that is not known."""
     if assumption.condition is not None:
         return assumption.name in held
     relation = claim.expand(assumption.relation)
@@ -230,8 +231,8 @@ def meets_hypothesis(claim, assumption, values, held):
 
 
 def drawn_cases(claim, count, seed):
-    """Instances inside a claim's hypotheses: [(values of its symbols, names of the conditions that
-    hold)]."""
+    """Draw instances inside a claim's hypotheses, and return [(values of the claim's symbols, names
+    of the conditions that hold)]."""
     found = []
     for setting in fitting(claim) if all(sign != "O" for _, sign, _ in claim.lines) else ():
         for n in range(count):
@@ -243,8 +244,8 @@ def drawn_cases(claim, count, seed):
 
 
 def objection(relative, verdict, cases=()):
-    """Why a verdict on a relative is wrong, or "" if nothing speaks against it; cases:
-    `drawn_cases` of the base."""
+    """Return why a verdict on a variant is wrong, or "" if nothing speaks against the verdict;
+    `cases` are the `drawn_cases` of the base."""
     claim, base, status = relative.claim, relative.base, verdict.status
     if (
         verdict.tightness is not None
@@ -289,8 +290,8 @@ def objection(relative, verdict, cases=()):
 
 
 def drawn_relative(bases, seed, n):
-    """The n-th Relative of a seed: a pure function of both, of the bases [(claim, verdict)] and
-    their order."""
+    """Return the n-th variant (`Relative`) of a seed: a pure function of seed and n, and of the
+    bases [(claim, verdict)] in their order."""
     random = Random(f"relatives/{seed}/{n}")
     for _ in range(100):
         claim, verdict = random.choice(bases)

@@ -1,5 +1,5 @@
-"""Figures of a package made again: their files from their arrays; their arrays, if asked, by
-computing them."""
+"""Re-derivation of a package's figures: the files from the arrays and, if requested, the arrays by
+computing them again."""
 
 import io
 import tempfile
@@ -18,8 +18,9 @@ INDICES = ("figures.json", "findings.json")
 
 
 def draw_again(drawn, differ, compute=False):
-    """({name: bytes} as the arrays give them, figures that were drawn, figures that are absent);
-    `drawn` is {name: bytes}, `differ` is told what differs."""
+    """Draw the figures of a package again from their arrays. Return ({name: bytes} of the new
+    files, figures that were drawn, figures that are absent); `drawn` is {name: bytes} of the
+    package, and `differ` is called with each difference."""
     with tempfile.TemporaryDirectory(prefix="fedtheory-figures-") as folder:
         out, made, failed = Path(folder), [], []
         for name, scale in _known_index(drawn, differ):
@@ -42,12 +43,12 @@ def draw_again(drawn, differ, compute=False):
 
 
 def _belongs_to(file, figure):
-    """Whether a file is one of a figure's, or an index of all."""
+    """Tell whether a file belongs to a figure, or is an index of all figures."""
     return file in INDICES or file.removeprefix("data/").startswith((f"{figure}.", f"{figure}-"))
 
 
 def _known_index(drawn, differ):
-    """(figure, scale) of the index, those that are known here."""
+    """Return (figure, scale) of the entries in the package's index whose figures are known here."""
     if "figures.json" not in drawn:
         return []
     try:
@@ -69,7 +70,7 @@ def _known_index(drawn, differ):
 
 
 def _make_figure(name, scale, drawn, out, differ, compute):
-    """Write all files of a figure; whether its arrays were there."""
+    """Write all files of a figure, and return whether the figure's arrays were in the package."""
     file = _store.arrays_path("data", name, scale).as_posix()
     if file not in drawn:
         others = [other for other in drawn if other.startswith(f"data/{name}-{scale}-")]

@@ -1,5 +1,5 @@
-"""`--replay`: a package derived anew, every difference named, and what was not derived anew said to
-be unverified.
+"""Replay of a package (`--replay`): derives the package anew, names every difference, and reports
+as unverified everything that was not derived anew.
 
 Nothing in a package is taken on trust because it fits its own checksums. The claims and their
 statements come from the records here, certificates and ratios from `evidence`, a sample of the
@@ -44,7 +44,7 @@ OURS = (
 
 
 class Report:
-    """What differs, what was derived anew, and what was not."""
+    """The report of a replay: what differs, what was derived anew, and what was not."""
 
     def __init__(self):
         self.differs, self.derived, self.unverified, self.absent, self.sample = [], {}, {}, {}, None
@@ -62,8 +62,8 @@ class Report:
         )
 
     def text(self):
-        """Sentences for a terminal, one to a line or a paragraph; nothing of a package can steer
-        it."""
+        """Return sentences for a terminal, one to a line or a paragraph; no text from the package
+        can send control characters to the terminal."""
         lines = [
             f"absent: {what}: {', '.join(names[:NAMES])}"
             + f", and {len(names) - NAMES} more: say --json" * (len(names) > NAMES)
@@ -122,7 +122,7 @@ def replay(
     say=None,
     rocq=False,
 ):
-    """Print what differs; the exit status."""
+    """Print the differences of a package from what is derived anew, and return the exit status."""
     if not folder.is_dir():
         refuse("--replay", "must be the folder of a package", str(folder))
     if rocq:
@@ -144,7 +144,7 @@ def differences(
     say=None,
     rocq=False,
 ):
-    """The Report on a package."""
+    """Return the Report on a package."""
     from fedtheory import discover
 
     report = Report()
@@ -209,7 +209,8 @@ def differences(
 
 
 def _checkers(report, files, rocq):
-    """What the package says of its certificates' checkers, asked again with `rocq`; None: nothing."""
+    """Return the package's recorded answers of the checkers, or None where there are none; with
+    `rocq`, ask both checkers again and report differences."""
     try:
         theirs = checker_report.read_acceptance(files)
     except FedtheoryError as error:
@@ -226,8 +227,8 @@ def _checkers(report, files, rocq):
 
 
 def _with_documents(verdict, files):
-    """A verdict with certificates in the places of their files' names; a name that leads nowhere
-    leads to none."""
+    """Return a verdict in which the names of certificate files are replaced by the certificates, or
+    by None where no such file exists."""
     verdict = dict(verdict)
     if isinstance(verdict.get("lines"), list):
         verdict["lines"] = [
@@ -254,7 +255,7 @@ def _with_documents(verdict, files):
 
 
 def _evidence(report, claims, verdicts, book):
-    """Judge what needs no search; the claims of which something is left to one, and what."""
+    """Judge everything that needs no search; return {claim: what is left to a search}."""
     left, ratios, certificates = {}, 0, 0
     line = Line()
     look = line.progress("claims without a search")
@@ -278,8 +279,8 @@ def _evidence(report, claims, verdicts, book):
 
 
 def _searches(report, left, verdicts, book, timings, every, executor, sample, seed, say):
-    """Search again for a sample of claims, drawn afresh each time, or for all; the verdicts
-    found."""
+    """Search again for a sample of claims (drawn afresh each time) or for all claims, and return
+    the verdicts that were found."""
     most = int(SECONDS / book["budget"]) if sample is None else sample
     seed = secrets.randbelow(2**32) if seed is None else seed
     ids = {claim.id: claim for claim in left}
@@ -326,7 +327,7 @@ def _searches(report, left, verdicts, book, timings, every, executor, sample, se
 
 
 def _sliders(claims, executor):
-    """id -> what a page moves of a claim, made again by workers."""
+    """Return {id: slider data of a claim}, computed again by workers."""
     names, made, line = [claim.id for claim in claims if claim.lines], {}, Line()
     look = line.progress("sliders of the page")
     tasks = [(name,) for name in names]
@@ -339,8 +340,8 @@ def _sliders(claims, executor):
 
 
 def _remade(report, files, book, entries, claims, verdicts, drawn, sliders, checkers=None):
-    """Make ledger, certificates and page again from what was derived, and compare them with what is
-    there."""
+    """Make ledger, certificates and page again from the derived data, and compare these files with
+    the package's."""
     shaped = {
         name: verdict for name, verdict in verdicts.items() if judge_verdicts.has_shape(verdict)
     }
@@ -419,14 +420,15 @@ def _remade(report, files, book, entries, claims, verdicts, drawn, sliders, chec
 
 
 def _apart(files):
-    """The files that a package's crate describes."""
+    """Return the files that a package's crate describes."""
     return {
         n: content for n, content in files.items() if n not in (package_archive.CRATE, package.SUMS)
     }
 
 
 def _timings(files):
-    """What claims cost, as the package tells; what has no shape is named elsewhere."""
+    """Return the timings of claims that the package records; entries of the wrong shape are
+    reported elsewhere."""
     try:
         found = ledger.parse_json(files["timings.json"], "timings.json")
         return {name: dict(row) for name, row in found.items() if row["seconds"] >= 0}
@@ -435,7 +437,8 @@ def _timings(files):
 
 
 def _sources(files, book):
-    """Files and libraries that are not those that made the package."""
+    """Return sentences about source files and libraries that differ from those that made the
+    package."""
     try:
         theirs = ledger.parse_json(files.get("sources.json", b""), "sources.json")
     except FedtheoryError as error:
@@ -466,8 +469,8 @@ def _sources(files, book):
 
 
 def _beside(files, book):
-    """Where environment and timings, from which nothing follows, have not even the shape that they
-    should have."""
+    """Return sentences about the environment and timings files where their shape is wrong; no
+    result follows from these files."""
     found, number = [], lambda v: isinstance(v, (int, float)) and not isinstance(v, bool) and v >= 0
     for name, good in (
         (

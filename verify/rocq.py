@@ -1,4 +1,4 @@
-"""`python -m verify.rocq FILE|DIR ...`: a second kernel on every document, and on broken ones.
+"""Rocq check, `python -m verify.rocq FILE|DIR ...`: a second kernel on good and broken documents.
 
 Each document becomes a file that `coqc` is asked about. Then each file is broken, where it is
 stated and where it is proved, and every broken one must be refused: a number is nudged, the line is
@@ -20,8 +20,8 @@ TURNED = {"<=": ">", ">=": "<", "<": ">=", ">": "<=", "=": "<>", "<>": "="}
 
 
 def documents(paths):
-    """(name, document) of everything in files and folders: documents, verdicts that hold one, and
-    objects of several."""
+    """Yield (name, document) for everything in files and folders: documents, verdicts that contain
+    one, and objects that contain several."""
     for path in paths:
         files = sorted(path.rglob("*.json")) if path.is_dir() else [path]
         for file in files:
@@ -42,7 +42,8 @@ def inside(name, content):
 
 
 def nudge_number(text):
-    """A number moved: the first that is computed, or a side of the conclusion."""
+    """Return the Coq text with one number changed: the first computed number, or else a side of the
+    conclusion."""
     computed = re.search(r"(?m)^Lemma B[0-9]+ : \w+ = (?P<line>[^\n]+)\.$", text)
     if computed:
         return replace_line(text, computed, f"{computed['line']} + 1 / 1000")
@@ -50,7 +51,7 @@ def nudge_number(text):
 
 
 def turn_conclusion(text):
-    """The last theorem's conclusion with its relation the other way round."""
+    """Return the Coq text with the relation in the last theorem's conclusion reversed."""
     at = last(text)
     line, found = at["line"], re.search(r" (<=|>=|<>|<|>|=) (?=[^<>=]*$)", at["line"])
     other = f"{line[: found.start()]} {TURNED[found[1]]} {line[found.end() :]}"
@@ -58,7 +59,7 @@ def turn_conclusion(text):
 
 
 def drop_last_step(text):
-    """The last proof without its last step."""
+    """Return the Coq text with the last step of the last proof removed."""
     start = text.rindex("\nProof.", 0, text.rindex("Qed."))
     proof = text[start : text.rindex("Qed.")].rstrip().split("\n")
     return "\n".join([text[:start], *proof[1:-1], text[text.rindex("Qed.") :]])

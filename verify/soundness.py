@@ -1,5 +1,4 @@
-"""Soundness: statements whose truth is known by other means, each checked many times; one wrong
-verdict is a bug.
+"""Soundness: checks of statements of independently known truth; one wrong verdict is a bug.
 
     python -m verify.soundness                            # all parts
     python -m verify.soundness textbook --seeds 50 sgd    # true textbook statements with sgd in their names
@@ -55,7 +54,7 @@ LONGER = 5.0  # seconds at least for a claim of which a relative is refuted
 
 
 class Store:
-    """Answers by name in a file of lines, each kept as soon as it is found."""
+    """A store of answers by name in a file of lines; each answer is written as soon as it is found."""
 
     def __init__(self, folder, *settings):
         self.found, self.path = {}, None
@@ -130,7 +129,8 @@ def of_drawn(name, seed, budget):
 
 
 def of_method(trait, seed, budget):
-    """A program of a hostile method: refused, or no run exceeds what is proved."""
+    """Prove a worst case for a program of a hostile method, and check that the proof is refused, or
+    that no run exceeds the proved bound."""
     worst = hostile_methods.proved_worst(trait, seed)
     if isinstance(worst, str):
         return Verdict(trait, adversarial_claims.REFUSED, "", worst), ""
@@ -165,7 +165,7 @@ def of_forgotten(name, seed, budget):
 
 
 def base(name, seed, budget):
-    """A recorded claim itself."""
+    """Check a recorded claim itself."""
     return pipeline.check(name, budget=budget, seed=0), ""
 
 
@@ -176,7 +176,7 @@ def cases(name):
 
 @lru_cache(maxsize=2)
 def resolve_bases(bases):
-    """[(claim, what is known of it)] of the bases (id, status, tightness)."""
+    """Return [(claim, what is known of the claim)] for the bases (id, status, tightness)."""
     recorded = {claim.id: claim for claim in discover.claims()}
     return [
         (recorded[name], Verdict(name, status, "", tightness=tight))
@@ -194,9 +194,9 @@ def relative(name, seed, budget, bases):
 
 
 def fails_too(base, verdict, budget, seed):
-    """Whether a relative's base fails as well, of which there is no proof: then a short search had
-    not found it, and the relative's verdict is right. An instance that refutes the relative is asked
-    of the base; a family of instances is looked for anew."""
+    """Tell whether the base of a variant fails as well where the base has no proof: the variant's
+    verdict is then right, and a short search had missed the base's failure. An instance that
+    refutes the variant is tried on the base; for a family of instances, a new search is made."""
     longer = pipeline.check(base, budget=max(budget, LONGER), seed=seed)
     if longer.status in ("proved", "violated") or "setting" not in verdict.certificate:
         return longer.status == "violated"
@@ -218,7 +218,7 @@ ASK = dict(
 
 
 def answer(question, budget, bases=()):
-    """A question's answer as plain data; whatever goes wrong is a wrong answer."""
+    """Return the answer to a question as plain data; any exception counts as a wrong answer."""
     part, name, seed = question
     begun = time.perf_counter()
     try:
@@ -241,7 +241,8 @@ def answer(question, budget, bases=()):
 
 
 def campaign(questions, budget, store, workers=0, bases=(), say=print):
-    """name -> answer of every question, those that were kept left alone."""
+    """Return {name: answer} of every question; questions whose answers are stored already are not
+    asked again."""
     label = lambda question: "/".join(map(str, question))
     wanted = [question for question in questions if label(question) not in store.found]
     progress = Progress(len(questions), len(questions) - len(wanted), say)
@@ -279,7 +280,7 @@ class Progress:
 
 
 def questions(part, given):
-    """(part, name, seed) of everything that a part asks."""
+    """Return [(part, name, seed)] of all questions of a part."""
     if part == "textbook":
         return [
             (part, name, seed) for name in TRUE if given.only in name for seed in range(given.seeds)
@@ -316,7 +317,8 @@ def questions(part, given):
 
 
 def find_loose(only, budget):
-    """name -> largest ratio, of tight textbook statements that are not found tight."""
+    """Return {name: largest ratio} of the tight textbook statements for which the search does not
+    reach the bound."""
     loose = {}
     for name in (name for name in TIGHT if only in name):
         found = max((reach_ratio(TRUE[name], 0.99, budget, seed) for seed in range(5)), default=0.0)

@@ -1,5 +1,5 @@
-"""Every claim that a setting measures, as a property: its lines hold at drawn cases, or its
-counterexample replays.
+"""Property tests of every claim that a setting measures: the claim's lines hold at drawn cases, or
+its counterexample replays.
 
 `pytest verify` draws the same few cases every time; FEDTHEORY_VERIFY=random draws many fresh ones
 and shrinks.
@@ -49,14 +49,15 @@ def verdict(claim):
 
 
 def replay_violation(verdict):
-    """The violation derived anew from the document's text."""
+    """Derive a violation anew from the document's text, and check that the violation is of this
+    claim."""
     found = ft.replay(json.loads(json.dumps(verdict.certificate)))
     assert found["status"] == "violated" and found["claim"] == verdict.claim
 
 
 def refute_claim(claim):
-    """Whether a search, with more time where it needs more, violates a claim by a document that
-    replays."""
+    """Tell whether a search, with more time where the first search fails, refutes a claim by a
+    document that replays."""
     for budget in (SHORT, *LONG):
         found = as_meant(
             claim, budget, 0, proofs=False

@@ -1,4 +1,4 @@
-"""Released frameworks, each pinned in an environment of its own, asked by `conform` and `laws`.
+"""Released frameworks, each pinned in an environment of its own, tested with `conform` and `laws`.
 
     python -m verify.frameworks                 what there is
     python -m verify.frameworks NAME            makes the environment, once, and asks

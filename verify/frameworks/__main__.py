@@ -1,5 +1,6 @@
-"""`python -m verify.frameworks [NAME ...]`: ask released frameworks, each in an environment of its
-own with pinned versions, whether they are the methods that they are named after.
+"""Tests of released frameworks, `python -m verify.frameworks [NAME ...]`: each runs in an
+environment of its own with pinned versions, and is compared with the methods that its algorithms
+are named after.
 
 Environments are made once, below `--at`; that takes packages from wherever pip takes them, and up to
 some gigabytes for those that need PyTorch. Exit 0: they were asked. 2: bad input, or an environment
@@ -23,7 +24,7 @@ ROOT = HERE.parents[1]
 
 
 def find_frameworks():
-    """name -> PINS, read without running what needs the framework."""
+    """Return {framework: PINS}, read from the source files without importing the framework."""
     found = {}
     for path in sorted(HERE.glob("[a-z]*.py")):
         for node in ast.parse(path.read_text()).body:
@@ -33,7 +34,7 @@ def find_frameworks():
 
 
 def own_requirements():
-    """What this library needs itself."""
+    """Return the requirements of this library itself."""
     setup = configparser.ConfigParser()
     if not setup.read(ROOT / "setup.cfg"):
         raise InvalidInput("frameworks are asked in a clone, whose setup.cfg says what it needs")
@@ -41,7 +42,8 @@ def own_requirements():
 
 
 def make_environment(name, pins, at):
-    """The interpreter of a framework's environment, made unless it was."""
+    """Return the Python interpreter of a framework's environment; the environment is made where it
+    does not exist with these pins."""
     home = Path(at).resolve() / name
     python, made = home / "bin" / "python", home / "pins.txt"
     wanted = "\n".join([*pins, *own_requirements()])

@@ -1,5 +1,5 @@
-"""A PyTorch module whose loss is asked of us: how a framework's own training meets prescribed
-gradients."""
+"""A PyTorch module whose loss takes its gradient from a callback, so that a framework's own
+training meets prescribed gradients."""
 
 import sys
 from unittest.mock import MagicMock
@@ -11,7 +11,7 @@ torch.set_default_dtype(torch.float64)
 
 
 class _Asked(torch.autograd.Function):
-    """A loss of which only the gradient is known."""
+    """A loss with value 0 whose gradient is given by a callback."""
 
     @staticmethod
     def forward(ctx, x, ask):
@@ -26,7 +26,7 @@ class _Asked(torch.autograd.Function):
 
 
 class Point(torch.nn.Module):
-    """A point as a model, which answers with itself."""
+    """A point as a model, which returns the point for any input."""
 
     def __init__(self, x_0):
         super().__init__()
@@ -37,8 +37,8 @@ class Point(torch.nn.Module):
 
 
 class Steps:
-    """Numbers the gradients that a client asks for in a round: 0, 1, ... or, where the first is apart
-    from the steps, -1, 0, ..."""
+    """A counter of the gradients that each client asks for in a round: 0, 1, ... or, where the
+    first gradient is separate from the steps, -1, 0, ..."""
 
     def __init__(self, first=0):
         self.first, self.gradient, self.taken = first, None, {}
@@ -47,7 +47,8 @@ class Steps:
         self.gradient, self.taken = gradient, {}
 
     def loss(self, x, client):
-        """A loss at x whose gradient is that client's (from 1), in its next step."""
+        """Return a loss at x whose gradient is the gradient of the client (counted from 1) in the
+        client's next step."""
         i = int(client)
 
         def ask(y):
@@ -62,8 +63,8 @@ def to_array(tensor):
 
 
 def without_torchvision():
-    """A stand-in for torchvision where the one that is there does not fit this PyTorch; for
-    frameworks that import it and need nothing of it here."""
+    """Install a stand-in for torchvision where the installed one does not fit this PyTorch; for
+    frameworks that import torchvision and need none of its functions here."""
     try:
         import torchvision  # noqa: F401
     except (ImportError, RuntimeError):

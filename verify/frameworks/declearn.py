@@ -1,6 +1,6 @@
-"""declearn 2.9.1: its Optimizer with the modules that a method is made of, at the clients and at the
-server, and its AveragingAggregator, called as its TrainingManager and FederatedServer do. A model
-answers with prescribed gradients."""
+"""Adapter for declearn 2.9.1: its Optimizer with the modules that a method consists of, at the
+clients and at the server, and its AveragingAggregator, called as declearn's TrainingManager and
+FederatedServer do. The model returns prescribed gradients."""
 
 from declearn.aggregator import AveragingAggregator
 from declearn.model.sklearn import NumpyVector
@@ -13,7 +13,7 @@ ETA = 0.25
 
 
 class Model:
-    """What an Optimizer asks of a model."""
+    """A model with the attributes and methods that an Optimizer uses."""
 
     def __init__(self, x):
         self.x = x
@@ -33,7 +33,8 @@ class Declearn:
     weighted = False  # clients count one, or their steps
 
     def __init__(self, method, says, hyper, client=(), server=(), regularizers=(), eta=1.0):
-        """`client`, `server` and `regularizers` make their plug-ins anew for each optimizer."""
+        """Store the method and its settings; `client`, `server` and `regularizers` are functions
+        that build their plug-ins anew for each optimizer."""
         self.method, self.says, self.hyper = method, says, dict(eta_l=ETA, **hyper)
         self.client, self.server, self.regularizers = client, server, regularizers
         self.eta = eta

@@ -1,5 +1,5 @@
-"""FedLab 1.3.0: handlers and serial trainers of `fedlab.contrib.algorithm`, as its own pipeline calls
-them. Each client has one batch, so that an epoch is a step.
+"""Adapter for FedLab 1.3.0: handlers and serial trainers of `fedlab.contrib.algorithm`, called as
+FedLab's own pipeline calls them. Each client has one batch, so that an epoch is one step.
 
 FedLab imports torchvision for its data sets, of which none is used here: a torchvision that does not
 fit the machine's PyTorch is replaced by a stand-in.
@@ -16,7 +16,7 @@ ETA = 0.25
 
 
 class Loader:
-    """What a FedDataset gives: one batch, which is the client's number."""
+    """A dataset in place of a FedDataset: one batch, which is the client's number."""
 
     def __init__(self, of):
         self.of = of
@@ -26,7 +26,8 @@ class Loader:
 
 
 class FedLab:
-    """`handler` and `trainer` are the framework's; rounds go as in its StandalonePipeline."""
+    """An adapter for a method of FedLab: `handler` and `trainer` are the framework's, and rounds go
+    as in FedLab's StandalonePipeline."""
 
     weighted = False  # plain means: the framework's algorithms know no weights of clients
 

@@ -1,6 +1,6 @@
-"""FLGo 0.4.4: `Server` and `Client` of `flgo.algorithm`, made without its simulator: their attributes
-are set by hand, packages are passed as `BasicServer.communicate` passes them, and `iterate` ends as the
-method's own does.
+"""Adapter for FLGo 0.4.4: `Server` and `Client` of `flgo.algorithm`, made without FLGo's simulator.
+Attributes are set by hand, packages are passed as `BasicServer.communicate` passes them, and
+`iterate` ends as the method's own does.
 
 FLGo imports torchvision for its benchmarks, of which none is used here: a torchvision that does not
 fit the machine's PyTorch is replaced by a stand-in.
@@ -22,7 +22,7 @@ ETA = 0.25
 
 
 def make_model(x_0):
-    """A point as FLGo's models are: made again without arguments."""
+    """Build an FLGo model from the point x_0; FLGo makes copies of models without arguments."""
 
     class Model(Point, FModule):
         def __init__(self):
@@ -32,7 +32,7 @@ def make_model(x_0):
 
 
 class Calculator:
-    """What a Client asks of its task."""
+    """A calculator with the attributes and methods that a Client uses of its task."""
 
     def __init__(self, steps, client):
         self.steps, self.client = steps, client

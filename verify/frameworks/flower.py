@@ -1,5 +1,6 @@
-"""Flower 1.29.0: strategies of `flwr.server.strategy`. A strategy aggregates; clients' local steps,
-which Flower leaves to its users, are plain SGD here, with FedProx's term for the mu that is sent."""
+"""Adapter for Flower 1.29.0: strategies of `flwr.server.strategy`. A strategy aggregates; the
+clients' local steps, which Flower leaves to its users, are plain SGD here, with FedProx's term for
+the mu that the strategy sends."""
 
 import logging
 from unittest.mock import Mock

@@ -1,5 +1,5 @@
-"""pfl 0.6.0: `pfl.algorithm` on a PyTorchModel, rounds by the SimulatedBackend. Each user has one
-row, so that a local epoch is a step."""
+"""Adapter for pfl 0.6.0: `pfl.algorithm` on a PyTorchModel, with rounds by the SimulatedBackend.
+Each user has one row of data, so that a local epoch is one step."""
 
 import asyncio
 
@@ -22,7 +22,7 @@ ETA = 0.25
 
 
 class Model(Point):
-    """What pfl asks of a module: a loss and metrics of a user's rows."""
+    """A module with the methods that pfl uses: a loss and metrics of a user's rows."""
 
     def __init__(self, x_0, steps):
         super().__init__(x_0)
@@ -36,7 +36,7 @@ class Model(Point):
 
 
 class Cohort:
-    """A federated dataset that gives the users of a prescribed cohort."""
+    """A federated dataset that yields the users of a prescribed cohort."""
 
     def __init__(self):
         self.users = []
@@ -88,7 +88,7 @@ class Pfl:
         )
 
     def round(self, s, cohort, work, gradient):
-        """One turn of the loop of `FederatedAlgorithm.run`."""
+        """Run one iteration of the loop of `FederatedAlgorithm.run`."""
         s["steps"].begin(gradient)
         s["data"].users = cohort
         algorithm, model = s["algorithm"], s["model"]

@@ -1,4 +1,5 @@
-"""Inside a framework's environment: its CASES, asked one after the other."""
+"""Program that runs inside a framework's environment and tests the framework's CASES one after the
+other."""
 
 import importlib
 import json
@@ -11,14 +12,14 @@ from fedtheory.conformance.adapters import Report
 
 
 def run_reports(cases):
-    """(what a case is, its Report), one after the other."""
+    """Yield (description of the case, its Report) for each case in order."""
     for case in cases:
         given = (case.method, case.start, case.round, case.state, case.hyper, case.weighted)
         yield case.says, Report(conform(*given), laws(*given))
 
 
 def installed_versions(pins):
-    """What stands behind the pins, with the version that is there."""
+    """Return {package: installed version} for the packages in the pins."""
     return {name: version(name) for name in (pin.partition("==")[0] for pin in pins)}
 
 
