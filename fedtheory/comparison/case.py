@@ -1,5 +1,5 @@
-"""A line of a claim on a problem under one choice of hyper-parameters: every letter a number, every
-hypothesis looked at, both sides for each number of rounds."""
+"""A line of a claim on a problem under one choice of hyper-parameters: every letter has a number,
+every hypothesis is checked, and both sides are computed for each number of rounds."""
 
 from itertools import product
 
@@ -27,14 +27,14 @@ OFTEN = 200  # numbers of rounds for which hypotheses determine letters anew
 
 
 def claim_method(claim, algorithm=None):
-    """The method that a claim speaks of, as a record."""
+    """Return the record of the method that a claim is about."""
     of = claim.algorithm[0] if isinstance(claim.algorithm, tuple) else claim.algorithm
     return discover.algorithm(of if algorithm is None else algorithm)
 
 
 class Letters:
-    """Numbers of a claim's letters: those given, of the problem, of the run, of the start; and what
-    hypotheses determine, at each number of rounds."""
+    """The numbers of a claim's letters: given values, and values from the problem, the run and the
+    start; and the numbers that hypotheses determine, at each number of rounds."""
 
     def __init__(self, line, problem, S, participation, algorithm, given, x_0, idle=0):
         self.asked = line, problem, S, participation, algorithm, given, x_0, idle
@@ -67,7 +67,8 @@ class Letters:
             )
 
     def _of_start(self):
-        """(low, high) of what is measured at the start, where it is known."""
+        """Set `start` to {name: (low, high)} of the quantities measured at the start, where these
+        are known."""
         self.start = {}
         for name, entry in self.claim.quantities.items():
             if not at_start(entry):
@@ -80,7 +81,7 @@ class Letters:
                 self.known[name] = (low + high) / 2
 
     def of_start(self, entry):
-        """(low, high) of what is measured, at the start."""
+        """Return (low, high) of a measured quantity at the start."""
         how, problem = entry.measure, self.problem
         gamma = self.gamma
         points = np.reshape(self.x_0, (-1, 1, problem.d))
@@ -98,19 +99,20 @@ class Letters:
         return (max(low, 0.0), max(high, 0.0)) if entry.domain == "nonnegative" else (low, high)
 
     def with_letter(self, name, value):
-        """The same, one more letter given."""
+        """Return a copy of these letters with one more letter given."""
         line, problem, S, participation, algorithm, given, *rest = self.asked
         more = {**given, name: value}
         return Letters(line, problem, S, participation, algorithm, more, *rest)
 
     @property
     def gamma(self):
-        """The weight of f_0 in the modified loss, 1 where the method has none."""
+        """Return the weight of f_0 in the modified loss, 1 where the method has no such weight."""
         field = self.algorithm.hyper.get("gamma")
         return float(self.known.get("gamma", 1.0 if field is None else field.default))
 
     def values(self, T):
-        """name -> number of the claim's own letters at T rounds, as far as they are known."""
+        """Return {name: number} of the claim's own letters at T rounds, as far as the numbers are
+        known."""
         known = self.at(T)[0]
         return {n: v for n, v in known.items() if n in self.claim.symbols}
 
@@ -120,11 +122,12 @@ class Letters:
     # What is determined
 
     def open(self):
-        """Parameters of the claim that have no number yet."""
+        """Return the names of the claim's parameters that have no number yet."""
         return [n for n in self.claim.parameters if n not in self.known and n not in self.rounds]
 
     def at(self, T):
-        """Every letter at T rounds, and the names of those that would differ at another T."""
+        """Return the numbers of all letters at T rounds, and the names of the letters that would
+        differ at another T."""
         more = {name: self.known[name] * T for name in letters.PER_ROUND if name in self.known}
         solver = Determined(self.claim, {**self.known, **more, **dict.fromkeys(self.rounds, T)})
         wanted = self.open()
@@ -145,7 +148,8 @@ class Letters:
         return None if field is None else field.default
 
     def over(self, T):
-        """Letters for an array of numbers of rounds: a number, or an array where they differ."""
+        """Return the letters for an array T of numbers of rounds: a number each, or an array over T
+        where the letter depends on T."""
         T = np.asarray(T)
         known, by_rounds = self.at(int(T[-1]))
         known.update({name: T.astype(float) for name in self.rounds})
@@ -167,7 +171,8 @@ class Letters:
 
 
 def admissible_rows(letters_, T, numbers):
-    """Where all hypotheses between numbers hold; refused with the first that fails if nowhere."""
+    """Return where in T all hypotheses between numbers hold; if nowhere, refuse with the first
+    hypothesis that fails."""
     claim, T = letters_.claim, np.asarray(T)
     good, full = _good_rounds(claim, T, numbers)
     last = int(np.flatnonzero(good)[-1]) if good.any() else len(T) - 1
@@ -194,7 +199,7 @@ def admissible_rows(letters_, T, numbers):
 
 
 def _good_rounds(claim, T, numbers):
-    """(where all hypotheses between numbers hold, the numbers over T)."""
+    """Return (where in T all hypotheses between numbers hold, the letters' numbers over T)."""
     good = np.ones(len(T), bool)
     full = {n: np.broadcast_to(np.asarray(v, float), T.shape) for n, v in numbers.items()}
     for assumption in claim.assumptions:
@@ -208,13 +213,13 @@ def _good_rounds(claim, T, numbers):
 
 
 def round_marks(last):
-    """1, 2, 5, 10, 20, 50, ..., and the last."""
+    """Return 1, 2, 5, 10, 20, 50, ... below the last number of rounds, and the last."""
     found = [m * 10**p for p in range(len(str(last))) for m in (1, 2, 5)]
     return [*(t for t in found if t < last), last]
 
 
 def _rounds_needed(letters_, T):
-    """How many rounds would do, in words; "" where none is found."""
+    """Return in words how many rounds would be enough; "" where no such number is found."""
     for t in round_marks(LONGEST):
         if t > T and _good_rounds(letters_.claim, np.array([t]), letters_.over([t]))[0].all():
             return f"; rounds={t} would do"
@@ -222,7 +227,7 @@ def _rounds_needed(letters_, T):
 
 
 def check_conditions(claim, problem, setup, x_0=None):
-    """Refuse a problem or a run that fails a condition."""
+    """Refuse a problem or a run that fails a condition of the claim."""
     for assumption in claim.assumptions:
         condition = assumption.condition
         if condition is None:
@@ -236,7 +241,7 @@ def check_conditions(claim, problem, setup, x_0=None):
 
 
 def check_certificates(claim, problem):
-    """Refuse a problem without a constant that a condition of the claim asks for."""
+    """Refuse a problem without a constant that a condition of the claim needs."""
     for assumption in claim.assumptions:
         condition = assumption.condition
         if condition is None or condition.holds is None:
@@ -254,7 +259,7 @@ def _refuse_unmet(claim, assumption, problem):
 
 
 def refuse_other_schedule(claim, plan, letters_):
-    """Refuse a schedule that is not the one that a claim prescribes round by round."""
+    """Refuse a schedule that differs from the values that a claim prescribes round by round."""
     for letter in claim.table.paced:
         name = letters_.hyper.get(letter)
         if name is None or letter not in claim.parameters:
@@ -273,8 +278,9 @@ def refuse_other_schedule(claim, plan, letters_):
 
 
 def round_values(letters_, letter, rounds):
-    """The values of a letter that stands for one round's, in rounds 0, 1, ...; None where no
-    hypothesis fixes it. Counting begins at 1 in its domain, and rounds at 0."""
+    """Return the values in rounds 0, 1, ... of a letter that stands for the value in one round;
+    None where no hypothesis fixes the letter. The letter's round index starts at 1, the array's at
+    0."""
     values = []
     for t in range(rounds):
         known, by_rounds = letters_.at(t)
@@ -288,8 +294,9 @@ def round_values(letters_, letter, rounds):
 
 
 def read_measures(line, letters_, h, numbers, curves, points, T, exact=None):
-    """name -> (rows, len(T)) of what a run measures; an infimum is taken off as the float that its
-    minimiser gives. `exact` curves say where a least expectation is attained."""
+    """Return {name: array (rows, len(T))} of the quantities that a run measures; an infimum is
+    subtracted as the float value at its minimiser. The `exact` curves show in which round a least
+    expectation is attained."""
     seen, found = letters_.seen(curves, points, h)._replace(numbers=numbers), {}
     known = None if exact is None else seen._replace(curves=exact)
     gamma = getattr(h, "gamma", 1.0)
@@ -304,13 +311,14 @@ def read_measures(line, letters_, h, numbers, curves, points, T, exact=None):
 
 
 def evaluate_over(evaluate, named, shape):
-    """A side at arrays of numbers, flattened for the sweep."""
+    """Return a side at arrays of numbers, which are flattened for the evaluation."""
     flat = {n: np.broadcast_to(np.asarray(v, float), shape).ravel() for n, v in named.items()}
     return np.broadcast_to(evaluate(flat), (int(np.prod(shape)),)).reshape(shape)
 
 
 def side_values(line, which, numbers, measured):
-    """A side for each row of what was measured, (rows, len(T)); letters as numbers over T."""
+    """Return a side of the line for each row of measured values, as an array (rows, len(T));
+    letters are numbers or arrays over T."""
     claim = line.claim
     expr = line.left if which == "left" else line.right
     names = claim.needs(expr)
@@ -328,8 +336,8 @@ def side_values(line, which, numbers, measured):
 
 
 def right_side(line, letters_, numbers, measured, T):
-    """The right side for each T, rounded to the safe side: the weakest that rounding leaves of what
-    is measured at the start and of the formula."""
+    """Return the right side for each T, rounded to the safe side: the weakest bound within the
+    rounding of the quantities measured at the start and of the formula."""
     ends = {n: letters_.start[n] for n in line.claim.needs(line.right) if n in letters_.start}
     up = line.sign in ("<=", "<")
     found = []

@@ -1,4 +1,5 @@
-"""`ft.compare`: a claim set against runs and their exact expectation on one problem."""
+"""The function `ft.compare`: compares a claim with runs, and with their exact expectation, on one
+problem."""
 
 import numpy as np
 
@@ -56,7 +57,7 @@ def compare(
     progress=None,
     **settings,
 ):
-    """Set a claim against runs of its method on a problem, and against their exact expectation.
+    """Compare a claim with runs of its method on a problem, and with their exact expectation.
 
     `claim` is an id or a record, `run` a Run of its method on this problem; without one, `rounds`,
     `trials`, `seed`, `x_0`, `S` and `participation` are those of `ft.run`. Settings are the
@@ -102,7 +103,7 @@ def compare(
 
 
 class _Case:
-    """A plan whose hypotheses are checked, and what comes of it."""
+    """A plan with checked hypotheses, and the computation of its comparison."""
 
     def __init__(self, line, problem, plan, x_0, letters, T=None):
         self.line, self.problem, self.plan, self.x_0 = line, problem, plan, x_0
@@ -172,7 +173,8 @@ class _Case:
         return self.build_comparison(run, rows, there, e)
 
     def _expected(self, shared):
-        """The exact expectation of what is measured, None where there is none."""
+        """Return the exact expectation of the measured quantities, None where there is no exact
+        form."""
         plan, problem = self.plan, self.problem
         traced = problem.minimize is None and problem.d <= TRACED and not is_deterministic(plan)
         try:
@@ -198,7 +200,7 @@ class _Case:
         return {**found, **self._own(mine, points)}
 
     def _own(self, mine, points):
-        """What functions of one's own read off a run."""
+        """Return the values that a user's own functions compute from a run."""
         if not mine:
             return {}
         rounds = None if self.idle else user_measures.rounds_of(self.plan, self.h, self.x_0)
@@ -250,7 +252,7 @@ class _Case:
         )
 
     def _size(self, measured):
-        """The size of what the left side adds up, for each T."""
+        """Return the size of the terms that the left side adds up, for each T."""
         line = self.line
         total = np.abs(side_values(line, "left", self.numbers, measured)[0])
         entries = line.on(line.left)
@@ -265,8 +267,9 @@ class _Case:
         return np.broadcast_to(total, self.T.shape).copy()
 
     def _ends(self, run, measured, e):
-        """The left side with what is measured as small, and as large, as rounding leaves open; what
-        is measured on the right counts against it. Both sides are taken to be monotone in each."""
+        """Return the smallest and the largest left side within the rounding of the measured
+        quantities; rounding of quantities on the right side counts against the left side. Both
+        sides are assumed to be monotone in each quantity."""
         sides = {which: self._side(which, measured) for which in ("left", "right")}
         least, most = sides["left"].copy(), sides["left"].copy()
         for name, ends in self._rounding_range(run, measured, e).items():
@@ -289,7 +292,7 @@ class _Case:
         return np.broadcast_to(found, self.T.shape)
 
     def _rounding_range(self, run, measured, e):
-        """name -> (low, high) of what is measured, for each T, as far as rounding leaves it open."""
+        """Return {name: (low, high)} of the measured quantities for each T, within rounding."""
         curves, found = run.metrics if e is None else e.metrics, {}
         sizes, traces = self._sizes(run, e)
         for name, entry in self.line.run.items():
@@ -309,13 +312,15 @@ class _Case:
         return self.rounding.margins(how.metric, sizes, traces, self._lowest(how))
 
     def _lowest(self, how):
-        """The ends of the infimum that is taken off what is measured, None where none is."""
+        """Return the ends of the infimum that is subtracted from a measured quantity, None where no
+        infimum is subtracted."""
         if not how.minus:
             return None
         return measured_loss(self.problem, how.metric, self.letters.gamma).lowest()
 
     def _follow_errors(self, how, curves, root, flat):
-        """As far as the method carries errors on."""
+        """Return [low, high] of a measured quantity over T, as far as the method's rule for the
+        growth of errors gives bounds."""
         lowest = self._lowest(how)
         infimum = 0.0 if lowest is None else lowest.high
         values = np.reshape(curves[how.metric], (-1, len(root))).mean(axis=0) - infimum
@@ -323,14 +328,16 @@ class _Case:
         return [over_rounds(how.at, end[None, self.idle :], self.T) for end in ends]
 
     def _nearly(self, how, values, sizes):
-        """Where nothing says how errors grow: as if by a share of the largest value."""
+        """Return (low, high) of a measured quantity for a method without a rule for the growth of
+        errors, as if errors were a share of the largest value."""
         self.taken.append(how.metric)
         largest = np.abs(values[np.isfinite(values)]).max(initial=0.0)
         farthest = sizes.max() if how.metric == "sq_distance" else 0.0
         return self.rounding.ends(values, ROOM * np.sqrt(largest) + FINE * farthest, 0.0)
 
     def _sizes(self, run, e):
-        """(norms of the points x_0 .. x_T at most, traces of their covariances or None)."""
+        """Return (upper bounds of the norms of the points x_0 .. x_T, traces of their covariances
+        or None)."""
         count = self.plan.rounds + 1
         if e is not None:
             sizes, certainly = np.linalg.norm(e.mean, axis=1), is_deterministic(self.plan)
@@ -414,5 +421,5 @@ def _of_run(line, problem, run, settings, exact, progress):
 
 
 def _single_start(x_0):
-    """A start that all trials share as one point."""
+    """Return the common start as one point where all trials share it; else the start unchanged."""
     return x_0[0] if np.ndim(x_0) == 2 and np.all(x_0 == x_0[0]) else x_0

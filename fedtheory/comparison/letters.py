@@ -1,5 +1,5 @@
 """The letters of a paper as numbers of a problem and of a run: constants, counts, hyper-parameters,
-moments of who works, and what hypotheses leave to be determined."""
+moments of participation, and letters that hypotheses determine."""
 
 from fractions import Fraction
 from itertools import product
@@ -18,7 +18,8 @@ INSIDE = 1e-9  # how far, relatively, from the end of what a hypothesis admits
 
 
 def count_letters(table, problem, S, rounds):
-    """Letters of a table that count something of the problem or of the run."""
+    """Return {letter: number} for the letters of a table that count something of the problem or of
+    the run."""
     of = dict(rounds=rounds, N=problem.N, S=S, d=problem.d, layers=len(problem.layers))
     return {
         letter: of[what]
@@ -28,7 +29,8 @@ def count_letters(table, problem, S, rounds):
 
 
 def certified_letters(claim, problem, counted=()):
-    """letter -> the problem's constant that the claim's table says it stands for."""
+    """Return {letter: name of the problem's constant} for the letters that stand for constants in
+    the claim's table."""
     theirs = claim.table.constants
     return {
         name: theirs.get(name, name)
@@ -38,8 +40,8 @@ def certified_letters(claim, problem, counted=()):
 
 
 def choose_hyper(table, algorithm):
-    """letter -> hyper-parameter of a method, but for words: the same name, unless the table has a
-    letter of its own."""
+    """Return {letter: hyper-parameter of the method}, except for choices between words. The two
+    names are equal unless the table has a letter of its own for the hyper-parameter."""
     own = {what: letter for letter, what in table.run.items()}
     found = {}
     for name, field in algorithm.hyper.items():
@@ -54,7 +56,8 @@ def choose_hyper(table, algorithm):
 
 
 def law_of(pmf):
-    """[(probability, work of each client)], of clients that work independently of each other."""
+    """Return [(probability, steps of each client)] for clients whose numbers of steps are
+    independent of each other."""
     ways = [[(Fraction(float(q)), s) for s, q in enumerate(row) if q > 0] for row in pmf]
     if np.prod([float(len(row)) for row in ways]) > WAYS:
         raise InvalidInput(
@@ -64,7 +67,8 @@ def law_of(pmf):
 
 
 def of_law(problem, algorithm, participation, E, wanted):
-    """Symbol name -> value of flex's moments: of the law of work, and Gamma and sigma_bar_sq."""
+    """Return {symbol name: value} of flex's moments: the moments of the law of work, and Gamma and
+    sigma_bar_sq."""
     scheme = algorithm.name.removeprefix("flex_").upper()
     if not wanted or scheme not in moments.SCHEMES:
         return {}
@@ -93,7 +97,7 @@ PER_ROUND = ("I_sum",)  # those that add up over rounds
 
 
 def client_excesses(problem):
-    """Gamma_k = F_k(w*) - F_k*, of each client."""
+    """Return Gamma_k = F_k(w*) - F_k* of each client."""
     star = problem.minimizer()
     found = []
     for k in range(1, problem.N + 1):
@@ -107,8 +111,8 @@ def client_excesses(problem):
 
 
 class Determined:
-    """Letters that hypotheses fix: by an equation in which nothing else is open, or, where no
-    equation does, by the end of what they admit (the longest step, the tightest constant)."""
+    """The letters that hypotheses fix: by an equation in which no other letter is unknown or, where
+    no equation does, by the end of the admitted range (the longest step, the tightest constant)."""
 
     def __init__(self, claim, known):
         self.claim, self.known, self.by_rounds = claim, dict(known), set()
@@ -124,8 +128,8 @@ class Determined:
         return names[0] if len(names) == 1 else None
 
     def _parts(self, relation):
-        """(letter, slope, rest) where a relation reads slope letter + rest ? 0, linear in the one
-        letter that is open."""
+        """Return (letter, slope, rest) where a relation reads slope * letter + rest ? 0, linear in
+        its only unknown letter; else None."""
         letter = self._open(relation)
         if letter is None:
             return None
@@ -164,8 +168,8 @@ class Determined:
         return False
 
     def _ends(self, wanted):
-        """({letter: upper ends}, {letter: lower ends}, {letter: relations}) of letters that are
-        all that is open in a relation."""
+        """Return ({letter: upper ends}, {letter: lower ends}, {letter: relations}) for the letters
+        in `wanted`, from relations in which such a letter is the only unknown."""
         highs, lows, through = {}, {}, {}
         for relation in self.relations:
             if not isinstance(relation, (sympy.Le, sympy.Lt, sympy.Ge, sympy.Gt)):
@@ -180,7 +184,8 @@ class Determined:
         return highs, lows, through
 
     def allows(self, name, value):
-        """Whether hypotheses in which nothing else is open admit this value of a letter."""
+        """Tell whether the hypotheses in which no other letter is unknown admit this value of a
+        letter."""
         highs, lows, _ = self._ends([name])
         ends = lambda found: next(iter(found.values()), [])
         return all(value <= end for end in ends(highs)) and all(value >= end for end in ends(lows))
@@ -206,8 +211,9 @@ def refuse_missing(claim, name):
 
 
 def constant_over_rounds(claim, plan):
-    """How many first rounds move nothing, and the hyper-parameters of the others; refused where
-    these change from round to round, unless the claim's table says that they do."""
+    """Return how many first rounds move nothing, and the hyper-parameters of the rounds after them.
+    Refuse hyper-parameters that change from round to round, unless the claim's table says that they
+    do."""
     hyper, rounds = plan.hyper, max(plan.rounds, 1)
     paced = {choose_hyper(claim.table, plan.algorithm).get(letter) for letter in claim.table.paced}
     names = hyper.Hyper._fields

@@ -1,4 +1,5 @@
-"""Which line of a claim a run can be set against, and why another one cannot."""
+"""Selection of the line of a claim that can be compared with a run, and the reasons why a line
+cannot."""
 
 from copy import copy
 
@@ -11,17 +12,17 @@ DIRECTIONS = ("<=", "<", ">=", ">")
 
 
 def at_start(entry):
-    """Whether a symbol is read off the start alone, before anything runs."""
+    """Tell whether a symbol is measured at the start alone, before anything runs."""
     return at_a_point(entry.measure)
 
 
 def of_law(entry):
-    """Whether it is a moment of who works: the run's law says it."""
+    """Tell whether a symbol is a moment of participation, which the run's law determines."""
     return entry.measure.metric in LAWS and entry.measure.average == "E"
 
 
 class Line:
-    """One line of a claim, its symbols sorted by where their values come from."""
+    """A line of a claim, with its symbols sorted by the source of their values."""
 
     def __init__(self, claim, number):
         self.claim, self.number = claim, number
@@ -37,7 +38,8 @@ class Line:
         }
 
     def split(self):
-        """(the line without what functions of one's own read off a run, {name: Entry} of that)."""
+        """Return (the line without the quantities that a user's own functions compute from a run,
+        {name: Entry} of these quantities)."""
         mine = {name: entry for name, entry in self.run.items() if entry.own is not None}
         rest = copy(self)
         rest.run = {name: entry for name, entry in self.run.items() if name not in mine}
@@ -47,12 +49,13 @@ class Line:
         return self.claim.expand(expr).free_symbols
 
     def on(self, expr):
-        """name -> Entry of what a run measures, of an expression."""
+        """Return {name: Entry} of the quantities of a run that occur in an expression."""
         names = {s.name for s in self._free(expr)}
         return {name: entry for name, entry in self.run.items() if name in names}
 
     def why_not(self):
-        """One sentence, or None where the line can be set against a run."""
+        """Return one sentence that says why the line cannot be compared with a run, or None where
+        the line can."""
         title = self.claim.title
         if self.sign == "O":
             there = self.claim.explicit
@@ -86,7 +89,7 @@ class Line:
         return None
 
     def _within_a_round(self, side):
-        """A symbol in which a statement about one round is not affine."""
+        """Return the name of a symbol in which a side of a statement about one round is not affine."""
         side = self.claim.expand(side)
         within = [e.symbol for e in self.run.values() if e.measure.average != "E"]
         for symbol in within:
@@ -96,8 +99,8 @@ class Line:
 
 
 def line_of(claim, number=None):
-    """The line asked for, or the first that a run can be set against; refused with the reason
-    where there is none."""
+    """Return the requested line, or the first line that can be compared with a run; refuse with the
+    reason where there is none."""
     if not claim.lines:
         raise InvalidInput(
             f"{claim.title} is {article(claim.kind)}: it has no line to be set against a run"

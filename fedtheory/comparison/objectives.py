@@ -1,4 +1,4 @@
-"""The losses that claims measure, as sums of F and f_0, and how low each gets."""
+"""The losses that claims measure, as sums of F and f_0, with their infima."""
 
 from typing import NamedTuple
 
@@ -22,7 +22,7 @@ NEAR = 1e-12  # relative error of a loss in floats, with room
 
 
 class Lowest(NamedTuple):
-    """A minimiser, if one is known, and the ends of what the infimum may be."""
+    """A minimiser, if one is known, and lower and upper ends of the infimum."""
 
     x: np.ndarray
     low: float
@@ -30,7 +30,7 @@ class Lowest(NamedTuple):
 
 
 class Objective(NamedTuple):
-    """a F + b f_0 of a problem."""
+    """The loss a F + b f_0 of a problem."""
 
     problem: object
     a: float
@@ -45,7 +45,8 @@ class Objective(NamedTuple):
         return total + (self.b * self.problem.client_grad(0, x) if self.b else 0.0)
 
     def lowest(self):
-        """Its infimum, exactly up to rounding, or between what a point and strong convexity say."""
+        """Return the infimum, exact up to rounding, or between ends that a point and strong
+        convexity give."""
         problem, constants = self.problem, self.problem.constants
         x = None
         if not self.b and problem.minimize is not None:
@@ -75,8 +76,8 @@ class Objective(NamedTuple):
 
 
 def _descend(objective):
-    """Near the minimiser of a strongly convex loss: Newton's cheaper relative, then its gradient
-    says how near."""
+    """Return a point near the minimiser of a strongly convex loss, by L-BFGS; the gradient at the
+    point tells how near."""
     from scipy.optimize import minimize
 
     start = np.zeros(objective.problem.d)
@@ -90,7 +91,8 @@ def _descend(objective):
 
 
 def measured_loss(problem, metric, gamma=1.0):
-    """The loss behind a metric's name, refused where the problem has no f_0."""
+    """Return the loss that a metric's name stands for; refuse a problem without the f_0 that the
+    metric needs."""
     a, b = LOSSES[metric](gamma)
     if b and not problem.has_server:
         raise InvalidInput(f"{metric} takes the server's loss, and {problem.name} has none")

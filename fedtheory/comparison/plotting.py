@@ -1,4 +1,5 @@
-"""`ft.plot`: a run, a bound and the exact expectation on one axis, in the look of all pictures here."""
+"""The function `ft.plot`: a run, a bound and the exact expectation on one axis, in the style of all
+figures here."""
 
 import numpy as np
 
@@ -14,8 +15,8 @@ from fedtheory.runs.running import Run
 
 
 def plot(run, bound=None, expected=None, *, metric=None, ax=None):
-    """Draw a run's mean with the band of 80 % of its trials, a bound and the exact expectation; returns
-    the axes, those given as `ax` or a new figure's.
+    """Draw a run's mean with the band of 80 % of its trials, a bound and the exact expectation.
+    Return the axes: `ax`, or those of a new figure.
 
     `run` is a Run, or a Comparison, which has all three. `bound` is a claim's id or record, whose
     left side is then what is drawn; or a number for each round from 0 on; or a function of the
@@ -55,7 +56,7 @@ def plot(run, bound=None, expected=None, *, metric=None, ax=None):
 
 
 def _bound_numbers(bound, t):
-    """A bound as a number for each round."""
+    """Return a bound as a number for each round."""
     rule = f"must be a claim, a function of the round, or {len(t)} numbers, for rounds 0 to {t[-1]}"
     if callable(bound):
         bound = [bound(int(each)) for each in t]
@@ -69,7 +70,7 @@ def _bound_numbers(bound, t):
 
 
 def _expected_column(expected, name, t):
-    """The exact expectation of a metric."""
+    """Return the exact expectation of a metric, one value for each round."""
     if not isinstance(expected, Expected) or expected.rounds != t[-1]:
         refuse("expected", f"must be what ft.expected returned for {t[-1]} rounds", expected)
     return expected.metrics[name]

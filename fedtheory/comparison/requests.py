@@ -1,5 +1,5 @@
-"""What is to be run where a claim is given and no run: the method's hyper-parameters, from what is
-given, what hypotheses prescribe, and the method's defaults."""
+"""The runs to be made where a claim is given and no run: the method's hyper-parameters from the
+given values, the values that hypotheses prescribe, and the method's defaults."""
 
 import numpy as np
 
@@ -21,7 +21,7 @@ from fedtheory.runs.planning import plan_of, start_of
 
 
 def split_settings(claim, algorithm, settings):
-    """(hyper-parameters, letters) among the settings."""
+    """Return (hyper-parameters, letters) among the settings."""
     hyper = {name: value for name, value in settings.items() if name in algorithm.hyper}
     rest = {name: value for name, value in settings.items() if name not in hyper}
     for name in rest:
@@ -37,7 +37,8 @@ def split_settings(claim, algorithm, settings):
 
 
 def letters_of(line, problem, S, participation, algorithm, hyper, rest, x_0, idle=0):
-    """The claim's letters; a schedule counts by its last value, but for letters of one round."""
+    """Return the claim's letters; a schedule counts by its last value, except for letters that
+    stand for the value in one round."""
     table = line.claim.table
     own = {
         letter: np.ravel(hyper[name])[-1].item()
@@ -50,12 +51,13 @@ def letters_of(line, problem, S, participation, algorithm, hyper, rest, x_0, idl
 
 
 def word_places(field):
-    """A choice's words as letters count them from 1: in order, numerals by what they say."""
+    """Return the words of a choice in the order in which letters count them from 1: the listed
+    order, but roman numerals by their value."""
     return sorted(field.choices) if {*field.choices} <= {"I", "II"} else field.choices
 
 
 def word_letters(claim, algorithm, hyper):
-    """{letter: place from 1} of the words that a claim speaks of and that are given."""
+    """Return {letter: place from 1} of the given words that a claim has letters for."""
     found = {}
     for name, field in algorithm.hyper.items():
         if field.choices and name in claim.parameters and name in hyper:
@@ -66,8 +68,8 @@ def word_letters(claim, algorithm, hyper):
 
 
 def plan_requests(line, problem, rounds, x_0, asked, settings):
-    """(plan, start, letters, T) of each run: one, or one for each T where the steps depend on
-    it."""
+    """Return (plan, start, letters, T) of each run: one run, or one run for each T where the steps
+    depend on T."""
     claim, algorithm = line.claim, claim_method(line.claim)
     hyper, rest = split_settings(
         claim, algorithm, {**settled_words(claim, problem, algorithm.hyper), **settings}

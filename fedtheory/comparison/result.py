@@ -1,4 +1,4 @@
-"""Both sides of a claim over rounds, as a record that is read, drawn and printed."""
+"""Record of both sides of a claim over rounds, which can be read, drawn and printed."""
 
 from dataclasses import dataclass, replace
 
@@ -12,7 +12,7 @@ ROOM = 1e-9  # relative: two sides nearer than this are equal up to what floats 
 
 @dataclass(frozen=True, eq=False, repr=False)
 class Comparison(Shown):
-    """Both sides of a claim's line on one problem, for each number T of rounds at which its
+    """Both sides of a claim's line on one problem, for each number T of rounds at which the claim's
     hypotheses hold.
 
     `left` is the mean over the trials, `low` and `high` the ends of the band of 80 % of them,
@@ -39,43 +39,46 @@ class Comparison(Shown):
 
     @property
     def judged(self):
-        """The left side that counts: exact where it is known, else the mean over the trials."""
+        """Return the left side that counts: exact where the exact expectation is known, else the
+        mean over the trials."""
         return self.left if self.left_exact is None else self.left_exact
 
     @property
     def upper(self):
-        """Whether the right side is claimed to be the larger one."""
+        """Return whether the right side is claimed to be the larger one."""
         return self.claim.lines[self.line][1] in ("<=", "<")
 
     @property
     def share(self):
-        """Left over right, where the right side is positive."""
+        """Return left side over right side, where the right side is positive; NaN elsewhere."""
         return np.divide(
             self.judged, self.right, out=np.full(len(self.T), np.nan), where=self.right > 0
         )
 
     def _kept(self, side):
-        """Where the claim holds, up to the last digits of its formulas, if the left side is `side`."""
+        """Return where the claim holds with `side` as its left side, up to the last digits of the
+        claim's formulas."""
         room = ROOM * (np.abs(self.right) + self.size)
         with np.errstate(invalid="ignore"):
             return side <= self.right + room if self.upper else side >= self.right - room
 
     @property
     def exceeded(self):
-        """The first T at which the right side is exceeded (or undercut, where it is claimed to be
-        the smaller one) by more than rounding; None where it never is. NaN counts."""
+        """Return the first T at which the left side exceeds the right side (or falls below, where
+        the right side is claimed to be the smaller one) by more than rounding; None where there is
+        no such T. NaN counts."""
         away = np.flatnonzero(~self._kept(self.least if self.upper else self.most))
         return int(self.T[away[0]]) if len(away) else None
 
     @property
     def undecided(self):
-        """Each T at which rounding hides which side is larger."""
+        """Return each T at which rounding hides which side is larger."""
         for_sure = self._kept(self.most if self.upper else self.least)
         return self.T[self._kept(self.least if self.upper else self.most) & ~for_sure]
 
     @property
     def says(self):
-        """Which statement about this run holds, in one sentence."""
+        """Return one sentence that says which statement about this run holds."""
         how = (
             "exact expectation"
             if self.left_exact is not None
@@ -100,14 +103,15 @@ class Comparison(Shown):
         return f"on this run {side} at every T{ratio}"
 
     def columns(self):
-        """name -> array over T."""
+        """Return {name: array over T}."""
         found = dict(T=self.T, left=self.left, low=self.low, high=self.high)
         if self.left_exact is not None:
             found["left_exact"] = self.left_exact
         return dict(found, right=self.right)
 
     def plot(self, ax=None):
-        """Bound, runs with their band, and exact expectation over T; returns the axes."""
+        """Draw the bound, the runs with their band, and the exact expectation over T; return the
+        axes."""
         ax = plots.axes_for(ax)
         name = self.algorithm.name
         ax.plot(
@@ -132,11 +136,11 @@ class Comparison(Shown):
         return ax
 
     def to_dataframe(self):
-        """A pandas DataFrame with a row for each T."""
+        """Return a pandas DataFrame with a row for each T."""
         return plots.to_frame(self.columns())
 
     def table(self):
-        """Lines for a terminal: T = 1, 2, 5, 10, 20, ... and the last."""
+        """Return lines for a terminal, with T = 1, 2, 5, 10, 20, ... and the last."""
         heads = dict(
             T="T",
             left="left side, sampled",
@@ -162,7 +166,7 @@ class Comparison(Shown):
         )
 
     def _empty(self):
-        """What is said of a bound that nothing could exceed."""
+        """Yield a sentence where nothing could exceed the bound."""
         if self.upper and (self.judged <= 0).all() and (self.right >= 0).all():
             yield "the left side is not positive with these letters, so that the bound says nothing"
 
@@ -181,7 +185,7 @@ class Comparison(Shown):
 
 
 def _at(T):
-    """Numbers of rounds, in words."""
+    """Return numbers of rounds in words."""
     first, last = int(T[0]), int(T[-1])
     if first == last:
         return f"at T = {first}"
@@ -190,7 +194,7 @@ def _at(T):
 
 
 def join_comparisons(found):
-    """Comparisons of one T each as one."""
+    """Join comparisons of one T each into one comparison."""
     stack = lambda name: np.concatenate([getattr(each, name) for each in found])
     exact = all(each.left_exact is not None for each in found)
     return replace(

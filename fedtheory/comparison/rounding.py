@@ -1,4 +1,5 @@
-"""How far a run, or an expectation, in floats may be from the one that a theorem speaks of."""
+"""Rounding error bounds: how far a run or an expectation in floats may be from the exact run or
+expectation that a theorem is about."""
 
 import math
 from typing import NamedTuple
@@ -39,8 +40,9 @@ SQUARES = (  # of gradients, or of what is between two of them
 
 
 class Walk(NamedTuple):
-    """What steps from a point do to distances from it: factors of the directions, where Hessians are
-    constant; else the larger of both in size is a factor of all distances."""
+    """The effect of steps from a point on distances from that point: factors along the directions,
+    where Hessians are constant; else the larger of both in absolute value is a factor of all
+    distances."""
 
     low: float
     high: float
@@ -53,7 +55,8 @@ class Walk(NamedTuple):
 
 
 class Round(NamedTuple):
-    """What a round does to errors, and what limits those that it makes itself."""
+    """The effect of a round on errors, and the numbers that limit the errors that the round itself
+    adds."""
 
     rho: float
     step: float  # the longest
@@ -63,8 +66,8 @@ class Round(NamedTuple):
 
 
 class Rounding:
-    """How far a run in floats may be from the run with the same draws in exact numbers, and how far
-    an expectation that is carried in floats may be from the exact one.
+    """Bounds on how far a run in floats may be from the run with the same draws in exact numbers,
+    and how far an expectation computed in floats may be from the exact one.
 
     An error of a point follows e_{t+1} <= rho_t e_t + c_t. rho_t is the method's own: a gradient
     step of size s on losses with curvatures in [mu, L] multiplies distances by at most max(|1 - s mu|,
@@ -100,7 +103,7 @@ class Rounding:
         return ""
 
     def _measure_problem(self):
-        """How large the problem's own numbers are: data, gradients at 0, terms of its sums."""
+        """Measure how large the problem's own numbers are: data, gradients at 0, terms of sums."""
         problem, data = self.plan.problem, self.plan.problem.data
         counted = 0 if problem.sizes is None else int(problem.sizes.max(initial=0))
         alone = isinstance(data, Diagonal)  # no coordinate is added to another one
@@ -121,7 +124,8 @@ class Rounding:
         self.star, self.off = self._minimiser()
 
     def _minimiser(self):
-        """(norm of the minimiser in floats, how far it may be from the exact one)."""
+        """Return (norm of the minimiser in floats, how far this minimiser may be from the exact
+        one)."""
         problem, data = self.plan.problem, self.plan.problem.data
         if problem.minimize is None:
             return 0.0, math.inf
@@ -134,13 +138,14 @@ class Rounding:
         return size, 0.0 if left == 0 else left / least if least > 0 else math.inf
 
     def _grading(self, size):
-        """How far a gradient in floats may be off, at points of norms up to `size`."""
+        """Return how far a gradient in floats may be off, at points of norms up to `size`."""
         return self.unit * (self.L * (size + self.centre) + self.slope)
 
     # ---------------------------------------------------------------- one round
 
     def _walk(self, step, calls, fewer=False):
-        """`calls` steps one after the other, or `fewer`."""
+        """Return the effect of `calls` steps one after the other; with `fewer`, of any number of
+        steps up to `calls`."""
         ends = (1 - step * self.mu, 1 - step * self.stiff)
         kept = {0, 1, calls - 1, calls} if fewer and calls else {calls}
         factors = [_power(end, count) for count in kept for end in ends]
@@ -152,7 +157,8 @@ class Rounding:
         return Walk(min(factors), max(factors), calls, step)
 
     def _mixed(self, share, walk):
-        """What x + share (y - x) does to distances, where y is what a walk makes of x."""
+        """Return the factor by which the map x -> x + share (y - x) changes distances, where y is
+        the end of a walk from x."""
         if self.symmetric:
             return max(abs(1 - share * (1 - walk.low)), abs(1 - share * (1 - walk.high)))
         if walk.calls == 1:
@@ -160,7 +166,7 @@ class Rounding:
         return abs(1 - share) + share * walk.most
 
     def _weights(self, h):
-        """(least, largest) of what the weights of a cohort's points may add up to."""
+        """Return (least, largest) sum of the weights of a cohort's points."""
         plan, p, law = self.plan, self.plan.problem.weights[1:], self.plan.participation
         name, word = plan.algorithm.name, getattr(h, "weighting", 0)
         if name in ("fsl", "fsl_parallel") or word == 1:
@@ -175,7 +181,7 @@ class Rounding:
         return 0.0, float(plan.problem.N * getattr(h, "E", 1))
 
     def round(self, t):
-        """What round t does to errors."""
+        """Return the effect of round t on errors."""
         h = self.plan.hyper[0 if self.plan.hyper.constant else t]
         if h not in self._rounds:
             self._rounds[h] = self._round(h)
@@ -211,8 +217,8 @@ class Rounding:
         )
 
     def _local(self, round, size, noise):
-        """What a round from a point of norm `size` rounds off, with noise of gradients up to a
-        norm."""
+        """Return the rounding error of a round from a point of norm `size`, with gradient noise up
+        to the norm `noise`."""
         step, length = round.step, round.length
         moved = size + length * self.slope
         if (
@@ -229,8 +235,8 @@ class Rounding:
     # ---------------------------------------------------------------- along a run
 
     def errors(self, sizes, drawn=True):
-        """How far the points x_0 .. x_T, `drawn` or expected, may be off, their norms up to
-        `sizes`."""
+        """Return how far the points x_0 .. x_T may be off, `drawn` or expected, where `sizes`
+        bounds their norms."""
         found, at = np.full(len(sizes), math.inf), 0.0
         if self.why:
             return found
@@ -242,8 +248,8 @@ class Rounding:
         return found
 
     def spread(self, traces):
-        """How far the traces of the covariances of x_0 .. x_T may be off, where these are at most
-        `traces`."""
+        """Return how far the traces of the covariances of x_0 .. x_T may be off, where `traces`
+        bounds these traces."""
         found, at = np.full(len(traces), math.inf), 0.0
         if self.why:
             return found
@@ -255,12 +261,13 @@ class Rounding:
         return found
 
     def margins(self, metric, sizes, traces=None, lowest=None):
-        """(root, flat) over x_0 .. x_T: how far rounding may move the root of what is measured, and
-        that itself.
+        """Return (root, flat) over x_0 .. x_T: how far rounding may move the root of the measured
+        quantity, and the quantity itself.
 
         `sizes` are norms of the points, `traces` of the covariances of what is an expectation, and
         `lowest` the ends of the infimum that is taken off a loss. None of a metric of which nothing
-        is known."""
+        is known.
+        """
         sizes = np.asarray(sizes, float)
         if self.why:
             return None
@@ -282,8 +289,8 @@ class Rounding:
             return unit * self.errors(sizes, traces is None) + own, flat
 
     def ends(self, values, root, flat, infimum=0.0):
-        """(low, high): what is measured, which is nowhere negative, lies between these in exact
-        numbers, where floats say `values`."""
+        """Return (low, high): ends for the exact value of a nonnegative measured quantity, where
+        the floats are `values`."""
         unit = UNIT if self.why else self.unit
         with np.errstate(over="ignore", invalid="ignore"):
             size = np.sqrt(np.maximum(values, 0.0))

@@ -1,4 +1,4 @@
-"""One reader of what a symbol measures: from curves over rounds to a number for each T.
+"""Reader of measured symbols: from curves over rounds to a number for each T.
 
 A curve has a row for each trial (one row, where it is an exact expectation) and a column for each
 of the points x_0, ..., x_R.
@@ -31,17 +31,18 @@ SPAN = {
 
 
 def at_end(how, values, T):
-    """Columns of `values` (rows, rounds + 1) that count after T rounds: several for a minimum, of
-    which the least expectation is meant."""
+    """Return the columns of `values` (rows, rounds + 1) that count after T rounds; several columns
+    for a minimum, which stands for the least expectation."""
     first, last = SPAN[how](T)
     kept = values[:, first : last + 1]
     return kept.mean(axis=1, keepdims=True) if how.startswith("mean") else kept
 
 
 def over_rounds(how, values, T, guide=None):
-    """(rows, len(T)): what is measured after each of T rounds. A minimum is that of expectations:
-    each row stands at the round in which `guide` (1, rounds + 1), the exact curve, is least. Without
-    one it is the least mean over rows, which is below the least expectation on average."""
+    """Return an array (rows, len(T)) of the measured quantity after each of T rounds. A minimum
+    means the least expectation: each row is read in the round in which the exact curve `guide` (1,
+    rounds + 1) is least; without `guide`, in the round in which the mean over rows is least, which
+    is below the least expectation on average."""
     first, last = SPAN[how](T)
     if how.startswith("mean"):
         return np.cumsum(values, axis=1)[:, last] / (last + 1)
@@ -58,7 +59,8 @@ def over_rounds(how, values, T, guide=None):
 
 
 class Seen(NamedTuple):
-    """What a quantity is computed from: curves by metric, points (rows, rounds + 1, d) or None."""
+    """The inputs from which a quantity is computed: curves by metric, and points (rows, rounds + 1,
+    d) or None."""
 
     problem: object
     algorithm: str
@@ -81,8 +83,8 @@ def losses_along(f, points):
 
 
 def _weighted_means(points, ratio=1.0, whole=True):
-    """The points' mean with weights ratio^-t: of x_0, ..., x_T at T, of x_0, ..., x_(T-1) unless
-    `whole`."""
+    """Return the points' weighted mean with weights ratio^-t: at T over x_0, ..., x_T, or over x_0,
+    ..., x_(T-1) unless `whole`."""
     found, total, weight = np.full(points.shape, np.nan), np.zeros_like(points[:, 0]), 0.0
     for t in range(points.shape[1]):
         if not whole and t:
@@ -104,14 +106,14 @@ def mixed_loss_of_mean(seen):
 
 
 def _recursion_factor(seen):
-    """1 - c, c what a round's recursion takes off the squared distance."""
+    """Return 1 - c, where c is the share of the squared distance that a round's recursion removes."""
     at = seen.numbers
     step = np.prod([float(at[name]) for name in ("K", "eta_s", "eta")]) * float(at.get("eta_m", 1))
     return 1 - float(CONTRACTIONS[seen.algorithm]) * float(at["mu"]) * step
 
 
 def mixed_loss_of_weighted_mean(seen):
-    """Weights (1 - c)^-t."""
+    """Return the mixed loss of the points' weighted mean with weights (1 - c)^-t."""
     return losses_along(
         measured_loss(seen.problem, "mixed_loss"),
         _weighted_means(seen.points, _recursion_factor(seen)),
@@ -119,7 +121,7 @@ def mixed_loss_of_weighted_mean(seen):
 
 
 def mixed_loss_of_decreasing_mean(seen):
-    """Weights (1 - c)^t."""
+    """Return the mixed loss of the points' weighted mean with weights (1 - c)^t."""
     means = _weighted_means(seen.points, 1 / _recursion_factor(seen))
     return losses_along(measured_loss(seen.problem, "mixed_loss"), means)
 
@@ -130,8 +132,8 @@ def sq_mixed_distance(seen):
 
 
 def transfer_lag(seen):
-    """2 ||g - grad f_f(x*)||^2 and the same of f_c, of the gradients that the first round adds:
-    none, or those at x^(0) where rounds before it moved nothing."""
+    """Return 2 ||g - grad f_f(x*)||^2 plus the same term for f_c, where g are the gradients that
+    the first round adds: zero, or the gradients at x^(0) where earlier rounds moved nothing."""
     problem = seen.problem
     star = measured_loss(problem, "mixed_loss").lowest().x
     sides = (problem.grad, lambda x: problem.client_grad(0, x))
@@ -146,7 +148,7 @@ def least_sq_grad_norm(seen):
 
 
 def grad_by_root_v(seen):
-    """||grad f / v^(1/4)||^2 at the end of each round, by which FED-LAMB counts rounds."""
+    """Return ||grad f / v^(1/4)||^2 at the end of each round, in FED-LAMB's count of rounds."""
     if not is_steady(seen.problem, seen.h):
         raise InvalidInput(
             "a run keeps no second moments; what is scaled by them can be read only where they stay "
@@ -181,7 +183,7 @@ POINTWISE = (  # what `point_curves` gives
 
 
 def point_curves(problem, points, gamma):
-    """Curves of what is known of points: their gradients and distances."""
+    """Return the curves of the quantities that points determine: their gradients and distances."""
     points = points[:, 0]
     grad = np.array([problem.grad(x) for x in points])
     found = dict(sq_grad_norm=np.sum(grad**2, axis=1))
@@ -200,12 +202,13 @@ def point_curves(problem, points, gamma):
 
 
 def is_readable(how):
-    """Whether a Measure can be read off a run's rounds."""
+    """Tell whether a Measure can be computed from a run's rounds."""
     return how.at in SPAN and (how.metric in metrics.ALL or how.metric in DERIVED)
 
 
 def required_metrics(entries):
-    """(metrics, whether the path) that a run must keep for these."""
+    """Return (metrics, whether the path of points is needed): the data that a run must store for
+    these entries."""
     wanted, path = [], False
     for entry in entries:
         how = entry.measure
@@ -218,12 +221,12 @@ def required_metrics(entries):
 
 
 def at_a_point(how):
-    """Whether a Measure is read off the start alone, before anything runs."""
+    """Tell whether a Measure is computed from the start alone, before anything runs."""
     if how.metric in DERIVED:
         return how.at == "0" or DERIVED[how.metric].start
     return how.at == "0" and (how.metric in LOSSES or how.metric in POINTWISE)
 
 
 def metric_curve(how, seen):
-    """(rows, rounds + 1) of a Measure's metric."""
+    """Return an array (rows, rounds + 1) of a Measure's metric."""
     return DERIVED[how.metric].read(seen) if how.metric in DERIVED else seen.curves[how.metric]

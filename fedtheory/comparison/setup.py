@@ -1,5 +1,5 @@
-"""What conditions ask of a run: who takes part, how much each does, and by which words of a
-method's listing."""
+"""The conditions' view of a run: who takes part, how many steps each client does, and by which
+options of a method's listing."""
 
 from types import SimpleNamespace
 
@@ -10,14 +10,14 @@ from fedtheory.problem import FLAT
 
 
 def work_table(problem, participation, steps):
-    """(N, steps + 1) probabilities of a client's steps, None where every client does all of
-    them."""
+    """Return an array (N, steps + 1) of probabilities of each client's number of steps, None where
+    every client does all steps."""
     return None if participation.work is None else participation.work.table(problem.N, steps)
 
 
 def setup_of(plan, h, idle=0):
-    """The setup of `Condition.holds` for the rounds of a plan at hyper-parameters h, after `idle`
-    rounds that move nothing."""
+    """Return the setup for `Condition.holds`, for the rounds of a plan at hyper-parameters h, after
+    `idle` rounds that move nothing."""
     problem, participation = plan.problem, plan.participation
     pmf = work_table(problem, participation, plan.algorithm.number(plan.algorithm.steps, h))
     moves = bool(participation.arrivals or participation.departures)
@@ -52,7 +52,7 @@ def setup_of(plan, h, idle=0):
 
 
 def several_minimisers(problem):
-    """Whether a quadratic problem is known to be least at more than one point."""
+    """Tell whether a quadratic problem is known to have more than one minimiser."""
     if problem.minimize is None or not hasattr(problem.data, "A"):
         return False
     A, p = problem.data.A, problem.weights[1:]
@@ -62,20 +62,20 @@ def several_minimisers(problem):
 
 
 def is_noiseless(problem):
-    """Whether gradients carry no noise."""
+    """Tell whether gradients carry no noise."""
     return problem.noise == "none" or problem.noise != "minibatch" and not np.any(problem.sigma)
 
 
 def is_deterministic(plan):
-    """Whether nothing in a run is random: every trial is the expectation."""
+    """Tell whether nothing in a run is random, so that every trial equals the expectation."""
     law = plan.participation
     whole = plan.S == plan.problem.N and law.cohort != "with"
     return is_noiseless(plan.problem) and whole and law.work is None
 
 
 def has_warm_start(plan, h):
-    """Whether a first round that moves nothing leaves the gradients of both losses at x^(0): they
-    carry no noise, and every client that F counts is heard alike."""
+    """Tell whether a first round that moves nothing stores the gradients of both losses at x^(0):
+    the gradients carry no noise, and every client that F counts takes part with the same weight."""
     p = plan.problem.weights[1:]
     return (
         is_noiseless(plan.problem)
@@ -86,15 +86,16 @@ def has_warm_start(plan, h):
 
 
 def is_steady(problem, h):
-    """Whether second moments stay at their start: no gradient's coordinate exceeds its root, surely
-    and everywhere. What is added to the root is then one factor of all coordinates, and the step of
-    a layer, which has a length of its own, is without it."""
+    """Tell whether second moments stay at their start: surely and everywhere, no gradient's
+    coordinate exceeds the root of the start. The square root's additive term is then the same
+    factor for all coordinates, and cancels in the step of a layer, whose length is set separately.
+    """
     M = problem.constants.get("M")
     return M is not None and M.scope == "global" and float_above(float(M) * float(M)) <= h.epsilon
 
 
 def layers_apart(problem, tries=4):
-    """Whether the gradient of each layer depends on that layer alone, at drawn points."""
+    """Tell whether the gradient of each layer depends on that layer alone, at drawn points."""
     generator = np.random.default_rng(1)
     for layer in problem.layers if len(problem.layers) > 1 else ():
         own = slice(layer.start, layer.stop)

@@ -1,5 +1,5 @@
-"""Functions of one's own, on runs in floats: what a claim's table measures along a run or asks of a
-problem, where both are the engine's."""
+"""User-defined functions on runs in floats: the quantities that a claim's table measures along a
+run, or asks of a problem, by functions of the user."""
 
 from functools import cached_property
 
@@ -20,7 +20,7 @@ ALIKE = (
 
 
 class OnProblem(user_quantities.Landscape):
-    """A problem of the engine, as a function of one's own sees it."""
+    """A problem of the engine, in the form that user-defined functions take."""
 
     def __init__(self, problem, x_0):
         self._problem = problem
@@ -94,8 +94,8 @@ def _to_floats(x):
 
 
 def user_constants(claim, problem, x_0, given):
-    """{letter: number} of a claim's own constants, and of the house's that a point says, where they
-    are not given."""
+    """Return {letter: number} of a claim's user-defined constants, and of the built-in table's
+    constants that a point determines, where they are not given."""
     mine = {
         name: entry.own.of if entry.own is not None else HOUSE[name]
         for name, entry in claim.parameters.items()
@@ -107,7 +107,7 @@ def user_constants(claim, problem, x_0, given):
 
 
 def dissimilarity(about):
-    """Dissimilarity at the minimiser."""
+    """Return the dissimilarity at the minimiser."""
     x = about.minimizer
     gs = [about.client_grad(i, x) for i in range(1, about.N + 1)]
     return float(sum(p * g.dot(g) for p, g in zip(about.p, gs)) ** 0.5)
@@ -121,18 +121,18 @@ HOUSE = dict(
 
 
 def user_value(name, of, about):
-    """What a function says, as a float."""
+    """Return the value of a user-defined function as a float."""
     return near(user_quantities.evaluate_checked(name, of, about, user_quantities.FLOATS))
 
 
 def meets_condition(condition, problem, x_0):
-    """Whether a problem meets a condition of one's own."""
+    """Tell whether a problem meets a user-defined condition."""
     return user_quantities.truth(condition.name, condition.on, OnProblem(problem, x_0))
 
 
 def read_along(entry, problem, points, letters, T, rounds):
-    """(rows, len(T)) of what a function reads off each row's first T rounds; `letters(n)` are the
-    numbers of the n-th of T."""
+    """Return an array (rows, len(T)) of a function's values on each row's first T rounds;
+    `letters(n)` are the numbers at the n-th entry of T."""
     found = np.empty((len(points), len(T)))
     for row, path in enumerate(points):
         about = OnProblem(problem, path[0])
@@ -144,8 +144,8 @@ def read_along(entry, problem, points, letters, T, rounds):
 
 
 def rounds_of(plan, h, x_0):
-    """A Round for each round of a run in which nothing is random, by the method's kernels; None of
-    any other run."""
+    """Return a Round for each round of a run in which nothing is random, computed by the method's
+    kernels; None for any other run."""
     method, problem = plan.algorithm, plan.problem
     if not is_deterministic(plan) or method.transform is not None or np.ndim(x_0) != 1:
         return None

@@ -1,5 +1,6 @@
-"""What a comparison takes where nobody says it: words and participation by which a run meets the
-hypotheses, and the letter that nothing else fixes where it makes the bound least."""
+"""Defaults of a comparison: hyper-parameter words and participation with which a run meets the
+claim's hypotheses, and the value of a letter that nothing else fixes, chosen to make the bound
+least."""
 
 import dataclasses
 
@@ -18,25 +19,27 @@ FIGURES = 3  # that are kept of it
 
 
 def words(claim, problem, hyper):
-    """{hyper-parameter: value} that conditions settle of a method with these."""
+    """Return {hyper-parameter: value} that the claim's conditions settle for a method with these
+    hyper-parameters."""
     return settle_words(assumed_conditions(claim), problem, hyper)[0]
 
 
 def assumed_conditions(claim):
-    """The conditions that a claim assumes."""
+    """Return the conditions that a claim assumes."""
     return [a.condition for a in claim.assumptions if a.condition is not None]
 
 
 def usual_participation(claim, problem):
-    """How clients take part where nobody says it: as the claim assumes."""
+    """Return the participation that a claim assumes, for a comparison in which none is given."""
     fields = {field.name for field in dataclasses.fields(Participation)}
     found = settle_words(assumed_conditions(claim), problem, {})[1]
     return Participation(**{name: value for name, value in found.items() if name in fields})
 
 
 def cheapest_letters(letters, T):
-    """{letter: value}: what makes the bound at T rounds least, if one letter is left that nothing
-    fixes, or one from which equations give the others. A constant of a rate comes before the rate."""
+    """Return {letter: value} that minimises the bound at T rounds, if one letter is left that
+    nothing fixes, or one letter from which equations give the others; else {}. A constant of a rate
+    is chosen before the rate."""
     claim = letters.claim
     left = [n for n in claim.parameters if n not in letters.at(T)[0]]
     for name in sorted(left, key=lambda n: n in letters.hyper):
@@ -49,8 +52,9 @@ def cheapest_letters(letters, T):
 
 
 def _least_in_letter(letters, name, T):
-    """Where the bound is least in a letter, None where it is so at no place between the ends. What
-    the bound reads off the run is taken as at the start: this chooses, and claims nothing."""
+    """Return the value of a letter at which the bound is least, None where no such value lies
+    between the ends. Quantities that the bound measures along the run are taken at the start: the
+    result is a choice, not a claim."""
     line = letters.line
     read = line.on(line.right)
     known = LOSSES.keys() | set(POINTWISE)
