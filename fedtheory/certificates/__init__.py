@@ -1,1 +1,2 @@
-"""Checkers of documents: what a verdict's document shows, derived anew from it alone."""
+"""Checkers of documents: each derives anew, from a verdict's document alone, the result that the
+document shows."""

@@ -1,4 +1,5 @@
-"""Checks every certificate of a package with nothing but Python: `python check.py [FOLDER]`.
+"""Stand-alone checker of every certificate in a package, with the Python standard library only:
+`python check.py [FOLDER]`.
 
 First each file's SHA-256 against SHA256SUMS, and whether the ledger, the table of claims, the page's rows, what figures
 found and the certificates' names say the same. Then each certificate, by what it is:
@@ -59,7 +60,8 @@ FAILS = {"<=": "gt", "<": "ge", ">=": "lt", ">": "le", "==": "ne"}
 
 
 def certain_relation(true, false):
-    """Whether a relation holds for certain; None: the ends do not tell."""
+    """Return whether a relation certainly holds (`true`) or certainly fails (`false`), None where
+    the ends of the values leave this open."""
     return True if true else False if false else None
 
 
@@ -75,7 +77,7 @@ def parse_fraction(text):
 
 
 def round_outward(value, way):
-    """An end of bounded length, no nearer."""
+    """Round an end of an interval outward to a number of bounded length."""
     if isinstance(value, float) or value.denominator.bit_length() <= 4 * BITS:
         return value
     size = value.numerator.bit_length() - value.denominator.bit_length()
@@ -110,7 +112,7 @@ def multiply_ends(a, b):
 
 
 def invert_ends(a, nonnegative=False):
-    """1/a; of what is never negative it is infinite at 0."""
+    """Return the ends of 1/a; where a is nonnegative, 1/0 is infinite."""
     if nonnegative and a[0] == 0:
         return (INFINITE if a[1] == 0 else invert_ends((a[1], a[1]))[0]), INFINITE
     require(a[0] > 0 or a[1] < 0, "it divides by what may be zero")
@@ -136,8 +138,8 @@ def root_of_ends(a, q):
 
 
 def lower_root(x, q):
-    """The largest multiple of 2^-BITS whose q-th power is at most x; the root itself if it is
-    rational."""
+    """Return the largest multiple of 2^-BITS whose q-th power is at most x, or the root itself if
+    the root is rational."""
     p, r = (whole_root(n, q) for n in (x.numerator, x.denominator))
     if p**q == x.numerator and r**q == x.denominator:
         return Fraction(p, r)
@@ -145,7 +147,7 @@ def lower_root(x, q):
 
 
 def whole_root(n, q):
-    """The integer part of the q-th root of n."""
+    """Return the integer part of the q-th root of n."""
     if q == 2 or n < 2:
         return math.isqrt(n) if q == 2 else n
     low, high = 0, 1 << (n.bit_length() // q + 1)
@@ -160,7 +162,7 @@ def exp_of_ends(a):
 
 
 def exp_end(x):
-    """Ends of e^x: its series at x / 2^k, of which what is left is below twice the next term."""
+    """Return ends of e^x, by the series at x / 2^k, whose remainder is below twice the next term."""
     require(not isinstance(x, float) and abs(x) <= 20_000, "an exponential beyond what is computed")
     k = max(0, x.numerator.bit_length() - x.denominator.bit_length() + 8)
     y, term, total, n = round_outward(x / 2**k, -1), Fraction(1), Fraction(1), 0
@@ -182,7 +184,8 @@ def log_of_ends(a):
 
 
 def log_end(x, which):
-    """An end of log x: a rational number whose exponential lies on that side of x for certain."""
+    """Return an end of log x: a rational number whose exponential certainly lies on the given side
+    of x."""
     require(not isinstance(x, float), "the logarithm of infinity")
     if x == 1:
         return Fraction(0)
@@ -201,8 +204,8 @@ def log_end(x, which):
 
 
 def run_program(program, values):
-    """The last result of a program: a number between two ends, True, False or None. What has no
-    value matters where it is used."""
+    """Return the last result of a program: a number between two ends, True, False or None. An
+    operation without a value matters only where its result is used."""
     found = []
     require(isinstance(program, list) and 0 < len(program) <= 5000, "no formula")
     for op, operands, detail in program:
@@ -272,8 +275,8 @@ def absolute_ends(a):
 
 
 def document_outline(document):
-    """What a derivation supposes of a counterexample, or of two runs: all that its steps do not read as
-    numbers."""
+    """Return the parts of a counterexample or of a document about two runs that a derivation
+    presupposes: everything that the derivation's steps do not read as numbers."""
     stated, given = document.get("statement", {}), document.get("numbers", {})
     counts = [name for name in given if stated["domains"].get(name) == "count"]
     return dict(
@@ -285,7 +288,7 @@ def document_outline(document):
 
 
 def blank_numbers(tree):
-    """Plain data without its numbers, which are texts of digits."""
+    """Return plain data without its numbers, which are texts of digits."""
     if isinstance(tree, dict):
         return {name: blank_numbers(value) for name, value in tree.items()}
     if isinstance(tree, list):
@@ -294,9 +297,9 @@ def blank_numbers(tree):
 
 
 def derive_values(derivation, instance, given=None):
-    """{symbol: ends, or a list of them} of a derivation: its steps, computed from the numbers that stand
-    at their places and those that are given by name; every comparison on which the computation went on
-    must hold."""
+    """Return {symbol: ends, or a list of ends} of a derivation: its steps are computed from the
+    numbers at their places in the instance and from the numbers given by name. Every comparison on
+    which the computation depends must hold."""
     found = []
     for op, *parts in derivation["steps"]:
         a, b = ([found[k] for k in parts] + [None, None])[:2] if op in STEPS else (None, None)
@@ -320,7 +323,8 @@ def derive_values(derivation, instance, given=None):
 
 
 def number_at(number):
-    """What stands at a place: an integer, digits, or ends already, of digits or not."""
+    """Return the ends of the number at a place: an integer, a text of digits, or a pair of ends,
+    given as texts or as numbers."""
     if isinstance(number, tuple):
         return number
     if isinstance(number, list):
@@ -348,7 +352,7 @@ STEPS = {
 
 
 def value_at(tree, path):
-    """What stands at a place of plain data."""
+    """Return the value at a place (a path of keys) in plain data."""
     for key in path.split("/"):
         tree = tree[int(key) if isinstance(tree, list) else key]
     return tree
@@ -361,7 +365,8 @@ def check_seal(document):
 
 
 def instance_of(document, name):
-    """The instance of a document; Refused unless it is one of the setting, or of two runs."""
+    """Return the instance of a document; raise Refused unless the instance has the schema of the
+    setting, or of two runs."""
     told = schemas.find_schema(name)
     require(told is not None, f"no schema of {name!r:.60} is here")
     why = schema.fault(told, document["instance"], parse_fraction)
@@ -370,7 +375,7 @@ def instance_of(document, name):
 
 
 def check_counterexample(document, derivation):
-    """Refused unless the hypotheses hold at the instance, and the line fails there."""
+    """Raise Refused unless the hypotheses hold at the instance, and the line fails there."""
     check_seal(document)
     instance = instance_of(document, document["setting"])
     stated = document["statement"]
@@ -402,8 +407,8 @@ def check_counterexample(document, derivation):
 
 
 def says_value(text, value):
-    """Whether a text is a value between two ends, as documents show them: digits where it is exact,
-    else a decimal as near as floats are, or as six digits where floats end."""
+    """Tell whether a text denotes a value between two ends, as documents print values: exact
+    digits, else the nearest float as a decimal, or six digits beyond the range of floats."""
     low, high = value
     if text == "infinite":
         return low == high == INFINITE
@@ -429,7 +434,8 @@ def in_domain(domain, value):
 
 
 def certainly_holds(program, values, solved):
-    """A hypothesis holds for certain; an equation that fixed a symbol by roots, up to their ends."""
+    """Tell whether a hypothesis certainly holds; for an equation that fixed a symbol by roots,
+    whether the sides agree up to their ends."""
     truth = run_program(program, values)
     used = {detail for op, _, detail in program if op == "symbol"}
     if truth is None and program[-1][0] == "eq" and used & solved:
@@ -443,7 +449,7 @@ def certainly_holds(program, values, solved):
 
 
 def check_family(document, derivations):
-    """Refused unless the members refute one line with ever larger constants."""
+    """Raise Refused unless the members of the family refute one line with ever larger constants."""
     check_seal(document)
     members = document["members"]
     require(len(members) == len(derivations) >= 7, "it has too few members")
@@ -465,8 +471,9 @@ def check_family(document, derivations):
 
 
 def compare_moves(moves, members, constant):
-    """Refused unless free numbers move by the factors that are said, and others with an instance that
-    moves by those said of its coordinates."""
+    """Raise Refused unless free numbers grow by the given factors, and each coordinate of the
+    instance that is named grows by its factor. Numbers that are not named must stay, except where
+    the instance moves."""
     require(isinstance(moves, dict), "what moves is not said by names and factors")
     factors = {name: parse_fraction(text) for name, text in moves.items()}
     require(
@@ -504,7 +511,7 @@ def compare_moves(moves, members, constant):
 
 
 def leaves(data, place=()):
-    """(place, number) of what plain data are made of, lengths of lists among them."""
+    """Yield (place, number) for every number in plain data, including the lengths of lists."""
     if isinstance(data, (dict, list)):
         yield (*place, "length"), Fraction(len(data))
         for key, value in data.items() if isinstance(data, dict) else enumerate(data):
@@ -517,8 +524,9 @@ def leaves(data, place=()):
 
 
 def check_cells(document, derivation):
-    """Refused unless the cells come out as the document says, not as the text prints them, and, where
-    the text leaves integers open, no others give the cells that fix them."""
+    """Raise Refused unless the cells have the values that the document states and not those that
+    the text prints. Where the text leaves integers open, no other integers may give the cells that
+    fix them."""
     check_seal(document)
     require(document["cells"], "no cell differs")
     values, shown = derive_values(derivation, document["given"]), derivation["shown"]
@@ -538,8 +546,8 @@ def check_cells(document, derivation):
 
 
 def matches_shown(kind, value, shown):
-    """Whether a cell is what is shown: digits up to half a unit of the last, a truth, or numbers; None:
-    its ends do not tell."""
+    """Tell whether a cell equals the printed value: digits up to half a unit of the last one, a
+    truth value, or numbers; None where the ends of the cell's value leave this open."""
     if kind == "rounded":
         require(isinstance(shown, str) and DECIMAL.fullmatch(shown), f"no digits: {shown!r:.40}")
         half = Fraction(1, 2 * 10 ** len(shown.partition(".")[2]))
@@ -560,8 +568,8 @@ def matches_shown(kind, value, shown):
 
 
 def fitting_integers(ranges, fits):
-    """All integers within the ranges at which what fits holds for certain or cannot be excluded: boxes
-    are halved until they are excluded, or single."""
+    """Return all integers within the ranges at which the conditions `fits` certainly hold or cannot
+    be excluded. Boxes of integers are halved until they are excluded or single."""
     waiting, found, looked = [{}], [], 0
     for name, parts in ranges.items():
         waiting = [{**box, name: (low, high)} for box in waiting for low, high in parts]
@@ -582,7 +590,7 @@ def fitting_integers(ranges, fits):
 
 
 def check_parting(document, derivation):
-    """Refused unless both ways end where the document says, apart by more than rounding."""
+    """Raise Refused unless both runs end where the document says, apart by more than rounding."""
     check_seal(document)
     require(
         derivation["of"] == document_outline(document), "its derivation is that of another document"
@@ -621,7 +629,8 @@ def check_graph(document):
 
 
 def judge_document(document, derivations):
-    """Refused unless a certificate shows what it is said to; False where it is not judged here."""
+    """Raise Refused unless a certificate shows its result, and return True; return False where this
+    checker cannot judge the certificate's format."""
     kind, name = document["format"], document.get("claim", "a proof of no claim")
     require(well_formed(name), f"no name of a claim: {name!a:.60}")
     if kind == "fedtheory existence 1":  # the failure, or the proof, of its denial
@@ -647,7 +656,8 @@ def judge_document(document, derivations):
 
 
 def well_formed(name):
-    """Whether a text may be a claim's name: nothing in it is hidden, and nothing looks like another."""
+    """Tell whether a text may be a claim's name: no character is hidden, and none looks like
+    another one."""
     return (
         isinstance(name, str)
         and 0 < len(name) <= 200
@@ -657,7 +667,8 @@ def well_formed(name):
 
 
 def steps(book, files):
-    """Sentences: graphs of proofs whose steps are not those that the ledger says are proved."""
+    """Return sentences about graphs of proofs whose steps differ from those that the ledger calls
+    proved."""
     told = {}
     for entry in book["claims"]:
         for edge in (entry.get("rests_on") or {}).get("edges", ()):
@@ -679,7 +690,7 @@ def steps(book, files):
 
 
 def reason_unjudged(document):
-    """Why a certificate is not judged."""
+    """Return the reason why a certificate is not judged."""
     kind = document.get("denial", document)["format"]
     if kind not in FOLLOWED:
         return f"no checker of the format {kind!r:.60} is here"
@@ -688,7 +699,7 @@ def reason_unjudged(document):
 
 
 def check_checksums(files):
-    """Sentences: files that are not those of SHA256SUMS."""
+    """Return sentences about files that differ from SHA256SUMS."""
     listed = {}
     for line in files.get("SHA256SUMS", b"").decode(errors="replace").splitlines():
         hashed, _, name = line.partition("  ")
@@ -708,8 +719,9 @@ EXPERIMENT = "finding"  # the kind of claims about experiments
 
 
 def cell(value):
-    """What a table for spreadsheets has of a value: a text stays on its line, and is no formula, which
-    begins with = + - or @ where a cell begins, or where some programs begin one. Numbers may."""
+    """Return a value as a cell for spreadsheets: a text on one line, never a formula, which begins
+    with = + - or @ at the start of a cell, or where some programs start one. Numbers may begin so.
+    """
     try:
         float(value)
         return value
@@ -718,7 +730,7 @@ def cell(value):
 
 
 def table(book, timings):
-    """Every claim on a row, with what it takes to decide it again, as CSV."""
+    """Return a CSV table with a row for each claim, including the cost of deciding the claim again."""
     stream = io.StringIO()
     rows = csv.writer(stream, lineterminator="\n")
     rows.writerow(COLUMNS)
@@ -741,13 +753,14 @@ def table(book, timings):
 
 
 def count_statuses(book):
-    """{status: how many claims have it}, of the statuses that a ledger counts."""
+    """Return {status: number of claims with the status}, for the statuses that a ledger counts."""
     statuses = [entry["verdict"]["status"] for entry in book["claims"]]
     return {status: statuses.count(status) for status in book["counts"]}
 
 
 def shown_to_page(entry):
-    """What the page's row of a claim says to its script, and to who reads it."""
+    """Return the content of a claim's row on the page: the data for the page's script, and the
+    cells for the reader."""
     verdict, judged = entry["verdict"], entry["finding"] and entry["finding"]["verdict"]
     experiment, printed = entry["kind"] == EXPERIMENT, (verdict["printed"] or verdict)["status"]
     ratio = "" if verdict["tightness"] is None else f"{float(verdict['tightness']):.6g}"
@@ -771,7 +784,7 @@ def shown_to_page(entry):
 
 
 def rows(page):
-    """The same of the rows that a page has."""
+    """Return the contents of the rows of a page, in the same form as `shown_to_page`."""
     found = []
     for row in re.findall(r"<tbody (data-id=[^>]*)>(.*?)</tr>", page, re.DOTALL):
         said = {name: html.unescape(v) for name, v in re.findall(r'data-(\w+)="([^"]*)"', row[0])}
@@ -783,7 +796,7 @@ def rows(page):
 
 
 def evidence(tree):
-    """(file, status) of every certificate that an entry of a ledger names."""
+    """Yield (file, status) for every certificate that an entry of a ledger names."""
     if isinstance(tree, dict):
         if isinstance(tree.get("certificate"), str):
             yield tree["certificate"], tree.get("status")
@@ -795,7 +808,7 @@ def evidence(tree):
 
 
 def unlike(book, files):
-    """Sentences: where two files of a package say different things of a claim."""
+    """Return sentences about claims of which two files of a package say different things."""
     found, entries = [], book["claims"]
     read = lambda name, none: json.loads(files[name]) if name in files else none
     if book["counts"] != count_statuses(book):
@@ -824,7 +837,8 @@ def unlike(book, files):
 
 
 def loose(entries, files):
-    """Sentences: certificates that no claim names, names of none, and words that none bears out."""
+    """Return sentences about certificates that no claim names, names of missing certificates, and
+    statuses without evidence."""
     found, wanted = [], set()
     for entry in entries:
         for file, status in evidence(entry["verdict"]):
@@ -851,7 +865,7 @@ def loose(entries, files):
 
 
 def check_names(book, files):
-    """Sentences: certificates that do not speak of the claim whose they are."""
+    """Return sentences about certificates that are not about the claim that names them."""
     found = []
     for entry in book["claims"]:
         file = entry["verdict"]["certificate"]
@@ -867,8 +881,8 @@ def check_names(book, files):
 
 
 def report_folder(folder):
-    """(sentences about what differs; certificates that are accepted; of these, what is told and not
-    computed; certificates that are not judged)."""
+    """Return (sentences about differences; accepted certificates; accepted certificates whose
+    result is partly stated and not computed; certificates that are not judged)."""
     inside = lambda path: path.relative_to(folder).as_posix()
     files = {
         inside(path): path.read_bytes()
@@ -924,7 +938,7 @@ def main(arguments):
 
 
 def exit_status(arguments):
-    """The exit status, 2 where what was found could not be written out."""
+    """Return the exit status, 2 where the result could not be written."""
     try:
         status = main(arguments)
         sys.stdout.flush()

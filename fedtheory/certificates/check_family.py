@@ -1,5 +1,5 @@
-"""Checks a family of instances that refutes an order: along it, left over shape grows by a factor
-at each step.
+"""Checker of a family of instances that refutes an order: along the family, the ratio of the left
+side to the shape grows by a factor at each step.
 
 Each member is a counterexample to left <= C shape with its own constant C, derived anew by
 `certificate_run`. All state the same line under the same hypotheses; C grows geometrically; free
@@ -27,7 +27,7 @@ WIDTH = Fraction(1, 10**40)
 
 @refuse_malformed
 def check(document):
-    """Refused unless the family shows what it is said to; {"status", "claim", "says",
+    """Raise Refused unless the family refutes the order; return {"status", "claim", "says",
     "constants"}."""
     check_sealed(document, FORMAT, *ENTRIES)
     members = document["members"]
@@ -102,10 +102,10 @@ def check(document):
 
 
 def compare_moves(moves, members):
-    """Refuse moves that are not what the members do: a free number is multiplied by its factor at each
-    step; of a coordinate of the instance, something that it is made of grows at each step by that
-    factor times what it grew by before; and where no coordinate is said to move, no number moves that
-    is not named."""
+    """Refuse moves that differ from the members of the family. A free number must be multiplied by
+    its factor at each step; for a named coordinate of the instance, the increments of at least one
+    number in the instance must grow by the factor at each step; and where no coordinate is named,
+    no other number may move."""
     require(
         isinstance(moves, dict) and all(isinstance(text, str) for text in moves.values()),
         "what moves is not said by names and factors",
@@ -148,7 +148,7 @@ def compare_moves(moves, members):
 
 
 def leaves(data, place=()):
-    """(place, number) of everything that plain data are made of, lengths of lists included."""
+    """Yield (place, number) for every number in plain data, including the lengths of lists."""
     if isinstance(data, dict | list):
         items = data.items() if isinstance(data, dict) else enumerate(data)
         yield (*place, "length"), Fraction(len(data))
@@ -162,7 +162,7 @@ def leaves(data, place=()):
 
 
 def grows_by(factor, track):
-    """Whether each step of a track is the one before times a factor."""
+    """Tell whether each increment of a track of numbers is the previous increment times a factor."""
     steps = [b - a for a, b in zip(track, track[1:])]
     return steps[0] != 0 and all(b == factor * a for a, b in zip(steps, steps[1:]))
 
@@ -172,8 +172,9 @@ def program_symbols(steps):
 
 
 def hidden_values(member):
-    """What the constant may depend on: whatever is known of an instance before a run, and free
-    numbers, unless the shape mentions it or an equation between numbers fixes it."""
+    """Return the values on which the constant may depend: all values of an instance known before a
+    run, and free numbers, except symbols that the shape mentions or that an equation between
+    numbers fixes."""
     statement, setting = member["statement"], by_name(member["setting"])
     instance = check_instance.read_numbers(member["instance"])
     values = dict(setting.constants(instance))
@@ -207,7 +208,8 @@ def hidden_values(member):
 
 
 def stays_covered(before, after, way):
-    """Whether a number stays, or moves to where a bound (way 1: an upper one) still covers it."""
+    """Tell whether a number stays, or moves to where a bound (way 1: an upper bound) still covers
+    it."""
     if isinstance(before, float) or isinstance(after, float):
         return before == after
     (low, high), (least, most) = pair(before), pair(after)

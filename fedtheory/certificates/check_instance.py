@@ -1,5 +1,5 @@
-"""Checks a counterexample from its document alone: the instance, in rationals, through the
-definitions; no engine.
+"""Checker of a counterexample from its document alone: evaluates the definitions at the instance in
+rational numbers, without the engine.
 
 The document carries the instance as plain numbers, the values of free symbols, and the claim's
 formulas as short programs. Constants and measured quantities are derived anew from the instance,
@@ -87,13 +87,15 @@ COUNT, PARTS = 10_000, 5000  # the largest integer of an instance, and how many 
 
 
 def read_numbers(tree):
-    """An instance with its numbers read: texts of digits are Fractions, other texts are words."""
+    """Return an instance with its numbers parsed: texts of digits become Fractions, other texts
+    stay words."""
     require(count_values(tree) <= PARTS, f"its instance has more than {PARTS} values")
     return _read_numbers(tree)
 
 
 def instance_of(document, setting):
-    """The instance of a document with its numbers read; Refused unless its setting has such."""
+    """Return the instance of a document with its numbers parsed; raise Refused unless the instance
+    is one of the setting."""
     read = read_numbers(document["instance"])
     why = fault_of(setting, document["instance"], parse_fraction)
     require(why is None, f"it is no instance of {setting.name}: {why}")
@@ -101,7 +103,7 @@ def instance_of(document, setting):
 
 
 def count_values(tree):
-    """How many values plain data hold."""
+    """Return how many values plain data holds."""
     parts = tree.values() if isinstance(tree, dict) else tree if isinstance(tree, list) else ()
     return 1 + sum(map(count_values, parts))
 
@@ -121,7 +123,8 @@ def _read_numbers(tree):
 
 
 def read_program(steps, kind="n"):
-    """A formula of the document (or a relation, kind "t"), for `enclosure.execute`."""
+    """Return a formula of the document (or a relation, kind "t") as a program for
+    `enclosure.execute`."""
     found, kinds = [], ""
     require(isinstance(steps, list) and 0 < len(steps) <= STEPS, "no formula")
     for n, step in enumerate(steps):
@@ -161,20 +164,20 @@ def read_program(steps, kind="n"):
 
 
 def fits_operands(op, kinds):
-    """Whether an operation takes operands of these kinds."""
+    """Tell whether an operation takes operands of these kinds."""
     if op == "piecewise":
         return bool(re.fullmatch("(tn)+", kinds))
     return op in OPERATIONS and bool(re.fullmatch(OPERATIONS[op][0], kinds))
 
 
 def symbols_of(steps):
-    """The symbols of a program."""
+    """Return the symbols of a program."""
     return {detail for op, _, detail in steps if op == "symbol"}
 
 
 def measured_side(steps, pairs):
-    """The value of a left side; what is measured there may have no end, such as rounds to an error
-    that is never reached."""
+    """Return the value of a left side. A measured quantity in it may be infinite, such as the
+    number of rounds to an error that is never reached."""
     endless = {name for name, ends in pairs.items() if isinstance(ends[1], float)}
     if not endless & symbols_of(read_program(steps)):
         return formula_value(steps, pairs)
@@ -182,14 +185,14 @@ def measured_side(steps, pairs):
 
 
 def formula_value(steps, pairs):
-    """The value of a formula of the document, a Fraction or an Interval."""
+    """Return the value of a formula of the document, a Fraction or an Interval."""
     low, high = arithmetic.execute(read_program(steps), RULES, pairs)
     require(not isinstance(low, float) and not isinstance(high, float), "a side is infinite")
     return low if low == high else Interval(low, high)
 
 
 class Statement:
-    """What a document states: programs, and where the value of each of their symbols comes from."""
+    """The statement of a document: programs, and the source of the value of each of their symbols."""
 
     def __init__(self, document, setting):
         said = document["statement"]
@@ -231,8 +234,8 @@ class Statement:
         )
 
     def values(self, document, instance):
-        """The value of every symbol: from the instance, given, or from an equation, and from one of
-        these alone."""
+        """Return the value of every symbol, from exactly one source: the instance, the given
+        numbers, or an equation."""
         setting, given = self.setting, document["numbers"]
         measurable = {
             name for name, entry in setting.table.items() if entry.measure in setting.measures
@@ -280,14 +283,15 @@ class Statement:
         return {name: values[name] for name in (*self.domains, *self.measured)}
 
     def given(self, name, text):
-        """The number that a document gives for a name: a text, or the two ends of an interval."""
+        """Return the number that a document gives for a name: a text, or the two ends of an
+        interval."""
         if isinstance(text, str):
             return parse_fraction(text)
         require(isinstance(text, list) and len(text) == 2, f"no number: {show(text)}")
         return Interval(*map(parse_fraction, text))
 
     def looser(self, name, text, tight):
-        """A given bound, no tighter than the instance's own."""
+        """Return a given bound; refuse a bound that is tighter than the instance's own."""
         given = self.given(name, text)
         low, high = pair(given)
         require(low <= high, f"no number: {show(text)}")
@@ -297,11 +301,11 @@ class Statement:
         return given
 
     def certain(self, slack):
-        """Whether a number is certainly not negative."""
+        """Tell whether a number is certainly nonnegative."""
         return pair(slack)[0] >= 0
 
     def solution(self, steps, values):
-        """The value of a symbol that an equation fixes."""
+        """Return the value of a symbol that an equation fixes."""
         return formula_value(steps, pair_values(values))
 
 
@@ -310,13 +314,14 @@ def pair_values(values):
 
 
 def came_from(setting):
-    """What a document says of where a setting comes from; None for one of this library."""
+    """Return the entry of a document about the source of a setting; None for a setting of this
+    library."""
     return dict(zip(("file", "sha256"), setting.source)) if setting.source else None
 
 
 def at_hand(document):
-    """The setting of a document. One of a user's is the one that the document was made with: its
-    file is known by the hash, and never read unless the user gives it."""
+    """Return the setting of a document. A user's setting must be the one with which the document
+    was made: its file is identified by the hash, and never read unless the user gives the file."""
     setting, told = by_name(document["setting"]), document.get("from")
     if told is not None:
         check_entries(told, "`from`", "file", "sha256")
@@ -334,8 +339,8 @@ def at_hand(document):
 
 @refuse_malformed
 def check(document):
-    """Refused unless the document's instance meets every hypothesis and breaks the line; {"left",
-    "right", ...}."""
+    """Raise Refused unless the document's instance meets every hypothesis and breaks the line;
+    return {"left", "right", ...}."""
     check_sealed(document, FORMAT, *ENTRIES, perhaps=("from",))
     setting = at_hand(document)
     stated, instance = Statement(document, setting), instance_of(document, setting)
@@ -376,8 +381,8 @@ def check(document):
 
 
 def certainly_holds(steps, pairs, solved):
-    """A relation certainly holds; an equation between roots, as far as it fixed a symbol, within
-    their enclosure."""
+    """Tell whether a relation certainly holds; for an equation between roots that fixed a symbol,
+    whether the sides agree within the enclosures of the roots."""
     try:
         truth = arithmetic.execute(steps, RULES, pairs)
     except arithmetic.Undefined:
@@ -395,7 +400,8 @@ def certainly_holds(steps, pairs, solved):
 
 
 def approximate_text(value):
-    """For the reader: a fraction where it is short, a decimal otherwise."""
+    """Return a value as text for the reader: a fraction where the fraction is short, else a
+    decimal."""
     low, high = pair(value)
     if isinstance(high, float):
         return "infinite" if low == high else f"at least {approximate_text(low)}"

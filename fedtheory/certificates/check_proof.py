@@ -1,4 +1,4 @@
-"""Checks a proof by algebra from its document alone: dictionaries and fractions, nothing else.
+"""Checker of an algebraic proof from its document alone, with dictionaries and fractions only.
 
 A goal, cleared of its denominators, must equal a sum of products of what is known to be
 nonnegative: variables, assumptions, lemmas, squares, principal minors of Gram matrices. A document
@@ -50,15 +50,16 @@ BRIEF.maxlevel, BRIEF.maxstring = 4, 80
 
 
 class Refused(ValueError):
-    """The document does not prove what it says."""
+    """Raised where the document does not prove its statement."""
 
 
 class Laborious(Refused):
-    """It takes more work than a document may."""
+    """Raised where checking takes more work than a document may use."""
 
 
 def require(truth, why, *part):
-    """Refuse, for a reason and perhaps what of the document it is about: put into words only then."""
+    """Refuse, for a reason and perhaps with the part of the document that is at fault, which is put
+    into words only then."""
     if not truth:
         raise Refused(": ".join([why, *map(abbreviate, part)]))
 
@@ -73,8 +74,8 @@ def monomial_key(p):
 
 
 class Ring:
-    """Polynomials within a budget of work: {monomial: coefficient}, monomials as sorted tuples of
-    (name, power)."""
+    """Polynomials within a budget of work: {monomial: coefficient}, with monomials as sorted tuples
+    of (name, power)."""
 
     def __init__(self, work):
         self.left = work
@@ -118,15 +119,15 @@ class Ring:
 
 
 def coefficient_bits(p):
-    """Bits of the longest coefficient."""
+    """Return the number of bits of the longest coefficient."""
     return max(
         (v.numerator.bit_length() + v.denominator.bit_length() for v in p.values()), default=0
     )
 
 
 class Reading:
-    """What is known at one place of a proof: values of symbols, facts (a polynomial >= 0, whether
-    it is > 0)."""
+    """The knowledge at one place of a proof: values of symbols, and facts (a polynomial >= 0, and
+    whether it is > 0)."""
 
     def __init__(self, document, ring):
         self.ring, self.nodes, self.assumes = ring, document["nodes"], document["assumes"]
@@ -171,7 +172,7 @@ class Reading:
         self.settle()
 
     def check_names(self, trees, names):
-        """Refused unless these are expressions in these names."""
+        """Raise Refused unless these are expressions in these names."""
         for tree in trees:
             if isinstance(tree, str):
                 require(
@@ -217,8 +218,8 @@ class Reading:
         return other
 
     def settle(self):
-        """Learn the signs that assumptions give, and take in use the nodes that are finite numbers,
-        as far as known."""
+        """Derive the signs that assumptions give, and make available the nodes that are finite
+        numbers, as far as known."""
         pending = [
             *(n for n, relation in enumerate(self.assumes) if relation[0] != "=="),
             *(name for name in self.nodes if name not in self.solved),
@@ -248,8 +249,8 @@ class Reading:
         return True
 
     def read(self, tree):
-        """A rational expression, a polynomial over {denominator: power}; +infinity where a
-        denominator vanishes."""
+        """Return a rational expression as a polynomial over {denominator: power}; its value is
+        +infinity where a denominator vanishes."""
         if isinstance(tree, str):
             v, dot, w = tree.partition(".")
             tree = f"{min(v, w)}.{max(v, w)}" if dot else tree
@@ -300,7 +301,8 @@ class Reading:
         return num, den
 
     def unfold_symbol(self, name):
-        """What a solved symbol reads as; nothing may ask for it before it is known."""
+        """Return the reading of a solved symbol; a use of the symbol before its reading is complete
+        is refused."""
         self.values[name] = None
         try:
             return self.read(self.solved[name])
@@ -309,13 +311,13 @@ class Reading:
                 del self.values[name]
 
     def lifted(self, num, den, full):
-        """A numerator over another denominator."""
+        """Return a numerator brought to another denominator."""
         for f, n in full.items():
             num = self.ring.times(num, self.ring.raised(dict(f), n - den.get(f, 0)))
         return num
 
     def sign(self, p):
-        """2: positive, 1: nonnegative, 0: not known."""
+        """Return the sign of a polynomial: 2 for positive, 1 for nonnegative, 0 for unknown."""
         self.ring.spend(len(p) // 10)
         signs = [
             0
@@ -328,18 +330,18 @@ class Reading:
         )
 
     def firm(self, f):
-        """Whether a denominator is positive."""
+        """Tell whether a denominator is positive."""
         return self.sign(dict(f)) == 2
 
     def sides(self, relation):
-        """The smaller side and the larger one."""
+        """Return the smaller side and the larger side of a relation."""
         sign, *sides = relation
         require(sign in (*OPPOSITE, "=="), "no relation", sign)
         return [self.read(side) for side in (sides if "<" in sign else sides[::-1])]
 
     def gap(self, relation, goal=True):
-        """A polynomial that is >= 0 where a relation holds (a goal: that shows it holds), and
-        whether it is > 0.
+        """Return a polynomial that is >= 0 where a relation holds (for a goal: one whose sign shows
+        that the relation holds), and whether the polynomial is > 0.
 
         A side is infinite where a denominator f vanishes; cleared of f, its numerator stays and is
         positive, the other side's goes. So the polynomial is positive where the larger side alone
@@ -374,8 +376,8 @@ class Reading:
         return self.facts[name]
 
     def solve(self, symbol, value, name):
-        """Replace a symbol by a value: an equation, linear in it with a coefficient that is not
-        zero, asks for it."""
+        """Replace a symbol by a value; an equation must be linear in the symbol, with a nonzero
+        coefficient, and give that value."""
         kind, *parts = self.nodes.get(name, [None])
         require(kind != "root" or name in self.finite, "no root of what may be negative", name)
         relation = (
@@ -399,7 +401,8 @@ class Reading:
         require(not self.gap(relation)[0], f"{name} does not give {symbol} that value")
 
     def cases(self, node):
-        """What is known where the condition of a node of cases holds, and where it does not."""
+        """Return the knowledge where the condition of a node of cases holds, and the knowledge
+        where the condition fails."""
         kind, (sign, *sides), *values = self.nodes[node]
         require(kind == "cases" and node not in self.solved, "no cases", node)
         held, denied = branches = self.again(), self.again()
@@ -413,7 +416,7 @@ class Reading:
         return held, denied
 
     def prove(self, goal, proof):
-        """Refused unless the proof shows the goal, a relation."""
+        """Raise Refused unless the proof shows the goal, a relation."""
         for step in proof.get("solve", ()):
             self.solve(*step)
             self.settle()
@@ -447,8 +450,8 @@ class Reading:
         return num
 
     def term(self, term):
-        """A polynomial that is >= 0, and whether it is > 0: a known factor, facts, a square and a
-        minor."""
+        """Return a polynomial that is >= 0, and whether it is > 0: the product of a factor of known
+        sign, facts, a square and a minor."""
         value = self.whole(term["by"])
         sign = self.sign(value)
         require(sign, "of unknown sign", term["by"])
@@ -461,7 +464,7 @@ class Reading:
         return value, sign == 2
 
     def minor(self, vectors):
-        """The determinant of the inner products of some combinations of vectors."""
+        """Return the determinant of the inner products of some combinations of vectors."""
         require(1 <= len(vectors) <= MINOR, "no minor", vectors)
         rows = [[self.whole(["dot", v, w]) for w in vectors] for v in vectors]
         return self.determinant(rows)
@@ -475,14 +478,14 @@ class Reading:
 
 
 def inner_product(one, other):
-    """The inner product of two combinations of vectors, as an expression in those of the
-    vectors."""
+    """Return the inner product of two combinations of vectors, as an expression in the inner
+    products of the vectors."""
     require(one and other, "an inner product of nothing")
     return ["+", *(["*", a, b, f"{v}.{w}"] for v, a in one.items() for w, b in other.items())]
 
 
 def check_size(document):
-    """Refused if a document is no plain data, or larger than any proof here needs to be."""
+    """Raise Refused if a document is not plain data, or larger than any proof here needs to be."""
     items, letters, level = 1, 0, [document]
     for _ in range(DEPTH):
         below = []
@@ -499,8 +502,9 @@ def check_size(document):
 
 
 def check(document, ring=None):
-    """The relation that a document shows under its assumptions; Refused if it does not. Documents
-    that are checked together share a ring, and with it what they may take."""
+    """Return the relation that a document shows under its assumptions; raise Refused if the
+    document does not show one. Documents that are checked together share a ring, and its budget of
+    work."""
     try:
         ring = ring or Ring(WORK)
         ring.spend(check_size(document))

@@ -1,5 +1,5 @@
-"""Checks a worst case of a first-order method from its document alone: dictionaries and fractions,
-nothing else.
+"""Checker of a worst case of a first-order method from its document alone, with dictionaries and
+fractions only.
 
 The document lists what the method asks: the gradient of function k at a point, a combination of x_0
 and earlier answers. Each f_k has curvature in [mu, L]; F = sum weight_k f_k. Of such functions only
@@ -52,7 +52,7 @@ TAKEN = {
 
 
 class Refused(ValueError):
-    """The document does not show what it says."""
+    """Raised where the document does not show its statement."""
 
 
 def require(truth, why):
@@ -69,12 +69,12 @@ def parse_number(text):
 
 
 def check_structure(functions):
-    """What a document says of a method that asks for gradients of these functions."""
+    """Return a document's description of a method that asks for gradients of these functions."""
     return {**TAKEN, "reads": sorted(map(str, functions), key=int)}
 
 
 def check_description(document, functions):
-    """Refused unless a document describes a method whole, or not at all."""
+    """Raise Refused unless a document describes a method completely, or not at all."""
     method, structure = document.get("method"), document.get("structure")
     if method is None and structure is None:
         return
@@ -100,8 +100,8 @@ def check_description(document, functions):
 
 
 def spend_products(times, one=(), other=()):
-    """Take products of the longest of some numbers from what a check may spend; while none is under
-    way, nothing."""
+    """Subtract the cost of `times` products of the longest of the given numbers from the budget of
+    the current check; do nothing where no check is under way."""
     left = LEFT.get()
     if left is not None:
         bits = lambda values: max(
@@ -112,7 +112,7 @@ def spend_products(times, one=(), other=()):
 
 
 def add_sums(*terms):
-    """Sums {key: coefficient} with factors in front: add((2, p), (-1, q))."""
+    """Return the weighted sum of sums {key: coefficient}: add_sums((2, p), (-1, q)) is 2 p - q."""
     total = {}
     for factor, p in terms:
         spend_products(len(p), [factor], p.values())
@@ -123,7 +123,7 @@ def add_sums(*terms):
 
 
 def inner_product(u, v):
-    """The inner product of two vectors: {(i, j): coefficient} with i <= j."""
+    """Return the inner product of two vectors as {(i, j): coefficient} with i <= j."""
     total = {}
     spend_products(len(u) * len(v), u.values(), v.values())
     for i, a in u.items():
@@ -134,8 +134,8 @@ def inner_product(u, v):
 
 
 def is_semidefinite(matrix):
-    """Whether a symmetric matrix of fractions is positive semidefinite: elimination without
-    fractions (Bareiss)."""
+    """Tell whether a symmetric matrix of fractions is positive semidefinite, by fraction-free
+    elimination (Bareiss)."""
     scale, last, values = 1, 1, [value for row in matrix for value in row]
     for value in values:
         spend_products(1, [scale], [value])
@@ -161,8 +161,8 @@ def is_semidefinite(matrix):
 
 
 class Reading:
-    """What a document states. A quantity is {key: coefficient}: (i, j) inner products, (q,) values,
-    () a constant.
+    """The statement of a document. A quantity is {key: coefficient}, with keys (i, j) for inner
+    products, (q,) for values and () for the constant.
 
     Vector 0 is x_0 - x_star, vector q the answer to question q; behind them come gradients at
     x_star, where the sum of weight_k grad f_k vanishes. Values count from f_k(x_star); without a
@@ -209,7 +209,8 @@ class Reading:
         self.conditions = dict(self.all_conditions())
 
     def point(self, combination, known):
-        """The method may not know x_star: points are x_0 plus a combination of answers."""
+        """Return a point as x_0 plus a combination of earlier answers; refuse any other point,
+        since the method may not know x_star."""
         point = {int(i): parse_number(value) for i, value in combination.items()}
         require(
             point.get(0) == 1 and all(0 <= i < known for i in point), f"no point: {combination}"
@@ -237,7 +238,7 @@ class Reading:
             self.samples[k][STAR] = {}, self.stars[k], {}
 
     def sample(self, k, t):
-        """Gradient and value of f_k at x_t, or at x_star."""
+        """Return gradient and value of f_k at x_t, or at x_star."""
         if t == STAR:
             require(self.minimiser, "no minimiser")
             return self.samples[k][STAR][1:]
@@ -246,7 +247,7 @@ class Reading:
         return self.samples[k][str(q)][1:]
 
     def mean(self, weights, t):
-        """Gradient and value of a weighted sum at x_t."""
+        """Return gradient and value of a weighted sum of functions at x_t."""
         samples = [(w, *self.sample(k, t)) for k, w in weights.items()]
         return add_sums(*((w, g) for w, g, f in samples)), add_sums(
             *((w, f) for w, g, f in samples)
@@ -270,7 +271,7 @@ class Reading:
         return add_sums(*((Fraction(1, len(who)), inner_product(gap, gap)) for gap in gaps))
 
     def all_conditions(self):
-        """What is known to be nonnegative, by name."""
+        """Yield (name, quantity) for every quantity known to be nonnegative."""
         for k, (mu, L, _) in self.functions.items():
             for i, (x, g, f) in self.samples[k].items():
                 for j, (y, h, e) in self.samples[k].items():
@@ -304,7 +305,8 @@ class Reading:
             yield from self.below()
 
     def below(self):
-        """F(x) - |grad F(x)|^2 / (2 L) >= inf F, wherever the whole of F was asked."""
+        """Yield F(x) - |grad F(x)|^2 / (2 L) >= inf F for every point at which all functions of F
+        were asked."""
         L = sum(w * self.functions[k][1] for k, w in self.weights.items())
         for point in dict.fromkeys(self.key(point) for k, point in self.queries):
             asked = [(w, self.at.get((k, point))) for k, w in self.weights.items()]
@@ -319,7 +321,7 @@ class Reading:
                 )
 
     def vectors(self):
-        """Indices of the vectors that a form speaks of."""
+        """Return the indices of the vectors that a form is about."""
         return range(0 if self.minimiser else 1, self.size)
 
     def matrix(self, form):
@@ -329,7 +331,7 @@ class Reading:
 
 
 def check_multipliers(reading, bound, multipliers):
-    """Refused unless the multipliers prove that the least of the measures never exceeds the
+    """Raise Refused unless the multipliers prove that the least of the measures never exceeds the
     bound."""
     known = {**reading.conditions, **reading.measures}
     require(
@@ -348,8 +350,8 @@ def check_multipliers(reading, bound, multipliers):
 
 
 def check_attained(reading, least, gram, values):
-    """Refused unless vectors with this Gram matrix, and these values, meet all conditions and reach
-    `least`.
+    """Raise Refused unless vectors with this Gram matrix, and these values, meet all conditions and
+    reach `least`.
 
     Interpolation makes them functions. Where F is not convex that takes care of inf F for a single
     function only.
@@ -388,8 +390,8 @@ def check_attained(reading, least, gram, values):
 
 
 def check(document):
-    """(least, bound) of the worst case that a document shows, `least` None where it has no
-    instance; else Refused."""
+    """Return (least, bound) of the worst case that a document shows, with `least` None where the
+    document has no instance; raise Refused otherwise."""
     token = LEFT.set([STEPS])
     try:
         require(document["format"] in FORMATS, "no document of this format")

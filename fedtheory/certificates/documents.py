@@ -1,5 +1,5 @@
-"""Documents of verdicts as strangers hand them in: what may be read at all, and how a check of one
-refuses.
+"""Untrusted documents of verdicts: which documents may be read at all, and how the check of a
+document refuses.
 
 A document is what JSON holds, within a size; its numbers are texts of digits. Checking one spends
 from a budget of steps (`enclosure.work`), so that whatever it asks for ends soon; every refusal is
@@ -32,8 +32,8 @@ EXISTENCE = "fedtheory existence 1"  # of a statement that there is an instance
 
 
 def plain_copy(document):
-    """A copy as JSON has it; Refused if it is larger than a verdict's document, or no plain
-    data."""
+    """Return a copy of a document as JSON has it; raise Refused if the document is larger than a
+    verdict's may be, or is not plain data."""
     waiting, seen = [(document, 0)], 0
     while waiting:
         value, depth = waiting.pop()
@@ -54,7 +54,8 @@ def plain_copy(document):
 
 
 def why_impossible(value):
-    """Why a document cannot hold this value, whatever its parts are; None: it can."""
+    """Return why a document cannot contain this value, whatever its parts are; None where the
+    document can."""
     kind = type(value)
     if kind is dict:
         return None if all(type(name) is str for name in value) else "a name in it is no text"
@@ -68,8 +69,8 @@ def why_impossible(value):
 
 
 def check_file_size(path):
-    """Refused if a file of JSON has too many bytes, or holds more values than it may: seen before
-    it is parsed."""
+    """Raise Refused if a JSON file has too many bytes or values; the file is checked before it is
+    parsed."""
     require(path.stat().st_size <= BYTES, f"it has more than {BYTES} bytes")
     content = path.read_bytes()
     require(
@@ -79,7 +80,7 @@ def check_file_size(path):
 
 
 def digest_of(document):
-    """What a document's content hashes to, its own digest left out."""
+    """Return the hash of a document's content, its own digest left out."""
     body = {key: value for key, value in document.items() if key != "digest"}
     return hashlib.sha256(
         json.dumps(body, sort_keys=True, separators=(",", ":")).encode()
@@ -87,8 +88,8 @@ def digest_of(document):
 
 
 def check_sealed(document, kind, *names, perhaps=()):
-    """Refused unless a document has this format, exactly these entries, and the content that it had
-    when written."""
+    """Raise Refused unless a document has this format, exactly these entries (and perhaps those in
+    `perhaps`), and the content with which it was written."""
     require(document.get("format") == kind, f"no document of the format {kind}")
     check_entries(document, "the document", "format", "digest", *names, perhaps=perhaps)
     require(
@@ -98,7 +99,8 @@ def check_sealed(document, kind, *names, perhaps=()):
 
 
 def check_entries(part, what, *names, perhaps=()):
-    """Refused unless a part of a document has exactly these entries, and perhaps some others."""
+    """Raise Refused unless a part of a document has exactly these entries, and perhaps those in
+    `perhaps`."""
     require(isinstance(part, dict), f"{what} is no object")
     for name in names:
         require(name in part, f"{what} lacks {name}")
@@ -117,8 +119,8 @@ def parse_fraction(text):
 
 
 def refuse_malformed(check):
-    """A check of a document that says Refused, in one sentence, whatever a malformed or too
-    laborious one leads to."""
+    """Decorate a check of a document so that it raises Refused, in one sentence, for a malformed
+    document or one that takes too much work."""
 
     @wraps(check)
     def checked(document, *more):
@@ -142,6 +144,6 @@ def refuse_malformed(check):
 
 
 def one_sentence(why):
-    """A reason on one line that a terminal may show."""
+    """Return a reason on one line without control characters."""
     text = printable(" ".join(str(why).split()))
     return text if len(text) <= 300 else text[:297] + "..."

@@ -1,5 +1,5 @@
-"""Schemas of the instances in certificates by the names of settings, as the checker in one file carries
-them; and that of two runs, which no setting has."""
+"""Schemas of the instances in certificates by the names of settings, as the stand-alone checker
+contains them, and the schema of two runs, which no setting has."""
 
 from typing import Any
 
@@ -25,7 +25,7 @@ TWO_RUNS = entries(
 
 
 def find_schema(name: Any) -> Any:
-    """Return the schema of a setting's instances, or of two runs; None where there is none of this
+    """Return the schema of a setting's instances, or of two runs; None where no schema has this
     name."""
     if name == RUNS:
         return TWO_RUNS
@@ -34,8 +34,8 @@ def find_schema(name: Any) -> Any:
 
 
 def all_schemas(documents: Any = ()) -> dict:
-    """Return {name: schema} of two runs, of all settings of this library, and of those that documents
-    name."""
+    """Return {name: schema} of two runs, of all settings of this library, and of the settings that
+    documents name."""
     names = {setting.name for setting in all_settings() if not setting.source}
     waiting = list(documents)
     while waiting:
