@@ -19,7 +19,9 @@ PARTICIPLES = set(
     "let lost made meant met put read said seen sent set shown spent split spread taken told torn written".split()
 )
 VERBS = set((ROOT / "tests" / "verbs.txt").read_text().split())
-REFERRING = set("it its itself they them their those these what who whose whom which one ones others other that".split())
+REFERRING = set(
+    "it its itself they them their those these what who whose whom which one ones others other that".split()
+)
 LONGEST_FUNCTION = 60
 
 
@@ -50,7 +52,9 @@ def list_functions(path: Path) -> Iterator[Function]:
 
 def library_files() -> list[Path]:
     """Return the files that ship: those of the package, of the figures and of the campaign."""
-    found = [path for top in ("fedtheory", "figures", "verify") for path in (ROOT / top).rglob("*.py")]
+    found = [
+        path for top in ("fedtheory", "figures", "verify") for path in (ROOT / top).rglob("*.py")
+    ]
     return sorted({path.resolve() for path in found})
 
 
@@ -67,7 +71,9 @@ def is_one_word(name: str) -> bool:
 def is_bare_participle(name: str) -> bool:
     """Tell whether a name is a participle alone: `told`, `asked`, `merged`."""
     words = words_of(name)
-    return len(words) == 1 and (words[0] in PARTICIPLES or bool(re.fullmatch(r"\w{2,}[^e]ed", words[0])))
+    return len(words) == 1 and (
+        words[0] in PARTICIPLES or bool(re.fullmatch(r"\w{2,}[^e]ed", words[0]))
+    )
 
 
 def begins_with_verb(docstring: str) -> bool:
@@ -89,7 +95,9 @@ def share_of_remarks(paths: list[Path]) -> float:
         text = path.read_text()
         total += len(text.splitlines())
         for node in ast.walk(ast.parse(text)):
-            if isinstance(node, ast.Module | ast.ClassDef | ast.FunctionDef) and ast.get_docstring(node):
+            if isinstance(node, ast.Module | ast.ClassDef | ast.FunctionDef) and ast.get_docstring(
+                node
+            ):
                 expression = node.body[0]
                 remarks += (expression.end_lineno or expression.lineno) - expression.lineno + 1
         with path.open("rb") as file:
@@ -137,7 +145,11 @@ def test_a_number_only_rises(house: dict[str, float], name: str) -> None:
 
 
 def test_what_is_counted_is_seen() -> None:
-    assert is_bare_participle("told") and is_bare_participle("_merged") and not is_bare_participle("merge_seeds")
+    assert (
+        is_bare_participle("told")
+        and is_bare_participle("_merged")
+        and not is_bare_participle("merge_seeds")
+    )
     assert is_one_word("told") and not is_one_word("render_steps") and not is_one_word("__init__")
     assert begins_with_verb("Return the mean.") and not begins_with_verb("What a mean is.")
     assert share_that_refers(["What it says of those."]) == pytest.approx(3 / 5)
@@ -147,10 +159,17 @@ if __name__ == "__main__":
     packages: dict[str, list[Path]] = {}
     for path in library_files():
         parts = path.relative_to(ROOT).parts
-        packages.setdefault(parts[1] if parts[0] == "fedtheory" and len(parts) > 2 else parts[0], []).append(path)
+        packages.setdefault(
+            parts[1] if parts[0] == "fedtheory" and len(parts) > 2 else parts[0], []
+        ).append(path)
     for name, paths in [("all", library_files()), *sorted(packages.items())]:
         print(f"{name:16}", *(f"{key} {value:.3g};" for key, value in measure(paths).items()))
     for path in library_files() if "--names" in sys.argv else ():
         for function in list_functions(path):
-            if is_bare_participle(function.name) or "--docs" in sys.argv and function.docstring and not begins_with_verb(function.docstring):
+            if (
+                is_bare_participle(function.name)
+                or "--docs" in sys.argv
+                and function.docstring
+                and not begins_with_verb(function.docstring)
+            ):
                 print(function.place, function.name, function.docstring.split("\n")[0])

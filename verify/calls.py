@@ -62,8 +62,8 @@ def values():
 
 
 def functions(folder):
-    """Return [(name, function, good arguments)]; an argument that is not listed is spoiled only
-    where the function has no default for it."""
+    """Return [(name, function, good arguments)]; a required argument without a good value here
+    always gets a bad value."""
     problem = ft.problems.quadratic(d=2, clients=3, L=1.0, mu=0.5)
     table = Path(folder) / "own.csv"
     table.write_text("1,2\n3,4\n")
@@ -107,7 +107,7 @@ def functions(folder):
 
 
 def spoil_arguments(draw, function, good):
-    """Draw the arguments of a call: good arguments, of which one or two are replaced by bad values."""
+    """Draw the arguments of a call: good arguments, one or two of them replaced by bad values."""
     takes = inspect.signature(function).parameters.values()
     plain = (inspect.Parameter.VAR_POSITIONAL, inspect.Parameter.VAR_KEYWORD)
     named = [each for each in takes if each.kind not in plain]

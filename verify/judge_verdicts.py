@@ -336,7 +336,7 @@ def violation_fields(claim, at, document):
 
 
 def differing_runs(claim, document, found):
-    """Return the fields that two differing runs determine, and the rerun that was found."""
+    """Return the fields that two differing runs determine, given the result of their replay."""
     from fedtheory.verdicts.equivalence import side_label
 
     require("points" in found, "its certificate speaks of cells")
@@ -383,8 +383,8 @@ def proof_fields(claim, at, document):
 
 
 def witness_ratio(claim, at, witness):
-    """Return the fields that the instance with the largest ratio determines, measured again in
-    fractions."""
+    """Measure the instance with the largest ratio again in fractions, and return the fields that it
+    determines."""
     setting = next((s for s in fitting(claim) if s.name == witness.get("setting")), None)
     require(
         setting is not None and set(witness) == {"setting", "shape", "numbers"},

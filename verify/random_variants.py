@@ -146,8 +146,8 @@ def remove_hypotheses(base, random):
 
 
 def strengthen(base, line, ratio, random):
-    """Draw a false variant (`Relative`): the bound is multiplied by less than the ratio, at most 1,
-    that an instance attains. Return None where a side may be negative."""
+    """Draw a false variant (`Relative`) whose bound is tightened to less than the share that an
+    instance attains; a ratio above 1 counts as 1. Return None where a side may be negative."""
     lines = [base.lines[line]]
     left, sign, right = lines[0]
     if (

@@ -129,8 +129,8 @@ def of_drawn(name, seed, budget):
 
 
 def of_method(trait, seed, budget):
-    """Prove a worst case for a program of a hostile method, and check that the proof is refused, or
-    that no run exceeds the proved bound."""
+    """Prove a worst case for a program of a hostile method; the answer is right where the proof is
+    refused, or where no run exceeds the proved bound."""
     worst = hostile_methods.proved_worst(trait, seed)
     if isinstance(worst, str):
         return Verdict(trait, adversarial_claims.REFUSED, "", worst), ""
@@ -176,7 +176,7 @@ def cases(name):
 
 @lru_cache(maxsize=2)
 def resolve_bases(bases):
-    """Return [(claim, what is known of the claim)] for the bases (id, status, tightness)."""
+    """Return [(claim, recorded verdict of the claim)] for the bases (id, status, tightness)."""
     recorded = {claim.id: claim for claim in discover.claims()}
     return [
         (recorded[name], Verdict(name, status, "", tightness=tight))

@@ -60,8 +60,8 @@ FAILS = {"<=": "gt", "<": "ge", ">=": "lt", ">": "le", "==": "ne"}
 
 
 def certain_relation(true, false):
-    """Return whether a relation certainly holds (`true`) or certainly fails (`false`), None where
-    the ends of the values leave this open."""
+    """Return the truth of a relation, given whether it certainly holds and whether it certainly
+    fails; None where neither is certain."""
     return True if true else False if false else None
 
 
@@ -471,9 +471,9 @@ def check_family(document, derivations):
 
 
 def compare_moves(moves, members, constant):
-    """Raise Refused unless free numbers grow by the given factors, and each coordinate of the
-    instance that is named grows by its factor. Numbers that are not named must stay, except where
-    the instance moves."""
+    """Raise Refused unless each named free number is multiplied by its factor at each step, and for
+    each named coordinate some number of the instance has increments that grow by its factor. Where
+    no coordinate is named, everything else except the constant must stay."""
     require(isinstance(moves, dict), "what moves is not said by names and factors")
     factors = {name: parse_fraction(text) for name, text in moves.items()}
     require(
@@ -808,7 +808,7 @@ def evidence(tree):
 
 
 def unlike(book, files):
-    """Return sentences about claims of which two files of a package say different things."""
+    """Return sentences about claims for which two files of a package disagree."""
     found, entries = [], book["claims"]
     read = lambda name, none: json.loads(files[name]) if name in files else none
     if book["counts"] != count_statuses(book):
@@ -837,8 +837,8 @@ def unlike(book, files):
 
 
 def loose(entries, files):
-    """Return sentences about certificates that no claim names, names of missing certificates, and
-    statuses without evidence."""
+    """Return sentences about certificates that no claim names, missing certificates that a claim
+    names, and statuses that the named certificate does not show."""
     found, wanted = [], set()
     for entry in entries:
         for file, status in evidence(entry["verdict"]):
@@ -881,8 +881,8 @@ def check_names(book, files):
 
 
 def report_folder(folder):
-    """Return (sentences about differences; accepted certificates; accepted certificates whose
-    result is partly stated and not computed; certificates that are not judged)."""
+    """Return (sentences about differences; files of accepted certificates; {file: quantities stated
+    and not computed} of certificates; files that are not judged)."""
     inside = lambda path: path.relative_to(folder).as_posix()
     files = {
         inside(path): path.read_bytes()

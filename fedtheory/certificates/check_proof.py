@@ -58,8 +58,8 @@ class Laborious(Refused):
 
 
 def require(truth, why, *part):
-    """Refuse, for a reason and perhaps with the part of the document that is at fault, which is put
-    into words only then."""
+    """Raise Refused, where `truth` is false, with a reason and perhaps the part of the document at
+    fault; the part is put into words only then."""
     if not truth:
         raise Refused(": ".join([why, *map(abbreviate, part)]))
 

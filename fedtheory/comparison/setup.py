@@ -74,7 +74,7 @@ def is_deterministic(plan):
 
 
 def has_warm_start(plan, h):
-    """Tell whether a first round that moves nothing stores the gradients of both losses at x^(0):
+    """Tell whether a first round that moves nothing gives the gradients of both losses at x^(0):
     the gradients carry no noise, and every client that F counts takes part with the same weight."""
     p = plan.problem.weights[1:]
     return (
