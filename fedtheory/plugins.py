@@ -62,8 +62,8 @@ _STATE: dict = dict(read=None, busy=False)
 def load_file(path):
     """Return the File of a path, executed unless a file with the same content was executed before.
 
-    >>> from fedtheory import brought
-    >>> brought.load("nowhere.py")
+    >>> from fedtheory import plugins
+    >>> plugins.load_file("nowhere.py")
     Traceback (most recent call last):
     fedtheory.errors.InvalidInput: a file must be a Python file that exists; got 'nowhere.py'
     """

@@ -68,8 +68,8 @@ def reading_width(otherwise=88):
 def fit_width(line, wide):
     """Return a line cut to `wide` columns, with "..." at the end where text was cut off.
 
-    >>> from fedtheory.terminal import fitted
-    >>> fitted("a long line", 8)
+    >>> from fedtheory.terminal import fit_width
+    >>> fit_width("a long line", 8)
     'a lon...'
     """
     return line if len(line) <= wide else f"{line[: max(wide - 3, 0)]}..."
@@ -101,8 +101,8 @@ def hang_text(name, text, wide):
 def duration_text(seconds):
     """Return a number of seconds in words that are quick to read.
 
-    >>> from fedtheory.terminal import duration
-    >>> duration(7.2), duration(95), duration(7500)
+    >>> from fedtheory.terminal import duration_text
+    >>> duration_text(7.2), duration_text(95), duration_text(7500)
     ('7 s', '1 min 35 s', '2 h 5 min')
     """
     minutes, rest = divmod(round(seconds), 60)
@@ -116,8 +116,8 @@ def progress_callback(progress, label):
     """Return the function that is called with progress: a given function as it is, a live line for
     `True`, None for None.
 
-    >>> from fedtheory.terminal import followed
-    >>> followed(None, "a run") is None, followed(print, "a run") is print
+    >>> from fedtheory.terminal import progress_callback
+    >>> progress_callback(None, "a run") is None, progress_callback(print, "a run") is print
     (True, True)
     """
     if progress is True:

@@ -13,8 +13,8 @@ REMARK = re.compile(rb"<!--.*?-->\s*", re.DOTALL)
 def slim_svg(svg):
     """Return the same SVG picture in fewer bytes.
 
-    >>> from fedtheory.figures._slim import slim
-    >>> slim(b'<g id="text_1"><!-- a -->\\n  <path d="M 1.23456 -0.00012 L 3 4.5"/></g>')
+    >>> from fedtheory.figures._slim import slim_svg
+    >>> slim_svg(b'<g id="text_1"><!-- a -->\\n  <path d="M 1.23456 -0.00012 L 3 4.5"/></g>')
     b'<g><path d="M 1.23 0 L 3 4.5"/></g>'
     """
     kept = set(REFERRED.findall(svg))

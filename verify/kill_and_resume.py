@@ -72,7 +72,7 @@ def kill_series(folder, prefixes, kills, seed, say=print):
 
 
 def main(argv=None):
-    parser = argparse.ArgumentParser(prog="python -m verify.killing", description=__doc__)
+    parser = argparse.ArgumentParser(prog="python -m verify.kill_and_resume", description=__doc__)
     parser.add_argument("prefixes", nargs="*", metavar="PREFIX", help="of the claims; all if none")
     parser.add_argument("--kills", type=int, default=10)
     parser.add_argument("--seed", type=int, default=0, help="what draws the moments")

@@ -49,8 +49,8 @@ def argument_words(parser):
 def completion_script(shell):
     """Return the completion script of a shell.
 
-    >>> from fedtheory.app.completion import script
-    >>> script("fish").splitlines()[1]
+    >>> from fedtheory.app.completion import completion_script
+    >>> completion_script("fish").splitlines()[1]
     'complete -c fedtheory -f'
     """
     if shell not in SHELLS:

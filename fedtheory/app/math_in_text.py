@@ -68,8 +68,8 @@ def typeset_sentence(text, symbols, math, words=True):
     of a claim as the ledger stores them. Names such as `drift` are words, not symbols, unless
     `words` is False.
 
-    >>> from fedtheory.app.math_in_text import typeset
-    >>> typeset("falls like 1/sqrt(K S) in (8)", [dict(name="K", latex="K"), dict(name="S", latex="S")], "<{}>".format)
+    >>> from fedtheory.app.math_in_text import typeset_sentence
+    >>> typeset_sentence("falls like 1/sqrt(K S) in (8)", [dict(name="K", latex="K"), dict(name="S", latex="S")], "<{}>".format)
     Markup('falls like <1 / \\\\sqrt{K S}> in (8)')
     """
     known = PLAIN | {

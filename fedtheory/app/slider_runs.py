@@ -74,8 +74,8 @@ def runs_beside_bound(claim, moved):
     of each round.
 
     >>> from fedtheory import discover
-    >>> from fedtheory.app.slider_runs import beside
-    >>> beside(discover.claim("fsl.h_lower"), ["T"]) is None
+    >>> from fedtheory.app.slider_runs import runs_beside_bound
+    >>> runs_beside_bound(discover.claim("fsl.h_lower"), ["T"]) is None
     True
     """
     counts = [name for name in OVER if name in moved]

@@ -39,9 +39,9 @@ class Passed(NamedTuple):
 def record_paths():
     """Yield a list that collects, in order, everything recorded while the context is active.
 
-    >>> from fedtheory.exact.path_recorder import passed, watching
-    >>> with watching() as seen:
-    ...     passed(lambda: "a round")
+    >>> from fedtheory.exact.path_recorder import record_if_watched, record_paths
+    >>> with record_paths() as seen:
+    ...     record_if_watched(lambda: "a round")
     >>> seen
     ['a round']
     """

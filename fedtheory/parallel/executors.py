@@ -95,8 +95,8 @@ def executor_factory(executor, name="executor"):
     """Return a function that creates workers, and creates new ones after some died. For None or
     "serial" the function gives None, for an Executor that Executor.
 
-    >>> from fedtheory import spreading
-    >>> with spreading.maker("threads:2")() as workers:
+    >>> from fedtheory.parallel import executors
+    >>> with executors.executor_factory("threads:2")() as workers:
     ...     workers.submit(len, "ab").result()
     2
     """
@@ -162,8 +162,8 @@ def iter_completed(function, tasks, executor=None):
     """Yield {index of a task: function(*task)} with the results completed since the previous yield,
     until all tasks are done. Raises Lost where workers died RETRIES times in a row.
 
-    >>> from fedtheory import spreading
-    >>> dict(pair for found in spreading.done(pow, [(2, 3), (3, 2)]) for pair in found.items())
+    >>> from fedtheory.parallel import executors
+    >>> dict(pair for found in executors.iter_completed(pow, [(2, 3), (3, 2)]) for pair in found.items())
     {0: 8, 1: 9}
     """
     left, tries, make = dict(enumerate(tasks)), 0, executor_factory(executor)

@@ -40,8 +40,8 @@ def counterexample_latex(document):
     document.
 
     >>> import fedtheory as ft
-    >>> from fedtheory.rendering.mail import latex
-    >>> print(latex(ft.check("mixed.stepD2", budget=1).certificate).splitlines()[-1])
+    >>> from fedtheory.rendering.mail import counterexample_latex
+    >>> print(counterexample_latex(ft.check("mixed.stepD2", budget=1).certificate).splitlines()[-1])
     which is false. A program derives this anew from a document that stands alone.
     """
     told = words.describe_counterexample(document)

@@ -27,8 +27,8 @@ def draw_counterexample(document):
     """Return an SVG of the document of a counterexample, and "" for any other document.
 
     >>> import fedtheory as ft
-    >>> from fedtheory.rendering.picture import picture
-    >>> picture(ft.check("mixed.stepD2", budget=1).certificate)[:4]
+    >>> from fedtheory.rendering.picture import draw_counterexample
+    >>> draw_counterexample(ft.check("mixed.stepD2", budget=1).certificate)[:4]
     '<svg'
     """
     kind = document.get("format") if isinstance(document, dict) else None

@@ -21,8 +21,8 @@ def describe_counterexample(document):
     document.
 
     >>> import fedtheory as ft
-    >>> from fedtheory.rendering.words import told
-    >>> print("\\n".join(told(ft.check("mixed.stepD2", budget=1).certificate)[-2:]))
+    >>> from fedtheory.rendering.words import describe_counterexample
+    >>> print("\\n".join(describe_counterexample(ft.check("mixed.stepD2", budget=1).certificate)[-2:]))
     There it reads: 4 == -4 + 1 + 1 + 1 + 1
     that is 4 == 0, which is false.
     """

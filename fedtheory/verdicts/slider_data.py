@@ -20,8 +20,8 @@ def slider_data(claim):
     on numbers.
 
     >>> from fedtheory import discover
-    >>> from fedtheory.verdicts.slider_data import explored
-    >>> data = explored(discover.claim("fsl.theorem2"))
+    >>> from fedtheory.verdicts.slider_data import slider_data
+    >>> data = slider_data(discover.claim("fsl.theorem2"))
     >>> "eta_l" in data["solved"], data["sign"], "trivial" in data
     (True, '<=', True)
     """
