@@ -7,7 +7,7 @@ such call reaches stays unseen; kernels of this library are not tried.
 """
 
 import linecache
-import sys
+import threading
 import types
 import warnings
 from contextlib import contextmanager
@@ -18,14 +18,15 @@ import numpy as np
 
 from fedtheory import jit
 from fedtheory.errors import InvalidInput, describe, show
+from fedtheory.parallel.executors import raise_in_thread
 
-LINES = 100_000  # of Python that a trial may take: some tenths of a second
+SECONDS = 1.0  # of Python that a trial may take
 NO_OWN = jit.PACKAGE, Path(numba.__file__).parent  # whose lines no user wrote
-MORE = 50 * LINES  # where it is known that an index is wrong, and asked which
+MORE = 10.0  # seconds, where it is known that an index is wrong, and asked which
 
 
 class _Long(Exception):
-    """The exception that a trial executes more lines than allowed."""
+    """The exception that a trial takes longer than allowed."""
 
 
 def is_own(kernel):
@@ -44,7 +45,7 @@ def try_kernels(whose, kernels, play):
     own = {name: kernel for name, kernel in kernels.items() if is_own(kernel)}
     if not own or jit.DISABLED:
         return
-    error = _try_kernels(_interpret(own), kernels, play, LINES)
+    error = _try_kernels(_interpret(own), kernels, play, SECONDS)
     if error is None:
         return
     if not isinstance(error, IndexError):  # too long, or nothing that Python can do
@@ -56,7 +57,7 @@ def try_kernels(whose, kernels, play):
         raise InvalidInput(f"{_place(error, whose)}: {describe(error)}") from None
 
 
-def _try_kernels(twins, kernels, play, lines):
+def _try_kernels(twins, kernels, play, seconds):
     """Return the exception that a trial raises, or None; the attribute `called` of the exception is
     the name of the kernel called last."""
     called = [""]
@@ -71,7 +72,7 @@ def _try_kernels(twins, kernels, play, lines):
     idle = lambda *arguments: 0  # this library's own
     played = {name: noting(name, twins.get(name, idle)) for name in kernels}
     try:
-        with warnings.catch_warnings(), np.errstate(all="ignore"), _limit_lines(lines):
+        with warnings.catch_warnings(), np.errstate(all="ignore"), _limit_time(seconds):
             warnings.simplefilter("ignore")
             play(played)
     except Exception as error:  # whatever a stranger's kernel does
@@ -81,26 +82,30 @@ def _try_kernels(twins, kernels, play, lines):
 
 
 @contextmanager
-def _limit_lines(lines):
-    """Stop Python after `lines` lines of the functions that are called in the block; None means no
-    limit."""
-    if lines is None:
+def _limit_time(seconds):
+    """Raise _Long in this thread after some seconds of what runs inside; None: never.
+
+    A trace function that counted lines made CPython 3.11 hang in code that ran often before."""
+    if seconds is None:
         yield
         return
-    left, before = lines, sys.gettrace()
+    thread, turn, over = threading.get_ident(), threading.Lock(), threading.Event()
 
-    def watch(frame, event, argument):
-        nonlocal left
-        left -= 1
-        if left < 0:
-            raise _Long
-        return watch
+    def stop():
+        with turn:
+            if not over.is_set():
+                raise_in_thread(thread, _Long)
 
-    sys.settrace(watch)
+    timer = threading.Timer(seconds, stop)
+    timer.daemon = True
+    timer.start()
     try:
         yield
     finally:
-        sys.settrace(before)
+        timer.cancel()
+        with turn:
+            over.set()
+            raise_in_thread(thread, None)  # what was sent and has not arrived
 
 
 def _place(error, whose):

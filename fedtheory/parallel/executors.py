@@ -253,7 +253,7 @@ def _at_work(giver):
 def _leave(threads, me):
     with _TURN:
         threads.discard(me)
-        _raise(me, None)  # what was sent and has not arrived
+        raise_in_thread(me, None)  # what was sent and has not arrived
 
 
 def _stop(giver):
@@ -262,11 +262,11 @@ def _stop(giver):
     while threads and time.monotonic() < until:
         with _TURN:
             for thread in threads:
-                _raise(thread, _Dropped)
+                raise_in_thread(thread, _Dropped)
         time.sleep(LOOK / 10)
 
 
-def _raise(thread, kind):
+def raise_in_thread(thread, kind):
     """Schedule an exception in a thread, raised before the thread's next line; None cancels a
     scheduled exception."""
     exception = None if kind is None else ctypes.py_object(kind)
