@@ -39,7 +39,7 @@ def rounds_of(paper, id):
 def read_panel(paper, id, scale):
     """Return (T, bound, worst case over bound, whether the bound is violated, exact expectation, 90
     % quantile) of a panel."""
-    panel, T = _parts.compute_part(FIGURES[paper].panel, id, scale), rounds_of(paper, id)
+    panel, T = _parts.compute_part(FIGURES[paper].panel_of, id, scale), rounds_of(paper, id)
     of = lambda name: panel[_theory.array_name(id, name)]
     (at,), (star,) = np.flatnonzero(of("T") == T), np.flatnonzero(of("worst_T") == T)
     worst = of("worst_ratio")[star], of("worst_broken")[star]

@@ -13,7 +13,7 @@ import sys
 from fedtheory import discover
 import fedtheory.verdicts.pipeline
 assert discover.claim("{name}").id == "{name}"
-assert discover.recorded("{name} (mutant)") is None
+assert discover.find_recorded("{name} (mutant)") is None
 print(*sorted(sys.modules))
 """
 

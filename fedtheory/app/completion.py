@@ -19,7 +19,7 @@ def command_parsers():
     found = dict(argument_parser.command_parsers(argument_parser.build_parser()))
     for name in argument_parser.ABOVE:
         above = importlib.import_module(f"fedtheory.{name}.__main__")
-        found[name] = above.parser(f"fedtheory {name}")
+        found[name] = above.build_parser(f"fedtheory {name}")
     return found
 
 

@@ -500,14 +500,18 @@ def compare_moves(moves, members, constant):
         for place in instances[0]
         if all(place in each for each in instances)
     ]
-    steps = [[b - a for a, b in zip(track, track[1:])] for track in tracks]
-    for name in factors:
-        follows = lambda track: (
-            track[0] and all(b == factors[name] * a for a, b in zip(track, track[1:]))
-        )
-        require(
-            name in numbers[0] or any(map(follows, steps)), f"nothing moves as {name} is said to"
-        )
+    for name, factor in factors.items():
+        moved = name in numbers[0] or any(grows_by(factor, track) for track in tracks)
+        require(moved, f"nothing moves as {name} is said to")
+
+
+def grows_by(factor, track):
+    """Tell whether increments grow by a factor at each step, or whole numbers do but for rounding."""
+    steps = [b - a for a, b in zip(track, track[1:])]
+    if steps[0] and all(b == factor * a for a, b in zip(steps, steps[1:])):
+        return True
+    near = all(abs(a - track[-1] / factor**k) < 1 for k, a in enumerate(reversed(track)))
+    return near and all(a.denominator == 1 for a in track) and abs(track[-1] - track[0]) >= 1
 
 
 def leaves(data, place=()):

@@ -162,9 +162,15 @@ def leaves(data, place=()):
 
 
 def grows_by(factor, track):
-    """Tell whether each increment of a track of numbers is the previous increment times a factor."""
+    """Tell whether each increment of a track of numbers is the previous increment times a factor, or
+    whether whole numbers are, but for being rounded, multiplied by the factor at each step."""
     steps = [b - a for a, b in zip(track, track[1:])]
-    return steps[0] != 0 and all(b == factor * a for a, b in zip(steps, steps[1:]))
+    if steps[0] != 0 and all(b == factor * a for a, b in zip(steps, steps[1:])):
+        return True
+    whole = all(number.denominator == 1 for number in track)
+    back = [track[-1] / factor**k for k in range(len(track))]
+    near = all(abs(a - b) < 1 for a, b in zip(reversed(track), back))
+    return whole and near and abs(track[-1] - track[0]) >= 1
 
 
 def program_symbols(steps):

@@ -56,7 +56,10 @@ def several_minimisers(problem):
     if problem.minimize is None or not hasattr(problem.data, "A"):
         return False
     A, p = problem.data.A, problem.weights[1:]
-    mean = A[0] if len(A) == 1 else np.tensordot(p, A[1:], 1)
+    if A.ndim == 1:  # one curvature a coordinate, shared by all clients
+        mean = A
+    else:
+        mean = A[0] if len(A) == 1 else np.tensordot(p, A[1:], 1)
     found = mean if mean.ndim == 1 else np.linalg.eigvalsh(mean)
     return bool(found.min() <= FLAT * abs(found).max())
 

@@ -152,7 +152,9 @@ def standing_alone(documents=()):
         before + "from types import SimpleNamespace\n",
         _as_function("check_proof", room / "check_proof.py"),
         _as_function("schema", room.parent / "schema.py"),
-        "\n".join(["schemas = SimpleNamespace(", f"    RUNS={schemas.RUNS!r},", "    known={"]),
+        "\n".join(
+            ["schemas = SimpleNamespace(", f"    RUNS={schemas.RUNS!r},", "    find_schema={"]
+        ),
         "\n".join([*lines, "    }.get,", ")"]),
     ]
     return "\n\n".join(whole[:3]) + "\n\n" + "\n".join(whole[3:]) + "\n" + after

@@ -273,14 +273,14 @@ def line_of(label):
 def alike_step(step, claim, at):
     """Refuse a step that differs from the step recorded here."""
     edges, line = proof_graph.proof_steps, step["line"]
-    some = [edges.label(one) for one in edges.premises(claim, at)]
+    some = [edges.premise_name(one) for one in edges.line_premises(claim, at)]
     require(step["premises"] == some, f"{line} is said to follow from something else here")
     require(edges.speaks_of(step["proof"], claim, at), f"its proof of {line} is of another step")
-    needed = edges.needed(claim, at)
+    needed = edges.needed_hypotheses(claim, at)
     require(needed is not None, f"a premise of {line} assumes more than it does")
     require(
         len(needed) == len(step["hypotheses"])
-        and all(map(edges.states, step["hypotheses"], needed)),
+        and all(map(edges.states_implication, step["hypotheses"], needed)),
         f"it shows other hypotheses than the premises of {line} have",
     )
 

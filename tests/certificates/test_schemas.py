@@ -225,7 +225,7 @@ def test_a_forged_counterexample_is_refused_by_every_checker(forged, tmp_path):
     (tmp_path / "check.py").write_text(derivations.standing_alone([document]))
     one_file = runpy.run_path(str(tmp_path / "check.py"))
     with pytest.raises(ValueError, match=why):
-        one_file["judged"](document, found)
+        one_file["judge_document"](document, found)
 
 
 def test_a_member_of_a_family_that_lies_is_refused():

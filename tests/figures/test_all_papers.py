@@ -327,7 +327,7 @@ def test_exponents_take_the_bounds_of_the_theory_figures():
     id = "mixed.theoremB1_convex_explicit"
     bound, exact = all_exponents.mixed_bounds(id, T=100, S=4, K=2, G=1.0, sigma=1.0, sigma_c=1.0)
     of = ft.problems.mixed(seed=3, sigma=1.0, sigma_c=1.0, **dict(at.SPECTRUM, clients=32))
-    values = dict(at.values(id, 100, of), N=32)
+    values = dict(at.statement_values(id, 100, of), N=32)
     assert bound == pytest.approx(float(ft.claim(id).evaluate(values)))
     assert exact == pytest.approx(at.exact_gap(id, 100, values, of)) and exact < bound
 

@@ -91,7 +91,8 @@ def test_a_search_under_workers_stops_with_its_giver(executor):
     """Ctrl-C: threads would search on for as long as their budgets last, and Python waits for them."""
     own = "concurrent.futures.ThreadPoolExecutor(2)"
     program = (
-        "import concurrent.futures, fedtheory as ft, sys\n"
+        "import concurrent.futures, fedtheory as ft, signal, sys\n"
+        "signal.signal(signal.SIGINT, signal.default_int_handler)\n"  # where a shell had it ignored
         f"executor = {own if executor == 'own' else repr(executor)}\n"
         "ft.check('flex.jensen_s', budget=0.05)\n"
         "print('now', flush=True)\n"

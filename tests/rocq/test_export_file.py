@@ -71,7 +71,7 @@ def test_what_shows_nothing_is_refused_before_it_is_written():
     wrong["shows"][2] = ["+", ["^", "a", 2], ["*", "99/100", ["^", "b", 2]]]
     with pytest.raises(Refused, match="the sum is not the goal"):
         export(wrong)
-    with pytest.raises(InvalidInput, match="must be rocq; got 'lean'"):
+    with pytest.raises(InvalidInput, match="must be one of rocq; got 'lean'"):
         export(YOUNG, to="lean")
 
 

@@ -115,13 +115,13 @@ def test_where_no_checkpoint_can_be(tmp_path):
 
 KILLED = """
 import os, signal
-from fedtheory.runs import keeping
-from tests.runs import test_keeping
-keeping.SECONDS = keeping.SHARE = 0.0
+from fedtheory.runs import checkpoints
+from tests.runs import test_checkpoints
+checkpoints.SECONDS = checkpoints.SHARE = 0.0
 def kill(done, rounds, seconds):
     if done >= 5:
         os.kill(os.getpid(), signal.SIGKILL)
-test_keeping.ran({path!r}, progress=kill, chunk=1)
+test_checkpoints.ran({path!r}, progress=kill, chunk=1)
 """
 
 

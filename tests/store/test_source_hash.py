@@ -173,7 +173,7 @@ def test_kept_proofs_and_broken_lines_bear_on_what_reads_them(edited):
         ledger.result_key(discover.claim("fsl.theorem1"), 1.0, 0),
         _store.arrays_key("proof_lamb", "smoke"),
     )
-    assert {"textbook/kept.py", "textbook/proofs.json", "rocq/roots.v"} <= set(
+    assert {"textbook/proof_cache.py", "textbook/proofs.json", "rocq/roots.v"} <= set(
         ledger.source_hashes()
     )
     first = keys()

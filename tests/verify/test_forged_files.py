@@ -346,11 +346,11 @@ def test_one_flipped_byte_is_found_and_named(copy, capsys):
 
 def test_a_source_that_differs_is_named(copy):
     theirs = json.loads((copy / "sources.json").read_text())
-    theirs["search/hunting.py"] = "0" * 64
+    theirs["search/optimizer.py"] = "0" * 64
     (copy / "sources.json").write_bytes(ledger.json_text(theirs))
     edit(copy, lambda of, book: book.update(sources=ledger.digest_of(theirs)))
     assert found(copy).differs == [
-        "search/hunting.py: this source is not the one that made the package"
+        "search/optimizer.py: this source is not the one that made the package"
     ]
 
 

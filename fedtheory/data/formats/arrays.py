@@ -3,6 +3,7 @@
 import csv
 import io
 import math
+import tokenize
 import zipfile
 import zlib
 
@@ -22,6 +23,8 @@ BROKEN = (
     EOFError,
     NotImplementedError,
     RuntimeError,
+    SyntaxError,  # a header of NumPy's is a Python literal
+    tokenize.TokenError,
 )
 
 
