@@ -18,7 +18,7 @@ import numpy as np
 
 from fedtheory import jit
 from fedtheory.errors import InvalidInput, describe, show
-from fedtheory.parallel.executors import raise_in_thread
+from fedtheory.parallel.executors import absorb, raise_in_thread
 
 SECONDS = 1.0  # of Python that a trial may take
 NO_OWN = jit.PACKAGE, Path(numba.__file__).parent  # whose lines no user wrote
@@ -83,9 +83,7 @@ def _try_kernels(twins, kernels, play, seconds):
 
 @contextmanager
 def _limit_time(seconds):
-    """Raise _Long in this thread after some seconds of what runs inside; None: never.
-
-    A trace function that counted lines made CPython 3.11 hang in code that ran often before."""
+    """Raise _Long in this thread after some seconds of what runs inside; None: never."""
     if seconds is None:
         yield
         return
@@ -104,8 +102,8 @@ def _limit_time(seconds):
     finally:
         timer.cancel()
         with turn:
-            over.set()
-            raise_in_thread(thread, None)  # what was sent and has not arrived
+            over.set()  # from now on nothing is sent
+        absorb(_Long)
 
 
 def _place(error, whose):

@@ -252,8 +252,8 @@ def _at_work(giver):
 
 def _leave(threads, me):
     with _TURN:
-        threads.discard(me)
-        raise_in_thread(me, None)  # what was sent and has not arrived
+        threads.discard(me)  # from now on nobody sends anything
+    absorb(_Dropped)
 
 
 def _stop(giver):
@@ -267,10 +267,18 @@ def _stop(giver):
 
 
 def raise_in_thread(thread, kind):
-    """Schedule an exception in a thread, raised before the thread's next line; None cancels a
-    scheduled exception."""
-    exception = None if kind is None else ctypes.py_object(kind)
-    ctypes.pythonapi.PyThreadState_SetAsyncExc(ctypes.c_ulong(thread), exception)
+    """Schedule an exception in a thread, raised before the thread's next line. The exception has to
+    arrive: if it is taken back, CPython looks for it for ever, and traced code stands still."""
+    ctypes.pythonapi.PyThreadState_SetAsyncExc(ctypes.c_ulong(thread), ctypes.py_object(kind))
+
+
+def absorb(kind):
+    """Let an exception that was scheduled in this thread arrive, if one was."""
+    try:
+        for _ in range(10):
+            time.sleep(0)
+    except kind:
+        pass
 
 
 def in_order(function, tasks, executor=None):

@@ -198,3 +198,36 @@ def test_threads_round_as_one_alone_does(monkeypatch):
 
 def enclosed(bits, argument):
     return Enclosures(bits).exp(argument)
+
+
+def test_code_can_be_traced_after_threads_were_stopped():
+    """An exception that is sent to a thread and taken back makes traced code stand still."""
+    program = (
+        "import sys, time\n"
+        "from contextlib import closing\n"
+        "from concurrent.futures import ThreadPoolExecutor\n"
+        "from fedtheory import indexing\n"
+        "from fedtheory.parallel import executors\n"
+        "def busy(seconds):\n"
+        "    until = time.monotonic() + seconds\n"
+        "    while time.monotonic() < until:\n"
+        "        pass\n"
+        "with ThreadPoolExecutor(2) as pool:\n"
+        "    with closing(executors.in_order(busy, [(0.0,), (60.0,)], pool)) as found:\n"
+        "        next(found)\n"
+        "    list(executors.in_order(busy, [(0.01,)] * 4, pool))\n"
+        "with indexing._limit_time(0.01):\n"
+        "    pass\n"
+        "lines = []\n"
+        "def trace(frame, event, argument):\n"
+        "    lines.append(event)\n"
+        "    return trace\n"
+        "sys.settrace(trace)\n"
+        "busy(0.01)\n"
+        "sys.settrace(None)\n"
+        "print(len(lines) > 2)\n"
+    )
+    done = subprocess.run(
+        [sys.executable, "-c", program], capture_output=True, text=True, timeout=60, check=True
+    )
+    assert done.stdout == "True\n"
