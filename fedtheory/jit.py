@@ -171,7 +171,7 @@ def in_package(function):
 def compile(function, identity=None, maker=None, **options):
     """Return an njit dispatcher. Kernels of this package are cached on disk; users' kernels are
     compiled in each process, because no digest of ours covers the files they may import. `maker` is
-    (function, kernels, part), from which another process builds a closure anew (crossing.py)."""
+    (function, kernels, part), from which another process builds a closure anew (pickling.py)."""
     if identity is not None and not DISABLED:
         # Closures and erased kernels share a name, and Numba tells them apart by a counter of the
         # process: two that were compiled in different processes could meet under one symbol, and

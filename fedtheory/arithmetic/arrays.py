@@ -24,7 +24,7 @@ def _is_zero(error):
 
 
 class Values:
-    """The operations of `enclosure.program` on arrays without error bounds. The values equal those
+    """The operations of `arithmetic.program` on arrays without error bounds. The values equal those
     of `Arrays` and take a third of the time."""
 
     number, truth = staticmethod(float), staticmethod(lambda value: value)
@@ -80,7 +80,7 @@ class Values:
 
 
 class Arrays:
-    """The operations of `enclosure.program` on (value, error) pairs."""
+    """The operations of `arithmetic.program` on (value, error) pairs."""
 
     def number(self, value):
         near = float(value)

@@ -352,7 +352,7 @@ def log(value):
 
 
 class Arithmetic:
-    """The operations of `enclosure.program` on any of these numbers, used to evaluate a batch."""
+    """The operations of `arithmetic.program` on any of these numbers, used to evaluate a batch."""
 
     def number(self, value):
         return value

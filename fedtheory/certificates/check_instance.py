@@ -124,7 +124,7 @@ def _read_numbers(tree):
 
 def read_program(steps, kind="n"):
     """Return a formula of the document (or a relation, kind "t") as a program for
-    `enclosure.execute`."""
+    `arithmetic.execute`."""
     found, kinds = [], ""
     require(isinstance(steps, list) and 0 < len(steps) <= STEPS, "no formula")
     for n, step in enumerate(steps):

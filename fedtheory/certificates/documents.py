@@ -2,7 +2,7 @@
 document refuses.
 
 A document is what JSON holds, within a size; its numbers are texts of digits. Checking one spends
-from a budget of steps (`enclosure.work`), so that whatever it asks for ends soon; every refusal is
+from a budget of steps (`arithmetic.work`), so that whatever it asks for ends soon; every refusal is
 a sentence that a terminal may show.
 """
 

@@ -5,7 +5,7 @@ s' = A s + sum_i B_i o_i and o_i' = G_i s + D_i o_i: no client reads what anothe
 in which D_i is diagonal (for a quadratic that of its Hessian), the covariance of two clients'
 memories is multiplied entry by entry and gains products with shared states, instead of being
 multiplied by matrices as large as the state. Deviations are those of one client each, but for a mean
-that is subtracted once (maps.py), which has the same form as the round's mean.
+that is subtracted once (affine_maps.py), which has the same form as the round's mean.
 """
 
 from typing import NamedTuple

@@ -4,7 +4,7 @@ and of the work s_tau^k.
 `moments` is for devices that work independently of each other, each by its own distribution pmf[k]
 of s over 0..E: sums over devices are built up one device at a time, equal outcomes together; exact
 in Fractions, quick where weights are equal. `of_rounds` takes any joint law, [(probability, (s^1,
-..., s^N)), ...], by enumeration, and works on any numbers of `enclosure.arithmetic`.
+..., s^N)), ...], by enumeration, and works on any numbers of `arithmetic.operations`.
 """
 
 from collections import defaultdict

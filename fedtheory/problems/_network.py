@@ -1,6 +1,6 @@
 """The kernels of every network: an interpreter over a list of layers.
 
-It is compiled once for each kind of reals. Layers stand behind a table of addresses (calling.py),
+It is compiled once for each kind of reals. Layers stand behind a table of addresses (kernel_table.py),
 what they need in rows of integers (network.py); parameters and gradients are of the same kind of
 reals as the samples.
 """

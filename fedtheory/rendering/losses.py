@@ -23,7 +23,7 @@ class Told(NamedTuple):
     """A loss of an instance, with its name, its curves for each coordinate, and remarks."""
 
     name: str
-    curves: list  # one for each coordinate, as `settings/losses.py` writes them
+    curves: list  # one for each coordinate, as `models/losses.py` writes them
     more: str = ""  # what else is known of it
     meaning: str = ""  # whose it is
 

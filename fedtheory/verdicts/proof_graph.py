@@ -1,7 +1,7 @@
 """`v.rests_on`: the graph of a proof, from the claim step by step down to textbook facts, with the
 status of each line.
 
-A step is decided by algebra (`textbook/edges.py`), a line that no proved step leads to by its own
+A step is decided by algebra (`textbook/proof_steps.py`), a line that no proved step leads to by its own
 verdict. A line is proved where a proved step leads to it from proved lines; a proof is broken where a
 line that it goes through is violated, whether or not the steps around it are right.
 
