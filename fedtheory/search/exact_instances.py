@@ -49,7 +49,7 @@ def answer_at(claim, case, line=0, measured=None):
     )
 
 
-def measure_side(claim, case, line=0):
+def measure(claim, case, line=0):
     """Return the left side of a line at a case, with .lower and .upper, as a float rounded to the
     safe side of the line's inequality."""
     found = answer_at(claim, case, line)

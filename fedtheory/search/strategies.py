@@ -31,11 +31,11 @@ from fedtheory.arithmetic.operations import pair
 from fedtheory.errors import refuse
 from fedtheory.models import fitting
 from fedtheory.search import optimizer, scheduler
-from fedtheory.search.exact_instances import NO_VALUE, draw_case, measure_side, of_point, target_at
+from fedtheory.search.exact_instances import NO_VALUE, draw_case, measure, of_point, target_at
 from fedtheory.search.objective import EXACT, exact_value
 from fedtheory.search.rational_points import Point, round_to_bits
 
-__all__ = ["cases", "measure_side"]
+__all__ = ["cases", "measure"]
 SHAPES, DRAWS = 24, 100  # shapes that cases of a claim have in one setting, out of so many
 COPIES = 8  # ways in which free numbers are moved inside at once
 BITS = (2, 5, 12, 30)  # of a number that was moved: the fewest with which all assumptions hold

@@ -12,7 +12,7 @@ from fedtheory.conditions import CONVEX, SMOOTH
 from fedtheory.errors import InvalidInput
 from fedtheory.models.losses import loss_gradient, loss_value
 from fedtheory.search.exact_instances import answer_at
-from fedtheory.search.strategies import cases, measure_side, shapes_with_instances
+from fedtheory.search.strategies import cases, measure, shapes_with_instances
 from fedtheory.symbols.run import TABLE, L, f_x, f_y, inner_xy, sq_xy
 
 QUIET = settings(
@@ -44,14 +44,14 @@ def drawn(strategy, profile=QUIET):
 @given(cases(DESCENT))
 @settings(QUIET, max_examples=60)
 def test_a_property_test_as_a_user_writes_it(case):
-    assert measure_side(DESCENT, case).lower <= DESCENT.evaluate(case.values)
+    assert measure(DESCENT, case).lower <= DESCENT.evaluate(case.values)
 
 
 def test_the_same_test_refutes_what_is_false():
     @given(cases(FALSE))
     @settings(QUIET)
     def progress_stays_below(case):
-        assert measure_side(FALSE, case).lower <= FALSE.evaluate(case.values)
+        assert measure(FALSE, case).lower <= FALSE.evaluate(case.values)
 
     with pytest.raises(AssertionError):
         progress_stays_below()
@@ -60,7 +60,7 @@ def test_the_same_test_refutes_what_is_false():
 def test_what_is_measured_is_the_loss_itself():
     for case in drawn(cases(DESCENT)):
         loss, x, y = case.instance["loss"], vector(case.instance["x"]), vector(case.instance["y"])
-        assert measure_side(DESCENT, case).exact == loss_value(loss, y)
+        assert measure(DESCENT, case).exact == loss_value(loss, y)
         assert case.values["inner_xy"] == sum(
             g * (b - a) for g, a, b in zip(loss_gradient(loss, x), x, y)
         )

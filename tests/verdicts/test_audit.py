@@ -12,7 +12,7 @@ from fedtheory.conditions import CONVEX, SMOOTH
 from fedtheory.errors import InvalidInput
 from fedtheory.models import by_name
 from fedtheory.models.losses import make_curve
-from fedtheory.search.exact_instances import Case, answer_at, measure_side
+from fedtheory.search.exact_instances import Case, answer_at, measure
 from fedtheory.symbols.run import TABLE, L, a, f_x, f_y, inner_xy, sq_change, sq_grad_x, sq_xy
 from fedtheory.verdicts.audit import proof_chain
 
@@ -96,7 +96,7 @@ def test_what_does_not_apply_is_no_failure():
 
 
 def test_a_left_side_and_a_line_at_a_case():
-    assert measure_side(DESCENT, CASE) == 9 and measure_side(DESCENT, CASE).exact == 9
+    assert measure(DESCENT, CASE) == 9 and measure(DESCENT, CASE).exact == 9
     assert answer_at(DESCENT, CASE).right == 9 and not answer_at(DESCENT, CASE).violated
     assert answer_at(FALSE, CASE).violated
     loosely = CASE._replace(numbers=dict(CASE.numbers, L=Q(3)))
