@@ -160,7 +160,7 @@ EDITED = """
     import fedtheory.jit as jit
     from pathlib import Path
     jit.PACKAGE = Path({folder!r}) / "fedtheory"    # a package of our own, so that the test may edit it
-    jit.sources.ROOT = jit.PACKAGE.parent
+    jit.source_hash.ROOT = jit.PACKAGE.parent
     sys.modules.pop("fedtheory.helper", None)
     import fedtheory
     fedtheory.__path__ = [{folder!r} + "/fedtheory"]
