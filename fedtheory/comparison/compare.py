@@ -59,16 +59,17 @@ def compare(
 ):
     """Compare a claim with runs of its method on a problem, and with their exact expectation.
 
-    `claim` is an id or a record, `run` a Run of its method on this problem; without one, `rounds`,
-    `trials`, `seed`, `x_0`, `S` and `participation` are those of `ft.run`. Settings are the
-    method's hyper-parameters and any letter of the claim. Letters are read through the paper's
-    table; those that nothing gives are what an equation among the hypotheses makes them, or the
-    method's default, or the end of what hypotheses admit: the longest step, the tightest constant;
-    or, if one is left that nothing limits, where the bound after all rounds is least. Words of the
-    method and who takes part are, where nobody says them, as the hypotheses ask.
-    Where prescribed steps depend on T there is a run for each T. What fails is refused in one
-    sentence before anything runs. `line` is the claim's line, `metrics` names more that the
-    runs record, `exact=False` leaves expectations out.
+    `claim` is an id or a record, and `run` a Run of the claim's method on this problem. Without
+    `run`, the arguments `rounds`, `trials`, `seed`, `x_0`, `S` and `participation` are those of
+    `ft.run`. Settings are the method's hyper-parameters and any letter of the claim. Letters are
+    read through the paper's table. A letter without a value takes the value that an equation among
+    the hypotheses gives, or the method's default, or the end of the range that the hypotheses
+    admit: the longest step, the tightest constant. If one letter is left that nothing limits, it is
+    chosen where the bound after all rounds is least. Words among the method's parameters and the
+    participation, where not stated, are chosen as the hypotheses require. Where prescribed steps
+    depend on T, there is a run for each T. A request that cannot be met is refused in one sentence
+    before anything runs. `line` is the claim's line, `metrics` names further quantities that the
+    runs record, and `exact=False` leaves out the expectations.
 
     >>> import fedtheory as ft
     >>> problem = ft.problems.quadratic(d=2, clients=4, L=1.0, mu=0.5, G=0.5, sigma=0.2)

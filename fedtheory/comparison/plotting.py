@@ -18,10 +18,10 @@ def plot(run, bound=None, expected=None, *, metric=None, ax=None):
     """Draw a run's mean with the band of 80 % of its trials, a bound and the exact expectation.
     Return the axes: `ax`, or those of a new figure.
 
-    `run` is a Run, or a Comparison, which has all three. `bound` is a claim's id or record, whose
-    left side is then what is drawn; or a number for each round from 0 on; or a function of the
-    round. `expected` is what `ft.expected` returned for as many rounds. `metric` names which of the
-    run's metrics is drawn, its first if nothing is named.
+    `run` is a Run, or a Comparison, which holds all three. `bound` is a claim's id or record, whose
+    left side is then drawn; or a number for each round from 0 on; or a function of the round.
+    `expected` is the result of `ft.expected` for the same number of rounds. `metric` names the
+    metric of the run that is drawn; the default is the run's first metric.
 
     >>> import fedtheory as ft
     >>> problem = ft.problems.quadratic(d=2, clients=4, L=1.0, mu=0.5, sigma=0.2)

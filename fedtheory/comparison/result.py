@@ -15,9 +15,10 @@ class Comparison(Shown):
     """Both sides of a claim's line on one problem, for each number T of rounds at which the claim's
     hypotheses hold.
 
-    `left` is the mean over the trials, `low` and `high` the ends of the band of 80 % of them,
-    `left_exact` the exact expectation (None where there is no exact form), `right` the bound,
-    rounded to the safe side. `numbers` are the letters' numbers, over T where they vary.
+    `left` is the mean over the trials, and `low` and `high` are the ends of the band of 80 % of the
+    trials. `left_exact` is the exact expectation, None where there is no exact form. `right` is the
+    bound, rounded to the safe side. `numbers` are the values of the letters, one for each T where a
+    letter varies with T.
     """
 
     claim: object

@@ -69,14 +69,15 @@ class Rounding:
     """Bounds on how far a run in floats may be from the run with the same draws in exact numbers,
     and how far an expectation computed in floats may be from the exact one.
 
-    An error of a point follows e_{t+1} <= rho_t e_t + c_t. rho_t is the method's own: a gradient
-    step of size s on losses with curvatures in [mu, L] multiplies distances by at most max(|1 - s mu|,
-    |1 - s L|), which is at most 1 for convex losses and s <= 2/L, and 1 + s L where nothing is
-    known of mu; a weighted mean of points multiplies them by the weighted mean. Control variates
-    carry errors of earlier gradients on. c_t is what the round's own operations round off, at points
-    as far out as those of round t. The trace of a covariance errs likewise, with rho_t^2.
+    The error of a point obeys e_{t+1} <= rho_t e_t + c_t, where rho_t depends on the method. A
+    gradient step of size s on losses with curvatures in [mu, L] multiplies distances by at most
+    max(|1 - s mu|, |1 - s L|). This factor is at most 1 for convex losses and s <= 2/L, and it is 1
+    + s L where nothing is known of mu. A weighted mean of points has the weighted mean of their
+    factors. Control variates carry errors of earlier gradients into later rounds. The term c_t
+    bounds the rounding of the round's own operations, at points as far out as the points of round
+    t. The error of a covariance's trace obeys the same inequality, with rho_t^2.
 
-    `why` says why nothing is known, where nothing is: then all errors are infinite.
+    Where no bound is known, `why` says why, and all errors are infinite.
     """
 
     def __init__(self, plan):
@@ -264,9 +265,9 @@ class Rounding:
         """Return (root, flat) over x_0 .. x_T: how far rounding may move the root of the measured
         quantity, and the quantity itself.
 
-        `sizes` are norms of the points, `traces` of the covariances of what is an expectation, and
-        `lowest` the ends of the infimum that is taken off a loss. None of a metric of which nothing
-        is known.
+        `sizes` are norms of the points, `traces` are traces of the covariances if the curve is an
+        expectation, and `lowest` holds the ends of an enclosure of the infimum that is subtracted
+        from a loss. Return None for a metric without a known bound.
         """
         sizes = np.asarray(sizes, float)
         if self.why:

@@ -1,7 +1,7 @@
 """Reader of measured symbols: from curves over rounds to a number for each T.
 
-A curve has a row for each trial (one row, where it is an exact expectation) and a column for each
-of the points x_0, ..., x_R.
+A curve has a row for each trial (a single row for an exact expectation) and a column for each of
+the points x_0, ..., x_R.
 """
 
 from typing import NamedTuple

@@ -1,17 +1,19 @@
 """The affine map of a round: the mean map over cohorts, work and noise, and every deviation from
 the mean map.
 
-With z the state and omega the cohort and its work, z' = M_omega (z, 1) + noise. Where clients'
-parts add up, z' = base + sum_{i in cohort} G_{i, s_i} (z, 1) + noise_i, and the moments of who
-takes part give
+Let z be the state and omega the cohort with its work. A round maps z to
+z' = M_omega (z, 1) + noise. Where clients' parts add up,
+z' = base + sum_{i in cohort} G_{i, s_i} (z, 1) + noise_i, and the moments of participation give
 
     Cov z' = M C M' + sum_a w_a [E_a C E_a' + (E_a m + e_a)(E_a m + e_a)'] + Q
 
-with M the mean map, m and C the mean and covariance of z, and one a for each client and each work:
-clients deviate from their mean with weight `spread` (covariance of the cohort's indicators), a
-client's work from its own mean with weight `square` times its chance. Every term is a square, so
-that nothing cancels; but where an entry belongs to one client alone, as memories do, the clients'
-mean is not subtracted from each (which would fill them) but once, as a square of negative weight.
+with M the mean map and m and C the mean and covariance of z. There is one a for each client and
+one for each number of steps of a client. The deviation of a client from the clients' mean has
+weight `spread`, the covariance of the cohort's indicators. The deviation of a client's work from
+the client's own mean has weight `square` times the probability of this work. Every term is a
+square, so that nothing cancels. There is one exception: where an entry belongs to one client alone,
+as memories do, subtracting the clients' mean from each client would fill the entries with nonzero
+numbers. The mean is then subtracted once, as a square of negative weight.
 """
 
 from typing import NamedTuple

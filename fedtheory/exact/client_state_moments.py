@@ -1,11 +1,12 @@
 """Moments of a state with one memory per client where coordinates mix, computed by blocks.
 
-With s what is shared (server point and variates) and o_i what client i keeps, a round is on average
-s' = A s + sum_i B_i o_i and o_i' = G_i s + D_i o_i: no client reads what another keeps. In the basis
-in which D_i is diagonal (for a quadratic that of its Hessian), the covariance of two clients'
-memories is multiplied entry by entry and gains products with shared states, instead of being
-multiplied by matrices as large as the state. Deviations are those of one client each, but for a mean
-that is subtracted once (affine_maps.py), which has the same form as the round's mean.
+Let s be the shared states (server point and variates) and o_i the states that client i keeps. On
+average a round maps s' = A s + sum_i B_i o_i and o_i' = G_i s + D_i o_i: no client reads the states
+that another client keeps. In the basis in which D_i is diagonal (for a quadratic, the eigenbasis of
+its Hessian), the covariance of two clients' memories is multiplied entry by entry and gains
+products with shared states. No product with matrices as large as the whole state is needed. Each
+deviation concerns one client, except for a mean that is subtracted once (affine_maps.py); this mean
+has the same form as the round's mean map.
 """
 
 from typing import NamedTuple

@@ -1,8 +1,8 @@
 """Two assumptions that an enumeration of cohorts makes about a method: a cohort is a set, and a
 client's steps do not change the state.
 
-Each cohort is followed in one order, each client's steps once for all cohorts. Both are looked at
-wherever exact numbers go through kernels that are not of this library.
+The enumeration computes each cohort in one order, and each client's steps once for all cohorts.
+Both assumptions are checked wherever exact numbers go through kernels from outside this library.
 """
 
 import numpy as np

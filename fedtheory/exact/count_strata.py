@@ -1,10 +1,10 @@
 """Clients coupled by a count: conditional on the count, the clients' parts of the map are additive
 again.
 
-Scheme A of flex divides by K_tau, the number of complete devices; gradient transfer weighs by steps
-and divides by their total. Given such a count, a round is a sum over its clients, and the chances
-of who did what follow from a Poisson-binomial recursion (over clients, number in the cohort, count
-so far).
+Scheme A of flex divides by K_tau, the number of complete devices. Gradient transfer weighs clients
+by their steps and divides by the total number of steps. Given such a count, a round is a sum over
+its clients. The probabilities of cohorts and work follow from a Poisson-binomial recursion over
+(clients, number in the cohort, count so far).
 """
 
 from math import factorial

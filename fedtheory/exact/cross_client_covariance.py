@@ -1,12 +1,13 @@
 """The covariance between the memories of two clients, stored entry by entry or as a short series.
 
-With o_ia what client i keeps along its a-th eigenvector, the covariance of o_ia and o_jb is multiplied
-by F(ia, jb) = sum_n w_n own_n[ia] own_n[jb] in a round, and gains p_ia . g_jb + g_ia . p_jb and
-sum_n w_n v_n[ia] v_n[jb], where g, what memories read of shared states, is the same in all rounds.
-Hence it is Z_ia,jb + Z_jb,ia with Z_ia,jb = z_ia(jb) . g_jb, and z_ia(jb) is multiplied by F(ia, jb)
-and gains p_ia. Where each own_n is a line in one number x of [-1, 1], as it is where clients do the
-same work, z_ia is a polynomial in the x of jb: a series of Chebyshev's polynomials, of which few terms
-are above rounding (about seven where steps are small). No term needs what is known of two clients.
+Let o_ia be the memory of client i along the client's a-th eigenvector. In a round, the covariance
+of o_ia and o_jb is multiplied by F(ia, jb) = sum_n w_n own_n[ia] own_n[jb], and gains p_ia . g_jb +
+g_ia . p_jb and sum_n w_n v_n[ia] v_n[jb]. The coefficients g, with which memories read shared
+states, are the same in all rounds. Hence the covariance is Z_ia,jb + Z_jb,ia with Z_ia,jb =
+z_ia(jb) . g_jb, where each round multiplies z_ia(jb) by F(ia, jb) and adds p_ia. Where clients do
+the same work, each own_n is a linear function of one number x of [-1, 1]. Then z_ia is a polynomial
+in the x of jb, stored as a Chebyshev series with few terms above rounding (about seven where steps
+are small). No term of the series is stored for a pair of clients.
 """
 
 from typing import NamedTuple

@@ -3,9 +3,10 @@ instead of one per coordinate. Between its steps a client only scales a point, a
 takes gradients of its own quadratic, so in the eigenbasis of the client's Hessian the coordinates
 decouple.
 
-The answer to noise n at call k of client i is then last U_i diag(scale_k) U_i' n, with `last` the answer
-to noise that no gradient follows: what the server does, alike for all clients and calls. One probe
-tells scale_k, for each point of the state, and another whether it is so.
+The answer to noise n at call k of client i is then last U_i diag(scale_k) U_i' n. Here `last` is
+the answer to noise that no gradient follows: it shows the server's operations, which are the same
+for all clients and calls. One probe gives scale_k for each point of the state; a second probe
+checks that the answers have this form.
 """
 
 import numpy as np

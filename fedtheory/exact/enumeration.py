@@ -1,8 +1,8 @@
 """Expectations by enumeration: every cohort, every work and every outcome of the noise, each run by
 the compiled engine.
 
-For noise with finite support, on instances that are small enough. A state that several outcomes
-reach is carried on once, with their chances added up.
+Enumeration serves noise with finite support, on instances that are small enough. If several
+outcomes reach the same state, the state is followed once, with the sum of their probabilities.
 """
 
 from itertools import combinations, combinations_with_replacement

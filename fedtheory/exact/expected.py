@@ -2,9 +2,10 @@
 runs.
 
 Where gradients and updates are affine and noise is additive, the mean and covariance of the state
-obey a linear recursion, whatever the noise's law beyond its variance. Its coefficients are read off
-the algorithm's own kernels (probe.py). Otherwise, where everything random has few outcomes, all are
-run (enumeration.py). Where neither is possible, NotExact says why.
+obey a linear recursion, which depends on the law of the noise only through its variance. The
+coefficients are obtained by probing the algorithm's own kernels (round_probe.py). Otherwise, where
+all random choices together have few outcomes, every outcome is run (enumeration.py). Where neither
+is possible, NotExact says why.
 """
 
 from collections.abc import Mapping
@@ -163,7 +164,7 @@ def expected(
     """Compute the exact expectations of what `ft.run` samples: metrics, E x_t and, on request, the
     covariance of x_t.
 
-    `how` insists on "moments" or "enumeration"; by default moments are followed where they can be.
+    `how` requires "moments" or "enumeration"; by default moments are used where they apply.
     `budget` limits enumeration, in rounds of single paths. Raises NotExact where there is no exact
     form.
 

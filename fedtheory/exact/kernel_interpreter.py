@@ -1,10 +1,10 @@
 """An interpreter of a method's kernels on any number type: the source that is compiled for floats
 runs as Python on Fractions, intervals and batches.
 
-A kernel knows its numbers only through arithmetic, comparisons, and a few functions of NumPy.
-`read` gives the same code with other meanings for these few: zeros are Fractions, a root is an
-enclosure, and a literal 0.5 is the fraction that it stands for. Nothing of any method is written
-twice.
+A kernel acts on its numbers only through arithmetic, comparisons and a few functions of NumPy.
+`reinterpret_kernel` returns the same code with other definitions of these few functions: arrays of
+zeros hold Fractions, a root is an enclosure, and a literal 0.5 is the fraction 1/2. No method is
+written a second time.
 """
 
 import builtins

@@ -1,9 +1,9 @@
 """Numbers that are linear in unknowns: a kernel that runs on them yields the linear map of a round.
 
-A whole point can be such a number where a method treats all coordinates alike, each by itself (which
-`worstcase.structure` decides); what is not known are answers, draws of noise and a method's memory. A
-kernel that multiplies two of them, compares one, or asks whether one is zero, is not linear: that is
-refused, and `kernels.Kernels` says so.
+A whole point can be such a number where a method treats all coordinates alike and separately (which
+`worstcase.structure` decides). The unknowns are gradients that a method receives, draws of noise
+and a method's memory. A kernel that multiplies two such numbers, compares one, or tests whether one
+is zero, is not linear. Such a kernel is refused with a message by `kernel_interpreter.Kernels`.
 """
 
 from fractions import Fraction

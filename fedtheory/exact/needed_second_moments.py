@@ -1,10 +1,10 @@
 """The required second moments only, where coordinates decouple: the covariance entries that the
 server point's variance depends on, the entries that these depend on, and so on.
 
-The map of a round says which read which. A method with memory has N memories whose covariances with
-one another nobody may have to know: the rows that read all of them read their weighted sum, and where
-the server keeps that sum, as SCAFFOLD's c = sum_i p_i c_i is, they can read what it keeps. From N^2
-entries a few N are left.
+The map of a round says which entries depend on which. A method with memory has N memories, whose
+covariances with one another are often not needed: rows that read all memories read the memories'
+weighted sum. Where the server stores this sum, as SCAFFOLD's c = sum_i p_i c_i does, such rows can
+read the stored sum instead. A few times N entries are then left of N^2.
 """
 
 from typing import NamedTuple

@@ -1,8 +1,8 @@
 """The law of a round's cohort and work as numbers: each outcome with its probability, or moments of
 the participation indicators.
 
-What `fedtheory.participation` draws: S of N clients, each with its own work. A client drawn twice
-(with replacement) is one client whose one result counts twice: its work and its noise are the same.
+The law is that of draws by `fedtheory.participation`: S of N clients, each with its own work. A
+client drawn twice (with replacement) works once, with one noise, and its result counts twice.
 """
 
 from itertools import combinations, combinations_with_replacement, product

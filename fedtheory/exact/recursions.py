@@ -1,10 +1,10 @@
 """A scalar that every round maps affinely, with noise: its mean and variance after n rounds, and
 the moments of sums over rounds, in O(log n) operations.
 
-From mean m and variance v a round leads to the mean keep m + shift, and to a variance that is a
-`Spread`: linear in v, quadratic in m. So is the variance after any number of rounds, and what rounds
-one after the other come to is computed by doubling. A cohort is drawn from kinds of clients that are
-alike, so that N clients cost as much as there are kinds.
+A round maps the mean m to keep m + shift, and m with the variance v to a new variance, given by a
+`Spread`: linear in v and quadratic in m. The variance after any number of rounds has the same form,
+and the composition of many rounds is computed by doubling. A cohort is drawn from kinds of equal
+clients, so that the cost depends on the number of kinds and not on N.
 """
 
 from fractions import Fraction

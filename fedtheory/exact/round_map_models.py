@@ -1,9 +1,10 @@
 """Models of how a round depends on cohort and work: the forms that are tried, and how each form is
 identified from probes.
 
-Clients' parts add up in most methods (`Additive`); given a count in some (strata.py); failing that,
-every cohort with its work has a map of its own (`Outcomes`). A form is believed when it predicts
-fresh rounds of the engine, from random states under random noise.
+In most methods clients' parts add up (`Additive`). In some methods they add up given a count
+(count_strata.py). In all other methods every cohort with its work has a map of its own
+(`Outcomes`). A model is accepted when it predicts fresh rounds of the engine, from random states
+under random noise.
 """
 
 import numpy as np
@@ -31,8 +32,8 @@ class Exchange:
     """Cohorts and works that identify the effect of each client and each number of steps: a base
     cohort, and cohorts that differ from it in one slot.
 
-    What client i adds when it does s steps is sum_v coefficient[item, v] (round_v - round_0), up to
-    what is common to all clients.
+    The contribution of client i with s steps is sum_v coefficient[item, v] (round_v - round_0), up
+    to a term that is common to all clients.
     """
 
     def __init__(self, law):

@@ -1,9 +1,10 @@
 """The round map of an algorithm, probed by running the compiled engine: states, cohorts, work and
 noise in, states out.
 
-Nothing of any algorithm is retyped: its own kernels run, on chosen inputs. A state is a stack of
-points (server point, variates, momenta: every array whose last axis is the problem's); what else a
-state holds (weights, counters) is kept at its value, and must not depend on what is random.
+No algorithm is written a second time: its own kernels run on chosen inputs. A state is a stack of
+points: server point, variates, momenta, and every other array whose last axis is the problem's
+dimension. All other parts of a state (weights, counters) keep their values, and must not depend on
+random draws.
 """
 
 import numpy as np
@@ -18,10 +19,11 @@ FAR = 2.0**24  # probes reach this far, so that rounding is relative to what the
 class Prober:
     """A round as a map of points: state (n, m, d), cohort, work, noise -> state (n, m, d).
 
-    `coupled` maps mix the d coordinates, others treat each by itself: `fold` gives a state as (n,
-    1, m d) or (n, d, m), and one probe then serves all coordinates. `turn` (d, d) views points in
-    another orthonormal basis: state = turn @ what is seen from here. `which` are the fields that
-    are followed, and those that a round changes but nobody reads.
+    Maps that are `coupled` mix the d coordinates; other maps treat each coordinate separately.
+    `fold` reshapes a state to (n, 1, m d) if coupled and to (n, d, m) otherwise, and one probe then
+    serves all coordinates. `turn` (d, d) expresses points in another orthonormal basis: state =
+    turn @ point as seen by the prober. `which` lists the fields that are followed, and the fields
+    that a round changes but that nothing reads.
     """
 
     def __init__(self, batch, round, fields, centre, coupled, turn=None, which=None):

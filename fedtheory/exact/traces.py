@@ -1,11 +1,11 @@
 """Traces: every possible course of a round of a method, computed by the method's own kernels on
 numbers of any kind.
 
-A `Trace` holds what a proof speaks of: the points of every client and of the server, the gradients
-there, and the estimates that the method took. The order of calls is the engine's
-(`engine.advance`), which a contract compares. Clients of a cohort leave the state as it is, so each
-client's walks are enumerated once and joined; a cohort is a set, so one order of it is followed
-(`cohorts.py`).
+A `Trace` holds the quantities that a proof refers to: the points of every client and of the server,
+the gradients at these points, and the estimates that the method used. Kernels are called in the
+order of `engine.advance`; a contract test compares the two orders. Clients of a cohort do not
+change the state, so each client's sequences of steps are enumerated once and then combined. A
+cohort is a set, so only one order of a cohort is computed (`cohorts.py`).
 """
 
 from collections.abc import Callable

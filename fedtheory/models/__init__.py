@@ -1,10 +1,10 @@
 """Models of instances: what can happen and be measured exactly, so that a claim about it can be
 searched and decided. A model is a record of the class Setting.
 
-A setting is one file. It draws shapes (small integers), names the coordinates in which instances of
-a shape vary, builds an instance from them (plain data, which goes into a certificate as it is) and
-derives from that alone, by definition and without the engine, the constants and measured quantities
-that claims speak of.
+A model (`Setting`) is one file. It draws shapes (small integers), names the coordinates in which
+instances of a shape vary, and builds an instance from coordinates. An instance is plain data, which
+a certificate holds unchanged. From the instance alone, by definition and without the engine, the
+model derives the constants and measured quantities that claims refer to.
 """
 
 import importlib
@@ -213,12 +213,13 @@ def fitting(claim):
     """Return the models that share a claim's symbols and can measure everything that the claim
     measures.
 
-    Where it measures nothing, numbers alone decide it. Names mean what their paper's table says: K,
-    N or S of one paper are never read as those of another. A table of the user's own is read as the
-    one that it agrees with in names, units and domains. What is measured on a run depends on the
-    method: a claim that leaves it open is refused. What instances have and a claim names, an instance
-    must say. None fits a claim that is made for some value of
-    a constant: an instance speaks of one value at a time.
+    If a claim measures nothing, its numbers alone decide it. Names mean what the claim's paper
+    says: K, N or S of one paper are never read as those of another paper. A user's own table is
+    read as the table with which it agrees in names, units and domains. A quantity that is measured
+    on a run depends on the method, so a claim about a run that names no method is refused. A
+    parameter that other models with the same table derive from instances must be known to a model
+    that fits. No model fits a claim that is made for some value of a constant, because an instance
+    has one value at a time.
     """
     if claim.left_open:
         return []

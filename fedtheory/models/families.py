@@ -1,7 +1,9 @@
 """Families of losses from which models draw, and noise to go with the losses.
 
-A family is a shape ("pieces" of the second derivative, "convex" or not, what is "shared") and
-coordinates that place it: the smallest ones first, since a small counterexample is worth more.
+A family has a shape and coordinates. The shape holds the number of "pieces" of the second
+derivative, whether losses are "convex", whether they are "alike", and what each loss has of its
+"own". Coordinates give the numbers. Small shapes are drawn most often, since a small counterexample
+is worth more.
 """
 
 from fractions import Fraction

@@ -1,8 +1,8 @@
 """Inference of a schema from instances.
 
-Entries, kinds of numbers and words are those that occur; lists are as long as counts or other lists
-where they are so in all instances; numbers that rise, or add up to 1, in all of them must do so. What
-no instance here shows, such a schema does not admit.
+The schema admits the entries, kinds of numbers and words that occur in the instances. Lists have
+the length of a count or of another list where this holds in all instances. Numbers that rise, or
+add up to 1, in all instances must do so. The schema does not admit anything that no instance shows.
 """
 
 from fractions import Fraction

@@ -1,8 +1,9 @@
 """Instances as plain data in documents, and the schema that says which data are instances of a
 model.
 
-Whoever is handed an instance asks `fault_of` before anything is measured; what a search builds is asked
-too. A setting of a user's without a schema has one that its own instances are read for.
+Code that receives an instance calls `fault_of` before it measures anything; instances that a search
+builds are checked, too. A user's model without a schema gets the schema inferred from its own
+instances.
 """
 
 from collections.abc import Callable
@@ -36,7 +37,7 @@ def number(value: Any) -> Any:
     """Return a number as text for a document: its digits, or for an interval the digits of both
     ends.
 
-    Raises InvalidInput for what is no number.
+    Raises InvalidInput for a value that is not a number.
     """
     if isinstance(value, Interval):
         return [str(end) for end in value.pair]
@@ -50,7 +51,7 @@ def schema_of(setting: Any) -> Any:
     """Return the schema of a model's instances: the model's own, or else the schema that instances
     built by the model have in common.
 
-    Raises InvalidInput where it has none and builds no instance.
+    Raises InvalidInput where the model has no schema and builds no instance.
     """
     return _infer_schema(setting) if setting.schema is None else setting.schema
 

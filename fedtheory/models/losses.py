@@ -1,13 +1,13 @@
 """Losses for which everything is known exactly: separable, piecewise quadratic, with softened
 corners on request.
 
-A loss is a list of curves, one for each coordinate, as plain data that fits into a document:
-{"slope": a, "tilt": c, "bends": [[delta, at], ...], "soft": [[height, rate, at], ...]} stands for
+A loss is a list of curves, one for each coordinate, as plain data for a document. The data
+{"slope": a, "tilt": c, "bends": [[delta, at], ...], "soft": [[height, rate, at], ...]} stand for
 
     a x^2 / 2 + c x + sum delta max(x - at, 0)^2 / 2 + sum height log(1 + exp(rate (x - at))),
 
-so that Huber-like, one-sided, logistic and non-convex losses are a few numbers. Numbers are those
-of `arithmetic`.
+so that Huber-like, one-sided, logistic and non-convex losses take a few numbers. The numbers are
+those of `arithmetic`.
 """
 
 from fractions import Fraction

@@ -1,8 +1,8 @@
 """Barriers at which the workers of one loop meet without leaving machine code.
 
-A thread that sleeps between two parts of a round is woken late, and often on a core that is taken;
-so who waits stays awake and offers its core to others. A gate is an array of counters, each in a
-line of the cache by itself, that change in one piece.
+A thread that sleeps between two parts of a round is woken late, and often on a core that is busy.
+Therefore a waiting worker stays awake, and yields its core to other threads from time to time. A
+gate is an array of counters that change atomically, each in a cache line of its own.
 """
 
 import os

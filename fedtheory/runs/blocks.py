@@ -1,7 +1,7 @@
 """Blocks of trials, each computed by one worker, and the run that joins the blocks.
 
-A draw is a function of (seed, trial, round, client, step), so a block is those trials and no
-others, whoever runs it: what is joined is the same to the bit.
+A draw is a function of (seed, trial, round, client, step). A block therefore computes the same
+trials in whichever worker it runs, and the joined result is the same to the bit.
 """
 
 import dataclasses

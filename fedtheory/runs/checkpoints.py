@@ -1,9 +1,9 @@
 """A checkpoint file of a run in progress, from which a new process can resume after the first one
 ended.
 
-The file is an .npz of what the run has so far, under a name of all that decides its bits: problem,
-method, settings and the machine code's sources. A file of another run is refused. Resuming gives
-the bits of a run that nothing stopped.
+The file is an .npz of the run's results and state so far. It stores a hash of everything that
+decides the run's bits: problem, method, settings and the sources of the machine code. A file of
+another run is refused. A resumed run has the same bits as an uninterrupted one.
 """
 
 import hashlib

@@ -1,8 +1,8 @@
 """The loops over trials, rounds, clients and steps; no other module has such loops.
 
-`advance` runs any algorithm on any problem: it knows both through function types and addresses
-(see groups.py), so it is compiled once. A block of trials runs without the interpreter's lock; blocks
-share nothing but read-only data and a stop flag, so any number of threads gives the same bits.
+`advance` runs any algorithm on any problem. Both enter as function types and addresses (see
+groups.py), so `advance` is compiled once. A block of trials runs without the interpreter's lock.
+Blocks share only read-only data and a stop flag, so any number of threads gives the same bits.
 """
 
 import warnings

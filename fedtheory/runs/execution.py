@@ -1,7 +1,7 @@
 """The execution of a plan: chunks of rounds, by blocks of trials.
 
-Chunks give progress, interruption and a stop on divergence; blocks give threads. Neither changes a
-bit, because every draw is a function of (seed, trial, round, client, step).
+Chunks allow progress reports, interruption and a stop on divergence; blocks allow threads. Neither
+changes a bit of the result, because every draw is a function of (seed, trial, round, client, step).
 """
 
 import math

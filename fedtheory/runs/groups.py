@@ -1,8 +1,8 @@
 """The arguments of the engine's loops, in named groups, with the type of each group in machine
 code.
 
-Groups of numbers cross into machine code as addresses (jit.py), kernels as function types. Where
-nothing is compiled the same groups hold the kernels' own tuples in the place of their addresses.
+Groups of numbers are passed to machine code as addresses (jit.py), and kernels as function types.
+Where nothing is compiled, the same groups hold the kernels' own tuples in place of addresses.
 """
 
 from functools import cache

@@ -1,8 +1,9 @@
 """Lazily allocated memory: the rows of a million clients are zeros, and only rows of clients that
 have taken part occupy memory.
 
-The system gives a page of memory to an address that is first written. NumPy asks it for pages of two
-megabytes, of which one row would take a whole one; here they are the smallest there are.
+The operating system allocates a page of memory when an address in the page is first written. NumPy
+asks for pages of two megabytes, so that a single row would occupy a whole page. Arrays of this
+module use the smallest pages that the system has.
 """
 
 import mmap

@@ -72,16 +72,16 @@ def run(
 ):
     """Run an algorithm on a problem.
 
-    S defaults to N. `participation` says who works how much (fedtheory.participation). `pretrained`
-    is dict(steps=, eta=): the server first learns alone. `metrics` names what to record
-    (ft.metrics), at the start and after each round, or after each
-    `every` rounds: the others' records are NaN. `keep="x"` keeps the trajectory too.
-    `progress(done, rounds, seconds)` is called after each chunk, and `progress=True` shows a line
-    with the time left. `resume` takes an earlier, shorter
-    run of the same settings; `checkpoint` is the path of an .npz file in which the run is kept every
-    ten seconds, and from which the same request goes on. `executor` takes blocks of trials: any concurrent.futures.Executor, or a
-    text such as "processes:8". It, `workers`, `chunk` (rounds a chunk) and `compiled` never change
-    the result.
+    S defaults to N. `participation` decides which clients work and how much
+    (fedtheory.participation). `pretrained` is dict(steps=, eta=): the server first trains alone.
+    `metrics` names the recorded quantities (ft.metrics). They are recorded at the start and after
+    each round, or after each `every` rounds, with NaN for the rounds between. `keep="x"` also
+    stores the trajectory. `progress(done, rounds, seconds)` is called after each chunk, and
+    `progress=True` shows a line with the remaining time. `resume` takes an earlier, shorter run
+    with the same settings. `checkpoint` is the path of an .npz file in which the run is saved every
+    ten seconds, and from which the same call resumes. `executor` takes blocks of trials: any
+    concurrent.futures.Executor, or a text such as "processes:8". The arguments `executor`,
+    `workers`, `chunk` (rounds per chunk) and `compiled` never change the result.
 
     >>> import fedtheory as ft
     >>> problem = ft.problems.quadratic(d=2, clients=3, L=1.0, mu=0.5)

@@ -1,12 +1,15 @@
 """Gradients computed in pieces, so that idle workers can help.
 
-Workers that run a round side by side each have a desk. Whoever needs a large gradient lays it out there,
-in the pieces that its problem cuts it into (`Kernels.pieces`), and takes one after the other; workers
-that wait, for the server's steps or the last clients of a cohort, take pieces of it meanwhile. A
-problem cuts between sums, or sums in a fixed number of pieces, so that no bit depends on who took which.
+Each of the workers that run a round together has a buffer for sharing work, its `Desk`. A worker
+that needs a large gradient writes the request to its desk, in the pieces into which the problem
+splits the gradient (`Kernels.pieces`), and computes one piece after the other. Workers that wait,
+for the server's steps or for the last clients of a cohort, compute pieces of this gradient
+meanwhile. A problem splits between sums, or sums in a fixed number of pieces, so that no bit
+depends on which worker computed which piece.
 
-Who helps signs up first and then looks whether the desk is open; its owner closes it and then waits until nobody
-is signed up. So what lies on an open desk stays there as long as anybody reads it.
+A worker that wants to join first increments the desk's counter HELPERS and then checks whether the
+desk is open. The owner closes the desk and then waits until the counter is 0. So the data on an
+open desk stay unchanged as long as any worker reads them.
 """
 
 from functools import cache
