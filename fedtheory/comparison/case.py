@@ -21,9 +21,9 @@ from fedtheory.comparison.run_measures import Seen, metric_curve, over_rounds, p
 from fedtheory.conditions import Outside
 from fedtheory.errors import InvalidInput, refuse
 
-SWEPT = 1e-11  # `arrays.sweep` keeps 12 digits
-LONGEST = 10**6  # rounds that are tried where fewer are too few
-OFTEN = 200  # numbers of rounds for which hypotheses determine letters anew
+SWEPT = 1e-11  # relative margin: `arrays.sweep` keeps 12 digits
+LONGEST = 10**6  # most rounds that are tried where smaller numbers of rounds are too small
+OFTEN = 200  # most numbers of rounds for which letters are determined anew from hypotheses
 
 
 def claim_method(claim, algorithm=None):
@@ -38,7 +38,7 @@ class Letters:
 
     def __init__(self, line, problem, S, participation, algorithm, given, x_0, idle=0):
         self.asked = line, problem, S, participation, algorithm, given, x_0, idle
-        self.chosen = {}  # letters that nothing fixed and that were taken where the bound is least
+        self.chosen = {}  # letters that nothing fixes, chosen where the bound is least
         self.line, self.claim, self.problem = line, line.claim, problem
         self.S, self.participation, self.algorithm = S, participation, algorithm
         self.x_0, self.idle = x_0, idle
@@ -119,7 +119,7 @@ class Letters:
     def seen(self, curves, points, h=None):
         return Seen(self.problem, self.algorithm.name, h, self.known, curves, points, self.idle)
 
-    # What is determined
+    # Values of letters
 
     def open(self):
         """Return the names of the claim's parameters that have no number yet."""

@@ -32,12 +32,13 @@ from fedtheory.runs.running import Run
 from fedtheory.runs.running import run as carry_out
 from fedtheory.symbols.run import TABLE as HOUSE
 
-# What letters of the house measure from the nearest minimiser.
+# The measures of the neutral table that take distances from the nearest minimiser.
 NEAREST = {e.measure for e in HOUSE.values() if e.measure and e.measure.metric == "sq_distance"}
 
 TRIALS = 64
-SAFE = 1000.0  # how much larger than it is taken for rounding may be where no note speaks of it
-TRACED = 100  # coordinates up to which covariances are followed where no distance says their size
+# no note on assumed rounding is given where the sides differ by this factor times that rounding
+SAFE = 1000.0
+TRACED = 100  # most coordinates for which covariances are computed where no minimiser is known
 
 
 def compare(
@@ -132,7 +133,8 @@ class _Case:
                 "measure that to the one of least norm",
                 problem.name,
             )
-        self.rounding, self.taken = Rounding(plan), []  # and what it does not know of
+        # `taken`: metrics whose rounding is assumed, because no bound is known
+        self.rounding, self.taken = Rounding(plan), []
 
     def carry_out(self, exact=True, progress=None, run=None, more=()):
         plan = self.plan
@@ -150,9 +152,9 @@ class _Case:
             and not self.rounding.why
             and self.problem.minimize is not None
         ):
-            more = (*more, "sq_distance")  # says how far out points are, for their rounding
+            more = (*more, "sq_distance")  # gives the size of the points, for the bound on rounding
         if run is None or not set(self.metrics) <= set(run.metrics) or self.path and run.x is None:
-            # the same numbers again, with what was not kept
+            # run again with the same numbers, and record the missing metrics or points
             run = carry_out(
                 self.problem,
                 plan.algorithm,

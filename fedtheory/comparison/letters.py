@@ -13,8 +13,8 @@ from fedtheory.comparison.setup import work_table
 from fedtheory.errors import InvalidInput, refuse
 from fedtheory.participation import moments
 
-WAYS = 4096  # joint outcomes of the clients' work that are followed
-INSIDE = 1e-9  # how far, relatively, from the end of what a hypothesis admits
+WAYS = 4096  # most joint outcomes of the clients' work that are enumerated
+INSIDE = 1e-9  # relative distance from the end of the range that a hypothesis admits
 
 
 def count_letters(table, problem, S, rounds):
@@ -52,7 +52,7 @@ def choose_hyper(table, algorithm):
     return found
 
 
-# ---------------------------------------------------------------- moments of who works
+# ---------------------------------------------------------------- moments of participation
 
 
 def law_of(pmf):
@@ -93,7 +93,7 @@ LAWS = (
     "ps ps_Gamma ps_plus p_plus plus_A p2s_over_p p2s_sigma ratio_min ratio_max ratio_sup E_inv_K "
     "E_s E_inv_s active p_inv p_sigma_inv I_sum"
 ).split()
-PER_ROUND = ("I_sum",)  # those that add up over rounds
+PER_ROUND = ("I_sum",)  # letters that are sums over rounds
 
 
 def client_excesses(problem):
@@ -107,7 +107,7 @@ def client_excesses(problem):
     return found
 
 
-# ---------------------------------------------------------------- what hypotheses determine
+# ---------------------------------------------------------------- letters that hypotheses determine
 
 
 class Determined:

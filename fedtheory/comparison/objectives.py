@@ -7,7 +7,7 @@ import numpy as np
 from fedtheory.errors import InvalidInput
 from fedtheory.problem import lowest_of
 
-# A metric's loss: its weights of F and of f_0, from gamma.
+# {metric: its weights of F and of f_0, as a function of gamma}
 LOSSES = dict(
     loss=lambda gamma: (1.0, 0.0),
     server_loss=lambda gamma: (0.0, 1.0),
@@ -18,7 +18,7 @@ LOSSES = dict(
     mixed_loss_of_weighted_mean=lambda gamma: (1.0, 1.0),
     mixed_loss_of_decreasing_mean=lambda gamma: (1.0, 1.0),
 )
-NEAR = 1e-12  # relative error of a loss in floats, with room
+NEAR = 1e-12  # upper bound on the relative error of a loss in floats
 
 
 class Lowest(NamedTuple):

@@ -119,7 +119,7 @@ def plan_requests(line, problem, rounds, x_0, asked, settings):
                 mine[name] = round_values(letters, letter, T)
         for name, field in algorithm.hyper.items():
             if field.choices and name not in mine and name in claim.parameters and name in known:
-                place = known[name]  # the word that a hypothesis asks for
+                place = known[name]  # the word that a hypothesis requires
                 if place in range(1, len(field.choices) + 1):
                     mine[name] = word_places(field)[int(place) - 1]
             if field.default is None and name not in mine and name in claim.table:

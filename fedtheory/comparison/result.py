@@ -7,7 +7,7 @@ import numpy as np
 from fedtheory.display import Shown
 from fedtheory.runs import plots
 
-ROOM = 1e-9  # relative: two sides nearer than this are equal up to what floats make of them
+ROOM = 1e-9  # two sides with a smaller relative difference are equal up to rounding
 
 
 @dataclass(frozen=True, eq=False, repr=False)
@@ -33,9 +33,10 @@ class Comparison(Shown):
     high: np.ndarray
     left_exact: np.ndarray
     right: np.ndarray
-    size: np.ndarray  # of what the left side is a sum of: what rounding is relative to
-    least: np.ndarray  # the left side, less what rounding may add to it beside the right one
-    most: np.ndarray  # and with what rounding may take off it
+    size: np.ndarray  # the size of the terms of the left side, to which rounding is relative
+    # the left side minus the most that rounding may have added, for comparison with `right`
+    least: np.ndarray
+    most: np.ndarray  # the left side plus the most that rounding may have subtracted
     notes: tuple = ()
 
     @property

@@ -9,13 +9,13 @@ import numpy as np
 from fedtheory import discover
 from fedtheory.problems._quadratic import Dense, Diagonal
 
-UNIT = 2.0**-53  # of rounding
-ROOM = 1e-9  # relative: what rounding is taken for along methods of which no more is known
-FINE = 1e-13  # of the size of a point, likewise
-SLACK = 4  # units of rounding for each number that is added up
-FAR = 4.0  # how much farther out than its ends a run is taken to go, where no more of it is known
-TAIL = 13  # standard deviations that no noise exceeds, but with a probability below 1e-37
-# Methods whose clients and server do nothing but gradient steps and weighted means of their points.
+UNIT = 2.0**-53  # the unit roundoff of float64
+ROOM = 1e-9  # relative rounding error assumed for methods without a bound
+FINE = 1e-13  # likewise, relative to the size of a point
+SLACK = 4  # units of roundoff for each number of a sum
+FAR = 4.0  # assumed ratio of a run's farthest point to its ends, where only the ends are known
+TAIL = 13  # standard deviations that noise exceeds with a probability below 1e-37
+# Methods whose clients and server do only gradient steps and weighted means of their points.
 STEPPING = (
     "fedsgd",
     "fedavg",
@@ -28,8 +28,8 @@ STEPPING = (
     "flex_b",
     "flex_c",
 )
-VARIATES = ("scaffold",)  # whose clients' steps read gradients of earlier rounds, too
-SQUARES = (  # of gradients, or of what is between two of them
+VARIATES = ("scaffold",)  # methods whose clients' steps also use gradients of earlier rounds
+SQUARES = (  # squared norms of gradients or of differences of gradients
     "sq_grad_norm",
     "sq_server_grad_norm",
     "sq_tilde_grad_norm",
@@ -46,7 +46,7 @@ class Walk(NamedTuple):
 
     low: float
     high: float
-    calls: int  # gradients that are asked for, one after the other
+    calls: int  # number of gradients in sequence
     step: float  # size of a step
 
     @property
@@ -59,10 +59,10 @@ class Round(NamedTuple):
     adds."""
 
     rho: float
-    step: float  # the longest
-    length: float  # of all steps one after the other, as often as they are counted
+    step: float  # the longest step
+    length: float  # sum of the lengths of all steps, with multiplicity
     calls: int
-    gain: float  # the largest that weights of points add up to
+    gain: float  # the largest sum of weights of points
 
 
 class Rounding:
@@ -85,7 +85,7 @@ class Rounding:
         L = problem.constants.get("L")
         self.L = math.inf if L is None else float(L)
         self.mu = float(problem.constants.get("mu", -self.L))
-        # of n convex losses whose mean has curvature L, one may have n L
+        # If n convex losses have a mean of curvature L, a single loss may have curvature n L.
         drawn = problem.noise == "minibatch"
         self.stiff = self.L * (float(problem.sizes.max()) if drawn else 1.0)
         self.symmetric = problem.affine and not drawn
@@ -107,7 +107,7 @@ class Rounding:
         """Measure how large the problem's own numbers are: data, gradients at 0, terms of sums."""
         problem, data = self.plan.problem, self.plan.problem.data
         counted = 0 if problem.sizes is None else int(problem.sizes.max(initial=0))
-        alone = isinstance(data, Diagonal)  # no coordinate is added to another one
+        alone = isinstance(data, Diagonal)  # no sum over coordinates occurs
         self.terms = 0.0 if alone else problem.d**1.5 if isinstance(data, Dense) else problem.d
         self.terms += counted + problem.N + 8
         if isinstance(data, (Diagonal, Dense)):
@@ -205,7 +205,7 @@ class Rounding:
             rho, most = abs(1 - one - two) + one * clients.most + two * server.most, one + two
         else:
             rho = max(self._mixed(share, clients) for share in shares) * server.most
-        if algorithm.name in VARIATES:  # errors of all points so far, in their gradients
+        if algorithm.name in VARIATES:  # errors of all earlier points enter through their gradients
             grown = max(1.0, clients.most)
             late = 2 * of_client * self.stiff * count * grown
             rho = max(1.0, grown + late, rho + most * late)
@@ -224,13 +224,14 @@ class Rounding:
         moved = size + length * self.slope
         if (
             self.symmetric and self.mu >= 0 and step * self.L <= 2
-        ):  # never farther from any minimiser
+        ):  # a gradient step never increases the distance from a minimiser
             moved = min(moved, size + 2 * self.centre)
         grown = _power(max(1.0, self._walk(step, 1).most), round.calls - 1)
         reach = grown * (moved + length * noise)
         off = reach + step * (self.L * (reach + self.centre) + self.slope + noise)
         if self.plan.algorithm.name in VARIATES and step > 0:
-            off *= 1 + 1 / (step * self.L)  # a variate is a difference of points over a step
+            # a variate is a difference of points divided by a step size
+            off *= 1 + 1 / (step * self.L)
         return self.unit * max(1.0, round.gain) * round.calls * off
 
     # ---------------------------------------------------------------- along a run
@@ -278,7 +279,7 @@ class Rounding:
         elif metric.endswith("loss"):
             unit, own = math.sqrt(self.L), 0.0
             flat = flat + (0.0 if lowest is None else lowest.high - lowest.low)
-            if self.mu < 0:  # its terms may cancel
+            if self.mu < 0:  # the terms of the loss may cancel
                 flat = flat + self.unit * self.L * (sizes + self.centre) ** 2
         elif metric in SQUARES:
             unit, own = 2 * self.L, 2 * self._grading(sizes)

@@ -14,8 +14,8 @@ from fedtheory.comparison.setup import is_steady
 from fedtheory.errors import InvalidInput
 from fedtheory.symbols.mixed import CONTRACTIONS
 
-# The points that a Measure looks at, first and last, when T rounds are done; "t" is the last
-# round's start and "t+1" its end.
+# {name: (first, last) point that a Measure reads after T rounds}; "t" is the start of the last
+# round and "t+1" its end.
 SPAN = {
     "0": lambda T: (0, 0),
     "1": lambda T: (1, 1),
@@ -55,7 +55,7 @@ def over_rounds(how, values, T, guide=None):
     return values[:, np.broadcast_to(last, np.shape(T))]
 
 
-# ---------------------------------------------------------------- what no engine records
+# ---------------------------------------------------------------- derived quantities
 
 
 class Seen(NamedTuple):
@@ -68,14 +68,14 @@ class Seen(NamedTuple):
     numbers: dict  # the claim's letters
     curves: dict
     points: np.ndarray
-    idle: int = 0  # rounds before the first point that moved nothing
+    idle: int = 0  # rounds before the first point in which nothing moved
 
 
 class Derived(NamedTuple):
     read: object  # (Seen) -> curve
-    needs: tuple = ()  # metrics of a run
-    points: bool = False  # whether it takes the path
-    start: bool = False  # read off the start alone
+    needs: tuple = ()  # the metrics of a run that `read` needs
+    points: bool = False  # whether `read` needs the points of a run
+    start: bool = False  # whether the start alone determines the quantity
 
 
 def losses_along(f, points):
@@ -171,7 +171,7 @@ DERIVED = dict(
 )
 
 
-POINTWISE = (  # what `point_curves` gives
+POINTWISE = (  # the metrics that `point_curves` computes
     "sq_grad_norm",
     "sq_distance",
     "sq_server_grad_norm",

@@ -56,7 +56,7 @@ def several_minimisers(problem):
     if problem.minimize is None or not hasattr(problem.data, "A"):
         return False
     A, p = problem.data.A, problem.weights[1:]
-    if A.ndim == 1:  # one curvature a coordinate, shared by all clients
+    if A.ndim == 1:  # one curvature per coordinate, shared by all clients
         mean = A
     else:
         mean = A[0] if len(A) == 1 else np.tensordot(p, A[1:], 1)

@@ -15,7 +15,7 @@ from fedtheory.problem import curvatures, lowest_of
 from fedtheory.symbols import run as house
 
 ALIKE = (
-    1e-6  # how far, relatively, what the kernels are read to do may lie from what the engine did
+    1e-6  # largest relative difference between the kernels' reinterpreted result and the engine's
 )
 
 
@@ -71,7 +71,7 @@ class OnProblem(user_quantities.Landscape):
     @property
     def polyak_lojasiewicz(self):
         mu = self._problem.constants.get("mu")
-        if mu is not None and mu.value > 0:  # of every loss, so that it is one
+        if mu is not None and mu.value > 0:  # mu holds for every loss, so F has this constant
             return float(mu)
         problem = self._affine("the inequality of Polyak and Lojasiewicz")
         found = curvatures(problem.grad, self.d)
@@ -116,7 +116,7 @@ def dissimilarity(about):
 HOUSE = dict(
     zeta=dissimilarity,
     R=lambda about: float(about.sq_distance(about.x_0) ** 0.5),
-    growth=lambda about: 0.0,  # a problem's sigma bounds all of its noise
+    growth=lambda about: 0.0,  # a problem's sigma bounds all of the noise
 )
 
 

@@ -14,8 +14,8 @@ from fedtheory.conditions import settle_words
 from fedtheory.errors import InvalidInput
 from fedtheory.participation import Participation
 
-DECADES = np.linspace(-9, 6, 61)  # of a letter, where its bound is looked at first
-FIGURES = 3  # that are kept of it
+DECADES = np.linspace(-9, 6, 61)  # powers of ten of a letter at which the bound is evaluated first
+FIGURES = 3  # significant figures of the chosen value
 
 
 def words(claim, problem, hyper):

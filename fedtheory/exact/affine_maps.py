@@ -20,8 +20,8 @@ from typing import NamedTuple
 
 import numpy as np
 
-ROUNDING = 4e-16  # differences this small, next to what was subtracted, are none
-THIN = 4  # a deviation of which not every so many-th entry is there is told entry by entry
+ROUNDING = 4e-16  # differences below this, relative to the numbers subtracted, count as 0
+THIN = 4  # a deviation with fewer than 1 in THIN entries nonzero is stored as a Sparse
 
 
 class Sparse(NamedTuple):
@@ -58,7 +58,7 @@ def combine_sparse(terms):
         ((w, s),) = terms
         return Sparse(s.index, w * s.value)
     index = np.concatenate([s.index for _, s in terms])
-    order = np.argsort(index, kind="stable")  # runs in order are merged
+    order = np.argsort(index, kind="stable")  # a stable sort merges runs that are already sorted
     value = np.concatenate([w * s.value for w, s in terms], axis=1)[:, order]
     first = np.flatnonzero(np.diff(index[order], prepend=-1))
     size = np.add.reduceat(np.abs(value), first, axis=1)
@@ -88,7 +88,7 @@ class Part(NamedTuple):
     chance: float
     mean: np.ndarray  # (D, M, columns)
     deviations: list  # (weight, Sparse)
-    Q: np.ndarray  # (D, M, M) of clients' noise
+    Q: np.ndarray  # (D, M, M) covariance that clients' noise adds
 
 
 def centre_items(items):
@@ -109,7 +109,7 @@ def centre_items(items):
     centre, some = values.mean(axis=0), count[common] < N
     centre[:, some] = np.median(values[:, :, some], axis=0)
     items = [subtract_centre(s, near, Sparse(common, centre)) for s, near in zip(items, near)]
-    alone = [count[s.index] < min(2, most) for s in items]  # what one client has needs no sum
+    alone = [count[s.index] < min(2, most) for s in items]  # entries of a single client need no sum
     left = combine_sparse(
         [(1.0 / N, Sparse(s.index[~a], s.value[:, ~a])) for s, a in zip(items, alone)]
     )
@@ -239,7 +239,7 @@ def assemble_map(parts, prober):
         e[:, i[level]] = s.value[:, level]
         fixed = np.zeros(
             (D, len(rows), prober.columns - M)
-        )  # what no state multiplies is the same in every round
+        )  # terms without a state as factor are the same in every round
         fixed[:, i[outer], j[outer] - M - 1] = np.sqrt(variance) * s.value[:, outer]
         if len(columns):
             blocks.append((w, rows, columns, E, e))

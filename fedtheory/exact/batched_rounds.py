@@ -13,8 +13,8 @@ from fedtheory.runs.groups import Chunk
 from fedtheory.runs.machine import NO_PATH, NO_TABLE, Machine, run_blocks
 from fedtheory.runs.running import thread_count
 
-WORDS = 2**22  # numbers that the states of one batch may fill
-SPREAD_WORK = 1e6  # coordinates times steps above which a batch is shared by the cores
+WORDS = 2**22  # most numbers in the states of one batch
+SPREAD_WORK = 1e6  # coordinates times steps above which the cores share a batch
 
 
 class Round(NamedTuple):

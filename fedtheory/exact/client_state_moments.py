@@ -18,20 +18,21 @@ from fedtheory.exact.cross_client_covariance import Form, choose_form, parallel_
 from fedtheory.exact.moments import factor_narrow, shared_out
 from fedtheory.exact.single_client_noise import single_deviations
 
-FROM = 200  # states of memories from which a state is followed in blocks
-FEW = 4  # maps that every client takes part in; states under more are followed as one
-SAME = 1e3 * ROUNDING  # next to the largest, an entry this small is none
-DUST = 16 * ROUNDING  # next to what else its row has, an entry of a deviation this small is none
+FROM = 200  # number of memory states from which blocks are used
+FEW = 4  # most maps in which many clients take part; with more maps, blocks are not used
+SAME = 1e3 * ROUNDING  # entries below this, relative to the largest, count as 0
+# entries of a deviation below this, relative to the largest in the row, count as 0
+DUST = 16 * ROUNDING
 
 
 class Wide(NamedTuple):
     """The mean map, or a deviation in which many clients take part."""
 
     weight: float
-    ss: np.ndarray  # (s, s) what shared states read of shared ones
-    so: np.ndarray  # (s, n) of memories, client after client
-    os: np.ndarray  # (n, s) what memories read of shared states
-    own: np.ndarray  # (n,) and of themselves
+    ss: np.ndarray  # (s, s) from shared states to shared states
+    so: np.ndarray  # (s, n) from memories, client after client, to shared states
+    os: np.ndarray  # (n, s) from shared states to memories
+    own: np.ndarray  # (n,) from each memory to itself
     e_s: np.ndarray
     e_o: np.ndarray
 
@@ -185,7 +186,7 @@ class Memories:
                 both = np.block([[C_ss, C_so[:, here]], [C_so[:, here].T, memories.block(i)]])
                 gained[n] = self.single[n].gain(np.concatenate([m[:s], m[s:][here]]), both)
 
-        many = len(self.U)  # clients take long and alike: none waits long for the last
+        many = len(self.U)  # clients take equally long, so no core waits long for the last client
         shared_out(many, C_so.size * len(given), columns, pieces=many)
         shared_out(len(self.single), C_so.size * len(given), gains, pieces=many)
         C_ss_next = self.Q_ss.copy()
@@ -193,7 +194,7 @@ class Memories:
             C_ss_next += w.weight * (
                 P_s[n] @ w.ss.T + parallel_product(form.read, P_o[n].T).T @ r.T
             )
-            if n:  # the mean map is no deviation
+            if n:  # n = 0 is the mean map, which is not a deviation
                 C_ss_next += w.weight * np.outer(levels[n, :s], levels[n, :s])
                 C_so_next += w.weight * np.outer(levels[n, :s], levels[n, s:])
         for i, gain in zip((each.client for each in self.single), gained):

@@ -14,12 +14,12 @@ import numpy as np
 from fedtheory.errors import NotExact
 from fedtheory.exact.affine_maps import Part, compress_deviations, sparse_columns
 
-COUNTS = {  # of a client's s of E steps
+COUNTS = {  # contribution to the count of a client that does s of E steps
     "complete clients": lambda s, E: int(s == E),
     "active clients": lambda s, E: int(s > 0),
     "steps": lambda s, E: int(s),
 }
-LIMIT = 20_000_000  # numbers that the maps of all strata may fill
+LIMIT = 20_000_000  # most numbers in the maps of all strata
 
 
 class Counted:
@@ -134,7 +134,7 @@ class Counted:
             )
             while not (
                 weight[choice, np.arange(len(k))] > 0
-            ).all():  # rounding picked what cannot be
+            ).all():  # rounding picked an option of weight 0
                 choice = np.where(weight[choice, np.arange(len(k))] > 0, choice, choice - 1)
             for (cohort, work), n in zip(drawn, choice):
                 cohort += [i + 1] * client[n][1]
@@ -241,7 +241,8 @@ class Strata:
         every = np.arange(prober.columns)
         for k in self.values:
             maps = self.maps[k].reshape(len(self.law.items), -1)
-            # Counts covary between clients; along the eigenvectors of their covariance they do not.
+            # Visits of clients are correlated; along the eigenvectors of their covariance they are
+            # not.
             weights, along = np.linalg.eigh(second[k] - np.outer(first[k], first[k]))
             kept = weights > 1e-14 * max(1.0, weights.max())
             deviations = compress_deviations(

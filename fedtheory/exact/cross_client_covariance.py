@@ -18,12 +18,13 @@ from fedtheory.exact.affine_maps import ROUNDING
 from fedtheory.exact.moments import shared_out
 from fedtheory.jit import jit
 
-SQUARE = 16  # entries a side of what is turned at a time
-STRAIGHT = 16 * ROUNDING  # off a line by this, next to what multiplies a covariance, is on it
-NONE = 2.0**-54  # next to the first of the series, terms this small are none
-MOST = 64  # terms of a series that is begun
-PRODUCTS = 3  # r x g by n, that a term takes in a round
-UNIT = 100  # columns of a product that are a core's at a time
+SQUARE = 16  # side of a square of entries that is transposed at once
+# relative to the factor of a covariance, a point this near to a line is on the line
+STRAIGHT = 16 * ROUNDING
+NONE = 2.0**-54  # terms below this, relative to the first term, are dropped
+MOST = 64  # most terms of a series at the start
+PRODUCTS = 3  # products (r x g) by n that one term costs in a round
+UNIT = 100  # columns of a product that a core computes at a time
 
 
 class Form(NamedTuple):
@@ -31,10 +32,10 @@ class Form(NamedTuple):
     many clients take part: the mean map and the deviations."""
 
     weight: np.ndarray  # (w,)
-    own: np.ndarray  # (w, n) what memories read of themselves
-    read: np.ndarray  # (r, n) all that shared states read of memories
-    given: np.ndarray  # (g, n) and memories of shared states
-    Q: np.ndarray  # (N, k, k) clients' noise
+    own: np.ndarray  # (w, n) from each memory to itself
+    read: np.ndarray  # (r, n) rows in which shared states read memories
+    given: np.ndarray  # (g, n) rows in which memories read shared states
+    Q: np.ndarray  # (N, k, k) covariance that clients' noise adds
 
     def client(self, i):
         """Return the slice of client i's memories."""
@@ -57,7 +58,7 @@ def _scale_and_add(C, at, strip, weighted, own, Q):
         for b in range(a + 1):
             value = Q[a, b] + 0.5 * (strip[a, b] + strip[b, a])
             strip[a, b], strip[b, a] = value, value
-    for low in range(0, count, SQUARE):  # squares of what is turned stay in the nearest cache
+    for low in range(0, count, SQUARE):  # transposed squares fit into the first-level cache
         for top in range(0, k, SQUARE):
             for b in range(low, min(low + SQUARE, count)):
                 for a in range(top, min(top + SQUARE, k)):
@@ -202,7 +203,8 @@ class Series:
         self.middle, self.slope = line.middle @ weighted, line.slope @ weighted
         self.z = np.zeros((len(m), 0, len(self.static)))
         self._room(rooms)
-        self.told = np.zeros((len(form.read), self.count * len(self.static)))  # read z
+        # the product of `read` with z
+        self.told = np.zeros((len(form.read), self.count * len(self.static)))
 
     def _room(self, count):
         """Allocate storage for `count` terms and one more."""

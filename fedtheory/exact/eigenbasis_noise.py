@@ -11,7 +11,7 @@ checks that the answers have this form.
 
 import numpy as np
 
-SAME = 1e-12  # next to the largest, an answer that is foretold is as near as this
+SAME = 1e-12  # a predicted answer has at most this error, relative to the largest
 
 
 def client_bases(problem, clients):

@@ -15,9 +15,9 @@ from fedtheory.exact import cohorts
 from fedtheory.exact.kernel_interpreter import of_library
 from fedtheory.problem import ROWS, TABLE
 
-BUDGET = 2_000_000  # rounds of single paths
+BUDGET = 2_000_000  # most rounds, summed over paths
 SERVER = 0
-AGREE = 1e-9  # two orders of a cohort lead to one state up to this
+AGREE = 1e-9  # two orders of a cohort give the same state up to this difference
 
 
 def _refuse_noise(problem, clients):

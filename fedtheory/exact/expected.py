@@ -39,7 +39,7 @@ FOLLOWED = (
 BLENDS = (
     "sq_tilde_grad_norm",
     "sq_mixed_grad_norm",
-)  # squares of sums of gradients: never differences of squares
+)  # squares of sums of gradients, not computed as differences of squares
 
 
 @dataclass(repr=False)
@@ -60,7 +60,7 @@ class Expected(Shown):
     metrics: Mapping
     mean: np.ndarray  # (rounds + 1, d), E x_t
     covariance: np.ndarray | None = None  # (rounds + 1, d, d) of x_t, on request
-    paths: np.ndarray | None = None  # (rounds + 1,) distinct states, where enumerated
+    paths: np.ndarray | None = None  # (rounds + 1,) numbers of distinct states, for enumeration
 
     def heading(self):
         return f"Expected run of {self.algorithm.name} on {self.problem.name}"
@@ -134,7 +134,7 @@ class Metrics(Mapping):
     def __reduce__(self):
         every = {
             name: self[name] for name in self._names
-        }  # what is computed when read cannot be read elsewhere
+        }  # an unpickled copy cannot compute metrics on demand
         known = (None, self._names, self._gamma, (), self._lacking)
         return Metrics, known, {"_known": every}
 
@@ -268,7 +268,7 @@ def _by_enumeration(plan, x_0, covariance, budget):
 
 
 def _by_moments(plan, x_0, covariance, budget):
-    for apart in (True, False):  # an algorithm may mix coordinates that no gradient does
+    for apart in (True, False):  # an algorithm may mix coordinates that gradients do not mix
         followed = Followed(plan, x_0, covariance, apart)
         try:
             for first, end in constant_stretches(plan):

@@ -165,7 +165,7 @@ def exact_dot(a, b):
     return np.asarray(a).dot(np.asarray(b))
 
 
-# What a kernel may ask of NumPy and of Python, on any numbers.
+# The functions of NumPy and Python that a kernel may call, for any number type.
 NUMPY = SimpleNamespace(
     zeros=fill_exactly(ZERO),
     empty=fill_exactly(ZERO),
@@ -233,7 +233,7 @@ def _global_names(code):
 def reinterpret_kernel(function):
     """Return a kernel, or a plain function such as a method's `init`, as Python code that runs on
     any number type."""
-    # NumPy's own methods import what they need through the caller's builtins
+    # NumPy's own methods import modules through the caller's builtins
     plain, scope = jit.python(function), {**BUILTINS, "__builtins__": builtins}
     found = FunctionType(
         _exact_constants(plain.__code__),

@@ -16,8 +16,8 @@ class Linear:
     number type."""
 
     __slots__ = ("terms",)
-    __array_ufunc__ = None  # NumPy's numbers come from the left, too
-    number = staticmethod(exact_number)  # what a factor is taken for
+    __array_ufunc__ = None  # so that a NumPy number on the left leaves the operation to this class
+    number = staticmethod(exact_number)  # conversion of factors
 
     def __init__(self, terms):
         self.terms = {key: value for key, value in terms.items() if not is_zero(value)}
@@ -26,7 +26,7 @@ class Linear:
         return type(self)(terms)
 
     def __add__(self, other):
-        if not isinstance(other, Linear):  # a kernel's sums begin at the number 0
+        if not isinstance(other, Linear):  # sums in kernels start from the number 0
             return self if is_zero(other) else NotImplemented
         few, terms = other.terms, dict(self.terms)
         for key, value in few.items():

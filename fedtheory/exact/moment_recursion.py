@@ -113,14 +113,14 @@ class Followed:
             raise NotExact("the variance of minibatch noise depends on the point")
         self.plan = plan
         self.problem, self.turn = eigenbasis_twin(plan.problem) if apart else (plan.problem, None)
-        # Cohorts correlate even coordinates that no gradient mixes: who asks for that must follow
-        # them together.
+        # Cohorts correlate even coordinates that no gradient mixes, so a covariance needs all
+        # coordinates together.
         self.coupled = (
             covariance or not apart or self.turn is None and not is_decoupled(self.problem)
         )
         self.given_x_0, self.x_0 = x_0, x_0 if self.turn is None else x_0 @ self.turn
-        # One round from a known point needs no map of states: its covariance is that of what is
-        # drawn.
+        # One round from a deterministic point needs no map of states: the covariance comes from the
+        # draws alone.
         self.linear = plan.rounds > 1
         self.centre = (
             self.problem.minimizer() if self.linear and self.problem.minimize is not None else None
@@ -132,7 +132,8 @@ class Followed:
 
     def carry(self, first, end):
         """Propagate the moments through rounds first .. end - 1, on one objective."""
-        with blas_alone(self.coupled and self.plan.algorithm.memory):  # clients have the cores
+        # the cores are used by clients
+        with blas_alone(self.coupled and self.plan.algorithm.memory):
             self._carry(first, end)
 
     def _carry(self, first, end):
@@ -227,9 +228,7 @@ class Followed:
             given = Prober(
                 self.given, round, fields, self.centre, self.coupled, self.turn, self.which
             )
-        with np.errstate(
-            all="ignore"
-        ):  # far out, a map that is not affine may well leave the numbers
+        with np.errstate(all="ignore"):  # at distant points, a map that is not affine may overflow
             try:
                 map = assemble_map(model_of(prober, given, self.linear).parts(), prober)
             except NotExact:

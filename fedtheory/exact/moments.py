@@ -52,7 +52,7 @@ def _multiply_sparse(A, B, out):
 
 
 SPREAD = 1e6  # coordinates times entries above which the cores share the work
-LARGE = 24  # states from here on go through BLAS, if their coordinates mix
+LARGE = 24  # number of states from which BLAS is used, if coordinates mix
 
 
 @jit

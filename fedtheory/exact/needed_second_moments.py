@@ -17,9 +17,9 @@ from fedtheory.exact.row_products import Rows, row_products
 from fedtheory.jit import jit
 from fedtheory.problems._vector import load, multiply_add, store, zero
 
-LANES = 16  # coordinates at a time: two vectors, so that neither waits for its last sum
-WORTH = 0.5  # of a covariance's entries: where more are asked for, all are followed
-SAME = 1e3 * ROUNDING  # next to what they are computed from, numbers this near are equal
+LANES = 16  # coordinates at a time: two vectors, so that two sums run in parallel
+WORTH = 0.5  # share of a covariance's entries above which all entries are computed
+SAME = 1e3 * ROUNDING  # numbers this near, relative to the terms they are computed from, are equal
 
 
 class Block(NamedTuple):
@@ -51,10 +51,10 @@ class Program(NamedTuple):
     mean_of: np.ndarray
     mean: np.ndarray  # (groups, . LANES)
     constant: np.ndarray  # (groups, M LANES)
-    part_to: np.ndarray  # v[to] += part m[of], of all deviations one below the other
+    part_to: np.ndarray  # v[to] += part m[of], for all deviations stacked
     part_of: np.ndarray
     part: np.ndarray
-    level: np.ndarray  # of the rows of all deviations
+    level: np.ndarray  # constants of the rows of all deviations
     pair_to: np.ndarray  # C[to] += pair C[of]
     pair_of: np.ndarray
     pair: np.ndarray
@@ -62,7 +62,7 @@ class Program(NamedTuple):
     square_one: np.ndarray
     square_other: np.ndarray
     square: np.ndarray
-    Q: np.ndarray  # of pairs
+    Q: np.ndarray  # noise covariance of the pairs
 
 
 def blocks_of(map):
@@ -118,7 +118,8 @@ def moves_nowhere(A, k, beside):
 def keeps_zero(map, blocks, m, C, k):
     """Tell whether k'z = 0 now and after every round, for every outcome of the draws."""
     size, at = np.abs(k), np.argmax(np.abs(k))
-    beside = lambda found: found - found[:, at : at + 1] / k[at] * k  # what k'z = 0 leaves of it
+    # the row minus its multiple of k
+    beside = lambda found: found - found[:, at : at + 1] / k[at] * k
     return (
         is_small(m @ k, np.abs(m) @ size)
         and is_small(*_scan_along(C, k))
@@ -154,7 +155,7 @@ def use_shared_sum(E, shared, own, p):
     """Replace in E (D, r, M) the sum of p_i times memory i by the stored shared sum of memories, in
     rows that read this sum."""
     many = np.flatnonzero(2 * E.any(axis=0)[:, own].sum(axis=1) >= len(own))
-    given = E[:, many[:, None], own]  # the others' median is 0
+    given = E[:, many[:, None], own]  # in all other rows the median is 0
     factor = np.median(given / p, axis=2)
     left = given - factor[:, :, None] * p
     left[np.abs(left) <= SAME * np.abs(given).max(axis=2, keepdims=True)] = 0.0
@@ -175,7 +176,8 @@ def simplify_reads(map, m, C, memories, shared, p):
                 linear = linear.copy() if linear is map.linear else linear
                 use_shared_sum(linear, s, own, p)
                 for n, b in enumerate(blocks):
-                    if 2 * np.isin(own, b.columns).sum() >= len(own):  # else no row reads many
+                    # otherwise no row reads at least half of the memories
+                    if 2 * np.isin(own, b.columns).sum() >= len(own):
                         b = b.whole(len(k))
                         use_shared_sum(b.E, s, own, p)
                         blocks[n] = b.narrow()
@@ -185,7 +187,8 @@ def simplify_reads(map, m, C, memories, shared, p):
 def required_entries(linear, blocks, first):
     """Return the mask (M, M) of the covariance entries that determine the variance of one state
     over all rounds."""
-    which = lambda E: (E != 0).any(axis=0).astype(np.float32)  # products of floats are fast ones
+    # float32, because products of floats use BLAS
+    which = lambda E: (E != 0).any(axis=0).astype(np.float32)
     reads, parts = which(linear), [(b.rows, b.columns, which(b.E)) for b in blocks]
     wanted = np.zeros(reads.shape, dtype=np.float32)
     wanted[first, first] = 1.0

@@ -16,7 +16,7 @@ class Law(NamedTuple):
     cohort: str  # "full", "without", "with"
     N: int
     S: int
-    pmf: np.ndarray  # (N, E + 1) chances of 0 .. E steps
+    pmf: np.ndarray  # (N, E + 1) probabilities of 0 .. E steps
 
     @property
     def everyone(self):
@@ -47,7 +47,7 @@ class Law(NamedTuple):
     @property
     def count(self):
         """Return the number of outcomes of cohort and work."""
-        ways = [1] + [0] * self.S  # to fill so many slots, over the clients so far
+        ways = [1] + [0] * self.S  # ways[v]: choices that fill v slots with the clients so far
         for i in range(1, self.N + 1):
             options = len(self.support(i))
             visits = range(1, (self.S if self.cohort == "with" else 1) + 1)

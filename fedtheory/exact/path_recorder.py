@@ -8,17 +8,18 @@ from typing import NamedTuple
 
 from fedtheory.arithmetic.operations import pair
 
-MOST = 2000  # passed of one computation: whoever tells of it follows one way alone
+MOST = 2000  # most rounds recorded in one computation; a report follows a single path
 _watched = ContextVar("watched", default=None)
 
 
 class Track(NamedTuple):
     """The sequence of points of one client, or of the server, within a round."""
 
-    who: int  # client, from 1; 0 the server
-    points: tuple  # where it was before each step, and where it ended
-    taken: tuple  # the gradient estimate of each step
-    first: object = None  # the gradient at the start that was asked for before any step
+    who: int  # the client's number from 1; 0 for the server
+    points: tuple  # the points before each step, and the final point
+    taken: tuple  # the gradient estimate used in each step
+    # the gradient at the start, where the method requests one before its steps
+    first: object = None
 
 
 class Passed(NamedTuple):
@@ -26,12 +27,12 @@ class Passed(NamedTuple):
 
     what: str  # "round", "iteration"
     number: int  # from 0
-    chance: Fraction | None  # of this way, where it is known
-    ways: int | None  # in which it could go
+    chance: Fraction | None  # the probability of this outcome, where known
+    ways: int | None  # the number of possible outcomes
     tracks: tuple
-    start: object  # the model before
-    end: object  # and after
-    before: object  # the very states, by which what follows on each other is known
+    start: object  # the model before the round
+    end: object  # the model after the round
+    before: object  # the states themselves, by identity, to link consecutive rounds
     after: object
 
 

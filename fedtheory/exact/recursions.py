@@ -114,9 +114,9 @@ class Sums(NamedTuple):
     step: Step
     keep: object  # the sum's mean is keep m + shift
     shift: object
-    squares: Spread  # sum of E x_t^2
-    along: Spread  # covariance of the sum and x_n
-    spread: Spread  # variance of the sum
+    squares: Spread  # the sum of E x_t^2
+    along: Spread  # the covariance of the sum and x_n
+    spread: Spread  # the variance of the sum
 
     def then(self, other):
         first, after = self.step, lambda what: what.after(self.step)
@@ -199,7 +199,8 @@ def cohort_step(kinds, slopes, tilts, variance, S, walks, scale, tilt=ZERO):
     share = [Fraction(n, N) for n in kinds]
     rates = [slope * walk.pull for slope, walk in zip(slopes, walks)]
     moves = [walk.pull * tilt for walk, tilt in zip(walks, tilts)]
-    rest = walks[0].pull  # so that nothing is left of tilts that add up to 0 where pulls are alike
+    # subtracted from all pulls: where pulls are equal, tilts that add up to 0 cancel exactly
+    rest = walks[0].pull
     apart = (w * (walk.pull - rest) * t for w, walk, t in zip(share, walks, tilts))
     mean = add_terms(sum(apart, ZERO), multiply(rest, tilt))
     rate, rests = (
@@ -208,7 +209,8 @@ def cohort_step(kinds, slopes, tilts, variance, S, walks, scale, tilt=ZERO):
     keep = kept_share(scale, rate, rests)
     fresh = sum((w * walk.noise for w, walk in zip(share, walks)), ZERO) * variance / S
     found = Spread(keep * keep, ZERO, ZERO, scale * scale * fresh)
-    left = Fraction(N - S, N - 1) / S if N > 1 else ZERO  # of the variance between clients
+    # the share of the variance between clients
+    left = Fraction(N - S, N - 1) / S if N > 1 else ZERO
     if left and len(kinds) > 1:
         apart = [
             (share[k] * share[n], rates[k] - rates[n], moves[k] - moves[n])

@@ -22,10 +22,10 @@ from fedtheory.exact.affine_maps import (
 from fedtheory.exact.count_strata import COUNTS, Strata
 from fedtheory.exact.kernel_interpreter import of_library
 
-AGREE = 1e-9  # a model predicts a fresh round this well, or is not the round's
-PAIRED = 400  # cohorts in which every two clients of a user's method are met, at most
-FEW = 3  # calls whose answers are probed coordinate by coordinate
-OUTCOMES = 4096  # cohorts and works that are followed one by one where clients are coupled
+AGREE = 1e-9  # largest relative error of a prediction by an accepted model
+PAIRED = 400  # most cohorts that cover the pairs of clients, for a user's method
+FEW = 3  # number of calls whose answers are probed coordinate by coordinate
+OUTCOMES = 4096  # most cohorts with work that are computed one by one where clients are coupled
 
 
 class Exchange:
@@ -48,14 +48,14 @@ class Exchange:
         self.place = {item: n for n, item in enumerate(self.items)}
         changes = [(0, i, s) for i in outside for s in law.support(i)]
         for slot, i in enumerate(members):
-            if outside and slot > 0:  # an outsider comes, the member of this slot goes
+            if outside and slot > 0:  # an outsider replaces the member of this slot
                 changes.append((slot, outside[0], first[outside[0]]))
             changes += [(slot, i, s) for s in law.support(i)[1:]]
         V = 1 + len(changes)
         self.cohorts, self.works = np.tile(self.home, (V, 1)), np.tile(home_work, (V, 1))
         self.coefficient = np.zeros((len(self.items), V))
         self.where = {(i, first[i]): (0, slot) for slot, i in enumerate(self.home)}
-        self.moved = []  # the clients that change, for each change
+        self.moved = []  # the clients that are exchanged, for each change
         for v, (slot, i, s) in enumerate(changes, 1):
             self.cohorts[v, slot], self.works[v, slot] = i, s
             self.moved.append((i, self.home[slot]))
@@ -85,7 +85,8 @@ class Additive:
         bases = np.zeros((len(plan.cohorts), prober.D, prober.M))
         first = plan.cohorts[:1], plan.works[:1]
         moved = every if linear else every[:0]
-        parted = local and linear and prober.coupled  # what no client but its own reads or writes
+        # whether a client's states are read and written by this client only
+        parted = local and linear and prober.coupled
         (reference,) = prober.maps(*first, (prober.shared if parted else moved)[None])
         self.base = np.zeros((prober.D, prober.M, prober.columns))
         self.base[:, :, reference[0]] = reference[1]
@@ -265,7 +266,7 @@ class Outcomes:
     def parts(self):
         for n, (chance, cohort) in enumerate(zip(self.chances, self.cohorts)):
             Q = np.zeros((self.prober.D, self.prober.M, self.prober.M))
-            for i in sorted(set(cohort)):  # a client drawn twice has one noise
+            for i in sorted(set(cohort)):  # a client drawn twice has a single noise
                 answer = sum(self.noise[n, slot] for slot in np.flatnonzero(cohort == i))
                 Q += self.prober.variance[i] * (answer @ answer.transpose(0, 2, 1))
             yield Part(chance, self.maps[n], [], Q)
@@ -281,11 +282,11 @@ def predicts_rounds(model, prober, linear):
     draws = [model.draw(generator) for _ in range(min(60, max(6, 2 * law.N // law.S)))]
     if isinstance(model, Additive) and not of_library(prober.batch.machine.algorithm):
         draws += meeting_designs(law, generator, PAIRED)
-    for n, (cohort, work) in enumerate(draws):  # most clients are met
+    for n, (cohort, work) in enumerate(draws):  # the draws contain most clients
         u, noises, seen = prober.trial(generator, size * 10.0 ** (n % 3 - 1), linear, cohort, work)
         found = model.predict(cohort, work, u, noises)
-        # Rows are compared each on its own scale: a variate is not as large as the point it came
-        # from.
+        # Each row is compared on its own scale: a variate may be smaller than the point that it
+        # comes from.
         scale = np.abs(seen).max(axis=0) if not prober.coupled else np.abs(seen)
         scale = np.maximum(scale, 1e-3 * np.abs(u).max())
         if not np.all(np.abs(found - seen) <= AGREE * scale):

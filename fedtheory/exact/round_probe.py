@@ -13,7 +13,7 @@ from fedtheory.errors import NotExact
 from fedtheory.problem import IMPULSE, NONE, TABLE
 from fedtheory.runs.machine import NO_TABLE
 
-FAR = 2.0**24  # probes reach this far, so that rounding is relative to what they find
+FAR = 2.0**24  # size of a probe's displacement, so that rounding is relative to the displacement
 
 
 class Prober:
@@ -58,14 +58,14 @@ class Prober:
             self.centre[self.x_row] = centre
         law, sigma = round.law, batch.machine.trained.sigma
         self.D, self.M = (1, self.m * self.d) if coupled else (self.d, self.m)
-        self.e = self.d if coupled else 1  # noise directions a call
+        self.e = self.d if coupled else 1  # noise directions per call
         calls = [0] * batch.asks_server + [None] * round.server_work
         self.server_calls = (
             [k - batch.asks_server if call is None else -1 for k, call in enumerate(calls)]
             if sigma[0] > 0
             else []
         )
-        self.variance = sigma**2 / self.d  # of a coordinate of a call's noise
+        self.variance = sigma**2 / self.d  # the variance of each coordinate of one call's noise
         self.columns = self.M + 1 + len(self.server_calls) * self.e
         self.far = FAR * 2.0 ** np.ceil(np.log2(1.0 + np.abs(self.centre).max(initial=0.0)))
         self.law = law
@@ -93,7 +93,8 @@ class Prober:
         value."""
         batch, law, generator = self.batch, self.round.law, np.random.default_rng(1)
         cohort, work = law.draw(generator, min(8, batch.size))
-        for n in range(0, len(work), 2):  # a client that idles reads nothing
+        # idle clients read nothing, so half of the draws have full work
+        for n in range(0, len(work), 2):
             work[n] = [law.support(i)[-1] for i in cohort[n]]
         random = lambda a: generator.standard_normal((len(cohort), *a.shape))
         before = [random(a) if n in self.points else a[None] for n, a in enumerate(self.fields)]
@@ -117,7 +118,7 @@ class Prober:
             part = slice(low, low + self.batch.size)
             n = len(Z[part])
             fields = [a[None] for a in self.fields]
-            for index in self.forgotten:  # what stands there may not matter
+            for index in self.forgotten:  # the values of these fields must not matter
                 fields[index] = np.random.default_rng(6).standard_normal(fields[index].shape)
             for index in self.blocks:
                 fields[index] = Z[part, self.rows[self.batch.names[index]]].reshape(

@@ -17,8 +17,8 @@ class Single(NamedTuple):
     client: int
     rows: np.ndarray  # (r,)
     others: np.ndarray  # (o,)
-    left: np.ndarray  # (o, r): the others are this times those rows
-    columns: np.ndarray  # (c,) that are read
+    left: np.ndarray  # (o, r): the other rows are `left` times the pivot rows
+    columns: np.ndarray  # (c,) columns that the rows read
     weight: np.ndarray  # (n,)
     B: np.ndarray  # (r, n, c)
     b: np.ndarray  # (r, n)

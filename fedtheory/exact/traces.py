@@ -32,21 +32,22 @@ from fedtheory.exact.kernel_interpreter import (
 from fedtheory.exact.path_recorder import Passed, Track, record_if_watched
 
 ONE = Fraction(1)
-AT_X = -1  # the number of the step whose gradient is taken at x, before any
-A_STEP = 10  # what calling a kernel costs, in steps of arithmetic
+AT_X = -1  # the step number of a gradient at x that is taken before any step
+A_STEP = 10  # the cost of calling a kernel, in arithmetic operations
 
 
 class Losses(NamedTuple):
     """The data that a method sees: gradients, their noise, and the clients' weights."""
 
     grad: Callable  # (i, x) -> vector; i = 0 is the server
-    # (i, k) -> [(probability, vector), ...] in step k, -1 for the gradient at x; [] where exact
+    # (i, k) -> [(probability, vector), ...] in step k, -1 for the gradient at x; [] without noise
     noise: Callable
     p: tuple  # (N + 1,) weights of the objective, p_0 = 0
     d: int
     layers: tuple = (0,)
-    alike: bool = False  # whether clients share loss and noise: the walks of one are those of all
-    growth: object = None  # an estimate of a client also errs by its gradient times this, or minus
+    alike: bool = False  # whether all clients have the same loss and noise, hence the same Walks
+    # a client's estimate also has an error of plus or minus this times its gradient
+    growth: object = None
 
 
 class Walk(NamedTuple):
@@ -54,21 +55,21 @@ class Walk(NamedTuple):
 
     points: tuple  # y_0, ..., y_s
     gradients: tuple  # at y_0, ..., y_{s-1}
-    estimates: tuple  # the same with noise: what the method took
-    fresh: object  # the estimate at x with which it began, where the method asks for one
-    memory: tuple  # what the client holds at the end
+    estimates: tuple  # the gradients with noise, which the method used
+    fresh: object  # the estimate at x before any step, where the method requests one
+    memory: tuple  # the client's memory after its steps
 
 
 class Trace(NamedTuple):
     """One possible course of a round."""
 
-    before: tuple  # the state that the round began from
+    before: tuple  # the state before the round
     cohort: tuple  # clients, from 1
-    work: tuple  # steps that each of them did
-    clients: tuple  # a Walk each
+    work: tuple  # the number of steps of each client in the cohort
+    clients: tuple  # one Walk for each client in the cohort
     middle: object  # x after the aggregation, before the server's steps
     server: Walk
-    after: tuple  # the state
+    after: tuple  # the state after the round
 
 
 def uniform_cohorts(N, S, steps):
@@ -184,7 +185,8 @@ class Rounds:
             k.begin(begun, self.t, g.copy(), h)
             kept = copy_memory(begun) if self.doubted else begun
             for chance, cohort, work in law:
-                members = list(dict.fromkeys(zip(cohort, work)))  # a client drawn twice walks once
+                # a client drawn twice does its steps once
+                members = list(dict.fromkeys(zip(cohort, work)))
                 for i, steps in members:
                     if (i, steps) not in known:
                         first = 1 if self.losses.alike else i

@@ -14,7 +14,7 @@ from numba.extending import intrinsic
 
 from fedtheory.jit import DISABLED, jit
 
-LINE = np.int64(8)  # counters in a line of the cache
+LINE = np.int64(8)  # counters per cache line
 ARRIVED, ENDED, TAKEN = np.int64(0), LINE, 2 * LINE
 
 
@@ -61,7 +61,7 @@ else:
 
         return types.int64(gate, types.int64), generate
 
-    # by name, which machine code that is kept can hold
+    # looked up by name, because cached machine code can hold a name but no address
     give_way = types.ExternalFunction(
         "SwitchToThread" if os.name == "nt" else "sched_yield", types.int32()
     )

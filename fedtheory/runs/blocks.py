@@ -13,7 +13,7 @@ import numpy as np
 from fedtheory.errors import Diverged
 from fedtheory.parallel import executors
 
-BLOCKS = 32  # at most: enough for progress, few enough that sending a problem costs nothing
+BLOCKS = 32  # at most: enough to show progress, few enough that sending the problem costs little
 
 
 def spread_blocks(carry, plan, x_0, executor, progress=None):

@@ -22,8 +22,9 @@ from fedtheory.errors import InvalidInput, refuse
 from fedtheory.kernel_table import Table
 from fedtheory.store.files import write
 
-SECONDS, SHARE = 10.0, 50  # at most every so often, and a fiftieth of the time; and at the end
-ROOM = 2**20  # bytes that names and headers may take
+# write every SECONDS at most, using 1/SHARE of the time at most, and at the end
+SECONDS, SHARE = 10.0, 50
+ROOM = 2**20  # most bytes of names and headers
 
 
 class Checkpoint:

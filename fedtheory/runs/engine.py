@@ -34,8 +34,9 @@ OBJECTIVE, SERVER, DISTANCE = metrics.OBJECTIVE, metrics.SERVER, metrics.DISTANC
 DISSIMILARITY, DRIFT = metrics.DISSIMILARITY, metrics.DRIFT
 SEEN, SLOPE, TEST = metrics.SEEN, metrics.SLOPE, metrics.TEST
 COLUMNS = len(metrics.BASIC)
-THE_SERVER = np.int64(0)  # a bare 0 would be a type of its own, and compile everything twice
-LIMIT = 1e150  # beyond it squares overflow: a trial has diverged
+# a literal 0 would have a type of its own, and all functions would be compiled twice
+THE_SERVER = np.int64(0)
+LIMIT = 1e150  # beyond this size squares overflow, and a trial counts as diverged
 
 
 @jit.jit
@@ -43,10 +44,10 @@ def add_noise(kind, sigma, key, client, step, ordinal, table, g, noise):
     """Add noise n to g with E[n] = 0 and E||n||^2 = sigma^2; `ordinal` counts the gradient calls of
     this round."""
     d = g.size
-    if kind == TABLE:  # given outcomes, for enumeration
+    if kind == TABLE:  # outcomes prescribed by an enumeration
         for j in range(d):
             g[j] += table[ordinal, j]
-    elif kind == IMPULSE:  # one given vector at one given call, for probing an affine map
+    elif kind == IMPULSE:  # one prescribed vector at one call, to probe an affine map
         if np.int64(table[0, 0]) == ordinal:
             for j in range(d):
                 g[j] += table[1, j]
@@ -88,7 +89,7 @@ def stochastic_gradient(grad, batch, law, draws, i, x, step, ordinal, scratch):
         if B > 0 and (B < n or law.replacement or law.drawing or kind == ROWS):
             deck, rows = scratch.deck[:n], scratch.rows[:B]
             sample_rows(kind, key, i, step, ordinal, table, law.replacement, deck, rows)
-            draw = np.uint64(rng.gradient_key(key, i, step))  # a bare int, where interpreted
+            draw = np.uint64(rng.gradient_key(key, i, step))  # interpreted code returns a plain int
             batch(law.data, i, rows, draw, x, scratch.g)
             return
     grad(law.data, i, x, scratch.g)
@@ -145,9 +146,7 @@ def measure(rules, truth, wanted, x, row, g, g_0):
 
 
 @jit.jit
-def fill(
-    a, value
-):  # a slice assignment would bring in Numba's broadcasting, seconds of compilation
+def fill(a, value):  # a slice assignment would compile Numba's broadcasting, which takes seconds
     for j in range(a.size):
         a[j] = value
 
@@ -270,7 +269,8 @@ def close_round(rules, law, now, cohort, scratch, ordinal):
 def the_round(truth, trials, chunk, trial, r):
     """Return the Round record of round r of a chunk, for one trial."""
     t = chunk.first_round + r
-    key = np.uint64(rng.stream(chunk.seed, chunk.first_trial + trial, t))  # a bare int, interpreted
+    # interpreted code returns a plain int
+    key = np.uint64(rng.stream(chunk.seed, chunk.first_trial + trial, t))
     table = chunk.table[trial % chunk.table.shape[0]]
     return Round(
         trials.state[trial],
@@ -338,7 +338,7 @@ def advance_together(
     separate parts."""
     for trial in range(trials.x.shape[0]):
         now = the_round(truth, trials, chunk, trial, THE_SERVER)
-        due = False  # whether round `now` waits to be measured, where it left x
+        due = False  # whether round `now` is still to be measured at its final x
         for r in range(chunk.cohort.shape[1]):
             if trials.diverged[trial] >= 0:
                 if worker == 0:
@@ -374,7 +374,7 @@ def advance_together(
             measure(rules, truth, now.wanted, scratch.left, now.row, scratch.g, scratch.g_0)
 
 
-# What each loop takes behind the groups.
+# The arguments of each loop after the groups.
 _GROUPS = (Rules, Law, Truth, Trials, Chunk, Cohort, Scratch)
 _I8 = jit.types.int64
 _BEHIND = {"advance": (_I8, _I8), "advance_together": (jit.INTEGERS, _I8, _I8, _I8)}
@@ -390,14 +390,14 @@ def kernel(name="advance", real="float64"):
     groups = [types_of(real)[group] for group in _GROUPS]
     with (
         warnings.catch_warnings()
-    ):  # function types are old and stable, if still called experimental
+    ):  # Numba calls function types experimental, although they are old and stable
         warnings.simplefilter("ignore", NumbaExperimentalFeatureWarning)
         compiled = jit.erase(loop, jit.types.void, (*groups, *_BEHIND[name]))
-    compiled.disable_compile()  # or Numba would specialise it to each kernel it is given
+    compiled.disable_compile()  # otherwise Numba would specialise the loop to each kernel
     return compiled
 
 
-# Helpers that take no kernel: they may be machine code where kernels are not.
+# Functions that take no kernel: they may be machine code where kernels are not.
 LEAVES = ("add_noise", "sample_rows", "square_gap", "fill", "copy", "finite")
 
 

@@ -21,12 +21,14 @@ from fedtheory.runs.machine import NO_PATH, NO_TABLE, Machine
 from fedtheory.runs.planning import start_of
 from fedtheory.runs.result import Run
 
-# seconds from which a round's clients may share the workers, and that this has to be able to save
+# Seconds of a round from which its clients may share the workers, and seconds that sharing must be
+# able to save
 LONG_ROUND, WORTH = 2e-4, 0.2
-CHUNK_SECONDS = 0.2  # a chunk aims at this: often enough for progress and Ctrl-C
-SAVED = 2**28  # bytes of state that are copied before a long round, to go back to
-PATIENCE = 0.7  # seconds that Ctrl-C leaves the chunk under way before it is dropped
-CHUNK_WORDS = 2**22  # what is drawn and recorded in a chunk stays below this many numbers
+CHUNK_SECONDS = 0.2  # intended length of a chunk: short enough for progress and Ctrl-C
+# most bytes of state that are copied before a long round, to be restored if the round is dropped
+SAVED = 2**28
+PATIENCE = 0.7  # seconds that Ctrl-C waits for the current chunk before the chunk is dropped
+CHUNK_WORDS = 2**22  # most numbers that are drawn and recorded in a chunk
 
 
 class Job:
@@ -139,7 +141,7 @@ class Job:
             self.path[:, self.done + 1 : self.done + 1 + R] = chunk.path
         self.done += R
         if np.all(self.machine.diverged >= 0):
-            self.done = self.plan.rounds  # what is left of the record stays NaN
+            self.done = self.plan.rounds  # the rest of the record stays NaN
 
     def result(self):
         plan, kept = self.plan, self.record[:, : self.done + 1]
@@ -169,7 +171,7 @@ class Job:
             inside,
             time.perf_counter() - self.begun,
             plan,
-            self.machine.slabs.arrays,  # the job ends with its result
+            self.machine.slabs.arrays,  # not copied, because the job ends with its result
             kept.copy(),
             self.start,
         )
@@ -183,7 +185,7 @@ class Pace:
 
     def __init__(self):
         self.chunks, self.last = {False: 0, True: 0}, {False: math.inf, True: math.inf}
-        self.alone = math.inf  # at best
+        self.alone = math.inf  # the least time of a round without sharing
 
     def took(self, seconds, together):
         self.chunks[together] += 1
@@ -225,7 +227,7 @@ def carry_out(job, progress=None, chunk=None, checkpoint=None):
                     checkpoint.write(job, job.done == plan.rounds)
             except KeyboardInterrupt:
                 if job.done > before:
-                    under_way = None  # the chunk is kept
+                    under_way = None  # the results of the chunk are already stored
                 raise finish_interrupted(job, part, under_way, saved) from None
             if progress is not None:
                 progress(job.done, plan.rounds, time.perf_counter() - job.begun)

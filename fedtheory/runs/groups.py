@@ -44,10 +44,10 @@ class Law(NamedTuple):
     data: object
     sigma: np.ndarray  # (N + 1,)
     batch_size: np.ndarray  # (N + 1,)
-    sizes: np.ndarray  # (N + 1,), of samples
+    sizes: np.ndarray  # (N + 1,), numbers of samples
     replacement: bool
     drawing: bool
-    asks: int  # which gradients the method wants when a round begins
+    asks: int  # which gradients the method requests at the beginning of a round
 
 
 class Truth(NamedTuple):
@@ -55,32 +55,33 @@ class Truth(NamedTuple):
     clients train on."""
 
     data: object
-    weights: np.ndarray  # (N + 1,), of the objective
+    weights: np.ndarray  # (N + 1,), weights in the objective
     x_star: np.ndarray  # (d,)
-    wanted: int  # which metrics
-    every: int  # how many rounds lie between measurements
+    wanted: int  # which metrics to compute
+    every: int  # rounds from one measurement to the next
 
 
 class Trials(NamedTuple):
     """The state of all trials, and whether each trial has diverged."""
 
-    state: object  # a handle for each
+    state: object  # a handle for each trial
     x: np.ndarray  # (trials, d)
-    w: np.ndarray  # (trials, d), where the server steps
-    diverged: np.ndarray  # (trials,), the round in which, or -1
-    stop: np.ndarray  # (1,), raised from outside
+    w: np.ndarray  # (trials, d), the points at which the server does its steps
+    diverged: np.ndarray  # (trials,), the round in which a trial diverged, or -1
+    stop: np.ndarray  # (1,), set from outside to stop the loop
 
 
 class Chunk(NamedTuple):
     """Some rounds of all trials: random draws that are made beforehand, and the arrays for the
     results."""
 
-    hyper: object  # a handle a round
+    hyper: object  # a handle for each round
     cohort: np.ndarray  # (trials, R, S)
     work: np.ndarray
     server_work: np.ndarray  # (R,)
-    shares: np.ndarray  # (R or fewer, N + 1), aggregation coefficients; the last row goes on
-    kind: int  # of noise
+    # (R or fewer, N + 1), aggregation coefficients; the last row holds for all later rounds
+    shares: np.ndarray
+    kind: int  # the kind of noise
     table: np.ndarray
     seed: int
     first_trial: int
@@ -93,8 +94,8 @@ class Draws(NamedTuple):
     """The source of a round's noise."""
 
     kind: int
-    key: int  # of the streams of this round of this trial
-    table: np.ndarray  # given outcomes, a row for each gradient
+    key: int  # the key of the random streams of this round of this trial
+    table: np.ndarray  # prescribed outcomes, a row for each gradient
 
 
 class Round(NamedTuple):
@@ -111,7 +112,7 @@ class Round(NamedTuple):
     server_work: int
     shares: np.ndarray  # (N + 1,)
     wanted: int
-    row: np.ndarray  # of the record
+    row: np.ndarray  # the row of the record for this round
     stop: np.ndarray
 
 
@@ -134,13 +135,13 @@ class Desk(NamedTuple):
     pieces: object
     piece: object
     data: object
-    worker: int  # whose it is
+    worker: int  # the worker to which this Desk belongs
     counters: np.ndarray  # three for each worker
-    asked: np.ndarray  # (workers, ...), of which gradient pieces lie there
+    asked: np.ndarray  # (workers, ...), the gradient whose pieces each worker offers
     rows: np.ndarray  # (workers, most samples)
-    x: np.ndarray  # (workers, d and more), where its gradient is asked for
-    g: np.ndarray  # and where it goes
-    room: np.ndarray  # (workers, what a problem needs)
+    x: np.ndarray  # (workers, d or more), the point of the gradient
+    g: np.ndarray  # (workers, d or more), the gradient
+    room: np.ndarray  # (workers, numbers of workspace that the problem needs)
 
 
 class Scratch(NamedTuple):
@@ -152,7 +153,7 @@ class Scratch(NamedTuple):
     g_0: np.ndarray
     noise: np.ndarray
     before: np.ndarray
-    left: np.ndarray  # where a round left x, until it is measured
+    left: np.ndarray  # x after a round, until the round is measured
 
 
 def _function_type(returns, *arguments):

@@ -11,8 +11,8 @@ import mmap
 import numpy as np
 
 LARGE = 2**22  # bytes from which NumPy asks for large pages
-BLOCK = 2**20  # numbers that are compared at a time
-PAGE = mmap.PAGESIZE // 8  # numbers
+BLOCK = 2**20  # numbers compared at a time
+PAGE = mmap.PAGESIZE // 8  # numbers per page
 
 
 def lazy_zeros(shape, dtype):
@@ -21,7 +21,7 @@ def lazy_zeros(shape, dtype):
     try:
         pages = mmap.mmap(-1, size, flags=mmap.MAP_PRIVATE | mmap.MAP_ANONYMOUS | _map_flags())
         pages.madvise(mmap.MADV_NOHUGEPAGE)
-    except (AttributeError, OSError, ValueError):  # not on this system
+    except (AttributeError, OSError, ValueError):  # the system has no such mapping
         return np.zeros(shape, dtype)
     return np.frombuffer(pages, dtype).reshape(shape)
 

@@ -16,7 +16,8 @@ from fedtheory.runs.trying import try_method
 
 NO_TABLE = np.zeros((1, 1, 1))
 NO_PATH = np.zeros((1, 0, 1))
-LONG = 256  # coordinates from which calling machine code costs less than a loop in Python
+# number of coordinates from which a call of machine code costs less than a loop in Python
+LONG = 256
 
 
 class Slabs:
@@ -46,7 +47,7 @@ class Slabs:
         )
         local = type(local)(*points(local))
         self.state_handles = self._handles(self.type, self.arrays, trials)
-        # the arrays behind a cohort's handles, of each worker
+        # for each worker, the arrays to which a cohort's handles point
         self.stacked = [
             type(local)(*(np.zeros((S, *a.shape), dtype=a.dtype) for a in local))
             for _ in range(workers)
@@ -58,7 +59,8 @@ class Slabs:
     def _cohort(self, stacked, S, problem):
         together = self._handles(type(stacked), [a[None] for a in stacked], 1)[0]
         return Cohort(
-            np.empty((S, problem.d), problem.real),  # methods say where a client begins
+            # not initialised, because methods set the points at which clients begin
+            np.empty((S, problem.d), problem.real),
             self._handles(type(stacked), stacked, S),
             together,
             np.zeros(S),
@@ -83,7 +85,8 @@ class Slabs:
     def _scratch(self, problem, worker):
         deck, rows = np.arange(max(1, problem.sizes.max())), self.desks["rows"][worker]
         g, rooms = self.desks["g"][worker, : problem.d], np.empty((4, problem.d), problem.real)
-        return Scratch(deck, rows, g, *rooms)  # rooms are written before they are read
+        # buffers are not cleared, because they are written before they are read
+        return Scratch(deck, rows, g, *rooms)
 
     def _handles(self, kind, slabs, count):
         """Return one handle for each of `count` tuples whose fields are rows of `slabs`."""
@@ -156,7 +159,7 @@ class Machine:
         can = algorithm.compiled and problem.kernels.compiled
         self.compiled = can if compiled is None else compiled and can
         self.packed = self.compiled and not jit.DISABLED
-        # gradients that are Python, of points so long that loops over coordinates are not to be
+        # Gradients run as Python, but points are so long that loops over coordinates are compiled.
         self.mixed = (
             not (self.packed or jit.DISABLED or compiled is False)
             and algorithm.compiled
@@ -343,7 +346,8 @@ def run_blocks(pool, workers, count, size, task):
     """Run task(worker, low, high) over blocks of 0 .. count - 1. Blocks are smaller than a worker's
     share, so that a busy core delays little; Ctrl-C is raised once the blocks in progress have
     ended."""
-    free: LifoQueue = LifoQueue()  # few blocks then ask for few workers' memory
+    # last in, first out: few blocks then use the memory of few workers
+    free: LifoQueue = LifoQueue()
     for worker in reversed(range(workers)):
         free.put(worker)
 

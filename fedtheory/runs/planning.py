@@ -96,7 +96,7 @@ def _check_metrics(names, problem):
         for column in metrics.ALL[name].needs:
             flags |= metrics.GROUP[column]
     if any(constant.scope == "ball" for constant in problem.constants.values()):
-        flags |= metrics.DISTANCE  # the run must tell whether it stayed inside
+        flags |= metrics.DISTANCE  # to find whether the run stayed inside the ball
     if not problem.has_server:
         flags &= ~(metrics.SERVER | metrics.SEEN)
     if problem.minimize is None:

@@ -6,7 +6,7 @@ import numpy as np
 from fedtheory import arguments, metrics
 from fedtheory.errors import InvalidInput, refuse
 
-BAND = 0.1, 0.9  # 80 % of the trials
+BAND = 0.1, 0.9  # quantiles of the band of 80 % of the trials
 PRACTICE, EXPECTED = "#0072B2", "#D55E00"
 
 

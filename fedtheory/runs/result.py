@@ -22,19 +22,19 @@ class Run(Shown):
     problem: object
     algorithm: object
     hyper: Schedule  # hyper-parameters: a tuple for each round
-    rounds: int  # rounds finished
+    rounds: int  # number of finished rounds
     trials: int
     metrics: dict
     final: np.ndarray  # (trials, d), x after the last round
     x: np.ndarray | None = None  # (trials, rounds + 1, d) with keep="x"
     diverged: np.ndarray | None = None  # (trials,) the round at which a trial diverged, or -1
-    # constant that holds on a ball -> (trials,) whether the run stayed in it
+    # {constant that holds on a ball: (trials,) whether the run stayed in the ball}
     inside: dict | None = None
     seconds: float = 0.0
-    settings: object = None  # the plan: everything that decides the result, but for x_0
+    settings: object = None  # the plan: everything that decides the result except x_0
     _state: object = None
     _record: object = None
-    start: np.ndarray | None = None  # (trials, d), where the trials began
+    start: np.ndarray | None = None  # (trials, d), the points from which the trials started
 
     def heading(self):
         return f"Run of {self.algorithm.name} on {self.problem.name}"

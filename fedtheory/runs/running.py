@@ -120,7 +120,7 @@ def run(
         if executor is not None or resume is not None:
             refuse("checkpoint", "must be given without executor= and resume=", checkpoint)
         checkpoint = Checkpoint(checkpoint, plan)
-    if executor is None or resume is not None:  # what is resumed is whole
+    if executor is None or resume is not None:  # a resumed run is not split into blocks
         job = Job(plan, x_0, workers, compiled, resume)
         return warn_divergence(carry_out(job, progress, chunk, checkpoint))
     carry = partial(_run_block, workers=workers, compiled=compiled, chunk=chunk)

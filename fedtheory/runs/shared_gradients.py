@@ -21,8 +21,8 @@ from fedtheory.runs.barriers import ARRIVED, LINE, add_to_counter, give_way, rea
 from fedtheory.runs.groups import Desk, types_of
 
 OPEN, HELPERS, NEXT, SPAN = 0 * LINE, 1 * LINE, 2 * LINE, 3 * LINE  # counters of a desk
-CLIENT, SAMPLES, PHASE, PIECES, D = range(5)  # what is asked
-PATIENCE = 64  # looks before a core is offered: what is waited for comes sooner than it is back
+CLIENT, SAMPLES, PHASE, PIECES, D = range(5)  # the entries of a request
+PATIENCE = 64  # polls before a core is yielded: most waits end sooner than the core would come back
 
 
 @jit

@@ -8,7 +8,7 @@ import numpy as np
 from fedtheory.algorithm import ROLES, NoLocal
 from fedtheory.indexing import is_own, try_kernels
 
-_TRIED: WeakKeyDictionary = WeakKeyDictionary()  # problem -> {(method, its counts)}
+_TRIED: WeakKeyDictionary = WeakKeyDictionary()  # problem -> {(method, its counts)} that were tried
 
 
 def try_method(algorithm, problem, x_0, S, h, like):
