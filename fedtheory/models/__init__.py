@@ -24,44 +24,44 @@ from fedtheory.errors import InvalidInput, refuse
 
 class Setting(NamedTuple):
     name: str
-    says: str  # what happens in it, in words
-    measures: frozenset  # Measures (symbol.Measure) it yields
-    algorithms: tuple  # names of the methods it runs; () where none is involved
-    gives: tuple  # parameters it derives from an instance: counts, and whatever is a matter of fact
-    loose: dict  # constants it derives that are bounds: 1 an upper one (L, G), -1 a lower one (mu)
-    takes: tuple  # real parameters that it needs: step sizes and the like
-    # (random, relaxed) -> {name: int or text}; relaxed: conditions that need not hold
+    says: str  # what happens in the model, in words
+    measures: frozenset  # the Measures (symbol.Measure) that the model yields
+    algorithms: tuple  # names of the methods that the model runs; () without a method
+    gives: tuple  # parameters derived from an instance: counts and other facts
+    loose: dict  # derived constants that are bounds: 1 upper (L, G), -1 lower (mu)
+    takes: tuple  # real parameters that the model needs, such as step sizes
+    # (random, relaxed) -> {name: int or text}; `relaxed` are conditions that need not hold
     shapes: Callable
     coordinates: Callable  # (shape) -> {name: "real" | "positive" | "unit"}
-    build: Callable  # (shape, point) -> instance, from numbers of any arithmetic
-    # (instance) -> {symbol: value}: what it gives, and what is known before anything runs
+    build: Callable  # (shape, point) -> instance; the numbers may be of any number type
+    # (instance) -> {symbol: value}: `gives`, and all else that is known before a method runs
     constants: Callable
     measure: Callable  # (instance, {symbol: value}, wanted symbols) -> {symbol: value}
-    table: object  # the Table whose symbols those names are
+    table: object  # the Table whose symbols all these names are
     early: frozenset = (
         frozenset()
-    )  # measured symbols that `constants` yields: known before the method runs
-    ensures: frozenset = frozenset()  # names of the conditions its instances can meet
-    # (instance) -> those that an instance does meet, where relaxed ones may fail
+    )  # measured symbols that `constants` yields, known before the method runs
+    ensures: frozenset = frozenset()  # names of the conditions that instances can meet
+    # (instance) -> the conditions that the instance meets, where relaxed conditions may fail
     holds: Callable | None = None
     kind: str = "enumerated"  # or "exact", where nothing is random
-    # (claim) -> whether step sizes go over rounds as the claim prescribes; None: they do
+    # (claim) -> whether step sizes follow the claim's schedule over rounds; None: they always do
     runs: Callable | None = None
-    by: str = ""  # what is asked where a method runs: `kernels` or `beside`; "" where none runs
-    # numbers that a claim may set or leave alone: with defaults, or free of all that happens
+    by: str = ""  # the text of `kernels` or `beside` where a method runs; "" without a method
+    # parameters that a claim may leave unset: they have defaults, or no influence on the run
     optional: tuple = ()
     source: tuple = ()  # (name, SHA-256) of the user's file that defines it; () in this library
-    # (instance, values) -> [(probability, points x_0, ..., x_T, a Round each)]: for functions of one's
-    # own
+    # (instance, values) -> [(probability, points x_0, ..., x_T, a Round for each round)], for a
+    # user's own functions
     ways: Callable | None = None
-    # {coordinate, or what stands before its first "_": (power of a point, power of a loss)}
+    # {coordinate, or the part before its first "_": (power of a point, power of a loss)}
     coordinates_in: Mapping = MappingProxyType({})
-    # (random, relaxed) -> a shape of long runs, or None: searched after the others
+    # (random, relaxed) -> a shape of long runs, or None; searched after all other shapes
     longer: Callable | None = None
-    # (shape) -> whether the ways that a run can go are few enough; None: where each size is free
+    # (shape) -> whether a run has few enough outcomes; None where shapes of any size are possible
     affords: Callable | None = None
-    # what its instances are, as fedtheory.schema reads it; None: what instances that it builds have in
-    # common
+    # the schema of instances, as in fedtheory.schema; None: the schema that instances built by the
+    # model have in common
     schema: object = None
 
     def measured(self, instance, values, wanted):
@@ -85,10 +85,10 @@ def beside(method, why):
     return f"a definition beside the kernels of {method} ({why})"
 
 
-HOUSE = "house"  # the table in nobody's letters, which any method may be spoken of in
+HOUSE = "house"  # the neutral table, which belongs to no paper and serves every method
 
 
-GENERAL = "general"  # the folder of settings in nobody's letters
+GENERAL = "general"  # the folder of models in the letters of the neutral table
 
 
 def homes():
@@ -153,7 +153,8 @@ def entry_names(setting):
     its folder defines them in CALLED. For losses the words name the first losses, which precede the
     clients' losses."""
     homes_ = {other.name: home for other, home in homes()}
-    home = homes_.get(setting.name, f"{__name__}.{GENERAL}.run")  # others: of any method
+    # other names are models of any method
+    home = homes_.get(setting.name, f"{__name__}.{GENERAL}.run")
     own = importlib.import_module(home) if home.startswith(__name__) else None
     folder = importlib.import_module(home.rpartition(".")[0]) if own else None
     return getattr(own, "CALLED", None) or getattr(folder, "CALLED", {})

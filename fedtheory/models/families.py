@@ -13,13 +13,13 @@ from fedtheory.models import losses
 from fedtheory.schema import either, list_of, row
 
 HALF = Fraction(1, 2)
-# Schemas of a point, and of noise: [probability, vector] of each outcome, or nothing
+# Schemas of a point and of noise: [probability, vector] of each outcome, or an empty list
 POINT = list_of("number", "d")
 NOISE = either(list_of("number", 0), list_of(row("positive", POINT), total=0))
 SKEWS = {
     "even": Fraction(1, 2),
     "skewed": Fraction(1, 5),
-}  # probability of the upper value; roots of odds rational
+}  # probability of the upper value; the square roots of the odds are rational
 
 
 def draw_family(random, convex, bounded, soft=True):
@@ -48,7 +48,7 @@ def draw_broken(random, breakable):
     return random.choice(sorted(breakable)) if breakable and random.random() < 0.4 else ""
 
 
-# (power of a point, power of a loss) of coordinates, by what stands before their first "_"
+# Units of coordinates, by the part before the first "_": (power of a point, power of a loss)
 UNITS = dict(
     scale=(-2, 1),
     sigma=(-1, 1),
@@ -70,7 +70,8 @@ def family_coordinates(shape, count):
             found.update(
                 {f"height_{j}": "positive", f"rate_{j}": "positive", f"corner_{j}": "real"}
             )
-        for i in range(min(count, 2) if shape["alike"] else count):  # alike: all but the first loss
+        # if alike, all losses but the first are equal
+        for i in range(min(count, 2) if shape["alike"] else count):
             found[f"tilt_{i}_{j}"] = "real"
             if shape["own"] == "slopes":
                 found.update({f"own_{i}_{j}_{k}": "unit" for k in range(shape["pieces"])})
@@ -126,7 +127,7 @@ def two_point(size, skew, d, across=False):
     if skew == "none":
         return []
     up = SKEWS[skew]
-    odds = Fraction(1) if skew == "even" else Fraction(1, 2)  # root of up / (1 - up)
+    odds = Fraction(1) if skew == "even" else Fraction(1, 2)  # the square root of up / (1 - up)
     along = lambda value: [value] * d if across else [value, *[Fraction(0)] * (d - 1)]
     return [[up, along(size / odds)], [1 - up, along(-size * odds)]]
 

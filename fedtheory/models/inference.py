@@ -11,7 +11,7 @@ from typing import Any
 
 from fedtheory import schema
 
-MET = 10  # times that something must be seen before it is a rule
+MET = 10  # lists in which a property must occur before it becomes a rule
 
 
 def infer_schema(instances: list) -> Any:
@@ -81,7 +81,7 @@ class Inference:
         item = self._common(items) if items else "number"
         marks = _marks([value for _, value in seen])
         found = schema.list_of(item, length, **marks)
-        if "total" in marks and 0 in lengths:  # nothing adds up to nothing
+        if "total" in marks and 0 in lengths:  # an empty list does not add up to 1
             return schema.either(schema.list_of(item, 0), found)
         return found
 
@@ -89,7 +89,8 @@ class Inference:
         """Return the rule for the lengths of lists at a place: a constant, a count or another
         list's length, or one of these and a fixed number more."""
         lengths = {len(value) for _, value in seen}
-        if 0 in lengths and len(lengths) > 1:  # nothing, or what others are like
+        # empty, or of a length that follows the rule of the other lists
+        if 0 in lengths and len(lengths) > 1:
             rest = self._length([(n, value) for n, value in seen if value], named=False)
             return None if rest is None else schema.among(0, rest)
         if len(lengths) == 1:

@@ -16,8 +16,8 @@ from fedtheory.errors import FedtheoryError, refuse
 from fedtheory.models.inference import infer_schema
 from fedtheory.schema import fault
 
-DRAWN = 300  # instances of a setting for which its schema is read
-LEAST = 20  # of these, at least
+DRAWN = 300  # instances of a model that are drawn to infer its schema
+LEAST = 20  # least number of these draws that must give an instance
 
 
 def texts(tree: Any) -> Any:
@@ -86,7 +86,7 @@ def _some(kind: str, random: Random) -> Fraction:
     return size * random.choice([-1, 1]) if kind == "real" else size
 
 
-_INFERRED: dict = {}  # name -> (setting, its schema)
+_INFERRED: dict = {}  # name -> (model, its schema)
 
 
 def _infer_schema(setting: Any) -> Any:

@@ -30,9 +30,10 @@ from fedtheory.arithmetic.operations import (
 from fedtheory.schema import entries, list_of, row
 
 ZERO = Fraction(0)
-MANY = 8  # knots, from which on the least value of a curve is found from one to the next
+# number of knots from which the least value of a curve is found in one pass over the knots
+MANY = 8
 BENDS = list_of(row("number", "number"), rising=1)
-# Curves with sharp corners alone, and with soft ones; a loss, and a list of losses
+# Schemas of a curve with sharp corners only, and of one with soft corners as well
 CURVE, SOFTENED = (
     entries(
         dict(slope="number", tilt="number", bends=BENDS),
@@ -114,7 +115,7 @@ def curvature_range(loss):
     interval that contains both."""
     low, high = None, None
     for f in loss:
-        # A soft corner bends between 0 and height rate^2 / 4.
+        # The second derivative of a soft corner lies between 0 and height rate^2 / 4.
         soft = [height * rate * rate / 4 for height, rate, _ in f.get("soft", ())]
         least = minimum(*second_derivatives(f)) + sum((minimum(s, ZERO) for s in soft), ZERO)
         most = maximum(*second_derivatives(f)) + sum((positive_part(s) for s in soft), ZERO)
@@ -158,7 +159,7 @@ def sup_square(losses, combine):
             else combine([slope_at(dict(f, soft=()), at[0]) for f in curves])
         )
         if any(f.get("soft") != curves[0].get("soft") for f in curves):
-            highest = INF  # only a corner that all share leaves their differences alone
+            highest = INF  # soft corners cancel in differences only if all curves share them
         for one, other in ends[1:]:
             for mine, first in ((one, ends[0][0]), (other, ends[0][1])):
                 highest = _zero_unless(same_number(mine, first), highest)

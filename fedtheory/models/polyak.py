@@ -32,9 +32,7 @@ def _polyak(curves, weights):
         """Return the bound on mu from one piece: 0 where `turns` is true (the derivative changes
         its sign from negative to positive on the piece) and the piece's minimum lies above the
         infimum, else the piece's curvature."""
-        low = gap - losses.safe_ratio(
-            g * g, 2 * bend
-        )  # how far above the infimum the piece is least
+        low = gap - losses.safe_ratio(g * g, 2 * bend)  # the piece's minimum minus the infimum
         high = low > 1e-11 * size if isinstance(low, Many) else low > 0
         return where(losses.both_true(turns, high), ZERO, bend)
 

@@ -77,8 +77,8 @@ def shift_constants(instance):
     without, _ = optima(instance)
     Gamma = (a * (without - b)).dot(without - b) / 2
     curvatures = [a for row in instance["a"] for a in row]
-    # Each event has an excess of its own: where the device is missing. The other one's is not
-    # given.
+    # Each event has its own excess, at the optimum without the device. The excess of the other
+    # event is not given.
     return dict(
         n=Fraction(sum(n[:-1] if arrives else n)),
         n_l=Fraction(n[-1]),
@@ -92,7 +92,7 @@ def shift_constants(instance):
 def shift_measure(instance, values, wanted):
     without, all_of_them = optima(instance)
     a, b = vector(instance["a"][-1]), vector(instance["b"][-1])
-    # F_l at the optimum that it is part of, above its minimum: not the excess of theorem 3.2
+    # F_l at the optimum of the objective with F_l, minus its minimum: not the excess of theorem 3.2
     inside = (a * (all_of_them - b)).dot(all_of_them - b) / 2
     slope = a * (without - b)
     # The objective of all devices, where the others' is least: added up over devices
@@ -165,8 +165,8 @@ def shift(event):
     )
 
 
-# The extra update (corollary 4.0.2): old devices as one, F, and the arriving one, F_l, which has
-# the share p_l
+# The extra update (corollary 4.0.2): F for all old devices together, and F_l for the arriving
+# device, which has the share p_l
 
 REBOOT = ("dist_old", "dist_new", "dist_reboot", "inner_l", "gap_new", "grad_norm_old")
 
@@ -184,7 +184,8 @@ def reboot_coordinates(shape):
         for who in ("old", "l")
         for j in range(shape["d"])
     }
-    # w is not w*, where grad F vanishes; to its right, as mirrored losses are losses too
+    # w differs from w*, where grad F vanishes, and lies to its right, since mirrored losses are
+    # losses too
     return dict(
         found,
         odds="positive",
@@ -216,7 +217,7 @@ def reboot_constants(instance):
     points, curvatures = reboot_points(instance), [a for row in instance["a"] for a in row]
     w, old, new = points
     known = instance["a"] if instance["bounds"] == "both" else instance["a"][:1]
-    # W is true on the box that spans w, w* and w~*: no strongly convex loss has one for all points
+    # W holds on the box of w, w* and w~*: no strongly convex loss has a W for all points
     squares = [
         sum(
             maximum(*(a * a * (x[j] - b[j]) * (x[j] - b[j]) for x in points))
@@ -248,7 +249,7 @@ def reboot_measure(instance, values, wanted):
     )
     g, away = a_l * (w - b_l), w - new
     inner = g.dot(away)
-    best = lambda: ratio(positive_part(inner), g.dot(g))  # of all delta; 0 where none helps
+    best = lambda: ratio(positive_part(inner), g.dot(g))  # the best delta; 0 where no delta helps
     if "dist_reboot" in wanted and is_watched():
         record_if_watched(lambda: extra_update(w, w - best() * g, g))
     named = dict(
@@ -284,7 +285,7 @@ def reboot_holds(instance):
     )
     if not sound:
         return frozenset()
-    moves = any(x != b for x, b in zip(w, instance["b"][0]))  # ||grad F(w)|| is to be positive
+    moves = any(x != b for x, b in zip(w, instance["b"][0]))  # whether ||grad F(w)|| is positive
     return (
         CONVEX
         | ({"bounded_by_W"} if moves else set())

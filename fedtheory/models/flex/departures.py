@@ -1,10 +1,10 @@
 """Departure of a device (flex, section 4.3): losses at the deadline if the device is kept or
 excluded, and the time from which on (8) holds.
 
-The bounds' constants V, gamma, D are theirs by definition, at the smallest theta: of (3) with all
-devices, and of (6) without the one that departs, with the mean squared distance at the departure as
-Delta. The text does not say whether D takes work as it was before the departure or after it: (8) is
-asked at the lesser, and so holds at both.
+The constants V, gamma and D of the bounds have their definitions' values at the smallest theta: of
+(3) with all devices, and of (6) without the departing device, where Delta is the mean squared
+distance at the departure. The text does not say whether D refers to the work before or after the
+departure. Therefore (8) is checked with the smaller D, and so holds with both.
 """
 
 from fractions import Fraction
@@ -174,7 +174,7 @@ def measure_symbols(instance, values, wanted):
     (kept, state), span, E = until_departure(instance), instance["span"], instance["E"]
     devices, (rest, law) = instance["devices"], remaining(instance)
     without = exclude_device(instance, state)
-    runs = dict(  # kept: its share of the weights stays, and none of its updates comes
+    runs = dict(  # device kept: its weight stays, and no update of the device arrives
         loss_included=(devices, devices["p"][:-1], lambda t: rate(kept, t)),
         loss_excluded=(rest, rest["p"], lambda t: rate(without, t - instance["tau_0"])),
     )
@@ -212,9 +212,9 @@ def conditions_held(instance):
     )
 
 
-# The remaining rounds, by bisection: a comparison of two bounds, whatever they bound
+# The remaining rounds, by bisection: only the two bounds are compared
 
-STEPS = 60  # of doubling and of halving; exact numbers are halved to BITS
+STEPS = 60  # steps of doubling and of halving; exact numbers are halved to BITS
 
 
 def least(holds_at, one, exact):

@@ -89,12 +89,12 @@ def measure_symbols(instance, values, wanted):
         [name for name in wanted if name in LAWS],
         instance["tau"],
     )
-    # By rounds: E[p_tau^k s_tau^k], to which the mean change of small steps is proportional
+    # Per round: E[p_tau^k s_tau^k], to which the mean change by small steps is proportional
     pulls = lambda scheme: [
         sum(q * c[j] * s[j] for q, c, s in moments.rounds_of(scheme, p, law, E))
         for j in range(len(p))
     ]
-    # By devices: E[s_tau^k], and E[q_tau^k N / K_tau] where some device is complete
+    # Per device: E[s_tau^k], and E[q_tau^k N / K_tau] given that some device is complete
     done = [sum(q * s[j] for q, s in law) for j in range(len(p))]
     counts = [(q, [steps == E for steps in s]) for q, s in law if E in s]
     complete = lambda: [

@@ -1,9 +1,9 @@
 """Devices with quadratic losses in one dimension, a joint law of their work, and exact moments of
 flex's rounds.
 
-Device k has the loss a (w - b)^2 / 2 and gradients with noise of +-r, drawn anew at each step.
-Given the work s a round is affine in w, so that mean and mean square follow exactly over rounds,
-and the interval of points that devices can reach with them.
+Device k has the loss a (w - b)^2 / 2. Its gradients have noise of +-r, drawn anew at each step.
+Given the work s, a round is affine in w. Hence the mean and mean square over rounds follow exactly,
+and so does the interval of points that devices can reach.
 """
 
 from fractions import Fraction
@@ -22,7 +22,7 @@ from fedtheory.participation import moments
 from fedtheory.schema import either, entries, integer, list_of, row
 
 ZERO, ONE = Fraction(0), Fraction(1)
-WHY = "moments and reach of quadratics, for speed"  # why `one_round` stands beside the kernels
+WHY = "moments and reach of quadratics, for speed"  # why `one_round` does not use the kernels
 ALWAYS = {
     "devices_smooth",
     "devices_strongly_convex",
@@ -42,7 +42,7 @@ ON_LAWS = {
 ENSURES = frozenset(ALWAYS | ON_LAWS | {"second_moment", "stays"})
 
 
-# Of an interval in which points stay, or nothing
+# Schema of an interval in which points stay, or an empty list
 SPAN = either(list_of("number", 0), list_of("number", 2, rising=None))
 
 
@@ -115,7 +115,7 @@ def draw_law(random, N, E, relaxed, scheme):
         supports = (
             [s + str(E) for s in supports] if alike else [supports[0] + str(E), *supports[1:]]
         )
-    elif complete and scheme != "A":  # K_tau >= 1 whatever the others do
+    elif complete and scheme != "A":  # K_tau >= 1 for all outcomes of the other devices
         supports = [str(E)] * N if alike else [str(E), *supports[1:]]
     return dict(law=" ".join(["apart", *supports]), rows="one" if alike else "each")
 
@@ -187,7 +187,7 @@ def held_by_law(law, E, scheme=None):
         joint.get(s, ZERO) == _product(row[steps] for row, steps in zip(rows, s))
         for s in count_ways(product(range(E + 1), repeat=N))
     )
-    # Scheme A's rounds without a complete device are discarded: they are no rounds.
+    # Rounds of scheme A without a complete device are discarded and not counted.
     complete = any(E in s for _, s in law) if scheme == "A" else all(E in s for _, s in law)
     truths = dict(
         homogeneous=alike,
@@ -210,7 +210,7 @@ def _product(factors):
 # Devices
 
 
-UNITS = dict(a=(-2, 1), b=(1, 0), r=(-1, 1), x=(1, 0))  # of a coordinate, by its first letter
+UNITS = dict(a=(-2, 1), b=(1, 0), r=(-1, 1), x=(1, 0))  # units of a coordinate, by its first letter
 
 
 def device_coordinates(N, noisy):
@@ -250,7 +250,8 @@ def choose_devices(devices, members):
 
 def minimiser(devices, weights=None):
     pulls = [p * a for p, a in zip(devices["p"] if weights is None else weights, devices["a"])]
-    first = devices["b"][0]  # from which nothing is rounded where all are alike
+    # the origin of coordinates, so that nothing is rounded where all devices are equal
+    first = devices["b"][0]
     return first + sum(pull * (b - first) for pull, b in zip(pulls, devices["b"])) / sum(pulls)
 
 
@@ -395,14 +396,14 @@ def one_round(state, devices, rounds, eta, E, span):
         keep, path = (
             1 - eta * a,
             [(ONE, ZERO, ZERO)],
-        )  # after s steps: factor of w - b, variance, reach of the noise
+        )  # after s steps: the factor of w - b, the variance, the reach of the noise
         for _ in range(E):
             factor, variance, reach = path[-1]
             path.append((factor * keep, variance + factor * factor, reach + abs(factor)))
         path = [
             (factor, variance * (eta * r) ** 2, reach * eta * r) for factor, variance, reach in path
         ]
-        for factor, _, reach in path[1:E]:  # where this device may compute a gradient
+        for factor, _, reach in path[1:E]:  # points at which this device may compute a gradient
             ends = b + factor * (low - b), b + factor * (high - b)
             room = within(room, minimum(*ends) - reach, maximum(*ends) + reach, span)
         paths.append(path)

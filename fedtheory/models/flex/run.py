@@ -28,7 +28,8 @@ LAWS = (
     "I_sum",
 )
 LONG = (30, 100, 300)  # rounds of a run of one or two walks: a text, lest they pass for large
-FEW, MOST = 2, 10  # local steps of a round of which there may be many, and rounds of any other
+# most local steps of all clients per round in runs of many rounds, and most rounds of other runs
+FEW, MOST = 2, 10
 END = tuple(name for name, entry in TABLE.items() if entry.measure == TABLE["sq_dist"].measure)
 
 
@@ -37,7 +38,8 @@ def draw_shapes(scheme):
         N = random.choice([1, 1, 2, 2, 3] if "heterogeneous" in relaxed else [2, 2, 3])
         E = random.choice([1, 1, 2, 2, 3])
         tau = random.choice([1, 1, 1, 2, 3, 5, 10] if N < 3 else [1, 1, 2, 4])
-        if N * E <= FEW and random.random() < 0.4:  # noise and drift outweigh the start after many
+        # after many rounds, noise and drift outweigh the start
+        if N * E <= FEW and random.random() < 0.4:
             tau = random.choice(LONG)
         return dict(
             N=N,
@@ -115,7 +117,7 @@ def measure_symbols(instance, values, wanted):
         pulls = [sum(q * c[k] * s[k] for q, c, s in rounds) for k in range(len(devices["a"]))]
         limit = quadratics.minimiser(devices, pulls)
         found["limit_sq_dist"] = (limit - best) ** 2
-        if span:  # gradients are bounded where the run ends, too (A3.4)
+        if span:  # gradients are bounded at the end of the run, too (A3.4)
             found["limit_sq_dist"] = quadratics.kept_inside(
                 (limit - best) ** 2, quadratics.start(limit, span), span
             )

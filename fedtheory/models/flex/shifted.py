@@ -1,9 +1,9 @@
 """Quadratics in one dimension around a shift of the objective (flex, corollary 3.2.1): the last
 device arrives or departs.
 
-`flex_shifted` runs scheme C after it, from a point x that the run before has left; `flex_shifting`
-is what is known of a run of scheme B until a device arrives, whose points stay between minimisers
-and start at rates up to 1/L.
+`flex_shifted` runs scheme C after the shift, from a point x in which the run before ended.
+`flex_shifting` holds what is known of a run of scheme B until a device arrives: the points of this
+run stay between minimisers, and it starts at rates up to 1/L.
 """
 
 from fractions import Fraction
@@ -90,8 +90,8 @@ def shared_constants(instance):
     devices, n, arrives = instance["devices"], instance["n"], instance["event"] == "arrival"
     old, new = map(quadratics.minimiser, objectives(instance))
     last = quadratics.choose_devices(devices, [-1])
-    # Each event has an excess of its own: where the device is missing. The other one's is not
-    # given.
+    # Each event has its own excess, at the optimum without the device. The excess of the other
+    # event is not given.
     return dict(
         E=Fraction(instance["E"]),
         L=maximum(*devices["a"]),
@@ -243,7 +243,7 @@ SETTINGS = [
         by=beside("flex_b", "the coefficients of section 4.1"),
         takes=(),
         gives=("E", "n", "n_l", "Gamma_l", "tilde_Gamma_l"),
-        optional=("tau", "Delta"),  # whenever the device arrives
+        optional=("tau", "Delta"),  # the device may arrive in any round
         loose=dict(L=1, mu=-1, G=1),
         shapes=draw_shapes("B"),
         coordinates=list_coordinates,

@@ -1,9 +1,9 @@
 """One round of FSL with many clients and many steps, on quadratics in one dimension, by closed
 forms of two moments.
 
-Enumeration ends at a few clients and steps; here N, S, K, K_0 may be thousands. Two kinds of
-clients share a curvature and differ in tilt, so that G is exact; noise has any law of its variance,
-for only moments enter.
+Enumeration is limited to a few clients and steps; here N, S, K and K_0 may be thousands. Two kinds
+of clients have the same curvature and differ in tilt, so that G is exact. Noise may have any law
+with the given variance, because only moments enter.
 """
 
 from fractions import Fraction
@@ -22,7 +22,7 @@ MEASURED = (
     "grad_inner",
     "sq_xi",
 )
-COUNTS = (1, 1, 1, 2, 3, 10, 30, 100)  # exact powers grow with them
+COUNTS = (1, 1, 1, 2, 3, 10, 30, 100)  # few large counts, because exact powers grow with the count
 
 
 def draw_shapes(random, relaxed):
@@ -76,7 +76,7 @@ def build_instance(shape, point):
     )
     if shape["shared"]:
         found["shared"] = 1
-    if shape["still"]:  # gradients of server and clients are 0 where the round begins
+    if shape["still"]:  # gradients of server and clients are 0 at the start of the round
         g, x = slope * point["x"] + mean_tilt(found), point["x"]
         found["tilts"] = [-found["slope_0"] * x, *(tilt - g for tilt in found["tilts"][1:])]
     return found
@@ -164,13 +164,13 @@ def measure_symbols(instance, values, wanted):
         _, squares = geometric((1 - eta * a) * (1 - eta * a), K)
         left_over = (
             Fraction(N - S, N - 1) if N > 1 else Fraction(0)
-        )  # of the variance, without replacement
+        )  # factor of the variance for draws without replacement
         between = left_over * first * (1 - first) * gap * gap * pull * pull
         scale = eta_g * eta
         mean_bar = x - scale * pull * g
         shared = instance.get(
             "shared"
-        )  # one draw for all steps of all clients, one for all of the server's
+        )  # one draw for all steps of all clients, one draw for all steps of the server
         drawn = squares if not shared else S * pull * pull
         spread_bar = scale * scale * (between + drawn * instance["sigma"] * instance["sigma"]) / S
         keeps, pull_0 = geometric(1 - step_0 * a_0, K_0)

@@ -16,7 +16,7 @@ from fedtheory.schema import entries, integer, list_of, row, total_of
 from fedtheory.symbols.fsl import TABLE
 
 ZERO = Fraction(0)
-MOST = 100  # rounds: each is looked at
+MOST = 100  # most rounds; each round is measured
 
 
 def draw_shapes(random, relaxed):
@@ -66,7 +66,7 @@ def build_instance(shape, point):
         sigma=point.get("sigma", ZERO),
         sigma_0=point.get("sigma_0", ZERO),
     )
-    if shape["start"] == "still":  # the mean gradient of the clients is 0 where the run begins
+    if shape["start"] == "still":  # the mean gradient of the clients is 0 at the start of the run
         slope, tilt = mean(instance, "slopes"), mean(instance, "tilts")
         instance["tilts"] = [t - slope * point["x"] - tilt for t in instance["tilts"]]
     if shape["server"] != "mean":
@@ -110,7 +110,7 @@ class Losses:
         self.server = tuple(instance.get("server", self.F))
         self.slopes = [*instance["slopes"], self.server[0]]
         self.shared = one(instance["slopes"])
-        self.near = one([self.F[0], self.server[0]])  # so that gradients differ by a constant
+        self.near = one([self.F[0], self.server[0]])  # whether gradients differ by a constant
 
     def modified_gradients(self, gamma):
         return tuple((a + gamma * b) / (1 + gamma) for a, b in zip(self.F, self.server))

@@ -1,9 +1,9 @@
 """One round of FSL by enumeration: every quantity that appendix A names, as a function of the
 round's traces.
 
-The traces come from the kernels of `fedtheory.algorithms.fsl`, which users run. Works on vectors of
-any numbers of `enclosure.arithmetic`; of Fractions, all values are exact. Noise has finite support,
-so expectations are sums over cohorts and draws: for tiny instances only.
+The traces come from the kernels of `fedtheory.algorithms.fsl`, which users run. The functions
+accept vectors of any number type of `fedtheory.arithmetic`; with Fractions, all values are exact.
+Noise has finite support, so expectations are sums over cohorts and draws, for tiny instances only.
 """
 
 from collections.abc import Callable

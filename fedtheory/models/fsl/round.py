@@ -25,10 +25,10 @@ from fedtheory.models.fsl.quantities import ROUND, Instance, quantities
 from fedtheory.schema import entries, integer, list_of, plus, word
 from fedtheory.symbols.fsl import TABLE
 
-MOST = 600  # rounds that an enumeration may have
-# What an instance may break, one at a time, where a claim does not assume it: L of the text's
-# one-sided smoothness, weights of F, always the same cohort, one draw of noise for all steps, noise
-# with a mean.
+MOST = 600  # most outcomes of a round that an enumeration may have
+# Conditions that an instance may break, one at a time, where a claim does not assume them: L is
+# only the constant of the text's one-sided smoothness; F has weights; the cohort is always the
+# same; all steps have the same draw of noise; noise has a mean.
 SCHEMA = entries(
     dict(
         N=integer(),
@@ -66,12 +66,13 @@ def draw_shapes(random, relaxed):
             shape.update(convex=False, noise="none", noise_0="none")
         elif shape["breaks"] == "independent_noise":
             shape["noise"] = random.choice(["even", "skewed"])
-        elif shape["breaks"] == "uniform_cohort":  # of several clients, some never work
+        elif shape["breaks"] == "uniform_cohort":  # with several clients, some clients never work
             shape["N"] = max(2, N)
             shape["S"] = min(shape["S"], shape["N"] - 1)
         shape["start"] = "still" if shape["breaks"] == "none" and random.random() < 0.3 else "any"
         if shape["start"] == "still":
-            shape.update(one_error(random, N, shape["K"]), soft=0)  # still exactly
+            # without soft corners, so that gradients are exactly 0
+            shape.update(one_error(random, N, shape["K"]), soft=0)
         if ways(shape) <= MOST:
             return shape
 
@@ -121,7 +122,7 @@ def list_coordinates(shape):
 def build_instance(shape, point):
     d, N, broken = shape["d"], shape["N"], shape["breaks"]
     x, (server, *clients) = [point[f"x_{j}"] for j in range(d)], build_family(shape, point, N + 1)
-    if shape["start"] == "still":  # every first-order term of a bound is 0 there
+    if shape["start"] == "still":  # every first-order term of a bound is 0 at such a start
         flatten_losses([server], x)
         flatten_losses(clients, x)
     instance = dict(
@@ -214,7 +215,7 @@ def measure_symbols(instance, values, wanted):
     d, found = (
         len(x),
         dict.fromkeys(wanted, Fraction(0)),
-    )  # expectations, over draws that all steps share
+    )  # expectations over draws that all steps share
     for (p, n), (p_0, n_0) in product(
         outcomes(instance["noise"], d), outcomes(instance["noise_0"], d)
     ):
@@ -222,7 +223,8 @@ def measure_symbols(instance, values, wanted):
         each = quantities(fixed, x, wanted)
         found = {name: found[name] + p * p_0 * each[name] for name in wanted}
     largest = {"excess_29", "excess_step_29"} & set(wanted)
-    return dict(found, **dict.fromkeys(largest, INF))  # a largest expectation is none
+    # a largest value over outcomes is not an expectation
+    return dict(found, **dict.fromkeys(largest, INF))
 
 
 def own_smoothness(instance, gamma):
@@ -242,7 +244,7 @@ def own_smoothness(instance, gamma):
                 for f in loss
             ]
         )
-        # a soft corner bends by at most height rate^2 / 4
+        # the second derivative of a soft corner is at most height rate^2 / 4
         corners = [sum(abs(h) * r * r / 4 for h, r, _ in f.get("soft", ())) for f in loss]
         soft = soft + w * (corners[0] if len(corners) == 1 else losses.maximum(*corners))
     if instance.get("breaks") == "lipschitz":

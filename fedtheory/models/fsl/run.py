@@ -23,10 +23,11 @@ BY_ROUND = (
     )
 )
 MEASURED = ("tilde_D_0", "tilde_F_0", "tilde_F_T", *BY_ROUND, "sq_tilde_grad", "sq_grad")
-MOST = 64  # ways that a run on other losses than quadratics may go
-LONG = 40  # local steps over all rounds: exact numbers grow with each
-# What a run may break, one at a time, where a claim does not assume it, as a round may: F's weights
-# are the clients' own while methods take plain means, and cohorts are always the same.
+MOST = 64  # most outcomes of a run on losses that are not quadratic
+LONG = 40  # most local steps over all rounds: exact numbers grow with each step
+# Conditions that a run may break, one at a time, where a claim does not assume them, as for a
+# round: F weighs clients by their own weights while methods take plain means; cohorts are always
+# the same.
 BREAKABLE = ("equal_weights", "uniform_cohort")
 
 
@@ -56,7 +57,7 @@ def draw_shapes(random, relaxed):
         if breakable and random.random() < 0.5:
             shape.update(breaks=random.choice(breakable), N=max(2, N))
             shape["S"] = 1 if shape["breaks"] == "uniform_cohort" else shape["N"]
-            if random.random() < 0.6:  # what it changes adds up over many rounds
+            if random.random() < 0.6:  # the effect of the broken condition adds up over many rounds
                 shape.update(noise="none", noise_0="none", K=1, K_0=1)
                 shape["rounds"] = str(T := random.choice([20, 40]) if quadratic else T)
         if affords(shape):
@@ -204,7 +205,7 @@ def conditions_held(instance):
     found = (
         fsl_round.conditions_held(dict(instance, losses=f)) if instance["T"] >= 1 else frozenset()
     )
-    # F and f_0 bounded below, so that the modified loss is at every gamma
+    # F and f_0 are bounded below, so that the modified loss is bounded below for every gamma
     bounded = found and not any(
         isinstance(losses.infimum_of(part, shares), float)
         for part, shares in ((f[1:], weights(instance)), (f[:1], [Fraction(1)]))

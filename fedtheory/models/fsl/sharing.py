@@ -12,7 +12,7 @@ from fedtheory.models.quantities import square_norm
 from fedtheory.schema import at_least, entries, integer, list_of, plus
 from fedtheory.symbols.fsl import TABLE
 
-SAMPLES = list_of(POINT, at_least(1))  # of one owner
+SAMPLES = list_of(POINT, at_least(1))  # the samples of one owner
 
 
 def sample_coordinates(prefix, counts, d):
@@ -108,7 +108,7 @@ SHARING = Setting(
 )
 
 
-# A server whose samples are drawn from the clients'
+# A server whose samples are drawn from the clients' samples
 
 
 def drawn_shapes(random, relaxed):
@@ -125,7 +125,8 @@ def drawn_measure(instance, values, wanted):
     x, n_0 = vector(instance["x"]), instance["n_0"]
     g = [x - vector(z) for z in instance["samples"]]
     mean = sum(g) / len(g)
-    draws = list(count_ways(combinations(g, n_0)))  # without replacement, each subset alike
+    # without replacement, with equal probabilities of all subsets
+    draws = list(count_ways(combinations(g, n_0)))
     named = dict(
         sampled_xi=lambda: (
             sum(square_norm(sum(drawn) / n_0 - mean) for drawn in draws) / len(draws)

@@ -1,9 +1,9 @@
 """Long runs of one client without noise. Such a run has a single path, so that a hundred rounds
 cost little.
 
-Losses have up to three pieces, Huber losses among them, or are a saw, whose derivative falls and rises
-between two points of a run: a first piece, a tooth of two pieces for each round, and a last one.
-Points then start at the last tooth.
+Losses have up to three pieces, Huber losses among them, or are a saw. The derivative of a saw falls
+and rises between two points of a run: a saw has a first piece, a tooth of two pieces for each
+round, and a last piece. Points then start at the last tooth.
 """
 
 MOST, TEETH = 100, 24  # rounds, and rounds of a saw: each looks at every tooth

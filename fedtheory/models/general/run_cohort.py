@@ -1,8 +1,9 @@
 """The mean of noisy gradients of a cohort drawn without replacement, by enumeration of all cohorts
 and all draws.
 
-What an instance `breaks` is as in runs: F has weights "p", the cohort is always the first S clients,
-one draw of noise is everybody's, or that and its opposite by turns, or noise has a mean.
+The field `breaks` of an instance has the same meaning as in runs: F has weights "p", the cohort is
+always the first S clients, all clients have the same draw of noise, or this draw and its opposite
+by turns, or noise has a mean.
 """
 
 from fractions import Fraction

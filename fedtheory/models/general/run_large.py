@@ -1,10 +1,10 @@
 """Whole runs of gradient steps and of federated averaging with thousands of clients, steps and
 rounds, on separable quadratics, at the cost of a few clients.
 
-Clients come in kinds, and clients of a kind are alike; what a cohort's mean move does to mean and
-variance of a coordinate is a closed form (`exact.recursions`), and rounds are joined by doubling.
-Noise has any law of its variance, for only moments enter. Points are counted from the point where
-the mean gradient is 0.
+Clients come in kinds, and all clients of a kind are equal. The effect of a cohort's mean move on
+the mean and variance of a coordinate has a closed form (`exact.recursions`), and rounds are
+composed by doubling. Noise may have any law with the given variance, because only moments enter.
+Coordinates are relative to the point where the mean gradient is 0.
 """
 
 from fractions import Fraction

@@ -1,12 +1,13 @@
 """Whole runs of any other method by its own kernels: shipped methods that have no model, and users'
 methods.
 
-The letters are the house's (N, S, T, L, mu, G, zeta, sigma, what is measured) and the method's own
-hyper-parameters; one that the house has with another meaning is followed by an underscore (the
-local steps T of Fed-LAMB are T_). Numbers that a claim does not mention stay at their defaults,
-counts may be any; a word is the number of its place, 1 for the first, and stays the first where a
-claim does not mention it. Where the method uses a server's loss, one is drawn too. The minimiser
-lies at 0, and anywhere if the method does not treat all points alike.
+The letters are those of the neutral table (N, S, T, L, mu, G, zeta, sigma, measured quantities) and
+the method's own hyper-parameters. A hyper-parameter whose name has another meaning in the neutral
+table gets an underscore: the local steps T of Fed-LAMB are T_. Numbers that a claim does not
+mention keep their defaults; counts may have any value. A word is given by the number of its place,
+1 for the first, and is the first word where a claim does not mention it. Where the method uses a
+server's loss, a loss of the server is drawn too. The minimiser lies at 0, or anywhere if the method
+does not treat all points alike.
 """
 
 import dis

@@ -1,13 +1,14 @@
 """Runs by their methods' own kernels: enumeration of all cohorts and noise, and the quantities that
 are measured on runs.
 
-Where losses are convex, points are counted from the minimiser: clients' gradients at 0 add up to 0
-by construction, and in the plane each client's loss may be turned, since worst cases need not be
-separable.
+Where losses are convex, coordinates are relative to the minimiser, so clients' gradients at 0 add
+up to 0 by construction. In two dimensions each client's loss may be rotated, since worst cases need
+not be separable.
 
-An instance `breaks` at most one of the laws of chance that a claim may be silent of: F weighs clients
-by "p", of which cohorts know nothing; the same clients work in every round; one draw of noise is
-everybody's in every step, or that and its opposite by turns; noise has a mean.
+An instance `breaks` at most one of the laws of chance that a claim may leave unstated: F weighs
+clients by "p", which the sampling of cohorts ignores; the same clients work in every round; all
+clients have the same draw of noise in every step, or this draw and its opposite by turns; noise has
+a mean.
 """
 
 from fractions import Fraction

@@ -2,8 +2,8 @@
 objects.
 
 Random variables have finite support. Variable i of a chain depends on the outcomes of variables 1
-to i, which are drawn independently, so that a chain holds any dependence, martingale differences
-and independence alike.
+to i, which are drawn independently. A chain can therefore have any dependence, including martingale
+differences and independence.
 """
 
 from fractions import Fraction

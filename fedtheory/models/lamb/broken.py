@@ -1,9 +1,10 @@
 """The hypotheses that an instance of FED-LAMB may break, one at a time: all clients take part;
 moments are the proof's moments; the gradient of a layer depends on that layer alone.
 
-Where some clients do nothing, means are over those who take part, as algorithm 1 has them; sums over
-all n have no meaning then. Where a layer's gradient depends on another, losses are the same curves of
-turned coordinates: u_1 = c x_1 + s x_p and u_p = c x_p - s x_1, of the first layer and the last.
+Where some clients do nothing, means are over the clients that take part, as in algorithm 1; sums
+over all n then have no meaning. Where a layer's gradient depends on another layer, losses are the
+same curves in rotated coordinates: u_1 = c x_1 + s x_p and u_p = c x_p - s x_1, for the first layer
+and the last.
 """
 
 from fedtheory.arithmetic import Undefined

@@ -1,11 +1,12 @@
 """FED-LAMB as the proof reads it: every quantity that lemmas 1 and 2 and appendix A.2 name, from
 its definition.
 
-The proof keeps m from step to step, corrects no bias, divides by sqrt(v) with the v of the round's
-start, adds no epsilon, and counts iterations t, T to a round. One outcome of the noise at a time,
-in any numbers of `enclosure.arithmetic`; where p = 0 there is no direction, and the layer rests.
-The kernels of fed_lamb take epsilon for both the first v_hat and what is added to its root, so that
-no setting of them is this reading; `tests/exact/test_definitions.py` holds it to them all the same.
+The proof keeps m from step to step, corrects no bias, divides by sqrt(v) with the v at the start of
+the round, adds no epsilon, and counts T iterations t in a round. The computation treats one outcome
+of the noise at a time, in any number type of `fedtheory.arithmetic`. Where p = 0 there is no
+direction, and the layer does not move. The kernels of fed_lamb use epsilon both for the first v_hat
+and for the term added to its root, so that no value of epsilon gives this reading.
+`tests/exact/test_definitions.py` compares the kernels with it all the same.
 """
 
 from collections.abc import Callable

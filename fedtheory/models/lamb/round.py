@@ -1,10 +1,10 @@
 """One iteration of FED-LAMB from a known start, on losses of bounded gradient, with noise by
 enumeration (appendix A.2).
 
-Curves are piecewise quadratic and straight far out, so that H2's M, the supremum of a stochastic
-gradient's norm over all of R^d, is known exactly. Iterations before the last are history: momentum,
-drift inside a round, a grown v. Quantities of lemmas 1 and 2 are taken in expectation too, which a
-bound on every outcome implies.
+Curves are piecewise quadratic, and linear far from the origin. Therefore H2's M, the supremum of a
+stochastic gradient's norm over all of R^d, is known exactly. Iterations before the last provide the
+history: momentum, drift inside a round, a larger v. Quantities of lemmas 1 and 2 are also taken in
+expectation; a bound on every outcome implies a bound on the expectation.
 """
 
 from fractions import Fraction

@@ -1,12 +1,13 @@
 """A few rounds of FED-LAMB from a known start, on losses of bounded gradient: theorem 1, corollary
 1, last display.
 
-Round 1 starts from theta-bar_0, as algorithm 1 has it: theta-bar_r is the mean model after r rounds
-and v-hat_r the second moment that goes with it. Where the text counts iterations t, theta-bar_t is
-the mean model after t iterations; tau is the number of all of them, R T.
+Round 1 starts from theta-bar_0, as in algorithm 1: theta-bar_r is the mean model after r rounds and
+v-hat_r the second moment that belongs to it. Where the text counts iterations t, theta-bar_t is the
+mean model after t iterations; tau is the number of all iterations, R T.
 
-Where nothing is random, clients may come in copies: those of a loss do alike, so that all means over
-clients are what they are for one of each, and any number of clients costs as much as a few.
+Where nothing is random, clients may come in copies. Clients with the same loss then compute the
+same points, so means over all clients equal means over one client of each kind, and any number of
+clients costs as much as a few.
 """
 
 from fractions import Fraction

@@ -1,12 +1,13 @@
 """One round of 1-way gradient transfer with thousands of clients and steps, on quadratics in one
 dimension, by closed forms of two moments.
 
-Enumeration ends at a few steps; here S and K may be thousands, and noise has any law of its
-variance, for only moments enter. After k steps a client is at
+Enumeration is limited to a few steps; here S and K may be thousands. Noise may have any law with
+the given variance, because only moments enter. After k steps a client is at
 
     x - eta sum_{l<k} r^l (g + n_c) - eta sum_{l<k} r^l n_(k-1-l),    r = 1 - eta f_f'',
 
-where g is the mixed gradient at x, n_c the noise of the one central gradient, n_j that of its steps.
+where g is the mixed gradient at x, n_c the noise of the one central gradient, and n_j the noise of
+the client's step j.
 """
 
 from fractions import Fraction

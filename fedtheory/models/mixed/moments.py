@@ -1,10 +1,11 @@
 """Runs of mixed FL's three methods by their kernels, with SGD for all steps, and expected values of
 a run.
 
-Works on vectors of any numbers of `enclosure.arithmetic`. Noise of finite support is enumerated,
-which few rounds allow; where both losses are quadratics in one dimension, means and covariances are
-carried from round to round, for which variances suffice. Clients are homogeneous, or their
-gradients are apart from grad f_f by constants. Points are x^(0), ..., x^(T).
+The functions accept vectors of any number type of `fedtheory.arithmetic`. Noise of finite support
+is enumerated, which is possible for few rounds. Where both losses are quadratics in one dimension,
+means and covariances are propagated from round to round, and only variances of the noise are
+needed. Clients are homogeneous, or their gradients differ from grad f_f by constants. Points are
+x^(0), ..., x^(T).
 """
 
 from collections.abc import Callable

@@ -1,10 +1,10 @@
 """One round of 1-way gradient transfer by enumeration: every quantity that appendix D names, as a
 function of the round's traces, and the quantities of its lemmas on a point and on one function.
 
-The traces come from the kernels of `fedtheory.algorithms.one_way_gt`, which users run. Works on
-vectors of any numbers of `enclosure.arithmetic`; of Fractions, all values are exact. Noise has
-finite support, so expectations are sums over draws: for tiny instances only. Clients are
-homogeneous, so that one cohort stands for all.
+The traces come from the kernels of `fedtheory.algorithms.one_way_gt`, which users run. The
+functions accept vectors of any number type of `fedtheory.arithmetic`; with Fractions, all values
+are exact. Noise has finite support, so expectations are sums over draws, for tiny instances only.
+Clients are homogeneous, so that a single cohort represents all cohorts.
 """
 
 from collections.abc import Callable

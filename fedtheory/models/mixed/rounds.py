@@ -1,10 +1,10 @@
 """The number of rounds that mixed FL's methods need until the error stays below a given value
 (table 1), for runs that take long or never end.
 
-Rounds are counted to the first T from which the error that a theorem speaks of stays below epsilon:
-of the mean of x^(0), ..., x^(T), weighted or not, or the least expected squared gradient so far. No
-run of so many rounds is followed. They are enclosed: from below by what is proved here, from above
-by infinity; both ends are infinite where the error never falls below epsilon.
+The count is the first T from which the theorem's error stays below epsilon. The error is that of
+the mean of x^(0), ..., x^(T), weighted or not, or the least expected squared gradient so far. No
+run of so many rounds is computed. The count is enclosed: the lower end is proved below, the upper
+end is infinity. Both ends are infinite where the error never falls below epsilon.
 
 Parallel training, noise at the clients, in one dimension. Let Phi(x) be the expected point after a
 round from x, which does not decrease and contracts by kappa < 1 where eta beta <= 1 and K eta_m (eta
@@ -14,9 +14,10 @@ V = K (eta_m eta_s eta sigma)^2 / S. Next to d_t = Phi^t(x^(0)), E (x^(t) - d_t)
 any weighted mean of the points is then at least f(x^(0) - rho) in expectation, and E (f')^2 at least
 (f'(x^(0)) - beta_f rho)^2, in every round.
 
-2-way gradient transfer, without noise, on losses whose gradients are bounded by M_f and M_c. From
-x^(1) on, which the first transferred gradients throw as far as they will, a round moves by at most
-Delta = K eta_m (eta eta_s + eta_c) (M_f + M_c): so many rounds at least lead back.
+2-way gradient transfer, without noise, on losses whose gradients are bounded by M_f and M_c. The
+first transferred gradients may move x^(1) arbitrarily far. From x^(1) on, a round moves the point
+by at most Delta = K eta_m (eta eta_s + eta_c) (M_f + M_c). The distance back divided by Delta
+bounds the number of rounds from below.
 """
 
 from fractions import Fraction
