@@ -3,6 +3,6 @@
 CALLED = dict(
     x_0="the start",
     noise="noise of a gradient",
-    convex="",  # whether constants are those of convex losses: the losses are told
+    convex="",  # empty: the printed losses show whether they are convex
     lipschitz="",
 )

@@ -9,7 +9,7 @@ from fedtheory.models.families import sound_noise
 from fedtheory.schema import integer, word
 
 ONE = Fraction(1)
-# Entries of an instance that breaks one of the laws
+# Schema entries of an instance that breaks one of the laws
 SCHEMA = dict(breaks=word(*sorted(LAWS)), turns=integer(1, 1))
 
 
@@ -27,7 +27,8 @@ def broken_law(instance):
 def differs(instance):
     """Tell whether the law that an instance is said to break makes a difference in this instance."""
     law, p, noise = instance.get("breaks"), instance.get("p", [ONE]), instance["noise"]
-    several = "T" in instance or instance["S"] > 1  # of a run only its method knows
+    # whether a run has several draws depends on its method, so any run counts
+    several = "T" in instance or instance["S"] > 1
     return dict(
         equal_weights=lambda: any(w != p[0] for w in p),
         uniform_cohort=lambda: instance["S"] < instance["N"],

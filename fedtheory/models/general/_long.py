@@ -6,8 +6,8 @@ and rises between two points of a run: a saw has a first piece, a tooth of two p
 round, and a last piece. Points then start at the last tooth.
 """
 
-MOST, TEETH = 100, 24  # rounds, and rounds of a saw: each looks at every tooth
-SHORTEST = 6  # rounds, where there is no saw; fewer are drawn anyway
+MOST, TEETH = 100, 24  # most rounds, and most rounds of a saw: each round evaluates every tooth
+SHORTEST = 6  # least rounds without a saw; shorter runs are drawn anyway
 
 
 def shapes(random, relaxed, method, asked):

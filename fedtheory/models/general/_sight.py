@@ -81,7 +81,7 @@ def _transform_problem(clients, plain, p, method, h):
         raise OneByOne(f"{method.name}'s transform: {error}") from None
     except FedtheoryError:
         raise
-    except Exception as error:  # it was written for arrays of floats
+    except Exception as error:  # a user's transform may be written for arrays of floats only
         raise NotExact(
             f"{method.name}'s transform cannot be read on these numbers: {error}"
         ) from None
@@ -102,7 +102,7 @@ def _transform_problem(clients, plain, p, method, h):
     return shown, tuple(made.weights)
 
 
-# Instances one by one
+# Instances evaluated one by one
 
 
 def batch_size(tree):

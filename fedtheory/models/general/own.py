@@ -18,7 +18,7 @@ from fedtheory.models.general._sight import one_by_one, origin
 from fedtheory.models.general.runs import Clients
 from fedtheory.symbol import Table
 
-MARK = "+"  # in a setting's name, between what it is made of and what it is made with
+MARK = "+"  # separates the two parts of the name of an extended model
 NAN = Many(np.asarray(np.nan))
 
 
@@ -29,7 +29,7 @@ class Exactly(user_quantities.Landscape):
         self._clients = Clients(instance)
         self.N, self.d, self.p = self._clients.N, self._clients.d, tuple(self._clients.p)
         self.sigma_sq = variance(instance["noise"])
-        away = origin(instance, self.d)  # points are those that the method sees
+        away = origin(instance, self.d)  # points have the coordinates that the method sees
         self._away = vector([Fraction(0)] * self.d) if away is None else away
         self.x_0 = vector(instance["x_0"]) + self._away
         self.x_0.flags.writeable = False
@@ -88,7 +88,7 @@ class Exactly(user_quantities.Landscape):
         return polyak.polyak_lojasiewicz(clients.curves, clients.p)
 
 
-# What a claim brings
+# A claim's own functions
 
 
 def entries(symbols):
@@ -113,7 +113,8 @@ def of_claim(setting, claim):
     return make_setting(setting, entries(claim.symbols), conditions(claim))
 
 
-_MADE: dict = {}  # name -> (functions, Setting): what no file holds is known while a process lasts
+# name -> (functions, Setting) of models that no file holds, for the life of the process
+_MADE: dict = {}
 
 
 def make_setting(setting, mine, asked):
@@ -200,7 +201,7 @@ def _find_brought(parts):
             yield mine, asked
 
 
-# What they come to
+# Values of the functions
 
 
 def derive_constants(instance, base, fixed):
@@ -251,7 +252,7 @@ def measure_symbols(instance, values, wanted, base, along, asked):
 
     if any(
         isinstance(value, Many) for value in found.values()
-    ):  # a search looks where they hold; one instance is asked by `holds`
+    ):  # only in a search; for a single instance, `holds` decides the conditions
         good = alone(("met",), met, instance, values)["met"]
         found = {name: value * good for name, value in found.items()}
     return found
@@ -286,6 +287,7 @@ def conditions_held(instance, base, asked):
     for name, each in asked.items():
         try:
             met |= {name} if user_quantities.truth(name, each.on, about) is True else frozenset()
-        except (Undecided, Undefined, ZeroDivisionError):  # nothing says that it does
+        # a condition that cannot be decided is not counted as met
+        except (Undecided, Undefined, ZeroDivisionError):
             continue
     return met

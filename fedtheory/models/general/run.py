@@ -39,7 +39,7 @@ ENSURES = frozenset(
         "uniform_cohort",
         "quadratic",
         "same_curvature",
-        # drawn only where a claim assumes it
+        # drawn only where a claim assumes the condition
         *(ASKED := ("growing_noise", "coordinate_noise", "sampled_by_weight")),
     }
 )
@@ -85,8 +85,10 @@ def breakable(relaxed, ensures=ENSURES):
 
 
 def _some_never_work(random, shape):
-    N = max(random.choice([2, 3, 3]), shape["N"])  # of two clients, either is as far from the mean
-    return dict(N=N, S=min(shape["S"], N - 1), equal=0)  # which client works makes a difference
+    # at least 2 clients, mostly 3, because two clients are equally far from their mean
+    N = max(random.choice([2, 3, 3]), shape["N"])
+    # equal=0, so that the choice of the cohort makes a difference
+    return dict(N=N, S=min(shape["S"], N - 1), equal=0)
 
 
 def _several_draws(random, shape):
@@ -107,7 +109,7 @@ def _several_weights(random, shape):
     return dict(N=N, S=N if shape["S"] == shape["N"] else shape["S"], equal=0)
 
 
-# What a shape is made where an instance is to break a law.
+# {law: the change of a shape whose instances break the law}
 BROKEN = dict(
     uniform_cohort=_some_never_work,
     independent_noise=_one_draw,
@@ -264,7 +266,8 @@ def setting(method, says, takes, gives=("N", "S", "K", "T", "d")):
     )
 
 
-# Of a method: what is an instance's beside what all runs have; nobody else reads an option
+# {method: schema entries of an instance in addition to the entries of all runs}; only SCAFFOLD has
+# an option
 COUNTS = dict(
     fedsgd=dict(K=integer(1, 1)),
     fedavg=dict(K=integer()),

@@ -46,7 +46,7 @@ def draw_shapes(random, relaxed):
     )
     if broken := draw_broken(random, breakable(relaxed, ENSURES)):
         shape.update(BROKEN[broken](random, shape), breaks=broken)
-    if "coordinate_noise" not in relaxed:  # drawn only where a claim assumes it
+    if "coordinate_noise" not in relaxed:  # drawn only where a claim assumes the condition
         shape.update(coordinate_noise=1, d=random.choice([1, 2, 3]))
     return shape
 
@@ -157,7 +157,7 @@ MET = frozenset(
         "equal_weights",
         "dissimilar",
     }
-)  # by every cohort that breaks nothing
+)  # conditions that every cohort meets unless it breaks a law
 ENSURES = MET | {"exact_gradients"}
 
 

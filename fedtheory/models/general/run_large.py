@@ -40,7 +40,8 @@ SCHEMA = entries(
         sigma="nonnegative",
     )
 )
-FOLLOWED = 200  # rounds that are followed one by one, where the least of all is asked for
+# most rounds that are computed one by one, where the least value over rounds is measured
+FOLLOWED = 200
 
 
 def count(random, least, most=1000):
@@ -142,7 +143,7 @@ class Kinds:
             raise Undefined("counts that do not fit together")
         if not isinstance(instance["sigma"], Many) and instance["sigma"] < 0:
             raise Undefined("noise of a negative size")
-        rest = [  # so that all gradients at 0 add up to 0
+        rest = [  # the first kind's gradient at 0, so that all gradients at 0 add up to 0
             -sum((n * g[j] for n, g in zip(self.members[1:], instance["at_star"])), ZERO)
             / self.members[0]
             for j in range(self.d)
@@ -204,7 +205,7 @@ def derive_constants(instance):
         zeta=root(clients.spread),
         d=Fraction(clients.d),
         sigma=instance["sigma"],
-        sigma_j=instance["sigma"],  # along the first coordinate alone
+        sigma_j=instance["sigma"],  # along the first coordinate
         R=start if isinstance(start, float) else root(start),
         sq_distance_0=start,
         gap_0=clients.bounded(sum(clients.mean_slope(j) * x / 2 for j, x in enumerate(squares))),

@@ -45,10 +45,11 @@ from fedtheory.symbols.run import TABLE
 
 KNOWN = frozenset().union(
     *(setting.algorithms for setting in whole.SETTINGS)
-)  # those have settings of their own
-SHARED = dict(eta=False, eta_l=False, eta_g=False, K=True)  # letters that mean the same; counts
-SEEN = 4  # rounds in which points near and far are compared
-TAKEN = frozenset(  # what a run is measured in, and the entries of an instance
+)  # methods that have models of their own
+# {letter with the same meaning in the neutral table: whether it is a count}
+SHARED = dict(eta=False, eta_l=False, eta_g=False, K=True)
+SEEN = 4  # rounds in which runs from near and from distant points are compared
+TAKEN = frozenset(  # names in use: letters in which a run is measured, and entries of an instance
     {"N", "S", "T", "losses", "at_star", "x_0", "noise", "convex", "lipschitz", "server", "origin"}
     | {"layers", "p", *TABLE}
 )
@@ -181,7 +182,8 @@ def why_order_matters(method):
             outcomes_of(instance, values, method, letters(method))
         except NoSet as why:
             return str(why)
-        except (FedtheoryError, ArithmeticError, ValueError):  # a run of it says so
+        # a run of the method reports the error
+        except (FedtheoryError, ArithmeticError, ValueError):
             continue
     return ""
 
@@ -270,7 +272,7 @@ def known_constants(instance, method, table):
         or method.server != ("server" in instance)
     ):
         raise Undefined("clients, or a server, that the method does not ask for")
-    if "server" in instance:  # the constants are those of every loss, the server's among them
+    if "server" in instance:  # the constants hold for every loss, including the server's
         if len(instance["server"]) != len(instance["x_0"]):
             raise Undefined("a server's loss of another dimension")
         low, high = (

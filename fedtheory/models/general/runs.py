@@ -46,8 +46,8 @@ SCHEMA = entries(
     ),
     dict(_laws.SCHEMA, growth="nonnegative", p=list_of("positive", "N", total=None)),
 )
-OPTIONS = {1: "I", 2: "II"}  # of SCAFFOLD, as its kernels name them
-MOST = 64  # outcomes of a run that an enumeration may have
+OPTIONS = {1: "I", 2: "II"}  # the options of SCAFFOLD, as its kernels name them
+MOST = 64  # most outcomes of a run that is enumerated
 TIMES = {
     "0": lambda T: [0],
     "T": lambda T: [T],
@@ -126,7 +126,7 @@ class Clients:
         return losses.loss_value(self.curves[i], rotate_to(self.turns[i], x))
 
     def grad(self, i, x):
-        # So that the gradient at 0 is at_star to the last bit
+        # Adding the change keeps the gradient at 0 equal to at_star to the last bit.
         change = (
             losses.loss_gradient(remove_tilt(self.curves[i]), rotate_to(self.turns[i], x))
             - self.at_zero[i]
@@ -339,7 +339,7 @@ def rounds_of(clients, instance, values, method, letters=None):
                 choose_word(field, number) if field.choices else within_range(field, number)
             )
         elif letters is not None and isinstance(field.default, float):
-            given[name] = Fraction(repr(field.default))  # 0.9 is nine tenths
+            given[name] = Fraction(repr(field.default))  # 0.9 means 9/10
     if letters is None and "option" in given:
         given["option"] = OPTIONS[instance["option"]]
     if clients.drawn_by_weight:
@@ -348,7 +348,8 @@ def rounds_of(clients, instance, values, method, letters=None):
     if clients.exact and method.check is not None:
         try:
             method.check(h, clients.N, instance["S"])
-        except (ValueError, TypeError) as why:  # or what its sentence cannot write down
+        # TypeError: the message cannot be formatted for these numbers
+        except (ValueError, TypeError) as why:
             raise NoInstance(str(why)) from None
     rounds = Rounds(method, sight(clients, instance, method, h), given)
     if "turns" in instance:
@@ -366,7 +367,7 @@ def choose_word(field, number):
 def within_range(field, value):
     """Return the value of a hyper-parameter if it lies within the field's range. Elsewhere
     NoInstance is raised; in a batch, the value is NaN."""
-    # An interval has two ends and is compared with finite numbers alone
+    # Intervals can be compared with finite numbers only.
     free = {INF, -INF} if isinstance(value, Interval) else ()
     low = field.low in free or (value > field.low if field.open_low else value >= field.low)
     high = field.high in free or (value < field.high if field.open_high else value <= field.high)
@@ -405,7 +406,7 @@ def _follow_runs(clients, instance, values, method, letters):
     x_0 = vector(instance["x_0"])
     start = rounds.start(x_0 if away is None else x_0 + away)
     levels = follow_rounds(rounds.after, law, start, instance["T"], at=rounds.at)
-    if away is not None:  # what is measured is counted from there
+    if away is not None:  # measured points are relative to `away`
         levels = [[(p, tuple(x - away for x in path), s) for p, path, s in ways] for ways in levels]
     return levels
 

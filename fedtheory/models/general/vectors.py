@@ -27,7 +27,8 @@ from fedtheory.models.quantities import square_norm
 from fedtheory.schema import integer, list_of, word
 from fedtheory.symbols import fsl, mixed
 
-HERE = {"sq_sum", "sum_sq", "sq_pair", "sq_i", "sq_j", "sq_cross"}  # of vectors themselves
+# symbols of vectors, without random variables
+HERE = {"sq_sum", "sum_sq", "sq_pair", "sq_i", "sq_j", "sq_cross"}
 
 
 def vector_entries(point, name, d):
@@ -149,7 +150,7 @@ def build_chain(shape, count, point):
     up, rows = SKEWS[shape["skew"]], []
     for i in range(count):
         at = lambda way: vector_entries(point, f"z_{i}_{way}", shape["d"])
-        if shape["how"] == "independent":  # centred, whatever came before
+        if shape["how"] == "independent":  # centred for every outcome of the earlier variables
             size = at(0)
             rows.append([size, [-x * up / (1 - up) for x in size]] * 2**i)
         else:
@@ -202,7 +203,7 @@ def chain_moments(instance, values, wanted):
         E_sum_sq=lambda: E(lambda way: sum(square_norm(each) for each in Xi(way))),
         sq_sum_means=lambda: (
             square_norm(sum(mean(0))) if instance["means"] == "plain" else INF
-        ),  # no number
+        ),  # not defined for conditional means
         E_sq_sum_means=lambda: E(lambda way: square_norm(sum(mean(way)))),
         E_sq_sum_errors=lambda: E(lambda way: square_norm(sum(Xi(way)) - sum(mean(way)))),
     )
@@ -222,11 +223,11 @@ def conditions_met(instance):
     found, xi = {"bounded_variance"}, conditional_means(instance)
     own = all(
         row[way] == row[way % 2] for row in rows for way in range(len(row))
-    )  # each by its own draw alone
+    )  # whether each variable depends on its own draw only
     if own and all(x == 0 for means_of in xi for mean in means_of for x in mean):
         found.add("zero_mean_independent")
-    # xi_i is a function of the earlier values: ways that look alike so far have one mean, the true
-    # one.
+    # xi_i is a function of the earlier values: outcomes with equal earlier values must have the
+    # same mean, which is the true mean.
     seen = {}
     for i, row in enumerate(rows):
         for p, way in list_ways(instance, i):

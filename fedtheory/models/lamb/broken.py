@@ -13,7 +13,7 @@ from fedtheory.models import losses
 from fedtheory.models.families import draw_broken
 from fedtheory.schema import integer, row
 
-SCHEMA = dict(  # entries of an instance that breaks one of these
+SCHEMA = dict(  # schema entries of an instance that breaks one of these hypotheses
     S=integer(1, "n"), epsilon="positive", reset=integer(1, 1), turn=row("number", "number")
 )
 BREAKABLE = frozenset({"everyone", "plain_moments", "layers_apart"})
@@ -101,7 +101,7 @@ def broken_conditions(instance):
     return {name for name, differ in differs.items() if differ}
 
 
-# Turned coordinates
+# Rotated coordinates
 
 
 def rotate_point(instance, x):

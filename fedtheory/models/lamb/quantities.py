@@ -30,7 +30,7 @@ class Instance(NamedTuple):
     grad: Callable  # (i, x) -> vector
     layers: tuple
     L: tuple
-    phi: Callable  # of a layer's norm
+    phi: Callable  # a function of a layer's norm
     n: int
     T: int
     alpha: object
@@ -39,9 +39,9 @@ class Instance(NamedTuple):
     v_0: object
     M: object = ONE
     phi_M: object = ONE
-    idle: int = 0  # the last of the n clients, who take no part
-    reset: bool = False  # m begins each round at 0
-    epsilon: object = ZERO  # added to the root of v
+    idle: int = 0  # the last `idle` of the n clients do not take part
+    reset: bool = False  # whether m is set to 0 at the start of each round
+    epsilon: object = ZERO  # the number added to the root of v
 
     @property
     def at_work(self):
@@ -51,16 +51,16 @@ class Instance(NamedTuple):
 class Iteration(NamedTuple):
     """An iteration of FED-LAMB; its lists have an entry for each client."""
 
-    theta: list  # where it starts, of each who takes part
-    lag: object  # from the mean model to the point (8)
-    v_hat: object  # of the round's start
-    exact: list  # gradients
-    g: list  # their estimates
+    theta: list  # the start of the iteration, for each client that takes part
+    lag: object  # the vector from the mean model to the point (8)
+    v_hat: object  # v-hat at the start of the round
+    exact: list  # exact gradients
+    g: list  # gradient estimates
     past: list  # m before the step
-    before: list  # the stretch of the step before
-    phi: list  # by coordinate
-    stretch: list  # phi / (||p|| sqrt(v)) by coordinate: a step is alpha stretch m
-    moved: list  # where it ends
+    before: list  # the `stretch` of the previous step
+    phi: list  # phi for each coordinate
+    stretch: list  # phi / (||p|| sqrt(v)) for each coordinate: a step is alpha stretch m
+    moved: list  # the end of the iteration
     next_lag: object
 
 
@@ -76,8 +76,8 @@ def _layer_stretch(case, theta, m, v):
         layer = range(start, stop)
         phi = case.phi(root(sum(theta[j] * theta[j] for j in layer)))
         for j in layer:
-            # (||p|| sqrt(v_j))^2: m_j^2 itself in a layer of one coordinate, so that no root of v_j
-            # is taken
+            # (||p|| sqrt(v_j))^2 is exactly m_j^2 in a layer of one coordinate, so no root of v_j
+            # is needed
             square = sum((m[k] * m[k] * v[j] / v[k] for k in layer if k != j), m[j] * m[j])
             moves = square > 0
             phis[j], stretch[j] = phi, where(moves, phi / root(where(moves, square, ONE)), ZERO)
@@ -112,7 +112,7 @@ def follow_path(case, x_0, noise, steps):
         over = _add_epsilon(v_hat, case.epsilon)
         phi, taken = zip(*(_layer_stretch(case, theta[i], m[i], over) for i in clients))
         moved = [theta[i] - case.alpha * (taken[i] * m[i]) for i in clients]
-        # the text's quantities divide by sqrt(v) whatever steps divide by
+        # the paper's quantities divide by sqrt(v), even where steps divide by an enlarged root
         stretch = (
             [each * _root_ratio(over, v_hat) for each in taken] if over is not v_hat else taken
         )
@@ -126,7 +126,7 @@ def follow_path(case, x_0, noise, steps):
             )
         )
         theta, lag, before = moved, next_lag, stretch
-        if (t + 1) % case.T == 0:  # the round ends
+        if (t + 1) % case.T == 0:  # the last iteration of a round
             theta, v_hat = (
                 [mean_of(moved) for _ in clients],
                 vector([maximum(a, b) for a, b in zip(v_hat, mean_of(v))]),
@@ -142,7 +142,7 @@ def _record_iteration(t, theta, exact, g, moved):
     surely = all(a is b or a == b for one, other in zip(exact, g) for a, b in zip(one, other))
     ways = (
         (ONE, 1) if surely else (None, None)
-    )  # as many as the noise has, which is drawn elsewhere
+    )  # unknown with noise, whose outcomes are drawn elsewhere
     return Passed(
         "iteration", t, *ways, tuple(tracks), mean_of(theta), mean_of(moved), theta, moved
     )

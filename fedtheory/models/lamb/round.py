@@ -34,9 +34,9 @@ from fedtheory.symbols.lamb import TABLE
 
 BELOW_1 = 1 - Fraction(
     1, 2**20
-)  # the largest decay in a search: 1, which rounding may reach, defines nothing
+)  # the largest decay in a search: rounding may give 1, where quantities are undefined
 ROUNDING = 1e-12
-MOST = 16  # outcomes of the noise that an enumeration may have
+MOST = 16  # most outcomes of the noise that are enumerated
 
 
 def draw_common(random, steps):
@@ -117,7 +117,7 @@ def build_losses(shape, point):
 def build_instance(shape, point):
     p, h = shape["p"], shape["h"]
     noise = two_point(point.get("sigma"), shape["noise"], p)
-    if shape["spread"] == "all":  # every coordinate errs alike
+    if shape["spread"] == "all":  # all coordinates have the same noise
         noise = [[chance, [way[0]] * p] for chance, way in noise]
     first = p - h + 1  # all layers but the first have one coordinate
     copies = {"copies": next_integer(point["crowd"])} if "crowd" in shape else {}
@@ -138,7 +138,8 @@ def is_straight(f):
     """Tell whether a curve is straight beyond its first and last knots, so that its gradient is
     bounded."""
     ends = losses.second_derivatives(f)[0], losses.second_derivatives(f)[-1]
-    return all(isinstance(end, Many) or end == 0 for end in ends)  # in a batch, as it was built
+    # batches are built with straight ends
+    return all(isinstance(end, Many) or end == 0 for end in ends)
 
 
 def gradient_bound(instance):

@@ -80,7 +80,7 @@ def measure_symbols(instance, values, wanted):
         if isinstance(lowest, float):
             raise Undefined("a loss that is not bounded below")
         total[name] = total[name] - lowest
-    if "noise_sum" in total:  # every client's sigma_i is H3's own
+    if "noise_sum" in total:  # H3's sigma is used as the sigma_i of every client
         sigma = lamb_round.derive_constants(instance)["sigma"]
         total["noise_sum"] = sigma * sigma * total["noise_sum"]
     return {name: good * value for name, value in total.items()}

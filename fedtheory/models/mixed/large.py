@@ -113,10 +113,11 @@ class Round:
         )
         self.g, self.step = self.g_f + self.g_c, self.K * self.eta_s * self.eta
         self.augmented = self.g * self.g + self.noise_c  # E||grad f_f + g_c||^2
-        self.one = instance.get("breaks") == "independent_noise"  # n joins g and n_c in all steps
+        # whether all steps have the same noise n, as they have the same g and n_c
+        self.one = instance.get("breaks") == "independent_noise"
 
-    # What runs, only where it is asked for: what is measured at x says more than numbers can follow
-    # where steps are large
+    # Quantities of the run are computed on demand only: with large steps they may overflow, where
+    # quantities measured at x do not.
 
     @cached_property
     def walk(self):

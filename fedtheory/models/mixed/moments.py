@@ -23,7 +23,7 @@ from fedtheory.exact.traces import Losses, Rounds, follow_rounds, uniform_cohort
 from fedtheory.symbols.mixed import CONTRACTIONS
 
 ZERO, ONE = Fraction(0), Fraction(1)
-READ = 5  # steps of a round that are read from the kernels; more are followed in closed form
+READ = 5  # most steps of a round that are computed by the kernels; longer rounds use a closed form
 STEPS = dict(
     parallel_training=("eta", "eta_s", "eta_c", "eta_m"),
     one_way_gt=("eta", "eta_s"),
@@ -42,11 +42,11 @@ class Case(NamedTuple):
     eta_s: object
     eta_c: object = None
     eta_m: object = ONE
-    # grad f_i - grad f_f of each client, which sum to 0; () where clients are alike
+    # grad f_i - grad f_f of each client, with sum 0; () for homogeneous clients
     apart: tuple = ()
-    # one draw of noise for all steps of a round at all clients, one for all at the center
+    # whether all steps of all clients in a round have the same noise, and likewise at the center
     one: bool = False
-    always: bool = False  # the same cohort in every round
+    always: bool = False  # whether the cohort is the same in every round
 
     @property
     def contraction(self):
@@ -223,7 +223,7 @@ def by_kernels(case, bends, tilts, variances):
     unknowns, then = of_a_round(case, bends, tilts)
     n = len(carried_fields(case.method))
     drawn = then[:, n + 1 :]
-    # the cohort's paths, averaged, are one path
+    # the mean of the cohort's paths is treated as one path
     size = {
         1: variances[0] / (1 if case.one else case.S),
         0: variances[1],
@@ -243,13 +243,16 @@ def in_closed_form(case, bends, tilts, variances):
     enters both."""
     K, method = case.K, case.method
     f, c = quadratic_steps(bends[0], case.eta, K), None
-    shared = lambda walk: walk.pull * walk.pull  # of one draw in all of its steps
+    # variance factor of one draw that is used in all steps
+    shared = lambda walk: walk.pull * walk.pull
     noise_f = variances[0] * (shared(f) if case.one else f.noise / case.S)
     noise_f = noise_f + shared(f) * case.sampling_variance
-    point = lambda of, shift: vector([of, *[ZERO] * (n - 1), shift])  # of x, ..., 1
+    # a row of coefficients of (x, ..., 1)
+    point = lambda of, shift: vector([of, *[ZERO] * (n - 1), shift])
     n = len(carried_fields(method))
     grad_f, grad_c = (point(bend, tilt) for bend, tilt in zip(bends, tilts))
-    here, drawn = point(ONE, ZERO), []  # rows of what is carried next; [(coefficients, variance)]
+    # rows of the next fields, and `drawn` as [(coefficients, variance)]
+    here, drawn = point(ONE, ZERO), []
     if method == "one_way_gt":
         scale = case.eta_s
         rows = [here - scale * f.pull * (grad_f + grad_c)]
@@ -261,7 +264,7 @@ def in_closed_form(case, bends, tilts, variances):
         unit = lambda k: vector([ONE if k == j else ZERO for j in range(n + 1)])
         h_f, h_c = (
             (unit(1), unit(2)) if n == 3 else (zero, zero)
-        )  # g_c joins clients, g_f the server
+        )  # g_c augments the clients' steps, g_f the server's
         z_f, z_c = -f.pull * (grad_f + h_f), -c.pull * (grad_c + h_c)
         rows = [here + case.eta_m * (z_c + case.eta_s * z_f)]
         both = ([case.eta_m * case.eta_s], [case.eta_m])
@@ -284,7 +287,7 @@ def point_moments(case, state, bends, tilts, variances, weights):
     carry, constant, fresh = read(case, bends, tilts, variances)
     along = lambda row: sum(
         row * fresh.dot(row)
-    )  # what a round's noise adds to the variance of row . state
+    )  # the variance that a round's noise adds to row . state
     first = vector([ONE, *[ZERO] * (n - 1)])
     mean, spread, row = vector(list(state)), ZERO, first
     found = [(mean[0], spread)]
@@ -298,7 +301,7 @@ def point_moments(case, state, bends, tilts, variances, weights):
     row, variance = weights[-1] * first, ZERO
     for w in weights[
         -2::-1
-    ]:  # how the weighted sum depends on the state after each round, from the last
+    ]:  # `row`: dependence of the weighted sum on the state after each round, from the last round
         variance, row = short(variance + along(row)), short(w * first + row.dot(carry))
     full = sum(weights)
     return found, (sum(w * m for w, (m, _) in zip(weights, found)) / full, variance / (full * full))

@@ -20,9 +20,9 @@ from fedtheory.models import losses
 from fedtheory.models.families import POINT, build_family, draw_family, family_coordinates
 from fedtheory.schema import entries, row, word
 
-# What an instance may break, one at a time, where a claim does not assume it: noise that is drawn
-# once for all steps of a round at all clients, and once for all at the center; a cohort that is
-# always the same.
+# Conditions that an instance may break, one at a time, where a claim does not assume them: noise is
+# drawn once for all steps of a round at all clients, and once for all steps at the center; the
+# cohort is always the same.
 BREAKABLE = frozenset({"independent_noise", "uniform_cohort"})
 PLAIN_SUM = (Fraction(1), Fraction(1))  # f = f_f + f_c
 SCHEMA = entries(dict(losses=row(losses.LOSS, losses.LOSS), smooth=word("each", "sum"), x=POINT))

@@ -43,7 +43,7 @@ class Instance(NamedTuple):
     mu: object
     sigma: object
     sigma_c: object
-    one: bool = False  # one draw of noise for all steps of all clients
+    one: bool = False  # whether all steps of all clients have the same noise
 
     def rounds(self, d):
         """Return the rounds of fedtheory.algorithms.one_way_gt on the instance's losses in

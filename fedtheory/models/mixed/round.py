@@ -25,7 +25,7 @@ from fedtheory.schema import integer, join_schemas
 from fedtheory.symbols.mixed import TABLE
 
 TO_MINIMUM = {"gap", "gap_f", "gap_c", "sq_dist", "sq_dist_next", "term_C", "term_C1", "term_C2"}
-MOST = 600  # outcomes that an enumeration may have
+MOST = 600  # most outcomes that are enumerated
 
 
 def draw_shapes(random, relaxed):
@@ -42,7 +42,7 @@ def draw_shapes(random, relaxed):
         )
         if broken := draw_broken(random, relaxed & BREAKABLE):
             shape["breaks"] = broken
-            if broken == "uniform_cohort":  # of several clients, some never work
+            if broken == "uniform_cohort":  # with several clients, some clients never work
                 shape["N"] = S + 1
             else:
                 shape["noise"] = noise = random.choice(["even", "skewed"])
@@ -103,7 +103,7 @@ def measure_symbols(instance, values, wanted):
     found = round_quantities(case, x, [name for name in wanted if name != "gap"])
     return (
         dict(found, gap=height_above(instance, x)) if "gap" in wanted else found
-    )  # f(x) - f(x*), less rounding
+    )  # f(x) - f(x*), computed with little rounding
 
 
 def conditions_held(instance):
@@ -118,7 +118,8 @@ def conditions_held(instance):
     return (held | BUILT) - broken_by(instance, several) if held else frozenset()
 
 
-# Clients are alike, do K plain steps each and draw afresh: so is the round built.
+# Conditions that the round meets by construction: equal clients do K plain steps each, with fresh
+# draws.
 BUILT = frozenset(
     {
         "homogeneous",

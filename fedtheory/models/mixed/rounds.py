@@ -51,7 +51,7 @@ MEASURED = dict(
     two_way_gt=("rounds", "rounds_grad"),
 )
 ROOM = 12  # 6 (1 + B^2) at B = 1
-FAR = 40  # starts that a step's noise goes, at the longest step and a reach of 1
+FAR = 40  # how far a step's noise goes at the longest step and a reach of 1, in units of the start
 
 
 def draw_shapes(method, random, relaxed):
@@ -128,7 +128,7 @@ def derive_constants(method, instance):
 
 
 def measure_symbols(method, instance, values, wanted):
-    # Losses as they look from the start: nothing is lost in a point that hardly moves.
+    # Losses in coordinates relative to the start, so that small moves are not lost to rounding.
     f_f, f_c = (
         [seen_from(*pair) for pair in zip(loss, instance["x"])] for loss in instance["losses"]
     )
@@ -136,7 +136,8 @@ def measure_symbols(method, instance, values, wanted):
         method,
         lambda y: losses.loss_gradient(f_f, y),
         lambda y: losses.loss_gradient(f_c, y),
-        1,  # paths of a cohort are alike, so that their mean is one path's expectation
+        # S = 1: a cohort's paths have the same law, so their mean has the expectation of one path
+        1,
         instance["K"],
         1,
         *(values[name] for name in STEPS[method]),
@@ -224,8 +225,8 @@ def throw_back(case, instance, change):
     def rounds(eps, name):
         if name == "rounds_grad":
             return at_least(_all_true(far > 0, slope * slope > eps), 1 + far / move)
-        # Up to half of the way back, no point but the start is left of the middle; of `count`
-        # rounds the whole ones are at least half.
+        # During the first half of the way back, no point except the start lies left of the middle.
+        # Of `count` rounds, at least half are whole rounds.
         count, middle = far / (2 * move), last + far / 2
         mean = (minimum(x, middle) + count / 2 * middle) / (count / 2 + 1)
         truth = _all_true(

@@ -41,7 +41,7 @@ from fedtheory.models.quantities import square_norm
 from fedtheory.schema import integer, join_schemas, list_of, row
 from fedtheory.symbols.mixed import TABLE
 
-MOST = 256  # runs that an enumeration may have
+MOST = 256  # most outcomes of a run that are enumerated
 MEASURED = (
     "gap_mean",
     "gap_weighted",
@@ -50,8 +50,10 @@ MEASURED = (
     "mean_sq_grad",
     "best_sq_grad",
 )
-FIRST = ("f_t", "f_next", "gap", "sq_grad", "sq_dist", "sq_dist_next")  # of a run's first round
-FAR = 4  # logarithms of a first transferred gradient are so many times those of other numbers
+# quantities of a run's first round
+FIRST = ("f_t", "f_next", "gap", "sq_grad", "sq_dist", "sq_dist_next")
+# power of `first_far`: a first transferred gradient ranges over more decades than other numbers
+FAR = 4
 MANY = dict(parallel_training=(10, 30, 100), one_way_gt=(10, 30, 100), two_way_gt=(90, 170))
 RUN = frozenset(
     {
@@ -93,8 +95,8 @@ def draw_shapes(method, random, relaxed):
         if "homogeneous" in relaxed and random.random() < 0.7:
             shape.update(unlike=1, N=max(2, shape["N"]))
             if shape["pieces"] > 1 and random.random() < 0.7:
-                # All work, in crowds of each kind: nothing is drawn, and what clients that drift
-                # apart change is left, from a start at which nothing else happens.
+                # All clients work, in many copies of each kind, so that nothing is random. Only the
+                # effect of clients' drift is left, from a start at which nothing else moves.
                 shape.update(noise="none", noise_c="none", S=shape["N"])
                 shape.update(copies=str(10 ** random.choice([0, 3, 6, 9])))
                 if method != "one_way_gt" and random.random() < 0.7:
@@ -106,13 +108,14 @@ def draw_shapes(method, random, relaxed):
                 else random.choice(["gradients", "none", "any"])
             )
         thrown = shape.get("first") == "any" and random.random() < 0.6
-        if thrown:  # by a first step as far as one likes: nothing else need happen
+        # the first step goes arbitrarily far, and everything else is as simple as possible
+        if thrown:
             shape.update(pieces=1, d=1, soft=0, start="right", noise="none", noise_c="none")
         often = 0.3 if method == "two_way_gt" else 0.6
         if random.random() < (1.0 if strong or thrown else often):
-            # Theorems B.1 and B.3 ask for 6 and 81 rounds where mu > 0, the latter with mu near
-            # beta; a floor of noise shows after many, and so does how far away the first transferred
-            # gradients have led. A text, lest long runs pass for large shapes.
+            # Theorems B.1 and B.3 need 6 and 81 rounds where mu > 0, the latter with mu near beta.
+            # The noise floor and the distance reached by the first transferred gradients also show
+            # only after many rounds. T is a text, so that long runs do not count as large shapes.
             shape.update(T=str(random.choice(MANY[method])), K=random.choice([1, 1, 2]))
             if "copies" in shape:
                 shape.update(K=2)
@@ -131,7 +134,7 @@ def draw_shapes(method, random, relaxed):
                 shape.update(S=str(S := count(random, 1)), N=str(S + random.choice([0, 1])))
         if "copies" not in shape and (broken := draw_broken(random, relaxed & BREAKABLE)):
             shape["breaks"] = broken
-            if broken == "uniform_cohort":  # of several clients, some never work
+            if broken == "uniform_cohort":  # with several clients, some clients never work
                 text = type(shape["S"])
                 shape["N"] = text(max(2, int(shape["N"])))
                 shape["S"] = text(min(int(shape["S"]), int(shape["N"]) - 1))
@@ -200,7 +203,7 @@ def build_instance(shape, point):
     if "copies" in shape:
         built["copies"] = Fraction(int(shape["copies"]))
     if "unlike" in shape:
-        far = 128 if "copies" in shape else 1  # short steps then reach past a knot
+        far = 128 if "copies" in shape else 1  # so that short steps cross a knot
         rows = [
             [far * point[f"apart_{i}_{j}"] for j in range(d)] for i in range(int(shape["N"]) - 1)
         ]
@@ -224,7 +227,8 @@ def derive_constants(method, instance):
     x, star = vector(instance["x"]), find_minimizer(instance)
     found = dict(
         {name: Fraction(instance[name]) for name in ("K", "T")},
-        # so many clients of each kind, all of whom work: their mean is that of one of each
+        # `copies` clients of each kind, all at work: their mean is the mean over one client of each
+        # kind
         **{name: Fraction(instance[name] * instance.get("copies", 1)) for name in ("N", "S")},
         **pair_constants(instance),
         sigma=root(variance(instance["noise"])),
@@ -299,7 +303,7 @@ def contraction_powers(values, case):
     return found
 
 
-WEIGHTS = dict(  # of the points x^(0), ..., x^(T) in their mean
+WEIGHTS = dict(  # weights of the points x^(0), ..., x^(T) in their mean
     even=lambda values, case: [Fraction(1)] * (case.T + 1),
     growing=contraction_powers,  # (1 - c)^(-t), all times (1 - c)^T
     falling=lambda values, case: contraction_powers(values, case)[::-1],

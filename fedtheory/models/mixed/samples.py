@@ -39,7 +39,7 @@ def measure_symbols(instance, values, wanted):
     )
     needed = lambda: (
         w_f * square_norm(f / w_f) + w_c * square_norm(c / w_c)
-    )  # left side of definition 4.2
+    )  # the left side of definition 4.2
     named = dict(
         sq_seen_f=lambda: square_norm(f),
         sq_seen_c=lambda: square_norm(c),

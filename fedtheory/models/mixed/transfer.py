@@ -12,7 +12,7 @@ from fedtheory.models.quantities import Quantities, square_norm
 from fedtheory.schema import at_least, entries, list_of
 from fedtheory.symbols.mixed import TABLE
 
-DRAWS = list_of(POINT, at_least(1))  # of a client's steps
+DRAWS = list_of(POINT, at_least(1))  # the draws of a client's steps
 CALLED = dict(x="the start", transferred="the gradient that is transferred")  # losses: a cohort's
 
 
