@@ -27,7 +27,8 @@ LAWS = (
     "p_sigma_inv",
     "I_sum",
 )
-LONG = (30, 100, 300)  # rounds of a run of one or two walks: a text, lest they pass for large
+# numbers of rounds where N E <= FEW; tau is a text, so that long runs do not count as large shapes
+LONG = (30, 100, 300)
 # most local steps of all clients per round in runs of many rounds, and most rounds of other runs
 FEW, MOST = 2, 10
 END = tuple(name for name, entry in TABLE.items() if entry.measure == TABLE["sq_dist"].measure)

@@ -15,7 +15,7 @@ from fedtheory.schema import either, integer, join_schemas, list_of, plus, word
 from fedtheory.symbols.fsl import TABLE
 
 BY_ROUND = (
-    dict(  # a symbol: of which loss's expected squared gradients at x_0, ..., x_(T-1), and what
+    dict(  # {symbol: (loss, "least" or "mean")} of expected squared gradients at x_0, ..., x_(T-1)
         E_T=("modified", "least"),
         best_sq_grad=("original", "least"),
         mean_sq_tilde_grad=("modified", "mean"),

@@ -13,7 +13,8 @@ from fedtheory.schema import at_least, entries, list_of
 from fedtheory.symbols.mixed import TABLE
 
 DRAWS = list_of(POINT, at_least(1))  # the draws of a client's steps
-CALLED = dict(x="the start", transferred="the gradient that is transferred")  # losses: a cohort's
+# the losses are a cohort's losses
+CALLED = dict(x="the start", transferred="the gradient that is transferred")
 
 
 def draw_shapes(random, relaxed):
