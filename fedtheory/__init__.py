@@ -15,7 +15,7 @@ _accept_old_names()
 
 __version__ = "0.1.0"
 
-# name -> (module, attribute): imported when first used, so that `import fedtheory` is quick.
+# name -> (module, attribute); each is imported on first use, so that `import fedtheory` is quick.
 _LAZY = {
     "run": ("fedtheory.runs.running", "run"),
     "pretrain": ("fedtheory.runs.running", "pretrain"),

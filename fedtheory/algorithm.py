@@ -12,10 +12,11 @@ One round, as the engine runs it (only `local_step` and `aggregate` are required
     end(state, h)
 
 `State` is a named tuple of arrays with a field `x`; kernels write into it in place. `Local` is what
-a client holds during a round; in `aggregate` its fields carry the cohort as leading axis. p_1 .. p_N
-are the round's weights; p_0, the server's place, is 1 in a round whose weights are not those of the
-round before, else 0. What clients keep between rounds is a field of N + 1 rows: where all of it
-starts at zero, a client's row takes memory from when the client first takes part.
+a client holds during a round; in `aggregate` its fields carry the cohort as leading axis. p_1 ..
+p_N are the round's weights. p_0, the server's place, is 1 in a round whose weights differ from
+those of the round before, else 0. A state that clients keep between rounds is a field of N + 1
+rows. Where that state starts at zero for all clients, a client's row is allocated when the client
+first takes part.
 """
 
 from collections.abc import Callable, Sequence
@@ -34,14 +35,14 @@ class Field(NamedTuple):
     """One hyper-parameter: its meaning, its default and the values that it may take."""
 
     meaning: str
-    default: object = None  # None: the user must give it
+    default: object = None  # None: the user must give a value
     integer: bool = False
     low: float = -np.inf
     high: float = np.inf
-    open_low: bool = False  # low itself is excluded
+    open_low: bool = False  # the value must exceed low
     open_high: bool = False
-    choices: tuple = ()  # words, stored as their position
-    fixed: bool = False  # one value for the whole run: a schedule is refused
+    choices: tuple = ()  # words; the position of a word is stored
+    fixed: bool = False  # one value for the whole run; a schedule is refused
 
     def rule(self):
         if self.choices:
@@ -194,15 +195,15 @@ class Algorithm(Shown):
     end: Callable = end_plain
     local: Callable | None = None  # (d, layers, h) -> Local of new arrays
     steps: str | int = "K"  # the field that holds the number of local steps; a number if fixed
-    server_steps: str | None = None  # likewise for the server; None: it takes none
+    server_steps: str | None = None  # the same for the server; None: the server takes no steps
     server_grad: bool = False  # evaluate the server's gradient at x when the round begins
     # evaluate each working client's gradient at x before its steps; or a rule of h
     client_grad: bool | Callable = False
-    server: bool = False  # needs a problem with a server loss
+    server: bool = False  # the problem must have a server loss
     memory: bool = False  # clients keep state between rounds
-    everyone: bool = False  # every round hears from all clients: S must be N
-    transform: Callable | None = None  # (problem, h) -> the problem the clients train on
-    check: Callable | None = None  # (h, N, S) -> None, or a refusal
+    everyone: bool = False  # all clients take part in every round: S must be N
+    transform: Callable | None = None  # (problem, h) -> the problem on which the clients train
+    check: Callable | None = None  # (h, N, S) -> None, or the reason of a refusal
     meaning: str = ""
 
     def heading(self):

@@ -1,8 +1,8 @@
 """Checks of arguments of public functions: an argument is converted to the form that is computed
 with, or refused before anything is computed.
 
-Each function takes the argument's name and the value; a refusal is one sentence that names
-argument, rule and value. Text is never read as a number, nor is a truth value.
+Each function takes the argument's name and the value. A refusal is one sentence that names
+argument, rule and value. Text and truth values are never read as numbers.
 """
 
 import os
@@ -16,9 +16,9 @@ from fedtheory.errors import refuse
 
 MOST = (
     2**31 - 2
-)  # of what is counted: the next number marks a gradient at a round's start (rng.START)
-PART, PLACE = 255, 4000  # letters of a file's name, and of a path, that every system takes
-LARGEST = 1e150  # squares of larger numbers overflow, and those of numbers below its inverse vanish
+)  # the largest count: the next number marks a gradient at a round's start (rng.START)
+PART, PLACE = 255, 4000  # lengths of a file's name, and of a path, that every system accepts
+LARGEST = 1e150  # larger numbers have squares that overflow; below 1/LARGEST squares vanish
 
 
 def _scalar(value):
@@ -96,7 +96,7 @@ def is_iterable(value):
     """Tell whether a value can be iterated over, which an array without axes cannot."""
     try:
         iter(value)
-    except Exception:  # whatever a stranger's class does
+    except Exception:  # a user's class may raise any exception
         return False
     return True
 
@@ -133,7 +133,7 @@ def check_array(name, value, rule="must be an array of numbers", kinds="fiu"):
     numbers."""
     try:
         found = np.asarray(value)
-    except (TypeError, ValueError):  # rows of several lengths
+    except (TypeError, ValueError):  # rows of different lengths
         refuse(name, rule, value)
     if found.dtype.kind == "O" and all(
         isinstance(each, Real) and not isinstance(each, bool) for each in found.flat

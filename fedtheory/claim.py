@@ -56,22 +56,22 @@ __all__ = [
 class Claim(Valued, Varied, Shown):
     """One statement of a paper with its hypotheses.
 
-    The statement is a record of `fedtheory.statements`, or is said in short: measures, relation
-    and bound are its first line, `also` its further ones.
+    The statement is a record of `fedtheory.statements`, or is given in the short form: `measures`,
+    `relation` and `bound` are its first line, `also` holds its further lines.
     """
 
     id: str
     cites: str
     paper: str
-    symbols: Table  # the part of its paper's table that it uses
+    symbols: Table  # the part of the paper's table that the claim uses
     meaning: str
-    note: str  # where the text's own steps do not give the stated form
-    figure: str  # id of the figure or table that it is about, or stands in
-    algorithm: object  # an Algorithm or its name; several names where it speaks of each
-    assumes: tuple[Assumption, ...]  # as the text states them
-    unstated: tuple[Assumption, ...]  # likewise, used by the proof only
-    dropped: tuple[Assumption, ...]  # of a variant: what it does not assume any more
-    follows: dict[int, tuple]  # line, from 1 -> what its proof takes it from: "id", "id/line"
+    note: str  # set where the text's own steps do not give the stated form
+    figure: str  # id of the figure or table that the claim is about, or in which it stands
+    algorithm: object  # an Algorithm or its name; several names where the claim covers several
+    assumes: tuple[Assumption, ...]  # hypotheses that the text states
+    unstated: tuple[Assumption, ...]  # hypotheses that only the proof uses
+    dropped: tuple[Assumption, ...]  # of a variant: the hypotheses that it no longer assumes
+    follows: dict[int, tuple]  # line, from 1 -> the premises of its proof: "id", "id/line"
     statement: Lines | Order | Equivalences | Cells | Comparisons | Exists
 
     def __init__(
@@ -118,8 +118,8 @@ class Claim(Valued, Varied, Shown):
             give("statement", replaced(statement, lines=lines))
         elif isinstance(self.statement, Exists):
             give("statement", replaced(self.statement, line=self.statement.line.of(self.symbols)))
-        # A namesake with other assumptions is another symbol to SymPy, and the same to whoever
-        # reads names.
+        # Two symbols with one name and different SymPy assumptions are different to SymPy, and the
+        # same to a reader.
         named = self._named().union(*(e.free_symbols for e in self.definitions.values()))
         strangers = sorted(
             s.name for s in named if s.name not in table or table[s.name].symbol != s

@@ -148,7 +148,7 @@ def _decide(relation, numbers, floats):
         truth = arithmetic.decide_relation(relation, numbers)
     except arithmetic.Undefined:
         return False
-    if truth is None:  # equal to thousands of bits
+    if truth is None:  # undecided: both sides are equal to thousands of bits
         return not isinstance(relation, (sympy.StrictLessThan, sympy.StrictGreaterThan))
     if not truth and floats:
         near = {s.name: float(numbers[s.name]) for s in relation.free_symbols}

@@ -1,6 +1,6 @@
 """Checks of user input for claims before any claim is built: names, formulas, hypotheses.
 
-Each function returns what it was given in the form that a record keeps, or refuses it with one
+Each function returns its argument in the form that a record stores, or refuses it with one
 sentence.
 """
 
@@ -18,7 +18,7 @@ from fedtheory.errors import refuse
 from fedtheory.names import LONGEST
 from fedtheory.symbol import Table
 
-DIGITS = 4000  # of a number, as in certificates: longer ones are not written down
+DIGITS = 4000  # digits of a number, as in certificates; longer numbers are not written down
 HYPOTHESIS = "must be a SymPy relation, a conjunction of such, a Condition or an Assumption"
 
 
@@ -76,7 +76,7 @@ def _hypothesis(whose, given, stated):
         refuse(f"{whose}: a hypothesis", HYPOTHESIS, holds)
     if isinstance(holds, sympy.Basic):
         check_digits(f"{whose}: a hypothesis", holds)
-    if isinstance(given, Rule):  # of another claim's table, perhaps
+    if isinstance(given, Rule):  # an assumption that may come from another claim's table
         return Assumption(given.holds, given.where, given.stated, given.note)
     return given if isinstance(given, Assumption) else Assumption(given, stated=stated)
 

@@ -1,7 +1,7 @@
 """Conditions that a theorem may assume of a problem and of a round, as predicates on records.
 
-`holds(problem, setup)` says True or False; `setup` has the fields cohort ("without", "with",
-"full") and partial (whether clients may do less than all steps).
+`holds(problem, setup)` returns True or False; `setup` has the fields cohort ("without", "with",
+"full") and partial (whether clients may do fewer than all steps).
 """
 
 from collections.abc import Callable
@@ -17,12 +17,12 @@ from fedtheory.parallel import pickling
 from fedtheory.printing import plain
 from fedtheory.symbol import DOMAINS, Entry
 
-# Noises that are drawn anew at each call with mean zero; an engine's prescribed noise is not among
-# them.
+# Noises with mean zero that are drawn anew at each call. The noise that an engine prescribes is not
+# among them.
 DRAWN = ("none", "gaussian", "rademacher", "sphere", "minibatch")
 
 
-# What a condition means to proofs; `constant` is a name in problem.constants.
+# The meaning of a condition for proofs; `constant` is a name in problem.constants.
 
 
 class Along(NamedTuple):
@@ -33,7 +33,7 @@ class Along(NamedTuple):
     # "curved": |g_y - g_x| <= constant s; "bounded": |g_x| and |g_y| <= constant
     kind: str
     constant: str
-    within: str = ""  # "layer": on lines inside one layer, by which no whole gradient is bounded
+    within: str = ""  # "layer": holds on lines inside one layer, and bounds no whole gradient
 
 
 class Root(NamedTuple):
@@ -53,19 +53,24 @@ class Confined(NamedTuple):
 class Condition(NamedTuple):
     name: str
     says: str
-    # (problem, setup) -> whether a problem and a run meet it; None where only instances are asked
+    # (problem, setup) -> whether a problem and a run meet the condition; None where only exact
+    # instances can be tested
     holds: "Callable | Certified" = None  # type: ignore[assignment]
-    # what it certifies: names of problem.constants, or of symbols that no problem has
+    # the constants that the condition certifies: names of problem.constants, or of symbols that no
+    # problem has
     constants: tuple = ()
-    means: tuple = ()  # what proofs may use of it: Along, Root, Confined
-    # of one's own: a function of a `fedtheory.user_quantities.Landscape`, whether an instance meets it
+    means: tuple = ()  # the facts that proofs may use: Along, Root, Confined
+    # for a user's condition: a function of a `fedtheory.user_quantities.Landscape` that says
+    # whether an instance meets the condition
     on: Callable | None = None
-    # problem -> hyper-parameters, cohort and work by which a run meets it, where nobody says others
+    # problem -> hyper-parameters, cohort and work with which a run meets the condition, used where
+    # the user gives no others
     settles: Callable | None = None
-    met_by: str = ""  # a problem that meets it, as one would type it, for whoever has another one
+    # the call that makes a problem that meets the condition, to be shown beside one that does not
+    met_by: str = ""
 
     def __call__(self, problem, setup=None):
-        if self.holds is None:  # nothing tells of a problem in floats
+        if self.holds is None:  # a problem in floats cannot be tested
             return False
         return bool(self.holds(problem, setup or SimpleNamespace(cohort="without", partial=False)))
 
@@ -90,7 +95,7 @@ class Assumption:
 
     holds: object  # a SymPy relation or a Condition
     where: str = ""  # "(11)", "assumption 2", ...
-    stated: bool = True  # False: the proof uses it, the text does not say it
+    stated: bool = True  # False: the proof uses the assumption, the text does not state it
     note: str = ""
 
     @property
@@ -154,10 +159,10 @@ SMOOTH = Condition(
     "f_0, ..., f_N are L-smooth",
     Certified("L"),
     ("L",),
-    (Along("flatter", "L"),),  # an upper quadratic is all that every text means by it
+    (Along("flatter", "L"),),  # every text means at least an upper quadratic
 )
-# The text's smoothness is one-sided (an upper quadratic); proofs use Lipschitz gradients, its two
-# sides.
+# The text's smoothness is one-sided (an upper quadratic); proofs use Lipschitz gradients, which are
+# two-sided.
 LIPSCHITZ = Condition(
     "lipschitz",
     "gradients of f_0, ..., f_N are L-Lipschitz (two-sided smoothness)",
@@ -217,7 +222,7 @@ SAMPLED_BY_WEIGHT = Condition(
     lambda problem, setup: (
         setup.cohort == "with" and not setup.partial and EQUAL_WEIGHTS(problem, setup)
     ),
-    # a mean over draws by weight weighs by p_i already
+    # cohorts drawn by weight already weigh by p_i, so a plain mean suffices
     settles=lambda problem: dict(cohort="with", weighting="plain"),
 )
 BOUNDED_BELOW = Condition(
@@ -275,8 +280,9 @@ ALL = {
         EXACT_GRADIENTS,
     )
 }
-# What chance in a run is like, which no loss and no constant shows: a text that forgets one of these
-# reads as any other. With the names of conditions that say the same, or that leave it nothing to say.
+# The laws of chance in a run, which no loss and no constant shows: a text that omits one of these
+# reads like any other text. Each has the names of conditions that say the same, or that make it
+# void.
 LAWS = {
     EQUAL_WEIGHTS.name: frozenset({SAMPLED_BY_WEIGHT.name}),
     UNIFORM_COHORT.name: frozenset({SAMPLED_BY_WEIGHT.name}),

@@ -1,7 +1,7 @@
 """Discovery of records by walking the folders: a new file is found without editing any other file.
 
-Each function imports its own room: whoever asks for claims need not wait for the compiler, nor the
-others for SymPy.
+Each function imports only its own package: claims load without the compiler, and the other records
+without SymPy.
 """
 
 import copyreg
@@ -84,9 +84,7 @@ def algorithm(name):
     if isinstance(name, str) and name in _ADOPTED:
         return _ADOPTED[name]
     if isinstance(name, str) and name.isidentifier() and name in _record_files("algorithms"):
-        module = importlib.import_module(
-            f"fedtheory.algorithms.{name}"
-        )  # without importing the others
+        module = importlib.import_module(f"fedtheory.algorithms.{name}")  # imports this module only
         if getattr(module, "ALGORITHM", None) is not None and module.ALGORITHM.name == name:
             return module.ALGORITHM
     found = algorithms()
@@ -140,7 +138,7 @@ def own_claims():
             refuse("CLAIM", "must be a fedtheory Claim", record)
         if sum(record.id == other.id for other in found) > 1 or _is_shipped(record.id):
             raise InvalidInput(f"two claims share an id: {record.id}")
-    for record in found:  # the one that was read last
+    for record in found:  # forget the claim of an earlier reading
         _KEPT.pop(record.id, None)
     return tuple(map(_keep_claim, found))
 
@@ -210,7 +208,7 @@ def _find_shipped(name):
     return next((record for record in shipped_claims() if record.id == name), None)
 
 
-_KEPT: dict = {}  # id -> Claim, of the recorded ones that were read so far
+_KEPT: dict = {}  # id -> Claim, for the recorded claims that were read so far
 
 
 def _keep_claim(record):
@@ -243,7 +241,7 @@ def claim(name):
         and all(part.isidentifier() for part in name.split("."))
     ):
         path = Path(__file__).parent.joinpath("claims", *name.split(".")).with_suffix(".py")
-        if path.is_file():  # a file of its own: the others stay unread
+        if path.is_file():  # the claim has a file of its own: other files stay unread
             record = getattr(importlib.import_module(f"fedtheory.claims.{name}"), "CLAIM", None)
             if record is not None and record.id == name:
                 return _keep_claim(record)

@@ -90,9 +90,9 @@ def show(value, most=80):
     """Return a value as an error message may print it: short, and on one line."""
     try:
         text = printable(" ".join(repr(value).split()))
-    except ValueError:  # an integer of more digits than Python writes down
+    except ValueError:  # an integer with more digits than Python prints
         text = f"one {type(value).__name__} too long to be written down"
-    except Exception:  # nested too deeply, or of a class whose own text fails
+    except Exception:  # nested too deeply, or its class's repr fails
         text = f"one {type(value).__name__} that cannot be written down"
     return text if len(text) <= most else text[: most - 3] + "..."
 
@@ -117,7 +117,7 @@ def describe(error):
     """
     try:
         text = printable(" ".join(str(error).split()))
-    except Exception as worse:  # whatever a stranger's class does when it is to be written down
+    except Exception as worse:  # a user's class may raise any exception when it is printed
         text = f"(its text cannot be had: {type(worse).__name__})"
     text = text if len(text) <= 300 else text[:297] + "..."
     return f"{type(error).__name__}: {text}" if text else type(error).__name__

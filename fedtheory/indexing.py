@@ -1,9 +1,10 @@
 """A trial of user-defined kernels, in which every index is compared with the length of its array.
 
-Machine code compares none: a kernel that writes one place behind its array aborts the process, or
-worse, goes on. So whoever runs a stranger's kernels plays a few of their calls first: as Python,
-which NumPy watches, or, where that would take long, as machine code with comparisons in it. What no
-such call reaches stays unseen; kernels of this library are not tried.
+Machine code checks no index: a kernel that writes one place behind its array aborts the process or
+silently corrupts memory. So before a user's kernels are run, a few of their calls are executed
+first: as Python, where NumPy checks indices, or, where that would take long, as machine code with
+index checks in it. An error that no such call reaches stays unseen. Kernels of this library are not
+tried.
 """
 
 import linecache
@@ -20,9 +21,9 @@ from fedtheory import jit
 from fedtheory.errors import InvalidInput, describe, show
 from fedtheory.parallel.executors import absorb, raise_in_thread
 
-SECONDS = 1.0  # of Python that a trial may take
-NO_OWN = jit.PACKAGE, Path(numba.__file__).parent  # whose lines no user wrote
-MORE = 10.0  # seconds, where it is known that an index is wrong, and asked which
+SECONDS = 1.0  # seconds of Python that a trial may take
+NO_OWN = jit.PACKAGE, Path(numba.__file__).parent  # folders whose code no user wrote
+MORE = 10.0  # seconds, where an index is known to be wrong and its place is searched
 
 
 class _Long(Exception):
@@ -48,7 +49,7 @@ def try_kernels(whose, kernels, play):
     error = _try_kernels(_interpret(own), kernels, play, SECONDS)
     if error is None:
         return
-    if not isinstance(error, IndexError):  # too long, or nothing that Python can do
+    if not isinstance(error, IndexError):  # the trial was too long, or Python cannot run it
         error = _try_kernels(_compile_checked(own), kernels, play, None)
         if isinstance(error, IndexError):
             closer = _try_kernels(_interpret(own), kernels, play, MORE)
@@ -69,13 +70,13 @@ def _try_kernels(twins, kernels, play, seconds):
 
         return call
 
-    idle = lambda *arguments: 0  # this library's own
+    idle = lambda *arguments: 0  # stands for a kernel of this library
     played = {name: noting(name, twins.get(name, idle)) for name in kernels}
     try:
         with warnings.catch_warnings(), np.errstate(all="ignore"), _limit_time(seconds):
             warnings.simplefilter("ignore")
             play(played)
-    except Exception as error:  # whatever a stranger's kernel does
+    except Exception as error:  # a user's kernel may raise any exception
         error.called = called[0]
         return error
     return None
@@ -102,7 +103,7 @@ def _limit_time(seconds):
     finally:
         timer.cancel()
         with turn:
-            over.set()  # from now on nothing is sent
+            over.set()  # no exception is sent from now on
         absorb(_Long)
 
 
@@ -146,7 +147,7 @@ def _twin(kernel, made, known):
         twin = lambda value: _twin(value, made, known) if _is_kernel(value) else value
         names = function.__code__.co_names
         scope = dict(function.__globals__)
-        known[kernel] = kernel  # who calls itself calls what it was
+        known[kernel] = kernel  # a recursive kernel calls the original kernel
         scope.update({name: twin(scope[name]) for name in names if name in scope})
         cells = tuple(types.CellType(twin(c.cell_contents)) for c in function.__closure__ or ())
         copy = types.FunctionType(

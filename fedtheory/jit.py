@@ -1,8 +1,8 @@
 """The one compile decorator, the private cache of machine code, and type erasure.
 
-Kernels are compiled apart and meet in the engine through first-class function types, so the engine
-is compiled once for every algorithm and every problem. A kernel's own tuples (a problem's data, an
-algorithm's state) cross that border as addresses: `pack` lays a named tuple of arrays and numbers
+Kernels are compiled separately and called by the engine through first-class function types, so the
+engine is compiled once for every algorithm and every problem. A kernel's own tuples (a problem's
+data, an algorithm's state) are passed as addresses: `pack` lays a named tuple of arrays and numbers
 out in memory exactly as Numba does, and `erase` wraps a kernel so that it reads the tuple back.
 """
 
@@ -46,7 +46,8 @@ def point_types(real):
     return types.Array(number, 1, "C"), types.Array(number, 2, "C")
 
 
-FLAGS = dict(nogil=True, error_model="numpy")  # 1/0 is inf, as in NumPy; no fastmath: bits matter
+# 1/0 is inf, as in NumPy; no fastmath, so that results agree to the bit
+FLAGS = dict(nogil=True, error_model="numpy")
 
 
 # ---------------------------------------------------------------- cache
@@ -57,7 +58,8 @@ def digest(module):
     """Return a hash of a module, of every module that it imports, and of the compiler.
 
     Numba freezes globals and inlines callees across files, so machine code is as old as the oldest
-    of them; whatever a kernel can reach, its module imports. Machine code holds no line numbers.
+    of these files. Every function that a kernel can reach is imported by its module. Machine code
+    holds no line numbers.
     """
     parts = (
         platform.python_version(),
@@ -74,8 +76,8 @@ class _Store:
     """A store of compiled kernels on disk, each sealed with a key that never leaves this user's
     folder.
 
-    Machine code is unpickled, so a file is read only if its seal fits: a truncated, edited, foreign
-    or planted file counts as absent and is written anew.
+    Machine code is unpickled, so a file is read only if its seal is valid: a truncated, edited,
+    foreign or planted file counts as absent and is written anew.
     """
 
     def __init__(self):
@@ -111,7 +113,7 @@ class _Store:
                 warnings.warn(f"a compiled kernel was not kept: {error}", Uncached, stacklevel=2)
 
 
-# functions to call, once, before something has to be compiled: a user then knows what takes so long
+# Functions that are called once before a compilation, to tell the user what takes so long.
 announce: list = []
 _store = None
 
@@ -173,9 +175,9 @@ def compile(function, identity=None, maker=None, **options):
     compiled in each process, because no digest of ours covers the files they may import. `maker` is
     (function, kernels, part), from which another process builds a closure anew (pickling.py)."""
     if identity is not None and not DISABLED:
-        # Closures and erased kernels share a name, and Numba tells them apart by a counter of the
-        # process: two that were compiled in different processes could meet under one symbol, and
-        # the linker would pick one.
+        # Closures and erased kernels share a name, and Numba distinguishes them by a counter of the
+        # process. Two kernels that were compiled in different processes could get the same symbol,
+        # and the linker would pick one.
         function.__qualname__ += "_" + hashlib.sha256(repr(identity).encode()).hexdigest()[:20]
     dispatcher = numba.njit(**FLAGS, **options)(function)
     dispatcher.maker = maker
@@ -230,7 +232,7 @@ def _words(value):
     return [int(np.float64(value).view(np.int64))]
 
 
-@cache  # as long-lived as what `erase` keeps
+@cache  # cached, since the results of `erase` refer to it
 def _entries(kernel):
     """Return the words of Numba's layout of a function value for an erased kernel: the C entry
     address, the entry address of Numba code, and 0 for the object, which is never read."""
@@ -246,7 +248,7 @@ def pack(value, of=None):
     """Return a named tuple of C-contiguous arrays, 8-byte numbers and erased kernels as the 8-byte
     words in which Numba would lay it out. If `of` is a type, the value must have that type.
 
-    The null owner makes reference counting a no-op, so threads do not contend; the caller keeps
+    The null owner makes reference counting a no-op, so threads do not contend. The caller keeps
     both the words and the arrays alive.
     """
     if of is not None:
@@ -276,8 +278,8 @@ as_dtype = cache(numba_as_dtype)
 def tuple_type(kind, *of):
     """Return Numba's type of a named tuple whose fields have these types."""
     made = types.NamedTuple(list(of), kind)
-    # The name goes into symbols and cache keys, and Numba's leaves out the module and the
-    # fields' names.
+    # The name becomes a part of symbols and cache keys. Numba's own name leaves out the module and
+    # the fields' names.
     fields = ", ".join(map("{}: {}".format, kind._fields, of))
     made.name = f"{kind.__module__}.{kind.__qualname__}({fields})"
     return made
@@ -309,13 +311,14 @@ def _loader(of):
     return load
 
 
-@cache  # reading machine code back takes milliseconds, and property tests build thousands of runs
+# cached: reading machine code takes milliseconds, and property tests build thousands of runs
+@cache
 def erase(kernel, returns, arguments):
     """Return `kernel` compiled behind a signature without its tuples: each packed type in
     `arguments` becomes an address.
 
-    `arguments` holds Numba types; a named tuple stands for data that the caller passes through
-    `pack`.
+    `arguments` holds Numba types; a named tuple among them stands for data that the caller passes
+    through `pack`.
     """
     if DISABLED:
         return kernel

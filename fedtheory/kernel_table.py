@@ -1,9 +1,9 @@
 """Tables of kernels that machine code calls by index.
 
 A kernel that works through a list, as a network does through its layers, must not be compiled anew
-for each list. It takes a `Table`: an array of addresses in a problem's own tuple, whose entries
-`call` enters with one named tuple, `here`. Each kernel of the table is compiled for the type of
-`here` alone, when first it is put into a table.
+for each list. It takes a `Table`: an array of addresses in a problem's own tuple. `call` runs an
+entry of the table with one named tuple, `here`, as its argument. Each kernel of the table is
+compiled for the type of `here` alone, when it is first put into a table.
 """
 
 import numpy as np
@@ -74,7 +74,8 @@ else:
             of, _, _ = signature.args
             addresses, index, value = arguments
             for field, kind in enumerate(here.types):
-                if isinstance(kind, types.Array):  # lent: the kernel must not count references
+                # a borrowed array: the kernel must not count references
+                if isinstance(kind, types.Array):
                     owner = ir.Constant(context.get_value_type(types.voidptr), None)
                     value = builder.insert_value(value, owner, [field, 0])
             place = cgutils.alloca_once_value(builder, value)

@@ -1,8 +1,9 @@
 """The metrics that a theorem may measure on a trajectory: each has a name, a unit and a way to be
 computed.
 
-The engine records a row of basic quantities at the server point of each round; the rest follow from
-them. Units are powers of (point, loss), so that bounds can be checked for homogeneity.
+The engine records a row of basic quantities at the server point of each round; the other metrics
+are computed from these. Units are powers of (point, loss), so that bounds can be checked for
+homogeneity.
 
 >>> import fedtheory as ft
 >>> ft.metrics["sq_distance"].meaning
@@ -15,7 +16,7 @@ from typing import NamedTuple
 
 import numpy as np
 
-# Columns of the engine's record, in order.
+# The columns of the engine's record, in order.
 BASIC = (
     "loss",
     "server_loss",
@@ -36,10 +37,10 @@ BASIC = (
     "test_auc",
 )
 COLUMN = {name: n for n, name in enumerate(BASIC)}
-# What switches a group of columns on; the others cost nothing.
+# The bits that switch on groups of columns; other groups cost nothing.
 OBJECTIVE, SERVER, DISTANCE, DISSIMILARITY, DRIFT, SEEN, TEST = 1, 2, 4, 8, 16, 32, 64
 SLOPE = 128  # the objective's gradient, and not its value alone
-# What is held out is measured together, in this order.
+# The metrics on held-out samples, measured together in this order.
 TESTED = BASIC[-4:]
 GROUP = dict(
     loss=OBJECTIVE,
@@ -63,7 +64,7 @@ class Metric(NamedTuple):
     name: str
     latex: str
     meaning: str
-    needs: tuple = ()  # basic columns
+    needs: tuple = ()  # the basic columns from which it is computed
     derive: object = None  # (columns by name, hyper) -> array; None for a basic column
 
 

@@ -3,13 +3,13 @@ another."""
 
 import unicodedata
 
-LONGEST = 200  # letters: a name stands in sentences
+LONGEST = 200  # letters; names stand in sentences
 RULE = (
     f"must be a name of 1 to {LONGEST} letters, digits and signs in their plain forms, with single "
     "blanks between words"
 )
-EMPTY = "\u115f\u1160\u2800\u3164"  # letters and signs that show as a blank
-# Small letters and digits -> those of other alphabets, and digits, that can be taken for them.
+EMPTY = "\u115f\u1160\u2800\u3164"  # letters and signs that look like a blank
+# Small letters and digits -> letters of other alphabets, and digits, that look like them.
 LIKE = {
     "a": "\u0430\u03b1\u0251",
     "b": "\u0432\u03b2",

@@ -1,9 +1,9 @@
 """The record of a layer, and the argument that its kernels receive.
 
 A layer is one file of layers/: a function that users call, and two kernels of one argument, `here`.
-`forward` writes Z from A; `backward` writes E, the loss's derivative by A, and adds its derivative
-by w to G, both from D, its derivative by Z. Arrays have a row for each sample of a minibatch.
-A loss is a layer too, the last: its Z is a column of the samples' losses.
+`forward` writes Z from A. `backward` writes E, the loss's derivative by A, and adds the derivative
+by w to G; it computes both from D, the loss's derivative by Z. Arrays have a row for each sample of
+a minibatch. A loss is the last layer: its Z is a column of the samples' losses.
 """
 
 from collections.abc import Callable
@@ -16,7 +16,7 @@ import numpy as np
 from fedtheory import jit
 from fedtheory.errors import refuse
 
-SIZES, NUMBERS = 12, 4  # how many whole and real numbers a layer may have of its own
+SIZES, NUMBERS = 12, 4  # the number of integers and of reals that a layer may have of its own
 REALS = {"float64": np.float64, "float32": np.float32}
 
 
@@ -24,21 +24,21 @@ class Here(NamedTuple):
     """The argument of a layer's kernels: one layer applied to one minibatch. All reals are float32,
     or all are float64."""
 
-    sizes: np.ndarray  # (SIZES,) the layer's own whole numbers
-    numbers: np.ndarray  # (NUMBERS,) and its real ones
-    w: np.ndarray  # its parameters, flat
+    sizes: np.ndarray  # (SIZES,) the layer's own integers
+    numbers: np.ndarray  # (NUMBERS,) the layer's own reals
+    w: np.ndarray  # the layer's parameters, flat
     A: np.ndarray  # (n, inputs)
     Z: np.ndarray  # (n, outputs)
-    kept: np.ndarray  # what forward leaves for backward, flat
+    kept: np.ndarray  # values that forward stores for backward, flat
     D: np.ndarray  # (n, outputs)
-    E: np.ndarray  # (n, inputs), or (0, inputs) where nobody asks for it
-    G: np.ndarray  # like w
-    other: np.ndarray  # (n, outputs) of the layer that this one skips back to
+    E: np.ndarray  # (n, inputs), or (0, inputs) where no layer needs it
+    G: np.ndarray  # shaped like w
+    other: np.ndarray  # (n, outputs) of the earlier layer to which this layer skips
     y: np.ndarray  # (n, labels of a sample)
     draw: int  # the key of this gradient's draws
-    place: int  # which layer of the list this is
-    training: int  # 0 where a loss is measured: nothing is dropped then
-    fresh: int  # whether G is to be written, not added to: 0 unless the layer `writes`
+    place: int  # the layer's position in the list
+    training: int  # 0 where a loss is measured: dropout is off
+    fresh: int  # whether G is overwritten instead of added to: 0 unless the layer `writes`
 
 
 @cache
@@ -61,17 +61,17 @@ class Parameter(NamedTuple):
 
     name: str
     size: int
-    start: Callable  # (NumPy generator) -> (size,) where runs begin
+    start: Callable  # (NumPy generator) -> (size,) initial values
 
 
 class Fitted(NamedTuple):
     """A layer in its place in a network, when the shape of its input is known."""
 
-    shape: tuple  # of a sample that comes out
+    shape: tuple  # shape of an output sample
     parameters: tuple = ()
     sizes: tuple = ()
     numbers: tuple = ()
-    kept: int = 0  # numbers a sample that forward leaves for backward
+    kept: int = 0  # numbers for each sample that forward stores for backward
 
 
 class Layer(NamedTuple):
@@ -81,15 +81,16 @@ class Layer(NamedTuple):
     forward: Callable
     backward: Callable
     fit: Callable  # (shape) -> Fitted, or a refusal
-    in_place: bool = False  # Z may be A's own memory
+    in_place: bool = False  # Z may use the memory of A
     draws: bool = False  # forward draws from `here.draw`
     reads_output: bool = False  # backward reads Z: no later layer may write over it
-    # of a loss: (here) writes loss, right, within the best k, score into the columns of Z
+    # a loss only: (here) writes loss, right, within the best k, score into the columns of Z
     judge: Callable | None = None
     skips_to: str = ""  # the name of an earlier layer whose output is `other`
     writes: bool = False  # backward writes all of G where `here.fresh` says so
-    shares: str = ""  # the name of a layer whose parameters are this one's too
-    admits: Callable | None = None  # (samples) of a first layer: refuses those it cannot read
+    shares: str = ""  # the name of a layer with which this layer shares its parameters
+    # a first layer only: (samples) -> None, or a refusal of samples that it cannot read
+    admits: Callable | None = None
 
     def called(self, name):
         """Return the same layer under another name."""
@@ -107,17 +108,17 @@ def nothing(here):
 class Step(NamedTuple):
     """The position of a layer in the flat vector and in the workspace: the columns of a plan."""
 
-    at: int  # its parameters begin
+    at: int  # offset of its parameters
     size: int
     inputs: int
     outputs: int
-    source: int  # its input begins, in numbers a sample; -1: the samples themselves
+    source: int  # offset of its input, in numbers for each sample; -1: the samples themselves
     target: int
-    keeps: int  # what it keeps begins
+    keeps: int  # offset of the values stored for backward
     kept: int
-    skip: int  # the layer whose output it takes besides, or -1
-    asked: int  # whether any earlier layer wants the derivative by its input
-    writes: int  # whether it writes its derivative, which then need not be cleared before
+    skip: int  # the layer whose output is its second input, or -1
+    asked: int  # whether an earlier layer needs the derivative by this layer's input
+    writes: int  # whether it overwrites its derivative, which then need not be cleared before
 
 
 def plan_layers(layers, shape, owners=None, at=0):
@@ -158,11 +159,11 @@ class Network(NamedTuple):
 
     name: str
     cites: str
-    shape: tuple  # of a sample
+    shape: tuple  # shape of a sample
     classes: int
-    layers: Callable  # (classes) -> its layers
-    judges: str  # which findings it may judge, in a sentence
-    twin: str = ""  # the name of the small network beside it
+    layers: Callable  # (classes) -> the network's layers
+    judges: str  # the findings that it may judge, as a sentence
+    twin: str = ""  # the name of its small counterpart
 
     def parameters(self):
         """Return [(layer and name, size)] of the parameters, at the network's own shape and number

@@ -49,5 +49,6 @@ class OldNames(importlib.abc.MetaPathFinder, importlib.abc.Loader):
 def accept_old_names() -> None:
     """Make import statements accept old names; further calls in the same process change nothing."""
     if not any(isinstance(finder, OldNames) for finder in sys.meta_path):
-        # First: what an earlier version left in a folder, caches alone, would be found as a package.
+        # First in the list: otherwise a folder of an earlier version that holds only caches would
+        # be found as a package.
         sys.meta_path.insert(0, OldNames())

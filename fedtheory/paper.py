@@ -7,13 +7,13 @@ from fedtheory.display import facts_table
 
 
 class Paper(NamedTuple):
-    id: str  # how claims, symbols and files name it
+    id: str  # the name that claims, symbols and files use
     title: str
     authors: tuple  # () where the text gives none
     year: int | None = None  # None where neither the text nor a reference gives one
     where: str = ""  # where it was published
     link: str = ""
-    known_by: str = ""  # where these facts stand, if not on the paper's own first page
+    known_by: str = ""  # the source of these facts, if not the paper's own first page
 
     @property
     def by(self):

@@ -1,8 +1,8 @@
 """Records of users: Python files given with `--with` or named in FEDTHEORY_WITH, and modules that
 installed packages announce under the entry point `fedtheory`.
 
-Each is run once, as any Python file is, and looked through for ALGORITHM, CLAIM, SETTING, FIGURE,
-PAPER (or ALGORITHMS, ...) and MAKERS. Its hash goes with it: what rests on a file says so.
+Each file is run once, as any Python file is, and searched for ALGORITHM, CLAIM, SETTING, FIGURE,
+PAPER (or ALGORITHMS, ...) and MAKERS. Results that depend on a file record the file's hash.
 """
 
 import hashlib
@@ -18,12 +18,12 @@ from typing import Any, NamedTuple
 
 from fedtheory.errors import FedtheoryError, InvalidInput, Unloaded, describe, refuse
 
-VARIABLE = "FEDTHEORY_WITH"  # files and folders, as PATH has folders
-GROUP = "fedtheory"  # of entry points
+VARIABLE = "FEDTHEORY_WITH"  # a list of files and folders, separated as in PATH
+GROUP = "fedtheory"  # the group of entry points
 KINDS = ("ALGORITHM", "CLAIM", "SETTING", "FIGURE", "PAPER")
 SEVERAL = (*(f"{kind}S" for kind in KINDS), "MAKERS")
 NAMES = (*KINDS, *SEVERAL)
-SHAPES = {  # what several records come as: (types, rule)
+SHAPES = {  # the accepted types of a collection of records: (types, rule)
     "": ((list, tuple, dict), "must be a list, a tuple or a dict of records"),
     "FIGURES": (dict, "must be a dict of names and Figures"),
 }

@@ -1,8 +1,9 @@
 """Printers of formulas as the papers write them, in plain text and in LaTeX.
 
-A product is written numbers first, then counts and step sizes, constants, sums, and what is measured
-last: 5 K_0^2 eta_0^2 L Psi, (1 + gamma) ||grad F||^2. A sum is written with what is measured first,
-low powers before high ones, and no minus sign in front where a plus sign can stand there: 1 - eta mu.
+A product is written with numbers first, then counts and step sizes, constants, sums, and measured
+quantities last: 5 K_0^2 eta_0^2 L Psi, (1 + gamma) ||grad F||^2. A sum is written with measured
+quantities first, and low powers before high powers. It begins without a minus sign where a positive
+term can stand there: 1 - eta mu.
 """
 
 import sympy
@@ -19,9 +20,9 @@ NUMBER, COUNT, STEPS, CURVED, RATIO, CONSTANT, SUM, MEASURED = range(8)
 class _Ordered:
     """A SymPy printer that orders factors and terms; SymPy's own order is used among equals."""
 
-    entries: dict = {}  # name -> (place, Entry) of a table
+    entries: dict = {}  # name -> (position, Entry) in a table
 
-    # What is known of symbols
+    # Properties of symbols
 
     def known(self, expr):
         """Return (place, Entry) of each symbol of an expression that is in the table."""
@@ -61,9 +62,10 @@ class _Ordered:
         def place(term):
             at = self.measured(term)
             if at is None:
-                symbols = bool(term.free_symbols)  # 1 + 1/a
+                symbols = bool(term.free_symbols)  # a constant sum such as 1 + 1/a
                 return (1, symbols, self.degree(term), self.named(term), negative(term))
-            return (0, not term.is_Symbol, at, False, negative(term))  # f(x_t) before its steps
+            # f(x_t) stands before its steps
+            return (0, not term.is_Symbol, at, False, negative(term))
 
         terms = sorted(super()._as_ordered_terms(expr, order), key=place)
         first = next((n for n, term in enumerate(terms) if not negative(term)), 0)
@@ -101,13 +103,14 @@ class _Ordered:
                 queue = [*factor.args, *queue]
             elif factor.is_Rational:
                 number *= factor
-            elif factor.is_Number and factor < 0:  # a float
+            elif factor.is_Number and factor < 0:  # a negative float
                 negative, queue = not negative, [-factor, *queue]
             elif power in (sympy.Rational(1, 2), -sympy.Rational(1, 2)):
                 roots[power > 0].append(base)
             elif power.is_Rational and power < 0 and factor.is_Pow:
                 content, base = base.primitive() if power == -1 and base.is_Add else (1, base)
-                if content.denominator != 1:  # 6 (1 + B^2) of 6 + 6 B^2, but no fractions
+                # 6 + 6 B^2 becomes 6 (1 + B^2), but no fraction is factored out
+                if content.denominator != 1:
                     content, base = 1, factor.base
                 number /= content
                 below.append(sympy.Pow(base, -power))
@@ -180,7 +183,7 @@ class _Latex(_Ordered, LatexPrinter):
                 factor, first=n == 0, last=n == len(factors) - 1
             ):
                 text = rf"\left({text}\right)"
-            # Two numbers side by side would read as one.
+            # Two adjacent numbers would read as one.
             between = r" \cdot " if text[0].isdigit() and out else " "
             out += between * bool(out) + text
         return out

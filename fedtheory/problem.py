@@ -70,8 +70,8 @@ def layers_from(layers, d):
     return tuple(Layer(name, int(end - size), int(end)) for (name, size), end in zip(pairs, ends))
 
 
-LOWER = ("mu", "PL")  # constants that bound from below
-FLAT = 1e-12  # what is left of curvatures that cancel, relative to them, is rounding
+LOWER = ("mu", "PL")  # constants that are lower bounds
+FLAT = 1e-12  # relative size up to which a difference of curvatures counts as rounding
 
 
 # The kernels of a problem and their signatures; `data` stands for the problem's own tuple.
@@ -150,8 +150,8 @@ def no_value(data, p, x):
     return np.nan
 
 
-BEHIND = 16  # zeros behind a point that workers share
-ABSENT = no_test, no_value, no_pieces, no_piece  # they read no data, and are compiled once
+BEHIND = 16  # zeros that follow a point that workers share
+ABSENT = no_test, no_value, no_pieces, no_piece  # these kernels read no data, and are compiled once
 
 
 class Kernels(NamedTuple):
@@ -160,21 +160,22 @@ class Kernels(NamedTuple):
 
     grad: Callable  # (data, i, x, out): gradient of f_i
     loss: Callable  # (data, i, x) -> f_i(x)
-    # (data, p, x, out) -> F(x), its gradient in out; by the definition if absent
+    # (data, p, x, out) -> F(x), with its gradient in out; if absent, computed by the definition
     objective: Callable | None = None
     # (data, i, rows, draw, x, out): mean gradient over some of client i's samples; `draw` is the
-    # key of whatever else is drawn (rng.masked)
+    # key of all other draws (rng.masked)
     batch: Callable = no_batch
-    # (data, x, row): what the samples held out say of x, in the order of `metrics.TESTED`
+    # (data, x, row): writes the metrics of x on held-out samples, in the order of `metrics.TESTED`
     test: Callable = no_test
-    # (data, p, x) -> F(x), to the bit what `objective` says
+    # (data, p, x) -> F(x), equal to `objective` to the bit
     value: Callable = no_value
-    # (data, i, count, phase) -> pieces of a phase of a gradient from so many samples, of all if 0;
-    # 0 behind the last phase, and in the first where workers would lose by sharing
+    # (data, i, count, phase) -> the number of pieces in a phase of a gradient from `count` samples,
+    # from all samples if 0; 0 after the last phase, and in the first phase where sharing among
+    # workers would be slower
     pieces: Callable = no_pieces
-    # (data, i, rows, x, room, out, phase, n): the n-th of them. Phases follow each other, pieces of
-    # one go on side by side; in the end `out` is what `batch` or `grad` says, to the bit. Behind
-    # x come BEHIND zeros, for kernels that read several numbers at once
+    # (data, i, rows, x, room, out, phase, n): computes piece n. Phases are sequential; pieces of
+    # one phase run in parallel. In the end `out` equals the result of `batch` or `grad` to the bit.
+    # BEHIND zeros follow x, for kernels that read several numbers at once
     piece: Callable = no_piece
 
     def role(self, name, data, real="float64"):
@@ -204,22 +205,24 @@ class Problem(Shown):
     weights: np.ndarray  # (N + 1,), p_0 = 0, the others sum to 1
     constants: dict  # name -> Constant
     has_server: bool = True
-    sizes: np.ndarray | None = None  # (N + 1,) samples, where there are any
+    sizes: np.ndarray | None = None  # (N + 1,) numbers of samples, for problems with samples
     noise: str = "none"
     # (N + 1,): E||g_i - grad f_i||^2 = sigma_i^2 for additive noise
     sigma: np.ndarray | None = None
     batch_size: np.ndarray | None = None  # (N + 1,) for minibatch noise
     replacement: bool = False  # minibatches drawn with replacement
-    drawing: bool = False  # gradients draw more than rows: all samples are a minibatch too
-    room: int = 0  # numbers that a gradient's pieces leave for one another; 0: nobody shares one
+    # gradients draw more than rows, so a minibatch of all samples is random, too
+    drawing: bool = False
+    # size of the buffer that a gradient's pieces share; 0: gradients are not shared among workers
+    room: int = 0
     layers: tuple | None = None
-    start: np.ndarray | None = None  # where runs begin by default; zero if absent
+    start: np.ndarray | None = None  # the default starting point; zero if absent
     minimize: Callable | None = None  # (problem) -> x_star
     # (problem, p) -> problem, where data or constants depend on the weights
     reweigh: Callable | None = None
-    real: str = "float64"  # what points and gradients are made of, while a run is under way
+    real: str = "float64"  # the number type of points and gradients during a run
     affine: bool = False  # gradients are affine: ft.expected may follow moments
-    blas: bool = False  # kernels call BLAS: the engine keeps it to one thread
+    blas: bool = False  # kernels call BLAS: the engine limits BLAS to one thread
 
     def __post_init__(self):
         def default(name, value):
@@ -350,7 +353,7 @@ class Problem(Shown):
         """
         said = dict(self.constants)
         for name, value in constants.items():
-            if name not in said or name == "F_inf":  # which is a value, and no bound
+            if name not in said or name == "F_inf":  # F_inf is a value, not a bound
                 names = ", ".join(each for each in said if each != "F_inf")
                 refuse(
                     "relaxed",
@@ -410,7 +413,7 @@ def lowest_of(grad, d, constants, weight=1.0):
         return vanishing(grad, d)
     level, H = _affine(grad, d)
     values, turn = np.linalg.eigh((H + H.T) / 2)
-    # what rounding leaves of curvatures that cancel is none
+    # curvatures that cancel up to rounding count as zero
     curved = weight * constants["L"].value if "L" in constants else abs(values).max()
     flat = abs(values) <= FLAT * curved
     along = -turn.T @ level

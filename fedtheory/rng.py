@@ -1,10 +1,10 @@
 """Counter-based random numbers: a draw is determined by (seed, trial, round, client, step) alone.
 
 Philox4x32-10 (Salmon et al. 2011) turns a counter into 128 random bits. `stream` hashes (seed,
-trial, round) into a key; `client`, `step` and a purpose then select the draw, so common random
-numbers, resuming, and any number of threads come for free. Normals are Box and Muller's, with our
-own logarithm and sine: only + - * / sqrt are used, so the bits are the same on every machine, and
-the loops vectorise.
+trial, round) into a key; `client`, `step` and a purpose then select the draw. Common random
+numbers, resuming, and any number of threads therefore need no further mechanism. Normals follow Box
+and Muller, with this module's own logarithm and sine. Only + - * / sqrt are used, so the bits are
+the same on every machine, and the loops vectorise.
 """
 
 import hashlib
@@ -17,13 +17,14 @@ from numba.extending import intrinsic
 from fedtheory import arguments
 from fedtheory.jit import DISABLED, jit
 
-# What a draw is for; draws for different purposes never share bits.
+# The purpose of a draw; draws for different purposes never share bits.
 NOISE, BATCH, COHORT, WORK = np.uint64(0), np.uint64(1), np.uint64(2), np.uint64(3)
-MASK = np.uint64(4)  # of dropout
+MASK = np.uint64(4)  # masks of dropout
 NO_DRAW = np.uint64(0)  # the key of a gradient that draws nothing besides its rows
-# Steps that are not one of a client's K: a gradient at the round's start, and server pre-training.
+# Step numbers outside a client's K steps: a gradient at the round's start, and server pre-training.
 START = np.int64(2**31 - 1)
-# What a metric draws at a round's start, so that looking at a run leaves it as it is.
+# The step number of a metric's draws at a round's start, so that measuring a run does not change
+# it.
 LOOK = np.int64(2**31)
 PRETRAIN = np.int64(2**32 - 1)  # the round number of pre-training
 
@@ -282,7 +283,7 @@ def subset(key, client, step, purpose, deck, out):
     """Draw out.size distinct elements of the array `deck` into `out`, uniformly and in uniform
     order; `deck` is unchanged afterwards."""
     indices(key, client, step, purpose, deck.size, 1, out)
-    for j in range(out.size):  # Fisher and Yates, stopped early
+    for j in range(out.size):  # Fisher-Yates shuffle, stopped early
         other = out[j]
         deck[j], deck[other] = deck[other], deck[j]
     for j in range(out.size - 1, -1, -1):  # undo, so that the next draw does not depend on this one

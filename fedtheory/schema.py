@@ -1,9 +1,9 @@
 """Schemas of instances: the structure of a model's plain data, itself written as plain data, and
 the one reader that checks an instance by its schema.
 
-A schema is JSON, so that a package carries it and a checker in one file reads it: this module imports
-the standard library alone. It speaks of an instance as documents have it: numbers are texts of
-digits, counts are integers, other texts are words.
+A schema is JSON, so that a package can carry it and a checker in one file can read it. This module
+imports the standard library alone. A schema describes an instance as documents write it: numbers
+are texts of digits, counts are integers, other texts are words.
 
     "number", "positive", "nonnegative", "share", "factor", "whole"    a number, and which
     ["integer", least, most]                 a count within lengths; None: without end
@@ -14,12 +14,13 @@ digits, counts are integers, other texts are words.
     ["named", item]                          an object of items that are alike, whatever their names
     ["either", ...]                          what one of these says
 
-A length is an integer, a name, ["plus", name, n], ["sum", name] of the integers of an entry, ["item",
-name, n] (n more than the entry's integer at the place where the list stands), ["doubled"] (two, four,
-eight, ... by that place), ["among", length, ...] or ["from", n]; None: any. A name that no entry has is
-fixed by the first list that bears it, and at least 1. Marks say what the items of a list do together,
-or their parts at a place: {"rising": place}, {"total": place} (their sum is 1), {"starts": None} (integers that
-rise from 0) and {"covering": length} (ranges, one after the other, from 0).
+A length is an integer, a name, ["plus", name, n], ["sum", name] of the integers of an entry,
+["item", name, n] (n more than the entry's integer at the index of this list), ["doubled"] (two,
+four, eight, ... by that index), ["among", length, ...] or ["from", n]; None means any length. A
+name that no entry has is fixed by the first list that uses it, and is at least 1. Marks state what
+the items of a list, or their parts at an index, satisfy together: {"rising": index}, {"total":
+index} (their sum is 1), {"starts": None} (integers that rise from 0) and {"covering": length}
+(ranges, one after the other, from 0).
 """
 
 import re
@@ -28,10 +29,10 @@ from fractions import Fraction
 from typing import Any, NoReturn
 
 DIGITS = re.compile(r"-?[0-9]{1,4000}(/[0-9]{1,4000})?")
-LONGEST = 20_000  # digits of numbers that are added up
-Length = Any  # an integer, a name, or a list as said above
+LONGEST = 20_000  # limit of digits of numbers that are added up
+Length = Any  # an integer, a name, or a list as described above
 
-# What instances are made of
+# Parts of instances
 
 
 def integer(least: Length = 1, most: Length = None) -> list:
@@ -146,9 +147,9 @@ class Reader:
 
     def __init__(self, number: Callable[[str], Fraction]) -> None:
         self.number = number
-        self.known: dict[str, int] = {}  # what names of lengths stand for
-        self.lists: dict[str, list] = {}  # entries that are lists
-        self.waiting: list = []  # (what is said of a value, the value, a length, place, index)
+        self.known: dict[str, int] = {}  # values of the names of lengths
+        self.lists: dict[str, list] = {}  # the entries that are lists
+        self.waiting: list = []  # postponed checks: (mark, value, length, place, index)
 
     def read(self, schema: Any, value: Any, place: str, index: int) -> None:
         """Refuse a value that does not fit a schema, as far as can be decided before all lengths
@@ -177,7 +178,7 @@ class Reader:
         if not isinstance(value, str) or value not in words:
             refuse(place, f"must be {' or '.join(map(repr, words))}")
 
-    # What has parts
+    # Parts that contain parts
 
     def a_row(self, value: Any, place: str, index: int, *parts: Any) -> None:
         self.check_length(value, place, index, len(parts))
@@ -287,7 +288,7 @@ class Reader:
             elif value < ends[0] if said == "at least" else value > ends[0]:
                 refuse(place, f"must be {said} {describe_length(length, ends)}, and is {value}")
 
-    # What the items of a list do together
+    # Marks: properties that the items of a list have together
 
     def rising(self, value: list, place: str, index: int, part: int | None) -> None:
         at = [self.number(text) for text in of_parts(value, part)]

@@ -1,7 +1,7 @@
 """Statements that a claim can make: lines, an order of growth, equivalences, cells, or comparisons.
 
-A statement is one of these records. The words of `Claim(measures=..., relation=..., bound=..., ...)`
-are a short way to one, made here by `stated`.
+A statement is one of these records. The arguments measures, relation, bound and so on of `Claim`
+are a short form of one, which `stated` builds here.
 """
 
 from collections.abc import Callable, Mapping
@@ -17,7 +17,8 @@ from fedtheory.symbol import LOSS, SQ_GRADIENT, SQ_POINT, Entry, Measure, Table,
 
 KINDS = ("exact", "order", "step", "structure", "finding", "existence")
 SIGNS = {"<=": r"\le", "<": "<", "==": "=", ">=": r"\ge", ">": ">", "O": r"=\mathcal{O}"}
-DOWN = (">=", ">")  # a right side that is rounded down, so that the line stays on the safe side
+# relations whose right side is rounded down, so that the line stays on the safe side
+DOWN = (">=", ">")
 
 
 class Theta(NamedTuple):
@@ -33,12 +34,15 @@ class Comparison(NamedTuple):
 
     quantity: str
     one: str
-    relation: str  # "<", ">", "<=", ">=", "~" (alike), "increases in", "decreases in"
+    # "<", ">", "<=", ">=", "~" (equal up to the margin), "increases in", "decreases in"
+    relation: str
     other: str
     where: str = ""
-    # how far apart the alike may be, fixed before any run: what the text prints shows as noise.
+    # The largest difference of values that count as equal, fixed before any run from the noise in
+    # the text's printed values.
     margin: float | None = None
-    # A printed number has half a unit of its last digit besides, and needs no margin of its own.
+    # A printed number also has half a unit of its last digit as tolerance, and needs no margin of
+    # its own.
 
 
 class Same(NamedTuple):
@@ -51,7 +55,7 @@ class Same(NamedTuple):
     other: object
     other_fixed: dict
     shared: tuple
-    clients: int | None = None  # N, where the equivalence needs it
+    clients: int | None = None  # N, where the equivalence needs a particular N
 
 
 class _Sides(NamedTuple):
@@ -107,8 +111,9 @@ class Lines:
 
     lines: tuple[Line, ...]
     kind: str = "exact"  # "exact", "step" (a line of a proof) or "structure" (a count)
-    teeth: sympy.Expr | None = None  # a false right side of the first line, to be refuted
-    explicit: str = ""  # id of the companion that gives a constant which the text leaves open
+    # a false right side of the first line (the weakened bound), to be refuted
+    teeth: sympy.Expr | None = None
+    explicit: str = ""  # id of the companion claim that gives a constant which the text leaves open
 
     def turned(self, turn):
         """Return the statement with `turn` applied to each of its expressions."""
@@ -141,7 +146,8 @@ class Order(Lines):
 
     kind: str = field(default="order", init=False)
     regime: tuple[Theta, ...] = ()
-    logs: sympy.Expr | None = None  # what O~ hides beside a constant; None: it is an O
+    # the logarithmic factor that O~ hides besides a constant; None: the order is an O
+    logs: sympy.Expr | None = None
 
     def turned(self, turn):
         regime = tuple(Theta(*map(turn, theta)) for theta in self.regime)
@@ -216,9 +222,10 @@ class Cells(_Words):
     """Table cells as the text prints them, and a function that computes all or some of the same
     cells.
 
-    With `given`, integers as plain data, `compute` computes the cells from them, and a document
-    of a misprint carries how. Where the text does not print these integers, `ranges` holds those
-    among which they were looked for, and `fixing` names the cells that leave no others.
+    With `given`, integers as plain data, `compute` computes the cells from them, and a misprint's
+    document records the computation. Where the text does not print these integers, `ranges` holds
+    the ranges in which they were searched, and `fixing` names the cells that exclude all other
+    integers.
     """
 
     says: str
@@ -248,7 +255,7 @@ class Comparisons(_Words):
 
     says: str
     compares: tuple[Comparison, ...]
-    printed: Mapping = field(default_factory=dict)  # cells that the text prints
+    printed: Mapping = field(default_factory=dict)  # the values of cells that the text prints
     kind = "finding"
 
 
@@ -260,7 +267,7 @@ class Exists:
 
     line: Line
     kind: str = field(default="existence", init=False)
-    lines = ()  # none that holds at every instance
+    lines = ()  # no line holds at every instance
 
     def turned(self, turn):
         """Return the statement with `turn` applied to each of its expressions."""
@@ -289,7 +296,7 @@ class Exists:
 
 STATEMENTS = (Lines, Order, Equivalences, Cells, Comparisons, Exists)
 DENIED = {"<=": ">", "<": ">=", ">=": "<", ">": "<="}
-# What short words a statement is made of; those of a line stand for its lines.
+# The arguments of the short form of a statement; those of a line stand for its lines.
 FIRST = ("measures", "relation", "bound", "also")
 SHORT = (
     "kind",

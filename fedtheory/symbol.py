@@ -38,11 +38,11 @@ def _expand_definitions(expr, definitions):
 class Measure(NamedTuple):
     """The way in which a symbol is measured on a trajectory."""
 
-    metric: str  # a name of fedtheory.metrics, or of the proof quantities of its paper
+    metric: str  # a name in fedtheory.metrics, or in the proof quantities of its paper
     # round: "t", "t+1", "0", "T", or "min" or "mean" over t = 0..T-1 ("min_T", "mean_T": 0..T)
     at: str = "t"
     average: str = ""  # "" (a number at x_t), "E_t" (over round t) or "E" (over everything)
-    minus: str = ""  # subtracted: "inf" for the infimum of the same quantity
+    minus: str = ""  # "inf" subtracts the infimum of the same quantity
 
     @property
     def of_a_run(self):
@@ -59,10 +59,8 @@ class Entry(NamedTuple):
     domain: str = "real"  # "positive", "nonnegative", "count" (integer >= 1), "real"
     definition: sympy.Expr | None = None
     measure: Measure | None = None
-    some: bool = (
-        False  # what the text says is said for some value of it, which the text leaves open
-    )
-    own: Own | None = None  # a user's function that says what it is
+    some: bool = False  # the statement holds for some value of it, which the text leaves open
+    own: Own | None = None  # a user's function that computes it
 
     @property
     def name(self):
@@ -97,17 +95,17 @@ def _check_function(name, of):
     return of
 
 
-COUNTED = dict(T="rounds", N="N", S="S")  # letters of most papers
+COUNTED = dict(T="rounds", N="N", S="S")  # the letters of most papers
 
 
 class Table:
     """The symbols of one paper, in order; `rules` are relations that hold between symbols by their
     meaning (S <= N).
 
-    `constants` gives the name in problem.constants of symbols for which the paper has a letter of
-    its own; `run` what of a run a letter counts ("rounds", "N", "S", "d", "layers"), or the
-    hyper-parameter for which the paper has a letter of its own; `paced` names letters that stand
-    for the value of one round, not of all.
+    `constants` maps a symbol to its name in problem.constants, where the paper has a letter of its
+    own. `run` maps a letter to the property of a run that it counts ("rounds", "N", "S", "d",
+    "layers"), or to the hyper-parameter for which the paper has a letter of its own. `paced` names
+    letters that stand for the value of one round, not of all rounds.
     """
 
     def __init__(self, paper, entries=(), rules=(), whole=None, constants=None, run=None, paced=()):

@@ -80,9 +80,9 @@ def print_table(rows, stream=None):
     in the columns beside the names."""
     wide = max((len(name) for name, _ in rows), default=0) + 2
     left = terminal_width(0, stream) - wide
-    if left <= -wide:  # elsewhere a row is a line, for programs such as grep
+    if left <= -wide:  # not a terminal: each row is one line, for programs such as grep
         return "\n".join(f"{name:{wide}s}{text}" for name, text in rows)
-    if left < 24:  # names leave too little room: each text stands below its name
+    if left < 24:  # long names leave too little width: each text stands below its name
         return "\n".join(part for name, text in rows for part in hang_text(name, text, left + wide))
     broken = lambda text: textwrap.wrap(text, left, break_on_hyphens=False)
     indent = "\n" + " " * wide
@@ -151,7 +151,8 @@ class Line:
             if now - self.last <= (0.2 if self.tty else 5):
                 return
             seconds = now - begun
-            if isinstance(done, str):  # of a search: (claim, instances so far, largest ratio)
+            # progress of a search: (claim, instances so far, largest ratio)
+            if isinstance(done, str):
                 self.last = now
                 self.say(f"{label}: {total} instances, {duration_text(seconds)}", "")
             elif 0 < done < total:
@@ -168,9 +169,9 @@ class Line:
         if self.tty and not end:
             text = fit_width(
                 text, terminal_width(80, self.stream) - 1
-            )  # a line that wraps is not replaced
+            )  # cut to the width: a line that wraps cannot be overwritten
         rest = "\033[K" if self.terminal else " " * max(0, self.long - len(text))
-        with suppress(OSError):  # how far it is matters to nobody who cannot read it
+        with suppress(OSError):  # an unwritable stream must not stop the work
             self.stream.write(f"\r{text}{rest}{end}" if self.tty else f"{text}\n")
             self.stream.flush()
         self.long = len(text)

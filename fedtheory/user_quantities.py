@@ -1,10 +1,10 @@
 """User-defined measures, constants and conditions: functions of a run, or of the problem of the
 run.
 
-A claim's table names them: `Table.along` what is measured, `Table.constant` what a problem has,
-`Condition(..., on=...)` what it meets. A function is given a `Way` or a `Landscape`, whose numbers
-are fractions, intervals, or many floats at once while a search looks: it uses + - * / ** and the
-functions of `fedtheory.arithmetic.operations`.
+A claim's table names these functions: `Table.along` a measured quantity, `Table.constant` a
+constant of a problem, `Condition(..., on=...)` a condition on a problem. A function takes a `Way`
+or a `Landscape`. Their numbers are fractions, intervals, or many floats at once during a search, so
+the function uses + - * / ** and the functions of `fedtheory.arithmetic.operations`.
 """
 
 from collections.abc import Callable
@@ -25,8 +25,8 @@ class Own(NamedTuple):
     """The user's function behind a symbol and, for a constant, the direction in which larger or
     smaller values are also true."""
 
-    of: Callable  # (Way) -> number; of a constant (Landscape) -> number
-    bound: int | None = None  # of a constant: 1 an upper bound, -1 a lower one, 0 neither
+    of: Callable  # (Way) -> number; for a constant (Landscape) -> number
+    bound: int | None = None  # for a constant: 1 an upper bound, -1 a lower bound, 0 neither
 
 
 class Landscape:
@@ -35,7 +35,7 @@ class Landscape:
     N: int
     d: int
     p: tuple  # (N,) weights of the clients in F
-    x_0: np.ndarray  # where runs start
+    x_0: np.ndarray  # the starting point of runs
     sigma_sq: object  # variance of a client's gradient estimate
 
     def loss(self, x):
@@ -90,8 +90,8 @@ class Landscape:
 class Round(NamedTuple):
     """One round: the clients that worked, and the points that each of these clients visited."""
 
-    cohort: tuple  # clients, from 1
-    points: tuple  # of each of them its points y_0, ..., y_K
+    cohort: tuple  # indices of clients, from 1
+    points: tuple  # each client's points y_0, ..., y_K
 
     def means(self):
         """Return (y_0, ..., y_K), where each y_k is the mean over the cohort."""
@@ -144,7 +144,7 @@ def weighted_mean(points, weights):
     return sum(weight * point for weight, point in zip(weights, points)) / (total * good)
 
 
-EXACT, MANY, FLOATS = "exact", "many", "floats"  # what a function is given
+EXACT, MANY, FLOATS = "exact", "many", "floats"  # the kinds of numbers that a function is given
 
 
 def evaluate_checked(name, of, about, given=EXACT):
@@ -164,7 +164,7 @@ def call_user_function(whose, name, of, about):
         return of(about)
     except (FedtheoryError, ZeroDivisionError):
         raise
-    except NoTruth as error:  # it branches: one instance after another has a truth
+    except NoTruth as error:  # the function branches, so it runs on one instance after another
         raise OneByOne(f"{name}: {error}") from None
     except Exception as error:
         raise InvalidInput(f"{whose} raised {type(error).__name__}: {error}") from None
@@ -173,7 +173,7 @@ def call_user_function(whose, name, of, about):
 def number(name, value, given=EXACT):
     """Return a value as a number of the arithmetic in which the function was called, or refuse the
     value."""
-    if given == FLOATS and isinstance(value, float) and value == value:  # those of NumPy too
+    if given == FLOATS and isinstance(value, float) and value == value:  # NumPy's floats, too
         return float(value)
     if isinstance(value, Many) and given == MANY:
         if np.ndim(value.at) > 1:

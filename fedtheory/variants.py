@@ -9,11 +9,12 @@ from fedtheory import claim_validation, names, statements
 from fedtheory.conditions import Assumption
 from fedtheory.errors import refuse
 
-ANY = "any_"  # how the name of a constant begins that no hypothesis certifies any more
-PRINTED, WITHOUT = "!printed", "!without "  # how the names of a claim's readings end, and go on
-GAP = "..."  # what stands for the middle of a name that is too long
-DENIED = "!denied"  # how the name of what speaks against a statement of existence ends
-# What a claim has beside its statement.
+ANY = "any_"  # prefix of a constant that no hypothesis certifies any more
+# endings of the names of a claim's readings; a hypothesis follows the second one
+PRINTED, WITHOUT = "!printed", "!without "
+GAP = "..."  # replaces the middle of a name that is too long
+DENIED = "!denied"  # ending of the name of the denial of a statement of existence
+# A claim's fields besides its statement.
 RECORD = (
     *("id", "cites", "paper", "symbols", "meaning", "note", "figure", "algorithm"),
     *("assumes", "unstated", "dropped", "follows"),
@@ -64,7 +65,7 @@ class Varied:
         given_anew = {**mine, **changes, "id": self.id if name is None else name}
         if "follows" in changes:
             return type(self)(**given_anew)
-        # Of a line that the variant has no more, nothing is said.
+        # The premises of a line that the variant does not have are dropped.
         bare = type(self)(**{**given_anew, "follows": ()})
         kept = {n: some for n, some in self.follows.items() if n <= len(bare.lines)}
         return type(self)(**{**given_anew, "follows": kept}) if kept else bare
@@ -110,8 +111,8 @@ class Varied:
     def under(self, kept, name=None):
         """Return the variant that assumes only the hypotheses `kept` of this claim.
 
-        A constant that none of these certifies any more (G, once nothing is said of dissimilarity)
-        is any number.
+        A constant that none of these conditions certifies any more (G, once no condition bounds
+        dissimilarity) is an arbitrary number.
         """
         certified = lambda some: set(
             self.table.certified(

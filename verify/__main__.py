@@ -1,12 +1,12 @@
 """Command line of the campaign: `python -m verify` checks every claim and writes the reviewer's
 package; `--replay DIR` derives a package anew.
 
-`--replay` judges without trust in the package whatever needs no search, searches again for a sample
-of claims that is another each time, and says what it left unverified; `--all` leaves nothing that
-can be derived.
+`--replay` judges without trust in the package whatever needs no search. It searches again for a
+sample of claims, which differs each time, and prints what it left unverified. `--all` rederives
+everything that can be derived.
 
-Exit 0: the package is made, or is what it says. 1: a claim could not be checked, or something
-differs. 2: bad input. 130: Ctrl-C; what was decided is kept.
+Exit 0: the package is made, or the replay agrees with it. 1: a claim could not be checked, or a
+difference was found. 2: bad input. 130: Ctrl-C; verdicts decided so far are stored.
 """
 
 import sys

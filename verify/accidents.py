@@ -1,13 +1,13 @@
 """File accidents, tested on every command that writes files: `python -m verify.accidents [--only
 WORD] [--list]`.
 
-A disk that fills at the first, second or third file, kill -9 between two renames, Ctrl-C, a file of
-somebody else's, a link or a folder in the place of each file, an own file that was changed, places where
-nothing can be written, two commands at one folder, shards that were altered. After each of them everything that was
-there before is there, what the command wrote is whole, it ended with a sentence, and the same command
-succeeds where nothing is in its way.
+The accidents: a disk that fills at the first, second or third file; kill -9 between two renames;
+Ctrl-C; a foreign file, a link or a folder in the place of each file; a changed file of the
+command's own; read-only places; two commands at one folder; altered shards. After each accident,
+every file that was there before must still be there, the command's files must be whole, the command
+must have ended with a sentence, and the same command must succeed once the obstacle is gone.
 
-Exit 0: nothing was lost. 1: something was.
+Exit 0: nothing was lost. 1: a file was lost.
 """
 
 import argparse
@@ -89,8 +89,8 @@ WRITERS = (
         ("fsl_table2.pdf", "findings.json"),
     ),
 )
-MAKES_ANEW = ("new",)  # refuses whatever is there, its own file too
-MOVES_ASIDE = ("verify", "figures")  # what was changed in a folder of its own
+MAKES_ANEW = ("new",)  # refuses any existing file, even its own
+MOVES_ASIDE = ("verify", "figures")  # moves changed files to a folder of its own
 
 
 # ---------------------------------------------------------------- what must be so
@@ -230,7 +230,7 @@ def refused_by_the_system(error: BaseException, at: int, name: str = "fsync"):
         with failing(name, at, error) as count:
             found = run_command(writer.arguments(root))
         if count[0] < at:
-            assert found.status == 0  # it wrote fewer files
+            assert found.status == 0  # the command wrote fewer files
         else:
             judge(found, (130,) if isinstance(error, KeyboardInterrupt) else (1, 2))
         assert not find_lost(before, root, own) and not find_broken(root)
@@ -428,7 +428,8 @@ def beside_things_in_a_package(root):
     other = [text.replace(CLAIM, "fsl.table2") for text in WRITERS[4].arguments(root)[:-2]]
     assert run_command(other).status == 0
     assert not find_lost(before, root) and set(mine) <= set(contents(root))
-    assert not (root / "out" / "certificates" / f"{CLAIM}.json").exists()  # its own went
+    # its own file was removed
+    assert not (root / "out" / "certificates" / f"{CLAIM}.json").exists()
 
 
 def shards_that(alter: Callable[[Path], object]):

@@ -1,7 +1,7 @@
 """Adversarial claims of a user, with the statuses allowed for each: strict relations, infinite
 sides, contradictions, names, vectors.
 
-A case is a function that makes a claim (making it may be refused, with a sentence) and the set of
+A case is a function that makes a claim (the claim may be refused, with a sentence) and the set of
 answers that are not wrong; `REFUSED` stands for a sentence about the input. Undecided is never
 wrong.
 """
@@ -40,7 +40,8 @@ REFUSED = "refused"
 TRUE = {"proved", "holds", "undecided"}
 FALSE = {"violated", "undecided"}
 NOTHING = {"vacuous", "undecided", "proved"}  # from a contradiction everything follows
-SAYS_NOTHING = TRUE | NOTHING  # true whatever the numbers, or true because nothing meets it
+# true for all numbers, or true because no instance meets the hypotheses
+SAYS_NOTHING = TRUE | NOTHING
 
 TABLE = Table("mine")
 a, b = (TABLE.positive(name, name, "a positive number") for name in "ab")
@@ -109,7 +110,7 @@ CASES = {
     "what may vanish is more than half of it": (claim_maker(z / 2, "<", z), FALSE),
     "an unequal square": (claim_maker((a - b) ** 2, ">", Integer(0), Ne(a, b)), TRUE),
     "a square": (claim_maker((a - b) ** 2, ">", Integer(0)), FALSE),
-    # Divisions by what may vanish, infinite sides
+    # Divisions by expressions that may vanish, infinite sides
     "over anything": (claim_maker(x / y, "<", (x + 1) / y), FALSE),
     "over anything, not strictly": (claim_maker(x / y, "<=", (x + 1) / y), FALSE),
     "over what may vanish, strictly": (
@@ -158,7 +159,7 @@ CASES = {
     "a namesake of a derived symbol": (claim_maker(Symbol("d"), "<=", a), {REFUSED}),
     "a name that means another thing elsewhere": (shadow_table, TRUE),
     "a definition of the unknown": (dangling_definition, {REFUSED}),
-    # Sizes, and what is no number
+    # Sizes, and values that are not numbers
     "a tiny gap": (claim_maker(a, "<=", a - tiny), FALSE),
     "a huge factor": (claim_maker(a, "<=", huge * a), TRUE),
     "a huge factor, falsely": (claim_maker(huge * a, "<=", a), FALSE),

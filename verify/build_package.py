@@ -17,7 +17,7 @@ from fedtheory.errors import InvalidInput, printable, refuse
 from fedtheory.store import files, outputs, private_cache
 from fedtheory.verify import campaign, checker_report
 
-# in the campaign's store: what the package there was made from, and its checksums
+# In the campaign's store: the inputs from which the package was made, and its checksums.
 STAMP = "made.sealed"
 
 
@@ -30,10 +30,10 @@ class Asked(NamedTuple):
     executor: object = campaign.EXECUTOR
     figures: bool = False
     rocq: bool = False
-    shard: tuple | None = None  # (which, of how many)
+    shard: tuple | None = None  # (number of the shard, number of shards)
     merge: tuple = ()  # folders of campaigns over parts of the claims
     json: bool = False  # whether the answer is one JSON document
-    zip: Path | None = None  # where the package goes as one file, for an archive
+    zip: Path | None = None  # the package as one file, for an archive
 
 
 def make(out, asked, say=None):
@@ -50,7 +50,7 @@ def make(out, asked, say=None):
     kernel = checker_report.coqc_version() if rocq else None
     pictures = out.parent / "figures"
     store = out / package.RESULTS
-    if figures:  # what is true first: figures take longer
+    if figures:  # claims first, since figures take longer
         claims = _claims(prefixes)
         results = campaign.run_campaign(claims, budget, seed, _store(out), executor, say)
         terminal.say(f"{count_statuses(results)}; figures are drawn next")
@@ -85,7 +85,7 @@ def make(out, asked, say=None):
         results = campaign.run_campaign(
             claims, budget, seed, _store(out), executor, say, pages=True
         )
-        # of two campaigns at once one makes the package, then the other
+        # of two concurrent campaigns one makes the package, then the other
         with files.alone(store / "lock"):
             book = _anew(out, store, drawn, asked, claims, results)
             kept, _ = package.folder_contents(out)

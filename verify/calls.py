@@ -1,11 +1,12 @@
 """Fuzzing of calls, `python -m verify.calls`: thousands of bad calls of commands and functions, and
 a list of the calls that are not answered by one clear sentence.
 
-Each call is a good one of which an argument or two are spoiled: of another type, no number, huge, empty,
-with control characters. A function answers by a value or by an exception of `fedtheory.errors` whose
-message is one line; a command by exit 0, 1 or 2, and with 2 by one line on standard error.
+Each call is a valid call of which an argument or two are spoiled: another type, no number, a huge
+value, an empty value, control characters. A function must answer by a value or by an exception of
+`fedtheory.errors` whose message is one line. A command must answer by exit 0, 1 or 2, and with 2 by
+one line on standard error.
 
-Exit 0: all were answered. 1: some were not; they are printed.
+Exit 0: all calls were answered. 1: some calls were not; they are printed.
 """
 
 import argparse
@@ -31,8 +32,8 @@ from fedtheory.certificates.check_proof import Refused
 from fedtheory.data import partition
 from fedtheory.errors import FedtheoryError, show
 
-SECONDS = 60  # of the processor, after which a call hangs
-HELPERS = "fedtheory.errors", "fedtheory.jit"  # which modules borrow
+SECONDS = 60  # processor time after which a call counts as hanging
+HELPERS = "fedtheory.errors", "fedtheory.jit"  # modules whose functions other modules import
 SMALL = dict(budget=0.1)
 
 
@@ -119,7 +120,7 @@ def spoil_arguments(draw, function, good):
         for each in draw.sample(named, min(len(named), draw.choice((1, 1, 2)))):
             given[each.name] = draw.choice(values())
     if isinstance(given.get("budget"), (int, float)) and given["budget"] > 10:
-        given["budget"] = 0.1  # which would be no bad call, but a long one
+        given["budget"] = 0.1  # a large budget would make a long call, not a bad one
     positional = [
         given.pop(each.name)
         for each in named

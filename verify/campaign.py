@@ -1,9 +1,10 @@
 """The campaign: runs every claim through `ft.check`, spread over workers, and stores each result as
 soon as it is found.
 
-What was kept under the same name is not looked for again, so a campaign that was killed goes on
-where it was, and one in which nothing changed has nothing to do. Shards are campaigns over parts of
-the claims; a campaign that takes in what they keep has nothing left to do.
+A claim whose result is stored under the same name is not searched again. So a killed campaign
+continues where it stopped, and a campaign in which nothing changed has nothing to do. Shards are
+campaigns over parts of the claims; a campaign that reads the results of all shards has nothing left
+to do.
 """
 
 import operator
@@ -18,9 +19,9 @@ from fedtheory.store import files, source_hash
 from fedtheory.terminal import Line, duration_text
 
 SMOKE, FULL = 0.1, 4.5  # budgets of a claim, in seconds of one core
-SLIDERS = 0.03  # seconds that making a claim's sliders takes
+SLIDERS = 0.03  # seconds that a claim's sliders take
 EXECUTOR = "processes:2"
-STALE = 3600.0  # seconds after which a file in mid-write is taken for that of a campaign that died
+STALE = 3600.0  # age in seconds at which a partly written file is taken for that of a dead campaign
 
 
 class Stopped(KeyboardInterrupt):
@@ -125,7 +126,7 @@ def sweep_folder(folder):
         try:
             if time.time() - part.stat().st_mtime > STALE:
                 part.unlink()
-        except FileNotFoundError:  # the other one is done with it
+        except FileNotFoundError:  # another campaign has removed it
             pass
 
 
@@ -175,7 +176,7 @@ class Progress:
     def __init__(self, claims, stream=None, sliders=((), ()), budget=SMOKE):
         self.weights = {claim.id: 1.0 if claim.lines else 0.02 for claim in claims}
         self.told, self.moved = sliders
-        self.weight = SLIDERS / budget  # of one claim's sliders, in searches
+        self.weight = SLIDERS / budget  # the cost of one claim's sliders, in searches
         self.line, self.last = Line(stream), 0.0
         self.every = 0.2 if self.line.tty else 5.0
 
@@ -199,7 +200,7 @@ class Progress:
         work = self.work(found)
         seconds = (now - begun) * (self.whole - work) / (work - before) if work > before else None
         if seconds is not None and not self.started:
-            self.started = True  # until now workers were loading, which none does twice
+            self.started = True  # workers load once, before the first result
             self.first = now, work
         self.found = found
         self.write(

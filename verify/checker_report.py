@@ -1,8 +1,8 @@
 """Checker answers: which certificates of a package are accepted by the checker of their format, and
 by Rocq's kernel.
 
-A document never says of itself who accepted it. `python -m verify --rocq` asks both checkers about
-each one, and writes down what they say, with the hash of the document, beside the certificates.
+A document never says which checkers accept it. `python -m verify --rocq` runs both checkers on each
+document, and writes their answers, with the hash of the document, beside the certificates.
 """
 
 import hashlib
@@ -23,9 +23,9 @@ class Said(NamedTuple):
     """The answers of both checkers on one document."""
 
     sha256: str
-    replays: str | None  # the status that its checker derives; None: it refuses
-    rocq: bool | None  # whether coqc accepts it; None: it was not asked, or did not end
-    why: str = ""  # where either does not accept
+    replays: str | None  # the status that the checker derives; None: the checker refuses
+    rocq: bool | None  # whether coqc accepts it; None: coqc was not run, or did not end
+    why: str = ""  # the reason, where either checker does not accept
 
 
 def coqc_version():
@@ -57,7 +57,8 @@ def ask_checkers(certificates, store, workers=1, say=None):
 
 def _rocq_file(document):
     """Return (text of the file for coqc, ""), or (None, the reason why there is no such file)."""
-    from fedtheory.rocq import export_file  # loads formulas, as does all that is loaded late here
+    # a late import, like all imports here that load formulas
+    from fedtheory.rocq import export_file
 
     try:
         return export_file.export(document), ""

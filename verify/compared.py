@@ -2,9 +2,9 @@
 quantity, or a share of that value.
 
 On quadratics of one curvature the distance to the minimiser has a closed form for any noise and any
-uniform cohort: a round of K steps of size eta multiplies the distance of the server's point by
-q^K, q = 1 - eta L, and adds what the cohort and the noise add. A bound that is this value is true, with
-equality; a share of it is false at every T.
+uniform cohort. A round of K steps of size eta multiplies the distance of the server's point by q^K,
+q = 1 - eta L, and adds the terms of the cohort and of the noise. A bound equal to this value is
+true, with equality; a fraction of it is false at every T.
 
     python -m verify.compared                  # 2,000 true and 2,000 false bounds
     python -m verify.compared --count 100
@@ -24,7 +24,8 @@ from fedtheory.claim import Claim
 from fedtheory.symbols import run as house
 
 SHARES = {"true": Fraction(1), "half": Fraction(1, 2), "nine tenths": Fraction(9, 10)}
-STEPS = [Fraction(k, 32) for k in (1, 4, 8, 16, 24, 28, 36, 40, 48, 56)]  # of 1/L
+# step sizes as multiples of 1/L
+STEPS = [Fraction(k, 32) for k in (1, 4, 8, 16, 24, 28, 36, 40, 48, 56)]
 FALSE = tuple(name for name in SHARES if name != "true")
 
 
@@ -89,7 +90,7 @@ def draw_bound(seed: int, share: Fraction) -> Case:
         bound=rational(share) * value,
     )
     steps = dict(eta=float(eta)) if single else dict(eta_l=float(eta), K=K)
-    exact = noisy or bool(rng.integers(4))  # one sure run is its own expectation
+    exact = noisy or bool(rng.integers(4))  # a deterministic run is its own expectation
     return Case(claim, problem, dict(rounds=rounds, x_0=x_0, S=S, trials=2, exact=exact, **steps))
 
 

@@ -1,8 +1,9 @@
 """Equations with factors that may vanish: claims under (u - a)(v - b) = 0, written in several ways.
 
-Such an equation gives v = b only where u is not a. So v is any number at u = a, and a bound of v alone is
-false, however near b it lies; beside a hypothesis that keeps u from a it is true. The same of runs: at
-L = a, (L - a)(eta L - 1) = 0 says nothing of a step size.
+Such an equation gives v = b only where u is not a. So v is arbitrary at u = a, and a bound on v
+alone is false, however near b it lies; with a further hypothesis that excludes u = a it is true.
+The same holds for runs: at L = a, the equation (L - a)(eta L - 1) = 0 says nothing about the step
+size.
 """
 
 from random import Random
@@ -73,7 +74,7 @@ def of_run(random: Random) -> tuple[Claim, bool]:
     """Draw a claim about gradient descent with eta = 1/L, unless L equals a number at which the
     hypotheses say nothing of eta.
 
-    T steps of size 1/L leave at most L D/(4 T + 2) of the gap; no steps worth the name leave L D/2.
+    T steps of size 1/L leave at most L D/(4 T + 2) of the gap; vanishing steps leave L D/2.
     """
     T, a = random.randint(1, 3), Rational(random.randint(1, 3))
     truth = random.random() < 0.3

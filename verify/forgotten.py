@@ -1,11 +1,12 @@
 """Statements about random quantities, drawn with all of their probability laws or with some left
 out: a law that is not written must not be assumed.
 
-By hand, without each law. Uniform cohorts: gradients 3, 0, 0, of which the first always works, lie
-2 from their mean, and their variance is 2. Independent noise: two clients with one draw of variance 1 have
-a mean of variance 1, not 1/2, and one draw in every step leads x^2/2 to its own variance. Unbiased noise:
-a gradient that is always 1 too large has a mean square error of 1 however many are averaged, and a step
-along it leads uphill. Equal weights: F may weigh by 1 the client that is worst for a cohort's plain mean.
+By hand, without each law. Uniform cohorts: for gradients 3, 0, 0, the first client always works;
+its gradient lies 2 from their mean, and their variance is 2. Independent noise: two clients with
+one shared draw of variance 1 have a mean of variance 1, not 1/2, and one draw in every step drives
+x^2/2 to the draw's own variance. Unbiased noise: a gradient that is always 1 too large has a mean
+square error of 1 however many are averaged, and a step along it leads uphill. Equal weights: F may
+give weight 1 to the client that is worst for a cohort's plain mean.
 """
 
 from random import Random
@@ -34,8 +35,8 @@ class Base(NamedTuple):
     the statement is false."""
 
     left: sympy.Expr
-    right: sympy.Expr  # what is there without chance
-    chance: sympy.Expr  # what chance adds at most
+    right: sympy.Expr  # the right side without chance
+    chance: sympy.Expr  # the largest term that chance adds
     assumes: tuple
     needs: tuple
     algorithm: str | None = None

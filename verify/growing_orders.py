@@ -2,8 +2,8 @@
 true orders. A family of instances must move more than one or two numbers to refute the false
 orders.
 
-Let h = x y z/(x y + y z + z x), a third of the harmonic mean: it is at most the least of x, y, z, so
-it is bounded as long as one of them is, and grows like t where all three grow like t.
+Let h = x y z/(x y + y z + z x), a third of the harmonic mean. It is at most the least of x, y, z,
+so it is bounded as long as one of them is, and it grows like t where all three grow like t.
 """
 
 from sympy import Rational, sqrt
@@ -46,7 +46,8 @@ TRUE = {
     "counts_sum": make_order("counts_sum", harmonic_third(n, m, k), n + m + k),
 }
 FALSE = {
-    # By hand at x = y = z = t: t/3 is no multiple of 3 t/(1 + t), of sqrt(t), and t^2/3 none of 2 t
+    # By hand at x = y = z = t: t/3 is not bounded by a multiple of 3 t/(1 + t) or of sqrt(t), nor
+    # t^2/3 by a multiple of 2 t.
     "harmonic_sum.bounded": make_order("harmonic_sum.bounded", h, share_held(x, y, z)),
     "harmonic_sum.root": make_order("harmonic_sum.root", h, (x * y * z) ** Rational(1, 6)),
     "harmonic_root.exponent": make_order(

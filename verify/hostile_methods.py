@@ -1,9 +1,10 @@
 """Hostile methods: each breaks one property that a worst case, a closed form or a map of moments
 might assume of a method.
 
-One record, `METHOD`, whose hyper-parameter `trait` says what it does; `a` is how much of it. `METHODS` are
-records with one trait each, under names of their own. `ACCEPTED` are the traits with which a method is
-still a recursion of whole vectors, so that a worst case may speak of it.
+The record `METHOD` has a hyper-parameter `trait` that selects its behaviour; `a` is the strength of
+that trait. `METHODS` are records with one trait each, under names of their own. `ACCEPTED` are the
+traits with which a method is still a recursion of whole vectors, so that a worst case may be proved
+for it.
 """
 
 from dataclasses import replace
@@ -24,31 +25,31 @@ TRAITS = (
     "gossip",  # each coordinate is averaged with its mirror image
     "neighbour",  # a step along the next coordinate's gradient
     "first",  # reads coordinate 0 alone
-    "sum",  # the sum of all coordinates joins each
+    "sum",  # the sum of all coordinates is added to each
     "client 2",  # the second client takes other steps
-    "first of the cohort",  # whoever comes first in a cohort counts more
+    "first of the cohort",  # the first client of a cohort counts more
     "sign",  # steps along signs
     "norm",  # divides by a norm
-    "clip",  # each coordinate's gradient is cut off at 10 a
-    "top",  # the largest coordinate alone moves
+    "clip",  # each coordinate's gradient is clipped at 10 a
+    "top",  # only the largest coordinate moves
     "zero",  # stops where a gradient is zero
-    "truth",  # the same, by the truth value of a number
-    "square",  # a gradient times itself
+    "truth",  # the same, by testing the truth value of a number
+    "square",  # a gradient is multiplied by itself
     "parity",  # other steps in odd rounds
-    "clock",  # other steps from the fourth round on, counted by itself
-    "forgets",  # momentum of which nothing is left after three rounds
-    "bias",  # a constant joins every gradient
+    "clock",  # other steps from the fourth round on, by the method's own counter
+    "forgets",  # momentum that vanishes after three rounds
+    "bias",  # a constant is added to every gradient
     "origin",  # clients begin at 0
-    "pulled",  # a share of the way back to x_0
-    "size",  # steps divided by the number of coordinates
+    "pulled",  # moves a fraction of the way back to x_0
+    "size",  # steps are divided by the number of coordinates
     "odd",  # odd coordinates take other steps
     "layers",  # later layers take other steps
     "positive",  # projected to the nonnegative numbers
-    "crowd",  # other steps where a cohort is of one
-    "draws",  # steps by numbers that look random
-    "pair",  # clients 1 and 3 are told when both are there
-    "visits",  # a client's steps become shorter each time that it takes part
-    "writes",  # clients write into the state, where others read it
+    "crowd",  # other steps where a cohort has one client
+    "draws",  # steps by pseudo-random numbers
+    "pair",  # clients 1 and 3 know when both take part
+    "visits",  # a client's steps become shorter with each round in which it takes part
+    "writes",  # clients write into the state, which others read
 )
 ACCEPTED = frozenset(
     {
@@ -78,11 +79,11 @@ class Hyper(NamedTuple):
 
 class State(NamedTuple):
     x: np.ndarray  # (d,) server point
-    start: np.ndarray  # (d,) where it began
+    start: np.ndarray  # (d,) starting point
     moved: np.ndarray  # (d,) momentum
-    clock: np.ndarray  # (2,) the round as it is told, and as it counts itself
+    clock: np.ndarray  # (2,) the round given by the engine, and the method's own count
     places: np.ndarray  # (d,) the layer of each coordinate
-    visits: np.ndarray  # (N + 1,) how often a client took part
+    visits: np.ndarray  # (N + 1,) the number of rounds in which a client took part
 
 
 def init(x_0, N, layers, h):
@@ -228,9 +229,10 @@ def of_trait(n):
 METHODS = {trait: of_trait(n) for n, trait in enumerate(TRAITS)}
 
 
-# Programs of hostile methods: what is proved of one, against what it does
+# Programs of hostile methods: their proved worst cases against their runs
 
-RUNS = 8  # quadratics in three dimensions on which a method whose worst case is proved is run
+# the number of quadratics in three dimensions on which a method with a proved worst case is run
+RUNS = 8
 
 
 def drawn_program(trait, seed):
@@ -251,7 +253,7 @@ def proved_worst(trait, seed):
     optimum = {"sq_dissimilarity": 1} if clients > 1 else None
     try:
         return program.worst_case(method, rounds, optimum=optimum)
-    except (FedtheoryError, ModuleNotFoundError) as why:  # no solver proves nothing
+    except (FedtheoryError, ModuleNotFoundError) as why:  # without a solver nothing is proved
         return str(why)
 
 

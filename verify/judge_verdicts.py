@@ -1,9 +1,9 @@
 """Judgement of stored verdicts without a search: what their documents show, and the ratios at the
 instances they name.
 
-A verdict is read as a ledger has it, plain data with its documents in their places, and may be
-anybody's. What rests on a search alone (that nothing was found, how many instances were looked at,
-remarks) is not judged here.
+A verdict is read in the form of a ledger, plain data with its documents in their places, and may
+come from anybody. Results that rest on a search alone (that nothing was found, how many instances
+were tried, remarks) are not judged here.
 """
 
 from functools import cache
@@ -25,18 +25,21 @@ from fedtheory.verdicts.verdict import Tightness, Verdict, merge_lines
 FIELDS = tuple(Verdict("", "", "").as_dict())
 REMOVED = ("name", "hypothesis", "saves", "verdict")
 PROOFS, STRUCTURE = "fedtheory proofs 1", "fedtheory structure 1"
-DIGITS, MOST = 400, 1000  # of a number that a search may have reached, and of a count
-DRAWS = 2000  # shapes drawn to see how large they are
+# digits of a number that a search may have reached, and the limit of a count
+DIGITS, MOST = 400, 1000
+DRAWS = 2000  # random shapes that are drawn to measure their sizes
 PROVING = 10.0  # seconds of budget for a proof that hypotheses exclude each other
 
 
 class Judged(NamedTuple):
     """The result of judging a verdict without a search."""
 
-    wrong: list  # sentences on what does not follow from what the verdict brings
-    ratios: int = 0  # how many were found again
+    wrong: list  # sentences on parts of the verdict that do not follow from its evidence
+    ratios: int = 0  # the number of ratios that were derived again
     rests: str = (
-        ""  # on what the rest of it rests: "search", "cases" (how many until it failed), or nothing
+        # the basis of the remaining parts: "search", "cases" (their number until it failed), or
+        # nothing
+        ""
     )
 
 
@@ -98,7 +101,7 @@ def _judge_reading(claim, verdict, budget, seed):
     if any(part["claim"] != claim.id for part in (verdict, *verdict["lines"])):
         return Judged(["its verdict names another claim"])
     said = claim.lines and not claim.dropped and verdict["kind"] != "error"
-    units = dimensions.notes(claim) if said else []  # once, for all readings
+    units = dimensions.notes(claim) if said else []  # computed once, for all readings
     if units:
         first = len(verdict["notes"]) - len(units)
         if first < 0 or verdict["notes"][first:] != units:
@@ -106,7 +109,7 @@ def _judge_reading(claim, verdict, budget, seed):
         verdict = dict(verdict, notes=verdict["notes"][:first])
     if (
         not claim.lines and not claim.same
-    ):  # a sentence, which nothing here decides, or cells that are computed
+    ):  # a sentence, which is not decided here, or cells that are computed
         return Judged(describe_differences(verdict, of_claim(claim, budget, seed)))
     if verdict["status"] == "vacuous" and verdict["kind"] == "algebra" and not verdict["lines"]:
         status, why, notes, proof = vacuity.decide_vacuity(claim, seed, max(PROVING, budget))
@@ -130,14 +133,15 @@ def _judge_reading(claim, verdict, budget, seed):
     ratios = 0
     for at, part in enumerate(parts):
         if not verdict["lines"] and isinstance(verdict["certificate"], dict):
-            at = verdict["certificate"].get("line", 0)  # its document says which line, and is asked
+            # the document names its line, and is checked
+            at = verdict["certificate"].get("line", 0)
         name = f"line {at + 1}, " if verdict["lines"] else ""
         try:
             expected = evidence_fields(claim, at, part, verdict)
         except Refused as why:
             wrong.append(f"its verdict, {name}{part['status']}: {why}")
             continue
-        except Exception as error:  # whatever a malformed document or instance leads to
+        except Exception as error:  # any error that a malformed document or instance causes
             wrong.append(
                 f"its verdict, {name}{part['status']}: its evidence is not well formed: {error!r}"
             )
@@ -236,7 +240,8 @@ def written_alike(one, other):
 def check_whole(claim, verdict):
     """Return sentences about a statement's verdict that does not follow from the verdicts of its
     lines."""
-    if not verdict["lines"]:  # where the first line is violated, its verdict is the statement's
+    # where the first line is violated, its verdict is that of the statement
+    if not verdict["lines"]:
         alone = (
             len(claim.lines) <= 1
             or verdict["status"] == "violated"
@@ -261,9 +266,10 @@ def check_whole(claim, verdict):
     ):
         return ["its verdict has not the lines of the claim"]
     made = plain_verdict(merge_lines(claim, lines, 0.0))
-    if verdict["status"] == "proved":  # its document holds those of its lines
+    if verdict["status"] == "proved":  # the statement's document contains the proofs of its lines
         made["certificate"] = verdict["certificate"]
-    remarks = verdict["notes"][: len(made["notes"])]  # those on the statement as a whole follow
+    # later remarks concern the statement as a whole
+    remarks = verdict["notes"][: len(made["notes"])]
     return describe_differences(dict(verdict, notes=remarks), dict(made, lines=verdict["lines"]))
 
 
@@ -273,7 +279,8 @@ def evidence_fields(claim, at, part, verdict):
     document, status = part["certificate"], part["status"]
     if status == "violated":
         return violation_fields(claim, at, document)
-    if status == "proved":  # where all lines are, their proofs stand in the statement's document
+    # where all lines are proved, their proofs are in the statement's document
+    if status == "proved":
         return proof_fields(claim, at, document or verdict["certificate"])
     require(document is None, "a certificate that decides nothing")
     if status == "holds" and part["tightness"] is not None:

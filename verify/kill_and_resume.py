@@ -1,10 +1,11 @@
 """Kill test, `python -m verify.kill_and_resume [PREFIX ...]`: a campaign that is killed again and
 again must produce the same ledger as an undisturbed campaign.
 
-The shallow campaign runs once in peace. Then another is killed with SIGKILL at moments that are drawn,
-each time in mid-campaign, begun again each time, and finished; its ledger must be the same bytes.
+The shallow campaign runs once without interruption. Then another campaign is killed with SIGKILL at
+random moments, each in mid-campaign, restarted each time, and finished; its ledger must have the
+same bytes.
 
-Exit 0: it is. 1: something differs, or a kill came too late to be one.
+Exit 0: the ledgers are equal. 1: they differ, or a kill came after the campaign's end.
 """
 
 import argparse

@@ -86,7 +86,7 @@ ALL_CLIENTS = Eq(S, N)
 STRONG = (SMOOTH, STRONGLY_CONVEX, mu > 0)
 DESCENT = (EXACT_GRADIENTS, ALL_CLIENTS)
 SAMPLED = (NOISE, INDEPENDENT, UNIFORM_COHORT, EQUAL_WEIGHTS)
-ALONG_EACH = (COORDINATE_NOISE, *SAMPLED[1:])  # sigma^2 = d sigma_j^2 where all are alike
+ALONG_EACH = (COORDINATE_NOISE, *SAMPLED[1:])  # sigma^2 = d sigma_j^2 where all sigma_j are equal
 NESTEROV = "Nesterov, Lectures on Convex Optimization (2018)"
 DRORI = "Drori and Teboulle, Mathematical Programming 145 (2014)"
 
@@ -506,7 +506,7 @@ TRUE = {
     )
 }
 
-# Reached, or approached, by instances of the settings: what a search must find.
+# Statements that instances of the models attain or approach, which a search must find.
 TIGHT = (
     "descent_lemma",
     "cocoercive",

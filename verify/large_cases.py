@@ -1,8 +1,9 @@
 """Statements whose constants leave slack, and false statements that only many clients, many steps
 or long runs refute: a checker must look beyond small instances.
 
-Each true one is proved in a few lines here. Each false one stands with an instance at which it
-fails, worked out by hand and checked exactly by the tests; a search is to find one by itself.
+Each true statement is proved in a few lines here. Each false statement has an instance at which it
+fails, worked out by hand and checked exactly by the tests; a search must find such an instance
+without it.
 """
 
 from fractions import Fraction as Q
@@ -165,8 +166,8 @@ record_false(
     start_over_root_K=start / sqrt(K) + drift + jitter + noise,
 )
 
-# Khaled, Mishchenko and Richtarik 2020, theorem 4, whose drift is 16 eta^2 L (K - 1)^2 zeta^2, at the
-# mean of the rounds' points: false without it, and with less of it.
+# Khaled, Mishchenko and Richtarik 2020, theorem 4, with the drift 16 eta^2 L (K - 1)^2 zeta^2, at
+# the mean of the rounds' points. The bound is false without the drift term, and with a smaller one.
 FOUR = (Eq(eta_g, 1), eta_l * L <= Rational(1, 4), 8 * eta_l * L * (K - 1) <= 1)
 khaled = 4 * sq_distance_0 / (eta_l * K * T) + 20 * eta_l * zeta**2 / N
 drifting = 16 * eta_l**2 * L * (K - 1) ** 2 * zeta**2
@@ -244,8 +245,8 @@ record_false(
     start_exponential=sgd_start * T * exp(-T / 20) + eta * (sigma**2 + 2 * rho_s * zeta**2) / S,
 )
 
-# The same with mu > 0 and eta L <= 1/3, where nothing is left before gap: |x - x*|^2 shrinks by
-# 1 - eta mu, and the noise adds up to eta/(mu S) of itself; 20 of it leave room.
+# The same with mu > 0 and eta L <= 1/3, where no term in gap remains: |x - x*|^2 shrinks by 1 - eta
+# mu, and the noise adds up to eta/(mu S) times itself; the factor 20 leaves room.
 floor = lambda noise: (1 - eta * mu) ** T * sq_distance_0 + 20 * eta * noise / (mu * S)
 record_true(
     "sgd_cohorts_strong",
@@ -298,7 +299,8 @@ record_true(
     *DESCENT,
     by="fedsgd",
 )
-TWO_SLOPES = dict(slopes=(1, 0), members=(1, 999), at_star=0, x_0=1, T=500, eta=1)  # 1/1000
+# the share of clients with slope 1 is 1/1000
+TWO_SLOPES = dict(slopes=(1, 0), members=(1, 999), at_star=0, x_0=1, T=500, eta=1)
 record_false(
     "gd_long",
     make_run(**TWO_SLOPES),
@@ -345,7 +347,7 @@ record_false(
     exponential=L**2 * sq_distance_0 * exp(-T / 30),
 )
 
-# Federated averaging among clients that are alike goes K T such steps.
+# Federated averaging with equal clients makes K T such steps.
 ALIKE = (Eq(G, 0), Eq(eta_g, 1), Eq(eta_l * L, 1), SMOOTH, CONVEX, DISSIMILAR, EXACT_GRADIENTS)
 record_true(
     "fedavg_alike_long",
@@ -386,7 +388,8 @@ record_false(
     exponential=L * sq_distance_0 * exp(-K * T / 50),
 )
 
-# Gradients: f(x+) <= f(x) - eta/2 |grad f(x)|^2 where eta L <= 1; twice that, and more, with room.
+# Gradients: f(x+) <= f(x) - eta/2 |grad f(x)|^2 where eta L <= 1; the bounds below are at least
+# twice that, to leave room.
 record_true(
     "sgd_gradients",
     "Ghadimi and Lan 2013, with room",
@@ -507,7 +510,7 @@ record_false(
     over_N=sqrt(sq_distance_0) + 10 * bias * K * (K - 1) / N,
 )
 
-# Recorded claims whose noise is divided once too often
+# Recorded claims whose noise term is divided by one factor too many
 
 D9 = discover.claim("mixed.lemmaD9")
 m = mixed
@@ -572,7 +575,8 @@ record_false(
     gap_over_S=away / m.S + jumps + common,
 )
 
-# FSL, (28): u = K_0 eta_0 = K eta_l eta_g, a large eta_g, so that u^2 L G_2 is what noise meets
+# FSL, (28): u = K_0 eta_0 = K eta_l eta_g, with a large eta_g, so that u^2 L G_2 is the term that
+# meets the noise
 STEP28 = discover.claim("fsl.step28")
 whole = STEP28.expand(STEP28.bound)
 

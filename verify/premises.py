@@ -182,7 +182,7 @@ def other_methods(random, same):
     return lead(premise, made("line", mine if same else asked))
 
 
-_FREE = ("cohort_error", "sq_grad")  # measured where no method runs
+_FREE = ("cohort_error", "sq_grad")  # quantities that are measured without a run
 
 
 def other_records(random, same):
@@ -306,7 +306,7 @@ def some_constants(random, same):
     below, above = random.choice([(c, c), (2 * c, 3 * c), (c + more, c + more)])
     first = state("below", table, x, "<=", below)
     second = state("above", table, above, "<=", y)
-    if same:  # one claim, one c
+    if same:  # in one claim the constant c is the same
         both = first.replace("mine.both", also=((above, "<=", y),))
         return lead(both, state("line", table, x, "<=", y + 0 * c))
     if random.random() < 0.5:
@@ -394,7 +394,7 @@ def draw(kind, seed):
 
 def objection(step, verdict):
     """Return why a Verdict on a Step is wrong; "" where the verdict is right."""
-    if verdict.rests_on is None:  # nothing is named: algebra alone decides
+    if verdict.rests_on is None:  # without named premises only algebra decides
         found = {verdict.status}
     else:
         roots = verdict.rests_on.roots

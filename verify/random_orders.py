@@ -1,8 +1,8 @@
 """Orders and equivalences, drawn at random, whose truth is known without a search.
 
-Over all positive numbers a monomial is at most a constant times a sum of monomials exactly if its
-powers lie in the convex hull of theirs; a count, which is at least 1, may also be lowered to any
-smaller power.
+Over all positive numbers, a monomial is at most a constant times a sum of monomials exactly if its
+powers lie in the convex hull of the sum's powers. The power of a count, which is at least 1, may
+also be lowered to any smaller power.
 """
 
 from random import Random
@@ -39,8 +39,8 @@ def is_dominated(powers, shape):
     """Tell whether a monomial is at most a constant times the sum of the monomials in `shape`."""
     shape = np.array(shape, dtype=float)
     count = [float(s.is_integer or 0) for s in SYMBOLS]
-    # Weights add up to 1; sum of weights times powers equals the monomial's, or exceeds it where a
-    # count stands.
+    # The weights add up to 1. The weighted sum of the powers equals the monomial's power, or is at
+    # least that power for a count.
     equal = [k for k, way in enumerate(count) if not way]
     more = [k for k, way in enumerate(count) if way]
     found = linprog(
@@ -63,7 +63,7 @@ def draw_order(seed):
         mentioned = set().union(*(monomial_product(m).free_symbols for m in shape))
         if any(monomial_product(m).free_symbols for m in left) and all(
             monomial_product(m).free_symbols <= mentioned for m in left
-        ):  # of others the constant may depend
+        ):  # the constant may depend on the other symbols
             break
     terms = [random.choice((1, 3, Rational(1, 7))) * monomial_product(m) for m in left]
     terms[0] *= FREE ** random.choice((0, 0, 1, -1))
@@ -79,7 +79,8 @@ def draw_order(seed):
     return claim, all(is_dominated(m, shape) for m in left)
 
 
-# (one, what is fixed, another, what is fixed, shared, whether they are the same)
+# (a method, its fixed hyper-parameters, another method, its fixed hyper-parameters, shared
+# hyper-parameters, whether the two are equivalent)
 EQUIVALENCES = (
     ("fsl", dict(gamma=0.0), "fedavg", dict(weighting="plain"), ("eta_l", "eta_g", "K"), True),
     ("fsl", dict(gamma=0.0, K_0=3), "fsl", dict(gamma=0.0, K_0=1), ("eta_l", "eta_g", "K"), True),

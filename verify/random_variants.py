@@ -2,9 +2,9 @@
 certainly false.
 
 A weaker bound, a weaker relation, fewer lines and more hypotheses keep a claim true: if such a
-relative is violated, so is what it was made of, at the same instance. A claim that assumes less may
-fail, but only where what was dropped fails too. A bound below what an instance attains is false,
-whatever a proof says. Formulas are judged here by SymPy and mpmath, which take no part in a
+variant is violated, so is its base claim, at the same instance. A claim that assumes less may fail,
+but only where the dropped hypothesis fails too. A bound below the value that an instance attains is
+false, whatever a proof says. Formulas are judged here by SymPy and mpmath, which take no part in a
 verdict.
 """
 
@@ -32,8 +32,8 @@ class Relative(NamedTuple):
     claim: object
     base: object
     kind: str  # "weaker", "removed" or "false"
-    says: str  # what was changed
-    dropped: tuple = ()  # Assumptions that the base has and it has not
+    says: str  # the change, in words
+    dropped: tuple = ()  # Assumptions of the base that the variant lacks
 
 
 # ---------------------------------------------------------------- what keeps a claim true
@@ -226,7 +226,7 @@ def meets_hypothesis(claim, assumption, values, held):
                 < sympy.Float(10) ** -20
             )
         return bool(relation.subs(known))
-    except (KeyError, TypeError, ValueError):  # no value there: 1/gamma where gamma vanishes
+    except (KeyError, TypeError, ValueError):  # 1/gamma has no value where gamma vanishes
         return None
 
 
@@ -260,7 +260,7 @@ def objection(relative, verdict, cases=()):
     if status == "violated":
         document = verdict.certificate
         if document.get("format") != "fedtheory counterexample 1":
-            return ""  # an order fails along a family, of which no single member tells
+            return ""  # an order fails along a family, and no single member shows the failure
         instance, setting = read_numbers(document["instance"]), by_name(document["setting"])
         held = setting.ensures if setting.holds is None else setting.holds(instance)
         values = {}

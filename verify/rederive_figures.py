@@ -87,7 +87,7 @@ def _make_figure(name, scale, drawn, out, differ, compute):
             data, _store.check_arrays(name, record.compute(scale, lambda done, total: None))
         ):
             differ(f"figures/{file}: its arrays are not those that are computed here")
-    except Exception as error:  # whatever arrays of somebody else lead to
+    except Exception as error:  # any error that foreign arrays cause
         differ(f"figures/{file}: nothing can be drawn from it, {type(error).__name__}: {error}")
         return False
     return True

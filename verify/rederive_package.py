@@ -1,10 +1,10 @@
 """Replay of a package (`--replay`): derives the package anew, names every difference, and reports
 as unverified everything that was not derived anew.
 
-Nothing in a package is taken on trust because it fits its own checksums. The claims and their
+No part of a package is trusted because it fits the package's own checksums. The claims and their
 statements come from the records here, certificates and ratios from `evidence`, a sample of the
-searches from the campaign, figures from their arrays, the page from all of these. Nothing of the
-package is run or unpickled.
+searches from the campaign, figures from their arrays, and the page from all of these. Nothing of
+the package is run or unpickled.
 """
 
 import json
@@ -29,9 +29,9 @@ from fedtheory.verify import (
     rederive_figures,
 )
 
-SECONDS = 120.0  # of one core that a sample of searches may take, if its size is not asked for
-EVIDENCE = 0.03  # seconds that a claim takes without a search, its part of the page included
-SHOWN, NAMES = 200, 6  # differences that are printed, and names of what is absent
+SECONDS = 120.0  # seconds of one core for a sample of searches, where its size is not given
+EVIDENCE = 0.03  # seconds that a claim takes without a search, including its part of the page
+SHOWN, NAMES = 200, 6  # differences that are printed, and names of absent files
 OURS = (
     "ledger.json",
     "index.html",
@@ -126,7 +126,7 @@ def replay(
     if not folder.is_dir():
         refuse("--replay", "must be the folder of a package", str(folder))
     if rocq:
-        checker_report.coqc_version()  # refused before anything is derived, where coqc is not at hand
+        checker_report.coqc_version()  # raises at once where coqc is missing
     begun = time.monotonic()
     report = differences(folder, every, executor, sample, seed, figures, say, rocq)
     print(json.dumps(report.as_dict(), indent=1) if as_json else report.text())
@@ -192,7 +192,7 @@ def differences(
     report.unverified["fields of the ledger"] = ["asked"] * bool(book["asked"]) + [
         "budget",
         "seed",
-    ] * bool(report.sample)  # from which all that was left to a search would follow
+    ] * bool(report.sample)  # they determine the searches that were not repeated
     drawn = {
         name.removeprefix("figures/"): content
         for name, content in files.items()
@@ -356,7 +356,7 @@ def _remade(report, files, book, entries, claims, verdicts, drawn, sliders, chec
     )
     aside = (
         {"verdict"} if book.get("sources") == made["sources"] else {"verdict", "key"}
-    )  # sources are named above
+    )  # different sources are reported above
     for mine in made["claims"]:
         theirs = entries[mine["id"]]
         report.differ(
@@ -382,7 +382,7 @@ def _remade(report, files, book, entries, claims, verdicts, drawn, sliders, chec
         report.differ("ledger.json: it holds more, or in another order, than what was derived here")
     if isinstance(book.get("sources"), str) and isinstance(
         book.get("libraries"), dict
-    ):  # named above if they differ
+    ):  # differences are reported above
         made.update(sources=book["sources"], libraries=book["libraries"])
     for name, document in certificates.items():
         if name in files and files[name] != ledger.json_text(document):
@@ -507,7 +507,7 @@ def _beside(files, book):
                 ]
         except FedtheoryError as error:
             found.append(f"{name}: {error}")
-        except Exception as error:  # whatever a malformed one leads to
+        except Exception as error:  # any error that a malformed document causes
             found.append(f"{name}: it has not the shape that it is made in, {type(error).__name__}")
     return found
 

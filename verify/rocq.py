@@ -1,8 +1,8 @@
 """Rocq check, `python -m verify.rocq FILE|DIR ...`: a second kernel on good and broken documents.
 
-Each document becomes a file that `coqc` is asked about. Then each file is broken, where it is
-stated and where it is proved, and every broken one must be refused: a number is nudged, the line is
-turned round, a step is left out. What cannot be written for Rocq is listed with the reason.
+Each document becomes a file that `coqc` checks. Then each file is broken, in its statement and in
+its proof, and `coqc` must refuse every broken file: a number is nudged, the line is reversed, a
+step is left out. Documents that cannot be written for Rocq are listed with the reason.
 """
 
 import argparse

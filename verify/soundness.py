@@ -5,14 +5,13 @@
     python -m verify.soundness relatives --relatives 300
 
 Parts: `textbook`, true statements that are never violated and, where they are tight, found tight;
-`hostile`, claims of one's own that invite an error; `vectors`, forms of degree four; `graphs`,
-steps of proofs with premises of other tables, methods, rounds and constants; `orders`,
-`structures`; `factors`, claims under equations whose factors may vanish; `compared`, bounds of
-known truth set against runs; `methods`, worst cases of hostile methods; `forgotten`, claims of one's
-own in which laws of chance were never written; `relatives`, drawn ones of all recorded claims. Each
-answer is kept in --out as it is
-found: what was interrupted goes on where it was, and what was found with other sources, budgets or
-seeds is not counted.
+`hostile`, users' claims that invite an error; `vectors`, forms of degree four; `graphs`, steps of
+proofs with premises of other tables, methods, rounds and constants; `orders`, `structures`;
+`factors`, claims under equations whose factors may vanish; `compared`, bounds of known truth set
+against runs; `methods`, worst cases of hostile methods; `forgotten`, users' claims in which laws of
+chance were never written; `relatives`, random variants of all recorded claims. Each answer is
+stored in --out as soon as it is found: an interrupted run continues where it stopped, and answers
+that were found with other sources, budgets or seeds are not counted.
 """
 
 import argparse
@@ -49,8 +48,8 @@ from fedtheory.verify.known_statements import TIGHT, reach_ratio
 TRUE = {**known_statements.TRUE, **large_cases.TRUE}
 LOOK = dict(
     hostile=0.5, vectors=0.5, factors=0.1, forgotten=0.5
-)  # seconds at least: in less a search sees one kind of shape
-LONGER = 5.0  # seconds at least for a claim of which a relative is refuted
+)  # minimal seconds: with less a search sees only one kind of shape
+LONGER = 5.0  # minimal seconds for a claim with a refuted relative
 
 
 class Store:
@@ -68,14 +67,15 @@ class Store:
                 try:
                     name, answer = json.loads(line)
                     self.found[name] = answer
-                except ValueError:  # a line that was being written when the power went
+                except ValueError:  # a line cut off by a crash
                     continue
 
     def keep(self, name, answer):
         self.found[name] = answer
         if self.path is not None:
             with self.path.open("a") as out:
-                out.write("\n" + json.dumps([name, answer]) + "\n")  # apart from a line cut off
+                # separated from a line that was cut off
+                out.write("\n" + json.dumps([name, answer]) + "\n")
 
 
 # ---------------------------------------------------------------- questions, by part, name and
@@ -228,7 +228,7 @@ def answer(question, budget, bases=()):
             else ASK[part](name, seed, budget)
         )
         status, tight, cases_, why = verdict.status, verdict.tightness, verdict.cases, verdict.why
-    except Exception as error:  # a crash is what a campaign is there to find
+    except Exception as error:  # a campaign records crashes as findings
         status, tight, cases_, why, objection = "crash", None, 0, repr(error)[:300], "it raises"
     return dict(
         status=status,

@@ -1,8 +1,8 @@
 """Property tests of every claim that a setting measures: the claim's lines hold at drawn cases, or
 its counterexample replays.
 
-`pytest verify` draws the same few cases every time; FEDTHEORY_VERIFY=random draws many fresh ones
-and shrinks.
+`pytest verify` draws the same few cases every time; FEDTHEORY_VERIFY=random draws many fresh cases
+and shrinks them.
 """
 
 import json
@@ -28,9 +28,10 @@ DRAWS = settings(
     if os.environ.get("FEDTHEORY_VERIFY") == "random"
     else dict(SAME, phases=[Phase.explicit, Phase.generate]),
 )
-pytestmark = pytest.mark.slow  # a search for each claim
+pytestmark = pytest.mark.slow  # each claim is searched
 
-SHORT, LONG = 0.1, (1.0, 10.0)  # seconds of search: for everyone, and for what is known to be false
+# seconds of search: for all claims, and for claims known to be false
+SHORT, LONG = 0.1, (1.0, 10.0)
 MEASURED = [
     claim
     for claim in discover.claims()
@@ -59,9 +60,7 @@ def refute_claim(claim):
     """Tell whether a search, with more time where the first search fails, refutes a claim by a
     document that replays."""
     for budget in (SHORT, *LONG):
-        found = as_meant(
-            claim, budget, 0, proofs=False
-        )  # nobody looks for a proof of what is false
+        found = as_meant(claim, budget, 0, proofs=False)  # no proof is sought for a false claim
         if found.status == "violated":
             replay_violation(found)
             return True
@@ -78,7 +77,7 @@ def test_what_is_measured_stays_below_the_bound(claim, data):
     for line, (_, sign, _) in enumerate(claim.lines):
         found = answer_at(claim, case, line)
         assert not any(found.failing()), "a case outside the assumptions"
-        if found.violated:  # then the checker, given time, must find it too
+        if found.violated:  # then the checker must find a failure, too, given time
             assert refute_claim(claim), f"line {line + 1} fails at {case}, and no search finds it"
             return None
         if sign == "<=":

@@ -115,7 +115,7 @@ def command_parsers(whole):
     return next(a.choices for a in whole._actions if isinstance(a, argparse._SubParsersAction))
 
 
-# Rooms above this one, which have parsers of their own and are found by name.
+# Packages above this one, which have parsers of their own and are found by name.
 ABOVE = dict(
     figures="make figures and tables",
     verify="check every claim and make the package that a reviewer opens",

@@ -138,7 +138,7 @@ def write_verdict(folder, verdict):
         if each is not verdict.printed:
             files[f"{name}.without{n}.certificate.json"] = each
     if verdict.rests_on is not None:
-        files[f"{name}.graph.json"] = verdict.rests_on  # its steps
+        files[f"{name}.graph.json"] = verdict.rests_on  # the verdict's steps
     documents = {label: getattr(data, "certificate", data) for label, data in files.items()}
     folder.write(
         {
@@ -213,7 +213,7 @@ def ratio_text(verdict):
     return ", ".join(each) or f"{float(verdict.tightness):.6g}"
 
 
-# What a verdict on a statement without one hypothesis says of that hypothesis.
+# The conclusion about a hypothesis from the verdict on the statement without it.
 WITHOUT = dict(
     violated="needed",
     holds="no instance that was looked at needs it",
@@ -236,7 +236,8 @@ def as_printed(verdict, width):
     )
     more = f". {printed.why}" if printed.status != verdict.status else ""
     found += say(f"as printed, with what the text states alone: {printed.status}{more}")
-    if printed.status == "violated" and verdict.status != "violated":  # else one is told above
+    # where the verdict itself is violated, its counterexample is described above
+    if printed.status == "violated" and verdict.status != "violated":
         story = describe_counterexample(printed.certificate)
         found += wrap_story([f"  {line}" for line in story], width)
         found += (

@@ -1,8 +1,9 @@
 """The command line `fedtheory COMMAND ...`; each command answers in text or, with --json, with one
 JSON document.
 
-Exit 0: the answer was obtained. 1: a check that was asked to hold did not. 2: bad input, one line.
-3: what is proved is refuted, a mistake of this package; one line says so.
+Exit 0: the answer was obtained. 1: a check that the user asked for did not hold. 2: the input is
+bad, and one line says why. 3: a proved claim is refuted, which is a mistake of this package; one
+line says so.
 """
 
 import importlib
@@ -51,7 +52,7 @@ def _status(argv):
         named = getattr(arguments, "claims", None) or [getattr(arguments, "id", "")]
         own = [name for name in named if name.endswith(".py") and os.path.isfile(name)]
         with plugins.registered(arguments.files, own):
-            # loads what works only when a command is asked for
+            # a late import: the commands load their dependencies only when a command runs
             work = importlib.import_module("fedtheory.app.commands")
             data, text, *held = getattr(work, arguments.command)(arguments)
     except KeyboardInterrupt as stopped:

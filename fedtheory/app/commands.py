@@ -15,7 +15,7 @@ def list(arguments):
     if arguments.prefix and arguments.what != "claims":
         refuse("list", "takes a prefix for claims only", f"{arguments.what} {arguments.prefix}")
     rows, told, further = LISTS[arguments.what](arguments.prefix)
-    # programs that read the list want nothing else
+    # the further text is only for people, not for programs that read the list
     further = textwrap.fill(further, terminal.terminal_width(88), break_on_hyphens=False)
     rest = f"\n\n{further}" if sys.stdout.isatty() else ""
     return rows, terminal.print_table(told) + rest
@@ -71,7 +71,7 @@ def _metrics(_):
 
 
 def _figures(_):
-    figures = importlib.import_module("fedtheory.figures").figures()  # a room above this one
+    figures = importlib.import_module("fedtheory.figures").figures()  # a package above this one
     rows = {name: dict(cites=f.cites, title=f.title) for name, f in figures.items()}
     told = [(name, f"{row['cites']}: {row['title']}") for name, row in rows.items()]
     return rows, told, "draw one: fedtheory figures ID --scale smoke"
@@ -253,7 +253,7 @@ def warmup(arguments):
 
     begun = time.perf_counter()
     problems, algorithms = dict(discover.examples()), discover.algorithms()
-    # Kernels are compiled apart, so every problem once and every algorithm once is enough.
+    # Kernels are compiled separately, so every problem once and every algorithm once is enough.
     pairs = [("fedavg", name) for name in problems]
     pairs += [(name, "quadratics.diagonal") for name in algorithms]
     line = terminal.Line()
@@ -261,7 +261,7 @@ def warmup(arguments):
     for done, (name, on) in enumerate(pairs, 1):
         ft.run(problems[on], name, rounds=1, **example_hyper(algorithms[name]))
         report(done, len(pairs))
-    # what only long runs of few trials ask for
+    # kernels that only long runs of few trials use
     for problem in (problem for problem in problems.values() if problem.kernels.compiled):
         engine.kernel("advance_together", problem.real)
         shared_gradients.desk_roles(problem.real)

@@ -8,7 +8,7 @@ from fedtheory.app import argument_parser
 from fedtheory.errors import refuse
 
 SHELLS = ("bash", "zsh", "fish")
-NAMES = dict(  # metavariables whose values a list names
+NAMES = dict(  # metavariables whose values a list command prints
     ID="claims", PREFIX="claims", METHOD="algorithms", PAPER="papers"
 )
 

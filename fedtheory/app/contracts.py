@@ -1,7 +1,7 @@
 """Contract tests: the rules that every problem, method, claim, setting and figure must meet.
 
-`fedtheory contracts FILE.py` runs them on what a user's file defines; the tests of this library run
-them on everything discovered.
+`fedtheory contracts FILE.py` runs the contracts on the records that a user's file defines. This
+library's tests run them on every record that is discovered.
 """
 
 from random import Random
@@ -159,7 +159,7 @@ def _try_contract(test):
         told = test()
     except KeyboardInterrupt:
         raise
-    except BaseException as error:  # a method that ends the program meets nothing
+    except BaseException as error:  # a method that ends the program has failed, too
         return dict(met=False, why=describe(error))
     return dict(met=True, why=told or "")
 
@@ -236,7 +236,8 @@ def _agree_exactly(method):
 
     from fedtheory.models.general import run_methods
 
-    curves = [(1, 0), (Fraction(1, 2), 1), (1, -1)]  # slope and gradient at 0; the server's first
+    # slope and gradient at 0; the server's pair is first
+    curves = [(1, 0), (Fraction(1, 2), 1), (1, -1)]
     given = example_settings(method, dict(discover.examples())["quadratics.one"])
     hyper = {name: given[name] for name in method.hyper if name in given}
     A = [[[float(a)]] for a, _ in curves]

@@ -1,10 +1,10 @@
 """The ledger: the verdict on every claim, each stored under the hash of the inputs that define the
 result.
 
-A result is defined by the claim's record, the budget, the seed, the sources that decide and the
-libraries they use: whatever changes one of these makes a new name, and nothing else does. Results
-carry no times, so a ledger is the same bytes in whatever order, number of processes and number of
-attempts it was made; times and memory are kept beside it.
+A result is defined by the claim's record, the budget, the seed, the sources that decide it and the
+libraries that these use. A change of any of these makes a new name, and nothing else does. Results
+carry no times, so a ledger has the same bytes in whatever order, number of processes and number of
+attempts it was made. Times and memory are kept beside it.
 """
 
 import hashlib
@@ -27,7 +27,7 @@ from fedtheory.store.files import write
 FORMAT = "fedtheory ledger 4"
 PACKAGE = Path(__file__).resolve().parents[1]
 LIBRARIES = ("numpy", "scipy", "sympy", "mpmath", "numba")
-LARGEST = 2**23  # bytes of a document of somebody else's
+LARGEST = 2**23  # bytes of a document from elsewhere
 
 
 # ---------------------------------------------------------------- what defines a result
@@ -177,7 +177,7 @@ def plain_data(value):
         return {str(name): plain_data(item) for name, item in value.items()}
     if isinstance(value, (list, tuple)):
         return [plain_data(item) for item in value]
-    if isinstance(value, float):  # also a Tightness, and NumPy's
+    if isinstance(value, float):  # Tightness and NumPy's floats are floats, too
         return float(value) if math.isfinite(value) else str(float(value))
     return value if value is None or isinstance(value, (bool, int, str)) else str(value)
 
@@ -196,7 +196,7 @@ def decide_claim(claim, budget, seed):
     try:
         with plugins.refuse_in_words():
             verdict = plain_data(decide_readings(claim, budget, seed).as_dict())
-    except (OSError, MemoryError):  # the machine's fault, not the claim's
+    except (OSError, MemoryError):  # a fault of the machine, not of the claim
         raise
     except Exception as error:
         why = f"The check failed: {type(error).__name__}: {' '.join(str(error).split())[:300]}"
@@ -304,7 +304,7 @@ def _detach_certificates(verdict, base, certificates):
         filed["certificate"] = f"{base}.json"
         certificates[filed["certificate"]] = document
     filed["lines"] = [dict(line) for line in verdict["lines"]]
-    # A proof of a whole statement holds those of its lines.
+    # A proof of a whole statement contains the proofs of its lines.
     for n, line in enumerate(filed["lines"], 1):
         if verdict["status"] == "proved" or line["certificate"] is None:
             line["certificate"] = None
@@ -320,7 +320,7 @@ def _detach_certificates(verdict, base, certificates):
         dict(
             removal,
             verdict=filed["printed"]
-            if removal["verdict"] == printed  # of one hypothesis
+            if removal["verdict"] == printed  # the text omits one hypothesis only
             else _detach_certificates(removal["verdict"], f"{base}.without{n}", certificates),
         )
         for n, removal in enumerate(verdict["removals"], 1)
@@ -357,7 +357,7 @@ def paper_facts(entries):
     }
 
 
-# How the names of files end that stand beside those of a claim's own verdict.
+# Endings of the names of files beside those of a claim's own verdict.
 ENDS = re.compile(r".*\.(printed|graph|verdict|certificate|(line|without)\d+)(\..*)?")
 
 
@@ -444,7 +444,7 @@ def parse_json(content, name):
         found = json.loads(content, object_pairs_hook=once, parse_constant=never)
         json_text(
             found
-        )  # 1e999 is no number, and half a character no text: neither could be written again
+        )  # 1e999 is not a number and a lone surrogate is not text: neither could be written again
         return found
     except (ValueError, RecursionError) as error:
         raise InvalidInput(

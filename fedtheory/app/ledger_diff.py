@@ -1,7 +1,8 @@
 """The command `fedtheory diff OLD NEW`: the differences between two ledgers, claim by claim, or
 between two answers of `fedtheory sharpen --json`, part by part.
 
-Both documents are somebody's: they are read as such, and no more is looked at than what is compared.
+Both documents may come from anybody. They are read as untrusted input, and only the fields that are
+compared are read.
 """
 
 from collections import Counter
@@ -11,8 +12,8 @@ from fedtheory.app import ledger
 from fedtheory.errors import InvalidInput, printable
 
 ABSENT = "absent"
-LONG = 120  # characters of a value that are shown
-LEDGER = "ledger.json"  # of a folder that holds one
+LONG = 120  # characters of a value that are printed
+LEDGER = "ledger.json"  # the ledger's name in a folder
 
 
 def diff(old, new):

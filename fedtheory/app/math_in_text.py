@@ -10,10 +10,10 @@ from markupsafe import Markup
 
 GREEK = "alpha|beta|gamma|delta|epsilon|zeta|eta|theta|kappa|lambda|mu|nu|xi|rho|sigma|tau|phi|psi|omega"
 GREEK += "|Gamma|Delta|Theta|Lambda|Xi|Pi|Sigma|Phi|Psi|Omega"
-PLAIN = {"F": "F", "f": "f"}  # losses, of which every paper speaks
+PLAIN = {"F": "F", "f": "f"}  # losses, which occur in every paper
 WORDS = {"a", "A", "I"}  # letters that prose uses as words
 LETTER = re.compile("a|A|I")
-WORD = re.compile(rf"a|A|I|(?!(?:{GREEK})$)[a-z]{{3,}}")  # names that it may use so
+WORD = re.compile(rf"a|A|I|(?!(?:{GREEK})$)[a-z]{{3,}}")  # prose words that may also be names
 OPERATORS = {
     "<=": r"\leq",
     ">=": r"\geq",
@@ -30,7 +30,7 @@ OPEN, SHUT = {"(": ")", "[": "]", "{": "}"}, ")]}"
 
 
 class Token(NamedTuple):
-    kind: str  # number, name, letter (of which nothing is known), function, sign, open, shut, bar, comma
+    kind: str  # number, name, letter (not in the table), function, sign, open, shut, bar, comma
     text: str
     latex: str
     start: int
@@ -44,7 +44,7 @@ def token_pattern(known):
     names = "|".join(sorted(map(re.escape, known), key=len, reverse=True))
     index = r"_(?:\d+\.\d+|\{\w+\}|\w{1,5})(?!\w)"
     kinds = dict(
-        ref=r"(?<![\w)~*])\((?:\d+[a-z]?|[a-z]|[ivx]+)\)",  # (8) is a number of the text
+        ref=r"(?<![\w)~*])\((?:\d+[a-z]?|[a-z]|[ivx]+)\)",  # (8) refers to an equation of the text
         number=r"(?<![\w.])\d+(?:\.\d+)?(?![\w.]?\w)|(?<=[-+] )\.\.\.",
         factor=r"(?<![\w.])\d+(?=(?:[A-Za-z]_|sqrt\())",
         function=r"(?<!\w)(?:(?:sqrt|ln|log|exp|min|max|O|Theta|Omega)(?=\()|grad(?= )|sum(?:_\w)?(?= [B-HJ-Zb-z](?:_|\b)| [(|])|E(?=\[|\|\|))",
@@ -115,7 +115,7 @@ def formula_runs(found, text):
     run = []
     for n, token in enumerate([*found, Token("ref", "", "", len(text) + 9, len(text) + 9)]):
         apart = run and text[run[-1].end : token.start].strip(" ") != ""
-        anew = found[n - 2 : n + 2 : 3], found[n - 1 : n]  # 1 y = of x = 1 y = 2, which are two
+        anew = found[n - 2 : n + 2 : 3], found[n - 1 : n]  # x = 1 y = 2 is two equations
         anew = [t.text for t in anew[0]] == ["=", "="] and anew[1][0].kind == "number"
         if apart or anew or token.kind == "ref" or run and belong_apart(run[-1], token):
             yield from keep_formulas(run)

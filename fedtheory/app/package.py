@@ -1,8 +1,8 @@
 """The reviewer's package around a ledger: certificates, figures, environment, checksums, and one
 HTML page that shows them.
 
-Nothing in a package is run, imported or unpickled: what it says is read as text and JSON, hashed,
-and derived anew.
+Nothing in a package is run, imported or unpickled. Its files are read as text and JSON, hashed, and
+derived anew.
 """
 
 import base64
@@ -21,12 +21,12 @@ from fedtheory.app import ledger, math_in_text, package_archive, page_parts
 from fedtheory.errors import InvalidInput, refuse
 from fedtheory.store import outputs
 
-CHECKERS = "checkers.json"  # which checkers accept each certificate, where two were asked
+CHECKERS = "checkers.json"  # the checkers that accept each certificate, where two checkers ran
 SUMS, RESULTS = (
     "SHA256SUMS",
     ".results",
-)  # RESULTS is the campaign's own store, no part of the package
-# in it: what was written to the package, and what others had put in the places of files
+)  # RESULTS is the campaign's own store, not part of the package
+# in RESULTS: the log of files written to the package, and files of others found in their places
 WRITTEN, ASIDE = f"{RESULTS}/written", f"{RESULTS}/aside"
 WORDS = {
     "proved": "It follows from its hypotheses, with a document that a short independent program accepts.",
@@ -35,14 +35,14 @@ WORDS = {
     "vacuous": "It says nothing: no instance meets its hypotheses, or all do what it says.",
     "undecided": "Nothing was decided; the reason stands with it.",
 }
-LARGEST, MOST = 2**28, 5000  # bytes of a package in all, and files
+LARGEST, MOST = 2**28, 5000  # limits of a package: bytes in all, and files
 SCRIPTS = ("package_explorer.js", "package_page.js")
-FONT = "package_math.woff2"  # of formulas: tests/app/subset_font.py makes it
+FONT = "package_math.woff2"  # the font of formulas, made by tests/app/subset_font.py
 DRAWERS = (
     "matplotlib",
     "jinja2",
     "latex2mathml",
-)  # they decide no verdict, but the bytes of pictures and the page
+)  # they affect no verdict, but the bytes of pictures and the page
 
 
 # ---------------------------------------------------------------- the page
@@ -125,7 +125,7 @@ def typeset_mathml(latex, display=False):
         if display:
             tree.set("display", "block")
         return Markup(ElementTree.tostring(tree, encoding="unicode"))
-    except Exception:  # the converter is optional, and raises whatever it likes
+    except Exception:  # the converter is optional, and may raise any exception
         return Markup("<code>%s</code>") % escape(latex)
 
 
@@ -201,7 +201,7 @@ def counterexample_story(document):
         lines = [line for line in describe_counterexample(document) if line.strip()]
         words = [(len(line) - len(line.lstrip()), line.strip()) for line in lines]
         return (Markup(draw_counterexample(document)), words) if words else None
-    except Exception:  # of somebody else's package: what its replay says, not how it can be told
+    except Exception:  # a package from elsewhere may hold a malformed document: its replay says so
         return None
 
 
@@ -218,7 +218,7 @@ def render_page(book, pictures=None, checkers=None, documents=None, sliders=None
         for name, one in (pictures or {}).items()
     }
     made = sliders or {}
-    keep: dict = {}  # a symbol's row, once for all claims that use it
+    keep: dict = {}  # rows of symbols, each made once for all claims that use the symbol
     row = lambda symbol: keep.setdefault(
         tuple(symbol[k] for k in ("latex", "name", "meaning")), len(keep)
     )
@@ -287,7 +287,7 @@ def build_package(
     place = outputs.Folder(folder, log=WRITTEN)
     before = {name for _, name in place.entries()}
     aside = place.put_aside([SUMS], ASIDE)
-    place.remove([SUMS])  # until all of it is there, it is no package
+    place.remove([SUMS])  # without SHA256SUMS an incomplete folder is not a package
     place.sweep(RESULTS)
     files = {
         "ledger.json": ledger.json_text(book),
@@ -358,7 +358,8 @@ def folder_contents(folder):
     """Return ({name: bytes} of the plain files in a folder, sentences about other entries and files
     that are too large).
 
-    Everything is read here, once: what is judged later is what was hashed. Links are not followed.
+    Every file is read here, once, so that later checks judge the bytes that were hashed. Links are
+    not followed.
     """
     files, found, left = {}, [], LARGEST
     unlisted = lambda error: found.append(

@@ -2,8 +2,8 @@
 papers as a bibliography, a table of claims with commands and costs, the one-file checker with its
 derivations, and a description for archives (RO-Crate 1.2).
 
-All of it follows from the ledger, the certificates and the timings, and so is derived anew by whoever
-replays the package; the day of the crate alone is told.
+All of it follows from the ledger, the certificates and the timings, so a replay of the package
+derives it anew. Only the crate's date is taken from the package.
 """
 
 import datetime
@@ -186,7 +186,7 @@ def day_of(files):
 def describe_crate(book, files, day):
     """Return the description of a package of these files, as RO-Crate 1.2 requires."""
     names = sorted({*files, "SHA256SUMS"} - {CRATE})
-    # of a line of SHA256SUMS: a hash, two blanks, a name
+    # a line of SHA256SUMS: a hash of 64 digits, two blanks, a name, a line feed
     summed = sum(64 + 2 + len(name.encode()) + 1 for name in {*files, CRATE} - {"SHA256SUMS"})
     papers = [
         {

@@ -26,8 +26,8 @@ class Picture(NamedTuple):
     """A figure as the page shows the figure."""
 
     content: bytes  # SVG
-    title: str  # its alternative text, and the head of its caption
-    caption: str = ""  # as the figure wrote it, in Markdown with mathematics between dollars
+    title: str  # the alternative text, and the head of the caption
+    caption: str = ""  # the figure's text, in Markdown with mathematics between dollars
 
     @property
     def packed(self):
@@ -52,7 +52,7 @@ def figure_pictures(files):
     return found
 
 
-SMALL = 2**19  # bytes of a page that is left as it is
+SMALL = 2**19  # a page of at most this many bytes is left as it is
 PART = re.compile(r"<!--\[-->(.*?)<!--\]-->", re.DOTALL)
 
 

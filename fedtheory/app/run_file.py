@@ -5,8 +5,9 @@ with.
     kind = "quadratic"            algorithm = "fsl"       eta_l = 0.01      claim = "fsl.theorem2"
     d = 20 ...                    rounds = 200 ...        gamma = 1.0 ...
 
-`kind` is a name of `fedtheory list problems`, its other keys that function's arguments; [run] takes
-the arguments of `ft.run`. Prints a table, and writes the figure and its data under `out`.
+`kind` is a name of `fedtheory list problems`; the other keys of [problem] are that function's
+arguments. [run] takes the arguments of `ft.run`. The command prints a table, and writes the figure
+and its data under `out`.
 """
 
 import inspect
@@ -31,7 +32,7 @@ PICTURES = dict(
     png=dict(dpi=160, metadata={"Software": None}),
 )
 FILES = (*(f"run.{suffix}" for suffix in PICTURES), "run.npz", "run.json")
-BYTES = 2**24  # of a file; whoever has more numbers keeps them in a file of data
+BYTES = 2**24  # limit of a run file; longer data belong in a file of data
 SECTIONS = ("problem", "run", "hyper", "bound")
 NEEDED: dict = dict(problem=("kind",), run=("algorithm", "rounds"), bound=("claim",))
 SAYS = "must be TOML of numbers, texts, lists and tables"
@@ -59,7 +60,7 @@ def _numbers(name, value):
     return value
 
 
-# key of [run] -> what becomes of its name and value, or refuses it
+# key of [run] -> (name, value) -> the converted value, or a refusal
 RUN: dict = dict(
     algorithm=lambda name, value: arguments.check_word(name, value, tuple(discover.algorithms())),
     rounds=arguments.check_integer,
@@ -71,7 +72,7 @@ RUN: dict = dict(
     pretrained=_pretrain,
     out=arguments.folder,
 )
-TAKES: dict = dict(run=RUN, bound=NEEDED["bound"])  # [problem] takes what its kind does
+TAKES: dict = dict(run=RUN, bound=NEEDED["bound"])  # [problem] takes the arguments of its kind
 
 
 def read_run_file(path):

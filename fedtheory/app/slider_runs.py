@@ -16,12 +16,14 @@ from fedtheory.problem import Constant
 
 ROUNDS, TRIALS = 64, 32
 OVER = ("T", "tau", "R")  # letters that count rounds
-DIGITS = 9  # of exact numbers, so that every machine's are the same
-SAMPLED = 4  # of means of runs
-REACH = 4.0  # around the minimiser, where gradients are bounded for theorems that ask for it
-# Numbers of letters that neither a problem nor a hypothesis gives; each method takes those it has
+DIGITS = 9  # digits of exact numbers, so that they are equal on every machine
+SAMPLED = 4  # digits of means of runs
+# radius around the minimiser in which gradients are bounded, for theorems that assume this
+REACH = 4.0
+# Values of letters that no problem and no hypothesis gives; each method takes its own letters.
 LETTERS = dict(K=2, K_0=4, E=2, a=1.0, eta_s=2.0)
-STEPS = dict(eta_0=0.02, eta_l=0.04)  # where hypotheses admit them: the longest steps learn nothing
+# where the hypotheses admit them: steps at the upper limit would show little learning
+STEPS = dict(eta_0=0.02, eta_l=0.04)
 
 
 @cache

@@ -9,7 +9,7 @@ from fedtheory.errors import InvalidInput, refuse
 from fedtheory.store import outputs
 
 TEXTBOOK = ("gradient_descent", "momentum", "nesterov")
-MOST = 20  # clients
+MOST = 20  # the largest number of clients
 
 
 def method_of(name, values):

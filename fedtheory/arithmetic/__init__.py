@@ -1,7 +1,7 @@
 """Trusted values of formulas: exact where rational, otherwise enclosed in intervals with outward
 rounding.
 
-A SymPy expression becomes a short program; two arithmetics run it: `intervals.Enclosures` on
+A SymPy expression is compiled to a short program. Two arithmetics run it: `intervals.Enclosures` on
 intervals with rational ends, and `arrays.Arrays` on NumPy arrays that carry their own error bounds.
 """
 
@@ -36,7 +36,7 @@ __all__ = [
     "exact_number",
     "program",
 ]
-ACCURACY = Fraction(1, 2**60)  # relative width at which an enclosure is narrow enough for a float
+ACCURACY = Fraction(1, 2**60)  # an enclosure of this relative width is narrow enough for a float
 
 
 class Enclosed(float):

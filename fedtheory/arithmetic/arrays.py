@@ -1,8 +1,8 @@
 """Fast evaluation of formulas on NumPy arrays that carry bounds of their own rounding errors.
 
-Each result is a pair (value, error) with |true - value| <= error, by first-order running analysis
-with slack. Where cancellation leaves too few digits, `sweep` falls back on enclosures, point by
-point.
+Each result is a pair (value, error) with |true - value| <= error, by first-order running error
+analysis with slack. Where cancellation leaves too few digits, `sweep` falls back on enclosures,
+point by point.
 """
 
 import operator
@@ -15,8 +15,8 @@ from fedtheory import arithmetic
 from fedtheory.errors import refuse
 
 EPS = np.finfo(np.float64).eps
-BLOCK = 4096  # points at a time: intermediate results stay in the cache
-SLACK = 1.01  # covers the second-order terms the formulas below leave out
+BLOCK = 4096  # points at a time, so that intermediate results stay in the cache
+SLACK = 1.01  # covers the second-order terms that the formulas below leave out
 
 
 def _is_zero(error):
@@ -176,7 +176,7 @@ class Arrays:
                 value = choose(value, other)
             return value, 0.0
         for other, more in terms[1:]:
-            # An infinite term that loses says nothing about the winner's error.
+            # An infinite term that is not selected says nothing about the selected term's error.
             kept = choose(value, other)
             error = np.maximum(
                 np.where(np.isinf(value) & (kept != value), 0.0, error),
@@ -231,7 +231,7 @@ class Arrays:
 
 
 VALUES = Values()
-# Numbers that were rounded to floats meet an equation, or an edge, only up to rounding.
+# Numbers rounded to floats satisfy an equation, or lie on a boundary, only up to rounding.
 TOLERANCE = 1e-12
 
 
@@ -274,7 +274,7 @@ def sweep_expression(expr, values, digits=12):
 def _sweep_block(expr, values, size, digits):
     pairs = {name: (v, 0.0) for name, v in values.items()}
     try:
-        # Beyond the range of floats the error bounds are void: those points are enclosed instead.
+        # Beyond the range of floats the error bounds are void: those points are enclosed.
         with np.errstate(all="ignore", under="raise", over="raise"):
             value, error = arithmetic.execute(arithmetic.program(expr), Arrays(), pairs)
             value = np.array(np.broadcast_to(value, size), dtype=np.float64)

@@ -10,31 +10,32 @@ import sympy
 from fedtheory.arithmetic.program import Undefined, Unknown
 from fedtheory.arithmetic.work import SQUARE_BITS, bits, product, spend, spend_product, total
 
-# bits of an exact rational before it is rounded outward; powers of two that bound what is beyond
+# LIMIT is the bit length beyond which an exact rational is rounded outward; FAR and TINY, powers of
+# two, bound the values beyond.
 LIMIT = 20_000
 INF = math.inf
 FAR = Fraction(2) ** LIMIT
 TINY = 1 / FAR
 
 
-# mpmath has one precision and one store of constants, which all threads share: one at a time
+# mpmath has one precision and one store of constants, shared by all threads: one thread at a time.
 ALONE = threading.Lock()
 
 
 class Enclosures:
     """Interval arithmetic on pairs (lower, upper) of Fractions; an end may be infinite.
 
-    Ends stay exact until they exceed LIMIT bits; from then on, and at roots, exponentials and
-    logarithms, they are rounded outward to `bits` significant bits. Beyond FAR, and nearer to 0
-    than TINY, an end is only known to be there: no formula can make a number that memory does not
-    hold.
+    Ends stay exact until they exceed LIMIT bits. From then on, and at roots, exponentials and
+    logarithms, they are rounded outward to `bits` significant bits. An end beyond FAR becomes FAR
+    or infinity, and an end nearer to 0 than TINY becomes TINY or 0, always outward: no formula can
+    make a number that does not fit in memory.
     """
 
     def __init__(self, bits):
         self.bits = bits
 
     def keep(self, low, high):
-        if low is high:  # exact so far
+        if low is high:  # the value is exact so far
             if isinstance(low, float) or bits(low) <= LIMIT:
                 return low, low
         return self.round(low, -1), self.round(high, 1)
@@ -108,7 +109,7 @@ class Enclosures:
     def _whole(self, base, n, nonnegative):
         if n < 0:
             return self._inverse(self._whole(base, -n, nonnegative), nonnegative or n % 2 == 0)
-        if n % 2 == 0 and base[0] < 0:  # even: work with the absolute value
+        if n % 2 == 0 and base[0] < 0:  # an even power: work with the absolute value
             low, high = base
             one = low is high
             low, high = (-high, -low) if high <= 0 else (Fraction(0), max(-low, high))
@@ -192,7 +193,7 @@ class Enclosures:
             sign, mantissa, exponent, _ = result._mpf_
         found = Fraction(-int(mantissa) if sign else int(mantissa)) * Fraction(2) ** exponent
         pad = (abs(found) + (abs(end) if function is mpmath.exp else 1) * abs(found)) / 2**self.bits
-        if function is mpmath.log:  # near 1 the argument's rounding is absolute
+        if function is mpmath.log:  # near 1 the rounding of the argument is an absolute error
             pad += Fraction(1, 2**self.bits)
         return self.round(found + direction * pad, direction)
 
@@ -295,7 +296,7 @@ def _extreme_products(a, b):
             least = min(_multiply_ends(a[0], b[1]), _multiply_ends(a[1], b[0]))
             return least, max(_multiply_ends(a[0], b[0]), _multiply_ends(a[1], b[1]))
         a, b = b, a
-    near, far = a if a[0].numerator >= 0 else a[::-1]  # from 0
+    near, far = a if a[0].numerator >= 0 else a[::-1]  # near and far from 0
     ends = (
         _multiply_ends(far if b[0].numerator < 0 else near, b[0]),
         _multiply_ends(far if b[1].numerator > 0 else near, b[1]),

@@ -2,8 +2,8 @@
 intervals with rational ends.
 
 A quantity is written once, with + - * / ** and the functions below. `Many` lets a search evaluate
-it at a batch of instances, `Interval` makes it rigorous where roots and logarithms appear. A
-Fraction meets both.
+it at a batch of instances, and `Interval` makes it rigorous where roots and logarithms appear. A
+Fraction can be combined with both.
 """
 
 import math
@@ -21,7 +21,7 @@ from fedtheory.errors import FedtheoryError
 BITS = 400
 
 
-# Whether == compares batches and intervals, as it does in users' kernels; elsewhere it is `is`.
+# Whether == compares batches and intervals, as it does in users' kernels; otherwise == is identity.
 COMPARED = ContextVar("compared", default=False)
 
 
@@ -38,7 +38,7 @@ class Many:
     number."""
 
     __slots__ = ("at",)
-    __array_ufunc__ = None  # so that `object_array * many` asks us, element by element
+    __array_ufunc__ = None  # so that `object_array * many` calls this class, element by element
 
     def __init__(self, at):
         self.at = at
@@ -116,7 +116,7 @@ def _broadcast(one, other, operation):
         return found
     try:
         return Many(operation(one.at, one._other(other)))
-    except TypeError:  # what the other is, it may know itself
+    except TypeError:  # the other operand's class may support the operation
         return NotImplemented
 
 
@@ -139,10 +139,10 @@ class Interval:
             found.ravel()[:] = [self._with(part, operation) for part in other.ravel()]
             return found
         if isinstance(other, Many):
-            return NotImplemented  # a batch takes the middle
+            return NotImplemented  # a batch uses the interval's midpoint
         try:
             return Interval(*operation(self.pair, pair(other)))
-        except TypeError:  # what the other is, it may know itself
+        except TypeError:  # the other operand's class may support the operation
             return NotImplemented
 
     def __add__(self, other):

@@ -69,7 +69,7 @@ def compile_program(exprs):
                 return emit("integer_power", (base, visit(e.exp)), bool(e.base.is_nonnegative))
             share, whole = e.exp.as_content_primitive()
             if whole.is_integer and share.is_Rational and not e.base.is_negative:
-                # of a root, so that 0 to the power (T - 1)/2 has its value
+                # a power of a root, so that 0 to the power (T - 1)/2 has its value
                 root = emit("power", (base,), (Fraction(1, int(share.q)), True))
                 return emit("integer_power", (root, visit(share.p * whole)), True)
             return emit("exp", (emit("mul", (visit(e.exp), emit("log", (base,)))),))
@@ -112,8 +112,8 @@ def execute(steps, arithmetic, values):
     """Return the last result of a program; `values` maps symbol names to the operands of the
     arithmetic.
 
-    A part without a value (0/0) matters only if it is used: a case that does not apply may be
-    undefined.
+    A part without a value (0/0) matters only if its value is used: a case that does not apply may
+    be undefined.
     """
     results, lost = [], False
     for op, operands, detail in steps:

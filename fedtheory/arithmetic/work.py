@@ -1,10 +1,11 @@
 """Exact arithmetic with a limit on work, counted in steps rather than timed, for untrusted numbers
 and formulas.
 
-Long fractions are dear: a product takes time like the product of the factors' lengths. Whoever runs
-a document spends from a budget of steps, one of them a sum or a product of short fractions (some 5
-microseconds); `Counted` numbers pay for themselves, loops that only enumerate say beforehand how
-long they are. Where no budget is set, nothing is counted.
+Arithmetic on long fractions is expensive: the time of a product is proportional to the product of
+the factors' lengths. Checking a document therefore spends from a budget of steps; a step is a sum
+or a product of short fractions (some 5 microseconds). `Counted` numbers charge the budget
+themselves. Loops that only enumerate charge their length in advance. Where no budget is set,
+nothing is counted.
 """
 
 import operator
@@ -17,7 +18,7 @@ from math import gcd
 from fedtheory.errors import FedtheoryError
 
 SAYS = "it takes more work than a document may"
-SQUARE_BITS = 300_000  # bits times bits that a step may multiply
+SQUARE_BITS = 300_000  # bits of one factor times bits of the other, in one step
 _budget = ContextVar("budget", default=None)
 
 
@@ -44,7 +45,7 @@ def within(steps):
     token = _budget.set(left)
     try:
         yield left
-    except SystemError:  # NumPy goes on with a sum in which a term has raised
+    except SystemError:  # NumPy continues a sum in which a term has raised
         if left[0] >= 0:
             raise
         raise Spent(SAYS) from None
@@ -115,8 +116,8 @@ def _count_result(result):
     return _make_fraction(Counted, result._numerator, result._denominator)
 
 
-# Sums and products in lowest terms (Knuth, TAOCP 4.5.1), of fractions in lowest terms: numerators and
-# denominators, one after the other. `Fraction` does the same and asks for types twice on the way.
+# Sums and products in lowest terms (Knuth, TAOCP 4.5.1) of fractions in lowest terms, given by
+# numerators and denominators. `Fraction` does the same with two type checks more.
 
 
 def _sum(a, b, c, d):
@@ -146,7 +147,7 @@ def _quotient(a, b, c, d):
     return _multiple(a, b, d, c) if c > 0 else _multiple(-a, b, d, -c)
 
 
-QUICK = {Fraction, Counted}  # and no other kind of fraction, which may remember more
+QUICK = {Fraction, Counted}  # no other subclass of Fraction, which may hold further state
 
 
 def total(one, other):
@@ -187,7 +188,7 @@ def _paying(name, operation, turned):
         if turned:
             a, b, c, d = c, d, a, b
         if operation is _quotient and not c:
-            return _count_result(plain(self, other))  # refuses
+            return _count_result(plain(self, other))  # raises the refusal
         return _make_fraction(Counted, *operation(a, b, c, d))
 
     return paid

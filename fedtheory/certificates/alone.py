@@ -1,25 +1,27 @@
 """Stand-alone checker of every certificate in a package, with the Python standard library only:
 `python check.py [FOLDER]`.
 
-First each file's SHA-256 against SHA256SUMS, and whether the ledger, the table of claims, the page's rows, what figures
-found and the certificates' names say the same. Then each certificate, by what it is:
+First each file's SHA-256 is checked against SHA256SUMS. The ledger, the table of claims, the page's
+rows, the figures' findings and the certificates' names must say the same. Then each certificate is
+checked, by its kind:
 
 - a proof, or the steps of a proof: followed by algebra, in fractions;
-- a counterexample, or a family of them: its derivation (derivations/...) leads from the instance's numbers to
-  what was measured, one sum, product or root after another; here it is computed again, exactly or
-  between rational ends, and the hypotheses must hold there and the line must fail;
-- cells of a table that are printed otherwise than they follow: computed from the integers that are
-  given, of which the cells that fix them must leave no others within the ranges named;
-- two ways to run that are said to be alike: where both end, exactly, and that they end apart.
+- a counterexample, or a family of them: its derivation (derivations/...) leads from the instance's numbers
+  to the measured quantities, one sum, product or root after another; it is computed again here, exactly
+  or between rational ends, and the hypotheses must hold there and the line must fail;
+- cells of a table whose printed values differ from the computed ones: computed from the given integers;
+  the cells that fix these integers must leave no others within the ranges named;
+- two ways to run that the text calls equivalent: where both end, exactly, and that their ends differ.
 
-An instance must be one of its model, by the schema that stands below: so many vectors of one length,
-knots in order, counts that are integers, the model's own words.
+An instance must fit its model, by the schema below: so many vectors of one length, knots in order,
+counts that are integers, the model's own words.
 
-Taken from elsewhere is what no arithmetic shows: that a derivation's steps are those of the method, and
-that an instance meets the conditions in words. `fedtheory replay` derives both. Two runs that need
-chance to differ have no arithmetic of their own; they are named, and not judged.
+Two facts are not checked here, since arithmetic cannot show them: that a derivation's steps are
+those of the method, and that an instance meets the conditions in words. `fedtheory replay` derives
+both. Two runs whose difference needs chance have no arithmetic of their own; they are named, and
+not judged.
 
-Exit 0: nothing differs. 1: something does. 2: there is no package.
+Exit 0: nothing differs. 1: a difference was found. 2: there is no package.
 """
 
 import csv
@@ -42,8 +44,8 @@ Refused, require = check_proof.Refused, check_proof.require
 WORKS, LARGEST, BITS, BOXES = 2_000_000, 2**24, 300, 20_000
 DIGITS = re.compile(r"-?[0-9]{1,4000}(/[0-9]{1,4000})?")
 SHOWN = re.compile(r"-?[0-9]{1,40}(\.[0-9]{1,40})?(e[+-]?[0-9]{1,5})?")
-PLACE = re.compile(r"./[1-9][0-9]{0,3}$")  # of a line in its claim
-EMPTY = "\u115f\u1160\u2800\u3164"  # letters and signs that show as a blank
+PLACE = re.compile(r"./[1-9][0-9]{0,3}$")  # the place of a line in its claim
+EMPTY = "\u115f\u1160\u2800\u3164"  # letters and signs that look like a blank
 DECIMAL = re.compile(r"-?[0-9]{1,40}(\.[0-9]{1,40})?")
 INFINITE = float("inf")
 RELATION = {
@@ -191,7 +193,7 @@ def log_end(x, which):
         return Fraction(0)
     away = x.numerator.bit_length() - x.denominator.bit_length()
     y = Fraction(math.log(x / Fraction(2) ** away) + away * math.log(2))
-    for _ in range(6):  # Newton's steps; what they come to is looked at afterwards
+    for _ in range(6):  # Newton's steps; their result is checked below
         near = exp_end(y)[0]
         y = round_outward(y + x / near - 1, -1)
     room = Fraction(max(abs(y), 1)) / 2**BITS
@@ -637,7 +639,7 @@ def judge_document(document, derivations):
     checker cannot judge the certificate's format."""
     kind, name = document["format"], document.get("claim", "a proof of no claim")
     require(well_formed(name), f"no name of a claim: {name!a:.60}")
-    if kind == "fedtheory existence 1":  # the failure, or the proof, of its denial
+    if kind == "fedtheory existence 1":  # decided by the failure, or the proof, of its denial
         return judge_document(document["denial"], derivations)
     if kind in FOLLOWED and not derivations:
         return False
@@ -898,7 +900,7 @@ def report_folder(folder):
     for look in (check_names, steps, unlike):
         try:
             differs += look(book, files)
-        except Exception as why:  # whatever a malformed ledger leads to
+        except Exception as why:  # any error that a malformed ledger causes
             differs.append(f"ledger.json: {type(why).__name__}: {why}"[:300])
     for name, content in files.items():
         if not name.startswith("certificates/"):
@@ -918,7 +920,7 @@ def report_folder(folder):
                 told[name] = ", ".join(quantities)
         except check_proof.Laborious as why:
             unjudged.append(f"{name} ({why})")
-        except Exception as why:  # whatever a malformed document leads to
+        except Exception as why:  # any error that a malformed document causes
             differs.append(f"{name}: {type(why).__name__}: {why}"[:300])
     return differs, accepted, told, unjudged
 
@@ -950,7 +952,7 @@ def exit_status(arguments):
     except OSError as error:
         where = "" if error.filename is None else f" {error.filename}"
         print(f"the system refuses{where}: {error.strerror}", file=sys.stderr, flush=True)
-        os._exit(2)  # Python would try once more to write it
+        os._exit(2)  # otherwise Python would try to write it again
 
 
 if __name__ == "__main__":

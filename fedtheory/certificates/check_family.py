@@ -2,11 +2,12 @@
 side to the shape grows by a factor at each step.
 
 Each member is a counterexample to left <= C shape with its own constant C, derived anew by
-`certificate_run`. All state the same line under the same hypotheses; C grows geometrically; free
-numbers that move do so geometrically, by the factors that the document says; and what the shape does not mention, which its hidden
-constant may depend on, stays as it is or becomes easier. Where the left side is infinite at each of
-them, as rounds to an error that is never reached are, coefficients of a regime go to 0: no constant
-helps, and no small step either.
+`certificate_run`. All members state the same line under the same hypotheses, and C grows
+geometrically. Free numbers that move do so geometrically, by the factors in the document. Every
+symbol that the shape does not mention, and on which its hidden constant may therefore depend, stays
+as it is or becomes easier. Where the left side is infinite at each member (rounds to an error that
+is never reached, for example), the coefficients of a regime go to 0: neither a constant nor a small
+step helps.
 """
 
 from fractions import Fraction
@@ -19,7 +20,7 @@ from fedtheory.models import by_name
 
 FORMAT = "fedtheory family 1"
 CONSTANT = "C_order"  # the symbol that stands for the constant
-COEFFICIENT = "c_order_"  # those of a regime: symbol = coefficient times shape
+COEFFICIENT = "c_order_"  # a regime's coefficients: symbol = coefficient times shape
 ENTRIES = ("claim", "cites", "says", "line", "moves", "members")
 MEMBERS, MOST, GROWTH = 7, 30, Fraction(4)
 WIDTH = Fraction(1, 10**40)
@@ -157,7 +158,7 @@ def leaves(data, place=()):
     elif isinstance(data, str | int) and not isinstance(data, bool):
         try:
             yield place, check_instance.parse_fraction(str(data))
-        except Refused:  # a word
+        except Refused:  # not a number
             return
 
 

@@ -2,13 +2,13 @@
 rational numbers, without the engine.
 
 The document carries the instance as plain numbers, the values of free symbols, and the claim's
-formulas as short programs. Constants and measured quantities are derived anew from the instance,
-every hypothesis is decided, and the line must fail: all in Fractions, or in intervals with rational
-ends where roots and logarithms appear.
+formulas as short programs. The checker derives constants and measured quantities anew from the
+instance, decides every hypothesis, and requires that the line fails. It computes in Fractions, or
+in intervals with rational ends where roots and logarithms appear.
 
-What it shows is its own statement; whether that is a claim as it is recorded, `replaying` says. A
-statement speaks of the instance: each of its symbols gets its value in one way, and nothing that is
-derived or measured can be given.
+A document refutes the statement that it carries; whether that statement is the recorded claim is
+checked by `replaying`. A statement is about the instance: each of its symbols gets its value in one
+way, and no derived or measured value may be given in the document.
 """
 
 import re
@@ -57,8 +57,8 @@ ENTRIES = (
 )
 STATES = ("says", "left", "sign", "right", "assumes", "conditions", "domains", "measured", "solved")
 RULES = Enclosures(BITS)
-# What an operation makes of what, (operands, result): n a number, t a truth; a star: any number of
-# the last one.
+# The types of each operation, (operands, result): n is a number, t a truth value; a star stands for
+# any number of the last operand.
 OPERATIONS = dict(
     number=("", "n"),
     symbol=("", "n"),
@@ -82,8 +82,9 @@ OPERATIONS = dict(
     ne=("nn", "t"),
     both=("tt*", "t"),
 )
-STEPS, NAMES, HIGHEST, DEEPEST = 5000, 500, 1000, 100  # of a formula; of a statement; powers, roots
-COUNT, PARTS = 10_000, 5000  # the largest integer of an instance, and how many values it has
+# limits: steps of a formula, names of a statement, the highest power, the deepest root
+STEPS, NAMES, HIGHEST, DEEPEST = 5000, 500, 1000, 100
+COUNT, PARTS = 10_000, 5000  # limits: the largest integer of an instance, and its number of values
 
 
 def read_numbers(tree):
@@ -256,7 +257,8 @@ class Statement:
             name: number for name, number in tight.items() if name in free or name in measurable
         }
         for name, text in given.items():
-            if name in setting.loose and name in tight:  # a constant given more loosely than it is
+            # the document gives this constant looser than its tight value
+            if name in setting.loose and name in tight:
                 values[name] = self.looser(name, text, tight[name])
             else:
                 require(name not in tight, f"{name} is not free here")

@@ -1,24 +1,25 @@
 """Checker of an algebraic proof from its document alone, with dictionaries and fractions only.
 
-A goal, cleared of its denominators, must equal a sum of products of what is known to be
-nonnegative: variables, assumptions, lemmas, squares, principal minors of Gram matrices. A document
-of the format "fedtheory proof 2" holds
+A goal, cleared of its denominators, must equal a sum of products of nonnegative facts: variables,
+assumptions, lemmas, squares, principal minors of Gram matrices. A document of the format "fedtheory
+proof 2" holds
 
 - `variables`, {name: domain}: numbers, or vectors of one real inner product space;
-- `nodes`, {name: node}, names of parts: ["define", value], ["root", base, degree], ["cases",
+- `nodes`, {name: node}, named subexpressions: ["define", value], ["root", base, degree], ["cases",
   relation, value, other];
 - `assumes`, relations such as ["<=", left, right], and `shows`, the relation that follows from
   them;
-- `proof`, what `Reading.prove` follows; texts beside these are for readers.
+- `proof`, the steps that `Reading.prove` follows; other texts are for readers.
 
 Expressions are trees: "3/4", "gamma", ["+", ...], ["*", ...], ["^", base, 3]. A vector is no
 number. It enters only by inner products, which are real unknowns with "v.w" = "w.v" and "v.v" >= 0:
-["dot", {"v": "1", "w": "gamma"}, {"w": "3"}] is 3 v.w + 3 gamma w.w. Two inner products multiply as
-numbers do, and no two vectors otherwise; of such products nothing is known but {"gram": [{"v":
-"1"}, {"w": "2"}]} in a term: the determinant of the combinations' inner products.
+["dot", {"v": "1", "w": "gamma"}, {"w": "3"}] is 3 v.w + 3 gamma w.w. Two inner products are
+multiplied as numbers; two vectors are multiplied only by "dot". About products of inner products
+the checker knows only {"gram": [{"v": "1"}, {"w": "2"}]} in a term: the determinant of the
+combinations' inner products, which is nonnegative.
 
-1/x is +infinity at x = 0 where x >= 0: nothing else may divide by what may vanish, and only where
-the sum is positive.
+1/x is +infinity at x = 0 where x >= 0. This is allowed only where the sum is positive. No other
+division by an expression that may vanish is allowed.
 """
 
 import re
@@ -34,17 +35,17 @@ DOMAINS = {"real", "vector", "nonnegative", "positive", "count"}  # a count is a
 OPPOSITE = {"<=": ">", "<": ">=", ">=": "<", ">": "<="}
 NAME, NUMBER = re.compile(r"[A-Za-z]\w*"), re.compile(r"-?[0-9]{1,4000}(/[0-9]{1,4000})?")
 PARTS = dict(variables=dict, nodes=dict, assumes=list, shows=list, proof=dict)
-ITEMS, LETTERS, DEPTH = 200_000, 2_000_000, 100  # of a document, at most
+ITEMS, LETTERS, DEPTH = 200_000, 2_000_000, 100  # limits of a document: items, letters, depth
 WORK, DEGREE, MINOR = (
     200_000,
     10_000,
     3,
-)  # products of small terms, a variable's power, rows of a minor
-# bits times bits of two coefficients whose sum takes as long as a product of small terms
+)  # limits: products of small terms, a variable's power, rows of a minor
+# Bits times bits of two coefficients whose sum takes as long as a product of small terms.
 LONG = 2_000_000
 
 
-BRIEF = Repr()  # the first parts of a part, however large it is
+BRIEF = Repr()  # shows only the first items, however large the object is
 BRIEF.maxlist = BRIEF.maxtuple = BRIEF.maxdict = 12
 BRIEF.maxlevel, BRIEF.maxstring = 4, 80
 
@@ -136,7 +137,9 @@ class Reading:
             {},
             {},
             set(),
-        )  # symbols' values, as trees and read; what is settled
+            # solved: values of symbols as trees; values: the trees as read; finite: names known to be
+            # finite
+        )
         for name, domain in document["variables"].items():
             require(
                 NAME.fullmatch(name) and domain in DOMAINS,
@@ -151,7 +154,7 @@ class Reading:
             if domain == "count":
                 self.know(f"{name}:1", {((name, 1),): Fraction(1), (): Fraction(-1)}, False)
         names = set(self.domains)
-        for name, (kind, *parts) in self.nodes.items():  # made of earlier nodes only
+        for name, (kind, *parts) in self.nodes.items():  # a node may use earlier nodes only
             require(NAME.fullmatch(name) and name not in names | self.vectors, "no node", name)
             if kind == "define":
                 (self.solved[name],) = trees = parts
@@ -202,7 +205,8 @@ class Reading:
     def learn(self, poly, strict):
         self.known[monomial_key(poly)] = max(self.known.get(monomial_key(poly), 0), 1 + strict)
         for m, value in poly.items():
-            if len(poly) == len(m) == value == m[0][1] == 1:  # the sign of a variable
+            # the polynomial is a single variable: store its sign
+            if len(poly) == len(m) == value == m[0][1] == 1:
                 self.signs[m[0][0]] = max(self.signs.get(m[0][0], 0), 1 + strict)
 
     def again(self):
@@ -233,7 +237,7 @@ class Reading:
         try:
             if which not in self.nodes:
                 self.learn(*self.gap(self.assumes[which], False))
-            elif self.nodes[which][0] == "root":  # the nonnegative one, of what is not negative
+            elif self.nodes[which][0] == "root":  # the nonnegative root of a nonnegative value
                 num, den = self.read(self.nodes[which][1])
                 require(
                     self.sign(num) and all(map(self.firm, den)), "it may be negative or infinite"
@@ -243,7 +247,8 @@ class Reading:
                 for case, value in zip(self.cases(which), self.nodes[which][2:]):
                     require(all(map(case.firm, case.read(value)[1])), "it may be infinite")
         except Refused:
-            self.ring.spend(1)  # of no use so far; or too large, which ends here
+            # not provable so far; if it is too large, the budget ends the check here
+            self.ring.spend(1)
             return False
         self.finite.add(which)
         return True
@@ -343,10 +348,11 @@ class Reading:
         """Return a polynomial that is >= 0 where a relation holds (for a goal: one whose sign shows
         that the relation holds), and whether the polynomial is > 0.
 
-        A side is infinite where a denominator f vanishes; cleared of f, its numerator stays and is
-        positive, the other side's goes. So the polynomial is positive where the larger side alone
-        is infinite, and negative where the smaller one is. It says nothing where both are: a goal
-        "<=" holds there, and an assumption "<" does not.
+        A side is infinite where a denominator f vanishes. There, after multiplication by f, this
+        side's numerator remains and is positive, and the other side's term vanishes. So the
+        polynomial is positive where the larger side alone is infinite, and negative where the
+        smaller side alone is. It says nothing where both sides are infinite: a goal "<=" holds
+        there, and an assumption "<" does not.
         """
         (low, under), (high, over) = self.sides(relation)
         low_finite, high_finite = (all(map(self.firm, den)) for den in (under, over))
@@ -371,7 +377,8 @@ class Reading:
             require(self.assumes[int(at)][0] != "==", "no inequality", name)
             return self.gap(self.assumes[int(at)], False)
         require(name in self.facts, "no fact", name)
-        if kind in self.solved and kind in self.domains:  # what a domain says of a value
+        # the sign that the variable's domain gives to its value
+        if kind in self.solved and kind in self.domains:
             return self.gap([">" if self.facts[name][1] else ">=", kind, at or "0"], False)
         return self.facts[name]
 
@@ -397,7 +404,7 @@ class Reading:
             f"{name} does not fix {symbol}",
         )
         self.solved[symbol], self.values = value, {}
-        self.finite -= set(range(len(self.assumes)))  # they read otherwise now
+        self.finite -= set(range(len(self.assumes)))  # their finiteness must be decided again
         require(not self.gap(relation)[0], f"{name} does not give {symbol} that value")
 
     def cases(self, node):
@@ -411,7 +418,8 @@ class Reading:
         ):
             here.know(f"{node}:case", *here.gap(relation, False))
             for n, f in enumerate(f for f in here.sides(relation)[0][1] if not here.firm(f)):
-                here.know(f"{node}:case {n}", dict(f), True)  # the smaller side is finite
+                # the smaller side is finite, so its denominators are positive
+                here.know(f"{node}:case {n}", dict(f), True)
             here.solved[node], here.values = value, {}
         return held, denied
 
@@ -517,7 +525,7 @@ def check(document, ring=None):
             "no proof of this format",
         )
         Reading(document, ring).prove(document["shows"], document["proof"])
-    except Exception as error:  # whatever a malformed document leads to
+    except Exception as error:  # any error that a malformed document causes
         if isinstance(error, Refused):
             raise
         raise Refused("the document is not well formed", error) from None

@@ -1,18 +1,19 @@
 """Checker of a worst case of a first-order method from its document alone, with dictionaries and
 fractions only.
 
-The document lists what the method asks: the gradient of function k at a point, a combination of x_0
-and earlier answers. Each f_k has curvature in [mu, L]; F = sum weight_k f_k. Of such functions only
-finitely many numbers matter, inner products and values, bound by the interpolation conditions of
-Taylor, Hendrickx and Glineur (2017, theorem 4; for mu < 0 Rotaru, Glineur and Patrinos 2022,
-theorem 3.1). Multipliers >= 0 prove a bound when
+The document lists the method's queries: the gradient of function k at a point, which is a
+combination of x_0 and earlier answers. Each f_k has curvature in [mu, L]; F = sum weight_k f_k.
+Only finitely many numbers of such functions matter, inner products and values. They are bound by
+the interpolation conditions of Taylor, Hendrickx and Glineur (2017, theorem 4; for mu < 0 Rotaru,
+Glineur and Patrinos 2022, theorem 3.1). Multipliers >= 0 prove a bound when
 
     bound - measure - sum multiplier * condition = a positive semidefinite form in the vectors,
 
 identically; a Gram matrix with values that meets every condition proves that a value is attained.
 
-A document may describe a method by name, and then says what it takes the method for. That a method's
-kernels are that, and make the recursion that is written here, is for whoever has them to check.
+A document may describe a method by name, and then states the values that it assumes for the
+method's parameters. That the method's kernels have these values, and make the recursion that is
+written here, is checked elsewhere, where the kernels are available.
 """
 
 import re
@@ -21,7 +22,7 @@ from fractions import Fraction
 from math import lcm
 
 STAR = "*"
-FORMATS = ("fedtheory pep 1", "fedtheory pep 2")  # the first one describes no method
+FORMATS = ("fedtheory pep 1", "fedtheory pep 2")  # documents of the first format describe no method
 ENTRIES = {
     "format",
     "method",
@@ -36,13 +37,13 @@ ENTRIES = {
     "multipliers",
     "instance",
 }
-# Products of short fractions that a document may take, of some 3 microseconds each: thirty steps of
-# gradient descent, which took a solver half a minute, take 194,000.
+# The limit of products of short fractions in a document, of some 3 microseconds each. The document
+# of thirty steps of gradient descent, which took a solver half a minute, takes 194,000.
 STEPS = 250_000
 LEFT = ContextVar("left", default=None)
 QUANTITIES = {"loss", "sq_grad_norm", "sq_distance", "sq_dissimilarity", "sq_xi"}
 
-# What a program takes a method for
+# The assumptions about a method under which a program describes it.
 TAKEN = {
     "coordinates": "all alike, each by itself",
     "points": "x_0 plus multiples of gradients",
@@ -142,7 +143,7 @@ def is_semidefinite(matrix):
         scale = lcm(scale, value.denominator)
     length = len(matrix) * max(
         (int(value * scale).bit_length() for value in values), default=0
-    )  # of minors
+    )  # bit length of minors
     spend_products(len(matrix) ** 3 // 6 * (1 + length * length // 300_000))
     rows = [
         [int(value * scale) for value in row[n:]] for n, row in enumerate(matrix)
@@ -164,9 +165,9 @@ class Reading:
     """The statement of a document. A quantity is {key: coefficient}, with keys (i, j) for inner
     products, (q,) for values and () for the constant.
 
-    Vector 0 is x_0 - x_star, vector q the answer to question q; behind them come gradients at
-    x_star, where the sum of weight_k grad f_k vanishes. Values count from f_k(x_star); without a
-    minimiser, from inf F, and points from x_0.
+    Vector 0 is x_0 - x_star, vector q the answer to question q. The gradients at x_star follow,
+    where the sum of weight_k grad f_k vanishes. Values are measured from f_k(x_star). Without a
+    minimiser, values are measured from inf F, and points from x_0.
     """
 
     def __init__(self, document):
@@ -353,8 +354,8 @@ def check_attained(reading, least, gram, values):
     """Raise Refused unless vectors with this Gram matrix, and these values, meet all conditions and
     reach `least`.
 
-    Interpolation makes them functions. Where F is not convex that takes care of inf F for a single
-    function only.
+    Interpolation turns these vectors and values into functions. Where F is not convex, it
+    guarantees inf F for a single function only.
     """
     require(
         len(gram) == len(reading.vectors()) and len(values) == len(reading.queries), "no instance"
@@ -371,7 +372,7 @@ def check_attained(reading, least, gram, values):
     require(
         all(mu >= 0 for mu, L, w in kinds)
         if reading.minimiser
-        else len(reading.functions) == 1 and kinds[0][0] < 0,  # convex ones cannot turn down again
+        else len(reading.functions) == 1 and kinds[0][0] < 0,  # convex ones cannot fall again
         "conditions that are not known to suffice",
     )
     at = lambda form: sum(
@@ -409,7 +410,7 @@ def check(document):
             check_attained(
                 reading, least, gram, [parse_number(value) for value in instance["values"]]
             )
-    except Exception as error:  # whatever a malformed document leads to
+    except Exception as error:  # any error that a malformed document causes
         raise (
             error
             if isinstance(error, Refused)

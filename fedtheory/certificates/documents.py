@@ -1,9 +1,9 @@
 """Untrusted documents of verdicts: which documents may be read at all, and how the check of a
 document refuses.
 
-A document is what JSON holds, within a size; its numbers are texts of digits. Checking one spends
-from a budget of steps (`arithmetic.work`), so that whatever it asks for ends soon; every refusal is
-a sentence that a terminal may show.
+A document is JSON of bounded size; its numbers are texts of digits. Checking a document spends from
+a budget of steps (`arithmetic.work`), so that every check ends soon. Every refusal is a sentence
+that is safe to print on a terminal.
 """
 
 import hashlib
@@ -23,12 +23,13 @@ BYTES, VALUES, DEPTH, LETTERS = (
     200_000,
     100,
     10_000,
-)  # of a file, in a document, of each text
+)  # limits: of a file, in a document, of each text
 DIGITS = 4000
-# of arithmetic with which a document is derived anew: the longest of ours takes a tenth
+# Steps of arithmetic that deriving a document anew may take; the longest shipped document takes a
+# tenth.
 STEPS = 120_000
 NUMBER = re.compile(f"-?[0-9]{{1,{DIGITS}}}(/[0-9]{{1,{DIGITS}}})?")
-EXISTENCE = "fedtheory existence 1"  # of a statement that there is an instance
+EXISTENCE = "fedtheory existence 1"  # the format for a statement of existence
 
 
 def plain_copy(document):

@@ -1,9 +1,10 @@
 """A comparison of an implementation, given as three functions, with a method's own kernels, on
 small instances with prescribed cohorts, work and noise.
 
-The adapter asks for gradients through a function of ours, so that where it asks is seen: the first
-point that is not the listing's names the line. What it holds after a round is compared field by
-field. Agreement is of numbers: code that keeps its books otherwise and goes the same way agrees.
+The adapter requests gradients through a function of this library, so that the query points are
+seen: the first point that differs from the listing's point identifies the line. The state after a
+round is compared field by field. Only numbers must agree: code that organises its state differently
+and computes the same iterates agrees.
 """
 
 from typing import NamedTuple
@@ -45,7 +46,7 @@ class Differs(Exception):
 
 class Conformance(NamedTuple):
     method: str
-    agreed: tuple  # instances
+    agreed: tuple  # names of the instances on which the code agrees
     broken: Broken | None
 
     def __str__(self):
@@ -61,10 +62,11 @@ class Conformance(NamedTuple):
 def conform(method, start, round, state, hyper=None, weighted=True):
     """Tell whether code follows the trajectory of a method, and return a Conformance.
 
-    `start(task)` gives the code's own state, `round(state, cohort, work, gradient)` the next one,
-    `state(state)` a dict with x, and the other fields of the method's State that the code has.
-    `gradient(i, y, k)` is client i's estimate at y in its local step k, -1 for one at x that is taken
-    apart from the steps; i = 0 is the server. Code that knows no weights of clients is not `weighted`.
+    `start(task)` returns the code's own initial state and `round(state, cohort, work, gradient)`
+    the next state. `state(state)` returns a dict with x, and with the other fields of the method's
+    State that the code has. `gradient(i, y, k)` is client i's estimate at y in its local step k; k
+    is -1 for a gradient at x that is taken apart from the steps, and i = 0 is the server. Code
+    without weights of clients is not `weighted`.
 
     >>> from fedtheory.conformance import conform
     >>> def walk(x, cohort, work, gradient):
@@ -87,7 +89,7 @@ def conform(method, start, round, state, hyper=None, weighted=True):
         refuse(method.name, "must train on the losses themselves to be compared", "a transform")
     weighted, given = arguments.check_flag("weighted", weighted), choose_hyper(method, hyper or {})
     agreed: list[str] = []
-    apart = False  # whether the code takes its own gradients, which have no noise of ours
+    apart = False  # whether the code takes its own gradients, which lack the instances' noise
     for instance in EVERYONE if method.everyone else INSTANCES:
         if instance.noisy and apart or not weighted and len(set(instance.weights)) > 1:
             continue
@@ -133,7 +135,7 @@ def try_instance(method, hyper, instance, start, round, state):
         ((_, trace),) = rounds.of(known, [(Q(1), cohort, tuple(work))])
         try:
             theirs = round(theirs, list(cohort), list(work), seen)
-            if seen.ever:  # code that takes its own gradients is seen after its rounds alone
+            if seen.ever:  # code that takes its own gradients is compared after its rounds alone
                 walk_gradients(method, rounds, trace, seen.asked)
             compare_fields(method, trace.after, state(theirs), instance.N)
         except Differs as found:
@@ -219,7 +221,7 @@ def compare_fields(method, after, theirs, N):
     are compared first, because the remaining fields are computed from the clients' fields."""
     if not isinstance(theirs, dict) or "x" not in theirs:
         refuse("state", "must return a dict with x", theirs)
-    told = listings.OF.get(method.name, after._fields)  # the listing's letters, no more
+    told = listings.OF.get(method.name, after._fields)  # the listing's letters only
     fields = [name for name in after._fields if name in theirs and name in told]
     order = sorted(fields, key=lambda name: (getattr(after, name).ndim < 2, name == "x"))
     for name in order:

@@ -11,7 +11,7 @@ from fedtheory.errors import refuse
 from fedtheory.exact.traces import AT_X, Losses
 
 Q = Fraction
-CLOSE = 1e-5  # of single precision; what a wrong line does is far more
+CLOSE = 1e-5  # tolerance for single precision; a wrong line makes a far larger difference
 
 
 class Task(NamedTuple):
@@ -19,7 +19,7 @@ class Task(NamedTuple):
 
     x_0: np.ndarray  # (d,)
     N: int
-    weights: np.ndarray  # (N,), of clients 1 to N; they sum to 1
+    weights: np.ndarray  # (N,), for clients 1 to N; their sum is 1
     hyper: dict
     # losses a_i ||x - b_i||^2 / 2, for code that takes its own gradients; row 0 is the server
     a: np.ndarray  # (N + 1,)
@@ -31,11 +31,11 @@ class Instance(NamedTuple):
 
     says: str
     a: tuple
-    b: tuple  # (N + 1,) of points
+    b: tuple  # (N + 1,) points
     weights: tuple
-    cohorts: tuple  # of each round
+    cohorts: tuple  # the cohort of each round
     x_0: tuple
-    work: tuple | None = None  # of each round, where clients may do less
+    work: tuple | None = None  # the work of each round, where clients may do less
     noisy: bool = False
 
     @property

@@ -1,10 +1,10 @@
 """Laws that hold for all numbers: the fixed points of a method, its memories, and the changes that
 have no effect.
 
-A law is asked of the method's own kernels first: one that they break is none of the method's, and
-says nothing of the code. All that a law needs of the code is `x` after each round, and for some of
-them the memories; where it takes its gradients is nobody's business, so that they fit what cannot be
-looked into.
+A law is first checked on the method's own kernels: a law that they break does not belong to the
+method, and says nothing about the code. A law needs only `x` after each round from the code, and
+for some laws the memories. It does not need the points at which the code takes its gradients, so
+laws also apply to code whose queries cannot be observed.
 """
 
 from collections.abc import Callable
@@ -13,14 +13,14 @@ from typing import NamedTuple
 from fedtheory.conformance.instances import Instance, Q, nearly_equal, short_numbers, to_floats
 
 FIXED, INVARIANT, METAMORPHIC = "fixed point", "invariant", "metamorphic"
-LONG = 150  # rounds until a method rests
+LONG = 150  # rounds until a method is at rest
 
 A = (Q(1), Q(1), Q(1, 2), Q(2))
 B = tuple(tuple(map(Q, point)) for point in ((1, 1), (2, 0), (-1, 3), (0, -2)))
 UNEQUAL, EQUAL = (Q(1, 2), Q(1, 3), Q(1, 6)), (Q(1, 3),) * 3
 ALL, PAIRS = ((1, 2, 3),) * 3, ((1, 3), (2, 3), (1, 2), (2, 3))
 SCENE = Instance("three clients", A, B, UNEQUAL, PAIRS, (Q(3), Q(4)))
-# slopes of (-1, -2), (2, 1) and (0, -3), curved so little that no step sees it
+# slopes (-1, -2), (2, 1) and (0, -3), with curvatures too small to affect a step
 FLAT, SLOPES = Q(1, 10**9), ((0, 0), (-1, -2), (2, 1), (0, -3))
 STRAIGHT = dict(a=(FLAT,) * 4, b=tuple(tuple(-Q(g) / FLAT for g in each) for each in SLOPES))
 TURN = ((Q(3, 5), Q(-4, 5)), (Q(4, 5), Q(3, 5)))
@@ -31,8 +31,8 @@ class Code(NamedTuple):
 
     path: Callable  # (instance, one_step) -> the states before and after each round, as arrays
     rest: Callable  # (instance) -> x after many rounds
-    everyone: bool  # whether all take part in every round
-    memories: tuple  # (f, f_i) of a method's State: what server and clients keep of one thing
+    everyone: bool  # whether all clients take part in every round
+    memories: tuple  # (f, f_i) of a method's State: the copies of one memory at server and clients
     weighted: bool = True  # whether clients have weights
 
     def scene(self, **changes):
@@ -49,8 +49,9 @@ class Code(NamedTuple):
 class Law(NamedTuple):
     name: str
     kind: str
-    shows: str  # what code that breaks it does
-    # (code, the method's own) -> what is broken in words; None, or Obeyed, where nothing is
+    shows: str  # the behaviour of code that breaks the law
+    # (code, the method's own) -> a description of the violation; None, or Obeyed, where there is
+    # none
     ask: Callable
 
 
@@ -166,7 +167,7 @@ def x_alone(code, own):
 
 
 def relabel_clients(code, own):
-    scene, called = code.scene(), (0, 2, 3, 1)  # client i is called called[i]
+    scene, called = code.scene(), (0, 2, 3, 1)  # client i gets the name called[i]
     before = [0, *(called.index(i) for i in (1, 2, 3))]
     other = scene._replace(
         a=tuple(scene.a[i] for i in before),

@@ -26,7 +26,7 @@ from fedtheory.errors import Diverged, refuse
 from fedtheory.problems.quadratics import quadratic_from_arrays
 from fedtheory.runs.running import run
 
-STILL = 1e-9  # how still a method is that rests
+STILL = 1e-9  # the largest change of a method at rest
 
 
 def _wrap(line):
@@ -41,14 +41,14 @@ class Found(NamedTuple):
     name: str
     kind: str
     outcome: str
-    says: str  # where it is broken, or what was seen
+    says: str  # where the law is broken, or what was observed
     shows: str
 
 
 class Laws(NamedTuple):
     method: str
     found: tuple
-    scene: str  # the clients that most laws look at, in small fractions
+    scene: str  # the clients of most laws, in small fractions
 
     @property
     def broken(self):
@@ -121,7 +121,7 @@ def of_kernels(method, hyper, weighted=True):
     memories = tuple((name, f"{name}_i") for name in names if f"{name}_i" in names)
     names = {"x", *(name for pair in memories for name in pair)}
 
-    def kept(state):  # row 0 of what clients keep is not used
+    def kept(state):  # row 0 of the clients' memories is not used
         return {
             name: rows[1:] if name.endswith("_i") else rows
             for name, rows in state._asdict().items()
@@ -182,7 +182,7 @@ def of_adapter(method, hyper, own, functions):
 
     def rest(instance):
         long = instance._replace(cohorts=instance.cohorts[:1] * LONG)
-        with np.errstate(all="ignore"):  # code that diverges is no rarity here
+        with np.errstate(all="ignore"):  # code may well diverge here
             *_, last = path(long, False)
         return last["x"]
 

@@ -1,8 +1,8 @@
 """The lines of the papers' listings, each under the key that shows that the line is violated.
 
-`cohort`, `start`, `steps` and `step` show in where clients ask for gradients, `fresh` and `server`
-in gradients at x, `server_step` in the server's own; any other key is a field of the method's state
-after a round.
+`cohort`, `start`, `steps` and `step` are seen in the points at which clients request gradients,
+`fresh` and `server` in gradients at x, `server_step` in the server's own gradients. Any other key
+is a field of the method's state after a round.
 """
 
 LOCAL = dict(
@@ -80,7 +80,8 @@ OF = dict(
 )
 
 
-# Fields of a State that are minus the paper's letter: the kernels descend along what Adam climbs
+# Fields of a State that have the opposite sign of the paper's letter: the kernels descend where
+# Adam ascends.
 MINUS = {("fedadam", "m")}
 
 

@@ -4,9 +4,9 @@ takes part in each round, such as schemes A to C of flexible participation."""
 from fedtheory.conformance.instances import Q, nearly_equal, short_numbers
 from fedtheory.conformance.laws import ALL, FIXED, METAMORPHIC, STRAIGHT, Law, describe_difference
 
-PART = ((3, 0, 2), (1, 3, 0), (2, 3, 3))  # somebody is complete in each round
+PART = ((3, 0, 2), (1, 3, 0), (2, 3, 3))  # in each round some client does all steps
 BEGUN = ((3, 0, 0), (0, 2, 0), (0, 0, 3))
-OTHER = Q(5), Q(-7)  # where another loss is least
+OTHER = Q(5), Q(-7)  # the minimiser of another loss
 
 
 def work_scene(code, work, **changes):

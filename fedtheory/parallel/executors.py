@@ -1,10 +1,10 @@
 """Parallel execution of tasks by workers: threads, processes, a dask cluster, MPI, or any executor
 that a user passes.
 
-What is given away is a function that is found by its name and plain arguments; what it returns is
-kept by the giver, as soon as it is there. Whose worker dies is given away again. Ctrl-C is the
-giver's affair: processes of our own stop at once, and none of them outlives the giver; threads of
-this process stop at the next line of Python that they run.
+A task is a function that can be found by its name, with plain arguments. Its caller stores the
+result as soon as the result arrives. A task whose worker dies is submitted again. Ctrl-C is handled
+by the caller: the library's own processes stop at once, and none of them outlives the caller.
+Threads of this process stop at the next line of Python that they run.
 """
 
 import ctypes
@@ -29,15 +29,15 @@ from fedtheory import plugins
 from fedtheory.errors import FedtheoryError, refuse
 from fedtheory.parallel import shared_memory
 
-LOOK = 0.5  # seconds after which the giver is heard at the latest
-RETRIES = 3  # how often workers that died are replaced in a row before giving up
-MOST = 4096  # workers of one machine
+LOOK = 0.5  # seconds between two checks of the caller
+RETRIES = 3  # consecutive replacements of dead workers before giving up
+MOST = 4096  # the largest number of workers on one machine
 ONE_THREAD = ("OPENBLAS_NUM_THREADS", "OMP_NUM_THREADS", "MKL_NUM_THREADS", "NUMBA_NUM_THREADS")
 SPECS = "serial, threads:N, processes:N, dask://HOST:PORT or mpi"
 RULE = f"must be {SPECS}, or a concurrent.futures.Executor"
 
 
-PATIENCE = 10.0  # seconds that a thread may stay in machine code after it was told to stop
+PATIENCE = 10.0  # seconds that a thread may stay in machine code after it was asked to stop
 
 
 class Lost(FedtheoryError):
@@ -67,7 +67,8 @@ class Processes(ProcessPoolExecutor):
     def __exit__(self, kind, *_):
         for process in set(multiprocessing.active_children()) - self.others if kind else ():
             process.terminate()
-        # waits for all, and alone: of two who wait for one, one may miss its end
+        # waits for all processes, in one thread only: of two waiting threads, one may miss a
+        # process's end
         with self.shared:
             self.shutdown(cancel_futures=True)
 
@@ -191,7 +192,7 @@ def _iter_completed(function, tasks, workers):
         for place, task in list(tasks.items()):
             yield {place: function("", *task)}
         return
-    giver = uuid.uuid4().hex  # no other process has it among its givers
+    giver = uuid.uuid4().hex  # a name that no other process uses for a caller
     _AT_WORK[giver] = set()
     waiting = {workers.submit(function, giver, *task): place for place, task in tasks.items()}
     try:
@@ -200,7 +201,7 @@ def _iter_completed(function, tasks, workers):
             places = {waiting.pop(future): future for future in ended}
             yield {n: future.result() for n, future in places.items() if not _has_failed(future)}
             for future in ended:
-                future.result()  # what failed is raised after what did not
+                future.result()  # failures are raised after the successful results were stored
     finally:
         for future in waiting:
             future.cancel()
@@ -228,7 +229,7 @@ def _run_with_files(told, function, giver, *task):
 
 # ---------------------------------------------------------------- threads that are to stop
 
-_AT_WORK: dict = {}  # giver -> threads of this process that are at what it gave away
+_AT_WORK: dict = {}  # caller's name -> threads of this process that run its tasks
 _TURN = threading.Lock()
 
 
@@ -246,13 +247,13 @@ def _at_work(giver):
     finally:
         try:
             _leave(threads, me)
-        except _Dropped:  # which came while it was leaving
+        except _Dropped:  # the exception arrived while the thread was leaving
             _leave(threads, me)
 
 
 def _leave(threads, me):
     with _TURN:
-        threads.discard(me)  # from now on nobody sends anything
+        threads.discard(me)  # no exception is sent from now on
     absorb(_Dropped)
 
 

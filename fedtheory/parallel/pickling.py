@@ -1,9 +1,9 @@
 """Pickling of objects made of functions: an object is sent to another process by the name under
 which a module holds the object.
 
-Kernels, methods and conditions are found again there; a kernel that a function makes of other
-kernels is made again. What has no name, as a function inside a function, cannot cross, and is
-refused by a sentence that says so.
+Kernels, methods and conditions are looked up by name in the worker. A kernel that a function makes
+of other kernels is made again there. An object without a name, such as a function inside a
+function, cannot be sent, and is refused by a sentence that says so.
 """
 
 import importlib
@@ -36,7 +36,7 @@ def pickle_kernel(kernel):
         make, arguments, part = maker
         return make_part, (make, tuple(map(pickle_kernel, arguments)), part)
     if not hasattr(kernel, "py_func"):
-        return same, (kernel,)  # interpreted: the standard library's rules, or its refusal
+        return same, (kernel,)  # an interpreted kernel: the standard library pickles or refuses it
     place = name_of_module(kernel, kernel.__module__)
     if place is None:
         raise pickle.PicklingError(

@@ -1,9 +1,10 @@
 """Large arrays in memory that processes of one machine share.
 
-What a giver sends is pickled as ever, but for large arrays: they are copied once into memory that has
-no name, and whose place among the giver's open files crosses instead. A worker maps it: what it writes
-is its own, what it reads is there once. Nothing is left behind, however a process ends. Where the
-system has no such memory, or does not let other processes open it, arrays cross as copies.
+A task's data are pickled as usual, except for large arrays. These are copied once into anonymous
+shared memory, and only the path of its descriptor among the sender's open files is sent. A worker
+maps it copy-on-write: its writes stay private, and unchanged data exist once. Nothing is left
+behind, however a process ends. Where the system has no such memory, or does not let other processes
+open it, arrays are sent as copies.
 """
 
 import io
@@ -16,9 +17,10 @@ from multiprocessing.reduction import ForkingPickler
 
 import numpy as np
 
-LARGE = 2**20  # bytes from which an array is shared
+LARGE = 2**20  # arrays of at least this many bytes are shared
 PLACE = (
-    "/proc/{}/fd/{}"  # where Linux shows a process's open files to those that may read its memory
+    # the path at which Linux shows a process's open files to processes that may read its memory
+    "/proc/{}/fd/{}"
 )
 
 
@@ -26,7 +28,8 @@ class Shared:
     """The arrays that a parent process shares while it needs workers."""
 
     def __init__(self):
-        self._places = {}  # id of an array -> its file; the array, so that the id stays its own
+        # id of an array -> (its file, the array); the array is stored so that its id is not reused
+        self._places = {}
         self._can = True
 
     def __enter__(self):
@@ -77,7 +80,7 @@ def _memory_file(array):
     except (AttributeError, OSError):
         return None
     try:
-        with open(PLACE.format(os.getpid(), file), "wb") as stream:  # as a worker opens it
+        with open(PLACE.format(os.getpid(), file), "wb") as stream:  # opened as a worker opens it
             stream.write(memoryview(array).cast("B"))
     except OSError:
         os.close(file)

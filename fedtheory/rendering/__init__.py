@@ -1,5 +1,5 @@
 """Renderings of a document for people: in words, step by step, as a small picture, in LaTeX.
 
-All of it is told from the document alone, as whoever gets it by mail would have to; what decides is
-`replay`.
+Everything is rendered from the document alone, as a reader who receives only the document would
+have to do. Documents are judged by `replay`, never here.
 """

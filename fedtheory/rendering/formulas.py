@@ -1,8 +1,8 @@
 """Formulas of documents, written with numbers or symbols in place of the operands: as text, or in
 LaTeX.
 
-What has no effect is left out (a factor 1, a term 0, a power 1), so that a line with its numbers
-put in says what is left of it.
+Parts without effect are left out (a factor 1, a term 0, a power 1), so that a line whose symbols
+are replaced by numbers is short.
 """
 
 import re
@@ -13,15 +13,15 @@ from fedtheory.certificates import check_instance
 
 NUMBER = r"-?[0-9]+(?:/[0-9]+)?"
 SIGNS = dict(le="<=", lt="<", ge=">=", gt=">", eq="==", ne="!=", both="and")
-SUM, PRODUCT, OVER, ATOM = range(4)  # how closely a piece holds; OVER: one over another
-DIGITS = 16  # of a number in LaTeX
-LONG = 600  # signs of a line with its numbers put in, beyond which it says nothing to anyone
+SUM, PRODUCT, OVER, ATOM = range(4)  # how tightly a piece binds; OVER: a fraction
+DIGITS = 16  # digits of a number in LaTeX
+LONG = 600  # a longer line with numbers for symbols is left out, since nobody reads it
 
 
 class Piece(NamedTuple):
     text: str
     holds: int  # SUM, PRODUCT, OVER or ATOM
-    under: object = None  # of OVER: the other, a Piece
+    under: object = None  # for OVER: the denominator, a Piece
 
 
 ZERO, ONE = Piece("0", ATOM), Piece("1", ATOM)

@@ -16,16 +16,16 @@ MADE_OF = {
     "devices",
     "a",
     "b",
-}  # entries that losses say all of
+}  # entries that the losses express completely
 
 
 class Told(NamedTuple):
     """A loss of an instance, with its name, its curves for each coordinate, and remarks."""
 
     name: str
-    curves: list  # one for each coordinate, as `models/losses.py` writes them
-    more: str = ""  # what else is known of it
-    meaning: str = ""  # whose it is
+    curves: list  # one curve for each coordinate, as `models/losses.py` writes them
+    more: str = ""  # further facts about it
+    meaning: str = ""  # the owner of the loss
 
     def __str__(self):
         return f"{loss_formula(self.curves)}{self.more}"
@@ -98,7 +98,7 @@ def loss_formula(loss):
 def curve_terms(curve, x):
     """Yield the nonzero terms of a curve."""
     half = lambda slope: Fraction(slope) / 2
-    at = Fraction(curve.get("at", 0))  # of a square that is written around it
+    at = Fraction(curve.get("at", 0))  # the centre of the square
     if Fraction(curve["slope"]):
         yield show_product(half(curve["slope"]), f"({show_shift(x, at)})^2" if at else f"{x}^2")
     if Fraction(curve["tilt"]) and "at" not in curve:

@@ -1,6 +1,6 @@
 r"""A counterexample in LaTeX, for an e-mail to an author: an article with amsmath and amssymb.
 
-What is said is what `words` says; formulas are set with the paper's letters.
+The sentences are those of `words`; formulas are set with the paper's letters.
 """
 
 import re
@@ -31,8 +31,8 @@ SPECIAL = {
     ">": "$>$",
 }
 RELATIONS = {SIGNS[op]: text for op, text in Typesets.signs.items()}
-WIDE = 60  # signs of a line of a display, about
-LONG = 6000  # signs of a formula in LaTeX, beyond which nobody reads it
+WIDE = 60  # approximate number of signs in a line of a display
+LONG = 6000  # a longer formula in LaTeX is unreadable
 
 
 def counterexample_latex(document):

@@ -2,7 +2,7 @@
 spread most, and below them the paths of all clients, round by round. Where no method runs, the
 picture shows the two sides of the line.
 
-It has no fonts or colours of its own but for the curves: text and axes take those of the page.
+Only the curves have colours of their own: text and axes take the fonts and colours of the page.
 """
 
 from fractions import Fraction
@@ -16,8 +16,8 @@ from fedtheory.models import by_name, entry_names, losses
 from fedtheory.rendering.losses import loss_formula, losses_of
 from fedtheory.rendering.steps import record_steps
 
-WIDE, LEFT, RIGHT = 480, 104, 84  # pixels: the whole, and what labels take
-HIGH, ROW, LABEL = 130, 16, 11  # of the losses, of a round below them, of a curve's name
+WIDE, LEFT, RIGHT = 480, 104, 84  # pixels: the whole width, and the margins for labels
+HIGH, ROW, LABEL = 130, 16, 11  # heights: of the losses, of a round below them, of a curve's name
 SAMPLES, ROUNDS, CURVES = 80, 12, 6
 DASHED = '<path d="M{:.1f} {} v-{}" stroke="currentColor" stroke-dasharray="2 3" opacity=".6"/>'
 COLOURS = "#4477aa", "#ee6677", "#228833", "#b58900", "#2aa198", "#aa3377"
@@ -83,7 +83,7 @@ def draw_losses(document, told, rounds, start, axis):
     marks = [float(knot) for f in curves for knot in (*curve_knots(f), f.get("at", 0))]
     low, high = axis_window(places, marks)
     across = lambda x: LEFT + (x - low) / (high - low) * (WIDE - LEFT - RIGHT)
-    rows = {}  # of each curve that is not drawn yet, and whose it is
+    rows = {}  # each different curve, with the names of its losses
     for each, f in zip(told, curves):
         row = tuple((curve_value(f, x), x) for x in sample_places(low, high))
         rows.setdefault(row, []).append(each.name)

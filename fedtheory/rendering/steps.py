@@ -15,8 +15,9 @@ from fedtheory.exact.path_recorder import one_way, record_paths
 from fedtheory.models import by_name
 from fedtheory.rendering.losses import readable_number
 
-EFFORT = 200_000  # steps of exact arithmetic that telling may take; deciding takes its own
-ROUNDS, STEPS = 5, 4  # of a run, and of a round, that are told
+# steps of exact arithmetic that rendering may take; deciding has a budget of its own
+EFFORT = 200_000
+ROUNDS, STEPS = 5, 4  # rounds of a run, and steps of a round, that are rendered
 FAILS = (FedtheoryError, Undefined, Undecided, ArithmeticError, LookupError, ValueError, TypeError)
 
 
@@ -26,7 +27,7 @@ def record_steps(document):
     return _record_steps(json.dumps(document, sort_keys=True))
 
 
-@lru_cache(maxsize=64)  # words, picture and LaTeX of one document are told one after another
+@lru_cache(maxsize=64)  # cached: words, picture and LaTeX of one document use the same steps
 def _record_steps(text):
     document = json.loads(text)
     try:
@@ -35,7 +36,7 @@ def _record_steps(text):
             stated = check_instance.Statement(document, setting)
             stated.values(document, check_instance.read_numbers(document["instance"]))
     except FAILS:
-        pass  # what was passed before is told all the same
+        pass  # the steps before the failure are rendered all the same
     numbers = lambda x: all(isinstance(v, (int, Fraction, Interval)) for v in x)
     known = [each for each in seen if numbers(each.start) and numbers(each.end)]
     return tuple(one_way(dropwhile(lambda each: not begins_at_start(document, each), known)))

@@ -13,7 +13,7 @@ from fedtheory.statements import DENIED
 
 SIDES = "left", "right"
 STRUCTURE = "fedtheory structure 1"
-SHOWN = 4  # members of a family that are told
+SHOWN = 4  # members of a family that are printed
 
 
 def describe_counterexample(document):

@@ -11,7 +11,7 @@ from typing import NamedTuple
 
 from fedtheory.errors import printable
 
-# On which Rocq's library of real numbers stands; `classic`, excluded middle, comes with its powers.
+# The axioms of Rocq's library of real numbers; `classic`, excluded middle, comes with its powers.
 STANDARD = frozenset(
     {
         "ClassicalDedekindReals.sig_forall_dec",
@@ -26,11 +26,11 @@ SECONDS = 600
 
 class Answer(NamedTuple):
     accepted: bool
-    why: str  # of a refusal, on one line
-    axioms: frozenset  # of all theorems together
-    seconds: float  # of the processor
+    why: str  # the reason of a refusal, on one line
+    axioms: frozenset  # the axioms of all theorems together
+    seconds: float  # processor time
     version: str
-    ended: bool = True  # False: it takes too long, and says nothing
+    ended: bool = True  # False: coqc takes too long, and gives no answer
 
 
 def at_hand():

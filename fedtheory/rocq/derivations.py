@@ -2,10 +2,11 @@
 instance, as plain data that `fedtheory/certificates/alone.py` computes again with plain Python
 only.
 
-A setting's definitions run once on numbers that remember their steps, as for Rocq. A number of the
-document is a step that says where it stands there; a quantity whose steps are lost, or that has no
-end, is written with its ends. What is no number there, as a count of rounds is not that a loop runs
-through, is repeated: the steps are those of a document that is so, and of no other.
+A model's definitions run once on numbers that record their steps, as for Rocq. A number of the
+document becomes a step that names its place in the document. A quantity whose steps are lost, or
+that is infinite, is written as an enclosure. A value of the document that is not a number there,
+such as a count of rounds through which a loop runs, is repeated: the steps are valid only for
+documents with this value.
 """
 
 import json
@@ -25,14 +26,15 @@ from fedtheory.models import by_name
 from fedtheory.rocq import structures
 from fedtheory.rocq.numbered_values import Placed, write_steps
 
-# What the checker of one file imports here, and has with it there
+# The imports of `alone` in the library; a package's checker contains the imported sources instead.
 IMPORTS = """from fedtheory import schema
 from fedtheory.certificates import check_proof, schemas
 """
 STRUCTURE = "fedtheory structure 1"
 INFINITE = float("inf")
-WORK = 400_000  # of arithmetic that remembers
-# What a definition raises that cannot run on such numbers: NumPy makes a SystemError of any
+WORK = 400_000  # budget for arithmetic that records its steps
+# The errors of a definition that cannot run on such numbers; NumPy turns any error into a
+# SystemError.
 UNFOLLOWED = (
     Refused,
     FedtheoryError,
@@ -55,7 +57,7 @@ class Following(check_instance.Statement):
         return self.book.given(name, super().given(name, text))
 
     def certain(self, slack):
-        return super().certain(slack) and slack >= 0  # a comparison that is kept
+        return super().certain(slack) and slack >= 0  # the comparison is recorded
 
     def solution(self, steps, values):
         return arithmetic.execute(check_instance.read_program(steps), Remembered(self.book), values)
@@ -86,14 +88,15 @@ class Remembered(Arithmetic):
 def derivations(document):
     """Return the derivations of a document: one for a counterexample, for cells or for two runs,
     one for each member of a family, and an empty list for any other document."""
-    document = document.get("denial", document)  # an existence is the failure of its denial
+    # an existence statement is proved by the failure of its denial
+    document = document.get("denial", document)
     members = document.get("members", [document])
     try:
         if all("statement" in member for member in members):
             return [derivation(member) for member in members]
         if document["format"] == STRUCTURE:
             return [structures.derivation(document)]
-    except Exception:  # a document of somebody else's, or a computation that is too long to follow
+    except Exception:  # a malformed document, or a computation that is too long to follow
         pass
     return []
 

@@ -2,9 +2,9 @@
 Rocq.
 
 The document is replayed first. A proof by algebra becomes a theorem about real numbers whose proof
-follows the document; a counterexample becomes a computation and a theorem that the line fails; a
-family becomes as many of these as it has members. The file needs nothing but the standard library,
-and prints at its end on which axioms each theorem rests.
+follows the document. A counterexample becomes a computation and a theorem that the line fails; a
+family becomes one of these for each member. The file needs only the standard library, and prints at
+its end the axioms on which each theorem rests.
 """
 
 from fedtheory import arguments
@@ -17,7 +17,7 @@ from fedtheory.rocq import instances, proofs
 from fedtheory.rocq.text import comment, prelude
 from fedtheory.verdicts.replaying import replay
 
-STEPS = 400_000  # of arithmetic that remembers, which costs more than what a checker spends
+STEPS = 400_000  # budget for arithmetic that records its steps, which costs more than checking
 HEAD = "From Coq Require Import Reals Lra.\nOpen Scope R_scope.\n"
 KINDS = {
     "fedtheory structure 1": "runs two programs in floats, or counts cells of a table",
@@ -37,8 +37,8 @@ def export(document, to="rocq"):
     """Return the text of a file that Rocq's `coqc` accepts, and whose theorems state the result of
     the document.
 
-    Raises `Refused` where the document shows nothing, and `Unwritten`, in one sentence, where it
-    has no form there.
+    Raises `Refused` where the document proves nothing, and `Unwritten`, with one sentence, where
+    the document has no form in Rocq.
 
     >>> import fedtheory as ft
     >>> text = ft.export(ft.check("fsl.gradient_identity").certificate)

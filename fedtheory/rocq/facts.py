@@ -1,8 +1,8 @@
 """The facts known at one place of a proof, each with the Rocq hypothesis that states the fact.
 
-`Facts` reads a document as its checker does, and keeps with each fact, a polynomial of known sign,
-the name of the hypothesis that states it. Signs are proved monomial by monomial; identities between
-rational expressions are for `field`.
+`Facts` reads a document as its checker does. With each fact, a polynomial of known sign, it stores
+the name of the hypothesis that states the fact. Signs are proved monomial by monomial; identities
+between rational expressions are proved by `field`.
 """
 
 from fedtheory.certificates.check_proof import ONE, Reading, Refused, monomial_key, require
@@ -26,7 +26,7 @@ class Facts(Reading):
         self.equal = {name: f"E{n}" for n, name in enumerate(nodes)}
         self.defined = dict(self.equal)
         self.by_key, self.by_sign, self.by_name = {}, {}, {}
-        self.used = set()  # assumptions that are read somewhere
+        self.used = set()  # assumptions that some step uses
         self.source = None
         super().__init__(document, ring)
 

@@ -1,12 +1,12 @@
 """A counterexample as a computation that Rocq checks, from the instance's numbers to both sides of
 the line.
 
-The setting's own definitions run once on numbers that remember their steps; each step is then a
-definition of the file, with what it equals or what encloses it, proved from those before. So Rocq
-checks the arithmetic, roots included, every comparison on which the run went on, the hypotheses
-between numbers, and that the line fails. That these steps are what the method does, and that the
-instance meets the conditions in words, it is not told: the file says so. A quantity whose steps
-cannot be followed is taken from the document, by name, with its ends.
+The model's own definitions run once on numbers that record their steps. Each step becomes a
+definition of the file, with its value or its enclosure, proved from the steps before it. So Rocq
+checks the arithmetic, roots included, every comparison that selected a branch, the hypotheses
+between numbers, and that the line fails. Rocq does not check that these steps are those of the
+method, nor that the instance meets the conditions in words: the file says so. A quantity whose
+steps cannot be followed is taken from the document, by name, with its enclosure.
 """
 
 from fractions import Fraction

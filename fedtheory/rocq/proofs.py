@@ -2,9 +2,9 @@
 by step.
 
 `Place` follows a document as its checker does, and writes down why each step holds: facts are
-polynomials of known sign, a goal is a sum of their products, and every identity is for `field`. No
-decision is taken on the way that Rocq does not take again. Where a side may be infinite, as 1/0 is
-in documents, nothing is written: the reals there have no infinity.
+polynomials of known sign, a goal is a sum of their products, and every identity is proved by
+`field`. Rocq repeats every decision that is taken here. Where a side may be infinite, as 1/0 is in
+documents, nothing is written: Rocq's reals have no infinity.
 """
 
 from fractions import Fraction
@@ -20,7 +20,7 @@ STRICT = ("<", ">")
 class Place(Facts):
     """One place of a proof, whose facts the steps of the proof change."""
 
-    # What the checker does, with reasons
+    # The checker's steps, with reasons
 
     def settled(self, which):
         if which in self.finite:
@@ -98,7 +98,7 @@ class Place(Facts):
             nonzero = f"(not_zero_below {below} {self.surely(minus)} ltac:(field))"
         f, _ = self.whole_of(full := self.full(relation))
         s, x, v = self.spell.polynomial(slope), self.spell.symbols[symbol], self.spell.tree(value)
-        # the checker reads an equation from its right side to its left one
+        # the checker reads an equation from right to left
         proof = (
             f"apply (solved _ _ ({f}) ({s}) _ _ (eq_sym {equation}) {nonzero}); "
             f"{self.identity(full | self.read(value)[1])}."
@@ -247,7 +247,7 @@ def theorem(document, ring, name):
     script = Script()
     place = Place(document, ring, script)
     place.prove(document["shows"], document["proof"])
-    for n in place.used:  # where it stands as a premise, its sides must be finite in every case
+    for n in place.used:  # as a premise its sides must be finite in every case
         place.gap(document["assumes"][n], False)
     return (
         f"{statement(document, place, name)}\nProof.\n{intro(document, place)}{script.text()}\nQed."

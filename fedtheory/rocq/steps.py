@@ -1,9 +1,9 @@
 """A computation in a form that Rocq checks: each number has a definition, and a lemma that gives
 its value or an enclosing interval.
 
-A `Step` is a numeral, or made of earlier steps. Its ends are computed here, rounded outward to
-`bits`, and proved there from those of its operands: roots from squares, everything else from
-products.
+A `Step` is a numeral, or is made of earlier steps. Its enclosure is computed here, rounded outward
+to `bits`, and proved in Rocq from the enclosures of its operands: roots from squares, everything
+else from products.
 """
 
 from fractions import Fraction
@@ -12,9 +12,9 @@ from math import isqrt
 from fedtheory.certificates.check_proof import Refused, require
 from fedtheory.rocq.text import number
 
-BITS = 100  # of an end that is not exact
+BITS = 100  # bits of an end that is not exact
 LONG = 6000  # bits of a number that is kept exact
-MOST = 12_000  # steps
+MOST = 12_000  # limit of steps
 
 
 class Step:
@@ -230,7 +230,7 @@ def equal(step):
         return f"{start}{rewriting}{loose}; rewrite R{step.op}_{'left' if left else 'right'}; lra. Qed."
     if step.op == "mul" and not all(part.exact for part in step.parts):
         rewriting = "".join(f"; rewrite B{p.at}" for p in known if p.exact)
-        return f"{start}{rewriting}; ring. Qed."  # nothing times a number
+        return f"{start}{rewriting}; ring. Qed."  # zero times a number
     return f"{start}{rewriting}; {'lra' if step.op in ('add', 'sub', 'neg') else 'field'}. Qed."
 
 

@@ -1,8 +1,8 @@
 """The derivation of a claim that is not a line: the steps by which the cells of a table follow from
 the given integers, or by which two runs reach their ends.
 
-A cell is one step or several, and how it is shown: "rounded" as the text prints it, "<" or "=" where it
-is true or false.
+A cell is one step or several, with the form in which it is shown: "rounded" as the text prints it,
+"<" or "=" where the cell is true or false.
 """
 
 from fractions import Fraction
@@ -15,7 +15,7 @@ from fedtheory.search.counterexample import find_recorded_claim
 from fedtheory.statements import Related, Rounded
 from fedtheory.verdicts import exact_endpoints, structural_certificate
 
-WORK = 400_000  # of arithmetic that remembers
+WORK = 400_000  # budget for arithmetic that records its steps
 
 
 def derivation(document):

@@ -1,7 +1,7 @@
 """The text that Rocq reads: names, numbers, expressions and polynomials.
 
-Nothing of a document goes into a file as it stands. Names become ASCII identifiers that mean
-nothing else there, numbers are spelled from integers, and comments keep no sign that could end
+No text of a document is copied into a file verbatim. Names become ASCII identifiers that mean
+nothing else in Rocq, numbers are spelled from integers, and comments contain no sign that could end
 them.
 """
 
@@ -9,7 +9,7 @@ import re
 from fractions import Fraction
 from importlib import resources
 
-# Words of the language, and what the files that are written here mention beside symbols.
+# Words of the language, and names that the generated files use besides symbols.
 KEPT = frozenset(
     "as at cofix else end exists exists2 fix for forall fun if IF in let match mod Prop return Set"
     " SProp then Type using where with by R sqrt root inner plus times vector V pow Rabs Rmin Rmax"
@@ -17,7 +17,8 @@ KEPT = frozenset(
     " True False or and eq ex Rinv Rmult Rplus Rminus Rdiv Ropp coordinates InnerProductSpace"
     " pow_le pow_lt eq_sym lra ring field".split()
 )
-OURS = re.compile("[A-Z][0-9]+|line_.*|R[a-z].*")  # of a file, and of the library of reals
+# names in generated files, and in the library of reals
+OURS = re.compile("[A-Z][0-9]+|line_.*|R[a-z].*")
 
 
 def names(each):

@@ -1,8 +1,8 @@
 """Numbers that record how they were computed: the operations of a setting on such numbers become
 steps.
 
-`Exact` is a Fraction and `Enclosed` an Interval, so that definitions run on them as on any other;
-comparisons are kept, since they decide which way a computation goes.
+`Exact` is a Fraction and `Enclosed` an Interval, so definitions accept them as any other number.
+Comparisons are recorded, since they select the branches of a computation.
 """
 
 import math
@@ -50,7 +50,7 @@ class Book:
         return instance
 
     def compare(self, one, sign, other):
-        if isinstance(other, float) and math.isinf(other):  # a range's end that is none
+        if isinstance(other, float) and math.isinf(other):  # an unbounded end of a range
             return {"<": 1, "<=": 1, ">": -1, ">=": -1}.get(sign, 0) * other > 0
         a, b = self.step(one), self.step(other)
         truth = decide_relation(a, sign, b)

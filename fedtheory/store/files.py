@@ -8,10 +8,10 @@ from pathlib import Path
 
 try:
     import fcntl
-except ImportError:  # a system without it: two who write at once are not kept apart there
+except ImportError:  # a system without fcntl: two concurrent writers are not excluded there
     fcntl = None  # type: ignore[assignment]
 
-PREFIX, SUFFIX = ".fedtheory-", ".part"  # of a file in mid-write
+PREFIX, SUFFIX = ".fedtheory-", ".part"  # names of files that are being written
 PART = re.compile(rf"{re.escape(PREFIX)}\w+{re.escape(SUFFIX)}")
 
 

@@ -1,9 +1,10 @@
 """Output folders of commands: files that no command wrote are never changed.
 
-A folder has a log of the files that commands put there, name and SHA-256, each written down before the
-file appears. A file is a command's own where the log has its name with the hash of what it holds now;
-whatever else lies at a place that is wanted is refused, and nothing else is ever removed. Files that
-belong together are all written beside their places first, and then renamed.
+A folder has a log of the files that commands wrote there, name and SHA-256; each entry is written
+before the file appears. A file belongs to a command where the log has its name with the hash of its
+present content. Any other file at a wanted place makes the command refuse, and no other file is
+ever removed. Files that belong together are all written beside their places first, and then
+renamed.
 """
 
 import hashlib
@@ -20,10 +21,10 @@ from fedtheory.store.files import PART, stage
 LOG, ASIDE = (
     ".fedtheory",
     ".aside",
-)  # ASIDE is for what stood in the places of a command's own files
+)  # ASIDE holds foreign files found in the places of a command's own files
 HEAD = "fedtheory wrote these files: SHA-256, two blanks, name"
 LINE = re.compile(r"([0-9a-f]{64})  (.+)")
-LARGEST = 2**26  # bytes of a log that is read
+LARGEST = 2**26  # the largest log that is read, in bytes
 
 
 class Folder:
@@ -36,7 +37,7 @@ class Folder:
         place = self.path / name if name else self.path
         raise InvalidInput(f"{self.option} {rule}; got {printable(str(place))}")
 
-    # What is there
+    # Reading
 
     def entries(self) -> set[tuple[str, str]]:
         """Return (hash, name) of every file that commands wrote to this folder."""
@@ -83,7 +84,7 @@ class Folder:
         finally:
             _leave(made)
 
-    # What is written, and what goes
+    # Writing and removing
 
     def write(self, files: Mapping[str, bytes], stale: Iterable[str] = ()) -> None:
         """Write files to the folder, all of them or none, and then remove those of `stale` that

@@ -1,11 +1,11 @@
 """The user's private folder, and seals (message authentication codes) by a secret key that is not
 valid when copied with a folder.
 
-What bears its seal was written by this user; a file from elsewhere, whatever it says, counts as
-absent. `FEDTHEORY_CACHE_DIR` moves the folder. The key lies elsewhere: in the user's configuration
-(`XDG_CONFIG_HOME`, or `~/.config`). It is derived from a secret and from what no archive can set, the
-inode of the secret's file and the moment at which it appeared there, so that a copy of the file is
-another key. Machines that share a home share the key.
+A file with a valid seal was written by this user; a file from elsewhere, whatever it says, counts
+as absent. `FEDTHEORY_CACHE_DIR` moves the folder. The key is stored elsewhere: in the user's
+configuration (`XDG_CONFIG_HOME`, or `~/.config`). It is derived from a secret and from two facts
+that no archive can set: the inode of the secret's file and the moment at which that file was
+created. A copy of the file therefore gives another key. Machines that share a home share the key.
 """
 
 import hmac
@@ -22,7 +22,7 @@ from fedtheory.errors import Uncached
 from fedtheory.store.files import PART, write
 
 SEAL = 32  # bytes of a seal, and of the secret
-MARK = "owner"  # the file that says whose a folder is
+MARK = "owner"  # the file that names the owner of a folder
 
 
 # ---------------------------------------------------------------- the key
@@ -81,7 +81,7 @@ def _make_secret(place):
         if not place.is_dir():
             raise
     finally:
-        shutil.rmtree(made, ignore_errors=True)  # of who came second
+        shutil.rmtree(made, ignore_errors=True)  # the folder of a process that came second
 
 
 def seal(name, content, secret=None):
@@ -103,7 +103,8 @@ def folder():
     """Return the private folder, created if absent. Raises OSError or RuntimeError where there can
     be none.
 
-    In a folder that somebody else filled it is one of its own, beside what lies there.
+    In a folder that somebody else filled, the cache is a folder of its own, beside the existing
+    files.
     """
     base = os.environ.get("FEDTHEORY_CACHE_DIR")
     base = (
@@ -113,7 +114,7 @@ def folder():
     )
     base.mkdir(mode=0o700, parents=True, exist_ok=True)
     check_owner(base)
-    secret = lasting_key()  # without one nothing could be read again
+    secret = lasting_key()  # without a lasting key no file could be read again
     if claim(base, secret):
         return base
     mine = base / f"of-{hmac.digest(secret, b'folder', 'sha256').hex()[:16]}"

@@ -1,10 +1,11 @@
 """The files that a source depends on, and one hash of them, used for machine code, verdicts and
 figures.
 
-A file reaches the modules that it imports, wherever in it. A file that walks folders finds what it
-does not import: it reaches the modules and folders that its text names, and its own folder. What
-counts of a file is its syntax (a comment, a docstring and a line break compute nothing), and every
-byte of the data files beside it that its text names, in full or by an ending such as ".v".
+A file reaches the modules that it imports, at any level of its code. A file that walks folders
+finds modules that it does not import: it reaches the modules and folders that its text names, and
+its own folder. A file counts by its syntax (a comment, a docstring and a line break compute
+nothing), and by every byte of the data files beside it that its text names, in full or by an ending
+such as ".v".
 """
 
 import ast
@@ -21,12 +22,13 @@ from fedtheory.store.files import write
 
 ROOT = Path(__file__).resolve().parents[2]
 TOPS = ("fedtheory",)
-BESIDE = ("figures", "verify")  # in a clone links to the folders beside the library
-WALKERS = {"importlib", "pkgutil"}  # who imports one of these finds files itself
+BESIDE = ("figures", "verify")  # in a clone: links to the folders beside the library
+WALKERS = {"importlib", "pkgutil"}  # a file that imports one of these finds files by itself
 FORMAT = "fedtheory sources 2"
-KEPT = "sources.sealed"  # in the private folder: what parsing found, by the hash of what was parsed
-MOST = 4096  # files in it; of more, most are gone by now
-DATA = re.compile(r"[\w-]*\.[a-z]{1,5}")  # a text that may name a data file, or end its name
+# in the private folder: the results of parsing, by the hash of the parsed text
+KEPT = "sources.sealed"
+MOST = 4096  # the largest number of files in it; beyond it, most entries are outdated
+DATA = re.compile(r"[\w-]*\.[a-z]{1,5}")  # a text that may be a data file's name, or its ending
 CODE = {".py", ".pyc"}
 
 
@@ -35,9 +37,9 @@ class Facts(NamedTuple):
 
     syntax: str  # a hash
     imports: tuple  # (module, name or "") pairs
-    places: tuple  # dotted names in its text, if it walks folders
+    places: tuple  # dotted names in its text, if the file walks folders
     walks: bool
-    named: tuple  # texts that may name data files beside it
+    named: tuple  # texts that may be names of data files beside it
 
 
 # ---------------------------------------------------------------- syntax
@@ -230,7 +232,7 @@ def used_statements(source, start):
     for number, statement in enumerate(tree.body):
         for name in _defined_names(statement):
             needs.setdefault(name, []).append(number)
-    if start not in needs:  # a function inside a function: all of the file may bear on it
+    if start not in needs:  # a nested function may depend on all of the file
         wanted = [*needs]
     while wanted:
         seen.add(wanted[-1])

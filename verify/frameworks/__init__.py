@@ -3,7 +3,7 @@
     python -m verify.frameworks                 what there is
     python -m verify.frameworks NAME            makes the environment, once, and asks
 
-A file here is one framework: PINS, what to install; and CASES, adapters around the framework's own
-classes, unchanged. Where a class leaves a part to its users (Flower's clients train as they like),
-the adapter does that part as the paper says, and its docstring names it.
+A file here is one framework. PINS lists the packages to install, and CASES holds adapters around
+the framework's own classes, unchanged. Where a class leaves a part to its users (Flower's clients
+train as they like), the adapter does that part as the paper says, and its docstring names the part.
 """

@@ -2,9 +2,9 @@
 environment of its own with pinned versions, and is compared with the methods that its algorithms
 are named after.
 
-Environments are made once, below `--at`; that takes packages from wherever pip takes them, and up to
-some gigabytes for those that need PyTorch. Exit 0: they were asked. 2: bad input, or an environment
-that cannot be made.
+Environments are made once, below `--at`. Their packages come from pip's configured sources, and the
+environments with PyTorch take some gigabytes. Exit 0: the frameworks were asked. 2: bad input, or
+an environment that cannot be made.
 """
 
 import argparse

@@ -30,7 +30,7 @@ class Model:
 
 
 class Declearn:
-    weighted = False  # clients count one, or their steps
+    weighted = False  # each client counts as one, or as its number of steps
 
     def __init__(self, method, says, hyper, client=(), server=(), regularizers=(), eta=1.0):
         """Store the method and its settings; `client`, `server` and `regularizers` are functions

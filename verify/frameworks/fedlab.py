@@ -1,8 +1,8 @@
 """Adapter for FedLab 1.3.0: handlers and serial trainers of `fedlab.contrib.algorithm`, called as
 FedLab's own pipeline calls them. Each client has one batch, so that an epoch is one step.
 
-FedLab imports torchvision for its data sets, of which none is used here: a torchvision that does not
-fit the machine's PyTorch is replaced by a stand-in.
+FedLab imports torchvision for its data sets, none of which is used here. A torchvision that does
+not fit the machine's PyTorch is replaced by a stand-in.
 """
 
 from fedtheory.verify.frameworks._torch import Point, Steps, to_array, without_torchvision
@@ -29,7 +29,7 @@ class FedLab:
     """An adapter for a method of FedLab: `handler` and `trainer` are the framework's, and rounds go
     as in FedLab's StandalonePipeline."""
 
-    weighted = False  # plain means: the framework's algorithms know no weights of clients
+    weighted = False  # plain means: the framework's algorithms have no weights of clients
 
     def __init__(self, method, handler, trainer, hyper, server=(), client=()):
         self.method, self.hyper, self.classes = method, dict(eta_l=ETA, **hyper), (handler, trainer)

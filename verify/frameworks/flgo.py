@@ -2,7 +2,7 @@
 Attributes are set by hand, packages are passed as `BasicServer.communicate` passes them, and
 `iterate` ends as the method's own does.
 
-FLGo imports torchvision for its benchmarks, of which none is used here: a torchvision that does not
+FLGo imports torchvision for its benchmarks, none of which is used here. A torchvision that does not
 fit the machine's PyTorch is replaced by a stand-in.
 """
 
@@ -48,7 +48,7 @@ class Calculator:
 
 
 class Flgo:
-    weighted = False  # clients were given one sample each
+    weighted = False  # each client has one sample
 
     def __init__(self, method, module, hyper, **given):
         self.method, self.module, self.hyper = method, module, dict(eta_l=ETA, **hyper)

@@ -13,7 +13,8 @@ from flwr.server.strategy import FedAdam, FedAvg, FedProx
 
 PINS = ("flwr==1.29.0",)
 ETA = 0.25
-logging.getLogger("flwr").setLevel(logging.ERROR)  # it warns of so few clients in every round
+# otherwise Flower warns of too few clients in every round
+logging.getLogger("flwr").setLevel(logging.ERROR)
 
 
 class Flower:
@@ -79,7 +80,7 @@ CASES = (
     Flower("fedavg", FedAvg, dict(weighting="samples")),
     Flower("fedprox", FedProx, dict(mu_prox=0.5, weighting="samples"), proximal_mu=0.5),
     adam_case(", as Reddi et al.", 0.25, "no"),
-    # tau is all but 0: Kingma and Ba add it to the root of v / (1 - beta_2^t), Flower to that of v
+    # tau is almost 0: Kingma and Ba add it to the root of v / (1 - beta_2^t), Flower to that of v
     adam_case(", as Kingma and Ba", 1e-9, "yes"),
     adam_case(", as Kingma and Ba, with rounds counted from 0", 1e-9, "yes", first=0),
 )

@@ -48,7 +48,7 @@ class Cohort:
 
 
 class Pfl:
-    weighted = False  # each user counts one
+    weighted = False  # each user counts as one
 
     def __init__(self, method, algorithm, parameters, hyper, more, first=0, eta_g=1.0):
         self.method, self.hyper, self.first = method, dict(eta_l=ETA, **hyper), first
@@ -110,7 +110,7 @@ class Pfl:
 
     def state(self, s):
         found = dict(x=to_array(s["model"].pytorch_model.x))
-        if self.algorithm is SCAFFOLD:  # variates are made when the first round begins
+        if self.algorithm is SCAFFOLD:  # variates are created when the first round begins
             made = hasattr(s["algorithm"], "_server_c")
             found["c"] = to_array(s["algorithm"]._server_c["x"]) if made else 0 * found["x"]
             kept = s["storage"]._cache
