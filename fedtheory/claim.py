@@ -139,7 +139,7 @@ class Claim(Valued, Varied, Shown):
         ]
         return set().union(*(e.free_symbols for e in mentioned if isinstance(e, sympy.Basic)))
 
-    # What it says
+    # Statement
 
     @property
     def title(self):
@@ -193,7 +193,7 @@ class Claim(Valued, Varied, Shown):
             *(Rule(rule, "by meaning") for rule in self.symbols.rules),
         )
 
-    # Its symbols
+    # Symbols
 
     @property
     def table(self):
@@ -241,7 +241,7 @@ class Claim(Valued, Varied, Shown):
         """Return an expression with derived symbols replaced by their definitions."""
         return expand_definitions(expr, self.definitions)
 
-    # How it is written
+    # Printing
 
     def latex(self, expr=None):
         """Return the LaTeX of the statement, or of any expression in the claim's symbols, with the

@@ -121,7 +121,7 @@ def _place(error, whose):
     return rule + found
 
 
-# ---------------------------------------------------------------- twins of kernels
+# ---------------------------------------------------------------- checked copies of kernels
 
 
 def _interpret(kernels):

@@ -119,7 +119,7 @@ _store = None
 
 
 def store():
-    global _store  # noqa: PLW0603 (one for the process, made when it is first asked for)
+    global _store  # noqa: PLW0603 (one for the process, made on first use)
     if _store is None:
         _store = _Store()
     return _store

@@ -5,14 +5,14 @@ A schema is JSON, so that a package can carry it and a checker in one file can r
 imports the standard library alone. A schema describes an instance as documents write it: numbers
 are texts of digits, counts are integers, other texts are words.
 
-    "number", "positive", "nonnegative", "share", "factor", "whole"    a number, and which
-    ["integer", least, most]                 a count within lengths; None: without end
+    "number", "positive", "nonnegative", "share", "factor", "whole"    a number of this kind
+    ["integer", least, most]                 a count between two lengths; None: unbounded
     ["word", "one", ...]                     one of these words
-    ["row", part, ...]                       a list of these parts
-    ["list", item, length, marks]            a list of items that are alike
-    ["entries", {name: ...}, {name: ...}]    an object with these entries, and perhaps those
-    ["named", item]                          an object of items that are alike, whatever their names
-    ["either", ...]                          what one of these says
+    ["row", part, ...]                       a list of exactly these parts
+    ["list", item, length, marks]            a list of items of the same form
+    ["entries", {name: ...}, {name: ...}]    an object with the first entries, and perhaps the second
+    ["named", item]                          an object with items of the same form, under any names
+    ["either", ...]                          a value that fits one of these
 
 A length is an integer, a name, ["plus", name, n], ["sum", name] of the integers of an entry,
 ["item", name, n] (n more than the entry's integer at the index of this list), ["doubled"] (two,
@@ -149,7 +149,8 @@ class Reader:
         self.number = number
         self.known: dict[str, int] = {}  # values of the names of lengths
         self.lists: dict[str, list] = {}  # the entries that are lists
-        self.waiting: list = []  # postponed checks: (mark, value, length, place, index)
+        # postponed checks: (schema of a value, the value, a length, place, index)
+        self.waiting: list = []
 
     def read(self, schema: Any, value: Any, place: str, index: int) -> None:
         """Refuse a value that does not fit a schema, as far as can be decided before all lengths

@@ -38,8 +38,8 @@ class Comparison(NamedTuple):
     relation: str
     other: str
     where: str = ""
-    # The largest difference of values that count as equal, fixed before any run from the noise in
-    # the text's printed values.
+    # The largest difference of values that count as equal. It is chosen before any run, from the
+    # noise that the text's printed values show.
     margin: float | None = None
     # A printed number also has half a unit of its last digit as tolerance, and needs no margin of
     # its own.

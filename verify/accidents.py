@@ -90,10 +90,11 @@ WRITERS = (
     ),
 )
 MAKES_ANEW = ("new",)  # refuses any existing file, even its own
-MOVES_ASIDE = ("verify", "figures")  # moves changed files to a folder of its own
+# these commands own their folder, and may move changed files aside
+MOVES_ASIDE = ("verify", "figures")
 
 
-# ---------------------------------------------------------------- what must be so
+# ---------------------------------------------------------------- checks
 
 
 class Ended(NamedTuple):

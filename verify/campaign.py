@@ -200,7 +200,8 @@ class Progress:
         work = self.work(found)
         seconds = (now - begun) * (self.whole - work) / (work - before) if work > before else None
         if seconds is not None and not self.started:
-            self.started = True  # workers load once, before the first result
+            # workers were loading until now, which happens once: the rate is measured from here
+            self.started = True
             self.first = now, work
         self.found = found
         self.write(

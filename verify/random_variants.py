@@ -36,7 +36,7 @@ class Relative(NamedTuple):
     dropped: tuple = ()  # Assumptions of the base that the variant lacks
 
 
-# ---------------------------------------------------------------- what keeps a claim true
+# ---------------------------------------------------------------- variants that stay true
 
 
 def weaken(base, random):
@@ -130,7 +130,7 @@ def more_assumed(claim, random):
     ), f"assuming {plain(relation)}"
 
 
-# ---------------------------------------------------------------- what may fail, and what does
+# ---------------------------------------------------------------- variants that may fail, and false variants
 
 
 def remove_hypotheses(base, random):
@@ -169,7 +169,7 @@ def strengthen(base, line, ratio, random):
     )
 
 
-# ---------------------------------------------------------------- judging by other means
+# ---------------------------------------------------------------- independent judgement
 
 
 def value_of(claim, expr, values):

@@ -30,7 +30,7 @@ LIBRARIES = ("numpy", "scipy", "sympy", "mpmath", "numba")
 LARGEST = 2**23  # bytes of a document from elsewhere
 
 
-# ---------------------------------------------------------------- what defines a result
+# ---------------------------------------------------------------- the key of a result
 
 
 @cache

@@ -60,7 +60,7 @@ def describe_changes(data):
     return "\n".join([*lines, f"{last}."])
 
 
-# ---------------------------------------------------------------- what is compared
+# ---------------------------------------------------------------- comparison
 
 
 def ledger_rows(path):

@@ -272,7 +272,7 @@ def drawing_versions():
     return found
 
 
-# ---------------------------------------------------------------- making one
+# ---------------------------------------------------------------- building a package
 
 
 def build_package(
@@ -351,7 +351,7 @@ def figure_files(folder):
 pictures, unpacked = page_parts.figure_pictures, page_parts.unpack_page
 
 
-# ---------------------------------------------------------------- reading one
+# ---------------------------------------------------------------- reading a package
 
 
 def folder_contents(folder):

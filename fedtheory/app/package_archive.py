@@ -2,8 +2,8 @@
 papers as a bibliography, a table of claims with commands and costs, the one-file checker with its
 derivations, and a description for archives (RO-Crate 1.2).
 
-All of it follows from the ledger, the certificates and the timings, so a replay of the package
-derives it anew. Only the crate's date is taken from the package.
+All of these files follow from the ledger, the certificates and the timings, so a replay of the
+package derives them anew. Only the crate's date is read from the package.
 """
 
 import datetime
@@ -160,7 +160,7 @@ def write_readme(book, certificates, timings, figures):
     return "\n".join(lines) + "\n"
 
 
-# ---------------------------------------------------------------- what archives read
+# ---------------------------------------------------------------- metadata for archives
 
 
 def crate_date():

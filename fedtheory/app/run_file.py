@@ -164,7 +164,7 @@ def make_problem(section):
     return made
 
 
-# ---------------------------------------------------------------- the whole job
+# ---------------------------------------------------------------- the command
 
 
 def run_file(path, out=None, progress=None):

@@ -1,9 +1,8 @@
 """Stand-alone checker of every certificate in a package, with the Python standard library only:
 `python check.py [FOLDER]`.
 
-First each file's SHA-256 is checked against SHA256SUMS. The ledger, the table of claims, the page's
-rows, the figures' findings and the certificates' names must say the same. Then each certificate is
-checked, by its kind:
+First each file's SHA-256 is checked against SHA256SUMS, and the ledger, the table of claims, the page's rows,
+the figures' findings and the certificates' names must agree. Then each certificate is checked, by its kind:
 
 - a proof, or the steps of a proof: followed by algebra, in fractions;
 - a counterexample, or a family of them: its derivation (derivations/...) leads from the instance's numbers
@@ -16,10 +15,9 @@ checked, by its kind:
 An instance must fit its model, by the schema below: so many vectors of one length, knots in order,
 counts that are integers, the model's own words.
 
-Two facts are not checked here, since arithmetic cannot show them: that a derivation's steps are
-those of the method, and that an instance meets the conditions in words. `fedtheory replay` derives
-both. Two runs whose difference needs chance have no arithmetic of their own; they are named, and
-not judged.
+Arithmetic cannot show, and this file does not check, that a derivation's steps are those of the method, and
+that an instance meets the conditions in words: `fedtheory replay` derives both. Two runs whose difference
+needs chance have no arithmetic of their own; they are named, and not judged.
 
 Exit 0: nothing differs. 1: a difference was found. 2: there is no package.
 """

@@ -14,9 +14,8 @@ proof 2" holds
 Expressions are trees: "3/4", "gamma", ["+", ...], ["*", ...], ["^", base, 3]. A vector is no
 number. It enters only by inner products, which are real unknowns with "v.w" = "w.v" and "v.v" >= 0:
 ["dot", {"v": "1", "w": "gamma"}, {"w": "3"}] is 3 v.w + 3 gamma w.w. Two inner products are
-multiplied as numbers; two vectors are multiplied only by "dot". About products of inner products
-the checker knows only {"gram": [{"v": "1"}, {"w": "2"}]} in a term: the determinant of the
-combinations' inner products, which is nonnegative.
+multiplied as numbers; vectors have no other product. About products of inner products the checker
+knows only {"gram": [{"v": "1"}, {"w": "2"}]} in a term, the determinant of inner products.
 
 1/x is +infinity at x = 0 where x >= 0. This is allowed only where the sum is positive. No other
 division by an expression that may vanish is allowed.
@@ -137,9 +136,7 @@ class Reading:
             {},
             {},
             set(),
-            # solved: values of symbols as trees; values: the trees as read; finite: names known to be
-            # finite
-        )
+        )  # values of symbols as trees; the trees as read; names known to be finite
         for name, domain in document["variables"].items():
             require(
                 NAME.fullmatch(name) and domain in DOMAINS,
@@ -205,8 +202,7 @@ class Reading:
     def learn(self, poly, strict):
         self.known[monomial_key(poly)] = max(self.known.get(monomial_key(poly), 0), 1 + strict)
         for m, value in poly.items():
-            # the polynomial is a single variable: store its sign
-            if len(poly) == len(m) == value == m[0][1] == 1:
+            if len(poly) == len(m) == value == m[0][1] == 1:  # a variable: store its sign
                 self.signs[m[0][0]] = max(self.signs.get(m[0][0], 0), 1 + strict)
 
     def again(self):
@@ -247,8 +243,7 @@ class Reading:
                 for case, value in zip(self.cases(which), self.nodes[which][2:]):
                     require(all(map(case.firm, case.read(value)[1])), "it may be infinite")
         except Refused:
-            # not provable so far; if it is too large, the budget ends the check here
-            self.ring.spend(1)
+            self.ring.spend(1)  # not provable so far; too large a term ends the check here
             return False
         self.finite.add(which)
         return True
@@ -377,8 +372,7 @@ class Reading:
             require(self.assumes[int(at)][0] != "==", "no inequality", name)
             return self.gap(self.assumes[int(at)], False)
         require(name in self.facts, "no fact", name)
-        # the sign that the variable's domain gives to its value
-        if kind in self.solved and kind in self.domains:
+        if kind in self.solved and kind in self.domains:  # the sign of the domain
             return self.gap([">" if self.facts[name][1] else ">=", kind, at or "0"], False)
         return self.facts[name]
 
@@ -418,8 +412,7 @@ class Reading:
         ):
             here.know(f"{node}:case", *here.gap(relation, False))
             for n, f in enumerate(f for f in here.sides(relation)[0][1] if not here.firm(f)):
-                # the smaller side is finite, so its denominators are positive
-                here.know(f"{node}:case {n}", dict(f), True)
+                here.know(f"{node}:case {n}", dict(f), True)  # the smaller side is finite
             here.solved[node], here.values = value, {}
         return held, denied
 

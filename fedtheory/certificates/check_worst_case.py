@@ -11,9 +11,9 @@ Glineur and Patrinos 2022, theorem 3.1). Multipliers >= 0 prove a bound when
 
 identically; a Gram matrix with values that meets every condition proves that a value is attained.
 
-A document may describe a method by name, and then states the values that it assumes for the
-method's parameters. That the method's kernels have these values, and make the recursion that is
-written here, is checked elsewhere, where the kernels are available.
+A document may describe a method by name, and then states its assumptions about the method
+(`TAKEN`). That the method's kernels meet these assumptions, and make the recursion that is written
+here, is checked elsewhere, where the kernels are available.
 """
 
 import re
@@ -43,7 +43,7 @@ STEPS = 250_000
 LEFT = ContextVar("left", default=None)
 QUANTITIES = {"loss", "sq_grad_norm", "sq_distance", "sq_dissimilarity", "sq_xi"}
 
-# The assumptions about a method under which a program describes it.
+# The assumptions about a method that a document states.
 TAKEN = {
     "coordinates": "all alike, each by itself",
     "points": "x_0 plus multiples of gradients",

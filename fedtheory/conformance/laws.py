@@ -49,7 +49,7 @@ class Code(NamedTuple):
 class Law(NamedTuple):
     name: str
     kind: str
-    shows: str  # the behaviour of code that breaks the law
+    shows: str  # the mistake of code that breaks the law
     # (code, the method's own) -> a description of the violation; None, or Obeyed, where there is
     # none
     ask: Callable
@@ -63,7 +63,7 @@ class Unseen(Exception):
     """The error that a law raises where the code does not show the quantities that the law tests."""
 
 
-# ---------------------------------------------------------------- what is compared
+# ---------------------------------------------------------------- comparison
 
 
 def describe_difference(one, other, says):

@@ -29,7 +29,7 @@ from fedtheory import plugins
 from fedtheory.errors import FedtheoryError, refuse
 from fedtheory.parallel import shared_memory
 
-LOOK = 0.5  # seconds between two checks of the caller
+LOOK = 0.5  # the longest wait in seconds before the caller can react to a signal
 RETRIES = 3  # consecutive replacements of dead workers before giving up
 MOST = 4096  # the largest number of workers on one machine
 ONE_THREAD = ("OPENBLAS_NUM_THREADS", "OMP_NUM_THREADS", "MKL_NUM_THREADS", "NUMBA_NUM_THREADS")
@@ -48,7 +48,7 @@ class _Dropped(BaseException):
     """The exception raised in a thread whose result is no longer needed."""
 
 
-# ---------------------------------------------------------------- who works
+# ---------------------------------------------------------------- executors
 
 
 class Processes(ProcessPoolExecutor):
@@ -67,8 +67,8 @@ class Processes(ProcessPoolExecutor):
     def __exit__(self, kind, *_):
         for process in set(multiprocessing.active_children()) - self.others if kind else ():
             process.terminate()
-        # waits for all processes, in one thread only: of two waiting threads, one may miss a
-        # process's end
+        # The caller waits for all processes, and no other thread does: of two threads that wait for
+        # one process, one may miss its end.
         with self.shared:
             self.shutdown(cancel_futures=True)
 
@@ -156,7 +156,7 @@ def chosen_executor(arguments, otherwise):
     return otherwise if spec is None else spec
 
 
-# ---------------------------------------------------------------- what they do
+# ---------------------------------------------------------------- tasks
 
 
 def iter_completed(function, tasks, executor=None):
@@ -227,7 +227,7 @@ def _run_with_files(told, function, giver, *task):
         return function(*task)
 
 
-# ---------------------------------------------------------------- threads that are to stop
+# ---------------------------------------------------------------- stopping threads
 
 _AT_WORK: dict = {}  # caller's name -> threads of this process that run its tasks
 _TURN = threading.Lock()

@@ -15,7 +15,7 @@ NUMBER = r"-?[0-9]+(?:/[0-9]+)?"
 SIGNS = dict(le="<=", lt="<", ge=">=", gt=">", eq="==", ne="!=", both="and")
 SUM, PRODUCT, OVER, ATOM = range(4)  # how tightly a piece binds; OVER: a fraction
 DIGITS = 16  # digits of a number in LaTeX
-LONG = 600  # a longer line with numbers for symbols is left out, since nobody reads it
+LONG = 600  # signs; a longer line with numbers for symbols is left out, since nobody reads it
 
 
 class Piece(NamedTuple):

@@ -32,7 +32,7 @@ SPECIAL = {
 }
 RELATIONS = {SIGNS[op]: text for op, text in Typesets.signs.items()}
 WIDE = 60  # approximate number of signs in a line of a display
-LONG = 6000  # a longer formula in LaTeX is unreadable
+LONG = 6000  # signs; a longer formula in LaTeX is unreadable
 
 
 def counterexample_latex(document):

@@ -3,8 +3,8 @@ environment of its own with pinned versions, and is compared with the methods th
 are named after.
 
 Environments are made once, below `--at`. Their packages come from pip's configured sources, and the
-environments with PyTorch take some gigabytes. Exit 0: the frameworks were asked. 2: bad input, or
-an environment that cannot be made.
+environments with PyTorch take some gigabytes. Exit 0: the comparisons were run. 2: bad input, or an
+environment that cannot be made.
 """
 
 import argparse
