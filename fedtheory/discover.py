@@ -41,7 +41,7 @@ def shipped_algorithms():
     return found
 
 
-_ADOPTED: dict = {}  # name -> Algorithm, of methods that users brought
+_ADOPTED: dict = {}  # name -> Algorithm, for methods that users registered
 
 
 def adopt_method(record):

@@ -109,7 +109,7 @@ class _Store:
         if self.folder is not None:
             try:
                 write(self.folder / name, private_cache.seal(name, payload, self.key), 0o600)
-            except OSError as error:  # a full disk costs time, not results
+            except OSError as error:  # a full disk costs time only: results stay the same
                 warnings.warn(f"a compiled kernel was not kept: {error}", Uncached, stacklevel=2)
 
 

@@ -39,7 +39,7 @@ BASIC = (
 COLUMN = {name: n for n, name in enumerate(BASIC)}
 # The bits that switch on groups of columns; other groups cost nothing.
 OBJECTIVE, SERVER, DISTANCE, DISSIMILARITY, DRIFT, SEEN, TEST = 1, 2, 4, 8, 16, 32, 64
-SLOPE = 128  # the objective's gradient, and not its value alone
+SLOPE = 128  # the objective's gradient besides its value
 # The metrics on held-out samples, measured together in this order.
 TESTED = BASIC[-4:]
 GROUP = dict(

@@ -83,10 +83,10 @@ class Layer(NamedTuple):
     fit: Callable  # (shape) -> Fitted, or a refusal
     in_place: bool = False  # Z may use the memory of A
     draws: bool = False  # forward draws from `here.draw`
-    reads_output: bool = False  # backward reads Z: no later layer may write over it
+    reads_output: bool = False  # backward reads Z, so no later layer may overwrite Z
     # a loss only: (here) writes loss, right, within the best k, score into the columns of Z
     judge: Callable | None = None
-    skips_to: str = ""  # the name of an earlier layer whose output is `other`
+    skips_to: str = ""  # the name of the earlier layer whose output is `other`
     writes: bool = False  # backward writes all of G where `here.fresh` says so
     shares: str = ""  # the name of a layer with which this layer shares its parameters
     # a first layer only: (samples) -> None, or a refusal of samples that it cannot read

@@ -202,7 +202,7 @@ class Problem(Shown):
     kernels: Kernels
     N: int
     d: int
-    weights: np.ndarray  # (N + 1,), p_0 = 0, the others sum to 1
+    weights: np.ndarray  # (N + 1,), p_0 = 0, the other weights sum to 1
     constants: dict  # name -> Constant
     has_server: bool = True
     sizes: np.ndarray | None = None  # (N + 1,) numbers of samples, for problems with samples
@@ -221,7 +221,7 @@ class Problem(Shown):
     # (problem, p) -> problem, where data or constants depend on the weights
     reweigh: Callable | None = None
     real: str = "float64"  # the number type of points and gradients during a run
-    affine: bool = False  # gradients are affine: ft.expected may follow moments
+    affine: bool = False  # gradients are affine, so ft.expected may propagate moments
     blas: bool = False  # kernels call BLAS: the engine limits BLAS to one thread
 
     def __post_init__(self):

@@ -116,7 +116,7 @@ CASES = {
     "over what may vanish, strictly": (
         claim_maker(a / z, "<", (a + 1) / z),
         {"holds"} | FALSE,
-    ),  # at z = 0 there is no value
+    ),  # the sides have no value at z = 0
     "both infinite": (claim_maker(1 / z, "<", 2 / z), {"holds"} | FALSE),
     "roots of anything": (claim_maker(sqrt(x), ">", Integer(-1)), TRUE),
     "the difference of the infinite": (claim_maker(1 / z - 1 / z**2, "<=", Integer(1)), TRUE),
@@ -146,7 +146,7 @@ CASES = {
     "what is true anyway": (
         claim_maker(a, "<=", Integer(1), n >= 1),
         FALSE | {REFUSED},
-    ),  # SymPy's true
+    ),  # the hypothesis is SymPy's true
     "a number for a hypothesis": (claim_maker(a, "<=", Integer(1), 5), {REFUSED}),
     "a condition that nobody knows": (claim_maker(a, "<=", Integer(1), UNKNOWN), {"undecided"}),
     # Names

@@ -44,7 +44,7 @@ TRAITS = (
     "size",  # steps are divided by the number of coordinates
     "odd",  # odd coordinates take other steps
     "layers",  # later layers take other steps
-    "positive",  # projected to the nonnegative numbers
+    "positive",  # the point is projected to the nonnegative numbers
     "crowd",  # other steps where a cohort has one client
     "draws",  # steps by pseudo-random numbers
     "pair",  # clients 1 and 3 know when both take part
@@ -270,7 +270,7 @@ def largest_loss(trait, seed):
         x_star = np.linalg.solve(A.sum(axis=0), np.einsum("nij,nj->i", A, centres))
         slopes = np.einsum("nij,nj->ni", A, x_star - centres)
         size = max(1.0, np.mean(np.sum(slopes**2, axis=1)) ** 0.5)
-        centres, x_star = centres / size, x_star / size  # so that spread is at most 1
+        centres, x_star = centres / size, x_star / size  # scaled so that the spread is at most 1
         away = generator.standard_normal(d)
         x_0 = x_star + away / np.linalg.norm(away)
 

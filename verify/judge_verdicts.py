@@ -247,7 +247,7 @@ def check_whole(claim, verdict):
             or verdict["status"] == "violated"
             or verdict["kind"] == "error"
             or claim.dropped
-            and verdict["status"] == "undecided"  # a reading that was not searched
+            and verdict["status"] == "undecided"  # this reading was not searched
         )
         return [] if alone else ["its verdict leaves out its lines"]
     tight = lambda value: None if value is None else Tightness(value)

@@ -102,14 +102,14 @@ def record_false(name, case, base=None, **bounds):
         FAILING[f"{name}.{label}"] = Failing(claim, base, case)
 
 
-# Federated averaging in rounds. For x+ = x - eta K g with g the mean of the estimates at y_ik, and
-# e = eta K L <= 1/16: as f_i(x) - f_i(x*) <= <grad f_i(y), x - x*> + L/2 |x - y|^2, and as the mean
-# gradient is within L |y - x| of grad F(x), whose square is at most 2 L gap,
+# Federated averaging in rounds. Let x+ = x - eta K g with g the mean of the estimates at y_ik, and
+# e = eta K L <= 1/16. It holds that f_i(x) - f_i(x*) <= <grad f_i(y), x - x*> + L/2 |x - y|^2. The mean
+# gradient is within L |y - x| of grad F(x), whose square is at most 2 L gap. Therefore
 #     E|x+ - x*|^2 <= |x - x*|^2 - 2 eta K gap + eta K L D + (eta K)^2 (8 L gap + 4 L^2 D)
 #                     + 2 eta^2 K sigma^2/N,
-# D the mean of E|y_ik - x|^2. Steps on a convex loss do not bring points apart, and its gradients
-# shrink along them: D <= 2 eta^2 ((K-1)(2K-1)/6 (4 L gap + 2 zeta^2) + (K-1)/2 sigma^2). What is
-# left before gap is at most -eta K, and the sum over rounds telescopes.
+# where D is the mean of E|y_ik - x|^2. Steps on a convex loss do not bring points apart, and its gradients
+# shrink along them: D <= 2 eta^2 ((K-1)(2K-1)/6 (4 L gap + 2 zeta^2) + (K-1)/2 sigma^2). The remaining
+# coefficient of gap is at most -eta K, and the sum over rounds telescopes.
 start = sq_distance_0 / (eta_l * K * T)
 drift = Rational(5, 6) * L * eta_l**2 * (K - 1) * (2 * K - 1) * zeta**2
 jitter = Rational(5, 4) * L * eta_l**2 * (K - 1) * sigma**2
@@ -128,7 +128,8 @@ record_true(
     *SAMPLED,
     by="fedavg",
 )
-# Curvatures 1 and 0 under opposite pulls: rounds end near eta K/2 off, at a loss of (eta K)^2/16.
+# For curvatures 1 and 0 under opposite pulls, rounds end at a distance near eta K/2, with a loss of
+# (eta K)^2/16.
 HALVES = dict(slopes=(1, 0), members=(500, 500), at_star=-1)
 record_false(
     "fedavg_rounds",
@@ -139,7 +140,7 @@ record_false(
     drift_over_T=start + drift / T + jitter + noise,
     drift_third_order=start + drift * eta_l * L + jitter + noise,
 )
-# Noise on a slope of 1 leaves x with a variance of eta sigma^2/(N (2 - eta)).
+# Noise at curvature 1 leaves x with a variance of eta sigma^2/(N (2 - eta)).
 record_false(
     "fedavg_rounds",
     make_run(members=(1000,), noise=1, eta_l="1/16", eta_g=1),
@@ -153,7 +154,7 @@ record_false(
     make_run(noise=1, K=100, eta_l="1/10000", eta_g=1),
     noise_over_NK=start + drift + jitter + noise / K,
 )
-# eta K = 1/16 on a slope of 1 from 1: the sum of all losses is 1/2 / (1 - (15/16)^2) > 4.
+# eta K = 1/16 at curvature 1 from x = 1: the sum of all losses is 1/2 / (1 - (15/16)^2) > 4.
 record_false(
     "fedavg_rounds",
     make_run(members=(1000,), x_0=1, K=1000, eta_l="1/16000", eta_g=1),
@@ -287,8 +288,8 @@ record_false(
     + 20 * eta * (sigma**2 + 2 * rho_s * zeta**2) / (mu * S),
 )
 
-# Gradient descent: L R^2/(4 T + 2), of Drori and Teboulle. On a slope of L/(2 T) from 1 the loss
-# after T steps is L (1 - 1/(2 T))^(2 T)/(4 T), which is above L/(11.5 T).
+# Gradient descent: the bound L R^2/(4 T + 2) is that of Drori and Teboulle. At curvature L/(2 T)
+# from 1 the loss after T steps is L (1 - 1/(2 T))^(2 T)/(4 T), which is above L/(11.5 T).
 DESCENT = (Eq(eta * L, 1), SMOOTH, CONVEX, EXACT_GRADIENTS, ALL_CLIENTS)
 record_true(
     "gd_long",
@@ -299,7 +300,7 @@ record_true(
     *DESCENT,
     by="fedsgd",
 )
-# the share of clients with slope 1 is 1/1000
+# the mean curvature is 1/1000 = L/(2 T)
 TWO_SLOPES = dict(slopes=(1, 0), members=(1, 999), at_star=0, x_0=1, T=500, eta=1)
 record_false(
     "gd_long",
@@ -484,8 +485,8 @@ record_false(
     over_NS=shrinking + 20 * u * sigma**2 / (N * S * mu),
 )
 
-# The bias of a round on quadratics (verify.known_statements, fedavg_bias): clients with curvatures 1 and 0
-# under opposite pulls miss each other by half of eta^2 K (K - 1)/2.
+# The bias of a round on quadratics (verify.known_statements, fedavg_bias): clients with curvatures
+# 1 and 0 under opposite pulls differ by half of eta^2 K (K - 1)/2.
 bias = eta_l**2 * L * zeta / 2
 record_true(
     "bias_room",
@@ -549,7 +550,8 @@ record_false(
     gradient_over_K=path + room(client, m.sigma_c**2) + 40 * m.eta_tilde**2 * m.sq_grad / m.K,
     gradient_over_S=path + room(client, m.sigma_c**2) + 40 * m.eta_tilde**2 * m.sq_grad / m.S,
 )
-# A client's drift: K^2 eta^2 |grad f|^2/3, K^2 eta^2 sigma_c^2/3 and K eta^2 sigma^2/2 for small eta
+# The three parts of a client's drift for small eta: K^2 eta^2 |grad f|^2/3, K^2 eta^2 sigma_c^2/3
+# and K eta^2 sigma^2/2.
 D11 = discover.claim("mixed.lemmaD11_separated").replace("house.lemmaD11", also=())
 away = 16 * m.K**2 * m.eta**2 * m.beta * m.gap
 jumps, common = 2 * m.K * m.eta**2 * m.sigma**2, 4 * m.K**2 * m.eta**2 * m.sigma_c**2

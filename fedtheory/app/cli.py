@@ -45,7 +45,7 @@ def _status(argv):
     parser = argument_parser.build_parser()
     arguments, rest = parser.parse_known_args(argv)
     if rest and hasattr(arguments, "values") and not any(text.startswith("-") for text in rest):
-        arguments.values += rest  # values may stand behind options
+        arguments.values += rest  # values may follow options
     elif rest:
         argument_parser.command_parsers(parser)[arguments.command].stray(rest)
     try:

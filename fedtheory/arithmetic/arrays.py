@@ -55,7 +55,7 @@ class Values:
     def max(self, *terms):
         return reduce(np.maximum, terms)
 
-    # Relations compare values: near a tie the caller's tolerance decides.
+    # Relations compare values; near equality the caller's tolerance decides.
     def le(self, a, b):
         return a <= b + TOLERANCE * abs(b)
 
