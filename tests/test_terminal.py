@@ -27,7 +27,9 @@ class Stream:
 
 @pytest.fixture
 def narrow(monkeypatch):
-    monkeypatch.setattr(shutil, "get_terminal_size", lambda *_, **__: shutil.os.terminal_size((40, 20)))
+    monkeypatch.setattr(
+        shutil, "get_terminal_size", lambda *_, **__: shutil.os.terminal_size((40, 20))
+    )
 
 
 def test_progress_is_shown_on_the_way(monkeypatch):
