@@ -1,9 +1,9 @@
 """Sweeps in floats that estimate how large a bound divided by a shape becomes as the symbols in the
 shape tend to their extremes.
 
-A sweep takes a symbol, or two, geometrically far from drawn points inside the relations; from where
-the ratio was largest, others follow. Where a claim is about rounds, they are those after which the
-bound is below an error.
+A sweep starts at a drawn point inside the relations and multiplies one or two symbols by a power of
+4 at each step. Further sweeps start where the ratio was largest. Where a claim counts rounds, the
+ratio uses the number of rounds after which the bound is below an error.
 """
 
 import numpy as np
@@ -12,20 +12,24 @@ import sympy
 from fedtheory.certificates.check_family import COEFFICIENT
 from fedtheory.search.scaling_moves import SLOWING
 
-FAR, BASE = 10, 4.0  # steps of a sweep, and the factor of each
-DRAWS, START, PAIRS, PASSES = (
-    1500,
-    40,
-    15,
-    4,
-)  # points drawn, those swept, sweeps of two symbols, and repetitions
+# FAR: steps of a sweep. BASE: the factor of one step.
+FAR, BASE = 10, 4.0
+# DRAWS: points drawn. START: points at which sweeps start, the best ones in later passes. PAIRS:
+# pairs of symbols that are swept together. PASSES: passes of all sweeps.
+DRAWS, START, PAIRS, PASSES = (1500, 40, 15, 4)
 STEPS = np.arange(FAR + 1)
-CLIMBS, OFFSPRING = 20, 20  # generations of steps from where sweeps end, and steps of each point
-RISING = 1.25  # growth at each of the last steps that is taken for growth without bound
-SQUARED = 9  # sweeps whose steps double the logarithm go to 4^256: log log grows evenly along them
-EVEN = 0.7  # of an increment to the one before, from which on they are taken to add up to no end
-NOISE = 1e-9  # relative: increments below it are rounding's
-HIGHEST = 40.0  # rounds are looked for up to e to this
+# After the sweeps, random steps start where sweeps end. CLIMBS: generations of such steps.
+# OFFSPRING: random steps of each point in a generation.
+CLIMBS, OFFSPRING = 20, 20
+# A factor. A ratio that grows by more than this at each of the last steps counts as unbounded.
+RISING = 1.25
+# Steps of a sweep in which each step doubles the logarithm. Such a sweep reaches 4^256, and log log
+# grows by equal increments along it.
+SQUARED = 9
+# An increment over the one before. Above this share, the increments count as having no finite sum.
+EVEN = 0.7
+NOISE = 1e-9  # a share of the ratio: smaller increments are due to rounding
+HIGHEST = 40.0  # the logarithm of the largest number of rounds that is searched
 SAID = (
     f"sweeps of {FAR} steps by {BASE:g} of what the shape mentions, alone and in pairs, from {START} of {DRAWS} drawn "
     f"points, {PASSES} times"
@@ -37,8 +41,8 @@ def sweep_shape(hunt, shown, held, others, rounds):
     which sweep the ratio grows). Return None where no point is admitted, or where equations leave
     no symbol that could move.
 
-    What the shape mentions goes to its extremes, alone and in pairs, from drawn points, then from
-    where it was largest.
+    The symbols in the shape go to their extremes, alone and in pairs: first from drawn points, then
+    from the points at which the ratio was largest.
     """
     hunt.edges = hypothesis_edges(hunt, shown)
     points = hunt.draw()[:DRAWS]
@@ -51,7 +55,7 @@ def sweep_shape(hunt, shown, held, others, rounds):
                 if symbol.name.startswith(COEFFICIENT)
                 else others
             )
-        elif not symbol.is_integer and not symbol.is_positive:  # noise and the like: often absent
+        elif not symbol.is_integer and not symbol.is_positive:  # such as noise, which is often 0
             points[hunt.rng.random(len(points)) < 0.4, n] = 0.0
     points = points[np.isfinite(sweep_ratios(hunt, points, rounds)[0])][:START]
     if not len(points):
@@ -70,7 +74,9 @@ def sweep_shape(hunt, shown, held, others, rounds):
     if not ways:
         return None
     most, moves = [], [{n: way} for n, way in ways] + pairs
-    steps = hunt.steps  # so far out, coefficients that equations fix are no steps of anybody's
+    # These sweeps go so far that the coefficients which equations fix there are no step sizes
+    # anybody would use: the recorded range is restored afterwards.
+    steps = hunt.steps
     _, tracks = sweep_points(hunt, points, moves, rounds, 2 ** np.arange(SQUARED))
     hunt.steps = steps
     for each, track in zip(moves, tracks):
@@ -182,8 +188,9 @@ def creeping(hunt, points, moves, track):
     """Return in words a sweep with doubling logarithms along which the ratio grows by increments
     that do not shrink, as log log does. Return "" if there is none.
 
-    What tends to an end like a power of what moves, or of its logarithm, has increments that shrink by
-    half at least; floats end before anything else is told from growth without bound.
+    A ratio that tends to a limit like a power of the moving symbol, or of its logarithm, has
+    increments that shrink at least by half. Floats cannot tell slower convergence from unbounded
+    growth.
     """
     for k, column in enumerate(track.T):
         here = column[: np.argmin(np.append(np.isfinite(column), False))]
@@ -205,7 +212,7 @@ def sweep_ratios(hunt, points, rounds):
     """Return (ratios, points), where a ratio is bound over shape, or rounds beyond the first over
     shape. A ratio is NaN where a relation fails."""
     found, points = over_shape(hunt, kept_inside(hunt, points), rounds)
-    for symbol, _ in hunt.solved:  # a coefficient of the regime that the companion's equations fix
+    for symbol, _ in hunt.solved:  # the companion's equations may fix coefficients of the regime
         if symbol.name.startswith(COEFFICIENT) and (found > 0).any():
             steps = symbol_values(hunt, points)[symbol.name][found > 0]
             hunt.steps = min(hunt.steps[0], steps.min()), max(hunt.steps[1], steps.max())
@@ -236,7 +243,7 @@ def over_shape(hunt, points, rounds):
         return known & (bound <= error) & admitted_rows(hunt, values, later), trial
 
     low, high = np.zeros(len(points)), np.full(len(points), HIGHEST)
-    for _ in range(26):  # the bound falls with the rounds
+    for _ in range(26):  # bisection: the bound falls as the number of rounds grows
         middle = (low + high) / 2
         enough, _ = reached(np.exp(middle))
         low, high = np.where(enough, low, middle), np.where(enough, middle, high)

@@ -7,13 +7,16 @@ from fedtheory.arithmetic.operations import Many
 from fedtheory.arithmetic.work import tally
 from fedtheory.search.objective import as_array
 
-# How far logarithms may go: those of free symbols and of the scale of losses, and of an instance's
-# other coordinates
+# Largest absolute values of natural logarithms. FREE: of free symbols and of the scale of losses.
+# PLACED: of an instance's other coordinates.
 FREE, PLACED = 25.0, 9.0
-# columns that a bound which equations fix grows with, and how far below it an instance's own is put
+# A constant that equations fix has to be at least the instance's own constant. SIZES: the columns
+# that change the instance's own. BELOW: the logarithmic margin by which the own constant is moved
+# below the fixed one.
 SIZES, BELOW = ("scale", "sigma"), 1e-6
-NOTHING = -99.0  # a logarithm that stands for the number 0
-# steps of exact arithmetic that a look at one point may take, where nobody says less
+NOTHING = -99.0  # a raw logarithm that encodes the number 0
+# Steps of exact arithmetic that the evaluation of one point may take, unless the search sets a
+# smaller limit.
 LOOK = 240_000
 
 
@@ -35,8 +38,8 @@ class Columns:
         )
         self.kinds, self.names = kinds, list(kinds)
         self.column = {name: n for n, name in enumerate(self.names)}
-        self.work = 0  # done so far, in elementary steps
-        self.look = LOOK  # steps of exact arithmetic that a look at a point may take
+        self.work = 0  # elementary steps done so far
+        self.look = LOOK  # steps of exact arithmetic that the evaluation of a point may take
 
     # Points
 
@@ -180,7 +183,8 @@ class Columns:
                     if q.excess(r, self.settled(values, points), 1)[0] > -margin / 2
                 ]
                 for relation in close:
-                    # From a corner of the box that is searched the way inside leads out of the box
+                    # From a corner of the searched box, the direction to the inside of the
+                    # inequality may leave the box: the box is 1 larger here.
                     one = np.full(1, margin), np.ones(1, dtype=bool)
                     self._project(points, values, relation, reals, *one, reach=FREE + 1.0)
                 if not close:

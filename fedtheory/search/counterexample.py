@@ -35,7 +35,7 @@ def build_document(q, answer, given):
         right=approximate_text(answer.right),
     )
     written["digest"] = check_instance.digest_of(written)
-    check_instance.check(written)  # a search that errs is an error, not a verdict
+    check_instance.check(written)  # a wrong search raises an error here instead of giving a verdict
     return written
 
 
@@ -59,7 +59,7 @@ def restate_counterexample(document, claim, other):
         answer = new.exactly(instance, new.given(given, tight))
         if answer.violated and not any(answer.failing()):
             return build_document(new, answer, [*given, *new.pinned]), answer.ratio
-    except (*UNANSWERED, ValueError, KeyError):  # a number that the other reading does not have
+    except (*UNANSWERED, ValueError, KeyError):  # KeyError: the other reading lacks a number
         return None
     return None
 
@@ -154,7 +154,8 @@ def claim_content(claim):
 def first_difference(written, q):
     """Return the first entry in which a document differs from the statement of a Target, or None if
     all agree."""
-    ways = [target_statement(each) for each in (q, *q.others())]  # of meeting its equations
+    # One statement for each way of meeting the Target's equations.
+    ways = [target_statement(each) for each in (q, *q.others())]
     same = (
         each for each in ways if each["statement"]["solved"] == written["statement"].get("solved")
     )

@@ -1,7 +1,8 @@
 """A description of what a search has examined, built from the shapes that it drew: models, sizes,
 losses and instances."""
 
-# besides a table's counts; copies: how many clients of each kind
+# Entries of a shape that are sizes, besides the counts of a table. `copies` is the number of
+# clients of each kind.
 SIZES = ("d", "rounds", "copies")
 NOISE = {
     "none": "none",

@@ -1,10 +1,11 @@
 """A search for families of instances along which left over shape grows without bound, which refutes
 left = O(shape).
 
-From points inside the hypotheses some coordinates and numbers are scaled geometrically, each point
-in its own direction and all at once in floats (`search.moves`); what grows by a factor at every
-step, without slowing down, is confirmed in rationals. So is what has no end, or is more than a shape
-of 0.
+The search starts at points inside the hypotheses and scales some coordinates and numbers
+geometrically. Each point moves in its own direction, and all points are evaluated at once in floats
+(`search.scaling_moves`). A family is confirmed in rationals if left over shape grows by a factor at
+every step without slowing down, if this ratio is infinite, or if the shape is 0 and the left side
+is not.
 """
 
 from fractions import Fraction
@@ -34,15 +35,16 @@ from fedtheory.search.scaling_moves import (
 )
 from fedtheory.symbol import Entry
 
-DRAWN = 20_000  # steps of work that a shape costs at least, and a look in fractions
+# Elementary steps charged for each shape besides its own work, and for each exact confirmation.
+DRAWN = 20_000
 
 
 def bound_by_constant(claim, at, constant):
     """Return the claim left <= constant * shape, in which each symbol of the regime is a
     coefficient times its own shape.
 
-    What the explicit companion assumes is assumed as well: the order hides its constants, and names
-    its hypotheses at best in passing.
+    The relations that the explicit companion assumes are assumed too: an order hides its constants
+    and mentions its hypotheses at best in passing.
     """
     left, shape = claim.lines[at][0], whole_shape(claim, at)
     companion = discover.claim(claim.explicit) if claim.explicit else None
@@ -61,7 +63,7 @@ def bound_by_constant(claim, at, constant):
     more = [a for a in companion.assumptions if a.relation is not None] if companion else []
     if counts_rounds(
         claim, at
-    ):  # of the rounds themselves the companion assumes something of its own
+    ):  # the companion has hypotheses of its own about the number of rounds
         told = {name for name, what in claim.table.run.items() if what == "rounds"}
         more = [a for a in more if not told & {s.name for s in a.relation.free_symbols}]
     here = {a.relation for a in claim.assumptions}
@@ -70,7 +72,7 @@ def bound_by_constant(claim, at, constant):
         sympy.Eq(theta.symbol, c * theta.shape, evaluate=False)
         for theta, c in zip(claim.regime, coefficients)
     ]
-    # As one factor, so that the shape stays what it is.
+    # An unevaluated product keeps the shape as one factor.
     bound = sympy.Mul(coefficients[-1] if constant is None else constant, shape, evaluate=False)
     return claim.replace(
         measures=left,
@@ -121,7 +123,7 @@ def refute_order(claim, at, setting, budget, seed):
         return None
     left, random, still = budget * optimizer.PER_SECOND, Random(f"{seed}/families"), []
     for hunt in scheduler.generate_hunts(target, seed, target.relaxed):
-        # not the worst ones, which are extreme already
+        # Random points, not the points with the largest ratio: those are extreme already.
         points, flat = move_inside(hunt, hunt.draw(optimizer.BATCH))
         left -= hunt.work + DRAWN
         still += [(hunt, raw) for raw in flat[:1]]
@@ -143,7 +145,7 @@ def refute_order(claim, at, setting, budget, seed):
                 break
         if left <= 0:
             break
-    # No constant helps where the shape is 0, and nothing need move.
+    # Where the shape is 0 and the left side is not, no constant helps, and no move is needed.
     each = (confirm_family(claim, at, named, hunt, raw, {}) for hunt, raw in still[:TRIES])
     return next(filter(None, each), None)
 
@@ -156,7 +158,7 @@ def confirm_family(claim, at, named, hunt, raw, moves):
         return None
     try:
         return follow_family(claim, at, named, hunt, start, moves)
-    except (ValueError, OverflowError):  # numbers too long to be written down
+    except (ValueError, OverflowError):  # the numbers are too long to be written
         return None
 
 
@@ -173,7 +175,7 @@ def follow_family(claim, at, named, hunt, start, moves):
         ratio = exact_ratio(Point(here, numbers))
         if ratio is None or constants and ratio < GROWTH * constants[-1]:
             return None
-        endless = ratio == INF  # no constant helps, whichever it is
+        endless = ratio == INF  # no constant helps
         constants.append(Fraction(BASE) ** (step + 1) if endless else fraction_below(ratio))
         member = Point(
             optimizer.Hunt(named, here.shape, here.numbers, None),
@@ -202,7 +204,7 @@ def build_family_document(claim, at, moves, members):
     document["digest"] = check_instance.digest_of(document)
     try:
         check_family.check(document)
-    except Refused:  # a root that moved by less than floats see
+    except Refused:  # for example, a root that moved by less than the precision of floats
         return None
     return document
 

@@ -1,8 +1,8 @@
 """A case: an instance of a model with the numbers of a claim, all exact. Any line of a paper can be
 evaluated at a case.
 
-`answer` gives both sides of a line there and the hypotheses it fails, `measure` its left side
-alone.
+`answer` gives both sides of a line at the instance, and the hypotheses that the instance fails.
+`measure` gives the left side alone.
 """
 
 from functools import lru_cache
@@ -21,10 +21,11 @@ NO_VALUE = (Undefined, Undecided, ZeroDivisionError, OverflowError, FedtheoryErr
 
 
 class Case(NamedTuple):
-    setting: str  # a name of fedtheory.models
-    instance: object  # its plain data, in Fractions
-    numbers: dict  # parameter -> Fraction, or Interval where it is a root
-    values: dict  # what `evaluate` takes, measured quantities included: Fractions (floats: roots)
+    setting: str  # the name of a model in fedtheory.models
+    instance: object  # the instance's plain data, in Fractions
+    numbers: dict  # parameter -> Fraction, or Interval where the number is a root
+    # The values that `evaluate` takes, with measured quantities: Fractions, or floats for roots.
+    values: dict
 
     def __repr__(self):
         return f"Case({self.setting}, {texts(self.instance)}, {texts(self.numbers)})"

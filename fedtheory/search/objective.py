@@ -1,7 +1,8 @@
 """One line of a claim in one model: the free symbols, the values that follow from them, and a
 measure of how nearly the line fails.
 
-By how much is its *ratio* (`fedtheory/search/tightness_score.py`): above 1 exactly where it fails.
+The *ratio* of a line (`fedtheory/search/tightness_score.py`) says by how much the line fails: the
+ratio is above 1 exactly where the line fails.
 """
 
 from fractions import Fraction
@@ -25,7 +26,7 @@ from fedtheory.symbol import domain_admits
 FLIPPED = {"<=": (1, False), "<": (1, True), ">=": (-1, False), ">": (-1, True), "==": (0, False)}
 EXACT = Enclosures(operations.BITS)
 HALF = sympy.Rational(1, 2)
-OPEN = 1e-6  # how far, in logarithms, a search stays from an edge that an assumption leaves out
+OPEN = 1e-6  # a logarithm: the distance that a search keeps from the edge of a strict inequality
 
 
 class Target:
@@ -36,10 +37,11 @@ class Target:
     def __init__(self, claim, setting, line=0, keep=(), over=None, case=0):
         self.keep, self.case, self.own = keep, case, (claim, setting, line, keep, over)
         self.claim, self.setting, self.line = claim, setting, line
-        self.schema = schema_of(setting)  # refused in words where there is none
+        self.schema = schema_of(setting)  # raises an error with a sentence if there is no schema
         left, self.sign, right = claim.lines[line]
         self.way, self.strict = FLIPPED[self.sign]
-        # what instances need not meet
+        # Conditions that the model can ensure and that the claim does not assume: instances need
+        # not meet them.
         self.relaxed = setting.ensures - {a.name for a in claim.assumptions} - tacit(setting, claim)
         self.left, self.right = claim.expand(left), claim.expand(right)
         theirs = {
@@ -65,7 +67,8 @@ class Target:
         self.impossible = sympy.false in relations
         self.solved, self.unsolved = self._solve()
         gone = {name for name, _ in self.solved}
-        # Bounds that equations fix; the others may be given more loosely than they are
+        # `pinned`: bounds that equations fix. `slack`: bounds that may be looser than the
+        # instance's own constants.
         self.pinned = [name for name in self.loose if name in gone]
         self.slack = [name for name in self.loose if name not in gone]
         self.reals = [
@@ -130,7 +133,7 @@ class Target:
                 s not in sides,
                 mentions(s.name),
                 s.name,
-            )  # V = ... fixes V
+            )  # for example, V = ... fixes V
             gone = {name for name, _ in solved}
             free = sorted(
                 (s for s in equation.free_symbols & able if s.name not in gone), key=order

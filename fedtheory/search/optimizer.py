@@ -1,10 +1,10 @@
 """The search for the worst instance at one shape. Hyper-parameters and instance are optimised
 together, many points at a time, inside the assumptions.
 
-A batch of points starts from corners and random places, is moved onto or inside the edges that the
-assumptions leave, and climbs by differences of points (differential evolution) and by shrinking
-random steps around the best. Work is counted, not timed, so that what is found depends on the seed
-and the budget alone.
+A batch of points starts at corners and at random places. The points are moved inside the
+assumptions or onto their edges. New points arise from differences of points (differential
+evolution) and from random steps of many sizes around the best points. Work is counted and not
+timed, so that the result depends on the seed and the budget alone.
 """
 
 import numpy as np
@@ -16,13 +16,16 @@ from fedtheory.search.objective import as_array
 from fedtheory.search.tightness_score import OVER
 
 BATCH = 128
-FAR = 100.0  # the most that a relation counts where it fails, in logarithms
-NO_VALUE = Undefined, ZeroDivisionError  # what is asked for has none at a shape
-NUDGES = (1e-9, -8e-10, 6e-10, -4e-10)  # by how much points are nudged, one after the other
-# steps that an evaluation is counted as at least: numbers that are no batch are exact, and slow
+FAR = 100.0  # a logarithm: the largest amount by which one failing relation counts
+NO_VALUE = Undefined, ZeroDivisionError  # raised where a quantity has no value at a shape
+# Shifts of raw coordinates (shares of a coordinate that is no logarithm), tried in turn. A ratio
+# whose parts change under such a shift is due to rounding.
+NUDGES = (1e-9, -8e-10, 6e-10, -4e-10)
+# Elementary steps added for each evaluation of a batch: numbers outside the batch are exact, and
+# their arithmetic is slow.
 LEAST = 1000
-# Elementary steps that a budget's first second buys, of which what is made before anything is searched
-# takes its share; and those that a core does in each later one
+# PER_SECOND: elementary steps that the first second of a budget buys; set-up takes its share of
+# this second. AT_LENGTH: elementary steps that a core does in each later second.
 PER_SECOND, AT_LENGTH = 300_000, 800_000
 
 
@@ -36,10 +39,10 @@ class Hunt(Columns):
 
     def __init__(self, target, shape, numbers, generator):
         super().__init__(target, shape, numbers, generator)
-        self.top = None  # the best points so far, raw
-        self.scores = None  # theirs
-        self.cost = 0  # operations of an evaluation
-        self.admitted = 0  # instances inside the hypotheses that were rated
+        self.top = None  # the raw coordinates of the best points so far
+        self.scores = None  # the two scores of each of these points
+        self.cost = 0  # operations of the last evaluation of a batch
+        self.admitted = 0  # number of rated instances inside the hypotheses
 
     def evaluate_feasible(self, points, edge=False):
         """Return (points moved inside the assumptions, values of all symbols there, mask of
@@ -222,10 +225,11 @@ class Hunt(Columns):
                 @ (best - best.mean(axis=0))
                 / np.sqrt(len(best))
             )
-            along = (g.random(BATCH) < 0.5)[:, None]  # steps as the best lie: valleys are narrow
+            # Half of the steps follow the spread of the best points, since valleys are narrow.
+            along = (g.random(BATCH) < 0.5)[:, None]
             steps = np.where(along, g.choice([0.5, 1.0, 2.0], (BATCH, 1)) * spread, steps)
             trial = np.where(near[:, None], best[g.integers(0, len(best), BATCH)] + steps, trial)
-            fresh = g.random(trial.shape) < 0.02  # a corner, or a new place
+            fresh = g.random(trial.shape) < 0.02  # coordinates that are drawn anew
             trial = np.where(fresh, self.draw(BATCH), trial)
             trial, found = self.score_points(trial, edge=n % 4 == 3)
             points, scores = np.vstack([points, trial]), np.vstack([scores, found])

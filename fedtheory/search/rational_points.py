@@ -11,34 +11,31 @@ from fedtheory.arithmetic.operations import Interval, Undecided
 from fedtheory.errors import FedtheoryError
 from fedtheory.search.objective import Answer, exact_value
 
-MARGINS = (
-    0.0,
-    1e-7,
-    1e-5,
-    1e-3,
-)  # how far inside the edges, in logarithms, what rounding may have left outside
-ROOT_BITS = 40  # of the number whose square is put under a root
+# Logarithmic margins by which a point is moved inside the edges, tried in turn: rounding may leave
+# a point of an edge outside.
+MARGINS = (0.0, 1e-7, 1e-5, 1e-3)
+ROOT_BITS = 40  # bits of the number whose square is put under a root
 DENOMINATORS = (1, 2, 3, 4, 5, 6, 8, 10, 12, 16, 20, 50, 100, 1000)
-# Elementary steps of a search that a step of exact arithmetic takes, and those of a look at a point
-# beside its arithmetic
+# Both in elementary steps of a search. STEP: the cost of one step of exact arithmetic. ASKED: the
+# cost of one question to a point, besides its arithmetic.
 STEP, ASKED = 2.5, 300.0
-EVEN, SKEWED = "even", "skewed"  # kinds of noise, as `settings.families` has them
-SIMPLER = 5  # looks at their dearest that may be spent on simpler numbers
+EVEN, SKEWED = "even", "skewed"  # kinds of noise in `models.families`
+SIMPLER = 5  # work for finding simpler numbers, in multiples of the limit on one evaluation
 UNANSWERED = (Undefined, Undecided, ZeroDivisionError, OverflowError, FedtheoryError)
 
 
 class Point:
     """The shape of a search with every coordinate and free number as a Fraction.
 
-    What is asked of it is work of its hunt; a look that would take more than the hunt's `look` has
-    no answer.
+    Evaluations of the point are charged to its Hunt. An evaluation that would take more steps than
+    the Hunt's `look` has no answer.
     """
 
     def __init__(self, hunt, numbers):
         self.hunt, self.numbers = hunt, numbers
-        self.dear = False  # whether a look has taken more work than it may
-        self.none = False  # whether it is no instance: what would run is refused
-        self.lacking = None  # why the last question had no answer
+        self.dear = False  # whether an evaluation exceeded the allowed work
+        self.none = False  # whether the point is no instance, because the run would be refused
+        self.lacking = None  # the exception for which the last question had no answer
 
     def asked(self, question):
         """Return the result of a question, or None where it has no value or exceeds the allowed
@@ -48,7 +45,7 @@ class Point:
             with work.within(self.hunt.look) as left:
                 before = left[0]
                 return question()
-        except UNANSWERED as why:  # `within` may be what raises it, where NumPy went on
+        except UNANSWERED as why:  # `within` raises it again where NumPy went on
             self.dear |= isinstance(why, work.Spent)
             self.lacking = why
             self.none |= isinstance(why, NoInstance)
@@ -113,8 +110,8 @@ class Point:
         """Yield, for each root in the hypotheses that is irrational here, this point with one
         coordinate scaled slightly so that the expression under the root is a square.
 
-        An edge that is met through a root of no square is met by an enclosure, and nothing decides
-        on which side of it an instance lies.
+        An irrational root is known only by an enclosure. Where an instance lies on an edge with
+        such a root, no enclosure decides on which side of the edge the instance lies.
         """
         try:
             for under in self.hunt.target.radicands:

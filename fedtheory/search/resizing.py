@@ -2,8 +2,9 @@
 a thousand clients, or after many rounds of a single step, and a drawn shape rarely has all of that
 at once.
 
-A size is changed where the best points stand, and stays changed if they come further. A setting in
-which sizes are free writes them as texts in its shapes (`fedtheory/models/general/run_large.py`).
+The search changes a size and moves the best points to the new shape. The change stays if it raises
+the score. A model in which sizes add no cost writes them as texts in its shapes
+(`fedtheory/models/general/run_large.py`).
 """
 
 import numpy as np
@@ -11,10 +12,12 @@ import numpy as np
 from fedtheory.search.optimizer import best_first, hunt_at
 from fedtheory.search.rational_points import Point
 
-# shapes drawn to learn which sizes a setting has; changes in turn, and tries of each; points that go
-# along; of these, those of which one must have an exact instance, within so many steps
+# DRAWN: shapes drawn to learn which sizes a model has. TURNS: changes made one after the other.
+# TRIES: shapes tried for each change. ROWS: best points that are moved to a new shape. EACH: copies
+# of each such point. TRIED: moved points of which the first with a value has to be an exact
+# instance. LOOK: steps of exact arithmetic for each such test.
 DRAWN, TURNS, TRIES, ROWS, EACH, TRIED, LOOK = 40, 4, 5, 16, 4, 2, 6_000
-FURTHER = 1e-3  # how much further a change must lead
+FURTHER = 1e-3  # the least gain in score for which a change stays
 
 
 def vary_size(hunt, random, admits):

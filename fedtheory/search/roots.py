@@ -1,8 +1,8 @@
 """Numbers at which a line about numbers alone may fail and that no draw finds: consecutive counts,
 and roots of the difference of its sides.
 
-Asked are the zeros of the difference and of its derivatives, of denominators, and of what stands
-under an absolute value, a maximum or in a case; each with what lies between two of them.
+The points are the zeros of the difference of the two sides and of its derivatives, of denominators,
+and of the expressions in absolute values, maxima and cases. Points between two zeros are added.
 """
 
 import math
@@ -19,14 +19,19 @@ from fedtheory.search.optimizer import BATCH, Hunt, hunt_at
 from fedtheory.search.rational_points import Point
 from fedtheory.search.tightness_score import OVER
 
-COUNTED, GRID = 100, 10_000  # the largest count that is enumerated, and counts at once
-ROWS = 4  # draws of the real numbers for each of the counts, where there are some
-ASKED = 12  # of the counts that look worst, how many are asked exactly
-PIECES = 16  # ways of choosing what an absolute value or a maximum is
-OTHERS = 6  # rows of values of the other symbols, at which a symbol's roots are asked
-# polynomials whose roots are asked, and points there, at the least and for a second; degrees
+# COUNTED: the largest value of a count that is enumerated. GRID: the largest number of combinations
+# of counts that is enumerated.
+COUNTED, GRID = 100, 10_000
+ROWS = 4  # draws of the real numbers for each combination of counts
+# Combinations of counts that are evaluated exactly: so many of the worst, and so many of the
+# smallest that look false.
+ASKED = 12
+PIECES = 16  # choices of the pieces of absolute values and maxima
+OTHERS = 6  # rows of values of the other symbols for which the roots in one symbol are computed
+# FEWEST + EACH * seconds limits both the polynomials whose roots are computed and the points that
+# are evaluated. DEGREE: the largest degree of such a polynomial.
 FEWEST, EACH, DEGREE = 60, 60, 40
-BITS = 400  # of the enclosure of a root that is no fraction
+BITS = 400  # an enclosure of an irrational root is at most 2^-BITS wide
 SIMPLE = tuple(Fraction(n) for n in ("1", "2", "1/2", "0", "3", "-1", "1/3", "5", "-2", "10"))
 
 
@@ -51,9 +56,10 @@ def count_points(target, key):
     hunt = Hunt(target, {}, at, generator)
     rows, rates = hunt.rated(hunt.draw(len(grid)))
     worst = rates > OVER
-    if target.strict:  # equality fails there
+    if target.strict:  # equality violates a strict line
         worst |= abs(rates - 1.0) <= OVER - 1.0
-    high = np.flatnonzero(worst)  # the smallest counts first, where several look alike
+    # Among equal ratios, the smallest counts come first.
+    high = np.flatnonzero(worst)
     order = high[np.lexsort((grid[high].sum(axis=1), -np.minimum(rates[high], 1e9)))]
     small = high[np.argsort(grid[high].sum(axis=1), kind="stable")]
     for n in dict.fromkeys(x for both in zip(small[:ASKED], order[:ASKED]) for x in both):

@@ -1,8 +1,8 @@
 """Moves scale several coordinates and numbers of an instance geometrically, so that left over shape
 may grow. All points of a batch are evaluated in floats.
 
-A move is of one number, of up to three, of a count besides, or of the unit of points or of losses,
-which changes all that is measured in it.
+A move scales one to three numbers, and sometimes counts too. A move may also change the unit of
+points or of losses, which scales everything measured in that unit.
 """
 
 from itertools import islice
@@ -15,18 +15,19 @@ from fedtheory.search import optimizer
 from fedtheory.search.objective import as_array
 from fedtheory.symbol import PLAIN
 
-# Members after the first; a move of 1 takes a number times 1296 at each step, far beyond what any
-# hypothesis leaves between two finite ends, and roots of it are rational.
+# STEPS: members of a family after the first. BASE: a move of power 1 multiplies a number by 1296 at
+# each step. Such steps leave every range that a hypothesis bounds on both sides, and the square
+# root and the fourth root of 1296 are rational.
 STEPS, BASE = 8, 6**4
-LATE = 2  # steps after which growth may begin: what a run's start hides is over then
-FARTHEST = 10**6  # growth from the first member to the last, at least
-MODERATE = (
-    100.0  # what a constant may depend on is between this and its inverse, or 0: no huge constants
-)
+LATE = 2  # steps after which growth may begin, when the start of a run no longer hides it
+FARTHEST = 10**6  # the least growth factor from the first member to the last
+# A quantity on which the hidden constant may depend lies between 1/MODERATE and MODERATE, or is 0.
+# Otherwise the hidden constant could be huge.
+MODERATE = 100.0
 MOVES = (1, -1, 2, -2)
-TRIES = 12  # families of a batch that are looked at exactly
-MOST = 6_000  # operations at one step, which fractions are to repeat
-SLOWING = 0.99  # each of the last factors against the one before
+TRIES = 12  # families of a batch that are evaluated exactly
+MOST = 6_000  # operations at one step of a family; exact arithmetic has to repeat them
+SLOWING = 0.99  # the least ratio of one of the last growth factors to the factor before
 
 
 def move_inside(hunt, points):
@@ -54,9 +55,9 @@ def find_growing(hunt, points, random, turn, shown):
     floats. Moves that shrink no symbol of the shape come first, then the fastest growth."""
     reals, counts = movable_names(hunt)
     alone = [{name: 1} for name in counts] if turn == 0 else []
-    # A number without a unit, such as of rounds, goes to infinity and not to 0: there is no small
+    # A number without a unit, such as a number of rounds, is only scaled up: there is no small
     # fraction of a round.
-    q = hunt.target  # a setting may take numbers that the claim does not mention
+    q = hunt.target  # the model may take numbers that the claim does not mention
     unit = lambda name: (q.claim.symbols if name in q.claim.symbols else q.setting.table)[name].unit
     ways = {
         name: [p for p in MOVES if p > 0] if name in q.free and unit(name) == PLAIN else MOVES
@@ -72,7 +73,7 @@ def find_growing(hunt, points, random, turn, shown):
         }
         for _ in points
     ]
-    if turn == 3:  # other units of a loss or of points, and something else besides
+    if turn == 3:  # every second point: another unit of losses or of points, perhaps one move more
         units = measured_in(hunt)
         rows = [
             combine_moves(random.choice(units), row, random) if units and n % 2 else row
@@ -82,7 +83,7 @@ def find_growing(hunt, points, random, turn, shown):
         rows = list(islice(singles * (len(points) // len(singles) + 1), len(points)))
     several = random.sample(counts, random.randint(1, len(counts))) if counts else []
     count = dict.fromkeys(several, 1) if turn % 2 or not reals else {}
-    # Where rounds have no end, all that could help is a step's coefficient that is small.
+    # Where the number of rounds is infinite, only a smaller coefficient of a step size could help.
     smaller = {name: -1 for name in hunt.names if name.startswith(COEFFICIENT)}
     endless = np.isinf(values_at(hunt, points)[0])
     rows = [{**row, **smaller} if never else row for row, never in zip(rows, endless)]
@@ -157,7 +158,7 @@ def follow_moves(hunt, points, moves, whole):
         before = tally.count
         try:
             ratio, good, kept = values_at(here, scale_points(hunt, points, moves, step))
-        except Exception:  # whatever a shape that its setting does not draw leads to
+        except Exception:  # a shape that the model does not draw may raise anything
             return None, None
         work = tally.count - before
         if work > MOST:

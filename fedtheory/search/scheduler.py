@@ -14,14 +14,15 @@ from fedtheory.search.objective import EXACT
 from fedtheory.search.optimizer import PER_SECOND, best_first, hunt_at
 from fedtheory.search.tightness_score import OVER
 
-# shapes begun at once; how many of them are climbed because they lead, and how far; and because
-# they are like none before: what lies behind a plateau shows in a dozen generations, or not at all
+# WAVE: shapes that are drawn and rated in one wave. DEEP: the best of them, each optimised for
+# GENERATIONS generations. BROAD: the most novel of the others, each optimised for BRIEF
+# generations: what lies behind a plateau appears within a dozen generations or not at all.
 WAVE, DEEP, GENERATIONS, BROAD, BRIEF = 12, 2, 30, 5, 12
-# Steps of exact arithmetic that a look at one point takes at most: a share of what the budget buys,
-# at so many of them a second, and as many at least whatever the budget
+# The evaluation of one point may take SHARE (a share) of the steps of exact arithmetic that the
+# budget buys, at EXACTLY steps a second. FEWEST: the least such limit, in steps, for any budget.
 SHARE, EXACTLY, FEWEST = 0.1, 120_000, 20_000
-VARIED = 3  # of those that came far, how many are tried at other sizes after a wave
-OTHERS = 8  # of so many shapes one is looked at though it is not wanted
+VARIED = 3  # attempts after each wave to improve one of the best searches at other sizes
+OTHERS = 8  # every so many-th shape is searched although it is not wanted
 
 
 def shapes_of(target, random, relaxed, number=1000):
@@ -114,7 +115,8 @@ def search_waves(
     some at length, and the best again after each wave. Shapes that are `wanted` come first, with
     every `others`-th shape besides.
 
-    A hunt whose ratio is `reached` is not climbed further; the caller may stop the search there.
+    A Hunt for whose ratio `reached` is true is not optimised further. The caller may stop the whole
+    search then.
     """
     left, source = seconds * PER_SECOND, generate_hunts(target, seed, target.relaxed)
     random, sized = Random(f"{seed}/waves"), Random(f"{seed}/sizes")
@@ -148,7 +150,7 @@ def search_waves(
             if turn < len(chosen):
                 hunt = chosen[turn]
             elif turn == len(chosen):
-                hunt = best[1]  # the best so far once more, unless nothing is left to gain
+                hunt = best[1]  # the best search again, or None if its ratio reached 1
             elif turn == len(chosen) + 1:
                 hunt = restart_hunt(peaks, random)
             else:

@@ -1,16 +1,18 @@
 """The ratio that measures how nearly a line fails, and the terms over which the ratio is formed.
 
-The gap of a line, right less left, is a sum of terms. Losses and inner products count together
-(only their differences mean anything), a term that both sides have counts as nothing, every other
-one by itself. What pulls the gap down over what holds it up is the *plain* ratio: left over right
-where all terms are nonnegative.
+The gap of a line, right minus left, is a sum of terms. Losses and inner products count together as
+one term, because only their differences have a meaning. A term that stands on both sides cancels.
+Every other term counts by itself. The *plain* ratio is the sum of the negative terms, in absolute
+value, over the sum of the positive terms. Where all terms of both sides are nonnegative, the plain
+ratio is left over right.
 
-A plain ratio of a theorem on one round is near 1 wherever the loss falls by what is promised and
-nothing is random, and tells nothing of the constants of noise and drift. So a line is rated by what
-it says beyond its teeth, the false bound that belongs to it: s is what the bound has beyond them,
-and the ratio is 1 - gap/s, the share of s that the truth needs. Without teeth, a line with losses
-is rated over the terms that raise its bound; any other line plainly. Whatever s is, a ratio is
-above 1 exactly where the line fails.
+For a theorem on one round, the plain ratio is near 1 wherever nothing is random and the loss falls
+as promised. It then says nothing about the constants of noise and drift. Therefore a line is rated
+against its weakened bound (`teeth`), a false bound recorded with the claim. Let s be the part of
+the bound that the weakened bound lacks. The ratio is 1 - gap/s, the share of s that the instance
+needs. Without a weakened bound, s is the sum of the terms that raise the bound if the line has
+losses; any other line is rated by its plain ratio. For every s, the ratio is above 1 exactly where
+the line fails.
 """
 
 from fractions import Fraction
@@ -22,13 +24,13 @@ import sympy
 from fedtheory.arithmetic import operations
 from fedtheory.arithmetic.operations import pair
 
-HIDDEN = 1e-7  # of the terms' size: below it, rounding hides a gap
-OVER = 1.0 + 1e-9  # a ratio that rounding alone does not explain
-# Of the terms' size: what is missing of a gap by less is no failure. Where the gap is hardly more than
-# HIDDEN, the last digits of a loss make a ratio of 1 + 1e-9.
+HIDDEN = 1e-7  # a share of the terms' size: rounding hides a smaller gap
+OVER = 1.0 + 1e-9  # rounding alone does not explain a ratio above this
+# A share of the terms' size: a gap that is negative by less is no failure. Where the terms of the
+# gap are hardly above HIDDEN, the last digits of a loss give a ratio of 1 + 1e-9.
 LAST_DIGITS = 2.0**-48
-LOW = -0.9995  # the score of an instance that meets the hypotheses and says nothing
-LARGEST = 2000  # operations of a bound that is still multiplied out
+LOW = -0.9995  # the score of an instance inside the hypotheses at which the ratio has no value
+LARGEST = 2000  # operations of the largest bound that is multiplied out
 
 
 class Rating:
@@ -38,12 +40,12 @@ class Rating:
     def __init__(self, left, right, way, real, teeth=None, over=None):
         self.way = way
         self.terms, self.net = split_terms(left, right, way, real)
-        # Terms of the gap whose sum s is, and the others
+        # `over`: the terms of the gap whose sum is s. `rest`: the other terms.
         self.over, self.rest = self._over(left, right, teeth) if over is None else (over, None)
         if self.over and self.rest is None:
             gap = sympy.Add(*self.terms, *self.net) - sympy.Add(*self.over)
             self.rest = sympy.Add.make_args(gap)
-        # One term alone is compared with nothing
+        # A single term has no other term to be compared with.
         self.mute = not self.over and way != 0 and len(self.terms) + bool(self.net) < 2
 
     def _over(self, left, right, teeth):
@@ -120,7 +122,7 @@ class Rating:
         if self.over:
             gap = up - down
             up = sum((operations.positive_part(bounded(e)) for e in self.over), Fraction(0))
-            if pair(up)[1] <= 0:  # nothing stands beyond the teeth here
+            if pair(up)[1] <= 0:  # s is 0: the bound equals its weakened bound here
                 return float("inf") if violated else 0.0 if pair(gap)[0] > 0 else None
             down = operations.positive_part(up - gap)
         if pair(up)[0] <= 0:
@@ -156,7 +158,7 @@ def terms_beyond(right, teeth, way=1):
             return (), ()
         terms, fewer = (sympy.Add.make_args(sympy.expand(e)) for e in (right, teeth))
     kept = set(fewer)
-    if not kept & set(terms):  # teeth are a smaller bound of another kind
+    if not kept & set(terms):  # the weakened bound has another form
         return (), ()
     raises = lambda term: term not in kept and not (way * term).could_extract_minus_sign()
     over = tuple(way * term for term in terms if raises(term))

@@ -1,10 +1,11 @@
 """Instances that were found before for this claim or a variant of it, tested exactly before any
 search.
 
-A witness is the document of a counterexample, the instance at which a verdict says that a line is
-tightest, or a kept verdict that has one of these. Only its setting, its instance and its numbers are
-read; what is said of them elsewhere counts for nothing, since every line is asked anew. What is
-handed in is refused, or asked within the work that a document may take.
+A witness is the document of a counterexample, the instance at which a verdict found a line
+tightest, or a stored verdict that contains one of the two. Only the setting (a model's name), the
+instance and the numbers of a witness are read. Everything else in it is ignored, since every line
+is evaluated anew. A document that is no witness is refused; the evaluation of a witness is limited
+to the work that a document may take.
 """
 
 from fractions import Fraction
@@ -23,9 +24,10 @@ from fedtheory.search.counterexample import read_number as exactly
 from fedtheory.search.objective import Target
 from fedtheory.search.rational_points import STEP, UNANSWERED, Point
 
-MOST = 200  # witnesses that are handed in with a claim
-ENTRIES, SIDE, WORD = 60, 64, 20  # of a shape: entries, the largest size, letters of a word
-NUMBERS = 400  # of an instance that is given by its coordinates
+MOST = 200  # witnesses that a user may give with a claim
+# Limits of a shape. ENTRIES: number of entries. SIDE: the largest integer. WORD: letters of a text.
+ENTRIES, SIDE, WORD = 60, 64, 20
+NUMBERS = 400  # the most numbers in a witness
 RULE = "must be documents of counterexamples, or verdicts on lines that hold, with their instances"
 
 
@@ -33,10 +35,12 @@ class Witness(NamedTuple):
     """The content of a witness document: an instance, or a shape with its coordinates."""
 
     setting: object
-    instance: object  # None where a shape is given
-    shape: object  # None where an instance is given
-    numbers: dict  # free numbers, and coordinates of a shape: Fractions or Intervals
-    near: dict  # numbers that other relatives are solved for, as their documents show them
+    instance: object  # None if the witness has a shape
+    shape: object  # None if the witness has an instance
+    numbers: (
+        dict  # free numbers, and coordinates if the witness has a shape: Fractions or Intervals
+    )
+    near: dict  # values that the document shows, for symbols that equations of its claim fix
 
 
 class Found(NamedTuple):
@@ -45,7 +49,7 @@ class Found(NamedTuple):
     witness: Witness
     answer: object
     ratio: float | None
-    document: dict | None  # of a counterexample: the line fails there
+    document: dict | None  # the counterexample's document, if the line fails at the witness
 
 
 def read_witnesses(given):
@@ -65,7 +69,7 @@ def as_witness(document):
     """Return the Witness of a document or of a Verdict."""
     if hasattr(document, "certificate"):
         document = document.certificate or document.witness
-    elif type(document) is dict and "setting" not in document:  # a kept verdict
+    elif type(document) is dict and "setting" not in document:  # a stored verdict
         document = document.get("certificate") or document.get("witness")
     try:
         return documents.refuse_malformed(_parse_witness)(document)
@@ -151,7 +155,7 @@ def ask_witnesses(claim, at, witnesses):
                 before = left[0]
                 found = _ask_witness(q, witness)
         except (*UNANSWERED, Refused, LookupError, ValueError, TypeError, ArithmeticError):
-            pass  # `within` may be what raises it, where NumPy went on
+            pass  # `within` raises it again where NumPy went on
         yield found, STEP * (before - left[0])
 
 
