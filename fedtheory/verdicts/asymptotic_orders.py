@@ -1,13 +1,14 @@
 """Decisions on orders, left = O(shape): a family of instances along which left over shape grows
 refutes an order, an explicit companion claim supports it.
 
-The constant that O hides may depend on whatever the shape does not mention, and on nothing else. So
-a family that refutes moves only what the shape mentions and what equations fix. A companion
-supports its order if whatever it assumes follows from what the order assumes, its regime included,
-and if its bound over the shape stays below a constant while what the shape mentions goes to its
-extremes, the same one wherever the sweeps start. Both are searched, not proved. What the companion
-says of symbols of its own (the rounds, coefficients, a learning rate that the order does not name)
-says what the order leaves open.
+The constant that O hides may depend on every symbol that the shape does not mention, and on nothing
+else. So a family that refutes an order moves only symbols of the shape and symbols that equations
+fix. An explicit companion supports its order under two conditions. First, the companion's
+hypotheses follow from the hypotheses and the regime of the order. Second, the companion's bound
+over the shape stays below one constant as the symbols of the shape go to their extremes, wherever
+the sweeps start. Both conditions are searched and not proved. The companion's statements about
+symbols of its own (the number of rounds, coefficients, a learning rate that the order does not
+name) fill in what the order leaves open.
 """
 
 import sympy
@@ -23,13 +24,13 @@ from fedtheory.search.asymptotic_sweeps import SAID, sweep_shape
 from fedtheory.search.scaling_moves import MODERATE
 from fedtheory.verdicts.verdict import Verdict
 
-HELD = (
-    1.0,
-    0.1,
-    0.01,
-)  # what is held fixed, tried in turn: a step size is small enough at the last
-DRAWN, ALIKE = 3, 1.25  # draws that sweeps start from, and how far apart their suprema may lie
-SWEPT: dict = {}  # what sweeps found
+# Values at which the regime's coefficients are fixed, tried in turn: at the last, a step size is
+# small enough.
+HELD = (1.0, 0.1, 0.01)
+# DRAWN: sets of drawn points from which the sweeps start. ALIKE: the largest factor between the
+# suprema that they find.
+DRAWN, ALIKE = 3, 1.25
+SWEPT: dict = {}  # results of sweeps
 FOLLOWED = (sympy.Le, sympy.Lt, sympy.Ge, sympy.Gt, sympy.Eq)  # relations that a search can follow
 
 
@@ -325,7 +326,8 @@ def _sweep_order(claim, at, companion, seed, coefficients):
         line, rounds = companion.lines[0], solved_for(claim, at, companion)
         if rounds is None:
             return None
-    # First the order's own equations, then the companion's, for what the order does not speak of.
+    # The order's own equations are solved first. The companion's equations follow, for symbols that
+    # the order does not mention.
     mine = [*split_relations(claim), *regime_equations(claim)]
     solved, rules = eliminate_symbols(
         mine, constrained_symbols(claim), divergent_families.mentioned_names(claim, at)

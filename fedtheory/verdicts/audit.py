@@ -1,10 +1,11 @@
 """`audit`: evaluation of a proof's chain of lines on one instance: the slack of each line, the
 first line that fails, and where looseness enters.
 
-The chain of a claim is made of the steps and lemmas of its paper, in the order of the files and up
-to the claim, that can be measured in its setting and need no hypothesis about functions or rounds
-that the claim lacks. Each line is evaluated in Fractions, or in enclosures where roots appear; what
-a line assumes between numbers is looked at there.
+The chain of a claim consists of steps and lemmas of its paper, in the order of the files and up to
+the claim. A step or lemma belongs to the chain if it can be measured in the claim's setting and
+needs no hypothesis about functions or rounds that the claim lacks. Each line is evaluated in
+Fractions, or in enclosures where roots appear. Relations that a line assumes between numbers are
+evaluated at the same instance.
 """
 
 from dataclasses import dataclass, field
@@ -30,10 +31,10 @@ from fedtheory.search.exact_instances import (
 class Audit:
     claim: str
     case: Case
-    rows: list  # a dict for each line of the chain; the claim's own come last
+    rows: list  # a dict for each line of the chain; the claim's own lines come last
     left_out: dict = field(
         default_factory=dict
-    )  # claim -> the hypothesis for which it is no part of the chain
+    )  # claim -> the hypothesis because of which the claim does not belong to the chain
 
     @property
     def fails(self):
@@ -168,7 +169,7 @@ def proof_chain(claim, setting):
             continue
         if (
             not other.quantities
-        ):  # about numbers alone: a part of the chain if it is a step between its numbers
+        ):  # a claim about numbers alone belongs to the chain if it is a step between known numbers
             if other.kind == "step" and set(other.parameters) <= known:
                 links.append(other)
         elif setting in fitting(other):
@@ -203,7 +204,7 @@ def rows_of(links, case):
             case.instance, {**setting.constants(case.instance), **case.numbers}, wanted
         )
     except NO_VALUE:
-        measured = {}  # each line then measures its own
+        measured = {}  # each line then measures its own quantities
     return [row_of(link, line, case, measured) for link, line in lines]
 
 

@@ -1,25 +1,25 @@
 """Inference on a mean from draws, valid at every sample size at once: e-processes and confidence
 sequences.
 
-A bettor who may stake a share of the wealth on the next draw cannot get rich if the claim about the
-mean is true: wealth is a nonnegative supermartingale from 1, so the chance that it ever exceeds 1 /
-alpha is at most alpha (Ville 1939), whenever and however often one looks. Betting on means:
-Waudby-Smith and Ramdas, "Estimating means of bounded random variables by betting" (JRSS B 2024).
-Variance-adaptive boundary in closed form: Howard, Ramdas, McAuliffe and Sekhon, "Time-uniform,
-nonparametric, nonasymptotic confidence sequences" (Annals of Statistics 2021). Draws run along the
-last axis; further axes are separate streams.
+A bettor stakes a share of the wealth on each next draw. If the claim about the mean is true, the
+wealth is a nonnegative supermartingale that starts at 1. The probability that the wealth ever
+exceeds 1 / alpha is then at most alpha (Ville 1939), however often the draws are inspected. Betting
+on means: Waudby-Smith and Ramdas, "Estimating means of bounded random variables by betting" (JRSS B
+2024). The variance-adaptive boundary in closed form is from Howard, Ramdas, McAuliffe and Sekhon,
+"Time-uniform, nonparametric, nonasymptotic confidence sequences" (Annals of Statistics 2021). Draws
+run along the last axis. The other axes are separate streams.
 """
 
 import numpy as np
 
 from fedtheory.errors import refuse
 
-# Shares of the wealth, mixed with equal weight: for excess delta and variance v of X / m, about
-# delta / v is best. Never all of it: a single draw of 0 must not end the game.
+# Shares of the wealth that the bets stake; the bets are mixed with equal weights. If X / m has mean
+# 1 + delta and variance v, the best share is about delta / v. No bet stakes the whole wealth: a
+# single draw of 0 would end the game.
 BETS = 0.99 * 0.5 ** np.arange(16)
-EMPTY_HANDED = np.full(
-    BETS.size, -np.log(BETS.size)
-)  # log wealth of each bet before the first draw
+# Log wealth of each bet before the first draw.
+EMPTY_HANDED = np.full(BETS.size, -np.log(BETS.size))
 
 
 def check_draws(x, low=-np.inf, high=np.inf):
@@ -40,13 +40,13 @@ def _open_unit(alpha):
 def log_wealth_of_bets(x, m, least, wealth=EMPTY_HANDED):
     """Return the log wealth (bets, ..., n) of each bet on E X > m after each draw of X >= least,
     starting from `wealth`."""
-    with np.errstate(over="ignore"):  # capping a gain only loses wealth
+    with np.errstate(over="ignore"):  # a gain may be capped, since this only lowers the wealth
         gain = np.minimum(
             (x - m) / (m - least), 1e300
-        )  # at least -1, and of mean at most 0 if E X <= m
+        )  # each gain is at least -1, and has mean at most 0 if E X <= m
     steps = np.log1p(np.multiply.outer(BETS, gain))
     steps[..., 0] += wealth.reshape((-1,) + (1,) * (gain.ndim - 1))
-    return np.cumsum(steps, axis=-1)  # in order, so that a stream may arrive in pieces of any size
+    return np.cumsum(steps, axis=-1)  # summed in order: the pieces of a stream may have any size
 
 
 def against_at_most(x, m, least=0.0):
@@ -65,7 +65,7 @@ def against_at_least(x, m, most):
     return against_at_most(most - check_draws(x, high=most), most - m)
 
 
-# ---------------------------------------------------------------- by betting
+# ---------------------------------------------------------------- bounds by betting
 
 
 def checkpoint_sizes(n):
@@ -93,11 +93,12 @@ def _mixture_wealth(x, m):
 def _largest_refuted(x, alpha, m):
     """Return the largest mean against which the wealth is 1 / alpha, or m if m is larger; X >= 0.
 
-    log W falls and is convex in log m, so Newton's steps from the left never pass the root:
-    wherever they stop, the bound is valid.
+    log W decreases and is convex in log m. So Newton steps from the left never pass the root, and
+    the bound is valid wherever the steps stop.
     """
     n = x.shape[-1]
-    # prod(1 - b + b y) >= (1 - b)^(n - 1) b max(y): a first m whose refutation needs no search.
+    # prod(1 - b + b y) >= (1 - b)^(n - 1) b max(y) gives a first m that is refuted without a
+    # search.
     share = np.max(np.log(BETS) + (n - 1) * np.log1p(-BETS) + EMPTY_HANDED)
     m = np.asarray(np.maximum(m, alpha * np.exp(share) * np.max(x, axis=-1)))
     positive = m > 0
@@ -141,7 +142,7 @@ def betting_bounds(x, alpha, low, high, times):
     return lower_sequence(x, alpha / 2, times, low), -lower_sequence(-x, alpha / 2, times, -high)
 
 
-# ---------------------------------------------------------------- in closed form
+# ---------------------------------------------------------------- bounds in closed form
 
 
 def stitched_boundary(v, alpha, c):
@@ -163,7 +164,7 @@ def empirical_bernstein(x, alpha, low, high):
     x = check_draws(x, low, high)
     t = np.arange(1, x.shape[-1] + 1)
     total = np.cumsum(x, axis=-1)
-    guess = (total - x + (low + high) / 2) / t  # from the draws before, and one in the middle
+    guess = (total - x + (low + high) / 2) / t  # mean of the earlier draws and the middle
     radius = stitched_boundary(np.cumsum((x - guess) ** 2, axis=-1), alpha / 2, high - low) / t
     return (
         np.maximum.accumulate(np.maximum(total / t - radius, low), axis=-1),

@@ -13,16 +13,24 @@ from fedtheory.search.rational_points import SIMPLER, STEP, Point
 from fedtheory.search.tightness_score import OVER
 from fedtheory.verdicts.verdict import Tightness, Verdict
 
-NEAR = 1.0 - 1e-6  # a ratio from which the exact value is asked for
-EXACT = 6  # shapes looked at in the end
-# Shapes with instances above 1 that are looked at in the end at least, and instances of each
+NEAR = 1.0 - 1e-6  # a ratio in floats from which an instance is evaluated exactly
+EXACT = 6  # shapes whose ratio is evaluated exactly at the end of a search
+# LOOKS: shapes with a ratio above 1 that are evaluated exactly at the end, whatever the budget.
+# ROWS: instances of each such shape.
 LOOKS, ROWS = 40, 3
-BESIDE, NEIGHBOURS = 12, 3  # candidates beside which others are asked, and how many each time
-LONGER = 4  # times the work of all exact looks, as long as each has shown floats to err
-ALIKE = 1.001  # how much larger a float has to be to be worth another exact look
-FEW = 3  # cheap instances that are looked at if no other had an answer; dear ones, above 1
-# Times the work of all exact looks that one of those few may take, or what makes a counterexample
-# simpler, where nobody says less
+# BESIDE: unsettled candidates whose neighbours are evaluated too. NEIGHBOURS: neighbours of each.
+BESIDE, NEIGHBOURS = 12, 3
+# A multiple of the budget for exact evaluations. The evaluations may take so much as long as each
+# of them shows that floats were wrong.
+LONGER = 4
+# A factor. A candidate is evaluated exactly only if its ratio in floats exceeds the largest certain
+# ratio by more than this factor.
+ALIKE = 1.001
+# Cheap candidates that are evaluated although the work is spent, if no other gave an answer. Also
+# the number of costly candidates with a ratio above 1 whose evaluation gets a larger limit.
+FEW = 3
+# A multiple of the budget for exact evaluations: the limit on one of these few evaluations, and on
+# finding a simpler counterexample, unless a smaller general limit applies.
 MORE = 40
 
 
@@ -55,12 +63,13 @@ def resolve_apparent_failures(claim, ranked, looked, ends):
     """Return the Verdict where instances have a ratio above 1: "violated" if one of them is
     confirmed, "undecided" if one is neither confirmed nor explained by rounding. The result is None
     if rounding explains all of them."""
-    # Where equality is left out, sides that look equal speak against the line.
+    # A strict line fails where its sides are equal, so nearly equal sides are examined too.
     high, again = NEAR if ranked and ranked[0][1].target.strict else OVER, FEW
     above = [(hunt, raw) for ratio, hunt, raw in ranked if ratio > high]
     doubts, beside = [], BESIDE
     for n, (hunt, raw) in enumerate(above):
-        # As many as there are, the more the larger a budget is
+        # All apparent failures are examined if the budget is large enough, and always the first
+        # LOOKS.
         if n >= LOOKS and ends.spent(1 if doubts else LONGER):
             doubts.append((hunt, raw, "no work is left for exact looks"))
             break
@@ -71,15 +80,15 @@ def resolve_apparent_failures(claim, ranked, looked, ends):
         for row in rows:
             point = Point.near(hunt, row)
             if point is not None and not point.harmless() and point.dear and again:
-                # What would leave a claim undecided is worth more work, a few times.
+                # An unsettled candidate leaves the claim undecided: a few of them get more work.
                 hunt.look, again = max(hunt.look, ends.look), again - 1
                 point = Point.near(hunt, row)
-            if point is not None and (point.harmless() or point.none):  # rounding's own, or no run
+            if point is not None and (point.harmless() or point.none):  # rounding, or no run
                 continue
             asked = (near for near in Point.nearby(hunt, row) if near.answer() or not near.dear)
             asked = keep_points(
                 asked, points := []
-            )  # those behind one that breaks are not asked for
+            )  # lazy: points after the first that violates the line are not computed
             verdict = refute_at_points(claim, hunt, asked, looked.cases, looks=ends.simpler)
             if verdict:
                 return verdict
@@ -89,7 +98,8 @@ def resolve_apparent_failures(claim, ranked, looked, ends):
                 return undecided_at(claim, hunt, row, looked, "no document may say so")
             if told:
                 continue
-            # No instance, or an open one: those beside it are asked, and then it is set aside
+            # The candidate is no instance, or stays open. Its neighbours are evaluated, and then
+            # the candidate is noted as doubtful.
             if beside:
                 beside -= 1
                 verdict = refuted_beside(claim, hunt, row, looked, ends, high)
@@ -105,7 +115,7 @@ def refuted_beside(claim, hunt, row, looked, ends, high):
     """Return the Verdict if the line fails for certain at one of a few points near `row`; None
     otherwise."""
     rows, rates = hunt.around(row)
-    finite = np.where(np.isinf(rates), high, np.nan_to_num(rates, nan=-1.0))  # no edge once more
+    finite = np.where(np.isinf(rates), high, np.nan_to_num(rates, nan=-1.0))  # infinite: last
     worst = np.argsort(-finite, kind="stable")
     near = (Point.near(hunt, rows[n]) for n in worst[:NEIGHBOURS] if rates[n] > high)
     return refute_at_points(claim, hunt, near, looked.cases, looks=ends.simpler)
@@ -160,8 +170,8 @@ def conclude_tightest(claim, ranked, looked, ends):
     instance gives one."""
     setting, reached, seen = looked.setting, None, 0
     for rate, hunt, raw in affordable_looks(ranked, ends, lambda: not seen):
-        # Where the first do not say for certain what floats do, others are asked: more work must not
-        # tell less
+        # If the first candidates do not confirm the ratio of floats for certain, further candidates
+        # are evaluated: a larger budget must not give a weaker verdict.
         enough = reached is not None and rate <= ALIKE * reached[0]
         if seen >= EXACT and (enough or seen >= LOOKS):
             break
@@ -170,7 +180,7 @@ def conclude_tightest(claim, ranked, looked, ends):
         near = chain(Point.nearby(hunt, raw), inside(hunt))
         certain = ((point.ratio(certified=True), point) for point in near)
         found = next((each for each in certain if each[0] is not None), None)
-        if found and found[0] > 1:  # by less than what a float shows
+        if found and found[0] > 1:  # above 1 by less than a float shows
             return refute_at_points(claim, hunt, [found[1]], looked.cases) or undecided_at(
                 claim, hunt, raw, looked, "no document may say so"
             )
@@ -187,7 +197,7 @@ def conclude_tightest(claim, ranked, looked, ends):
             cases=looked.cases,
         )
     why = f"No counterexample among {looked.cases} instances of {setting.says}."
-    if reached is None or ranked[0][1].target.rating.mute:  # one term has nothing to be compared to
+    if reached is None or ranked[0][1].target.rating.mute:  # mute: a single term
         return Verdict(claim.id, "holds", setting.kind, why, cases=looked.cases)
     ratio, point = reached
     numbers = counterexample.texts(point.numbers)
@@ -256,11 +266,11 @@ def refute_at_points(claim, hunt, points, cases, effort=400, looks=None):
         return None
     try:
         written = counterexample.point_document(small)
-    except Laborious:  # nobody could replay it in the time that a document may take
+    except Laborious:  # a replay would take more work than a document may
         return None
-    except Refused:  # a search that errs is an error, not a verdict
+    except Refused:  # the search is wrong, which is an error and not a verdict
         raise
-    except (ValueError, OverflowError):  # numbers too long to be written down
+    except (ValueError, OverflowError):  # the numbers are too long to be written
         return None
     ratio = small.ratio()
     return Verdict(

@@ -1,8 +1,8 @@
 """The inputs on which a verdict on a claim can depend: the checker, the settings that fit, and the
 claim's methods.
 
-A result is kept under the hash of these. Records that a verdict finds in folders are asked for
-here as the checker asks for them, so that one of another claim counts for nothing.
+A result is stored under the hash of these dependencies. This module looks up records in folders the
+same way as the checker does, so that a record of another claim has no influence.
 """
 
 from dataclasses import fields
@@ -14,7 +14,8 @@ from fedtheory.models import conditions, fitting, homes, methods
 from fedtheory.store import source_hash
 
 CHECKER = "fedtheory.verdicts.pipeline"
-MADE = "fedtheory.models.general.run_methods"  # makes settings of methods that no file runs
+# The module that builds models for methods without a model file of their own.
+MADE = "fedtheory.models.general.run_methods"
 
 
 def claims_asked(claim):
@@ -54,7 +55,7 @@ def find_dependencies(claim):
         named = {*methods(claim), *(name for s in settings for name in s.algorithms)}
         named |= {one for same in claim.same for one in (same.one, same.other) if not callable(one)}
         records = [discover.algorithm(name) for name in sorted(named)]
-    except InvalidInput as refused:  # as the check itself will be
+    except InvalidInput as refused:  # the check itself will raise the same error
         return str(refused), [], {CHECKER}
     ours = [
         setting_module(setting) for setting in settings if not setting.source or is_made(setting)

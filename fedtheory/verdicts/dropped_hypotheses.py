@@ -1,8 +1,9 @@
 """Hypotheses that a variant has dropped, and probability laws that a claim does not mention. A
 verdict rests on instances that violate these hypotheses and laws, and such instances are counted.
 
-An instance breaks a condition if its setting says that it does not meet it, or if a constant that
-the condition certified is not what the instance has; a relation, by its numbers.
+An instance breaks a condition if its setting says that the instance does not meet the condition, or
+if a constant that the condition certified is not the instance's constant. An instance breaks a
+relation if its numbers violate the relation.
 """
 
 from dataclasses import replace
@@ -31,23 +32,29 @@ from fedtheory.search import scheduler
 from fedtheory.search.objective import Target, exact_value
 from fedtheory.search.rational_points import UNANSWERED, Point
 
-ROWS, ENOUGH = 3, 60  # instances of a shape that are looked at, and those after which no more are
-SHAPES, DRAWN = (
-    24,
-    8,
-)  # shapes drawn to see whether a setting can break something, and instances of each
-# and where a verdict depends on it: of five things that a setting may break, one at a time and rarely,
-# each is drawn
+# ROWS: instances of a shape that are examined. ENOUGH: violating instances of a hypothesis after
+# which no more are counted.
+ROWS, ENOUGH = 3, 60
+# SHAPES: shapes drawn to see whether a model can break a hypothesis. DRAWN: instances drawn at each
+# shape.
+SHAPES, DRAWN = (24, 8)
+# Shapes drawn where a verdict depends on which hypotheses a model can break. So many draws reach
+# each of five hypotheses, if the model rarely breaks one and never two at a time.
 TRIED = 48
-AFAR = (
-    1e-6  # how far beyond its edge a relation is broken, relative to its sides: no rounding's doing
-)
-EXTRA = 0.3  # of a budget, for instances that break a law where few of those searched did
-FEW = 4  # shapes at which a law is broken, below which more are searched
-HUNTS = 40  # of a setting that are asked whether they break a law, those first that say so
-SECONDS = 0.5  # for a proof that a relation follows from what is left
-LOOKED = 0.1  # for a proof that a law of chance makes no difference
-LITTLE = 0.1  # the share of a budget for all settings that break nothing, beside some that do
+# A share of the sum of a relation's sides. A relation counts as broken if its gap is larger:
+# rounding does not explain such a gap.
+AFAR = 1e-6
+# A share of the budget, for a further search among instances that break a law, where few of the
+# searched instances did.
+EXTRA = 0.3
+FEW = 4  # shapes at which a law is broken; with fewer, the search continues
+# Searches of a model that are examined for broken laws; shapes that name a law come first.
+HUNTS = 40
+SECONDS = 0.5  # seconds for a proof that a relation follows from the remaining hypotheses
+LOOKED = 0.1  # seconds for a proof that a probability law makes no difference
+# A share of the budget: for all models together that break nothing, if other models break
+# something.
+LITTLE = 0.1
 
 
 def relevant_hypotheses(claim, budget):
@@ -132,7 +139,7 @@ def breaks_hypothesis(assumption, claim, facts, setting, values):
     """Tell whether an instance with these facts violates a hypothesis for certain."""
     held, tight = facts
     if assumption.condition is not None:
-        if not held:  # no instance at all
+        if not held:  # the model has no instance at all
             return False
         freed = [name.removeprefix(ANY) for name in claim.parameters if name.startswith(ANY)]
         return assumption.name in setting.ensures - held or any(
@@ -144,7 +151,7 @@ def breaks_hypothesis(assumption, claim, facts, setting, values):
     known = {s.name: values.get(ANY + s.name, values.get(s.name)) for s in relation.free_symbols}
     if any(
         value is None for value in known.values()
-    ):  # a number that the variant does not speak of is any number
+    ):  # the variant does not mention the number, which may then have any value
         return not any(
             name in claim.table and claim.table[name].measure is not None for name in known
         )

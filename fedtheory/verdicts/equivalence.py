@@ -1,8 +1,8 @@
 """Equivalence of two ways to run, which are said to give the same points, tested on drawn
 quadratics.
 
-Instances are noisy, and with a part of the clients, where the claim lets them be; a plain function
-is compared at full participation and without noise, all it can speak of.
+Where the claim allows it, instances have noise and partial participation. A plain function is
+compared at full participation and without noise, because it describes no other case.
 """
 
 from fractions import Fraction
@@ -16,8 +16,11 @@ from fedtheory.certificates.documents import parse_fraction
 from fedtheory.problems.quadratics import quadratic_from_arrays
 from fedtheory.runs.running import run
 
-ALIKE, APART = 1e-10, 1e-6  # differences over the largest coordinate: rounding, and far beyond it
-# Data are moved by this share, beyond rounding; a difference is so many times what comes of it.
+# Both are differences over the largest coordinate. ALIKE: rounding explains a smaller difference.
+# APART: a larger difference is far beyond rounding.
+ALIKE, APART = 1e-10, 1e-6
+# SHAKEN: a share by which the data are perturbed, above rounding. CALM: a factor; the gap between
+# two paths has to exceed CALM times the change of either path under this perturbation.
 SHAKEN, CALM = 1e-12, 100
 
 
@@ -80,7 +83,7 @@ def problem_of(instance):
         [[float(parse_fraction(v)) for v in row] for row in instance[name]]
     )
     A, sigma = rows("A"), float(parse_fraction(instance["sigma"]))
-    if len(A) == A.shape[1]:  # as many rows as coordinates would be read as one matrix
+    if len(A) == A.shape[1]:  # a square array would be read as a single matrix
         A = np.array([np.diag(row) for row in A])
     return quadratic_from_arrays(
         A,

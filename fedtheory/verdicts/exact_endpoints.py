@@ -1,8 +1,8 @@
 """End points of two ways to run on an instance without randomness, computed exactly by the methods'
 own kernels.
 
-Points are of any numbers: of fractions they are what a document says, of numbers that remember
-their steps they are its derivation.
+Points may have coordinates of any number type. With fractions, they are the points in a document.
+With numbers that record their steps, they give the derivation of these points.
 """
 
 from fractions import Fraction
@@ -16,8 +16,8 @@ from fedtheory.errors import FedtheoryError
 from fedtheory.exact.traces import Losses, Rounds
 from fedtheory.verdicts.equivalence import free_fields
 
-WORK = 400_000  # of arithmetic, for both ways
-LONGEST = 2000  # digits of a coordinate that a document carries
+WORK = 400_000  # steps of exact arithmetic, for both ways together
+LONGEST = 2000  # characters of the longest coordinate in a document
 
 
 def without_chance(instance):
@@ -65,7 +65,7 @@ def document_points(same, instance):
         with within(WORK):
             found = exact_ends(same, as_numbers(instance))
     except (FedtheoryError, TypeError, ValueError, ZeroDivisionError):
-        return None  # a function of somebody's, which takes no fractions
+        return None  # for example, a user's function that takes no fractions
     texts = [[str(Fraction(coordinate)) for coordinate in point] for point in found]
     return texts if all(len(text) <= LONGEST for point in texts for text in point) else None
 

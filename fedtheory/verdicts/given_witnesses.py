@@ -7,14 +7,15 @@ from fedtheory.search import counterexample, optimizer
 from fedtheory.search.witnesses import Found, ask_witnesses
 from fedtheory.verdicts.verdict import Tightness, Verdict
 
-PROOF = 0.05  # seconds of a core for the proof of a line that an instance refutes
+# Seconds of a core, for an attempt to prove a line that an instance seems to refute.
+PROOF = 0.05
 
 
 class Tried(NamedTuple):
     """The result of evaluating the given instances on a line."""
 
-    verdict: Verdict | None  # "violated" by one of them
-    best: Found | None  # the one with the largest ratio
+    verdict: Verdict | None  # "violated", if one of the instances refutes the line
+    best: Found | None  # the instance with the largest ratio
     says: str
 
     def beside(self, verdict):
@@ -51,7 +52,7 @@ def refute_by_witness(claim, at, witnesses, seconds):
     for found, steps in ask_witnesses(claim, at, witnesses):
         work += steps
         if found is not None and found.document:
-            if algebra.line(claim, at, budget=PROOF, refute=False):  # then the instance errs
+            if algebra.line(claim, at, budget=PROOF, refute=False):  # the instance is wrong
                 break
             verdict = refuted_by(claim, found, "an instance that was found before")
             return verdict, work / optimizer.PER_SECOND

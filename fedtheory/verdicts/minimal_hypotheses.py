@@ -1,7 +1,8 @@
 """`minimise`: a test of which hypotheses a claim needs, by dropping the hypotheses one at a time.
 
-A hypothesis is needed where the claim without it has a counterexample, which is kept with its
-certificate. What seems not to be needed is then dropped together, as far as the claim still stands.
+A hypothesis is needed if the claim without this hypothesis has a counterexample. The counterexample
+is stored with its certificate. The hypotheses that seem not to be needed are then dropped together,
+as far as the claim still stands.
 """
 
 from dataclasses import dataclass, field
@@ -14,7 +15,8 @@ from fedtheory.verdicts.pipeline import as_meant
 from fedtheory.verdicts.verdict import Verdict
 
 STANDS = ("proved", "holds")
-# Shares of a budget: for a first look without each hypothesis, and for those that it left open.
+# Both are shares of the budget. FIRST: for a first check without each hypothesis. SECOND: for a
+# second check without each hypothesis that the first check left open.
 FIRST, SECOND = 0.25, 0.5
 WORDS = {"needed": "needed", "not needed": "seems not to be needed", "unknown": "cannot be judged"}
 
@@ -22,12 +24,12 @@ WORDS = {"needed": "needed", "not needed": "seems not to be needed", "unknown": 
 @dataclass
 class Minimised:
     claim: str
-    verdict: Verdict  # on the claim as it is
-    rows: list  # (Assumption, "needed" | "not needed" | "unknown", Verdict) each
+    verdict: Verdict  # on the claim with all hypotheses
+    rows: list  # one (Assumption, "needed" | "not needed" | "unknown", Verdict) per hypothesis
     smallest: list = field(
         default_factory=list
-    )  # Assumptions of the smallest set found under which it stands
-    final: Verdict | None = None  # on the claim under these
+    )  # the Assumptions of the smallest set found under which the claim stands
+    final: Verdict | None = None  # on the claim under these Assumptions
 
     def of(self, kind):
         return [assumption for assumption, found, _ in self.rows if found == kind]
@@ -78,7 +80,7 @@ def minimise(claim, budget=60.0, seed=0, progress=None):
     all_of_them = [*claim.assumes, *claim.unstated]
     first = budget * FIRST / (1 + len(all_of_them))
 
-    known = []  # what refutes it without some hypothesis, tried first without others
+    known = []  # counterexamples without some hypothesis; they are tried first without others
 
     def judged(kept, seconds):
         """Return the Verdict on the claim under the hypotheses `kept` alone."""
@@ -97,7 +99,7 @@ def minimise(claim, budget=60.0, seed=0, progress=None):
     without = lambda assumption: [a for a in all_of_them if a is not assumption]
     verdicts = {a: judged(without(a), first) for a in all_of_them}
     open_ = [a for a, verdict in verdicts.items() if verdict.status in ("holds", "undecided")]
-    for assumption in open_:  # what was soon refuted, or proved, leaves its time to the others
+    for assumption in open_:  # the time of hypotheses decided early goes to the others
         verdicts[assumption] = judged(without(assumption), budget * SECOND / len(open_))
     record = Minimised(claim.id, base, [(a, hypothesis_status(v), v) for a, v in verdicts.items()])
     last = budget * (1 - FIRST - SECOND) / (1 + len(record.not_needed))

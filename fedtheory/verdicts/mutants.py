@@ -14,15 +14,16 @@ HALF = sympy.Rational(1, 2)
 
 @dataclass(repr=False)
 class Mutant(Shown):
-    change: str  # what was changed, in words
+    change: str  # the change, in words
     claim: object
     line: int
-    # ("term", text), ("factor", symbol), ("condition", name), ...: what the change is about
+    # The changed part: ("term", text), ("factor", symbol), ("condition", name), ...
     at: tuple = ()
     killed: bool = False
     implied: bool = False  # the statement implies it
-    # Whether any instance could speak against it: none does where nothing measures it, where it
-    # asks for no more than the statement, or where none breaks the hypothesis that was removed
+    # Whether any instance could refute the mutant. None could if nothing measures the mutant, if
+    # the mutant demands no more than the statement, or if no instance breaks the removed
+    # hypothesis.
     asked: bool = True
     verdict: object = None
 
@@ -55,7 +56,7 @@ def list_mutants(claim):
             key = at, claim.expand(bound)
             if (
                 key not in seen and claim.expand(bound - right) != 0 and not bound.has(sympy.I)
-            ):  # no real number
+            ):  # a bound with I is no real number
                 seen.add(key)
                 yield Mutant(named(change, at), with_bound(claim, at, bound), at, about)
     for change, about, variant in weaker_hypotheses(claim):
@@ -80,7 +81,7 @@ def right_side_changes(claim, right):
             if symbol in claim.definitions and symbol not in mentioned:
                 mentioned.append(symbol)
                 queue.append(claim.definitions[symbol])
-    for symbol in mentioned:  # what is named, changed in its definition
+    for symbol in mentioned:  # derived symbols: the change is in the definition
         for words, about, definition in in_tree(
             claim.definitions[symbol], claim.definitions[symbol], claim.plain
         ):

@@ -1,9 +1,9 @@
 """Mutation testing of the checker: which mutants of a statement the checker refutes.
 
-A killed mutant shows that the statement needs what was changed; a survivor is evidence of slack. A
-mutant that the statement provably implies is no wrong relative, and is not counted. What happens at
-an instance does not depend on what is claimed of it: instances are measured once, and every mutant
-with the statement's hypotheses is looked at there before it is hunted by itself.
+A killed mutant shows that the statement needs the changed part. A surviving mutant is evidence of
+slack. A mutant that the statement provably implies is not wrong, and is not counted. The
+measurements at an instance do not depend on the claim. So a pool of instances is measured once, and
+every mutant with the statement's hypotheses is evaluated on the pool before a search of its own.
 """
 
 from dataclasses import dataclass, field
@@ -27,19 +27,22 @@ from fedtheory.verdicts import confirmation, dropped_hypotheses, given_witnesses
 from fedtheory.verdicts.mutants import list_mutants
 from fedtheory.verdicts.verdict import Verdict
 
-SHAPES = (
-    0.25,
-    0.1,
-)  # shares of the budget for instances of all shapes, and for those where the statement is tight
-MOST = 400  # populations of the pool
-CLIMBED, GENERATIONS = 4, 80  # populations that a mutant is climbed from, and how far at most:
-PATIENCE, GROWTH = 10, 1.1  # as long as so many generations bring so much
-KEPT, KNOWN = 40, 0.2  # witnesses that are kept, and the share of a budget that they may take
-LOOKS = 3  # exact looks at a population
-EFFORT = 40  # how long a counterexample is made smaller
-HEAVY = 4  # what a dropped term or hypothesis counts for, against a changed constant
+# Shares of the budget: for drawn instances of all shapes, and for a search for instances at which
+# the statement is tight.
+SHAPES = (0.25, 0.1)
+MOST = 400  # populations in one block of the pool
+# CLIMBED: populations from which a mutant's ratio is optimised. GENERATIONS: the most generations
+# for each of them.
+CLIMBED, GENERATIONS = 4, 80
+# The optimisation continues as long as the last PATIENCE generations multiply the ratio by GROWTH.
+PATIENCE, GROWTH = 10, 1.1
+# KEPT: stored counterexamples of mutants. KNOWN: the share of a mutant's budget for trying them.
+KEPT, KNOWN = 40, 0.2
+LOOKS = 3  # exact evaluations at one population
+EFFORT = 40  # the limit on the attempts to make a counterexample smaller
+HEAVY = 4  # weight of a dropped term or hypothesis; a changed constant has weight 1
 WRONG = 1 + 1e-9
-HYPOTHESES = "condition", "ceiling"  # what a mutant of the hypotheses is about
+HYPOTHESES = "condition", "ceiling"  # changed parts that belong to the hypotheses
 
 
 @dataclass(repr=False)
@@ -103,9 +106,9 @@ def mutate(
     """Return the Mutation of a claim, in which each mutant is killed or not; `budget` is in seconds
     of one core, counted as work.
 
-    `only` picks the mutants that are looked at; `progress=True` shows how far it is. With `seeds`
-    more than 1 all of them are looked at so many times, from `seed` on, each time with the whole
-    budget: a mutant is killed if it once is. `executor` says who looks, as for `check`, and never
+    `only` selects the mutants. `progress=True` shows the progress. With `seeds` above 1, all of
+    these mutants are tested once per seed, from `seed` on, each time with the whole budget; a
+    mutant is killed if one seed kills it. `executor` runs the tests, as for `check`, and never
     changes the result.
 
     >>> import fedtheory as ft
@@ -148,7 +151,7 @@ def mutate_once(claim, budget, seed, changes, progress=None):
     """Return the Mutation of a claim by these changes, from one seed."""
     wanted = set(changes)
     chosen = [mutant for mutant in list_mutants(claim) if mutant.change in wanted]
-    # Dropped terms first: where they matter, other changes to them show
+    # Dropped terms come first: where a dropped term matters, other changes of the term are visible.
     made = sorted(chosen, key=lambda mutant: mutant.at[0] != "term")
     pool = Pool(claim, budget, seed)
     left, weights = (
@@ -250,7 +253,7 @@ class Pool:
 
     def __init__(self, claim, budget, seed):
         self.blocks, self.work = {}, 0.0
-        self.witnesses = []  # of relatives that were refuted, the last one first
+        self.witnesses = []  # counterexamples to other mutants, the latest first
         settings, lines = (
             fitting(claim),
             [n for n, (_, sign, _) in enumerate(claim.lines) if sign != "O"],
@@ -301,8 +304,8 @@ class Pool:
         """Return (ratios, gain, population, target) of a mutant's line for each population, the
         largest ratio first.
 
-        The gain says how far the change brings it up; a population in which what is missing matters
-        gains most.
+        The gain says by how much the change raises the ratio. A population in which the removed
+        part matters gains most.
         """
         found = []
         for name, target in targets.items():
@@ -402,7 +405,7 @@ class Search:
             spent += own.work / optimizer.PER_SECOND
         for ratios, _, population, target in promising_rows(
             near[len(failing) :]
-        ):  # above 1 by rounding: no beginning
+        ):  # a population above 1 by rounding is no start
             if spent >= budget:
                 return
             own, looks, reached = at_shape(population, target, self.cases), 0, []
@@ -422,7 +425,7 @@ class Search:
             for hunt, rate, row in scheduler.search_waves(target, max(0.0, seconds), seed):
                 self.cases += optimizer.BATCH
                 self.hunts[hunt] = None
-                if last is not hunt:  # one look at a shape
+                if last is not hunt:  # one exact evaluation per shape
                     last = hunt if self.look(hunt, rate, row) else last
                 yield budget
 

@@ -1,8 +1,9 @@
 """Lower bounds on a number in a statement: the instance that needs the largest share of the number,
 and the certificate that the variant with a smaller number fails.
 
-Ceilings of hypotheses, and terms that lower a bound, go the other way: the least that is too much.
-What is looked at is counted as work, exact looks and all; a part begins with what others left.
+For ceilings of hypotheses, and for terms that lower a bound, the search looks for the least value
+that is too large. All evaluations count as work, exact evaluations included. The search for one
+part starts from the instances that the searches for other parts left.
 """
 
 from fractions import Fraction
@@ -27,25 +28,29 @@ from fedtheory.verdicts.mutation_testing import (
     fit_rows,
 )
 
-FAR = 4  # times as much of a term that lowers a bound, to see how much of it there may be
-WIDE = 100  # times as far as a ceiling
-CLIMBED = 3  # populations of the pool that a part is climbed from
-CANDIDATES, TRIES = (
-    4,
-    12,
-)  # shapes at which what is needed is asked for exactly, and how often at least
-SHARES = (1.0, 0.999, 0.99, 0.95, 0.8, 0.5, 0.2)  # of what floats say is needed
-DIGITS = 3  # of a value that is asked for
-MARGINS = 8  # points ever further inside the edges at which a ceiling is asked for
-STEPS = 6  # times that a ceiling is asked for nearer by
-# Of what a part may spend: for the pool's populations, for shapes of its own, for making what is
-# refuted simple, for what was found for others
+FAR = 4  # a multiple of the printed value: the largest value tried for a term that lowers a bound
+WIDE = 100  # a multiple of a ceiling: the largest ceiling tried
+CLIMBED = 3  # populations of the pool from which a part is optimised
+# CANDIDATES: shapes at which values are tested exactly. TRIES: exact tests that may exceed the
+# budget.
+CANDIDATES, TRIES = (4, 12)
+# Shares of the ratio in floats, tried in turn for the value that an instance refutes exactly.
+SHARES = (1.0, 0.999, 0.99, 0.95, 0.8, 0.5, 0.2)
+DIGITS = 3  # significant digits of a value that is tested
+MARGINS = 8  # points, ever further inside the edges, at which a refuted ceiling is tested exactly
+STEPS = 6  # searches for a refuted ceiling, each nearer to the printed one
+# All four are shares of a part's budget. NEAR: spent once the pool's populations are optimised.
+# OWN: spent once shapes of the part's own are searched. SIMPLE: for making a counterexample simple.
+# KNOWN: for counterexamples of other parts.
 NEAR, OWN, SIMPLE, KNOWN = 0.4, 0.8, 0.2, 0.2
-AT_MOST = 2.0  # times that for the first exact looks
-SET_UP, LITTLE = 0.1, 0.03  # what a part takes before anything is looked at, and may spend at least
-# Steps of exact arithmetic that a look at a point, and making one simple, may take at least
+AT_MOST = 2.0  # a multiple of a part's budget, which the first TRIES exact tests may spend
+# Both in units of PER_SECOND elementary steps. SET_UP: what a part takes before its first
+# evaluation. LITTLE: the smallest budget of a part.
+SET_UP, LITTLE = 0.1, 0.03
+# Steps of exact arithmetic. LEAST: the smallest limit on the evaluation of a point. FEWEST: the
+# smallest limit on making a counterexample simple.
 LEAST, FEWEST = 40_000, 2_000
-LOOKED = 0.3  # of what a part may spend, for a look
+LOOKED = 0.3  # a share of a part's budget: the limit on one evaluation
 HALF = sympy.Rational(1, 2)
 
 
@@ -194,7 +199,9 @@ class Less:
             self._learn(*reached[1:])
             keep_refutation(self.purse, self.found, self.part, *reached)
         self._known(reached[0] if reached is not None else self.part.printed)
-        if self.found.certificate is not None and self.part.kind != "exponent":  # long numbers
+        if (
+            self.found.certificate is not None and self.part.kind != "exponent"
+        ):  # whose numbers are long
             self.pool.keep(self.found.certificate)
 
     def _ask_best(self):
@@ -225,7 +232,7 @@ class Less:
         """Set a stronger refuted value if a counterexample found for another part refutes that
         value."""
         part, values = self.part, [self.goal]
-        if part.kind != "exponent":  # a value between, where none so far is refuted
+        if part.kind != "exponent":  # also a value half-way to the goal
             values += [round_to_digits((reached + self.goal) / 2, up=self.found.most)]
         for n, value in enumerate(values) if self.pool.witnesses else ():
             if n and not self.purse.left():
@@ -246,7 +253,7 @@ class Less:
         part, goal = self.part, self.goal
         if part.kind == "exponent":
             sign = 1 if self.found.most else -1
-            return [part.printed + sign * step for step in (1, 2)]  # roots are dear
+            return [part.printed + sign * step for step in (1, 2)]  # roots are expensive
         span = goal - part.printed
         values = [part.printed + span * (1 - sympy.Float(rate * t)) for t in SHARES]
         values = [round_to_digits(value, up=self.found.most) for value in values]
@@ -270,7 +277,7 @@ class Ceiling:
             if found.refuted is None or not self.purse.left():
                 return
             reached = sympy.Rational(found.refuted)
-            low = low if reached <= wide else wide  # as far as that nothing was found
+            low = low if reached <= wide else wide  # no failure up to this ceiling
             wide = round_to_digits(sympy.sqrt(low * reached).n(), up=True)
             if wide >= reached:
                 return
@@ -283,7 +290,7 @@ class Ceiling:
         for hunt, rate, row in scheduler.search_waves(target, share, seed):
             self.purse.hunts.setdefault(hunt, 0.0)
             if rate > OVER and looked < CANDIDATES * STEPS:
-                for point in Point.nearby(hunt, row):  # on an edge, rounding leads outside
+                for point in Point.nearby(hunt, row):  # on an edge, rounding may leave it
                     looked += 1
                     answer = point.breaks()
                     done = answer is not None and self._take(answer, hunt, row)

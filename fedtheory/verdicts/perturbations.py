@@ -19,9 +19,9 @@ class Part:
     name: str
     line: int
     printed: sympy.Rational
-    right: Callable | None  # value -> right side; None of a ceiling
+    right: Callable | None  # value -> right side; None for a ceiling
     variant: Callable  # value -> Claim
-    sides: tuple = ()  # (smaller, larger) of a ceiling
+    sides: tuple = ()  # (smaller side, larger side) of a ceiling's hypothesis
 
 
 def list_parts(claim):

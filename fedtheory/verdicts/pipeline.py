@@ -1,9 +1,9 @@
 """`check`: a decision on whether a claim is true, how tight it is and where it fails.
 
-Each line is first given to algebra. What is measured is then hunted in every setting that fits,
-from small shapes to larger ones, until the work that the budget buys is done; a line that fails
-does so at an instance in rationals, which is made as small as it goes and checked again from its
-document. No claim is known here by name.
+Algebra tries to prove each line first. A line about measured quantities is then searched for
+counterexamples in every setting that fits, from small shapes to larger ones, until the budget's
+work is done. A counterexample is an instance in rationals; it is made as small as possible and
+checked again from its document. This module treats no claim by name.
 """
 
 import time
@@ -35,11 +35,12 @@ from fedtheory.verdicts.given_witnesses import try_witnesses as asked
 from fedtheory.verdicts.replaying import replay
 from fedtheory.verdicts.verdict import Verdict, merge_lines, merge_seeds, merge_settings
 
-ATTEMPTS = 4  # exact looks at a shape while it is hunted
-# Of a search, what long runs have at the least, where a setting has them and a budget is as large
+ATTEMPTS = 4  # exact evaluations at a shape during its search
+# LONG: the least share of a search's budget for long runs, where the model has long runs. AFFORDED:
+# seconds; below this budget no share is reserved.
 LONG, AFFORDED = 0.2, 0.5
-# Shares of a budget: for a proof, which has SHORTEST to LONGEST seconds, and for the exact looks in the
-# end
+# PROOF: a share of the budget, for a proof by algebra. SHORTEST, LONGEST: seconds, the limits of
+# the time for a proof. ENDS: a share of the budget, for exact evaluations at the end of a search.
 PROOF, SHORTEST, LONGEST, ENDS = 0.2, 0.05, 2.0, 0.2
 
 
@@ -47,16 +48,17 @@ def check(claim, budget=10.0, seed=0, progress=None, witnesses=(), executor=None
     """Return the Verdict on a claim, or on an id, as meant; its `printed` is the Verdict on the
     statement as printed.
 
-    `budget` is in seconds of one core, counted as work; what is printed without a hypothesis that
-    its proof uses takes up to as much again.
+    `budget` is in seconds of one core, counted as work. The check of the statement as printed,
+    without hypotheses that only its proof uses, takes up to as much again.
 
-    `witnesses` are documents of counterexamples, or Verdicts, to this claim or to relatives of it:
-    each is asked exactly before anything is searched, and refutes no line that is proved.
+    `witnesses` are documents of counterexamples, or Verdicts, for this claim or related claims.
+    Each witness is evaluated exactly before the search starts. A witness never refutes a proved
+    line.
 
-    With `seeds` more than 1, as many searches are made, from `seed` on, each with the whole budget:
-    one claim's search goes as deep as there are cores. `executor` says who searches, any
-    concurrent.futures.Executor or a text such as "processes:8"; it never changes the result.
-    `progress=True` shows how many instances were looked at.
+    With `seeds` above 1, the search runs once per seed, from `seed` on, each time with the whole
+    budget, so that many cores can search one claim. `executor` runs the searches: any
+    concurrent.futures.Executor, or a text such as "processes:8". The executor never changes the
+    result. `progress=True` shows the number of instances evaluated.
 
     >>> import fedtheory as ft
     >>> ft.check("fsl.h_lower", budget=1).status
@@ -96,9 +98,9 @@ def from_seeds(
 ):
     """Return the Verdict of `as_meant` from several searches that workers run: the first that
     decides, in the order of seeds, or the merged Verdict of all."""
-    first = lambda n: proofs and n == 0  # a proof is looked for once
-    asked_of = lambda n: () if n else witnesses  # beside that proof
-    said = progress if executor is None else None  # it would have to cross to where it is made
+    first = lambda n: proofs and n == 0  # only the first search looks for a proof
+    asked_of = lambda n: () if n else witnesses  # only the first search evaluates witnesses
+    said = progress if executor is None else None  # workers would need the function, too
     tasks = [(claim, budget, seed + n, said, first(n), asked_of(n)) for n in range(seeds)]
     found = []
     with closing(executors.in_order(as_meant, tasks, executor)) as searched:
@@ -124,7 +126,7 @@ def as_meant(claim, budget, seed, progress=None, proofs=True, witnesses=()):
         verdict = without_lines(claim, budget, seed)
         verdict.seconds = time.perf_counter() - begun
         return verdict
-    fitting(claim)  # a run without its method is refused before anything is computed
+    fitting(claim)  # raises for a run without its method, before anything is computed
     status, why, notes, certificate = (
         vacuity.decide_vacuity(claim, seed, budget) if proofs else (None, "", [], None)
     )
@@ -217,7 +219,7 @@ def breaking(claim, at, settings, budget, seed, laws):
         left = {a: 0 for a, n in laws.items() if n < dropped_hypotheses.FEW and a.name not in read}
         if left and dropped_hypotheses.setting_can_break(claim, at, setting, left, seed):
             share = dropped_hypotheses.EXTRA * budget
-            other = -1 - seed  # shapes that were not looked at
+            other = -1 - seed  # a seed for shapes that were not searched
             verdict = _search_line(claim, at, setting, share, other, None, left, laws)
             verdict.decided_on = setting.by
             found += [verdict] * bool(verdict.cases)
@@ -245,9 +247,9 @@ def _search_line(claim, at, setting, budget, seed, progress, broken, laws):
     wanted = (lambda hunt: dropped_hypotheses.draws_break(hunt, claim, broken)) if broken else None
     others = scheduler.OTHERS
     open_ = {a.name for a in laws} - tacit(setting, claim)
-    if open_ and not broken:  # half of what is looked at breaks one
+    if open_ and not broken:  # at least half of the searched shapes break a law
         wanted, others = lambda hunt: "breaks" in hunt.shape, 2
-    ways = [target, *target.others()]  # of meeting its equations
+    ways = [target, *target.others()]  # one Target for each way to meet the equations
     chosen = dict(wanted=wanted, others=others)
     for hunt, ratio, point in search_each_way(
         target, ways, (1 - ENDS) * budget, seed, chosen, looked
@@ -348,7 +350,7 @@ def without_lines(claim, budget, seed):
         return existence.decide_existence(claim, budget, seed, as_meant)
     if isinstance(claim.statement, (Equivalences, Cells)):
         from fedtheory.verdicts import (
-            structural_claims,  # loads the compiler, which no other verdict needs
+            structural_claims,  # imported here: it loads the compiler, which others do not need
         )
 
         return structural_claims.decide_structure(claim, budget, seed)

@@ -1,11 +1,11 @@
 """The statement as printed, with only the hypotheses that its text states, and, where these do not
 suffice, the unstated hypotheses that the statement needs.
 
-A claim is judged as it is meant, with the hypotheses too that only its proof uses; then without any
-of those, and, where the two verdicts differ, without one of them at a time. What is said of fewer
-hypotheses rests on instances that break what was left out, as everything does that
-`verdicts.dropped` counts. An instance that refutes one reading is asked of the others: it is
-searched once.
+A claim is first judged as meant, with the hypotheses that only its proof uses. It is then judged
+without all of these hypotheses and, where the two verdicts differ, without one of them at a time. A
+verdict with fewer hypotheses rests on instances that break the omitted hypotheses, which
+`verdicts.dropped_hypotheses` counts. An instance that refutes one reading is also evaluated for the
+other readings, so that it is searched only once.
 """
 
 from functools import partial
@@ -17,10 +17,11 @@ from fedtheory.search import counterexample, divergent_families
 from fedtheory.verdicts import dropped_hypotheses
 from fedtheory.verdicts.verdict import Removal, Tightness, Verdict
 
-# Of the budget, on top of it: for all readings with fewer hypotheses; half of it is for the one
-# without any unstated one, half is divided among up to five that lack one: with less than a tenth
-# of the budget each, what a reading needs was no longer seen. Below LEAST seconds of budget, none
-# is searched.
+# SHARE: a multiple of the budget, on top of the budget, for all readings with fewer hypotheses.
+# Half of it is for the reading without any unstated hypothesis. The other half is divided among up
+# to five readings that lack one hypothesis: with less than a tenth of the budget each, a search no
+# longer showed which hypotheses are needed. LEAST: seconds; below this budget, no reading is
+# searched.
 SHARE, LEAST = 1.0, 1.0
 STANDS = ("proved", "holds")
 SHORT = f"It is searched as printed from a budget of {LEAST:g} s on."
@@ -32,14 +33,14 @@ def judge_printed(claim, verdict, budget, seed, decide):
     if not claim.unstated:
         return
     printed, share = claim.as_printed, SHARE * budget
-    # An instance inside more hypotheses is inside fewer.
+    # An instance that meets all hypotheses also meets fewer hypotheses.
     verdict.as_printed = reuse_counterexample(claim, verdict, printed)
     if verdict.as_printed is not None:
         return
     if budget < LEAST:
         verdict.as_printed = small_budget_reading(printed, verdict.kind)
         return
-    # What algebra does not show of more hypotheses, it does not show of fewer.
+    # If algebra proves nothing with more hypotheses, it proves nothing with fewer.
     proofs = verdict.status in ("proved", "vacuous")
     decided = partial(decide, proofs=proofs)
     if verdict.status in ("violated", "vacuous"):
@@ -137,7 +138,7 @@ def reuse_counterexample(claim, verdict, other):
         if document["format"] != check_instance.FORMAT:
             return None
         found = counterexample.restate_counterexample(document, claim, other)
-    except Refused:  # a symbol that is free in one reading follows in the other
+    except Refused:  # equations of one reading fix a free symbol of the other
         return None
     return found and verdict_by_document(other, *found, verdict)
 

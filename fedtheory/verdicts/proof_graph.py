@@ -1,13 +1,14 @@
 """`v.rests_on`: the graph of a proof, from the claim step by step down to textbook facts, with the
 status of each line.
 
-A step is decided by algebra (`textbook/proof_steps.py`), a line that no proved step leads to by its own
-verdict. A line is proved where a proved step leads to it from proved lines; a proof is broken where a
-line that it goes through is violated, whether or not the steps around it are right.
+Algebra decides each step (`textbook/proof_steps.py`). A line to which no proved step leads is
+decided by its own verdict. A line is proved if a proved step leads to the line from proved lines. A
+proof is broken if one of its lines is violated, whether or not the steps around this line are
+right.
 
-A step has slack: what its line says beyond the truth. Of a line that was searched the largest share of
-its bound that an instance needs is known (`search/rating.py`: offsets do not count), and what is left
-of the bound is the slack of the step to it.
+The slack of a step is the part of its line's bound that no instance needs. The search for a line
+finds the largest share of the bound that an instance needs (`search/tightness_score.py`; offsets do
+not count). The rest of the bound is the slack of the step to this line.
 """
 
 from dataclasses import dataclass, field
@@ -17,12 +18,13 @@ from fedtheory.search.counterexample import document_title
 from fedtheory.textbook import facts, proof_steps
 
 FORMAT = "fedtheory graph 1"
-WORST = ("violated", "vacuous", "undecided", "holds", "proved")  # the first of any decides
+# Statuses from worst to best: the worst status of several lines decides.
+WORST = ("violated", "vacuous", "undecided", "holds", "proved")
 CONTRADICTED = (
     "proved steps lead to it and an instance refutes it, so that one of the two errs: a mistake of "
     "fedtheory, to be reported with both documents"
 )
-SHARE = 0.1  # of the budget, for each line that no proved step leads to
+SHARE = 0.1  # a share of the budget, for each line to which no proved step leads
 
 
 @dataclass
@@ -30,14 +32,14 @@ class Node:
     """A line of the proof, or a textbook fact."""
 
     name: str  # "fsl.step29/1", "textbook.young"
-    place: str  # where it stands in its paper: "(29)"
+    place: str  # the place in the paper: "(29)"
     status: str  # "proved", "holds", "violated", "vacuous", "undecided"
-    edge: proof_steps.Edge | None = None  # the step that leads to it, if the text names one
-    own: str | None = None  # what its own verdict says, where that was asked
+    edge: proof_steps.Edge | None = None  # the step to this line, if the text names one
+    own: str | None = None  # the status of the line's own verdict, if there is one
     needs: float | None = (
-        None  # the largest share of its bound that an instance needs, if any was found
+        None  # the largest share of the line's bound that an instance needs, if any was found
     )
-    contradicted: bool = False  # proved steps lead to it, and an instance refutes it
+    contradicted: bool = False  # proved steps lead to the line, and an instance refutes the line
 
     @property
     def slack(self):
@@ -57,7 +59,7 @@ class Graph:
     """The graph of the lines and facts on which the lines of a claim rest."""
 
     claim: str
-    nodes: dict  # name -> Node: the claim's own lines first, then what leads to them
+    nodes: dict  # name -> Node: lines of the claim and everything that leads to these lines
     roots: tuple  # names of the claim's own lines
     proofs: dict = field(default_factory=dict)  # name of a textbook fact -> documents of its parts
 

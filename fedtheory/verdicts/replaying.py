@@ -1,10 +1,10 @@
 """`replay`: a new derivation of what the document of a verdict shows, from the document alone, and
 of which claim the result is about.
 
-Each format has its checker. A document that names a claim recorded here is compared with the
-record, whole: statement, domains, hypotheses, what is measured, definitions; only an instance and
-its numbers are free. Any other document stands for the statement that it carries, and the answer
-says so.
+Each format has its own checker. A document that names a claim recorded here is compared with the
+whole record: statement, domains, hypotheses, measured quantities and definitions. Only the instance
+and its numbers may differ. Any other document proves or refutes the statement that it contains, and
+the answer says so.
 """
 
 import re
@@ -31,9 +31,9 @@ from fedtheory.verdicts import proof_graph
 from fedtheory.worstcase import methods
 from fedtheory.worstcase.structure import require_method
 
-PLACE = re.compile("[1-9][0-9]{0,3}")  # of a line in its claim
+PLACE = re.compile("[1-9][0-9]{0,3}")  # the number of a line in its claim
 RECORDED, OWN = "the claim as it is recorded here", "a statement of its own"
-ALONE = "fractions alone"  # no record, no method, no formula of ours
+ALONE = "fractions alone"  # the check uses no record, method or formula of this library
 
 
 def replay(document):
@@ -155,7 +155,7 @@ def unlike_order(document, claim):
 def replay_structure(document):
     """Replay two ways to run, or the cells of a table."""
     from fedtheory.verdicts import (
-        structural_certificate,  # loads the compiler, which no other needs
+        structural_certificate,  # imported here: it loads the compiler, which others do not need
     )
 
     found = structural_certificate.check_structure(document)
@@ -241,7 +241,7 @@ def replay_graph(document):
         if claim is not None:
             require(step["line"] in lines, f"no line of this proof: {show(step['line'])}")
             about = lines[step["line"]]
-        if about is not None:  # the line of a recorded claim, whatever the document is about
+        if about is not None:  # a line of a recorded claim, also if the document's claim is its own
             alike_step(step, *about)
     replay_textbook(document["textbook"], {one for step in steps for one in step["premises"]})
     own = "" if claim is not None else ", under names that this document gives"

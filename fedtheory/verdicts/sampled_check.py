@@ -1,10 +1,11 @@
 """A check of a claim on one problem by sampled runs, for losses and methods of which no exact
 values are known.
 
-The left side must be a nonnegative multiple of one measured expectation, its right side a number.
-Draws come from `ft.run` in blocks, each with a seed of its own; a betting e-process refutes, fresh
-seeds confirm, so that looking at any time is allowed. Of a minimum over rounds each round's
-expectation has to exceed the bound: their e-processes are combined by their least.
+The left side must be a nonnegative multiple of one measured expectation, and the right side a
+number. Draws come from `ft.run` in blocks, each with a seed of its own. A betting e-process refutes
+the claim, so the draws may be inspected at any time; fresh seeds then confirm the refutation. For a
+minimum over rounds, the expectation of each round has to exceed the bound, so the smallest of the
+rounds' e-processes counts.
 """
 
 import hashlib
@@ -31,7 +32,7 @@ from fedtheory.runs.running import run
 from fedtheory.verdicts.confidence_sequences import against_at_most, lower_mean
 from fedtheory.verdicts.verdict import Tightness, Verdict
 
-BLOCK = 64  # trials of one seed
+BLOCK = 64  # trials with one seed
 JUDGED = (
     "T",
     "min",
@@ -39,7 +40,7 @@ JUDGED = (
     "mean",
     "mean_T",
     "1",
-)  # what a Measure may look at: expectations at the end
+)  # the places at which a Measure may be taken: expectations at the end of a run
 
 
 def seed_of(seed, look, block):
@@ -95,9 +96,9 @@ def check_on(
     """Return the Verdict on a claim's first line for one problem and one choice of
     hyper-parameters, from at most `draws` runs per look at the draws.
 
-    `start` gives values of what is measured at the start (such as D_0), exactly or rounded to the
-    safe side; `infimum` the infimum that the claim subtracts. What is not given is derived from the
-    problem where that can be done.
+    `start` gives values of quantities measured at the start (such as D_0), exactly or rounded to
+    the safe side. `infimum` is the infimum that the claim subtracts. Values that are not given are
+    derived from the problem where possible.
 
     >>> import fedtheory as ft
     >>> zeros = [[0.0], [0.0], [0.0]]
@@ -150,7 +151,7 @@ class Question:
         self.shift = 0.0 if infimum is None else float(infimum)
         self._meets_hypotheses()
         self.bound = self._bound(letters, values)
-        self.balls = set(letters.constants.values())  # constants that may be known on balls alone
+        self.balls = set(letters.constants.values())  # constants that may hold on a ball only
 
     how = property(lambda self: self.entry.measure)
 
@@ -209,7 +210,7 @@ class Sample:
 
     def __init__(self, question, seed):
         self.question, self.seed = question, seed
-        self.taken, self.sizes = 0, np.zeros(question.rounds + 1)  # runs, norms of their points
+        self.taken, self.sizes = 0, np.zeros(question.rounds + 1)  # runs so far, largest norms
         self.rounding = Rounding(question.plan)
         self.method = getattr(question.claim.algorithm, "name", question.claim.algorithm)
 
@@ -255,7 +256,7 @@ class Sample:
         """Return the log evidence against the bound in every round: the smallest over rounds,
         infinite where the bound is negative."""
         bound = self.question.bound
-        if bound < 0:  # what is judged is nowhere negative
+        if bound < 0:  # the judged quantity is never negative
             return math.inf
         return min(against_at_most(column, bound).max() for column in rows.T)
 
@@ -265,7 +266,7 @@ class Sample:
         margins = self.rounding.margins(q.how.metric, self.sizes, lowest=q.lowest)
         if margins is None:
             return np.zeros_like(rows), np.full_like(rows, np.inf)
-        # of a mean over rounds, the largest of theirs is one that counts
+        # For a mean over rounds, the largest margin of a round is a margin.
         mean = q.how.at.startswith("mean")
         root, flat = (
             each.max(keepdims=True)[None] if mean else at_end(q.how.at, each[None], q.rounds)
@@ -286,8 +287,8 @@ class Sample:
         """Return the Verdict, after a first look and, where it refutes the line, a second look with
         fresh seeds.
 
-        Both looks have to refute for "violated"; a claim that only the first one refutes is
-        undecided, for what the first one says with confidence stands against "holds".
+        For "violated", both looks have to refute the claim. A claim that only the first look
+        refutes is undecided: the confident result of the first look contradicts "holds".
         """
         needed, bound, best, refuted = math.log(2 / alpha), self.question.bound, None, []
         for look in (0, 1):

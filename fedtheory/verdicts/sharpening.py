@@ -1,10 +1,11 @@
 """`sharpen`: the value that a statement needs of each of its numbers.
 
-From below: for each constant, term and exponent the search looks for the instance that needs most
-of it; a variant with less is then violated there, by a certificate that replays (`needing.py`). From
-above: where algebra or a worst-case program proves the line, the smallest value with which it still
-does, with its document (`enough.py`, `programs.py`). Ceilings of hypotheses, and terms that lower a
-bound, go the other way: the most of them that nothing refutes.
+From below: for each constant, term and exponent, the search looks for the instance that needs the
+largest value. A variant with a smaller value is violated at this instance, by a certificate that
+replays (`necessary_values.py`). From above: where algebra or a worst-case program proves the line,
+`sharpen` finds the smallest value with which the proof still succeeds, with its document
+(`sufficient_values.py`, `worst_case_bounds.py`). For ceilings of hypotheses, and for terms that
+lower a bound, the directions are reversed: the largest value that nothing refutes is sought.
 """
 
 from dataclasses import dataclass, field
@@ -24,9 +25,10 @@ from fedtheory.verdicts.sufficient_values import Enough
 class Sharpened(Shown):
     """The known needs of a statement for one of its numbers.
 
-    `refuted` is the largest value (of what has to be large, the smallest) with a certificate,
-    `proved` the smallest with a document, `follows` the smallest with which the line follows from the
-    steps of the text's proof, of which some only hold by search; None where there is none.
+    `refuted` is the largest value that a certificate refutes. `proved` is the smallest value with a
+    document. `follows` is the smallest value with which the line follows from the steps of the
+    text's proof, some of which are only upheld by search. Where `most` is set, largest and smallest
+    change places. Each of the three is None where no such value is known.
     """
 
     name: str
@@ -36,10 +38,10 @@ class Sharpened(Shown):
     refuted: Fraction | None = None
     proved: Fraction | None = None
     follows: Fraction | None = None
-    most: bool = False  # whether less of it asks for less: a gain, or a ceiling
-    certificate: dict | None = None  # of the variant with `refuted`, violated
-    document: dict | None = None  # of the variant with `proved`
-    why: str = ""  # why nothing was asked
+    most: bool = False  # whether a smaller value weakens the statement: a gain, or a ceiling
+    certificate: dict | None = None  # refutes the variant with the value `refuted`
+    document: dict | None = None  # proves the variant with the value `proved`
+    why: str = ""  # the reason if nothing was searched
 
     def heading(self):
         return f"Sharpened {self.kind}"
@@ -122,9 +124,9 @@ def sharpen(claim, budget=60.0, seed=0, progress=None, only=lambda part: True):
     """Return the Sharpening of a claim: how much the claim needs of each constant, term, exponent
     and upper limit.
 
-    `budget` is in seconds of one core, counted as work; `only` picks the parts that are looked at,
-    `progress=True` shows how far it is. Worst-case programs are asked where the extra `pep` is
-    installed; without it the example's 4 rests on steps that a search upholds.
+    `budget` is in seconds of one core, counted as work. `only` selects the parts, and
+    `progress=True` shows the progress. Worst-case programs are solved if the extra `pep` is
+    installed. Without this extra, the example's 4 rests on steps that are only upheld by search.
 
     >>> import fedtheory as ft
     >>> found = ft.sharpen("mixed.propD6", budget=1, only=lambda part: part.kind == "constant")

@@ -9,10 +9,12 @@ from fedtheory import arithmetic
 from fedtheory.errors import FedtheoryError
 from fedtheory.proofs import meaning, refutation
 
-SYMBOLS, STEPS = 16, 400  # what can be moved at once, and how long a formula may be
+# SYMBOLS: the most symbols that can be moved. STEPS: the most operations of all formulas together.
+SYMBOLS, STEPS = 16, 400
 NOWHERE = sympy.Le(1, 0, evaluate=False)
-LONG = 1000  # rounds to begin with, where no hypothesis speaks of them
-BEGINNING = {"count": 2, "unit": Fraction(1, 2)}  # numbers of a domain, where no others are found
+LONG = 1000  # the initial number of rounds, if no hypothesis mentions it
+# Initial numbers for each domain, if no numbers inside the hypotheses are found.
+BEGINNING = {"count": 2, "unit": Fraction(1, 2)}
 
 
 def slider_data(claim):

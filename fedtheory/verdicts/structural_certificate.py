@@ -1,7 +1,8 @@
 """Documents of refuted structure claims: table cells that differ, or two runs that differ.
 
-A document holds all that a rerun needs: methods and fixed fields by name, and the problem. What a
-function computes stands in no document: only that of a recorded claim can be asked again.
+A document contains everything that a rerun needs: methods and fixed fields by name, and the
+problem. A document does not contain the code of a function. Therefore only functions of a recorded
+claim can be rerun.
 """
 
 from types import SimpleNamespace
@@ -32,7 +33,8 @@ from fedtheory.verdicts.equivalence import (
 )
 
 FORMAT = "fedtheory structure 1"
-MOST_OF = dict(rounds=50, clients=16, d=8, integer=100)  # what a document may ask to be run
+# Limits on a run from a document: rounds, clients, coordinates, and each integer field.
+MOST_OF = dict(rounds=50, clients=16, d=8, integer=100)
 
 
 def cell_text(cell):

@@ -1,8 +1,9 @@
 """Structure claims: two ways to run that should give the same points, and table cells that should
 follow from inputs.
 
-Points that agree to rounding, from the smallest problems on, support the claim; points far apart
-refute it where data that differ by more than rounding move either path by far less.
+Points that agree up to rounding support the claim; the smallest problems are tried first. Points
+far apart refute the claim if a perturbation of the data, larger than rounding, moves each path by
+much less.
 """
 
 from dataclasses import dataclass, field
@@ -31,7 +32,9 @@ from fedtheory.verdicts.structural_certificate import (
 from fedtheory.verdicts.verdict import Verdict
 
 ALONE = "No document of it stands alone: it compares with what a function of yours computes."
-CASES_A_SECOND, FEWEST, MOST = 4, 8, 100  # of budget; instances of each equivalence
+# CASES_A_SECOND: instances of each equivalence per second of budget. FEWEST, MOST: the smallest and
+# the largest number of instances.
+CASES_A_SECOND, FEWEST, MOST = 4, 8, 100
 
 
 def decide_structure(claim, budget, seed):
@@ -69,7 +72,7 @@ class Compared:
     sizes."""
 
     cases: int = 0
-    largest: float = 0.0  # gap, in parts of the largest coordinate
+    largest: float = 0.0  # the largest gap, as a share of the largest coordinate
     sizes: dict = field(default_factory=dict)
 
     def add(self, instance, gap):

@@ -2,8 +2,9 @@
 program proves the line, and the smallest with which the line still follows from the steps of the
 text's proof.
 
-A proof is one where the line follows from its hypotheses alone, or from steps that are proved
-themselves. Where some of these only hold by search, what follows from them is no proof.
+The line is proved if it follows from its hypotheses alone, or from steps that are proved
+themselves. If some of these steps are only upheld by search, the line follows from them but is not
+proved.
 """
 
 from collections.abc import Callable
@@ -18,26 +19,27 @@ from fedtheory.textbook import proof_steps
 from fedtheory.verdicts import proof_graph, worst_case_bounds
 from fedtheory.verdicts.necessary_values import FAR, HALF, STEPS, round_to_digits
 
-PROOF = 0.5  # units of work for a proof by algebra, at most
-STEP = 2.0  # what asking whether a line follows from others counts as
-ASKED = 0.05  # and what a proof counts as at least
-KEPT = 0.25  # of what a part may spend
-# What a worst-case program takes, by the cube of its points; what comparing with its bound does, and
-# how often that is done at most
+# Work is in units of PER_SECOND elementary steps.
+PROOF = 0.5  # units of work: the limit on a proof by algebra
+STEP = 2.0  # units of work charged for deciding whether a line follows from others
+ASKED = 0.05  # units of work charged for a proof by algebra that succeeds
+KEPT = 0.25  # a share of a part's budget, reserved for proofs
+# PROGRAM: units of work for a worst-case program, times the cube of its number of points. COMPARED:
+# units of work for one comparison with the program's bound. OFTEN: the most comparisons.
 PROGRAM, COMPARED, OFTEN = 0.005, 0.002, 20
-# A share of what is printed, by which a solver's bound may exceed it
+# A share of the printed number, by which a solver's bound may exceed this number.
 BEYOND = sympy.Rational(1, 10**5)
 
 
 class Way(NamedTuple):
     """A method to prove a line."""
 
-    name: str  # of what is set: "proved" or "follows"
+    name: str  # the field that is set: "proved" or "follows"
     proof: Callable  # claim and line -> document or None
-    document: dict | None  # of the line as printed; None where it may lead to nearly as much
-    least: float  # what asking takes where there is a proof
-    vain: float  # and where there is none
-    times: int = STEPS  # how often it is asked at most
+    document: dict | None  # of the line as printed; None if only a slightly weaker line may work
+    least: float  # units of work of an attempt that finds a proof
+    vain: float  # units of work of an attempt that finds none
+    times: int = STEPS  # the most attempts
 
 
 class Enough:
@@ -98,7 +100,7 @@ class Enough:
             return None
         try:
             edge = proof_steps.step_of(claim, line)
-        except InvalidInput:  # a variant's other lines are no longer said to lead to it
+        except InvalidInput:  # in a variant, no record says that other lines lead to this line
             return None
         if (
             edge is None

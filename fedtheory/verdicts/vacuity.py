@@ -1,8 +1,8 @@
 """Vacuous claims: hypotheses that contradict each other, bounds weaker than a trivial bound, and
 coefficients that turn negative inside the admitted range.
 
-What a condition means is read from `meaning` by its name; that nothing meets a claim's hypotheses
-is proved by algebra or not said.
+The module `fedtheory.proofs.meaning` gives the meaning of a condition by its name. A claim's
+hypotheses are called contradictory only if algebra proves the contradiction.
 """
 
 import numpy as np
@@ -13,9 +13,9 @@ from fedtheory.conditions import Confined
 from fedtheory.proofs import algebra, meaning, refutation
 
 ABSURD = sympy.Le(1, 0, evaluate=False)
-SECONDS = 0.5  # for each proof, at most: few that are found take that long
-ENOUGH = 30  # admitted draws from which a share means something
-MOVES = 25  # random steps of a draw towards what is admitted
+SECONDS = 0.5  # seconds: the limit on each proof; few successful proofs take so long
+ENOUGH = 30  # the fewest admitted draws for which a share is reported
+MOVES = 25  # random steps that move a draw into the hypotheses
 
 
 def decide_vacuity(claim, seed=0, budget=10.0):
@@ -79,14 +79,14 @@ def find_contradiction(claim, relations, seconds):
         about = lambda pairs: set().union(goal.free_symbols, *(r.free_symbols for r, _ in pairs))
         between = [
             r for r in relations if r.free_symbols <= about(said)
-        ]  # numbers may have their part in it
+        ]  # relations between numbers may take part in the contradiction
         shown = lambda pairs: (
             prove_goal(goal, [r for r, _ in pairs] + between, {}, seconds) if pairs else None
         )
         needed, proof = said, shown(said)
         if not proof:
             continue
-        for says in dict.fromkeys(says for _, says in said):  # leave out what it does without
+        for says in dict.fromkeys(says for _, says in said):  # drop unneeded ones
             fewer = shown(kept := [each for each in needed if each[1] != says])
             needed, proof = (kept, fewer) if fewer else (needed, proof)
         return list(dict.fromkeys(says for _, says in needed)), proof
@@ -129,8 +129,8 @@ def prove_trivial_bound(claim, at, relations, seconds, seed):
     """Return (Proof that a line's bound is no better than a trivial bound, or None; notes as a
     list).
 
-    What is measured may have a coefficient; where that is negative, a bound that is not says
-    nothing either.
+    The measured quantity may have a coefficient. Where the coefficient is negative, a nonnegative
+    bound says nothing either.
     """
     left, sign, right = claim.lines[at]
     if sign in (">=", ">"):
@@ -189,7 +189,7 @@ def useless_region(claim, useful, relations, seed):
         [1.0, 2.0, 3.0], near.shape
     )
     merit = hunt.merit(points)
-    for _ in range(MOVES):  # into the hypotheses; from there on nothing moves
+    for _ in range(MOVES):  # points inside the hypotheses no longer move
         trial = hunt.moved(points)
         found = hunt.merit(trial)
         better = (merit < -1) & (found > merit)
@@ -204,7 +204,7 @@ def useless_region(claim, useful, relations, seed):
             order = np.argsort(np.argsort(points[:, n]))
             gap = (order[beyond].mean() - order[~beyond].mean()) / len(
                 order
-            )  # of mean ranks: in (-1/2, 1/2)
+            )  # a difference of mean ranks, in (-1/2, 1/2)
             found = max(
                 found,
                 (abs(gap), f", mostly where {symbol.name} is {'large' if gap > 0 else 'small'}"),

@@ -46,28 +46,29 @@ class Verdict(Shown):
 
     claim: str
     status: str  # "proved" | "holds" | "violated" | "vacuous" | "undecided"
-    kind: str  # how: "algebra", "exact", "enumerated", "sampled", "order", "structure"
+    # The kind of decision: "algebra", "exact", "enumerated", "sampled", "order", "structure".
+    kind: str
     why: str = ""  # one sentence
     tightness: Tightness | None = None
-    cases: int = 0  # instances at which it was evaluated
-    # 1 where nothing random enters; 1 - alpha where draws decide; None: a search
+    cases: int = 0  # number of instances at which the claim was evaluated
+    # 1 if nothing random enters, 1 - alpha if draws decide, None for a search.
     confidence: float | None = None
-    # the instance of a violation, in rationals, or of the largest ratio
+    # The instance of a violation, in rationals, or the instance with the largest ratio.
     witness: dict | None = None
-    certificate: dict | None = None  # on "proved" and "violated": a document that stands alone
+    certificate: dict | None = None  # for "proved" and "violated": a self-contained document
     seconds: float = 0.0
-    lines: list = field(default_factory=list)  # Verdicts of the lines of a statement of several
+    lines: list = field(default_factory=list)  # a Verdict per line, if there are several lines
     notes: list = field(
         default_factory=list
-    )  # regions where it says nothing, coefficients that turn negative, ...
-    # what ran at the instances: the kernels of a method, or a definition beside them; "" where
-    # nothing did
+    )  # such as regions where the claim says nothing, and coefficients that turn negative
+    # The code that ran at the instances: the kernels of a method, or a separate definition; "" if
+    # nothing ran.
     decided_on: str = ""
-    searched: str = ""  # in words: in which settings, at which sizes and losses, how many instances
-    # of the statement as printed, where its proof uses hypotheses that the text does not state
+    searched: str = ""  # in words: the settings, sizes, losses and number of searched instances
+    # The Verdict on the statement as printed, if its proof uses hypotheses that the text omits.
     as_printed: "Verdict | None" = None
-    removals: list = field(default_factory=list)  # a Removal for each of these, if that differs
-    rests_on: Graph | None = None  # of a claim whose proof is named: steps, and what each is
+    removals: list = field(default_factory=list)  # a Removal per such hypothesis, if they differ
+    rests_on: Graph | None = None  # the steps of the proof and their statuses, if a proof is named
 
     def __post_init__(self):
         if (
@@ -170,15 +171,15 @@ ORDER = (
     "undecided",
     "holds",
     "proved",
-)  # the first that any line has, the statement has
+)  # from worst to best: a statement has the worst status of its lines
 
 
 def merge_settings(found):
     """Return the Verdict on a line from the Verdicts of searches in several settings: a Verdict
     that refutes or is undecided decides.
 
-    A setting in which nothing meets the hypotheses says nothing; if none does, the line is
-    undecided.
+    A setting in which no instance meets the hypotheses says nothing. If this is true of all
+    settings, the line is undecided.
     """
     refuted = [v for v in found if v.status in ("violated", "vacuous")]
     doubtful = [v for v in found if v.status == "undecided" and v.witness is not None]
@@ -200,7 +201,7 @@ def merge_settings(found):
             decided_on=decided_on,
             searched=searched,
         )
-    if one.status != "violated":  # one instance, in one setting, is what refutes
+    if one.status != "violated":  # a violation rests on one instance, in one setting
         one.decided_on = decided_on
     one.cases, one.searched = cases, searched
     return one
@@ -210,7 +211,7 @@ def merge_seeds(claim, found):
     """Return the Verdict on a statement from searches by several seeds, none of which refutes it;
     statements with several lines are merged line by line."""
     if len(found) == 1 or not all(v.searched or v.lines for v in found):
-        return found[0]  # nothing in it depends on a seed
+        return found[0]  # no part of this Verdict depends on a seed
     seconds = sum(v.seconds for v in found)
     if not found[0].lines:
         one = merge_settings(found)

@@ -1,10 +1,11 @@
 """Lines of claims that a worst-case program decides: one measure after a number of steps of
 gradient descent, or at a point, against a multiple of another measure.
 
-The number of rounds, and every step in units of 1/L, has to be fixed by the hypotheses. What is said
-of f with smoothness L is said of f/L with smoothness 1, so one program speaks of every L; and of every
-start, since a bound by multipliers is linear in what is assumed of it. Hypotheses that a program does
-not know are left out: what is proved without them holds with them.
+The hypotheses have to fix the number of rounds, and every step size in units of 1/L. A statement
+about f with smoothness L is a statement about f/L with smoothness 1, so one program covers every L.
+The program also covers every start, since a bound by multipliers is linear in the bound assumed at
+the start. Hypotheses that a program cannot express are left out: a line that is proved without them
+also holds with them.
 """
 
 import json
@@ -20,7 +21,7 @@ from fedtheory.proofs import equations
 from fedtheory.proofs.meaning import meanings_of
 from fedtheory.symbols.run import TABLE
 
-# A metric -> (its quantity in a program, how many losses of the class the objective is the sum of)
+# Maps a metric to (its quantity in a program, the number of losses that the objective sums).
 METRICS = {
     "loss": ("loss", 1),
     "sq_grad_norm": ("sq_grad_norm", 1),
@@ -31,10 +32,10 @@ METRICS = {
     "gap_x": ("loss", 1),
     "sq_grad_x": ("sq_grad_norm", 1),
 }
-RELATIVE = ("loss", "mixed_loss")  # that count from the infimum only where a measure says so
-UNITS = dict(loss=1, sq_grad_norm=2, sq_distance=0)  # powers of L, where f is L times another
-MOST = 8  # rounds; the work of a program grows with their cube
-ENDS = ("T", "min_T")  # after all rounds; the least over them
+RELATIVE = ("loss", "mixed_loss")  # metrics that subtract the infimum only if a Measure says so
+UNITS = dict(loss=1, sq_grad_norm=2, sq_distance=0)  # powers of L in each quantity of L f
+MOST = 8  # the most rounds; the work of a program grows with the cube of the number of rounds
+ENDS = ("T", "min_T")  # T: after all rounds. min_T: the least over the rounds.
 
 
 class Question(NamedTuple):
@@ -44,11 +45,11 @@ class Question(NamedTuple):
     measure: str
     start: str
     rounds: int
-    step: object  # of gradient descent, in units of 1/L
-    low: object  # least curvature, in units of L; below 0 for losses that are not convex
-    losses: int  # whose sum the objective is
+    step: object  # the step size of gradient descent, in units of 1/L
+    low: object  # the least curvature, in units of L; negative for losses that are not convex
+    losses: int  # the number of losses that the objective sums
     minimiser: bool  # whether the objective attains its infimum
-    least: bool  # of all points, not of the last one
+    least: bool  # whether the measure is the least over all points, and not at the last point
 
 
 def parse_question(claim, at):
@@ -113,7 +114,7 @@ def build_question(claim, after, before, words, L, known):
         eta = TABLE["eta"].symbol
         step = sympy.cancel(known.get(eta, eta) * L).xreplace(known)
     minimiser = "sq_distance" in (measure, start)
-    point = not rounds and not minimiser  # a single one: curvature from below joins nothing
+    point = not rounds and not minimiser  # one point: no lower curvature
     low = sympy.Integer(-1) if point else least_curvature(claim, words, L, known)
     if losses != same or rounds is None or low is None or not (step.is_Rational and step > 0):
         return None
@@ -136,7 +137,7 @@ def rounds_of(claim, after, before, known):
     S, N, T = (TABLE[name].symbol for name in "SNT")
     held = [a.condition for a in claim.assumptions if a.condition is not None]
     whole = sympy.Eq(S, N) in [a.relation for a in claim.assumptions]
-    whole &= not any(each.settles for each in held)  # N clients drawn with replacement are not all
+    whole &= not any(each.settles for each in held)  # N draws with replacement may miss clients
     if not (whole and EXACT_GRADIENTS in held):
         return None
     if (after, before) == ("T", "T-1"):
@@ -174,10 +175,10 @@ def solve_question(question):
     )
     try:
         method = program.gradient_descent(str(question.step))
-        if question.losses > 1:  # at a point alone
+        if question.losses > 1:  # several losses: both measures are at the start
             method = stay_at_start
         found = program.worst_case(method, question.rounds, **about)
-    except (FedtheoryError, ModuleNotFoundError):  # no bound, or no solver
+    except (FedtheoryError, ModuleNotFoundError):  # no bound was proved, or there is no solver
         return None
     return found.bound, json.dumps(found.certificate)
 
