@@ -1,12 +1,12 @@
 """Proofs by algebra: a document shows that an inequality between expressions follows from other
 relations.
 
-Scope. Relations between rational expressions, roots, maxima, minima and cases, whose unknowns are
-real, nonnegative, positive or integers >= 1 (of integers only that is used). Equations are used to
-eliminate a symbol they fix; inequalities are cleared of denominators and combined by `positivity`.
-Complete it is not: None means that no proof and no counterexample was found. A proof is returned
-only after `certificate_algebra`, which shares nothing with the search but the reading of the
-document, has accepted it.
+The scope is relations between rational expressions, roots, maxima, minima and cases. The unknowns
+are real, nonnegative, positive or integers >= 1; of an integer, only the bound 1 is used. Equations
+eliminate a symbol that they fix. Inequalities are cleared of denominators and combined by
+`positivity`. The search is not complete: None means that no proof and no counterexample was found.
+A proof is returned only after `certificates/check_proof.py` has accepted it. The checker and the
+search share nothing but the reading of the document.
 """
 
 import hashlib
@@ -28,10 +28,11 @@ PARTS = (
     "sources",
     "parts",
     "shows",
-)  # of a document: what it states
+)  # the parts of a document that make up its statement
 
-VAIN: set = set()  # searches that found no proof, by name: as work is counted, none will
-MOST = 10_000  # of them
+# Hashes of searches that found no proof. Work is counted, so a repeated search finds none either.
+VAIN: set = set()
+MOST = 10_000  # the most entries of VAIN
 
 
 @dataclass(frozen=True)
@@ -72,9 +73,10 @@ def prove(target, assumptions=(), symbols=None, budget=10.0, refute=True, seed=0
     """Return a Proof that the assumptions imply the target, a Counterexample, or None where neither
     was found.
 
-    `target` and `assumptions` are SymPy relations; `symbols` is a Table (or a mapping of symbols to
-    definitions) whose derived symbols are expanded. Symbols' domains are assumed: SymPy's. `budget`
-    is in seconds. With `chain`, long chains of inequalities are looked for before anything else.
+    `target` and `assumptions` are SymPy relations. `symbols` is a Table (or a mapping of symbols to
+    definitions) whose derived symbols are expanded. The domain of a symbol is given by its SymPy
+    assumptions. `budget` is in seconds. With `chain`, the search tries long chains of inequalities
+    first.
     """
     definitions = (
         symbols
@@ -94,7 +96,7 @@ def prove(target, assumptions=(), symbols=None, budget=10.0, refute=True, seed=0
         document = statement.document()
         try:
             search = Search(document, statement.extremes, budget)
-        except Laborious:  # nor may whoever checks a proof multiply it out
+        except Laborious:  # a checker may not multiply it out either
             statement = None
     if search:
         proof = find_proof(search, document, quick=True)
@@ -114,8 +116,8 @@ def prove(target, assumptions=(), symbols=None, budget=10.0, refute=True, seed=0
         return None
     document["proof"] = proof
     try:
-        certificate.check(document)  # a search that errs is an error, not a proof
-    except Laborious:  # what nobody may check is none either
+        certificate.check(document)  # a wrong search raises an error instead of giving a proof
+    except Laborious:  # a document that takes too much work to check is no proof
         return None
     return Proof(prune_lemmas(document))
 
@@ -175,14 +177,14 @@ def line(claim, at=0, given=(), budget=10.0, refute=True, seed=0):
     """Apply `prove` to a line of a claim, given the claim's assumptions between numbers and the
     lines of the claims in `given`.
 
-    Of a claim among `given` that is the claim itself, the other lines count. A Counterexample is
-    one to the implication between numbers, and is looked for only where nothing measured appears;
-    conditions on the problem, which numbers cannot show, may still exclude it.
+    If `given` contains the claim itself, only the other lines of the claim are premises. A
+    Counterexample refutes the implication between numbers. It is searched only where no measured
+    quantity appears. Conditions on the problem, which numbers cannot express, may still exclude it.
     """
     left, sign, right = claim.lines[at]
     if sign == "O":
         return None
-    # What is measured is no free number: numbers that break the line need not come from any run.
+    # A measured quantity is no free number: numbers that violate the line may come from no run.
     free = not given and not {
         s.name for side in (left, right) for s in claim.expand(side).free_symbols
     } & set(claim.quantities)

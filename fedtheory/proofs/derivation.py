@@ -7,11 +7,11 @@ from fedtheory.certificates import check_proof as certificate
 from fedtheory.certificates.check_proof import Reading, Refused, Ring
 from fedtheory.proofs import positivity
 
-DEPTH = 3  # cases within cases
+DEPTH = 3  # the deepest nesting of case distinctions
 LIGHT = positivity.EFFORTS[:4]
-CHAIN = ((1, 5, 0),)  # what follows from inequalities one after the other, each used once
-MINORS = 10  # of each size, at most
-READING = 2_000_000  # work that a second of the budget buys for reading the document
+CHAIN = ((1, 5, 0),)  # the effort for a chain of inequalities, each of which is used once
+MINORS = 10  # the most minors of each size
+READING = 2_000_000  # steps for reading the document, per second of the budget
 
 
 class Search:
@@ -26,7 +26,7 @@ class Search:
     def proof(self, goal, quick=False):
         reading = self.start.again()
         solved = self.eliminate(reading)
-        if goal[0] == "==":  # an identity after elimination, or nothing
+        if goal[0] == "==":  # proved only as an identity after elimination
             try:
                 proof = None if reading.gap(goal)[0] else dict(scale="1", terms=[])
             except Refused:
@@ -78,7 +78,7 @@ class Search:
             return None
         inside = {s for m in num for s, _ in m}
         for symbol in sorted(inside & set(reading.domains), key=lambda s: (mentions.get(s, 0), s)):
-            if "." in symbol:  # an inner product is no free number
+            if "." in symbol:  # inner products are not free
                 continue
             having = {m: v for m, v in num.items() if symbol in dict(m)}
             slope = {tuple(f for f in m if f[0] != symbol): v for m, v in having.items()}
@@ -98,7 +98,7 @@ class Search:
             return [symbol, value, name]
         return None
 
-    # Under given cases
+    # Proofs under assumed cases
 
     def within(self, reading, goal, depth):
         lemmas, found = [], self.combine(reading, goal, LIGHT[:1])

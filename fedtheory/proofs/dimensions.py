@@ -1,8 +1,8 @@
 """Dimensional check: tells whether both sides of a claim have one unit, and names the place where
 units clash.
 
-A unit is a pair of powers, of a point's unit and of a loss's; a bound that is not homogeneous hides
-a constant with a unit, or is misprinted.
+A unit is a pair of powers: the power of the unit of points and the power of the unit of losses. A
+bound that is not homogeneous hides a constant with a unit, or is misprinted.
 """
 
 from fractions import Fraction
@@ -81,7 +81,7 @@ def show(found):
     return " ".join(parts) or "1"
 
 
-LONGEST = 80  # letters of a sum that is worth repeating around its two terms
+LONGEST = 80  # characters of the longest sum that a message repeats beside its two terms
 
 
 def clashes(claim):

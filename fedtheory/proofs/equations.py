@@ -1,7 +1,7 @@
 """Equations among hypotheses: which symbol an equation fixes, and in which ways a product can be 0.
 
-Nothing is divided by unless its sign is known: (L - 1) (eta L - 1) = 0 does not say that eta is 1/L,
-but that L is 1 or that eta is 1/L.
+An equation is divided only by expressions that are known not to be 0. For example,
+(L - 1) (eta L - 1) = 0 says that L is 1 or that eta is 1/L, and not that eta is 1/L.
 """
 
 from itertools import islice, product
@@ -9,9 +9,9 @@ from typing import NamedTuple
 
 import sympy
 
-LARGEST = 400  # operations of a formula that is still factored
-MOST = 64  # ways in which all equations together can be met that are followed
-DEEPEST = 3  # how often a slope that vanishes may lead to a further equation
+LARGEST = 400  # operations of the largest formula that is factored
+MOST = 64  # the most ways to meet all equations together that are followed
+DEEPEST = 3  # how often in a row a vanishing slope may lead to a further equation
 STRICT = (sympy.Lt, sympy.Gt)
 LEAST = (sympy.Ge, sympy.Gt)
 
@@ -28,7 +28,7 @@ def solve(equation, symbols, rules=()):
     """Return the symbol and value that an equation fixes, or None where the equation is linear in
     none of the symbols.
 
-    The first symbol whose slope is never 0 comes before any other.
+    A symbol whose slope is never 0 is preferred; the first such symbol is chosen.
     """
     gap, found = equation.lhs - equation.rhs, None
     for symbol in symbols:
@@ -56,7 +56,7 @@ def _split_factors(expr):
 
 def _apart(factor, rules):
     if factor.is_Pow and factor.exp.is_number:
-        if factor.exp.is_negative:  # one over a number
+        if factor.exp.is_negative:  # 1/x is never 0
             return True
         factor = factor.base
     known = factor.is_nonzero or _positive(factor)
@@ -103,8 +103,8 @@ def cases(equations, symbols, rules=()):
     """Return the ways in which equations can be met, each a list of equations that `solve` can
     solve.
 
-    A product is 0 where one of its factors is. Where no symbol has a slope that is never 0, the
-    slope may be 0 together with the rest of the equation.
+    A product is 0 where one of its factors is 0. If no symbol has a slope that is never 0, one more
+    way is that the slope and the rest of the equation are both 0.
     """
     ways = [_ways(equation, symbols, rules, 0) for equation in equations]
     return [[each for way in some for each in way] for some in islice(product(*ways), MOST)]

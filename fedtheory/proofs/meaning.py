@@ -1,10 +1,11 @@
 """Relations between measured quantities, written as inner products of gradients, for use in proofs
 by algebra.
 
-A vector is no number: it enters only by `Inner`, which `inner` takes apart into inner products of
-single vectors.
+A vector is no number. It appears only inside `Inner`, which the function `inner` expands into inner
+products of single vectors.
 
-Read off the metrics that a claim's symbols name, and off its conditions; never off the claim.
+The meaning comes from the metrics that a claim's symbols name, and from its conditions. It never
+comes from the claim itself.
 """
 
 import sympy
@@ -66,7 +67,7 @@ F, SERVER, OTHER_F, OTHER_SERVER, FIRST, SECOND = map(
     Vector, ("vec_F", "vec_0", "vec_F_w", "vec_0_w", "vec_i", "vec_j")
 )
 
-# Metrics of one round, not averaged, in the letters of FSL for the server's weight and step.
+# Metrics of one round without a mean, with FSL's letters for the server's weight and step size.
 INNER = {
     "sq_grad_norm": square_norm(F),
     "sq_server_grad_norm": square_norm(SERVER),
@@ -139,7 +140,7 @@ def unused_symbol(name, table, **domain):
     return sympy.Symbol(name, **domain)
 
 
-# Metric of a squared gradient -> (metric of its loss, how many smooth losses that is the sum of).
+# Maps the metric of a squared gradient to (metric of its loss, number of smooth losses in its sum).
 GRADIENT_OF = {
     "sq_grad_norm": ("loss", 1),
     "sq_tilde_grad_norm": ("tilde_loss", 1),
@@ -159,8 +160,8 @@ def along(claim):
     """Return ([(relation, the condition that states it)], [limit]) from a claim's conditions at two
     points of a line at distance s.
 
-    A limit, if it follows, holds for every s > 0 and is false for large ones: then nothing meets
-    the conditions on R^d.
+    If a limit follows from the relations, it holds for every s > 0. But a limit is false for large
+    s. So no function meets the conditions on R^d.
     """
     found, steep, bounds = [], [], []
     # The components of a gradient along a straight line of R^d, at two points s apart.
@@ -188,8 +189,8 @@ def trivial(claim):
     """Return [(measured symbol, expression, reason)], upper bounds on measured symbols that hold
     for any method.
 
-    At any point ||grad f||^2 <= 2 L (f - inf f) where f is L-smooth, and a minimum over rounds is
-    at most the first.
+    If f is L-smooth, ||grad f||^2 <= 2 L (f - inf f) holds at every point. A minimum over rounds is
+    at most the value in the first round.
     """
     smooth = next(
         (

@@ -1,9 +1,9 @@
 """A linear program that writes a polynomial as a sum of products of nonnegative factors, where one
 exists (Handelman, Polya).
 
-Terms are a monomial times facts times, at times, the square of a binomial or the squared norm of a
-sum of two vectors. The program speaks floats; its vertex is solved again in fractions, and only an
-exact identity is returned.
+A term is a monomial times facts. Some terms have a further factor: the square of a binomial, or the
+squared norm of a sum of two vectors. The linear program uses floats. The equations of its vertex
+are solved again in fractions, and only an exact identity is returned.
 """
 
 import math
@@ -13,13 +13,12 @@ from itertools import combinations_with_replacement
 import numpy as np
 
 COLUMNS = 4000
-PER_SECOND = 1_000_000  # steps that a core does: what turns a budget in seconds into work
-START, BUILD, PIVOT = (
-    3000,
-    9.0,
-    0.06,
-)  # such steps: for a program, for an entry of it, for an entry in an iteration
-# (facts in a product, rounds of new columns, power of 1 + x + y + ... in front of the goal)
+PER_SECOND = 1_000_000  # steps of work that a second of the budget buys
+# All three in steps of work. START: for a linear program. BUILD: for each entry of its matrix.
+# PIVOT: for each entry in each iteration.
+START, BUILD, PIVOT = (3000, 9.0, 0.06)
+# Efforts that are tried in turn, each as (the most facts in a product, rounds of new columns, the
+# power of 1 + x + y + ... that multiplies the goal).
 EFFORTS = ((1, 1, 0), (1, 2, 0), (2, 1, 0), (2, 2, 0), (1, 1, 1), (3, 1, 0), (2, 1, 2))
 
 
@@ -42,8 +41,8 @@ class Room:
         self.soft = [n for n, kind in enumerate(kinds) if kind == 1]
         at = {name: n for n, name in enumerate(names)}
         self.gram = [n for name, n in at.items() if "." in name]
-        # Inner products <v, w>, v != w, with what they and the squared norms multiply to in a
-        # squared norm's terms
+        # For each inner product <v, w> with v != w: its index, v, w, and the indices of the squared
+        # norms of v and w. These three enter the squared norm of a sum of v and w.
         self.inner = [
             (n, v, w, at[f"{v}.{v}"], at[f"{w}.{w}"])
             for name, n in at.items()
@@ -107,15 +106,16 @@ def multiply(p, q):
 def find(target, strict, facts, signs, efforts=EFFORTS, work=None):
     """Return {"scale": ..., "terms": ...} for the checker, or None.
 
-    `target` is to be shown >= 0 (> 0); `facts` is {name: (polynomial, strict)}; `signs` {variable:
-    kind}. Names "v.w" are inner products.
+    The goal is `target` >= 0, or > 0 if `strict`. `facts` is {name: (polynomial, strict)}. `signs`
+    is {variable: kind}. A name "v.w" is an inner product.
     """
     work = work or Work()
     names = {name for p in (target, *(p for p, _ in facts.values())) for m in p for name, _ in m}
     names = sorted(names | {f"{v}.{v}" for name in names if "." in name for v in name.split(".")})
     room = Room(names, [signs.get(name, 0) for name in names])
     goal = room.inward(target)
-    # What says no more than a variable's sign; that a nonnegative one is at most 0 says more.
+    # `single` finds facts that state only the sign of a variable. A fact that a nonnegative
+    # variable is at most 0 states more.
     single = lambda p: len(p) == 1 and sum(sum(m) for m in p) == 1 and min(p.values()) > 0
     units = {
         name: math.lcm(*(value.denominator for value in p.values()))
@@ -124,7 +124,7 @@ def find(target, strict, facts, signs, efforts=EFFORTS, work=None):
     facts = {
         name: ({m: int(value * units[name]) for m, value in room.inward(p).items()}, s)
         for name, (p, s) in facts.items()
-    }  # integers are quicker than fractions
+    }  # integers are faster than fractions
     facts = {
         name: (p, s) for name, (p, s) in facts.items() if not single(p) or not room.nonnegative(*p)
     }
@@ -188,7 +188,7 @@ def _columns(room, goal, facts, depth, rounds):
     one = (0,) * len(room.names)
     degree = lambda poly: max(
         (sum(m[n] for n in room.gram) for m in poly), default=0
-    )  # in inner products
+    )  # the degree in inner products
     most = max(map(degree, (goal, *(poly for poly, _ in facts.values()))))
     products = []
     for n in range(1, depth + 1):
@@ -322,7 +322,7 @@ def _solve(room, goal, columns, strict, sure, work):
     rows = {m: n for n, m in enumerate(sorted({*goal, *(m for poly in columns for m in poly)}))}
     equal = np.array([not room.nonnegative(m) for m in rows], dtype=bool)
     b = np.array([float(goal.get(m, 0)) for m in rows])
-    if not columns:  # in fractions: a float may lose what is tiny
+    if not columns:  # decided in fractions, since floats may lose tiny coefficients
         good = all(
             goal.get(m, 0) == 0 if equal[n] else goal.get(m, 0) >= 0 for m, n in rows.items()
         )
@@ -337,7 +337,7 @@ def _solve(room, goal, columns, strict, sure, work):
         for m, value in poly.items()
     ]
     i, j, v = map(np.array, zip(*entries))
-    from scipy.sparse import coo_array  # most claims never come here, and it loads long
+    from scipy.sparse import coo_array  # imported here: slow, rarely needed
 
     matrix = coo_array((v, (i, j)), shape=(len(rows), len(columns))).tocsr()
     unit = max(1e-300, float(np.max(np.abs(b), initial=0.0))) if len(b) else 1.0
@@ -355,7 +355,7 @@ def _solve(room, goal, columns, strict, sure, work):
         return None
     exact = _exactly(rows, goal, columns, result.x * unit / weight, equal)
     if exact is not None and strict and not _shows_more(room, goal, columns, exact, sure):
-        # Ask for as much as possible of what is positive.
+        # Maximise the coefficients of terms that are strictly positive.
         firm = np.array([room.positive(m) for m in rows]) & ~equal
         gain = -np.asarray(matrix[firm].sum(axis=0)).ravel() + 1.0 * np.array(sure)
         result = _solve_program(-gain, {**ask, "bounds": (0, 1e3)}, len(entries), work)
@@ -373,7 +373,9 @@ def _hopeless(room, goal, columns):
     """Tell whether signs alone exclude a solution: no column may add to a coefficient that no
     remaining column can cancel. The test is faster than a linear program and settles most programs.
     """
-    helps, hurts = {}, {}  # row -> columns that bring it nearer to the goal, and further away
+    # `helps` maps a row to the columns that move the row towards the goal, `hurts` to the columns
+    # that move the row away from the goal.
+    helps, hurts = {}, {}
     for m in goal.keys() | {m for poly in columns for m in poly}:
         helps[m, 1], hurts[m, 1] = set(), set()
         if not room.nonnegative(m):
@@ -393,7 +395,7 @@ def _hopeless(room, goal, columns):
             return True
         if row[1] * goal.get(row[0], 0) > 0:
             continue
-        for k in list(hurts[row]):  # would leave it below 0
+        for k in list(hurts[row]):  # a column that leaves the row below 0
             for m in columns[k]:
                 for way in (1, -1):
                     if (m, way) in helps:

@@ -1,8 +1,8 @@
 """A search for rational numbers that satisfy some relations and violate another relation; each
 result is confirmed exactly.
 
-A population of points moves in floats, uphill in violation, and onto the edges that the assumptions
-leave; the best are rounded to small fractions and decided by enclosures.
+A population of points moves in floats towards larger violations and onto the edges of the
+assumptions. The best points are rounded to small fractions and decided by enclosures.
 """
 
 from fractions import Fraction
@@ -25,7 +25,7 @@ def search(target, assumptions, definitions, seed=0):
     parts = [part for a in assumptions for part in (a.args if isinstance(a, sympy.And) else (a,))]
     rules, goal = [expand(a) for a in parts if a is not sympy.true], expand(target)
     if any(isinstance(rule, sympy.logic.boolalg.BooleanFunction) for rule in rules):
-        return None  # an assumption that cannot be followed
+        return None  # the search cannot use such an assumption
     equal = [rule for rule in rules if isinstance(rule, sympy.Eq)]
     others = [rule for rule in rules if not isinstance(rule, sympy.Eq)]
     able = sorted(set().union(*(e.free_symbols for e in equal)), key=lambda s: s.name)
@@ -40,7 +40,7 @@ def _search_one_way(goal, rules, seed):
     """Return the result of `search` for one way of meeting the equations."""
     solved, rules = _eliminate(rules, generic=True)
     if any(rule is sympy.false or isinstance(rule, sympy.Eq) for rule in rules):
-        return None  # nothing meets it, or it cannot be followed
+        return None  # no point meets the relations, or the search cannot use an equation
     try:
         return Hunt(goal, rules, solved, seed).find()
     except arithmetic.Undefined:
@@ -52,7 +52,7 @@ def _expand_definitions(e, definitions):
         if not e.free_symbols & set(definitions):
             break
         e = e.xreplace(definitions)
-    return e.replace(Inner, lambda v, w: v * w)  # vectors of one dimension are vectors
+    return e.replace(Inner, lambda v, w: v * w)  # numbers are vectors with d = 1
 
 
 def _eliminate(rules, generic=False):
@@ -84,7 +84,7 @@ def substitute(relation, symbol, value):
     then has no value, as 1/gamma at gamma = 0."""
     try:
         found = relation.xreplace({symbol: value})
-    except (TypeError, ValueError):  # what SymPy cannot compare
+    except (TypeError, ValueError):  # SymPy cannot compare the two
         return relation
     return relation if found.has(sympy.zoo, sympy.nan, sympy.oo) else found
 
@@ -119,7 +119,7 @@ class Hunt:
             lost = lost + np.where(gap > 0, gap, np.isnan(gap))
         gain = np.where(np.isnan(gain), -1.0, gain)
         if isinstance(self.goal, (sympy.Lt, sympy.Gt)):
-            gain = np.where(gain == 0, 1e-3, gain)  # a tie breaks it
+            gain = np.where(gain == 0, 1e-3, gain)  # a tie is a violation
         return np.where(lost > 0, -1.0 - lost, gain)
 
     def excess(self, relations, values, size):
@@ -181,7 +181,7 @@ class Hunt:
                 continue
             for far in (1e4, 1e-4):
                 low, high = np.ones(len(points)), np.full(len(points), far)
-                for _ in range(48):  # bisection: low is admitted, high is not or is the end
+                for _ in range(48):  # bisection: low is admitted; high is not, or is the end
                     middle = np.sqrt(low * high)
                     trial = points.copy()
                     trial[:, n] *= middle

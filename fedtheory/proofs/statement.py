@@ -22,7 +22,7 @@ class Statement:
     def __init__(self, definitions=()):
         self.definitions = dict(definitions)  # symbol -> expression
         self.domains, self.nodes, self.extremes, self.parts, self._known = {}, {}, {}, {}, {}
-        self._named = {}  # name -> what it names here, one thing only
+        self._named = {}  # name -> the one expression that it names in this document
         self.assumes, self.sources, self.shows = [], [], None
 
     def assume(self, relation, source=""):
@@ -50,7 +50,7 @@ class Statement:
         )
 
     def relation(self, relation):
-        if isinstance(relation, sympy.Ne):  # of a count, that it is not its least value
+        if isinstance(relation, sympy.Ne):  # only for a count that is not its least value, 1
             left, right = relation.args
             if left.is_Symbol and left.is_integer and left.is_positive and right == 1:
                 return [">", self.tree(left), "1"]
@@ -92,7 +92,8 @@ class Statement:
             return ".".join(self._symbol(v) for v in e.args)
         if e.is_real is not True:
             raise Outside(f"{plain(e)} is not known to be a real number")
-        # Anything else may be any number: what is proved of it then holds the more.
+        # Any other expression becomes a variable that may have any value. A proof for every value
+        # also holds for the expression.
         name = self._fresh("part", e)
         self.domains[name] = (
             "positive" if isinstance(e, sympy.exp) and e.args[0].is_real else "real"
@@ -110,7 +111,7 @@ class Statement:
             value = self.tree(self.definitions[e])
             if (
                 fresh and isinstance(value, str) and value in self.nodes and "_of_" in value
-            ):  # it takes the name
+            ):  # the node takes the symbol's name
                 self.nodes[e.name] = self.nodes.pop(value)
                 if value in self.extremes:
                     self.extremes[e.name] = self.extremes.pop(value)
@@ -160,7 +161,7 @@ class Statement:
         if not rest:
             raise Outside(f"{plain(e)} has no last case")
         relation = self.relation(when)
-        if relation[0] == "==":  # of a count and its least value, which is as good as <=
+        if relation[0] == "==":  # a count equals its least value: same as <=
             if self.domains.get(str(relation[1])) != "count" or relation[2] != "1":
                 raise Outside(f"{plain(when)} is no inequality")
             relation = ["<=", *relation[1:]]

@@ -1,9 +1,9 @@
 """The axioms of the textbook facts: every statement that is used without a proof by algebra.
 
-Random vectors with finite second moments form a real inner product space, with E<X, Y> for the
-inner product of X and Y: that is why an identity between inner products speaks of expectations as
-well. A step, client or member of a cohort drawn uniformly is one more random index, and a mean over
-it one more expectation.
+Random vectors with finite second moments form a real inner product space, in which the inner
+product of X and Y is E<X, Y>. Therefore an identity between inner products also holds for
+expectations. A step, client or cohort member that is drawn uniformly is one more random index, and
+a mean over this index is one more expectation.
 """
 
 AXIOMS = {

@@ -1,10 +1,11 @@
 """Instances of textbook facts for measured quantities: the definitions of a paper, and its uses of
 a fact.
 
-A quantity that is the expectation of a squared norm or of an inner product is one of vectors in the
-space that `axioms` describes: random vectors over a round, with a step, a client or a member of the
-cohort drawn uniformly where the text takes a mean. Each relation says which leaf or axiom it is an
-instance of and which hypotheses it needs; `tests/textbook/` holds all of them to computed rounds.
+The expectation of a squared norm or of an inner product is itself a squared norm or an inner
+product in the space that `axioms` describes. The vectors of this space are random vectors over a
+round. Where the text takes a mean, a step, a client or a cohort member is drawn uniformly. Each
+relation names the leaf or axiom of which it is an instance, and the hypotheses that it needs. The
+tests in `tests/textbook/` compare all relations with computed rounds.
 """
 
 from functools import cache
@@ -22,15 +23,15 @@ from fedtheory.textbook.lemmas import LEAVES
 
 PREFIX = "textbook."
 NAMES = {**{leaf.id: leaf for leaf in LEAVES}, **{PREFIX + name: name for name in AXIOMS}}
-PAPERS = ("flex", "fsl", "lamb", "mixed")  # those whose proofs use any
+PAPERS = ("flex", "fsl", "lamb", "mixed")  # the papers whose proofs use textbook facts
 
 
 class Fact(NamedTuple):
     """An instance of a leaf or an axiom for measured quantities and inner products."""
 
-    name: str  # of the leaf or axiom, "textbook...."
+    name: str  # the name of the leaf or axiom, "textbook...."
     relation: object
-    needs: tuple = ()  # the conditions under which it holds
+    needs: tuple = ()  # the conditions under which the relation holds
 
 
 def facts_of(table):
@@ -56,9 +57,9 @@ def average_line(claim, at):
     line is not linear in the measured quantities, measures a quantity without such a mean, or is
     not known to hold in every round.
 
-    It holds whatever the round's start is if nothing that the claim assumes or names has to do with
-    the start: its hypotheses are numbers that all rounds share, or conditions on the problem and on
-    who works.
+    A line holds for every start of the round if nothing that the claim assumes or names depends on
+    the start. Then the claim's hypotheses are relations between numbers that all rounds share, or
+    conditions on the problem and on participation.
     """
     room = _room(claim.table)
     means = getattr(room, "ROUNDS", {})

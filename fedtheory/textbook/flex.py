@@ -1,9 +1,10 @@
 """Facts for Flex: in theorem 3.1, upper bounds on aggregated work. In theorem 3.2, the measured
 quantities in terms of gradients at minimisers.
 
-Of an arrival, G_l is grad F_l at the old minimiser w*, where grad F, called G_F, vanishes; of a
-departure, grad F_l at the new minimiser, where grad of the new objective, G_F there, vanishes. The
-objective of all devices has the weighted mean of the two for its gradient.
+For an arrival, G_l is grad F_l at the old minimiser w*, and G_F is grad F at w*, which vanishes.
+For a departure, G_l is grad F_l at the new minimiser, and G_F is the gradient of the new objective
+there, which vanishes. The gradient of the objective of all devices is the weighted mean of G_l and
+G_F.
 """
 
 from sympy import Eq, Le, sqrt
@@ -30,9 +31,9 @@ from fedtheory.symbols.flex import (
 )
 from fedtheory.textbook.facts import PREFIX, Fact
 
-METHODS = ("flex_a", "flex_b", "flex_c")  # of whose rounds the facts speak
-EACH_ROUND = ()  # of these no round has a memory of those before it
-STEADY = ()  # conditions of the paper that hold of every round or of none
+METHODS = ("flex_a", "flex_b", "flex_c")  # methods whose rounds the facts describe
+EACH_ROUND = ()  # methods of these whose rounds have no memory of earlier rounds
+STEADY = ()  # conditions of the paper that hold in every round or in none
 
 
 def event_facts(share, steep, slope, excess):
@@ -45,7 +46,7 @@ def event_facts(share, steep, slope, excess):
 
 
 FACTS = (
-    # s_tau^k is at most E, and the p^k add up to 1
+    # s_tau^k is at most E, and the p^k sum to 1.
     Fact(PREFIX + "definition", Le(ps, ratio_sup * E)),
     *event_facts(n_l / (n + n_l), grad_new_old, grad_l_old, Gamma_l),
     *event_facts(n_l / n, grad_old_new, grad_l_new, tilde_Gamma_l),

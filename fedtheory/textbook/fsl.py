@@ -1,10 +1,12 @@
 """Facts for FSL, appendix A: its measured quantities as inner products of random vectors of one
 round.
 
-Vectors of the round that starts at x: F and O, the gradients of F and f_0 at x; A_a and A_b, noise
-and drift in the server's mean gradient; B_a, B_b and B_c, noise, drift and sampling in the cohort's
-sum of gradients over S; D_0 and D_c, the change of a gradient at a drawn step of the server, of a
-drawn client; V, a drawn point of the server, from the point that aggregation ends at; C, the change of grad f_0 to the aggregated point; Z, a drawn client's gradient at x less F.
+The vectors belong to the round that starts at x. F and O are the gradients of F and f_0 at x. A_a
+and A_b are noise and drift in the server's mean gradient. B_a, B_b and B_c are noise, drift and
+sampling in the cohort's sum of gradients over S. D_0 is the change of a gradient at a drawn step of
+the server, and D_c the change at a drawn step of a drawn client. V is a drawn point of the server
+minus the point at which aggregation ends. C is the change of grad f_0 from x to the aggregated
+point. Z is the gradient of a drawn client at x minus F.
 """
 
 from sympy import Eq, Ge, Le, Max, Rational, Symbol
@@ -68,9 +70,9 @@ from fedtheory.symbols.fsl import (
 )
 from fedtheory.textbook.facts import PREFIX, Fact
 
-METHODS = ("fsl",)  # of whose rounds the facts speak
-EACH_ROUND = ("fsl",)  # of these no round has a memory of those before it
-STEADY = ()  # conditions of the paper that hold of every round or of none
+METHODS = ("fsl",)  # methods whose rounds the facts describe
+EACH_ROUND = ("fsl",)  # methods of these whose rounds have no memory of earlier rounds
+STEADY = ()  # conditions of the paper that hold in every round or in none
 
 F, O = Vector("vec_F"), Vector("vec_0")
 names = ("A_a", "A_b", "B_a", "B_b", "B_c", "D_0", "D_c", "V", "C", "Z")
@@ -169,8 +171,9 @@ SQUARES = (
     Fact(PREFIX + "jensen", Le(T_5b, K * drift_grad_c), COHORT),
 )
 
-# Means over rounds 0, ..., T - 1 of expectations: of the loss before and after a round, and of the
-# squared gradient. Of the losses added up only the first and the last are left.
+# Means over rounds 0, ..., T - 1 of three expectations: the loss before a round, the loss after it,
+# and the squared gradient. The sum of the differences of losses telescopes: only the first and the
+# last loss remain.
 now, then = (Symbol(name, real=True) for name in ("mean_tilde_F_t", "mean_tilde_F_next"))
 ROUNDS = {tilde_F_t: now, tilde_F_next: then, sq_tilde_grad: mean_sq_tilde_grad}
 RUN = (

@@ -5,10 +5,10 @@ from sympy import Eq
 from fedtheory.symbols.lamb import A_1, alpha, inner_g
 from fedtheory.textbook.facts import PREFIX, Fact
 
-METHODS = ("fed_lamb",)  # of whose rounds the facts speak
-EACH_ROUND = ()  # of these no round has a memory of those before it
-STEADY = ()  # conditions of the paper that hold of every round or of none
+METHODS = ("fed_lamb",)  # methods whose rounds the facts describe
+EACH_ROUND = ()  # methods of these whose rounds have no memory of earlier rounds
+STEADY = ()  # conditions of the paper that hold in every round or in none
 
-FACTS = (  # "we can write (15) as A_1 = ..."
+FACTS = (  # the paper says: "we can write (15) as A_1 = ..."
     Fact(PREFIX + "definition", Eq(A_1, -alpha * inner_g, evaluate=False)),
 )

@@ -2,8 +2,8 @@
 fact names.
 
 A part is an implication between numbers and inner products, with a document that
-`certificates/check_proof.py` accepts; what joins the parts (an induction, an integral along a line)
-is one of the axioms.
+`certificates/check_proof.py` accepts. The parts are joined by one of the axioms, such as an
+induction or an integral along a line.
 """
 
 from typing import NamedTuple
@@ -47,7 +47,7 @@ m, S, N_1 = (number_symbol(name, integer=True, positive=True) for name in ("m", 
 f_x, f_y, f_z, least = (number_symbol(name) for name in ("f_x", "f_y", "f_z", "least"))
 sum_sq, mixed = number_symbol("sum_sq", nonnegative=True), number_symbol("mixed")
 ALGEBRA = ("inner_product", "expectation")
-N = N_1 + 1  # of one member, the mean over the cohort is the mean over all
+N = N_1 + 1  # at least 2: with a single client, the mean over the cohort is the mean over all
 
 PRODUCT = Le(2 * c * inner(u, s), square_norm(u) + c**2 * square_norm(s))
 LEAVES = (

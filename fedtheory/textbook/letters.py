@@ -1,8 +1,9 @@
 """Tests of whether two claims mean the same by a letter, a method or a constant left open, and of
 whether a table's rule may be used.
 
-A name says nothing: two tables of one paper's name may define, measure or bound a letter otherwise.
-Here letters are compared as the records that they are, with what a run or a problem is read for.
+The name of a letter is not enough: two tables with the same paper's name may define, measure or
+bound the letter differently. This module compares the whole records of letters, and also
+which number of a run or of a problem a letter stands for.
 """
 
 from functools import cache
@@ -11,7 +12,7 @@ from importlib import import_module
 from fedtheory import discover
 from fedtheory.errors import InvalidInput
 
-SHIPPED = dict(flex="flex", fsl="fsl", lamb="lamb", mixed="mixed", house="run")  # paper -> file
+SHIPPED = dict(flex="flex", fsl="fsl", lamb="lamb", mixed="mixed", house="run")  # paper -> module
 
 
 @cache
@@ -70,15 +71,16 @@ def covers_methods(claim, known):
     return all(any(alike(one, other) for other in known) for one in methods(claim))
 
 
-# ---------------------------------------------------------------- constants that are left open
+# ---------------------------------------------------------------- open constants
 
 
 def reopened_constant(claim, premises, everywhere):
     """Return the name of a constant that a premise of a step leaves open and that another claim of
     the step uses in a different sense, or None. `everywhere` holds the premises of all lines.
 
-    "For some c" speaks of a c of its own. A claim that leaves c open as well may take the c of one
-    premise: then all of its lines take it from there, and it asks no more of c.
+    A premise that says "for some c" has a c of its own. A claim that also leaves c open may use the
+    c of one premise. Then all lines of the claim use this c, and the claim demands no more of c
+    than the premise does.
     """
     for other in premises:
         for name in other.left_open:

@@ -25,12 +25,12 @@ from fedtheory.symbols.mixed import (
 )
 from fedtheory.textbook.facts import PREFIX, Fact
 
-METHODS = ("parallel_training", "one_way_gt", "two_way_gt")  # of whose rounds the facts speak
-EACH_ROUND = (
-    "parallel_training",
-    "one_way_gt",
-)  # of these no round has a memory of those before it
-STEADY = (  # conditions of the paper that hold of every round or of none
+# Methods whose rounds the facts describe.
+METHODS = ("parallel_training", "one_way_gt", "two_way_gt")
+# Methods of these whose rounds have no memory of earlier rounds.
+EACH_ROUND = ("parallel_training", "one_way_gt")
+# Conditions of the paper that hold in every round or in none.
+STEADY = (
     stated.SMOOTH_LOSSES,
     stated.HOMOGENEOUS,
     stated.NOISY,
@@ -43,7 +43,8 @@ STEADY = (  # conditions of the paper that hold of every round or of none
     stated.OWN_SMOOTHNESS,
 )
 
-# Means over rounds 0, ..., T of expectations: what a round ends with, and the next begins with
+# Means over rounds 0, ..., T of expectations: at the start of a round (`before`), and at its end,
+# where the next round starts (`after`).
 before, after, f_before, f_after = (
     Symbol(f"mean_{name}", **domain)
     for name, domain in (
@@ -63,10 +64,11 @@ ROUNDS = {
 }
 FACTS = (
     Fact(PREFIX + "definition", Eq(gap, gap_f + gap_c, evaluate=False)),
-    # f at the mean of x^(0), ..., x^(T), and the least of T + 1 numbers
+    # f at the mean of x^(0), ..., x^(T), and the least of T + 1 numbers.
     Fact(PREFIX + "convex_mean", Le(gap_mean, mean_gap), (conditions.CONVEX,)),
     Fact(PREFIX + "smallest", Le(best_sq_grad, mean_sq_grad)),
-    # Of what is added up only the first and the last are left, neither below its least
+    # The sum telescopes: only the first and the last term remain, and the last is at least its
+    # infimum.
     Fact(PREFIX + "rounds", Ge((T + 1) * (after - before), -D_sq, evaluate=False)),
     Fact(
         PREFIX + "rounds",
@@ -74,7 +76,7 @@ FACTS = (
         (conditions.BOUNDED_BELOW,),
     ),
 )
-STRONGER = (  # mu >= 0; mu > 0
+STRONGER = (  # mu > 0 implies mu >= 0, and mu >= 0 implies convexity
     (MU_STRONGLY, MU_CONVEX),
     (MU_CONVEX, conditions.CONVEX),
 )

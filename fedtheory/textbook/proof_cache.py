@@ -1,10 +1,10 @@
 """A cache of proofs of steps, addressed by the statement that each proves, so that no search is
 repeated.
 
-A proof is kept under the hash of the statement, and counts only after the checker has accepted it
-for the statement at hand: one that is stale, changed or missing is searched for anew. That a search
-found none is kept as well; it says nothing but that.
-`python -m tests.textbook.refresh` searches for what is missing and writes all of them down.
+A proof is stored under the hash of its statement. It counts only after the checker has accepted it
+for the statement at hand. A proof that is stale, changed or missing is searched for anew. The store
+also records that a search found no proof, which does not mean that there is none.
+`python -m tests.textbook.refresh` searches for missing proofs and writes all proofs.
 """
 
 import hashlib
@@ -16,7 +16,7 @@ from fedtheory.certificates import check_proof
 from fedtheory.proofs import algebra
 
 FILE = Path(__file__).with_name("proofs.json")
-SEEN: dict = {}  # those that were used, to be written down
+SEEN: dict = {}  # {hash: proof or None} of the statements met so far, for `tests.textbook.refresh`
 
 
 @cache
@@ -40,7 +40,7 @@ def load_proof(target, relations, definitions, budget):
         return None
     document = statement.document()
     key = statement_hash(document)
-    if key in load_store() and load_store()[key] is None:  # searched before, in vain
+    if key in load_store() and load_store()[key] is None:  # an earlier search failed
         return None
     if key in load_store():
         found = {**document, "proof": load_store()[key]}

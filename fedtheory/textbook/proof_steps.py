@@ -1,11 +1,12 @@
 """One step of a proof: tells whether a line follows from the lines and textbook facts that are
 cited for it.
 
-What a premise says counts where its own hypotheses are among those of the line, or follow from
-them; where it assumes more, the step is refused. Premise and line speak of the same quantities:
-letters that are the same records (`letters.py`), measured in one run of one method, at every
-instance inside the line's hypotheses; a constant that a premise leaves open is its own. All of it is
-then an implication between numbers and inner products, which algebra decides with a document.
+A premise counts if its own hypotheses are among the hypotheses of the line, or follow from them. If
+the premise assumes more, the step is refused. Premise and line have to be about the same
+quantities: their letters are the same records (`letters.py`), measured in one run of one method, at
+every instance inside the line's hypotheses. A constant that a premise leaves open belongs to this
+premise alone. The step is then an implication between numbers and inner products, which algebra
+decides with a document.
 """
 
 from dataclasses import dataclass
@@ -25,10 +26,10 @@ QUICK = 0.5
 INDUCTION = (
     "an induction over rounds is no implication between numbers; its start and its step are lines"
 )
-# Conditions that say no less than another: (the stronger, the weaker).
+# Pairs of conditions of which the first implies the second: (stronger, weaker).
 STRONGER = (
-    (conditions.STRONGLY_CONVEX, conditions.CONVEX),  # mu > 0 is mu >= 0
-    (conditions.LIPSCHITZ, conditions.SMOOTH),  # textbook.upper_quadratic
+    (conditions.STRONGLY_CONVEX, conditions.CONVEX),  # mu > 0 implies mu >= 0
+    (conditions.LIPSCHITZ, conditions.SMOOTH),  # by textbook.upper_quadratic
 )
 
 
@@ -38,10 +39,10 @@ class Edge:
     premises."""
 
     line: str  # "fsl.step24/1"
-    premises: tuple  # names of lines, and of textbook facts
+    premises: tuple  # names of lines and of textbook facts
     status: str  # "proved", "undecided" (no proof was found), "refused" (a premise assumes more)
     why: str = ""
-    documents: tuple = ()  # of the step, then of the premises' hypotheses that had to be shown
+    documents: tuple = ()  # the step's, then those of premises' hypotheses that had to be proved
 
     def as_dict(self):
         """Return plain data without the documents."""
@@ -212,7 +213,7 @@ def _with_rules(claim, *others):
 def prove_line(claim, at, some):
     """Return the document that proves that a line follows from its premises, or None."""
     for target, relations, definitions in step_question(claim, at, some):
-        brief = BUDGET if definitions else QUICK * BUDGET  # letters as any numbers: a first look
+        brief = BUDGET if definitions else QUICK * BUDGET  # first form: less time
         if document := proof_cache.load_proof(target, relations, definitions, brief):
             return document
     return None
@@ -260,7 +261,7 @@ def unmentioned_names(claim, at, some):
     """Return the names of measured quantities that a line bounds and no premise mentions, so that
     the line cannot follow."""
     asked = list(step_question(claim, at, some))
-    if not asked:  # no textbook fact that is named speaks of what is measured here
+    if not asked:  # no named textbook fact mentions the quantities that are measured here
         return []
     target, relations, definitions = asked[-1]
     spoken = set().union(*(expand_definitions(r, definitions).free_symbols for r in relations))

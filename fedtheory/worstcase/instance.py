@@ -1,9 +1,9 @@
 """The points, gradients and values that a method meets on a worst function, reconstructed from the
 Gram matrix of a certificate.
 
-By the interpolation theorem functions of the class pass through these; the fewest dimensions are
-sought first. On a line, where a sample's gradients are those of a quadratic or of a Huber loss,
-that function is named.
+By the interpolation theorem, there are functions of the class with these gradients and values. The
+search prefers instances with few dimensions. In one dimension, if a quadratic or a Huber loss fits
+a function's samples, the instance names this loss.
 """
 
 from dataclasses import dataclass
@@ -15,7 +15,7 @@ from fedtheory.certificates.check_worst_case import STAR, Reading
 from fedtheory.worstcase.solver import Program
 
 SAME = (
-    1e-6  # what is not told apart, as a share of what is large: the solver's floats are that good
+    1e-6  # a share of the largest value: the solver's floats do not distinguish smaller differences
 )
 
 
@@ -25,7 +25,7 @@ class Instance:
     minimiser)."""
 
     points: np.ndarray  # (R + 1, d) server points
-    samples: dict  # {i: [(x (d,), gradient (d,), value), ...]} as asked; at x*, if it exists, last
+    samples: dict  # {i: [(x (d,), gradient (d,), value), ...]} in query order; x* last, if any
     measure: float
     shapes: dict  # {i: Quadratic or Huber} where d = 1 and one of them fits
 
@@ -65,8 +65,9 @@ class Huber:
 def instance_of(certificate, thin=True):
     """Return the Instance of a certificate, or None where the certificate has no Gram matrix.
 
-    With `thin`, where it needs several dimensions, the one of least trace that reaches all but a
-    millionth, if flatter.
+    An instance that needs several dimensions is replaced, with `thin`, by the instance of least
+    trace that reaches all but a millionth of its measure, if this other instance needs fewer
+    dimensions.
     """
     if "instance" not in certificate:
         return None
@@ -133,7 +134,7 @@ def fit_shape(x, g, f, mu, L):
             candidates.append(lambda a: Quadratic(c, -b / c, a))
     slope = float(np.abs(g).max())
     inner = np.abs(g) < slope * (1 - SAME)
-    if mu <= 0 and inner.any():  # where it is curved
+    if mu <= 0 and inner.any():  # samples in the curved part
         centre = float(np.mean(x[inner] - g[inner] / L))
         candidates.append(lambda a: Huber(L, slope, centre, a))
     for make in candidates:

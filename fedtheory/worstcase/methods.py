@@ -1,13 +1,14 @@
 """Methods with exact gradients and full participation, as recursions that work on any kind of
 vector.
 
-Those of the library, and a user's own, are read from their kernels; textbook methods stand here. What
-a worst case takes kernels for is checked on them (`worstcase.structure`).
+The library's methods, and a user's own methods, are read from their kernels. Textbook methods are
+defined here. `worstcase.structure` checks that kernels have the structure that a worst case
+assumes.
 
-`method(x, gradient)` yields x_0, x_1, ... without end; `gradient(i, x)` answers for client i >= 1,
-or for the server, i = 0. The same lines run on arrays and on unknown vectors, so what a worst case
-is about can be run. Write your own alike: a point is x plus multiples of answers, and the questions
-asked do not depend on the answers.
+`method(x, gradient)` yields x_0, x_1, ... without end. `gradient(i, x)` returns a gradient of
+client i >= 1, or of the server, i = 0. The same code runs on arrays and on unknown vectors, so the
+method of a worst case can also be run. A method of your own has the same form: each point is x plus
+multiples of gradients, and the number and order of queries do not depend on the gradients' values.
 """
 
 from collections.abc import Callable
@@ -84,8 +85,8 @@ class ByKernels:
     """A method given by its kernels, with N clients that all take part in every round, without
     noise.
 
-    Called as a recursion it takes a whole point for its only coordinate; `structure.require_apart`
-    says whether the kernels do to each coordinate what they do to that one.
+    As a recursion, the method treats a whole point as a single coordinate. The function
+    `structure.require_apart` checks that the kernels treat each coordinate like this single one.
     """
 
     record: Algorithm
@@ -107,7 +108,7 @@ class ByKernels:
         return found
 
     def __call__(self, x, gradient):
-        batched = isinstance(x, (float, np.ndarray))  # floats are no exact numbers
+        batched = isinstance(x, (float, np.ndarray))  # floats are not exact numbers
         whole, part = (
             (lambda y: Many(np.asarray(y)), lambda y: y.at) if batched else (lambda y: y,) * 2
         )
@@ -124,7 +125,7 @@ class ByKernels:
         law, state, t = uniform_cohorts(self.N, self.N, rounds.steps), rounds.start(x_0), 0
         while True:
             yield state.x
-            rounds.at(t)  # methods may count rounds
+            rounds.at(t)  # a method may depend on the round's number
             ((_, trace),) = rounds.of(state, law)
             state, t = trace.after, t + 1
 

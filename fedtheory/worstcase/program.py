@@ -1,10 +1,10 @@
 """The exact worst case of a method with exact gradients over a class of functions in any dimension
 (PEP).
 
-Performance estimation (Drori and Teboulle 2014; Taylor, Hendrickx and Glineur 2017): a semidefinite
-program in the Gram matrix of what a method sees. Clarabel solves it (extra `pep`); what is reported
-are not its floats but a bound whose multipliers, in fractions, prove it, and an instance in
-fractions that attains nearly as much.
+Performance estimation (Drori and Teboulle 2014; Taylor, Hendrickx and Glineur 2017) is a
+semidefinite program in the Gram matrix of the points and gradients that a method meets. Clarabel
+(extra `pep`) solves the program. Its floats are not reported. The result is a bound that
+multipliers in fractions prove, and an instance in fractions that nearly attains the bound.
 
     from fedtheory.worstcase import program
     worst = program.worst_case(program.gradient_descent(1), rounds=4)            # L = 1, |x_0 - x*| <= 1, F(x_4) - F*
@@ -15,12 +15,13 @@ fractions that attains nearly as much.
     L={0: 2, 1: 1, 2: 1},
                    visited={"sq_dissimilarity": 1, "sq_xi": 0.25})
 
-What is exact. The class: each f_i has curvature in [mu, L], convex or not, and F = sum weights_i
-f_i is attained at x* (convex f_i), or bounded below (some weighted f_i with mu < 0). `start` bounds
-measures at x_0, `optimum` at x*, `visited` at x* and x_0, ..., x_R. The worst case under just these
-is exact for convex f_i, and for a single function with mu <= 0; with several functions that are not
-convex it is an upper bound (`least` is None). A dissimilarity assumed at every x in R^d is more
-than `visited` says, so there it is an upper bound too.
+The class of functions: each f_i has curvature in [mu, L], convex or not. F = sum weights_i f_i has
+a minimiser x* (convex f_i), or is bounded below (some weighted f_i with mu < 0). `start` bounds
+measures at x_0, `optimum` at x*, and `visited` at x* and x_0, ..., x_R. Under these bounds alone,
+the worst case is exact for convex f_i, and for a single function with mu <= 0. With several
+functions that are not convex, the worst case is an upper bound (`least` is None). A dissimilarity
+that is assumed at every x in R^d is a stronger assumption than `visited`, so the worst case is an
+upper bound there too.
 """
 
 import json
@@ -63,7 +64,7 @@ __all__ = [
 ]
 
 
-SHORT = 20  # letters of a fraction that is shown
+SHORT = 20  # characters of the longest fraction that is shown
 
 
 class Unknown(Linear):
@@ -180,10 +181,11 @@ class WorstCase:
     """A worst case with least <= worst case <= bound, both proved by `certificate`."""
 
     bound: Fraction
-    least: Fraction  # None where no instance is known to exist for the Gram matrix
-    status: str  # the solver's, for the record: the proofs do not rest on it
+    least: Fraction  # None if no instance is known to exist for the Gram matrix
+    status: str  # the solver's status, as information: the proofs do not rest on it
     certificate: dict
-    # by name of the condition: "k:i:j" between samples i and j of f_k, "assumed:n", "measure:t"
+    # Keys are names of conditions: "k:i:j" between samples i and j of f_k, "assumed:n",
+    # "measure:t".
     multipliers: dict
 
     @property
@@ -217,7 +219,7 @@ def worst_case(method, rounds, **about):
     """Return the largest `measure` after `rounds` of `method` as a WorstCase; raises NotExact where
     none is proved.
 
-    method   a recursion as in pep_methods: gradient_descent(eta), fedavg(N, K, eta_l, eta_g), fsl(...), your own
+    method   a recursion as in `worstcase.methods`: gradient_descent(eta), fedavg(N, K, eta_l, eta_g), fsl(...), your own
     L, mu    curvature bounds, numbers or {i: number}; numbers are taken exactly, fractions may be text ("1/3")
     weights  F = sum weights_i f_i; the plain mean of the clients unless given
     start, optimum, visited    bounds {measure: number} at x_0, x*, all server points; start: {"sq_distance": 1}
@@ -234,7 +236,8 @@ def worst_case(method, rounds, **about):
     )
     if instance:
         document["instance"] = instance
-    least, bound = check_worst_case.check(document)  # a solver that errs is an error, not a bound
+    # A wrong solution of the solver raises an error here instead of giving a bound.
+    least, bound = check_worst_case.check(document)
     return WorstCase(bound, least, status, document, multipliers)
 
 

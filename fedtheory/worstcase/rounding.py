@@ -24,7 +24,8 @@ def balance_multipliers(multipliers, equations, last):
     """Return the multipliers, changed where they are largest so that the equations hold exactly, or
     None where this fails.
 
-    equations[n] = {row: coefficient} of multiplier n; every row must sum to 0, the row `last` to 1.
+    `equations[n]` is {row: coefficient} of multiplier n. The row `last` has to sum to 1, and every
+    other row to 0.
     """
     rest = add_sums(
         (1, {last: Fraction(1)}),

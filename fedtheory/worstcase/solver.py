@@ -1,10 +1,11 @@
 """A solver that finds the worst case in floats, then makes both its bound and its instance exact in
 fractions.
 
-The dual: multipliers >= 0 of least cost for which the values cancel and a form stays semidefinite.
-Cancelling is linear algebra in fractions. What rounding broke is repaired by a step towards a
-solution well inside; where simple fractions do, they are taken, and the bound is then often the
-worst case itself. The primal, an instance, likewise.
+The dual asks for multipliers >= 0 of least cost for which the function values cancel and a
+quadratic form stays semidefinite. The values cancel exactly by linear algebra in fractions. A step
+towards a solution well inside the constraints repairs the errors of rounding. Simple fractions are
+used where they suffice, and the bound is then often the worst case itself. The primal solution, an
+instance, is treated in the same way.
 """
 
 from fractions import Fraction
@@ -24,7 +25,9 @@ from fedtheory.worstcase.rounding import (
     visible_coordinates,
 )
 
-SIMPLE = (12, 120, 1200, 12000)  # denominators that closed forms might have
+# Largest denominators of simple fractions, tried in turn: closed forms might have such
+# denominators.
+SIMPLE = (12, 120, 1200, 12000)
 INSIDE = (2.0**-8, 2.0**-14, 2.0**-20)
 
 
@@ -69,8 +72,8 @@ class Program:
     """The conditions and measures of a worst case, one per orbit, in units in which the floats are
     of order one.
 
-    lines[n] = (constant, {value: coefficient}, [{(p, q): coefficient} for each block]); a condition
-    says >= 0.
+    `lines[n]` is (constant, {value: coefficient}, [{(p, q): coefficient} for each block]). A
+    condition says that its line is >= 0.
     """
 
     def __init__(self, reading, alike=True):
@@ -177,7 +180,7 @@ class Program:
         """Return (status, multipliers at least `inside` away from every edge, values and Gram
         matrices of the primal).
 
-        With `trace` the primal looks for the least trace of the Gram matrix, the measures being
+        With `trace`, the primal minimises the trace of the Gram matrix, and the measures become
         conditions.
         """
         try:
@@ -295,7 +298,7 @@ class Program:
         near, instances = each(round_fine, values, grams), []
         for inside in (
             INSIDE
-        ):  # meets conditions by more than `inside`, its Gram matrix that far from the edge
+        ):  # conditions hold with a margin, and the Gram matrix is `inside` away from the edge
             status, _, values, grams = self.solved(
                 self.cost + inside * (self.traces - ~self.is_measure)
             )

@@ -1,10 +1,11 @@
 """Checks, on a method's kernels, of the assumptions that a worst case makes about a method.
 
-A program speaks of a recursion: every point at which a gradient is asked is x_0 plus multiples of
-answers, the same multiples in each coordinate, whatever the numbers are. Kernels are read on unknown
-numbers that can be added and scaled, and nothing else (`exact.linear`), so that what branches on a
-point, multiplies or divides by one is refused. On several coordinates, in one layer and in two, each
-has to be what a single one is: what mixes coordinates, or tells them or their number apart, is refused.
+A program describes a recursion: every point at which a gradient is queried is x_0 plus multiples of
+gradients. The multiples are the same in each coordinate, whatever the numbers are. Kernels are run
+on unknown numbers that can only be added and scaled (`exact.linear`). So kernels that branch on a
+point, multiply by a point or divide by a point are refused. Kernels are also run on several
+coordinates, in one layer and in two. Each coordinate has to behave like a single coordinate:
+kernels that mix coordinates, or that depend on their index or number, are refused.
 """
 
 from fractions import Fraction
@@ -15,7 +16,8 @@ from fedtheory.certificates.check_worst_case import check_structure
 from fedtheory.errors import InvalidInput, NotExact
 from fedtheory.exact.linear import Linear, is_zero
 
-# Coordinates, and where layers of them start, in which a method is compared with a single one
+# Pairs (number of coordinates, starts of the layers) with which a method is compared with its run
+# on a single coordinate.
 SEVERAL = ((2, (0,)), (3, (0, 1)), (7, (0,)))
 
 

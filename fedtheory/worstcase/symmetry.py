@@ -1,10 +1,11 @@
 """The symmetry of a worst case: clients that a method treats alike are interchangeable, so that the
 program need not distinguish them.
 
-The program is convex: averaged over all permutations of the clients, a solution stays one.
-Multipliers and values are then equal along orbits, and a form is semidefinite when it is so where
-the clients agree and where two of them are opposite (permutations keep these two kinds of vectors
-apart). The size of the program does not depend on N.
+The program is convex, so the average of a solution over all permutations of the clients is again a
+solution. Multipliers and values are then equal along orbits. A quadratic form is semidefinite if it
+is semidefinite on two kinds of vectors: those in which the clients agree, and those in which two
+clients are opposite. Permutations do not mix these two kinds. The size of the program does not
+depend on N.
 """
 
 from dataclasses import dataclass
@@ -15,10 +16,10 @@ from fedtheory.certificates.check_worst_case import STAR
 
 @dataclass(frozen=True)
 class Symmetry:
-    columns: list  # orbits of conditions and measures: lists of names
-    values: list  # orbits of questions
-    blocks: list  # {vector: (coordinate, sign)}: other vectors are zero
-    kin: dict  # {vector: (client, coordinate)} of interchangeable clients
+    columns: list  # orbits of conditions and measures, each a list of names
+    values: list  # orbits of queries
+    blocks: list  # {vector: (coordinate, sign)} each; all other vectors are zero
+    kin: dict  # {vector: (client, coordinate)} for vectors of interchangeable clients
     N: int
 
     def lift(self, reading, grams):
@@ -105,13 +106,14 @@ def difference_coordinates(reading, clients):
     """Return ({vector: (client, coordinate)} for vectors that differ between clients, the block in
     which clients agree).
 
-    Where only clients have weight, their gradients at x_star sum to zero: equal, they vanish.
+    If only clients have weight, their gradients at x_star sum to zero. So gradients that are equal
+    vanish.
     """
     owner, kin, together, spots = {}, {}, {}, {}
     for k in clients:
         of = [q for q in reading.samples[k] if q != STAR]
         owner.update({int(q): (k, p) for p, q in enumerate(of)})
-        if len(reading.stars.get(k, ())) == 1:  # the first one is minus the others
+        if len(reading.stars.get(k, ())) == 1:  # the first star gradient is minus the others
             owner[next(iter(reading.stars[k]))] = k, len(of)
     first = next(iter(reading.weights))
     for v in reading.vectors():
