@@ -8,7 +8,7 @@ from fedtheory.certificates.check_proof import Reading, Refused, Ring
 from fedtheory.proofs import positivity
 
 DEPTH = 3  # the deepest nesting of case distinctions
-LIGHT = positivity.EFFORTS[:4]
+LIGHT = positivity.EFFORTS[:4]  # the cheaper efforts, for auxiliary proofs
 CHAIN = ((1, 5, 0),)  # the effort for a chain of inequalities, each of which is used once
 MINORS = 10  # the most minors of each size
 READING = 2_000_000  # steps for reading the document, per second of the budget

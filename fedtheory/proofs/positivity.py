@@ -12,7 +12,7 @@ from itertools import combinations_with_replacement
 
 import numpy as np
 
-COLUMNS = 4000
+COLUMNS = 4000  # the most columns of a linear program
 PER_SECOND = 1_000_000  # steps of work that a second of the budget buys
 # All three in steps of work. START: for a linear program. BUILD: for each entry of its matrix.
 # PIVOT: for each entry in each iteration.

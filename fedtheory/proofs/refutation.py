@@ -15,6 +15,8 @@ from fedtheory.arithmetic import arrays
 from fedtheory.proofs import equations
 from fedtheory.proofs.meaning import Inner, Vector
 
+# POINTS: points of the population. STEPS: the most moves of it. BEST: points that are rounded
+# and decided.
 POINTS, STEPS, BEST = 1500, 60, 24
 INEQUALITIES = (sympy.Le, sympy.Lt, sympy.Ge, sympy.Gt)
 

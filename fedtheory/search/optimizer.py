@@ -15,7 +15,7 @@ from fedtheory.search.coordinates import NOTHING, PLACED, Columns
 from fedtheory.search.objective import as_array
 from fedtheory.search.tightness_score import OVER
 
-BATCH = 128
+BATCH = 128  # points of a population, and new points per generation
 FAR = 100.0  # a logarithm: the largest amount by which one failing relation counts
 NO_VALUE = Undefined, ZeroDivisionError  # raised where a quantity has no value at a shape
 # Shifts of raw coordinates (shares of a coordinate that is no logarithm), tried in turn. A ratio

@@ -15,6 +15,7 @@ from fedtheory.search.objective import Answer, exact_value
 # a point of an edge outside.
 MARGINS = (0.0, 1e-7, 1e-5, 1e-3)
 ROOT_BITS = 40  # bits of the number whose square is put under a root
+# Largest denominators of the simpler numbers that are tried in place of a number.
 DENOMINATORS = (1, 2, 3, 4, 5, 6, 8, 10, 12, 16, 20, 50, 100, 1000)
 # Both in elementary steps of a search. STEP: the cost of one step of exact arithmetic. ASKED: the
 # cost of one question to a point, besides its arithmetic.

@@ -32,6 +32,7 @@ OTHERS = 6  # rows of values of the other symbols for which the roots in one sym
 # are evaluated. DEGREE: the largest degree of such a polynomial.
 FEWEST, EACH, DEGREE = 60, 60, 40
 BITS = 400  # an enclosure of an irrational root is at most 2^-BITS wide
+# Simple values of the other symbols, from which half of these rows are made.
 SIMPLE = tuple(Fraction(n) for n in ("1", "2", "1/2", "0", "3", "-1", "1/3", "5", "-2", "10"))
 
 

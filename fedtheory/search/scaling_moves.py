@@ -24,7 +24,7 @@ FARTHEST = 10**6  # the least growth factor from the first member to the last
 # A quantity on which the hidden constant may depend lies between 1/MODERATE and MODERATE, or is 0.
 # Otherwise the hidden constant could be huge.
 MODERATE = 100.0
-MOVES = (1, -1, 2, -2)
+MOVES = (1, -1, 2, -2)  # powers of BASE by which a move may scale a number at each step
 TRIES = 12  # families of a batch that are evaluated exactly
 MOST = 6_000  # operations at one step of a family; exact arithmetic has to repeat them
 SLOWING = 0.99  # the least ratio of one of the last growth factors to the factor before

@@ -22,7 +22,7 @@ from fedtheory.symbol import expand_definitions
 from fedtheory.textbook import facts, letters, proof_cache
 
 BUDGET = 0.1  # seconds of a core, counted as work, for the proof of a step
-QUICK = 0.5
+QUICK = 0.5  # a share of BUDGET, for the form in which derived letters are any numbers
 INDUCTION = (
     "an induction over rounds is no implication between numbers; its start and its step are lines"
 )

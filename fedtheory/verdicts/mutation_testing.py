@@ -41,7 +41,7 @@ KEPT, KNOWN = 40, 0.2
 LOOKS = 3  # exact evaluations at one population
 EFFORT = 40  # the limit on the attempts to make a counterexample smaller
 HEAVY = 4  # weight of a dropped term or hypothesis; a changed constant has weight 1
-WRONG = 1 + 1e-9
+WRONG = 1 + 1e-9  # a ratio above which a line seems to fail
 HYPOTHESES = "condition", "ceiling"  # changed parts that belong to the hypotheses
 
 

@@ -7,7 +7,8 @@ import numpy as np
 
 from fedtheory.certificates.check_worst_case import add_sums, is_semidefinite
 
-FINE = 2**50
+FINE = 2**50  # the common denominator of rounded floats
+# Steps towards a solution well inside, as shares of the way, the smallest first.
 STEPS = [Fraction(2) ** -k for k in range(50, -1, -2)]
 
 

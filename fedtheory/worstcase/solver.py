@@ -28,6 +28,7 @@ from fedtheory.worstcase.rounding import (
 # Largest denominators of simple fractions, tried in turn: closed forms might have such
 # denominators.
 SIMPLE = (12, 120, 1200, 12000)
+# Margins to every edge at which the solver computes solutions well inside.
 INSIDE = (2.0**-8, 2.0**-14, 2.0**-20)
 
 
