@@ -108,7 +108,7 @@ def test_problems_metrics_and_commands(made):
 
 def test_records_show_their_fields_with_what_is_said_of_them(made):
     claim = section(made["records.md"], "`fedtheory.claim.Claim`")
-    assert "symbols: Table  # the part of its paper's table that it uses" in claim
+    assert "symbols: Table  # the part of the paper's table that the claim uses" in claim
     assert "def " not in claim and "`without(*names)`" in claim
     assert "shapes: Callable" in section(made["records.md"], "`fedtheory.models.Setting`")
 
