@@ -1,10 +1,11 @@
 """Schemas of the instances in certificates by the names of settings, as the stand-alone checker
-contains them, and the schema of two runs, which no setting has."""
+contains them, and the schema of two runs, which no setting has.
+
+The models are imported where a schema is asked for: a package that is there already is shown without
+SymPy."""
 
 from typing import Any
 
-from fedtheory.models import all_settings, by_name
-from fedtheory.models.instances import schema_of
 from fedtheory.schema import entries, integer, list_of, plus
 
 RUNS = "two runs"
@@ -29,6 +30,9 @@ def find_schema(name: Any) -> Any:
     name."""
     if name == RUNS:
         return TWO_RUNS
+    from fedtheory.models import by_name
+    from fedtheory.models.instances import schema_of
+
     setting = by_name(name)
     return None if setting is None else schema_of(setting)
 
@@ -36,6 +40,8 @@ def find_schema(name: Any) -> Any:
 def all_schemas(documents: Any = ()) -> dict:
     """Return {name: schema} of two runs, of all settings of this library, and of the settings that
     documents name."""
+    from fedtheory.models import all_settings
+
     names = {setting.name for setting in all_settings() if not setting.source}
     waiting = list(documents)
     while waiting:

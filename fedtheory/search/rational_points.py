@@ -266,7 +266,9 @@ def simpler_numbers(value, slack):
     one = Fraction(1 if value > 0 else -1)
     found += [Fraction(0), Fraction(1), Fraction(-1)] if abs(value) < 30 else [one]
     if value:
-        size = math.log10(abs(value.numerator)) - math.log10(value.denominator)  # beyond floats, too
+        size = math.log10(abs(value.numerator)) - math.log10(
+            value.denominator
+        )  # beyond floats, too
         near = Fraction(10) ** round(size)
         found += [near if value > 0 else -near]
     for d in DENOMINATORS:
