@@ -204,7 +204,7 @@ def fails_too(base, verdict, budget, seed):
 
 
 ASK = dict(
-    textbook=known_statements,
+    textbook=textbook,
     hostile=of_hostile,
     vectors=of_vectors,
     drawn=of_drawn,
