@@ -17,7 +17,7 @@ import fedtheory as ft
 from fedtheory import discover
 from fedtheory.models import fitting
 from fedtheory.search.exact_instances import answer_at
-from fedtheory.search.strategies import cases, measure_side
+from fedtheory.search.strategies import cases, measure
 from fedtheory.verdicts.pipeline import as_meant
 
 QUIET = dict(deadline=None, suppress_health_check=list(HealthCheck), print_blob=True)
@@ -81,7 +81,7 @@ def test_what_is_measured_stays_below_the_bound(claim, data):
             assert refute_claim(claim), f"line {line + 1} fails at {case}, and no search finds it"
             return None
         if sign == "<=":
-            assert measure_side(claim, case, line).lower <= claim.evaluate(case.values, line=line)
+            assert measure(claim, case, line).lower <= claim.evaluate(case.values, line=line)
 
 
 @pytest.mark.parametrize("claim", TOOTHED, **named)

@@ -12,7 +12,7 @@ from fedtheory.conformance.laws import LAWS
 from fedtheory.conformance.work import WORK
 from fedtheory.errors import InvalidInput
 
-from .test_conforming import (
+from .test_conform import (
     FAITHFUL,
     FAULTS,
     NAME,
