@@ -23,7 +23,6 @@ from fedtheory.errors import InvalidInput, refuse
 
 SWEPT = 1e-11  # relative margin: `arrays.sweep` keeps 12 digits
 LONGEST = 10**6  # most rounds that are tried where smaller numbers of rounds are too small
-OFTEN = 200  # most numbers of rounds for which letters are determined anew from hypotheses
 
 
 def claim_method(claim, algorithm=None):
