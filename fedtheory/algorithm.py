@@ -45,6 +45,8 @@ class Field(NamedTuple):
     fixed: bool = False  # one value for the whole run; a schedule is refused
 
     def rule(self):
+        """Return the rule that values of the hyper-parameter obey, as words for an error: "must be
+        > 0"."""
         if self.choices:
             return "must be one of " + ", ".join(self.choices)
         sides = []
@@ -57,8 +59,12 @@ class Field(NamedTuple):
         )
 
     def check(self, name, value):
-        """Return a value in the form that kernels take, or refuse the value. A sequence is a
-        schedule with one value per round."""
+        """Return a value in the form that kernels take; raise InvalidInput where it breaks the
+        rule.
+
+        A word becomes its position among `choices`. A sequence is a schedule with one value per
+        round, refused where the hyper-parameter is fixed for the whole run.
+        """
         if self.choices:
             if not isinstance(value, str) or value not in self.choices:
                 refuse(name, self.rule(), value)
@@ -112,23 +118,29 @@ class Schedule(Sequence):
 
 
 def positive(meaning, default=None):
+    """Return the field of a real hyper-parameter above 0; without a default, users must give it."""
     return Field(meaning, default, low=0, open_low=True)
 
 
 def nonnegative(meaning, default=None):
+    """Return the field of a real hyper-parameter of at least 0; without a default, users must give
+    it."""
     return Field(meaning, default, low=0)
 
 
 def fraction(meaning, default=None):
-    """Return the field of a hyper-parameter in [0, 1)."""
+    """Return the field of a real hyper-parameter in [0, 1), such as a decay rate."""
     return Field(meaning, default, low=0, high=1, open_high=True)
 
 
 def count(meaning, default=None, low=1):
+    """Return the field of an integer hyper-parameter of at least `low`, such as a number of steps."""
     return Field(meaning, default, integer=True, low=low)
 
 
 def choice(meaning, *words):
+    """Return the field of a hyper-parameter that is one of some words, the first by default.
+    Kernels see the position of the word."""
     return Field(meaning, words[0], choices=words)
 
 
@@ -140,31 +152,34 @@ class NoLocal(NamedTuple):
 
 @jit.jit
 def begin_plain(state, t, g, h):
-    pass
+    """Do nothing at the start of a round."""
 
 
 @jit.jit
 def start_at_x(state, i, y, g, local, h):
+    """Start a client's local steps at the server's point, y = x."""
     for j in range(y.size):  # not y[:] = x: Numba's broadcasting costs a second of compilation
         y[j] = state.x[j]
 
 
 @jit.jit
 def end_local_plain(state, i, s, y, local, h):
-    pass
+    """Do nothing after a client's local steps."""
 
 
 @jit.jit
 def no_server_step(state, k, g, h):
-    pass
+    """Do nothing at the server."""
 
 
 @jit.jit
 def end_plain(state, h):
-    pass
+    """Do nothing at the end of a round."""
 
 
 def _role_signatures(state, local, locals_, hyper, real):
+    """Return {kernel: (type of its result, types of its arguments)} for the seven kernels of a
+    method."""
     t, i8, (point, points) = jit.types, jit.types.int64, jit.point_types(real)
     return dict(
         begin=(t.void, (state, i8, point, hyper)),
@@ -182,6 +197,16 @@ ROLES = ("begin", "local_start", "local_step", "local_end", "aggregate", "server
 
 @dataclass(frozen=True, eq=False, repr=False)
 class Algorithm(Shown):
+    """A method: seven kernels, the memory they share, and what a run must provide.
+
+    Only `init`, `local_step` and `aggregate` are required; the module's docstring gives the order
+    in which a round calls the kernels. `Hyper` is a NamedTuple class whose defaults are Fields: the
+    hyper-parameters in the paper's letters. `cites` names the paper and its listing. Kernels are
+    compiled with `fedtheory.jit.jit`, or are plain Python functions, which run in the interpreter.
+
+    docs/adding.md shows a method in one file; `fedtheory new algorithm` writes one to begin with.
+    """
+
     name: str
     cites: str
     Hyper: type  # a NamedTuple class; each field's default is a Field
@@ -219,8 +244,11 @@ class Algorithm(Shown):
         return dict(self.Hyper._field_defaults)
 
     def resolve(self, given, rounds):
-        """Return the schedule of hyper-parameters. Unknown names, missing values and values out of
-        range are refused."""
+        """Return the Schedule of hyper-parameters for a number of rounds.
+
+        Raises InvalidInput for an unknown name, a required hyper-parameter without a value, a value
+        out of range, or a schedule with fewer values than rounds.
+        """
         fields = self.hyper
         for name in given:
             if name not in fields:
@@ -262,6 +290,7 @@ class Algorithm(Shown):
 
     @property
     def compiled(self):
+        """Return whether all seven kernels can be compiled to machine code."""
         return all(jit.compiled(getattr(self, role)) for role in ROLES)
 
     def __reduce__(self):
@@ -284,6 +313,8 @@ def _rebuild(parts, kernels):
 
 
 def describe_field(field):
+    """Return a hyper-parameter's meaning, default and rule as one text, for `fedtheory list
+    algorithms`."""
     default = "required" if field.default is None else f"default {show(field.default)}"
     return f"{field.meaning} ({default}; {field.rule()})"
 

@@ -27,7 +27,12 @@ def _scalar(value):
 
 
 def check_integer(name, value, low=0, high=MOST):
-    """Return a value as an integer from `low` to `high`, or refuse the value."""
+    """Return a value as an integer from `low` to `high`; raise InvalidInput for any other value.
+
+    >>> check_integer("rounds", 3.0)
+    Traceback (most recent call last):
+    fedtheory.errors.InvalidInput: rounds must be an integer >= 0; got 3.0
+    """
     value = _scalar(value)
     if isinstance(value, (bool, np.bool_)) or not isinstance(value, Integral) or value < low:
         refuse(name, f"must be an integer >= {low}", value)
@@ -37,8 +42,13 @@ def check_integer(name, value, low=0, high=MOST):
 
 
 def check_real(name, value, low=0.0, open_low=False, high=LARGEST):
-    """Return a value as a finite number, at least `low` (above `low` if `open_low`). A number whose
-    square is no float is refused."""
+    """Return a value as a finite float, at least `low` (above `low` if `open_low`); raise
+    InvalidInput for any other value, and for a number whose square is no float.
+
+    >>> check_real("eta", 0, open_low=True)
+    Traceback (most recent call last):
+    fedtheory.errors.InvalidInput: eta must be a finite number > 0; got 0
+    """
     rule, value = f"must be a finite number {'>' if open_low else '>='} {low:g}", _scalar(value)
     if isinstance(value, (bool, np.bool_)) or not isinstance(value, Real):
         refuse(name, rule, value)
@@ -58,6 +68,8 @@ def check_real(name, value, low=0.0, open_low=False, high=LARGEST):
 
 
 def check_seed(value, name="seed", bits=None):
+    """Return a seed, an integer of at least 0 and, where `bits` is given, below 2^bits; raise
+    InvalidInput for any other value."""
     value = _scalar(value)
     if isinstance(value, (bool, np.bool_)) or not isinstance(value, Integral) or value < 0:
         refuse(name, "must be an integer >= 0", value)
@@ -80,13 +92,14 @@ def check_budget(value):
 
 
 def check_flag(name, value):
+    """Return True or False as a bool; raise InvalidInput for any other value, 0 and 1 among them."""
     if not isinstance(value, (bool, np.bool_)):
         refuse(name, "must be True or False", value)
     return bool(value)
 
 
 def check_word(name, value, among):
-    """Return a word that is in `among`, or refuse the word."""
+    """Return a word that is in `among`; raise InvalidInput for any other value."""
     if not isinstance(value, str) or value not in among:
         refuse(name, f"must be one of {', '.join(among)}", value)
     return value
@@ -102,7 +115,8 @@ def is_iterable(value):
 
 
 def check_words(name, value, among):
-    """Return a sequence of words of `among` as a tuple, in the order given, or refuse the sequence."""
+    """Return a sequence of words of `among` as a tuple, in the order given; raise InvalidInput for
+    a word that is not among them, and for a single text."""
     if isinstance(value, (str, bytes)) or not is_iterable(value):
         refuse(name, f"must be a sequence of names among {', '.join(among)}", value)
     found = tuple(value)
@@ -113,7 +127,8 @@ def check_words(name, value, among):
 
 
 def folder(name, value):
-    """Return the path of a folder that exists or can be created, or refuse the name."""
+    """Return the path of a folder that exists or can be created; raise InvalidInput for a name that
+    no system accepts, or that belongs to a file."""
     rule = "must be the name of a folder, there or to be made"
     given = isinstance(value, (str, os.PathLike)) and not isinstance(value, bytes)
     text = os.fspath(value) if given else ""
@@ -129,8 +144,11 @@ def folder(name, value):
 
 
 def check_array(name, value, rule="must be an array of numbers", kinds="fiu"):
-    """Return real numbers as a float64 array. `kinds` lists the NumPy kind letters that count as
-    numbers."""
+    """Return real numbers as a float64 array; raise InvalidInput, with `rule`, for anything else.
+
+    `kinds` lists the NumPy kind letters that count as numbers. Fractions and long integers are
+    rounded.
+    """
     try:
         found = np.asarray(value)
     except (TypeError, ValueError):  # rows of different lengths

@@ -57,7 +57,20 @@ class Claim(Valued, Varied, Shown):
     """One statement of a paper with its hypotheses.
 
     The statement is a record of `fedtheory.statements`, or is given in the short form: `measures`,
-    `relation` and `bound` are its first line, `also` holds its further lines.
+    `relation` and `bound` are its first line, `also` holds its further lines. `symbols` is the
+    paper's table; formulas are SymPy expressions in the table's symbols, never text. `assumes`
+    holds the hypotheses that the text states, `unstated` those that only the proof uses. `follows`
+    names the premises of its proof. `teeth` is a weakened bound, which must fail.
+
+    A claim is built with checks: InvalidInput is raised for a formula with symbols of another
+    table, an empty hypothesis or a malformed id. docs/adding.md and docs/worked.md show complete
+    claims.
+
+    >>> from fedtheory.claim import Claim
+    >>> from fedtheory.symbols.fsl import TABLE, L, eta_0
+    >>> c = Claim("mine.step", "a note", TABLE, measures=eta_0 * L, bound=1, assumes=[eta_0 * L <= 1])
+    >>> print(c, c.admits(dict(eta_0=2, L=1)))
+    eta_0 L <= 1 [<assumes eta_0 L <= 1>]
     """
 
     id: str
@@ -143,6 +156,7 @@ class Claim(Valued, Varied, Shown):
 
     @property
     def title(self):
+        """Return the claim's name and place for a heading: "theorem1 (theorem 1)"."""
         return f"{self.id.rpartition('.')[2]} ({self.cites})"
 
     where = property(lambda self: self.cites)
@@ -202,7 +216,8 @@ class Claim(Valued, Varied, Shown):
 
     @cached_property
     def quantities(self):
-        """Return the mapping name -> Entry of the measured quantities on either side."""
+        """Return the mapping name -> Entry of the symbols that are measured on an instance or a
+        run, on either side."""
         return {name: entry for name, entry in self.symbols.items() if entry.measure is not None}
 
     @cached_property

@@ -23,19 +23,29 @@ class Valued:
         return [name for name in self.symbols if self.symbols[name].symbol in free]
 
     def evaluate(self, values, strict=True, line=0):
-        """Return the right-hand side at numbers, as a float at the safe end of its enclosure.
+        """Return the right-hand side of a line at numbers, as a float at the safe end of its
+        enclosure.
 
-        The result is rounded up for <= (down for >=), carries `.lower`, `.upper` and, where the
-        value is rational, `.exact`. Values outside the assumptions are refused unless strict=False.
+        `values` maps symbols or their names to numbers. The result is rounded up for <= (down for
+        >=), carries `.lower`, `.upper` and, where the value is rational, `.exact`. Raises
+        InvalidInput where a symbol has no value, or where an assumption fails; strict=False skips
+        the assumptions.
+
+        >>> import fedtheory as ft
+        >>> c = ft.claim("mixed.propD6")
+        >>> c.bound, c.evaluate(dict(beta=3, gap=0.5))
+        (4*beta*gap, 6.0)
         """
         return self._side(values, strict, line, "right")
 
     def evaluate_left(self, values, strict=True, line=0):
-        """Return the left-hand side at numbers, rounded in the direction opposite to `evaluate`.
-        Measured quantities are given by name."""
+        """Return the left-hand side of a line at numbers, rounded in the direction opposite to
+        `evaluate`. Measured quantities are given by name."""
         return self._side(values, strict, line, "left")
 
     def _side(self, values, strict, line, side):
+        """Return one side of a line at numbers, rounded to its safe end, with the checks of
+        `evaluate`."""
         if not self.lines:
             raise InvalidInput(f"{self.title} is a {self.kind}; it has no bound to evaluate")
         line, numbers = (
@@ -58,13 +68,21 @@ class Valued:
             ) from None
 
     def admits(self, values):
-        """Return the list of assumptions between numbers that fail, empty if none fails.
-        Assumptions about functions are not checked here: a problem decides them."""
+        """Return the list of assumptions between numbers that fail at `values`, empty if none
+        fails.
+
+        Assumptions about functions are not checked here: a problem decides them. Symbols without a
+        value are allowed; an assumption that mentions one is skipped.
+        """
         return list(self._failing(values, self.numbers(values), complete=False))
 
     def numbers(self, values):
-        """Return the mapping name -> Fraction of given values, or refuse with the name of the
-        symbol."""
+        """Return the mapping name -> Fraction of given values; floats are taken as the fractions
+        that they are.
+
+        Raises InvalidInput, with the name of the symbol, for a symbol that the paper's table lacks
+        or that is defined by others.
+        """
         numbers = {}
         for key, value in claim_validation.values(self.title, values).items():
             name = getattr(key, "name", key)
@@ -82,6 +100,7 @@ class Valued:
         return numbers
 
     def _failing(self, values, numbers, complete):
+        """Yield the hypotheses that fail at numbers; where `complete`, a missing number is refused."""
         floats = any(isinstance(value, float) for value in values.values())
         for name, value in numbers.items():
             if name in self.symbols and not domain_admits(self.symbols[name].domain, value):
@@ -98,6 +117,7 @@ class Valued:
                 yield assumption
 
     def _require(self, expr, numbers):
+        """Refuse numbers that lack a symbol which an expression needs."""
         for name in self.needs(expr):
             if name not in numbers:
                 raise InvalidInput(
@@ -105,6 +125,7 @@ class Valued:
                 )
 
     def _got(self, broken, values):
+        """Return the values on which a failing hypothesis depends, as text."""
         values = {getattr(key, "name", key): value for key, value in values.items()}
         return _list_values(
             values, [broken.name] if isinstance(broken, Outside) else self.needs(broken.relation)
@@ -120,6 +141,7 @@ class Valued:
         )
 
     def fast_left(self, values, line=0):
+        """Return the left-hand side at arrays of numbers, as `fast` does the right-hand side."""
         expr = self.lines[line][0]
         self._require(expr, values)
         return arrays.sweep_expression(
@@ -159,6 +181,7 @@ def _decide(relation, numbers, floats):
 
 
 def _list_values(values, names):
+    """Return "name=value, ..." for the names that have a value."""
     values = {getattr(key, "name", key): value for key, value in values.items()}
     as_text = lambda v: str(v) if isinstance(v, (int, float, Fraction, sympy.Basic)) else show(v)
     return ", ".join(f"{name}={as_text(values[name])}" for name in names if name in values)

@@ -1,7 +1,7 @@
 """Checks of user input for claims before any claim is built: names, formulas, hypotheses.
 
-Each function returns its argument in the form that a record stores, or refuses it with one
-sentence.
+Each function returns its argument in the form that a record stores, or raises InvalidInput with one
+sentence, in which `whose` names the claim.
 """
 
 from collections.abc import Mapping
@@ -66,6 +66,7 @@ def hypotheses(whose, given, stated):
 
 
 def _hypothesis(whose, given, stated):
+    """Return one hypothesis as an Assumption, or refuse it."""
     holds = given.holds if isinstance(given, Assumption) else given
     sound = _condition(holds) if isinstance(holds, Condition) else _relation(holds)
     if (
@@ -82,6 +83,7 @@ def _hypothesis(whose, given, stated):
 
 
 def _condition(given):
+    """Tell whether the fields of a Condition have the right types."""
     return (
         all(isinstance(text, str) and text for text in (given.name, given.says))
         and (callable(given.holds) or given.holds is None and given.on is not None)
@@ -131,6 +133,7 @@ def algorithm(whose, given):
 
 
 def table(whose, given):
+    """Return a claim's table of symbols; refuse anything but a Table."""
     if not isinstance(given, Table):
         refuse(f"{whose}: symbols", "must be a Table", given)
     return given
@@ -163,6 +166,8 @@ def follows(whose, given, number):
 
 
 def _premises(whose, given):
+    """Return the premises of a line as a tuple without repetitions; refuse anything but ids and
+    claims."""
     sound = isinstance(given, (tuple, list)) and all(
         isinstance(one, str) and 0 < len(one) <= LONGEST or hasattr(one, "lines") for one in given
     )

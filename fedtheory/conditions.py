@@ -1,7 +1,13 @@
 """Conditions that a theorem may assume of a problem and of a round, as predicates on records.
 
-`holds(problem, setup)` returns True or False; `setup` has the fields cohort ("without", "with",
-"full") and partial (whether clients may do fewer than all steps).
+A claim's `assumes` and `unstated` take these conditions by name (`conditions.SMOOTH`), beside
+relations between symbols. `holds(problem, setup)` returns True or False; `setup` has the fields
+cohort ("without", "with", "full") and partial (whether clients may do fewer than all steps).
+
+>>> import fedtheory as ft
+>>> from fedtheory import conditions
+>>> conditions.CONVEX(ft.problems.quadratic(d=2, clients=3, L=1.0, mu=0.5))
+True
 """
 
 from collections.abc import Callable
@@ -27,7 +33,7 @@ DRAWN = ("none", "gaussian", "rademacher", "sphere", "minibatch")
 
 class Along(NamedTuple):
     """A condition on the components g_x and g_y of a gradient along a straight line, at two points
-    at distance s."""
+    at distance s, for proofs by algebra."""
 
     # "steeper": g_y - g_x >= constant s, and constant > 0; "flatter": g_y - g_x <= constant s;
     # "curved": |g_y - g_x| <= constant s; "bounded": |g_x| and |g_y| <= constant
@@ -37,7 +43,8 @@ class Along(NamedTuple):
 
 
 class Root(NamedTuple):
-    """The condition that the square root of a metric is at most a constant, at any point."""
+    """The condition that the square root of a metric is at most a constant, at any point, for
+    proofs by algebra."""
 
     metric: str
     constant: str
@@ -51,6 +58,13 @@ class Confined(NamedTuple):
 
 
 class Condition(NamedTuple):
+    """A hypothesis that is no relation between numbers: `says` is its sentence, `holds` tests a
+    problem.
+
+    Users write conditions of their own with `on`, a function of a `Landscape`; docs/adding.md shows
+    one. Called with a problem (and a setup), a condition tells whether it is met.
+    """
+
     name: str
     says: str
     # (problem, setup) -> whether a problem and a run meet the condition; None where only exact
@@ -91,7 +105,11 @@ class Certified(NamedTuple):
 
 @dataclass(frozen=True, repr=False)
 class Assumption:
-    """One hypothesis: a relation between symbols, or a condition on the problem and the round."""
+    """One hypothesis of a claim: a relation between symbols, or a condition on the problem and the
+    round.
+
+    `where` says where the paper has it; `stated` is False for what only the proof uses.
+    """
 
     holds: object  # a SymPy relation or a Condition
     where: str = ""  # "(11)", "assumption 2", ...
@@ -110,10 +128,12 @@ class Assumption:
 
     @property
     def relation(self):
+        """Return the hypothesis as a SymPy relation between symbols, None where it is a Condition."""
         return self.holds if isinstance(self.holds, (Relational, Boolean)) else None
 
     @property
     def condition(self):
+        """Return the hypothesis as a Condition, None where it is a relation between symbols."""
         return self.holds if isinstance(self.holds, Condition) else None
 
     def __str__(self):
@@ -145,6 +165,7 @@ class Outside:
 
     @property
     def name(self):
+        """Return the name of the symbol."""
         return self.entry.name
 
     def __str__(self):
@@ -298,8 +319,9 @@ def unsaid(names):
 
 
 def settle_words(held, problem, hyper):
-    """Return two mappings of what conditions settle for a problem: names of `hyper` whose value is
-    allowed there, and all other names."""
+    """Return two mappings of what the conditions `held` settle for a problem: names of the method's
+    hyper-parameters `hyper` with a value that is allowed there, and all other names with their
+    values."""
     found = {}
     for condition in held:
         found.update(condition.settles(problem) if condition.settles else {})

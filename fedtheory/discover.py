@@ -45,8 +45,9 @@ _ADOPTED: dict = {}  # name -> Algorithm, for methods that users registered
 
 
 def adopt_method(record):
-    """Register a user's algorithm, so that it is found by its name from now on. The name of an
-    algorithm of this library is refused."""
+    """Register a user's algorithm, so that it is found by its name from now on, and return it.
+    Raises InvalidInput for the name of an algorithm of this library, and for anything but an
+    Algorithm."""
     from fedtheory.algorithm import Algorithm
 
     if not isinstance(record, Algorithm):
@@ -72,6 +73,9 @@ def suggest_names(name, known, before, after=""):
 
 def algorithm(name):
     """Return the Algorithm of a name; a record is returned as it is.
+
+    Its `hyper` maps the name of each hyper-parameter to its meaning, default and range. Raises
+    InvalidInput for an unknown name, with names that are similar.
 
     >>> import fedtheory as ft
     >>> ft.algorithm("fedavg").hyper["K"].meaning
@@ -121,6 +125,7 @@ def papers():
 
 @cache
 def _shipped_papers():
+    """Return the mapping id -> Paper over every file of papers/."""
     found = [
         importlib.import_module(f"fedtheory.papers.{name}").PAPER
         for name in _record_files("papers")
@@ -212,6 +217,7 @@ _KEPT: dict = {}  # id -> Claim, for the recorded claims that were read so far
 
 
 def _keep_claim(record):
+    """Return the one record of a claim's id: the first that was read, which pickles by its id."""
     if not _KEPT:
         copyreg.pickle(type(record), _reduce_claim)
     return _KEPT.setdefault(record.id, record)
@@ -223,7 +229,10 @@ def _reduce_claim(record):
 
 
 def claim(name):
-    """Return the Claim of an id; a record is returned as it is.
+    """Return the Claim of an id, such as "fsl.theorem1"; a record is returned as it is.
+
+    Claims of users' own files count as well (`fedtheory --with FILE.py`). Raises InvalidInput for
+    an unknown id, with ids that are similar.
 
     >>> import fedtheory as ft
     >>> ft.claim("fsl.theorem1").kind

@@ -46,8 +46,8 @@ class Contradiction(FedtheoryError):
 
 
 class Interrupted(KeyboardInterrupt):
-    """The exception that Ctrl-C interrupted a run; `partial` holds the finished rounds, and the run
-    can be resumed from there."""
+    """The exception that Ctrl-C interrupted a run; `partial` holds the finished rounds, and
+    `ft.run` with resume=partial continues from there."""
 
     def __init__(self, message, partial):
         super().__init__(message)
@@ -87,7 +87,7 @@ def one_line(text):
 
 
 def show(value, most=80):
-    """Return a value as an error message may print it: short, and on one line."""
+    """Return a value as an error message may print it: on one line, of at most `most` characters."""
     try:
         text = printable(" ".join(repr(value).split()))
     except ValueError:  # an integer with more digits than Python prints
@@ -112,7 +112,7 @@ def describe(error):
     """Return an exception of any code as one line: its type and its message, which is cut where it
     is long.
 
-    >>> describe(ValueError("no such\nthing"))
+    >>> describe(ValueError("no such\\nthing"))
     'ValueError: no such thing'
     """
     try:
@@ -133,4 +133,10 @@ def article(noun):
 
 
 def refuse(argument, rule, value):
+    """Raise InvalidInput with the sentence "`argument` `rule`; got `value`".
+
+    >>> refuse("S", "must be at most N = 3", 4)
+    Traceback (most recent call last):
+    fedtheory.errors.InvalidInput: S must be at most N = 3; got 4
+    """
     raise InvalidInput(f"{one_line(f'{argument} {rule}')}; got {show(value)}")

@@ -61,6 +61,9 @@ GROUP = dict(
 
 
 class Metric(NamedTuple):
+    """A quantity of a run at the server point of each round: a basic column, or one derived from
+    some."""
+
     name: str
     latex: str
     meaning: str
@@ -69,10 +72,12 @@ class Metric(NamedTuple):
 
 
 def _tilde_loss(m, gamma):
+    """Return (F + gamma f_0) / (1 + gamma) from the records of a run."""
     return (m["loss"] + gamma * m["server_loss"]) / (1 + gamma)
 
 
 def _sq_tilde_grad_norm(m, gamma):
+    """Return ||grad F + gamma grad f_0||^2 / (1 + gamma)^2 from the records of a run."""
     return _sq_sum(m, gamma) / (1 + gamma) ** 2
 
 
@@ -85,6 +90,8 @@ def _sq_sum(m, gamma):
 
 
 def _sq_B_t(m, gamma):
+    """Return the least B^2 of definition 4.2 of mixed FL for G = 0, from the sampled gradients of a
+    round."""
     two = m["sq_seen"] + m["sq_server_seen"]
     return 2 * two / (two + 2 * m["seen_inner"])
 

@@ -123,8 +123,12 @@ class Step(NamedTuple):
 
 def plan_layers(layers, shape, owners=None, at=0):
     """Return (steps, fitted layers, numbers per sample of all outputs, numbers per sample of all
-    stored values). Parameters begin at index `at`; `owners` maps names to the steps whose
-    parameters other layers may share."""
+    stored values) of a list of layers for samples of a shape.
+
+    Parameters begin at index `at`; `owners` maps names to the steps whose parameters other layers
+    may share. Raises InvalidInput where shapes do not fit, or a layer refers to one that is not
+    there.
+    """
     steps, fitted, names = [], [], []
     owners = {} if owners is None else owners
     source, before, wide, keeps = -1, None, 0, 0

@@ -27,7 +27,11 @@ NOISES = {
 
 
 class Constant(NamedTuple):
-    """A certified number: `value` bounds the quantity in its name over `scope`."""
+    """A certified number: `value` bounds the quantity in its name over `scope`.
+
+    "global" holds everywhere, "ball" within `radius` of the minimiser, "trajectory" was measured at
+    some points and proves nothing. `how` says in words why the number is true.
+    """
 
     value: float
     scope: str = "global"  # "global", "ball" (of `radius` around the minimiser) or "trajectory"
@@ -39,6 +43,8 @@ class Constant(NamedTuple):
 
 
 class Layer(NamedTuple):
+    """A named range of coordinates, `start` to `stop` (excluded), such as the weights of one layer."""
+
     name: str
     start: int
     stop: int
@@ -46,7 +52,10 @@ class Layer(NamedTuple):
 
 def layers_from(layers, d):
     """Return Layers from sizes, or from (name, size) pairs; one layer of all d coordinates by
-    default."""
+    default.
+
+    Raises InvalidInput where sizes do not add up to d, or where a name occurs twice.
+    """
     if layers is None:
         return (Layer("all", 0, d),)
     rule = f"must be positive sizes that add up to d = {d}, or pairs of a name and a size"
@@ -76,6 +85,7 @@ FLAT = 1e-12  # relative size up to which a difference of curvatures counts as r
 
 # The kernels of a problem and their signatures; `data` stands for the problem's own tuple.
 def _roles(data, real):
+    """Return {kernel: (type of its result, types of its arguments)} for the kernels of a problem."""
     t, (point, _) = jit.types, jit.point_types(real)
     return dict(
         grad=(t.void, (data, t.int64, point, point)),
@@ -185,6 +195,7 @@ class Kernels(NamedTuple):
 
     @property
     def compiled(self):
+        """Return whether all kernels can be compiled to machine code."""
         return all(jit.compiled(kernel) for kernel in self)
 
     def __reduce__(self):
@@ -197,6 +208,20 @@ def _kernels_received(*messages):
 
 @dataclass(frozen=True, eq=False, repr=False)
 class Problem(Shown):
+    """An objective for runs: N clients' losses f_1 .. f_N with weights, often a server's loss f_0,
+    and constants that are true of them.
+
+    Makers (ft.problems) build problems; docs/adding.md shows a maker in one file. `constants` maps
+    a name to a Constant, whose `scope` says where the value holds. `weights`, `sizes`, `sigma` and
+    `batch_size` have a place 0 for the server. A problem is never changed: `reweighted` and
+    `relaxed` return new ones.
+
+    >>> import fedtheory as ft
+    >>> problem = ft.problems.quadratic_from_arrays(A=[2.0], b=[[0.0], [1.0], [3.0]])
+    >>> problem.N, problem.loss([2.0]), problem.client_grad(2, [2.0]), problem.minimizer()
+    (2, 1.0, array([-2.]), array([2.]))
+    """
+
     name: str
     data: tuple
     kernels: Kernels
@@ -263,11 +288,11 @@ class Problem(Shown):
         return tuple(n for n, c in self.constants.items() if c.scope == "trajectory")
 
     def loss(self, x):
-        """Return F(x)."""
+        """Return F(x), the weighted mean of the clients' losses at a point (d,)."""
         return self.value_and_grad(x)[0]
 
     def grad(self, x):
-        """Return the gradient of F at x."""
+        """Return the gradient of F at a point (d,)."""
         return self.value_and_grad(x)[1]
 
     def try_out(self):
@@ -305,24 +330,30 @@ class Problem(Shown):
             phase += 1
 
     def client_loss(self, i, x):
-        """Return f_i(x); i = 0 is the server."""
+        """Return f_i(x); i = 0 is the server. Raises InvalidInput where there is no such client."""
         self.try_out()
         return float(self.kernels.loss(self.data, self._index(i), self._point(x)))
 
     def client_grad(self, i, x):
+        """Return the gradient of f_i at x; i = 0 is the server. Raises InvalidInput where there is
+        no such client."""
         out = np.empty(self.d, self.real)
         self.try_out()
         self.kernels.grad(self.data, self._index(i), self._point(x), out)
         return out.astype(np.float64, copy=False)
 
     def value_and_grad(self, x):
+        """Return F(x) and the gradient of F at x, which costs less than both apart."""
         out = np.empty(self.d, self.real)
         self.try_out()
         value = float(self.kernels.objective(self.data, self.weights, self._point(x), out))
         return value, out.astype(np.float64, copy=False)
 
     def minimizer(self):
-        """Return a minimiser of F, the one of least norm where there are several."""
+        """Return a minimiser of F, the one of least norm where there are several.
+
+        Raises InvalidInput where none is known; the message says whether F is unbounded below.
+        """
         if self.minimize is None:
             raise InvalidInput(f"{self.name} {self.no_minimiser}")
         return self._x_star.copy()
@@ -339,13 +370,19 @@ class Problem(Shown):
         return np.ascontiguousarray(self.minimize(self), dtype=np.float64)
 
     def reweighted(self, weights):
-        """Return the problem with the same clients under other weights p_1..p_N: arrivals and
-        departures shift the objective."""
+        """Return the problem with the same clients under other weights p_1 .. p_N, which must add
+        up to 1.
+
+        A run uses it where clients arrive or depart, which shifts the objective.
+        """
         p = weights_from(weights, self.N)
         return replace(self, weights=p) if self.reweigh is None else self.reweigh(self, p)
 
     def relaxed(self, **constants):
         """Return the same problem with weaker constants: larger upper bounds, smaller lower bounds.
+
+        Raises InvalidInput for a constant that the problem does not have, and for a value that
+        would say more than is true.
 
         >>> import fedtheory as ft
         >>> ft.problems.quadratic(d=2, clients=2, L=1.0, mu=0.5).relaxed(L=2.0).constants["L"].value
@@ -381,6 +418,8 @@ class Problem(Shown):
         return self.room > 0 and any(pieces(i) > 1 for i in asked)
 
     def _index(self, i):
+        """Return the index of a client, or of the server where the problem has one; refuse any
+        other."""
         if (
             isinstance(i, (bool, np.bool_))
             or not isinstance(i, (int, np.integer))
@@ -394,6 +433,7 @@ class Problem(Shown):
         return np.int64(i)
 
     def _point(self, x):
+        """Return a point in the form that kernels take; refuse an array of another shape."""
         x = np.ascontiguousarray(arguments.check_array("x", x), dtype=self.real)
         if x.shape != (self.d,):
             refuse("x", f"must have shape ({self.d},)", x.shape)

@@ -1,7 +1,7 @@
 """Statements that a claim can make: lines, an order of growth, equivalences, cells, or comparisons.
 
 A statement is one of these records. The arguments measures, relation, bound and so on of `Claim`
-are a short form of one, which `stated` builds here.
+are a short form of one, which `from_keywords` builds here.
 """
 
 from collections.abc import Callable, Mapping
@@ -59,14 +59,16 @@ class Same(NamedTuple):
 
 
 class _Sides(NamedTuple):
+    """The two sides of a line and the relation between them."""
+
     left: sympy.Expr
     relation: str
     right: sympy.Expr
 
 
 class Line(_Sides):
-    """One line (left, relation, right) with the letters of its claim, which has a text, a LaTeX
-    form and a value."""
+    """One line (left, relation, right) with the letters of its claim; it has a text, a LaTeX form
+    and a value."""
 
     letters: Table | None = None
 
@@ -107,7 +109,10 @@ class Line(_Sides):
 
 @dataclass(frozen=True, eq=False)
 class Lines:
-    """A statement of inequalities and equations that hold together, with every constant given."""
+    """A statement of inequalities and equations that hold together, with every constant given.
+
+    `teeth` is a weakened right side of the first line, which is false and must be refuted.
+    """
 
     lines: tuple[Line, ...]
     kind: str = "exact"  # "exact", "step" (a line of a proof) or "structure" (a count)
@@ -132,10 +137,12 @@ class Lines:
 
     @property
     def text(self):
+        """Return the lines in plain text, separated by commas."""
         return ", ".join(line.text for line in self.lines)
 
     @property
     def latex(self):
+        """Return the lines in LaTeX, in one row."""
         return r",\qquad ".join(line.latex for line in self.lines)
 
 
@@ -150,12 +157,14 @@ class Order(Lines):
     logs: sympy.Expr | None = None
 
     def turned(self, turn):
+        """Return the order with `turn` applied to its lines, its regime and its hidden logarithms."""
         regime = tuple(Theta(*map(turn, theta)) for theta in self.regime)
         logs = None if self.logs is None else turn(self.logs)
         return replace(super().turned(turn), regime=regime, logs=logs)
 
     @property
     def expressions(self):
+        """Return every formula of the order: lines, regime and hidden logarithms."""
         return (
             super().expressions
             + [e for theta in self.regime for e in theta]
@@ -164,10 +173,12 @@ class Order(Lines):
 
     @property
     def text(self):
+        """Return the order in plain text, with O~ where logarithms are hidden."""
         return super().text if self.logs is None else super().text.replace(" = O(", " = O~(")
 
     @property
     def latex(self):
+        """Return the order in LaTeX, with a tilde over O where logarithms are hidden."""
         if self.logs is None:
             return super().latex
         return super().latex.replace(r"=\mathcal{O}", r"=\tilde{\mathcal{O}}")
@@ -182,6 +193,7 @@ class _Words:
     latex = property(lambda self: rf"\text{{{self.says}}}")
 
     def turned(self, turn):
+        """Return the statement as it is: it has no expressions."""
         return self
 
 
@@ -202,6 +214,7 @@ class Rounded(NamedTuple):
 
     @property
     def shown(self):
+        """Return the number as the table prints it."""
         return f"{float(self.value):.{self.digits}f}"
 
 
@@ -214,6 +227,7 @@ class Related(NamedTuple):
 
     @property
     def shown(self):
+        """Return whether the relation holds."""
         return bool(self.left < self.right if self.sign == "<" else self.left == self.right)
 
 
@@ -287,10 +301,12 @@ class Exists:
 
     @property
     def text(self):
+        """Return the statement in plain text."""
         return f"there is an instance with {self.line.text}"
 
     @property
     def latex(self):
+        """Return the statement in LaTeX."""
         return rf"\text{{there is an instance with }}{self.line.latex}"
 
 
@@ -345,6 +361,8 @@ def from_keywords(whose, table, words):
 
 
 def _of_lines(whose, kind, relation, said):
+    """Return the Lines, or the Order, that the keywords of a claim state; formulas that are no
+    SymPy expressions are refused."""
     lines = said.get("lines")
     if lines is None:
         sides = (
@@ -373,6 +391,8 @@ def _of_lines(whose, kind, relation, said):
 
 
 def _existing(whose, relation, said):
+    """Return the Exists that the keywords of a claim state; keywords of other statements are
+    refused."""
     strange = sorted(said.keys() - {"kind", "measures", "relation", "bound"})
     if strange:
         refuse(f"{whose}: {strange[0]}", "must be left out of a statement of existence", strange)
@@ -388,6 +408,7 @@ def _existing(whose, relation, said):
 
 
 def _in_words(kind, said):
+    """Return the Comparisons, Cells or Equivalences that the keywords of a claim state."""
     says = said.get("says", "")
     if kind == "finding":
         return Comparisons(says, tuple(said.get("compares", ())), said.get("printed", {}))

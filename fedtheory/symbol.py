@@ -1,8 +1,14 @@
-"""Symbols of a paper: code name, domain, LaTeX, meaning, unit. The meaning of a letter differs
-between papers.
+r"""Symbols of a paper: code name, domain, LaTeX, meaning, unit. The meaning of a letter differs
+between papers, so each paper has a Table of its own.
 
 A unit is a pair of powers (of a point's unit, of a loss's unit): a gradient is (-1, 1), a step size
 (2, -1).
+
+>>> from fedtheory.symbol import Table
+>>> table = Table("a note")
+>>> K, eta = table.count("K", "K", "local steps"), table.positive("eta", r"\eta", "step size")
+>>> table.only([eta]).entries["eta"].meaning
+'step size'
 """
 
 from functools import lru_cache
@@ -21,7 +27,7 @@ SQ_POINT = (2, 0)
 
 
 def expand_definitions(expr, definitions):
-    """Return an expression with derived symbols replaced by their definitions."""
+    """Return an expression with derived symbols replaced by their definitions, at all levels."""
     return _expand_definitions(expr, tuple(definitions.items()))
 
 
@@ -36,7 +42,8 @@ def _expand_definitions(expr, definitions):
 
 
 class Measure(NamedTuple):
-    """The way in which a symbol is measured on a trajectory."""
+    """The way in which a symbol is measured on a trajectory: which metric, in which round, averaged
+    how."""
 
     metric: str  # a name in fedtheory.metrics, or in the proof quantities of its paper
     # round: "t", "t+1", "0", "T", or "min" or "mean" over t = 0..T-1 ("min_T", "mean_T": 0..T)
@@ -52,6 +59,8 @@ class Measure(NamedTuple):
 
 
 class Entry(NamedTuple):
+    """A symbol of a table, with everything that the table records about it."""
+
     symbol: sympy.Symbol
     latex: str
     meaning: str
@@ -64,6 +73,7 @@ class Entry(NamedTuple):
 
     @property
     def name(self):
+        """Return the symbol's name in code."""
         return self.symbol.name
 
 
@@ -90,6 +100,7 @@ def domain_admits(domain, value):
 
 
 def _check_function(name, of):
+    """Return a user's function; raise InvalidInput for what cannot be called."""
     if not callable(of):
         refuse(f"{name}: of", "must be a function of a run, or of a problem", of)
     return of
@@ -99,13 +110,14 @@ COUNTED = dict(T="rounds", N="N", S="S")  # the letters of most papers
 
 
 class Table:
-    """The symbols of one paper, in order; `rules` are relations that hold between symbols by their
-    meaning (S <= N).
+    """The symbols of one paper, in order, and the relations between symbols that hold by their
+    meaning.
 
-    `constants` maps a symbol to its name in problem.constants, where the paper has a letter of its
-    own. `run` maps a letter to the property of a run that it counts ("rounds", "N", "S", "d",
-    "layers"), or to the hyper-parameter for which the paper has a letter of its own. `paced` names
-    letters that stand for the value of one round, not of all rounds.
+    `rules` are these relations (S <= N). `constants` maps a symbol to its name in
+    problem.constants, where the paper has a letter of its own. `run` maps a letter to the property
+    of a run that it counts ("rounds", "N", "S", "d", "layers"), or to the hyper-parameter for which
+    the paper has a letter of its own. `paced` names letters that stand for the value of one round,
+    not of all rounds. `whole` is the full table of which this one is a part.
     """
 
     def __init__(self, paper, entries=(), rules=(), whole=None, constants=None, run=None, paced=()):
@@ -115,6 +127,8 @@ class Table:
         self.whole = whole or self
 
     def add(self, name, latex, meaning, unit=PLAIN, domain="real", definition=None, measure=None):
+        """Add a symbol and return it, a SymPy Symbol that is positive, nonnegative or integer as
+        its domain says. Raises ValueError where the table has the name already."""
         if name in self.entries:
             raise ValueError(f"table {self.paper} has two symbols {name}")
         symbol = sympy.Symbol(name, **DOMAINS[domain][0])
@@ -122,15 +136,19 @@ class Table:
         return symbol
 
     def count(self, name, latex, meaning):
+        """Add an integer of at least 1, such as a number of steps, and return its symbol."""
         return self.add(name, latex, meaning, domain="count")
 
     def positive(self, name, latex, meaning, unit=PLAIN):
+        """Add a number above 0 and return its symbol."""
         return self.add(name, latex, meaning, unit, "positive")
 
     def nonnegative(self, name, latex, meaning, unit=PLAIN):
+        """Add a number of at least 0 and return its symbol."""
         return self.add(name, latex, meaning, unit, "nonnegative")
 
     def real(self, name, latex, meaning, unit=PLAIN):
+        """Add a real number and return its symbol."""
         return self.add(name, latex, meaning, unit)
 
     def some(self, name, latex, meaning, unit=PLAIN):
@@ -148,6 +166,12 @@ class Table:
     def measured(
         self, name, latex, meaning, unit, metric, at="t", average="", minus="", domain="real"
     ):
+        """Add a quantity that is measured on a trajectory, and return its symbol.
+
+        `metric` is a name of `fedtheory.metrics`. `at` is the round: "t", "t+1", "0", "T", or "min"
+        or "mean" over t = 0 .. T-1. `average` is "" for a number at x_t, "E_t" for the expectation
+        over round t, "E" over everything; `minus` "inf" subtracts the infimum of the same quantity.
+        """
         return self.add(
             name, latex, meaning, unit, domain, measure=Measure(metric, at, average, minus)
         )
@@ -169,10 +193,12 @@ class Table:
         return self._set_own(symbol, Own(_check_function(name, of), BOUNDS[bound]))
 
     def _set_own(self, symbol, own):
+        """Give a symbol its user-defined function, and return the symbol."""
         self.entries[symbol.name] = self.entries[symbol.name]._replace(own=own)
         return symbol
 
     def rule(self, *relations):
+        """Add relations that hold between symbols by their meaning, such as S <= N."""
         self.rules += relations
 
     def only(self, symbols):

@@ -30,7 +30,11 @@ class Own(NamedTuple):
 
 
 class Landscape:
-    """The problem on which a method runs: clients are 1 to N, F is the sum of p_i f_i."""
+    """The problem on which a method runs, as users' functions see it: clients are 1 to N, F is the
+    sum of p_i f_i.
+
+    Points are vectors with `dot`; numbers are exact, or many floats at once during a search.
+    """
 
     N: int
     d: int
@@ -94,7 +98,8 @@ class Round(NamedTuple):
     points: tuple  # each client's points y_0, ..., y_K
 
     def means(self):
-        """Return (y_0, ..., y_K), where each y_k is the mean over the cohort."""
+        """Return (y_0, ..., y_K), where each y_k is the mean over the cohort; all members must have
+        done the same number of steps."""
         return tuple(sum(at) / len(at) for at in zip(*self.points))
 
 
@@ -123,7 +128,8 @@ class Way:
 
 
 def weighted_mean(points, weights):
-    """Return the mean of points with weights, which need not add up to 1.
+    """Return the mean of points with weights, which need not add up to 1. Raises Undefined for a
+    negative weight, and where all weights are 0.
 
     >>> from fractions import Fraction
     >>> weighted_mean([Fraction(1), Fraction(4)], [2, 1])
@@ -148,8 +154,11 @@ EXACT, MANY, FLOATS = "exact", "many", "floats"  # the kinds of numbers that a f
 
 
 def evaluate_checked(name, of, about, given=EXACT):
-    """Return the number that a user's function returns. The function is refused if it raises,
-    returns no number, or returns two different numbers for the same run."""
+    """Return the number that a user's function returns for `about`, a Way or a Landscape.
+
+    Raises InvalidInput where the function raises, returns no number of the arithmetic `given`, or,
+    on exact numbers, returns two different numbers for the same run.
+    """
     value = number(name, call_user_function(f"{name}: its function", name, of, about), given)
     if given == EXACT:
         again = number(name, call_user_function(f"{name}: its function", name, of, about), given)
@@ -159,7 +168,8 @@ def evaluate_checked(name, of, about, given=EXACT):
 
 
 def call_user_function(whose, name, of, about):
-    """Return the result of a user's function; its exceptions become refusals."""
+    """Return the result of a user's function. Its exceptions become InvalidInput; a branch on
+    numbers that differ between instances becomes OneByOne."""
     try:
         return of(about)
     except (FedtheoryError, ZeroDivisionError):

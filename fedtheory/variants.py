@@ -25,8 +25,10 @@ class Varied:
     """The methods of a Claim that return variants; the claim itself is unchanged."""
 
     def replace(self, name=None, assumptions=None, **changes):
-        """Return a variant with `bound`, `measures`, ... replaced. `assumptions`, if given, are all
-        its hypotheses; `name` is its id.
+        """Return a variant with `bound`, `measures`, ... replaced; the claim itself is unchanged.
+
+        `assumptions`, if given, are all its hypotheses; `name` is its id. Raises InvalidInput for
+        an unknown field, and for what `Claim` refuses.
 
         >>> from fedtheory import claim
         >>> print(claim("mixed.propD6").replace("mine.half", bound=0))
@@ -71,7 +73,8 @@ class Varied:
         return type(self)(**{**given_anew, "follows": kept}) if kept else bare
 
     def without(self, *names):
-        """Return the variant without the hypotheses with these names or places."""
+        """Return the variant without the hypotheses with these names or places, such as "smooth" or
+        "(11)". Raises InvalidInput for a name that no hypothesis has."""
         known = {label for a in self.assumptions for label in (a.name, a.where)}
         for name in names:
             if name not in known:
@@ -112,7 +115,8 @@ class Varied:
         """Return the variant that assumes only the hypotheses `kept` of this claim.
 
         A constant that none of these conditions certifies any more (G, once no condition bounds
-        dissimilarity) is an arbitrary number.
+        dissimilarity) becomes an arbitrary number: its symbol is replaced by one with the prefix
+        ANY.
         """
         certified = lambda some: set(
             self.table.certified(

@@ -25,7 +25,7 @@ VERBS = set(
     hold stop turn optimise search describe fit estimate save shorten report compile decide round divide probe choose allocate
     stack factor rearrange reshape pair pick merge change schedule apply solve transform restore begin aggregate close finish
     limit assign pretrain wait keep create clear redirect erase drop climb wrap sample share sort install kill prove accept
-    import let""".split()
+    import let average renew correct""".split()
 )
 REFERRING = set(
     "it its itself they them their those these what who whose whom which one ones others other that".split()
@@ -39,7 +39,7 @@ class Function(NamedTuple):
     place: str  # module:line
     name: str
     docstring: str
-    lines: int
+    lines: int  # without the docstring
     annotated: bool
 
 
@@ -48,12 +48,14 @@ def list_functions(path: Path) -> Iterator[Function]:
     for node in ast.walk(ast.parse(path.read_text())):
         if isinstance(node, ast.FunctionDef | ast.AsyncFunctionDef):
             arguments = [*node.args.args, *node.args.kwonlyargs]
+            document = node.body[0] if ast.get_docstring(node) else None
+            remarks = (document.end_lineno or 0) - document.lineno + 1 if document else 0
             typed = all(a.annotation for a in arguments if a.arg not in ("self", "cls", "_"))
             yield Function(
                 f"{path.relative_to(ROOT)}:{node.lineno}",
                 node.name,
                 ast.get_docstring(node) or "",
-                (node.end_lineno or node.lineno) - node.lineno + 1,
+                (node.end_lineno or node.lineno) - node.lineno + 1 - remarks,
                 node.returns is not None and typed,
             )
 
@@ -138,8 +140,8 @@ def house() -> dict[str, float]:
 
 
 # What each number was when it was last lowered (or raised): a change may only go the same way.
-AT_MOST = {"one word": 0.405, "participle": 0.0275, "refers": 0.0505, "long": 0.006}
-AT_LEAST = {"verb first": 0.99, "documented": 0.56, "annotated": 0.017}
+AT_MOST = {"one word": 0.405, "participle": 0.0275, "refers": 0.0505, "long": 0.0045}
+AT_LEAST = {"verb first": 0.99, "documented": 0.59, "annotated": 0.017}
 
 
 @pytest.mark.parametrize("name", AT_MOST)

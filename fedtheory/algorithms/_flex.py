@@ -16,6 +16,8 @@ from fedtheory.jit import jit
 
 
 class Hyper(NamedTuple):
+    """The hyper-parameters of schemes A, B and C."""
+
     eta: float = nonnegative(
         "learning rate; the paper's decays with the round (participation.staircase)"
     )
@@ -23,15 +25,19 @@ class Hyper(NamedTuple):
 
 
 class State(NamedTuple):
+    """The memory of a round: the server's point alone."""
+
     x: np.ndarray  # (d,) global weight w^G
 
 
 def init(x_0, N, layers, h):
+    """Return the state before the first round."""
     return State(x_0.copy())
 
 
 @jit
 def local_step(state, i, k, y, g, local, h):
+    """Take one SGD step on F_k, (1): y <- y - eta g."""
     for j in range(y.size):
         y[j] -= h.eta * g[j]  # (1)
 
@@ -50,6 +56,7 @@ def add_changes(x, coefficient, y):
 
 
 def scheme(name, aggregate, meaning):
+    """Return the Algorithm of a scheme, which is (1) followed by the scheme's `aggregate`."""
     return Algorithm(
         name,
         "flex, section 4.1",

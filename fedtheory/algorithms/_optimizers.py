@@ -15,24 +15,28 @@ SGD, MOMENTUM, ADAM = range(3)
 
 
 def optimizer(meaning):
+    """Return the field of a hyper-parameter that chooses an optimiser."""
     return choice(meaning, "sgd", "momentum", "adam")
 
 
 # Loops, not slices: Numba's broadcasting costs a second of compilation.
 @jit
 def copy(a, to):
+    """Copy a vector into another one."""
     for j in range(a.size):
         to[j] = a[j]
 
 
 @jit
 def fill(a, value):
+    """Set all coordinates of a vector to a value."""
     for j in range(a.size):
         a[j] = value
 
 
 @jit
 def forget(m, v, powers):
+    """Reset an optimiser's memory to that before its first step: m = v = 0, beta^0 = 1."""
     fill(m, 0.0)
     fill(v, 0.0)
     fill(powers, 1.0)
@@ -48,8 +52,16 @@ def moving(change, v):
 
 @jit
 def step(kind, x, g, eta, m, v, powers, beta_1, beta_2, epsilon, correct):
-    """Take one step of size eta on x against the gradient g, in place. Where `correct` is true,
-    Adam divides out the bias of its start at zero."""
+    """Take one step of size eta on x against the gradient g, in place.
+
+    SGD is x <- x - eta g. Momentum is m <- beta_1 m + g, x <- x - eta m. Adam is
+
+        m <- beta_1 m + (1 - beta_1) g,   v <- beta_2 v + (1 - beta_2) g^2,
+        x <- x - eta m / (sqrt(v) + epsilon),
+
+    with m / (1 - beta_1^t) and v / (1 - beta_2^t) in place of m and v where `correct` is true: that
+    divides out the bias of a start at zero.
+    """
     if kind == SGD:
         for j in range(x.size):
             x[j] -= eta * g[j]

@@ -2,7 +2,10 @@
 to their own samples.
 
 Client i trains on D_i and D_0 together (f'_i of (3)) and counts p'_i, so that F' of (4) is
-descended: F + gamma f_0 up to a factor, gamma = N n_0 / n. What is measured stays F.
+descended: F + gamma f_0 up to a factor, gamma = N n_0 / n. The metrics still measure F. A round is
+FedAvg's, on the shared losses:
+
+    y_i <- y_i - eta_l g'_i(y_i), K times from x;   x <- x + eta_g mean_i (y_i - x).
 """
 
 from typing import NamedTuple
@@ -20,6 +23,8 @@ RATIO = Field(
 
 
 class Hyper(NamedTuple):
+    """The hyper-parameters: FedAvg's, and the ratio of sample counts."""
+
     eta_l: float = nonnegative("step size of a client")
     eta_g: float = nonnegative("aggregation step", 1.0)
     K: int = count("local steps of a client", 1)
@@ -28,6 +33,7 @@ class Hyper(NamedTuple):
 
 
 def transform(problem, h):
+    """Return the problem on which clients train: f'_i of (3) in place of f_i."""
     return share(problem, h.ratio)
 
 

@@ -1,5 +1,11 @@
 """Data sharing with server learning, DSL (FSL short paper, section III): FSL's round on the shared
-problem."""
+problem.
+
+Clients train on f'_i of data sharing (data_sharing.py); the server then learns on f_0:
+
+    y_i <- y_i - eta_l g'_i(y_i), K times from x;   x <- x + eta_g mean_i (y_i - x);
+    x <- x - gamma eta_0 g_0(x), K_0 times.
+"""
 
 from typing import NamedTuple
 
@@ -8,6 +14,8 @@ from fedtheory.algorithms import data_sharing, fedavg, fsl
 
 
 class Hyper(NamedTuple):
+    """The hyper-parameters: FSL's, the weighting of FedAvg, and the ratio of sample counts."""
+
     eta_l: float = nonnegative("step size of a client")
     eta_g: float = nonnegative("aggregation step", 1.0)
     eta_0: float = nonnegative("step size of the server, before its weight gamma")

@@ -1,10 +1,16 @@
 """Fed-AMS: local AMSGrad with periodic averaging (Chen, Li and Li 2020; the baseline of lamb).
 
-Clients step with their own m and v under a shared v_hat, which stays fixed during a round and then
-grows to the mean of the clients' v, where that is larger. In Chen et al. each client keeps its m
-and v from round to round ("kept"; a client that rests keeps them too). In lamb's algorithm 1
-without its layers, m starts a round at 0 and v at v_hat ("reset"). The first v_hat is epsilon, so
-the first round's steps are alpha m / sqrt(epsilon): hence no default.
+Client i takes T steps from x with its own m_i and v_i under a shared v_hat, fixed during a round;
+v_hat then grows to the mean of the clients' v_i, where that mean is larger:
+
+    m_i <- beta_1 m_i + (1 - beta_1) g,   v_i <- beta_2 v_i + (1 - beta_2) g^2,
+    y_i <- y_i - alpha m_i / sqrt(v_hat);
+    x <- mean_i y_i,   v_hat <- max(v_hat, mean_i v_i).
+
+In Chen et al. each client keeps its m and v from round to round ("kept"; a client that rests keeps
+both too). In lamb's algorithm 1 without its layers, m starts a round at 0 and v at v_hat ("reset").
+The first v_hat is epsilon, so the first round's steps are alpha m / sqrt(epsilon): hence no
+default.
 """
 
 from typing import NamedTuple
@@ -17,6 +23,8 @@ from fedtheory.jit import jit
 
 
 class Hyper(NamedTuple):
+    """The hyper-parameters; `epsilon` is the start of v_hat, not an addition to the root."""
+
     alpha: float = nonnegative("step size of a client")
     epsilon: float = positive("the first v_hat, which scales the first round's steps")._replace(
         fixed=True
@@ -29,6 +37,8 @@ class Hyper(NamedTuple):
 
 
 class State(NamedTuple):
+    """The server's point and v_hat, and the moments of each client."""
+
     x: np.ndarray  # (d,) server point
     v_hat: np.ndarray  # (d,) shared second moment
     m: np.ndarray  # (N + 1, d) clients' moments where kept, else unused
@@ -37,11 +47,14 @@ class State(NamedTuple):
 
 
 class Local(NamedTuple):
+    """The moments of one client during a round."""
+
     m: np.ndarray  # (d,)
     v: np.ndarray  # (d,)
 
 
 def init(x_0, N, layers, h):
+    """Return the state before the first round: v_hat = epsilon, no client has taken part."""
     d = x_0.size
     rows = 1 if h.moments else N + 1
     return State(
@@ -50,11 +63,14 @@ def init(x_0, N, layers, h):
 
 
 def local(d, layers, h):
+    """Return a client's empty memory for a round."""
     return Local(np.zeros(d), np.zeros(d))
 
 
 @jit
 def local_start(state, i, y, g, local, h):
+    """Start a client at x, with the moments of its last round ("kept") or with m = 0, v = v_hat
+    ("reset")."""
     copy(state.x, y)
     if h.moments == 0:
         copy(state.m[i], local.m)
@@ -69,6 +85,7 @@ def local_start(state, i, y, g, local, h):
 
 @jit
 def local_step(state, i, k, y, g, local, h):
+    """Take one step of local AMSGrad with the shared v_hat."""
     m, v = local.m, local.v
     for j in range(y.size):
         m[j] = h.beta_1 * m[j] + (1.0 - h.beta_1) * g[j]
@@ -78,6 +95,7 @@ def local_step(state, i, k, y, g, local, h):
 
 @jit
 def aggregate(state, cohort, work, p, y, local, h):
+    """Average points and second moments over the cohort, and let v_hat grow to the averaged v."""
     share, v_hat, grown = of_cohort(cohort, p, h.weighting), state.v_hat, state.v_hat.copy()
     mean(y, share, state.x)
     mean(local.v, share, grown)

@@ -1,5 +1,13 @@
 """FED-LAMB: layerwise and dimensionwise local adaptivity (lamb, algorithm 1).
 
+In layer l of client i's model theta, each of T steps from the server's point does
+
+    m <- beta_1 m + (1 - beta_1) g,   v <- beta_2 v + (1 - beta_2) g^2,                  lines 9-10
+    p = (m / (1 - beta_1^t)) / (sqrt(v_hat) + epsilon),   u = p + lambda theta,             line 11
+    theta_l <- theta_l - alpha phi(||theta_l||) u_l / ||u_l||;                               line 13
+
+the server then averages theta (line 15), and v_hat <- max(v_hat, mean_i v_i) (line 16).
+
 Readings of the listing:
 - Line 8 says "at theta^0"; the gradient is taken at theta^(t-1), or T steps would repeat one.
 - m starts a round at 0: line 9 counts t from the round's start. The proof ((8)-(11)) carries m from
@@ -17,6 +25,7 @@ Readings of the listing:
   client once, as (1) does; "samples" by its weight in F.
 - A layer of zero weights never moves under phi = identity, as phi(0) = 0; "clipped" (H4) lets it.
   Where p + lambda theta = 0 there is no direction, and the layer rests.
+
 One step thus moves a layer by exactly alpha phi(||theta||), whatever the gradients.
 """
 
@@ -33,6 +42,8 @@ M_ONLY, COPIES, OVERWRITE, PLAIN = range(4)
 
 
 class Hyper(NamedTuple):
+    """The hyper-parameters; words choose between the readings of the listing."""
+
     alpha: float = nonnegative("step size of a client")
     beta_1: float = fraction("decay of the first moment", 0.9)
     beta_2: float = fraction("decay of the second moment", 0.999)
@@ -53,6 +64,8 @@ class Hyper(NamedTuple):
 
 
 class State(NamedTuple):
+    """The server's model and v_hat, and each client's momentum where clients keep it."""
+
     x: np.ndarray  # (d,) global model
     v_hat: np.ndarray  # (d,) shared second moment
     m: np.ndarray  # (N + 1, d) clients' momentum where kept, else unused
@@ -60,6 +73,8 @@ class State(NamedTuple):
 
 
 class Local(NamedTuple):
+    """The moments and the update of one client during a round."""
+
     m: np.ndarray  # (d,)
     v: np.ndarray  # (d,)
     u: np.ndarray  # (d,) p + lambda theta
@@ -67,6 +82,7 @@ class Local(NamedTuple):
 
 
 def init(x_0, N, layers, h):
+    """Return the state before the first round: v_hat = epsilon, m = 0."""
     d = x_0.size
     return State(
         x_0.copy(), np.full(d, h.epsilon), np.zeros((N + 1 if h.momentum else 1, d)), layers.copy()
@@ -74,16 +90,19 @@ def init(x_0, N, layers, h):
 
 
 def local(d, layers, h):
+    """Return a client's empty memory for a round."""
     return Local(np.zeros(d), np.zeros(d), np.zeros(d), np.ones(2))
 
 
 def check(h, N, S):
+    """Refuse phi_m > phi_M: H4 needs phi_m <= phi <= phi_M."""
     if h.phi_m > h.phi_M:
         refuse("phi_m", f"must be <= phi_M = {h.phi_M:g} (lamb, H4)", h.phi_m)
 
 
 @jit
 def local_start(state, i, y, g, local, h):
+    """Start a client at the server's model with v = v_hat (lines 5-6), and m = 0 or the kept m."""
     copy(state.x, y)  # line 5
     copy(state.v_hat, local.v)  # line 6
     fill(local.powers, 1.0)
@@ -101,6 +120,8 @@ def scale(norm, kind, low, high):
 
 @jit
 def local_step(state, i, k, y, g, local, h):
+    """Take one step (lines 9-13): moments of the gradient, then a step of length alpha
+    phi(||theta||) in every layer."""
     m, v, u = local.m, local.v, local.u
     local.powers[0] *= h.beta_1
     local.powers[1] *= h.beta_2
@@ -130,6 +151,7 @@ def local_step(state, i, k, y, g, local, h):
 
 @jit
 def local_end(state, i, s, y, local, h):
+    """Correct the v that is sent to the server, under "copies" alone."""
     if h.bias_correction == COPIES and s > 0:
         for j in range(y.size):
             local.v[j] /= 1.0 - local.powers[1]
@@ -137,6 +159,7 @@ def local_end(state, i, s, y, local, h):
 
 @jit
 def aggregate(state, cohort, work, p, y, local, h):
+    """Average models over the cohort (line 15), and let v_hat grow to the averaged v (line 16)."""
     share, v_hat, grown = of_cohort(cohort, p, h.weighting), state.v_hat, state.v_hat.copy()
     mean(y, share, state.x)  # line 15
     mean(local.v, share, grown)

@@ -1,5 +1,11 @@
 """FedAdam: local SGD at clients, and Adam at the server (Reddi et al. 2020, algorithm 2).
 
+The cohort's mean change is Adam's gradient, negated:
+
+    y_i <- y_i - eta_l g_i(y_i), K times from x;   Delta = mean_i (y_i - x);
+    m <- beta_1 m + (1 - beta_1) Delta,   v <- beta_2 v + (1 - beta_2) Delta^2;
+    x <- x + eta m / (sqrt(v) + tau).
+
 The paper's Adam has no bias correction and starts from v_{-1} >= tau^2, here with equality. With
 `bias_correction` "yes" it is Kingma and Ba's, which starts from v = 0.
 """
@@ -15,6 +21,8 @@ from fedtheory.jit import jit
 
 
 class Hyper(NamedTuple):
+    """The hyper-parameters, in the letters of Reddi et al.; eta is the server's step."""
+
     eta_l: float = nonnegative("step size of a client")
     eta: float = nonnegative("step size of the server")
     beta_1: float = fraction("decay of the first moment", 0.9)
@@ -26,6 +34,8 @@ class Hyper(NamedTuple):
 
 
 class State(NamedTuple):
+    """The server's point, and Adam's moments."""
+
     x: np.ndarray  # (d,) server point
     u: np.ndarray  # (d,) minus the cohort's change
     m: np.ndarray  # (d,)
@@ -34,6 +44,7 @@ class State(NamedTuple):
 
 
 def init(x_0, N, layers, h):
+    """Return the state before the first round: m = 0, and v = tau^2, or 0 with bias correction."""
     d = x_0.size
     return State(
         x_0.copy(),
@@ -46,6 +57,7 @@ def init(x_0, N, layers, h):
 
 @jit
 def aggregate(state, cohort, work, p, y, local, h):
+    """Take one step of Adam against minus the cohort's mean change."""
     # the paper's Delta_t, negated: the step below descends
     pull(state.x, y, of_cohort(cohort, p, h.weighting), state.u)
     step(

@@ -1,5 +1,10 @@
 """Federated averaging (McMahan et al. 2017) with an aggregation step eta_g (FSL, lines 1-9 of
-algorithm 1)."""
+algorithm 1).
+
+Each client i of the cohort takes K SGD steps from x, and the server adds the mean change:
+
+    y_i <- y_i - eta_l g_i(y_i), K times from x;   x <- x + eta_g mean_i (y_i - x).
+"""
 
 from typing import NamedTuple
 
@@ -10,6 +15,8 @@ from fedtheory.jit import jit
 
 
 class Hyper(NamedTuple):
+    """The hyper-parameters; `weighting` chooses what mean_i is, see `sum_changes`."""
+
     eta_l: float = nonnegative("step size of a client")
     eta_g: float = nonnegative("aggregation step", 1.0)
     K: int = count("local steps of a client", 1)
@@ -17,15 +24,19 @@ class Hyper(NamedTuple):
 
 
 class State(NamedTuple):
+    """The memory of a round: the server's point alone."""
+
     x: np.ndarray  # (d,) server point
 
 
 def init(x_0, N, layers, h):
+    """Return the state before the first round."""
     return State(x_0.copy())
 
 
 @jit
 def local_sgd_step(state, i, k, y, g, local, h):
+    """Take one SGD step at a client, y <- y - eta_l g (FSL, line 14)."""
     for j in range(y.size):
         y[j] -= h.eta_l * g[j]  # FSL, line 14
 
@@ -64,6 +75,7 @@ def sum_changes(x, cohort, p, y, weighting, change):
 
 @jit
 def aggregate(state, cohort, work, p, y, local, h):
+    """Add to x eta_g times the mean of the cohort's changes, under the chosen weighting."""
     x, change = state.x, np.zeros(state.x.size)
     sum_changes(x, cohort, p, y, h.weighting, change)
     for j in range(x.size):

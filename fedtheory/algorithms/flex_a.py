@@ -1,5 +1,12 @@
 """Scheme A of flexible participation (flex, section 4.1): only devices that complete all E steps
-count."""
+count.
+
+After K steps w^k <- w^k - eta g^k of (1), the server's point moves by (2),
+
+    w^G <- w^G + sum_k p_tau^k (w^k - w^G),   p_tau^k = (N p^k / K_tau) q_tau^k,
+
+with q_tau^k = 1 for the K_tau devices that completed E steps, else 0.
+"""
 
 import numpy as np
 

@@ -1,5 +1,9 @@
 """Scheme C of flexible participation (flex, section 4.1): incomplete work is scaled up, p_tau^k =
-(E / s) p^k."""
+(E / s) p^k.
+
+The server's point moves by (2), w^G <- w^G + sum_k (E / s_tau^k) p^k (w^k - w^G), where w^k is
+where device k stands after its s_tau^k steps (1); a device without a step counts 0.
+"""
 
 import numpy as np
 
@@ -9,6 +13,7 @@ from fedtheory.jit import jit
 
 @jit
 def aggregate(state, cohort, work, p, y, local, h):
+    """Move x by the first line of (2) with p_tau^k = (E / s_tau^k) p^k, 0 for an inactive device."""
     coefficient = np.zeros(cohort.size)
     for s in range(cohort.size):
         if work[s] > 0:  # p_tau^k = 0 for an inactive device

@@ -2,8 +2,10 @@
 part in every round.
 
 It runs LOCALSGD on f_0 from x_t beside the clients, and all changes are averaged. The paper gives
-its model a weight without stating it; here it is gamma against 1 for the cohort's mean, normalised:
+its model a weight without stating it; here the weight is gamma against 1 for the cohort's mean,
+normalised:
 
+    y_i <- y_i - eta_l g_i(y_i), K times from x_t;   w <- w - eta_0 g_0(w), K_0 times from x_t;
     x_{t+1} = x_t + (eta_g mean_i (y_i - x_t) + gamma (w_{K_0} - x_t)) / (1 + gamma).
 
 Under the paper's K eta_l eta_g = K_0 eta_0 (section IV-A) this descends (F + gamma f_0) / (1 +
@@ -22,6 +24,8 @@ from fedtheory.jit import jit
 
 
 class Hyper(NamedTuple):
+    """The hyper-parameters, in the paper's letters."""
+
     eta_l: float = nonnegative("step size of a client")
     eta_g: float = nonnegative("aggregation step", 1.0)
     eta_0: float = nonnegative("step size of the server")
@@ -31,17 +35,21 @@ class Hyper(NamedTuple):
 
 
 class State(NamedTuple):
+    """The server's point, the server's local point, and the cohort's change."""
+
     x: np.ndarray  # (d,) server point
     w: np.ndarray  # (d,) the server's local point
     change: np.ndarray  # (d,) eta_g times the cohort's mean change
 
 
 def init(x_0, N, layers, h):
+    """Return the state before the first round."""
     return State(x_0.copy(), x_0.copy(), np.zeros_like(x_0))
 
 
 @jit
 def begin(state, t, g, h):
+    """Start the server's local point at x_t (line 11)."""
     for j in range(state.x.size):
         state.w[j] = state.x[j]  # line 11, at x_t rather than at the clients' mean
         state.change[j] = 0.0
@@ -49,6 +57,7 @@ def begin(state, t, g, h):
 
 @jit
 def aggregate(state, cohort, work, p, y, local, h):
+    """Compute eta_g times the cohort's mean change (line 8); `end` adds it to x."""
     x, change = state.x, state.change
     for s in range(cohort.size):
         for j in range(x.size):
@@ -59,12 +68,14 @@ def aggregate(state, cohort, work, p, y, local, h):
 
 @jit
 def server_step(state, k, g, h):
+    """Take one step of the server's local point, w <- w - eta_0 g_0(w) (line 14)."""
     for j in range(g.size):
         state.w[j] -= h.eta_0 * g[j]  # line 14
 
 
 @jit
 def end(state, h):
+    """Average the server's change, with weight gamma, and the cohort's."""
     x = state.x
     for j in range(x.size):
         x[j] += (state.change[j] + h.gamma * (state.w[j] - x[j])) / (1.0 + h.gamma)

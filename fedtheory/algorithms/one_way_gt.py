@@ -1,7 +1,11 @@
 """Mixed FL by 1-way gradient transfer (mixed, algorithm 2).
 
-One gradient of f_c, taken at x^(t), joins every client gradient of the round. The server's steps
-are those of its optimiser alone. Readings as in parallel_training.py.
+One gradient of f_c, taken at x^(t), joins every client gradient of the round; under SGD
+
+    y_i <- y_i - eta (g_i(y_i) + g_c), K times from x;   x <- x + eta_s mean_i (y_i - x),
+
+with g_c = g_c(x^(t)). The server's steps are those of its optimiser alone. Readings as in
+parallel_training.py.
 """
 
 from typing import NamedTuple
@@ -15,6 +19,8 @@ from fedtheory.jit import jit
 
 
 class Hyper(NamedTuple):
+    """The hyper-parameters; CLIENTOPT and SERVEROPT share their betas and epsilon."""
+
     eta: float = nonnegative("step size of a client")
     eta_s: float = nonnegative("step size of the server", 1.0)
     K: int = count("local steps of a client", 1)
@@ -30,6 +36,8 @@ class Hyper(NamedTuple):
 
 
 class State(NamedTuple):
+    """The server's point, the transferred gradient, and the memory of SERVEROPT."""
+
     x: np.ndarray  # (d,) global model
     g_c: np.ndarray  # (d,) augmenting gradient
     u: np.ndarray  # (d,) what SERVEROPT is about to take for a gradient
@@ -39,6 +47,8 @@ class State(NamedTuple):
 
 
 class Local(NamedTuple):
+    """The memory of CLIENTOPT at one client during a round."""
+
     u: np.ndarray  # (d,) augmented gradient
     m: np.ndarray  # (d,) memory of CLIENTOPT
     v: np.ndarray  # (d,)
@@ -46,27 +56,32 @@ class Local(NamedTuple):
 
 
 def init(x_0, N, layers, h):
+    """Return the state before the first round."""
     d = x_0.size
     return State(x_0.copy(), np.zeros(d), np.zeros(d), np.zeros(d), np.zeros(d), np.ones(2))
 
 
 def local(d, layers, h):
+    """Return a client's empty memory for a round."""
     return Local(np.zeros(d), np.zeros(d), np.zeros(d), np.ones(2))
 
 
 @jit
 def begin(state, t, g, h):
+    """Take the gradient of f_c at x^(t), for all clients of the round."""
     copy(g, state.g_c)  # g_c at x^(t), for the whole round
 
 
 @jit
 def local_start(state, i, y, g, local, h):
+    """Start a client at x, with an empty CLIENTOPT."""
     copy(state.x, y)
     forget(local.m, local.v, local.powers)
 
 
 @jit
 def local_step(state, i, k, y, g, local, h):
+    """Take one step of CLIENTOPT on the client's gradient plus the transferred one."""
     for j in range(y.size):
         local.u[j] = g[j] + state.g_c[j]
     optimize(h.client_opt, y, local.u, h.eta, local.m, local.v, local.powers, h)
@@ -74,6 +89,7 @@ def local_step(state, i, k, y, g, local, h):
 
 @jit
 def aggregate(state, cohort, work, p, y, local, h):
+    """Take one step of SERVEROPT against minus the cohort's mean change."""
     pull(state.x, y, shares(weigh(cohort, work, p, h.weighting)), state.u)
     optimize(h.server_opt, state.x, state.u, h.eta_s, state.m, state.v, state.powers, h)
 

@@ -1,6 +1,11 @@
 """Mixed FL by parallel training (PT; mixed, algorithm 1 without its purple lines).
 
 A round of FedAvg on f_f and K central steps on f_c start from the same x; their deltas are added.
+Under SGD:
+
+    y_i <- y_i - eta g_i(y_i), K times from x;   x_f = x + eta_s mean_i (y_i - x);
+    x_c <- x_c - eta_c g_c(x_c), K times from x;   x <- x + eta_m ((x_f - x) + (x_c - x)).
+
 Readings of the listing:
 - x_c^(t,J) is the end of the K central steps: J is K, of which the paper knows no other.
 - Client and server optimisers are given t, not k. CLIENTOPT starts each round afresh, for clients
@@ -24,6 +29,8 @@ SERVER, CENTRAL, MERGE = range(3)  # rows of the optimisers' memory
 
 
 class Hyper(NamedTuple):
+    """The hyper-parameters; the four optimisers share their betas and epsilon."""
+
     eta: float = nonnegative("step size of a client")
     eta_s: float = nonnegative("step size of the server", 1.0)
     eta_c: float = nonnegative(
@@ -46,6 +53,8 @@ class Hyper(NamedTuple):
 
 
 class State(NamedTuple):
+    """The global, central and federated model, and the memory of three optimisers."""
+
     x: np.ndarray  # (d,) global model
     w: np.ndarray  # (d,) central model x_c
     x_f: np.ndarray  # (d,) federated model
@@ -56,12 +65,15 @@ class State(NamedTuple):
 
 
 class Local(NamedTuple):
+    """The memory of CLIENTOPT at one client during a round."""
+
     m: np.ndarray  # (d,) memory of CLIENTOPT
     v: np.ndarray  # (d,)
     powers: np.ndarray  # (2,)
 
 
 def init(x_0, N, layers, h):
+    """Return the state before the first round."""
     d = x_0.size
     return State(
         x_0.copy(),
@@ -75,11 +87,13 @@ def init(x_0, N, layers, h):
 
 
 def local(d, layers, h):
+    """Return a client's empty memory for a round."""
     return Local(np.zeros(d), np.zeros(d), np.ones(2))
 
 
 @jit
 def begin(state, t, g, h):
+    """Start the central model at x^(t), with an empty CENTRALOPT unless its memory is kept."""
     copy(state.x, state.w)  # x_c^(t,0) = x^(t)
     if h.central_memory == 0:
         forget(state.m[CENTRAL], state.v[CENTRAL], state.powers[CENTRAL])
@@ -87,12 +101,14 @@ def begin(state, t, g, h):
 
 @jit
 def local_start(state, i, y, g, local, h):
+    """Start a client at x, with an empty CLIENTOPT."""
     copy(state.x, y)
     forget(local.m, local.v, local.powers)
 
 
 @jit
 def local_step(state, i, k, y, g, local, h):
+    """Take one step of CLIENTOPT on f_i."""
     optimize(h.client_opt, y, g, h.eta, local.m, local.v, local.powers, h)
 
 
@@ -108,6 +124,7 @@ def weigh(cohort, work, p, weighting):
 
 @jit
 def aggregate(state, cohort, work, p, y, local, h):
+    """Compute the federated model: one step of SERVEROPT against minus the cohort's mean change."""
     pull(state.x, y, shares(weigh(cohort, work, p, h.weighting)), state.u)
     copy(state.x, state.x_f)
     optimize(
@@ -124,6 +141,7 @@ def aggregate(state, cohort, work, p, y, local, h):
 
 @jit
 def server_step(state, k, g, h):
+    """Take one step of CENTRALOPT on f_c."""
     optimize(
         h.central_opt,
         state.w,
@@ -138,6 +156,7 @@ def server_step(state, k, g, h):
 
 @jit
 def end(state, h):
+    """Merge: take one step of MERGEOPT against minus the sum of both deltas."""
     x, u = state.x, state.u
     for j in range(x.size):
         u[j] = (x[j] - state.w[j]) + (x[j] - state.x_f[j])  # -Delta = -(Delta_c + Delta_f)

@@ -1,6 +1,10 @@
 """SCAFFOLD (Karimireddy et al. 2020, algorithm 1): control variates c_i correct the drift of each
 client.
 
+    y_i <- y_i - eta_l (g_i(y_i) - c_i + c), K times from x;                              line 10
+    c_i+ = g_i(x) (option I) or c_i - c + (x - y_i) / (K eta_l) (option II);              line 12
+    x <- x + eta_g mean_i (y_i - x),   c <- c + (S/N) mean_i (c_i+ - c_i).            lines 16-17
+
 The paper has f = (1/N) sum f_i and c the plain mean of c_i. Here F = sum p_i f_i: the cohort's
 changes count N p_i / S and c = sum p_i c_i throughout, which is the listing where p_i = 1/N. A
 client that did s < K of its steps divides by s in option II (its variate is the mean gradient along
@@ -16,6 +20,8 @@ from fedtheory.jit import jit
 
 
 class Hyper(NamedTuple):
+    """The hyper-parameters, in the letters of Karimireddy et al."""
+
     eta_l: float = positive("step size of a client")
     eta_g: float = nonnegative("aggregation step", 1.0)
     K: int = count("local steps of a client", 1)
@@ -27,25 +33,32 @@ class Hyper(NamedTuple):
 
 
 class State(NamedTuple):
+    """The server's point and variate, and the clients' variates."""
+
     x: np.ndarray  # (d,) server point
     c: np.ndarray  # (d,) server variate
     c_i: np.ndarray  # (N + 1, d) clients' variates; row 0 is not used
 
 
 class Local(NamedTuple):
+    """The next variate of one client."""
+
     c_plus: np.ndarray  # (d,) the client's next variate
 
 
 def init(x_0, N, layers, h):
+    """Return the state before the first round: all variates are zero."""
     return State(x_0.copy(), np.zeros_like(x_0), np.zeros((N + 1, len(x_0))))
 
 
 def local(d, layers, h):
+    """Return a client's empty memory for a round."""
     return Local(np.zeros(d))
 
 
 @jit
 def local_start(state, i, y, g, local, h):
+    """Start a client at x; under option I, take its gradient there as the next variate (line 12)."""
     for j in range(y.size):
         y[j] = state.x[j]
         if h.option == 1:
@@ -54,12 +67,15 @@ def local_start(state, i, y, g, local, h):
 
 @jit
 def local_step(state, i, k, y, g, local, h):
+    """Take one corrected SGD step, y <- y - eta_l (g - c_i + c) (line 10)."""
     for j in range(y.size):
         y[j] -= h.eta_l * (g[j] - state.c_i[i, j] + state.c[j])  # line 10
 
 
 @jit
 def local_end(state, i, s, y, local, h):
+    """Compute the next variate under option II (line 12); a client without a step keeps its
+    variate."""
     for j in range(y.size):
         if s == 0:
             local.c_plus[j] = state.c_i[i, j]
@@ -80,6 +96,8 @@ def weigh_memory(p, memory, mean):
 
 @jit
 def aggregate(state, cohort, work, p, y, local, h):
+    """Add the cohort's mean change to x, and renew the cohort's variates and their mean (lines
+    16-17)."""
     x, c, c_i, change = state.x, state.c, state.c_i, np.zeros(state.x.size)
     S, N = cohort.size, p.size - 1
     for s in range(S):

@@ -1,13 +1,18 @@
 """Mixed FL by 2-way gradient transfer (mixed, algorithm 1 with its purple lines).
 
-Parallel training in which each side adds the other's gradient of the round before. Readings, beside
-those of parallel_training.py:
+Parallel training in which each side adds the other's gradient of the round before; under SGD
+
+    y_i <- y_i - eta (g_i(y_i) + g~_c), K times from x;
+    x_c <- x_c - eta_c (g_c(x_c) + g~_f), K times from x;
+
+then the deltas are added, and g~_c, g~_f become the average gradients of f_c and f_f over these
+steps. Readings, beside those of parallel_training.py:
 - g~_c and g~_f of the next round are to be average gradients of f_c and f_f over this round's steps
   (A.2). The listing recovers them from deltas, which is right for SGD only, and divides Delta_c by
   eta, the client's rate, although CENTRALOPT stepped with eta_c. `transfer` "gradients" averages
   the gradients themselves, whatever the optimisers; "deltas" is (8)-(10) by the rate used, equal to
-  it under SGD; "listing" divides by eta. All three share their fixed points (the sum g~_c + g~_f
-  vanishes there); only the first two agree on the way where eta_c differs from eta.
+  "gradients" under SGD; "listing" divides by eta. All three share their fixed points (the sum g~_c
+  + g~_f vanishes there); only the first two agree on the way where eta_c differs from eta.
 - The initial g~_c, g~_f are inputs of the listing: zero here. A first round with eta = eta_c = 0
   (both take schedules) moves nothing and leaves the exact gradients at x^(0), under "gradients".
 - A cohort that did no step, or a rate of zero under the other two words, carries no gradient: the
@@ -42,6 +47,8 @@ Hyper = namedtuple(  # type: ignore[misc]
 
 
 class State(NamedTuple):
+    """The models and optimisers of parallel training, and the transferred gradients."""
+
     x: np.ndarray  # (d,) global model
     w: np.ndarray  # (d,) central model x_c
     x_f: np.ndarray  # (d,) federated model
@@ -56,6 +63,8 @@ class State(NamedTuple):
 
 
 class Local(NamedTuple):
+    """The memory of CLIENTOPT at one client, and the sum of the client's gradients."""
+
     m: np.ndarray  # (d,) memory of CLIENTOPT
     v: np.ndarray  # (d,)
     powers: np.ndarray  # (2,)
@@ -64,16 +73,19 @@ class Local(NamedTuple):
 
 
 def init(x_0, N, layers, h):
+    """Return the state before the first round: both transferred gradients are zero."""
     zeros = [np.zeros(x_0.size) for _ in range(4)]
     return State(*pt.init(x_0, N, layers, h), *zeros)
 
 
 def local(d, layers, h):
+    """Return a client's empty memory for a round."""
     return Local(*pt.local(d, layers, h), np.zeros(d), np.zeros(d))
 
 
 @jit
 def begin(state, t, g, h):
+    """Start the central model at x^(t), with an empty CENTRALOPT unless its memory is kept."""
     copy(state.x, state.w)  # x_c^(t,0) = x^(t)
     fill(state.total_c, 0.0)
     if h.central_memory == 0:
@@ -82,6 +94,7 @@ def begin(state, t, g, h):
 
 @jit
 def local_start(state, i, y, g, local, h):
+    """Start a client at x, with an empty CLIENTOPT and an empty sum of gradients."""
     copy(state.x, y)
     fill(local.total, 0.0)
     forget(local.m, local.v, local.powers)
@@ -89,6 +102,8 @@ def local_start(state, i, y, g, local, h):
 
 @jit
 def local_step(state, i, k, y, g, local, h):
+    """Take one step of CLIENTOPT on f_i's gradient plus g~_c, and add the former to the round's
+    sum."""
     for j in range(y.size):
         local.total[j] += g[j]
         local.u[j] = g[j] + state.g_c[j]
@@ -97,6 +112,7 @@ def local_step(state, i, k, y, g, local, h):
 
 @jit
 def aggregate(state, cohort, work, p, y, local, h):
+    """Compute the federated model as parallel training does, and the next g~_f (10)."""
     pt_aggregate(state, cohort, work, p, y, local, h)
     # (10): sum_i (gradients of i) / sum_i K_i, each client weighed as in the aggregation.
     x, g_f = state.x, state.next_f
@@ -120,6 +136,8 @@ def aggregate(state, cohort, work, p, y, local, h):
 
 @jit
 def server_step(state, k, g, h):
+    """Take one step of CENTRALOPT on f_c's gradient plus g~_f, and add the former to the round's
+    sum."""
     for j in range(g.size):
         state.total_c[j] += g[j]
         state.u[j] = g[j] + state.g_f[j]
@@ -137,6 +155,7 @@ def server_step(state, k, g, h):
 
 @jit
 def end(state, h):
+    """Compute the next g~_c, and merge both models as parallel training does."""
     rate = h.eta if h.transfer == LISTING else h.eta_c
     for j in range(state.x.size):
         if h.transfer == GRADIENTS:

@@ -46,7 +46,12 @@ def parse_assignment(text):
 
 
 def explain(claim, width=88, bold=False):
-    """Return the explanation of a claim in plain text.
+    """Return the explanation of a claim in plain text, for a reader who has not seen the paper.
+
+    `claim` is an id or a record. The text says in the claim's own letters what is stated, under
+    which hypotheses, which further hypotheses only the proof uses, and what each symbol means.
+    Lines have at most `width` characters (40 or more), and headings are in bold face if `bold` is
+    true. Raises InvalidInput for an unknown id.
 
     >>> import fedtheory as ft
     >>> ft.explain("fsl.theorem1").startswith("fsl.theorem1")

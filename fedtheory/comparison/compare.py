@@ -58,19 +58,28 @@ def compare(
     progress=None,
     **settings,
 ):
-    """Compare a claim with runs of its method on a problem, and with their exact expectation.
+    """Compare a claim with runs of its method on a problem, and with their exact expectation;
+    return the Comparison of both sides for each T.
 
-    `claim` is an id or a record, and `run` a Run of the claim's method on this problem. Without
-    `run`, the arguments `rounds`, `trials`, `seed`, `x_0`, `S` and `participation` are those of
-    `ft.run`. Settings are the method's hyper-parameters and any letter of the claim. Letters are
-    read through the paper's table. A letter without a value takes the value that an equation among
-    the hypotheses gives, or the method's default, or the end of the range that the hypotheses
-    admit: the longest step, the tightest constant. If one letter is left that nothing limits, it is
-    chosen where the bound after all rounds is least. Words among the method's parameters and the
-    participation, where not stated, are chosen as the hypotheses require. Where prescribed steps
-    depend on T, there is a run for each T. A request that cannot be met is refused in one sentence
-    before anything runs. `line` is the claim's line, `metrics` names further quantities that the
-    runs record, and `exact=False` leaves out the expectations.
+    `claim` is an id or a record, and `line` the claim's line, needed where several can be compared.
+    Either `run` is a Run of the claim's method on this problem; or `rounds`, `trials`, `seed`,
+    `x_0`, `S` and `participation` are those of `ft.run`. `metrics` names further quantities that
+    the runs record, and `exact=False` leaves out the expectations.
+
+    `settings` are the method's hyper-parameters and any letter of the claim, read through the
+    paper's table. A letter without a value takes the first of these values that exists:
+
+    - the value that an equation among the hypotheses gives;
+    - the method's default;
+    - the end of the range that the hypotheses admit: the longest step, the tightest constant;
+    - where one letter is left that nothing limits, the value at which the bound after all rounds is
+      least.
+
+    Words among the method's parameters, and the participation, are chosen as the hypotheses require
+    where they are not given. Where prescribed steps depend on T, there is a run for each T.
+
+    Raises InvalidInput, in one sentence and before anything runs, where the hypotheses cannot be
+    met or a letter has no value.
 
     >>> import fedtheory as ft
     >>> problem = ft.problems.quadratic(d=2, clients=4, L=1.0, mu=0.5, G=0.5, sigma=0.2)

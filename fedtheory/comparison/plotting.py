@@ -15,13 +15,16 @@ from fedtheory.runs.running import Run
 
 
 def plot(run, bound=None, expected=None, *, metric=None, ax=None):
-    """Draw a run's mean with the band of 80 % of its trials, a bound and the exact expectation.
-    Return the axes: `ax`, or those of a new figure.
+    """Draw a run's mean with the band of 80 % of its trials, a bound and the exact expectation;
+    return the axes: `ax`, or those of a new figure.
 
-    `run` is a Run, or a Comparison, which holds all three. `bound` is a claim's id or record, whose
-    left side is then drawn; or a number for each round from 0 on; or a function of the round.
-    `expected` is the result of `ft.expected` for the same number of rounds. `metric` names the
-    metric of the run that is drawn; the default is the run's first metric.
+    - `run` is a Run, or a Comparison, which holds all three curves.
+    - `bound` is a claim's id or record, whose left side is then drawn; or a number for each round
+      from 0 on; or a function of the round.
+    - `expected` is the result of `ft.expected` for the same number of rounds.
+    - `metric` names the metric of the run that is drawn; the default is the run's first metric.
+
+    Raises InvalidInput where a bound or an expectation has another number of rounds than the run.
 
     >>> import fedtheory as ft
     >>> problem = ft.problems.quadratic(d=2, clients=4, L=1.0, mu=0.5, sigma=0.2)

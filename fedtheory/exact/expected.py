@@ -44,7 +44,10 @@ BLENDS = (
 
 @dataclass(repr=False)
 class Expected(Shown):
-    """The exact moments of a run. `metrics[name]` has shape (rounds + 1,).
+    """The exact moments of a run: `metrics[name]` has shape (rounds + 1,), `mean` is E x_t.
+
+    A metric is computed when it is first read, and reading raises NotExact where the moments of x
+    do not determine the metric. `covariance` is None unless `ft.expected` was called with it.
 
     >>> import fedtheory as ft
     >>> problem = ft.problems.quadratic(d=2, clients=3, L=1.0, mu=0.5, sigma=0.1)
@@ -72,6 +75,9 @@ class Expected(Shown):
         """Plot metrics ("loss" by default) over rounds into `ax`, or into a new figure, and return
         the axes.
 
+        Raises InvalidInput for a name that is no metric of this expectation, and NotExact for a
+        metric without an exact form.
+
         >>> import fedtheory as ft
         >>> problem = ft.problems.quadratic(d=2, clients=3, L=1.0, mu=0.5, sigma=0.1)
         >>> ft.expected(problem, "fedavg", rounds=5, eta_l=0.1).plot("loss").get_xlabel()
@@ -89,7 +95,7 @@ class Expected(Shown):
         return plots.to_frame(dict(round=np.arange(self.rounds + 1), **self.columns(metrics)))
 
     def columns(self, names):
-        """Return the curve of each named metric as a dictionary."""
+        """Return the curve of each named metric as a dictionary; without names, that of "loss"."""
         names = arguments.check_words("metrics", names or ("loss",), self.metrics)
         return {name: self.metrics[name] for name in names}
 
@@ -164,9 +170,15 @@ def expected(
     """Compute the exact expectations of what `ft.run` samples: metrics, E x_t and, on request, the
     covariance of x_t.
 
-    `how` requires "moments" or "enumeration"; by default moments are used where they apply.
-    `budget` limits enumeration, in rounds of single paths. Raises NotExact where there is no exact
-    form.
+    Problem, algorithm, `rounds`, `x_0`, `S`, `participation` and hyper-parameters are as for
+    `ft.run`. There are two ways, and `how` requires one of them:
+
+    - "moments", the default where it applies: the mean and the covariance of the state obey a
+      linear recursion where gradients and updates are affine and noise is additive;
+    - "enumeration": every outcome of all random choices is run; `budget` limits the work, in rounds
+      of single paths.
+
+    Raises NotExact, with the reasons, where neither way applies, and InvalidInput as `ft.run` does.
 
     >>> import fedtheory as ft
     >>> problem = ft.problems.quadratic_from_arrays(A=[1.0], b=[[0.0], [0.0]], sigma=1.0)
@@ -209,10 +221,12 @@ def expected(
 
 
 def _missing_minimiser(problem):
+    """Return why a problem has no minimiser, in words; None where a minimiser is known."""
     return None if problem.minimize else f"{problem.name} {problem.no_minimiser}"
 
 
 def _metric_names(plan, basic):
+    """Return the names of the metrics that the named basic metrics determine on a plan's problem."""
     basic = set(basic)
     if not plan.problem.has_server:
         basic -= {name for name in basic if metrics.GROUP[name] & metrics.SERVER}
@@ -225,6 +239,7 @@ def _metric_names(plan, basic):
 
 
 def _by_enumeration(plan, x_0, covariance, budget):
+    """Return the Expected of a plan by running every outcome of its random choices."""
     wanted = metrics.OBJECTIVE | metrics.SLOPE | metrics.DISSIMILARITY | metrics.DRIFT
     wanted |= metrics.SERVER * plan.problem.has_server | metrics.DISTANCE * (
         plan.problem.minimize is not None
@@ -268,6 +283,11 @@ def _by_enumeration(plan, x_0, covariance, budget):
 
 
 def _by_moments(plan, x_0, covariance, budget):
+    """Return the Expected of a plan by the linear recursion of mean and covariance.
+
+    Coordinates are first followed apart, which costs less; where the method mixes coordinates that
+    gradients do not mix, all moments are followed together.
+    """
     for apart in (True, False):  # an algorithm may mix coordinates that gradients do not mix
         followed = Followed(plan, x_0, covariance, apart)
         try:

@@ -2,11 +2,15 @@
 arrivals and departures.
 
 A client's work s is a number of local steps, drawn anew each round from its own distribution,
-independently of everything else; s = 0 is inactivity (flex, section 3.1).
+independently of everything else; s = 0 is inactivity (flex, section 3.1). `ft.run` and
+`ft.expected` take a Participation.
 
->>> from fedtheory.participation import Participation
->>> Participation(cohort="with").cohort
-'with'
+>>> import fedtheory as ft
+>>> problem = ft.problems.quadratic(d=2, clients=3, L=1.0, mu=0.5)
+>>> half = ft.participation.Participation(work=ft.participation.distribution([0.5, 0.0, 0.5]))
+>>> r = ft.run(problem, "fedavg", rounds=4, K=2, eta_l=0.1, participation=half)
+>>> r.metrics["loss"].shape
+(1, 5)
 """
 
 from dataclasses import dataclass
@@ -24,9 +28,13 @@ COHORTS = {"full": FULL, "without": WITHOUT, "with": WITH}
 
 @dataclass(frozen=True)
 class Work:
-    """The distributions of the clients' numbers s of local steps. `pmf(N, E)` gives E + 1
-    probabilities for all clients, or an (N, E + 1) table with one row for each client, or a pair:
-    rows for kinds of clients, and the (N,) index of each client's row."""
+    """The distributions of the clients' numbers s of local steps; `steps`, `uniform`,
+    `distribution` and `traces.traces` build one.
+
+    `pmf(N, E)` gives the probabilities of s = 0 .. E: E + 1 numbers for all clients, or an (N, E +
+    1) table with one row for each client, or a pair: rows for kinds of clients, and the (N,) index
+    of each client's row.
+    """
 
     name: str
     pmf: object
@@ -38,7 +46,10 @@ class Work:
 
     def kinds(self, N, E):
         """Return the checked rows of probabilities, and the (N,) index of each client's row, or an
-        array of one index if all clients share a row."""
+        array of one index if all clients share a row.
+
+        Raises InvalidInput where a row is no distribution.
+        """
         found = self.pmf(N, E)
         pmf, kinds = found if isinstance(found, tuple) else (found, None)
         pmf = np.atleast_2d(np.asarray(pmf, dtype=np.float64))
@@ -70,6 +81,8 @@ def _is_integer(value):
 
 
 class _Steps(NamedTuple):
+    """The probabilities of fixed numbers of steps."""
+
     s: object
 
     def __call__(self, N, E):
@@ -82,6 +95,8 @@ class _Steps(NamedTuple):
 
 
 class _Uniform(NamedTuple):
+    """The probabilities of a uniform number of steps."""
+
     low: int
     high: int
 
@@ -96,6 +111,8 @@ class _Uniform(NamedTuple):
 
 
 class _Table(NamedTuple):
+    """The probabilities that a user gives."""
+
     table: object
 
     def __call__(self, N, E):
@@ -112,13 +129,22 @@ def _plain(value):
 
 
 def steps(s):
-    """Return the Work in which every client does s steps, or client i does s[i - 1] steps."""
+    """Return the Work in which every client does s steps, or client i does s[i - 1] steps.
+
+    >>> steps([0, 2]).table(2, 3)
+    array([[1., 0., 0., 0.],
+           [0., 0., 1., 0.]])
+    """
     s = _plain(s)
     return Work(f"steps {show(s)}", _Steps(s))
 
 
 def uniform(low=0, high=None):
-    """Return the Work in which s is uniform on {low, ..., high}; `high` None stands for all steps."""
+    """Return the Work in which s is uniform on {low, ..., high}; `high` None stands for all steps.
+
+    >>> uniform(1).table(1, 2)
+    array([[0. , 0.5, 0.5]])
+    """
     return Work(f"uniform {show(low)}..{show(high)}", _Uniform(low, high))
 
 
@@ -147,6 +173,14 @@ class Departure(NamedTuple):
 
 @dataclass(frozen=True)
 class Participation:
+    """Who takes part in a round, and how much each client works.
+
+    `cohort` says how S clients are drawn in each round: "without" replacement, as in the papers;
+    "with", where a client that is drawn twice works once and counts twice; or "full", all N. `work`
+    is the distribution of the numbers of local steps. `arrivals` and `departures` shift the
+    objective, whose weights then count the clients that are present.
+    """
+
     # replacement (the papers'), "with" (drawn twice: works once, counts twice), or "full"
     cohort: str = "without"
     work: Work | None = None  # None: every client does all steps
@@ -154,6 +188,11 @@ class Participation:
     departures: tuple = ()
 
     def check(self, N, S):
+        """Refuse, with InvalidInput, a participation that does not fit N clients and cohorts of S.
+
+        Each client may arrive once and depart once, after its arrival, and every round must leave
+        the objective a client.
+        """
         arguments.check_word("cohort", self.cohort, COHORTS)
         if self.work is not None and not isinstance(self.work, Work):
             refuse("work", "must be a Work (fedtheory.participation), or None", self.work)
@@ -230,10 +269,12 @@ class Participation:
         return there
 
     def shares(self, p, first, rounds):
-        """Return aggregation coefficients, one row of N + 1 for each round: the objective's
-        weights, with those of arriving clients boosted; where fewer rows are returned, the last row
-        holds for all later rounds. Column 0, the server's, is 1 in a round whose coefficients
-        differ from those of the round before."""
+        """Return the aggregation coefficients of some rounds, one row of N + 1 for each round: the
+        objective's weights p, with those of arriving clients boosted (flex, section 4.2).
+
+        Where fewer rows are returned, the last row holds for all later rounds. Column 0, the
+        server's, is 1 in a round whose coefficients differ from those of the round before.
+        """
         boosts = [event for event in self.arrivals if event.boost]
         shifted = first > 0 and first in self.restarts
         rows = rounds if boosts else min(rounds, 1 + shifted)
@@ -250,8 +291,12 @@ class Participation:
         return shares
 
     def draw(self, seed, trials, first, rounds, S, E, N):
-        """Draw the cohorts and the work of some rounds, and return two (trials, rounds, S) arrays.
-        E (rounds,) is the number of steps of full work."""
+        """Draw the cohorts and the work of `rounds` rounds from `first` on, and return two (trials,
+        rounds, S) arrays: indices of clients, and their numbers of steps.
+
+        E (rounds,) is the number of steps of full work, and `trials` lists the trials' numbers. A
+        draw depends on (seed, trial, round, client) alone.
+        """
         cohort = np.empty((len(trials), rounds, S), dtype=np.int64)
         work = np.empty_like(cohort)
         E = np.ascontiguousarray(E, dtype=np.int64)
@@ -358,10 +403,13 @@ def staircase(eta_0, rounds, shifts=(), offset=1.0):
     """Return the learning rates eta_0 / tau of flex, one for each round, restarted where the
     objective shifts.
 
-    In round t it is eta_0 / (t - t_0 + offset), where t_0 is the last of `shifts` so far, 0 at
-    first (`Participation.restarts` lists them). offset = 1 is section 5.1, whose rounds count from
-    1, and corollary 3.2.1's restart; theorem 3.1's rate is eta_0 = 16 / (mu E[sum_k p^k_tau
+    In round t the rate is eta_0 / (t - t_0 + offset), where t_0 is the last of `shifts` so far, 0
+    at first (`Participation.restarts` lists them). offset = 1 is section 5.1, whose rounds count
+    from 1, and corollary 3.2.1's restart; theorem 3.1's rate is eta_0 = 16 / (mu E[sum_k p^k_tau
     s^k_tau]) with offset gamma / E.
+
+    >>> staircase(1.0, 4, shifts=[2])
+    array([1. , 0.5, 1. , 0.5])
     """
     eta_0, offset = (
         arguments.check_real("eta_0", eta_0),

@@ -54,9 +54,12 @@ def one_coefficient(p, steps, E, scheme):
 
 
 def complete(pmf, E, omit):
-    """Return E[1/K_tau], each device's E[q / K_tau], and the probability that a round counts; where
-    `omit` is true, discarded rounds do not count and both expectations are conditional on K_tau >=
-    1."""
+    """Return E[1/K_tau], each device's E[q / K_tau], and the probability that a round counts, for
+    scheme A: K_tau is the number of devices that complete E steps, and q is 1 for such a device.
+
+    Where `omit` is true, discarded rounds do not count and both expectations are conditional on
+    K_tau >= 1.
+    """
 
     def mean_inverse(rows, more):
         counts = sums([[(1 - row[E], (0, 0)), (row[E], (1, 0))] for row in rows])
@@ -74,10 +77,12 @@ def complete(pmf, E, omit):
 
 
 def moments(scheme, p, pmf, E, Gamma=None, sigma_sq=None, omit=True):
-    """Return {symbol name: value} for devices of weights p, work pmf, Gamma_k and sigma_k^2.
+    """Return {symbol name: value} of the moments in flex's bounds, for devices of weights p, work
+    pmf, Gamma_k and sigma_k^2.
 
-    omit: scheme A's discarded rounds do not count as rounds ("can be simply omitted"); else they
-    count, with p_tau = 0.
+    `scheme` is "A", "B" or "C" (section 4.1), and pmf[k][s] the probability that device k does s of
+    E steps. omit: scheme A's discarded rounds do not count as rounds ("can be simply omitted");
+    else they count, with p_tau = 0. Devices are independent; `of_rounds` takes any joint law.
     """
     N, devices = len(p), range(len(p))
     Gamma, sigma_sq = Gamma or [0] * N, sigma_sq or [0] * N
@@ -145,8 +150,10 @@ def moments(scheme, p, pmf, E, Gamma=None, sigma_sq=None, omit=True):
 
 
 def rounds_of(scheme, p, law, E):
-    """Return [(probability, coefficients, s), ...] of the rounds that count; rounds that scheme A
-    discards are omitted."""
+    """Return [(probability, coefficients, s), ...] of the rounds that count under a law
+    [(probability, s),
+    ...]; rounds that scheme A discards are omitted.
+    """
     found = [(q, coefficients(scheme, p, s, E), s) for q, s in law]
     found = [(q, c, s) for q, c, s in found if c is not None]
     kept = sum(q for q, _, _ in found) if scheme == "A" else 1

@@ -86,7 +86,8 @@ def largest_entropy(mean, variance, low, high):
 
 @cache
 def pmf(name, E):
-    """Return the probabilities of s = 0..E under one trace."""
+    """Return the probabilities of s = 0..E under one trace; raises InvalidInput for E = 1 where a
+    trace has no inactive rounds."""
     if name not in TABLE:
         refuse("trace", f"must be one of {', '.join(NAMES)}", name)
     percent, deviation, low = TABLE[name]
@@ -107,6 +108,8 @@ def pmf(name, E):
 
 
 class _Trace(NamedTuple):
+    """The probabilities of one trace for all devices."""
+
     name: str
 
     def __call__(self, N, E):
@@ -114,6 +117,8 @@ class _Trace(NamedTuple):
 
 
 class _Traces(NamedTuple):
+    """The probabilities of several traces, one for each device."""
+
     count: int  # type: ignore[assignment]
     seed: int
     names: tuple
@@ -151,7 +156,10 @@ def _draw_traces(N, count, seed):
 
 def traces(count=8, seed=0, names=None):
     """Return the Work in which each device follows one of the first `count` traces (|T| = count in
-    table 3), drawn by `seed`, or the trace that `names` lists for the device."""
+    table 3), drawn by `seed`, or the trace that `names` lists for the device.
+
+    Raises InvalidInput for a count beyond the eight traces, and for an unknown name.
+    """
     if (
         isinstance(count, bool)
         or not isinstance(count, (int, np.integer))

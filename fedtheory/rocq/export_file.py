@@ -37,8 +37,10 @@ def export(document, to="rocq"):
     """Return the text of a file that Rocq's `coqc` accepts, and whose theorems state the result of
     the document.
 
-    Raises `Refused` where the document proves nothing, and `Unwritten`, with one sentence, where
-    the document has no form in Rocq.
+    `document` is the certificate of a verdict (`v.certificate`), as a dictionary; `to` names the
+    proof assistant, of which "rocq" is the only one. The document is replayed first. Raises
+    `Refused` where the document proves nothing, and `Unwritten`, with one sentence, where the
+    document has no form in Rocq.
 
     >>> import fedtheory as ft
     >>> text = ft.export(ft.check("fsl.gradient_identity").certificate)

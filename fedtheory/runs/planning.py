@@ -12,7 +12,12 @@ from fedtheory.problem import Problem, no_test, no_value
 
 
 class Plan(NamedTuple):
-    """A checked request: everything that determines the result, except x_0."""
+    """A checked request: everything that determines the result, except x_0.
+
+    `wanted` holds the flags of `fedtheory.metrics` that tell the engine what to measure.
+    `first_round` and `first_trial` shift the keys of the draws: pre-training and blocks of trials
+    use them.
+    """
 
     problem: object
     algorithm: object
@@ -33,6 +38,13 @@ class Plan(NamedTuple):
 def plan_of(
     problem, algorithm, *, rounds, trials, seed, S, participation, keep, names, given, every=1
 ):
+    """Return the Plan of a request, whose arguments are those of `ft.run`; raise InvalidInput where
+    an argument breaks a rule.
+
+    `names` are the metrics to record (None for the default ones) and `given` the hyper-parameters.
+    Besides each argument alone, the combination is checked: the cohort against the method's memory,
+    methods that hear from every client against S, and the size of the result against this machine.
+    """
     if not isinstance(problem, Problem):
         refuse("problem", "must be a Problem, such as ft.problems.quadratic makes", problem)
     algorithm = discover.algorithm(algorithm)
@@ -109,6 +121,8 @@ def _check_metrics(names, problem):
 
 
 def start_of(problem, x_0, trials):
+    """Return the starts of all trials, an array (trials, d); raise InvalidInput where x_0 has
+    another shape or is not finite."""
     if x_0 is None:
         x_0 = np.zeros(problem.d) if problem.start is None else problem.start
     x_0 = arguments.check_array("x_0", x_0)

@@ -12,6 +12,9 @@ from fedtheory.display import Shown, number_text
 class Run(Shown):
     """The result of a run. `metrics[name]` has shape (trials, rounds + 1).
 
+    Column t of a metric belongs to x_t, so that column 0 is the start. `x` is None unless the run
+    was made with keep="x". `resume=` of `ft.run` takes a Run and continues it.
+
     >>> import fedtheory as ft
     >>> problem = ft.problems.quadratic_from_arrays(A=[1.0], b=[[0.0], [0.0], [0.0]])
     >>> r = ft.run(problem, "fedsgd", rounds=2, x_0=[4.0], eta=0.5, keep="x")

@@ -24,8 +24,12 @@ def thread_count():
 
 
 def pretrain(problem, x_0=None, *, steps, eta, seed=0, trials=1):
-    """Pre-train on the server (FSL, section IV-B): `steps` SGD steps of size `eta` on f_0, from
-    x_0; return the points (trials, d).
+    """Take `steps` SGD steps of size `eta` on f_0 from x_0 (FSL, section IV-B: pre-training on the
+    server) and return the points that the trials reach, an array (trials, d).
+
+    `x_0` is one start (d,) or a start for each trial; without it, trials start where `ft.run` does.
+    The draws come from a stream of their own, so that a run with the same seed draws other noise.
+    Raises InvalidInput where the problem has no server loss, or where a number is out of range.
 
     >>> import fedtheory as ft
     >>> problem = ft.problems.quadratic_from_arrays(A=[1.0], b=[[0.0], [1.0], [-1.0]])
@@ -70,18 +74,38 @@ def run(
     executor=None,
     **hyper,
 ):
-    """Run an algorithm on a problem.
+    """Run an algorithm on a problem, and return the Run: metrics by round, and the last points.
 
-    S defaults to N. `participation` decides which clients work and how much
-    (fedtheory.participation). `pretrained` is dict(steps=, eta=): the server first trains alone.
-    `metrics` names the recorded quantities (ft.metrics). They are recorded at the start and after
-    each round, or after each `every` rounds, with NaN for the rounds between. `keep="x"` also
-    stores the trajectory. `progress(done, rounds, seconds)` is called after each chunk, and
-    `progress=True` shows a line with the remaining time. `resume` takes an earlier, shorter run
-    with the same settings. `checkpoint` is the path of an .npz file in which the run is saved every
-    ten seconds, and from which the same call resumes. `executor` takes blocks of trials: any
-    concurrent.futures.Executor, or a text such as "processes:8". The arguments `executor`,
-    `workers`, `chunk` (rounds per chunk) and `compiled` never change the result.
+    `problem` is a Problem (ft.problems), `algorithm` a name (ft.algorithms()) or a record, and
+    `hyper` the algorithm's hyper-parameters in the paper's letters: numbers, or one value for each
+    round. What is sampled:
+
+    - `rounds`, `trials` and `seed`: the numbers of rounds and of independent trials, and the seed
+      that with them fixes every draw;
+    - `x_0`: one start (d,) or a start for each trial (trials, d); by default the problem's own
+      start, else zero;
+    - `S`: the number of clients in a round, by default N;
+    - `participation`: which clients work in a round, and how much (fedtheory.participation);
+    - `pretrained`: dict(steps=, eta=) makes the server train alone first (`ft.pretrain`).
+
+    What is stored:
+
+    - `metrics`: the names of the recorded quantities (ft.metrics), recorded at the start and after
+      each round, or after each `every` rounds, with NaN for the rounds between;
+    - `keep`: "x" stores the whole trajectory too;
+    - `checkpoint`: the path of an .npz file in which the run is saved every ten seconds, and from
+      which the same call resumes;
+    - `resume`: an earlier, shorter run with the same settings, which is continued;
+    - `progress`: a function (done, rounds, seconds) called after each chunk, or True for a line
+      with the remaining time.
+
+    The arguments `executor`, `workers`, `chunk` (rounds per chunk) and `compiled` never change the
+    result. `executor` takes blocks of trials: any concurrent.futures.Executor, or a text such as
+    "processes:8".
+
+    Raises InvalidInput, before anything runs, where an argument is unknown, missing or out of
+    range, and Interrupted, with the finished rounds, on Ctrl-C. Trials that leave the finite
+    numbers are recorded as NaN from then on, with a warning.
 
     >>> import fedtheory as ft
     >>> problem = ft.problems.quadratic(d=2, clients=3, L=1.0, mu=0.5)
