@@ -37,9 +37,9 @@ _LAZY = {
     "claim": ("fedtheory.discover", "claim"),
     "explain": ("fedtheory.app.explain", "explain"),
     "problems": ("fedtheory.problems", None),
-    "data": ("fedtheory.data", None),
-    "layers": ("fedtheory.layers", None),
-    "networks": ("fedtheory.networks", None),
+    "data": ("fedtheory.experiments.data", None),
+    "layers": ("fedtheory.experiments.layers", None),
+    "networks": ("fedtheory.experiments.networks", None),
     "participation": ("fedtheory.participation", None),
     "errors": ("fedtheory.errors", None),
 }

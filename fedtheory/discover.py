@@ -11,8 +11,9 @@ from difflib import get_close_matches
 from functools import cache
 from pathlib import Path
 
-from fedtheory import names, plugins
+from fedtheory import plugins
 from fedtheory.errors import InvalidInput, refuse, show
+from fedtheory.language import names
 
 
 @cache
@@ -105,14 +106,14 @@ def problem_makers():
     all makers of users."""
     from fedtheory import problems
 
-    return {**problems.MAKERS, **{maker.__name__: maker for maker in plugins.makers()}}
+    return {**problems.all_makers(), **{maker.__name__: maker for maker in plugins.makers()}}
 
 
 def examples():
     """Yield (name, problem) for every small problem that the files offer to the contract tests."""
     from fedtheory import problems
 
-    for name, module in problems.MODULES.items():
+    for name, module in problems.all_modules().items():
         for label, problem in getattr(module, "examples", dict)().items():
             yield f"{name}.{label}", problem
 
@@ -135,7 +136,7 @@ def _shipped_papers():
 
 def own_claims():
     """Return the claims of users; an id that occurs twice is refused."""
-    from fedtheory.claim import Claim
+    from fedtheory.language.claim import Claim
 
     found = [record for _, record in plugins.list_records("CLAIM")]
     for record in found:
@@ -238,7 +239,7 @@ def claim(name):
     >>> ft.claim("fsl.theorem1").kind
     'exact'
     """
-    from fedtheory.claim import Claim
+    from fedtheory.language.claim import Claim
 
     if isinstance(name, Claim):
         return name

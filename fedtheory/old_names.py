@@ -10,8 +10,18 @@ from importlib.machinery import ModuleSpec
 from types import ModuleType
 
 NEW = {
+    "fedtheory.data": "fedtheory.experiments.data",
+    "fedtheory.layers": "fedtheory.experiments.layers",
+    "fedtheory.networks": "fedtheory.experiments.networks",
+    "fedtheory.network": "fedtheory.experiments.network",
+    "fedtheory.paper": "fedtheory.language.paper",
+    "fedtheory.printing": "fedtheory.language.printing",
+    "fedtheory.statements": "fedtheory.language.statements",
+    "fedtheory.user_quantities": "fedtheory.language.user_quantities",
+    "fedtheory.textbook": "fedtheory.proofs.textbook",
+    "fedtheory.worstcase": "fedtheory.proofs.worstcase",
     "fedtheory.settings": "fedtheory.models",
-    "fedtheory.own": "fedtheory.user_quantities",
+    "fedtheory.own": "fedtheory.language.user_quantities",
     "fedtheory.enclosure.arithmetic": "fedtheory.arithmetic.operations",
     "fedtheory.enclosure": "fedtheory.arithmetic",
 }

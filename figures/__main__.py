@@ -12,8 +12,8 @@ from pathlib import Path
 
 from fedtheory import figures, plugins, terminal
 from fedtheory.app.argument_parser import Parser
-from fedtheory.data._sets import FOLDER
 from fedtheory.errors import FedtheoryError, explain_system, refuse
+from fedtheory.experiments.data._sets import FOLDER
 from fedtheory.figures import _judged, _making
 from fedtheory.parallel import executors
 from fedtheory.store import outputs

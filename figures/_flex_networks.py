@@ -4,7 +4,7 @@ accuracies around arrivals."""
 import numpy as np
 
 from fedtheory.experiments import _flex as of
-from fedtheory.experiments import flex_arrivals, flex_schemes
+from fedtheory.experiments.records import flex_arrivals, flex_schemes
 from fedtheory.figures import _findings, _flex, _fsl, _table
 from fedtheory.figures._record import Figure
 

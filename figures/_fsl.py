@@ -4,9 +4,9 @@ judging of sentences."""
 import numpy as np
 
 from fedtheory import discover
-from fedtheory.data import _sets
 from fedtheory.errors import refuse
 from fedtheory.experiments import _curves, _pool
+from fedtheory.experiments.data import _sets
 from fedtheory.figures import _findings, _style
 
 # Sentences that the small scales leave open, whatever is measured, and why.

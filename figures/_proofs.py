@@ -12,7 +12,7 @@ import fedtheory as ft
 from fedtheory import discover
 from fedtheory.certificates.check_proof import Refused
 from fedtheory.figures import _caption, _style
-from fedtheory.textbook import facts
+from fedtheory.proofs.textbook import facts
 from fedtheory.verdicts import pipeline, proof_graph
 from fedtheory.verdicts.replaying import RECORDED
 

@@ -2,7 +2,7 @@
 
 import numpy as np
 
-from fedtheory.experiments import fsl_scenario2
+from fedtheory.experiments.records import fsl_scenario2
 from fedtheory.figures import _fsl, _style
 
 METHODS = tuple(fsl_scenario2.METHODS)

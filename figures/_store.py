@@ -14,9 +14,9 @@ from pathlib import Path
 import numpy as np
 
 from fedtheory import figures
-from fedtheory.data.formats.arrays import KINDS, npz
 from fedtheory.errors import refuse
 from fedtheory.store import outputs, source_hash
+from fedtheory.store.npz import KINDS, read_npz
 
 LARGEST = 2**30  # bytes of one file's arrays
 
@@ -66,4 +66,4 @@ def save_arrays(file, arrays):
 def load_arrays(file, name=None, most=None):
     """Load the arrays of a file, or of a stream with this name; the size that the file declares is
     checked before any array is read."""
-    return npz(file, name, most or LARGEST)
+    return read_npz(file, name, most or LARGEST)

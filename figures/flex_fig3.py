@@ -2,7 +2,7 @@
 
 import numpy as np
 
-from fedtheory.experiments import flex_schemes
+from fedtheory.experiments.records import flex_schemes
 from fedtheory.figures import _flex, _flex_networks, _fsl, _style
 from fedtheory.figures._record import Figure
 

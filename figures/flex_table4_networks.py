@@ -8,7 +8,7 @@ SYNTHETIC, whose own table is flex_table4, is run too for the sentence that comp
 import numpy as np
 
 from fedtheory.claims.flex.findings import REBOUND
-from fedtheory.experiments import flex_arrivals
+from fedtheory.experiments.records import flex_arrivals
 from fedtheory.figures import _flex, _flex_networks, _fsl, _table, flex_table4
 from fedtheory.figures._flex_networks import REBOOTS, SETS
 from fedtheory.figures._record import Figure

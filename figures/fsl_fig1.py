@@ -3,7 +3,7 @@ a model that the server has trained before, FL from a random model."""
 
 import numpy as np
 
-from fedtheory.experiments import fsl_scenario1
+from fedtheory.experiments.records import fsl_scenario1
 from fedtheory.figures import _fsl, _style
 from fedtheory.figures._record import Figure
 

@@ -3,7 +3,7 @@ sentences on figures 10 and 11 are judged here, on both sets."""
 
 import numpy as np
 
-from fedtheory.experiments import fsl_scenario2
+from fedtheory.experiments.records import fsl_scenario2
 from fedtheory.figures import _fsl, _scenario2, fsl_fig5
 from fedtheory.figures._record import Figure
 

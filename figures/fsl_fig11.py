@@ -1,7 +1,7 @@
 """FSL, figure 11: FSL, FSLsyn, SCAFFOLD and FedDyn on EMNIST with many clients. The paper's
 sentences on this figure are judged with figure 10."""
 
-from fedtheory.experiments import fsl_scenario2
+from fedtheory.experiments.records import fsl_scenario2
 from fedtheory.figures import _fsl, _scenario2, fsl_fig10
 from fedtheory.figures._record import Figure
 

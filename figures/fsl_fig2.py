@@ -3,7 +3,7 @@ and sizes of the server's data. gamma = 0 is DS, as in the paper, and FL is show
 
 import numpy as np
 
-from fedtheory.experiments import fsl_scenario1
+from fedtheory.experiments.records import fsl_scenario1
 from fedtheory.figures import _fsl, _style
 from fedtheory.figures._record import Figure
 

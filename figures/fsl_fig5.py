@@ -3,7 +3,7 @@ client, with many clients: FSL, FSLsyn, SCAFFOLD and FedDyn."""
 
 import numpy as np
 
-from fedtheory.experiments import fsl_scenario2
+from fedtheory.experiments.records import fsl_scenario2
 from fedtheory.figures import _fsl, _scenario2
 from fedtheory.figures._record import Figure
 from fedtheory.figures._scenario2 import METHODS

@@ -3,7 +3,7 @@ model."""
 
 import numpy as np
 
-from fedtheory.experiments import fsl_scenario1
+from fedtheory.experiments.records import fsl_scenario1
 from fedtheory.figures import _fsl, fsl_fig1
 from fedtheory.figures._record import Figure
 

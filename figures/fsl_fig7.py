@@ -1,7 +1,7 @@
 """FSL, figure 7: incremental (FSL) and non-incremental (FSL-p) server learning and data sharing,
 over the number of classes C of a client and the number of clients S in a round."""
 
-from fedtheory.experiments import fsl_scenario1
+from fedtheory.experiments.records import fsl_scenario1
 from fedtheory.figures import _fsl, _style
 from fedtheory.figures._record import Figure
 

@@ -1,7 +1,7 @@
 """FSL, figure 8: incremental (FSL) and non-incremental (FSL-p) server learning over the server's
 weight gamma, compared with data sharing."""
 
-from fedtheory.experiments import fsl_scenario1
+from fedtheory.experiments.records import fsl_scenario1
 from fedtheory.figures import _fsl, _style
 from fedtheory.figures._record import Figure
 

@@ -3,7 +3,7 @@ runs, over the number of classes C of a client and the number of server samples 
 
 import numpy as np
 
-from fedtheory.experiments import fsl_scenario1
+from fedtheory.experiments.records import fsl_scenario1
 from fedtheory.figures import _fsl, _style, _table
 from fedtheory.figures._record import Figure
 

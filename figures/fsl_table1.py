@@ -4,7 +4,8 @@ samples; each method at the best values of the parameters that the table tunes."
 import numpy as np
 
 from fedtheory.claims.fsl.findings import TABLE_1
-from fedtheory.experiments import _curves, fsl_table1
+from fedtheory.experiments import _curves
+from fedtheory.experiments.records import fsl_table1
 from fedtheory.figures import _fsl, _table
 from fedtheory.figures._record import Figure
 

@@ -4,8 +4,8 @@ network."""
 
 import numpy as np
 
-from fedtheory.experiments import lamb_mnist
-from fedtheory.experiments.lamb_mnist import EPOCHS, NETS
+from fedtheory.experiments.records import lamb_mnist
+from fedtheory.experiments.records.lamb_mnist import EPOCHS, NETS
 from fedtheory.figures import _fsl, _lamb, _style
 from fedtheory.figures._lamb import AMS, LAMB, METHODS, at_best
 from fedtheory.figures._record import Figure

@@ -3,8 +3,8 @@ clients, and a convolutional network with 50 clients on IID and non-IID data."""
 
 import numpy as np
 
-from fedtheory.experiments import lamb_cifar
-from fedtheory.experiments.lamb_cifar import PANELS
+from fedtheory.experiments.records import lamb_cifar
+from fedtheory.experiments.records.lamb_cifar import PANELS
 from fedtheory.figures import _findings, _fsl, _lamb
 from fedtheory.figures._lamb import AMS, LAMB, METHODS, at_best
 from fedtheory.figures._record import Figure

@@ -1,6 +1,6 @@
 """FED-LAMB, figure 4: ResNet-9 on IID CIFAR-10 with 10 clients, 1 and 3 local epochs."""
 
-from fedtheory.experiments import lamb_cifar
+from fedtheory.experiments.records import lamb_cifar
 from fedtheory.figures import _findings, _fsl, _lamb, _style, lamb_fig3
 from fedtheory.figures._lamb import METHODS, at_best
 from fedtheory.figures._record import Figure

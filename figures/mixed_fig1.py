@@ -2,8 +2,8 @@
 rounds, compared with an oracle and with FL alone."""
 
 from fedtheory.claims.mixed.findings import ACCURACY, AUC
-from fedtheory.experiments import mixed_language, mixed_smiles
 from fedtheory.experiments._mixed import MIXING
+from fedtheory.experiments.records import mixed_language, mixed_smiles
 from fedtheory.figures import _fsl, _mixed
 from fedtheory.figures._record import Figure
 

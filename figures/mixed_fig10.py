@@ -1,6 +1,6 @@
 """Mixed FL, figure 10: more and shorter steps for the language model."""
 
-from fedtheory.experiments import mixed_language
+from fedtheory.experiments.records import mixed_language
 from fedtheory.figures import _mixed_steps
 
 FIGURE = _mixed_steps.task_figure(

@@ -9,8 +9,9 @@ is the largest rate of the grid up to which no run of a seed diverged.
 import numpy as np
 
 from fedtheory.claims.mixed.findings import ACCURACY, DIVERGES, EARLY, LOSS
-from fedtheory.experiments import _curves, mixed_language
+from fedtheory.experiments import _curves
 from fedtheory.experiments._mixed import MIXING
+from fedtheory.experiments.records import mixed_language
 from fedtheory.figures import _findings, _mixed
 from fedtheory.figures._record import Figure
 

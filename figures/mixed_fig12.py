@@ -4,7 +4,7 @@ Adam and with SGD at the server, each at its best rate, compared with the baseli
 import numpy as np
 
 from fedtheory.claims.mixed.findings import LOSS
-from fedtheory.experiments import mixed_movies
+from fedtheory.experiments.records import mixed_movies
 from fedtheory.figures import _mixed
 from fedtheory.figures._record import Figure
 

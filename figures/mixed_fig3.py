@@ -2,8 +2,8 @@
 which the clients compute everything."""
 
 from fedtheory.claims.mixed.findings import LOSS
-from fedtheory.experiments import mixed_movies
 from fedtheory.experiments._mixed import MIXING
+from fedtheory.experiments.records import mixed_movies
 from fedtheory.figures import _mixed
 from fedtheory.figures._record import Figure
 

@@ -3,7 +3,7 @@ training with one step in a round. The paper's sentences on them are judged with
 
 import numpy as np
 
-from fedtheory.experiments import mixed_language, mixed_movies, mixed_smiles
+from fedtheory.experiments.records import mixed_language, mixed_movies, mixed_smiles
 from fedtheory.figures import _fsl, _mixed, _style
 from fedtheory.figures._record import Figure
 

@@ -2,7 +2,7 @@
 (right)."""
 
 from fedtheory.claims.mixed.findings import ACCURACY
-from fedtheory.experiments import mixed_language
+from fedtheory.experiments.records import mixed_language
 from fedtheory.figures import _mixed
 from fedtheory.figures._record import Figure
 from fedtheory.figures.mixed_fig1 import LANGUAGE

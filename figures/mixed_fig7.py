@@ -5,8 +5,8 @@ C.4.1 on all three methods."""
 import numpy as np
 
 from fedtheory.claims.mixed.findings import RISE
-from fedtheory.experiments import mixed_smiles
 from fedtheory.experiments._mixed import MIXING
+from fedtheory.experiments.records import mixed_smiles
 from fedtheory.figures import _mixed
 from fedtheory.figures._record import Figure
 

@@ -1,6 +1,6 @@
 """Mixed FL, figure 9: more and shorter steps for the smile classifier."""
 
-from fedtheory.experiments import mixed_smiles
+from fedtheory.experiments.records import mixed_smiles
 from fedtheory.figures import _mixed_steps
 
 FIGURE = _mixed_steps.task_figure(

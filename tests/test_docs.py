@@ -121,7 +121,7 @@ def test_the_table_of_rooms_is_what_there_is():
 
 def test_what_the_glossary_points_to_is_there():
     """A file, a folder, or a field of a record that the page names."""
-    from fedtheory.claim import Claim
+    from fedtheory.language.claim import Claim
     from fedtheory.models import Setting
     from fedtheory.verdicts.verdict import Verdict
 

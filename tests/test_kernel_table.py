@@ -7,8 +7,8 @@ import pytest
 
 from fedtheory import jit, kernel_table
 from fedtheory.errors import InvalidInput
-from fedtheory.layers import dense, relu
-from fedtheory.network import here_type
+from fedtheory.experiments.layers import dense, relu
+from fedtheory.experiments.network import here_type
 
 
 def test_a_table_is_made_again_of_its_kernels():

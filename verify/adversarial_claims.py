@@ -32,9 +32,9 @@ from sympy import (
 )
 
 from fedtheory import discover
-from fedtheory.claim import Claim
-from fedtheory.conditions import Condition
-from fedtheory.symbol import Table
+from fedtheory.language.claim import Claim
+from fedtheory.language.conditions import Condition
+from fedtheory.language.symbol import Table
 
 REFUSED = "refused"
 TRUE = {"proved", "holds", "undecided"}

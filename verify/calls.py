@@ -29,8 +29,8 @@ import numpy as np
 import fedtheory as ft
 from fedtheory.app import cli
 from fedtheory.certificates.check_proof import Refused
-from fedtheory.data import partition
 from fedtheory.errors import FedtheoryError, show
+from fedtheory.experiments.data import partition
 
 SECONDS = 60  # processor time after which a call counts as hanging
 HELPERS = "fedtheory.errors", "fedtheory.jit"  # modules whose functions other modules import

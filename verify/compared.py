@@ -20,7 +20,7 @@ import numpy as np
 from sympy import Rational
 
 import fedtheory as ft
-from fedtheory.claim import Claim
+from fedtheory.language.claim import Claim
 from fedtheory.symbols import run as house
 
 SHARES = {"true": Fraction(1), "half": Fraction(1, 2), "nine tenths": Fraction(9, 10)}

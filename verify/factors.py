@@ -10,9 +10,9 @@ from random import Random
 
 from sympy import Eq, Expr, Rational, Symbol, expand
 
-from fedtheory.claim import Claim
-from fedtheory.conditions import CONVEX, EXACT_GRADIENTS, SMOOTH
-from fedtheory.symbol import Table
+from fedtheory.language.claim import Claim
+from fedtheory.language.conditions import CONVEX, EXACT_GRADIENTS, SMOOTH
+from fedtheory.language.symbol import Table
 from fedtheory.symbols import run as house
 
 TABLE = Table("factors")

@@ -15,8 +15,8 @@ from typing import NamedTuple
 import sympy
 from sympy import Eq, Rational
 
-from fedtheory.claim import Claim
-from fedtheory.conditions import (
+from fedtheory.language.claim import Claim
+from fedtheory.language.conditions import (
     DISSIMILAR,
     EQUAL_WEIGHTS,
     EXACT_GRADIENTS,

@@ -8,8 +8,8 @@ so it is bounded as long as one of them is, and it grows like t where all three 
 
 from sympy import Rational, sqrt
 
-from fedtheory.claim import Claim
-from fedtheory.symbol import Table
+from fedtheory.language.claim import Claim
+from fedtheory.language.symbol import Table
 
 TABLE = Table("growing")
 x, y, z = (TABLE.positive(name, name, "a number") for name in "xyz")

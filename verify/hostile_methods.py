@@ -18,7 +18,7 @@ import fedtheory as ft
 from fedtheory.algorithm import Algorithm, Field, nonnegative
 from fedtheory.errors import FedtheoryError
 from fedtheory.jit import jit
-from fedtheory.worstcase import methods, program
+from fedtheory.proofs.worstcase import methods, program
 
 TRAITS = (
     "plain",  # a gradient step of every client, and their mean

@@ -3,8 +3,8 @@ checker must tell apart."""
 
 from sympy import Eq, Max, Rational, sqrt
 
-from fedtheory.claim import Claim
-from fedtheory.conditions import (
+from fedtheory.language.claim import Claim
+from fedtheory.language.conditions import (
     BOUNDED_BELOW,
     CONVEX,
     DISSIMILAR,

@@ -12,8 +12,8 @@ from typing import NamedTuple
 from sympy import Eq, Rational, exp, sqrt
 
 from fedtheory import discover
-from fedtheory.claim import Claim
-from fedtheory.conditions import (
+from fedtheory.language.claim import Claim
+from fedtheory.language.conditions import (
     BOUNDED_BELOW,
     CONVEX,
     DISSIMILAR,

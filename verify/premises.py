@@ -9,9 +9,9 @@ from typing import NamedTuple
 from sympy import Eq, Rational
 
 from fedtheory import discover
-from fedtheory.claim import Claim
-from fedtheory.conditions import Assumption, Condition
-from fedtheory.symbol import POINT, SQ_POINT, Table
+from fedtheory.language.claim import Claim
+from fedtheory.language.conditions import Assumption, Condition
+from fedtheory.language.symbol import POINT, SQ_POINT, Table
 from fedtheory.symbols import flex, fsl, mixed, run
 
 

@@ -12,8 +12,8 @@ import sympy
 from scipy.optimize import linprog
 from sympy import Rational
 
-from fedtheory.claim import Claim, Same
-from fedtheory.symbol import Table
+from fedtheory.language.claim import Claim, Same
+from fedtheory.language.symbol import Table
 from fedtheory.symbols.fsl import TABLE as FSL
 from fedtheory.verify.adversarial_claims import FALSE, TRUE
 

@@ -15,8 +15,8 @@ from typing import NamedTuple
 import sympy
 
 from fedtheory.certificates.check_instance import read_numbers
+from fedtheory.language.printing import plain
 from fedtheory.models import by_name, fitting
-from fedtheory.printing import plain
 from fedtheory.search.exact_instances import draw_case
 
 DIGITS = 60

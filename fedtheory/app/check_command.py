@@ -10,8 +10,8 @@ from pathlib import Path
 
 from fedtheory import discover, plugins
 from fedtheory.app import ledger
-from fedtheory.claim import Claim
 from fedtheory.errors import Contradiction, InvalidInput, printable, refuse
+from fedtheory.language.claim import Claim
 from fedtheory.parallel import executors
 from fedtheory.store import outputs
 from fedtheory.terminal import Line, reading_width

@@ -1,7 +1,7 @@
 """The command `fedtheory data`: the data sets, the sets that can be loaded, and the missing files
 of every other set."""
 
-from fedtheory.data import _sets
+from fedtheory.experiments.data import _sets
 
 
 def describe_sets(name=None, folder=None):

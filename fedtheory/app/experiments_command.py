@@ -5,9 +5,9 @@ import os
 import time
 
 from fedtheory import terminal
-from fedtheory.data import _sets
 from fedtheory.errors import refuse
 from fedtheory.experiments import experiment, experiments
+from fedtheory.experiments.data import _sets
 
 
 def describe_experiments(name=None, scale="quick", folder=None, carry=False, only=()):

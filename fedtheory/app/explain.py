@@ -7,10 +7,10 @@ from fractions import Fraction
 
 from fedtheory import arguments, discover
 from fedtheory.arithmetic import float_above
-from fedtheory.conditions import Rule
 from fedtheory.errors import InvalidInput, article, refuse, show
-from fedtheory.printing import plain
-from fedtheory.symbol import DOMAINS
+from fedtheory.language.conditions import Rule
+from fedtheory.language.printing import plain
+from fedtheory.language.symbol import DOMAINS
 
 KINDS = {
     "exact": "an inequality or identity with every constant given",
@@ -215,7 +215,7 @@ def describe_claim(claim):
 def _step_lines(claim):
     """Return, for each line of a proof, the premises that the paper names for the line, and whether
     the step from these premises is proved."""
-    from fedtheory.textbook import proof_steps
+    from fedtheory.proofs.textbook import proof_steps
 
     words = dict(proved="a proved step", undecided="not shown", refused="no step")
     found = []

@@ -78,7 +78,7 @@ def result_key(claim, budget, seed):
 
 def claim_content(claim):
     """Return the full content of a claim's record as plain data."""
-    from fedtheory.statements import Cells
+    from fedtheory.language.statements import Cells
 
     formula = lambda e: None if e is None else _spell_once(e)
     return plain_data(

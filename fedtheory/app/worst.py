@@ -15,7 +15,7 @@ MOST = 20  # the largest number of clients
 def method_of(name, values):
     """Return a textbook recursion, or the kernels of a library method, with its numbers as
     fractions."""
-    from fedtheory.worstcase import methods, program
+    from fedtheory.proofs.worstcase import methods, program
 
     if name in TEXTBOOK:
         maker = getattr(program, name)
@@ -37,7 +37,7 @@ def method_of(name, values):
 def find_worst(name, texts, rounds, L, mu, measure, over, out=None):
     """Return (data, text) of the worst case. The certificate is written to `out`, where `fedtheory
     replay` reads the certificate."""
-    from fedtheory.worstcase import program
+    from fedtheory.proofs.worstcase import program
 
     pairs = [parse_assignment(text) for text in texts]
     twice = [key for n, (key, _) in enumerate(pairs) if key in dict(pairs[:n])]

@@ -27,9 +27,9 @@ from fedtheory.certificates.documents import (
     refuse_malformed,
 )
 from fedtheory.errors import show
+from fedtheory.language.symbol import DOMAINS, domain_admits
 from fedtheory.models import by_name
 from fedtheory.models.instances import fault_of
-from fedtheory.symbol import DOMAINS, domain_admits
 
 __all__ = [
     "FORMAT",

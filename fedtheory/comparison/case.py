@@ -18,8 +18,8 @@ from fedtheory.comparison.letters import (
 from fedtheory.comparison.lines import at_start
 from fedtheory.comparison.objectives import LOSSES, NEAR, measured_loss
 from fedtheory.comparison.run_measures import Seen, metric_curve, over_rounds, point_curves
-from fedtheory.conditions import Outside
 from fedtheory.errors import InvalidInput, refuse
+from fedtheory.language.conditions import Outside
 
 SWEPT = 1e-11  # relative margin: `arrays.sweep` keeps 12 digits
 LONGEST = 10**6  # most rounds that are tried where smaller numbers of rounds are too small

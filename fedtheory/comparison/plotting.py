@@ -4,11 +4,11 @@ figures here."""
 import numpy as np
 
 from fedtheory import arguments
-from fedtheory.claim import Claim
 from fedtheory.comparison.compare import compare
 from fedtheory.comparison.result import Comparison
 from fedtheory.errors import refuse
 from fedtheory.exact.expected import Expected
+from fedtheory.language.claim import Claim
 from fedtheory.metrics import ALL
 from fedtheory.runs import plots
 from fedtheory.runs.running import Run

@@ -5,12 +5,12 @@ from functools import cached_property
 
 import numpy as np
 
-from fedtheory import user_quantities
 from fedtheory.arithmetic.operations import Many, near, vector
 from fedtheory.comparison.objectives import Objective
 from fedtheory.comparison.setup import is_deterministic
 from fedtheory.errors import InvalidInput
 from fedtheory.exact.traces import Losses, Rounds, uniform_cohorts
+from fedtheory.language import user_quantities
 from fedtheory.problem import curvatures, lowest_of
 from fedtheory.symbols import run as house
 

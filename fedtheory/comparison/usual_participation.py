@@ -10,8 +10,8 @@ from scipy.optimize import minimize_scalar
 from fedtheory.comparison.case import right_side
 from fedtheory.comparison.objectives import LOSSES
 from fedtheory.comparison.run_measures import POINTWISE
-from fedtheory.conditions import settle_words
 from fedtheory.errors import InvalidInput
+from fedtheory.language.conditions import settle_words
 from fedtheory.participation import Participation
 
 DECADES = np.linspace(-9, 6, 61)  # powers of ten of a letter at which the bound is evaluated first

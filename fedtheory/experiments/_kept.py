@@ -14,11 +14,11 @@ from contextlib import contextmanager
 
 import numpy as np
 
-from fedtheory.data.formats.arrays import npz
 from fedtheory.errors import InvalidInput
 from fedtheory.runs.running import thread_count
 from fedtheory.store import private_cache
 from fedtheory.store.files import write
+from fedtheory.store.npz import read_npz
 
 try:
     import fcntl
@@ -38,7 +38,7 @@ def find_arrays(folder, name):
     try:
         content = (private_cache.folder() / folder / f"{name}.npz").read_bytes()
         content = private_cache.unseal(name, content)
-        return None if content is None else npz(io.BytesIO(content), name, LARGEST)
+        return None if content is None else read_npz(io.BytesIO(content), name, LARGEST)
     except (OSError, RuntimeError, InvalidInput):
         return None
 

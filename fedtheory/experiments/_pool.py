@@ -10,11 +10,10 @@ import time
 from collections.abc import Callable
 from functools import partial
 
-from fedtheory import networks
-from fedtheory.data import _sets, partition
 from fedtheory.errors import InvalidInput
-from fedtheory.experiments import _kept, _training
+from fedtheory.experiments import _kept, _training, networks
 from fedtheory.experiments._samples import request_text
+from fedtheory.experiments.data import _sets, partition
 from fedtheory.store import private_cache, source_hash
 
 FOLDER = "runs"
@@ -24,13 +23,16 @@ def key(request):
     """Return the name in hex under which a run is stored."""
     named = {f"fedtheory.algorithms.{request['method']}", "fedtheory.experiments._training"}
     named |= {
-        f"fedtheory.data.sets.{request[source]['name']}"
+        f"fedtheory.experiments.data.sets.{request[source]['name']}"
         for source in ("set", "other")
         if request.get(source)
     }
-    named |= {f"fedtheory.data.partition.{how}" for how in _partitions(request)}
+    named |= {f"fedtheory.experiments.data.partition.{how}" for how in _partitions(request)}
     if isinstance(request["net"], str):  # a name says no file: all of them count
-        named |= {f"fedtheory.networks.{n}" for _, n, _ in pkgutil.iter_modules(networks.__path__)}
+        named |= {
+            f"fedtheory.experiments.networks.{n}"
+            for _, n, _ in pkgutil.iter_modules(networks.__path__)
+        }
     reached = source_hash.digest_of_reach(frozenset(named), False)
     return _kept.name(request_text(request), reached)
 

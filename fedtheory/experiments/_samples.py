@@ -7,14 +7,15 @@ from typing import NamedTuple
 
 import numpy as np
 
-from fedtheory import layers, rng
-from fedtheory.data import partition
-from fedtheory.data._data import smaller
-from fedtheory.data._sets import load
+from fedtheory import rng
 from fedtheory.errors import refuse
-from fedtheory.networks import NETWORKS
-from fedtheory.problems.mlp import mlp
-from fedtheory.problems.network import network
+from fedtheory.experiments import layers
+from fedtheory.experiments.data import partition
+from fedtheory.experiments.data._data import smaller
+from fedtheory.experiments.data._sets import load
+from fedtheory.experiments.networks import NETWORKS
+from fedtheory.experiments.problems.mlp import mlp
+from fedtheory.experiments.problems.network import network
 
 LIKED, HELD_OUT = 4, 10  # stars of a film that a user likes; one user of so many is for tests
 LEVELS = (np.arange(256) / 255.0).astype(np.float32)

@@ -17,9 +17,9 @@ from typing import NamedTuple
 import sympy
 
 from fedtheory import discover, plugins
-from fedtheory.claim import ANY
-from fedtheory.conditions import EQUAL_WEIGHTS, SAMPLED_BY_WEIGHT, UNIFORM_COHORT, unsaid
 from fedtheory.errors import InvalidInput, refuse
+from fedtheory.language.claim import ANY
+from fedtheory.language.conditions import EQUAL_WEIGHTS, SAMPLED_BY_WEIGHT, UNIFORM_COHORT, unsaid
 
 
 class Setting(NamedTuple):

@@ -1,6 +1,6 @@
 """Flexible device participation."""
 
-from fedtheory.paper import Paper
+from fedtheory.language.paper import Paper
 
 PAPER = Paper(
     "flex",

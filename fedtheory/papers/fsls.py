@@ -1,6 +1,6 @@
 """Federated learning with server learning, the short paper."""
 
-from fedtheory.paper import Paper
+from fedtheory.language.paper import Paper
 
 PAPER = Paper(
     "fsls",

@@ -1,6 +1,6 @@
 """FED-LAMB."""
 
-from fedtheory.paper import Paper
+from fedtheory.language.paper import Paper
 
 PAPER = Paper(
     "lamb",

@@ -1,6 +1,6 @@
 """Mixed federated learning."""
 
-from fedtheory.paper import Paper
+from fedtheory.language.paper import Paper
 
 PAPER = Paper(
     "mixed",

@@ -8,8 +8,8 @@ four. Sums run over samples or features in order, as in _tiles, and give the sam
 """
 
 from fedtheory.jit import jit
-from fedtheory.layers._vectors import WIDE
 from fedtheory.problems._vector import (
+    WIDE,
     cross_lanes,
     join_lanes,
     load,

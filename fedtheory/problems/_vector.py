@@ -7,13 +7,15 @@ every machine.
 """
 
 import numpy as np
-from llvmlite import ir
+from llvmlite import binding, ir
 from numba import carray
 from numba.core import cgutils, types
 from numba.extending import intrinsic, models, register_model
 
 from fedtheory.jit import DISABLED, jit
 from fedtheory.rng import from_bits, to_bits
+
+WIDE = bool(binding.get_host_cpu_features().get("avx512f"))  # vectors of 64 bytes, not of 32
 
 
 @jit(inline="always")

@@ -10,8 +10,8 @@ from fractions import Fraction
 import sympy
 
 from fedtheory.errors import FedtheoryError
-from fedtheory.printing import plain
-from fedtheory.symbol import PLAIN
+from fedtheory.language.printing import plain
+from fedtheory.language.symbol import PLAIN
 
 
 class Inhomogeneous(FedtheoryError):

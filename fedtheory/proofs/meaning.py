@@ -10,9 +10,9 @@ comes from the claim itself.
 
 import sympy
 
-from fedtheory.conditions import Along, Root
 from fedtheory.errors import refuse
-from fedtheory.printing import plain
+from fedtheory.language.conditions import Along, Root
+from fedtheory.language.printing import plain
 from fedtheory.symbols import fsl
 from fedtheory.symbols.fsl import eta_0, gamma
 

@@ -5,7 +5,7 @@ import sympy
 
 from fedtheory.certificates.check_proof import FORMAT, NAME
 from fedtheory.errors import InvalidInput
-from fedtheory.printing import plain
+from fedtheory.language.printing import plain
 from fedtheory.proofs.meaning import Inner, Vector
 
 RELATIONS = ((sympy.Le, "<="), (sympy.Lt, "<"), (sympy.Ge, ">="), (sympy.Gt, ">"), (sympy.Eq, "=="))

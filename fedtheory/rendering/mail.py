@@ -7,6 +7,7 @@ import re
 
 from fedtheory.certificates import check_family, check_instance
 from fedtheory.certificates.documents import EXISTENCE
+from fedtheory.language.statements import DENIED
 from fedtheory.models import by_name, entry_names
 from fedtheory.rendering import words
 from fedtheory.rendering.formulas import (
@@ -18,7 +19,6 @@ from fedtheory.rendering.formulas import (
 )
 from fedtheory.rendering.losses import MADE_OF, losses_of
 from fedtheory.rendering.steps import first_rounds, name_walkers, point_text, record_steps
-from fedtheory.statements import DENIED
 
 SPECIAL = {
     **{c: f"\\{c}" for c in "&%$#_{}"},

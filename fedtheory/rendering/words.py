@@ -5,11 +5,11 @@ from fractions import Fraction
 
 from fedtheory.certificates import check_family, check_instance
 from fedtheory.certificates.documents import EXISTENCE
+from fedtheory.language.statements import DENIED
 from fedtheory.models import by_name, entry_names
 from fedtheory.rendering.formulas import write_formula
 from fedtheory.rendering.losses import MADE_OF, loss_formula, losses_of, readable_number
 from fedtheory.rendering.steps import reason_untold, run_lines
-from fedtheory.statements import DENIED
 
 SIDES = "left", "right"
 STRUCTURE = "fedtheory structure 1"

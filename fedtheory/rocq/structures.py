@@ -10,9 +10,9 @@ from fractions import Fraction
 from fedtheory.arithmetic.work import within
 from fedtheory.certificates import alone
 from fedtheory.certificates.check_proof import require
+from fedtheory.language.statements import Related, Rounded
 from fedtheory.rocq.numbered_values import Placed, write_steps
 from fedtheory.search.counterexample import find_recorded_claim
-from fedtheory.statements import Related, Rounded
 from fedtheory.verdicts import exact_endpoints, structural_certificate
 
 WORK = 400_000  # budget for arithmetic that records its steps

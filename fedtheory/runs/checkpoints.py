@@ -17,10 +17,10 @@ from types import FunctionType, ModuleType
 import numpy as np
 
 from fedtheory import jit
-from fedtheory.data.formats.arrays import npz
 from fedtheory.errors import InvalidInput, refuse
 from fedtheory.kernel_table import Table
 from fedtheory.store.files import write
+from fedtheory.store.npz import read_npz
 
 # write every SECONDS at most, using 1/SHARE of the time at most, and at the end
 SECONDS, SHARE = 10.0, 50
@@ -45,7 +45,7 @@ class Checkpoint:
         state = {f"state_{n}": slab for n, slab in enumerate(job.machine.slabs.arrays)}
         expected = job.record.nbytes + sum(slab.nbytes for slab in state.values()) + ROOM
         expected += 0 if job.path is None else job.path.nbytes
-        found = npz(self.path, most=2 * expected + job.start.nbytes)
+        found = read_npz(self.path, most=2 * expected + job.start.nbytes)
         done = found.get("rounds", np.array(-1))
         if done.shape or done.dtype.kind != "i" or not 0 <= done <= self.plan.rounds:
             refuse("checkpoint", f"must be of at most {self.plan.rounds} rounds", done)

@@ -5,10 +5,10 @@ from fedtheory import arithmetic, discover
 from fedtheory.arithmetic.operations import Interval
 from fedtheory.certificates import check_instance
 from fedtheory.certificates.check_instance import approximate_text
-from fedtheory.claim import ANY
+from fedtheory.language.claim import ANY
+from fedtheory.language.names import LONGEST, skeleton
 from fedtheory.models import by_name, conditions, fitting
 from fedtheory.models.instances import number, texts
-from fedtheory.names import LONGEST, skeleton
 from fedtheory.search.objective import Target
 from fedtheory.search.rational_points import UNANSWERED
 

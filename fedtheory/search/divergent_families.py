@@ -22,6 +22,7 @@ from fedtheory.arithmetic.work import tally
 from fedtheory.certificates import check_family, check_instance
 from fedtheory.certificates.check_family import COEFFICIENT, CONSTANT, GROWTH
 from fedtheory.certificates.check_proof import Refused
+from fedtheory.language.symbol import Entry
 from fedtheory.search import counterexample, optimizer, scheduler
 from fedtheory.search.objective import Target
 from fedtheory.search.rational_points import Point
@@ -33,7 +34,6 @@ from fedtheory.search.scaling_moves import (
     move_inside,
     step_counts,
 )
-from fedtheory.symbol import Entry
 
 # Elementary steps charged for each shape besides its own work, and for each exact confirmation.
 DRAWN = 20_000

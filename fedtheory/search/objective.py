@@ -15,13 +15,13 @@ from fedtheory import arithmetic
 from fedtheory.arithmetic import NoInstance, Undefined, operations
 from fedtheory.arithmetic.intervals import Enclosures
 from fedtheory.arithmetic.operations import Many, pair
+from fedtheory.language.printing import plain
+from fedtheory.language.symbol import domain_admits
 from fedtheory.models import conditions, tacit
 from fedtheory.models.instances import schema_of, texts
-from fedtheory.printing import plain
 from fedtheory.proofs import equations
 from fedtheory.schema import fault
 from fedtheory.search.tightness_score import Rating
-from fedtheory.symbol import domain_admits
 
 FLIPPED = {"<=": (1, False), "<": (1, True), ">=": (-1, False), ">": (-1, True), "==": (0, False)}
 EXACT = Enclosures(operations.BITS)

@@ -11,9 +11,9 @@ import numpy as np
 
 from fedtheory.arithmetic.work import tally
 from fedtheory.certificates.check_family import COEFFICIENT, GROWTH
+from fedtheory.language.symbol import PLAIN
 from fedtheory.search import optimizer
 from fedtheory.search.objective import as_array
-from fedtheory.symbol import PLAIN
 
 # STEPS: members of a family after the first. BASE: a move of power 1 multiplies a number by 1296 at
 # each step. Such steps leave every range that a hypothesis bounds on both sides, and the square

@@ -16,8 +16,8 @@ import sympy
 from fedtheory import discover
 from fedtheory.arithmetic import Undefined
 from fedtheory.certificates.check_family import COEFFICIENT
+from fedtheory.language.printing import plain
 from fedtheory.models import fitting
-from fedtheory.printing import plain
 from fedtheory.proofs import equations, refutation
 from fedtheory.search import divergent_families
 from fedtheory.search.asymptotic_sweeps import SAID, sweep_shape

@@ -13,8 +13,8 @@ from dataclasses import dataclass, field
 from fedtheory import arguments, discover
 from fedtheory.arithmetic.operations import pair
 from fedtheory.errors import refuse
+from fedtheory.language.printing import plain
 from fedtheory.models import by_name, conditions, fitting
-from fedtheory.printing import plain
 from fedtheory.proofs.dimensions import Inhomogeneous, show, unit
 from fedtheory.search.counterexample import texts
 from fedtheory.search.exact_instances import (

@@ -15,8 +15,8 @@ from fedtheory import discover
 from fedtheory.arithmetic.operations import near
 from fedtheory.certificates import check_instance
 from fedtheory.certificates.check_proof import Refused
-from fedtheory.claim import ANY
-from fedtheory.conditions import (
+from fedtheory.language.claim import ANY
+from fedtheory.language.conditions import (
     ALL,
     EQUAL_WEIGHTS,
     INDEPENDENT,
@@ -25,8 +25,8 @@ from fedtheory.conditions import (
     Assumption,
     unsaid,
 )
+from fedtheory.language.printing import plain
 from fedtheory.models import HOUSE, by_name, tacit
-from fedtheory.printing import plain
 from fedtheory.proofs import algebra
 from fedtheory.search import scheduler
 from fedtheory.search.objective import Target, exact_value

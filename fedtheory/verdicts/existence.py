@@ -4,8 +4,8 @@ statement, and a proof of the denial refutes it."""
 from fedtheory.certificates import check_instance, check_proof
 from fedtheory.certificates.documents import EXISTENCE
 from fedtheory.errors import refuse
+from fedtheory.language.variants import DENIED
 from fedtheory.search.counterexample import document_title
-from fedtheory.variants import DENIED
 from fedtheory.verdicts.verdict import Verdict
 
 FORMATS = check_instance.FORMAT, check_proof.FORMAT

@@ -6,8 +6,8 @@ from itertools import combinations
 
 import sympy
 
-from fedtheory.conditions import Assumption
 from fedtheory.display import Shown
+from fedtheory.language.conditions import Assumption
 
 HALF = sympy.Rational(1, 2)
 

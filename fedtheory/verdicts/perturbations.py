@@ -6,7 +6,7 @@ from dataclasses import dataclass
 
 import sympy
 
-from fedtheory.conditions import Assumption
+from fedtheory.language.conditions import Assumption
 from fedtheory.verdicts.mutants import expand_to_symbol
 
 

@@ -13,7 +13,7 @@ from itertools import chain
 
 from fedtheory import arguments, discover, terminal
 from fedtheory.certificates.check_proof import Refused
-from fedtheory.claim import Cells, Equivalences, Exists
+from fedtheory.language.claim import Cells, Equivalences, Exists
 from fedtheory.models import all_settings, conditions, fitting, methods, reads, strangers, tacit
 from fedtheory.parallel import executors
 from fedtheory.proofs import algebra, dimensions

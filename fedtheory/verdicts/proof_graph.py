@@ -1,7 +1,7 @@
 """`v.rests_on`: the graph of a proof, from the claim step by step down to textbook facts, with the
 status of each line.
 
-Algebra decides each step (`textbook/proof_steps.py`). A line to which no proved step leads is
+Algebra decides each step (`proofs/textbook/proof_steps.py`). A line to which no proved step leads is
 decided by its own verdict. A line is proved if a proved step leads to the line from proved lines. A
 proof is broken if one of its lines is violated, whether or not the steps around this line are
 right.
@@ -14,8 +14,8 @@ not count). The rest of the bound is the slack of the step to this line.
 from dataclasses import dataclass, field
 
 from fedtheory.errors import Contradiction, refuse
+from fedtheory.proofs.textbook import facts, proof_steps
 from fedtheory.search.counterexample import document_title
-from fedtheory.textbook import facts, proof_steps
 
 FORMAT = "fedtheory graph 1"
 # Statuses from worst to best: the worst status of several lines decides.

@@ -19,17 +19,17 @@ from fedtheory.certificates import (
 from fedtheory.certificates.check_proof import WORK, Refused, Ring, require
 from fedtheory.certificates.documents import EXISTENCE, check_entries, refuse_malformed
 from fedtheory.errors import InvalidInput, NotExact, refuse, show
+from fedtheory.language.names import RULE, well_formed
+from fedtheory.language.variants import DENIED
 from fedtheory.models import by_name, fitting
-from fedtheory.names import RULE, well_formed
 from fedtheory.proofs import algebra
+from fedtheory.proofs.textbook import facts
+from fedtheory.proofs.worstcase import methods
+from fedtheory.proofs.worstcase.structure import require_method
 from fedtheory.search import counterexample, divergent_families
 from fedtheory.search.counterexample import find_recorded_claim, lookalike
 from fedtheory.search.objective import Target
-from fedtheory.textbook import facts
-from fedtheory.variants import DENIED
 from fedtheory.verdicts import proof_graph
-from fedtheory.worstcase import methods
-from fedtheory.worstcase.structure import require_method
 
 PLACE = re.compile("[1-9][0-9]{0,3}")  # the number of a line in its claim
 RECORDED, OWN = "the claim as it is recorded here", "a statement of its own"

@@ -18,9 +18,9 @@ from fedtheory.certificates.documents import (
     refuse_malformed,
 )
 from fedtheory.certificates.schemas import TWO_RUNS
-from fedtheory.claim import Same
-from fedtheory.conditions import ALL
 from fedtheory.errors import InvalidInput, refuse, show
+from fedtheory.language.claim import Same
+from fedtheory.language.conditions import ALL
 from fedtheory.schema import fault
 from fedtheory.search.counterexample import document_title, find_recorded_claim
 from fedtheory.verdicts import exact_endpoints

@@ -15,7 +15,7 @@ import sympy
 
 from fedtheory.errors import InvalidInput
 from fedtheory.proofs import algebra
-from fedtheory.textbook import proof_steps
+from fedtheory.proofs.textbook import proof_steps
 from fedtheory.verdicts import proof_graph, worst_case_bounds
 from fedtheory.verdicts.necessary_values import FAR, HALF, STEPS, round_to_digits
 

@@ -9,7 +9,7 @@ import numpy as np
 import sympy
 
 from fedtheory.certificates.check_proof import Refused
-from fedtheory.conditions import Confined
+from fedtheory.language.conditions import Confined
 from fedtheory.proofs import algebra, meaning, refutation
 
 ABSURD = sympy.Le(1, 0, evaluate=False)

@@ -14,8 +14,8 @@ from typing import NamedTuple
 
 import sympy
 
-from fedtheory.conditions import CONVEX, EXACT_GRADIENTS, STRONGLY_CONVEX, Along
 from fedtheory.errors import FedtheoryError
+from fedtheory.language.conditions import CONVEX, EXACT_GRADIENTS, STRONGLY_CONVEX, Along
 from fedtheory.models import methods
 from fedtheory.proofs import equations
 from fedtheory.proofs.meaning import meanings_of
@@ -163,7 +163,7 @@ def least_curvature(claim, words, L, known):
 @lru_cache(maxsize=64)
 def solve_question(question):
     """Return (bound, document) of a Question, both in fractions; None where no bound is proved."""
-    from fedtheory.worstcase import program
+    from fedtheory.proofs.worstcase import program
 
     about = dict(
         weights=dict.fromkeys(range(1, question.losses + 1), 1),

@@ -6,7 +6,7 @@ import json
 import pytest
 
 from fedtheory.app.cli import main
-from fedtheory.worstcase import program
+from fedtheory.proofs.worstcase import program
 
 pytest.importorskip("clarabel")
 

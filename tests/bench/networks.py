@@ -15,7 +15,7 @@ import numpy as np
 from threadpoolctl import threadpool_limits
 
 import fedtheory as ft
-from fedtheory.network import plan_layers
+from fedtheory.experiments.network import plan_layers
 
 BATCH = {"mnist_mlp": 32, "mnist_2nn": 32, "fsl_emnist": 50, "fsl_cifar": 50}
 CLIENTS, STEPS, SAMPLES = 10, 5, 100

@@ -14,7 +14,7 @@ from torch import nn
 from torch.func import functional_call, grad, vmap
 from torch.nn.functional import cross_entropy
 
-from fedtheory.network import plan_layers
+from fedtheory.experiments.network import plan_layers
 
 RATE = 0.01
 PLAIN = "a plain loop"

@@ -11,8 +11,8 @@ import fedtheory as ft
 from fedtheory.app import cli
 from fedtheory.certificates.check_proof import Refused
 from fedtheory.certificates.documents import digest_of
-from fedtheory.claim import Claim, Same
-from fedtheory.symbol import Table
+from fedtheory.language.claim import Claim, Same
+from fedtheory.language.symbol import Table
 from fedtheory.symbols.fsl import TABLE
 from fedtheory.verdicts import equivalence as decided
 from fedtheory.verdicts.replaying import OWN, RECORDED
@@ -279,7 +279,7 @@ def test_worst_cases_replay_at_the_command_line(tmp_path, capsys):
     """Half a step of size 1 / L on |x| <= 1: gradient descent's worst loss after t steps is L / (4
     t + 2)."""
     pytest.importorskip("clarabel")
-    from fedtheory.worstcase import program
+    from fedtheory.proofs.worstcase import program
 
     document = program.worst_case(program.gradient_descent(1), rounds=2).certificate
     path = tmp_path / "worst.json"

@@ -7,9 +7,9 @@ import numpy as np
 import pytest
 
 import fedtheory as ft
-from fedtheory import conditions
 from fedtheory.comparison.objectives import measured_loss
 from fedtheory.errors import InvalidInput, NotExact
+from fedtheory.language import conditions
 from fedtheory.problems.mixed import mixed_minimizer
 from fedtheory.problems.shared import share
 from tests.test_pickling import again

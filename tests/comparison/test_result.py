@@ -7,11 +7,11 @@ import pytest
 from sympy import Eq
 
 import fedtheory as ft
-from fedtheory.claim import Claim
 from fedtheory.comparison.objectives import measured_loss
 from fedtheory.comparison.run_measures import at_end, over_rounds
-from fedtheory.conditions import CONVEX, EXACT_GRADIENTS, SMOOTH
 from fedtheory.errors import InvalidInput
+from fedtheory.language.claim import Claim
+from fedtheory.language.conditions import CONVEX, EXACT_GRADIENTS, SMOOTH
 from fedtheory.symbols import run as house
 from fedtheory.symbols.run import TABLE, L, N, S, T, eta, mu, sq_distance_0, sq_distance_T
 

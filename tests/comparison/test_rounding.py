@@ -10,10 +10,10 @@ from sympy import Eq, Rational
 
 import fedtheory as ft
 from fedtheory.algorithm import example_hyper
-from fedtheory.claim import Claim
 from fedtheory.comparison import rounding
 from fedtheory.comparison.rounding import Rounding
-from fedtheory.conditions import EXACT_GRADIENTS
+from fedtheory.language.claim import Claim
+from fedtheory.language.conditions import EXACT_GRADIENTS
 from fedtheory.participation import Participation
 from fedtheory.runs.planning import plan_of
 from fedtheory.symbols.run import (

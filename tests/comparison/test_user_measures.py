@@ -5,11 +5,11 @@ import pytest
 from sympy import Eq
 
 import fedtheory as ft
-from fedtheory.claim import Claim
 from fedtheory.comparison.user_measures import OnProblem
-from fedtheory.conditions import CONVEX, LIPSCHITZ, SAMPLED_BY_WEIGHT, Condition
 from fedtheory.errors import InvalidInput
-from fedtheory.symbol import CURVATURE, LOSS
+from fedtheory.language.claim import Claim
+from fedtheory.language.conditions import CONVEX, LIPSCHITZ, SAMPLED_BY_WEIGHT, Condition
+from fedtheory.language.symbol import CURVATURE, LOSS
 from fedtheory.symbols.run import TABLE as RUN
 
 TABLE = RUN.extended([])

@@ -10,12 +10,12 @@ from sympy import Eq
 
 import fedtheory as ft
 from fedtheory.arithmetic.operations import COMPARED, Interval, Many, Undecided, vector
-from fedtheory.claim import Claim
-from fedtheory.conditions import CONVEX, EXACT_GRADIENTS, LIPSCHITZ, SMOOTH
 from fedtheory.errors import InvalidInput, NotExact
 from fedtheory.exact import cohorts, round_map_models
 from fedtheory.exact.participation_law import Law
 from fedtheory.exact.traces import Losses, Rounds, uniform_cohorts
+from fedtheory.language.claim import Claim
+from fedtheory.language.conditions import CONVEX, EXACT_GRADIENTS, LIPSCHITZ, SMOOTH
 from fedtheory.models.general import run_methods
 from fedtheory.symbols import run as r
 from fedtheory.verify.hostile_methods import METHOD, METHODS, TRAITS

@@ -6,18 +6,11 @@ import pytest
 import fedtheory as ft
 from fedtheory.app import experiments_command
 from fedtheory.app.cli import main
-from fedtheory.data import partition
 from fedtheory.errors import InvalidInput
-from fedtheory.experiments import (
-    SCALES,
-    _pool,
-    _samples,
-    _training,
-    experiment,
-    experiments,
-    fsl_scenario1,
-)
-from fedtheory.problems.mlp import accuracy
+from fedtheory.experiments import SCALES, _pool, _samples, _training, experiment, experiments
+from fedtheory.experiments.data import partition
+from fedtheory.experiments.problems.mlp import accuracy
+from fedtheory.experiments.records import fsl_scenario1
 from fedtheory.runs import checkpoints, execution
 
 PLACE = "CIFAR-10"

@@ -6,8 +6,8 @@ import json
 import numpy as np
 import pytest
 
-from fedtheory.data._data import Data, flat
 from fedtheory.experiments import _samples
+from fedtheory.experiments.data._data import Data, flat
 
 
 @pytest.mark.parametrize("images", [False, True])

@@ -8,7 +8,6 @@ from scipy import stats
 from scipy.integrate import quad
 
 from fedtheory import discover
-from fedtheory.claim import Comparison
 from fedtheory.errors import InvalidInput
 from fedtheory.figures._findings import (
     INCONCLUSIVE,
@@ -25,6 +24,7 @@ from fedtheory.figures._findings import (
     judge_exactly,
     worst_verdict,
 )
+from fedtheory.language.claim import Comparison
 
 LOW, HIGH = np.array([1.0, 1.1, 0.9, 1.05, 0.95]), np.array([3.0, 3.2, 2.9, 3.1, 2.8])
 NOISY = np.array([1.0, -1.2, 0.9, -0.8, 0.1])

@@ -4,7 +4,7 @@ import numpy as np
 import pytest
 
 from fedtheory import discover, figures
-from fedtheory.experiments import fsl_scenario1, fsl_scenario2, fsl_short
+from fedtheory.experiments.records import fsl_scenario1, fsl_scenario2, fsl_short
 from fedtheory.figures import _fsl, fsl_fig9
 from tests.figures.looks import wrong
 

@@ -10,8 +10,8 @@ from sympy import Eq, Rational
 import fedtheory as ft
 from fedtheory.arithmetic import Undefined
 from fedtheory.arithmetic.operations import Many
-from fedtheory.claim import Claim
-from fedtheory.conditions import BOUNDED_BELOW, CONVEX, EXACT_GRADIENTS, LIPSCHITZ
+from fedtheory.language.claim import Claim
+from fedtheory.language.conditions import BOUNDED_BELOW, CONVEX, EXACT_GRADIENTS, LIPSCHITZ
 from fedtheory.models import by_name, distances, losses
 from fedtheory.models.general.runs import Clients
 from fedtheory.symbols.run import TABLE, N, gap_0, mu_PL, sq_distance_0

@@ -11,7 +11,7 @@ import fedtheory as ft
 from fedtheory.arithmetic import Undefined
 from fedtheory.arithmetic.operations import pair
 from fedtheory.certificates.check_instance import digest_of, read_numbers
-from fedtheory.claim import Claim
+from fedtheory.language.claim import Claim
 from fedtheory.models import all_settings, by_name, fitting
 from fedtheory.models.families import by_coordinate, two_point, variance
 from fedtheory.models.general.runs import Clients

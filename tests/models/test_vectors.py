@@ -6,10 +6,10 @@ from fractions import Fraction as Q
 import pytest
 
 import fedtheory as ft
-from fedtheory.claim import Claim
+from fedtheory.language.claim import Claim
+from fedtheory.language.symbol import PLAIN, Table
 from fedtheory.models import by_name, fitting
 from fedtheory.models.general import vectors
-from fedtheory.symbol import PLAIN, Table
 from tests.models.agree import exact_is_batch, fits, refuted, teeth
 
 

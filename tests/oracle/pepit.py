@@ -12,7 +12,7 @@ import pytest
 from PEPit import PEP
 from PEPit.functions import SmoothFunction, SmoothStronglyConvexFunction
 
-from fedtheory.worstcase import program
+from fedtheory.proofs.worstcase import program
 
 SPREAD = {"sq_dissimilarity": 1}
 NEAR = {"sq_dissimilarity": 1, "sq_xi": 0.25}

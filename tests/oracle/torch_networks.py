@@ -15,8 +15,8 @@ from torch.nn import functional as F
 
 import fedtheory as ft
 from fedtheory import rng
-from fedtheory.layers import cross_entropy
-from fedtheory.network import plan_layers
+from fedtheory.experiments.layers import cross_entropy
+from fedtheory.experiments.network import plan_layers
 
 torch.set_num_threads(1)
 CASES = {  # network -> whether it is small enough for 100 steps

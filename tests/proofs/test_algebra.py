@@ -16,13 +16,13 @@ from sympy import Eq, Ge, Le, Lt, Max, Min, Rational, Symbol, sqrt
 
 from fedtheory import arithmetic, discover
 from fedtheory.certificates import check_proof
-from fedtheory.claim import Claim
 from fedtheory.claims.fsl._assumptions import EQ11_STEP, EQ13
-from fedtheory.conditions import LIPSCHITZ
 from fedtheory.errors import InvalidInput
+from fedtheory.language.claim import Claim
+from fedtheory.language.conditions import LIPSCHITZ
+from fedtheory.language.symbol import Table
 from fedtheory.proofs import algebra, meaning, positivity
 from fedtheory.proofs.algebra import Counterexample, Proof
-from fedtheory.symbol import Table
 from fedtheory.symbols import fsl as f
 
 x, y, z = (Symbol(name, positive=True) for name in "xyz")

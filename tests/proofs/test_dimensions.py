@@ -4,10 +4,10 @@ import pytest
 
 import fedtheory as ft
 from fedtheory import discover
-from fedtheory.claim import Claim
+from fedtheory.language.claim import Claim
+from fedtheory.language.symbol import CURVATURE, POINT, Table
 from fedtheory.proofs import dimensions
 from fedtheory.proofs.dimensions import clashes
-from fedtheory.symbol import CURVATURE, POINT, Table
 from fedtheory.symbols.fsl import L, sigma
 from fedtheory.verify import judge_verdicts
 

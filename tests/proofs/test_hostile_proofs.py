@@ -12,8 +12,8 @@ import fedtheory as ft
 from fedtheory import discover
 from fedtheory.certificates import check_proof, check_worst_case
 from fedtheory.certificates.check_proof import Refused
-from fedtheory.claim import Claim
-from fedtheory.symbol import Table
+from fedtheory.language.claim import Claim
+from fedtheory.language.symbol import Table
 from fedtheory.verdicts.replaying import OWN, RECORDED
 
 

@@ -10,8 +10,8 @@ import pytest
 from sympy import Eq
 
 import fedtheory as ft
-from fedtheory.claim import Claim
-from fedtheory.conditions import CONVEX, EXACT_GRADIENTS, LIPSCHITZ
+from fedtheory.language.claim import Claim
+from fedtheory.language.conditions import CONVEX, EXACT_GRADIENTS, LIPSCHITZ
 from fedtheory.rendering.formulas import Typesets, plain_letter, typeset_number, write_formula
 from fedtheory.rendering.mail import (
     break_terms,

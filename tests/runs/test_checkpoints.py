@@ -9,7 +9,7 @@ import pytest
 
 import fedtheory as ft
 from fedtheory.errors import InvalidInput
-from fedtheory.layers import dense, dropout, relu
+from fedtheory.experiments.layers import dense, dropout, relu
 from fedtheory.runs import checkpoints
 
 GENERATOR = np.random.default_rng(1)

@@ -10,12 +10,12 @@ import fedtheory as ft
 from fedtheory import discover
 from fedtheory.app.check_command import describe_verdict
 from fedtheory.app.ledger import build_ledger
-from fedtheory.claim import Claim
 from fedtheory.errors import InvalidInput
+from fedtheory.language.claim import Claim
+from fedtheory.language.symbol import Table
 from fedtheory.models import by_name
 from fedtheory.proofs import refutation
 from fedtheory.search.coverage import Coverage, describe_ranges
-from fedtheory.symbol import Table
 from fedtheory.verdicts.pipeline import search_line
 from fedtheory.verdicts.verdict import Tightness, Verdict, merge_settings
 

@@ -17,9 +17,9 @@ import fedtheory as ft
 from fedtheory import arithmetic
 from fedtheory.certificates import check_proof
 from fedtheory.certificates.check_proof import Refused
-from fedtheory.claim import Claim
+from fedtheory.language.claim import Claim
+from fedtheory.language.symbol import Table
 from fedtheory.proofs import algebra
-from fedtheory.symbol import Table
 
 x, z, p = (Symbol(name, positive=True) for name in "xzp")
 y, w = (Symbol(name, nonnegative=True) for name in "yw")

@@ -5,14 +5,14 @@ import pytest
 
 from fedtheory.arithmetic import NoInstance
 from fedtheory.arithmetic.operations import Many
-from fedtheory.claim import Claim
 from fedtheory.discover import claim as claim_of
+from fedtheory.language.claim import Claim
+from fedtheory.language.symbol import PLAIN, Table
 from fedtheory.models import Setting, by_name, fitting, names
 from fedtheory.search import scheduler
 from fedtheory.search.coverage import Coverage
 from fedtheory.search.objective import Target
 from fedtheory.search.optimizer import budget_to_units
-from fedtheory.symbol import PLAIN, Table
 from fedtheory.verdicts.confirmation import conclude_search
 from fedtheory.verdicts.pipeline import decide_line
 from fedtheory.verify.known_statements import TRUE

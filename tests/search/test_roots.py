@@ -6,11 +6,11 @@ import pytest
 from sympy import Abs, Eq, Gt, Max, Piecewise, Rational, Symbol, sqrt
 
 from fedtheory.arithmetic.operations import Interval
-from fedtheory.claim import Claim
+from fedtheory.language.claim import Claim
+from fedtheory.language.symbol import Table
 from fedtheory.models import by_name
 from fedtheory.search import roots
 from fedtheory.search.objective import Target
-from fedtheory.symbol import Table
 
 TABLE = Table("numbers of mine")
 n, m = TABLE.count("n", "n", "a count"), TABLE.count("m", "m", "another")

@@ -7,9 +7,9 @@ from hypothesis import HealthCheck, Phase, find, given, settings
 
 import fedtheory as ft
 from fedtheory.arithmetic.operations import vector
-from fedtheory.claim import Claim
-from fedtheory.conditions import CONVEX, SMOOTH
 from fedtheory.errors import InvalidInput
+from fedtheory.language.claim import Claim
+from fedtheory.language.conditions import CONVEX, SMOOTH
 from fedtheory.models.losses import loss_gradient, loss_value
 from fedtheory.search.exact_instances import answer_at
 from fedtheory.search.strategies import cases, measure, shapes_with_instances

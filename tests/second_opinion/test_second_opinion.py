@@ -12,8 +12,8 @@ import pytest
 import fedtheory as ft
 from fedtheory import discover
 from fedtheory.certificates import check_proof
-from fedtheory.textbook import facts, proof_steps
-from fedtheory.textbook.lemmas import LEAVES
+from fedtheory.proofs.textbook import facts, proof_steps
+from fedtheory.proofs.textbook.lemmas import LEAVES
 from fedtheory.verdicts import pipeline
 from tests.second_opinion.judge import TYPED, judged, proved
 from tests.second_opinion.lines import LINES

@@ -173,11 +173,11 @@ def test_kept_proofs_and_broken_lines_bear_on_what_reads_them(edited):
         ledger.result_key(discover.claim("fsl.theorem1"), 1.0, 0),
         _store.arrays_key("proof_lamb", "smoke"),
     )
-    assert {"textbook/proof_cache.py", "textbook/proofs.json", "rocq/roots.v"} <= set(
+    assert {"proofs/textbook/proof_cache.py", "proofs/textbook/proofs.json", "rocq/roots.v"} <= set(
         ledger.source_hashes()
     )
     first = keys()
-    edited("fedtheory/textbook/proofs.json", " ")
+    edited("fedtheory/proofs/textbook/proofs.json", " ")
     second = keys()
     assert all(a != b for a, b in zip(first, second))
     edited("fedtheory/figures/_broken.json", " ")

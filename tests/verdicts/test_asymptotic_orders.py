@@ -12,10 +12,10 @@ from sympy import Eq, Rational, sqrt
 import fedtheory as ft
 from fedtheory.certificates import check_family, check_instance
 from fedtheory.certificates.check_proof import Refused
-from fedtheory.claim import Claim, Theta
+from fedtheory.language.claim import Claim, Theta
+from fedtheory.language.symbol import LOSS, Table
 from fedtheory.models import fitting
 from fedtheory.search import divergent_families
-from fedtheory.symbol import LOSS, Table
 from fedtheory.verdicts import asymptotic_orders
 
 TABLE = Table("invented")

@@ -7,9 +7,9 @@ from fractions import Fraction as Q
 import pytest
 
 import fedtheory as ft
-from fedtheory.claim import Claim
-from fedtheory.conditions import CONVEX, SMOOTH
 from fedtheory.errors import InvalidInput
+from fedtheory.language.claim import Claim
+from fedtheory.language.conditions import CONVEX, SMOOTH
 from fedtheory.models import by_name
 from fedtheory.models.losses import make_curve
 from fedtheory.search.exact_instances import Case, answer_at, measure

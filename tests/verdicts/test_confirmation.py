@@ -10,9 +10,9 @@ import sympy
 from fedtheory import discover
 from fedtheory.arithmetic import NoInstance
 from fedtheory.arithmetic.operations import root
-from fedtheory.claim import Claim
-from fedtheory.conditions import BOUNDED_BELOW, STRONGLY_CONVEX
 from fedtheory.discover import claim as claim_of
+from fedtheory.language.claim import Claim
+from fedtheory.language.conditions import BOUNDED_BELOW, STRONGLY_CONVEX
 from fedtheory.models import by_name, fitting
 from fedtheory.models.general.runs import within_range
 from fedtheory.search import scheduler

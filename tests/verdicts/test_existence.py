@@ -9,8 +9,8 @@ from sympy import Eq, Rational
 import fedtheory as ft
 from fedtheory import plugins
 from fedtheory.certificates.check_proof import Refused
-from fedtheory.claim import Claim
-from fedtheory.conditions import CONVEX, EXACT_GRADIENTS, LIPSCHITZ
+from fedtheory.language.claim import Claim
+from fedtheory.language.conditions import CONVEX, EXACT_GRADIENTS, LIPSCHITZ
 from fedtheory.rendering.words import describe_counterexample
 from fedtheory.symbols.run import TABLE as RUN
 

@@ -7,8 +7,8 @@ from sympy import Eq
 
 import fedtheory as ft
 from fedtheory import discover
-from fedtheory.claim import Claim
-from fedtheory.conditions import (
+from fedtheory.language.claim import Claim
+from fedtheory.language.conditions import (
     CONVEX,
     EQUAL_WEIGHTS,
     EXACT_GRADIENTS,
@@ -20,13 +20,13 @@ from fedtheory.conditions import (
     UNIFORM_COHORT,
     Condition,
 )
+from fedtheory.language.symbol import CURVATURE, Table
 from fedtheory.models import fitting
 from fedtheory.models.fsl import large as fsl_large
 from fedtheory.models.fsl import round as fsl_round
 from fedtheory.models.general import run_cohort
 from fedtheory.models.losses import curve_from_pieces
 from fedtheory.search.exact_instances import Case, answer_at
-from fedtheory.symbol import CURVATURE, Table
 from fedtheory.symbols.run import TABLE as HOUSE
 from fedtheory.verdicts import dropped_hypotheses
 from fedtheory.verdicts.pipeline import search_line

@@ -7,9 +7,9 @@ import pytest
 from sympy import Rational
 
 import fedtheory as ft
-from fedtheory.claim import Claim
-from fedtheory.conditions import CONVEX, SMOOTH
 from fedtheory.errors import InvalidInput
+from fedtheory.language.claim import Claim
+from fedtheory.language.conditions import CONVEX, SMOOTH
 from fedtheory.symbols.run import (
     TABLE,
     L,

@@ -8,13 +8,13 @@ import sympy
 
 import fedtheory as ft
 from fedtheory import models
-from fedtheory.claim import Claim
-from fedtheory.conditions import Assumption
 from fedtheory.errors import InvalidInput
+from fedtheory.language.claim import Claim
+from fedtheory.language.conditions import Assumption
+from fedtheory.language.symbol import Table
 from fedtheory.search.objective import as_array
 from fedtheory.search.optimizer import BATCH
 from fedtheory.search.rational_points import Point
-from fedtheory.symbol import Table
 from fedtheory.verdicts import mutants, mutation_testing
 
 T = Table("mine")

@@ -7,8 +7,8 @@ import pytest
 import sympy
 
 from fedtheory.arithmetic.operations import Many
-from fedtheory.claim import Claim
-from fedtheory.conditions import CONVEX, EXACT_GRADIENTS, SMOOTH
+from fedtheory.language.claim import Claim
+from fedtheory.language.conditions import CONVEX, EXACT_GRADIENTS, SMOOTH
 from fedtheory.models import by_name
 from fedtheory.search import optimizer
 from fedtheory.search.objective import Target

@@ -5,9 +5,15 @@ import pytest
 from sympy import Abs, Eq, Ge, Gt, Le, Max, Rational, sqrt
 
 import fedtheory as ft
-from fedtheory.claim import Claim
-from fedtheory.conditions import BOUNDED_BELOW, CONVEX, EXACT_GRADIENTS, LIPSCHITZ, STRONGLY_CONVEX
-from fedtheory.symbol import Table
+from fedtheory.language.claim import Claim
+from fedtheory.language.conditions import (
+    BOUNDED_BELOW,
+    CONVEX,
+    EXACT_GRADIENTS,
+    LIPSCHITZ,
+    STRONGLY_CONVEX,
+)
+from fedtheory.language.symbol import Table
 from fedtheory.symbols import run
 from fedtheory.symbols.run import (
     L,

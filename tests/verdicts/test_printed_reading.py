@@ -8,11 +8,11 @@ from sympy import Ge, Le
 import fedtheory as ft
 from fedtheory import discover
 from fedtheory.certificates.check_proof import Refused
-from fedtheory.claim import Claim
-from fedtheory.conditions import Assumption
 from fedtheory.figures import _proofs
+from fedtheory.language.claim import Claim
+from fedtheory.language.conditions import Assumption
+from fedtheory.language.symbol import Table
 from fedtheory.search import counterexample
-from fedtheory.symbol import Table
 from fedtheory.verdicts import pipeline, printed_reading
 from fedtheory.verdicts.verdict import Verdict
 

@@ -7,8 +7,8 @@ import pytest
 
 import fedtheory as ft
 from fedtheory import discover
-from fedtheory.claim import Claim
 from fedtheory.errors import Contradiction
+from fedtheory.language.claim import Claim
 from fedtheory.symbols import fsl as f
 from fedtheory.verdicts import proof_graph, replaying
 from fedtheory.verdicts.verdict import Verdict

@@ -8,8 +8,8 @@ import pytest
 from sympy import Rational
 
 import fedtheory as ft
-from fedtheory.claim import Claim
 from fedtheory.errors import InvalidInput
+from fedtheory.language.claim import Claim
 from fedtheory.symbols.run import TABLE, gap_T
 from fedtheory.verdicts.sampled_check import Sample, check_on, seed_of
 

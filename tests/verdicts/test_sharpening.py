@@ -6,11 +6,12 @@ from fractions import Fraction as Q
 import pytest
 
 import fedtheory as ft
-from fedtheory import claim_validation, discover
-from fedtheory.claim import Claim
-from fedtheory.conditions import Assumption
+from fedtheory import discover
 from fedtheory.errors import InvalidInput
-from fedtheory.symbol import Table
+from fedtheory.language import claim_validation
+from fedtheory.language.claim import Claim
+from fedtheory.language.conditions import Assumption
+from fedtheory.language.symbol import Table
 from fedtheory.verdicts.perturbations import list_parts
 
 T = Table("mine")

@@ -11,7 +11,7 @@ import fedtheory as ft
 from fedtheory import discover
 from fedtheory.certificates import documents
 from fedtheory.certificates.check_proof import Refused
-from fedtheory.claim import Claim, Same
+from fedtheory.language.claim import Claim, Same
 from fedtheory.symbols.fsl import TABLE
 from fedtheory.verdicts import equivalence, exact_endpoints, structural_certificate
 

@@ -8,12 +8,13 @@ import pytest
 from sympy import Eq, Rational
 
 import fedtheory as ft
-from fedtheory import conditions, discover
+from fedtheory import discover
 from fedtheory.certificates.check_proof import Refused
-from fedtheory.claim import Claim
-from fedtheory.conditions import Along, Condition, Confined
+from fedtheory.language import conditions
+from fedtheory.language.claim import Claim
+from fedtheory.language.conditions import Along, Condition, Confined
+from fedtheory.language.symbol import LOSS, SQ_GRADIENT, Table
 from fedtheory.models import fitting
-from fedtheory.symbol import LOSS, SQ_GRADIENT, Table
 from fedtheory.verdicts import vacuity
 
 anything = lambda problem, setup=None: True

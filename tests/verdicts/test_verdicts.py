@@ -14,13 +14,13 @@ import fedtheory as ft
 from fedtheory import discover
 from fedtheory.certificates import check_instance
 from fedtheory.certificates.check_proof import Refused
-from fedtheory.claim import Claim
-from fedtheory.conditions import Assumption
+from fedtheory.language.claim import Claim
+from fedtheory.language.conditions import Assumption
+from fedtheory.language.symbol import SQ_GRADIENT, Table
 from fedtheory.models import by_name
 from fedtheory.search import counterexample, optimizer
 from fedtheory.search.objective import Target
 from fedtheory.search.rational_points import Point
-from fedtheory.symbol import SQ_GRADIENT, Table
 from fedtheory.symbols import fsl
 
 BUDGET = 0.3

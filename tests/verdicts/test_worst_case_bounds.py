@@ -7,7 +7,7 @@ import pytest
 from sympy import Eq, Rational, sqrt
 
 import fedtheory as ft
-from fedtheory.conditions import (
+from fedtheory.language.conditions import (
     BOUNDED_BELOW,
     CONVEX,
     EXACT_GRADIENTS,

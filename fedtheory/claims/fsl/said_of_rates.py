@@ -15,7 +15,7 @@ from fedtheory.claims.fsl.said_of_progress import (
     step,
 )
 from fedtheory.conditions import Assumption
-from fedtheory.statements import Theta
+from fedtheory.language.statements import Theta
 from fedtheory.symbols.fsl import (
     E_T,
     K_0,

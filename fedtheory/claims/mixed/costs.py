@@ -4,7 +4,7 @@
 from fractions import Fraction
 
 from fedtheory.claim import Claim
-from fedtheory.statements import Related, Rounded
+from fedtheory.language.statements import Related, Rounded
 from fedtheory.symbols.mixed import (
     TABLE,
     K,

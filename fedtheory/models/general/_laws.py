@@ -4,7 +4,7 @@ whether breaking the law makes a difference, and noise that all clients share.""
 from fractions import Fraction
 
 from fedtheory.arithmetic import Undefined
-from fedtheory.conditions import LAWS
+from fedtheory.language.conditions import LAWS
 from fedtheory.models.families import sound_noise
 from fedtheory.schema import integer, word
 

@@ -1,9 +1,9 @@
 """Numbers alone, for claims that measure nothing: every parameter is free within its domain and the
 hypotheses."""
 
+from fedtheory.language.symbol import Table
 from fedtheory.models import Setting
 from fedtheory.schema import entries
-from fedtheory.symbol import Table
 
 SETTING = Setting(
     name="numbers",

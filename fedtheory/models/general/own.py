@@ -7,16 +7,17 @@ from functools import cached_property, partial
 
 import numpy as np
 
-from fedtheory import plugins, user_quantities
+from fedtheory import plugins
 from fedtheory.arithmetic import Undefined
 from fedtheory.arithmetic.operations import Many, Undecided, vector, where
-from fedtheory.conditions import ALL
 from fedtheory.errors import OneByOne, refuse
+from fedtheory.language import user_quantities
+from fedtheory.language.conditions import ALL
+from fedtheory.language.symbol import Table
 from fedtheory.models import losses, polyak
 from fedtheory.models.families import variance
 from fedtheory.models.general._sight import one_by_one, origin
 from fedtheory.models.general.runs import Clients
-from fedtheory.symbol import Table
 
 MARK = "+"  # separates the two parts of the name of an extended model
 NAN = Many(np.asarray(np.nan))

@@ -3,7 +3,7 @@
 from functools import partial
 from math import comb
 
-from fedtheory.conditions import unsaid
+from fedtheory.language.conditions import unsaid
 from fedtheory.models import Setting, kernels, losses, names
 from fedtheory.models.families import draw_broken, shift_noise, two_point
 from fedtheory.models.general import _long

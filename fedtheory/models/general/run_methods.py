@@ -24,6 +24,7 @@ from fedtheory.arithmetic.operations import pair
 from fedtheory.errors import FedtheoryError, OneByOne
 from fedtheory.exact.cohorts import NoSet
 from fedtheory.exact.kernel_interpreter import of_library
+from fedtheory.language.symbol import DOMAINS, PLAIN, Entry
 from fedtheory.models import Setting, kernels, losses, names
 from fedtheory.models.families import POINT
 from fedtheory.models.general import run as whole
@@ -40,7 +41,6 @@ from fedtheory.models.general.runs import (
 )
 from fedtheory.models.general.ways import ways_of
 from fedtheory.schema import integer, join_schemas, list_of, plus
-from fedtheory.symbol import DOMAINS, PLAIN, Entry
 from fedtheory.symbols.run import TABLE
 
 KNOWN = frozenset().union(

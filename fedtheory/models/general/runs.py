@@ -20,9 +20,9 @@ from fedtheory import discover
 from fedtheory.arithmetic import NoInstance, Undefined
 from fedtheory.arithmetic.intervals import INF
 from fedtheory.arithmetic.operations import Interval, Many, minimum, root, vector, where
-from fedtheory.conditions import SAMPLED_BY_WEIGHT, settle_words
 from fedtheory.exact.kernel_interpreter import Kernels
 from fedtheory.exact.traces import Rounds, by_weight, follow_rounds, uniform_cohorts
+from fedtheory.language.conditions import SAMPLED_BY_WEIGHT, settle_words
 from fedtheory.models import distances, losses
 from fedtheory.models.families import NOISE, POINT, by_coordinate, drawn_noise, variance
 from fedtheory.models.general import _laws

@@ -2,10 +2,10 @@
 
 from fedtheory import discover
 from fedtheory.arithmetic.operations import vector
+from fedtheory.language.user_quantities import Round
 from fedtheory.models.general._laws import draws
 from fedtheory.models.general._sight import origin
 from fedtheory.models.general.runs import ONE, Clients, law_of, rounds_of
-from fedtheory.user_quantities import Round
 
 
 def ways_of(instance, values, method, letters=None):

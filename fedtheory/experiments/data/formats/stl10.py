@@ -1,0 +1,22 @@
+"""STL-10: images of 3 x 96 x 96 bytes in column-major order, and labels from 1 on."""
+
+from fedtheory.errors import refuse
+from fedtheory.experiments.data import _files
+
+SHAPE, PIXELS, CLASSES = (3, 96, 96), 3 * 96 * 96, 10
+
+
+def images(path):
+    """Read the images (n, 3, 96, 96), with rows before columns."""
+    size = path.stat().st_size
+    if size == 0 or size % PIXELS:
+        refuse(str(path), f"must hold images of {PIXELS} bytes", f"{size} bytes")
+    return _files.exactly(path, size).reshape(-1, *SHAPE).swapaxes(2, 3)
+
+
+def labels(path):
+    """Read the labels (n,), shifted to 0 .. 9."""
+    found = _files.exactly(path, path.stat().st_size)
+    if not len(found) or found.min() < 1 or found.max() > CLASSES:
+        refuse(str(path), f"must hold labels of 1 .. {CLASSES}", found[:10].tolist())
+    return found - 1

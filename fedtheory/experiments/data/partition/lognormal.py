@@ -1,0 +1,26 @@
+"""Sample counts from a log-normal distribution."""
+
+import numpy as np
+
+from fedtheory import arguments, rng
+from fedtheory.errors import refuse
+from fedtheory.experiments.data.partition import _split
+
+
+def lognormal(clients, total, spread=1.0, seed=0):
+    """Return sample counts (clients,) exp(spread N(0, 1)), scaled to sum to `total`, each at least
+    1.
+
+    >>> from fedtheory.experiments.data import partition
+    >>> partition.lognormal(clients=3, total=9, spread=0.0).tolist()
+    [3, 3, 3]
+    """
+    clients, total = (
+        arguments.check_integer("clients", clients, 1),
+        arguments.check_integer("total", total, 1),
+    )
+    spread = arguments.check_real("spread", spread, high=20.0)
+    if total < clients:
+        refuse("total", f"must be at least {clients}, one sample a client", total)
+    draws = rng.host(seed, "partition lognormal").standard_normal(clients)
+    return 1 + _split.shares(total - clients, np.exp(spread * draws))

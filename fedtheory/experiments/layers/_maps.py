@@ -1,0 +1,165 @@
+"""Small matrices applied to both sides of tiles of runs: z = P d P', where each d[i, j] is a run of
+neighbouring numbers of a flat array. The sums are made in the processor's registers."""
+
+from itertools import combinations
+from typing import NamedTuple
+
+import numpy as np
+from llvmlite import ir
+from numba.core import cgutils, types
+from numba.extending import intrinsic
+
+from fedtheory.experiments.layers._vectors import WORD, begins, in_vectors, lanes_of
+from fedtheory.jit import DISABLED
+
+
+class Steps(NamedTuple):
+    """The distances between runs and tiles in a flat array."""
+
+    down: int  # run (i, j) and (i + 1, j) of a tile
+    along: int  # and (i, j + 1)
+    tile: int  # a tile and the next
+
+
+def _transpose(d):
+    return [list(line) for line in zip(*d)]
+
+
+def _pairs(rows):
+    """Return {q: p} for pairs of rows that agree up to signs, where some signs differ and some do
+    not."""
+    found: dict = {}
+    for q, p in combinations(range(len(rows)), 2):
+        alike = {one * other > 0 for one, other in zip(rows[q], rows[p]) if one}
+        same = [*map(abs, rows[q])] == [*map(abs, rows[p])]
+        if same and len(alike) == 2 and not {q, p} & {*found, *found.values()}:
+            found[q] = p
+    return found
+
+
+def _total(builder, terms):
+    """Generate code for the sum of coefficients times vectors; the sum begins with a term that
+    needs no multiplication, if there is one."""
+    terms = sorted(((by, value) for by, value in terms if by), key=lambda term: abs(term[0]) != 1)
+    total = None
+    for by, value in terms:
+        many = ir.Constant(value.type, [by] * value.type.count)
+        if total is None:
+            total = builder.fneg(value) if by == -1 else value
+            total = total if abs(by) == 1 else builder.fmul(many, value)
+        elif abs(by) == 1:
+            total = (builder.fsub if by < 0 else builder.fadd)(total, value)
+        else:
+            total = builder.call(_fused_multiply(builder.module, value.type), [many, value, total])
+    return total
+
+
+def _fused_multiply(module, vector):
+    kind = "f32" if isinstance(vector.element, ir.FloatType) else "f64"
+    name = f"llvm.fmuladd.v{vector.count}{kind}"
+    return cgutils.get_or_insert_function(module, ir.FunctionType(vector, [vector] * 3), name)
+
+
+def _product(builder, P, d):
+    """Generate code for P d, where d is a list of vectors. Terms that two columns, or two rows, of
+    P have in common are computed once, as sums and differences of pairs."""
+    d, P = list(d), [list(row) for row in P]
+    for k, l in _pairs(_transpose(P)).items():
+        d[k], d[l] = builder.fadd(d[k], d[l]), builder.fsub(d[k], d[l])
+        for row in P:
+            row[k], row[l] = (row[k], 0) if row[k] == row[l] else (0, row[k])
+    found, pairs = [None] * len(P), _pairs(P)
+    for p, q in pairs.items():
+        alike, unlike = (
+            _total(builder, [(a, v) for a, b, v in zip(P[p], P[q], d) if (a == b) == same])
+            for same in (True, False)
+        )
+        found[p], found[q] = builder.fadd(alike, unlike), builder.fsub(alike, unlike)
+    for p, row in enumerate(P):
+        found[p] = _total(builder, zip(row, d)) if found[p] is None else found[p]
+    return found
+
+
+def _function(module, real, P, adds):
+    """Return the LLVM function void (A, down, along, tile, Z, down, along, tile, b, tiles, count)
+    that applies P to both sides of tiles."""
+    name = "fedtheory_map_" + "_".join(str(part) for row in (*P, (adds,)) for part in row)
+    name = f"{name}_{len(P)}_{real.intrinsic_name}"
+    if name in module.globals:
+        return module.globals[name]
+    pointer = real.as_pointer()
+    kinds = [*(pointer, WORD, WORD, WORD) * 2, pointer, WORD, WORD]
+    made = ir.Function(module, ir.FunctionType(ir.VoidType(), kinds), name)
+    made.linkage = "internal"
+    made.attributes.add("noinline")
+    builder = ir.IRBuilder(made.append_basic_block("entry"))
+    A, *read, Z, down, along, step, b, tiles, count = made.args
+
+    def runs(base, down, along, step, size, tile, offset):
+        far = lambda n, step: builder.mul(ir.Constant(WORD, n), step)
+        first = builder.gep(base, [builder.add(builder.mul(tile, step), offset)])
+        place = lambda i, j: builder.gep(first, [builder.add(far(i, down), far(j, along))])
+        return [[place(i, j) for j in range(size)] for i in range(size)]
+
+    def work(tile, offset, load, store):
+        columns = _transpose(runs(A, *read, len(P[0]), tile, offset))
+        d = _transpose([_product(builder, P, [load(run) for run in column]) for column in columns])
+        start = load(builder.gep(b, [offset])) if adds == "b" else None
+        for row, places in zip(d, runs(Z, down, along, step, len(P), tile, offset)):
+            for value, run in zip(_product(builder, P, row), places):
+                more = load(run) if adds == "z" else start
+                store(value if more is None else builder.fadd(more, value), run)
+
+    in_vectors(builder, ir.VectorType(real, lanes_of(real)), tiles, count, work)
+    builder.ret_void()
+    return made
+
+
+def small_map(P, adds=""):
+    """Return the kernel (A, at, steps, Z, to, steps, tiles, count, b, by), which computes for each
+    of some tiles z = P d P', z += P d P' where `adds` is "z", or z = b + P d P' where `adds` is
+    "b", over runs of `count` numbers. b begins at `by`, and `P` is a list of rows."""
+    P = tuple(tuple(float(part) for part in row) for row in P)
+    if DISABLED:
+        return _slowly(np.array(P), adds)
+
+    def generate(context, builder, signature, arguments):
+        given, arrays = [], (0, 3, 8) if adds == "b" else (0, 3)
+        places = begins(context, builder, signature, arguments, arrays)
+        for place, steps in zip(places, (2, 5)):
+            given += [place, *(builder.extract_value(arguments[steps], n) for n in range(3))]
+        real = context.get_value_type(signature.args[0].dtype)
+        function = _function(builder.module, real, P, adds)
+        builder.call(function, [*given, places[-1], *arguments[6:8]])
+        return context.get_dummy_value()
+
+    whole = types.int64
+
+    @intrinsic
+    def mapped(typing_context, A, at, far, Z, to, wide, tiles, count):
+        return types.none(A, whole, far, Z, whole, wide, whole, whole), generate
+
+    @intrinsic
+    def begun(typing_context, A, at, far, Z, to, wide, tiles, count, b, by):
+        return types.none(A, whole, far, Z, whole, wide, whole, whole, b, whole), generate
+
+    return begun if adds == "b" else mapped
+
+
+def _slowly(P, adds):
+    from numpy.lib.stride_tricks import as_strided
+
+    def view(flat, at, steps, size, tiles, count):
+        shape, step = (tiles, size, size, count), flat.itemsize
+        strides = [step * each for each in (steps.tile, steps.down, steps.along, 1)]
+        return as_strided(flat[at:], shape, strides)
+
+    def kernel(A, at, far, Z, to, wide, tiles, count, b=None, by=0):
+        d = view(A, at, far, P.shape[1], tiles, count)
+        z = np.einsum("ai,tijc,bj->tabc", P, d, P).astype(Z.dtype)
+        targets = view(Z, to, wide, len(P), tiles, count)
+        for n in range(tiles):  # tiles may overlap
+            start = {"": 0, "z": targets[n], "b": b[by : by + count] if adds == "b" else 0}
+            targets[n] = start[adds] + z[n]
+
+    return kernel

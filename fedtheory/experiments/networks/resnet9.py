@@ -1,0 +1,60 @@
+"""ResNet-9, FED-LAMB's larger network on CIFAR-10 (section 4): eight convolutions and one fully
+connected layer, two shortcuts.
+
+The paper prints no more than the name. Widths 64, 128, 256 and 512 are those of the usual ResNet-9;
+BatchNorm follows the rule *batch statistics* (experiments/layers/norm.py), and GroupNorm of 8 groups, which
+averaging leaves as it is, stands beside it.
+"""
+
+from functools import partial
+
+from fedtheory.experiments.layers import add, conv, dense, pool, relu
+from fedtheory.experiments.layers.norm import batchnorm, groupnorm
+from fedtheory.experiments.network import Network
+
+
+def block(filters, norm):
+    return [conv(filters), norm(), relu()]
+
+
+def shortcut(name, filters, norm):
+    first, second = block(filters, norm), block(filters, norm)
+    return [pool(2).called(name), *first, *second, add(name)]
+
+
+def layers(width, norm, classes):
+    return [
+        *block(width, norm),
+        *(*block(2 * width, norm), *shortcut("second", 2 * width, norm)),
+        *(*block(4 * width, norm), pool(2)),
+        *(*block(8 * width, norm), *shortcut("fourth", 8 * width, norm)),
+        *(pool(4), dense(classes)),
+    ]
+
+
+SAYS = "Its widths are chosen, so it may judge orders of methods, and no printed accuracy."
+SMALL = "An eighth of the width: it may judge orders of methods, and no printed accuracy."
+NORMS = {"": batchnorm, "_groups": partial(groupnorm, 8)}
+NETWORKS = tuple(
+    record
+    for ending, norm in NORMS.items()
+    for record in (
+        Network(
+            f"resnet9{ending}",
+            "FED-LAMB, section 4",
+            (32, 32, 3),
+            10,
+            partial(layers, 64, norm),
+            SAYS,
+            f"resnet9{ending}_twin",
+        ),
+        Network(
+            f"resnet9{ending}_twin",
+            "FED-LAMB, section 4, small",
+            (32, 32, 3),
+            10,
+            partial(layers, 8, norm),
+            SMALL,
+        ),
+    )
+)
