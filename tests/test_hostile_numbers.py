@@ -182,7 +182,7 @@ def test_verdicts_at_the_edges_of_a_formula_are_verdicts_or_refusals():
     nearly = sympy.Rational(int("1" * 3000), int("3" * 2999 + "1"))
     assert (
         ft.check(
-            claim.replace("mine.nearly", bound=nearly * claim.bound, teeth=None), budget=0.5
+            claim.replace("mine.nearly", bound=nearly * claim.bound, weakened=None), budget=0.5
         ).status
         == "violated"
     )

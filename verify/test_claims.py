@@ -40,7 +40,7 @@ MEASURED = [
     and fitting(claim)
     and all(sign != "O" for _, sign, _ in claim.lines)
 ]
-TOOTHED = [claim for claim in MEASURED if claim.teeth is not None]
+WITH_WEAKENED = [claim for claim in MEASURED if claim.weakened is not None]
 named = dict(ids=lambda claim: claim.id)
 
 
@@ -84,6 +84,6 @@ def test_what_is_measured_stays_below_the_bound(claim, data):
             assert measure(claim, case, line).lower <= claim.evaluate(case.values, line=line)
 
 
-@pytest.mark.parametrize("claim", TOOTHED, **named)
-def test_teeth_are_refuted(claim):
-    assert refute_claim(claim.replace(f"{claim.id}!teeth", bound=claim.teeth))
+@pytest.mark.parametrize("claim", WITH_WEAKENED, **named)
+def test_weakened_bounds_are_refuted(claim):
+    assert refute_claim(claim.replace(f"{claim.id}!weakened", bound=claim.weakened))

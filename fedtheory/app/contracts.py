@@ -340,16 +340,16 @@ def _of_claim(claim):
         return ft.check(claim, budget=0.2).status
 
     def biting():
-        if claim.teeth is None:
+        if claim.weakened is None:
             return "it has none"
-        wrong = ft.check(claim.replace(bound=claim.teeth, name=f"{claim.id}!teeth"), budget=2)
+        wrong = ft.check(claim.replace(bound=claim.weakened, name=f"{claim.id}!weakened"), budget=2)
         if wrong.status != "violated":
             raise ValueError(f"without what its bound adds to them it is {wrong.status}")
 
     yield claim.id, "it can be explained", lambda: ft.explain(claim) and ""
     yield claim.id, "something that can happen is measured as it asks", fits
     yield claim.id, "a short search ends", decided
-    yield claim.id, "its teeth are refuted", biting
+    yield claim.id, "its weakened bound is refuted", biting
 
 
 def _of_setting(setting):

@@ -30,6 +30,7 @@ from fedtheory.language.statements import (
     Same,
     Theta,
     from_keywords,
+    rename_old_words,
 )
 from fedtheory.language.symbol import Table, expand_definitions
 from fedtheory.language.variants import ANY, DENIED, Varied
@@ -60,7 +61,7 @@ class Claim(Valued, Varied, Shown):
     `relation` and `bound` are its first line, `also` holds its further lines. `symbols` is the
     paper's table; formulas are SymPy expressions in the table's symbols, never text. `assumes`
     holds the hypotheses that the text states, `unstated` those that only the proof uses. `follows`
-    names the premises of its proof. `teeth` is a weakened bound, which must fail.
+    names the premises of its proof. `weakened` is a false bound, which must fail.
 
     A claim is built with checks: InvalidInput is raised for a formula with symbols of another
     table, an empty hypothesis or a malformed id. docs/adding.md and docs/worked.md show complete
@@ -107,6 +108,7 @@ class Claim(Valued, Varied, Shown):
     ):
         give = lambda name, value: object.__setattr__(self, name, value)
         whose = claim_validation.identity(id)
+        short = rename_old_words(whose, short)
         unknown = sorted(set(short) - set(SHORT))
         if unknown:
             raise TypeError(f"a Claim has no field {', '.join(unknown)}")
@@ -174,7 +176,10 @@ class Claim(Valued, Varied, Shown):
     def _of(self, part, none):
         return getattr(self.statement, part, none)
 
-    teeth = property(lambda self: self._of("teeth", None), doc="A false bound, to be refuted.")
+    weakened = property(
+        lambda self: self._of("weakened", None), doc="A false bound, which a checker must refute."
+    )
+    teeth = property(lambda self: self.weakened, doc="The former name of `weakened`.")
     explicit = property(lambda self: self._of("explicit", ""), doc="Id of what has the constants.")
     regime = property(lambda self: self._of("regime", ()), doc="The Thetas of an order.")
     logs = property(lambda self: self._of("logs", None), doc="The factor that an O~ hides.")

@@ -120,13 +120,13 @@ class Line(_Sides):
 class Lines:
     """A statement of inequalities and equations that hold together, with every constant given.
 
-    `teeth` is a weakened right side of the first line, which is false and must be refuted.
+    `weakened` is a false right side of the first line, which a checker must refute.
     """
 
     lines: tuple[Line, ...]
     kind: str = "exact"  # "exact", "step" (a line of a proof) or "structure" (a count)
-    # a false right side of the first line (the weakened bound), to be refuted
-    teeth: sympy.Expr | None = None
+    # a false right side of the first line, which a checker must refute
+    weakened: sympy.Expr | None = None
     explicit: str = ""  # id of the companion claim that gives a constant which the text leaves open
 
     def turned(self, turn):
@@ -134,14 +134,14 @@ class Lines:
         return replace(
             self,
             lines=tuple(Line(turn(a), sign, turn(b)) for a, sign, b in self.lines),
-            teeth=None if self.teeth is None else turn(self.teeth),
+            weakened=None if self.weakened is None else turn(self.weakened),
         )
 
     @property
     def expressions(self):
         """Return every formula of the statement."""
-        return [e for a, _, b in self.lines for e in (a, b)] + [self.teeth] * (
-            self.teeth is not None
+        return [e for a, _, b in self.lines for e in (a, b)] + [self.weakened] * (
+            self.weakened is not None
         )
 
     @property
@@ -327,9 +327,20 @@ SHORT = (
     "kind",
     *FIRST,
     "lines",
-    *("teeth", "explicit", "regime", "logs", "says", "same", "printed", "compute", "compares"),
+    *("weakened", "explicit", "regime", "logs", "says", "same", "printed", "compute", "compares"),
     *("given", "ranges", "fixing"),
 )
+
+
+OLD_WORDS = {"teeth": "weakened"}  # former keywords of the short form, still accepted
+
+
+def rename_old_words(whose, words):
+    """Return keywords with former names replaced by present ones; refuse a keyword given twice."""
+    for old, new in OLD_WORDS.items():
+        if old in words and new in words:
+            refuse(f"{whose}: {old}", f"must be left out, as {new} is given", words[old])
+    return {OLD_WORDS.get(name, name): value for name, value in words.items()}
 
 
 def from_keywords(whose, table, words):
@@ -383,10 +394,12 @@ def _of_lines(whose, kind, relation, said):
         lines = ((left, relation, right), *also)
     else:
         lines = tuple(claim_validation.line(whose, each, SIGNS) for each in lines)
-    teeth = said.get("teeth")
+    weakened = said.get("weakened")
     more = dict(
         lines=tuple(Line(*line) for line in lines),
-        teeth=None if teeth is None else claim_validation.formula(f"{whose}: teeth", teeth),
+        weakened=None
+        if weakened is None
+        else claim_validation.formula(f"{whose}: weakened", weakened),
         explicit=said.get("explicit", ""),
     )
     if kind == "order":

@@ -34,6 +34,7 @@ class Varied:
         >>> print(claim("mixed.propD6").replace("mine.half", bound=0))
         sq_grad <= 0
         """
+        changes = statements.rename_old_words(f"{self.id}: replace", changes)
         known = (*RECORD, *statements.SHORT, "statement")
         unknown = sorted(set(changes) - set(known))
         if unknown:

@@ -82,7 +82,7 @@ def bound_by_constant(claim, at, constant):
         also=(),
         regime=(),
         logs=None,
-        teeth=None,
+        weakened=None,
         unstated=(*claim.unstated, *regime, *(a for a in more if a.relation not in here)),
         symbols=table,
     )

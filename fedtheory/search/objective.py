@@ -95,13 +95,13 @@ class Target:
         return sorted(s.name for s in expr.free_symbols)
 
     def _rating(self, over):
-        claim, teeth = self.claim, self.claim.teeth if self.line == 0 else None
+        claim, weakened = self.claim, self.claim.weakened if self.line == 0 else None
         return Rating(
             self.left,
             self.right,
             self.way,
             frozenset(name for name, entry in claim.quantities.items() if entry.domain == "real"),
-            None if teeth is None else claim.expand(teeth),
+            None if weakened is None else claim.expand(weakened),
             over,
         )
 

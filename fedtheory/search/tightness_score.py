@@ -8,7 +8,7 @@ ratio is left over right.
 
 For a theorem on one round, the plain ratio is near 1 wherever nothing is random and the loss falls
 as promised. It then says nothing about the constants of noise and drift. Therefore a line is rated
-against its weakened bound (`teeth`), a false bound recorded with the claim. Let s be the part of
+against its weakened bound (`Claim.weakened`), a false bound recorded with the claim. Let s be the part of
 the bound that the weakened bound lacks. The ratio is 1 - gap/s, the share of s that the instance
 needs. Without a weakened bound, s is the sum of the terms that raise the bound if the line has
 losses; any other line is rated by its plain ratio. For every s, the ratio is above 1 exactly where
@@ -37,30 +37,30 @@ class Rating:
     """The terms over which a line is rated: `terms` of its gap, `net` terms that count together,
     and, unless the plain ratio is used, the terms `over` whose sum is s."""
 
-    def __init__(self, left, right, way, real, teeth=None, over=None):
+    def __init__(self, left, right, way, real, weakened=None, over=None):
         self.way = way
         self.terms, self.net = split_terms(left, right, way, real)
         # `over`: the terms of the gap whose sum is s. `rest`: the other terms.
-        self.over, self.rest = self._over(left, right, teeth) if over is None else (over, None)
+        self.over, self.rest = self._over(left, right, weakened) if over is None else (over, None)
         if self.over and self.rest is None:
             gap = sympy.Add(*self.terms, *self.net) - sympy.Add(*self.over)
             self.rest = sympy.Add.make_args(gap)
         # A single term has no other term to be compared with.
         self.mute = not self.over and way != 0 and len(self.terms) + bool(self.net) < 2
 
-    def _over(self, left, right, teeth):
+    def _over(self, left, right, weakened):
         if self.way == 0:
             return (), ()
         raising = tuple(t for t in self.terms if not t.could_extract_minus_sign())
-        if teeth is not None and (found := terms_beyond(right, teeth, self.way))[0]:
+        if weakened is not None and (found := terms_beyond(right, weakened, self.way))[0]:
             over, kept = found
             if self.net or set(over) != set(raising):
                 return over, (*kept, *(-self.way * e for e in sympy.Add.make_args(left)))
             return (), ()
         if self.net and raising:
             return raising, None
-        if not self.terms and teeth is not None:
-            return (self.way * (right - teeth),), None
+        if not self.terms and weakened is not None:
+            return (self.way * (right - weakened),), None
         return (), ()
 
     # Many instances at once
@@ -148,15 +148,15 @@ def split_terms(left, right, way, real):
 
 
 @lru_cache(maxsize=4096)
-def terms_beyond(right, teeth, way=1):
+def terms_beyond(right, weakened, way=1):
     """Return (terms of a bound that the weakened bound lacks wholly or in part and that raise the
     bound, its other terms). Return two empty tuples where weakened bound and bound share no term.
     """
-    terms, fewer = sympy.Add.make_args(right), sympy.Add.make_args(teeth)
+    terms, fewer = sympy.Add.make_args(right), sympy.Add.make_args(weakened)
     if not set(fewer) < set(terms):
-        if right.count_ops() + teeth.count_ops() > LARGEST:
+        if right.count_ops() + weakened.count_ops() > LARGEST:
             return (), ()
-        terms, fewer = (sympy.Add.make_args(sympy.expand(e)) for e in (right, teeth))
+        terms, fewer = (sympy.Add.make_args(sympy.expand(e)) for e in (right, weakened))
     kept = set(fewer)
     if not kept & set(terms):  # the weakened bound has another form
         return (), ()

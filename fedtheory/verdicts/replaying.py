@@ -42,7 +42,7 @@ def replay(document):
 
     >>> import fedtheory as ft
     >>> claim = ft.claim("fsl.theorem1")
-    >>> v = ft.check(claim.replace(name="without noise", bound=claim.teeth), budget=1)
+    >>> v = ft.check(claim.replace(name="without noise", bound=claim.weakened), budget=1)
     >>> found = ft.replay(v.certificate)
     >>> found["status"], found["left"] > found["right"]
     ('violated', True)

@@ -38,7 +38,7 @@ def variant(request):
     """The document against a variant, made false, of a claim that is recorded and stands."""
     claim = ft.claim(request.param)
     return ft.check(
-        claim.replace(bound=claim.teeth if claim.teeth is not None else claim.bound / 1000),
+        claim.replace(bound=claim.weakened if claim.weakened is not None else claim.bound / 1000),
         budget=3.0,
     ).certificate
 

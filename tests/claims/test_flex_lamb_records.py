@@ -86,7 +86,7 @@ def test_a_record_is_complete(claim):
     elif claim.kind == "order":
         assert claim.id == "lamb.theorem2"  # its constants stand in another paper
     if claim.kind != "order" and claim.lines and claim.id != "flex.eq2_printed":
-        assert claim.teeth is not None and claim.teeth != claim.bound
+        assert claim.weakened is not None and claim.weakened != claim.bound
 
 
 # What is not homogeneous, and why. Everything else is.

@@ -70,18 +70,18 @@ def test_theorem3_2_on_quadratics_of_one_dimension(L, mu, n, n_l, b_l):
         claim = ft.claim(f"flex.theorem3_2_{name}")  # departing undoes what arriving did
         values = dict(L=L, mu=mu, n_l=n_l, shift=abs(new), **moved, **{gamma: Q(L) * b_l**2 / 2})
         assert claim.evaluate_left(values).upper <= claim.evaluate(values).lower
-        refuted |= claim.replace(bound=claim.teeth).evaluate(values).upper < abs(new)
+        refuted |= claim.replace(bound=claim.weakened).evaluate(values).upper < abs(new)
     assert refuted == (L == 1)
 
 
-def test_jensen_and_its_teeth():
+def test_jensen_and_its_weakened_bound():
     claim = ft.claim("flex.jensen_s")
     for law in ([0, Q(1, 2), 0, Q(1, 2)], [0, 0, 1, 0], [0, Q(1, 3), Q(1, 3), Q(1, 3)]):
         found = moments.moments("C", [Q(1)], [law], 3)
         values = dict(E_s=found["E_s"], E_inv_s=found["E_inv_s"])
         assert claim.evaluate(values).exact >= claim.evaluate_left(values).exact
     values = dict(E_s=2, E_inv_s=Q(1, 2))  # a constant s: equality
-    assert claim.replace(bound=claim.teeth).evaluate(values) < claim.evaluate_left(values)
+    assert claim.replace(bound=claim.weakened).evaluate(values) < claim.evaluate_left(values)
     # s = 0 counts 0 in E[1/s]: what the unstated assumption excludes
     found = moments.moments("C", [Q(1)], [[Q(3, 4), 0, Q(1, 4)]], 2)
     assert found["E_inv_s"] == Q(1, 8) < 1 / found["E_s"] == 2
@@ -110,7 +110,7 @@ def test_corollary4_0_2_near_the_old_optimum():
         }
         assert claim.evaluate_left(values).exact > claim.evaluate(values).exact == 0
         assert claim.evaluate_left(values, line=1).exact < claim.evaluate(values, line=1).exact
-        false = claim.replace(bound=claim.teeth)
+        false = claim.replace(bound=claim.weakened)
         assert not false.evaluate_left(values).exact > false.evaluate(values).exact
     assert (
         5 * (5 - 1) > 0 > (Q(2) - 4) * (Q(2) - 1)
@@ -150,7 +150,7 @@ def test_where_the_schemes_end(scheme, work):
     there, w_star = float(minimiser([float(x) for x in weights])), minimiser(p)
     assert found.x[:, -1, 0].mean() == pytest.approx(there, abs=0.02)
     assert (abs(there - w_star) > 0.06) == (scheme != "C")
-    claim = ft.claim("flex.bias_A_B")  # and p^k itself, its teeth, is refuted
+    claim = ft.claim("flex.bias_A_B")  # and p^k itself, its weakened bound, is refuted
     if scheme == "B":
         values = dict(
             p_k=Q(3, 5),
@@ -161,5 +161,5 @@ def test_where_the_schemes_end(scheme, work):
         assert (
             claim.evaluate(values, strict=False).exact
             == weights[0]
-            != claim.replace(bound=claim.teeth).evaluate(values, strict=False).exact
+            != claim.replace(bound=claim.weakened).evaluate(values, strict=False).exact
         )

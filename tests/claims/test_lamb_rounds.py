@@ -129,8 +129,8 @@ def test_identities(name):
         assert left == pytest.approx(right, rel=1e-9, abs=1e-12)
     assert any(
         abs(
-            sides(claim.replace(bound=claim.teeth), case, row)[0]
-            - sides(claim.replace(bound=claim.teeth), case, row)[1]
+            sides(claim.replace(bound=claim.weakened), case, row)[0]
+            - sides(claim.replace(bound=claim.weakened), case, row)[1]
         )
         > 1e-6
         for case, row in rows
@@ -152,7 +152,7 @@ def test_algebra_and_smoothness(name):
     for case, row in ROWS:
         left, right = sides(claim, case, row)
         assert left <= right + 1e-9 * abs(right)
-    false = claim.replace(bound=claim.teeth)
+    false = claim.replace(bound=claim.weakened)
     assert any(
         left > right * (1 + 1e-9) for left, right in (sides(false, case, row) for case, row in ROWS)
     )
@@ -173,9 +173,9 @@ STEPS = [
 
 
 @pytest.mark.parametrize("name", STEPS)
-def test_teeth_are_refuted(name):
+def test_weakened_bounds_are_refuted(name):
     claim = ft.claim(f"lamb.{name}")
-    false = claim.replace(name=claim.id + "_false", bound=claim.teeth)
+    false = claim.replace(name=claim.id + "_false", bound=claim.weakened)
     found = [sides(false, case, row) for case, row in ROWS]
     assert any(left < right if claim.relation == ">=" else left > right for left, right in found)
 

@@ -68,7 +68,7 @@ def test_a_record_is_complete(name):
     assert claim.meaning and claim.meaning.endswith(".") and "\n" not in claim.meaning
     assert claim.lines or claim.says and (claim.compares or claim.same or claim.printed)
     if claim.bound is not None:
-        assert claim.teeth is not None and claim.teeth != claim.bound
+        assert claim.weakened is not None and claim.weakened != claim.bound
     if claim.kind == "order":
         assert claim.regime and ALL[claim.explicit.partition(".")[2]].kind == "exact"
     assert claim.latex() and str(claim)
@@ -261,7 +261,7 @@ def test_dissimilarity_holds_with_what_a_problem_certifies(hessian):
         assert left <= right * (1 + 1e-12)
         assert claim.evaluate_left(given, line=1) <= claim.evaluate(given, line=1) * (1 + 1e-12)
         tightest = max(tightest, left / right)
-        refuted |= left > claim.replace(bound=claim.teeth).evaluate(given)
+        refuted |= left > claim.replace(bound=claim.weakened).evaluate(given)
     assert refuted and tightest > 0.7
     assert bgd(problem).G(given["B"]) == pytest.approx(given["G"], rel=1e-9)
 

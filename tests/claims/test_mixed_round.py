@@ -177,9 +177,9 @@ def test_smoothness_of_the_sum_is_what_D12_needs():
     assert gap(first, given) < 0 <= gap(first, {**given, "beta": 2 * case.beta})
 
 
-@pytest.mark.parametrize("claim", [c for c in LINES if c.teeth is not None], ids=lambda c: c.id)
-def test_teeth_are_refuted(claim):
-    false = claim.replace(name=claim.id + "_false", bound=claim.teeth)
+@pytest.mark.parametrize("claim", [c for c in LINES if c.weakened is not None], ids=lambda c: c.id)
+def test_weakened_bounds_are_refuted(claim):
+    false = claim.replace(name=claim.id + "_false", bound=claim.weakened)
     gaps = [gap(false, values(false, case, m)) for case, m in cases_of(claim)]
     assert any(g != 0 for g in gaps) if claim.relation == "==" else min(gaps) < 0
 
@@ -200,7 +200,7 @@ def function_cases():
 @pytest.mark.parametrize("name", ["lemmaD7", "stepD7", "lemmaD8", "stepD8"])
 def test_lemmas_on_one_function(name):
     claim = ft.claim(f"mixed.{name}")
-    false = claim.replace(name="false", bound=claim.teeth)
+    false = claim.replace(name="false", bound=claim.weakened)
     refuted = False
     for known in function_cases():
         given = {n: known[n] for n in claim.symbols}
@@ -225,7 +225,7 @@ def test_lemmas_on_vectors_and_variables():
     )  # (a v_i + v_j)^2 / a
     claim = ft.claim("mixed.lemmaD2")
     assert all(gap(claim, {n: known[n] for n in claim.symbols}, line) > 0 for line in range(2))
-    assert gap(claim.replace(bound=claim.teeth), dict(a=1, sq_pair=4, sq_i=1, sq_j=1)) < 0
+    assert gap(claim.replace(bound=claim.weakened), dict(a=1, sq_pair=4, sq_i=1, sq_j=1)) < 0
     # The identity behind it, as printed, has the wrong sign inside its square.
     claim = ft.claim("mixed.stepD2")
     given = {n: known[n] for n in claim.symbols}
@@ -236,13 +236,13 @@ def test_lemmas_on_vectors_and_variables():
     dependent = dict(tau=3, spread=1, E_sq_sum=9, sq_sum_means=0, E_sq_sum_errors=9)
     claim = ft.claim("mixed.lemmaD3")
     assert [gap(claim, dependent, line) for line in range(3)] == [0, 0, 0]
-    assert gap(claim.replace(bound=claim.teeth), dependent) < 0
+    assert gap(claim.replace(bound=claim.weakened), dependent) < 0
     walk = dict(
         tau=2, spread=1, E_sq_sum=4 + 1, E_sq_sum_means=1, E_sq_sum_errors=2
     )  # Xi_1 = e, Xi_2 = e + e'
     claim = ft.claim("mixed.lemmaD3_martingale")
     assert [gap(claim, walk, line) for line in range(3)] == [6 - 5, 6 - 5, 0]
-    assert gap(claim.replace(bound=claim.teeth), walk) < 0
+    assert gap(claim.replace(bound=claim.weakened), walk) < 0
 
 
 def test_the_round_is_the_engines_round():

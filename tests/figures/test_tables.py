@@ -161,7 +161,7 @@ def test_implications_are_counted_and_a_false_one_is_seen(data):
         for name in mixed_table1.IMPLICATIONS
     )
     claim = discover.claim("mixed.implication_dissimilarity")
-    wrong = claim.replace(name="house.wrong", bound=claim.teeth)
+    wrong = claim.replace(name="house.wrong", bound=claim.weakened)
     draws, first, second = mixed_table1.count_implied(wrong, 30, 0)
     assert draws == 30 == second and first < 30
     fake = {**data("mixed_table1"), "implication_dissimilarity": np.array([30, first, second])}

@@ -29,7 +29,7 @@ HOUSE = Claim(
     unstated=(conditions.INDEPENDENT,),
     bound=(1 - u * mu) ** T * Q(3, 1) + u * sigma**2 / (N * mu),
     measures="sq_distance",
-    teeth=(1 - u * mu) ** T * Q(3, 1),
+    weakened=(1 - u * mu) ** T * Q(3, 1),
 )
 GOOD = dict(gamma=0, K=1, S=4, N=4, mu=Q(1, 2), L=2, K_0=1, eta_0=Q(1, 2), T=2, sigma=1)
 
@@ -133,7 +133,7 @@ def test_a_table_is_the_limit_of_a_claims_symbols():
 def test_text_is_never_a_formula():
     for change in (
         dict(bound="__import__('os')"),
-        dict(teeth="1+1"),
+        dict(weakened="1+1"),
         dict(also=((mu, "<=", "L"),)),
     ):
         with pytest.raises(InvalidInput, match="must be a finite number or a SymPy expression"):
@@ -221,14 +221,14 @@ def test_ids_are_unique_and_found():
 
 @pytest.mark.parametrize("claim", discover.claims(), ids=lambda c: c.id)
 def test_every_record_is_whole(claim):
-    """Cited, explained, printable, measured by something, with teeth wherever there is a bound to
-    refute."""
+    """Cited, explained, printable, measured by something, with a weakened bound wherever there is a
+    bound to refute."""
     assert claim.cites and claim.meaning and claim.latex() and str(claim)
     assert "xi_bar" not in claim.latex() and len(claim.meaning) < 300
     if claim.lines and claim.kind != "order":
-        assert claim.teeth is not None, "a false variant that a checker must refute"
-        assert claim.teeth != claim.bound
-        assert set(claim.needs(claim.teeth)) <= set(claim.symbols)
+        assert claim.weakened is not None, "a false variant that a checker must refute"
+        assert claim.weakened != claim.bound
+        assert set(claim.needs(claim.weakened)) <= set(claim.symbols)
     if claim.kind == "order" and not claim.explicit:
         assert "there is no explicit companion" in claim.note  # and why
     elif claim.kind == "order":
@@ -263,9 +263,19 @@ def test_a_line_is_three_parts_with_text_latex_and_value():
     value = line.value(GOOD)
     assert value.exact == Q(31, 16) and line.of(TABLE).value(GOOD).exact == Q(31, 16)
     two = HOUSE.replace(lines=[line, (mu, ">=", L / 3)])
-    assert two.also == ((mu, ">=", L / 3),) and two.teeth == HOUSE.teeth
+    assert two.also == ((mu, ">=", L / 3),) and two.weakened == HOUSE.weakened
     third = two.lines[1].value(dict(L=1))  # rounded down, as it is a lower bound
     assert Q(float(third)) <= Q(1, 3) < Q(np.nextafter(float(third), 1))
+
+
+def test_a_weakened_bound_has_its_former_name_too():
+    """Files of users give `teeth`."""
+    old = HOUSE.replace(teeth=L)
+    assert old.weakened == old.teeth == L and HOUSE.teeth == HOUSE.weakened != L
+    words = dict(id="house.old", cites="nobody", symbols=TABLE, measures=mu, bound=L)
+    assert Claim(**words, teeth=L / 2).weakened == Claim(**words, weakened=L / 2).teeth == L / 2
+    with pytest.raises(InvalidInput, match="teeth must be left out, as weakened is given"):
+        Claim(**words, teeth=L, weakened=L)
 
 
 def test_a_statement_is_one_of_five():

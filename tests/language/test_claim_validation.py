@@ -126,7 +126,7 @@ def test_relations_conjunctions_conditions_and_what_sympy_decides_are_hypotheses
         (dict(bound=float("inf")), "house.square: bound must be"),
         (dict(bound=lam <= 1), "house.square: bound must be"),
         (dict(bound=sqrt(-2) * lam), "house.square: bound must be"),
-        (dict(teeth="1"), "house.square: teeth must be"),
+        (dict(weakened="1"), "house.square: weakened must be"),
         (dict(measures=None), "house.square: measures must be an expression"),
         (dict(measures=["loss"]), "measures must be an expression or one of"),
         (dict(also=((lam, "<=", "L"),)), "house.square: a line's right side must be"),

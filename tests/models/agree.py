@@ -68,9 +68,9 @@ def refuted(claim, budget=5.0, says=None):
     return verdict
 
 
-def teeth(name):
+def weakened(name):
     claim = ft.claim(name)
-    return claim.replace(bound=claim.teeth, name="a.variant")
+    return claim.replace(bound=claim.weakened, name="a.variant")
 
 
 def fits(name, setting):

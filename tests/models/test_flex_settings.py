@@ -145,11 +145,11 @@ DECIDED = {
 
 
 @pytest.mark.parametrize("name", DECIDED)
-def test_verdicts_and_teeth(name):
+def test_verdicts_and_weakened_bounds(name):
     claim = ft.claim(name)
     status, budget = DECIDED[name]
     assert ft.check(claim, budget=budget).status == status
-    verdict = ft.check(claim.replace(bound=claim.teeth, name="damaged"), budget=max(1.0, budget))
+    verdict = ft.check(claim.replace(bound=claim.weakened, name="damaged"), budget=max(1.0, budget))
     assert verdict.status == "violated"
     document = json.loads(json.dumps(verdict.certificate))
     assert ft.replay(document)["status"] == "violated"

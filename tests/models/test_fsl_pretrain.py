@@ -5,7 +5,7 @@ from fractions import Fraction as Q
 import fedtheory as ft
 from fedtheory.models.fsl import pretrain as fsl_pretrain
 from fedtheory.models.losses import curve_from_pieces, make_curve
-from tests.models.agree import exact_is_batch, refuted, teeth
+from tests.models.agree import exact_is_batch, refuted, weakened
 
 NAMES = ["tilde_D_0", "D_0", "f_0_start", "f_0_star"]
 
@@ -42,7 +42,7 @@ def test_a_batch_has_the_exact_numbers():
 
 
 def test_false_variants_are_refuted_and_the_remark_is_not():
-    refuted(teeth("fsl.d0_pretrain"))
+    refuted(weakened("fsl.d0_pretrain"))
     assert ft.check("fsl.d0_pretrain", budget=0.5).status in ("holds", "proved")
     claim = ft.claim("fsl.d0_pretrain")
     ((left, sign, right),) = claim.also

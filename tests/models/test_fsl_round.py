@@ -10,7 +10,7 @@ import fedtheory as ft
 from fedtheory.models.families import two_point
 from fedtheory.models.fsl import round as fsl_round
 from fedtheory.models.losses import curve_from_pieces, make_curve
-from tests.models.agree import exact_is_batch, middle, refuted, teeth
+from tests.models.agree import exact_is_batch, middle, refuted, weakened
 
 STEPS = dict(eta_l=Q(1, 8), eta_g=Q(3, 2), eta_0=Q(1, 4), gamma=Q(1, 2))
 CASE = dict(
@@ -147,7 +147,7 @@ def test_a_batch_has_the_exact_numbers():
     "name", ["fsl.theorem1", "fsl.step28", "fsl.step_T7", "fsl.gradient_identity"]
 )
 def test_false_variants_are_refuted(name):
-    refuted(teeth(name))
+    refuted(weakened(name))
 
 
 @pytest.mark.parametrize(

@@ -15,7 +15,7 @@ from fedtheory.models.fsl import run as fsl_run
 from fedtheory.models.fsl.moments import by_paths, quadratic_gradients
 from fedtheory.models.losses import curve_from_pieces, make_curve
 from fedtheory.verdicts.pipeline import as_meant
-from tests.models.agree import exact_is_batch, refuted, teeth
+from tests.models.agree import exact_is_batch, refuted, weakened
 
 STEPS = dict(eta_l=Q(1, 8), eta_g=Q(3, 2), eta_0=Q(1, 4), gamma=Q(1, 2))
 QUADRATIC = dict(
@@ -176,7 +176,7 @@ def test_a_batch_has_the_exact_numbers():
 @pytest.mark.slow
 @pytest.mark.parametrize("name", ["fsl.theorem2", "fsl.special_sgd_explicit", "fsl.original_loss"])
 def test_false_variants_are_refuted(name):
-    refuted(teeth(name), budget=6, says="T rounds")
+    refuted(weakened(name), budget=6, says="T rounds")
 
 
 def test_theorem2_holds():

@@ -8,7 +8,7 @@ import pytest
 import fedtheory as ft
 from fedtheory.models.fsl import server as fsl_server
 from fedtheory.models.losses import make_curve
-from tests.models.agree import exact_is_batch, refuted, teeth
+from tests.models.agree import exact_is_batch, refuted, weakened
 
 CASE = dict(
     K_0=2,
@@ -67,5 +67,5 @@ def test_a_batch_has_the_exact_numbers():
     "name", ["fsl.eq7", "fsl.eq8_eq9", "fsl.eq9_progress", "fsl.server_multistep", "fsls.eq2"]
 )
 def test_false_variants_are_refuted_and_true_lines_are_not(name):
-    refuted(teeth(name), says="server's loss")
+    refuted(weakened(name), says="server's loss")
     assert ft.check(name, budget=0.3).status in ("holds", "proved")

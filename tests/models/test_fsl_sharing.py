@@ -8,7 +8,7 @@ import pytest
 import fedtheory as ft
 from fedtheory.models import by_name
 from fedtheory.models.fsl import sharing as fsl_sharing
-from tests.models.agree import exact_is_batch, refuted, teeth
+from tests.models.agree import exact_is_batch, refuted, weakened
 
 CASE = dict(samples=[[[Q(2)]], [[Q(0)], [Q(4)]], [[Q(6)]]], x=[Q(0)])
 
@@ -56,5 +56,5 @@ def test_a_batch_has_the_exact_numbers(name, wanted):
 
 @pytest.mark.parametrize("name", ["fsl.eq4", "fsl.eq10"])
 def test_false_variants_are_refuted_and_true_lines_are_not(name):
-    refuted(teeth(name))
+    refuted(weakened(name))
     assert ft.check(name, budget=0.3).status in ("holds", "proved")

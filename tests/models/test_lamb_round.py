@@ -245,7 +245,7 @@ def test_the_setting_fits(name):
 @pytest.mark.parametrize("name", TEETH)
 def test_false_variants_are_refuted(name):
     claim = ft.claim(f"lamb.{name}")
-    found = asked(claim.replace(name=claim.id + "_false", bound=claim.teeth))
+    found = asked(claim.replace(name=claim.id + "_false", bound=claim.weakened))
     assert found.status == "violated"
 
 

@@ -204,7 +204,7 @@ def test_theorems_fail_by_documents(name):
         and ft.replay(json.loads(json.dumps(found.certificate)))["status"] == "violated"
     )
     assert (
-        pipeline.decide_line(claim.replace(name=name, bound=claim.teeth), 0, 2.0, 0).status
+        pipeline.decide_line(claim.replace(name=name, bound=claim.weakened), 0, 2.0, 0).status
         == "violated"
     )
 

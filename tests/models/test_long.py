@@ -51,7 +51,7 @@ def test_a_saw_keeps_the_gradient(T):
     assert measured == {"best_sq_grad": 1, "gap_T": HALF}
 
 
-def test_teeth_that_fall_less_than_they_rise_end_where_they_began():
+def test_weakened_bounds_that_fall_less_than_they_rise_end_where_they_began():
     """However steep the two sides are, the derivative comes back."""
     instance = saw(3, slope_0_0_1=HALF)
     knots = [at for _, at in instance["losses"][0]["curves"][0]["bends"]]

@@ -7,7 +7,7 @@ import pytest
 import fedtheory as ft
 from fedtheory.models.losses import curve_from_pieces
 from fedtheory.models.mixed import functions as mixed_functions
-from tests.models.agree import exact_is_batch, refuted, teeth
+from tests.models.agree import exact_is_batch, refuted, weakened
 
 # h = y^2/2 left of 1, with curvature 3 beyond: h(2) = 2 + 1 and h'(2) = 4
 CASE = dict(loss=[curve_from_pieces([Q(1), Q(3)], [Q(1)])], x=[Q(2)], y=[Q(0)], z=[Q(-1)])
@@ -35,5 +35,5 @@ def test_a_batch_has_the_exact_numbers():
 @pytest.mark.parametrize("name", ["lemmaD7", "stepD7", "lemmaD8", "stepD8"])
 def test_lemmas_hold_and_false_variants_are_refuted(name):
     assert ft.check(f"mixed.{name}", budget=0.2).status == "holds"
-    refuted(teeth(f"mixed.{name}"))
+    refuted(weakened(f"mixed.{name}"))
     refuted(ft.claim(f"mixed.{name}").without("convex"))

@@ -94,8 +94,8 @@ def test_central_noise_is_not_divided_by_the_steps():
 
 def test_lemma_D9_is_asked_where_paths_grow():
     """Where f_f bends down, K steps of eta f_f'' = -s/K move a client by g (e^s - 1)/s for large K,
-    and the drift is 4 int_0^1 (e^(s t) - 1)^2 dt. The bound has 2 g^2 beside that, which its teeth
-    leave out: of it (((e^s - 1)/s)^2 - drift) / 2 is used, at most near s = 0.4."""
+    and the drift is 4 int_0^1 (e^(s t) - 1)^2 dt. The bound has 2 g^2 beside that, which its weakened
+    bound leaves out: of it (((e^s - 1)/s)^2 - drift) / 2 is used, at most near s = 0.4."""
     drift = lambda s: 4 * ((exp(2 * s) - 1) / (2 * s) - 2 * (exp(s) - 1) / s + 1)
     used = lambda s: (((exp(s) - 1) / s) ** 2 - drift(s)) / 2
     told = max(used(n / 100) for n in range(1, 200))

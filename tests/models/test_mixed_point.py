@@ -11,7 +11,7 @@ from fedtheory.arithmetic.intervals import INF
 from fedtheory.models import losses
 from fedtheory.models.losses import curve_from_pieces, make_curve
 from fedtheory.models.mixed import point as mixed_point
-from tests.models.agree import exact_is_batch, refuted, teeth
+from tests.models.agree import exact_is_batch, refuted, weakened
 
 NAMES = list(mixed_point.MEASURED)
 CASE = dict(
@@ -110,7 +110,7 @@ def test_a_batch_has_the_exact_numbers():
     ],
 )
 def test_false_variants_are_refuted(name):
-    refuted(teeth(f"mixed.{name}"))
+    refuted(weakened(f"mixed.{name}"))
 
 
 def test_propositions_hold_and_are_tight():

@@ -13,7 +13,7 @@ from fedtheory.models.mixed import large
 from fedtheory.models.mixed import round as mixed_round
 from fedtheory.models.mixed.pair import build_pair, pair_constants
 from fedtheory.verdicts.pipeline import search_line
-from tests.models.agree import exact_is_batch, refuted, teeth
+from tests.models.agree import exact_is_batch, refuted, weakened
 
 NAMES = list(mixed_round.ROUND)
 CASE = dict(
@@ -158,7 +158,7 @@ def test_a_batch_has_the_exact_numbers():
     "name", ["lemmaD9", "lemmaD10", "lemmaD11", "lemmaD12", "lemmaD13", "stepB2_convex"]
 )
 def test_false_variants_are_refuted(name):
-    refuted(teeth(f"mixed.{name}"))
+    refuted(weakened(f"mixed.{name}"))
 
 
 def test_the_step_that_halves_the_central_variance_is_refuted():

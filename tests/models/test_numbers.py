@@ -6,7 +6,7 @@ import pytest
 import fedtheory as ft
 from fedtheory import discover
 from fedtheory.models import by_name, conditions, fitting
-from tests.models.agree import refuted, teeth
+from tests.models.agree import refuted, weakened
 
 
 def test_only_claims_that_measure_nothing_fit():
@@ -31,7 +31,7 @@ def test_only_claims_that_measure_nothing_fit():
     ],
 )
 def test_false_variants_are_refuted(name):
-    verdict = refuted(teeth(name), budget=4)
+    verdict = refuted(weakened(name), budget=4)
     assert verdict.certificate["instance"] == {} and verdict.certificate["setting"] == "numbers"
 
 

@@ -10,7 +10,7 @@ from fedtheory.language.claim import Claim
 from fedtheory.language.symbol import PLAIN, Table
 from fedtheory.models import by_name, fitting
 from fedtheory.models.general import vectors
-from tests.models.agree import exact_is_batch, fits, refuted, teeth
+from tests.models.agree import exact_is_batch, fits, refuted, weakened
 
 
 def test_vectors_by_hand():
@@ -120,7 +120,7 @@ def test_a_batch_has_the_exact_numbers(name, wanted, takes):
     ],
 )
 def test_false_variants_are_refuted(name):
-    refuted(teeth(name))
+    refuted(weakened(name))
     assert ft.check(name, budget=0.3).status in ("holds", "proved")
 
 

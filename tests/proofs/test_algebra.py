@@ -147,7 +147,7 @@ def test_a_line_of_a_proof_follows_from_those_before_it(name, at, given):
     assert isinstance(proof, Proof) and algebra.speaks_of(proof.certificate, claim, at, before)
 
 
-def test_teeth_are_not_proved():
+def test_weakened_bounds_are_not_proved():
     for name in (
         "fsl.h_lower",
         "fsl.phi_kappa_decrease",
@@ -156,7 +156,7 @@ def test_teeth_are_not_proved():
         "fsl.lemma2",
     ):
         claim = discover.claim(name)
-        assert not algebra.line(claim.replace(bound=claim.teeth), 0, budget=1)
+        assert not algebra.line(claim.replace(bound=claim.weakened), 0, budget=1)
 
 
 def test_what_is_measured_is_no_free_number():
@@ -165,7 +165,7 @@ def test_what_is_measured_is_no_free_number():
     assert algebra.line(discover.claim("fsl.theorem1"), budget=1) is None
     assert algebra.line(discover.claim("mixed.eq7"), budget=1) is None
     h_lower_ = discover.claim("fsl.h_lower")
-    assert isinstance(algebra.line(h_lower_.replace(bound=h_lower_.teeth)), Counterexample)
+    assert isinstance(algebra.line(h_lower_.replace(bound=h_lower_.weakened)), Counterexample)
 
 
 def test_what_it_cannot_decide_it_does_not_prove():

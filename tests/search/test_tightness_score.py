@@ -1,5 +1,5 @@
-"""How near a line is to failing, against fractions worked by hand: what the teeth have tells nothing,
-and above 1 is exactly what fails."""
+"""How near a line is to failing, against fractions worked by hand: what the weakened bound has
+tells nothing, and above 1 is exactly what fails."""
 
 from fractions import Fraction as Q
 from random import Random
@@ -16,13 +16,13 @@ LOSSES = frozenset({"F", "F_next"})
 BOUND = F - GAIN + 5 * NOISE + 8 * DRIFT
 LINES = {
     "losses": Rating(F_NEXT, BOUND, 1, LOSSES),
-    "teeth": Rating(F_NEXT, BOUND, 1, LOSSES, F - GAIN),
+    "weakened bound": Rating(F_NEXT, BOUND, 1, LOSSES, F - GAIN),
     "one part": Rating(F_NEXT, BOUND, 1, LOSSES, over=(8 * DRIFT,)),
     "from below": Rating(BOUND, F_NEXT, -1, LOSSES, F_NEXT + NOISE),
     "squares": Rating(D_NEXT, D / 2 + NOISE, 1, frozenset(), D / 2),
     "plain": Rating(D_NEXT, D / 2 + NOISE, 1, frozenset()),
     "one term": Rating(F_NEXT, F, 1, LOSSES),
-    "teeth of one term": Rating(F_NEXT, sympy.Integer(0), 1, LOSSES, -NOISE),
+    "weakened bound of one term": Rating(F_NEXT, sympy.Integer(0), 1, LOSSES, -NOISE),
 }
 
 
@@ -39,7 +39,7 @@ def test_a_gain_is_no_part_of_what_a_theorem_of_one_round_is_rated_over():
     """F' = 10 - 3 + 2 of 10 - 3 + 5 * 1 + 8 * 1: the truth needs 2 of 13, though the plain ratio is
     that of what falls, 3 of 3 + ... ."""
     at = {F: 10, F_NEXT: 9, GAIN: 3, NOISE: 1, DRIFT: 1}
-    for name in ("losses", "teeth"):
+    for name in ("losses", "weakened bound"):
         assert exactly(LINES[name], at, False) == 2 / 13
         assert in_floats(LINES[name], at) == pytest.approx([2 / 13, 3 / 14])
     assert exactly(LINES["one part"], at, False) == 0  # 5 * 1 is enough for it
@@ -51,7 +51,7 @@ def test_a_gain_is_no_part_of_what_a_theorem_of_one_round_is_rated_over():
 def test_a_fall_as_promised_without_noise_tells_nothing():
     """F' = F - gain: plainly the ratio is 1, and nothing is asked of 5 and 8."""
     at = {F: 10, F_NEXT: 7, GAIN: 3, NOISE: 0, DRIFT: 0}
-    found = in_floats(LINES["teeth"], at)
+    found = in_floats(LINES["weakened bound"], at)
     assert (found[0], found[1]) == (LOW, 1.0)
 
 
@@ -70,14 +70,14 @@ def test_nothing_equals_nothing():
 
 
 def test_one_term_is_compared_with_nothing():
-    assert LINES["one term"].mute and not LINES["teeth of one term"].mute
+    assert LINES["one term"].mute and not LINES["weakened bound of one term"].mute
     assert not any(rating.mute for name, rating in LINES.items() if name != "one term")
 
 
-def test_the_ratio_of_one_term_is_counted_over_its_teeth():
+def test_the_ratio_of_one_term_is_counted_over_its_weakened_bound():
     """F' <= 0 beside F' <= -4: at F' = -1 the bound is 3/4 of the way."""
     at = {F_NEXT: -1, NOISE: 4}
-    assert exactly(LINES["teeth of one term"], at, False) == 3 / 4
+    assert exactly(LINES["weakened bound of one term"], at, False) == 3 / 4
 
 
 @pytest.mark.parametrize("name", LINES)
@@ -101,7 +101,7 @@ def test_above_one_is_what_fails(name):
             assert gap >= 0
 
 
-def test_teeth_that_halve_a_bound_are_no_part_of_it():
+def test_a_weakened_bound_that_halves_a_bound_is_no_part_of_it():
     nothing = ((), ())
     assert (
         terms_beyond(BOUND, BOUND / 2) == nothing
@@ -121,7 +121,7 @@ def test_what_a_line_is_rated_over_and_the_rest_are_its_gap(name):
         assert sympy.expand(gap - sympy.Add(*rating.over, *rating.rest)) == 0
 
 
-def test_what_only_teeth_speak_of_is_measured():
+def test_what_only_a_weakened_bound_mentions_is_measured():
     """Teeth of the proof of proposition D.5 are -gap/2, and its line is excess <= 0."""
     claim = ft.claim("mixed.stepD5")
     verdict = ft.check(claim, budget=0.1)
@@ -134,5 +134,5 @@ def test_the_last_digits_of_a_loss_are_no_failure():
     at = {F: 1.0, GAIN: 0.0, NOISE: 0.3e-7, DRIFT: 0.0}
     fallen = 1.0 + 5 * 0.3e-7 + 2.0**-52
     assert fallen > 1.0 + 5 * at[NOISE]
-    assert in_floats(LINES["teeth"], {**at, F_NEXT: fallen}).max() <= 1.0
-    assert in_floats(LINES["teeth"], {**at, F_NEXT: fallen + 1e-14}).max() > 1.0
+    assert in_floats(LINES["weakened bound"], {**at, F_NEXT: fallen}).max() <= 1.0
+    assert in_floats(LINES["weakened bound"], {**at, F_NEXT: fallen + 1e-14}).max() > 1.0

@@ -83,7 +83,7 @@ def test_documents_that_were_tampered_with():
         (dict(relation="=="), "relation must be one of"),
         (dict(relation="O"), "relation must be one of"),
         (dict(bound=None), "bound must be an expression"),
-        (dict(teeth=gap_0), "teeth must be left out"),
+        (dict(weakened=gap_0), "weakened must be left out"),
         (dict(also=((gap_T, "<=", gap_0),)), "also must be left out"),
     ],
 )

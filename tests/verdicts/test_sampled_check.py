@@ -65,7 +65,7 @@ def test_a_false_bound_is_refuted_and_confirmed():
     v = check_on(
         THEOREM.replace(
             name="false",
-            teeth=None,
+            weakened=None,
             measures=THEOREM.quantities["E_T"].symbol,
             bound=Rational(8, 10) * Rational(float(exact)),
         ),
@@ -77,7 +77,7 @@ def test_a_false_bound_is_refuted_and_confirmed():
     true = check_on(
         THEOREM.replace(
             name="true",
-            teeth=None,
+            weakened=None,
             measures=THEOREM.quantities["E_T"].symbol,
             bound=Rational(101, 100) * Rational(float(exact)),
         ),
@@ -149,7 +149,11 @@ def test_the_same_seed_gives_the_same_verdict():
 def test_a_run_that_diverges_says_nothing():
     wild = {**SETTING, "eta_l": 1e150, "eta_0": 1e150}
     loose = THEOREM.replace(
-        name="loose", teeth=None, measures=THEOREM.quantities["E_T"].symbol, bound=1, assumptions=[]
+        name="loose",
+        weakened=None,
+        measures=THEOREM.quantities["E_T"].symbol,
+        bound=1,
+        assumptions=[],
     )
     with warnings.catch_warnings():
         warnings.simplefilter("ignore", ft.errors.Diverged)
@@ -179,7 +183,7 @@ def test_a_letter_means_what_its_paper_says():
     G = flex.TABLE["G"].symbol
     claim = ft.claim("flex.theorem3_1").replace(
         name="mine",
-        teeth=None,
+        weakened=None,
         algorithm="fedavg",
         assumptions=[],
         bound=G**2,
@@ -205,7 +209,7 @@ def test_floats_that_stagnate_are_no_counterexample(T):
     bound = Rational(1, 4) ** T * Rational(1000001, 1000000)
     claim = ft.claim("fsl.theorem2").replace(
         name="descent",
-        teeth=None,
+        weakened=None,
         algorithm="fedavg",
         assumptions=[],
         also=(),

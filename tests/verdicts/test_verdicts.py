@@ -123,7 +123,7 @@ def test_a_claim_retyped_by_a_user_is_judged_alike():
             unstated=lemma.unstated,
             measures=y,
             bound=lemma.expand(right).xreplace(renamed) * factor,
-            teeth=lemma.expand(lemma.teeth).xreplace(renamed),
+            weakened=lemma.expand(lemma.weakened).xreplace(renamed),
         )
         theirs = lemma.replace(name="as.recorded", bound=right * factor)
         verdicts = [ft.check(c, budget=BUDGET) for c in (typed, theirs)]
@@ -142,7 +142,7 @@ def test_a_verdict_depends_on_seed_and_budget_alone():
 @pytest.fixture(scope="module")
 def refuted():
     claim = ft.claim("fsl.theorem1")
-    return ft.check(claim.replace(name="fsl.theorem1", bound=claim.teeth), budget=1.0)
+    return ft.check(claim.replace(name="fsl.theorem1", bound=claim.weakened), budget=1.0)
 
 
 def test_a_violation_is_replayed_from_its_document(refuted):
@@ -185,13 +185,14 @@ def test_a_document_that_was_changed_is_refused(refuted, name, change):
         return
     claim = ft.claim("fsl.theorem1")
     assert (
-        not counterexample.speaks_of(document, claim.replace(bound=claim.teeth)) or name == "number"
+        not counterexample.speaks_of(document, claim.replace(bound=claim.weakened))
+        or name == "number"
     )
 
 
 def test_a_document_speaks_of_its_claim_only(refuted):
     claim = ft.claim("fsl.theorem1")
-    assert counterexample.speaks_of(refuted.certificate, claim.replace(bound=claim.teeth))
+    assert counterexample.speaks_of(refuted.certificate, claim.replace(bound=claim.weakened))
     assert not counterexample.speaks_of(refuted.certificate, claim)
     assert not counterexample.speaks_of(refuted.certificate, ft.claim("fsl.theorem2"))
 

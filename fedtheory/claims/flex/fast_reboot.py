@@ -47,7 +47,7 @@ CLAIM = Claim(
     relation=">",
     bound=0,
     also=((dist_reboot, "<", dist_new),),
-    teeth=3 * gap_new / p_l,
+    weakened=3 * gap_new / p_l,
     meaning="Close enough to the old optimum, some extra step along the arriving device's gradient approaches the new "
     "one.",
     note="W bounds a gradient and a Hessian. W for all w and assumption 3.2 exclude each other on all of R^d, and 0 < ||grad F(w)|| excludes w = w*.",

@@ -58,7 +58,7 @@ def step(event, share, steep, slope, excess, meaning):
         measures=mu * shift,
         bound=steep,
         also=((steep, "==", share * slope), (slope, "<=", sqrt(2 * L) * sqrt(excess))),
-        teeth=bound / 4,
+        weakened=bound / 4,
         meaning=meaning,
         follows={
             1: ("textbook.gradient_growth",),
@@ -73,7 +73,7 @@ CLAIMS = (
         id="flex.theorem3_2_arrival",
         cites="flex, theorem 3.2 (4)",
         bound=arrival,
-        teeth=arrival / 4,
+        weakened=arrival / 4,
         meaning="An arriving device moves the optimum little if it has few data, or data like the others'.",
         note=HALF,
         follows=("flex.step3_2_arrival",),
@@ -83,7 +83,7 @@ CLAIMS = (
         id="flex.theorem3_2_departure",
         cites="flex, theorem 3.2 (5)",
         bound=departure,
-        teeth=departure / 4,
+        weakened=departure / 4,
         meaning="A departing device moves the optimum little if it had few data, or data like the others'.",
         note="n counts the data originally, the departing device's included. " + HALF,
         follows=("flex.step3_2_departure",),
@@ -120,7 +120,7 @@ CLAIMS = (
         unstated=UNSTATED,
         measures=sq_dist_new,
         bound=(tilde_M * tilde_D + tilde_V) / ((tau - tau_0) * E + tilde_gamma),
-        teeth=tilde_gamma**2
+        weakened=tilde_gamma**2
         * Delta
         / ((tau - tau_0) * E + tilde_gamma),  # as if the optimum had not moved
         meaning="After a shift training starts over towards the new optimum, at the learning rate of a start.",
@@ -158,7 +158,7 @@ CLAIMS = (
         unstated=UNSTATED,
         measures=tilde_start,
         bound=2 * shrunk + 2 * arrival**2,  # (a + b)^2 <= 2 a^2 + 2 b^2
-        teeth=shrunk,
+        weakened=shrunk,
         meaning="The same with every constant: twice what (3) left, and 16 L Gamma_l n_l^2 / (mu (n + n_l))^2.",
     ),
 )

@@ -92,7 +92,7 @@ SCHEMES = tuple(
         f"Scheme {scheme} satisfies assumption 3.5 with this theta.",
         algorithm=f"flex_{scheme.lower()}",
         assumes=(LAW, *more),
-        teeth=most * Rational(9, 10),
+        weakened=most * Rational(9, 10),
         note='The text: "satisfied by all schemes discussed in Section 4", without theta.',
     )
     for scheme, most, more in (("A", N, (COMPLETE,)), ("B", 1, ()), ("C", E, ()))
@@ -118,7 +118,7 @@ CONVERGENCE = (
         algorithm="flex_b",
         assumes=(A1, A2, LAW, WORK, FAVOURED),
         relation=">",
-        teeth=sq_bias,
+        weakened=sq_bias,
         note='The text: "will eventually converge to a globally optimal solution only if M_tau increases '
         'sub-linearly", from (3), which bounds the distance from above alone. Where devices have the optimum in '
         "common, none of them misleads, however much it is favoured. flex.bias_A_B says where training ends instead.",
@@ -132,7 +132,7 @@ CONVERGENCE = (
         algorithm="flex_b",
         assumes=(A1, A2, LAW, DIFFERENT, ACTIVE),
         relation=">",
-        teeth=sq_bias,
+        weakened=sq_bias,
         note="Devices that differ in their distributions alone may have the same mean of s, and then none is favoured.",
     ),
     sentence(
@@ -144,7 +144,7 @@ CONVERGENCE = (
         algorithm="flex_c",
         assumes=(A1, A2, LAW, DIFFERENT, ACTIVE),
         relation="==",
-        teeth=Gamma / mu,
+        weakened=Gamma / mu,
         note="As learning rates tend to 0: a fixed rate leaves a bias of its own.",
     ),
     sentence(
@@ -155,7 +155,7 @@ CONVERGENCE = (
         "D is bounded by the non-IID metric of the local datasets.",
         algorithm="flex_c",
         assumes=(LAW, WORK),
-        teeth=64 * E / mu * Gamma,
+        weakened=64 * E / mu * Gamma,
     ),
     sentence(
         "coefficient_is_rate",
@@ -166,7 +166,7 @@ CONVERGENCE = (
         algorithm="flex_c",
         assumes=(ACTIVE,),
         relation="==",
-        teeth=sq_extra,
+        weakened=sq_extra,
         note="So (2) looks as long as gradients are not: from the second step on they are taken at other points. True "
         "to first order in the learning rate, and exactly for one step.",
     ),
@@ -179,7 +179,7 @@ CONVERGENCE = (
         algorithm="flex_c",
         assumes=(A1, A2),
         also=((grad_norm_old, ">=", mu * dist_old),),
-        teeth=mu * dist_old,
+        weakened=mu * dist_old,
     ),
 )
 OBJECTIVES = (
@@ -190,13 +190,13 @@ OBJECTIVES = (
         arrival.xreplace(more_data),
         "The bounds of theorem 3.2 shrink with the data that the device owns.",
         also=((departure, "<=", departure.xreplace(more_data)),),
-        teeth=arrival.xreplace(more_data) / 2,
+        weakened=arrival.xreplace(more_data) / 2,
     ),
     Claim(
         id="flex.theorem3_2_arrival_new",
         cites="flex, theorem 3.2 (4), excess at the new optimum",
         bound=arrival.xreplace({Gamma_l: Gamma_l_new}),
-        teeth=arrival.xreplace({Gamma_l: Gamma_l_new}) / 4,
+        weakened=arrival.xreplace({Gamma_l: Gamma_l_new}) / 4,
         meaning="(4) with the device's excess loss at the new optimum, as (5) has it.",
         note="The other reading of Gamma_l in (4). With it the factor n_l/n comes out of the gradients at the new "
         "optimum, and 2 n_l/(n + n_l) is below that where the device brings more data than all others have.",
@@ -206,7 +206,7 @@ OBJECTIVES = (
         id="flex.theorem3_2_departure_old",
         cites="flex, theorem 3.2 (5), excess at the old optimum",
         bound=departure.xreplace({tilde_Gamma_l: Gamma_l_old}),
-        teeth=departure.xreplace({tilde_Gamma_l: Gamma_l_old}) / 4,
+        weakened=departure.xreplace({tilde_Gamma_l: Gamma_l_old}) / 4,
         meaning='(5) with the device\'s excess loss at the old optimum, as "Gamma_l -> 0" before the theorem has it.',
         note="The other reading of Gamma_l in (5). With it the factor n_l/(n - n_l) comes out of the gradients at the "
         "old optimum, and 2 n_l/n is below that where the device takes more than half of the data along.",
@@ -224,7 +224,7 @@ DEPARTURES = (
             Assumption(E * V_0 >= D_0 * (tau_0 * E + gamma_0), "f_0(tau_0) >= D/E", stated=False),
         ),
         relation=">=",
-        teeth=2 * D_0 / E,
+        weakened=2 * D_0 / E,
         note="f_0 is monotone and tends to D/E: it stays above where it begins above. V contains gamma^2 times the "
         "distance at the start, which makes that likely, not certain.",
     ),
@@ -237,7 +237,7 @@ DEPARTURES = (
         algorithm="flex_b",
         assumes=(A1, A2, LAW, WORK, FAVOURED),
         relation=">=",
-        teeth=2 * D / E,
+        weakened=2 * D / E,
         note='The text: "the training loss will always exceed a structural bias D/E", from (3), which is an upper '
         "bound.",
     ),
@@ -247,7 +247,7 @@ DEPARTURES = (
         f_1(T + 1),
         f_1(T),
         "After the shift the bound decreases.",
-        teeth=f_1(T) / 2,
+        weakened=f_1(T) / 2,
     ),
     sentence(
         "shift_increases",
@@ -262,7 +262,7 @@ DEPARTURES = (
             Assumption(gamma_1 >= 1, "theorem 3.1, gamma >= 32"),
         ),
         relation=">=",
-        teeth=gamma_1**2 * V_0 / (tau_0 * E + gamma_0),
+        weakened=gamma_1**2 * V_0 / (tau_0 * E + gamma_0),
     ),
     sentence(
         "shift_increases_typed",
@@ -276,7 +276,7 @@ DEPARTURES = (
             Assumption(gamma_1 >= 1, "theorem 3.1, gamma >= 32"),
         ),
         relation=">=",
-        teeth=gamma_0 * V_0 / (tau_0 * E + gamma_0),
+        weakened=gamma_0 * V_0 / (tau_0 * E + gamma_0),
         note="tilde-V lost its factor gamma^2 on the way from corollary 3.2.1 to (9): typed like that, the shift divides "
         "the bound by gamma.",
     ),

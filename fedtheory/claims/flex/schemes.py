@@ -55,7 +55,7 @@ CLAIMS = (
         measures=sq_gap_eq2,
         relation="==",
         bound=0,
-        teeth=sq_extra,
+        weakened=sq_extra,
         meaning="Adding weighted changes of the local models is taking a weighted sum of their gradient steps.",
         note="(1) does s_tau^k steps, i = 0 to s_tau^k - 1; the second line of (2) prints the upper limit s_tau^k, "
         "read here as s_tau^k - 1; flex.eq2_printed has it as printed. w in the first line is w^k.",
@@ -69,7 +69,7 @@ CLAIMS = (
         relation="==",
         bound=0,
         also=((sq_gap_printed, "==", sq_extra),),
-        teeth=2 * sq_extra,
+        weakened=2 * sq_extra,
         meaning="The same with one gradient more, which (1) never applies.",
     ),
     Claim(
@@ -83,7 +83,7 @@ CLAIMS = (
         relation="==",
         bound=p_k * E,
         also=((gain_k, "==", E / s_k),),
-        teeth=p_k * E_s_k,
+        weakened=p_k * E_s_k,
         meaning="Scheme C gives every device the weight of full work, however much of it was done.",
         note="To first order in the step size: gradients of one device are summed at different points.",
     ),
@@ -118,7 +118,7 @@ CLAIMS = (
             (limit_weight_A_k, "==", p_k * E_complete_k / sum_weight_A),
             (limit_sq_dist, "==", sq_bias),
         ),
-        teeth=p_k,
+        weakened=p_k,
         meaning="Schemes A and B head for the optimum of another objective, in which busy devices count more.",
         note="The text says that A and B fail to converge to the optimum; this says where they go: as steps shrink, "
         "the mean change is that of gradient descent with weights in proportion to E[p_tau^k s_tau^k].",
@@ -130,7 +130,7 @@ CLAIMS = (
         unstated=(Assumption(ALL_ACTIVE, "1/s_tau", stated=False),),
         measures=1 / E_s,
         bound=E_inv_s,
-        teeth=E_inv_s / 2,
+        weakened=E_inv_s / 2,
         meaning="The mean of 1/s is at least 1 over the mean of s, hence scheme B's rate at least as good as C's.",
     ),
 )

@@ -100,7 +100,7 @@ def homogeneous(scheme, shape, bound, gamma, assumes, expected, unstated=(), not
             unstated,
             measures=sq_dist,
             bound=bound / (tau * E + gamma),
-            teeth=start,
+            weakened=start,
             meaning=f"Theorem 3.1 at scheme {scheme}'s coefficients, devices alike.",
         ),
     )
@@ -119,7 +119,7 @@ def suboptimal(scheme, coefficient):
             assumes,
             measures=limit_sq_dist,
             bound=D / E,
-            teeth=0,
+            weakened=0,
             explicit=f"flex.table1_{scheme}_het_explicit",
             meaning=f"Where devices differ, scheme {scheme} may end up to D/E away from the optimum.",
         ),
@@ -130,7 +130,7 @@ def suboptimal(scheme, coefficient):
             (*assumes, A5, Assumption(Eq(theta, coefficient), "p_tau^k / p^k")),
             measures=sq_dist,
             bound=(tau * D + V) / (tau * E + gamma),
-            teeth=gamma**2 * sq_dist_0 / (tau * E + gamma),
+            weakened=gamma**2 * sq_dist_0 / (tau * E + gamma),
             meaning=f"Theorem 3.1 at scheme {scheme}'s coefficients, devices unlike each other.",
         ),
     )
@@ -199,7 +199,7 @@ CLAIMS = (
         measures=sq_dist,
         bound=(I_sum * D + V) / (tau * E + gamma),
         also=((p2s_over_p, "==", E**2 * p_inv), (p2s_sigma, "==", E**2 * p_sigma_inv)),
-        teeth=gamma**2 * sq_dist_0 / (tau * E + gamma),
+        weakened=gamma**2 * sq_dist_0 / (tau * E + gamma),
         meaning="Theorem 3.1 at scheme C's coefficients, with the rounds that have inactive devices for M_tau.",
     ),
 )

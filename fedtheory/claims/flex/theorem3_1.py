@@ -55,7 +55,7 @@ THEOREM = dict(
     assumes=(*PROBLEM, A5, LAW, WORK, RATE),
     unstated=UNSTATED,
     measures=sq_dist,
-    teeth=gamma**2 * sq_dist_0 / (tau * E + gamma),  # from w* on, nothing moves
+    weakened=gamma**2 * sq_dist_0 / (tau * E + gamma),  # from w* on, nothing moves
 )
 
 CLAIMS = (
@@ -86,7 +86,7 @@ CLAIMS = (
         bound=(1 - mu * ps * earlier / 2) * sq_dist_0
         + earlier**2 * B_tau
         + 2 * z * earlier * ps_Gamma,
-        teeth=(1 - mu * ps * earlier / 2) * sq_dist_0,
+        weakened=(1 - mu * ps * earlier / 2) * sq_dist_0,
         meaning="A round comes closer to the optimum, up to noise and drift, and to what favoured devices cost.",
         note="The text gives no proof; theorem 3.1 needs 1/8 in the place of 1/2.",
     ),
@@ -99,7 +99,7 @@ CLAIMS = (
         measures=ps,
         bound=theta * E,
         also=((gamma, ">=", 4 * E), (V, ">=", gamma**2 * sq_dist_0)),
-        teeth=theta * E / 2,
+        weakened=theta * E / 2,
         meaning="(3) holds at the start, as V is at least gamma^2 times the distance there, and gamma at least 1.",
         follows={
             1: ("textbook.definition",),
@@ -116,7 +116,7 @@ CLAIMS = (
         measures=(1 - 8 * E / x) * V / x + V * E / x**2,
         bound=V / (x + E),
         also=((1 / (2 * x), "<=", 1 / (x + E)),),
-        teeth=V / (x + E) / 2,
+        weakened=V / (x + E) / 2,
         meaning="If (3) holds at tau, a round's recursion gives it at tau + 1: what V stands for, and D.",
         follows={1: ("flex.step3_1_start/2", "flex.step3_1_start/3"), 2: ("flex.step3_1_start/2",)},
     ),
@@ -144,7 +144,7 @@ CLAIMS = (
         relation="==",
         bound=0,
         also=((sq_dist, "<=", V_full / (tau * E + gamma_full)),),
-        teeth=tau,
+        weakened=tau,
         meaning="When every device does all its work none is favoured, and FedAvg converges like 1/tau.",
     ),
     Claim(
@@ -156,7 +156,7 @@ CLAIMS = (
         unstated=UNSTATED,
         measures=limit_sq_dist,
         bound=D / E,
-        teeth=0,
+        weakened=0,
         meaning="If some devices are favoured in every round, training ends at most D/E away from the optimum.",
         note="The text calls it loss; (3) bounds the squared distance to w*.",
     ),

@@ -106,7 +106,7 @@ def corollary_c(name, cites, **many):
             + 32 * c_b**2 * L / T * (K * S * drift + K * S * Phi) / (1 + gamma) ** 3,
             c_b * step_c,
             (Assumption(Eq(eta_g, a * sqrt(S)), cites), Assumption(K_0 >= b * K, cites)),
-            teeth=start,
+            weakened=start,
             meaning="The same with K_0 eta_0 = c_b sqrt(K S)/(sqrt(L T)(gamma + 1)) and every constant.",
         ),
     )
@@ -135,7 +135,7 @@ CLAIMS = (
         + 20 * c_a * L * Psi / (sqrt(T) * (1 + gamma) ** 2)
         + 32 * c_a**2 * L**2 / (T * (1 + gamma) ** 3) * (drift + Phi),
         c_a * step_a,
-        teeth=start_a,
+        weakened=start_a,
         meaning="The same with K_0 eta_0 = c_a/((gamma + 1) sqrt(T)) and every constant.",
     ),
     printed_order(
@@ -156,7 +156,7 @@ CLAIMS = (
         + 32 * c_b**2 * L / T * (S * drift + S * Phi) / (1 + gamma) ** 3,
         c_b * step_b,
         (Assumption(Eq(eta_g, a * sqrt(S)), "corollary 2 (b)"),),
-        teeth=start_b,
+        weakened=start_b,
         meaning="The same with K_0 eta_0 = c_b sqrt(S)/(sqrt(L T)(gamma + 1)) and every constant.",
     ),
     *corollary_c("corollary2c", "corollary 2 (c)", unstated=(MANY_CLIENTS,)),
@@ -179,7 +179,7 @@ CLAIMS = (
         + Rational(32, 3) * c**2 * Phi / gamma**5,
         c / (gamma**2 * L),
         (Assumption(Eq(xi_bar, 0), "xi = 0"), Assumption(gamma > 0, "large gamma")),
-        teeth=tilde_D_0 / (T * K_0 * alpha),
+        weakened=tilde_D_0 / (T * K_0 * alpha),
         meaning="The same with K_0 eta_0 L = c/gamma^2 and every constant.",
     ),
 )

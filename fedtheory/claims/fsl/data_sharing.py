@@ -17,7 +17,7 @@ CLAIMS = (
         measures=F_shared,
         relation="==",
         bound=n / (n + N * n_0) * (F_x + N * n_0 / n * f_0_x),
-        teeth=(F_x + N * n_0 / n * f_0_x) / (1 + n_0 / n),
+        weakened=(F_x + N * n_0 / n * f_0_x) / (1 + n_0 / n),
         meaning="Sharing n_0 samples with every client adds the server's loss with weight N n_0 / n.",
     ),
     Claim(
@@ -32,7 +32,7 @@ CLAIMS = (
         measures=sampled_xi,
         relation="==",
         bound=(n / n_0 - 1) * population / (n - 1),
-        teeth=population / n_0,  # sampling with replacement
+        weakened=population / n_0,  # sampling with replacement
         meaning="A server whose samples are drawn from the clients' resembles them the more, the more it has.",
     ),
 )

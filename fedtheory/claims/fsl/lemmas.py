@@ -62,7 +62,7 @@ CLAIMS = (
         measures=E_sq_sum,
         relation="==",
         bound=E_sum_sq,
-        teeth=E_sum_sq / m,
+        weakened=E_sum_sq / m,
         meaning="Variances of independent noises add up.",
     ),
     Claim(
@@ -72,7 +72,7 @@ CLAIMS = (
         measures=sq_pair,
         bound=(1 + a_split) * sq_i + (1 + 1 / a_split) * sq_j,
         also=((sq_sum, "<=", m * sum_sq),),
-        teeth=(1 + a_split) * sq_i + sq_j / a_split,
+        weakened=(1 + a_split) * sq_i + sq_j / a_split,
         meaning="The square of a sum, split at will.",
     ),
     Claim(
@@ -85,7 +85,7 @@ CLAIMS = (
         measures=drift_grad_0,
         bound=K_0 * L**2 * E_0,
         also=((drift_grad_c, "<=", K * L**2 * E_c),),
-        teeth=K_0 * L**2 * E_0 / 2,
+        weakened=K_0 * L**2 * E_0 / 2,
         follows={1: ("textbook.smooth",), 2: ("textbook.smooth",)},
         meaning="Gradients change by at most L times the drift of the points.",
     ),
@@ -98,7 +98,7 @@ CLAIMS = (
         unstated=(LIPSCHITZ, EQUAL_WEIGHTS, INDEPENDENT),
         measures=E_c,
         bound=4 * K**2 * eta_l**2 * client_level,  # (26)
-        teeth=4 * K**2 * eta_l**2 * sq_grad,
+        weakened=4 * K**2 * eta_l**2 * sq_grad,
         follows=("fsl.step29_average",),
         meaning="Clients drift by at most twice what K steps along their gradients at the start could.",
     ),
@@ -111,7 +111,7 @@ CLAIMS = (
         unstated=(LIPSCHITZ, EQUAL_WEIGHTS, INDEPENDENT, UNIFORM_COHORT),
         measures=E_0,
         bound=12 * K_0**2 * eta_0**2 * (L**2 * E_c + server_level),  # (27)
-        teeth=12 * K_0**2 * eta_0**2 * (L**2 * E_c + sq_server_grad * gamma**2 * Rational(4, 3)),
+        weakened=12 * K_0**2 * eta_0**2 * (L**2 * E_c + sq_server_grad * gamma**2 * Rational(4, 3)),
         follows=("fsl.step31_at_x/1", "fsl.step_move"),
         meaning="The server drifts by what aggregation moved it and what its own steps add.",
     ),

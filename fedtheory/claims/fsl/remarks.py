@@ -40,7 +40,7 @@ CLAIMS = (
         measures=h,
         relation=">=",
         bound=(3 * gamma + 1) / 4,
-        teeth=(3 * gamma + 2) / 4,
+        weakened=(3 * gamma + 2) / 4,
         meaning="Small enough steps keep at least three quarters of the progress that gamma promises.",
     ),
     Claim(
@@ -51,7 +51,7 @@ CLAIMS = (
         measures=at_larger(phi),
         bound=phi,
         also=((at_larger(kappa), "<=", kappa),),
-        teeth=phi / 2,
+        weakened=phi / 2,
         meaning="A larger aggregation step lowers the bound's drift terms.",
     ),
     Claim(
@@ -62,7 +62,7 @@ CLAIMS = (
         measures=sq_grad + gamma * sq_server_grad,
         relation="==",
         bound=(1 + gamma) * sq_tilde_grad + gamma / (1 + gamma) * sq_xi,
-        teeth=(1 + gamma) * sq_tilde_grad,
+        weakened=(1 + gamma) * sq_tilde_grad,
         meaning="Both losses' gradients, split into the modified loss's and their difference.",
     ),
     Claim(
@@ -74,7 +74,7 @@ CLAIMS = (
         measures=sq_grad,
         bound=(1 + gamma) * sq_tilde_grad + gamma / (1 + gamma) * xi_bar**2,
         also=((best_sq_grad, "<=", (1 + gamma) * E_T + gamma / (1 + gamma) * xi_bar**2),),
-        teeth=(1 + gamma) * sq_tilde_grad,
+        weakened=(1 + gamma) * sq_tilde_grad,
         meaning="A small gradient of the modified loss makes the clients' gradient small, up to the server's mismatch.",
     ),
     Claim(
@@ -90,7 +90,7 @@ CLAIMS = (
         relation="==",
         bound=(D_0 + gamma * (f_0_start - f_0_star)) / (1 + gamma),
         also=((tilde_D_0, "<=", D_0 / (1 + gamma)),),
-        teeth=D_0 / (1 + gamma) ** 2,
+        weakened=D_0 / (1 + gamma) ** 2,
         meaning="A pre-trained start is close to the modified minimum, closer for larger gamma.",
     ),
 )

@@ -88,7 +88,7 @@ CLAIMS = (
         unstated=(LIPSCHITZ, INDEPENDENT, UNIFORM_COHORT),
         measures=THEOREM_1.measures,
         bound=THEOREM_1.bound,
-        teeth=THEOREM_1.teeth,
+        weakened=THEOREM_1.weakened,
         meaning="Theorem 1 for any weights p_i of the clients' losses, since the analysis is said to apply "
         "directly to (6).",
         note="Algorithm 1 averages its cohort with equal weights, and the proof writes F = (1/N) sum f_i after (18): "
@@ -103,7 +103,7 @@ CLAIMS = (
         unstated=UNSTATED,
         measures=THEOREM_1.measures,
         bound=pointwise(THEOREM_1.bound),
-        teeth=THEOREM_1.teeth,
+        weakened=THEOREM_1.weakened,
         meaning="Theorem 1 needs the bounds of assumptions 2 and 3 along the sequence only: here at x_t.",
     ),
     sentence(
@@ -113,7 +113,7 @@ CLAIMS = (
         Rational(17, 36),
         "Condition (11) keeps the effective step in the order of 1/(L (1 + gamma)).",
         (EQ11_STEP,),
-        teeth=Rational(4, 9),
+        weakened=Rational(4, 9),
         note="The O(1/L(1 + gamma)) of the text reads 1/(L (1 + gamma)); 17/36 is reached at gamma = 9/8.",
     ),
     sentence(
@@ -129,7 +129,7 @@ CLAIMS = (
             ),
         ),
         relation=">=",
-        teeth=half + gamma / 4,
+        weakened=half + gamma / 4,
         note="How small is not said. For gamma = 0 no step is small enough: h = 1/2 - K_0 eta_0 L/2 (3 + ...) "
         "there, and FSL's gamma is positive.",
     ),
@@ -142,7 +142,7 @@ CLAIMS = (
         (EQ13,),
         unstated=(Assumption(gamma >= Rational(1, 3), "(3 gamma + 1)/4 >= 1/2", stated=False),),
         relation=">=",
-        teeth=half + gamma / 2,
+        weakened=half + gamma / 2,
         note='The text goes on "in fact, if (13), then h >= (3 gamma + 1)/4", which is 1/2 from gamma = 1/3 on.',
     ),
     sentence(
@@ -153,7 +153,7 @@ CLAIMS = (
         "Under (13), h = Omega(gamma + 1).",
         (EQ13,),
         relation=">=",
-        teeth=(gamma + 1) / 2,
+        weakened=(gamma + 1) / 2,
     ),
     sentence(
         "step_13_to_11",
@@ -163,7 +163,7 @@ CLAIMS = (
         "Condition (13) implies the step condition of (11), without which theorem 2 could not be used.",
         (EQ13,),
         kind="step",
-        teeth=Min(eta_g, 1 / gamma, Rational(8, 9)) / (40 * L),
+        weakened=Min(eta_g, 1 / gamma, Rational(8, 9)) / (40 * L),
         note="The corollaries assume (13) alone and divide theorem 2 by h: the step is silent.",
     ),
 )

@@ -65,7 +65,7 @@ LEVELS = (
         gamma**4 * sigma_0**2 / K_0 + phi,
         "Phi is the server's noise and phi.",
         relation="==",
-        teeth=phi,
+        weakened=phi,
     ),
     sentence(
         "rho_s_near_1",
@@ -75,7 +75,7 @@ LEVELS = (
         "With few clients a round, rho_s is near 1.",
         relation=">=",
         also=((rho_s, "<=", 1),),
-        teeth=1 - S / (2 * N),
+        weakened=1 - S / (2 * N),
     ),
     sentence(
         "phi_theta",
@@ -85,7 +85,7 @@ LEVELS = (
         "For rho_s near 1, phi is Theta((gamma^2/S + 1/eta_g^2)(G^2 + sigma^2/K)).",
         (MANY,),
         also=((phi, ">=", (gamma**2 / S + 1 / eta_g**2) * level),),
-        teeth=(gamma**2 / S + 1 / eta_g**2) * level,
+        weakened=(gamma**2 / S + 1 / eta_g**2) * level,
         note="The upper half needs no rho_s; at S = N the lower one fails, as gamma^2/S has no G^2 then.",
     ),
     sentence(
@@ -96,7 +96,7 @@ LEVELS = (
         "With eta_g = Theta(sqrt(S)), phi is Theta((gamma^2 + 1)/S (G^2 + sigma^2/K)).",
         (MANY, ROOT_S),
         also=((phi, ">=", Min(1, 1 / a**2) * (gamma**2 + 1) / S * level),),
-        teeth=Min(1, 1 / a**2) * (gamma**2 + 1) / S * level,
+        weakened=Min(1, 1 / a**2) * (gamma**2 + 1) / S * level,
     ),
     sentence(
         "Phi_below_Psi",
@@ -105,7 +105,7 @@ LEVELS = (
         Max(3, 4 / a**2) * (gamma**2 + 1) * Psi,
         "With eta_g = Theta(sqrt(S)) and rho_s near 1, Phi = O((gamma^2 + 1) Psi), with its constant.",
         (MANY, ROOT_S),
-        teeth=(gamma**2 + 1) * Psi,
+        weakened=(gamma**2 + 1) * Psi,
         note="rho_s near 1 is said two sentences before. Without it the line is false: at S = N and no noise Psi is 0 "
         "and Phi is 2 G^2 / eta_g^2.",
     ),
@@ -120,7 +120,7 @@ LEVELS = (
             Assumption(Eq(eta_0, sqrt(S) * eta_l * K / K_0), "section IV-A"),
         ),
         relation="==",
-        teeth=K_0 * eta_0 / 2,
+        weakened=K_0 * eta_0 / 2,
     ),
     sentence(
         "effective_rate",
@@ -131,7 +131,7 @@ LEVELS = (
         (Assumption(Eq(eta_0, sqrt(S) * eta_l * K / K_0), "section IV-A"),),
         unstated=(Assumption(Eq(K, K_0), "K = K_0", stated=False),),
         relation="==",
-        teeth=gamma * eta_l * S,
+        weakened=gamma * eta_l * S,
         note="Section IV-A sets eta_0 = sqrt(S) eta_l K/K_0: the rate is that only where K = K_0, and E_s is chosen so "
         "that K_0 is about K, up to rounding.",
     ),
@@ -166,7 +166,7 @@ RATES = (
         "What multiplies G^2 in (14) is of the order 1/(sqrt(T) (1 + gamma)^2) + 1/(T (1 + gamma)), and decreases in "
         "gamma.",
         (Assumption(gamma <= gamma_more, "increasing gamma"),),
-        teeth=of_G / 2,
+        weakened=of_G / 2,
     ),
     sentence(
         "gamma_lowers_noise",
@@ -175,7 +175,7 @@ RATES = (
         at(noise_14, gamma=0),
         "A positive gamma lowers the noise in the dominant term of (14).",
         unstated=(Assumption(S * sigma_0**2 <= sigma**2, "sigma_0 << sigma", stated=False),),
-        teeth=at(noise_14, gamma=0) / 2,
+        weakened=at(noise_14, gamma=0) / 2,
         note='The appendix finds it "clear that using a positive gamma will lower" the bound if xi is small. M^2 holds '
         "gamma^2 sigma_0^2 S, which grows with gamma: it needs a quiet server, which the second remark after "
         "corollary 1 names among the cases of interest.",
@@ -187,7 +187,7 @@ RATES = (
         sqrt(L) * (falls_in_K + rho_s * sqrt(K) * G**2 / sqrt(S * T)),
         "The first term of (14), in what K lowers and what it raises.",
         algorithm="fsl",
-        teeth=sqrt(L) * falls_in_K,
+        weakened=sqrt(L) * falls_in_K,
     ),
     sentence(
         "K_helps",
@@ -197,7 +197,7 @@ RATES = (
         "Increasing K reduces the effect of noise and of the start.",
         (Assumption(K <= K_more, "increasing K"),),
         algorithm="fsl",
-        teeth=falls_in_K / 2,
+        weakened=falls_in_K / 2,
     ),
     sentence(
         "K_hurts",
@@ -207,7 +207,7 @@ RATES = (
         "Increasing K amplifies the effect of non-IID data.",
         (Assumption(K <= K_more, "increasing K"),),
         relation=">=",
-        teeth=2 * rises_in_K,
+        weakened=2 * rises_in_K,
     ),
     sentence(
         "S_helps",
@@ -222,7 +222,7 @@ RATES = (
                 gamma**2 * sigma_0**2 * S_more <= sigma**2, "sigma_0 << sigma", stated=False
             ),
         ),
-        teeth=first_14 / 2,
+        weakened=first_14 / 2,
         note='The text: "increasing S will reduce the dominant term, which scales as O(1/sqrt(S))". Its M^2 holds '
         "gamma^2 sigma_0^2 S, which over sqrt(S) grows with S: the server's noise is averaged by no cohort.",
     ),
@@ -236,7 +236,7 @@ DOMINANT_SERVER = (
         "For large gamma, kappa is 4 gamma^3.",
         LARGE_GAMMA,
         relation="==",
-        teeth=3 * gamma**3,
+        weakened=3 * gamma**3,
         note="Theta(gamma^3) in the text; large against eta_g as well.",
     ),
     sentence(
@@ -252,7 +252,7 @@ DOMINANT_SERVER = (
         ),
         relation=">=",
         also=((h, "<=", Rational(3, 2) * gamma),),
-        teeth=Rational(3, 2) * gamma,
+        weakened=Rational(3, 2) * gamma,
         note='"From (9)" in the text must be from (11) or (13). The constant of the Theta must be small: c = 1 has '
         "h < 0 for every gamma up to 30.",
     ),
@@ -263,7 +263,7 @@ DOMINANT_SERVER = (
         gamma**2 * sigma_0**2 / K_0 + G_tilde,
         "Psi is the server's noise and that of the clients.",
         relation="==",
-        teeth=gamma**2 * sigma_0**2 / K_0,
+        weakened=gamma**2 * sigma_0**2 / K_0,
     ),
     sentence(
         "Phi_large",
@@ -274,7 +274,7 @@ DOMINANT_SERVER = (
         (*LARGE_GAMMA, Assumption(S <= gamma**2 * eta_g**2, "large gamma against S")),
         unstated=(MANY_CLIENTS,),
         also=((Phi, ">=", gamma**2 * Psi),),
-        teeth=gamma**2 * Psi,
+        weakened=gamma**2 * Psi,
         note="Without rho_s away from 0 the upper half is false: at S = N and no noise Psi is 0 and Phi is "
         "2 G^2/eta_g^2.",
     ),

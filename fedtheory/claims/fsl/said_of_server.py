@@ -45,7 +45,7 @@ CLAIMS = (
         assumes=(*SAMPLES, Assumption(f_0_x <= F_x, "F = f_0")),
         measures=F_shared,
         bound=F_x,
-        teeth=F_x - n_0 / n * f_0_x,
+        weakened=F_x - n_0 / n * f_0_x,
         meaning="Where the server's loss is the clients' own, sharing its samples changes nothing.",
         note="The text says it of F = f_0, in both directions; this half of it holds for f_0 <= F, and the other "
         "is its mirror image.",
@@ -59,7 +59,7 @@ CLAIMS = (
         measures=F_shared,
         relation="==",
         bound=(F_x + gamma * f_0_x) / (1 + gamma),
-        teeth=F_x + gamma * f_0_x,
+        weakened=F_x + gamma * f_0_x,
         meaning="At gamma = N n_0 / n FSL's modified loss is what data sharing minimises.",
     ),
     Claim(
@@ -70,7 +70,7 @@ CLAIMS = (
         measures=(1 + gamma) ** 2 * sq_tilde_grad,
         relation="==",
         bound=sq_grad + 2 * gamma * grad_inner + gamma**2 * sq_server_grad,
-        teeth=sq_grad + gamma**2 * sq_server_grad,
+        weakened=sq_grad + gamma**2 * sq_server_grad,
         meaning="The modified loss is the normalised version of (5): its gradient is that of F + gamma f_0 over "
         "1 + gamma.",
     ),
@@ -86,7 +86,7 @@ CLAIMS = (
         relation="==",
         bound=2 * inner_w0,
         also=((F_w1, "<=", F_w0 - eta_0 * inner_w0 / 2),),
-        teeth=inner_w0,
+        weakened=inner_w0,
         meaning="The mismatch is below the sum of both squares where the angle is acute, and then a small step "
         "makes progress.",
         note="How small is not said: half of what (8) allows is enough for half of the first-order change.",
@@ -106,7 +106,7 @@ CLAIMS = (
         measures=gain_9,
         relation=">=",
         bound=xi_w0,
-        teeth=a_w0,
+        weakened=a_w0,
         meaning="For a fixed server, (9) holds far from the stationary points of F.",
         note="How large: ||grad F|| >= max(1, L eta_0/(2 - L eta_0)) ||grad F - grad f_0||, the least for which "
         "(9) follows from the two norms alone. With eta_0 > 2/L (9) fails however large the gradient is: "
@@ -121,7 +121,7 @@ CLAIMS = (
         measures=gain_9,
         relation=">=",
         bound=xi_w0,
-        teeth=a_w0 + b_w0,
+        weakened=a_w0 + b_w0,
         meaning="Condition (9) can be satisfied by increasing n_0, up to the server that has all samples.",
         note="The end of the increase is f_0 = F; there (9) is (2 - L eta_0) ||grad F||^2 > 0, so a step below 2/L "
         "is needed that the text does not ask for.",
@@ -135,7 +135,7 @@ CLAIMS = (
         unstated=(Assumption(Ne(n, 1), "(10), division by n - 1", stated=False),),
         measures=(n / (n_0 + 1) - 1) * population / (n - 1),
         bound=(n / n_0 - 1) * population / (n - 1),
-        teeth=(n / n_0 - 1) * population / (4 * (n - 1)),
+        weakened=(n / n_0 - 1) * population / (4 * (n - 1)),
         meaning="A server's mismatch decreases with its number of samples.",
     ),
     Claim(
@@ -144,7 +144,7 @@ CLAIMS = (
         assumes=SETTING,
         measures=inner_w0**2,
         bound=a_w0 * b_w0,
-        teeth=a_w0 * b_w0 / 2,
+        weakened=a_w0 * b_w0 / 2,
         meaning="Where the server's gradient is small, as after overfitting, its step gains little.",
         note="What (7) promises is eta_0 times the inner product, less a curvature term: it vanishes with "
         "||grad f_0(w_0)||.",
@@ -156,7 +156,7 @@ CLAIMS = (
         assumes=(*SETTING, Assumption(4 * a_w0 <= share**2 * b_w0, "||grad F|| << ||grad f_0||")),
         measures=gain_9,
         bound=xi_w0,
-        teeth=xi_w0 - share * b_w0 / 2,
+        weakened=xi_w0 - share * b_w0 / 2,
         meaning="Near a stationary point of F that is none of f_0, inequality (9) is reversed.",
         note='"May be reversed" in the text; it is wherever 2 ||grad F|| <= L eta_0 ||grad f_0||.',
         **STEP,

@@ -39,7 +39,7 @@ EQ7 = dict(
     assumes=SETTING,
     measures=F_w1 - F_w0,
     bound=by_definition,
-    teeth=inner_move,
+    weakened=inner_move,
 )
 
 CLAIMS = (
@@ -60,7 +60,7 @@ CLAIMS = (
         relation="==",
         bound=a_w0 + (1 - L * eta_0) * b_w0 - xi_w0,  # (9) says so of this
         also=((F_w1 - F_w0, "<=", -half * eta_0 * (a_w0 + (1 - L * eta_0) * b_w0 - xi_w0)),),
-        teeth=a_w0 + b_w0 - xi_w0,
+        weakened=a_w0 + b_w0 - xi_w0,
         meaning="Two forms of one condition, and the descent it buys.",
     ),
     Claim(
@@ -72,7 +72,7 @@ CLAIMS = (
         measures=F_w1,
         relation="<",
         bound=F_w0,
-        teeth=F_w0 - half * eta_0 * a_w0,
+        weakened=F_w0 - half * eta_0 * a_w0,
         meaning="Where the server's gradient is close enough to the clients', its step lowers their loss.",
     ),
     Claim(
@@ -83,7 +83,7 @@ CLAIMS = (
         assumes=SETTING,
         measures=F_next - F_bar,
         bound=-half * eta_0 * (sum_a + (1 - L * eta_0) * sum_b) + half * eta_0 * sum_xi,
-        teeth=-half * eta_0 * (sum_a + sum_b) + half * eta_0 * sum_xi,
+        weakened=-half * eta_0 * (sum_a + sum_b) + half * eta_0 * sum_xi,
         meaning="K_0 server steps lower the clients' loss while gradients stay close to each other.",
     ),
     Claim(

@@ -31,7 +31,7 @@ CLAIM = Claim(
     unstated=UNSTATED,
     measures=tilde_F_next,
     bound=tilde_F_t - gain + noise + drift,  # (12)
-    teeth=tilde_F_t - gain,
+    weakened=tilde_F_t - gain,
     follows=("fsl.step28/1", "fsl.step_28_to_12/1"),
     meaning="One round lowers the modified loss in proportion to its squared gradient, up to noise and drift.",
 )

@@ -42,7 +42,7 @@ CLAIMS = (
         assumes=(few_steps,),
         measures=last,
         bound=first,
-        teeth=first / 2,
+        weakened=first / 2,
         meaning="With T - 1 up to that number, the last term of (5) is at most the first.",
     ),
     Claim(
@@ -67,7 +67,7 @@ CLAIMS = (
         assumes=(few_steps,),
         measures=(T - 1) / R,
         bound=h ** (5 * QUARTER) / (sqrt(R) * (n * p) ** QUARTER),
-        teeth=h ** (5 * QUARTER) / (2 * sqrt(R) * (n * p) ** QUARTER),
+        weakened=h ** (5 * QUARTER) / (2 * sqrt(R) * (n * p) ** QUARTER),
         meaning="The same with every factor: rounds per local step beyond the first.",
     ),
     Claim(
@@ -91,7 +91,7 @@ CLAIMS = (
         measures=last_ams,
         bound=first_ams,
         also=(((T - 1) / R, "<=", p**QUARTER / (R * n) ** (3 * QUARTER)),),
-        teeth=first_ams / 2,
+        weakened=first_ams / 2,
         meaning="The same with every factor.",
     ),
 )

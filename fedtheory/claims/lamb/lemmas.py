@@ -45,7 +45,7 @@ CLAIMS = (
         unstated=(ONE_STEP, DECAY, ALL_CLIENTS, MOMENTS),
         measures=gap_sq,
         bound=gap,
-        teeth=0,
+        weakened=0,
         meaning="After a round no local model is far from their mean.",
         note="The proof takes T = 1 only, and theta-bar_r for the point that the round starts from. Its first display "
         "makes layer l's gap alpha phi(||theta^l||), whatever the gradient; the inequality after it, which brings "
@@ -61,7 +61,7 @@ CLAIMS = (
         measures=avg_grad_by_v,
         relation=">=",
         bound=half_grad - lost,
-        teeth=2 * grad_by_v,
+        weakened=2 * grad_by_v,
         meaning="Gradients at the local models tell half of the gradient at their mean, up to the models' gap.",
         note="H1 and lemma 1 give the square of the smoothness, divided by v_0 once more for the scaling by 1/sqrt(v); "
         "the line has L-bar. The second display prints a norm without its square.",

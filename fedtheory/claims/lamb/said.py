@@ -84,7 +84,7 @@ THEOREMS = (
         cites="FED-LAMB, theorem 1 (4), cst. = 0",
         bound=start(alpha, R) + noise(R) + 4 * alpha * bracket,
         explicit="lamb.theorem1_explicit",
-        teeth=start(alpha, R),
+        weakened=start(alpha, R),
         meaning="Theorem 1 with nothing in the place of its open constant.",
         note="What corollary 1 reads, in which 'cst.' does not appear; the third reading beside lamb.theorem1 (some "
         "constant) and lamb.theorem1_explicit (the terms of the proof's last display).",
@@ -115,7 +115,7 @@ THEOREMS = (
         assumes=(EQUAL_WEIGHTS, H1, H2, H4),
         unstated=(ONE_STEP, DECAY, ALL_CLIENTS, MOMENTS, APART),
         relation=">=",
-        teeth=2 * sqrt(grad_by_v),
+        weakened=2 * sqrt(grad_by_v),
         note="Both norms are without unit, so that the line could be meant; a gradient below 1 is above its square.",
     ),
     sentence(
@@ -129,7 +129,7 @@ THEOREMS = (
             Assumption(norm_layer >= phi_m, "H4 for phi(a) = a, below", stated=False),
         ),
         also=((norm_layer, ">=", phi_m),),
-        teeth=phi_m,
+        weakened=phi_m,
         note="H4 asks for one phi_M for every a > 0, which the identity has not. Read word by word, 'for any a there "
         "exist constants', it says nothing. All experiments set phi to the identity.",
     ),
@@ -145,7 +145,7 @@ TERMS = (
             Assumption(R * n * p**2 >= sigma**4 * h, "sufficiently large R, second term"),
             Assumption(R**2 * h**5 >= (T - 1) ** 4 * p * n, "sufficiently large R, third term"),
         ),
-        teeth=sqrt(p / (n * R)) / 2,
+        weakened=sqrt(p / (n * R)) / 2,
         note="How large R has to be is not said: from these two on each term is at most the first.",
     ),
     sentence(
@@ -155,7 +155,7 @@ TERMS = (
         (2 + sigma**2) * first_ams,
         "For a large number of rounds (6) is dominated by O(sqrt(p)/sqrt(n R)).",
         assumes=(Assumption(R * p >= n**3 * (T - 1) ** 4, "sufficiently large R"),),
-        teeth=first_ams,
+        weakened=first_ams,
     ),
     sentence(
         "acceleration",
@@ -165,7 +165,7 @@ TERMS = (
         "The layerwise scheme's O(1/(nR)) and O(1/(h^3 R^(3/2))) terms are below those of Local-AMS.",
         unstated=(Assumption(p <= n * h**3 * sqrt(R), "p small against n h^3", stated=False),),
         also=((last, "<=", last_ams),),
-        teeth=second_ams / (2 * p),
+        weakened=second_ams / (2 * p),
         note="The third term has p where that of Local-AMS has n: the acceleration in h and R is bought with the "
         "dimension.",
     ),
@@ -175,7 +175,7 @@ TERMS = (
         sqrt(R) * n**QUARTER,
         (R * n) ** (3 * QUARTER),
         "R^(1/2) n^(1/4) rounds are fewer than (R n)^(3/4).",
-        teeth=(R * n) ** QUARTER,
+        weakened=(R * n) ** QUARTER,
     ),
     sentence(
         "fewer_rounds_whole",
@@ -185,7 +185,7 @@ TERMS = (
         "The same with the factors of h and p that (5) and (6) give.",
         assumes=(Assumption(p <= h**4, "p^(1/4)/h = O(1)"),),
         unstated=(Assumption(h**3 <= R * n**2, "layers few against rounds", stated=False),),
-        teeth=(R * n) ** (3 * QUARTER) / p,
+        weakened=(R * n) ** (3 * QUARTER) / p,
         note="lamb.communication_rounds and lamb.communication_local_ams say which factors the text drops. With them "
         "the order turns around where layers are many and p is near h^4.",
     ),
@@ -195,7 +195,7 @@ TERMS = (
         whole.xreplace(MORE_LAYERS),
         whole,
         "The convergence bound (5) decreases with a larger number of layers.",
-        teeth=whole / 2,
+        weakened=whole / 2,
     ),
     sentence(
         "theorem1_decreases_in_h",
@@ -204,7 +204,7 @@ TERMS = (
         floor,
         "What (4), from which (5) is said to follow, keeps of the learning rate decreases with a larger number of layers.",
         unstated=(Assumption(Eq(sigma, 0), "no noise", stated=False),),
-        teeth=floor / 2,
+        weakened=floor / 2,
         note="Its term 4 alpha phi_M h sigma^2/sqrt(n) grows like sqrt(h) at alpha = a/sqrt(h R); (5) left it out.",
     ),
     sentence(
@@ -215,7 +215,7 @@ TERMS = (
         "Without noise the first term of (4) does not depend on the dimension.",
         algorithm="fed_lamb",
         relation="==",
-        teeth=start(alpha, R) / 2,
+        weakened=start(alpha, R) / 2,
         note="The text: 'The sqrt(p) term appearing in our bound is due to the assumption on coordinate-wise bounded "
         "variance', and goes with a bound of the total variance. The sqrt(p) of (5) is that of sqrt(M^2 p/n) in "
         "(4), where no variance stands.",

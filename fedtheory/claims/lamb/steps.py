@@ -117,7 +117,7 @@ CLAIMS = (
         loss_now - loss_next + sq_move_L,
         (H1,),
         (APART,),
-        teeth=loss_now - loss_next,
+        weakened=loss_now - loss_next,
         meaning="Smoothness, layer by layer, bounds the first-order change by the loss gained and the move.",
         note="H1 bounds a layer's gradient by that layer's move; the sum over layers needs that other layers do not "
         "change it.",
@@ -129,7 +129,7 @@ CLAIMS = (
         0,
         relation="==",
         unstated=(ALL_CLIENTS, MOMENTS),
-        teeth=sq_momentum_11,
+        weakened=sq_momentum_11,
         meaning="With momentum folded in, a move is a sum of normalised gradients and of changes of scale.",
         note="The right-hand side of (9) to (11) is printed without the minus sign of algorithm 1's line 13, read in "
         "here; the second sum of (10) prints alpha_(r-1) / (1 - beta_1) where beta_1 alpha_(r-1) / (1 - beta_1) "
@@ -142,7 +142,7 @@ CLAIMS = (
         A_1 - momentum_14,
         relation="==",
         unstated=(ALL_CLIENTS, MOMENTS),
-        teeth=A_1,
+        weakened=A_1,
         meaning="The first-order change, by momentum and by gradients.",
         note="(15) has the minus sign of line 13, (14) has not; read in here.",
         follows=("lamb.step11",),
@@ -155,7 +155,7 @@ CLAIMS = (
         relation="==",
         unstated=(),
         also=((inner_g, ">=", HALF * sq_grad_vartheta + HALF * sq_g_bar - sq_error),),
-        teeth=HALF * sq_grad_vartheta + HALF * sq_g_bar,
+        weakened=HALF * sq_grad_vartheta + HALF * sq_g_bar,
         meaning="An inner product by three squares.",
         note="As printed, with factor 1 on the last square, where the identity has 1/2 (lamb.step16_half); the lines "
         "after it use it as the lower bound of the second line here.",
@@ -168,7 +168,7 @@ CLAIMS = (
         HALF * (sq_grad_vartheta + sq_g_bar - sq_error),
         relation="==",
         unstated=(),
-        teeth=HALF * (sq_grad_vartheta + sq_g_bar),
+        weakened=HALF * (sq_grad_vartheta + sq_g_bar),
         meaning="The identity 2 <a, b> = a^2 + b^2 - (a - b)^2.",
     ),
     line(
@@ -177,7 +177,7 @@ CLAIMS = (
         sq_error,
         error_momentum + error_17,
         unstated=(ALL_CLIENTS,),
-        teeth=(error_momentum + error_17) / 4,
+        weakened=(error_momentum + error_17) / 4,
         meaning="The error, by momentum and by clients.",
         note="Printed with grad f in the first sum, and with grad f_i where that is bounded; grad f is the mean of "
         "grad f_i, and grad f_i is read throughout.",
@@ -192,7 +192,7 @@ CLAIMS = (
             (error_momentum, "<=", 2 * L_l / sqrt(v_0) * sq_lag),
             (2 * L_l / sqrt(v_0) * sq_lag, "<=", momentum),
         ),
-        teeth=0,
+        weakened=0,
         meaning="The point (8) is near the mean model.",
         note="H1 gives L_l^2 where the line has L_l.",
         follows={1: ("lamb.step_momentum/2", "lamb.step_momentum/3")},
@@ -203,7 +203,7 @@ CLAIMS = (
         error_17,
         4 / n * (B_1 + B_2),
         unstated=(ALL_CLIENTS,),
-        teeth=(B_1 + B_2) / n,
+        weakened=(B_1 + B_2) / n,
         meaning="What clients add to the error, by drift and by normalisation.",
         note="Printed with grad f; bounded with grad f_i, which is read here.",
     ),
@@ -214,7 +214,7 @@ CLAIMS = (
         n * drift,
         (H1, H2, H4),
         also=((B_1, "<=", gap_18), (gap_18, "<=", n * drift)),
-        teeth=0,
+        weakened=0,
         meaning="Local models drift apart in proportion to the local steps.",
         note="H1 gives L_l^2 where the line has L. The last inequality 'stems from lemma 1', whose proof has T = 1.",
         follows={1: ("lamb.step_B1/2", "lamb.step_B1/3"), 3: ("lamb.lemma1",)},
@@ -232,7 +232,7 @@ CLAIMS = (
             (-2 * sum_inner, "<=", -2 * sum_kept - 2 * sum_wrong),
             (excess_sign, "<=", 0),
         ),
-        teeth=0,
+        weakened=0,
         meaning="Normalised gradients err by their scale and by the noise of their signs.",
         note="The first line has E||g_bar_i / v^(1/4)||^2 <= phi_M^2 sqrt(M^2 + p sigma^2), from H2 "
         "and H3. The chance that a sign is wrong is bounded as if the "
@@ -246,7 +246,7 @@ CLAIMS = (
         error_17,
         4 * bracket,
         (H1, H2, H3, H4, EXPECTED),
-        teeth=0,
+        weakened=0,
         meaning="What clients add to the error, bounded.",
         note="4/n times E[B_2] gives 4 phi_M h sigma^2 / n^(3/2), where the line has 4 phi_M h sigma^2 / sqrt(n). "
         "Printed with alpha_t^2 L_l alpha_r^2 in the drift, read as alpha^2 L_l as in the lines around it.",
@@ -258,7 +258,7 @@ CLAIMS = (
         -alpha * inner_g,
         inner_bound,
         (H1, H2, H3, H4, EXPECTED),
-        teeth=-alpha / 2 * (sq_grad_vartheta + sq_g_bar),
+        weakened=-alpha / 2 * (sq_grad_vartheta + sq_g_bar),
         meaning="The step's progress, errors bounded.",
         note="(16) is multiplied by alpha, its last square bounded by the two lines before: this has alpha with "
         "the first (2 alpha^3 ...), and 4 [...] without alpha.",
@@ -277,7 +277,7 @@ CLAIMS = (
         (H2, H4),
         (*ROUND, INDEPENDENT),
         relation=">=",
-        teeth=avg_grad_by_root_v * 4,
+        weakened=avg_grad_by_root_v * 4,
         meaning="The normalised gradients' mean is not smaller than the gradients' mean, up to scale.",
         note="The square of a sum over clients is replaced by a sum of squares, with 1/n^2; the last inequality takes "
         "1/||p|| >= sqrt(1 - beta_2) in each layer, and moves the square outside the mean again.",
@@ -289,7 +289,7 @@ CLAIMS = (
         HALF * grad_by_root_v - drift,
         (H1, H2, H4),
         relation=">=",
-        teeth=2 * grad_by_root_v,
+        weakened=2 * grad_by_root_v,
         meaning="Lemma 2 for several local steps, with v^(-1/4).",
         note="(18), without its factor n, for the squared mean.",
         follows=("lamb.step_B1/1",),
@@ -304,7 +304,7 @@ CLAIMS = (
         + 4 * alpha * bracket,
         (H1, H2, H3, H4, EXPECTED),
         (*ROUND, INDEPENDENT),
-        teeth=-HALF * scaled * grad_by_root_v,
+        weakened=-HALF * scaled * grad_by_root_v,
         meaning="The gradients' part of a step makes progress, up to drift and noise.",
         note="The lines before it give -(alpha/2) of both squares: here the one at (8) is dropped, and "
         "the other, times phi_m^2 (1 - beta_2) / 2 by the two lines before, stands with 1/2 and without alpha; "
@@ -326,7 +326,7 @@ CLAIMS = (
                 start(alpha, tau, f_excess_t) + noise(tau) + 4 * alpha * bracket + rest,
             ),
         ),
-        teeth=start(alpha, tau, f_excess_t),
+        weakened=start(alpha, tau, f_excess_t),
         meaning="Summed over iterations, the theorem with its remaining terms.",
         note="The first sign is <~, a constant factor that is not given, 1 here. 'Substitute back into (15), and "
         "leave other derivations unchanged': the terms with n, with sqrt((1 - beta_2) p) h and with 1/T have no "

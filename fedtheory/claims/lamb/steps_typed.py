@@ -19,7 +19,7 @@ CLAIMS = (
         0,
         relation="==",
         unstated=(ALL_CLIENTS, MOMENTS),
-        teeth=sq_momentum_11,
+        weakened=sq_momentum_11,
         meaning="A move is the right-hand side of (11), with the sign that it has there.",
         note="Line 13 of algorithm 1 subtracts; (9) to (11) add.",
     ),
@@ -30,7 +30,7 @@ CLAIMS = (
         loss_now - loss_next + sq_move_12,
         (H1,),
         (APART,),
-        teeth=loss_now - loss_next,
+        weakened=loss_now - loss_next,
         meaning="(7) with the whole move in the place of each layer's.",
     ),
 )

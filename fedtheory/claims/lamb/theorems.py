@@ -55,7 +55,7 @@ CLAIMS = (
         cites="FED-LAMB, theorem 1 (4)",
         bound=start(alpha, R) + noise(R) + 4 * alpha * bracket + cst,
         explicit="lamb.theorem1_explicit",
-        teeth=start(alpha, R),
+        weakened=start(alpha, R),
         meaning="The mean squared gradient falls like 1/(alpha R) to a floor in proportion to alpha, plus a constant.",
         note=MISPRINTS
         + "'cst.' is left open and must be given here; lamb.theorem1_explicit has the terms "
@@ -68,7 +68,7 @@ CLAIMS = (
         id="lamb.theorem1_explicit",
         cites="FED-LAMB, theorem 1, with the last display of appendix A.2",
         bound=start(alpha, R) + noise(R) + 4 * alpha * bracket + rest,
-        teeth=start(alpha, R),
+        weakened=start(alpha, R),
         meaning="The same with the proof's four terms for the constant.",
         note="The proof's last display has a constant factor (its sign is <~) and assumes M <= 1; E[B_2] is bounded "
         "for beta_1 = 0 only.",
@@ -80,7 +80,7 @@ CLAIMS = (
         cites="FED-LAMB, theorem 1 as stated in appendix A.2",
         bound=start(alpha_r, tau, f_excess_t) + noise(tau) + 4 * alpha * bracket + cst,
         explicit="lamb.theorem1_explicit",
-        teeth=start(alpha_r, tau, f_excess_t),
+        weakened=start(alpha_r, tau, f_excess_t),
         meaning="The same at iteration tau, under a learning rate said to decrease.",
         note="Stated 'with a decreasing learning rate alpha', with alpha_r in the first term and alpha in the others; "
         "(9) to (11) 'have assumed a constant learning rate alpha'. 'cst.' is left open as in the main text.",
@@ -113,7 +113,7 @@ CLAIMS = (
         + noise(R)
         + 4 * alpha * bracket
         + rest,
-        teeth=sqrt(M**2 * p / n) * f_excess / (a * sqrt(h * R)),
+        weakened=sqrt(M**2 * p / n) * f_excess / (a * sqrt(h * R)),
         meaning="The same with alpha = a / sqrt(h R) and every constant of the proof's last display.",
         follows=("lamb.theorem1_explicit",),
         **RUN,

@@ -118,7 +118,7 @@ CLAIMS = (
             (comp_mixed, "==", movies**2 * dim / 2),
             (comp_base - comp_mixed, "==", (K - 1) * movies**2 * dim / 2),
         ),
-        teeth=K * movies**2 * dim,  # "instead of N^2 d": half the products suffice
+        weakened=K * movies**2 * dim,  # "instead of N^2 d": half the products suffice
         meaning="A regulariser computed once a round at the server, not at each of a client's K steps.",
         note="The text: The regulariser costs (K N^2 d)/2 operations on the device and (N^2 d)/2 at the server. "
         "Half of the N^2 inner products suffice because they are symmetric. The savings of 99.98 % and table 3's "
@@ -132,7 +132,7 @@ CLAIMS = (
         relation="==",
         bound=2 * movies * dim,
         also=((comm_pt, "==", 2 * local_movies * dim), (comm_gt, "==", 3 * local_movies * dim)),
-        teeth=4 * movies * dim,  # M = (N + N) d both ways: the two towers share one table
+        weakened=4 * movies * dim,  # M = (N + N) d both ways: the two towers share one table
         meaning="Clients get and return embeddings of their own movies; gradient transfer sends gradients as well.",
         note="The text: Clients exchange 2 N d numbers (baseline), 2 n d (PT), 3 n d (1-W and 2-W GT). "
         "The model is said to have M = (N + N) d parameters, whose exchange would be 4 N d; the table is shared, "

@@ -44,7 +44,7 @@ PLAIN = {sigma**2: sigma**2 + K * sigma_f**2}
 
 
 # Bounds so far above what happens that no search reaches them even without the additional term:
-# their teeth forget where the run starts.
+# their weakened bounds forget where the run starts.
 LOOSE = ("two_way_nonconvex", "two_way_nonconvex_paths")
 
 
@@ -61,10 +61,10 @@ def extend_companion(claim, name, swaps, more=""):
         unstated=tuple(wider(a) for a in claim.unstated),
         measures=claim.lines[0][0],
         bound=claim.lines[0][2].xreplace(swaps),
-        teeth=claim.lines[0][2] - (theorem_b3.start_nonconvex if name in LOOSE else 0),
+        weakened=claim.lines[0][2] - (theorem_b3.start_nonconvex if name in LOOSE else 0),
         meaning=f"{claim.cites.removeprefix('mixed FL, ')}: what clients that differ add.",
         note="The text omits the analysis."
-        f" Its teeth are the bound without the {'start' if name in LOOSE else 'additional term'}."
+        f" Its weakened bound is the bound without the {'start' if name in LOOSE else 'additional term'}."
         + more,
     )
 

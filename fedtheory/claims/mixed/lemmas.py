@@ -79,7 +79,7 @@ CLAIMS = (
         measures=sq_pair,
         bound=(1 + a) * sq_i + (1 + 1 / a) * sq_j,
         also=((sq_sum, "<=", tau * sum_sq),),
-        teeth=(1 + a) * sq_i + sq_j / a,
+        weakened=(1 + a) * sq_i + sq_j / a,
         meaning="The square of a sum, split at will.",
     ),
     line(
@@ -89,7 +89,7 @@ CLAIMS = (
         (1 + a) * sq_i + (1 + 1 / a) * sq_j - sq_cross,
         "What the split loses is itself a square.",
         relation="==",
-        teeth=(1 + a) * sq_i + (1 + 1 / a) * sq_j,
+        weakened=(1 + a) * sq_i + (1 + 1 / a) * sq_j,
         note="As printed the square has a plus inside; multiplied out it must be sqrt(a) v_i - v_j/sqrt(a). The "
         "lemma needs only that it is a square.",
     ),
@@ -100,7 +100,7 @@ CLAIMS = (
         (1 + a) * sq_i + (1 + 1 / a) * sq_j - (2 * a * sq_i + 2 / a * sq_j - sq_cross),
         "The same with ||sqrt(a) v_i - v_j/sqrt(a)||^2, which is what the split loses.",
         relation="==",
-        teeth=(1 + a) * sq_i + (1 + 1 / a) * sq_j,
+        weakened=(1 + a) * sq_i + (1 + 1 / a) * sq_j,
         note="That square is written by the parallelogram's law, from the one with a plus.",
     ),
     Claim(
@@ -114,7 +114,7 @@ CLAIMS = (
             (E_sq_sum, "==", sq_sum_means + E_sq_sum_errors),
             (E_sq_sum_errors, "<=", tau**2 * spread**2),
         ),
-        teeth=sq_sum_means + tau * spread**2,  # what independence would give
+        weakened=sq_sum_means + tau * spread**2,  # what independence would give
         meaning="Noise of any dependence adds at most its number squared times its variance.",
     ),
     Claim(
@@ -128,7 +128,7 @@ CLAIMS = (
             (E_sq_sum, "<=", 2 * E_sq_sum_means + 2 * E_sq_sum_errors),
             (E_sq_sum_errors, "<=", tau * spread**2),
         ),
-        teeth=E_sq_sum_means + tau * spread**2,  # the means move with the noise that came before
+        weakened=E_sq_sum_means + tau * spread**2,  # the means move with the noise that came before
         meaning="Noise that is fresh at each step adds in proportion to the steps, at twice the price.",
     ),
     Claim(
@@ -137,7 +137,7 @@ CLAIMS = (
         unstated=(Assumption(LOSSES_CONVEX, "proof of D.5, f_i and f_c convex", stated=False),),
         measures=(mean_sq_change + sq_change_c) / (2 * beta),
         bound=gap,
-        teeth=gap / 2,
+        weakened=gap / 2,
         meaning="A small error in the mixed loss means every gradient is close to what it is at the minimiser.",
         note="The statement asks for smoothness alone; its proof takes the tilted losses to be minimal where flat.",
         follows=("mixed.stepD5",),
@@ -150,7 +150,7 @@ CLAIMS = (
         0,
         "Each loss, tilted to be flat at x*, exceeds its value there by its squared gradient over 2 beta.",
         assumes=(SMOOTH, MINIMIZER, Assumption(LOSSES_CONVEX, "proof of D.5")),
-        teeth=-gap / 2,
+        weakened=-gap / 2,
         note="Printed as f~(x) - f~(x) on the right; the second is f~(x*).",
     ),
     line(
@@ -160,7 +160,7 @@ CLAIMS = (
         0,
         "The same with f~(x) - f~(x) on the right, which is 0.",
         assumes=(SMOOTH, MINIMIZER, Assumption(LOSSES_CONVEX, "proof of D.5")),
-        teeth=-gap,
+        weakened=-gap,
     ),
     Claim(
         id="mixed.propD6",
@@ -169,7 +169,7 @@ CLAIMS = (
         assumes=(SMOOTH, CONVEX, MINIMIZER),
         measures=sq_grad,
         bound=4 * beta * gap,
-        teeth=2 * beta * gap,  # right if f itself were beta-smooth
+        weakened=2 * beta * gap,  # right if f itself were beta-smooth
         meaning="A small error in the mixed loss means a small gradient.",
         note="The constant is 4 because f = f_f + f_c is 2 beta-smooth; convexity is not needed for that.",
         follows=("mixed.stepD6", "mixed.propD5"),
@@ -182,7 +182,7 @@ CLAIMS = (
         "The gradient, split into the two losses' changes from the minimiser.",
         assumes=(MINIMIZER,),
         also=((2 * sq_change_f + 2 * sq_change_c, "<=", 2 * (mean_sq_change + sq_change_c)),),
-        teeth=sq_change_f + sq_change_c,
+        weakened=sq_change_f + sq_change_c,
     ),
     Claim(
         id="mixed.lemmaD7",
@@ -192,7 +192,7 @@ CLAIMS = (
         measures=inner_zy,
         relation=">=",
         bound=h_z - h_y + mu / 4 * sq_yz - beta * sq_zx,
-        teeth=h_z - h_y + mu / 2 * sq_yz,  # convexity as if x were z
+        weakened=h_z - h_y + mu / 2 * sq_yz,  # convexity as if x were z
         meaning="A gradient taken nearby still shows the way, at a price in the distance.",
         note="Needs mu <= beta, which the two assumptions imply; mu = 0 is included.",
         follows=("mixed.stepD7/4",),
@@ -210,7 +210,7 @@ CLAIMS = (
             (mu / 2 * sq_xy, ">=", mu / 4 * sq_yz - mu / 2 * sq_zx),
             (inner_zy, ">=", h_z - h_y + mu / 4 * sq_yz - (beta + mu) / 2 * sq_zx),
         ),
-        teeth=h_z - h_x + beta / 2 * sq_zx,
+        weakened=h_z - h_x + beta / 2 * sq_zx,
         note="The second inequality is printed without its left side, <grad h(x), x - y>.",
         follows={4: ("mixed.stepD7/1", "mixed.stepD7/2", "mixed.stepD7/3")},
     ),
@@ -221,7 +221,7 @@ CLAIMS = (
         assumes=(H_SMOOTH, H_CONVEX, Assumption(eta <= 1 / beta, "lemma D.8, eta <= 1/beta")),
         measures=sq_map,
         bound=(1 - mu * eta) * sq_xy,
-        teeth=(1 - mu * eta) ** 2 * sq_xy / 2,
+        weakened=(1 - mu * eta) ** 2 * sq_xy / 2,
         meaning="A gradient step brings two points closer, if it is not too long.",
         follows=("mixed.stepD8",),
     ),
@@ -236,7 +236,7 @@ CLAIMS = (
             ((eta**2 * beta - 2 * eta) * inner_change, "<=", -eta * inner_change),
             (-eta * inner_change, "<=", -mu * eta * sq_xy),
         ),
-        teeth=sq_xy + Rational(-5, 2) * eta * inner_change,
+        weakened=sq_xy + Rational(-5, 2) * eta * inner_change,
         note="||grad h(x) - grad h(y)||^2 <= beta <grad h(x) - grad h(y), x - y> is smoothness with convexity.",
     ),
 )

@@ -91,7 +91,7 @@ CLAIMS = (
         bound=4 * eta_tilde**2 * beta**2 * drift
         + 2 * eta_tilde**2 * noise_one
         + 2 * eta_tilde**2 * sq_grad,
-        teeth=4 * eta_tilde**2 * beta**2 * drift
+        weakened=4 * eta_tilde**2 * beta**2 * drift
         + eta_tilde**2 * noise_one / 2
         + 2 * eta_tilde**2 * sq_grad,
         meaning="How far a round of 1-way gradient transfer can move.",
@@ -108,7 +108,7 @@ CLAIMS = (
         "A move has a federated and a central part.",
         unstated=(),
         assumes=(A41, SGD, EQUAL_STEPS),
-        teeth=(term_A + term_B) / 4,
+        weakened=(term_A + term_B) / 4,
     ),
     line(
         "stepD9_A",
@@ -121,7 +121,7 @@ CLAIMS = (
             (change_mean, "<=", mean_change),
             (mean_change, "<=", beta**2 * drift),
         ),
-        teeth=4 * eta_tilde**2 * beta**2 * drift,
+        weakened=4 * eta_tilde**2 * beta**2 * drift,
         follows={1: ("mixed.stepD9_A/2", "mixed.stepD9_A/3", "mixed.stepD9_A/4")},
     ),
     line(
@@ -132,7 +132,7 @@ CLAIMS = (
         "The central part: the mixed gradient at the start and the noise of one central batch.",
         assumes=(NOISE, A41),
         unstated=(),
-        teeth=2 * eta_tilde**2 * sq_grad,
+        weakened=2 * eta_tilde**2 * sq_grad,
     ),
     Claim(
         id="mixed.lemmaD10",
@@ -141,7 +141,7 @@ CLAIMS = (
         unstated=SAMPLED,
         measures=sq_dist_next,
         bound=gain - eta_tilde * gap + Rational(5, 16) * drift + 2 * eta_tilde**2 * noise_one,
-        teeth=gain - eta_tilde * gap,
+        weakened=gain - eta_tilde * gap,
         meaning="A round brings x closer to the minimiser, up to drift and noise.",
         note="5/16 has no unit because 2 eta~ beta (1 + 2 eta~ beta) has none; it is its value at eta~ = 1/(8 beta), "
         "which the proof includes and the statement leaves out.",
@@ -158,7 +158,7 @@ CLAIMS = (
         assumes=(MINIMIZER,),
         unstated=(),
         also=((term_C, "==", term_C1 + term_C2),),
-        teeth=sq_dist + term_C,
+        weakened=sq_dist + term_C,
         note="The two terms are C1 = 2 eta~ <grad f_c(x), x* - x> and its federated counterpart C2.",
     ),
     line(
@@ -169,7 +169,7 @@ CLAIMS = (
         "Convexity of the central loss.",
         assumes=(NOISE, CONVEX, MINIMIZER),
         unstated=(),
-        teeth=-2 * eta_tilde * (gap_c + beta * sq_dist),
+        weakened=-2 * eta_tilde * (gap_c + beta * sq_dist),
     ),
     line(
         "stepD10_C2",
@@ -178,7 +178,7 @@ CLAIMS = (
         -2 * eta_tilde * (gap_f + mu / 4 * sq_dist) + 2 * beta * eta_tilde * drift,
         "Perturbed convexity of the federated loss.",
         assumes=D10_RULES,
-        teeth=-2 * eta_tilde * (gap_f + beta * sq_dist),
+        weakened=-2 * eta_tilde * (gap_f + beta * sq_dist),
     ),
     line(
         "stepD10_C",
@@ -187,7 +187,7 @@ CLAIMS = (
         -2 * eta_tilde * (gap + 3 * mu / 4 * sq_dist) + 2 * beta * eta_tilde * drift,
         "Both together.",
         assumes=D10_RULES,
-        teeth=-2 * eta_tilde * (gap + 2 * beta * sq_dist),
+        weakened=-2 * eta_tilde * (gap + 2 * beta * sq_dist),
         follows=(
             "mixed.stepD10_expand/2",
             "mixed.stepD10_C1",
@@ -204,7 +204,7 @@ CLAIMS = (
         + 8 * eta_tilde**2 * beta * gap,
         "Lemma D.9 with the error in place of the gradient (D.6).",
         assumes=D10_RULES,
-        teeth=4 * eta_tilde**2 * beta**2 * drift + 2 * eta_tilde**2 * beta * gap,
+        weakened=4 * eta_tilde**2 * beta**2 * drift + 2 * eta_tilde**2 * beta * gap,
         follows=("mixed.lemmaD9", "mixed.propD6"),
     ),
     line(
@@ -217,7 +217,7 @@ CLAIMS = (
         + 2 * eta_tilde**2 * noise_one,
         "One round's progress at any step size.",
         assumes=D10_RULES,
-        teeth=gain - 2 * eta_tilde * gap,
+        weakened=gain - 2 * eta_tilde * gap,
         follows=("mixed.stepD10_expand/1", "mixed.stepD10_C", "mixed.stepD10_D"),
     ),
     line(
@@ -229,7 +229,7 @@ CLAIMS = (
         unstated=(),
         assumes=(Assumption(eta_tilde <= 1 / (8 * beta), "proof of D.10"),),
         also=((2 * eta_tilde * beta * (1 + 2 * eta_tilde * beta), "<=", Rational(5, 16)),),
-        teeth=-2 * eta_tilde * gap,
+        weakened=-2 * eta_tilde * gap,
     ),
     Claim(
         id="mixed.lemmaD11",
@@ -239,7 +239,7 @@ CLAIMS = (
         measures=drift,
         bound=12 * K**2 * eta**2 * beta * gap + 3 * K**2 * eta**2 * path_noise,
         also=((ends, "<=", 12 * K**2 * eta**2 * beta * gap + 3 * K**2 * eta**2 * path_noise),),
-        teeth=K**2 * eta**2 * path_noise / 12,
+        weakened=K**2 * eta**2 * path_noise / 12,
         meaning="Clients drift by at most what K steps along their gradients at the start could, times a constant.",
         note="The proof ends with 16 and 2 where the statement has 12 and 3; neither gives the other. The last display "
         "of the proof, with 2 eta~/eta_s^2 and 2 eta~^2/eta_s^2, is what theorem B.2 uses.",
@@ -254,7 +254,7 @@ CLAIMS = (
         measures=drift,
         bound=16 * K**2 * eta**2 * beta * gap + 2 * K**2 * eta**2 * path_noise,
         also=((ends, "<=", 16 * K**2 * eta**2 * beta * gap + 2 * K**2 * eta**2 * path_noise),),
-        teeth=K**2 * eta**2 * path_noise / 12,
+        weakened=K**2 * eta**2 * path_noise / 12,
         meaning="The same with the constants that the proof arrives at.",
         note="The step 'separating mean and variance of the central gradient' turns 4 K^2 eta^2 E||grad f_f + g_c||^2 "
         "into 4 K^2 eta^2 ||grad f||^2 + 2 K^2 eta^2 sigma_c^2; what it separates gives 4 K^2 eta^2 sigma_c^2.",
@@ -279,7 +279,7 @@ CLAIMS = (
                 + 4 * K**2 * eta**2 * sigma_c**2,
             ),
         ),
-        teeth=K**2 * eta**2 * path_noise / 12,
+        weakened=K**2 * eta**2 * path_noise / 12,
         meaning="The same with the constant that the proof's own steps give; theorem B.2 survives it for S >= 2.",
         **ROUND,
     ),
@@ -291,7 +291,7 @@ CLAIMS = (
         "One step adds little to the drift.",
         assumes=(*RULES, CONVEX, PROVIDED),
         unstated=(INDEPENDENT,),
-        teeth=-(eta**2) * sigma**2,
+        weakened=-(eta**2) * sigma**2,
     ),
     line(
         "stepD11_unrolled",
@@ -302,7 +302,7 @@ CLAIMS = (
         assumes=(*RULES, CONVEX, PROVIDED),
         unstated=(INDEPENDENT,),
         also=((drift, "<=", furthest), (ends, "<=", furthest)),
-        teeth=K**2 * eta**2 * sq_augmented / 8,
+        weakened=K**2 * eta**2 * sq_augmented / 8,
         follows=("mixed.stepD11_recursion",),
     ),
     line(
@@ -313,7 +313,7 @@ CLAIMS = (
         "The central batch's noise, apart.",
         assumes=(NOISE, A41),
         unstated=(),
-        teeth=4 * K**2 * eta**2 * sq_grad,
+        weakened=4 * K**2 * eta**2 * sq_grad,
         note="E||grad f_f + g_c||^2 is ||grad f||^2 + sigma_c^2 where the variance bound is attained, so that 4 "
         "stands before K^2 eta^2 sigma_c^2 on the left; the right has 2.",
     ),
@@ -325,7 +325,7 @@ CLAIMS = (
         "The error in place of the gradient.",
         assumes=(SMOOTH, CONVEX, MINIMIZER),
         unstated=(),
-        teeth=8 * K**2 * eta**2 * beta * gap,
+        weakened=8 * K**2 * eta**2 * beta * gap,
         follows=("mixed.propD6",),
     ),
     line(
@@ -336,7 +336,7 @@ CLAIMS = (
         "The drift in effective steps, as theorem B.2 takes it.",
         assumes=(*D11_RULES, PROVIDED, Assumption(eta_tilde <= 1 / (8 * beta), "proof of D.11")),
         unstated=SAMPLED,
-        teeth=eta_tilde**2 / eta_s**2 * path_noise / 12,
+        weakened=eta_tilde**2 / eta_s**2 * path_noise / 12,
         follows=("mixed.lemmaD11_proof/1",),
     ),
     line(
@@ -347,7 +347,7 @@ CLAIMS = (
         "One round's progress with the drift bounded: none in loss where the cohort is one client.",
         assumes=(*D10_RULES, ONE_CONVEX, SERVER_CONVEX),
         unstated=SAMPLED,
-        teeth=gain - eta_tilde * gap,
+        weakened=gain - eta_tilde * gap,
         note="The drift enters through the last display of D.11, whose eta <= 1/beta the steps of theorem B.2 "
         "imply: eta <= 1/(8 K beta eta_s), and eta_s > sqrt(10 S)/4. With 4 in place of 2 before sigma_c^2 there, "
         "3 sigma_c^2 needs S >= 2.",

@@ -69,7 +69,7 @@ CLAIMS = (
         unstated=(*CENTRAL, STEP_18),
         measures=f_next,
         bound=bound_12,
-        teeth=f_t - 4 * eta_tilde / 9 * sq_grad,
+        weakened=f_t - 4 * eta_tilde / 9 * sq_grad,
         meaning="A round lowers the mixed loss in proportion to its squared gradient, up to drift and noise.",
         note=lost,
         follows=("mixed.stepD12_D9", "mixed.stepD12_constants"),
@@ -82,7 +82,7 @@ CLAIMS = (
         unstated=(*SAMPLED, STEP_18),
         measures=f_next,
         bound=wide_12,
-        teeth=f_t - 7 * eta_tilde / 18 * sq_grad,
+        weakened=f_t - 7 * eta_tilde / 18 * sq_grad,
         meaning="The same with the smoothness that a sum of two beta-smooth losses has.",
         **ROUND,
     ),
@@ -97,7 +97,7 @@ CLAIMS = (
         + beta_sum
         * eta_tilde**2
         * (2 * beta**2 * drift + noise_one + sq_grad),  # beta_sum/2 times lemma D.9
-        teeth=progress + eta_tilde * beta**2 / 2 * drift,
+        weakened=progress + eta_tilde * beta**2 / 2 * drift,
         meaning="One round's progress at any step size, whatever the smoothness of f itself is.",
         note="beta_f = beta gives lemma D.12 as printed, beta_f = 2 beta mixed.lemmaD12_sum.",
         **ROUND,
@@ -109,7 +109,7 @@ CLAIMS = (
         f_t + inner_move + beta / 2 * sq_move,
         "Smoothness bounds a round by its first-order change and its length.",
         unstated=(F_SMOOTH,),
-        teeth=f_t + inner_move,
+        weakened=f_t + inner_move,
         note=lost,
     ),
     line(
@@ -119,7 +119,7 @@ CLAIMS = (
         -eta_tilde / 2 * sq_grad + eta_tilde / 2 * sq_mean_error,
         "The first-order change, by the direction's error.",
         also=((sq_mean_error, "<=", mean_change), (mean_change, "<=", beta**2 * drift)),
-        teeth=-3 * eta_tilde / 2 * sq_grad,
+        weakened=-3 * eta_tilde / 2 * sq_grad,
     ),
     line(
         "stepD12_drift",
@@ -128,7 +128,7 @@ CLAIMS = (
         progress + eta_tilde * beta**2 / 2 * drift + beta / 2 * sq_move,
         "A round's progress before its length is bounded.",
         unstated=CENTRAL,
-        teeth=progress,
+        weakened=progress,
         note=lost,
         follows=("mixed.stepD12_smooth", "mixed.stepD12_inner"),
     ),
@@ -142,7 +142,7 @@ CLAIMS = (
         + eta_tilde**2 * beta * noise_one,
         "One round's progress at any step size.",
         unstated=CENTRAL,
-        teeth=f_t - (eta_tilde / 2 - beta * eta_tilde**2) * sq_grad,
+        weakened=f_t - (eta_tilde / 2 - beta * eta_tilde**2) * sq_grad,
         note=lost,
         follows=("mixed.stepD12_drift", "mixed.lemmaD9"),
     ),
@@ -155,7 +155,7 @@ CLAIMS = (
         assumes=(SAID_18,),
         unstated=(),
         also=((eta_tilde * beta**2 / 2 + 2 * eta_tilde**2 * beta**3, "<=", beta / 27),),
-        teeth=eta_tilde / 2 - 2 * beta * eta_tilde**2,
+        weakened=eta_tilde / 2 - 2 * beta * eta_tilde**2,
     ),
     Claim(
         id="mixed.lemmaD13",
@@ -165,7 +165,7 @@ CLAIMS = (
         measures=drift,
         bound=bound_13,
         also=((ends, "<=", bound_13),),
-        teeth=eta_tilde**2 / (12 * eta_s**2) * path_noise,
+        weakened=eta_tilde**2 / (12 * eta_s**2) * path_noise,
         meaning="Clients drift by at most their gradient at the start and noise, whatever the shape of the losses.",
         note="With a = K the factor 1 + a is K + 1, and the proof writes K (2K for (1 + a) 2, 4K for (1 + a) 4). With "
         "a = K - 1 it is K, the first factor becomes K/(K - 1), and the sums stay below 2K for K >= 2.",
@@ -179,7 +179,7 @@ CLAIMS = (
         0,
         "One step adds little to the drift.",
         unstated=(INDEPENDENT,),
-        teeth=-(eta**2) * sigma**2,
+        weakened=-(eta**2) * sigma**2,
         note="(1 + a) 2 and (1 + a) 4 at a = K are 2K + 2 and 4K + 4, printed as 2K and 4K.",
     ),
     line(
@@ -191,7 +191,7 @@ CLAIMS = (
         assumes=(SAID_18, SAID_1),
         unstated=(),
         also=(((1 + Rational(163, 162) / K) ** K - 1, "<=", Rational(163, 81)),),
-        teeth=1 + 1 / K,
+        weakened=1 + 1 / K,
         note="The second line is the sum's bound 2K over (162/163) K, which e^(163/162) - 1 < 1.74 gives.",
     ),
     line(
@@ -202,7 +202,7 @@ CLAIMS = (
         "K steps together.",
         assumes=(*RULES, SAID_18, SAID_1),
         unstated=(INDEPENDENT,),
-        teeth=eta_tilde**2 / (12 * eta_s**2) * path_noise,
+        weakened=eta_tilde**2 / (12 * eta_s**2) * path_noise,
         follows=("mixed.stepD13_recursion", "mixed.stepD13_constants"),
     ),
     line(
@@ -213,7 +213,7 @@ CLAIMS = (
         "One round's progress with the drift bounded.",
         assumes=(*RULES, ONE_NONCONVEX, SERVER_NONCONVEX),
         unstated=CENTRAL,
-        teeth=f_t - eta_tilde / 3 * sq_grad,
+        weakened=f_t - eta_tilde / 3 * sq_grad,
         note=lost,
         follows=("mixed.lemmaD12", "mixed.lemmaD13/1"),
     ),

@@ -68,7 +68,7 @@ CLAIMS = (
         measures=w_f * (sq_grad_f / w_f**2) + w_c * (sq_grad_c / w_c**2),
         bound=G**2 + B**2 * sq_grad,
         also=((sq_grad, "<=", sq_grad_f / w_f + sq_grad_c / w_c),),
-        teeth=B**2 * sq_grad,
+        weakened=B**2 * sq_grad,
         meaning="How far the federated and the central gradient may differ, at any point: the paper's (G, B).",
         note="Problems certify G and B at w_f = w_c = 1/2, as table 1 takes them. The second line is why B >= 1: no "
         "smaller B serves where grad f is large.",
@@ -81,7 +81,7 @@ CLAIMS = (
         unstated=(INDEPENDENT, UNIFORM),
         measures=cohort_error,
         bound=sigma**2 / S,
-        teeth=sigma**2 / S**2,
+        weakened=sigma**2 / S**2,
         meaning="Averaging a cohort's gradients divides their noise by its size.",
     ),
     Claim(
@@ -93,7 +93,7 @@ CLAIMS = (
         relation="==",
         bound=seen - sq_seen,
         also=((B_t_sq, "==", seen / sq_seen), (G_t_sq, ">=", 0), (B_t_sq, ">=", 1)),
-        teeth=sq_seen_f + sq_seen_c - sq_seen,
+        weakened=sq_seen_f + sq_seen_c - sq_seen,
         meaning="What one round's gradients say of G (if B were 1) and of B (if G were 0); never below 0 and 1.",
         note="B_t has no value where the sampled gradients cancel.",
     ),
@@ -101,7 +101,7 @@ CLAIMS = (
         id="mixed.eq8",
         cites="mixed FL, (8)",
         measures=miss_8,
-        teeth=sq_applied,
+        weakened=sq_applied,
         meaning="A client's delta over its step size and its steps is the mean of the gradients it applied.",
         **DELTAS,
     ),
@@ -109,7 +109,7 @@ CLAIMS = (
         id="mixed.eq9",
         cites="mixed FL, (9)",
         measures=miss_9,
-        teeth=sq_transferred,  # the transferred gradient not taken off
+        weakened=sq_transferred,  # the transferred gradient not taken off
         meaning="Take off what the server sent, and the mean of the client's own gradients is left.",
         **DELTAS,
     ),
@@ -117,7 +117,7 @@ CLAIMS = (
         id="mixed.eq10",
         cites="mixed FL, (10)",
         measures=miss_10,
-        teeth=sq_transferred,
+        weakened=sq_transferred,
         meaning="Deltas that are sent anyway give the cohort's mean gradient, each client weighing as many steps as it "
         "did.",
         **DELTAS,

@@ -53,7 +53,7 @@ def over_ends(name):
         name=f"mixed.{name}_ends",
         cites=f"{record.cites}, (12) as numbered",
         bound=record.bound.xreplace(other),
-        teeth=record.teeth.xreplace(other),
+        weakened=record.weakened.xreplace(other),
         note="(12) counts k from 1 to K, and (11) takes gradients at x^(t,1), ..., x^(t,K); the listing takes them at "
         f"x^(t,0), ..., x^(t,K-1). mixed.{name} has the drift of the latter, this the former.",
     )
@@ -93,7 +93,7 @@ PROOFS = (
         2,
         "What K steps multiply a drift by.",
         kind="step",
-        teeth=Rational(3, 2),
+        weakened=Rational(3, 2),
         note="The text passes through e - 1, which the left side comes near as K grows. The display before it prints ((1 + 1/K)^k - 1) = K, where ((1 + 1/K)^k - 1) K is meant.",
     ),
     sentence(
@@ -105,7 +105,7 @@ PROOFS = (
         kind="step",
         assumes=(SERVER_CONVEX,),
         also=((Rational(5, 8) / eta_s**2 + 2, "<=", 3), (Rational(5, 8) / eta_s**2, "<=", 1 / S)),
-        teeth=Rational(9, 2) / (K * S),
+        weakened=Rational(9, 2) / (K * S),
         note="The third line is the factor (S - 1)/S.",
     ),
     sentence(
@@ -120,7 +120,7 @@ PROOFS = (
             (Rational(8, 27) / eta_s**2 + 1, "<=", 2),
             (Rational(4, 243) / eta_s**2, "<=", Rational(4, 9) - Rational(1, 3)),
         ),
-        teeth=2 / (K * S),
+        weakened=2 / (K * S),
     ),
     sentence(
         "server_rate_readings",
@@ -128,7 +128,7 @@ PROOFS = (
         sqrt(5 * S / 8),
         sqrt(Rational(5, 8)) * S,
         "Of the two readings of eta_s > sqrt(5/8) S, the one that is recorded asks for less.",
-        teeth=sqrt(5 * S / 8) * Rational(9, 10),
+        weakened=sqrt(5 * S / 8) * Rational(9, 10),
         note="The proof needs 5/(8 eta_s^2) <= 1/S, which is eta_s >= sqrt(5 S/8); table 5's eta_s >= sqrt(S) meets that "
         "reading, and the other one for S = 1 alone.",
     ),
@@ -149,7 +149,7 @@ RATE_SENTENCES = (
             )
             for n in (1, 2)
         ),
-        teeth=RATES[3, "convex"],
+        weakened=RATES[3, "convex"],
         note='The text: the bounds "are directly proportional to the client variance bound sigma^2 and central variance '
         'bound sigma_c^2". Their leading terms are; the others have no variance.',
     ),
@@ -163,7 +163,7 @@ RATE_SENTENCES = (
         also=tuple(
             (at_more_steps(rate), "<=", rate) for key, rate in RATES.items() if key != (3, "convex")
         ),
-        teeth=RATES[3, "convex"] / 2,
+        weakened=RATES[3, "convex"] / 2,
     ),
     sentence(
         "more_steps_one_way",
@@ -174,7 +174,7 @@ RATE_SENTENCES = (
         K / K_more * (sigma**2 + K * S * sigma_c**2) / (K * S),
         "For 1-way gradient transfer to gain K'/K from more steps, central variance must fall by K'/K.",
         relation="==",
-        teeth=(sigma**2 + K * S * sigma_c**2) / (K_more * S) / 2,
+        weakened=(sigma**2 + K * S * sigma_c**2) / (K_more * S) / 2,
     ),
     sentence(
         "two_way_narrower",
@@ -183,7 +183,7 @@ RATE_SENTENCES = (
         eight,
         "2-way gradient transfer has narrower limits than 1-way gradient transfer on eta and K.",
         also=((two_way["convex"], "<=", eight), (two_way["nonconvex"], "<=", eighteen)),
-        teeth=eight / 11,
+        weakened=eight / 11,
     ),
     sentence(
         "pt_ceiling_B",
@@ -192,7 +192,7 @@ RATE_SENTENCES = (
         pt,
         "The steps that parallel training may take shrink as B grows.",
         assumes=(Assumption(B <= B_more, "increasing B"),),
-        teeth=pt / 2,
+        weakened=pt / 2,
     ),
 )
 COUNTS = (

@@ -68,7 +68,7 @@ def ceiling_cell(method, case, bound, theorem, assumes, also=()):
         measures=eta_tilde,
         bound=bound,
         also=also,
-        teeth=bound / 2,
+        weakened=bound / 2,
         meaning=f"The longest effective step that {theorem} allows {label}.",
     )
 
@@ -138,7 +138,7 @@ CLAIMS = (
         relation=">",
         bound=sqrt(5 * S / 8),  # all that theorem B.2 asks in its convex cases
         also=((eta_s, ">=", sqrt(S)),),
-        teeth=sqrt(8 * S / 5),
+        weakened=sqrt(8 * S / 5),
         meaning="The table's one rate for 1-way gradient transfer meets both of the theorem's conditions.",
         note="The text: the bounds assume eta_m >= 1 (PT), eta_s >= sqrt(S) (1-W GT), eta_m >= 1 (2-W GT). "
         "eta_m >= 1 is word for word what theorems B.1 and B.3 ask.",
@@ -157,7 +157,7 @@ CLAIMS = (
         ),
         "Parallel training's rate has everything that 2-way gradient transfer's has, and G on top.",
         assumes=(RELATIVE,),
-        teeth=shape(1, "convex") - B**2 * beta * D_sq / eps,
+        weakened=shape(1, "convex") - B**2 * beta * D_sq / eps,
         note="The middle terms are as printed (see theorem B.1); they stand on both sides.",
     ),
     implication(
@@ -170,7 +170,7 @@ CLAIMS = (
             (shape(2, "convex").subs(sigma_c, sigma_c / sqrt(K)), "==", shape(3, "convex")),
         ),
         "Divide sigma_c^2 by K, and 1-way gradient transfer has the rate of 2-way gradient transfer.",
-        teeth=shape(2, "convex") - sigma_c**2 * D_sq / eps**2,
+        weakened=shape(2, "convex") - sigma_c**2 * D_sq / eps**2,
     ),
     implication(
         "implication_two_way",
@@ -181,7 +181,7 @@ CLAIMS = (
         "None of its three rates is above that of another method, term by term.",
         assumes=(RELATIVE,),
         unstated=(SMALL,),
-        teeth=least(shape(1, "strong"), shape(2, "strong")) / 2,
+        weakened=least(shape(1, "strong"), shape(2, "strong")) / 2,
         note="The shapes are ordered; constants are not (table 4 allows 2-way gradient transfer the shortest steps), "
         "so the sentence about convergence does not follow from them.",
     ),

@@ -128,7 +128,7 @@ def printed_order(case, measures, convexity, meaning):
         unstated=(*USED, REACHED) if case == "strong" else USED,
         measures=measures,
         bound=SHAPES[case],
-        teeth=NOISELESS[case],
+        weakened=NOISELESS[case],
         regime=(Theta(eta_round, STEPS[case]),),
         explicit=f"mixed.theoremB1_{case}_explicit",
         follows=(f"mixed.theoremB1_{case}_explicit",),
@@ -139,7 +139,7 @@ def printed_order(case, measures, convexity, meaning):
     )
 
 
-def explicit(case, measures, convexity, bound, teeth, meaning, extra=()):
+def explicit(case, measures, convexity, bound, weakened, meaning, extra=()):
     return Claim(
         id=f"mixed.theoremB1_{case}_explicit",
         cites="mixed FL, theorem B.1, by the steps of SCAFFOLD's appendix D.2",
@@ -147,7 +147,7 @@ def explicit(case, measures, convexity, bound, teeth, meaning, extra=()):
         unstated=(*USED, *extra),
         measures=measures,
         bound=bound,
-        teeth=teeth,
+        weakened=weakened,
         meaning=meaning,
         follows=from_mean("mixed.theoremB1", case),
         **RUN,
@@ -171,7 +171,7 @@ ONE_ROUND = (
         - eta_round * gap / 3
         + 2 * eta_round**2 * noise_merged
         + 8 * beta * eta_round**3 * floor,
-        teeth=(1 - mu * eta_round) * sq_dist - eta_round * gap,
+        weakened=(1 - mu * eta_round) * sq_dist - eta_round * gap,
         meaning="A round of parallel training comes closer, up to noise and what the two losses disagree.",
         **RUN,
     ),
@@ -185,7 +185,7 @@ ONE_ROUND = (
         - eta_round * sq_grad / 8
         + 2 * beta * eta_round**2 * noise_merged
         + 5 * beta**2 * eta_round**3 * floor,
-        teeth=f_t - eta_round * sq_grad,
+        weakened=f_t - eta_round * sq_grad,
         meaning="A round of parallel training lowers the loss, up to noise and what the two losses disagree.",
         **RUN,
     ),

@@ -106,7 +106,7 @@ def printed_order(case, measures, assumes, unstated, meaning, note):
         unstated=(*SAMPLED, *unstated),
         measures=measures,
         bound=SHAPES[case],
-        teeth=NOISELESS[case],
+        weakened=NOISELESS[case],
         regime=(Theta(eta_tilde, STEPS[case]),),
         explicit=f"mixed.theoremB2_{case}_explicit",
         follows=(f"mixed.theoremB2_{case}_explicit",),
@@ -117,7 +117,7 @@ def printed_order(case, measures, assumes, unstated, meaning, note):
     )
 
 
-def explicit(case, cites, measures, assumes, unstated, bound, teeth, meaning, note):
+def explicit(case, cites, measures, assumes, unstated, bound, weakened, meaning, note):
     one_round = "mixed.stepB2_nonconvex" if case == "nonconvex" else "mixed.stepB2_convex"
     return Claim(
         id=f"mixed.theoremB2_{case}_explicit",
@@ -126,7 +126,7 @@ def explicit(case, cites, measures, assumes, unstated, bound, teeth, meaning, no
         unstated=(*SAMPLED, *unstated),
         measures=measures,
         bound=bound,
-        teeth=teeth,
+        weakened=weakened,
         meaning=meaning,
         follows=from_mean("mixed.theoremB2", case) or (one_round,),
         note=note,
@@ -164,7 +164,7 @@ STATEMENTS = (
         unstated=(*SAMPLED, COHORT),
         measures=gap_weighted,
         bound=numerator / (mu * K * S * T) + mu * D_sq * exp(-3 * mu * T / (16 * beta)),
-        teeth=mu * D_sq * exp(-3 * mu * T / (16 * beta)),
+        weakened=mu * D_sq * exp(-3 * mu * T / (16 * beta)),
         regime=(Theta(eta_tilde, least(1 / (8 * beta), TUNED_LOG / (mu * T))),),
         explicit="mixed.theoremB2_strong_explicit",
         logs=TUNED_LOG,
@@ -191,7 +191,7 @@ STATEMENTS = (
         unstated=(*SAMPLED, COHORT),
         measures=gap_decreasing,
         bound=start_strong + share * noise_convex * eta_tilde,
-        teeth=start_strong,
+        weakened=start_strong,
         meaning="The same at the mean of the points with weights (1 - 3 mu eta~/2)^t.",
         note="The text's weights (1 - 3 mu eta~/2)^(1-r) grow with r, and it calls them geometrically decreasing. "
         "This is the reading by the words; mixed.theoremB2_strong_explicit is that by the formula.",
@@ -251,7 +251,7 @@ STATEMENTS = (
         * beta
         * eta_tilde
         * ((4 + Rational(13, 162)) * sigma**2 / (K * S) + (2 + Rational(52, 162)) * sigma_c**2),
-        teeth=Rational(27, 10) * F / (eta_tilde * (T + 1)),
+        weakened=Rational(27, 10) * F / (eta_tilde * (T + 1)),
         meaning="What the proof gives where f is as smooth as a sum of two beta-smooth losses.",
         note="From mixed.lemmaD12_sum and D.13: 7/18 - (13/324)(4/9) = 0.371 is above 10/27.",
         **RUN,

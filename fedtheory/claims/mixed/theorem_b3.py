@@ -125,7 +125,7 @@ def printed_order(case, measures, convexity, meaning, note=""):
         unstated=(*USED, REACHED) if case == "strong" else USED,
         measures=measures,
         bound=SHAPES[case],
-        teeth=NOISELESS[case],
+        weakened=NOISELESS[case],
         regime=(Theta(eta_round, STEPS[case]),),
         explicit=f"mixed.theoremB3_{case}_explicit",
         follows=(f"mixed.theoremB3_{case}_explicit",),
@@ -136,7 +136,7 @@ def printed_order(case, measures, convexity, meaning, note=""):
     )
 
 
-def explicit(case, measures, convexity, bound, teeth, meaning, extra=()):
+def explicit(case, measures, convexity, bound, weakened, meaning, extra=()):
     return Claim(
         id=f"mixed.theoremB3_{case}_explicit",
         cites="mixed FL, theorem B.3, with the constants of SCAFFOLD's appendix E",
@@ -144,7 +144,7 @@ def explicit(case, measures, convexity, bound, teeth, meaning, extra=()):
         unstated=(*USED, TIGHT[case], *extra),
         measures=measures,
         bound=bound,
-        teeth=teeth,
+        weakened=weakened,
         meaning=meaning,
         note=CITED,
         follows=from_mean("mixed.theoremB3", case),
