@@ -7,8 +7,9 @@ and the composition of many rounds is computed by doubling. A cohort is drawn fr
 clients, so that the cost depends on the number of kinds and not on N.
 """
 
+from collections.abc import Callable
 from fractions import Fraction
-from typing import NamedTuple
+from typing import Any, NamedTuple
 
 from fedtheory.arithmetic.operations import Many, short, where
 
@@ -155,13 +156,19 @@ def follow_points(step, m, v, n):
         yield m, v
 
 
-def geometric_sums(ratio, n):
-    """Return (ratio^n, 1 + ratio + ... + ratio^(n-1)), by repeated doubling."""
+def leave_exact(value: Any) -> Any:
+    """Return a number of any length unchanged."""
+    return value
+
+
+def geometric_sums(ratio: Any, n: int, shorten: Callable[[Any], Any] = short) -> tuple[Any, Any]:
+    """Return (ratio^n, 1 + ratio + ... + ratio^(n-1)), by repeated doubling. Long exact numbers are
+    enclosed, unless `shorten` is leave_exact."""
     power, total = ONE, ZERO
     for bit in bin(n)[2:]:
-        power, total = short(power * power), short(total + power * total)
+        power, total = shorten(power * power), shorten(total + power * total)
         if bit == "1":
-            power, total = short(power * ratio), short(total * ratio + 1)
+            power, total = shorten(power * ratio), shorten(total * ratio + 1)
     return power, total
 
 
@@ -170,15 +177,53 @@ class Steps(NamedTuple):
     y + tilt), so that y is multiplied by `keep`. The noise of the result is `noise` times the
     variance of one draw."""
 
-    pull: object
-    keep: object
-    noise: object
+    pull: Any
+    keep: Any
+    noise: Any
 
 
-def quadratic_steps(slope, eta, n):
+def quadratic_steps(slope: Any, eta: Any, n: int, shorten: Callable[[Any], Any] = short) -> Steps:
+    """Return the Steps of n gradient steps in closed form."""
     ratio = 1 - eta * slope
-    keep, pulls = geometric_sums(ratio, n)
-    return Steps(eta * pulls, keep, eta * eta * geometric_sums(ratio * ratio, n)[1])
+    keep, pulls = geometric_sums(ratio, n, shorten)
+    return Steps(eta * pulls, keep, eta * eta * geometric_sums(ratio * ratio, n, shorten)[1])
+
+
+class Affine(NamedTuple):
+    """An affine map y -> keep y + shift, with noise of the given variance."""
+
+    keep: Any
+    shift: Any
+    variance: Any
+
+
+def follow_steps(slope: Any, tilt: Any, variance: Any, eta: Any, n: int) -> Affine:
+    """Return the map of n SGD steps of size eta on slope y^2 / 2 + tilt y, step by step: for few
+    steps cheaper than the closed form, and with nothing enclosed."""
+    keep, shift, spread = ONE, ZERO, ZERO
+    for _ in range(n):
+        ratio = 1 - eta * slope
+        keep, shift = ratio * keep, ratio * shift - eta * tilt
+        spread = ratio * ratio * spread + eta * eta * variance
+    return Affine(keep, shift, spread)
+
+
+class Reach(NamedTuple):
+    """A point after some SGD steps on slope (y - b)^2 / 2 with noise of +-r: the factor of y - b,
+    the variance and the largest size of the noise in it."""
+
+    factor: Any
+    variance: Any
+    size: Any
+
+
+def list_reaches(slope: Any, eta: Any, r: Any, n: int) -> list[Reach]:
+    """Return the Reach after 0, 1, ..., n steps of size eta."""
+    keep, found = 1 - eta * slope, [(ONE, ZERO, ZERO)]
+    for _ in range(n):
+        factor, variance, size = found[-1]
+        found.append((factor * keep, variance + factor * factor, size + abs(factor)))
+    return [Reach(f, variance * (eta * r) ** 2, size * eta * r) for f, variance, size in found]
 
 
 def kept_share(scale, rate, keep):

@@ -20,9 +20,10 @@ from fedtheory import discover, plugins
 from fedtheory.errors import InvalidInput, refuse
 from fedtheory.language.claim import ANY
 from fedtheory.language.conditions import EQUAL_WEIGHTS, SAMPLED_BY_WEIGHT, UNIFORM_COHORT, unsaid
+from fedtheory.language.symbol import Table
 
 
-class Setting(NamedTuple):
+class Model(NamedTuple):
     name: str
     says: str  # what happens in the model, in words
     measures: frozenset  # the Measures (symbol.Measure) that the model yields
@@ -74,6 +75,9 @@ class Setting(NamedTuple):
         return self.measure(instance, {**values, **free}, wanted)
 
 
+Setting = Model  # the name that users' files import
+
+
 def kernels(method):
     """Return the text for the field `by` of a model whose rounds are traces of a method's kernels."""
     return f"the kernels of {method}"
@@ -116,8 +120,8 @@ def _homes(files):
 
 
 def _check_setting(file, record):
-    if not isinstance(record, Setting):
-        refuse("SETTING", "must be a fedtheory Setting", record)
+    if not isinstance(record, Model):
+        refuse("SETTING", "must be a fedtheory Model", record)
     return record._replace(source=file.source), file.module.__name__
 
 
@@ -160,9 +164,9 @@ def entry_names(setting):
     return getattr(own, "CALLED", None) or getattr(folder, "CALLED", {})
 
 
-def names(table, *symbols):
-    """Return the set of Measures of the given symbols of a table."""
-    return frozenset(table[symbol].measure for symbol in symbols)
+def names(table: Table, *symbols: str) -> frozenset:
+    """Return the set of Measures of symbols of a table; each text names one symbol or several."""
+    return frozenset(table[symbol].measure for text in symbols for symbol in text.split())
 
 
 def conditions(claim):

@@ -80,10 +80,16 @@ def family_coordinates(shape, count):
     return found
 
 
+def scale_curvature(shape, point):
+    """Return the function from a number in [0, 1] to a curvature: at least 0 where the shape is
+    convex, of either sign elsewhere."""
+    scale = point["scale"]
+    return (lambda u: scale * u) if shape["convex"] else (lambda u: scale * (2 * u - 1))
+
+
 def build_family(shape, point, count):
     """Build the `count` losses of a family at a point of its coordinates."""
-    scale = point["scale"]
-    bend = lambda u: scale * u if shape["convex"] else scale * (2 * u - 1)
+    scale, bend = point["scale"], scale_curvature(shape, point)
     found = [[] for _ in range(count)]
     for j in range(shape["d"]):
         common = [bend(point[f"slope_{j}_{k}"]) for k in range(shape["pieces"])]

@@ -12,6 +12,7 @@ import fedtheory as ft
 from fedtheory.arithmetic.operations import Many, pair
 from fedtheory.certificates.check_proof import Refused
 from fedtheory.models import fitting
+from fedtheory.models.instances import fault_of, texts
 from fedtheory.search.rational_points import round_to_bits
 
 
@@ -71,6 +72,11 @@ def refuted(claim, budget=5.0, says=None):
 def weakened(name):
     claim = ft.claim(name)
     return claim.replace(bound=claim.weakened, name="a.variant")
+
+
+def refuses(model, instance):
+    """Whether plain data are no instance of a model, by its schema and by its conditions."""
+    return fault_of(model, texts(instance)) is not None and not model.holds(instance)
 
 
 def fits(name, setting):

@@ -6,13 +6,12 @@ from random import Random
 
 import pytest
 
-from fedtheory.arithmetic import Undefined
 from fedtheory.arithmetic.operations import pair
 from fedtheory.models import losses
 from fedtheory.models.families import two_point
 from fedtheory.models.fsl import large_run
 from fedtheory.models.fsl import run as fsl_run
-from tests.models.agree import exact_is_batch, fits
+from tests.models.agree import exact_is_batch, fits, refuses
 
 WANTED = list(fsl_run.MEASURED)
 STEPS = dict(eta_l=Q(1, 8), eta_g=Q(3, 2), eta_0=Q(1, 4), gamma=Q(1, 2))
@@ -110,5 +109,5 @@ def test_batches_are_exact_numbers():
 def test_what_does_not_fit_together_is_no_instance(broken):
     instance = dict(S=1, K=1, K_0=1, T=1, members=[1, 1], slopes=[Q(1), Q(1)], tilts=[Q(0), Q(1)])
     instance.update(x=Q(1), sigma=Q(0), sigma_0=Q(0))
-    with pytest.raises(Undefined):
-        large_run.derive_constants({**instance, **broken})
+    assert large_run.conditions_held(instance)
+    assert refuses(large_run.SETTING, {**instance, **broken})

@@ -71,7 +71,7 @@ def test_no_stochastic_gradient_is_longer_than_M():
     for _ in range(40):
         shape = lamb_round.draw_shapes(random, frozenset())
         at = point(shape, random)
-        instance = lamb_round.build_instance(shape, at)
+        instance = lamb_round.SETTING.build(shape, at)
         M, L = (float(lamb_round.derive_constants(instance)[name]) for name in ("M", "L_l"))
         knots = [float(k) for loss in instance["losses"] for f in loss for _, k in f["bends"]]
         grid = [Q(z) for z in (*np.linspace(min(knots) - 1, max(knots) + 1, 41), *knots)]
@@ -99,7 +99,7 @@ def point(shape, random):
         positive=lambda: Q(random.randint(1, 12), 4),
         unit=lambda: Q(random.randint(0, 4), 4),
     )
-    return {name: draw[kind]() for name, kind in lamb_round.list_coordinates(shape).items()}
+    return {name: draw[kind]() for name, kind in lamb_round.SETTING.coordinates(shape).items()}
 
 
 def agree(setting, measured, seeds, values=VALUES):

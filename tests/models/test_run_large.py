@@ -6,13 +6,12 @@ from random import Random
 
 import pytest
 
-from fedtheory.arithmetic import Undefined
 from fedtheory.arithmetic.operations import pair
 from fedtheory.exact import recursions
 from fedtheory.models import by_name, losses
 from fedtheory.models.families import two_point
 from fedtheory.models.general import run_cohort, run_large
-from tests.models.agree import exact_is_batch
+from tests.models.agree import exact_is_batch, refuses
 
 SIMPLE = [name for name in run_large.MEASURED if name != "best_sq_grad"]
 
@@ -23,7 +22,7 @@ def number(random, low=-4, high=4):
 
 def told(instance):
     """The same as the setting that enumerates tells it: each client by itself."""
-    clients = run_large.Kinds(instance)
+    clients = run_large.Clients(instance)
     each = [k for k, n in enumerate(instance["members"]) for _ in range(n)]
     plain = lambda k: dict(curves=[losses.make_curve(a) for a in instance["slopes"][k]])
     return dict(
@@ -94,7 +93,7 @@ def test_small_cohorts_are_enumerated(seed):
 def looped(instance, eta_l, eta_g, T):
     """E F and E F of the mean point after T rounds without noise, all clients taking part: in
     floats, client by client."""
-    clients = run_large.Kinds(instance)
+    clients = run_large.Clients(instance)
     x, seen = float(instance["x_0"][0]), []
     for _ in range(T):
         seen.append(x)
@@ -175,5 +174,5 @@ def test_sums_over_rounds_are_those_of_a_walk():
     ],
 )
 def test_what_does_not_fit_together_is_no_instance(broken):
-    with pytest.raises(Undefined):
-        run_large.derive_constants(dict(TWO_KINDS, **broken))
+    model, bad = by_name("run_large_fedavg"), dict(TWO_KINDS, **broken)
+    assert model.holds(TWO_KINDS) and refuses(model, bad)

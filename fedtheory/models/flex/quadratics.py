@@ -16,6 +16,7 @@ from fedtheory.arithmetic import Undefined
 from fedtheory.arithmetic.intervals import INF
 from fedtheory.arithmetic.operations import Many, maximum, minimum, root, short, vector, where
 from fedtheory.arithmetic.work import count_ways
+from fedtheory.exact.recursions import list_reaches
 from fedtheory.exact.traces import Losses
 from fedtheory.exact.typical_path import Round, record_path
 from fedtheory.participation import moments
@@ -393,16 +394,7 @@ def one_round(state, devices, rounds, eta, E, span):
     m, m2, low, high, room = state
     paths = []
     for a, b, r in zip(devices["a"], devices["b"], devices["r"]):
-        keep, path = (
-            1 - eta * a,
-            [(ONE, ZERO, ZERO)],
-        )  # after s steps: the factor of w - b, the variance, the reach of the noise
-        for _ in range(E):
-            factor, variance, reach = path[-1]
-            path.append((factor * keep, variance + factor * factor, reach + abs(factor)))
-        path = [
-            (factor, variance * (eta * r) ** 2, reach * eta * r) for factor, variance, reach in path
-        ]
+        path = list_reaches(a, eta, r, E)
         for factor, _, reach in path[1:E]:  # points at which this device may compute a gradient
             ends = b + factor * (low - b), b + factor * (high - b)
             room = within(room, minimum(*ends) - reach, maximum(*ends) + reach, span)

@@ -1,5 +1,7 @@
 """Models of instances in the letters of FSL."""
 
+from typing import Any
+
 CALLED = dict(
     losses=("f_0, the server's loss",),
     noise="noise of a client's gradients",
@@ -7,4 +9,16 @@ CALLED = dict(
     x="the start",
     weights="weights of the clients",
     breaks="what is not met",
+)
+# Conditions that a round can meet, and the facts of a record that all models of FSL's rounds share
+ENSURES = frozenset(
+    "smooth lipschitz dissimilar server_dissimilar noise independent_noise equal_weights "
+    "uniform_cohort server convex".split()
+)
+ROUNDS: dict[str, Any] = dict(
+    algorithms=("fsl",),
+    gives=("N", "S", "K", "K_0"),
+    loose=dict(L=1, G=1, xi_bar=1, sigma=1, sigma_0=1, mu=-1),
+    takes=("eta_l", "eta_g", "eta_0", "gamma"),
+    ensures=ENSURES,
 )

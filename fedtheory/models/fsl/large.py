@@ -9,19 +9,15 @@ with the given variance, because only moments enter.
 from fractions import Fraction
 
 from fedtheory.arithmetic.operations import root
-from fedtheory.models import Setting, beside, losses, names
-from fedtheory.schema import entries, integer, row
+from fedtheory.exact.recursions import geometric_sums, leave_exact
+from fedtheory.models import Model, beside, losses, names
+from fedtheory.models.families import scale_curvature
+from fedtheory.models.fields import Field, Fields, coordinate, count, deviation, name_true, number
+from fedtheory.models.fsl import ENSURES, ROUNDS
+from fedtheory.schema import integer, row
 from fedtheory.symbols.fsl import TABLE
 
-MEASURED = (
-    "tilde_F_t",
-    "tilde_F_next",
-    "sq_tilde_grad",
-    "sq_grad",
-    "sq_server_grad",
-    "grad_inner",
-    "sq_xi",
-)
+MEASURED = "tilde_F_t tilde_F_next sq_tilde_grad sq_grad sq_server_grad grad_inner sq_xi".split()
 COUNTS = (1, 1, 1, 2, 3, 10, 30, 100)  # few large counts, because exact powers grow with the count
 
 
@@ -43,43 +39,47 @@ def draw_shapes(random, relaxed):
     )
 
 
-def list_coordinates(shape):
-    found = dict(scale="positive", bend="unit", x="real", tilt_0="real", tilt_1="real")
-    if shape["kind_1"] < shape["N"]:
-        found["tilt_2"] = "real"
-    if shape["own"]:
-        found["bend_0"] = "unit"
-    found.update(
-        {
-            name: "positive"
-            for name, kind in (("sigma", "noise"), ("sigma_0", "noise_0"))
-            if shape[kind]
-        }
-    )
-    return found
+def build_slope(shape, point, built):
+    return scale_curvature(shape, point)(point["bend"])
 
 
-def build_instance(shape, point):
-    scale = point["scale"]
-    bend = lambda u: scale * u if shape["convex"] else scale * (2 * u - 1)
-    slope = bend(point["bend"])
-    found = dict(
-        {name: shape[name] for name in ("N", "S", "K", "K_0", "kind_1")},
-        x=point["x"],
-        slope=slope,
-        slope_0=bend(point["bend_0"]) if shape["own"] else slope,
-        tilts=[
-            scale * point[f"tilt_{i}"] if f"tilt_{i}" in point else Fraction(0) for i in range(3)
-        ],
-        sigma=point.get("sigma", Fraction(0)),
-        sigma_0=point.get("sigma_0", Fraction(0)),
-    )
-    if shape["shared"]:
-        found["shared"] = 1
-    if shape["still"]:  # gradients of server and clients are 0 at the start of the round
-        g, x = slope * point["x"] + mean_tilt(found), point["x"]
-        found["tilts"] = [-found["slope_0"] * x, *(tilt - g for tilt in found["tilts"][1:])]
-    return found
+def build_server_slope(shape, point, built):
+    return scale_curvature(shape, point)(point["bend_0"]) if shape["own"] else built["slope"]
+
+
+def build_tilts(shape, point, built):
+    """Return the tilts of the server and of both kinds of clients. For a round that starts where it
+    is to stand still, the gradients of server and clients are 0 there."""
+    names = (f"tilt_{i}" for i in range(3))
+    tilts = [point["scale"] * point[n] if n in point else Fraction(0) for n in names]
+    if not shape["still"]:
+        return tilts
+    x, known = point["x"], dict(built, tilts=tilts)
+    g = known["slope"] * x + mean_tilt(known)
+    return [-known["slope_0"] * x, *(tilt - g for tilt in tilts[1:])]
+
+
+def list_tilts(shape):
+    kinds = 2 if shape["kind_1"] < shape["N"] else 1
+    return dict.fromkeys([f"tilt_{i}" for i in range(kinds + 1)], "real")
+
+
+FIELDS = Fields(
+    *(count(name, most=most) for name, most in dict(N=None, S="N", K=None, K_0=None).items()),
+    count("kind_1", most="N"),
+    coordinate("scale", "positive"),
+    coordinate("bend", "unit"),
+    number("x"),
+    Field("slope", "number", build_slope),
+    Field(
+        "slope_0", "number", build_server_slope, lambda s: {"bend_0": "unit"} if s["own"] else {}
+    ),
+    Field("tilts", row("number", "number", "number"), build_tilts, list_tilts),
+    deviation("sigma", "noise"),
+    deviation("sigma_0", "noise_0"),
+    Field("shared", integer(1, 1), lambda shape, point, built: 1, when=lambda s: s["shared"]),
+    order="scale bend x tilts",
+)
 
 
 def derive_constants(instance):
@@ -119,31 +119,10 @@ def mean_tilt(instance):
     )
 
 
-def geometric(r, n):
-    """Return (r^n, 1 + r + ... + r^(n-1)), computed by doubling."""
-    power, total, bits = Fraction(1), Fraction(0), bin(n)[2:]
-    for bit in bits:
-        power, total = power * power, total + power * total
-        if bit == "1":
-            power, total = power * r, total * r + 1
-    return power, total
-
-
 def measure_symbols(instance, values, wanted):
-    N, S, K, K_0, gamma = (
-        instance["N"],
-        instance["S"],
-        instance["K"],
-        instance["K_0"],
-        values["gamma"],
-    )
-    a, a_0, x, c_0, c = (
-        instance["slope"],
-        instance["slope_0"],
-        instance["x"],
-        instance["tilts"][0],
-        mean_tilt(instance),
-    )
+    N, S, K, K_0 = (instance[name] for name in ("N", "S", "K", "K_0"))
+    a, a_0, x = (instance[name] for name in ("slope", "slope_0", "x"))
+    c_0, c, gamma = instance["tilts"][0], mean_tilt(instance), values["gamma"]
     eta, eta_g, step_0 = values["eta_l"], values["eta_g"], gamma * values["eta_0"]
     first = share(instance)
     gap = Fraction(0) if first == 1 else instance["tilts"][1] - instance["tilts"][2]
@@ -159,9 +138,10 @@ def measure_symbols(instance, values, wanted):
         sq_xi=lambda: (g - g_0) * (g - g_0),
     )
     if "tilde_F_next" in wanted:
+        sums = lambda ratio, n: geometric_sums(ratio, n, leave_exact)
         # y_K - x = -eta (sum_k r^k) g_i, and noise eta sum_k r^k n_k
-        _, pull = geometric(1 - eta * a, K)
-        _, squares = geometric((1 - eta * a) * (1 - eta * a), K)
+        _, pull = sums(1 - eta * a, K)
+        _, squares = sums((1 - eta * a) * (1 - eta * a), K)
         left_over = (
             Fraction(N - S, N - 1) if N > 1 else Fraction(0)
         )  # factor of the variance for draws without replacement
@@ -173,8 +153,8 @@ def measure_symbols(instance, values, wanted):
         )  # one draw for all steps of all clients, one draw for all steps of the server
         drawn = squares if not shared else S * pull * pull
         spread_bar = scale * scale * (between + drawn * instance["sigma"] * instance["sigma"]) / S
-        keeps, pull_0 = geometric(1 - step_0 * a_0, K_0)
-        _, squares_0 = geometric((1 - step_0 * a_0) * (1 - step_0 * a_0), K_0)
+        keeps, pull_0 = sums(1 - step_0 * a_0, K_0)
+        _, squares_0 = sums((1 - step_0 * a_0) * (1 - step_0 * a_0), K_0)
         end = mean_bar - step_0 * pull_0 * (a_0 * mean_bar + c_0)
         squares_0 = pull_0 * pull_0 if shared else squares_0
         spread = (
@@ -185,80 +165,32 @@ def measure_symbols(instance, values, wanted):
     return {name: found[name]() for name in wanted}
 
 
+@FIELDS.guard
 def conditions_held(instance):
-    sound = (
-        1 <= instance["S"] <= instance["N"]
-        and 1 <= instance["kind_1"] <= instance["N"]
-        and min(instance["K"], instance["K_0"]) >= 1
-        and min(instance["sigma"], instance["sigma_0"]) >= 0
-    )
-    if not sound:
-        return frozenset()
-    own = instance["slope"] != instance["slope_0"]
-    bent = instance["slope"] < 0 or instance["slope_0"] < 0
     one_draw = instance.get("shared") and (
         instance["sigma"] > 0
         and instance["K"] * instance["S"] > 1
         or instance["sigma_0"] > 0
         and instance["K_0"] > 1
     )
-    return ENSURES - {
-        name
-        for name, broken in (
-            ("server_dissimilar", own),
-            ("convex", bent),
-            ("independent_noise", one_draw),
-        )
-        if broken
-    }
+    return ENSURES - name_true(
+        server_dissimilar=instance["slope"] != instance["slope_0"],
+        convex=instance["slope"] < 0 or instance["slope_0"] < 0,
+        independent_noise=one_draw,
+    )
 
 
-ENSURES = frozenset(
-    {
-        "smooth",
-        "lipschitz",
-        "dissimilar",
-        "server_dissimilar",
-        "noise",
-        "independent_noise",
-        "equal_weights",
-        "uniform_cohort",
-        "server",
-        "convex",
-    }
-)
-SETTING = Setting(
+SETTING = Model(
     name="fsl_large",
     says="one round of FSL with many clients and steps, on quadratics in one dimension",
     measures=names(TABLE, *MEASURED),
-    algorithms=("fsl",),
     by=beside("fsl", "moments in closed form, for thousands of clients and steps"),
-    gives=("N", "S", "K", "K_0"),
-    loose=dict(L=1, G=1, xi_bar=1, sigma=1, sigma_0=1, mu=-1),
-    takes=("eta_l", "eta_g", "eta_0", "gamma"),
     shapes=draw_shapes,
-    coordinates=list_coordinates,
-    build=build_instance,
     constants=derive_constants,
     measure=measure_symbols,
     table=TABLE,
-    ensures=ENSURES,
     holds=conditions_held,
     kind="exact",
-    schema=entries(
-        dict(
-            N=integer(),
-            S=integer(1, "N"),
-            K=integer(),
-            K_0=integer(),
-            kind_1=integer(1, "N"),
-            x="number",
-            slope="number",
-            slope_0="number",
-            tilts=row("number", "number", "number"),
-            sigma="nonnegative",
-            sigma_0="nonnegative",
-        ),
-        dict(shared=integer(1, 1)),
-    ),
+    **ROUNDS,
+    **FIELDS.record(),
 )

@@ -9,28 +9,37 @@ from fedtheory.arithmetic import Undefined
 from fedtheory.arithmetic.intervals import INF
 from fedtheory.arithmetic.operations import Many, maximum, minimum, root, where
 from fedtheory.exact import recursions
-from fedtheory.models import beside, names
+from fedtheory.models import beside
+from fedtheory.models.families import scale_curvature
+from fedtheory.models.fields import (
+    ZERO,
+    Field,
+    Fields,
+    coordinate,
+    count,
+    deviation,
+    name_true,
+    number,
+)
 from fedtheory.models.fsl import run as enumerated
-from fedtheory.models.general.run_large import count, drawn_kinds, members
-from fedtheory.schema import entries, integer, list_of, row, total_of
-from fedtheory.symbols.fsl import TABLE
+from fedtheory.models.kinds import COHORT, Kinds, draw_count, draw_kinds, is_shared, members_field
+from fedtheory.schema import list_of, row
 
-ZERO = Fraction(0)
 MOST = 100  # most rounds; each round is measured
 
 
 def draw_shapes(random, relaxed):
     """Draw a shape. Sizes are texts, so that a shape with large sizes does not count as large."""
     least = 30 if random.random() < 0.3 else 1
-    N = count(random, least)
+    N = draw_count(random, least)
     shared = "dissimilar" not in relaxed or random.random() < 0.5
     return dict(
         N=str(N),
         S=str(N if random.random() < 0.5 else random.choice([1, max(1, N // 2), max(1, N - 1)])),
-        K=str(count(random, least)),
-        K_0=str(count(random, 1)),
-        rounds=str(count(random, 1, MOST)),
-        **drawn_kinds(random, N),
+        K=str(draw_count(random, least)),
+        K_0=str(draw_count(random, 1)),
+        rounds=str(draw_count(random, 1, MOST)),
+        **draw_kinds(random, N),
         convex=int(random.random() < 0.7),
         shared=int(shared),
         server=random.choice(["mean", "alike", "own"] if shared else ["mean", "own"]),
@@ -40,77 +49,82 @@ def draw_shapes(random, relaxed):
     )
 
 
-def list_coordinates(shape):
-    found, kinds = {"scale": "positive", "x": "real"}, shape["kinds"]
-    found.update({f"slope_{k}": "unit" for k in range(1 if shape["shared"] else kinds)})
-    found.update({f"tilt_{k}": "real" for k in range(kinds)})
-    if shape["server"] != "mean":
-        found["tilt_server"] = "real"
-    if shape["server"] == "own":
-        found["slope_server"] = "unit"
-    kinds = (("sigma", "noise"), ("sigma_0", "noise_0"))
-    return found | {name: "positive" for name, kind in kinds if shape[kind]}
+def build_slopes(shape, point, built):
+    bend, kinds = scale_curvature(shape, point), shape["kinds"]
+    own = [bend(point[f"slope_{k}"]) for k in range(1 if shape["shared"] else kinds)]
+    return own * kinds if shape["shared"] else own
 
 
-def build_instance(shape, point):
-    scale, kinds = point["scale"], range(shape["kinds"])
-    bend = (lambda u: scale * u) if shape["convex"] else (lambda u: scale * (2 * u - 1))
-    own = [bend(point[f"slope_{k}"]) for k in (range(1) if shape["shared"] else kinds)]
-    instance = dict(
-        {name: int(shape[name]) for name in ("S", "K", "K_0")},
-        T=int(shape["rounds"]),
-        members=members(shape),
-        slopes=own * shape["kinds"] if shape["shared"] else own,
-        tilts=[scale * point[f"tilt_{k}"] for k in kinds],
-        x=point["x"],
-        sigma=point.get("sigma", ZERO),
-        sigma_0=point.get("sigma_0", ZERO),
-    )
-    if shape["start"] == "still":  # the mean gradient of the clients is 0 at the start of the run
-        slope, tilt = mean(instance, "slopes"), mean(instance, "tilts")
-        instance["tilts"] = [t - slope * point["x"] - tilt for t in instance["tilts"]]
-    if shape["server"] != "mean":
-        slope = bend(point["slope_server"]) if shape["server"] == "own" else own[0]
-        instance["server"] = [slope, scale * point["tilt_server"]]
-    return instance
+def list_slopes(shape):
+    return {f"slope_{k}": "unit" for k in range(1 if shape["shared"] else shape["kinds"])}
 
 
-def mean(instance, part):
-    """Return the mean over clients of their slopes or tilts. Where all are the same number, that
-    number is returned unchanged."""
-    values, N = instance[part], sum(instance["members"])
-    if one(values):
-        return values[0]
-    return sum(Fraction(n, N) * value for n, value in zip(instance["members"], values))
+def list_tilts(shape):
+    return {f"tilt_{k}": "real" for k in range(shape["kinds"])}
 
 
-def one(values):
-    """Tell whether all numbers are the same. Batches are compared by identity with the first and
-    not by value."""
-    return all(a is values[0] or not isinstance(a, Many) and a == values[0] for a in values)
+def build_tilts(shape, point, built):
+    """Return the tilts of the kinds; where the run starts still, the mean gradient of the clients
+    is 0 at the start."""
+    tilts = [point["scale"] * point[name] for name in list_tilts(shape)]
+    if shape["start"] != "still":
+        return tilts
+    kinds = Kinds(built["members"])
+    slope, tilt = shared_mean(kinds, built["slopes"]), shared_mean(kinds, tilts)
+    return [t - slope * point["x"] - tilt for t in tilts]
+
+
+def build_server(shape, point, built):
+    own = shape["server"] == "own"
+    bend = scale_curvature(shape, point)
+    slope = bend(point["slope_server"]) if own else built["slopes"][0]
+    return [slope, point["scale"] * point["tilt_server"]]
+
+
+def list_server(shape):
+    return {"tilt_server": "real"} | ({"slope_server": "unit"} if shape["server"] == "own" else {})
+
+
+NUMBERS = list_of("number", "kinds")
+FIELDS = Fields(
+    count("S")._replace(schema=COHORT),
+    count("K"),
+    count("K_0"),
+    count("T", most=MOST, of="rounds"),
+    members_field(),
+    coordinate("scale", "positive"),
+    Field("slopes", NUMBERS, build_slopes, list_slopes),
+    Field("tilts", NUMBERS, build_tilts, list_tilts),
+    number("x"),
+    deviation("sigma", "noise"),
+    deviation("sigma_0", "noise_0"),
+    Field(
+        "server",
+        row("number", "number"),
+        build_server,
+        list_server,
+        lambda shape: shape["server"] != "mean",
+    ),
+    order="scale x slopes tilts server",
+)
+
+
+def shared_mean(kinds, values):
+    """Return the mean over clients of numbers by kind. Where all are the same number, that number
+    is returned unchanged."""
+    return values[0] if is_shared(values) else kinds.mean(values)
 
 
 class Losses:
     """Slope and tilt of F, of the server's loss, and of the modified loss with a weight gamma."""
 
     def __init__(self, instance):
-        kinds, counts = instance["members"], (instance[name] for name in ("S", "K", "K_0", "T"))
-        if (
-            min(kinds, default=0) < 1
-            or {len(instance["slopes"]), len(instance["tilts"])} != {len(kinds)}
-            or len(instance.get("server", (0, 0))) != 2
-            or min(counts) < 1
-            or instance["S"] > sum(kinds)
-            or instance["T"] > MOST
-        ):
-            raise Undefined("counts that do not fit together")
-        if any(not isinstance(n, Many) and n < 0 for n in (instance["sigma"], instance["sigma_0"])):
-            raise Undefined("noise of a negative size")
-        self.F = mean(instance, "slopes"), mean(instance, "tilts")
+        kinds = Kinds(instance["members"])
+        self.F = tuple(shared_mean(kinds, instance[part]) for part in ("slopes", "tilts"))
         self.server = tuple(instance.get("server", self.F))
         self.slopes = [*instance["slopes"], self.server[0]]
-        self.shared = one(instance["slopes"])
-        self.near = one([self.F[0], self.server[0]])  # whether gradients differ by a constant
+        self.shared = is_shared(instance["slopes"])
+        self.near = is_shared([self.F[0], self.server[0]])  # gradients differ by a constant
 
     def modified_gradients(self, gamma):
         return tuple((a + gamma * b) / (1 + gamma) for a, b in zip(self.F, self.server))
@@ -128,15 +142,12 @@ def above(curve, x):
 
 
 def derive_constants(instance):
-    seen, N = Losses(instance), sum(instance["members"])
-    share = [Fraction(n, N) for n in instance["members"]]
-    tilts = list(zip(share, instance["tilts"]))
-    spread = sum(
-        (v * w * (a - b) * (a - b) for k, (v, a) in enumerate(tilts) for w, b in tilts[:k]), ZERO
-    )
+    seen, kinds = Losses(instance), Kinds(instance["members"])
+    pairs = kinds.pairs(instance["tilts"])
+    spread = sum((share * (a - b) * (a - b) for share, a, b in pairs), ZERO)
     return dict(
         {name: Fraction(instance[name]) for name in ("S", "K", "K_0", "T")},
-        N=Fraction(N),
+        N=Fraction(kinds.N),
         L=maximum(*(abs(a) for a in seen.slopes)),
         mu=minimum(*seen.slopes),
         G=root(spread) if seen.shared else INF,
@@ -193,48 +204,28 @@ def measure_symbols(instance, values, wanted):
     return found
 
 
+@FIELDS.guard
 def conditions_held(instance):
     seen = Losses(instance)
-    bounded = all(slope > 0 or slope == 0 == tilt for slope, tilt in (seen.F, seen.server))
-    broken = {
-        name
-        for name, kept in dict(
-            dissimilar=seen.shared,
-            server_dissimilar=seen.near,
-            convex=min(seen.slopes) >= 0,
-            bounded_below=bounded,
-        ).items()
-        if not kept
-    }
-    return enumerated.SETTING.ensures - broken
+    return enumerated.SETTING.ensures - name_true(
+        dissimilar=not seen.shared,
+        server_dissimilar=not seen.near,
+        convex=min(seen.slopes) < 0,
+        bounded_below=not all(
+            slope > 0 or slope == 0 == tilt for slope, tilt in (seen.F, seen.server)
+        ),
+    )
 
 
 SETTING = enumerated.SETTING._replace(
     name="fsl_large_run",
     says="T rounds of FSL with many clients and steps, on quadratics in one dimension",
-    measures=names(TABLE, *enumerated.MEASURED),
     by=beside("fsl", "moments over kinds of clients, for thousands of clients and steps"),
     shapes=draw_shapes,
     affords=lambda shape: int(shape["rounds"]) <= MOST,
-    coordinates=list_coordinates,
-    build=build_instance,
     constants=derive_constants,
     measure=measure_symbols,
     holds=conditions_held,
     kind="exact",
-    schema=entries(
-        dict(
-            S=integer(1, total_of("members")),
-            K=integer(),
-            K_0=integer(),
-            T=integer(1, MOST),
-            members=list_of(integer(), "kinds"),
-            slopes=list_of("number", "kinds"),
-            tilts=list_of("number", "kinds"),
-            x="number",
-            sigma="nonnegative",
-            sigma_0="nonnegative",
-        ),
-        dict(server=row("number", "number")),
-    ),
+    **FIELDS.record(),
 )

@@ -12,6 +12,7 @@ from fractions import Fraction
 from itertools import combinations
 
 from fedtheory.arithmetic.work import count_ways
+from fedtheory.exact.recursions import follow_steps
 from fedtheory.exact.traces import follow_rounds
 
 
@@ -25,21 +26,11 @@ def by_paths(case, x, T, values):
     ]
 
 
-def follow_drift(slope, tilt, variance, eta, steps):
-    """Return (a, b, v) of SGD steps of size eta on slope y^2 / 2 + tilt y: y becomes a y + b, with
-    noise of variance v."""
-    a, b, v = Fraction(1), Fraction(0), Fraction(0)
-    for _ in range(steps):
-        shrink = 1 - eta * slope
-        a, b, v = shrink * a, shrink * b - eta * tilt, shrink * shrink * v + eta * eta * variance
-    return a, b, v
-
-
 def moments(case, curves, variances, x, T):
     """Return [(E x_t, E x_t^2)] of one coordinate for t < T, where `curves` are the pairs (slope,
     tilt) of f_0, ..., f_N in this coordinate."""
-    ends = [follow_drift(*curve, variances[1], case.eta_l, case.K) for curve in curves[1:]]
-    back, shift, noise_0 = follow_drift(*curves[0], variances[0], case.gamma * case.eta_0, case.K_0)
+    ends = [follow_steps(*curve, variances[1], case.eta_l, case.K) for curve in curves[1:]]
+    back, shift, noise_0 = follow_steps(*curves[0], variances[0], case.gamma * case.eta_0, case.K_0)
     # for a single cohort
     fixed = [[ends[i - 1] for i in cohort] for _, cohort in case.cohorts or ()]
     ways = []  # x_{t+1} = a x_t + b, with noise of variance v, for each cohort

@@ -3,29 +3,19 @@
 from fractions import Fraction
 
 from fedtheory.arithmetic.operations import vector
-from fedtheory.models import Setting, losses, names
-from fedtheory.models.families import POINT, build_family, draw_family, family_coordinates
-from fedtheory.schema import entries, list_of, plus
+from fedtheory.models import Model, fields, losses, names
+from fedtheory.models.families import draw_family
+from fedtheory.models.fields import Fields, family
+from fedtheory.schema import list_of, plus
 from fedtheory.symbols.fsl import TABLE
+
+LOSSES = family("losses", list_of(losses.LOSS, plus("N", 1)), lambda shape: shape["N"] + 1)
+FIELDS = Fields(LOSSES, fields.vector("x"))
 
 
 def draw_shapes(random, relaxed):
     return dict(
         N=random.choice([1, 1, 2]), **draw_family(random, random.random() < 0.9, False, soft=False)
-    )
-
-
-def list_coordinates(shape):
-    return {
-        **family_coordinates(shape, shape["N"] + 1),
-        **{f"x_{j}": "real" for j in range(shape["d"])},
-    }
-
-
-def build_instance(shape, point):
-    return dict(
-        losses=build_family(shape, point, shape["N"] + 1),
-        x=[point[f"x_{j}"] for j in range(shape["d"])],
     )
 
 
@@ -52,26 +42,23 @@ def measure_symbols(instance, values, wanted):
     return {name: exists(named[name]) for name in wanted}
 
 
+@FIELDS.guard
 def conditions_held(instance):
-    f, d = instance["losses"], len(instance["x"])
-    if len(f) < 2 or any(len(loss) != d for loss in f):
-        return frozenset()
+    f = instance["losses"]
     ends = (losses.infimum_of(part, [Fraction(1)] * len(part)) for part in (f[1:], f[:1]))
     return frozenset() if any(isinstance(end, float) for end in ends) else ENSURES
 
 
 ENSURES = frozenset({"bounded_below"})
-SETTING = Setting(
+SETTING = Model(
     name="fsl_pretrain",
     says="a start and the modified loss's minimiser",
     algorithms=("fsl",),
-    measures=names(TABLE, "tilde_D_0", "D_0", "f_0_start", "f_0_star"),
+    measures=names(TABLE, "tilde_D_0 D_0 f_0_start f_0_star"),
     gives=("N",),
     loose={},
     takes=("gamma",),
     shapes=draw_shapes,
-    coordinates=list_coordinates,
-    build=build_instance,
     constants=derive_constants,
     measure=measure_symbols,
     table=TABLE,
@@ -79,5 +66,5 @@ SETTING = Setting(
     ensures=ENSURES,
     holds=conditions_held,
     kind="exact",
-    schema=entries(dict(losses=list_of(losses.LOSS, plus("N", 1)), x=POINT)),
+    **FIELDS.record(),
 )

@@ -9,7 +9,7 @@ Noise has finite support, so expectations are sums over cohorts and draws, for t
 from collections.abc import Callable
 from fractions import Fraction
 from functools import cached_property
-from typing import NamedTuple
+from typing import Any, NamedTuple
 
 from fedtheory.algorithms import fsl
 from fedtheory.arithmetic.operations import maximum
@@ -27,17 +27,17 @@ class Instance(NamedTuple):
 
     loss: Callable  # (i, x) -> number
     grad: Callable  # (i, x) -> array
-    noise: Callable  # i -> [(probability, array), ...], mean zero
-    N: int
-    S: int
-    K: int
-    K_0: int
-    eta_l: object
-    eta_g: object
-    eta_0: object
-    gamma: object
-    L: object
-    sigma: object
+    noise: Any = None  # i -> [(probability, array), ...], mean zero
+    N: int = 1
+    S: int = 0
+    K: int = 0
+    K_0: int = 0
+    eta_l: Any = None
+    eta_g: Any = None
+    eta_0: Any = None
+    gamma: Any = None
+    L: Any = None
+    sigma: Any = None
     weights: tuple | None = None  # p_1, ..., p_N of F; 1/N each by default
     cohorts: tuple | None = None  # [(probability, members)]; uniform over subsets of S by default
 

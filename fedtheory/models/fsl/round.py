@@ -7,44 +7,28 @@ from math import comb
 
 from fedtheory.arithmetic.intervals import INF
 from fedtheory.arithmetic.operations import root, vector
-from fedtheory.models import Setting, kernels, losses, names
+from fedtheory.models import Model, fields, kernels, losses, names
 from fedtheory.models.families import (
-    NOISE,
-    POINT,
     build_family,
     draw_family,
-    family_coordinates,
     flatten_losses,
     outcomes,
+    shift_noise,
     sound_noise,
     two_point,
     upper_curvature,
     variance,
 )
+from fedtheory.models.fields import Field, Fields, coordinate, count, family, name_true, read_vector
+from fedtheory.models.fsl import ENSURES, ROUNDS
 from fedtheory.models.fsl.quantities import ROUND, Instance, quantities
-from fedtheory.schema import entries, integer, list_of, plus, word
+from fedtheory.schema import list_of, plus
 from fedtheory.symbols.fsl import TABLE
 
 MOST = 600  # most outcomes of a round that an enumeration may have
 # Conditions that an instance may break, one at a time, where a claim does not assume them: L is
 # only the constant of the text's one-sided smoothness; F has weights; the cohort is always the
 # same; all steps have the same draw of noise; noise has a mean.
-SCHEMA = entries(
-    dict(
-        N=integer(),
-        S=integer(1, "N"),
-        K=integer(),
-        K_0=integer(),
-        losses=list_of(list_of(losses.SOFTENED, "d"), plus("N", 1)),
-        x=POINT,
-        noise=NOISE,
-        noise_0=NOISE,
-    ),
-    dict(
-        weights=list_of("nonnegative", "N", total=None),
-        breaks=word("lipschitz", "uniform_cohort", "independent_noise"),
-    ),
-)
 BREAKABLE = ("lipschitz", "equal_weights", "uniform_cohort", "independent_noise", "noise")
 
 
@@ -102,47 +86,55 @@ def ways(shape):
     return comb(shape["N"], shape["S"]) * each**draws * server**server_draws
 
 
-def list_coordinates(shape):
-    found = family_coordinates(shape, shape["N"] + 1)
-    found.update({f"x_{j}": "real" for j in range(shape["d"])})
-    found.update(
-        {
-            name: "positive"
-            for name, kind in (("sigma", "noise"), ("sigma_0", "noise_0"))
-            if shape[kind] != "none"
-        }
-    )
-    if shape["breaks"] == "equal_weights":
-        found.update({f"share_{i}": "positive" for i in range(1, shape["N"])})
-    if shape["breaks"] == "noise":
-        found["bias"] = "real"
-    return found
-
-
-def build_instance(shape, point):
-    d, N, broken = shape["d"], shape["N"], shape["breaks"]
-    x, (server, *clients) = [point[f"x_{j}"] for j in range(d)], build_family(shape, point, N + 1)
-    if shape["start"] == "still":  # every first-order term of a bound is 0 at such a start
+def build_losses(shape, point, size):
+    server, *clients = build_family(shape, point, size)
+    if shape.get("start") == "still":  # every first-order term of a bound is 0 at such a start
+        x = read_vector(point, "x", shape["d"])
         flatten_losses([server], x)
         flatten_losses(clients, x)
-    instance = dict(
-        {name: shape[name] for name in ("N", "S", "K", "K_0")},
-        losses=[server, *clients],
-        x=x,
-        noise=two_point(point.get("sigma"), shape["noise"], d),
-        noise_0=two_point(point.get("sigma_0"), shape["noise_0"], d),
-    )
-    if broken == "equal_weights":
-        shares = [Fraction(1), *(point[f"share_{i}"] for i in range(1, N))]
-        instance["weights"] = [share / sum(shares) for share in shares]
-    elif broken == "noise":
-        along = lambda v: [v[0] + point["bias"], *v[1:]]
-        instance["noise"] = [
-            [p, along(v)] for p, v in instance["noise"] or [[Fraction(1), [Fraction(0)] * d]]
-        ]
-    elif broken != "none":
-        instance["breaks"] = broken
-    return instance
+    return [server, *clients]
+
+
+def build_weights(shape, point, built):
+    shares = [Fraction(1), *(point[f"share_{i}"] for i in range(1, shape["N"]))]
+    return [share / sum(shares) for share in shares]
+
+
+def build_noise(shape, point, built):
+    noise = two_point(point.get("sigma"), shape["noise"], shape["d"])
+    return shift_noise(noise, point["bias"], shape["d"]) if "bias" in point else noise
+
+
+def breaks(*laws):
+    return lambda shape: shape.get("breaks") in laws
+
+
+def break_field(*laws):
+    """Return the field that names the law that an instance breaks, if it breaks one of these."""
+    return fields.word("breaks", *laws, when=breaks(*laws))
+
+
+FIELDS = Fields(
+    *(count(name, most=most) for name, most in dict(N=None, S="N", K=None, K_0=None).items()),
+    family(
+        "losses",
+        list_of(list_of(losses.SOFTENED, "d"), plus("N", 1)),
+        lambda shape: shape["N"] + 1,
+        build_losses,
+    ),
+    fields.vector("x"),
+    fields.noise("noise", "sigma")._replace(build=build_noise),
+    fields.noise("noise_0", "sigma_0"),
+    Field(
+        "weights",
+        list_of("nonnegative", "N", total=None),
+        build_weights,
+        lambda shape: {f"share_{i}": "positive" for i in range(1, shape["N"])},
+        breaks("equal_weights"),
+    ),
+    coordinate("bias", "real", breaks("noise")),
+    break_field("lipschitz", "uniform_cohort", "independent_noise"),
+)
 
 
 def derive_constants(instance):
@@ -265,76 +257,32 @@ def differs(instance):
     ).get(instance.get("breaks"), lambda: False)()
 
 
-def conditions_held(instance):
-    """Return the conditions that an instance meets; none where its parts do not fit together. The
-    bounds on dissimilarity hold only where G, or xi_bar, is finite."""
-    d, N, weights = len(instance["x"]), instance["N"], instance.get("weights")
-    noises = [instance[kind] for kind in ("noise", "noise_0")]
-    sound = (
-        len(instance["losses"]) == N + 1
-        and 1 <= instance["S"] <= N
-        and all(len(f) == d for f in instance["losses"])
-        and all(
-            sum(p for p, _ in noise) == 1 and all(p > 0 for p, _ in noise)
-            for noise in noises
-            if noise
-        )
-        and (
-            weights is None
-            or len(weights) == N
-            and sum(weights) == 1
-            and all(p >= 0 for p in weights)
-        )
+def list_conditions(instance):
+    """Return the conditions that an instance meets. The bounds on dissimilarity hold only where G,
+    or xi_bar, is finite."""
+    d, weights = len(instance["x"]), instance.get("weights")
+    noises, found = [instance["noise"], instance["noise_0"]], derive_constants(instance)
+    broken = name_true(
+        dissimilar=isinstance(found["G"], float),
+        server_dissimilar=isinstance(found["xi_bar"], float),
+        noise=not all(sound_noise(noise, d) for noise in noises),
+        equal_weights=weights is not None and any(p != weights[0] for p in weights),
+        convex=losses.convexity_of(*instance["losses"]) < 0,
     )
-    if not sound:
-        return frozenset()
-    found = derive_constants(instance)
-    broken = {
-        name
-        for name, constant in (("dissimilar", "G"), ("server_dissimilar", "xi_bar"))
-        if isinstance(found[constant], float)
-    } | ({instance.get("breaks")} if differs(instance) else set())
-    broken |= {"noise"} if not all(sound_noise(noise, d) for noise in noises) else set()
-    broken |= (
-        {"equal_weights"}
-        if weights is not None and any(p != weights[0] for p in weights)
-        else set()
-    )
-    return (
-        ENSURES - broken - ({"convex"} if losses.convexity_of(*instance["losses"]) < 0 else set())
-    )
+    return ENSURES - broken - ({instance.get("breaks")} if differs(instance) else set())
 
 
-ENSURES = frozenset(
-    {
-        "smooth",
-        "lipschitz",
-        "dissimilar",
-        "server_dissimilar",
-        "noise",
-        "independent_noise",
-        "equal_weights",
-        "uniform_cohort",
-        "server",
-        "convex",
-    }
-)
-SETTING = Setting(
+conditions_held = FIELDS.guard(list_conditions)
+SETTING = Model(
     name="fsl_round",
     says="one round of FSL from a known point",
     measures=ROUND.measures | names(TABLE, "L_tilde"),
-    algorithms=("fsl",),
     by=kernels("fsl"),
-    gives=("N", "S", "K", "K_0"),
-    loose=dict(L=1, G=1, xi_bar=1, sigma=1, sigma_0=1, mu=-1),
-    takes=("eta_l", "eta_g", "eta_0", "gamma"),
     shapes=draw_shapes,
-    coordinates=list_coordinates,
-    build=build_instance,
     constants=derive_constants,
     measure=measure_symbols,
     table=TABLE,
-    ensures=ENSURES,
     holds=conditions_held,
-    schema=SCHEMA,
+    **ROUNDS,
+    **FIELDS.record(),
 )

@@ -6,12 +6,14 @@ from fractions import Fraction
 from fedtheory.arithmetic.operations import minimum, vector
 from fedtheory.exact.path_recorder import is_watched
 from fedtheory.exact.typical_path import record_path
-from fedtheory.models import Setting, beside, losses, names
-from fedtheory.models.families import UNITS, draw_family, family_coordinates
+from fedtheory.models import Model, beside, losses, names
+from fedtheory.models.families import UNITS, build_family, draw_family, family_coordinates
+from fedtheory.models.fields import count, family
+from fedtheory.models.fsl import ROUNDS
 from fedtheory.models.fsl import round as fsl_round
 from fedtheory.models.fsl.moments import by_paths, quadratic_gradients, quadratic_value
 from fedtheory.models.quantities import square_norm
-from fedtheory.schema import either, integer, join_schemas, list_of, plus, word
+from fedtheory.schema import either, list_of, plus, word
 from fedtheory.symbols.fsl import TABLE
 
 BY_ROUND = (
@@ -72,35 +74,37 @@ def affords(shape):
     return few and T * max(shape["K"], shape["K_0"]) <= LONG
 
 
-def list_coordinates(shape):
-    alike = "xi_bar" in shape
+def server_is_mean(shape):
+    """Tell whether f_0 is the mean of the clients' losses, and not a loss of its own."""
+    return "xi_bar" in shape
+
+
+def loss_coordinates(shape):
     found = family_coordinates(shape, shape["N"] + 1)
-    if alike:
-        found = {
-            name: kind for name, kind in found.items() if not name.startswith(("tilt_0_", "own_0_"))
-        }
-    found.update({f"x_{j}": "real" for j in range(shape["d"])})
-    if shape.get("breaks") == "equal_weights":
-        found.update({f"share_{i}": "positive" for i in range(1, shape["N"])})
-    found.update(
-        {
-            name: "positive"
-            for name, kind in (("sigma", "noise"), ("sigma_0", "noise_0"))
-            if shape[kind] != "none"
-        }
-    )
-    return found
+    own = ("tilt_0_", "own_0_")
+    return {
+        n: kind for n, kind in found.items() if not (server_is_mean(shape) and n.startswith(own))
+    }
 
 
-def build_instance(shape, point):
+def build_losses(shape, point, size):
     filled = {**{name: Fraction(0) for name in family_coordinates(shape, 1)}, **point}
-    instance = dict(
-        fsl_round.build_instance({"breaks": "none", **shape, "start": "any"}, filled),
-        T=int(shape["rounds"]),
-    )
-    if "xi_bar" in shape:
-        instance["losses"][0] = "mean"
-    return instance
+    server, *clients = build_family(shape, filled, size)
+    return ["mean" if server_is_mean(shape) else server, *clients]
+
+
+FIELDS = fsl_round.FIELDS.replace(
+    family(
+        "losses",
+        list_of(either(word("mean"), losses.LOSS), plus("N", 1)),
+        lambda shape: shape["N"] + 1,
+        build_losses,
+    )._replace(coordinates=loss_coordinates),
+    fsl_round.break_field("uniform_cohort"),
+    count("T", of="rounds"),
+    without="bias",
+    order="losses x weights",
+)
 
 
 def curves(instance):
@@ -200,41 +204,32 @@ def spreads(instance):
     ]
 
 
+@FIELDS.guard
 def conditions_held(instance):
     f = curves(instance)
-    found = (
-        fsl_round.conditions_held(dict(instance, losses=f)) if instance["T"] >= 1 else frozenset()
-    )
+    found = fsl_round.list_conditions(dict(instance, losses=f))
     # F and f_0 are bounded below, so that the modified loss is bounded below for every gamma
-    bounded = found and not any(
-        isinstance(losses.infimum_of(part, shares), float)
-        for part, shares in ((f[1:], weights(instance)), (f[:1], [Fraction(1)]))
-    )
-    return found | ({"bounded_below"} if found and bounded else set())
+    parts = ((f[1:], weights(instance)), (f[:1], [Fraction(1)]))
+    endless = any(isinstance(losses.infimum_of(*part), float) for part in parts)
+    return found if endless or not found else found | {"bounded_below"}
 
 
-SETTING = Setting(
+SETTING = Model(
     name="fsl_run",
     says="T rounds of FSL",
     measures=names(TABLE, *MEASURED),
-    algorithms=("fsl",),
     by=beside("fsl", "moments of quadratics, for speed; elsewhere the kernels themselves"),
-    gives=("N", "S", "K", "K_0", "T"),
-    loose=dict(L=1, G=1, xi_bar=1, sigma=1, sigma_0=1, mu=-1),
-    takes=("eta_l", "eta_g", "eta_0", "gamma"),
     shapes=draw_shapes,
     affords=affords,
-    coordinates=list_coordinates,
     coordinates_in=UNITS,
-    build=build_instance,
     constants=derive_constants,
     measure=measure_symbols,
     table=TABLE,
-    ensures=fsl_round.ENSURES | {"bounded_below"},
     holds=conditions_held,
-    schema=join_schemas(
-        fsl_round.SCHEMA,
-        dict(T=integer(), losses=list_of(either(word("mean"), losses.LOSS), plus("N", 1))),
-        dict(breaks=word("uniform_cohort")),
-    ),
+    **{
+        **ROUNDS,
+        "gives": (*ROUNDS["gives"], "T"),
+        "ensures": ROUNDS["ensures"] | {"bounded_below"},
+    },
+    **FIELDS.record(),
 )

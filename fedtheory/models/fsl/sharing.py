@@ -6,37 +6,35 @@ from itertools import combinations
 
 from fedtheory.arithmetic.operations import vector
 from fedtheory.arithmetic.work import count_ways
-from fedtheory.models import Setting, names
+from fedtheory.models import Model, fields, names
 from fedtheory.models.families import POINT
+from fedtheory.models.fields import Field, Fields, count, name_vector, read_vector
 from fedtheory.models.quantities import square_norm
-from fedtheory.schema import at_least, entries, integer, list_of, plus
+from fedtheory.schema import at_least, list_of, plus
 from fedtheory.symbols.fsl import TABLE
 
 SAMPLES = list_of(POINT, at_least(1))  # the samples of one owner
 
 
-def sample_coordinates(prefix, counts, d):
-    return {
-        f"{prefix}_{i}_{k}_{j}": "real"
-        for i, n in enumerate(counts)
-        for k in range(n)
-        for j in range(d)
-    }
+def samples_field(form, list_counts, several=True):
+    """Return the field of the samples of owners who have as many as `list_counts(shape)` says, or
+    with `several` false of the only owner."""
+    places = lambda shape: [(i, k) for i, n in enumerate(list_counts(shape)) for k in range(n)]
 
+    def build(shape, point, built):
+        rows = [
+            [read_vector(point, f"z_{i}_{k}", shape["d"]) for k in range(n)]
+            for i, n in enumerate(list_counts(shape))
+        ]
+        return rows if several else rows[0]
 
-def place_coordinates(shape, counts):
-    return {
-        **sample_coordinates("z", counts, shape["d"]),
-        **{f"x_{j}": "real" for j in range(shape["d"])},
-    }
+    def coordinates(shape):
+        found = {}
+        for i, k in places(shape):
+            found.update(name_vector(f"z_{i}_{k}", shape["d"]))
+        return found
 
-
-def read_samples(point, counts, d):
-    rows = [
-        [[point[f"z_{i}_{k}_{j}"] for j in range(d)] for k in range(n)]
-        for i, n in enumerate(counts)
-    ]
-    return rows, [point[f"x_{j}"] for j in range(d)]
+    return Field("samples", form, build, coordinates)
 
 
 # Data sharing
@@ -50,13 +48,8 @@ def draw_shapes(random, relaxed):
     )
 
 
-def sizes(shape):
+def count_samples(shape):
     return [shape["n_0"], *(shape[f"n_of_{i}"] for i in range(1, shape["N"] + 1))]
-
-
-def build_instance(shape, point):
-    samples, x = read_samples(point, sizes(shape), shape["d"])
-    return dict(samples=samples, x=x)
 
 
 def derive_constants(instance):
@@ -81,30 +74,23 @@ def measure_symbols(instance, values, wanted):
     return {name: named[name]() for name in wanted}
 
 
-def conditions_held(instance):
-    samples, d = instance["samples"], len(instance["x"])
-    sound = len(samples) >= 2 and all(own and all(len(z) == d for z in own) for own in samples)
-    return frozenset({"samples", "server"} if sound else ())
-
-
-SHARING = Setting(
+FIELDS = Fields(samples_field(list_of(SAMPLES, plus("N", 1)), count_samples), fields.vector("x"))
+SHARING = Model(
     name="fsl_sharing",
     says="samples that a server shares",
-    measures=names(TABLE, "F_shared", "F_x", "f_0_x"),
+    measures=names(TABLE, "F_shared F_x f_0_x"),
     algorithms=("data_sharing", "fsl"),
     gives=("N", "n", "n_0"),
     loose={},
     takes=(),
     shapes=draw_shapes,
-    coordinates=lambda shape: place_coordinates(shape, sizes(shape)),
-    build=build_instance,
     constants=derive_constants,
     measure=measure_symbols,
     table=TABLE,
     ensures=frozenset({"samples", "server"}),
-    holds=conditions_held,
+    holds=FIELDS.guard(lambda instance: frozenset({"samples", "server"})),
     kind="exact",
-    schema=entries(dict(samples=list_of(SAMPLES, plus("N", 1)), x=POINT)),
+    **FIELDS.record(),
 )
 
 
@@ -114,11 +100,6 @@ SHARING = Setting(
 def drawn_shapes(random, relaxed):
     n = random.randint(1, 6)
     return dict(n=n, n_0=random.randint(1, n), d=random.choice([1, 1, 2]))
-
-
-def drawn_build(shape, point):
-    (samples,), x = read_samples(point, [shape["n"]], shape["d"])
-    return dict(samples=samples, x=x, n_0=shape["n_0"])
 
 
 def drawn_measure(instance, values, wanted):
@@ -136,30 +117,27 @@ def drawn_measure(instance, values, wanted):
     return {name: named[name]() for name in wanted}
 
 
-def drawn_holds(instance):
-    samples, d = instance["samples"], len(instance["x"])
-    sound = 1 <= instance["n_0"] <= len(samples) and all(len(z) == d for z in samples)
-    return frozenset({"samples"} if sound else ())
-
-
-DRAWN = Setting(
+DRAWN_FIELDS = Fields(
+    samples_field(list_of(POINT, "n"), lambda shape: [shape["n"]], several=False),
+    fields.vector("x"),
+    count("n_0", most="n"),
+)
+DRAWN = Model(
     name="fsl_drawn_server",
     says="a server whose samples are drawn from the clients'",
     algorithms=(),
-    measures=names(TABLE, "sampled_xi", "population"),
+    measures=names(TABLE, "sampled_xi population"),
     gives=("n", "n_0"),
     loose={},
     takes=(),
     shapes=drawn_shapes,
-    coordinates=lambda shape: place_coordinates(shape, [shape["n"]]),
-    build=drawn_build,
     constants=lambda instance: dict(
         n=Fraction(len(instance["samples"])), n_0=Fraction(instance["n_0"])
     ),
     measure=drawn_measure,
     table=TABLE,
     ensures=frozenset({"samples"}),
-    holds=drawn_holds,
-    schema=entries(dict(samples=list_of(POINT, "n"), x=POINT, n_0=integer(1, "n"))),
+    holds=DRAWN_FIELDS.guard(lambda instance: frozenset({"samples"})),
+    **DRAWN_FIELDS.record(),
 )
 SETTINGS = (SHARING, DRAWN)

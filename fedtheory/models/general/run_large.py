@@ -17,47 +17,37 @@ from fedtheory.arithmetic import Undefined
 from fedtheory.arithmetic.intervals import INF
 from fedtheory.arithmetic.operations import Many, maximum, minimum, root, where
 from fedtheory.exact import recursions
-from fedtheory.models import Setting, beside, distances, names
-from fedtheory.models.families import POINT
+from fedtheory.models import Model, beside, distances, names
+from fedtheory.models.families import POINT, scale_curvature
+from fedtheory.models.fields import (
+    ZERO,
+    Field,
+    Fields,
+    coordinate,
+    count,
+    deviation,
+    name_true,
+    name_vector,
+)
 from fedtheory.models.general import run as whole
 from fedtheory.models.general.runs import TIMES, within_range
-from fedtheory.schema import entries, integer, join_schemas, list_of, plus, total_of
+from fedtheory.models.kinds import COHORT, Kinds, draw_count, draw_kinds, is_shared, members_field
+from fedtheory.schema import integer, list_of, plus
 from fedtheory.symbols.run import TABLE
 
 RUN = ("loss", "sq_grad_norm", "sq_distance", "loss_of_mean")
 MEASURED = [name for name in whole.MEASURED if TABLE[name].measure.metric in RUN]
-ZERO, ONE = Fraction(0), Fraction(1)
-ROWS = list_of(POINT, "kinds")
-SCHEMA = entries(
-    dict(
-        S=integer(1, total_of("members")),
-        T=integer(),
-        lipschitz=integer(0, 1),
-        members=list_of(integer(), "kinds"),
-        slopes=ROWS,
-        at_star=list_of(POINT, plus("kinds", -1)),
-        x_0=POINT,
-        sigma="nonnegative",
-    )
-)
+ONE = Fraction(1)
 # most rounds that are computed one by one, where the least value over rounds is measured
 FOLLOWED = 200
-
-
-def count(random, least, most=1000):
-    """Draw a count from `least` to `most`, uniform in its logarithm. Where `least` is 1, the count
-    is often 1 or 2."""
-    if least == 1 and random.random() < 0.4:
-        return random.choice([1, 1, 2])
-    return round(least * (most / least) ** random.random())
 
 
 def draw_shapes(random, relaxed, method="fedavg"):
     """Draw a shape. Sizes are texts, so that a shape with large sizes does not count as large;
     often all sizes are large, because some bounds fail nowhere else."""
     least = 30 if random.random() < 0.4 else 1
-    N, K, T = (count(random, least) for _ in range(3))
-    kinds = drawn_kinds(random, N)
+    N, K, T = (draw_count(random, least) for _ in range(3))
+    kinds = draw_kinds(random, N)
     alike = kinds["kinds"] == 1
     convex = not {"convex", "strongly_convex"} <= relaxed or random.random() < 0.7
     return dict(
@@ -78,84 +68,78 @@ def draw_shapes(random, relaxed, method="fedavg"):
     )
 
 
-def drawn_kinds(random, N):
-    """Draw the parts of a shape that say of how many kinds the N clients are, and how many clients
-    are of the first kind."""
-    kinds = min(N, random.choice([1, 2, 2, 2, 3]))
-    first = random.choice([N // 2, 1, N - kinds + 1, random.randint(1, N)])
-    return dict(kinds=kinds, first=str(N if kinds == 1 else min(max(1, first), N - kinds + 1)))
+def own_slopes(shape):
+    """Return the kinds that have slopes of their own: one where all have the same."""
+    return range(1 if shape["shared"] else shape["kinds"])
 
 
-def members(shape):
-    """Return the number of clients of each kind."""
-    N, first = int(shape["N"]), int(shape["first"])
-    return {1: [N], 2: [first, N - first], 3: [first, 1, N - first - 1]}[shape["kinds"]]
+def build_slopes(shape, point, built):
+    bend, axes = scale_curvature(shape, point), range(shape["d"])
+    own = [[bend(point[f"slope_{k}_{j}"]) for j in axes] for k in own_slopes(shape)]
+    return own * shape["kinds"] if shape["shared"] else own
 
 
-def list_coordinates(shape):
-    kinds, axes, found = shape["kinds"], range(shape["d"]), {"scale": "positive"}
-    for k in range(1 if shape["shared"] else kinds):
-        found.update({f"slope_{k}_{j}": "unit" for j in axes})
-    if not shape["equal"]:
-        found.update({f"at_star_{k}_{j}": "real" for k in range(1, kinds) for j in axes})
-    if shape["start"] == "any":
-        found.update({f"x_{j}": "real" for j in axes})
-    if shape["noise"]:
-        found["sigma"] = "positive"
-    return found
+def list_slopes(shape):
+    return {f"slope_{k}_{j}": "unit" for k in own_slopes(shape) for j in range(shape["d"])}
 
 
-def build_instance(shape, point):
-    axes, kinds, scale = range(shape["d"]), shape["kinds"], point["scale"]
-    bend = (lambda u: scale * u) if shape["convex"] else (lambda u: scale * (2 * u - 1))
-    own = [
-        [bend(point[f"slope_{k}_{j}"]) for j in axes]
-        for k in range(1 if shape["shared"] else kinds)
+def build_at_star(shape, point, built):
+    scale, axes = point["scale"], range(shape["d"])
+    return [
+        [scale * point[f"at_star_{k}_{j}"] if not shape["equal"] else ZERO for j in axes]
+        for k in range(1, shape["kinds"])
     ]
-    return dict(
-        {name: int(shape[name]) for name in ("S", "K", "T")},
-        lipschitz=shape["lipschitz"],
-        members=members(shape),
-        slopes=own * kinds if shape["shared"] else own,
-        at_star=[
-            [scale * point[f"at_star_{k}_{j}"] if not shape["equal"] else ZERO for j in axes]
-            for k in range(1, kinds)
-        ],
-        x_0=[point[f"x_{j}"] if shape["start"] == "any" else ZERO for j in axes],
-        sigma=point.get("sigma", ZERO),
+
+
+def list_at_star(shape):
+    kinds = () if shape["equal"] else range(1, shape["kinds"])
+    return {f"at_star_{k}_{j}": "real" for k in kinds for j in range(shape["d"])}
+
+
+def list_start(shape):
+    return name_vector("x", shape["d"]) if shape["start"] == "any" else {}
+
+
+def fields_of(method):
+    """Return the fields of an instance of a method's runs."""
+    return Fields(
+        count("S")._replace(schema=COHORT),
+        count("K", most=1 if method == "fedsgd" else None),
+        count("T"),
+        Field("lipschitz", integer(0, 1), lambda shape, point, built: shape["lipschitz"]),
+        members_field(),
+        coordinate("scale", "positive"),
+        Field("slopes", list_of(POINT, "kinds"), build_slopes, list_slopes),
+        Field("at_star", list_of(POINT, plus("kinds", -1)), build_at_star, list_at_star),
+        Field(
+            "x_0",
+            POINT,
+            lambda shape, point, built: [point.get(f"x_{j}", ZERO) for j in range(shape["d"])],
+            list_start,
+        ),
+        deviation("sigma", "noise"),
     )
 
 
-class Kinds:
+class Clients(Kinds):
     """The clients of an instance, grouped by kind."""
 
     def __init__(self, instance):
-        self.members, self.slopes = instance["members"], instance["slopes"]
-        self.N, self.d, self.x_0 = sum(self.members), len(instance["x_0"]), instance["x_0"]
-        rows = [*self.slopes, *instance["at_star"]]
-        if (
-            min(self.members, default=0) < 1
-            or len(self.slopes) != len(self.members)
-            or len(instance["at_star"]) != len(self.members) - 1
-            or any(len(row) != self.d for row in rows)
-            or not (1 <= instance["S"] <= self.N and min(instance["K"], instance["T"]) >= 1)
-        ):
-            raise Undefined("counts that do not fit together")
-        if not isinstance(instance["sigma"], Many) and instance["sigma"] < 0:
-            raise Undefined("noise of a negative size")
+        super().__init__(instance["members"])
+        self.slopes, self.x_0 = instance["slopes"], instance["x_0"]
+        self.d = len(self.x_0)
         rest = [  # the first kind's gradient at 0, so that all gradients at 0 add up to 0
             -sum((n * g[j] for n, g in zip(self.members[1:], instance["at_star"])), ZERO)
             / self.members[0]
             for j in range(self.d)
         ]
         self.at_star = [rest, *instance["at_star"]]
-        self.share = [Fraction(n, self.N) for n in self.members]
         self.low = minimum(*(a for row in self.slopes for a in row))
         self.most = maximum(*(a for row in self.slopes for a in row))
         self.high = maximum(*(abs(a) for row in self.slopes for a in row))
 
     def mean_slope(self, j):
-        return sum(w * row[j] for w, row in zip(self.share, self.slopes))
+        return self.mean([row[j] for row in self.slopes])
 
     @property
     def spread(self):
@@ -164,13 +148,8 @@ class Kinds:
 
     @property
     def shared(self):
-        """Tell whether all kinds have the same curvature in each coordinate. Batches are compared
-        by identity and not by value."""
-        return all(
-            a is b or (self.exact and a == b)
-            for row in self.slopes
-            for a, b in zip(row, self.slopes[0])
-        )
+        """Tell whether all kinds have the same curvature in each coordinate."""
+        return all(map(is_shared, zip(*self.slopes)))
 
     @property
     def exact(self):
@@ -193,7 +172,7 @@ class Kinds:
 
 
 def derive_constants(instance):
-    clients = Kinds(instance)
+    clients = Clients(instance)
     squares = [x * x for x in clients.x_0]
     start = clients.bounded(sum(clients.apart(j) * x for j, x in enumerate(squares)))
     return dict(
@@ -212,32 +191,22 @@ def derive_constants(instance):
     )
 
 
+ALWAYS = frozenset(
+    "smooth noise coordinate_noise independent_noise equal_weights uniform_cohort quadratic".split()
+)
+
+
 def conditions_met(instance):
     """Return the conditions that an instance meets."""
-    clients = Kinds(instance)
-    return frozenset(
-        {
-            "smooth",
-            "noise",
-            "coordinate_noise",
-            "independent_noise",
-            "equal_weights",
-            "uniform_cohort",
-            "quadratic",
-        }
-        | {
-            name
-            for name, holds in dict(
-                lipschitz=instance["lipschitz"] or clients.low >= -clients.most,
-                convex=clients.low >= 0,
-                strongly_convex=clients.low > 0,
-                dissimilar=clients.shared,
-                bounded_below=not isinstance(clients.bounded(ZERO), float),
-                exact_gradients=instance["sigma"] == 0,
-                same_curvature=clients.shared,
-            ).items()
-            if holds
-        }
+    clients = Clients(instance)
+    return ALWAYS | name_true(
+        lipschitz=instance["lipschitz"] or clients.low >= -clients.most,
+        convex=clients.low >= 0,
+        strongly_convex=clients.low > 0,
+        dissimilar=clients.shared,
+        bounded_below=not isinstance(clients.bounded(ZERO), float),
+        exact_gradients=instance["sigma"] == 0,
+        same_curvature=clients.shared,
     )
 
 
@@ -265,7 +234,7 @@ class Run:
     """Expected values of the points of an instance's run."""
 
     def __init__(self, instance, values, method):
-        self.clients, self.T = Kinds(instance), instance["T"]
+        self.clients, self.T = Clients(instance), instance["T"]
         self.rounds = rounds_of(self.clients, instance, values, method)
         slopes = [self.clients.mean_slope(j) for j in range(self.clients.d)]
         self.weights = dict(
@@ -327,7 +296,8 @@ def measure_symbols(instance, values, wanted, method):
 
 
 def setting(method, says, takes):
-    return Setting(
+    fields = fields_of(method)
+    return Model(
         name=f"run_large_{method}",
         says=f"{says} by many clients, on separable quadratics",
         measures=names(TABLE, *MEASURED),
@@ -337,16 +307,14 @@ def setting(method, says, takes):
         loose=dict(L=1, G=1, zeta=1, sigma=1, sigma_j=1, R=1, mu=-1),
         takes=takes,
         shapes=partial(draw_shapes, method=method),
-        coordinates=list_coordinates,
-        build=build_instance,
         constants=derive_constants,
         measure=partial(measure_symbols, method=method),
         table=TABLE,
         early=frozenset({"sq_distance_0", "gap_0"}),
         ensures=whole.ENSURES,
-        holds=conditions_met,
+        holds=fields.guard(conditions_met),
         kind="exact",
-        schema=join_schemas(SCHEMA, dict(K=integer(1, 1 if method == "fedsgd" else None))),
+        **fields.record(),
     )
 
 

@@ -20,7 +20,7 @@ from fedtheory.arithmetic.operations import Many, where
 from fedtheory.exact.recursions import ZERO, Spread, Step, quadratic_steps, sum_rounds
 from fedtheory.models import Setting, beside, losses
 from fedtheory.models.families import draw_broken
-from fedtheory.models.general.run_large import count
+from fedtheory.models.kinds import draw_count
 from fedtheory.models.mixed import round as enumerated
 from fedtheory.models.mixed.pair import (
     BREAKABLE,
@@ -44,7 +44,7 @@ LINE = row(entries(QUADRATIC, dict(soft=list_of("number", 0))))
 
 def draw_shapes(random, relaxed):
     """Draw a shape. Sizes are texts, so that a shape with large sizes does not count as large."""
-    S, K = count(random, 1), count(random, 30 if random.random() < 0.4 else 1)
+    S, K = draw_count(random, 1), draw_count(random, 30 if random.random() < 0.4 else 1)
     pair = draw_pair(random, relaxed, noisy=True)
     own = "slopes" if pair["own"] == "slopes" else "tilt"
     shape = dict(

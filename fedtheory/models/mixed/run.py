@@ -18,7 +18,7 @@ from fedtheory.models.families import (
     two_point,
     variance,
 )
-from fedtheory.models.general.run_large import count
+from fedtheory.models.kinds import draw_count
 from fedtheory.models.mixed.moments import READ, STEPS, Case, point_moments, run_paths
 from fedtheory.models.mixed.pair import (
     BREAKABLE,
@@ -129,9 +129,9 @@ def draw_shapes(method, random, relaxed):
             ):
                 continue
         if is_quadratic(shape) and random.random() < 0.4:
-            shape.update(K=str(count(random, 1, 300)))
+            shape.update(K=str(draw_count(random, 1, 300)))
             if shape["noise"] != "none" and "unlike" not in shape:
-                shape.update(S=str(S := count(random, 1)), N=str(S + random.choice([0, 1])))
+                shape.update(S=str(S := draw_count(random, 1)), N=str(S + random.choice([0, 1])))
         if "copies" not in shape and (broken := draw_broken(random, relaxed & BREAKABLE)):
             shape["breaks"] = broken
             if broken == "uniform_cohort":  # with several clients, some clients never work
