@@ -6,9 +6,11 @@ argument, rule and value. Text and truth values are never read as numbers.
 """
 
 import os
+from collections.abc import Collection
 from math import isfinite, prod
 from numbers import Integral, Real
 from pathlib import Path
+from typing import Any
 
 import numpy as np
 
@@ -21,12 +23,12 @@ PART, PLACE = 255, 4000  # lengths of a file's name, and of a path, that every s
 LARGEST = 1e150  # larger numbers have squares that overflow; below 1/LARGEST squares vanish
 
 
-def _scalar(value):
+def _scalar(value: Any) -> Any:
     """Return the number in an array without axes; any other value is returned as it is."""
     return value[()] if isinstance(value, np.ndarray) and value.ndim == 0 else value
 
 
-def check_integer(name, value, low=0, high=MOST):
+def check_integer(name: str, value: Any, low: int = 0, high: int = MOST) -> int:
     """Return a value as an integer from `low` to `high`; raise InvalidInput for any other value.
 
     >>> check_integer("rounds", 3.0)
@@ -36,12 +38,14 @@ def check_integer(name, value, low=0, high=MOST):
     value = _scalar(value)
     if isinstance(value, (bool, np.bool_)) or not isinstance(value, Integral) or value < low:
         refuse(name, f"must be an integer >= {low}", value)
-    if value > high:
+    if int(value) > high:
         refuse(name, f"must be an integer <= {high}", value)
     return int(value)
 
 
-def check_real(name, value, low=0.0, open_low=False, high=LARGEST):
+def check_real(
+    name: str, value: Any, low: float = 0.0, open_low: bool = False, high: float = LARGEST
+) -> float:
     """Return a value as a finite float, at least `low` (above `low` if `open_low`); raise
     InvalidInput for any other value, and for a number whose square is no float.
 
@@ -67,7 +71,7 @@ def check_real(name, value, low=0.0, open_low=False, high=LARGEST):
     return number
 
 
-def check_seed(value, name="seed", bits=None):
+def check_seed(value: Any, name: str = "seed", bits: int | None = None) -> int:
     """Return a seed, an integer of at least 0 and, where `bits` is given, below 2^bits; raise
     InvalidInput for any other value."""
     value = _scalar(value)
@@ -78,7 +82,7 @@ def check_seed(value, name="seed", bits=None):
     return int(value)
 
 
-def check_budget(value):
+def check_budget(value: Any) -> float:
     """Return a budget in seconds of one core as a float; refuse numbers that are not positive and
     finite."""
     if (
@@ -91,21 +95,21 @@ def check_budget(value):
     return float(value)
 
 
-def check_flag(name, value):
+def check_flag(name: str, value: Any) -> bool:
     """Return True or False as a bool; raise InvalidInput for any other value, 0 and 1 among them."""
     if not isinstance(value, (bool, np.bool_)):
         refuse(name, "must be True or False", value)
     return bool(value)
 
 
-def check_word(name, value, among):
+def check_word(name: str, value: Any, among: Collection[str]) -> str:
     """Return a word that is in `among`; raise InvalidInput for any other value."""
     if not isinstance(value, str) or value not in among:
         refuse(name, f"must be one of {', '.join(among)}", value)
     return value
 
 
-def is_iterable(value):
+def is_iterable(value: Any) -> bool:
     """Tell whether a value can be iterated over, which an array without axes cannot."""
     try:
         iter(value)
@@ -114,7 +118,7 @@ def is_iterable(value):
     return True
 
 
-def check_words(name, value, among):
+def check_words(name: str, value: Any, among: Collection[str]) -> tuple[str, ...]:
     """Return a sequence of words of `among` as a tuple, in the order given; raise InvalidInput for
     a word that is not among them, and for a single text."""
     if isinstance(value, (str, bytes)) or not is_iterable(value):
@@ -126,7 +130,7 @@ def check_words(name, value, among):
     return found
 
 
-def folder(name, value):
+def folder(name: str, value: Any) -> Path:
     """Return the path of a folder that exists or can be created; raise InvalidInput for a name that
     no system accepts, or that belongs to a file."""
     rule = "must be the name of a folder, there or to be made"
@@ -143,7 +147,9 @@ def folder(name, value):
     return place
 
 
-def check_array(name, value, rule="must be an array of numbers", kinds="fiu"):
+def check_array(
+    name: str, value: object, rule: str = "must be an array of numbers", kinds: str = "fiu"
+) -> np.ndarray:
     """Return real numbers as a float64 array; raise InvalidInput, with `rule`, for anything else.
 
     `kinds` lists the NumPy kind letters that count as numbers. Fractions and long integers are
@@ -165,7 +171,7 @@ def check_array(name, value, rule="must be an array of numbers", kinds="fiu"):
     return found.astype(np.float64, copy=False)
 
 
-def machine_memory():
+def machine_memory() -> int:
     """Return the bytes of memory of this machine, or 2^40 where the system does not report the
     size."""
     try:
@@ -174,7 +180,7 @@ def machine_memory():
         return 2**40
 
 
-def check_fits(name, *shape):
+def check_fits(name: str, *shape: int) -> None:
     """Refuse the shape of an array of 8-byte numbers that this machine cannot hold, before the
     array is allocated."""
     if 8 * prod(shape) > machine_memory():

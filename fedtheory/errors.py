@@ -9,6 +9,9 @@ and the value.
 True
 """
 
+from collections.abc import Mapping
+from typing import Any, NoReturn
+
 
 class FedtheoryError(Exception):
     """The base class of everything that this package refuses or cannot do."""
@@ -37,11 +40,13 @@ class Contradiction(FedtheoryError):
     """The error that one line is both proved and refuted, so that this package has a bug. `proof`
     and `counterexample` are the two documents, to be reported together."""
 
-    def __init__(self, message, proof, counterexample):
+    def __init__(
+        self, message: str, proof: Mapping[str, Any], counterexample: Mapping[str, Any]
+    ) -> None:
         super().__init__(message, proof, counterexample)
         self.proof, self.counterexample = proof, counterexample
 
-    def __str__(self):
+    def __str__(self) -> str:
         return str(self.args[0])
 
 
@@ -49,7 +54,7 @@ class Interrupted(KeyboardInterrupt):
     """The exception that Ctrl-C interrupted a run; `partial` holds the finished rounds, and
     `ft.run` with resume=partial continues from there."""
 
-    def __init__(self, message, partial):
+    def __init__(self, message: str, partial: Any) -> None:
         super().__init__(message)
         self.partial = partial
 
@@ -69,7 +74,7 @@ class Unloaded(UserWarning):
     says why."""
 
 
-def printable(text):
+def printable(text: str) -> str:
     """Return text that is safe for a terminal: each character that is neither printable nor a line
     break is replaced by its escape."""
     return "".join(
@@ -77,7 +82,7 @@ def printable(text):
     )
 
 
-def one_line(text):
+def one_line(text: str) -> str:
     """Return text as one line of a sentence, because file names may contain line breaks.
 
     >>> one_line("a\\nb")
@@ -86,7 +91,7 @@ def one_line(text):
     return printable(text).replace("\n", "\\n")
 
 
-def show(value, most=80):
+def show(value: object, most: int = 80) -> str:
     """Return a value as an error message may print it: on one line, of at most `most` characters."""
     try:
         text = printable(" ".join(repr(value).split()))
@@ -108,7 +113,7 @@ def explain_system(error: OSError) -> str:
     return f"the system refuses{place}: {why}"
 
 
-def describe(error):
+def describe(error: BaseException) -> str:
     """Return an exception of any code as one line: its type and its message, which is cut where it
     is long.
 
@@ -123,7 +128,7 @@ def describe(error):
     return f"{type(error).__name__}: {text}" if text else type(error).__name__
 
 
-def article(noun):
+def article(noun: str) -> str:
     """Return a noun with its indefinite article.
 
     >>> article("order"), article("step")
@@ -132,7 +137,7 @@ def article(noun):
     return f"{'an' if noun[:1] in 'aeiou' else 'a'} {noun}"
 
 
-def refuse(argument, rule, value):
+def refuse(argument: str, rule: str, value: object) -> NoReturn:
     """Raise InvalidInput with the sentence "`argument` `rule`; got `value`".
 
     >>> refuse("S", "must be at most N = 3", 4)

@@ -13,8 +13,10 @@ import platform
 import sys
 import tempfile
 import warnings
+from collections.abc import Callable, Sequence
 from functools import cache
 from pathlib import Path
+from typing import Any
 
 import llvmlite
 import numba
@@ -30,6 +32,7 @@ from numba.np.numpy_support import as_dtype as numba_as_dtype
 from fedtheory.errors import InvalidInput, Uncached, describe, refuse
 from fedtheory.store import private_cache, source_hash
 from fedtheory.store.files import write
+from fedtheory.typing import Kernel
 
 DISABLED = bool(config.DISABLE_JIT)  # type: ignore[attr-defined]
 PACKAGE = Path(__file__).resolve().parent
@@ -39,7 +42,7 @@ MATRIX = types.Array(types.float64, 2, "C")
 INTEGERS = types.Array(types.int64, 1, "C")
 
 
-def point_types(real):
+def point_types(real: str) -> tuple[Any, Any]:
     """Return the Numba types of a point and of an array with a point per row, for one kind of
     reals."""
     number = getattr(types, real)
@@ -54,7 +57,7 @@ FLAGS = dict(nogil=True, error_model="numpy")
 
 
 @cache
-def digest(module):
+def digest(module: str) -> str:
     """Return a hash of a module, of every module that it imports, and of the compiler.
 
     Numba freezes globals and inlines callees across files, so machine code is as old as the oldest
@@ -66,7 +69,7 @@ def digest(module):
         numba.__version__,
         llvmlite.__version__,
         np.__version__,
-        str(config.BOUNDSCHECK),
+        str(config.BOUNDSCHECK),  # type: ignore[attr-defined]
         source_hash.digest_of_reach([module], walked=False),
     )
     return hashlib.sha256("\0".join(parts).encode()).hexdigest()
@@ -80,7 +83,7 @@ class _Store:
     foreign or planted file counts as absent and is written anew.
     """
 
-    def __init__(self):
+    def __init__(self) -> None:
         self.folder = self.key = None
         try:
             base = private_cache.folder()
@@ -96,7 +99,7 @@ class _Store:
                 f"compiled kernels are not kept between processes: {error}", Uncached, stacklevel=2
             )
 
-    def read(self, name):
+    def read(self, name: str) -> bytes | None:
         if self.folder is None:
             return None
         try:
@@ -105,7 +108,7 @@ class _Store:
             return None
         return private_cache.unseal(name, content, self.key)
 
-    def write(self, name, payload):
+    def write(self, name: str, payload: bytes) -> None:
         if self.folder is not None:
             try:
                 write(self.folder / name, private_cache.seal(name, payload, self.key), 0o600)
@@ -118,7 +121,7 @@ announce: list = []
 _store = None
 
 
-def store():
+def store() -> _Store:
     global _store  # noqa: PLW0603 (one for the process, made on first use)
     if _store is None:
         _store = _Store()
@@ -128,23 +131,23 @@ def store():
 class _KernelCache(_Cache):
     """Numba's cache protocol over `_Store`; `identity` identifies the kernel, closures included."""
 
-    def __init__(self, identity):
+    def __init__(self, identity: tuple[Any, ...]) -> None:
         self.identity = identity
 
     @property
-    def cache_path(self):
+    def cache_path(self) -> str:
         return str(store().folder)
 
-    def enable(self):
+    def enable(self) -> None:
         pass
 
     disable = flush = enable
 
-    def _name(self, signature, codegen):
+    def _name(self, signature: Any, codegen: Any) -> str:
         text = repr((self.identity, str(signature), codegen.magic_tuple()))
         return hashlib.sha256(text.encode()).hexdigest()[:40]
 
-    def load_overload(self, signature, target_context):
+    def load_overload(self, signature: Any, target_context: Any) -> Any:
         payload = store().read(self._name(signature, target_context.codegen()))
         if payload is None:
             for waiting in [*announce]:
@@ -154,7 +157,7 @@ class _KernelCache(_Cache):
         target_context.refresh()
         return compiler.CompileResult._rebuild(target_context, *pickle.loads(payload))  # noqa: S301 (sealed by this user)
 
-    def save_overload(self, signature, result):
+    def save_overload(self, signature: Any, result: Any) -> None:
         if not result.library.has_dynamic_globals and not any(True for _ in result.lifted):
             store().write(self._name(signature, result.library.codegen), dumps(result._reduce()))
 
@@ -162,7 +165,7 @@ class _KernelCache(_Cache):
 # ---------------------------------------------------------------- compile
 
 
-def in_package(function):
+def in_package(function: Callable[..., Any]) -> bool:
     """Tell whether a function is defined in a file of this library."""
     try:
         return PACKAGE in Path(inspect.getfile(function)).resolve().parents
@@ -170,7 +173,12 @@ def in_package(function):
         return False
 
 
-def compile(function, identity=None, maker=None, **options):
+def compile(
+    function: Callable[..., Any],
+    identity: tuple[Any, ...] | None = None,
+    maker: tuple[Any, ...] | None = None,
+    **options: Any,
+) -> Kernel:
     """Return an njit dispatcher. Kernels of this package are cached on disk; users' kernels are
     compiled in each process, because no digest of ours covers the files they may import. `maker` is
     (function, kernels, part), from which another process builds a closure anew (pickling.py)."""
@@ -179,7 +187,7 @@ def compile(function, identity=None, maker=None, **options):
         # process. Two kernels that were compiled in different processes could get the same symbol,
         # and the linker would pick one.
         function.__qualname__ += "_" + hashlib.sha256(repr(identity).encode()).hexdigest()[:20]
-    dispatcher = numba.njit(**FLAGS, **options)(function)
+    dispatcher = numba.njit(**FLAGS, **options)(function)  # type: ignore[call-overload]
     dispatcher.maker = maker
     if DISABLED:
         return dispatcher
@@ -191,26 +199,26 @@ def compile(function, identity=None, maker=None, **options):
     return dispatcher
 
 
-def jit(function=None, **options):
+def jit(function: Callable[..., Any] | None = None, **options: Any) -> Kernel:
     """Decorate a kernel: `@jit`, or `@jit(inline="always")` for arithmetic shared by hot loops."""
     if function is None:
         return lambda f: compile(f, **options)
     return compile(function, **options)
 
 
-def python(kernel):
+def python(kernel: Kernel) -> Any:
     """Return the interpreted Python function of a kernel."""
     return getattr(kernel, "py_func", kernel)
 
 
-def compiled(kernel):
+def compiled(kernel: object) -> bool:
     return hasattr(kernel, "py_func")
 
 
 # ---------------------------------------------------------------- erasure
 
 
-def _words(value):
+def _words(value: Any) -> list[int]:
     if isinstance(value, tuple):
         return [word for item in value for word in _words(item)]
     if compiled(value):
@@ -233,7 +241,7 @@ def _words(value):
 
 
 @cache  # cached, since the results of `erase` refer to it
-def _entries(kernel):
+def _entries(kernel: Kernel) -> list[int]:
     """Return the words of Numba's layout of a function value for an erased kernel: the C entry
     address, the entry address of Numba code, and 0 for the object, which is never read."""
     (result,) = kernel.overloads.values()
@@ -244,7 +252,7 @@ def _entries(kernel):
     return [known.get(field, 0) for field in fields]
 
 
-def pack(value, of=None):
+def pack(value: Any, of: Any = None) -> np.ndarray:
     """Return a named tuple of C-contiguous arrays, 8-byte numbers and erased kernels as the 8-byte
     words in which Numba would lay it out. If `of` is a type, the value must have that type.
 
@@ -256,7 +264,7 @@ def pack(value, of=None):
     return np.array(_words(value), dtype=np.int64)
 
 
-def _fits(value, of):
+def _fits(value: Any, of: Any) -> None:
     """Refuse a value with an array whose words the type `of` would misread."""
     for name, item, wanted in zip(type(value)._fields, value, of.types):
         if isinstance(wanted, types.NamedTuple):
@@ -275,7 +283,7 @@ as_dtype = cache(numba_as_dtype)
 
 
 @cache
-def tuple_type(kind, *of):
+def tuple_type(kind: Any, *of: Any) -> Any:
     """Return Numba's type of a named tuple whose fields have these types."""
     made = types.NamedTuple(list(of), kind)
     # The name becomes a part of symbols and cache keys. Numba's own name leaves out the module and
@@ -286,11 +294,11 @@ def tuple_type(kind, *of):
 
 
 @cache
-def _array_type(dtype, ndim):
+def _array_type(dtype: np.dtype, ndim: int) -> Any:
     return types.Array(numba.from_dtype(dtype), ndim, "C")
 
 
-def typeof(value):
+def typeof(value: Any) -> Any:
     """Return Numba's type of a tuple after `pack`: every array is C-contiguous and writable."""
     if isinstance(value, tuple):
         return tuple_type(type(value), *map(typeof, value))
@@ -299,7 +307,7 @@ def typeof(value):
     return types.int64 if isinstance(value, (bool, int, np.integer)) else types.float64
 
 
-def _loader(of):
+def _loader(of: Any) -> Any:
     @intrinsic
     def load(typing_context, address):
         def generate(context, builder, signature, arguments):
@@ -313,7 +321,7 @@ def _loader(of):
 
 # cached: reading machine code takes milliseconds, and property tests build thousands of runs
 @cache
-def erase(kernel, returns, arguments):
+def erase(kernel: Kernel, returns: Any, arguments: Sequence[Any]) -> Kernel:
     """Return `kernel` compiled behind a signature without its tuples: each packed type in
     `arguments` becomes an address.
 
@@ -322,7 +330,7 @@ def erase(kernel, returns, arguments):
     """
     if DISABLED:
         return kernel
-    scope = {"kernel": kernel, "__name__": __name__}
+    scope: dict[str, Any] = {"kernel": kernel, "__name__": __name__}
     names = [f"a{n}" for n in range(len(arguments))]
     passed = []
     for name, of in zip(names, arguments):
@@ -347,7 +355,7 @@ def erase(kernel, returns, arguments):
     return wrapper
 
 
-def manifest():
+def manifest() -> dict[str, Any]:
     """Return the versions and settings that decide floating-point bits on this machine, for
     provenance."""
     return dict(
@@ -355,7 +363,7 @@ def manifest():
         numpy=np.__version__,
         numba=numba.__version__,
         llvmlite=llvmlite.__version__,
-        svml=bool(config.USING_SVML),
+        svml=bool(config.USING_SVML),  # type: ignore[attr-defined]
         machine=platform.machine(),
         libc=" ".join(platform.libc_ver()),
         jit=not DISABLED,

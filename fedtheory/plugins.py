@@ -11,6 +11,7 @@ import os
 import sys
 import traceback
 import warnings
+from collections.abc import Callable, Iterable, Iterator, Sequence
 from contextlib import contextmanager
 from importlib.metadata import entry_points
 from pathlib import Path
@@ -23,7 +24,8 @@ GROUP = "fedtheory"  # the group of entry points
 KINDS = ("ALGORITHM", "CLAIM", "SETTING", "FIGURE", "PAPER")
 SEVERAL = (*(f"{kind}S" for kind in KINDS), "MAKERS")
 NAMES = (*KINDS, *SEVERAL)
-SHAPES = {  # the accepted types of a collection of records: (types, rule)
+# The accepted types of a collection of records: (types, rule)
+SHAPES: dict[str, tuple[Any, str]] = {
     "": ((list, tuple, dict), "must be a list, a tuple or a dict of records"),
     "FIGURES": (dict, "must be a dict of names and Figures"),
 }
@@ -37,13 +39,13 @@ class File(NamedTuple):
     module: Any
 
     @property
-    def source(self):
+    def source(self) -> tuple[str, str]:
         """Return (file name, hash), by which documents identify the source of a record."""
         return os.path.basename(self.path), self.sha256
 
 
 @contextmanager
-def confine(says):
+def confine(says: str) -> Iterator[None]:
     """Turn any exception of a user's code in the block into one sentence that begins with `says`,
     `sys.exit(0)` included: a file that exits has defined nothing, and no pipeline may take it for a
     success. Errors of this library and Ctrl-C pass through."""
@@ -59,7 +61,7 @@ _FILES: dict = {}  # path -> File
 _STATE: dict = dict(read=None, busy=False)
 
 
-def load_file(path):
+def load_file(path: str | Path) -> File:
     """Return the File of a path, executed unless a file with the same content was executed before.
 
     >>> from fedtheory import plugins
@@ -91,7 +93,7 @@ def load_file(path):
     return _FILES[place]
 
 
-def register(paths, must=True):
+def register(paths: Sequence[str | Path], must: bool = True) -> list[File]:
     """Load files, in this process and in all processes started later. If `must`, each file must
     define a record."""
     given = [load_file(path) for path in paths]
@@ -107,7 +109,9 @@ def register(paths, must=True):
 
 
 @contextmanager
-def registered(paths, others=()):
+def registered(
+    paths: Sequence[str | Path], others: Sequence[str | Path] = ()
+) -> Iterator[list[File]]:
     """Register files for the duration of the block, as for one command: each of `paths` must define
     a record, each of `others` may."""
     before = os.environ.get(VARIABLE)
@@ -124,7 +128,7 @@ def registered(paths, others=()):
 
 
 @contextmanager
-def refuse_in_words():
+def refuse_in_words() -> Iterator[None]:
     """Turn an exception that a user's code raises in the block into one sentence with the file and
     the line; anything that ends the program is turned into a sentence as well. Other exceptions are
     errors of this library and pass through."""
@@ -139,7 +143,7 @@ def refuse_in_words():
         raise InvalidInput(f"{place or 'code of your own'}: {describe(error)}") from None
 
 
-def _line(error):
+def _line(error: BaseException) -> str | None:
     """Return "FILE, line N" of the last frame in a user's file in a traceback; None where no user's
     file takes part."""
     _, read = _STATE["read"] or ("", ())
@@ -149,7 +153,7 @@ def _line(error):
     return next((f"{path}, line {line}" for path, line in reversed(found) if path in own), None)
 
 
-def list_files():
+def list_files() -> tuple[File, ...]:
     """Return every File of users, in order; while a file is executed, the files before it."""
     told = os.environ.get(VARIABLE, "")
     if _STATE["busy"] or (_STATE["read"] is not None and _STATE["read"][0] == told):
@@ -165,7 +169,7 @@ def list_files():
     return _STATE["read"][1]
 
 
-def _paths_in_variable(told):
+def _paths_in_variable(told: str) -> Iterator[Path]:
     """Yield the paths of the files that the environment variable names; of a folder, the Python
     files whose names do not begin with an underscore."""
     for part in filter(None, told.split(os.pathsep)):
@@ -178,7 +182,7 @@ def _paths_in_variable(told):
             refuse(VARIABLE, "must name Python files and folders that exist", part)
 
 
-def _installed_plugins():
+def _installed_plugins() -> Iterator[File]:
     """Yield the modules that installed packages announce. A module that cannot be imported is
     reported and left out."""
     for point in entry_points(group=GROUP):
@@ -195,10 +199,10 @@ def _installed_plugins():
             )
 
 
-def list_records(kind, file=None):
+def list_records(kind: str, file: File | None = None) -> list[tuple[File, Any]]:
     """Return [(File, record)] of one kind of record, such as "CLAIM", over all files or over one
     file."""
-    found = []
+    found: list[tuple[File, Any]] = []
     for one in list_files() if file is None else (file,):
         several = several_of(one, f"{kind}S")
         single = getattr(one.module, kind, None)
@@ -208,9 +212,9 @@ def list_records(kind, file=None):
     return found
 
 
-def several_of(file, name):
+def several_of(file: File, name: str) -> tuple[Any, ...]:
     """Return the records that a file defines under the plural name of a kind."""
-    several = getattr(file.module, name, {} if name == "FIGURES" else ())
+    several: Any = getattr(file.module, name, {} if name == "FIGURES" else ())
     kinds, rule = SHAPES.get(name, SHAPES[""])
     if not isinstance(several, kinds):
         refuse(f"{file.path}: {name}", rule, several)
@@ -220,12 +224,12 @@ def several_of(file, name):
     return found
 
 
-def makers():
+def makers() -> list[Callable[..., Any]]:
     """Return the functions of all users' files that build problems."""
     return [maker for file in list_files() for maker in several_of(file, "MAKERS")]
 
 
-def missing_files(id):
+def missing_files(id: str) -> list[str]:
     """Return the names of the files that must be given for a claim to be known. Modules of
     installed packages need not be given and are left out."""
     return sorted(
@@ -235,10 +239,10 @@ def missing_files(id):
     )
 
 
-def source_hashes(modules):
+def source_hashes(modules: Iterable[str]) -> tuple[str, ...]:
     """Return (name, hash) of the files of these modules outside this library; () where all modules
     are inside. For a module without a file, as in a notebook, both are ""."""
-    places = {}
+    places: dict[str, None] = {}
     for name in sorted(set(modules)):
         if name != "fedtheory" and not name.startswith("fedtheory."):
             module = sys.modules.get(name)

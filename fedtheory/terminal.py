@@ -6,8 +6,9 @@ import shutil
 import sys
 import textwrap
 import time
-from collections.abc import Callable
+from collections.abc import Callable, Iterator, Sequence
 from contextlib import suppress
+from typing import Any, TextIO
 
 from fedtheory.errors import explain_system, printable, refuse
 
@@ -39,14 +40,14 @@ def finish(whose: str, work: Callable[[], int]) -> int:
     return status
 
 
-def _silence(stream):
+def _silence(stream: TextIO) -> None:
     """Redirect a stream to the null device, because Python would flush its buffer once more at
     exit."""
     with suppress(OSError, ValueError):
         os.dup2(os.open(os.devnull, os.O_WRONLY), stream.fileno())
 
 
-def wants_bold(stream=None):
+def wants_bold(stream: TextIO | None = None) -> bool:
     """Tell whether bold text is wanted: on a terminal, unless NO_COLOR is set or the terminal is
     dumb."""
     stream = stream or sys.stdout
@@ -54,18 +55,18 @@ def wants_bold(stream=None):
     return stream.isatty() and not plain
 
 
-def terminal_width(otherwise, stream=None):
+def terminal_width(otherwise: int, stream: TextIO | None = None) -> int:
     """Return the number of columns of the terminal, or `otherwise` where the output goes elsewhere."""
     stream = stream or sys.stdout
     return shutil.get_terminal_size().columns if stream.isatty() else otherwise
 
 
-def reading_width(otherwise=88):
+def reading_width(otherwise: int = 88) -> int:
     """Return the number of columns for running text: the terminal's width, limited to 60 to 100."""
     return min(100, max(60, terminal_width(otherwise)))
 
 
-def fit_width(line, wide):
+def fit_width(line: str, wide: int) -> str:
     """Return a line cut to `wide` columns, with "..." at the end where text was cut off.
 
     >>> from fedtheory.terminal import fit_width
@@ -75,7 +76,7 @@ def fit_width(line, wide):
     return line if len(line) <= wide else f"{line[: max(wide - 3, 0)]}..."
 
 
-def print_table(rows, stream=None):
+def print_table(rows: Sequence[tuple[str, str]], stream: TextIO | None = None) -> str:
     """Return rows of (name, text) as text, one under the other; on a terminal each text is wrapped
     in the columns beside the names."""
     wide = max((len(name) for name, _ in rows), default=0) + 2
@@ -89,7 +90,7 @@ def print_table(rows, stream=None):
     return "\n".join(f"{name:{wide}s}{indent.join(broken(text))}" for name, text in rows)
 
 
-def hang_text(name, text, wide):
+def hang_text(name: str, text: str, wide: int) -> Iterator[str]:
     """Yield the lines of a name, and of its text, indented below the name."""
     inset = " " * (len(name) - len(name.lstrip()))
     yield inset + " ".join(name.split())
@@ -98,7 +99,7 @@ def hang_text(name, text, wide):
     )
 
 
-def duration_text(seconds):
+def duration_text(seconds: float) -> str:
     """Return a number of seconds in words that are quick to read.
 
     >>> from fedtheory.terminal import duration_text
@@ -112,7 +113,7 @@ def duration_text(seconds):
     return f"{minutes} min {rest} s" if minutes else f"{rest} s"
 
 
-def progress_callback(progress, label):
+def progress_callback(progress: Any, label: str) -> Callable[..., Any] | None:
     """Return the function that is called with progress: a given function as it is, a live line for
     `True`, None for None.
 
@@ -127,7 +128,7 @@ def progress_callback(progress, label):
     return progress or None
 
 
-def is_notebook(stream):
+def is_notebook(stream: object) -> bool:
     """Tell whether a stream goes to a notebook, where a carriage return restarts the line."""
     return type(stream).__module__.partition(".")[0] == "ipykernel"
 
@@ -136,17 +137,17 @@ class Line:
     """A progress line on a stream: rewritten in a terminal and in a notebook, printed every few
     seconds elsewhere."""
 
-    def __init__(self, stream=None):
+    def __init__(self, stream: TextIO | None = None) -> None:
         self.stream, self.last, self.long = stream or sys.stderr, 0.0, 0
         self.terminal = self.stream.isatty()
         self.tty = self.terminal or is_notebook(self.stream)
 
-    def progress(self, label):
+    def progress(self, label: str) -> Callable[..., None]:
         """Return a function of (done, total) that prints the progress and the time left. `share` is
         the share of the total time that is over, where known."""
         begun = time.perf_counter()
 
-        def report(done, total, *_, share=None):
+        def report(done: int | str, total: int, *_: object, share: float | None = None) -> None:
             now = time.perf_counter()
             if now - self.last <= (0.2 if self.tty else 5):
                 return
@@ -164,7 +165,7 @@ class Line:
         self.last = begun
         return report
 
-    def say(self, text, end="\n"):
+    def say(self, text: str, end: str = "\n") -> None:
         """Print a line; with an `end` other than a line break, the next line replaces this one."""
         if self.tty and not end:
             text = fit_width(
@@ -176,7 +177,7 @@ class Line:
             self.stream.flush()
         self.long = len(text)
 
-    def clear(self):
+    def clear(self) -> None:
         """Erase a live line."""
         if self.tty:
             self.say("", "")

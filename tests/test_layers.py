@@ -11,7 +11,7 @@ from fedtheory.store.source_hash import BESIDE
 ROOT = Path(__file__).resolve().parents[1]
 # From the bottom; rooms of one line do not import each other.
 LEVELS = (
-    {"old_names", "errors", "display", "schema"},
+    {"old_names", "errors", "display", "schema", "typing"},
     {"arguments", "terminal"},
     {"store", "plugins"},
     {"arithmetic", "parallel", "metrics"},

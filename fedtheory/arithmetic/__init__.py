@@ -9,6 +9,7 @@ import math
 from decimal import Decimal
 from fractions import Fraction
 from numbers import Integral, Rational
+from typing import Self
 
 import numpy as np
 import sympy
@@ -23,6 +24,7 @@ from fedtheory.arithmetic.program import (
     program,
 )
 from fedtheory.errors import refuse
+from fedtheory.typing import Assignment, Bound
 
 __all__ = [
     "Enclosed",
@@ -42,18 +44,21 @@ ACCURACY = Fraction(1, 2**60)  # an enclosure of this relative width is narrow e
 class Enclosed(float):
     """A number with its enclosure; as a float it is the end that is safe for its inequality."""
 
-    def __new__(cls, lower, upper, up=True):
+    lower: Bound
+    upper: Bound
+
+    def __new__(cls, lower: Bound, upper: Bound, up: bool = True) -> Self:
         self = super().__new__(cls, float_above(upper) if up else -float_above(-lower))
         self.lower, self.upper = lower, upper
         return self
 
     @property
-    def exact(self):
+    def exact(self) -> Fraction | None:
         """Return the value as a Fraction, or None where only an enclosure is known."""
         return self.lower if self.lower == self.upper and isinstance(self.lower, Fraction) else None
 
 
-def float_above(value):
+def float_above(value: Bound) -> float:
     """Return the least float that is >= value."""
     if isinstance(value, float):
         return value
@@ -64,7 +69,7 @@ def float_above(value):
     return near if Fraction(near) >= value else float(np.nextafter(near, INF))
 
 
-def exact_number(name, value):
+def exact_number(name: str, value: object) -> Fraction:
     """Return a given number as an exact Fraction; floats are taken at their binary value."""
     if isinstance(value, bool):
         refuse(name, "must be a number", value)
@@ -87,7 +92,7 @@ def exact_number(name, value):
     refuse(name, "must be a finite number", value)
 
 
-def _exponent(text):
+def _exponent(text: str) -> int:
     tail = text.lower().rpartition("e")[2] if "e" in text.lower() else "0"
     try:
         return int(tail)
@@ -95,7 +100,7 @@ def _exponent(text):
         return 0
 
 
-def enclose_value(expr, values, up=True):
+def enclose_value(expr: sympy.Expr, values: Assignment, up: bool = True) -> float:
     """Return the value of an expression at {symbol name: Fraction}, in an enclosure narrower than
     floats resolve."""
     steps = program(expr)
@@ -111,7 +116,7 @@ def enclose_value(expr, values, up=True):
     return Enclosed(low, high, up)
 
 
-def decide_relation(relation, values):
+def decide_relation(relation: sympy.Basic, values: Assignment) -> bool | None:
     """Tell whether a relation holds at Fractions: True, False, or None where no enclosure decides."""
     pairs = {name: (value, value) for name, value in values.items()}
     for bits in (160, 640, 2560, 10_240):

@@ -7,9 +7,11 @@ Fraction can be combined with both.
 """
 
 import math
+from collections.abc import Callable, Sequence
 from contextvars import ContextVar
 from fractions import Fraction
 from numbers import Rational
+from typing import Any
 
 import numpy as np
 
@@ -17,6 +19,7 @@ from fedtheory.arithmetic import Undefined
 from fedtheory.arithmetic.intervals import Enclosures
 from fedtheory.arithmetic.work import spend, tally
 from fedtheory.errors import FedtheoryError
+from fedtheory.typing import Bound, Exact, Number
 
 BITS = 400
 
@@ -40,76 +43,76 @@ class Many:
     __slots__ = ("at",)
     __array_ufunc__ = None  # so that `object_array * many` calls this class, element by element
 
-    def __init__(self, at):
+    def __init__(self, at: Any) -> None:
         self.at = at
         tally.count += 1
 
-    def _other(self, other):
+    def _other(self, other: Number) -> Number:
         if isinstance(other, Many):
             return other.at
         if isinstance(other, (float, np.ndarray)):
             return other
         return near(other) if isinstance(other, (Fraction, Interval, Rational)) else other
 
-    def __add__(self, other):
+    def __add__(self, other: Number) -> Number:
         return _broadcast(self, other, np.add)
 
-    def __sub__(self, other):
+    def __sub__(self, other: Number) -> Number:
         return _broadcast(self, other, np.subtract)
 
-    def __mul__(self, other):
+    def __mul__(self, other: Number) -> Number:
         return _broadcast(self, other, np.multiply)
 
-    def __truediv__(self, other):
+    def __truediv__(self, other: Number) -> Number:
         return _broadcast(self, other, np.true_divide)
 
-    def __rsub__(self, other):
+    def __rsub__(self, other: Number) -> Number:
         return _broadcast(self, other, lambda a, b: np.subtract(b, a))
 
-    def __rtruediv__(self, other):
+    def __rtruediv__(self, other: Number) -> Number:
         return _broadcast(self, other, lambda a, b: np.true_divide(b, a))
 
     __radd__, __rmul__ = __add__, __mul__
 
-    def __pow__(self, n):
+    def __pow__(self, n: Exact) -> "Many":
         return Many(self.at * self.at) if n == 2 else Many(self.at ** float(n))
 
-    def __neg__(self):
+    def __neg__(self) -> "Many":
         return Many(-self.at)
 
-    def __abs__(self):
+    def __abs__(self) -> "Many":
         return Many(np.abs(self.at))
 
-    def __lt__(self, other):
+    def __lt__(self, other: Number) -> "Many":
         return Many(self.at < self._other(other))
 
-    def __le__(self, other):
+    def __le__(self, other: Number) -> "Many":
         return Many(self.at <= self._other(other))
 
-    def __gt__(self, other):
+    def __gt__(self, other: Number) -> "Many":
         return Many(self.at > self._other(other))
 
-    def __ge__(self, other):
+    def __ge__(self, other: Number) -> "Many":
         return Many(self.at >= self._other(other))
 
-    def __eq__(self, other):
+    def __eq__(self, other: object) -> Any:
         return Many(self.at == self._other(other)) if COMPARED.get() else self is other
 
-    def __ne__(self, other):
+    def __ne__(self, other: object) -> Any:
         return Many(self.at != self._other(other)) if COMPARED.get() else self is not other
 
     __hash__ = object.__hash__
 
-    def __bool__(self):
+    def __bool__(self) -> Number:
         if np.size(self.at) == 1:
             return bool(np.all(self.at))
         raise NoTruth("a batch has no single truth: use arithmetic.where, maximum, minimum")
 
-    def __repr__(self):
+    def __repr__(self) -> Number:
         return f"Many({self.at})"
 
 
-def _broadcast(one, other, operation):
+def _broadcast(one: Many, other: Number, operation: Callable[..., Any]) -> Number:
     if isinstance(other, np.ndarray):  # a vector of numbers
         found = np.empty(other.shape, dtype=object)
         found.ravel()[:] = [_broadcast(one, part, operation) for part in other.ravel()]
@@ -126,14 +129,14 @@ class Interval:
     __slots__ = ("low", "high")
     __array_ufunc__ = None
 
-    def __init__(self, low, high=None):
+    def __init__(self, low: Bound, high: Bound | None = None) -> None:
         self.low, self.high = low, low if high is None else high
 
     @property
-    def pair(self):
+    def pair(self) -> tuple[Bound, Bound]:
         return self.low, self.high
 
-    def _with(self, other, operation):
+    def _with(self, other: Number, operation: Callable[..., Any]) -> Number:
         if isinstance(other, np.ndarray):
             found = np.empty(other.shape, dtype=object)
             found.ravel()[:] = [self._with(part, operation) for part in other.ravel()]
@@ -145,48 +148,48 @@ class Interval:
         except TypeError:  # the other operand's class may support the operation
             return NotImplemented
 
-    def __add__(self, other):
+    def __add__(self, other: Number) -> Number:
         return self._with(other, RULES.add)
 
-    def __sub__(self, other):
+    def __sub__(self, other: Number) -> Number:
         return self._with(other, lambda a, b: RULES.add(a, _minus(b)))
 
-    def __rsub__(self, other):
+    def __rsub__(self, other: Number) -> Number:
         return self._with(other, lambda a, b: RULES.add(b, _minus(a)))
 
-    def __mul__(self, other):
+    def __mul__(self, other: Number) -> Number:
         return self._with(other, RULES.mul)
 
-    def __truediv__(self, other):
+    def __truediv__(self, other: Number) -> Number:
         return self._with(other, lambda a, b: RULES.mul(a, RULES.power(b, (Fraction(-1), False))))
 
-    def __rtruediv__(self, other):
+    def __rtruediv__(self, other: Number) -> Number:
         return self._with(other, lambda a, b: RULES.mul(b, RULES.power(a, (Fraction(-1), False))))
 
     __radd__, __rmul__ = __add__, __mul__
 
-    def __pow__(self, n):
+    def __pow__(self, n: Exact) -> "Interval":
         return Interval(*RULES.power(self.pair, (Fraction(n), False)))
 
-    def __neg__(self):
+    def __neg__(self) -> "Interval":
         return Interval(-self.high, -self.low)
 
-    def __abs__(self):
+    def __abs__(self) -> "Interval":
         return Interval(*RULES.abs(self.pair))
 
-    def __lt__(self, other):
+    def __lt__(self, other: Number) -> bool:
         return _sure(RULES.lt(self.pair, pair(other)), self, other)
 
-    def __le__(self, other):
+    def __le__(self, other: Number) -> bool:
         return _sure(RULES.le(self.pair, pair(other)), self, other)
 
-    def __gt__(self, other):
+    def __gt__(self, other: Number) -> bool:
         return _sure(RULES.gt(self.pair, pair(other)), self, other)
 
-    def __ge__(self, other):
+    def __ge__(self, other: Number) -> bool:
         return _sure(RULES.ge(self.pair, pair(other)), self, other)
 
-    def __eq__(self, other):
+    def __eq__(self, other: object) -> bool:
         if not COMPARED.get() or not isinstance(other, (int, float, Rational, Interval)):
             return self is other
         if isinstance(other, float) and not math.isfinite(other):
@@ -196,13 +199,13 @@ class Interval:
 
     __hash__ = object.__hash__
 
-    def __bool__(self):
+    def __bool__(self) -> Number:
         return not self == 0
 
-    def __float__(self):
+    def __float__(self) -> Number:
         return float((self.low + self.high) / 2)
 
-    def __repr__(self):
+    def __repr__(self) -> Number:
         return f"Interval({float(self.low)!r}, {float(self.high)!r})"
 
 
@@ -211,21 +214,25 @@ class Followed:
     shortens itself: `root(q)`, `most(*values)`, `least(*values)`, `short()`. Its `ends` are plain
     numbers."""
 
+    ends: tuple[Bound, Bound]
+    root: Callable[[int], Number]
+    short: Callable[[], Number]
+
 
 RULES = Enclosures(BITS)
 
 
-def _minus(ends):
+def _minus(ends: tuple[Bound, Bound]) -> tuple[Bound, Bound]:
     return -ends[1], -ends[0]
 
 
-def _sure(truth, one, other):
+def _sure(truth: bool | None, one: object, other: object) -> bool:
     if truth is None:
         raise Undecided(f"{one!r} and {other!r} overlap")
     return truth
 
 
-def pair(value):
+def pair(value: Number) -> tuple[Bound, Bound]:
     """Return (lower, upper) of an exact number or an interval."""
     if isinstance(value, Interval):
         return value.pair
@@ -237,12 +244,12 @@ def pair(value):
     return end, end
 
 
-def simple(value):
+def simple(value: Number) -> Number:
     """Return an interval of a single point as a Fraction, and any other number unchanged."""
     return value.low if isinstance(value, Interval) and value.low == value.high else value
 
 
-def vector(numbers):
+def vector(numbers: Sequence[Number]) -> np.ndarray:
     """Return a vector of such numbers, which supports +, - and .dot()."""
     spend(len(numbers))
     found = np.empty(len(numbers), dtype=object)
@@ -250,35 +257,41 @@ def vector(numbers):
     return found
 
 
-def where(condition, one, other):
+def where(condition: Number, one: Number, other: Number) -> Number:
     if isinstance(condition, Many):
         return Many(np.where(condition.at, _plain(one), _plain(other)))
     return one if condition else other
 
 
-def _plain(value):
+def _plain(value: Number) -> float | np.ndarray:
     return value.at if isinstance(value, Many) else near(value)
 
 
-def near(value):
+def near(value: Number) -> float:
     """Return a float near a number, infinite beyond the range of floats."""
     try:
         if isinstance(value, Fraction):
-            return value._numerator / value._denominator
+            return value._numerator / value._denominator  # type: ignore[attr-defined]
         return float(value)
     except OverflowError:
         return np.inf if value > 0 else -np.inf
 
 
-def maximum(*values):
+def maximum(*values: Number) -> Number:
     return _extreme(values, np.maximum, RULES.max, max, "most")
 
 
-def minimum(*values):
+def minimum(*values: Number) -> Number:
     return _extreme(values, np.minimum, RULES.min, min, "least")
 
 
-def _extreme(values, on_arrays, on_pairs, on_numbers, way):
+def _extreme(
+    values: Sequence[Number],
+    on_arrays: Callable[..., Any],
+    on_pairs: Callable[..., Any],
+    on_numbers: Callable[..., Any],
+    way: str,
+) -> Number:
     followed = next((value for value in values if isinstance(value, Followed)), None)
     if followed is not None:
         return getattr(followed, way)(*values)
@@ -292,20 +305,20 @@ def _extreme(values, on_arrays, on_pairs, on_numbers, way):
     return on_numbers(values)
 
 
-def positive_part(value):
+def positive_part(value: Number) -> Number:
     return maximum(value, Fraction(0))
 
 
-def difference(ups, downs):
+def difference(ups: Sequence[Number], downs: Sequence[Number]) -> Number:
     """Return sum(ups) - sum(downs); in a batch, 0 where the difference may be due to rounding
     alone."""
-    gap = sum(ups) - sum(downs)
+    gap: Number = sum(ups) - sum(downs)
     if not isinstance(gap, Many):
         return gap
     return where(abs(gap) <= 1e-12 * sum(abs(part) for part in (*ups, *downs)), Fraction(0), gap)
 
 
-def short(value):
+def short(value: Number) -> Number:
     """Return an interval that contains a number of thousands of bits, and any other number
     unchanged. Long runs remain affordable this way."""
     if isinstance(value, np.ndarray):
@@ -327,7 +340,7 @@ def short(value):
     return Interval(RULES.round(low, -1), RULES.round(high, 1))
 
 
-def root(value, q=2):
+def root(value: Number, q: int = 2) -> Number:
     """Return the q-th root of a nonnegative number, exact where it is rational."""
     if isinstance(value, Many):
         with np.errstate(all="ignore"):
@@ -337,14 +350,14 @@ def root(value, q=2):
     return simple(Interval(*RULES.power(pair(value), (Fraction(1, q), True))))
 
 
-def exp(value):
+def exp(value: Number) -> Number:
     if isinstance(value, Many):
         with np.errstate(all="ignore"):
             return Many(np.exp(value.at))
     return simple(Interval(*RULES.exp(pair(value))))
 
 
-def log(value):
+def log(value: Number) -> Number:
     if isinstance(value, Many):
         with np.errstate(all="ignore"):
             return Many(np.log(value.at))
@@ -354,25 +367,25 @@ def log(value):
 class Arithmetic:
     """The operations of `arithmetic.program` on any of these numbers, used to evaluate a batch."""
 
-    def number(self, value):
+    def number(self, value: Number) -> Number:
         return value
 
-    def truth(self, value):
+    def truth(self, value: Number) -> Number:
         return value
 
-    def add(self, *terms):
+    def add(self, *terms: Number) -> Number:
         total = terms[0]
         for term in terms[1:]:
             total = total + term
         return total
 
-    def mul(self, *factors):
+    def mul(self, *factors: Number) -> Number:
         product = factors[0]
         for factor in factors[1:]:
             product = product * factor
         return product
 
-    def power(self, base, detail):
+    def power(self, base: Number, detail: tuple[Fraction, bool]) -> Number:
         exponent, nonnegative = detail
         if exponent.denominator == 1:
             if isinstance(base, Fraction) and exponent < 0 and base == 0:
@@ -382,7 +395,7 @@ class Arithmetic:
             return base ** int(exponent)
         return root(base, exponent.denominator) ** exponent.numerator
 
-    def integer_power(self, base, exponent, nonnegative):
+    def integer_power(self, base: Number, exponent: Number, nonnegative: bool) -> Number:
         if isinstance(exponent, Many) or isinstance(base, Many):
             with np.errstate(all="ignore"):
                 return Many(np.power(_plain(base), _plain(exponent)))
@@ -394,39 +407,39 @@ class Arithmetic:
     max = staticmethod(maximum)
     abs = staticmethod(abs)
 
-    def floor(self, value):
+    def floor(self, value: Number) -> Number:
         return Many(np.floor(_plain(value)))
 
-    def ceiling(self, value):
+    def ceiling(self, value: Number) -> Number:
         return Many(np.ceil(_plain(value)))
 
-    def le(self, a, b):
+    def le(self, a: Number, b: Number) -> Number:
         return a <= b
 
-    def lt(self, a, b):
+    def lt(self, a: Number, b: Number) -> Number:
         return a < b
 
-    def ge(self, a, b):
+    def ge(self, a: Number, b: Number) -> Number:
         return a >= b
 
-    def gt(self, a, b):
+    def gt(self, a: Number, b: Number) -> Number:
         return a > b
 
-    def eq(self, a, b):
+    def eq(self, a: Number, b: Number) -> Number:
         if isinstance(a, Many) or isinstance(b, Many):
             return Many(np.isclose(_plain(a), _plain(b), rtol=1e-12, atol=0))
         return pair(a) == pair(b)
 
-    def ne(self, a, b):
+    def ne(self, a: Number, b: Number) -> Number:
         same = self.eq(a, b)
         return Many(~same.at) if isinstance(same, Many) else not same
 
-    def both(self, *truths):
+    def both(self, *truths: Number) -> Number:
         if any(isinstance(t, Many) for t in truths):
             return Many(np.logical_and.reduce([t.at if isinstance(t, Many) else t for t in truths]))
         return all(truths)
 
-    def piecewise(self, *parts):
+    def piecewise(self, *parts: Any) -> Number:
         found = None
         for condition, value in reversed(list(zip(parts[::2], parts[1::2]))):
             if isinstance(value, Undefined):

@@ -1,8 +1,10 @@
 """Formulas as programs of additions, products, powers and similar instructions, with common parts
 computed once. No text is ever evaluated."""
 
+from collections.abc import Callable, Mapping, Sequence
 from fractions import Fraction
 from functools import lru_cache
+from typing import Any
 
 import sympy
 
@@ -27,26 +29,28 @@ class NoInstance(Undefined):
 
 
 @lru_cache(maxsize=4096)
-def program(expr):
+def program(expr: sympy.Basic) -> tuple[tuple[str, tuple[int, ...], Any], ...]:
     """Return the instructions of an expression or a relation, with common parts once."""
     return compile_program((expr,))[0]
 
 
-def compile_program(exprs):
+def compile_program(
+    exprs: Sequence[sympy.Basic],
+) -> tuple[tuple[tuple[str, tuple[int, ...], Any], ...], list[int]]:
     """Return (instructions of several expressions or relations, with shared parts once; the
     position of each result)."""
     steps, place = [], {}
 
-    def emit(op, operands, detail=None):
+    def emit(op: str, operands: tuple[int, ...], detail: Any = None) -> int:
         steps.append((op, operands, detail))
         return len(steps) - 1
 
-    def visit(e):
+    def visit(e: sympy.Basic) -> int:
         if e not in place:
             place[e] = instruction(e)
         return place[e]
 
-    def instruction(e):
+    def instruction(e: sympy.Basic) -> int:
         if e.is_Rational:
             return emit("number", (), Fraction(int(e.p), int(e.q)))
         if e is sympy.true or e is sympy.false:
@@ -108,7 +112,9 @@ _OPERATIONS = (
 )
 
 
-def execute(steps, arithmetic, values):
+def execute(
+    steps: Sequence[tuple[str, tuple[int, ...], Any]], arithmetic: Any, values: Mapping[str, Any]
+) -> Any:
     """Return the last result of a program; `values` maps symbol names to the operands of the
     arithmetic.
 
@@ -139,12 +145,15 @@ def execute(steps, arithmetic, values):
 
 
 @lru_cache(maxsize=4096)
-def bind_program(exprs, arithmetic):
+def bind_program(
+    exprs: Sequence[sympy.Basic], arithmetic: Any
+) -> Callable[[Mapping[str, Any]], list[Any]]:
     """Return a function from values to the results of several formulas, as `execute` computes them;
     parts without symbols are computed in advance. The arithmetic must keep no state and have a
     value for everything."""
     program, ends = compile_program(exprs)
-    calls, constants = [], {}
+    calls: list[tuple[int, Callable[..., Any] | None, Any]] = []
+    constants: dict[int, Any] = {}
     for place, (op, operands, detail) in enumerate(program):
         if op == "symbol":
             calls.append((place, None, detail))
@@ -157,7 +166,7 @@ def bind_program(exprs, arithmetic):
             calls.append((place, function, operands))
     known = [constants.get(place) for place in range(len(program))]
 
-    def run(values):
+    def run(values: Mapping[str, Any]) -> list[Any]:
         results = known.copy()
         for place, function, operands in calls:
             results[place] = (
@@ -168,5 +177,5 @@ def bind_program(exprs, arithmetic):
     return run
 
 
-def _with_detail(function, detail):
+def _with_detail(function: Callable[..., Any], detail: Any) -> Callable[..., Any]:
     return lambda *arguments: function(*arguments, detail)

@@ -10,16 +10,19 @@ nothing is counted.
 
 import operator
 import threading
+from collections.abc import Callable, Iterable, Iterator
 from contextlib import contextmanager
 from contextvars import ContextVar
 from fractions import Fraction
 from math import gcd
+from typing import Any
 
 from fedtheory.errors import FedtheoryError
+from fedtheory.typing import Exact, Number
 
 SAYS = "it takes more work than a document may"
 SQUARE_BITS = 300_000  # bits of one factor times bits of the other, in one step
-_budget = ContextVar("budget", default=None)
+_budget: ContextVar[list[int] | None] = ContextVar("budget", default=None)
 
 
 class Tally(threading.local):
@@ -37,7 +40,7 @@ class Spent(FedtheoryError):
 
 
 @contextmanager
-def within(steps):
+def within(steps: int) -> Iterator[list[int]]:
     """Spend at most `steps` steps inside this context, which yields `[left]` with the steps that
     remain. Inside another budget, the outer budget applies instead."""
     outer = _budget.get()
@@ -53,12 +56,12 @@ def within(steps):
         _budget.reset(token)
 
 
-def is_metered():
+def is_metered() -> bool:
     """Tell whether a budget is set."""
     return _budget.get() is not None
 
 
-def spend(steps):
+def spend(steps: int) -> None:
     """Subtract steps from the budget, if there is one. Raises Spent when the budget is exhausted."""
     left = _budget.get()
     if left is not None:
@@ -67,7 +70,7 @@ def spend(steps):
             raise Spent(SAYS)
 
 
-def count_ways(ways):
+def count_ways(ways: Iterable[tuple[Any, ...]]) -> Iterator[tuple[Any, ...]]:
     """Yield each tuple of an enumeration after spending steps by its length, since some
     enumerations are too long to finish."""
     for way in ways:
@@ -75,12 +78,12 @@ def count_ways(ways):
         yield way
 
 
-def bits(value):
+def bits(value: Exact) -> int:
     """Return the length of an exact number in bits."""
     return value.numerator.bit_length() + value.denominator.bit_length()
 
 
-def spend_product(one, other):
+def spend_product(one: Number, other: Number) -> None:
     """Spend the steps of a sum or a product of two exact numbers."""
     if _budget.get() is not None and not isinstance(one, float) and not isinstance(other, float):
         spend(1 + bits(one) * bits(other) // SQUARE_BITS)
@@ -90,37 +93,39 @@ class Counted(Fraction):
     """A Fraction whose sums, products and powers are Counted and spend from the budget."""
 
     __slots__ = ()
+    _numerator: int
+    _denominator: int
 
-    def __pow__(self, n):
+    def __pow__(self, n: Any) -> Any:
         if isinstance(n, int) or isinstance(n, Fraction) and n.denominator == 1:
             spend(1 + (abs(int(n)) * bits(self)) ** 2 // SQUARE_BITS)
         return _count_result(Fraction.__pow__(self, n))
 
-    def __neg__(self):
+    def __neg__(self) -> "Counted":
         return _make_fraction(Counted, -self._numerator, self._denominator)
 
-    def __abs__(self):
+    def __abs__(self) -> "Counted":
         return _make_fraction(Counted, abs(self._numerator), self._denominator)
 
 
-def _make_fraction(kind, top, bottom):
+def _make_fraction(kind: type[Fraction], top: int, bottom: int) -> Any:
     """Return a number from a numerator and denominator in lowest terms, without any checks."""
-    number = object.__new__(kind)
+    number: Any = object.__new__(kind)
     number._numerator, number._denominator = top, bottom
     return number
 
 
-def _count_result(result):
+def _count_result(result: Any) -> Any:
     if type(result) is not Fraction:
         return result
-    return _make_fraction(Counted, result._numerator, result._denominator)
+    return _make_fraction(Counted, result._numerator, result._denominator)  # type: ignore[attr-defined]
 
 
 # Sums and products in lowest terms (Knuth, TAOCP 4.5.1) of fractions in lowest terms, given by
 # numerators and denominators. `Fraction` does the same with two type checks more.
 
 
-def _sum(a, b, c, d):
+def _sum(a: int, b: int, c: int, d: int) -> tuple[int, int]:
     common = gcd(b, d)
     if common == 1:
         return a * d + b * c, b * d
@@ -130,11 +135,11 @@ def _sum(a, b, c, d):
     return (top, rest * d) if again == 1 else (top // again, rest * (d // again))
 
 
-def _difference(a, b, c, d):
+def _difference(a: int, b: int, c: int, d: int) -> tuple[int, int]:
     return _sum(a, b, -c, d)
 
 
-def _multiple(a, b, c, d):
+def _multiple(a: int, b: int, c: int, d: int) -> tuple[int, int]:
     one, other = gcd(a, d), gcd(c, b)
     if one > 1:
         a, d = a // one, d // one
@@ -143,33 +148,33 @@ def _multiple(a, b, c, d):
     return a * c, b * d
 
 
-def _quotient(a, b, c, d):
+def _quotient(a: int, b: int, c: int, d: int) -> tuple[int, int]:
     return _multiple(a, b, d, c) if c > 0 else _multiple(-a, b, d, -c)
 
 
 QUICK = {Fraction, Counted}  # no other subclass of Fraction, which may hold further state
 
 
-def total(one, other):
+def total(one: Number, other: Number) -> Number:
     """Return the sum of two exact numbers."""
     if type(one) is type(other) is Fraction:
-        both = one._numerator, one._denominator, other._numerator, other._denominator
+        both = one._numerator, one._denominator, other._numerator, other._denominator  # type: ignore[attr-defined]
         return _make_fraction(Fraction, *_sum(*both))
     return one + other
 
 
-def product(one, other):
+def product(one: Number, other: Number) -> Number:
     """Return the product of two exact numbers."""
     if type(one) is type(other) is Fraction:
-        both = one._numerator, one._denominator, other._numerator, other._denominator
+        both = one._numerator, one._denominator, other._numerator, other._denominator  # type: ignore[attr-defined]
         return _make_fraction(Fraction, *_multiple(*both))
     return one * other
 
 
-def _paying(name, operation, turned):
+def _paying(name: str, operation: Callable[..., Any], turned: bool) -> Callable[..., Any]:
     plain = getattr(Fraction, name)
 
-    def paid(self, other):
+    def paid(self, other: Any) -> Any:
         a, b, kind = self._numerator, self._denominator, type(other)
         if kind in QUICK:
             c, d = other._numerator, other._denominator
@@ -199,10 +204,10 @@ for _name, _operation in dict(add=_sum, sub=_difference, mul=_multiple, truediv=
     setattr(Counted, f"__r{_name}__", _paying(f"__r{_name}__", _operation, True))
 
 
-def _comparing(name, relation):
+def _comparing(name: str, relation: Callable[..., Any]) -> Callable[..., Any]:
     plain = getattr(Fraction, name)
 
-    def compared(self, other):
+    def compared(self, other: Any) -> bool:
         if type(other) in QUICK:
             return relation(
                 self._numerator * other._denominator, other._numerator * self._denominator

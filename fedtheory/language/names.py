@@ -38,7 +38,7 @@ LIKE = {
 TAKEN = str.maketrans({other: letter for letter, others in LIKE.items() for other in others})
 
 
-def well_formed(name):
+def well_formed(name: str) -> bool:
     """Return whether a text may be a claim's name: every character is visible, and no character has
     another form that looks the same.
 
@@ -53,12 +53,12 @@ def well_formed(name):
     )
 
 
-def _is_shown(letter):
+def _is_shown(letter: str) -> bool:
     """Return whether a character of a name is visible."""
     return letter == " " or letter not in EMPTY and unicodedata.category(letter)[0] in "LNPS"
 
 
-def tidy(text):
+def tidy(text: str) -> str:
     """Return a text as a name: characters that may not stand in a name are left out.
 
     >>> tidy(" a\\u200b  hypothesis ")
@@ -68,7 +68,7 @@ def tidy(text):
     return " ".join("".join(c if _is_shown(c) else " " for c in plain).split())
 
 
-def skeleton(name):
+def skeleton(name: str) -> str:
     """Return the letters and digits of a name in lower case, each replaced by the character that it
     can be mistaken for.
 

@@ -7,16 +7,17 @@ or a `Landscape`. Their numbers are fractions, intervals, or many floats at once
 the function uses + - * / ** and the functions of `fedtheory.arithmetic.operations`.
 """
 
-from collections.abc import Callable
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from fractions import Fraction
 from numbers import Real
-from typing import NamedTuple
+from typing import Any, NamedTuple
 
 import numpy as np
 
 from fedtheory.arithmetic import Undefined
 from fedtheory.arithmetic.operations import Interval, Many, NoTruth, where
 from fedtheory.errors import FedtheoryError, InvalidInput, OneByOne, refuse
+from fedtheory.typing import Number
 
 BOUNDS = dict(upper=1, lower=-1, exact=0)
 
@@ -42,50 +43,50 @@ class Landscape:
     x_0: np.ndarray  # the starting point of runs
     sigma_sq: object  # variance of a client's gradient estimate
 
-    def loss(self, x):
+    def loss(self, x: np.ndarray) -> Any:
         """Return F(x)."""
         raise NotImplementedError
 
-    def grad(self, x):
+    def grad(self, x: np.ndarray) -> Any:
         """Return the gradient of F at x."""
         raise NotImplementedError
 
-    def client_loss(self, i, x):
+    def client_loss(self, i: int, x: np.ndarray) -> Any:
         """Return f_i(x)."""
         raise NotImplementedError
 
-    def client_grad(self, i, x):
+    def client_grad(self, i: int, x: np.ndarray) -> Any:
         """Return the gradient of f_i at x."""
         raise NotImplementedError
 
-    def gap(self, x):
+    def gap(self, x: np.ndarray) -> Any:
         """Return F(x) minus the infimum of F."""
         raise NotImplementedError
 
     @property
-    def minimizer(self):
+    def minimizer(self) -> Any:
         """Return a minimiser of F, one of them where there are many."""
         raise NotImplementedError
 
-    def client_infimum(self, i):
+    def client_infimum(self, i: int) -> Any:
         """Return the infimum of f_i."""
         raise NotImplementedError
 
-    def curvature(self, i):
+    def curvature(self, i: int) -> Any:
         """Return the (least, largest) second derivative of f_i."""
         raise NotImplementedError
 
     @property
-    def polyak_lojasiewicz(self):
+    def polyak_lojasiewicz(self) -> Any:
         """Return the largest known mu with ||grad F||^2 >= 2 mu (F - F*) everywhere."""
         raise NotImplementedError
 
-    def sq_distance(self, x):
+    def sq_distance(self, x: np.ndarray) -> Number:
         """Return ||x - x*||^2 for a minimiser x*, the nearest where the nearest is known."""
         away = x - self.minimizer
         return away.dot(away)
 
-    def sq_grad(self, x):
+    def sq_grad(self, x: np.ndarray) -> np.ndarray:
         """Return ||grad F(x)||^2."""
         g = self.grad(x)
         return g.dot(g)
@@ -97,7 +98,7 @@ class Round(NamedTuple):
     cohort: tuple  # indices of clients, from 1
     points: tuple  # each client's points y_0, ..., y_K
 
-    def means(self):
+    def means(self) -> tuple[np.ndarray, ...]:
         """Return (y_0, ..., y_K), where each y_k is the mean over the cohort; all members must have
         done the same number of steps."""
         return tuple(sum(at) / len(at) for at in zip(*self.points))
@@ -107,12 +108,18 @@ class Way:
     """One way that a run can go: `x` holds the server's points x_0, ..., x_T, `rounds` holds a
     Round per round (None where none was stored), and `way["eta_l"]` is the number of a letter."""
 
-    def __init__(self, problem, x, rounds, letters):
+    def __init__(
+        self,
+        problem: Any,
+        x: np.ndarray,
+        rounds: Sequence[Round] | None,
+        letters: Mapping[str, Number],
+    ) -> None:
         self.problem, self.x, self._rounds, self._letters = problem, x, rounds, letters
         self.T = len(x) - 1
 
     @property
-    def rounds(self):
+    def rounds(self) -> Sequence[Round]:
         """Return a Round for each of the T rounds."""
         if self._rounds is None:
             raise InvalidInput(
@@ -121,13 +128,13 @@ class Way:
             )
         return self._rounds
 
-    def __getitem__(self, letter):
+    def __getitem__(self, letter: str) -> Number:
         if letter not in self._letters:
             refuse("a letter", f"must be one of {', '.join(sorted(self._letters))}", letter)
         return self._letters[letter]
 
 
-def weighted_mean(points, weights):
+def weighted_mean(points: Iterable[Number], weights: Iterable[Number]) -> Number:
     """Return the mean of points with weights, which need not add up to 1. Raises Undefined for a
     negative weight, and where all weights are 0.
 
@@ -153,7 +160,7 @@ def weighted_mean(points, weights):
 EXACT, MANY, FLOATS = "exact", "many", "floats"  # the kinds of numbers that a function is given
 
 
-def evaluate_checked(name, of, about, given=EXACT):
+def evaluate_checked(name: str, of: Any, about: Any, given: Any = EXACT) -> Any:
     """Return the number that a user's function returns for `about`, a Way or a Landscape.
 
     Raises InvalidInput where the function raises, returns no number of the arithmetic `given`, or,
@@ -167,7 +174,7 @@ def evaluate_checked(name, of, about, given=EXACT):
     return value
 
 
-def call_user_function(whose, name, of, about):
+def call_user_function(whose: str, name: str, of: Any, about: Any) -> Any:
     """Return the result of a user's function. Its exceptions become InvalidInput; a branch on
     numbers that differ between instances becomes OneByOne."""
     try:
@@ -180,7 +187,7 @@ def call_user_function(whose, name, of, about):
         raise InvalidInput(f"{whose} raised {type(error).__name__}: {error}") from None
 
 
-def number(name, value, given=EXACT):
+def number(name: str, value: Any, given: Any = EXACT) -> Number:
     """Return a value as a number of the arithmetic in which the function was called, or refuse the
     value."""
     if given == FLOATS and isinstance(value, float) and value == value:  # NumPy's floats, too
@@ -193,7 +200,7 @@ def number(name, value, given=EXACT):
         return value
     if type(value) is int or isinstance(value, np.integer):
         return Fraction(int(value))
-    if isinstance(value, Real) and type(value) is not bool and abs(float(value)) == float("inf"):
+    if type(value) is not bool and isinstance(value, Real) and abs(float(value)) == float("inf"):
         return float(value)
     refuse(
         f"{name}: its function",
@@ -203,12 +210,12 @@ def number(name, value, given=EXACT):
     )
 
 
-def sound(ends):
+def sound(ends: Any) -> bool:
     """Tell whether two ends enclose a number: both are Fractions, in order."""
     return all(isinstance(end, Fraction) for end in ends) and ends[0] <= ends[1]
 
 
-def truth(name, on, about):
+def truth(name: str, on: Any, about: Any) -> bool | Many:
     """Return whether a problem meets a user's condition, as a bool, or as an array of them for a
     batch of instances."""
     value = call_user_function(f"{name}: `on`", name, on, about)

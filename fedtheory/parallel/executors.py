@@ -14,6 +14,8 @@ import signal
 import threading
 import time
 import uuid
+from argparse import ArgumentParser, Namespace
+from collections.abc import Callable, Generator, Iterable, Iterator, Mapping, Sequence
 from concurrent.futures import (
     FIRST_COMPLETED,
     BrokenExecutor,
@@ -22,8 +24,10 @@ from concurrent.futures import (
     ThreadPoolExecutor,
     wait,
 )
+from concurrent.futures._base import Future
 from contextlib import closing, contextmanager, nullcontext
 from functools import partial
+from typing import Any
 
 from fedtheory import plugins
 from fedtheory.errors import FedtheoryError, refuse
@@ -56,15 +60,15 @@ class Processes(ProcessPoolExecutor):
     its large arrays from shared memory (shared_memory.py). Leaving the context by an exception
     stops the processes."""
 
-    def __init__(self, workers):
+    def __init__(self, workers: int) -> None:
         os.environ.update(dict.fromkeys(ONE_THREAD, "1"))
         self.others, self.shared = set(multiprocessing.active_children()), shared_memory.Shared()
         super().__init__(workers, multiprocessing.get_context("spawn"), _prepare_worker)
 
-    def submit(self, function, /, *task):
+    def submit(self, function: Callable[..., Any], /, *task: Any) -> Future:  # type: ignore[override]
         return super().submit(shared_memory.carried_out, self.shared.pickle_task((function, task)))
 
-    def __exit__(self, kind, *_):
+    def __exit__(self, kind: object, *_: object) -> None:
         for process in set(multiprocessing.active_children()) - self.others if kind else ():
             process.terminate()
         # The caller waits for all processes, and no other thread does: of two threads that wait for
@@ -73,12 +77,13 @@ class Processes(ProcessPoolExecutor):
             self.shutdown(cancel_futures=True)
 
 
-def _prepare_worker():
+def _prepare_worker() -> None:
     signal.signal(signal.SIGINT, signal.SIG_IGN)
     parent = multiprocessing.parent_process()
 
-    def follow():
-        parent.join()
+    def follow() -> None:
+        if parent is not None:
+            parent.join()
         os._exit(1)
 
     threading.Thread(target=follow, daemon=True).start()
@@ -88,11 +93,13 @@ class Threads(ThreadPoolExecutor):
     """An executor of threads of this process. Leaving the context by an exception drops the tasks
     that have not begun."""
 
-    def __exit__(self, kind, *_):
+    def __exit__(self, kind: object, *_: object) -> None:
         self.shutdown(cancel_futures=bool(kind))
 
 
-def executor_factory(executor, name="executor"):
+def executor_factory(
+    executor: Any, name: str = "executor"
+) -> Callable[..., Any] | type[nullcontext]:
     """Return a function that creates workers, and creates new ones after some died. For None or
     "serial" the function gives None, for an Executor that Executor.
 
@@ -116,7 +123,7 @@ def executor_factory(executor, name="executor"):
 
 
 @contextmanager
-def _dask_client(address):
+def _dask_client(address: str) -> Any:
     try:
         from distributed import Client
     except ImportError:
@@ -129,7 +136,7 @@ def _dask_client(address):
         yield workers
 
 
-def _mpi_pool():
+def _mpi_pool() -> Any:
     try:
         from mpi4py.futures import MPIPoolExecutor
     except (ImportError, RuntimeError):
@@ -137,13 +144,13 @@ def _mpi_pool():
     return MPIPoolExecutor()
 
 
-def add_options(parser):
+def add_options(parser: ArgumentParser) -> None:
     """Add the options that choose the workers to a parser."""
     parser.add_argument("--executor", metavar="SPEC", help=f"who works: {SPECS}")
     parser.add_argument("--workers", metavar="N", help="short for processes:N; 0: serial")
 
 
-def chosen_executor(arguments, otherwise):
+def chosen_executor(arguments: Namespace, otherwise: Any) -> Any:
     """Return the executor that the options of a command request."""
     spec, number = arguments.executor, arguments.workers
     if number is not None:
@@ -159,7 +166,9 @@ def chosen_executor(arguments, otherwise):
 # ---------------------------------------------------------------- tasks
 
 
-def iter_completed(function, tasks, executor=None):
+def iter_completed(
+    function: Callable[..., Any], tasks: Iterable[Sequence[Any]], executor: Any = None
+) -> Generator[dict[int, Any]]:
     """Yield {index of a task: function(*task)} with the results completed since the previous yield,
     until all tasks are done. Raises Lost where workers died RETRIES times in a row.
 
@@ -187,7 +196,9 @@ def iter_completed(function, tasks, executor=None):
                 raise Lost(f"workers died {tries} times in a row: {type(error).__name__}") from None
 
 
-def _iter_completed(function, tasks, workers):
+def _iter_completed(
+    function: Callable[..., Any], tasks: Mapping[int, Sequence[Any]], workers: Any
+) -> Generator[dict[int, Any]]:
     if workers is None:
         for place, task in list(tasks.items()):
             yield {place: function("", *task)}
@@ -208,18 +219,18 @@ def _iter_completed(function, tasks, workers):
         _stop(giver)
 
 
-def _has_failed(future):
+def _has_failed(future: Future) -> bool:
     return future.cancelled() or future.exception() is not None
 
 
-def _is_loss(error):
+def _is_loss(error: Any) -> bool:
     """Tell whether an error means that workers were lost, and not that the task failed. dask and
     MPI have their own exceptions for lost workers."""
     own = type(error).__module__.partition(".")[0] in ("distributed", "mpi4py")
     return own or isinstance(error, BrokenExecutor)
 
 
-def _run_with_files(told, function, giver, *task):
+def _run_with_files(told: str, function: Callable[..., Any], giver: str, *task: Any) -> Any:
     """Run a task in a worker, with the plugin files that the parent process was given."""
     if os.environ.get(plugins.VARIABLE, "") != told:
         os.environ[plugins.VARIABLE] = told
@@ -234,7 +245,7 @@ _TURN = threading.Lock()
 
 
 @contextmanager
-def _at_work(giver):
+def _at_work(giver: str) -> Iterator[None]:
     """Register this thread as one that can be stopped while the context is active, if the call
     `giver` was made in this process."""
     threads, me = _AT_WORK.get(giver), threading.get_ident()
@@ -251,13 +262,13 @@ def _at_work(giver):
             _leave(threads, me)
 
 
-def _leave(threads, me):
+def _leave(threads: set[int], me: int) -> None:
     with _TURN:
         threads.discard(me)  # no exception is sent from now on
     absorb(_Dropped)
 
 
-def _stop(giver):
+def _stop(giver: str) -> None:
     """Stop the threads that run tasks of the call `giver`, as Ctrl-C stops the main thread."""
     threads, until = _AT_WORK.pop(giver), time.monotonic() + PATIENCE
     while threads and time.monotonic() < until:
@@ -267,13 +278,13 @@ def _stop(giver):
         time.sleep(LOOK / 10)
 
 
-def raise_in_thread(thread, kind):
+def raise_in_thread(thread: int, kind: type[_Dropped]) -> None:
     """Schedule an exception in a thread, raised before the thread's next line. The exception has to
     arrive: if it is taken back, CPython looks for it for ever, and traced code stands still."""
     ctypes.pythonapi.PyThreadState_SetAsyncExc(ctypes.c_ulong(thread), ctypes.py_object(kind))
 
 
-def absorb(kind):
+def absorb(kind: type[BaseException]) -> None:
     """Let an exception that was scheduled in this thread arrive, if one was."""
     try:
         for _ in range(10):
@@ -282,7 +293,9 @@ def absorb(kind):
         pass
 
 
-def in_order(function, tasks, executor=None):
+def in_order(
+    function: Callable[..., Any], tasks: Iterable[Sequence[Any]], executor: Any = None
+) -> Iterator[Any]:
     """Yield function(*task) in the order of tasks, each as soon as all earlier results are there.
     Closing the generator early drops the remaining tasks."""
     tasks, found = list(tasks), {}

@@ -9,9 +9,13 @@ function, cannot be sent, and is refused by a sentence that says so.
 import importlib
 import pickle
 import sys
+from collections.abc import Callable, Iterable
+from typing import Any
+
+from fedtheory.typing import Kernel
 
 
-def name_of_module(thing, *modules):
+def name_of_module(thing: Any, *modules: str) -> tuple[str, str] | None:
     """Return (module, name) of a module that holds an object, searched in `modules` and then in
     their packages; None if no module does."""
     tops = {module.partition(".")[0] + "." for module in modules}
@@ -23,12 +27,12 @@ def name_of_module(thing, *modules):
     return None
 
 
-def find_attribute(module, name):
+def find_attribute(module: str, name: str) -> Any:
     """Return the attribute of a module with a given name."""
     return getattr(importlib.import_module(module), name)
 
 
-def pickle_kernel(kernel):
+def pickle_kernel(kernel: Kernel) -> tuple[Callable[..., Any], tuple[Any, ...]]:
     """Return a kernel as (function, arguments) that rebuild the kernel in another process.
     Arguments that are kernels are converted likewise."""
     maker = getattr(kernel, "maker", None)
@@ -46,16 +50,16 @@ def pickle_kernel(kernel):
     return find_attribute, place
 
 
-def unpickle_kernel(message):
+def unpickle_kernel(message: tuple[Callable[..., Any], tuple[Any, ...]]) -> Any:
     function, arguments = message
     return function(*arguments)
 
 
-def make_part(make, arguments, part):
+def make_part(make: Callable[..., Any], arguments: Iterable[Any], part: str | None) -> Any:
     """Return the result of a function applied to kernels, or one attribute of this result."""
     result = make(*map(unpickle_kernel, arguments))
     return result if part is None else getattr(result, part)
 
 
-def same(thing):
+def same(thing: Any) -> Any:
     return thing

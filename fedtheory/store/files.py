@@ -3,6 +3,7 @@
 import os
 import re
 import tempfile
+from collections.abc import Iterator
 from contextlib import contextmanager, suppress
 from pathlib import Path
 
@@ -15,7 +16,7 @@ PREFIX, SUFFIX = ".fedtheory-", ".part"  # names of files that are being written
 PART = re.compile(rf"{re.escape(PREFIX)}\w+{re.escape(SUFFIX)}")
 
 
-def write(path, content, mode=0o644, once=False):
+def write(path: Path, content: bytes, mode: int = 0o644, once: bool = False) -> None:
     """Write bytes to a file so that neither a reader, a crash nor a full disk ever leaves half of
     the content. With `once` an existing file stays: of several processes that write at the same
     time, the first one wins."""
@@ -56,7 +57,7 @@ def stage(path: Path, content: bytes, mode: int = 0o644) -> Path:
 
 
 @contextmanager
-def alone(path):
+def alone(path: Path) -> Iterator[None]:
     """Hold the exclusive lock of a file while the context is active. The lock of a process that
     dies is released."""
     path = Path(path)

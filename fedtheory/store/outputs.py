@@ -11,7 +11,7 @@ import hashlib
 import os
 import re
 import time
-from collections.abc import Iterable, Mapping
+from collections.abc import Iterable, Mapping, Set
 from contextlib import suppress
 from pathlib import Path
 
@@ -30,7 +30,7 @@ LARGEST = 2**26  # the largest log that is read, in bytes
 class Folder:
     """An output folder of commands, with the log of the files that commands wrote."""
 
-    def __init__(self, path: Path, option: str = "--out", log: str = LOG):
+    def __init__(self, path: Path, option: str = "--out", log: str = LOG) -> None:
         self.path, self.option, self.log = Path(path), option, log
 
     def refuse(self, rule: str, name: str = "") -> None:
@@ -145,7 +145,7 @@ class Folder:
             if PART.fullmatch(part.name) and part.is_file() and inside[0] != room:
                 part.unlink(missing_ok=True)
 
-    def _unforeign(self, names):
+    def _unforeign(self, names: Iterable[str]) -> None:
         if os.path.lexists(self.path) and not self.path.is_dir():
             self.refuse("must be a folder")
         entries = self.entries()
@@ -156,15 +156,15 @@ class Folder:
                     name,
                 )
 
-    def _absent(self):
+    def _absent(self) -> list[Path]:
         """Return the folders that would have to be created for this folder, innermost first."""
         return [p for p in (self.path, *self.path.parents) if not os.path.lexists(p)]
 
-    def _holds(self, name, content):
+    def _holds(self, name: str, content: bytes) -> bool:
         place = self.path / name
         return place.is_file() and not place.is_symlink() and place.read_bytes() == content
 
-    def _note(self, entries):
+    def _note(self, entries: Set[tuple[str, str]]) -> None:
         """Append entries to the log; raises OSError unless all of them were written. A line that
         was cut off earlier does not merge with the new lines."""
         lines = sorted(f"{hashed}  {name}" for hashed, name in entries if name.isprintable())
@@ -188,7 +188,7 @@ def at(file: Path, option: str = "--out") -> tuple[Folder, str]:
     return Folder(file.parent, option), file.name
 
 
-def _leave(folders):
+def _leave(folders: Iterable[Path]) -> None:
     """Remove those of these folders that are empty."""
     for place in folders:
         with suppress(OSError):

@@ -28,7 +28,7 @@ MARK = "owner"  # the file that names the owner of a folder
 # ---------------------------------------------------------------- the key
 
 
-def key():
+def key() -> bytes:
     """Return the user's key; if no key can be stored, a key that lasts as long as this process."""
     try:
         return lasting_key()
@@ -37,11 +37,11 @@ def key():
 
 
 @cache
-def _passing():
+def _passing() -> bytes:
     return secrets.token_bytes(SEAL)
 
 
-def lasting_key():
+def lasting_key() -> bytes:
     """Return the user's stored key. Raises OSError or RuntimeError where no key can be stored, or
     where other users can access the key's file."""
     place = configuration() / "seal"
@@ -61,7 +61,7 @@ def lasting_key():
     return hmac.digest(found, bound.encode(), "sha256")
 
 
-def configuration():
+def configuration() -> Path:
     """Return the user's configuration folder, created if absent."""
     home = os.environ.get("XDG_CONFIG_HOME") or Path.home() / ".config"
     base = Path(home) / "fedtheory"
@@ -69,7 +69,7 @@ def configuration():
     return check_owner(base)
 
 
-def _make_secret(place):
+def _make_secret(place: Path) -> None:
     """Create the folder with a new secret key atomically and once: of several processes that create
     the key at the same time, the first one wins. The file is not touched afterwards, so that its
     modification time stays."""
@@ -84,12 +84,12 @@ def _make_secret(place):
         shutil.rmtree(made, ignore_errors=True)  # the folder of a process that came second
 
 
-def seal(name, content, secret=None):
+def seal(name: str, content: bytes, secret: bytes | None = None) -> bytes:
     """Return the content with a seal in front, which is valid for this name only."""
     return hmac.digest(secret or key(), name.encode() + b"\0" + content, "sha256") + content
 
 
-def unseal(name, content, secret=None):
+def unseal(name: str, content: bytes, secret: bytes | None = None) -> bytes | None:
     """Return the content behind a valid seal; None if the seal is invalid."""
     return (
         content[SEAL:] if hmac.compare_digest(content, seal(name, content[SEAL:], secret)) else None
@@ -99,17 +99,17 @@ def unseal(name, content, secret=None):
 # ---------------------------------------------------------------- folders
 
 
-def folder():
+def folder() -> Path:
     """Return the private folder, created if absent. Raises OSError or RuntimeError where there can
     be none.
 
     In a folder that somebody else filled, the cache is a folder of its own, beside the existing
     files.
     """
-    base = os.environ.get("FEDTHEORY_CACHE_DIR")
+    given = os.environ.get("FEDTHEORY_CACHE_DIR")
     base = (
-        Path(base)
-        if base
+        Path(given)
+        if given
         else Path(os.environ.get("XDG_CACHE_HOME") or Path.home() / ".cache") / "fedtheory"
     )
     base.mkdir(mode=0o700, parents=True, exist_ok=True)
@@ -132,7 +132,7 @@ def folder():
     return mine
 
 
-def claim(place, secret=None):
+def claim(place: Path, secret: bytes | None = None) -> bool:
     """Tell whether a folder has this user's mark. An empty folder is marked first, before anything
     else is written there."""
     if not any(name for name in os.listdir(place) if not PART.fullmatch(name)):
@@ -140,7 +140,7 @@ def claim(place, secret=None):
     return bears_mark(place, secret)
 
 
-def bears_mark(place, secret=None):
+def bears_mark(place: Path, secret: bytes | None = None) -> bool:
     """Tell whether a folder has this user's mark."""
     try:
         return unseal(MARK, (place / MARK).read_bytes(), secret) is not None
@@ -148,7 +148,7 @@ def bears_mark(place, secret=None):
         return False
 
 
-def check_owner(base):
+def check_owner(base: Path) -> Path:
     """Check that only this user can write to a folder, and return the folder; raises
     PermissionError for any other folder."""
     if base.is_symlink() or not base.is_dir():

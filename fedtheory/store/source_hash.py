@@ -13,9 +13,10 @@ import hashlib
 import inspect
 import json
 import re
+from collections.abc import Iterable, Iterator, Set
 from functools import cache
 from pathlib import Path
-from typing import NamedTuple
+from typing import Any, NamedTuple
 
 from fedtheory.store import private_cache
 from fedtheory.store.files import write
@@ -45,7 +46,7 @@ class Facts(NamedTuple):
 # ---------------------------------------------------------------- syntax
 
 
-def syntax_data(tree):
+def syntax_data(tree: Any) -> Any:
     """Return a syntax tree as plain data, without positions, empty fields and docstrings. The data
     are the same for every Python version that parses the source."""
     if isinstance(tree, list):
@@ -63,7 +64,7 @@ def syntax_data(tree):
     )
 
 
-def _is_docstring(node):
+def _is_docstring(node: object) -> bool:
     return (
         isinstance(node, ast.Expr)
         and isinstance(node.value, ast.Constant)
@@ -71,22 +72,22 @@ def _is_docstring(node):
     )
 
 
-def find_imports(tree):
+def find_imports(tree: ast.AST) -> Iterator[tuple[str, str]]:
     """Yield (module, name or "") for every import anywhere in a syntax tree."""
     for node in ast.walk(tree):
         if isinstance(node, ast.Import):
             yield from ((alias.name, "") for alias in node.names)
         elif isinstance(node, ast.ImportFrom) and not node.level:
-            yield from ((node.module, alias.name) for alias in node.names)
+            yield from ((node.module or "", alias.name) for alias in node.names)
 
 
-def parse_facts(content):
+def parse_facts(content: bytes) -> Facts:
     """Return the Facts of a file's bytes."""
     tree = ast.parse(content)
     imports = tuple(dict.fromkeys(find_imports(tree)))
     walks = any(module in WALKERS for module, _ in imports)
-    texts = [node.value for node in ast.walk(tree) if isinstance(node, ast.Constant)]
-    texts = [text for text in texts if isinstance(text, str)]
+    constants = [node.value for node in ast.walk(tree) if isinstance(node, ast.Constant)]
+    texts = [text for text in constants if isinstance(text, str)]
     place = re.compile(rf"({'|'.join(TOPS)})(\.\w+)+\.?")
     places = {text.rstrip(".") for text in texts if place.fullmatch(text)}
     return Facts(
@@ -102,7 +103,7 @@ class _Kept:
     """A cache of Facts by the hash of the file's bytes, sealed in the user's private folder.
     Parsing the engine's sources takes longer than loading the engine's machine code."""
 
-    def __init__(self):
+    def __init__(self) -> None:
         self.found, self.new = {}, False
         try:
             file = private_cache.folder() / KEPT
@@ -113,14 +114,14 @@ class _Kept:
         except (OSError, RuntimeError, ValueError):
             pass
 
-    def facts(self, content):
+    def facts(self, content: bytes) -> Facts:
         name = hashlib.sha256(content).hexdigest()
         if name not in self.found:
             self.found[name], self.new = parse_facts(content), True
         syntax, imports, places, walks, named = self.found[name]
         return Facts(syntax, tuple(map(tuple, imports)), tuple(places), walks, tuple(named))
 
-    def keep(self):
+    def keep(self) -> None:
         """Write what was parsed since the last write; where nothing can be written, files are
         parsed again next time."""
         if self.new:
@@ -135,17 +136,17 @@ class _Kept:
 _kept = cache(_Kept)
 
 
-def read_bytes(path):
+def read_bytes(path: str | Path) -> bytes:
     return Path(path).read_bytes()
 
 
 @cache
-def file_facts(path):
+def file_facts(path: Path) -> Facts:
     return _kept().facts(read_bytes(path))
 
 
 @cache
-def data_hashes(path):
+def data_hashes(path: Path) -> tuple[tuple[str, str], ...]:
     """Return (name, hash of the bytes) of each data file in the folder of a source that the
     source's text names."""
     named = file_facts(path).named
@@ -156,7 +157,7 @@ def data_hashes(path):
     )
 
 
-def _names_file(texts, name):
+def _names_file(texts: Iterable[str], name: str) -> bool:
     return any(name == text or text.startswith(".") and name.endswith(text) for text in texts)
 
 
@@ -164,7 +165,7 @@ def _names_file(texts, name):
 
 
 @cache
-def source_file(module):
+def source_file(module: str) -> Path | None:
     """Return the source file of a module of this project, None for any other module."""
     if module.partition(".")[0] not in TOPS:
         return None
@@ -174,7 +175,7 @@ def source_file(module):
     )
 
 
-def imported_modules(imports):
+def imported_modules(imports: Iterable[tuple[str, str]]) -> Iterator[str]:
     """Yield the names of the modules that imports refer to: `from a import b` refers to a.b where
     a.b is a file."""
     for module, name in imports:
@@ -182,7 +183,7 @@ def imported_modules(imports):
         yield inside if name and source_file(inside) else module
 
 
-def reachable_files(start, walked=True):
+def reachable_files(start: Iterable[str], walked: bool = True) -> set[Path]:
     """Return the files that modules depend on. With walked=False only imports count, not the
     folders that a file lists: the caller then has to hash the discovered records itself."""
     found, wanted = set(), [source_file(module) for module in start]
@@ -194,7 +195,7 @@ def reachable_files(start, walked=True):
     return found
 
 
-def _next_files(path, walked):
+def _next_files(path: Path, walked: bool) -> Iterator[Path | None]:
     known = file_facts(path)
     yield from map(source_file, imported_modules(known.imports))
     if walked and known.walks:
@@ -205,13 +206,13 @@ def _next_files(path, walked):
             yield from folder.rglob("*.py")
 
 
-def digest_of_reach(start, walked=True):
+def digest_of_reach(start: Iterable[str], walked: bool = True) -> str:
     """Return a hash, in hex, of all files that modules depend on."""
     return _digest_files(frozenset(start), walked)
 
 
 @cache
-def _digest_files(start, walked):
+def _digest_files(start: Set[str], walked: bool) -> str:
     found = sorted(
         (path.relative_to(ROOT).as_posix(), path) for path in reachable_files(start, walked)
     )
@@ -224,11 +225,12 @@ def _digest_files(start, walked):
 # ---------------------------------------------------------------- a part of a file
 
 
-def used_statements(source, start):
+def used_statements(source: bytes, start: str) -> tuple[str, set[str]]:
     """Return a hash of the statements of a source that a name depends on, and the names of the
     modules that these statements import."""
     tree = ast.parse(source)
-    needs, wanted, kept, seen = {}, [start], set(), set()
+    needs: dict[str, list[int]] = {}
+    wanted, kept, seen = [start], set(), set()
     for number, statement in enumerate(tree.body):
         for name in _defined_names(statement):
             needs.setdefault(name, []).append(number)
@@ -250,7 +252,7 @@ def used_statements(source, start):
     return part, {module for s in statements for module in imported_modules(find_imports(s))}
 
 
-def _defined_names(statement):
+def _defined_names(statement: ast.stmt) -> set[str]:
     """Return the names that a top-level statement of a module binds."""
     if isinstance(statement, (ast.FunctionDef, ast.ClassDef)):
         return {statement.name}
@@ -263,13 +265,13 @@ def _defined_names(statement):
     }
 
 
-def _bound_name(alias):
+def _bound_name(alias: ast.alias) -> str:
     """Return the name that an import binds."""
     return (alias.asname or alias.name).partition(".")[0]
 
 
 @cache
-def part_digest(path, name, walked=True):
+def part_digest(path: Path, name: str, walked: bool = True) -> str:
     """Return a hash of everything that a name of a file depends on: the file's own statements, the
     data files that it names, and all files that these depend on."""
     statements, names = used_statements(read_bytes(path), name)
@@ -277,21 +279,21 @@ def part_digest(path, name, walked=True):
     return hashlib.sha256(content.encode()).hexdigest()
 
 
-def digest_of_thing(thing):
+def digest_of_thing(thing: object) -> str:
     """Return a hash of the source that a function, a class or an instance computes with."""
     return part_digest(home_file(thing), _definition(thing).__name__, walked=False)
 
 
-def home_file(thing):
+def home_file(thing: object) -> Path:
     """Return the file that defines a function, a class or an instance's class."""
-    return Path(inspect.getsourcefile(_definition(thing)))
+    return Path(inspect.getsourcefile(_definition(thing)) or "")
 
 
-def _definition(thing):
+def _definition(thing: object) -> Any:
     return thing if isinstance(thing, type) or hasattr(thing, "__code__") else type(thing)
 
 
-def forget_files():
+def forget_files() -> None:
     """Clear the caches of file contents, after files were edited while this process ran."""
     for each in (file_facts, data_hashes, source_file, _digest_files, _kept, part_digest):
         each.cache_clear()
