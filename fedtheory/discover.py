@@ -55,7 +55,7 @@ def adopt_method(record):
         refuse("ALGORITHM", "must be a fedtheory Algorithm", record)
     if record is not shipped_algorithms().get(record.name, record):
         raise InvalidInput(
-            f"a method of one's own must have a name that no method here has; got {show(record.name)}"
+            f"a user's method must have a name that no method of fedtheory has; got {show(record.name)}"
         )
     if record.name not in shipped_algorithms():
         _ADOPTED[record.name] = record

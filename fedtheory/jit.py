@@ -96,7 +96,9 @@ class _Store:
             self.folder = folder
         except (OSError, RuntimeError) as error:
             warnings.warn(
-                f"compiled kernels are not kept between processes: {error}", Uncached, stacklevel=2
+                f"compiled kernels are not stored for later processes: {error}",
+                Uncached,
+                stacklevel=2,
             )
 
     def read(self, name: str) -> bytes | None:
@@ -113,7 +115,7 @@ class _Store:
             try:
                 write(self.folder / name, private_cache.seal(name, payload, self.key), 0o600)
             except OSError as error:  # a full disk costs time only: results stay the same
-                warnings.warn(f"a compiled kernel was not kept: {error}", Uncached, stacklevel=2)
+                warnings.warn(f"a compiled kernel was not stored: {error}", Uncached, stacklevel=2)
 
 
 # Functions that are called once before a compilation, to tell the user what takes so long.

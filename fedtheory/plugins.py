@@ -140,7 +140,7 @@ def refuse_in_words() -> Iterator[None]:
         place = _line(error)
         if place is None and isinstance(error, Exception):
             raise
-        raise InvalidInput(f"{place or 'code of your own'}: {describe(error)}") from None
+        raise InvalidInput(f"{place or 'code of the user'}: {describe(error)}") from None
 
 
 def _line(error: BaseException) -> str | None:

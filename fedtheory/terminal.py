@@ -124,7 +124,11 @@ def progress_callback(progress: Any, label: str) -> Callable[..., Any] | None:
     if progress is True:
         return Line().progress(label)
     if progress is not None and progress is not False and not callable(progress):
-        refuse("progress", "must be True, or a function that is called as work goes on", progress)
+        refuse(
+            "progress",
+            "must be True, or a function that is called while the work goes on",
+            progress,
+        )
     return progress or None
 
 

@@ -21,17 +21,22 @@ from fedtheory.store import outputs
 
 def build_parser(prog="python -m figures"):
     """Build the command-line parser of `figures`."""
-    found = Parser(prog=prog, description="Make the figures and tables.")
-    found.add_argument("ids", nargs="*", metavar="ID", help="which; all of them if none is named")
+    found = Parser(prog=prog, description="Draw figures and tables.")
+    found.add_argument("ids", nargs="*", metavar="ID", help="the figures or tables (all)")
     found.add_argument(
-        "--scale", default="quick", metavar="|".join(figures.SCALES), help="quick if not given"
+        "--scale",
+        default="quick",
+        metavar="|".join(figures.SCALES),
+        help="the size of the computation (quick)",
     )
     found.add_argument(
         "--data",
         metavar="DIR",
-        help="a folder of arrays from an earlier run, or of data sets; it is only read",
+        help="a folder with the arrays of an earlier run, or with data sets; nothing is written to it",
     )
-    found.add_argument("--out", default="figures-out", metavar="DIR", help="where everything goes")
+    found.add_argument(
+        "--out", default="figures-out", metavar="DIR", help="the folder of all output (figures-out)"
+    )
     executors.add_options(found)
     found.add_argument(
         "--with",
@@ -39,12 +44,12 @@ def build_parser(prog="python -m figures"):
         action="append",
         default=[],
         metavar="FILE.py",
-        help="a file of your own with a FIGURE; its name is the file's",
+        help="a file of your own that defines FIGURE; the figure has the file's name",
     )
     found.add_argument(
         "--findings",
         action="store_true",
-        help="make nothing: say what the figures in --out found of every sentence, and what is not judged",
+        help="draw nothing: list the finding of the figures in --out on every sentence, and the sentences without one",
     )
     found.add_argument("--json", action="store_true", help="one JSON document on standard output")
     return found

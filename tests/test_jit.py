@@ -151,7 +151,7 @@ def test_where_nothing_can_be_written_runs_are_uncached_with_one_warning(tmp_pat
     blocked = tmp_path / "file"
     blocked.write_text("not a folder")
     out, err = python(LOUD, blocked / "cache")
-    assert out and err.count("are not kept between processes") == 1
+    assert out and err.count("are not stored for later processes") == 1
 
 
 EDITED = """

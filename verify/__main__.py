@@ -23,44 +23,46 @@ REPLAY = ("--all", "--sample", "--sample-seed")
 
 def build_parser(prog="python -m verify"):
     """Build the argument parser of the campaign."""
-    found = Parser(prog=prog, description="Check every claim; make the package a reviewer opens.")
+    found = Parser(prog=prog, description="Check every claim, and write the reviewer's package.")
     found.add_argument(
-        "prefixes", nargs="*", metavar="PREFIX", help="only claims whose ids begin so"
+        "prefixes", nargs="*", metavar="PREFIX", help="check only claims whose ids begin with this"
     )
     found.add_argument(
-        "--smoke", action="store_true", help="every claim shallowly, within a minute"
+        "--smoke", action="store_true", help="check every claim briefly, within a minute"
     )
-    found.add_argument("--budget", metavar="S", help="seconds of one core for each claim, instead")
-    found.add_argument("--seed", default="0", metavar="N", help="0 if not given")
+    found.add_argument("--budget", metavar="S", help="work for each claim, in seconds of one core")
+    found.add_argument("--seed", default="0", metavar="N", help="the seed of every search (0)")
     found.add_argument(
-        "--out", default="out/verify", metavar="DIR", help="where the package goes: out/verify"
+        "--out", default="out/verify", metavar="DIR", help="the folder of the package (out/verify)"
     )
     found.add_argument(
         "--figures",
         action="store_true",
-        help="make all figures at smoke scale first; with --replay: compute their arrays anew",
+        help="draw all figures at smoke scale first; with --replay: compute their arrays again",
     )
     found.add_argument(
         "--rocq",
         action="store_true",
-        help="ask coqc about each certificate too (minutes to hours); with --replay: ask it again",
+        help="let coqc check each certificate too (minutes to hours); with --replay: once more",
+    )
+    found.add_argument("--open", action="store_true", help="open the page in a browser at the end")
+    found.add_argument(
+        "--replay", metavar="DIR", help="derive the package in DIR again, and name what differs"
     )
     found.add_argument(
-        "--open", action="store_true", help="show the page in a browser when it is made"
-    )
-    found.add_argument(
-        "--replay", metavar="DIR", help="derive the package in DIR anew and name what differs"
-    )
-    found.add_argument(
-        "--all", action="store_true", help="with --replay: every search, and all figures' arrays"
+        "--all",
+        action="store_true",
+        help="with --replay: repeat every search, and compute all figures' arrays",
     )
     found.add_argument(
         "--sample",
         metavar="N",
-        help="with --replay: so many searches, not those of two minutes of one core",
+        help="with --replay: the number of searches to repeat, instead of two minutes of searches",
     )
     found.add_argument(
-        "--sample-seed", metavar="N", help="with --replay: what draws the sample; another each time"
+        "--sample-seed",
+        metavar="N",
+        help="with --replay: the seed of the sample (a new one each time)",
     )
     found.add_argument("--json", action="store_true", help="one JSON document on standard output")
     found.add_argument(
@@ -69,23 +71,23 @@ def build_parser(prog="python -m verify"):
         action="append",
         default=[],
         metavar="FILE.py",
-        help="a file of your own; without a PREFIX its claims alone are checked",
+        help="a file of your own; without a PREFIX only the claims of the file are checked",
     )
     executors.add_options(found)
     found.add_argument(
         "--shard",
         metavar="I/N",
-        help="check the I-th of N parts of the claims alone; no package is made of a part",
+        help="check only the I-th of N parts of the claims; a part gives no package",
     )
     found.add_argument(
         "--merge",
         nargs="+",
         default=[],
         metavar="DIR",
-        help="make the package from what shards found in these folders",
+        help="write the package from the shards in these folders",
     )
     found.add_argument(
-        "--zip", metavar="FILE.zip", help="put the package into one file too, ready for an archive"
+        "--zip", metavar="FILE.zip", help="write the package into one file too, for an archive"
     )
     return found
 

@@ -82,7 +82,7 @@ def build_parser():
     commands = whole.add_subparsers(dest="command", required=True, metavar="COMMAND")
 
     def add(name, help, **arguments):
-        command = commands.add_parser(name, help=help, description=help)
+        command = commands.add_parser(name, help=help, description=f"{help[0].upper()}{help[1:]}.")
         for argument, options in arguments.items():
             command.add_argument(
                 *([argument] if "flag" not in options else [f"--{argument}"]),
@@ -106,7 +106,7 @@ def add_common(command):
         action="append",
         default=[],
         metavar="FILE.py",
-        help="a file of your own methods, claims, problems, settings or figures; may be repeated",
+        help="a Python file that defines methods, claims, problems, models or figures; may be repeated",
     )
 
 
@@ -117,8 +117,7 @@ def command_parsers(whole):
 
 # Packages above this one, which have parsers of their own and are found by name.
 ABOVE = dict(
-    figures="make figures and tables",
-    verify="check every claim and make the package that a reviewer opens",
+    figures="draw figures and tables", verify="check every claim and write the reviewer's package"
 )
 
 
@@ -127,11 +126,11 @@ def _add_about(add):
     run files."""
     add(
         "list",
-        "what there is",
+        "list the papers, claims, algorithms, problems, metrics or figures",
         what=dict(
             nargs="?",
             metavar="WHAT",
-            help="papers, claims, algorithms (if not given), problems, metrics or figures",
+            help="papers, claims, algorithms (the default), problems, metrics or figures",
             default="algorithms",
             choices=["papers", "claims", "algorithms", "problems", "metrics", "figures"],
         ),
@@ -139,29 +138,33 @@ def _add_about(add):
             nargs="?",
             default="",
             metavar="PREFIX",
-            help="claims only: a paper, or how their ids begin",
+            help="for claims: a paper, or the first letters of the ids",
         ),
     )
     add(
         "explain",
-        "a claim in plain words: what it means, says and assumes; or a paper and what it claims",
-        id=dict(metavar="ID|PAPER|FILE.py"),
+        "explain a claim in plain words: meaning, statement, hypotheses; or a paper and its claims",
+        id=dict(metavar="ID|PAPER|FILE.py", help="an id, a paper, or a file that defines CLAIM"),
     )
     add(
         "bound",
-        "a claim's right-hand side at numbers, rounded to the safe side",
-        id=dict(metavar="ID"),
-        values=dict(nargs="*", metavar="NAME=NUMBER"),
+        "evaluate a claim's right-hand side at numbers, rounded to the safe side",
+        id=dict(metavar="ID", help="the id of a claim, see `list claims`"),
+        values=dict(nargs="*", metavar="NAME=NUMBER", help="numbers for the symbols: gamma=3/4"),
         line=dict(
-            flag=True, type=int, default=0, metavar="N", help="which line of the statement, from 0"
+            flag=True,
+            type=int,
+            default=0,
+            metavar="N",
+            help="the line of the statement, counted from 0",
         ),
-        loose=dict(flag=True, action="store_true", help="also where an assumption does not hold"),
+        loose=dict(flag=True, action="store_true", help="evaluate even where an assumption fails"),
     )
     add(
         "run",
-        "run what a TOML file asks for: print it, plot it, keep the data",
-        spec=dict(metavar="SPEC.toml"),
-        out=dict(flag=True, metavar="DIR", help="where figures and data go"),
+        "carry out the run that a TOML file describes; print, plot and store the result",
+        spec=dict(metavar="SPEC.toml", help="a run file, such as docs/first_run.toml"),
+        out=dict(flag=True, metavar="DIR", help="the folder for figures and data"),
     )
 
 
@@ -179,67 +182,84 @@ def _add_deciding(add):
         type=int,
         default=0,
         metavar="N",
-        help="a verdict depends on it and the budget alone",
+        help="the seed; a verdict depends on seed and budget alone (0)",
     )
     executor = dict(
-        flag=True, default="serial", metavar="SPEC", help=f"who works: {executors.SPECS}"
+        flag=True,
+        default="serial",
+        metavar="SPEC",
+        help=f"where the work is done: {executors.SPECS} (serial)",
     )
     seeds = lambda says: dict(flag=True, type=int, default=1, metavar="N", help=says)
     add(
         "check",
-        "is a claim true, how tight is it, where does it break",
+        "decide whether a claim is true, how tight it is and where it fails",
         claims=dict(
             nargs="+", metavar="ID|FILE.py", help="ids, or Python files that define CLAIM or CLAIMS"
         ),
         budget=budget(10),
         seed=seed,
         executor=executor,
-        seeds=seeds("so many searches of each line, from --seed on, each with the whole budget"),
-        out=dict(flag=True, metavar="DIR", help="where verdicts and certificates go"),
-        expect=dict(flag=True, metavar="STATUS", help="exit 1 unless every verdict is this"),
+        seeds=seeds(
+            "the number of searches of each line, from --seed on, each with the whole budget (1)"
+        ),
+        out=dict(flag=True, metavar="DIR", help="the folder for verdicts and certificates"),
+        expect=dict(
+            flag=True, metavar="STATUS", help="exit with 1 unless every verdict has this status"
+        ),
         witnesses=dict(
             flag=True,
             nargs="+",
             default=[],
             metavar="FILE",
-            help="documents of counterexamples, or kept verdicts: their instances are tried first",
+            help="documents of counterexamples or of verdicts, whose instances are tried first",
         ),
     )
     add(
         "replay",
         "derive a verdict anew from its document alone",
-        file=dict(metavar="FILE"),
-        latex=dict(flag=True, action="store_true", help="tell it in LaTeX, as for a mail"),
-        rocq=dict(flag=True, action="store_true", help="ask coqc too, where it is at hand"),
+        file=dict(metavar="FILE", help="the JSON document of a verdict"),
+        latex=dict(
+            flag=True,
+            action="store_true",
+            help="print the counterexample in LaTeX, as in a letter to the author",
+        ),
+        rocq=dict(
+            flag=True,
+            action="store_true",
+            help="let Rocq's coqc check the document too, if it is installed",
+        ),
     )
     add(
         "diff",
-        "what changed between two ledgers, or two answers of sharpen --json, claim by claim",
+        "compare two ledgers, or two outputs of sharpen --json, claim by claim",
         old=dict(metavar="OLD", help="a ledger.json, or the folder of a package"),
-        new=dict(metavar="NEW"),
+        new=dict(metavar="NEW", help="the same, of a later date"),
     )
     add(
         "export",
-        "write what a document shows for another checker",
-        file=dict(metavar="FILE"),
+        "write a document for another proof checker",
+        file=dict(metavar="FILE", help="the JSON document of a verdict"),
         to=dict(flag=True, default="rocq", choices=["rocq"], help="the proof assistant (rocq)"),
-        out=dict(flag=True, metavar="FILE.v", help="where it goes; printed otherwise"),
+        out=dict(
+            flag=True, metavar="FILE.v", help="the file to write; without it the text is printed"
+        ),
     )
     add(
         "mutate",
-        "which wrong relatives of a claim are refuted, and which survive",
-        claims=dict(nargs="+", metavar="ID|FILE.py"),
+        "change a claim in one place at a time, and say which changed claims are refuted",
+        claims=dict(nargs="+", metavar="ID|FILE.py", help="ids, or files that define claims"),
         budget=budget(60),
         seed=seed,
         executor=executor,
         seeds=seeds(
-            "look at all of them so many times, from --seed on, with the whole budget each"
+            "the number of passes over all changes, from --seed on, each with the whole budget (1)"
         ),
     )
     add(
         "sharpen",
-        "how much of each constant, term, exponent and ceiling a claim needs",
-        claims=dict(nargs="+", metavar="ID|FILE.py"),
+        "find how much of each constant, term, exponent and upper limit a claim needs",
+        claims=dict(nargs="+", metavar="ID|FILE.py", help="ids, or files that define claims"),
         budget=budget(60),
         seed=seed,
     )
@@ -250,16 +270,19 @@ def _add_working(add):
     kernels."""
     add(
         "worst",
-        "the exact worst case of a method over a class of functions, with its proof (extra pep)",
+        "compute the exact worst case of a method over a class of functions, with a proof (extra pep)",
         method=dict(
             metavar="METHOD",
             help="a method of `list algorithms`, gradient_descent, momentum or nesterov",
         ),
         values=dict(nargs="*", metavar="NAME=NUMBER", help="N and hyper-parameters"),
-        rounds=dict(flag=True, type=int, default=1, metavar="R"),
+        rounds=dict(flag=True, type=int, default=1, metavar="R", help="number of rounds (1)"),
         L=dict(flag=True, default="1", metavar="NUMBER", help="smoothness of every function (1)"),
         mu=dict(
-            flag=True, default="0", metavar="NUMBER", help="their strong convexity, or below 0 (0)"
+            flag=True,
+            default="0",
+            metavar="NUMBER",
+            help="strong convexity of every function; may be below 0 (0)",
         ),
         measure=dict(
             flag=True,
@@ -271,56 +294,65 @@ def _add_working(add):
             flag=True,
             default="last",
             choices=["last", "least"],
-            help="the last round, or the least over all",
+            help="measure in the last round, or the least over all rounds (last)",
         ),
-        out=dict(flag=True, metavar="FILE", help="where its certificate goes"),
+        out=dict(flag=True, metavar="FILE", help="the file for the certificate"),
     )
     add(
         "new",
-        "write a starting file that runs: a claim, method, problem, setting, figure or adapter of your own",
+        "write a starting file of your own: a claim, method, problem, setting, figure or adapter",
         kind=dict(
-            choices=["claim", "method", "problem", "setting", "figure", "adapter"], metavar="KIND"
+            choices=["claim", "method", "problem", "setting", "figure", "adapter"],
+            metavar="KIND",
+            help="claim, method, problem, setting, figure or adapter",
         ),
-        file=dict(nargs="?", metavar="FILE.py", help="my_KIND.py if not given"),
+        file=dict(nargs="?", metavar="FILE.py", help="the file to write (my_KIND.py)"),
     )
     add(
         "contracts",
-        "run the contract tests on what a file of your own defines",
-        contracted=dict(nargs="+", metavar="FILE.py"),
+        "run the contract tests on the records that a file defines",
+        contracted=dict(nargs="+", metavar="FILE.py", help="files of your own records"),
     )
     add(
         "conform",
-        "whether your code is the method that a theorem is about; exit 1 where it is not",
-        adapter=dict(metavar="ADAPTER.py", help="defines METHOD, start, round and state"),
+        "test whether your code is the method of a theorem; exit with 1 if it is not",
+        adapter=dict(
+            metavar="ADAPTER.py", help="a file that defines METHOD, start, round and state"
+        ),
     )
     add(
         "data",
-        "sets of data: which are there, what is missing, where it is published, what it weighs",
-        set=dict(nargs="?", metavar="NAME", help="one of them; all if not given"),
-        data=dict(flag=True, metavar="DIR", help="where files are; FEDTHEORY_DATA if not given"),
+        "list the data sets: which are complete, what is missing, where it is published, its size",
+        set=dict(nargs="?", metavar="NAME", help="one of them (all)"),
+        data=dict(flag=True, metavar="DIR", help="the folder of the files (FEDTHEORY_DATA)"),
     )
     add(
         "experiments",
-        "the papers' experiments: what is printed, what was chosen, what they cost here; their runs",
-        experiment=dict(nargs="?", metavar="NAME", help="one of them; all if not given"),
-        scale=dict(flag=True, default="quick", choices=["smoke", "quick", "paper"], help="(quick)"),
-        data=dict(flag=True, metavar="DIR", help="where files are; FEDTHEORY_DATA if not given"),
+        "list the papers' experiments: printed settings, chosen settings, cost here; or run them",
+        experiment=dict(nargs="?", metavar="NAME", help="one of them (all)"),
+        scale=dict(
+            flag=True,
+            default="quick",
+            choices=["smoke", "quick", "paper"],
+            help="the size of the runs (quick)",
+        ),
+        data=dict(flag=True, metavar="DIR", help="the folder of the files (FEDTHEORY_DATA)"),
         run=dict(
             flag=True,
             action="store_true",
-            help="carry out what is not kept, of all if none is named; goes on if killed",
+            help="carry out the runs that are not stored yet; an interrupted command continues",
         ),
         only=dict(
             flag=True,
             nargs="+",
             default=(),
             metavar="WORD",
-            help="runs that have all these words, as FSL 500 gamma=1 seed=0; how they ended",
+            help="show the ends of the runs with all these words, such as FSL 500 gamma=1 seed=0",
         ),
     )
-    add("warmup", "compile every kernel now")
+    add("warmup", "compile every kernel now, so that later commands do not wait")
     add(
         "completion",
-        "what a shell needs to complete commands, options and names: source it",
-        shell=dict(choices=["bash", "zsh", "fish"], metavar="SHELL"),
+        "print a shell's rules that complete commands, options and names, to be sourced",
+        shell=dict(choices=["bash", "zsh", "fish"], metavar="SHELL", help="bash, zsh or fish"),
     )

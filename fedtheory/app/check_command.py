@@ -39,7 +39,7 @@ def load_claims(path):
     claims = [claim for _, claim in plugins.list_records("CLAIM", plugins.load_file(path))]
     if not claims or not all(isinstance(claim, Claim) for claim in claims):
         raise InvalidInput(
-            f"{path} must define CLAIM, a fedtheory Claim, or CLAIMS, several of them"
+            f"{path} must define CLAIM, a fedtheory Claim, or CLAIMS, a list of claims"
         )
     return claims
 

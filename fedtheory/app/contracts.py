@@ -142,7 +142,7 @@ def contracts(paths):
         for file in files:
             found = list(_contracts_of(file))
             if not found:
-                refuse("contracts", "takes a file with something to test", file.path)
+                refuse("contracts", "takes a file that defines something to test", file.path)
             rows += [
                 dict(name=name, says=says, **_try_contract(test)) for name, says, test in found
             ]
@@ -188,7 +188,7 @@ def _contracts_of(file):
 def _nearly_equal(a, b, tolerance):
     gap = np.max(np.abs(np.asarray(a, dtype=float) - np.asarray(b, dtype=float)), initial=0.0)
     if not gap <= tolerance:
-        raise ValueError(f"they differ by {gap:.3g}")
+        raise ValueError(f"the two sides differ by {gap:.3g}")
 
 
 def _of_method(method):
@@ -198,7 +198,7 @@ def _of_method(method):
 
     def described():
         if not (method.cites and method.name.isidentifier()):
-            raise ValueError("a method needs a name that is an identifier, and what it cites")
+            raise ValueError("a method needs a name that is an identifier, and a citation")
         for name, field in method.hyper.items():
             if not 3 < len(field.meaning):
                 raise ValueError(f"{name} needs a meaning")
@@ -206,7 +206,7 @@ def _of_method(method):
                 run(**{name: "no such word" if field.choices else float("nan")})
             except ft.errors.InvalidInput:
                 continue
-            raise ValueError(f"{name} is not refused where it is no number")
+            raise ValueError(f"{name} is accepted where it is not a number")
 
     def finite():
         if not np.isfinite(run(on=one).x).all():
@@ -289,7 +289,7 @@ def _of_problem(label, problem):
         )
         worst = max(gaps)
         if not worst < 1e-6:
-            raise ValueError(f"one is off by {worst:.2g} of its size")
+            raise ValueError(f"one gradient is wrong by {worst:.2g} of its size")
 
     def whole():
         p = problem.weights
@@ -300,17 +300,17 @@ def _of_problem(label, problem):
     def constants():
         broken = broken_constants(problem)
         if broken:
-            raise ValueError(f"{', '.join(sorted(broken))} do not hold at points that were drawn")
+            raise ValueError(f"{', '.join(sorted(broken))} fail at random points")
 
     def shared():
         seen, broken = broken_pieces(problem)
         if broken:
-            raise ValueError(f"not those of clients {', '.join(map(str, sorted(broken)))}")
-        return "" if seen else "none is large enough"
+            raise ValueError(f"they differ for clients {', '.join(map(str, sorted(broken)))}")
+        return "" if seen else "no gradient is large enough"
 
     def stationary():
         if problem.minimize is None:
-            return "it knows no minimiser"
+            return "no minimiser is known"
         scale = max(1.0, *(np.linalg.norm(problem.grad(x)) for x in sample_points(problem)))
         _nearly_equal(problem.grad(problem.minimizer()), 0 * problem.minimizer(), 1e-9 * scale)
 
@@ -344,7 +344,7 @@ def _of_claim(claim):
             return "it has none"
         wrong = ft.check(claim.replace(bound=claim.weakened, name=f"{claim.id}!weakened"), budget=2)
         if wrong.status != "violated":
-            raise ValueError(f"without what its bound adds to them it is {wrong.status}")
+            raise ValueError(f"with the weakened bound the claim is {wrong.status}")
 
     yield claim.id, "it can be explained", lambda: ft.explain(claim) and ""
     yield claim.id, "something that can happen is measured as it asks", fits

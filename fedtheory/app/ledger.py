@@ -432,11 +432,11 @@ def parse_json(content, name):
 
     def once(pairs):
         if len(dict(pairs)) != len(pairs):
-            raise ValueError("it has a name twice")
+            raise ValueError("the document has a name twice")
         return dict(pairs)
 
     def never(value):
-        raise ValueError(f"it holds {value}")
+        raise ValueError(f"the document holds {value}")
 
     try:
         if len(content) > LARGEST:

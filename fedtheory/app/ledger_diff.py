@@ -77,8 +77,8 @@ def ledger_rows(path):
 
 def refuse_ledger(path):
     raise InvalidInput(
-        f"{printable(path.name)} must be a ledger, a folder with its {LEDGER}, or what fedtheory "
-        "sharpen --json says"
+        f"{printable(path.name)} must be a ledger, a folder with a {LEDGER}, or the output of fedtheory "
+        "sharpen --json"
     )
 
 

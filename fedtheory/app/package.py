@@ -314,7 +314,7 @@ def refuse_links(folder):
     act outside the folder."""
     for path in [folder, *folder.rglob("*")]:
         if path.is_symlink():
-            refuse("the package's folder", "must hold no links", str(path))
+            refuse("the package's folder", "must contain no links", str(path))
 
 
 def checksum_listing(files):
@@ -471,7 +471,7 @@ def open_ledger(content):
         or not all(isinstance(prefix, str) and prefix for prefix in asked)
         or asked != sorted(set(asked))
     ):
-        refuse("ledger.json", "must say in order how the ids begin that were asked for", asked)
+        refuse("ledger.json", "must list the requested prefixes of ids, in order", asked)
     if (
         not isinstance(entries, list)
         or not all(

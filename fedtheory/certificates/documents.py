@@ -91,11 +91,11 @@ def digest_of(document):
 def check_sealed(document, kind, *names, perhaps=()):
     """Raise Refused unless a document has this format, exactly these entries (and perhaps those in
     `perhaps`), and the content with which it was written."""
-    require(document.get("format") == kind, f"no document of the format {kind}")
+    require(document.get("format") == kind, f"the document is not of the format {kind}")
     check_entries(document, "the document", "format", "digest", *names, perhaps=perhaps)
     require(
         document["digest"] == digest_of(document),
-        "its content does not match its digest: it was changed",
+        "the document's content does not match its digest: the document was changed",
     )
 
 

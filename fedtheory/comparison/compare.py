@@ -138,8 +138,8 @@ class _Case:
         if (nearest or claim.parameters.get("R") == HOUSE["R"]) and several_minimisers(problem):
             refuse(
                 "problem",
-                "must have one minimiser where the claim measures the distance to the nearest: runs "
-                "measure that to the one of least norm",
+                "must have exactly one minimiser, because the claim measures the distance to the nearest "
+                "minimiser, and runs measure the distance to the minimiser of least norm",
                 problem.name,
             )
         # `taken`: metrics whose rounding is assumed, because no bound is known
@@ -413,7 +413,11 @@ def _of_run(line, problem, run, settings, exact, progress):
     plan = run.settings._replace(rounds=run.rounds)
     hyper, rest = split_settings(claim, plan.algorithm, settings)
     for name in hyper:
-        refuse("compare", "takes no hyper-parameters beside a run, which has its own", name)
+        refuse(
+            "compare",
+            "takes no hyper-parameters together with run=, because the run has hyper-parameters",
+            name,
+        )
     if not run.rounds:
         refuse("run", "must have at least one round", run.rounds)
     idle, h = constant_over_rounds(claim, plan)

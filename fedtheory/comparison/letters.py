@@ -205,8 +205,8 @@ class Determined:
 
 def refuse_missing(claim, name):
     raise InvalidInput(
-        f"{claim.title} needs {name}, {claim.table[name].meaning}; none was given, and neither the "
-        "problem, the run nor a hypothesis says it"
+        f"{claim.title} needs {name}, {claim.table[name].meaning}; no value was given, and neither the "
+        "problem, the run nor a hypothesis determines one"
     )
 
 
@@ -228,8 +228,6 @@ def constant_over_rounds(claim, plan):
     for name, column in columns.items():
         if np.any(column[idle:] != column[idle]):
             refuse(
-                name,
-                f"must be constant over rounds where {claim.title} is set against the run",
-                column,
+                name, f"must be constant over rounds for a comparison with {claim.title}", column
             )
     return idle, hyper[idle]

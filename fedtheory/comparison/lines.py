@@ -103,13 +103,13 @@ def line_of(claim, number=None):
     reason where there is none."""
     if not claim.lines:
         raise InvalidInput(
-            f"{claim.title} is {article(claim.kind)}: it has no line to be set against a run"
+            f"{claim.title} is {article(claim.kind)}: it has no line to compare with a run"
         )
     if claim.algorithm is None:
-        raise InvalidInput(f"{claim.title} names no method that could run")
+        raise InvalidInput(f"{claim.title} names no method, so there is nothing to run")
     if isinstance(claim.algorithm, tuple) and len(claim.algorithm) > 1:
         raise InvalidInput(
-            f"{claim.title} speaks of several methods; replace(algorithm=...) says of which"
+            f"{claim.title} covers several methods; choose one with replace(algorithm=...)"
         )
     most = len(claim.lines) - 1
     numbers = (

@@ -55,8 +55,8 @@ class Objective(NamedTuple):
             x = lowest_of(self.grad, problem.d, constants, self.a + self.b)
             if x is None:
                 raise InvalidInput(
-                    f"the loss that is measured is unbounded below on {problem.name}, so that it has no "
-                    "infimum to be set against"
+                    f"the measured loss is unbounded below on {problem.name}, so that there is no "
+                    "infimum to subtract"
                 )
         elif not self.b and "F_inf" in constants:
             low = self.a * float(constants["F_inf"])
@@ -65,8 +65,8 @@ class Objective(NamedTuple):
             x = _descend(self)
         if x is None:
             raise InvalidInput(
-                f"the infimum of the loss that is measured is not known for {problem.name}: it is "
-                "for quadratics, for losses with a known minimiser, and where all are strongly convex"
+                f"the infimum of the measured loss is not known for {problem.name}: it is known "
+                "for quadratics, for losses with a known minimiser, and for strongly convex losses"
             )
         value, slope = self.loss(x), self.grad(x)
         mu = (self.a + self.b) * max(float(constants.get("mu", 0.0)), 0.0)
@@ -95,5 +95,5 @@ def measured_loss(problem, metric, gamma=1.0):
     metric needs."""
     a, b = LOSSES[metric](gamma)
     if b and not problem.has_server:
-        raise InvalidInput(f"{metric} takes the server's loss, and {problem.name} has none")
+        raise InvalidInput(f"{metric} needs the server's loss, and {problem.name} has none")
     return Objective(problem, a, b)

@@ -37,7 +37,7 @@ def plot(run, bound=None, expected=None, *, metric=None, ax=None):
     if isinstance(run, Comparison):
         return run.plot(ax)
     if not isinstance(run, Run):
-        refuse("run", "must be what ft.run or ft.compare returned", run)
+        refuse("run", "must be the result of ft.run or ft.compare", run)
     if isinstance(bound, str | Claim):
         return compare(bound, run.problem, run=run).plot(ax)
     (name,) = arguments.check_words("metric", (metric or next(iter(run.metrics), ""),), run.metrics)
@@ -75,5 +75,5 @@ def _bound_numbers(bound, t):
 def _expected_column(expected, name, t):
     """Return the exact expectation of a metric, one value for each round."""
     if not isinstance(expected, Expected) or expected.rounds != t[-1]:
-        refuse("expected", f"must be what ft.expected returned for {t[-1]} rounds", expected)
+        refuse("expected", f"must be the result of ft.expected for {t[-1]} rounds", expected)
     return expected.metrics[name]

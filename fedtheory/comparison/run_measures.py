@@ -151,9 +151,9 @@ def grad_by_root_v(seen):
     """Return ||grad f / v^(1/4)||^2 at the end of each round, in FED-LAMB's count of rounds."""
     if not is_steady(seen.problem, seen.h):
         raise InvalidInput(
-            "a run keeps no second moments; what is scaled by them can be read only where they stay "
-            f"at their start, with epsilon >= M^2, and {seen.problem.name} at epsilon="
-            f"{seen.h.epsilon:g} is not known to do so"
+            "a run stores no second moments, so that a quantity scaled by them is known only where they stay "
+            f"at their start; this needs epsilon >= M^2, which {seen.problem.name} at epsilon="
+            f"{seen.h.epsilon:g} is not known to meet"
         )
     ends = seen.curves["sq_grad_norm"][:, 1:] / np.sqrt(seen.h.epsilon)
     return np.column_stack([ends, np.full(len(ends), np.nan)])

@@ -86,7 +86,7 @@ def conform(method, start, round, state, hyper=None, weighted=True):
         if not callable(function):
             refuse(name, "must be a function", function)
     if method.transform is not None:
-        refuse(method.name, "must train on the losses themselves to be compared", "a transform")
+        refuse(method.name, "must train on the problem's own losses to be compared", "a transform")
     weighted, given = arguments.check_flag("weighted", weighted), choose_hyper(method, hyper or {})
     agreed: list[str] = []
     apart = False  # whether the code takes its own gradients, which lack the instances' noise

@@ -118,11 +118,11 @@ class Metrics(Mapping):
                 else refuse("metric", f"must be among {', '.join(metrics.ALL)}", name)
             )
             if name == "sq_distance" and self._lacking:
-                raise NotExact(f"sq_distance is measured from the minimiser: {self._lacking}")
+                raise NotExact(f"sq_distance needs the minimiser: {self._lacking}")
             if name not in self._names:
                 raise NotExact(
-                    f"{name} is not known exactly here: the problem lacks it, or moments of x do not give "
-                    f"it; there are {', '.join(self._names)}"
+                    f"{name} has no exact value here: the problem lacks this quantity, or the moments of x do not "
+                    f"determine it; exact are {', '.join(self._names)}"
                 )
             if name in self._direct:
                 return self._basic(name)

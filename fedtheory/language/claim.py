@@ -116,7 +116,11 @@ class Claim(Valued, Varied, Shown):
         if statement is None:
             statement, table = from_keywords(whose, table, short)
         elif short or not isinstance(statement, STATEMENTS):
-            refuse(f"{whose}: statement", "must be a statement, and all of it", statement)
+            refuse(
+                f"{whose}: statement",
+                "must be a record of fedtheory.language.statements, without further keywords of a statement",
+                statement,
+            )
         for name, value in dict(
             id=id, cites=cites, meaning=meaning, note=note, figure=figure, statement=statement
         ).items():

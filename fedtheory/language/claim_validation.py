@@ -19,7 +19,7 @@ from fedtheory.language.names import LONGEST
 from fedtheory.language.symbol import Table
 
 DIGITS = 4000  # digits of a number, as in certificates; longer numbers are not written down
-HYPOTHESIS = "must be a SymPy relation, a conjunction of such, a Condition or an Assumption"
+HYPOTHESIS = "must be a SymPy relation, an And of relations, a Condition or an Assumption"
 
 
 def identity(name):
@@ -38,7 +38,11 @@ def formula(whose, value):
         or not found.is_commutative
         or found.has(sympy.nan, sympy.zoo, sympy.oo, -sympy.oo, sympy.I)
     ):
-        refuse(whose, "must be a finite number or a SymPy expression of such", value)
+        refuse(
+            whose,
+            "must be a finite real number, or a SymPy expression of finite real numbers and symbols",
+            value,
+        )
     check_digits(whose, found)
     return found
 
@@ -52,7 +56,7 @@ def check_digits(whose, value):
         refuse(
             f"{whose}: its numbers",
             f"must have at most {DIGITS} digits",
-            f"one of about {longest / 3.3219:.0f}",
+            f"a number of about {longest / 3.3219:.0f} digits",
         )
 
 
@@ -128,7 +132,11 @@ def algorithm(whose, given):
     several = given if isinstance(given, (tuple, list)) else () if given is None else (given,)
     for each in several:
         if not isinstance(getattr(each, "name", each), str):
-            refuse(f"{whose}: algorithm", "must be a method or its name, or several of them", given)
+            refuse(
+                f"{whose}: algorithm",
+                "must be a method, the name of a method, or a list of these",
+                given,
+            )
     return tuple(given) if isinstance(given, list) else given
 
 
@@ -159,7 +167,7 @@ def follows(whose, given, number):
     if isinstance(given, Mapping):
         wrong = [n for n in given if type(n) is not int or not 1 <= n <= number]
         if wrong:
-            refuse(f"{whose}: follows", f"must be of lines from 1 to {number}", wrong[0])
+            refuse(f"{whose}: follows", f"must name lines from 1 to {number}", wrong[0])
         return {n: _premises(whose, some) for n, some in given.items()}
     some = _premises(whose, given)
     return dict.fromkeys(range(1, number + 1), some) if some else {}
@@ -174,7 +182,7 @@ def _premises(whose, given):
     if not sound:
         refuse(
             f"{whose}: follows",
-            "must be a sequence of ids of claims or of textbook facts, or of claims",
+            "must be a sequence of claims, ids of claims and ids of textbook facts",
             given,
         )
     return tuple(dict.fromkeys(given))

@@ -357,14 +357,16 @@ def from_keywords(whose, table, words):
         if kind in ("exact", "order", "step") and name not in said and "lines" not in said:
             refuse(
                 f"{whose}: {name}",
-                "must be an expression, as this is no structure and no finding",
+                "must be an expression, because the claim is neither a structure nor a finding",
                 words.get(name),
             )
     if kind == "existence":
         return _existing(whose, relation, said), table
     lined = bool({"bound", "lines"} & said.keys())
     if lined and kind == "finding":
-        refuse(f"{whose}: bound", "must be left out, as a finding is a sentence", words["bound"])
+        refuse(
+            f"{whose}: bound", "must be left out of a finding, which is a sentence", words["bound"]
+        )
     if not lined:
         made = _in_words(kind, said)
     else:

@@ -123,8 +123,8 @@ class Way:
         """Return a Round for each of the T rounds."""
         if self._rounds is None:
             raise InvalidInput(
-                "points within a round are known to check, and of runs without noise in which every "
-                "client works: this run keeps none"
+                "the points within a round are known in `check`, and in runs without noise in which every "
+                "client works; this run did not store these points"
             )
         return self._rounds
 
@@ -144,7 +144,9 @@ def weighted_mean(points: Iterable[Number], weights: Iterable[Number]) -> Number
     """
     points, weights = list(points), list(weights)
     if len(points) != len(weights) or not points:
-        refuse("weights", f"must be as many as the points, {len(points)}", len(weights))
+        refuse(
+            "weights", f"must have as many numbers as there are points, {len(points)}", len(weights)
+        )
     total = sum(weights)
     good = where(total > 0, 1, Many(np.asarray(np.nan))) if isinstance(total, Many) else 1
     for weight in weights:
@@ -153,7 +155,7 @@ def weighted_mean(points: Iterable[Number], weights: Iterable[Number]) -> Number
         elif not weight >= 0:
             raise Undefined("a weight of a mean is negative")
     if not isinstance(total, Many) and not total > 0:
-        raise Undefined("the weights of a mean add up to nothing")
+        raise Undefined("the weights of a mean add up to 0")
     return sum(weight * point for weight, point in zip(weights, points)) / (total * good)
 
 
@@ -170,7 +172,11 @@ def evaluate_checked(name: str, of: Any, about: Any, given: Any = EXACT) -> Any:
     if given == EXACT:
         again = number(name, call_user_function(f"{name}: its function", name, of, about), given)
         if getattr(value, "pair", value) != getattr(again, "pair", again):
-            refuse(f"{name}: its function", "must say the same of the same run", (value, again))
+            refuse(
+                f"{name}: its function",
+                "must return the same value for the same run",
+                (value, again),
+            )
     return value
 
 
@@ -204,8 +210,8 @@ def number(name: str, value: Any, given: Any = EXACT) -> Number:
         return float(value)
     refuse(
         f"{name}: its function",
-        "must return a number made of those that it is given, by + - * / and whole numbers or "
-        "Fractions (a float is no exact number)",
+        "must return a number computed from its arguments by + - * /, integers and "
+        "Fractions (a float is not an exact number)",
         value,
     )
 

@@ -146,8 +146,10 @@ def _mpi_pool() -> Any:
 
 def add_options(parser: ArgumentParser) -> None:
     """Add the options that choose the workers to a parser."""
-    parser.add_argument("--executor", metavar="SPEC", help=f"who works: {SPECS}")
-    parser.add_argument("--workers", metavar="N", help="short for processes:N; 0: serial")
+    parser.add_argument("--executor", metavar="SPEC", help=f"where the work is done: {SPECS}")
+    parser.add_argument(
+        "--workers", metavar="N", help="the same as --executor processes:N; 0 means serial"
+    )
 
 
 def chosen_executor(arguments: Namespace, otherwise: Any) -> Any:

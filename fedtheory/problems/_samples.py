@@ -23,7 +23,7 @@ def arrays(X, y, server=None):
             (len(X), len(y)),
         )
     if server is not None and (not isinstance(server, (tuple, list)) or len(server) != 2):
-        refuse("server", "must be the pair (X_0, y_0) of its own arrays, or None", server)
+        refuse("server", "must be the pair (X_0, y_0) of the server's arrays, or None", server)
     features, labels, width = [None], [None], None
     for i, (rows, marks) in enumerate(zip(X, y)):
         features[len(features) :], labels[len(labels) :] = zip(

@@ -315,7 +315,7 @@ def estimated(problem, points):
     steps = np.linalg.norm(np.diff(x, axis=0), axis=1)
     moved = steps > 0
     if not moved.any():
-        refuse("points", "must have two that differ", x[0])
+        refuse("points", "must contain two different points", x[0])
     turns = np.linalg.norm(np.diff(slopes, axis=0), axis=2)[moved] / steps[moved, None]
     gaps = np.linalg.norm(clients - whole[:, None], axis=2)
     measured = dict(L=turns.max(), G=np.sqrt(np.mean(gaps**2, axis=1)).max())

@@ -64,7 +64,7 @@ def cases(claim, setting=None):
     if not claim.lines or claim.lines[0][1] == "O":
         refuse(
             "claim",
-            "must have a line with constants, at whose hypotheses cases are drawn",
+            "must have a line with constants, because cases are drawn inside its hypotheses",
             claim.id,
         )
     fit = [s.name for s in fitting(claim)]

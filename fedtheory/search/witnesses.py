@@ -28,7 +28,7 @@ MOST = 200  # witnesses that a user may give with a claim
 # Limits of a shape. ENTRIES: number of entries. SIDE: the largest integer. WORD: letters of a text.
 ENTRIES, SIDE, WORD = 60, 64, 20
 NUMBERS = 400  # the most numbers in a witness
-RULE = "must be documents of counterexamples, or verdicts on lines that hold, with their instances"
+RULE = "must be documents of counterexamples, or verdicts with the instance of the largest ratio"
 
 
 class Witness(NamedTuple):

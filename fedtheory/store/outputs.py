@@ -46,12 +46,12 @@ class Folder:
             return set()
         if place.is_symlink() or not place.is_file() or place.stat().st_size > LARGEST:
             self.refuse(
-                "must be a folder in which this file is the log of what was written", self.log
+                "must be a folder in which this file is fedtheory's log of written files", self.log
             )
         lines = place.read_bytes().decode(errors="replace").split("\n")
         if lines not in ([""], []) and lines[0] != HEAD:
             self.refuse(
-                "must be a folder in which this file is the log of what was written", self.log
+                "must be a folder in which this file is fedtheory's log of written files", self.log
             )
         return {match.groups() for line in lines if (match := LINE.fullmatch(line))}  # type: ignore[misc]
 
@@ -152,7 +152,7 @@ class Folder:
         for name in names:
             if self.foreign(name, entries):
                 self.refuse(
-                    "holds this already, which no command wrote as it is now: move it, or name another",
+                    "already holds a file that no command wrote in its present form: move the file, or name another folder",
                     name,
                 )
 

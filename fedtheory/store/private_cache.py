@@ -120,8 +120,8 @@ def folder() -> Path:
     mine = base / f"of-{hmac.digest(secret, b'folder', 'sha256').hex()[:16]}"
     if not mine.exists():
         warnings.warn(
-            f"{base} was not made with this user's key: nothing that lies there is read, and what is "
-            f"worth keeping goes to {mine}",
+            f"{base} was not made with this user's key: nothing in this folder is read, and new "
+            f"results are stored in {mine}",
             Uncached,
             stacklevel=2,
         )

@@ -465,7 +465,7 @@ def test_nothing_is_written_or_taken_away_through_a_link(made, tmp_path_factory)
     (made / "figures").symlink_to(elsewhere)
     with (made / package.SUMS).open("a") as file:
         file.write("0" * 64 + "  figures/dear.txt\n")
-    with pytest.raises(InvalidInput, match="must hold no links"):
+    with pytest.raises(InvalidInput, match="must contain no links"):
         package.build_package(made, book_of(entry("fsl.a")), {}, {}, {"some.svg": b"<svg/>"})
     assert [path.name for path in elsewhere.iterdir()] == ["dear.txt"]
 

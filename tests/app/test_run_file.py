@@ -129,7 +129,7 @@ REFUSED = [
     (
         GOOD.replace("eta_0 = 0.05", "eta_0 = [" + "0.05, " * 7 + "0.04]")
         + '[bound]\nclaim = "fsl.theorem2"',
-        "eta_0 must be constant over rounds where theorem2",
+        "eta_0 must be constant over rounds for a comparison with theorem2",
     ),
     (GOOD.replace('kind = "quadratic"', "kind = []"), "[problem] kind must be one of"),
     (GOOD.replace('kind = "quadratic"', "kind = {a = 1}"), "[problem] kind must be one of"),

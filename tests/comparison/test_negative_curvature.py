@@ -80,7 +80,7 @@ def test_claims_without_convexity_are_set_against_it_and_others_are_refused():
     )
     assert "stays below" in str(comparison)
     with pytest.raises(
-        InvalidInput, match="unbounded below on quadratic, so that it has no infimum"
+        InvalidInput, match="unbounded below on quadratic, so that there is no infimum"
     ):
         ft.compare("fsl.theorem2", problem, rounds=2, trials=8, S=1, **STEPS)
     with pytest.raises(InvalidInput, match="unbounded below"):

@@ -50,12 +50,12 @@ def test_a_claim_is_drawn_as_its_comparison(made):
         (dict(bound=[1.0, 2.0]), "bound must be a claim, a function of the round, or 7 numbers"),
         (dict(bound=object()), "bound must be a claim"),
         (dict(bound="fsl.theorem99"), "theorem99"),
-        (dict(expected=3.0), "expected must be what ft.expected returned for 6 rounds"),
+        (dict(expected=3.0), "expected must be the result of ft.expected for 6 rounds"),
         (dict(metric="noise"), "metric"),
     ],
 )
 def test_what_does_not_fit_is_refused(made, more, says):
     with pytest.raises(InvalidInput, match=says):
         ft.plot(made[0], ax=axes(), **more)
-    with pytest.raises(InvalidInput, match="run must be what ft.run or ft.compare returned"):
+    with pytest.raises(InvalidInput, match="run must be the result of ft.run or ft.compare"):
         ft.plot(made[1])

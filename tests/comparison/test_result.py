@@ -182,11 +182,15 @@ def test_a_run_of_ones_own_is_set_against_the_same_bound():
 REFUSED = [
     ("fsl.theorem2", dict(eta_l=0.07), "assumes K eta_g eta_l = K_0 eta_0 [(11), first part]"),
     ("fsl.theorem2", dict(eta_l=5.0, eta_0=5.0), "assumes"),
-    ("fsl.theorem2", dict(eta_0=[0.02, 0.03, 0.02]), "eta_0 must be constant over rounds where"),
+    (
+        "fsl.theorem2",
+        dict(eta_0=[0.02, 0.03, 0.02]),
+        "eta_0 must be constant over rounds for a comparison",
+    ),
     ("fsl.theorem2", dict(rate=0.1), "compare takes the hyper-parameters of fsl"),
     ("fsl.theorem2", dict(rounds=0), "rounds must be"),
     ("fsl.corollary1", {}, "is an order, which no run can exceed; fsl.corollary1_explicit has"),
-    ("fsl.eq10", {}, "names no method that could run"),
+    ("fsl.eq10", {}, "names no method, so there is nothing to run"),
     ("fsl.lemma3", {}, "measures drift_grad_0"),
     ("flex.suboptimal_DE", {}, "after infinitely many rounds"),
     ("flex.table3_C_best", {}, "is a finding: it has no line"),

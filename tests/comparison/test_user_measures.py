@@ -122,7 +122,9 @@ def test_of_several_minimisers_runs_know_one():
     """Quadratic growth at x = (0, 1), which is a minimiser: the one of least norm lies 1 away."""
     flat = ft.problems.quadratic_from_arrays(np.array([1.0, 0.0]), np.zeros((3, 2)))
     growth = claim(gap_end, L * R**2)
-    with pytest.raises(InvalidInput, match="must have one minimiser where the claim measures"):
+    with pytest.raises(
+        InvalidInput, match="must have exactly one minimiser, because the claim measures"
+    ):
         ft.compare(growth, flat, **STEPS)
     own = np.array([[1.0, 1.0], [2.0, 0.0], [0.0, 2.0]])
     ft.compare(growth, ft.problems.quadratic_from_arrays(own, np.zeros((3, 2))), **STEPS)

@@ -377,7 +377,7 @@ def test_the_first_instance_that_shows_it_is_the_smallest():
         ("fedavg", dict(round=5), "round must be a function"),
         ("fedavg", dict(hyper=dict(eta=1.0)), "has no hyper-parameter eta"),
         ("fedavg", dict(state=lambda s: [1]), "state must return a dict with x"),
-        ("data_sharing", {}, "must train on the losses themselves"),
+        ("data_sharing", {}, "must train on the problem's own losses"),
     ],
 )
 def test_bad_input_is_refused(method, more, says):

@@ -469,7 +469,7 @@ def test_what_has_no_exact_form_is_refused_with_its_reason():
     with refused("keeps seen, which is not a point and depends on what is drawn"):
         ft.expected(gaussian, counting, **PLAIN)
     drifts = ft.expected(gaussian, "fsl", **PLAIN).metrics
-    with refused("client_drift is not known exactly here"):
+    with refused("client_drift has no exact value here"):
         drifts["client_drift"]
     with pytest.raises(InvalidInput, match="metric must be among"):
         drifts["regret"]

@@ -181,7 +181,7 @@ def test_a_method_under_the_name_of_one_of_the_library_is_refused():
         bound=r.L * r.sq_distance_0 / 4,
         assumes=(SMOOTH, CONVEX, EXACT_GRADIENTS, Eq(r.S, r.N), Eq(r.eta * r.L, 1)),
     )
-    with pytest.raises(InvalidInput, match="a name that no method here has; got 'fedsgd'"):
+    with pytest.raises(InvalidInput, match="a name that no method of fedtheory has; got 'fedsgd'"):
         ft.check(claim, budget=0.3)
 
 

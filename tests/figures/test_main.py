@@ -189,5 +189,5 @@ def test_the_library_lists_them(capsys):
 def test_a_folder_of_somebody_elses_with_such_a_file_is_left_alone(tmp_path, capsys):
     (tmp_path / f"{ONE}.pdf").write_bytes(b"dear")
     assert command.main([ONE, "--scale", "smoke", "--out", str(tmp_path)]) == 2
-    assert "--out holds this already, which no command wrote" in capsys.readouterr().err
+    assert "--out already holds a file that no command wrote" in capsys.readouterr().err
     assert files(tmp_path) == {f"{ONE}.pdf": b"dear"}

@@ -72,7 +72,7 @@ def test_weighted_means():
     for weights in ([1, -2], [0, 0]):
         with pytest.raises(Undefined):
             weighted_mean([F(1), F(2)], weights)
-    with pytest.raises(ft.errors.InvalidInput, match="as many as the points"):
+    with pytest.raises(ft.errors.InvalidInput, match="as many numbers as there are points"):
         weighted_mean([F(1)], [1, 2])
 
 
@@ -93,7 +93,7 @@ def raises(run):
         (lambda run: None, "must return a number"),
         (lambda run: True, "must return a number"),
         (lambda run: "1", "must return a number"),
-        (lambda run: 0.5, "a float is no exact number"),
+        (lambda run: 0.5, "a float is not an exact number"),
         (lambda run: run.x[0], "must return a number"),
         (lambda run: run["nothing"], "a letter must be one of"),
         (lambda run: run.x[0].__setitem__(0, 0), "raised ValueError"),

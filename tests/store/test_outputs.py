@@ -61,7 +61,7 @@ def test_what_no_command_wrote_is_refused_and_stays(tmp_path, stands):
     before, folder = content(tmp_path), outputs.Folder(tmp_path)
     assert folder.foreign("a")
     for attempt in (lambda: folder.check(["a"]), lambda: folder.write({"b": b"2", "a": b"2"})):
-        with pytest.raises(InvalidInput, match="--out holds this already, which no command wrote"):
+        with pytest.raises(InvalidInput, match="--out already holds a file that no command wrote"):
             attempt()
     folder.remove(["a"])
     assert content(tmp_path) == before
@@ -96,7 +96,7 @@ def test_a_log_that_was_cut_off_goes_on(tmp_path, torn):
 def test_a_log_that_is_none_is_refused(tmp_path, make):
     make(tmp_path / outputs.LOG)
     before = sorted(os.listdir(tmp_path))
-    with pytest.raises(InvalidInput, match="this file is the log"):
+    with pytest.raises(InvalidInput, match="this file is fedtheory's log"):
         outputs.Folder(tmp_path).write({"a": b"1"})
     assert sorted(os.listdir(tmp_path)) == before
 

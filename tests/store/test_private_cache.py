@@ -131,7 +131,9 @@ def test_an_empty_folder_becomes_ones_own_and_a_filled_one_is_left_alone(
         private_cache.seal(private_cache.MARK, b"", b"the key that it brings")
     )
     monkeypatch.setenv("FEDTHEORY_CACHE_DIR", str(other))
-    with pytest.warns(Uncached, match="was not made with this user's key: nothing that lies there"):
+    with pytest.warns(
+        Uncached, match="was not made with this user's key: nothing in this folder is read"
+    ):
         mine = private_cache.folder()
     assert mine.parent == other and private_cache.bears_mark(mine)
     with warnings.catch_warnings():  # it is said once

@@ -39,7 +39,7 @@ def read(path, labels=None, **options):
     kind = Path(file.stem).suffix if file.suffix == ".gz" else file.suffix
     is_idx = idx.NAME.search(file.name) is not None
     if is_idx != (labels is not None):
-        refuse("labels", "must be the file of labels beside an idx file, and of no other", labels)
+        refuse("labels", "must be given for idx files only, as the file of their labels", labels)
     reads, takes = (
         (idx.read_idx, ("axes",))
         if is_idx
@@ -77,4 +77,4 @@ def _file(name, path):
         there = Path(path).is_file()
     except (TypeError, ValueError, OSError):  # no path, a zero in it, a name that is too long
         there = False
-    return Path(path) if there else refuse(name, "must be a file that is there", path)
+    return Path(path) if there else refuse(name, "must be a file that exists", path)

@@ -70,7 +70,7 @@ def blocks(path, most=LARGEST):
         while part := read_limited(stream, BLOCK, path):
             size += len(part)
             if size > most:
-                refuse(str(path), f"must unfold to at most {most} bytes", f"{size} and more")
+                refuse(str(path), f"must decompress to at most {most} bytes", f"{size} and more")
             yield part
 
 
@@ -79,7 +79,7 @@ def content(path, most=LARGEST, least=0):
     bytes is refused."""
     found = b"".join(blocks(path, most))
     if len(found) < least:
-        refuse(str(path), f"must unfold to at least {least} bytes", len(found))
+        refuse(str(path), f"must decompress to at least {least} bytes", len(found))
     return found
 
 
@@ -154,7 +154,7 @@ def exactly(path, size, start=0):
         found[place : place + len(part)] = np.frombuffer(part, np.uint8)
         place += len(part)
     if place != len(found):
-        refuse(str(path), f"must unfold to {start + size} bytes", place)
+        refuse(str(path), f"must decompress to {start + size} bytes", place)
     return found[start:]
 
 
@@ -175,7 +175,7 @@ def check_published(path, file):
         while part := read_limited(stream, BLOCK, path):
             size += len(part)
             if size > most:
-                refuse(str(path), f"must unfold to {most} bytes", f"{size} and more")
+                refuse(str(path), f"must decompress to {most} bytes", f"{size} and more")
             digest.update(part)
     if digest.hexdigest() != wanted:
         refuse(str(path), f"must have the {kind} {wanted}, as published", digest.hexdigest())

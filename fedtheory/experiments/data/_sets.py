@@ -72,7 +72,7 @@ def folder_of(given=None):
     except TypeError:
         refuse("folder", "must be the path of a folder", given)
     if not place.is_dir():
-        refuse("folder", "must be a folder that is there", str(given))
+        refuse("folder", "must be a folder that exists", str(given))
     return place
 
 
@@ -114,14 +114,14 @@ def load(name, folder=None, **options):
     place = folder_of(folder)
     if place is None:
         raise InvalidInput(
-            f"data {name} needs a folder with its files: hand one in, or name it by {FOLDER}; "
-            f"`fedtheory data {name}` says where they are published"
+            f"data {name} needs the folder of the set's files: pass the folder, or set {FOLDER}; "
+            f"`fedtheory data {name}` says where the files are published"
         )
     found, missing = locate_set(record, place)
     if found is None:
         raise InvalidInput(
-            f"data {name} is not whole in {place}: {', '.join(missing)} missing; "
-            f"it is published at {record.published} ({record.megabytes:g} MB)"
+            f"data {name} is incomplete in {place}: {', '.join(missing)} missing; "
+            f"the set is published at {record.published} ({record.megabytes:g} MB)"
         )
     return record.load(found, **options)
 

@@ -71,7 +71,7 @@ def line_premises(claim, at):
         else:
             other = claim if one == claim.id else discover.claim(one)
             if not other.lines:
-                refuse(f"{claim.id}: follows", "must name what has lines", one)
+                refuse(f"{claim.id}: follows", "must name claims that have lines", one)
             places = range(len(other.lines))
             found += [(other, n) for n in places if not (other.id == claim.id and n == at)]
     return list(dict.fromkeys(found))

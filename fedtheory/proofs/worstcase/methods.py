@@ -145,7 +145,7 @@ def kernel_method(record, N, **h):
     if record.transform is not None:
         refuse(
             record.name,
-            "must train on the losses themselves to have a worst case here",
+            "must train on the problem's own losses to have a worst case here",
             "a transform",
         )
     return ByKernels(record, N, h)
@@ -161,7 +161,7 @@ def method_of_document(entry):
         record = discover.algorithm(name)
     except InvalidInput:
         raise InvalidInput(
-            f"it speaks of the method {name}, which is not known here: give its file by --with"
+            f"the document names the method {name}, which is not known here: give the method's file by --with"
         ) from None
     given, hyper = {}, record.hyper
     for key, value in numbers.items():

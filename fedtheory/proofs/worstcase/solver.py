@@ -39,7 +39,7 @@ def solve_program(reading):
     status, multipliers, values, grams = program.solved(program.cost)
     if status != "Solved":
         raise NotExact(
-            f"the solver says {status}, so no worst case is claimed; it is infinite where nothing bounds "
+            f"the solver says {status}, so no worst case is claimed; a worst case is infinite where nothing bounds "
             "the start or, with local steps, the dissimilarity"
         )
     found = program.proof(multipliers)

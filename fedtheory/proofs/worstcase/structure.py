@@ -37,7 +37,7 @@ def walk_rounds(method, rounds, d, layers):
     def gradient(i, y):
         of = [number_terms(value) for value in y]
         if None in of:
-            raise NotExact("it asks for a gradient at a point that does not move with x_0")
+            raise NotExact("the method takes a gradient at a point that does not move with x_0")
         key = (i, *(tuple(sorted(terms.items())) for terms in of))
         return vectors(asked.setdefault(key, len(asked) + 1))
 
@@ -62,7 +62,7 @@ def require_apart(method, rounds):
         asked, points = walk_rounds(method, rounds, 1, (0,))
         moved = lambda of: of is not None and of.get((0, 0)) == 1
         if not all(moved(one[0]) for one in (*(one for _, one in asked), *points)):
-            raise NotExact("its points are not x_0 plus multiples of gradients")
+            raise NotExact("the method's points are not x_0 plus multiples of gradients")
         for d, layers in SEVERAL:
             also, there = walk_rounds(method, rounds, d, layers)
             same = [i for i, _ in asked] == [i for i, _ in also] and all(

@@ -188,7 +188,7 @@ def test_what_is_asked_of_a_file_is_compared_with_what_its_kind_takes(tmp_path):
     path = tmp_path / "a.csv"
     path.write_text("1,2\n")
     for wrong in (5, None, b"a.csv", "a\0b", "a" * 5000, [path]):
-        refused("path must be a file that is there", ft.data.read, wrong)
+        refused("path must be a file that exists", ft.data.read, wrong)
     refused("must be one of label, most, cells; got 'axes'", lambda: ft.data.read(path, axes=1))
     refused("cells must be an integer >= 2", lambda: ft.data.read(path, cells="2"))
     np.savez(tmp_path / "b.npz", X=np.zeros(()), y=np.zeros(()))
@@ -302,7 +302,7 @@ def test_ratings(tmp_path, name, lines):
     assert users.tolist() == [1, 2] and films.tolist() == [10, 10] and values.tolist() == [4, 5]
     assert times[1] - times[0] == 1
     path.write_bytes(lines + lines.splitlines()[-1] + b"\n")
-    refused("once by a user", ratings.read_ratings, path)
+    refused("one rating of a film by a user", ratings.read_ratings, path)
     path.write_bytes(lines.replace(b"978300761", b"nan"))
     refused("integers >= 0", ratings.read_ratings, path)
     path.write_bytes(lines + b"3\n")

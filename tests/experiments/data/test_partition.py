@@ -186,7 +186,7 @@ def test_seeds_and_refusals():
         ("writers must be one for each", lambda: partition.by_writer(y, [1])),
         ("n_0 must be an integer <= 120", lambda: partition.server_iid(y, 121)),
         ("split must be a Split", lambda: partition.server_from_clients(y, 1, 1)),
-        ("absent must leave a class", lambda: partition.server_other(y, 1, [0, 1, 2, 3])),
+        ("absent must leave one class or more", lambda: partition.server_other(y, 1, [0, 1, 2, 3])),
         ("total must be at least 5", lambda: partition.pareto(5, 4)),
     ):
         with pytest.raises(InvalidInput, match=words):

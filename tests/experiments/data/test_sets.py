@@ -32,10 +32,11 @@ def sparse(path, size):
 def test_what_is_not_the_published_file_is_refused(tmp_path, capsys):
     """Lengths are those of MNIST, the content is not; a pointer has another length."""
     record = _sets.find_set("mnist")
-    with pytest.raises(InvalidInput, match="needs a folder"):
+    with pytest.raises(InvalidInput, match="needs the folder"):
         ft.data.load("mnist")
     with pytest.raises(
-        InvalidInput, match=r"t10k-labels-idx1-ubyte missing; it is published at .* \(11.6 MB\)"
+        InvalidInput,
+        match=r"t10k-labels-idx1-ubyte missing; the set is published at .* \(11.6 MB\)",
     ):
         ft.data.load("mnist", tmp_path)
     for file in record.layouts[0].values():
@@ -61,7 +62,7 @@ def test_a_file_is_known_by_its_digest(tmp_path):
     (tmp_path / "a.gz").write_bytes(gzip.compress(b"abc"))
     assert _files.check_published(_files.find_file(tmp_path, ("a",)), file) == tmp_path / "a.gz"
     (tmp_path / "a.gz").write_bytes(gzip.compress(bytes(2**20)))
-    with pytest.raises(InvalidInput, match="must unfold to 3 bytes"):
+    with pytest.raises(InvalidInput, match="must decompress to 3 bytes"):
         _files.check_published(tmp_path / "a.gz", file)
 
 
@@ -217,7 +218,7 @@ def test_files_of_ones_own(tmp_path):
     assert ft.data.read(tmp_path / "c.csv").y.tolist() == [0, 1]
     for path, words in (
         (tmp_path / "b.npz", "as many rows"),
-        (tmp_path / "d", "a file that is there"),
+        (tmp_path / "d", "a file that exists"),
     ):
         with pytest.raises(InvalidInput, match=words):
             ft.data.read(path)
@@ -231,9 +232,7 @@ def test_files_of_ones_own(tmp_path):
     data = ft.data.read(images, labels=signs)
     assert data.X.tolist() == [[[1, 2]], [[3, 4]]] and data.y.tolist() == [7, 9]
     for path, labels in ((images, None), (tmp_path / "c.csv", signs)):
-        with pytest.raises(
-            InvalidInput, match="labels must be the file of labels beside an idx file"
-        ):
+        with pytest.raises(InvalidInput, match="labels must be given for idx files only"):
             ft.data.read(path, labels=labels)
     signs.write_bytes(bytes([0, 0, 8, 1, 0, 0, 0, 1, 7]))
     with pytest.raises(InvalidInput, match="as many rows of X as of y"):

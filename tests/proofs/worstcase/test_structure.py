@@ -65,7 +65,7 @@ def test_numbers_that_a_method_does_not_take_are_refused():
             program.state_question(methods.kernel_method(hostile_methods.METHOD, 1, **wrong), 1)
     with pytest.raises(InvalidInput, match="K must be an integer"):
         program.state_question(worst.method_of("fedavg", dict(K=F(5, 2), eta_l=F(1, 2))), 1)
-    with pytest.raises(InvalidInput, match="a name that no method here has"):
+    with pytest.raises(InvalidInput, match="a name that no method of fedtheory has"):
         methods.kernel_method(replace(hostile_methods.METHOD, name="fedavg"), 1, eta=1)
 
 
@@ -104,7 +104,7 @@ def test_replay_asks_the_kernels_of_the_method_that_a_document_describes(documen
     with pytest.raises(Refused, match="not those of hostile"):
         ft.replay(document)
     monkeypatch.delitem(discover._ADOPTED, "hostile")
-    with pytest.raises(Refused, match="hostile, which is not known here: give its file"):
+    with pytest.raises(Refused, match="hostile, which is not known here: give the method's file"):
         ft.replay(document)
 
 

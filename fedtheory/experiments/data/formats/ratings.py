@@ -37,7 +37,11 @@ def read_ratings(path):
         refuse(str(path), "must hold ratings of 0 .. 5", found[:3, 2].tolist())
     pairs = np.unique(found[:, :2], axis=0)
     if len(pairs) != len(found):
-        refuse(str(path), "must rate a film once by a user", f"{len(found) - len(pairs)} twice")
+        refuse(
+            str(path),
+            "must hold at most one rating of a film by a user",
+            f"{len(found) - len(pairs)} twice",
+        )
     return users.astype(np.int64), films.astype(np.int64), found[:, 2], times.astype(np.int64)
 
 

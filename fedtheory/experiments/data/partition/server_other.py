@@ -19,6 +19,6 @@ def server_other(y, each, absent=(), seed=0):
     gone = np.atleast_1d(np.asarray(absent))
     kept = [pool for label, pool in zip(labels, pools) if label not in gone]
     if not kept:
-        refuse("absent", "must leave a class", absent)
+        refuse("absent", "must leave one class or more", absent)
     each = arguments.check_integer("each", each, 1, min(map(len, kept)))
     return np.sort(np.concatenate([pool[:each] for pool in kept]))
