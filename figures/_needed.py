@@ -15,7 +15,7 @@ from fedtheory import discover
 from fedtheory.figures import _caption, _parts, _style
 from fedtheory.figures._record import Figure
 from fedtheory.verdicts import pipeline, sharpening
-from fedtheory.verdicts.verdict import ORDER
+from fedtheory.verdicts.status import ORDER
 
 SEED = 0
 BUDGET = dict(smoke=1.0, quick=1.0, paper=10.0)  # seconds of a core for the verdict of each claim

@@ -14,6 +14,8 @@ from fedtheory.certificates.check_proof import Refused
 from fedtheory.figures import _caption, _style
 from fedtheory.proofs.textbook import facts
 from fedtheory.verdicts import pipeline, proof_graph
+from fedtheory.verdicts.case import Case
+from fedtheory.verdicts.decision import decide_line
 from fedtheory.verdicts.replaying import RECORDED
 
 BUDGET = dict(smoke=0.02, quick=1.0, paper=10.0)  # seconds of a core, for each claim
@@ -70,7 +72,7 @@ def known_verdict(claim, scale, led):
     longer than all other lines together and is skipped in a smoke test (None)."""
     if broken := violated_places(claim):
         share = BUDGET[scale] / len(claim.lines)
-        each = lambda n: FAILS if n in broken else pipeline.decide_line(claim, n, share, 0)
+        each = lambda n: FAILS if n in broken else decide_line(Case.of(claim, share, 0, line=n))
         return dict(status="violated", lines=[each(n) for n in range(len(claim.lines))])
     if claim.kind == "order" and scale == "smoke":
         return None

@@ -15,6 +15,7 @@ from fedtheory.search.coverage import Coverage
 from fedtheory.search.objective import Target
 from fedtheory.search.optimizer import PER_SECOND
 from fedtheory.verdicts import confirmation
+from fedtheory.verdicts.combination import conclude
 
 ROUNDS = ("rounds", "R", "T", "tau")  # what shapes call them; FED-LAMB's T are local steps
 LEADERS, BRIEF = 2, 12  # hunts that go along, and the most generations there
@@ -57,9 +58,8 @@ def worst_ratio(claim, Ts, seconds, seed=0, line=0, **more):
         for one, other in neighbours + [(n, m) for m, n in reversed(neighbours)]:
             searches[other].go_on(searches[one], Ts[other], seed)
         for n, search in enumerate(searches):
-            verdict = confirmation.conclude_search(
-                claim, search.rank_found(), search.looked, ENDS * share
-            )
+            found = confirmation.conclude_search(search.rank_found(), search.looked, ENDS * share)
+            verdict = conclude(claim.id, found)
             if verdict.tightness is not None and verdict.tightness > LEAST:
                 ratios[n] = np.fmax(ratios[n], float(verdict.tightness))
             broken[n] |= verdict.status == "violated"

@@ -8,7 +8,6 @@ were tried, remarks) are not judged here.
 
 from functools import cache
 from random import Random
-from types import SimpleNamespace
 from typing import NamedTuple
 
 from fedtheory.app import ledger
@@ -20,7 +19,9 @@ from fedtheory.search import counterexample, optimizer
 from fedtheory.search.objective import Target
 from fedtheory.search.rational_points import Point
 from fedtheory.verdicts import pipeline, printed_reading, vacuity
-from fedtheory.verdicts.verdict import Tightness, Verdict, merge_lines
+from fedtheory.verdicts.combination import combine_lines, conclude, derive_fields
+from fedtheory.verdicts.evidence import Counterexample, Difference, Family, Proof
+from fedtheory.verdicts.verdict import Tightness, Verdict
 
 FIELDS = tuple(Verdict("", "", "").as_dict())
 REMOVED = ("name", "hypothesis", "saves", "verdict")
@@ -82,9 +83,7 @@ def missing_readings(claim, verdict, budget):
     apart = (
         verdict["status"] not in ("violated", "vacuous")
         and budget >= printed_reading.LEAST
-        and not printed_reading.same_conclusion(
-            SimpleNamespace(**verdict), SimpleNamespace(**printed)
-        )
+        and not printed_reading.same_conclusion(verdict["status"], printed["status"])
     )
     told = [[r["name"], r["hypothesis"], r["saves"]] for r in removals]
     due = [
@@ -112,23 +111,10 @@ def _judge_reading(claim, verdict, budget, seed):
     ):  # a sentence, which is not decided here, or cells that are computed
         return Judged(describe_differences(verdict, of_claim(claim, budget, seed)))
     if verdict["status"] == "vacuous" and verdict["kind"] == "algebra" and not verdict["lines"]:
-        status, why, notes, proof = vacuity.decide_vacuity(claim, seed, max(PROVING, budget))
-        return Judged(
-            describe_differences(
-                verdict,
-                plain_verdict(
-                    Verdict(
-                        claim.id,
-                        status or "not vacuous",
-                        "algebra",
-                        why,
-                        confidence=1.0,
-                        certificate=proof,
-                        notes=notes,
-                    )
-                ),
-            )
-        )
+        found = vacuity.examine_hypotheses(claim, seed, max(PROVING, budget)).vacuity
+        if found is None:
+            return Judged(["its verdict, vacuous: no proof shows it"])
+        return Judged(describe_differences(verdict, plain_verdict(conclude(claim.id, found))))
     wrong, parts = check_whole(claim, verdict), verdict["lines"] or [verdict]
     ratios = 0
     for at, part in enumerate(parts):
@@ -265,7 +251,7 @@ def check_whole(claim, verdict):
         and not broken[-1]
     ):
         return ["its verdict has not the lines of the claim"]
-    made = plain_verdict(merge_lines(claim, lines, 0.0))
+    made = plain_verdict(combine_lines(claim, lines))
     if verdict["status"] == "proved":  # the statement's document contains the proofs of its lines
         made["certificate"] = verdict["certificate"]
     # later remarks concern the statement as a whole
@@ -278,7 +264,7 @@ def evidence_fields(claim, at, part, verdict):
     raise Refused where there is no evidence."""
     document, status = part["certificate"], part["status"]
     if status == "violated":
-        return violation_fields(claim, at, document)
+        return expected_fields(violation_evidence(claim, at, document))
     # where all lines are proved, their proofs are in the statement's document
     if status == "proved":
         return proof_fields(claim, at, document or verdict["certificate"])
@@ -290,9 +276,14 @@ def evidence_fields(claim, at, part, verdict):
     return {} if part["witness"] is None or status == "undecided" else dict(witness=None)
 
 
-def violation_fields(claim, at, document):
-    """Return the fields that a counterexample, a family of counterexamples, or two differing runs
-    determine."""
+def expected_fields(evidence):
+    """Return the fields of a verdict that evidence determines, as plain data."""
+    fields = dict(tightness=None, confidence=None, witness=None) | derive_fields(evidence)
+    return ledger.plain_data(fields)
+
+
+def violation_evidence(claim, at, document):
+    """Return the evidence of a counterexample, a family of counterexamples, or two differing runs."""
     require(isinstance(document, dict), "no certificate shows it")
     found = pipeline.replay(document)
     require(
@@ -300,23 +291,12 @@ def violation_fields(claim, at, document):
         "its certificate speaks of something else",
     )
     if document["format"] == STRUCTURE:
-        return dict(
-            tightness=None,
-            confidence=None,
-            kind="structure",
-            **differing_runs(claim, document, found),
-        )
+        return differing_runs(claim, document, found)
     require(document["line"] == at, "its certificate speaks of another line")
     if document["format"] != check_instance.FORMAT:
         growth = [f"{float(c):.6g}" for c in found["constants"]]
-        return dict(
-            tightness=None,
-            confidence=1.0,
-            kind="order",
-            witness=dict(
-                moves=document["moves"], growth=growth, first=document["members"][0]["values"]
-            ),
-        )
+        model = by_name(document["members"][0]["setting"])
+        return Family(model=model, document=document, growth=growth)
     require(
         counterexample.speaks_of(document, claim), "its certificate speaks of another statement"
     )
@@ -333,33 +313,21 @@ def violation_fields(claim, at, document):
         "its certificate is written otherwise",
     )
     reached = target.exactly(instance, target.given(numbers, setting.constants(instance))).ratio
-    return dict(
-        kind=setting.kind,
-        confidence=1.0,
-        tightness=ledger.plain_data(reached),
-        witness=dict(instance=document["instance"], numbers=document["numbers"]),
-        why=f"It fails in {setting.says}: left {document['left']}, right {document['right']}.",
-    )
+    return Counterexample(model=setting, document=document, ratio=reached)
 
 
 def differing_runs(claim, document, found):
-    """Return the fields that two differing runs determine, given the result of their replay."""
+    """Return the evidence of two differing runs, given the result of their replay."""
     from fedtheory.verdicts.equivalence import side_label
 
     require("points" in found, "its certificate speaks of cells")
-    same, instance = claim.same[document["same"]], document["instance"]
-    one, other = side_label(same.one), side_label(same.other)
-    return dict(
-        why=f"{one} and {other} differ by {found['gap']:.3g} of their largest coordinate after "
-        f"{instance['rounds']} rounds.",
-        witness=dict(
-            instance,
-            one=one,
-            other=other,
-            points=[
-                [[repr(float(x)) for x in point] for point in path] for path in found["points"]
-            ],
-        ),
+    same = claim.same[document["same"]]
+    return Difference(
+        one=side_label(same.one),
+        other=side_label(same.other),
+        gap=found["gap"],
+        instance=document["instance"],
+        points=[[[repr(float(x)) for x in point] for point in path] for path in found["points"]],
     )
 
 
@@ -376,17 +344,9 @@ def proof_fields(claim, at, document):
         )
         document = document["lines"][at]
     require(algebra.speaks_of(document, claim, at), "its proof speaks of another statement")
-    return dict(
-        kind="algebra",
-        confidence=1.0,
-        tightness=None,
-        witness=None,
-        cases=0,
-        notes=[],
-        decided_on="",
-        searched="",
-        why=f"It follows from its hypotheses (proved, {algebra.size(document['proof'])} terms).",
-    )
+    says = f"proved, {algebra.size(document['proof'])} terms"
+    rest = dict(cases=0, notes=[], decided_on="", searched="")
+    return rest | expected_fields(Proof(says=says))
 
 
 def witness_ratio(claim, at, witness):

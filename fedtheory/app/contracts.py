@@ -328,7 +328,7 @@ def _of_problem(label, problem):
 
 def _of_claim(claim):
     from fedtheory.models import fitting
-    from fedtheory.verdicts.pipeline import explain_unfit
+    from fedtheory.verdicts.model_search import explain_unfit
 
     def fits():
         found = fitting(claim)

@@ -188,8 +188,9 @@ def plain_data(value):
 def decide_claim(claim, budget, seed):
     """Decide a claim, and return the verdict as plain data with the processor time in seconds and
     the memory in megabytes."""
+    from fedtheory.verdicts.combination import conclude
+    from fedtheory.verdicts.evidence import Gap
     from fedtheory.verdicts.pipeline import decide_readings
-    from fedtheory.verdicts.verdict import Verdict
 
     _forget_peak()
     begun = time.process_time()
@@ -200,7 +201,7 @@ def decide_claim(claim, budget, seed):
         raise
     except Exception as error:
         why = f"The check failed: {type(error).__name__}: {' '.join(str(error).split())[:300]}"
-        verdict = plain_data(Verdict(claim.id, "undecided", "error", why).as_dict())
+        verdict = plain_data(conclude(claim.id, Gap(says=why, kind="error")).as_dict())
     return dict(
         verdict=verdict, seconds=round(time.process_time() - begun, 3), megabytes=_peak_memory()
     )

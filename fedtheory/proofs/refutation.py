@@ -92,6 +92,8 @@ def substitute(relation, symbol, value):
 
 
 class Hunt:
+    steps: tuple[float, float]  # the least and the largest factor of a sweep's steps
+
     def __init__(self, goal, rules, solved, seed):
         self.goal, self.rules, self.solved = goal, rules, solved
         gone = {symbol for symbol, _ in solved}

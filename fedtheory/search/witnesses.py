@@ -17,7 +17,7 @@ from fedtheory.arithmetic.operations import pair
 from fedtheory.certificates import check_instance, documents
 from fedtheory.certificates.check_proof import Refused
 from fedtheory.errors import InvalidInput, refuse, show
-from fedtheory.models import by_name, fitting
+from fedtheory.models import Setting, by_name, fitting
 from fedtheory.search import optimizer
 from fedtheory.search.counterexample import build_document
 from fedtheory.search.counterexample import read_number as exactly
@@ -34,7 +34,7 @@ RULE = "must be documents of counterexamples, or verdicts with the instance of t
 class Witness(NamedTuple):
     """The content of a witness document: an instance, or a shape with its coordinates."""
 
-    setting: object
+    setting: Setting
     instance: object  # None if the witness has a shape
     shape: object  # None if the witness has an instance
     numbers: (
@@ -137,10 +137,13 @@ def check_shape(shape, known):
     return shape
 
 
-def ask_witnesses(claim, at, witnesses):
+def ask_witnesses(claim, at, witnesses, models=None):
     """Yield (Found, elementary steps taken) for each witness whose model fits a line. Found is None
-    where the witness does not certainly meet the hypotheses."""
-    able = {setting.name for setting in fitting(claim)} if claim.lines[at][1] != "O" else ()
+    where the witness does not certainly meet the hypotheses. `models` are those that fit the claim,
+    if they are known."""
+    if claim.lines[at][1] == "O":
+        return
+    able = {model.name for model in (fitting(claim) if models is None else models)}
     targets: dict = {}
     for witness in witnesses:
         name = witness.setting.name

@@ -11,17 +11,25 @@ symbols of its own (the number of rounds, coefficients, a learning rate that the
 name) fill in what the order leaves open.
 """
 
+from collections.abc import Collection, Iterable, Sequence
+from dataclasses import replace
+from typing import NamedTuple
+
 import sympy
 
 from fedtheory import discover
 from fedtheory.arithmetic import Undefined
 from fedtheory.certificates.check_family import COEFFICIENT
+from fedtheory.language.claim import Claim
+from fedtheory.language.conditions import Assumption
 from fedtheory.language.printing import plain
-from fedtheory.models import fitting
 from fedtheory.proofs import equations, refutation
 from fedtheory.search import divergent_families
 from fedtheory.search.asymptotic_sweeps import SAID, sweep_shape
 from fedtheory.search.scaling_moves import MODERATE
+from fedtheory.verdicts.case import Case
+from fedtheory.verdicts.evidence import Companion, Evidence, Family, Gap
+from fedtheory.verdicts.status import STANDS
 from fedtheory.verdicts.verdict import Verdict
 
 # Values at which the regime's coefficients are fixed, tried in turn: at the last, a step size is
@@ -30,154 +38,116 @@ HELD = (1.0, 0.1, 0.01)
 # DRAWN: sets of drawn points from which the sweeps start. ALIKE: the largest factor between the
 # suprema that they find.
 DRAWN, ALIKE = 3, 1.25
-SWEPT: dict = {}  # results of sweeps
+SWEPT: dict[tuple, "Swept | None"] = {}  # results of sweeps
 FOLLOWED = (sympy.Le, sympy.Lt, sympy.Ge, sympy.Gt, sympy.Eq)  # relations that a search can follow
 
 
-def decide_order(claim, at, budget, seed, check):
-    """Return the Verdict on a line that is an order; `check` decides its explicit companion."""
-    notes, left = [], claim.lines[at][0]
-    shown = divergent_families.mentioned_names(claim, at)
+def examine_order(case: Case, known: Verdict | None) -> Evidence:
+    """Return the evidence on a line that is an order. `known` is the Verdict on its explicit
+    companion, if there is one."""
+    claim, at = case.claim, case.line
+    left, shown = claim.lines[at][0], divergent_families.mentioned_names(claim, at)
     chosen = [
         s.name
         for s in sorted(claim.expand(left).free_symbols - constrained_symbols(claim), key=str)
         if s.name not in shown and s.name in claim.parameters
     ]
-    if chosen:
-        notes.append(
-            f"Its left side is free: nothing it assumes ties {', '.join(chosen)}, so it is a rule "
-            "for choosing"
-        )
-    verdict = support_by_companion(claim, at, budget, seed, check, notes)
-    if verdict.status == "holds" or chosen:
-        return verdict
-    settings = fitting(claim)
-    for setting in settings:
-        found = divergent_families.refute_order(
-            claim, at, setting, 0.5 * budget / len(settings), seed
-        )
+    free = (
+        f"Its left side is free: nothing it assumes ties {', '.join(chosen)}, so it is a rule "
+        "for choosing"
+    )
+    support = compare_companion(case, known)
+    support = replace(support, notes=((free,) if chosen else ()) + support.notes)
+    if isinstance(support, Companion) or chosen:
+        return support
+    share = 0.5 * case.budget / max(1, len(case.models))
+    for model in case.models:
+        found = divergent_families.refute_order(claim, at, model, share, case.seed)
         if found:
-            document, moves, constants = found
-            table = [f"{float(c):.6g}" for c in constants]
-            return Verdict(
-                claim.id,
-                "violated",
-                "order",
-                describe_family(document, setting, moves, table),
-                None,
-                verdict.cases,
-                1.0,
-                dict(moves=moves, growth=table, first=document["members"][0]["values"]),
-                document,
-                notes=notes,
+            document, _, constants = found
+            return Family(
+                model=model,
+                document=document,
+                growth=[f"{float(c):.6g}" for c in constants],
+                cases=support.cases,
+                notes=support.notes,
             )
-    verdict.why += (
-        " No family of instances was found along which it fails."
-        if settings
-        else " No setting measures it."
-    )
-    return verdict
+    none = "No family of instances was found along which it fails."
+    more = none if case.models else "No setting measures it."
+    return replace(support, says=f"{support.says} {more}")
 
 
-def describe_family(document, setting, moves, table):
-    """Return a sentence that says how a family of instances refutes an order."""
-    by = ", ".join(f"{name} times {factor}" for name, factor in moves.items())
-    if not moves:
-        return f"Its shape is 0 where what it measures is not, in {setting.says}."
-    if document["members"][0]["left"] == "infinite":
-        return (
-            f"What it measures has no end in {setting.says}, whatever the constant and however "
-            f"small the step: as each step takes {by}, it stays so."
-        )
-    return (
-        f"Left over shape grows without bound in {setting.says} as each step takes {by}: "
-        f"{table[0]}, {table[1]}, ..., {table[-1]}."
-    )
-
-
-def support_by_companion(claim, at, budget, seed, check, notes):
-    """Return the Verdict that follows from the explicit companion alone: "holds" or "undecided"."""
-    open_ = lambda why, cases=0: Verdict(
-        claim.id, "undecided", "order", why, cases=cases, notes=notes
-    )
+def explicit_companion(claim: Claim) -> Claim | None:
+    """Return the explicit companion of an order without the hypotheses that the order has dropped;
+    None where there is no companion."""
     if not claim.explicit:
-        return open_("It has no explicit companion.")
+        return None
+    return drop_from_companion(discover.claim(claim.explicit), claim.dropped)
+
+
+def compare_companion(case: Case, known: Verdict | None) -> Companion | Gap:
+    """Return the evidence on an order that follows from its explicit companion alone."""
+    if known is None:
+        return Gap(says="It has no explicit companion.", kind="order")
+    claim, at, seed, cases = case.claim, case.line, case.seed, known.cases
+    # A companion that fails with fewer hypotheses is compared with all of them.
+    stands = known.status in STANDS
     companion = discover.claim(claim.explicit)
-    fewer = drop_from_companion(companion, claim.dropped)
-    verdict = check(fewer, 0.5 * budget, seed)
-    if verdict.status in ("proved", "holds"):
-        companion = fewer
-    notes.append(f"Companion {companion.id}: {verdict.status}")
+    if stands:
+        companion = drop_from_companion(companion, claim.dropped)
+    name, notes = companion.id, (f"Companion {companion.id}: {known.status}",)
+    gap = lambda says, *more: Gap(says=says, kind="order", cases=cases, notes=(*notes, *more))
     more, held = extra_assumptions(claim, companion)
     if more:
-        return open_(
-            f"{companion.id}, from which it would follow, assumes what it does not: {'; '.join(more)}.",
-            verdict.cases,
+        return gap(
+            f"{name}, from which it would follow, assumes what it does not: {'; '.join(more)}."
         )
     if not divergent_families.mentioned_names(claim, at):
-        return open_(
-            "Its shape mentions nothing: the constant may depend on everything, and the order says only "
-            "that what it measures is finite.",
-            verdict.cases,
+        return gap(
+            "Its shape mentions nothing: the constant may depend on everything, and the order says "
+            "only that what it measures is finite."
         )
-    reached = sweep_order(claim, at, companion, seed, held)
-    if reached is None:
-        return open_(
-            f"The bound of {companion.id} could not be compared with the shape.", verdict.cases
-        )
-    constant, held, growth = reached
-    if growth:
-        notes.append(
+    swept = sweep_order(claim, at, companion, seed, held)
+    if swept is None:
+        return gap(f"The bound of {name} could not be compared with the shape.")
+    if swept.growth:
+        return gap(
+            f"Its shape does not follow from {name}.",
             "The printed shape does not follow from the companion: its bound over the shape, "
-            f"what is measured being any number, grows along {growth}"
+            f"what is measured being any number, grows along {swept.growth}",
         )
-        return open_(f"Its shape does not follow from {companion.id}.", verdict.cases)
-    again = [sweep_order(claim, at, companion, seed + more, [held]) for more in range(1, DRAWN)]
-    constants = [constant, *(found[0] for found in again if found)]
-    if any(found is None or found[2] for found in again) or max(constants) > ALIKE * min(constants):
-        return open_(
-            f"No constant: the bound of {companion.id} over the shape reaches "
-            f"{', '.join(f'{c:.6g}' for c in constants)} as its sweeps start from other draws.",
-            verdict.cases,
-        )
+    later = [sweep_order(claim, at, companion, seed + n, [swept.held]) for n in range(1, DRAWN)]
+    constants = [each.constant for each in (swept, *later) if each]
     constant = max(constants)
-    if verdict.status not in ("proved", "holds"):
-        return open_(
-            f"{companion.id}, from which it would follow with the constant {constant:.6g}, is "
-            f"{verdict.status}.",
-            verdict.cases,
+    if any(each is None or each.growth for each in later) or constant > ALIKE * min(constants):
+        return gap(
+            f"No constant: the bound of {name} over the shape reaches "
+            f"{', '.join(f'{c:.6g}' for c in constants)} as its sweeps start from other draws."
         )
-    said = "is proved" if verdict.status == "proved" else "holds"
-    return Verdict(
-        claim.id,
-        "holds",
-        "order",
-        f"{companion.id} {said}, and its bound is at most {constant:.6g} "
-        f"times the shape along all sweeps, its regime's coefficients held at {held:g}.",
-        cases=verdict.cases,
+    if not stands:
+        return gap(
+            f"{name}, from which it would follow with the constant {constant:.6g}, is "
+            f"{known.status}."
+        )
+    return Companion(
+        name=name,
+        verdict=known,
+        constant=constant,
+        held=swept.held,
+        sweeps=SAID,
+        cases=cases,
         notes=notes,
-        searched="; ".join(
-            filter(
-                None,
-                (
-                    f"{companion.id} {said}: {verdict.searched}"
-                    if verdict.searched
-                    else f"{companion.id} {said}",
-                    f"its bound over the shape along {SAID}",
-                ),
-            )
-        ),
     )
 
 
-def drop_from_companion(companion, dropped):
+def drop_from_companion(companion: Claim, dropped: Iterable[Assumption]) -> Claim:
     """Return the companion without the hypotheses that its order has dropped."""
     gone = [a.holds for a in dropped]
     kept = [a for a in (*companion.assumes, *companion.unstated) if a.holds not in gone]
     return companion.under(kept) if gone else companion
 
 
-def extra_assumptions(claim, companion):
+def extra_assumptions(claim: Claim, companion: Claim) -> tuple[list[str], list[float]]:
     """Return the hypotheses, in words, that a companion assumes and its order does not, and the
     coefficients of the regime at which their number is least."""
     mine = {a.name for a in claim.assumptions if a.condition is not None}
@@ -197,7 +167,9 @@ def extra_assumptions(claim, companion):
     return said + [plain(relation) for relation in unmet[held[0]]], held
 
 
-def unimplied_relations(claim, relations, held):
+def unimplied_relations(
+    claim: Claim, relations: Iterable[sympy.Basic], held: float
+) -> list[sympy.Basic]:
     """Return the relations among `relations` that do not follow from a claim's own relations, with
     the coefficients of its regime fixed at `held`. A relation is returned where numbers were found
     that satisfy the claim's relations and violate this one, or where the existence of such numbers
@@ -219,7 +191,7 @@ def unimplied_relations(claim, relations, held):
     return [r for r in relations if not (isinstance(r, FOLLOWED) and all(map(met, ways(r))))]
 
 
-def split_relations(claim):
+def split_relations(claim: Claim) -> list[sympy.Basic]:
     """Return a claim's relations with definitions expanded and each conjunction split into its
     parts."""
     relations = [claim.expand(a.relation) for a in claim.assumptions if a.relation is not None]
@@ -231,7 +203,7 @@ def split_relations(claim):
     ]
 
 
-def regime_equations(claim, held=None):
+def regime_equations(claim: Claim, held: float | None = None) -> list[sympy.Eq]:
     """Return the equations of a claim's regime: each symbol is its shape times a coefficient, which
     is a symbol or, if `held` is given, that number."""
     coefficient = lambda n: (
@@ -247,26 +219,33 @@ def regime_equations(claim, held=None):
     ]
 
 
-def mentioned_symbols(claim):
+def mentioned_symbols(claim: Claim) -> set[sympy.Symbol]:
     """Return the symbols that a claim's lines, hypotheses or regime mention."""
     return constrained_symbols(claim).union(
         *(claim.expand(e).free_symbols for left, _, shape in claim.lines for e in (left, shape))
     )
 
 
-def constrained_symbols(claim):
+def constrained_symbols(claim: Claim) -> set[sympy.Symbol]:
     """Return the symbols that a claim's own hypotheses or regime mention."""
     said = [a.relation for a in claim.assumptions if a.relation is not None]
     said += [e for theta in claim.regime for e in theta]
     return set().union(*(claim.expand(e).free_symbols for e in said))
 
 
-def eliminate_symbols(rules, first, last, never=frozenset()):
+def eliminate_symbols(
+    rules: Sequence[sympy.Basic],
+    first: Collection[sympy.Symbol],
+    last: Collection[str],
+    never: Collection[sympy.Symbol] = frozenset(),
+) -> tuple[list[tuple[sympy.Symbol, sympy.Expr]], list[sympy.Basic]]:
     """Return ([(symbol, value)], remaining rules) after solving the equations among the rules.
     Symbols in `first` are solved for first, names in `last` last and symbols in `never` not at all;
     an equation in which a symbol's factor may be 0 remains."""
-    solved, equal = [], [rule for rule in rules if isinstance(rule, sympy.Eq)]
-    rules, left = [rule for rule in rules if not isinstance(rule, sympy.Eq)], []
+    solved: list[tuple[sympy.Symbol, sympy.Expr]] = []
+    equal = [rule for rule in rules if isinstance(rule, sympy.Eq)]
+    rules = [rule for rule in rules if not isinstance(rule, sympy.Eq)]
+    left: list[sympy.Basic] = []
     for equation in equal:
         equation = equation.xreplace(dict(solved))
         if equation is sympy.true:
@@ -283,7 +262,7 @@ def eliminate_symbols(rules, first, last, never=frozenset()):
     return solved, [rule for rule in rules if rule is not sympy.true] + left
 
 
-def positive_counts(solved):
+def positive_counts(solved: Iterable[tuple[sympy.Symbol, sympy.Expr]]) -> list[sympy.Basic]:
     """Return the rules that counts fixed by equations are at least 1. A shape that tends to 0
     therefore cannot be the order of a number of rounds, clients or steps."""
     return [
@@ -294,7 +273,17 @@ def positive_counts(solved):
     ]
 
 
-def sweep_order(claim, at, companion, seed, coefficients=HELD):
+class Swept(NamedTuple):
+    """The comparison of a companion's bound with the shape of an order."""
+
+    constant: float  # the largest ratio of bound to shape that was found
+    held: float  # the coefficients of the regime
+    growth: str  # the direction along which the ratio grows without end; "" for none
+
+
+def sweep_order(
+    claim: Claim, at: int, companion: Claim, seed: int, coefficients: Sequence[float] = HELD
+) -> Swept | None:
     """Return the result of `_sweep_order`, cached by relations and lines. Readings of a claim that
     differ only in conditions that are not relations share one result."""
     key = (
@@ -314,9 +303,11 @@ def sweep_order(claim, at, companion, seed, coefficients=HELD):
     return SWEPT[key]
 
 
-def _sweep_order(claim, at, companion, seed, coefficients):
-    """Return (largest ratio found of the companion's bound to the shape, coefficients of the
-    regime, the direction along which the ratio grows), or None where the two cannot be compared."""
+def _sweep_order(
+    claim: Claim, at: int, companion: Claim, seed: int, coefficients: Sequence[float]
+) -> Swept | None:
+    """Return the comparison of a companion's bound with the shape of an order; None where the two
+    cannot be compared."""
     left, shape = claim.lines[at][0], divergent_families.whole_shape(claim, at)
     line = next(
         (each for each in companion.lines if companion.expand(each[0]) == claim.expand(left)), None
@@ -355,15 +346,12 @@ def _sweep_order(claim, at, companion, seed, coefficients):
         if found:
             low, high = hunt.steps
             outside = low < 1 / MODERATE or high > MODERATE
-            return (
-                found[0],
-                held,
-                found[1] or outside and f"steps from {low:.3g} to {high:.3g} times its regime's",
-            )
+            beyond = f"steps from {low:.3g} to {high:.3g} times its regime's" if outside else ""
+            return Swept(found[0], held, found[1] or beyond)
     return None
 
 
-def solved_for(claim, at, companion):
+def solved_for(claim: Claim, at: int, companion: Claim) -> tuple[sympy.Symbol, sympy.Symbol] | None:
     """Return (symbol of the rounds, symbol of the error to reach) of a claim on the number of
     rounds that an error needs; None for any other claim."""
     left, _, shape = claim.lines[at]

@@ -1,19 +1,26 @@
-"""Verdicts from the results of a floating-point search: instances are evaluated in exact
-arithmetic, as far as the work left allows."""
+"""Evidence from the results of a floating-point search: instances are evaluated in exact arithmetic,
+as far as the work left allows."""
 
+from collections.abc import Callable, Iterable, Iterator, Sequence
 from itertools import chain, islice
+from typing import NamedTuple
 
 import numpy as np
 
 from fedtheory.arithmetic.operations import Interval
 from fedtheory.certificates.check_proof import Laborious, Refused
+from fedtheory.models.instances import texts
 from fedtheory.search import counterexample, optimizer, roots
 from fedtheory.search.coordinates import LOOK
+from fedtheory.search.coverage import Coverage
+from fedtheory.search.objective import Target
+from fedtheory.search.optimizer import Hunt
 from fedtheory.search.rational_points import SIMPLER, STEP, Point
 from fedtheory.search.tightness_score import OVER
-from fedtheory.verdicts.verdict import Tightness, Verdict
+from fedtheory.verdicts.evidence import Counterexample, Doubt, Evidence, Gap, Search, Tightest
 
 NEAR = 1.0 - 1e-6  # a ratio in floats from which an instance is evaluated exactly
+ENDS = 0.2  # a share of the budget, for exact evaluations at the end of a search
 EXACT = 6  # shapes whose ratio is evaluated exactly at the end of a search
 # LOOKS: shapes with a ratio above 1 that are evaluated exactly at the end, whatever the budget.
 # ROWS: instances of each such shape.
@@ -34,39 +41,49 @@ FEW = 3
 MORE = 40
 
 
-def conclude_search(claim, ranked, looked, seconds):
-    """Return the Verdict of a search from its ranked instances, with exact evaluations limited to
+class Ranked(NamedTuple):
+    """The best instance of a search at one shape."""
+
+    ratio: float  # of left to right side, in floats
+    hunt: Hunt
+    raw: np.ndarray  # the coordinates
+
+
+def conclude_search(ranked: Sequence[Ranked], looked: Coverage, seconds: float) -> Evidence:
+    """Return the evidence of a search from its ranked instances, with exact evaluations limited to
     `seconds`."""
     ends = Ends(ranked, seconds)
-    return resolve_apparent_failures(claim, ranked, looked, ends) or conclude_tightest(
-        claim, ranked, looked, ends
-    )
+    found = resolve_apparent_failures(ranked, looked, ends)
+    return found or conclude_tightest(ranked, looked, ends)
 
 
 class Ends:
     """The limit on the work of exact evaluations at the end of a search."""
 
-    def __init__(self, ranked, seconds):
+    def __init__(self, ranked: Sequence[Ranked], seconds: float) -> None:
         self.hunts, self.steps = [hunt for _, hunt, _ in ranked], seconds * optimizer.PER_SECOND
         self.begun = self.done()
         most = int(MORE * self.steps / STEP)
         self.look, self.simpler = min(LOOK, most), min(SIMPLER * LOOK, most)
 
-    def done(self):
+    def done(self) -> float:
         return sum(hunt.work for hunt in self.hunts)
 
-    def spent(self, times=1):
+    def spent(self, times: float = 1) -> bool:
         return self.done() - self.begun > times * self.steps
 
 
-def resolve_apparent_failures(claim, ranked, looked, ends):
-    """Return the Verdict where instances have a ratio above 1: "violated" if one of them is
-    confirmed, "undecided" if one is neither confirmed nor explained by rounding. The result is None
-    if rounding explains all of them."""
+def resolve_apparent_failures(
+    ranked: Sequence[Ranked], looked: Coverage, ends: Ends
+) -> Evidence | None:
+    """Return the evidence of instances with a ratio above 1: a counterexample if one of them is
+    confirmed, a doubt if one is neither confirmed nor explained by rounding. The result is None if
+    rounding explains all of them."""
     # A strict line fails where its sides are equal, so nearly equal sides are examined too.
     high, again = NEAR if ranked and ranked[0][1].target.strict else OVER, FEW
     above = [(hunt, raw) for ratio, hunt, raw in ranked if ratio > high]
-    doubts, beside = [], BESIDE
+    doubts: list[tuple[Hunt, np.ndarray, str]] = []
+    beside = BESIDE
     for n, (hunt, raw) in enumerate(above):
         # All apparent failures are examined if the budget is large enough, and always the first
         # LOOKS.
@@ -85,90 +102,81 @@ def resolve_apparent_failures(claim, ranked, looked, ends):
                 point = Point.near(hunt, row)
             if point is not None and (point.harmless() or point.none):  # rounding, or no run
                 continue
-            asked = (near for near in Point.nearby(hunt, row) if near.answer() or not near.dear)
-            asked = keep_points(
-                asked, points := []
-            )  # lazy: points after the first that violates the line are not computed
-            verdict = refute_at_points(claim, hunt, asked, looked.cases, looks=ends.simpler)
-            if verdict:
-                return verdict
+            near = (near for near in Point.nearby(hunt, row) if near.answer() or not near.dear)
+            points: list[Point] = []
+            # Lazy: points after the first that violates the line are not computed.
+            asked = keep_points(near, points)
+            violation = refute_at_points(asked, looked.cases, looks=ends.simpler)
+            if violation:
+                return violation
             seen = [*points, *asked]
             told = [r for r in (p.ratio(certified=True) for p in seen) if r is not None]
             if any(ratio > 1 for ratio in told):
-                return undecided_at(claim, hunt, row, looked, "no document may say so")
+                return doubt_at(hunt, row, looked, "no document may say so")
             if told:
                 continue
             # The candidate is no instance, or stays open. Its neighbours are evaluated, and then
             # the candidate is noted as doubtful.
             if beside:
                 beside -= 1
-                verdict = refuted_beside(claim, hunt, row, looked, ends, high)
-                if verdict:
-                    return verdict
+                violation = refute_beside(hunt, row, looked, ends, high)
+                if violation:
+                    return violation
             tried = seen if point is None else [point, *seen]
             why = next(filter(None, (p.why_unsettled() for p in tried)), "")
             doubts += [(hunt, row, why)] if why else []
-    return undecided_at(claim, *doubts[0][:2], looked, doubts[0][2]) if doubts else None
+    return doubt_at(*doubts[0][:2], looked, doubts[0][2]) if doubts else None
 
 
-def refuted_beside(claim, hunt, row, looked, ends, high):
-    """Return the Verdict if the line fails for certain at one of a few points near `row`; None
-    otherwise."""
+def refute_beside(
+    hunt: Hunt, row: np.ndarray, looked: Coverage, ends: Ends, high: float
+) -> Counterexample | None:
+    """Return the counterexample if the line fails for certain at one of a few points near `row`;
+    None otherwise."""
     rows, rates = hunt.around(row)
     finite = np.where(np.isinf(rates), high, np.nan_to_num(rates, nan=-1.0))  # infinite: last
     worst = np.argsort(-finite, kind="stable")
     near = (Point.near(hunt, rows[n]) for n in worst[:NEIGHBOURS] if rates[n] > high)
-    return refute_at_points(claim, hunt, near, looked.cases, looks=ends.simpler)
+    return refute_at_points(near, looked.cases, looks=ends.simpler)
 
 
-def keep_points(points, into):
+def keep_points(points: Iterable[Point], into: list[Point]) -> Iterator[Point]:
     """Yield points unchanged and append each to the list `into`."""
     for point in points:
         into.append(point)
         yield point
 
 
-def at_roots(claim, target, looked, seed, seconds):
-    """Return the Verdict on a line about numbers alone from exact evaluation at integer counts and
+def at_roots(
+    target: Target, looked: Coverage, seed: int, seconds: float
+) -> Counterexample | Gap | None:
+    """Return the evidence on a line about numbers alone from exact evaluation at integer counts and
     at roots, which no random draw meets; None where the line holds at these points."""
-    doubts = []
+    first: Gap | None = None
     for point in roots.points(target, seed, seconds):
         irrational = any(isinstance(each, Interval) for each in point.numbers.values())
-        verdict = None if irrational else refute_at_points(claim, point.hunt, [point], looked.cases)
-        if verdict:
-            return verdict
-        why = roots.doubt(point)
-        doubts += [(why, point)] if why else []
-    if not doubts:
-        return None
-    why, point = doubts[0]
-    witness = dict(shape={}, numbers=counterexample.texts(point.numbers))
-    return Verdict(
-        claim.id, "undecided", target.setting.kind, why, cases=looked.cases, witness=witness
-    )
+        violation = None if irrational else refute_at_points([point], looked.cases)
+        if violation:
+            return violation
+        if first is None and (why := roots.doubt(point)):
+            witness = dict(shape={}, numbers=texts(point.numbers))
+            kind = target.setting.kind
+            first = Gap(says=why, kind=kind, cases=looked.cases, witness=witness)
+    return first
 
 
-def undecided_at(claim, hunt, raw, looked, why):
-    """Return the Verdict "undecided" with an instance at which the line seems to fail, and the
-    reason why exact numbers do not confirm the failure."""
-    point, setting = Point.near(hunt, raw), hunt.target.setting
-    return Verdict(
-        claim.id,
-        "undecided",
-        setting.kind,
-        f"It seems to fail at an instance of {setting.says}, and exact numbers do not confirm that: "
-        f"{why}.",
-        cases=looked.cases,
-        witness=dict(
-            shape=hunt.shape, numbers=counterexample.texts(point.numbers) if point else {}
-        ),
-    )
+def doubt_at(hunt: Hunt, raw: np.ndarray, looked: Coverage, reason: str) -> Doubt:
+    """Return the doubt about an instance at which a line seems to fail, with the reason why exact
+    numbers do not confirm the failure."""
+    point, model = Point.near(hunt, raw), hunt.target.setting
+    witness = dict(shape=hunt.shape, numbers=texts(point.numbers) if point else {})
+    return Doubt(model=model, cases=looked.cases, reason=reason, witness=witness)
 
 
-def conclude_tightest(claim, ranked, looked, ends):
-    """Return the Verdict "holds" with the largest ratio that is certain, or "undecided" where no
-    instance gives one."""
-    setting, reached, seen = looked.setting, None, 0
+def conclude_tightest(ranked: Sequence[Ranked], looked: Coverage, ends: Ends) -> Evidence:
+    """Return the evidence of a search without counterexample, with the largest ratio that is
+    certain, or a gap where no instance gives one."""
+    model, reached, seen = looked.setting, None, 0
     for rate, hunt, raw in affordable_looks(ranked, ends, lambda: not seen):
         # If the first candidates do not confirm the ratio of floats for certain, further candidates
         # are evaluated: a larger budget must not give a weaker verdict.
@@ -176,48 +184,28 @@ def conclude_tightest(claim, ranked, looked, ends):
         if seen >= EXACT and (enough or seen >= LOOKS):
             break
         if (point := Point.near(hunt, raw)) is not None and point.equality_undecided():
-            return undecided_at(claim, hunt, raw, looked, "its two sides may be equal there")
+            return doubt_at(hunt, raw, looked, "its two sides may be equal there")
         near = chain(Point.nearby(hunt, raw), inside(hunt))
         certain = ((point.ratio(certified=True), point) for point in near)
         found = next((each for each in certain if each[0] is not None), None)
         if found and found[0] > 1:  # above 1 by less than a float shows
-            return refute_at_points(claim, hunt, [found[1]], looked.cases) or undecided_at(
-                claim, hunt, raw, looked, "no document may say so"
-            )
+            violation = refute_at_points([found[1]], looked.cases)
+            return violation or doubt_at(hunt, raw, looked, "no document may say so")
         seen += found is not None or point is not None and point.ratio() is not None
         if found and (reached is None or found[0] > reached[0]):
             reached = found
     if not seen:
-        return Verdict(
-            claim.id,
-            "undecided",
-            setting.kind,
-            f"No instance of {setting.says} was found inside its hypotheses at which its sides "
-            f"differ from zero{unmet(looked)}.",
-            cases=looked.cases,
+        says = (
+            f"No instance of {model.says} was found inside its hypotheses at which its sides "
+            f"differ from zero{describe_unmet(looked)}."
         )
-    why = f"No counterexample among {looked.cases} instances of {setting.says}."
-    if reached is None or ranked[0][1].target.rating.mute:  # mute: a single term
-        return Verdict(claim.id, "holds", setting.kind, why, cases=looked.cases)
-    ratio, point = reached
-    numbers = counterexample.texts(point.numbers)
-    return Verdict(
-        claim.id,
-        "holds",
-        setting.kind,
-        why,
-        Tightness(ratio, numbers),
-        looked.cases,
-        None,
-        dict(
-            setting=setting.name,
-            shape=point.hunt.shape,
-            numbers=counterexample.texts({**point.hunt.numbers, **point.numbers}),
-        ),
-    )
+        return Gap(says=says, kind=model.kind, cases=looked.cases)
+    mute = ranked[0][1].target.rating.mute  # a single term
+    tightest = Tightest.at_point(*reached) if reached and not mute else None
+    return Search(model=model, cases=looked.cases, tightest=tightest)
 
 
-def unmet(looked):
+def describe_unmet(looked: Coverage) -> str:
     """Return words for the hypotheses that none of the first few instances meets; "" where there is
     no such hypothesis."""
     rows = [
@@ -232,7 +220,7 @@ def unmet(looked):
     return f"; none that was looked at meets: {'; '.join(shared)}" if shared else ""
 
 
-def inside(hunt):
+def inside(hunt: Hunt) -> Iterator[Point]:
     """Yield points from the other rows of a search whose best row has a ratio beyond what the line
     can reach: that row may be no instance."""
     rates = hunt.rates
@@ -241,7 +229,9 @@ def inside(hunt):
         yield from (point for row in islice(rows, NEIGHBOURS) if (point := Point.near(hunt, row)))
 
 
-def affordable_looks(ranked, ends, lacking):
+def affordable_looks(
+    ranked: Sequence[Ranked], ends: Ends, lacking: Callable[[], bool]
+) -> Iterator[Ranked]:
     """Yield the ranked candidates for exact evaluation: the best while work is left, then a few of
     the cheapest while `lacking()` says that an answer is missing."""
     for each in ranked:
@@ -254,13 +244,18 @@ def affordable_looks(ranked, ends, lacking):
             yield each
 
 
-def confirm_violation(claim, hunt, raw, cases, effort=400):
-    """Return the Verdict if the line fails for certain at a point; None otherwise."""
-    return refute_at_points(claim, hunt, [Point.near(hunt, raw)], cases, effort)
+def confirm_violation(
+    hunt: Hunt, raw: np.ndarray, cases: int, effort: int = 400
+) -> Counterexample | None:
+    """Return the counterexample if the line fails for certain at a point; None otherwise."""
+    return refute_at_points([Point.near(hunt, raw)], cases, effort)
 
 
-def refute_at_points(claim, hunt, points, cases, effort=400, looks=None):
-    """Return the Verdict if the line fails for certain at one of the points; None otherwise."""
+def refute_at_points(
+    points: Iterable[Point | None], cases: int, effort: int = 400, looks: int | None = None
+) -> Counterexample | None:
+    """Return the counterexample if the line fails for certain at one of the points, with numbers as
+    simple as possible; None otherwise."""
     small = next((p.simpler(effort, looks) for p in points if p is not None and p.breaks()), None)
     if small is None:
         return None
@@ -272,16 +267,5 @@ def refute_at_points(claim, hunt, points, cases, effort=400, looks=None):
         raise
     except (ValueError, OverflowError):  # the numbers are too long to be written
         return None
-    ratio = small.ratio()
-    return Verdict(
-        claim.id,
-        "violated",
-        hunt.target.setting.kind,
-        f"It fails in {hunt.target.setting.says}: "
-        f"left {written['left']}, right {written['right']}.",
-        ratio and Tightness(ratio, written["numbers"]),
-        cases,
-        1.0,
-        dict(instance=written["instance"], numbers=written["numbers"]),
-        written,
-    )
+    model = small.hunt.target.setting
+    return Counterexample(model=model, document=written, ratio=small.ratio(), cases=cases)

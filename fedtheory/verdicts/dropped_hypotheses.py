@@ -6,7 +6,8 @@ if a constant that the condition certified is not the instance's constant. An in
 relation if its numbers violate the relation.
 """
 
-from dataclasses import replace
+from collections.abc import Iterable, Sequence
+from typing import NamedTuple
 
 import sympy
 from sympy.core.relational import Relational
@@ -15,7 +16,7 @@ from fedtheory import discover
 from fedtheory.arithmetic.operations import near
 from fedtheory.certificates import check_instance
 from fedtheory.certificates.check_proof import Refused
-from fedtheory.language.claim import ANY
+from fedtheory.language.claim import ANY, Claim
 from fedtheory.language.conditions import (
     ALL,
     EQUAL_WEIGHTS,
@@ -26,10 +27,11 @@ from fedtheory.language.conditions import (
     unsaid,
 )
 from fedtheory.language.printing import plain
-from fedtheory.models import HOUSE, by_name, tacit
+from fedtheory.models import HOUSE, Setting, by_name
 from fedtheory.proofs import algebra
 from fedtheory.search import scheduler
 from fedtheory.search.objective import Target, exact_value
+from fedtheory.search.optimizer import Hunt
 from fedtheory.search.rational_points import UNANSWERED, Point
 
 # ROWS: instances of a shape that are examined. ENOUGH: violating instances of a hypothesis after
@@ -55,6 +57,30 @@ LOOKED = 0.1  # seconds for a proof that a probability law makes no difference
 # A share of the budget: for all models together that break nothing, if other models break
 # something.
 LITTLE = 0.1
+
+
+class Unmet(NamedTuple):
+    """How often a search violated what a claim does not assume."""
+
+    dropped: dict[Assumption, int]  # instances that violate a dropped hypothesis
+    laws: dict[Assumption, int]  # shapes with an instance that violates an unmentioned law
+
+    @classmethod
+    def of(cls, claim: Claim, models: Sequence[Setting], budget: float) -> "Unmet":
+        """Return the counts, all 0, of what the instances of some models have to violate."""
+        dropped, laws = relevant_hypotheses(claim, budget), silent(claim, models)
+        return cls(dict.fromkeys(dropped, 0), dict.fromkeys(laws, 0))
+
+    def rare_laws(self) -> list[Assumption]:
+        """Return the laws that few searched shapes violate."""
+        return [a for a, n in self.laws.items() if n < FEW]
+
+    def add_searches(self, claim: Claim, hunts: Iterable[Hunt]) -> None:
+        """Add the violating instances among the best rows of searches."""
+        if self.dropped:
+            count_breaking(self.dropped, claim, hunts)
+        if self.laws:
+            note_laws(self.laws, claim, hunts)
 
 
 def relevant_hypotheses(claim, budget):
@@ -233,70 +259,15 @@ def note_laws(laws, claim, hunts):
             laws[law] += bool(n)
 
 
-def spoken_of(verdict, laws, claim, settings):
-    """Return a Verdict with sentences on the laws that its claim does not mention; the Verdict is
-    undecided where no instance violates one of these laws."""
-    if verdict.status == "violated":
-        return replace(verdict, why=" ".join([verdict.why, *lacking(verdict, laws)]))
-    if verdict.status != "holds" or not laws:
-        return verdict
-    meant = frozenset().union(*(tacit(setting, claim) for setting in settings))
-    if read := [hypothesis_text(a) for a in laws if a.name in meant]:
-        first = f"It does not say so, and is read so: {'; '.join(read)}."
-        verdict = replace(verdict, notes=[first, *verdict.notes])
-    met = "; ".join(hypothesis_text(a) for a, n in laws.items() if not n and a.name not in meant)
-    told = "; ".join(hypothesis_text(a) for a, n in laws.items() if n)
-    if told:
-        more = f"{verdict.searched}; some of them break what the claim does not assume: {told}"
-        verdict = replace(verdict, searched=more)
-    if not met:
-        return verdict
-    why = f"Every instance that was looked at met what the claim does not assume: {met}."
-    return replace(
-        verdict, status="undecided", tightness=None, witness=None, why=f"{why} {verdict.why}"
-    )
-
-
-def lacking(verdict, laws):
-    """Return a list with one sentence on the laws that the instance of a Verdict violates; an empty
-    list where it violates none."""
-    document = verdict.certificate
+def violated_laws(document: dict, laws: Iterable[Assumption]) -> list[Assumption]:
+    """Return the probability laws that the instance of a counterexample violates."""
     if not laws or document.get("format") != check_instance.FORMAT:
         return []
-    setting = by_name(document["setting"])
-    if setting is None or setting.holds is None:
+    model = by_name(document["setting"])
+    if model is None or model.holds is None:
         return []
-    held = setting.holds(check_instance.read_numbers(document["instance"]))
-    gone = [hypothesis_text(a) for a in laws if a.name in setting.ensures - held]
-    return [f"The instance does not meet what the claim does not assume: {'; '.join(gone)}."][
-        : len(gone)
-    ]
-
-
-def qualify_verdict(verdict, broken):
-    """Return the Verdict on a variant with the number of instances that violate each dropped
-    hypothesis. Where no instance violates one of them, the Verdict "holds" becomes "undecided"."""
-    if verdict.status != "holds" or not broken:
-        return verdict
-    none = [hypothesis_text(a) for a, n in broken.items() if not n]
-    if none:
-        return replace(
-            verdict,
-            status="undecided",
-            tightness=None,
-            witness=None,
-            why=f"{verdict.why} None that was looked at breaks what is not assumed any more: "
-            f"{'; '.join(none)}.",
-        )
-    told = "; ".join(
-        f"{n}{' or more' if n >= ENOUGH else ''} without: {hypothesis_text(a)}"
-        for a, n in broken.items()
-    )
-    return replace(
-        verdict,
-        why=f"{verdict.why} Some of them break what is not assumed any more.",
-        searched=f"{verdict.searched}; among them {told}",
-    )
+    held = model.holds(check_instance.read_numbers(document["instance"]))
+    return [a for a in laws if a.name in model.ensures - held]
 
 
 def hypothesis_text(assumption):

@@ -1,79 +1,60 @@
 """Evidence on a claim's lines from instances that the user gives with the claim."""
 
-from typing import NamedTuple
-
+from fedtheory.language.claim import Claim
+from fedtheory.models.instances import texts
 from fedtheory.proofs import algebra
-from fedtheory.search import counterexample, optimizer
-from fedtheory.search.witnesses import Found, ask_witnesses
-from fedtheory.verdicts.verdict import Tightness, Verdict
+from fedtheory.search import optimizer
+from fedtheory.search.witnesses import Found, Witness, ask_witnesses
+from fedtheory.verdicts.case import Case
+from fedtheory.verdicts.combination import conclude
+from fedtheory.verdicts.evidence import Counterexample, Given, Tightest
+from fedtheory.verdicts.verdict import Verdict
 
 # Seconds of a core, for an attempt to prove a line that an instance seems to refute.
 PROOF = 0.05
 
 
-class Tried(NamedTuple):
-    """The result of evaluating the given instances on a line."""
-
-    verdict: Verdict | None  # "violated", if one of the instances refutes the line
-    best: Found | None  # the instance with the largest ratio
-    says: str
-
-    def beside(self, verdict):
-        """Add the result to the Verdict of a search that found no violation."""
-        if verdict.status != "holds" or not self.says:
-            return
-        verdict.searched = "; ".join(filter(None, (self.says, verdict.searched)))
-        if self.best and verdict.tightness is not None and self.best.ratio > verdict.tightness:
-            witness, numbers = self.best.witness, counterexample.texts(self.best.witness.numbers)
-            verdict.tightness = Tightness(self.best.ratio, numbers)
-            shown = (
-                dict(instance=witness.instance) if witness.instance else dict(shape=witness.shape)
-            )
-            verdict.witness = dict(
-                setting=witness.setting.name, **counterexample.texts(shown), numbers=numbers
-            )
-
-
-def try_witnesses(claim, at, witnesses):
-    """Return the result, a Tried, of evaluating a line at the given instances."""
-    found = [each for each, _ in ask_witnesses(claim, at, witnesses) if each is not None]
-    says = f"{len(found)} of {len(witnesses)} instances that were handed in" if found else ""
-    document = next((each for each in found if each.document), None)
-    verdict = document and refuted_by(claim, document, says)
+def try_witnesses(case: Case) -> Given:
+    """Return the result of evaluating a line at the instances that the user gives."""
+    asked = ask_witnesses(case.claim, case.line, case.witnesses, case.models)
+    found = [each for each, _ in asked if each is not None]
+    says = f"{len(found)} of {len(case.witnesses)} instances that were handed in" if found else ""
+    refuting = next((each for each in found if each.document), None)
     rated = [each for each in found if each.ratio is not None and each.ratio <= 1]
-    return Tried(verdict, max(rated, key=lambda each: each.ratio, default=None), says)
+    best = max(rated, key=lambda each: each.ratio, default=None)
+    return Given(refuting and counterexample_at(refuting, says), best and tightest_at(best), says)
 
 
-def refute_by_witness(claim, at, witnesses, seconds):
+def tightest_at(found: Found) -> Tightest:
+    """Return the ratio at a given instance."""
+    given, numbers, ratio = found.witness, texts(found.witness.numbers), found.ratio or 0.0
+    there = dict(instance=given.instance) if given.instance else dict(shape=given.shape)
+    witness = dict(setting=given.setting.name, **texts(there), numbers=numbers)
+    return Tightest(ratio, numbers, witness)
+
+
+def counterexample_at(found: Found, says: str) -> Counterexample | None:
+    """Return the counterexample at a given instance; None where the line does not fail there."""
+    model, document = found.witness.setting, found.document
+    if not document:
+        return None
+    return Counterexample(model=model, document=document, ratio=found.ratio, cases=1, searched=says)
+
+
+def refute_by_witness(
+    claim: Claim, at: int, witnesses: tuple[Witness, ...], seconds: float
+) -> tuple[Verdict | None, float]:
     """Return (the Verdict by the first given instance that refutes a line, the seconds spent),
     where the Verdict is None if no instance refutes the line or the line is proved. The seconds
     stay at about `seconds`."""
     work = 0.0
     for found, steps in ask_witnesses(claim, at, witnesses):
         work += steps
-        if found is not None and found.document:
+        refuting = found and counterexample_at(found, "an instance that was found before")
+        if refuting:
             if algebra.line(claim, at, budget=PROOF, refute=False):  # the instance is wrong
                 break
-            verdict = refuted_by(claim, found, "an instance that was found before")
-            return verdict, work / optimizer.PER_SECOND
+            return conclude(claim.id, refuting), work / optimizer.PER_SECOND
         if work > seconds * optimizer.PER_SECOND:
             break
     return None, work / optimizer.PER_SECOND
-
-
-def refuted_by(claim, found, says):
-    """Return the Verdict by a given instance at which a line fails."""
-    setting, shown = found.witness.setting, found.document
-    return Verdict(
-        claim.id,
-        "violated",
-        setting.kind,
-        f"It fails in {setting.says}: left {shown['left']}, right {shown['right']}.",
-        found.ratio and Tightness(found.ratio, shown["numbers"]),
-        1,
-        1.0,
-        dict(instance=shown["instance"], numbers=shown["numbers"]),
-        shown,
-        decided_on=setting.by,
-        searched=says,
-    )

@@ -23,7 +23,10 @@ from fedtheory.proofs import algebra
 from fedtheory.search import optimizer, scheduler, witnesses
 from fedtheory.search.objective import Target, as_array
 from fedtheory.search.rational_points import Point
-from fedtheory.verdicts import confirmation, dropped_hypotheses, given_witnesses, pipeline
+from fedtheory.verdicts import confirmation, dropped_hypotheses, given_witnesses
+from fedtheory.verdicts.case import Case
+from fedtheory.verdicts.combination import conclude
+from fedtheory.verdicts.decision import decide_line
 from fedtheory.verdicts.mutants import list_mutants
 from fedtheory.verdicts.verdict import Verdict
 
@@ -342,7 +345,7 @@ def judge_mutant(claim, mutant, pool, budget, seed):
         )
         return spent
     if not settings:
-        mutant.verdict = pipeline.decide_line(mutant.claim, mutant.line, budget, seed)
+        mutant.verdict = decide_line(Case.of(mutant.claim, budget, seed, line=mutant.line))
         mutant.killed = mutant.asked = mutant.verdict.status == "violated"
         return budget
     search = Search(mutant, pool)
@@ -433,9 +436,8 @@ class Search:
         """Tell whether the line seems to fail at a point. A failure that is certain sets `verdict`."""
         if rate <= WRONG:
             return False
-        self.verdict = confirmation.confirm_violation(
-            self.mutant.claim, hunt, row, self.cases, effort=EFFORT
-        )
+        found = confirmation.confirm_violation(hunt, row, self.cases, effort=EFFORT)
+        self.verdict = found and conclude(self.mutant.claim.id, found)
         if self.verdict and self.mutant.at[0] not in HYPOTHESES:
             self.pool.learn(hunt, row[None, :] if hunt.top is None else hunt.top)
         return True

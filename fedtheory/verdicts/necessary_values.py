@@ -340,12 +340,12 @@ def breaks_at(purse, part, value, hunt, row):
 
 def keep_refutation(purse, found, part, value, hunt, row, tries=2):
     """Set the refuted value with its certificate."""
-    claim, own, points = variant_at(purse, part, value, hunt, row, tries)
+    _, _, points = variant_at(purse, part, value, hunt, row, tries)
     looks = max(FEWEST, int(SIMPLE * purse.most * optimizer.PER_SECOND / STEP))
-    verdict = confirmation.refute_at_points(claim, own, points, 0, EFFORT, looks)
-    if verdict:
+    violation = confirmation.refute_at_points(points, 0, EFFORT, looks)
+    if violation:
         found.refuted = Fraction(int(value.p), int(value.q))
-        found.certificate = verdict.certificate
+        found.certificate = violation.document
 
 
 def round_to_digits(value, up):

@@ -16,10 +16,9 @@ from dataclasses import dataclass, field
 from fedtheory.errors import Contradiction, refuse
 from fedtheory.proofs.textbook import facts, proof_steps
 from fedtheory.search.counterexample import document_title
+from fedtheory.verdicts.status import HOLDS, ORDER, PROVED, STANDS, UNDECIDED, VACUOUS, VIOLATED
 
 FORMAT = "fedtheory graph 1"
-# Statuses from worst to best: the worst status of several lines decides.
-WORST = ("violated", "vacuous", "undecided", "holds", "proved")
 CONTRADICTED = (
     "proved steps lead to it and an instance refutes it, so that one of the two errs: a mistake of "
     "fedtheory, to be reported with both documents"
@@ -33,7 +32,7 @@ class Node:
 
     name: str  # "fsl.step29/1", "textbook.young"
     place: str  # the place in the paper: "(29)"
-    status: str  # "proved", "holds", "violated", "vacuous", "undecided"
+    status: str
     edge: proof_steps.Edge | None = None  # the step to this line, if the text names one
     own: str | None = None  # the status of the line's own verdict, if there is one
     needs: float | None = (
@@ -93,12 +92,12 @@ class Graph:
     @property
     def status(self):
         """Return the worst status of the claim's own lines."""
-        return min((self.nodes[name].status for name in self.roots), key=WORST.index)
+        return min((self.nodes[name].status for name in self.roots), key=ORDER.index)
 
     @property
     def broken(self):
         """Return the names of the violated lines in the proof, premises before conclusions."""
-        found = [name for name, node in self.nodes.items() if node.status == "violated"]
+        found = [name for name, node in self.nodes.items() if node.status == VIOLATED]
         return found[::-1]
 
     @property
@@ -133,9 +132,9 @@ class Graph:
             [*(self.nodes[n].place for n in lines), *([describe_facts(found)] if found else [])]
         )
         for status, words in (
-            ("holds", ("only holds by search", "only hold by search")),
-            ("vacuous", ("is vacuous", "are vacuous")),
-            ("undecided", ("is undecided", "are undecided")),
+            (HOLDS, ("only holds by search", "only hold by search")),
+            (VACUOUS, ("is vacuous", "are vacuous")),
+            (UNDECIDED, ("is undecided", "are undecided")),
         ):
             some = [self.nodes[n].place for n in lines if self.nodes[n].status == status]
             said += f", of which {join_words(some)} {words[len(some) > 1]}" if some else ""
@@ -222,7 +221,7 @@ def build_graph(claim, own, verdicts=None):
     for one in order_lines(lines_of):
         name = proof_steps.premise_name(one)
         if isinstance(one, str):
-            nodes[name] = Node(name, name.removeprefix(facts.PREFIX).replace("_", " "), "proved")
+            nodes[name] = Node(name, name.removeprefix(facts.PREFIX).replace("_", " "), PROVED)
             proofs[name] = facts.fact_documents(name)
         else:
             nodes[name] = _build_node(*one, nodes, own)
@@ -275,19 +274,19 @@ def _build_node(claim, at, nodes, own):
     """Return the Node of a line whose premises are in `nodes`."""
     edge = proof_steps.step_of(claim, at)
     leads = [nodes[name] for name in edge.premises] if edge and edge.status == "proved" else []
-    through = min((one.status for one in leads), key=WORST.index, default=None)
-    known = own(claim, through in ("holds", "proved"))
+    through = min((one.status for one in leads), key=ORDER.index, default=None)
+    known = own(claim, through in STANDS)
     mine = known[at] if known and at < len(known) else None
-    found = [status for status in (through, mine) if status in ("proved", "holds")]
-    status = mine if mine == "violated" else max(found, key=WORST.index, default=mine)
+    found = [status for status in (through, mine) if status in STANDS]
+    status = mine if mine == VIOLATED else max(found, key=ORDER.index, default=mine)
     node = Node(
         proof_steps.premise_name((claim, at)),
         line_place(claim, at),
-        status or "undecided",
+        status or UNDECIDED,
         edge,
         mine,
     )
-    node.contradicted = through == "proved" and mine == "violated"
+    node.contradicted = through == PROVED and mine == VIOLATED
     return node
 
 
@@ -319,7 +318,7 @@ def needed_share(claim, at, verdicts):
     lines = whole["lines"] or [whole]
     line = lines[at] if at < len(lines) else {}
     line = line if isinstance(line, dict) else vars(line)
-    if line.get("status") == "violated":
+    if line.get("status") == VIOLATED:
         return float("inf")
     return None if line.get("tightness") is None else float(line["tightness"])
 
@@ -328,7 +327,7 @@ def line_statuses(verdict, claim):
     """Return the statuses of a claim's lines in its Verdict; None for a line that was not checked."""
     part = verdict if isinstance(verdict, dict) else vars(verdict)
     lines = [line["status"] if isinstance(line, dict) else line.status for line in part["lines"]]
-    some = lines or [part["status"]] * (len(claim.lines) if part["status"] == "vacuous" else 1)
+    some = lines or [part["status"]] * (len(claim.lines) if part["status"] == VACUOUS else 1)
     return [*some, *[None] * (len(claim.lines) - len(some))]
 
 

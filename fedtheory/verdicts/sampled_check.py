@@ -12,6 +12,7 @@ import hashlib
 import math
 import time
 from collections.abc import Mapping
+from dataclasses import replace
 from itertools import product
 
 import numpy as np
@@ -29,8 +30,9 @@ from fedtheory.participation import Participation
 from fedtheory.problem import Problem
 from fedtheory.runs.planning import plan_of, start_of
 from fedtheory.runs.running import run
+from fedtheory.verdicts.combination import conclude
 from fedtheory.verdicts.confidence_sequences import against_at_most, lower_mean
-from fedtheory.verdicts.verdict import Tightness, Verdict
+from fedtheory.verdicts.evidence import Draws, Gap
 
 BLOCK = 64  # trials with one seed
 JUDGED = (
@@ -121,9 +123,9 @@ def check_on(
     if infimum is not None:
         infimum = arguments.check_real("infimum", infimum, low=-arguments.LARGEST)
     question = Question(discover.claim(claim), problem, rounds, start, x_0, S, infimum, hyper)
-    verdict = Sample(question, arguments.check_seed(seed)).verdict(draws, alpha)
-    verdict.seconds = time.perf_counter() - begun
-    return verdict
+    found = Sample(question, arguments.check_seed(seed)).examine(draws, alpha)
+    verdict = conclude(question.claim.id, found)
+    return replace(verdict, seconds=time.perf_counter() - begun)
 
 
 class Question:
@@ -283,75 +285,64 @@ class Sample:
         most = self.ends(rows)[1]
         return bool(np.isfinite(most).all()) and self.evidence(most) > needed
 
-    def verdict(self, draws, alpha):
-        """Return the Verdict, after a first look and, where it refutes the line, a second look with
+    def examine(self, draws: int, alpha: float) -> Draws | Gap:
+        """Return the evidence of a first look and, where it refutes the line, of a second look with
         fresh seeds.
 
-        For "violated", both looks have to refute the claim. A claim that only the first look
-        refutes is undecided: the confident result of the first look contradicts "holds".
+        Both looks have to refute the claim. A claim that only the first look refutes stays open:
+        the confident result of the first look contradicts a search that found nothing.
         """
-        needed, bound, best, refuted = math.log(2 / alpha), self.question.bound, None, []
+        needed, bound, refuted = math.log(2 / alpha), self.question.bound, list[bool]()
         for look in (0, 1):
             seen, evidence = self.looked(look, draws, needed)
             if evidence is None:
-                return self.undecided(
-                    "A run left the finite numbers, or the "
-                    "ball on which a constant is known: it says nothing."
+                return self.gap(
+                    "A run left the finite numbers, or the ball on which a constant is known: it "
+                    "says nothing."
                 )
             if evidence > needed and self.evidence(self.ends(seen)[0]) <= needed:
-                return self.undecided(
+                return self.gap(
                     f"Its left side lies above its right side {bound:.6g}, by no "
                     f"more than the rounding of {self.question.rounds} rounds in floats may make of it."
                 )
-            if best is None:
+            if look == 0:
                 best = min(lower_mean(np.maximum(column, 0), alpha / 2) for column in seen.T)
             refuted.append(evidence > needed)
             if not refuted[-1]:
                 break
         if refuted == [False] and self.hidden_by_rounding(seen, needed):
-            return self.undecided(
+            return self.gap(
                 f"Its right side {bound:.6g} is below what rounding of {self.question.rounds} rounds in "
                 "floats may hide of its left side."
             )
         if refuted == [True, False]:
-            return self.undecided(
+            return self.gap(
                 f"Its left side seems to lie above its right side {bound:.6g}, with confidence "
                 f"{1 - alpha / 2:g}, but {draws} fresh draws do not confirm it."
             )
-        return self.decided(refuted == [True, True], float(best), alpha)
-
-    def decided(self, broken, best, alpha):
-        bound, q = self.question.bound, self.question
-        why = (
-            f"Its left side lies above its right side {bound:.6g} with confidence {1 - alpha:g}, confirmed by fresh "
-            "draws."
-            if broken
-            else f"Draws do not refute it: at least {best / bound:.3g} of its right side is "
-            f"reached, with confidence {1 - alpha / 2:g}."
-        )
-        witness = dict(
-            problem=q.problem.name,
-            algorithm=str(self.method),
-            rounds=q.rounds,
-            seed=self.seed,
-            S=q.S,
-            **q.hyper,
-        )
-        return self.said(
-            "violated" if broken else "holds",
-            why,
-            tightness=Tightness(best / bound, witness) if bound > 0 else None,
-            confidence=1 - alpha,
-            witness=witness,
-        )
-
-    def undecided(self, why):
-        return self.said("undecided", why)
-
-    def said(self, status, why, **more):
         q = self.question
-        where = f"of {self.method} on {q.problem.name}, {q.rounds} rounds each"
-        searched = f"{self.taken} runs {where}"
-        return Verdict(
-            q.claim.id, status, "sampled", why, cases=self.taken, searched=searched, **more
+        return Draws(
+            refuted=refuted == [True, True],
+            bound=bound,
+            least=float(best),
+            alpha=alpha,
+            witness=dict(
+                problem=q.problem.name,
+                algorithm=str(self.method),
+                rounds=q.rounds,
+                seed=self.seed,
+                S=q.S,
+                **q.hyper,
+            ),
+            cases=self.taken,
+            searched=self.describe_runs(),
         )
+
+    def gap(self, says: str) -> Gap:
+        """Return the reason why the draws decide nothing."""
+        searched = self.describe_runs()
+        return Gap(says=says, kind="sampled", cases=self.taken, searched=searched)
+
+    def describe_runs(self) -> str:
+        q = self.question
+        return f"{self.taken} runs of {self.method} on {q.problem.name}, {q.rounds} rounds each"

@@ -9,8 +9,10 @@ much less.
 from dataclasses import dataclass, field
 from random import Random
 
+from fedtheory.language.claim import Claim, Same
 from fedtheory.search.coverage import describe_ranges
 from fedtheory.verdicts import exact_endpoints
+from fedtheory.verdicts.case import Case
 from fedtheory.verdicts.equivalence import (
     ALIKE,
     APART,
@@ -21,6 +23,7 @@ from fedtheory.verdicts.equivalence import (
     shorten_rounds,
     side_label,
 )
+from fedtheory.verdicts.evidence import Agreement, Difference, Evidence, Gap, Misprint
 from fedtheory.verdicts.structural_certificate import (
     cell_inputs,
     cell_text,
@@ -29,7 +32,6 @@ from fedtheory.verdicts.structural_certificate import (
     list_misprints,
     sign_violation,
 )
-from fedtheory.verdicts.verdict import Verdict
 
 ALONE = "No document of it stands alone: it compares with what a function of yours computes."
 # CASES_A_SECOND: instances of each equivalence per second of budget. FEWEST, MOST: the smallest and
@@ -37,33 +39,28 @@ ALONE = "No document of it stands alone: it compares with what a function of you
 CASES_A_SECOND, FEWEST, MOST = 4, 8, 100
 
 
-def decide_structure(claim, budget, seed):
-    """Return the Verdict on a claim that states equivalences or cells."""
+def examine_structure(case: Case) -> Evidence:
+    """Return the evidence on a claim that states equivalences or cells."""
+    claim = case.claim
     cells = [each for each in claim.cells() if each[2] is not None]
-    differ = [each for each in cells if each[1] != each[2]]
-    if differ:
-        return refute_misprint(claim, differ)
+    if differ := [each for each in cells if each[1] != each[2]]:
+        return find_misprint(claim, differ)
     if len(cells) < len(claim.printed):
-        return structure_verdict(
-            claim,
-            "undecided",
-            f"Of {len(claim.printed)} printed cells {len(cells)} were computed.",
-            cases=len(cells),
-        )
-    number, found = min(MOST, max(FEWEST, int(CASES_A_SECOND * budget))), Compared()
+        says = f"Of {len(claim.printed)} printed cells {len(cells)} were computed."
+        return Gap(says=says, kind="structure", cases=len(cells))
+    number, found = min(MOST, max(FEWEST, int(CASES_A_SECOND * case.budget))), Compared()
     for which, same in enumerate(claim.same):
-        verdict = compare_equivalence(claim, which, same, number, seed, found)
-        if verdict:
-            return verdict
+        evidence = compare_equivalence(claim, which, same, number, case.seed, found)
+        if evidence:
+            return evidence
     if found.largest > ALIKE:
-        return structure_verdict(
-            claim,
-            "undecided",
+        says = (
             f"Points differ by up to {found.largest:.3g} of their largest "
-            "coordinate, more than rounding explains and less than a difference.",
-            cases=found.cases,
+            "coordinate, more than rounding explains and less than a difference."
         )
-    return paths_agree(claim, found)
+        return Gap(says=says, kind="structure", cases=found.cases)
+    sizes = describe_ranges(found.sizes)
+    return Agreement(cells=len(claim.printed), tolerance=ALIKE, sizes=sizes, cases=found.cases)
 
 
 @dataclass
@@ -73,9 +70,9 @@ class Compared:
 
     cases: int = 0
     largest: float = 0.0  # the largest gap, as a share of the largest coordinate
-    sizes: dict = field(default_factory=dict)
+    sizes: dict[str, set] = field(default_factory=dict)
 
-    def add(self, instance, gap):
+    def add(self, instance: dict, gap: float) -> None:
         self.cases += 1
         self.largest = max(self.largest, gap)
         N, d = len(instance["b"]) - 1, len(instance["x"])
@@ -83,33 +80,26 @@ class Compared:
             self.sizes.setdefault(name, set()).add(size)
 
 
-def structure_verdict(claim, status, why, **more):
-    return Verdict(claim.id, status, "structure", why, **more)
-
-
-def refute_structure(claim, why, certificate, **more):
-    notes = [] if certificate else [ALONE]
-    return structure_verdict(claim, "violated", why, certificate=certificate, notes=notes, **more)
-
-
-def refute_misprint(claim, differ):
-    """Return the Verdict where printed cells differ from the computed ones."""
-    cell, printed, computed = differ[0]
-    return refute_structure(
-        claim,
-        f"{cell}: printed {printed}, computed {computed}.",
-        sign_violation(claim, cells=list_misprints(claim), **cell_inputs(claim)),
+def find_misprint(claim: Claim, differ: list) -> Misprint:
+    """Return the evidence of printed cells that differ from the computed ones."""
+    document = sign_violation(claim, cells=list_misprints(claim), **cell_inputs(claim))
+    witness = {
+        cell: dict(printed=cell_text(printed), computed=cell_text(computed))
+        for cell, printed, computed in differ
+    }
+    return Misprint(
+        first=differ[0],
+        witness=witness,
         cases=len(claim.printed),
-        confidence=1.0,
-        witness={
-            cell: dict(printed=cell_text(printed), computed=cell_text(computed))
-            for cell, printed, computed in differ
-        },
+        document=document,
+        notes=() if document else (ALONE,),
     )
 
 
-def compare_equivalence(claim, which, same, number, seed, found):
-    """Return the Verdict on one equivalence if it is refuted, or if no problem satisfies its
+def compare_equivalence(
+    claim: Claim, which: int, same: Same, number: int, seed: int, found: Compared
+) -> Evidence | None:
+    """Return the evidence on one equivalence if it is refuted, or if no problem satisfies its
     hypotheses; None where the points agree on all drawn problems."""
     before = found.cases
     for n in range(number):
@@ -120,54 +110,31 @@ def compare_equivalence(claim, which, same, number, seed, found):
         parted = gap > APART and is_apart(same, instance)
         found.add(instance, 0.0 if parted else gap)
         if parted:
-            return paths_part(claim, which, same, instance, found.cases)
+            return find_difference(claim, which, same, instance, found.cases)
     if found.cases == before:
-        return structure_verdict(
-            claim, "undecided", "No problem was drawn that meets its hypotheses."
-        )
+        return Gap(says="No problem was drawn that meets its hypotheses.", kind="structure")
     return None
 
 
-def paths_part(claim, which, same, instance, cases):
-    """Return the Verdict where two ways to run give different points."""
+def find_difference(claim: Claim, which: int, same: Same, instance: dict, cases: int) -> Difference:
+    """Return the evidence of two ways to run that give different points."""
     gap, instance, paths = shorten_rounds(same, make_plainer(same, instance))
     exact = exact_endpoints.document_points(same, instance)
-    points = [[[repr(float(x)) for x in point] for point in path] for path in paths]
-    one, other = side_label(same.one), side_label(same.other)
-    return refute_structure(
+    document = sign_violation(
         claim,
-        f"{one} and {other} differ by "
-        f"{gap:.3g} of their largest coordinate after {instance['rounds']} rounds.",
-        sign_violation(
-            claim,
-            same=which,
-            equivalence=equivalence_data(same),
-            instance=instance,
-            conditions=condition_words(claim),
-            **(dict(points=exact) if exact else {}),
-        ),
+        same=which,
+        equivalence=equivalence_data(same),
+        instance=instance,
+        conditions=condition_words(claim),
+        **(dict(points=exact) if exact else {}),
+    )
+    return Difference(
+        one=side_label(same.one),
+        other=side_label(same.other),
+        gap=gap,
+        instance=instance,
+        points=[[[repr(float(x)) for x in point] for point in path] for path in paths],
         cases=cases,
-        witness=dict(instance, one=one, other=other, points=points),
-    )
-
-
-def paths_agree(claim, found):
-    """Return the Verdict where no cell and no point differs."""
-    why = (
-        f"{len(claim.printed)} printed cells are those computed"
-        if claim.printed
-        else f"points agree to {ALIKE:g} of their largest coordinate on {found.cases} drawn problems"
-    )
-    runs = (
-        f"{found.cases} drawn problems, quadratic, run both ways ({describe_ranges(found.sizes)})"
-    )
-    searched = [runs] * bool(found.cases)
-    searched += [f"all {len(claim.printed)} printed cells"] * bool(claim.printed)
-    return structure_verdict(
-        claim,
-        "holds",
-        why[0].upper() + why[1:] + ".",
-        cases=found.cases or len(claim.printed),
-        confidence=1.0 if claim.printed and not claim.same else None,
-        searched="; ".join(searched),
+        document=document,
+        notes=() if document else (ALONE,),
     )

@@ -5,12 +5,16 @@ The module `fedtheory.proofs.meaning` gives the meaning of a condition by its na
 hypotheses are called contradictory only if algebra proves the contradiction.
 """
 
+from typing import NamedTuple
+
 import numpy as np
 import sympy
 
 from fedtheory.certificates.check_proof import Refused
+from fedtheory.language.claim import Claim
 from fedtheory.language.conditions import Confined
 from fedtheory.proofs import algebra, meaning, refutation
+from fedtheory.verdicts.evidence import Vacuity
 
 ABSURD = sympy.Le(1, 0, evaluate=False)
 SECONDS = 0.5  # seconds: the limit on each proof; few successful proofs take so long
@@ -18,47 +22,47 @@ ENOUGH = 30  # the fewest admitted draws for which a share is reported
 MOVES = 25  # random steps that move a draw into the hypotheses
 
 
-def decide_vacuity(claim, seed=0, budget=10.0):
-    """Return ("vacuous" or None, reason, notes, document of the proof) of a claim; `budget` is in
-    seconds, as for a check."""
+class Examined(NamedTuple):
+    """What the hypotheses and the bound of a claim say by themselves."""
+
+    vacuity: Vacuity | None
+    notes: tuple[str, ...]  # on a claim that says something
+
+
+def examine_hypotheses(claim: Claim, seed: int = 0, budget: float = 10.0) -> Examined:
+    """Return whether a claim says nothing, and notes; `budget` is in seconds, as for a check."""
     seconds = min(SECONDS, 0.1 * budget)
     relations = [a.relation for a in claim.assumptions if a.relation is not None]
     if any(claim.expand(r) == sympy.false for r in relations):
-        return "vacuous", "One of its hypotheses is false at any numbers.", [], None
+        return Examined(Vacuity(says="One of its hypotheses is false at any numbers."), ())
     if any(r.free_symbols for r in relations) and (
         proof := prove_goal(ABSURD, relations, claim.definitions, seconds)
     ):
-        return (
-            "vacuous",
-            "Its hypotheses between numbers contradict each other.",
-            [],
-            proof.certificate,
-        )
-    notes = []
+        says = "Its hypotheses between numbers contradict each other."
+        return Examined(Vacuity(says=says, document=proof.certificate), ())
+    notes: tuple[str, ...] = ()
     conditions, proof = find_contradiction(claim, relations, seconds)
     if proof:
-        said = f"on all of R^d no loss meets all of: {'; '.join(conditions)}"
+        says = f"on all of R^d no loss meets all of: {'; '.join(conditions)}"
         saved = [a.condition.says for a, _ in meaning.meanings_of(claim, Confined)]
         if not saved:
-            return "vacuous", said[0].upper() + said[1:] + ".", [], proof.certificate
-        notes.append(f"{said}. It speaks of something only because {saved[0]}")
+            says = f"{says[0].upper()}{says[1:]}."
+            return Examined(Vacuity(says=says, document=proof.certificate), ())
+        notes = (f"{says}. It speaks of something only because {saved[0]}",)
     proof = prove_trivial_constant(claim, relations, seconds) if claim.left_open else None
     if proof:
-        return (
-            "vacuous",
-            (
-                f"It is said for some value of {', '.join(claim.left_open)}, and at any instance some value "
-                "makes it true."
-            ),
-            notes,
-            proof.certificate,
+        says = (
+            f"It is said for some value of {', '.join(claim.left_open)}, and at any instance some "
+            "value makes it true."
         )
+        return Examined(Vacuity(says=says, document=proof.certificate, notes=notes), notes)
     for n in range(len(claim.lines)):
         proof, found = prove_trivial_bound(claim, n, relations, 0.3 * seconds, seed)
         if proof and len(claim.lines) == 1:
-            return "vacuous", found[0], notes, proof.certificate
-        notes += found
-    return None, "", notes + sign_notes(claim, relations, seed), None
+            vacuity = Vacuity(says=found[0], document=proof.certificate, notes=notes)
+            return Examined(vacuity, notes)
+        notes += tuple(found)
+    return Examined(None, (*notes, *sign_notes(claim, relations, seed)))
 
 
 def prove_goal(goal, relations, definitions, seconds):
@@ -239,4 +243,4 @@ def is_factor(symbol, expr):
     )
 
 
-__all__ = ["decide_vacuity"]
+__all__ = ["examine_hypotheses"]

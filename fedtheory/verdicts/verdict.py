@@ -7,8 +7,8 @@ from fedtheory.display import Shown, number_text
 from fedtheory.rendering.mail import counterexample_latex
 from fedtheory.rendering.picture import draw_counterexample
 from fedtheory.rendering.words import describe_counterexample
-from fedtheory.search.counterexample import document_title
 from fedtheory.verdicts.proof_graph import Graph
+from fedtheory.verdicts.status import HOLDS, VIOLATED
 
 
 class Tightness(float):
@@ -31,7 +31,7 @@ class Removal(NamedTuple):
     @property
     def saves(self):
         """Tell whether an instance shows that the statement needs the hypothesis."""
-        return self.verdict.status == "violated"
+        return self.verdict.status == VIOLATED
 
 
 @dataclass(repr=False)
@@ -71,11 +71,7 @@ class Verdict(Shown):
     rests_on: Graph | None = None  # the steps of the proof and their statuses, if a proof is named
 
     def __post_init__(self):
-        if (
-            self.status == "holds"
-            and self.tightness is not None
-            and not float(self.tightness) <= 1.0
-        ):
+        if self.status == HOLDS and self.tightness is not None and not float(self.tightness) <= 1.0:
             raise ValueError(
                 f"{self.claim} cannot hold beside a left side {float(self.tightness):.6g} times its right"
             )
@@ -163,101 +159,3 @@ class Verdict(Shown):
             ],
             **(dict(rests_on=self.rests_on.as_dict()) if self.rests_on else {}),
         )
-
-
-ORDER = (
-    "violated",
-    "vacuous",
-    "undecided",
-    "holds",
-    "proved",
-)  # from worst to best: a statement has the worst status of its lines
-
-
-def merge_settings(found):
-    """Return the Verdict on a line from the Verdicts of searches in several settings: a Verdict
-    that refutes or is undecided decides.
-
-    A setting in which no instance meets the hypotheses says nothing. If this is true of all
-    settings, the line is undecided.
-    """
-    refuted = [v for v in found if v.status in ("violated", "vacuous")]
-    doubtful = [v for v in found if v.status == "undecided" and v.witness is not None]
-    holding = [v for v in found if v.status == "holds"]
-    one = next(iter([*refuted, *doubtful, *holding, *found]))
-    cases, decided_on = sum(v.cases for v in found), merge_words(v.decided_on for v in found)
-    searched = merge_words(v.searched for v in found)
-    if one.status == "holds" and len(found) > 1:
-        tight = max((v.tightness for v in holding if v.tightness is not None), default=None)
-        best = next(v for v in holding if v.tightness is tight)
-        return Verdict(
-            one.claim,
-            "holds",
-            one.kind,
-            " ".join(dict.fromkeys(v.why for v in holding)),
-            tight,
-            cases,
-            witness=best.witness,
-            decided_on=decided_on,
-            searched=searched,
-        )
-    if one.status != "violated":  # a violation rests on one instance, in one setting
-        one.decided_on = decided_on
-    one.cases, one.searched = cases, searched
-    return one
-
-
-def merge_seeds(claim, found):
-    """Return the Verdict on a statement from searches by several seeds, none of which refutes it;
-    statements with several lines are merged line by line."""
-    if len(found) == 1 or not all(v.searched or v.lines for v in found):
-        return found[0]  # no part of this Verdict depends on a seed
-    seconds = sum(v.seconds for v in found)
-    if not found[0].lines:
-        one = merge_settings(found)
-        one.seconds = seconds
-        return one
-    proved = lambda each: next((v for v in each if v.status == "proved"), None)
-    lines = [proved(each) or merge_settings(list(each)) for each in zip(*(v.lines for v in found))]
-    one = merge_lines(claim, lines, seconds)
-    one.notes = found[0].notes
-    return one
-
-
-def merge_words(words):
-    """Return the words of several verdicts, each once."""
-    return "; ".join(dict.fromkeys(each for each in words if each))
-
-
-def merge_lines(claim, lines, seconds):
-    """Return the Verdict on a statement from the Verdicts on its lines."""
-    if len(lines) == 1:
-        only = lines[0]
-        only.claim, only.seconds = claim.id, seconds
-        return only
-    worst = min(lines, key=lambda v: ORDER.index(v.status))
-    ratios = [v.tightness for v in lines if v.tightness is not None]
-    proofs = [v.certificate for v in lines]
-    certificate = worst.certificate
-    if worst.status == "proved":
-        certificate = dict(format="fedtheory proofs 1", claim=document_title(claim), lines=proofs)
-    number = lines.index(worst) + 1
-    why = worst.why if worst.status == "proved" else f"Line {number}: {worst.why}"
-    return Verdict(
-        claim.id,
-        worst.status,
-        worst.kind,
-        why,
-        max(ratios, default=None),
-        sum(v.cases for v in lines),
-        worst.confidence,
-        worst.witness,
-        certificate,
-        seconds,
-        lines,
-        [note for v in lines for note in v.notes],
-        worst.decided_on
-        if worst.status == "violated"
-        else merge_words(v.decided_on for v in lines),
-        merge_words(v.searched for v in lines),
-    )

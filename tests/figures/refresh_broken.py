@@ -9,7 +9,9 @@ from fedtheory import discover
 from fedtheory.certificates.check_proof import Refused
 from fedtheory.figures import _proofs
 from fedtheory.store.files import write
-from fedtheory.verdicts import pipeline, proof_graph
+from fedtheory.verdicts import proof_graph
+from fedtheory.verdicts.case import Case
+from fedtheory.verdicts.decision import decide_line
 
 FIGURES, BUDGET = ("proof_flex", "proof_fsl", "proof_lamb", "proof_mixed"), dict(order=5.0)
 
@@ -22,7 +24,7 @@ def document(claim, n):
                 return one
         except Refused:
             pass
-    verdict = pipeline.decide_line(claim, n, BUDGET.get(claim.kind, 1.0), 0)
+    verdict = decide_line(Case.of(claim, BUDGET.get(claim.kind, 1.0), 0, line=n))
     return verdict.certificate if verdict.status == "violated" else None
 
 

@@ -10,7 +10,10 @@ from fedtheory.arithmetic import Undefined
 from fedtheory.models.lamb import broken, quantities
 from fedtheory.models.lamb import round as lamb_round
 from fedtheory.models.lamb import run as lamb_run
-from fedtheory.verdicts.pipeline import search_line
+from fedtheory.verdicts.case import Case
+from fedtheory.verdicts.combination import conclude
+from fedtheory.verdicts.dropped_hypotheses import Unmet
+from fedtheory.verdicts.model_search import search_model
 from tests.models.agree import middle
 from tests.models.test_lamb_round import FLAT, HUBER, STEEP, VALUES, hand
 
@@ -115,7 +118,8 @@ IDLE = [
 def without(claim, name, setting):
     claim = ft.claim(claim).without(name)
     told = dict.fromkeys(claim.dropped, 0)
-    return search_line(claim, 0, setting.SETTING, 0.4, 0, broken=told), sum(told.values())
+    found = search_model(Case.of(claim, 0.4), setting.SETTING, Unmet(told, {}))
+    return conclude(claim.id, found), sum(told.values())
 
 
 @pytest.mark.parametrize("claim, name, setting", NEEDED)

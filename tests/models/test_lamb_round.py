@@ -17,7 +17,8 @@ from fedtheory.models import fitting
 from fedtheory.models.lamb import broken
 from fedtheory.models.lamb import round as lamb_round
 from fedtheory.search.objective import as_array
-from fedtheory.verdicts import pipeline
+from fedtheory.verdicts.case import Case
+from fedtheory.verdicts.decision import decide_line
 
 HUBER = dict(
     slope=Q(0), tilt=Q(-3), bends=[[Q(2), Q(0)], [Q(-2), Q(2)]]
@@ -201,7 +202,7 @@ def test_what_an_instance_does_not_meet():
 
 
 def asked(claim, budget=2.0, line=0):
-    return pipeline.decide_line(claim, line, budget, 0)
+    return decide_line(Case.of(claim, budget, 0, line=line))
 
 
 STEPS = [

@@ -15,7 +15,8 @@ from fedtheory.arithmetic.operations import pair
 from fedtheory.models import fitting
 from fedtheory.models.lamb import run as lamb_run
 from fedtheory.search import divergent_families
-from fedtheory.verdicts import pipeline
+from fedtheory.verdicts.case import Case
+from fedtheory.verdicts.decision import decide_line
 from tests.models.test_lamb_round import FLAT, HUBER, VALUES, agree, hand, point
 
 
@@ -198,13 +199,13 @@ def test_the_setting_fits(name):
 @pytest.mark.parametrize("name", ["theorem1_explicit", "step_final"])
 def test_theorems_fail_by_documents(name):
     claim = ft.claim(f"lamb.{name}")
-    found = pipeline.decide_line(claim, 0, 3.0, 0)
+    found = decide_line(Case.of(claim, 3.0))
     assert (
         found.status == "violated"
         and ft.replay(json.loads(json.dumps(found.certificate)))["status"] == "violated"
     )
     assert (
-        pipeline.decide_line(claim.replace(name=name, bound=claim.weakened), 0, 2.0, 0).status
+        decide_line(Case.of(claim.replace(name=name, bound=claim.weakened), 2.0)).status
         == "violated"
     )
 

@@ -12,7 +12,11 @@ from fedtheory.models.losses import curve_from_pieces, make_curve
 from fedtheory.models.mixed import large
 from fedtheory.models.mixed import round as mixed_round
 from fedtheory.models.mixed.pair import build_pair, pair_constants
-from fedtheory.verdicts.pipeline import search_line
+from fedtheory.verdicts.case import Case
+from fedtheory.verdicts.combination import conclude
+from fedtheory.verdicts.dropped_hypotheses import Unmet
+from fedtheory.verdicts.evidence import Search
+from fedtheory.verdicts.model_search import search_model
 from tests.models.agree import exact_is_batch, refuted, weakened
 
 NAMES = list(mixed_round.ROUND)
@@ -91,7 +95,8 @@ def test_independent_noise_is_needed_where_it_is_averaged(setting):
     """D.9 divides sigma^2 by S."""
     claim = ft.claim("mixed.lemmaD9").without("independent_noise")
     broken = dict.fromkeys(claim.dropped, 0)
-    verdict = search_line(claim, 0, setting, 0.3, 0, broken=broken)
+    found = search_model(Case.of(claim, 0.3), setting, Unmet(broken, {}))
+    verdict = conclude(claim.id, found)
     assert verdict.status == "violated" and verdict.tightness > 1.01
     assert verdict.certificate["instance"]["breaks"] == "independent_noise"
     assert ft.replay(verdict.certificate)["status"] == "violated"
@@ -100,8 +105,8 @@ def test_independent_noise_is_needed_where_it_is_averaged(setting):
 def test_who_works_does_not_matter_where_clients_are_alike():
     claim = ft.claim("mixed.lemmaD9").without("uniform_cohort")
     broken = dict.fromkeys(claim.dropped, 0)
-    verdict = search_line(claim, 0, mixed_round.SETTING, 0.3, 0, broken=broken)
-    assert verdict.status == "holds" and min(broken.values()) > 0
+    found = search_model(Case.of(claim, 0.3), mixed_round.SETTING, Unmet(broken, {}))
+    assert isinstance(found, Search) and min(broken.values()) > 0
 
 
 def test_beta_covers_the_sum_where_that_is_asked():

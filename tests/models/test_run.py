@@ -326,7 +326,7 @@ def test_tampered_documents_are_refused(name, part):
 
 
 def test_every_measured_symbol_is_served():
-    served = set().union(*(s.measures for s in pipeline.all_settings() if s.table is TABLE))
+    served = set().union(*(s.measures for s in all_settings() if s.table is TABLE))
     assert {entry.measure for entry in TABLE.values() if entry.measure} == served
 
 

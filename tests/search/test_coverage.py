@@ -16,8 +16,10 @@ from fedtheory.language.symbol import Table
 from fedtheory.models import by_name
 from fedtheory.proofs import refutation
 from fedtheory.search.coverage import Coverage, describe_ranges
-from fedtheory.verdicts.pipeline import search_line
-from fedtheory.verdicts.verdict import Tightness, Verdict, merge_settings
+from fedtheory.verdicts.case import Case
+from fedtheory.verdicts.combination import conclude, merge_models
+from fedtheory.verdicts.model_search import search_model
+from fedtheory.verdicts.verdict import Tightness, Verdict
 
 TABLE = Table("invented")
 x, y = (TABLE.positive(name, name, "") for name in "xy")
@@ -48,7 +50,8 @@ def test_an_edge_met_through_a_root_is_met_where_the_root_is_rational():
     verdict = ft.check(numbers(Rational(1, 4), *EDGE), budget=0.5)
     assert verdict.status == "violated" and float(verdict.tightness) == 2.0
     assert ft.replay(verdict.certificate)["left"] == Rational(1, 2)
-    verdict = search_line(numbers(Rational(1, 2), *EDGE), 0, by_name("numbers"), 0.3, 0)
+    found = search_model(Case.of(numbers(Rational(1, 2), *EDGE), 0.3), by_name("numbers"))
+    verdict = conclude("an edge", found)
     assert verdict.status == "holds" and verdict.tightness == 1.0
 
 
@@ -84,17 +87,15 @@ def test_a_verdict_over_settings_is_that_of_all_of_them():
         searched=f"{cases} there",
         **more,
     )
-    both = merge_settings(
+    both = merge_models(
         [of("holds", 0.2, 3, {"a": 1}), of("holds", 0.9, 4, {"b": 1}), of("undecided", cases=0)]
     )
     assert (both.status, both.tightness, both.cases, both.witness) == ("holds", 0.9, 7, {"b": 1})
     assert both.searched == "3 there; 4 there; 0 there" and both.why == "holds 3. holds 4."
-    doubt = merge_settings([of("holds", 0.2), of("undecided", witness={"c": 1})])
+    doubt = merge_models([of("holds", 0.2), of("undecided", witness={"c": 1})])
     assert doubt.status == "undecided" and doubt.witness == {"c": 1} and doubt.cases == 20
-    assert merge_settings([of("holds", 0.2), of("violated", 2.0)]).status == "violated"
-    assert (
-        merge_settings([of("undecided", cases=0), of("undecided", cases=0)]).status == "undecided"
-    )
+    assert merge_models([of("holds", 0.2), of("violated", 2.0)]).status == "violated"
+    assert merge_models([of("undecided", cases=0), of("undecided", cases=0)]).status == "undecided"
 
 
 def test_only_shapes_with_an_instance_inside_the_hypotheses_are_told():

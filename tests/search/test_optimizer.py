@@ -13,8 +13,10 @@ from fedtheory.search import scheduler
 from fedtheory.search.coverage import Coverage
 from fedtheory.search.objective import Target
 from fedtheory.search.optimizer import budget_to_units
+from fedtheory.verdicts.case import Case
+from fedtheory.verdicts.combination import conclude
 from fedtheory.verdicts.confirmation import conclude_search
-from fedtheory.verdicts.pipeline import decide_line
+from fedtheory.verdicts.decision import decide_line
 from fedtheory.verify.known_statements import TRUE
 
 TABLE = Table("house")
@@ -85,14 +87,15 @@ def test_what_nothing_runs_at_speaks_against_nothing():
     target = Target(claim, setting(refused))
     hunt, ratio, row = next(scheduler.search_waves(target, 0.1, 0))
     assert ratio > 1 and hunt.top is not None
-    verdict = conclude_search(claim, [(ratio, hunt, row)], Coverage(target.setting), 0.1)
+    found = conclude_search([(ratio, hunt, row)], Coverage(target.setting), 0.1)
+    verdict = conclude(claim.id, found)
     assert verdict.status == "undecided" and "was found inside" in verdict.why
 
 
 def test_a_gradient_that_begins_at_zero_does_not_seem_to_rise():
     """The remark on the original loss follows from each round's; rounding at starts without a gradient,
     where exact numbers of long runs take too long, left it undecided."""
-    assert decide_line(claim_of("fsl.original_loss"), 1, 0.2, 4).status == "holds"
+    assert decide_line(Case.of(claim_of("fsl.original_loss"), 0.2, 4, line=1)).status == "holds"
 
 
 def test_climbs_go_where_shapes_are_unlike_and_begin_anew():

@@ -11,7 +11,9 @@ import fedtheory as ft
 from fedtheory.arithmetic import work
 from fedtheory.errors import InvalidInput
 from fedtheory.search import witnesses
-from fedtheory.verdicts import given_witnesses, minimal_hypotheses, pipeline
+from fedtheory.verdicts import decision, given_witnesses, minimal_hypotheses, pipeline
+from fedtheory.verdicts.case import Case
+from fedtheory.verdicts.evidence import Counterexample, Given
 
 LEMMA = "fsl.lemma4"
 
@@ -25,6 +27,12 @@ def tight():
 @pytest.fixture(scope="module")
 def broken():
     return ft.check("flex.eq2_printed", budget=0.3)
+
+
+def tried(claim, given):
+    """The evidence of instances on a claim's first line."""
+    case = Case.of(claim, 1.0, witnesses=tuple(witnesses.read_witnesses(given)))
+    return given_witnesses.try_witnesses(case)
 
 
 def relative(share):
@@ -50,8 +58,8 @@ def test_the_tightest_instance_refutes_what_asks_for_more(tight):
     )
     assert less.status == "violated" and less.cases == 1
     assert ft.replay(less.certificate)["status"] == "violated"
-    more = given_witnesses.try_witnesses(relative(3), 0, witnesses.read_witnesses([tight]))
-    assert more.verdict is None and more.best.ratio == pytest.approx(tight.tightness / 3)
+    more = tried(relative(3), [tight])
+    assert more.refuting is None and more.tightest.ratio == pytest.approx(tight.tightness / 3)
 
 
 def test_no_less_is_reported_than_is_known(tight):
@@ -67,17 +75,14 @@ def test_a_constant_below_the_instance_s_own_is_no_witness(tight):
     numbers = dict(tight.witness["numbers"])
     numbers["slack L"] = "1/100"
     given = witnesses.read_witnesses([dict(tight.witness, numbers=numbers)])
-    assert given_witnesses.try_witnesses(ft.claim(LEMMA), 0, given).says == ""
+    assert tried(ft.claim(LEMMA), given).says == ""
 
 
 def test_an_instance_that_was_changed_is_only_what_it_is(broken):
     """Its instance is asked anew; words and values that a document has beside count for nothing."""
     forged = dict(broken.certificate, left="7", says="anything", claim=LEMMA)
     assert ft.check("flex.eq2_printed", budget=0.3, witnesses=[forged]).cases == 1
-    assert (
-        given_witnesses.try_witnesses(ft.claim(LEMMA), 0, witnesses.read_witnesses([forged])).says
-        == ""
-    )
+    assert tried(ft.claim(LEMMA), [forged]).says == ""
 
 
 @pytest.mark.parametrize(
@@ -114,7 +119,7 @@ def test_whatever_a_shape_asks_for_ends_soon(tight, change):
     begun = time.process_time()
     shape = dict(tight.witness["shape"], **change)
     given = witnesses.read_witnesses([dict(tight.witness, shape=shape)] * 3)
-    assert bool(given_witnesses.try_witnesses(ft.claim(LEMMA), 0, given).says) == (not change)
+    assert bool(tried(ft.claim(LEMMA), given).says) == (not change)
     assert time.process_time() - begun < 20
 
 
@@ -124,10 +129,7 @@ def test_a_witness_at_which_numpy_goes_on_after_an_exception_is_none(tight, monk
         raise SystemError("a sum went on though a term of it raised")
 
     monkeypatch.setattr(witnesses, "_ask_witness", dear)
-    assert (
-        given_witnesses.try_witnesses(ft.claim(LEMMA), 0, witnesses.read_witnesses([tight])).says
-        == ""
-    )
+    assert tried(ft.claim(LEMMA), [tight]).says == ""
 
 
 def test_a_relative_is_refuted_by_what_refuted_another(tight):
@@ -170,22 +172,20 @@ def test_hypotheses_are_dropped_with_what_was_found_without_others(monkeypatch, 
 def test_an_instance_that_lies_refutes_nothing_that_is_proved(monkeypatch, seeds):
     """Its first line is proved; whatever an instance is made to say of that, a note reports it."""
 
-    def lies(claim, at, given):
-        refuted = pipeline.Verdict(
-            claim.id, "violated", "exact", "8 <= 6", certificate=dict(left="8")
-        )
-        return given_witnesses.Tried(refuted if given and at == 0 else None, None, "")
+    def lies(case):
+        document = dict(left="8", right="6", instance={}, numbers={})
+        refuting = Counterexample(model=case.models[0], document=document, ratio=None)
+        return Given(refuting if case.line == 0 else None)
 
-    monkeypatch.setattr(pipeline, "asked", lies)
+    monkeypatch.setattr(decision, "try_witnesses", lies)
     known = witnesses.read_witnesses([ft.check("flex.eq2_printed", budget=0.3)])
     found = ft.check("fsl.lemma2", budget=0.3, witnesses=known, seeds=seeds)
     assert [line.status for line in found.lines] == ["proved", "holds"]
     (note,) = [note for note in found.notes if "handed in" in note]
     assert note.startswith("An instance that was handed in refutes line 1, which is proved")
     assert not [note for note in ft.check("fsl.lemma2", budget=0.3).notes if "handed in" in note]
-    monkeypatch.setattr(
-        pipeline, "proof", lambda *asked: None
-    )  # where nothing proves it, it refutes
+    # Where nothing proves the line, the instance refutes it.
+    monkeypatch.setattr(decision, "prove_line", lambda case: None)
     assert ft.check("fsl.lemma2", budget=0.3, witnesses=known, seeds=seeds).status == "violated"
 
 

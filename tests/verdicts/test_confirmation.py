@@ -1,7 +1,7 @@
 """Exact looks at what a search has found in floats: what they decide, and what they may take."""
 
 from fractions import Fraction
-from types import SimpleNamespace
+from types import NoneType, SimpleNamespace
 
 import numpy as np
 import pytest
@@ -23,6 +23,7 @@ from fedtheory.search.optimizer import hunt_at
 from fedtheory.search.rational_points import Point
 from fedtheory.symbols import run
 from fedtheory.verdicts import confirmation
+from fedtheory.verdicts.evidence import Counterexample, Doubt
 
 
 def found(claim):
@@ -36,8 +37,8 @@ def found(claim):
             return hunt, row, looked
 
 
-@pytest.mark.parametrize("share, status", [(1, None), (sympy.Rational(1, 1000), "violated")])
-def test_what_floats_say_above_1_is_asked_exactly(share, status, monkeypatch):
+@pytest.mark.parametrize("share, kind", [(1, None), (sympy.Rational(1, 1000), Counterexample)])
+def test_what_floats_say_above_1_is_asked_exactly(share, kind, monkeypatch):
     """A line that holds where floats have it fail is not doubted; one that fails is refuted, also
     where the first look is too dear; and what takes more work than there is stays open."""
     claim = claim_of("fsl.lemma4")
@@ -45,17 +46,17 @@ def test_what_floats_say_above_1_is_asked_exactly(share, status, monkeypatch):
     hunt, row, looked = found(claim)
     ranked = [(1.5, hunt, row)]
     asked = lambda: confirmation.resolve_apparent_failures(
-        claim, ranked, looked, confirmation.Ends(ranked, 1.0)
+        ranked, looked, confirmation.Ends(ranked, 1.0)
     )
-    verdict = asked()
-    assert (verdict and verdict.status) == status
+    evidence = asked()
+    assert isinstance(evidence, kind or NoneType)
     hunt.look = 10
-    verdict = asked()
-    assert (verdict and verdict.status) == status and hunt.look == LOOK
+    evidence = asked()
+    assert isinstance(evidence, kind or NoneType) and hunt.look == LOOK
     hunt.look = 10
     monkeypatch.setattr(confirmation, "FEW", 0)
-    verdict = asked()
-    assert verdict.status == "undecided" and "seems to fail" in verdict.why
+    evidence = asked()
+    assert isinstance(evidence, Doubt)
 
 
 def test_however_many_floats_doubt_all_are_looked_at_while_there_is_work():
@@ -65,10 +66,10 @@ def test_however_many_floats_doubt_all_are_looked_at_while_there_is_work():
     hunt, row, _ = found(claim)
     ranked = [(1.5, hunt, row)] * (confirmation.LOOKS + 5)
     asked = lambda work: confirmation.resolve_apparent_failures(
-        claim, ranked, found(claim)[2], confirmation.Ends(ranked, work)
+        ranked, found(claim)[2], confirmation.Ends(ranked, work)
     )
     assert asked(100.0) is None
-    assert asked(0.0).status == "undecided"
+    assert isinstance(asked(0.0), Doubt)
 
 
 def test_without_work_left_the_cheapest_are_asked_until_one_answers():
@@ -117,9 +118,7 @@ def test_what_is_no_instance_ends_no_claim():
     point = Point.near(*ranked[0][1:])
     assert point.answer() is None and point.why_unsettled() == ""
     assert (
-        confirmation.resolve_apparent_failures(
-            claim, ranked, looked, confirmation.Ends(ranked, 1.0)
-        )
+        confirmation.resolve_apparent_failures(ranked, looked, confirmation.Ends(ranked, 1.0))
         is None
     )
 
@@ -130,10 +129,10 @@ def test_beside_what_fails_a_hypothesis_others_are_asked():
     point = dict(scale=1.0, slope_0_0=1.0, slope_1_0=0.0, x_0=1.0)
     ranked, looked = ranked_at(claim, "run_points", {**ONE, "d": 2}, point, 1.5)
     assert Point.near(*ranked[0][1:]).failing() and Point.near(*ranked[0][1:]).why_unsettled() == ""
-    verdict = confirmation.resolve_apparent_failures(
-        claim, ranked, looked, confirmation.Ends(ranked, 5.0)
+    evidence = confirmation.resolve_apparent_failures(
+        ranked, looked, confirmation.Ends(ranked, 5.0)
     )
-    assert verdict.status == "violated"
+    assert isinstance(evidence, Counterexample)
 
 
 def test_why_a_candidate_stays_open_is_said():
@@ -143,10 +142,10 @@ def test_why_a_candidate_stays_open_is_said():
         claim, "run_points", ONE, dict(scale=1.0, slope_0_0=1.0, x_0=1.0), 1.5
     )
     ranked[0][1].look = 1
-    verdict = confirmation.resolve_apparent_failures(
-        claim, ranked, looked, confirmation.Ends(ranked, 0.0)
+    evidence = confirmation.resolve_apparent_failures(
+        ranked, looked, confirmation.Ends(ranked, 0.0)
     )
-    assert verdict.status == "undecided" and "takes more work than it may" in verdict.why
+    assert isinstance(evidence, Doubt) and "takes more work than it may" in evidence.reason
 
 
 def test_an_interval_is_inside_a_range_without_end():

@@ -28,8 +28,10 @@ from fedtheory.models.general import run_cohort
 from fedtheory.models.losses import curve_from_pieces
 from fedtheory.search.exact_instances import Case, answer_at
 from fedtheory.symbols.run import TABLE as HOUSE
+from fedtheory.verdicts import case as cases
 from fedtheory.verdicts import dropped_hypotheses
-from fedtheory.verdicts.pipeline import search_line
+from fedtheory.verdicts.combination import conclude
+from fedtheory.verdicts.model_search import search_model
 
 
 def loosened(claim, name):
@@ -140,9 +142,9 @@ def test_what_follows_from_the_rest_need_not_be_broken():
 def test_steps_that_share_their_noise_break_theorem1():
     """They take K S > 10, more than enumeration follows one by one."""
     claim = ft.claim("fsl.theorem1").without("independent_noise")
-    verdict = search_line(
-        claim, 0, fsl_large.SETTING, 0.5, 0, broken=dict.fromkeys(claim.dropped, 0)
-    )
+    unmet = dropped_hypotheses.Unmet(dict.fromkeys(claim.dropped, 0), {})
+    found = search_model(cases.Case.of(claim, 0.5), fsl_large.SETTING, unmet)
+    verdict = conclude(claim.id, found)
     assert verdict.status == "violated" and ft.replay(verdict.certificate)["status"] == "violated"
 
 

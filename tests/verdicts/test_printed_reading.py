@@ -14,6 +14,7 @@ from fedtheory.language.conditions import Assumption
 from fedtheory.language.symbol import Table
 from fedtheory.search import counterexample
 from fedtheory.verdicts import pipeline, printed_reading
+from fedtheory.verdicts.case import Case
 from fedtheory.verdicts.verdict import Verdict
 
 T = Table("numbers")
@@ -132,7 +133,9 @@ def test_what_the_papers_leave_out(name, needs):
 @pytest.mark.parametrize("name", ["fsl.theorem1", "fsl.step22"])
 def test_each_hypothesis_of_a_round_is_broken_by_some_instance(name):
     claim = discover.claim(name)
-    assert printed_reading.breakable_hypotheses(claim.as_printed, 0) == set(claim.unstated)
+    assert printed_reading.breakable_hypotheses(Case.of(claim.as_printed, 1.0)) == set(
+        claim.unstated
+    )
 
 
 @pytest.mark.parametrize("case", ["strong", "convex"])
@@ -156,7 +159,8 @@ def test_a_family_that_refutes_one_reading_is_asked_of_the_others():
     that bounds their number."""
     claim = ft.claim("lamb.corollary1")
     (document,) = _proofs.known_violations()[claim.id]
-    found = Verdict(claim.id, "violated", "order", "", witness={}, certificate=document)
+    grew = dict(growth=["1", "2", "4"])
+    found = Verdict(claim.id, "violated", "order", "", witness=grew, certificate=document)
     printed = printed_reading.reuse_counterexample(claim, found, claim.as_printed)
     assert printed.status == "violated" and printed.kind == "order"
     assert ft.replay(printed.certificate)["claim"] == "lamb.corollary1!printed"

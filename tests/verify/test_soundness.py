@@ -10,6 +10,7 @@ from fedtheory import discover
 from fedtheory.models import by_name, fitting, losses
 from fedtheory.symbols.run import N, T, a, sq_x, sq_y
 from fedtheory.verdicts import pipeline
+from fedtheory.verdicts.model_search import explain_unfit
 from fedtheory.verdicts.verdict import Verdict
 from fedtheory.verify import (
     adversarial_claims,
@@ -25,7 +26,7 @@ from fedtheory.verify.known_statements import FALSE, TIGHT, TRUE, reach_ratio
 
 @pytest.mark.parametrize("name", TRUE)
 def test_a_true_statement_is_not_refuted(name):
-    assert fitting(TRUE[name]), pipeline.explain_unfit(TRUE[name])
+    assert fitting(TRUE[name]), explain_unfit(TRUE[name])
     for seed in range(2):
         verdict = pipeline.check(TRUE[name], budget=0.03, seed=seed)
         assert verdict.status in ("holds", "proved", "undecided"), verdict.witness
