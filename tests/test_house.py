@@ -31,6 +31,7 @@ REFERRING = set(
     "it its itself they them their those these what who whose whom which one ones others other that".split()
 )
 LONGEST_FUNCTION = 60
+TOPS = ("fedtheory", "figures", "verify", "tests/checker", "tests/frameworks")
 
 
 class Function(NamedTuple):
@@ -61,11 +62,9 @@ def list_functions(path: Path) -> Iterator[Function]:
 
 
 def library_files() -> list[Path]:
-    """Return the files that ship: those of the package, of the figures and of the campaign."""
-    found = [
-        path for top in ("fedtheory", "figures", "verify") for path in (ROOT / top).rglob("*.py")
-    ]
-    return sorted({path.resolve() for path in found})
+    """Return the files that ship, and the programs that test the checker and frameworks at length."""
+    found = [path for top in TOPS for path in (ROOT / top).rglob("*.py")]
+    return sorted({path.resolve() for path in found if not path.name.startswith("test_")})
 
 
 def words_of(name: str) -> list[str]:

@@ -59,6 +59,11 @@ def imports(source):
             yield from (f"{node.module}.{alias.name}" for alias in node.names)
 
 
+def is_test(module):
+    """Tell whether a dotted name is of the tests."""
+    return module.partition(".")[0] == "tests"
+
+
 def upward(name, source):
     """Imports of a file that point up or sideways."""
     own = room(name)
@@ -113,6 +118,15 @@ def test_folders_beside_have_one_name():
     for top in ("fedtheory", "tests", "docs", *BESIDE):
         for path in (ROOT / top).rglob("*.py"):
             assert not second.search(path.read_text()), f"{path} must import it from fedtheory"
+
+
+def test_nothing_that_ships_imports_the_tests():
+    """The tests, with the statements of known truth that they check, are in a clone alone."""
+    found = {
+        name for name, path in files() for other in imports(path.read_text()) if is_test(other)
+    }
+    assert not found
+    assert is_test("tests.checker.power") and not is_test("fedtheory.tests")
 
 
 def test_an_upward_import_is_seen():

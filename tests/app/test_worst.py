@@ -43,7 +43,7 @@ def test_a_method_of_ones_own_that_mixes_coordinates_is_refused(tmp_path, capsys
     """Two nodes of a gossip method in one vector: their worst case is not that of gradient descent."""
     file = tmp_path / "gossip.py"
     file.write_text(
-        "from fedtheory.verify.hostile_methods import METHODS\nALGORITHM = METHODS['gossip']\n"
+        "from tests.checker.hostile_methods import METHODS\nALGORITHM = METHODS['gossip']\n"
     )
     arguments = ["worst", "hostile_gossip", "eta=1", "a=1/4", "--rounds", "2", "--with", str(file)]
     assert main(arguments) == 2

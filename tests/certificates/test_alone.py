@@ -25,7 +25,7 @@ from fedtheory.search import counterexample, scheduler
 from fedtheory.search.objective import Target
 from fedtheory.search.optimizer import Hunt
 from fedtheory.search.rational_points import Point
-from fedtheory.verify.known_statements import FALSE
+from tests.checker.known_statements import FALSE
 from tests.second_opinion import judge, opinion
 
 SHIPPED = Path(opinion.__file__).parent

@@ -27,7 +27,7 @@ from fedtheory.symbols.run import (
     sq_distance_0,
     sq_distance_T,
 )
-from fedtheory.verify import compared
+from tests.checker import compared_bounds
 
 EXACT = Claim(
     id="mine.value",
@@ -191,12 +191,12 @@ def test_of_a_method_of_which_nothing_is_known_a_note_says_so():
 
 
 def test_shares_of_the_value_are_told_from_it():
-    """A sample of `python -m verify.compared`."""
-    found = compared.count(24)
+    """A sample of `python -m tests.checker.compared_bounds`."""
+    found = compared_bounds.count(24)
     wrong = [
         (kind, said)
         for kind, answers in found.items()
         for said in answers
-        if compared.wrong(kind, said)
+        if compared_bounds.wrong(kind, said)
     ]
-    assert not wrong and sum(found[kind]["violated"] for kind in compared.FALSE) >= 23
+    assert not wrong and sum(found[kind]["violated"] for kind in compared_bounds.FALSE) >= 23

@@ -18,7 +18,7 @@ from fedtheory.language.claim import Claim
 from fedtheory.language.conditions import CONVEX, EXACT_GRADIENTS, LIPSCHITZ, SMOOTH
 from fedtheory.models.general import run_methods
 from fedtheory.symbols import run as r
-from fedtheory.verify.hostile_methods import METHOD, METHODS, TRAITS
+from tests.checker.hostile_methods import METHOD, METHODS, TRAITS
 
 UNORDERED = [trait for trait in TRAITS if trait not in ("first of the cohort", "writes")]
 GENERATOR = np.random.default_rng(0)

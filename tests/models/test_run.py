@@ -18,7 +18,7 @@ from fedtheory.models.general.runs import Clients
 from fedtheory.search.counterexample import texts
 from fedtheory.symbols.run import TABLE
 from fedtheory.verdicts import pipeline
-from fedtheory.verify.known_statements import FALSE
+from tests.checker.known_statements import FALSE
 from tests.models.agree import exact_is_batch
 
 ALL = [

@@ -13,7 +13,7 @@ from fedtheory.certificates import check_proof
 from fedtheory.errors import InvalidInput
 from fedtheory.rocq import coqc, export_file
 from fedtheory.rocq.export_file import Refused, Unwritten, export, theorems
-from fedtheory.verify.rocq import BROKEN
+from tests.checker.rocq_kernel import BROKEN
 from tests.second_opinion import opinion
 
 SHIPPED = Path(opinion.__file__).parent

@@ -1,4 +1,5 @@
-"""`coqc` on some documents that ship, where it is at hand; `python -m verify.rocq` asks it for all."""
+"""`coqc` on some documents that ship, where `coqc` is installed: `python -m tests.checker.rocq_kernel`
+runs it on all of them."""
 
 import pytest
 

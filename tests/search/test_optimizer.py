@@ -17,7 +17,7 @@ from fedtheory.verdicts.case import Case
 from fedtheory.verdicts.combination import conclude
 from fedtheory.verdicts.confirmation import conclude_search
 from fedtheory.verdicts.decision import decide_line
-from fedtheory.verify.known_statements import TRUE
+from tests.checker.known_statements import TRUE
 
 TABLE = Table("house")
 left = TABLE.measured("left", "l", "a square", PLAIN, "left", domain="nonnegative")

@@ -10,7 +10,7 @@ from fedtheory.models import all_settings, by_name
 from fedtheory.search import resizing, scheduler
 from fedtheory.search.objective import Target
 from fedtheory.search.optimizer import hunt_at
-from fedtheory.verify import large_cases
+from tests.checker import large_cases
 
 SHAPE = dict(
     N="12",

@@ -247,7 +247,7 @@ def test_a_step_size_of_another_method_is_no_free_number():
     """FedAvg takes eta_l; a rate in eta, which it does not take, is false for any run and says
     nothing of FedAvg."""
     from fedtheory.symbols.run import K, L, eta, eta_g, eta_l
-    from fedtheory.verify.known_statements import TRUE
+    from tests.checker.known_statements import TRUE
 
     rate = TRUE["gd_contraction"]
     with pytest.raises(ft.errors.InvalidInput, match="must be, .* those of fedavg .*got 'eta'"):

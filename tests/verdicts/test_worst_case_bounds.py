@@ -32,7 +32,7 @@ from fedtheory.symbols.run import (
     sq_grad_T,
 )
 from fedtheory.verdicts import worst_case_bounds
-from fedtheory.verify.known_statements import TRUE
+from tests.checker.known_statements import TRUE
 
 pytest.importorskip("clarabel")
 half = Rational(1, 2)

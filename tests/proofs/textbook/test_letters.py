@@ -9,9 +9,9 @@ from fedtheory.language.conditions import Assumption, Rule
 from fedtheory.language.symbol import Table
 from fedtheory.proofs.textbook import facts, letters, proof_steps
 from fedtheory.symbols import fsl, mixed
-from fedtheory.verify import premises
+from tests.checker import premises
 
-SEEDS = 12  # of each kind; `python -m verify.soundness graphs` draws 200
+SEEDS = 12  # of each kind; `python -m tests.checker.soundness graphs` draws 200
 
 
 @pytest.mark.parametrize("kind", premises.KINDS)

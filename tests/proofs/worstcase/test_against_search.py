@@ -25,7 +25,7 @@ from fedtheory.symbols.run import (
     zeta,
 )
 from fedtheory.verdicts import pipeline
-from fedtheory.verify.known_statements import STRONG, house, reach_ratio
+from tests.checker.known_statements import STRONG, house, reach_ratio
 
 TENTH = Fraction(1, 10)
 LOCAL = {

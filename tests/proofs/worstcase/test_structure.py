@@ -14,7 +14,7 @@ from fedtheory.certificates import check_worst_case
 from fedtheory.certificates.check_proof import Refused
 from fedtheory.errors import FedtheoryError, InvalidInput, NotExact
 from fedtheory.proofs.worstcase import methods, program, structure
-from fedtheory.verify import hostile_methods, soundness
+from tests.checker import hostile_methods, soundness
 
 TRAITS = hostile_methods.TRAITS
 

@@ -1,4 +1,4 @@
-"""Rocq check, `python -m verify.rocq FILE|DIR ...`: a second kernel on good and broken documents.
+"""Rocq check, `python -m tests.checker.rocq_kernel FILE|DIR ...`: a second kernel on good and broken documents.
 
 Each document becomes a file that `coqc` checks. Then each file is broken, in its statement and in
 its proof, and `coqc` must refuse every broken file: a number is nudged, the line is reversed, a
@@ -82,7 +82,7 @@ def replace_line(text, at, line):
 
 def main(arguments=None):
     parser = argparse.ArgumentParser(
-        prog="python -m verify.rocq", description=__doc__.splitlines()[0]
+        prog="python -m tests.checker.rocq_kernel", description=__doc__.splitlines()[0]
     )
     parser.add_argument("paths", nargs="+", type=Path, metavar="FILE|DIR")
     parser.add_argument("--only", default="", help="names that contain this")
@@ -90,7 +90,10 @@ def main(arguments=None):
     parser.add_argument("--keep", type=Path, metavar="DIR", help="where the files go")
     given = parser.parse_args(arguments)
     if coqc.at_hand() is None:
-        print("verify.rocq: coqc is not at hand (Debian: apt-get install coq)", file=sys.stderr)
+        print(
+            "tests.checker.rocq_kernel: coqc is not at hand (Debian: apt-get install coq)",
+            file=sys.stderr,
+        )
         return 2
     tally = dict(documents=0, accepted=0, wrong=0, unwritten=0, broken=0)
     for name, document in documents(given.paths):

@@ -1,4 +1,4 @@
-"""Kill test, `python -m verify.kill_and_resume [PREFIX ...]`: a campaign that is killed again and
+"""Kill test, `python -m tests.checker.kill_and_resume [PREFIX ...]`: a campaign that is killed again and
 again must produce the same ledger as an undisturbed campaign.
 
 The shallow campaign runs once without interruption. Then another campaign is killed with SIGKILL at
@@ -73,7 +73,9 @@ def kill_series(folder, prefixes, kills, seed, say=print):
 
 
 def main(argv=None):
-    parser = argparse.ArgumentParser(prog="python -m verify.kill_and_resume", description=__doc__)
+    parser = argparse.ArgumentParser(
+        prog="python -m tests.checker.kill_and_resume", description=__doc__
+    )
     parser.add_argument("prefixes", nargs="*", metavar="PREFIX", help="of the claims; all if none")
     parser.add_argument("--kills", type=int, default=10)
     parser.add_argument("--seed", type=int, default=0, help="what draws the moments")

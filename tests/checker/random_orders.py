@@ -15,7 +15,7 @@ from sympy import Rational
 from fedtheory.language.claim import Claim, Same
 from fedtheory.language.symbol import Table
 from fedtheory.symbols.fsl import TABLE as FSL
-from fedtheory.verify.adversarial_claims import FALSE, TRUE
+from tests.checker.adversarial_claims import FALSE, TRUE
 
 TABLE = Table("mine")
 SYMBOLS = [

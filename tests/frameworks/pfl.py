@@ -15,7 +15,7 @@ from pfl.hyperparam import NNTrainHyperParams
 from pfl.metrics import Weighted
 from pfl.model.pytorch import PyTorchModel
 
-from fedtheory.verify.frameworks._torch import Point, Steps, to_array
+from tests.frameworks._torch import Point, Steps, to_array
 
 PINS = ("pfl==0.6.0", "torch==2.13.0")
 ETA = 0.25

@@ -1,7 +1,7 @@
 """Power: false variants of known statements, each to be refuted by a document that replays.
 
-python -m verify.power                 # 20 seconds of work each
-python -m verify.power --seeds 5 sgd   # those with sgd in their names, from five seeds
+python -m tests.checker.power                 # 20 seconds of work each
+python -m tests.checker.power --seeds 5 sgd   # those with sgd in their names, from five seeds
 """
 
 import argparse
@@ -12,7 +12,7 @@ import time
 from fedtheory.errors import show
 from fedtheory.terminal import Line
 from fedtheory.verdicts import pipeline
-from fedtheory.verify import growing_orders, known_statements, large_cases
+from tests.checker import growing_orders, known_statements, large_cases
 
 FALSE = {**known_statements.FALSE, **large_cases.FALSE, **growing_orders.FALSE}
 
@@ -28,7 +28,7 @@ def refute_claim(claim, budget, seed=0):
 
 def main(arguments=None):
     parser = argparse.ArgumentParser(
-        prog="python -m verify.power", description=__doc__.partition("\n")[0]
+        prog="python -m tests.checker.power", description=__doc__.partition("\n")[0]
     )
     parser.add_argument(
         "part", nargs="?", default="", help="only statements with this in their names"

@@ -5,7 +5,7 @@ FedLab imports torchvision for its data sets, none of which is used here. A torc
 not fit the machine's PyTorch is replaced by a stand-in.
 """
 
-from fedtheory.verify.frameworks._torch import Point, Steps, to_array, without_torchvision
+from tests.frameworks._torch import Point, Steps, to_array, without_torchvision
 
 without_torchvision()
 

@@ -1,5 +1,5 @@
-"""File accidents, tested on every command that writes files: `python -m verify.accidents [--only
-WORD] [--list]`.
+"""File accidents, tested on every command that writes files:
+`python -m tests.checker.file_accidents [--only WORD] [--list]`.
 
 The accidents: a disk that fills at the first, second or third file; kill -9 between two renames;
 Ctrl-C; a foreign file, a link or a folder in the place of each file; a changed file of the
@@ -610,7 +610,9 @@ def accidents() -> dict[str, Callable[[Path], object]]:
 
 
 def main(arguments=None):
-    parser = argparse.ArgumentParser(prog="python -m verify.accidents", description=__doc__)
+    parser = argparse.ArgumentParser(
+        prog="python -m tests.checker.file_accidents", description=__doc__
+    )
     parser.add_argument("--only", default="", help="accidents whose names contain this")
     parser.add_argument("--list", action="store_true", help="their names alone")
     given = parser.parse_args(arguments)

@@ -6,7 +6,7 @@ import sys
 import pytest
 
 from fedtheory.app import package
-from fedtheory.verify import kill_and_resume
+from tests.checker import kill_and_resume
 
 KILLS = 2
 # A small campaign keeps one result more each time and waits to be killed, as often as it will be. One that

@@ -49,7 +49,7 @@ from fedtheory.symbols.run import (
     u,
     zeta,
 )
-from fedtheory.verify.known_statements import ALL_CLIENTS, SAMPLED, house
+from tests.checker.known_statements import ALL_CLIENTS, SAMPLED, house
 
 STRONG = (SMOOTH, STRONGLY_CONVEX, mu > 0)
 
@@ -485,12 +485,12 @@ record_false(
     over_NS=shrinking + 20 * u * sigma**2 / (N * S * mu),
 )
 
-# The bias of a round on quadratics (verify.known_statements, fedavg_bias): clients with curvatures
-# 1 and 0 under opposite pulls differ by half of eta^2 K (K - 1)/2.
+# The bias of a round on quadratics (known_statements, fedavg_bias): clients with curvatures 1 and 0
+# under opposite pulls differ by half of eta^2 K (K - 1)/2.
 bias = eta_l**2 * L * zeta / 2
 record_true(
     "bias_room",
-    "derived in verify.known_statements, with room",
+    "derived in known_statements, with room",
     sqrt(sq_distance_T),
     "<=",
     sqrt(sq_distance_0) + 10 * bias * K * (K - 1),

@@ -6,8 +6,8 @@ uniform cohort. A round of K steps of size eta multiplies the distance of the se
 q = 1 - eta L, and adds the terms of the cohort and of the noise. A bound equal to this value is
 true, with equality; a fraction of it is false at every T.
 
-    python -m verify.compared                  # 2,000 true and 2,000 false bounds
-    python -m verify.compared --count 100
+    python -m tests.checker.compared_bounds                  # 2,000 true and 2,000 false bounds
+    python -m tests.checker.compared_bounds --count 100
 """
 
 import argparse
@@ -119,7 +119,7 @@ def count(number: int) -> dict[str, Counter]:
 
 
 def main(arguments=None) -> int:
-    parser = argparse.ArgumentParser(prog="python -m verify.compared")
+    parser = argparse.ArgumentParser(prog="python -m tests.checker.compared_bounds")
     parser.add_argument(
         "--count", type=int, default=2000, help="true bounds, and false ones (2000)"
     )

@@ -9,9 +9,9 @@ from types import SimpleNamespace
 import pytest
 
 from fedtheory.errors import InvalidInput
-from fedtheory.verify.frameworks import __main__ as command
-from fedtheory.verify.frameworks import run_cases
 from tests.conformance.test_conform import FedAvg
+from tests.frameworks import __main__ as command
+from tests.frameworks import run_cases
 
 
 def case(*faults):
@@ -72,7 +72,7 @@ def test_an_environment_is_made_once(tmp_path, monkeypatch):
 
 def test_cases_are_asked_one_after_the_other(monkeypatch, capsys):
     module = SimpleNamespace(PINS=("numpy==0",), CASES=(case(), case("sign")))
-    monkeypatch.setitem(sys.modules, "fedtheory.verify.frameworks.ours", module)
+    monkeypatch.setitem(sys.modules, "tests.frameworks.ours", module)
     run_cases.main("ours", as_json=True)
     told = json.loads(capsys.readouterr().out)
     assert told["framework"] == "ours" and told["versions"]["numpy"] != "0"

@@ -6,10 +6,10 @@ import pytest
 
 import fedtheory as ft
 from fedtheory.verdicts import pipeline
-from fedtheory.verify import power
-from fedtheory.verify.known_statements import FALSE, TRUE
+from tests.checker import power
+from tests.checker.known_statements import FALSE, TRUE
 
-# These need more than a moment: `python -m verify.power` tries all.
+# These need more than a moment: `python -m tests.checker.power` tries all.
 SLOW = {
     "gd_gradient.constant",
     "gd_gradient.without_lipschitz",

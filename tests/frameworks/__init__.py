@@ -1,7 +1,7 @@
 """Released frameworks, each pinned in an environment of its own, tested with `conform` and `laws`.
 
-    python -m verify.frameworks                 what there is
-    python -m verify.frameworks NAME            makes the environment, once, and asks
+    python -m tests.frameworks                 what there is
+    python -m tests.frameworks NAME            makes the environment, once, and asks
 
 A file here is one framework. PINS lists the packages to install, and CASES holds adapters around
 the framework's own classes, unchanged. Where a class leaves a part to its users (Flower's clients

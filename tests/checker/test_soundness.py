@@ -12,16 +12,16 @@ from fedtheory.symbols.run import N, T, a, sq_x, sq_y
 from fedtheory.verdicts import pipeline
 from fedtheory.verdicts.model_search import explain_unfit
 from fedtheory.verdicts.verdict import Verdict
-from fedtheory.verify import (
+from tests.checker import (
     adversarial_claims,
-    factors,
-    forgotten,
+    forgotten_laws,
     hostile_methods,
     random_orders,
     random_variants,
     soundness,
+    vanishing_factors,
 )
-from fedtheory.verify.known_statements import FALSE, TIGHT, TRUE, reach_ratio
+from tests.checker.known_statements import FALSE, TIGHT, TRUE, reach_ratio
 
 
 @pytest.mark.parametrize("name", TRUE)
@@ -100,7 +100,7 @@ def test_laws_of_chance_that_were_never_written_are_not_assumed():
     """By hand, for the seeds that are asked: false where a law is missing."""
     found = asked(*[("forgotten", "law", seed) for seed in range(8)], budget=0.5)
     assert not [each for each in found if each["objection"]]
-    truths = [forgotten.forgotten(seed)[1] for seed in range(8)]
+    truths = [forgotten_laws.forgotten(seed)[1] for seed in range(8)]
     assert {True, False} == {*truths}
     assert {("violated", False), ("holds", True)} <= {
         (each["status"], true) for each, true in zip(found, truths)
@@ -109,9 +109,9 @@ def test_laws_of_chance_that_were_never_written_are_not_assumed():
 
 def test_every_statement_that_may_lack_a_law_is_drawn():
     """With and without its laws, over sixty seeds."""
-    seen = {forgotten.forgotten(seed)[0].id for seed in range(60)}
-    assert seen == {f"forgotten.{name}" for name in forgotten.BASES}
-    assert forgotten.allowed_statuses(False) == {"violated", "undecided"}
+    seen = {forgotten_laws.forgotten(seed)[0].id for seed in range(60)}
+    assert seen == {f"forgotten.{name}" for name in forgotten_laws.BASES}
+    assert forgotten_laws.allowed_statuses(False) == {"violated", "undecided"}
 
 
 def test_the_truth_of_a_drawn_order_is_that_of_its_powers():
@@ -234,20 +234,26 @@ def test_a_relative_that_a_family_refutes_is_asked_of_its_base():
 def _point(claim, values):
     """What a claim's hypotheses, then its line, say at numbers."""
     at = {
-        symbol: values[symbol.name] for symbol in (factors.U, factors.V, factors.W, factors.COUNT)
+        symbol: values[symbol.name]
+        for symbol in (
+            vanishing_factors.U,
+            vanishing_factors.V,
+            vanishing_factors.W,
+            vanishing_factors.COUNT,
+        )
     }
     left, sign, right = claim.lines[0]
     gap = (right - left if sign == "<=" else left - right).subs(at)
     return all(bool(a.relation.subs(at)) for a in claim.assumptions), bool(gap >= 0)
 
 
-@pytest.mark.parametrize("kind", factors.KINDS[:-1])
+@pytest.mark.parametrize("kind", vanishing_factors.KINDS[:-1])
 def test_claims_under_factors_are_what_they_are_said_to_be(kind):
     """On a grid of rational numbers, those at which a factor vanishes among them."""
     grid = {Rational(a, b) for a in range(1, 6) for b in (1, 2, 3)}
     grid = sorted(grid | {Rational(1, 100), Rational(50)})
     for seed in range(4):
-        claim, truth = factors.draw_claim(kind, seed)
+        claim, truth = vanishing_factors.draw_claim(kind, seed)
         one, other = sorted(
             claim.lines[0][0].free_symbols | claim.assumptions[0].relation.free_symbols, key=str
         )[:2]
@@ -257,7 +263,9 @@ def test_claims_under_factors_are_what_they_are_said_to_be(kind):
             for y in grid
             if not (one.is_integer and x.q > 1 or other.is_integer and y.q > 1)
         ]
-        assert truth == all(met for good, met in found if good), factors.with_assumptions(claim)
+        assert truth == all(met for good, met in found if good), vanishing_factors.with_assumptions(
+            claim
+        )
 
 
 def test_programs_of_hostile_methods_are_asked_of_each_trait():
@@ -289,9 +297,9 @@ def test_a_step_that_is_wrongly_proved_would_be_told(monkeypatch):
     assert told() == ["it foll", "it does"]
 
 
-@pytest.mark.parametrize("kind", factors.KINDS)
+@pytest.mark.parametrize("kind", vanishing_factors.KINDS)
 def test_a_factor_that_may_vanish_is_not_divided_by(kind):
-    """A sample of `python -m verify.soundness factors`; the rest is for that command."""
+    """A sample of `python -m tests.checker.soundness factors`; the rest is for that command."""
     for seed in range(12):
         _, objection = soundness.of_factors(kind, seed, 0.05)
         assert not objection

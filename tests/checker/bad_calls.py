@@ -1,4 +1,4 @@
-"""Fuzzing of calls, `python -m verify.calls`: thousands of bad calls of commands and functions, and
+"""Bad calls of commands and functions, `python -m tests.checker.bad_calls`: thousands of calls, and
 a list of the calls that are not answered by one clear sentence.
 
 Each call is a valid call of which an argument or two are spoiled: another type, no number, a huge

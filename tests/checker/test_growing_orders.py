@@ -6,7 +6,7 @@ import json
 import pytest
 
 import fedtheory as ft
-from fedtheory.verify import growing_orders, power
+from tests.checker import growing_orders, power
 
 
 @pytest.mark.parametrize("name", growing_orders.FALSE)

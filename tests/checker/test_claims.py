@@ -1,7 +1,7 @@
 """Property tests of every claim that a setting measures: the claim's lines hold at drawn cases, or
 its counterexample replays.
 
-`pytest verify` draws the same few cases every time; FEDTHEORY_VERIFY=random draws many fresh cases
+`pytest tests/checker/test_claims.py` draws the same few cases every time; FEDTHEORY_VERIFY=random draws many fresh cases
 and shrinks them.
 """
 

@@ -1,8 +1,8 @@
-"""Accidents with files: a few of each kind here, all of them by `python -m verify.accidents`."""
+"""Accidents with files: a few of each kind here, all of them by `python -m tests.checker.file_accidents`."""
 
 import pytest
 
-from fedtheory.verify import accidents
+from tests.checker import file_accidents
 
 FAST = (
     "export: the disk is full at file 1",
@@ -26,7 +26,7 @@ FAST = (
     "verify at a store of another key",
     "a checkpoint that is none",
 )
-ALL = accidents.accidents()
+ALL = file_accidents.accidents()
 
 
 def test_there_are_a_hundred_and_more():
@@ -35,13 +35,13 @@ def test_there_are_a_hundred_and_more():
 
 @pytest.mark.parametrize("name", FAST)
 def test_nothing_is_lost(name, tmp_path):
-    ALL[name](accidents.prepare_folder(tmp_path))
+    ALL[name](file_accidents.prepare_folder(tmp_path))
 
 
 @pytest.mark.slow
 @pytest.mark.parametrize("name", sorted({*ALL} - {*FAST}))
 def test_nothing_is_lost_in_all_others(name, tmp_path):
-    ALL[name](accidents.prepare_folder(tmp_path))
+    ALL[name](file_accidents.prepare_folder(tmp_path))
 
 
 def careless(root):
@@ -54,26 +54,28 @@ def half(root):
 
 
 def test_what_is_lost_and_what_is_half_is_seen(tmp_path):
-    before = accidents.contents(accidents.prepare_folder(tmp_path))
-    assert not accidents.find_lost(before, tmp_path) and not accidents.find_broken(tmp_path)
+    before = file_accidents.contents(file_accidents.prepare_folder(tmp_path))
+    assert not file_accidents.find_lost(before, tmp_path) and not file_accidents.find_broken(
+        tmp_path
+    )
     careless(tmp_path)
     half(tmp_path)
-    assert accidents.find_lost(before, tmp_path) == ["thesis.tex"]
-    assert accidents.find_broken(tmp_path) == ["run.npz"]
+    assert file_accidents.find_lost(before, tmp_path) == ["thesis.tex"]
+    assert file_accidents.find_broken(tmp_path) == ["run.npz"]
     (tmp_path / "aside").mkdir()
     (tmp_path / "aside" / "thesis.tex").write_text("years")
-    assert not accidents.find_lost(before, tmp_path)
+    assert not file_accidents.find_lost(before, tmp_path)
     with pytest.raises(AssertionError):
-        accidents.judge(accidents.Ended(1, "Traceback (most recent call last):"), (1, 2))
+        file_accidents.judge(file_accidents.Ended(1, "Traceback (most recent call last):"), (1, 2))
 
 
 def test_the_command_says_what_was_lost(monkeypatch, capsys):
     some = {
-        "a loss": lambda root: accidents.judge(accidents.Ended(0, "")),
+        "a loss": lambda root: file_accidents.judge(file_accidents.Ended(0, "")),
         "none": lambda root: None,
     }
-    monkeypatch.setattr(accidents, "accidents", lambda: some)
-    assert accidents.main([]) == 1
+    monkeypatch.setattr(file_accidents, "accidents", lambda: some)
+    assert file_accidents.main([]) == 1
     told = capsys.readouterr().out
     assert "LOST a loss: AssertionError" in told and "2 accidents, 1 in which something" in told
-    assert accidents.main(["--only", "none"]) == 0
+    assert file_accidents.main(["--only", "none"]) == 0

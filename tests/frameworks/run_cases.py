@@ -24,7 +24,7 @@ def installed_versions(pins):
 
 
 def main(name, as_json=False):
-    module = importlib.import_module(f"fedtheory.verify.frameworks.{name}")
+    module = importlib.import_module(f"tests.frameworks.{name}")
     has = dict(python=platform.python_version(), **installed_versions(module.PINS))
     if as_json:
         found = {says: report.data() for says, report in run_reports(module.CASES)}

@@ -4,9 +4,9 @@ in fractions and enclosures; and a search finds some of them by itself."""
 import pytest
 
 from fedtheory.verdicts import pipeline
-from fedtheory.verify import power
-from fedtheory.verify.known_statements import FALSE as SMALLER
-from fedtheory.verify.large_cases import BASES, FAILING, FALSE, TRUE, certainly_fails
+from tests.checker import power
+from tests.checker.known_statements import FALSE as SMALLER
+from tests.checker.large_cases import BASES, FAILING, FALSE, TRUE, certainly_fails
 
 
 def test_there_are_many_and_each_differs_from_what_it_was_made_of():

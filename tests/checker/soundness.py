@@ -1,8 +1,8 @@
 """Soundness: checks of statements of independently known truth; one wrong verdict is a bug.
 
-    python -m verify.soundness                            # all parts
-    python -m verify.soundness textbook --seeds 50 sgd    # true textbook statements with sgd in their names
-    python -m verify.soundness relatives --relatives 300
+    python -m tests.checker.soundness                            # all parts
+    python -m tests.checker.soundness textbook --seeds 50 sgd    # true textbook statements with sgd in their names
+    python -m tests.checker.soundness relatives --relatives 300
 
 Parts: `textbook`, true statements that are never violated and, where they are tight, found tight;
 `hostile`, users' claims that invite an error; `vectors`, forms of degree four; `graphs`, steps of
@@ -31,25 +31,32 @@ from fedtheory.store import source_hash
 from fedtheory.terminal import duration_text
 from fedtheory.verdicts import pipeline
 from fedtheory.verdicts.verdict import Verdict
-from fedtheory.verify import (
+from tests.checker import (
     adversarial_claims,
-    compared,
-    factors,
-    forgotten,
+    compared_bounds,
+    forgotten_laws,
     hostile_methods,
     known_statements,
     large_cases,
     premises,
     random_orders,
     random_variants,
+    vanishing_factors,
 )
-from fedtheory.verify.known_statements import TIGHT, reach_ratio
+from tests.checker.known_statements import TIGHT, reach_ratio
 
 TRUE = {**known_statements.TRUE, **large_cases.TRUE}
 LOOK = dict(
     hostile=0.5, vectors=0.5, factors=0.1, forgotten=0.5
 )  # minimal seconds: with less a search sees only one kind of shape
 LONGER = 5.0  # minimal seconds for a claim with a refuted relative
+
+
+def sources_digest() -> str:
+    """Return one hash of the files of this folder and of everything that these files reach."""
+    facts = [source_hash.file_facts(path) for path in sorted(Path(__file__).parent.glob("*.py"))]
+    imports = {name for fact in facts for name in source_hash.imported_modules(fact.imports)}
+    return ledger.digest_of([[fact.syntax for fact in facts], source_hash.digest_of_reach(imports)])
 
 
 class Store:
@@ -59,8 +66,7 @@ class Store:
         self.found, self.path = {}, None
         if folder is not None:
             folder.mkdir(parents=True, exist_ok=True)
-            reached = source_hash.digest_of_reach(["fedtheory.verify.soundness"])
-            name = ledger.digest_of([reached, ledger.library_versions(), settings])[:16]
+            name = ledger.digest_of([sources_digest(), ledger.library_versions(), settings])[:16]
             self.path = folder / f"{name}.jsonl"
             lines = self.path.read_text().splitlines() if self.path.exists() else []
             for line in lines:
@@ -142,25 +148,27 @@ def of_method(trait, seed, budget):
 
 
 def of_factors(name, seed, budget):
-    claim, truth = factors.draw_claim(name, seed)
+    claim, truth = vanishing_factors.draw_claim(name, seed)
     verdict = pipeline.check(claim, budget=budget, seed=seed)
     right = verdict.status in random_orders.allowed_statuses(truth)
     return (
         verdict,
-        "" if right else f"{'true' if truth else 'false'}: {factors.with_assumptions(claim)}",
+        ""
+        if right
+        else f"{'true' if truth else 'false'}: {vanishing_factors.with_assumptions(claim)}",
     )
 
 
 def of_compared(name, seed, budget):
-    said = compared.answer(seed, name)
+    said = compared_bounds.answer(seed, name)
     verdict = Verdict(name, said, "", "")
-    return verdict, f"a bound that is {name}" if compared.wrong(name, said) else ""
+    return verdict, f"a bound that is {name}" if compared_bounds.wrong(name, said) else ""
 
 
 def of_forgotten(name, seed, budget):
-    claim, true = forgotten.forgotten(seed)
+    claim, true = forgotten_laws.forgotten(seed)
     verdict = pipeline.check(claim, budget=budget, seed=seed)
-    wrong = verdict.status not in forgotten.allowed_statuses(true)
+    wrong = verdict.status not in forgotten_laws.allowed_statuses(true)
     return verdict, f"{'true' if true else 'false'}: {claim}" if wrong else ""
 
 
@@ -295,10 +303,12 @@ def questions(part, given):
     if part == "vectors":
         return [(part, "form", seed) for seed in range(given.drawn)]
     if part == "factors":
-        kinds = [kind for kind in factors.KINDS if given.only in kind]
+        kinds = [kind for kind in vanishing_factors.KINDS if given.only in kind]
         return [(part, kind, seed) for seed in range(given.drawn // 5) for kind in kinds]
     if part == "compared":
-        return [(part, kind, seed) for seed in range(given.drawn) for kind in compared.SHARES]
+        return [
+            (part, kind, seed) for seed in range(given.drawn) for kind in compared_bounds.SHARES
+        ]
     if part == "graphs":
         kinds = [name for name in premises.KINDS if given.only in name]
         return [(part, name, seed) for name in kinds for seed in range(given.drawn)]
@@ -344,7 +354,7 @@ PARTS = (
 
 def main(arguments=None):
     parser = argparse.ArgumentParser(
-        prog="python -m verify.soundness", description=__doc__.partition("\n")[0]
+        prog="python -m tests.checker.soundness", description=__doc__.partition("\n")[0]
     )
     parser.add_argument(
         "part", nargs="?", default="all", choices=("all", *PARTS), help="one part alone"

@@ -10,7 +10,7 @@ from types import SimpleNamespace
 
 import torch
 
-from fedtheory.verify.frameworks._torch import Point, Steps, to_array, without_torchvision
+from tests.frameworks._torch import Point, Steps, to_array, without_torchvision
 
 without_torchvision()
 

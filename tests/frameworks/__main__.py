@@ -1,4 +1,4 @@
-"""Tests of released frameworks, `python -m verify.frameworks [NAME ...]`: each runs in an
+"""Tests of released frameworks, `python -m tests.frameworks [NAME ...]`: each runs in an
 environment of its own with pinned versions, and is compared with the methods that its algorithms
 are named after.
 
@@ -53,7 +53,7 @@ def make_environment(name, pins, at):
     made_here = (home.parent / sign).is_file() and not folder.foreign(sign)
     if os.path.lexists(home) and (home.is_symlink() or not made_here):
         refuse("--at", "must be a folder in which no other thing has a framework's name", str(home))
-    folder.write({sign: b"The folder of this name is emptied and filled by verify.frameworks.\n"})
+    folder.write({sign: b"The folder of this name is emptied and filled by tests.frameworks.\n"})
     print(f"{name}: making {home} with {', '.join(pins)}", file=sys.stderr, flush=True)
     venv.create(home, clear=True, with_pip=True)
     command = [python, "-m", "pip", "install", "--quiet", "--disable-pip-version-check"]
@@ -68,7 +68,7 @@ def make_environment(name, pins, at):
 
 def main(argv=None):
     parser = argparse.ArgumentParser(
-        prog="verify.frameworks", description=__doc__.partition("\n\n")[0]
+        prog="tests.frameworks", description=__doc__.partition("\n\n")[0]
     )
     parser.add_argument("names", nargs="*", metavar="NAME", help="of those that are listed without")
     parser.add_argument(
@@ -83,7 +83,7 @@ def main(argv=None):
                 refuse("NAME", f"must be one of {', '.join(known)}", name)
         for name in given.names:
             python = make_environment(name, known[name], given.at)
-            command = [python, "-m", "fedtheory.verify.frameworks.run_cases", name]
+            command = [python, "-m", "tests.frameworks.run_cases", name]
             paths = [str(ROOT), *filter(None, [os.environ.get("PYTHONPATH")])]
             told = subprocess.run(
                 command + ["--json"] * given.json,
@@ -96,7 +96,7 @@ def main(argv=None):
             if told.returncode:
                 raise InvalidInput(f"{name} cannot be asked: it ends with {told.returncode}")
     except FedtheoryError as error:
-        print(f"verify.frameworks: {error}", file=sys.stderr)
+        print(f"tests.frameworks: {error}", file=sys.stderr)
         return 2
     for name, pins in known.items() if not given.names else ():
         print(f"{name}: {', '.join(pins)}")
