@@ -4,6 +4,7 @@ import os as _os
 import sys as _sys
 from types import ModuleType as _ModuleType
 
+from fedtheory.folders_beside import find_folders_beside as _find_folders_beside
 from fedtheory.old_names import accept_old_names as _accept_old_names
 
 # Two OpenBLAS copies with two threads each thrash on small matrices; the engine has its own
@@ -11,6 +12,7 @@ from fedtheory.old_names import accept_old_names as _accept_old_names
 _os.environ.setdefault("OPENBLAS_NUM_THREADS", "1")
 _os.environ.setdefault("OMP_WAIT_POLICY", "passive")
 
+_find_folders_beside()
 _accept_old_names()
 
 __version__ = "0.1.0"

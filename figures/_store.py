@@ -27,9 +27,8 @@ def arrays_key(name, scale):
     if own is not None:  # a user's: of the whole file
         part = own[0].sha256
     else:
-        part = source_hash.part_digest(
-            source_hash.ROOT / "fedtheory" / "figures" / f"{name}.py", "compute_arrays"
-        )
+        file = source_hash.source_file(f"fedtheory.figures.{name}")
+        part = source_hash.part_digest(file, "compute_arrays")
     return hashlib.sha256(f"{name}\0{scale}\0{part}".encode()).hexdigest()[:20]
 
 

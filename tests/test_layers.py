@@ -6,12 +6,12 @@ from pathlib import Path
 
 import pytest
 
-from fedtheory.store.source_hash import BESIDE
+from fedtheory.folders_beside import BESIDE
 
 ROOT = Path(__file__).resolve().parents[1]
 # From the bottom; rooms of one line do not import each other.
 LEVELS = (
-    {"old_names", "errors", "display", "schema", "typing"},
+    {"old_names", "folders_beside", "errors", "display", "schema", "typing"},
     {"arguments", "terminal"},
     {"store", "plugins"},
     {"arithmetic", "parallel", "metrics"},

@@ -15,13 +15,12 @@ def test_an_old_name_is_the_module_of_the_new_one(old, new):
 
 
 def test_what_users_import_by_old_names():
+    from fedtheory import models, user_quantities
+    from fedtheory.arithmetic import operations
     from fedtheory.enclosure.arithmetic import maximum
     from fedtheory.own import weighted_mean
     from fedtheory.settings import Setting
     from fedtheory.settings.losses import loss_gradient
-
-    from fedtheory import models, user_quantities
-    from fedtheory.arithmetic import operations
 
     assert (maximum, weighted_mean) == (operations.maximum, user_quantities.weighted_mean)
     assert Setting is models.Setting and callable(loss_gradient)

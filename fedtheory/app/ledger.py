@@ -20,12 +20,12 @@ from shlex import quote
 
 from fedtheory import discover, plugins
 from fedtheory.errors import InvalidInput
+from fedtheory.folders_beside import BESIDE, PACKAGE
 from fedtheory.store import private_cache
 from fedtheory.store import source_hash as code
 from fedtheory.store.files import write
 
 FORMAT = "fedtheory ledger 4"
-PACKAGE = Path(__file__).resolve().parents[1]
 LIBRARIES = ("numpy", "scipy", "sympy", "mpmath", "numba")
 LARGEST = 2**23  # bytes of a document from elsewhere
 
@@ -40,7 +40,7 @@ def source_hashes():
     paths = (
         path
         for path in PACKAGE.rglob("*.py")
-        if path.relative_to(PACKAGE).parts[0] not in code.BESIDE
+        if path.relative_to(PACKAGE).parts[0] not in BESIDE  # within it in a wheel alone
     )
     found = {path: hashlib.sha256(path.read_bytes()).hexdigest() for path in paths}
     found |= {

@@ -18,12 +18,12 @@ from functools import cache
 from pathlib import Path
 from typing import Any, NamedTuple
 
+from fedtheory.folders_beside import BESIDE, folder_of
 from fedtheory.store import private_cache
 from fedtheory.store.files import write
 
 ROOT = Path(__file__).resolve().parents[2]
 TOPS = ("fedtheory",)
-BESIDE = ("figures", "verify")  # in a clone: links to the folders beside the library
 WALKERS = {"importlib", "pkgutil"}  # a file that imports one of these finds files by itself
 FORMAT = "fedtheory sources 2"
 # in the private folder: the results of parsing, by the hash of the parsed text
@@ -164,12 +164,26 @@ def _names_file(texts: Iterable[str], name: str) -> bool:
 # ---------------------------------------------------------------- reach
 
 
+def module_place(module: str) -> Path:
+    """Return the path of a package's folder or of a module's file, without its suffix."""
+    top, *rest = module.split(".")
+    if rest and rest[0] in BESIDE:
+        return folder_of(rest[0]).joinpath(*rest[1:])
+    return ROOT.joinpath(top, *rest)
+
+
+def file_label(path: Path) -> str:
+    """Return a file's path from the folder of all packages, the same in a clone and in a wheel."""
+    place = path.relative_to(ROOT).as_posix()
+    return f"fedtheory/{place}" if place.partition("/")[0] in BESIDE else place
+
+
 @cache
 def source_file(module: str) -> Path | None:
     """Return the source file of a module of this project, None for any other module."""
     if module.partition(".")[0] not in TOPS:
         return None
-    base = ROOT.joinpath(*module.split("."))
+    base = module_place(module)
     return next(
         (path for path in (base.with_suffix(".py"), base / "__init__.py") if path.is_file()), None
     )
@@ -200,8 +214,8 @@ def _next_files(path: Path, walked: bool) -> Iterator[Path | None]:
     yield from map(source_file, imported_modules(known.imports))
     if walked and known.walks:
         yield from map(source_file, known.places)
-        folders = [ROOT.joinpath(*place.split(".")) for place in known.places]
-        folders += [path.parent] if path.parent.parent != ROOT else []
+        folders = [module_place(place) for place in known.places]
+        folders += [path.parent] if path.parent not in [ROOT / top for top in TOPS] else []
         for folder in folders:
             yield from folder.rglob("*.py")
 
@@ -213,9 +227,7 @@ def digest_of_reach(start: Iterable[str], walked: bool = True) -> str:
 
 @cache
 def _digest_files(start: Set[str], walked: bool) -> str:
-    found = sorted(
-        (path.relative_to(ROOT).as_posix(), path) for path in reachable_files(start, walked)
-    )
+    found = sorted((file_label(path), path) for path in reachable_files(start, walked))
     content = [(name, file_facts(path).syntax, data_hashes(path)) for name, path in found]
     total = hashlib.sha256(repr(content).encode())
     _kept().keep()

@@ -1,9 +1,6 @@
 """Habits of a command line: a version, `python -m`, and names that are nearly right."""
 
-import configparser
-import fnmatch
 import json
-import os
 import subprocess
 import sys
 from pathlib import Path
@@ -37,21 +34,6 @@ def test_a_name_that_is_nearly_right_is_suggested(command, near, capsys):
     error = capsys.readouterr().err
     assert near in error
     assert len(error.strip().splitlines()) == 1
-
-
-def test_what_is_installed_takes_one_name():
-    """Packages as setuptools finds them: it follows the links to the folders beside the library."""
-    config = configparser.ConfigParser()
-    config.read(ROOT / "setup.cfg")
-    patterns = config["options.packages.find"]["include"].split()
-    found = {
-        ".".join(Path(folder).relative_to(ROOT).parts)
-        for folder, _, names in os.walk(ROOT, followlinks=True)
-        if "__init__.py" in names
-    }
-    kept = {name for name in found if any(fnmatch.fnmatch(name, each) for each in patterns)}
-    assert {name.partition(".")[0] for name in kept} == {"fedtheory"}
-    assert {"fedtheory.figures", "fedtheory.verify", "fedtheory.app"} <= kept
 
 
 @pytest.mark.parametrize("room", ["figures", "verify"])

@@ -39,9 +39,7 @@ def test_only_what_computes_counts():
 
 
 def relative(modules):
-    return {
-        str(path.relative_to(source_hash.ROOT)) for path in source_hash.reachable_files(modules)
-    }
+    return {source_hash.file_label(path) for path in source_hash.reachable_files(modules)}
 
 
 def test_what_a_computation_reaches():
@@ -180,7 +178,7 @@ def test_kept_proofs_and_broken_lines_bear_on_what_reads_them(edited):
     edited("fedtheory/proofs/textbook/proofs.json", " ")
     second = keys()
     assert all(a != b for a, b in zip(first, second))
-    edited("fedtheory/figures/_broken.json", " ")
+    edited("figures/_broken.json", " ")
     third = keys()
     assert [a != b for a, b in zip(second, third)] == [False, True]
 
