@@ -10,6 +10,7 @@ import pkgutil
 from functools import cache
 
 from fedtheory.errors import refuse
+from fedtheory.experiments import records
 from fedtheory.experiments._record import SCALES, Experiment
 
 __all__ = ["SCALES", "Experiment", "experiment", "experiments"]
@@ -17,9 +18,10 @@ __all__ = ["SCALES", "Experiment", "experiment", "experiments"]
 
 @cache
 def experiments():
-    """Return name -> Experiment for all files of this folder."""
-    names = sorted(name for _, name, _ in pkgutil.iter_modules(__path__) if name[0] != "_")
-    return {n: importlib.import_module(f"fedtheory.experiments.{n}").EXPERIMENT for n in names}
+    """Return name -> Experiment for all files of records/."""
+    names = sorted(name for _, name, _ in pkgutil.iter_modules(records.__path__) if name[0] != "_")
+    modules = {n: importlib.import_module(f"fedtheory.experiments.records.{n}") for n in names}
+    return {name: module.EXPERIMENT for name, module in modules.items()}
 
 
 def experiment(name):
