@@ -8,7 +8,6 @@ instance.
 
 from collections.abc import Callable, Iterable, Mapping
 from fractions import Fraction
-from functools import wraps
 from typing import Any, NamedTuple
 
 from fedtheory import schema
@@ -40,7 +39,8 @@ class Fields:
 
     def __init__(self, *fields: Field, order: str = "") -> None:
         self.fields = {field.name: field for field in fields}
-        self.order = list(dict.fromkeys([*order.split(), *self.fields]))
+        first = [name for name in order.split() if name in self.fields]
+        self.order = list(dict.fromkeys([*first, *self.fields]))
 
     def replace(self, *fields: Field, without: str = "", order: str = "") -> "Fields":
         """Return the fields with others in the place of those of the same names, or at the end."""
@@ -90,7 +90,6 @@ def guard_by(form: Any) -> Callable[[Callable], Callable[[Instance], frozenset]]
     where plain data do not fit the schema `form`."""
 
     def decorate(holds: Callable) -> Callable[[Instance], frozenset]:
-        @wraps(holds)
         def of(instance: Instance) -> frozenset:
             fits = schema.fault(form, texts(instance)) is None
             return frozenset(holds(instance)) if fits else frozenset()
@@ -130,6 +129,12 @@ def family(
         lambda shape, point, built: build(shape, point, size(shape)),
         lambda shape: family_coordinates(shape, size(shape)),
     )
+
+
+def single_loss(name: str, form: Any) -> Field:
+    """Return the field of one loss of a family."""
+    build = lambda shape, point, built: build_family(shape, point, 1)[0]
+    return Field(name, form, build, lambda shape: family_coordinates(shape, 1))
 
 
 def noise(name: str, sigma: str) -> Field:

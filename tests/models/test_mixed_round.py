@@ -11,7 +11,7 @@ from fedtheory.models.families import two_point
 from fedtheory.models.losses import curve_from_pieces, make_curve
 from fedtheory.models.mixed import large
 from fedtheory.models.mixed import round as mixed_round
-from fedtheory.models.mixed.pair import build_pair, pair_constants
+from fedtheory.models.mixed.pair import PAIR, pair_constants
 from fedtheory.verdicts.case import Case
 from fedtheory.verdicts.combination import conclude
 from fedtheory.verdicts.dropped_hypotheses import Unmet
@@ -146,7 +146,7 @@ def test_opposed_tilts_make_the_start_stationary():
         "tilt_0_0": Q(5),
         **{f"own_{i}_0_{k}": Q(1, 2 + i + k) for i in range(2) for k in range(2)},
     }
-    told = measured({**CASE, **build_pair(shape, point)})
+    told = measured({**CASE, **PAIR.build(shape, point)})
     assert told["sq_grad"] == told["gap"] == told["sq_dist"] == 0 < told["sq_grad_f"]
 
 

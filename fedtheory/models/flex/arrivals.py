@@ -3,13 +3,15 @@ arriving device's extra update (corollary 4.0.2), on separable quadratics."""
 
 from fractions import Fraction
 
+from fedtheory import schema
 from fedtheory.arithmetic.intervals import INF
 from fedtheory.arithmetic.operations import maximum, minimum, positive_part, root, vector, where
 from fedtheory.exact.path_recorder import Passed, Track, is_watched, record_if_watched
-from fedtheory.models import Setting, names
+from fedtheory.models import Model, names
 from fedtheory.models.families import POINT
+from fedtheory.models.fields import Field, Fields, name_true, name_vector, read_vector, word
 from fedtheory.models.flex import quadratics
-from fedtheory.schema import entries, integer, list_of, plus, word
+from fedtheory.schema import integer, list_of, plus
 from fedtheory.symbols.flex import TABLE
 
 CONVEX = frozenset({"devices_smooth", "devices_strongly_convex"})
@@ -19,6 +21,12 @@ SIZES = (1, 1, 1, 2, 3, 10, 100)
 def sizes(random, N):
     """Draw numbers of data points for N devices, as one text of numbers separated by spaces."""
     return " ".join(str(random.choice(SIZES)) for _ in range(N))
+
+
+def sizes_field():
+    """Return the field of the numbers of data points, in which the last device's is the last."""
+    build = lambda shape, point, built: [int(size) for size in shape["sizes"].split()]
+    return Field("n", list_of(integer(), plus("others", 1)), build)
 
 
 def weights(n):
@@ -33,23 +41,30 @@ def shift_shapes(random, relaxed):
     return dict(d=random.choice([1, 1, 2]), N=N, sizes=sizes(random, N))
 
 
-def shift_coordinates(shape):
-    each = [(k, j) for k in range(shape["N"]) for j in range(shape["d"])]
-    return dict(
-        {f"b_{k}_{j}": "real" for k, j in each}, **{f"a_{k}_{j}": "positive" for k, j in each}
+def table_field(name, kind):
+    """Return the field of a number for each device and coordinate."""
+    rows = lambda shape: range(shape["N"])
+
+    def coordinates(shape):
+        each = [name_vector(f"{name}_{k}", shape["d"], kind) for k in rows(shape)]
+        return {name: kind for row in each for name in row}
+
+    return Field(
+        name,
+        list_of(list_of("number" if kind == "real" else kind, "d"), plus("others", 1)),
+        lambda s, point, built: [read_vector(point, f"{name}_{k}", s["d"]) for k in rows(s)],
+        coordinates,
     )
 
 
-def shift_build(event):
-    def instance(shape, point):
-        table = lambda name: [
-            [point[f"{name}_{k}_{j}"] for j in range(shape["d"])] for k in range(shape["N"])
-        ]
-        return dict(
-            event=event, n=[int(n) for n in shape["sizes"].split()], a=table("a"), b=table("b")
-        )
-
-    return instance
+def shift_fields(event):
+    return Fields(
+        Field("event", schema.word(event), lambda shape, point, built: event),
+        sizes_field(),
+        table_field("a", "positive"),
+        table_field("b", "real"),
+        order="b a",
+    )
 
 
 def along(instance, j, members):
@@ -114,22 +129,13 @@ def shift_measure(instance, values, wanted):
 
 
 def shift_holds(instance):
-    N, d = len(instance["n"]), len(instance["a"][0])
-    sound = (
-        instance["event"] in ("arrival", "departure")
-        and all(n >= 1 for n in instance["n"])
-        and N > 1
-        and all(
-            len(instance[name]) == N and all(len(row) == d for row in instance[name])
-            for name in "ab"
-        )
-        and all(a > 0 for row in instance["a"] for a in row)
-    )
-    return CONVEX if sound else frozenset()
+    return CONVEX
 
 
 def shift(event):
-    return Setting(
+    fields = shift_fields(event)
+    holds = fields.guard(shift_holds)
+    return Model(
         name=f"flex_{event}",
         says=f"the {event} of a device, on separable quadratics",
         measures=names(
@@ -146,22 +152,13 @@ def shift(event):
         loose=dict(L=1, mu=-1),
         takes=(),
         shapes=shift_shapes,
-        coordinates=shift_coordinates,
-        build=shift_build(event),
-        constants=quadratics.check_instance(shift_constants, shift_holds),
+        constants=quadratics.check_instance(shift_constants, holds),
         measure=shift_measure,
         table=TABLE,
         ensures=CONVEX,
-        holds=shift_holds,
+        holds=holds,
         kind="exact",
-        schema=entries(
-            dict(
-                event=word(event),
-                n=list_of(integer(), plus("others", 1)),
-                a=list_of(list_of("positive", "d"), plus("others", 1)),
-                b=list_of(POINT, plus("others", 1)),
-            )
-        ),
+        **fields.record(),
     )
 
 
@@ -177,31 +174,39 @@ def reboot_shapes(random, relaxed):
     )
 
 
-def reboot_coordinates(shape):
-    found = {
-        f"{name}_{who}_{j}": kind
-        for name, kind in (("a", "positive"), ("b", "real"))
-        for who in ("old", "l")
-        for j in range(shape["d"])
-    }
-    # w differs from w*, where grad F vanishes, and lies to its right, since mirrored losses are
-    # losses too
-    return dict(
-        found,
-        odds="positive",
-        **{f"away_{j}": "real" if j else "positive" for j in range(shape["d"])},
+def pair_field(name, form, kind):
+    """Return the field of a number for each coordinate, of the old devices and of the new one."""
+    return Field(
+        name,
+        list_of(form, 2),
+        lambda s, point, built: [read_vector(point, f"{name}_{w}", s["d"]) for w in ("old", "l")],
+        lambda s: {f"{name}_{w}_{j}": kind for w in ("old", "l") for j in range(s["d"])},
     )
 
 
-def reboot_build(shape, point):
-    row = lambda name, who: [point[f"{name}_{who}_{j}"] for j in range(shape["d"])]
-    return dict(
-        bounds=shape["bounds"],
-        a=[row("a", "old"), row("a", "l")],
-        b=[row("b", "old"), row("b", "l")],
-        p_l=point["odds"] / (1 + point["odds"]),
-        w=[b + point[f"away_{j}"] for j, b in enumerate(row("b", "old"))],
-    )
+def list_away(shape):
+    """Return the coordinates of w - w*: w differs from w*, where grad F vanishes, and lies to its
+    right, since mirrored losses are losses too."""
+    return {f"away_{j}": "real" if j else "positive" for j in range(shape["d"])}
+
+
+REBOOT_FIELDS = Fields(
+    word("bounds", "both", "old"),
+    pair_field("a", list_of("positive", "d"), "positive"),
+    pair_field("b", POINT, "real"),
+    Field(
+        "p_l",
+        "share",
+        lambda shape, point, built: point["odds"] / (1 + point["odds"]),
+        lambda shape: {"odds": "positive"},
+    ),
+    Field(
+        "w",
+        POINT,
+        lambda s, point, built: [b + point[f"away_{j}"] for j, b in enumerate(built["b"][0])],
+        list_away,
+    ),
+)
 
 
 def reboot_points(instance):
@@ -275,28 +280,16 @@ def ratio(part, whole):
     return part / where(whole > 0, whole, quadratics.ONE)
 
 
+@REBOOT_FIELDS.guard
 def reboot_holds(instance):
-    d, w = len(instance["w"]), instance["w"]
-    sound = (
-        0 < instance["p_l"] < 1
-        and all(len(row) == d for name in "ab" for row in instance[name])
-        and all(a > 0 for row in instance["a"] for a in row)
-        and len(instance["a"]) == len(instance["b"]) == 2
-    )
-    if not sound:
-        return frozenset()
-    moves = any(x != b for x, b in zip(w, instance["b"][0]))  # whether ||grad F(w)|| is positive
-    return (
-        CONVEX
-        | ({"bounded_by_W"} if moves else set())
-        | ({"bounded_by_W_l"} if instance["bounds"] == "both" else set())
-    )
+    moves = any(x != b for x, b in zip(instance["w"], instance["b"][0]))  # ||grad F(w)|| > 0
+    return CONVEX | name_true(bounded_by_W=moves, bounded_by_W_l=instance["bounds"] == "both")
 
 
 SETTINGS = [
     shift("arrival"),
     shift("departure"),
-    Setting(
+    Model(
         name="flex_reboot",
         says="an arriving device's extra update, on separable quadratics, with gradients and "
         "curvatures bounded by W on a box around w, w* and w~*",
@@ -306,8 +299,6 @@ SETTINGS = [
         loose=dict(L=1, mu=-1, W=1),
         takes=(),
         shapes=reboot_shapes,
-        coordinates=reboot_coordinates,
-        build=reboot_build,
         constants=quadratics.check_instance(reboot_constants, reboot_holds),
         measure=reboot_measure,
         table=TABLE,
@@ -315,14 +306,6 @@ SETTINGS = [
         ensures=CONVEX | {"bounded_by_W", "bounded_by_W_l"},
         holds=reboot_holds,
         kind="exact",
-        schema=entries(
-            dict(
-                bounds=word("both", "old"),
-                a=list_of(list_of("positive", "d"), 2),
-                b=list_of(POINT, 2),
-                p_l="share",
-                w=POINT,
-            )
-        ),
+        **REBOOT_FIELDS.record(),
     ),
 ]

@@ -12,11 +12,12 @@ from fractions import Fraction
 from fedtheory import arithmetic
 from fedtheory.arithmetic import Undefined, operations
 from fedtheory.arithmetic.operations import Interval, Many, maximum, minimum, where
-from fedtheory.models import Setting, beside, names
+from fedtheory.models import Model, beside, names
+from fedtheory.models.fields import Field, Fields, count
 from fedtheory.models.flex import quadratics
 from fedtheory.models.flex.run import LAWS
 from fedtheory.participation import moments
-from fedtheory.schema import entries, integer, plus
+from fedtheory.schema import plus
 from fedtheory.symbols.flex import TABLE
 
 BOTH = ("loss_included", "loss_excluded")
@@ -38,33 +39,32 @@ def draw_shapes(random, relaxed):
     )
 
 
-def list_coordinates(shape):
-    return dict(
-        quadratics.device_coordinates(shape["N"], shape["noise"] != "none"),
-        **quadratics.law_coordinates(shape),
-        x="real",
-        left="unit",
-        right="unit",
-    )
-
-
-def build_instance(shape, point):
-    """Build the instance at a point of its coordinates. The last device and the start are placed by
-    their distances from the minimisers, because (8) needs bounds that become small."""
+def build_devices(shape, point, built):
+    """Build the devices. The last one and the start are placed by their distances from minimisers,
+    because (8) needs bounds that become small."""
     devices = quadratics.build_devices(shape["N"], point)
     *others, last = devices["b"]
-    devices["b"] = [
-        *others,
-        last + quadratics.minimiser(quadratics.choose_devices(devices, range(shape["N"] - 1))),
-    ]
-    x = point["x"] + quadratics.minimiser(devices)
-    return dict(
-        {name: shape[name] for name in ("E", "tau_0", "T")},
-        devices=devices,
-        x=x,
-        law=quadratics.build_law(shape, point),
-        span=quadratics.span_of(shape, point, devices, x),
-    )
+    rest = quadratics.choose_devices(devices, range(shape["N"] - 1))
+    devices["b"] = [*others, last + quadratics.minimiser(rest)]
+    return devices
+
+
+ALL = plus("others", 1)
+FIELDS = Fields(
+    count("E"),
+    count("tau_0"),
+    count("T", least=plus("tau_0", 1)),
+    quadratics.devices_field(ALL, build_devices),
+    Field(
+        "x",
+        "number",
+        lambda shape, point, built: point["x"] + quadratics.minimiser(built["devices"]),
+        lambda shape: {"x": "real"},
+    ),
+    quadratics.law_field(ALL),
+    quadratics.SPAN,
+    order="devices law x",
+)
 
 
 def remaining(instance):
@@ -196,20 +196,9 @@ def measure_symbols(instance, values, wanted):
     return found
 
 
+@FIELDS.guard
 def conditions_held(instance):
-    devices, law = instance["devices"], instance["law"]
-    of_law = quadratics.held_by_law(law, instance["E"])
-    if (
-        of_law is None
-        or len(devices["a"]) < 2
-        or len(law[0][1]) != len(devices["a"])
-        or not quadratics.sound_devices(devices)
-        or not 0 < instance["tau_0"] < instance["T"]
-    ):
-        return frozenset()
-    return frozenset(
-        quadratics.ALWAYS | of_law | ({"second_moment", "stays"} if instance["span"] else set())
-    )
+    return quadratics.list_conditions(instance)
 
 
 # The remaining rounds, by bisection: only the two bounds are compared
@@ -255,7 +244,7 @@ def delays(instance, values, wanted):
 
 
 SETTINGS = [
-    Setting(
+    Model(
         name="flex_departed",
         says="scheme C on quadratics in one dimension, from the start to a deadline after a "
         "departure",
@@ -266,26 +255,14 @@ SETTINGS = [
         gives=("E", "tau_0", "T", "V_0", "gamma_0", "D_0", "V_1", "gamma_1"),
         loose=dict(L=1, mu=-1, G=1),
         shapes=draw_shapes,
-        coordinates=list_coordinates,
-        build=build_instance,
         constants=quadratics.check_instance(derive_constants, conditions_held),
         measure=measure_symbols,
         table=TABLE,
         ensures=quadratics.ENSURES,
         holds=conditions_held,
-        schema=entries(
-            dict(
-                E=integer(),
-                tau_0=integer(),
-                T=integer(plus("tau_0", 1)),
-                devices=quadratics.devices_of(plus("others", 1)),
-                x="number",
-                law=quadratics.law_of(plus("others", 1)),
-                span=quadratics.SPAN,
-            )
-        ),
+        **FIELDS.record(),
     ),
-    Setting(
+    Model(
         name="flex_delay",
         says="two bounds of section 4.3, whatever they bound",
         algorithms=(),
@@ -295,13 +272,11 @@ SETTINGS = [
         takes=("V_0", "gamma_0", "D_0", "V_1", "gamma_1", "tau_0"),
         optional=("E", "Gamma_l"),
         shapes=lambda random, relaxed: {},
-        coordinates=lambda shape: {},
-        build=lambda shape, point: {},
         constants=lambda instance: {},
         measure=delays,
         table=TABLE,
         ensures=quadratics.ENSURES,
         kind="exact",
-        schema=entries({}),
+        **Fields().record(),
     ),
 ]

@@ -2,64 +2,34 @@
 (flex, section 4.1)."""
 
 from fractions import Fraction
+from functools import partial
 
-from fedtheory.models import Setting, beside, names
+from fedtheory.models import Model, beside, names
+from fedtheory.models.fields import Fields, count
 from fedtheory.models.flex import quadratics
 from fedtheory.models.flex.run import LAWS
 from fedtheory.participation import moments
-from fedtheory.schema import entries, integer, word
 from fedtheory.symbols.flex import TABLE
 
 OF_DEVICE = (
-    "ps_k",
-    "gain_k",
-    "E_s_k",
-    "E_complete_k",
-    "limit_weight_A_k",
-    "limit_weight_B_k",
-    "sum_weight_A",
-    "sum_weight_B",
-    "sq_bias",
-    "limit_sq_dist",
-    "Gamma_max",
+    "ps_k gain_k E_s_k E_complete_k limit_weight_A_k limit_weight_B_k sum_weight_A sum_weight_B "
+    "sq_bias limit_sq_dist Gamma_max".split()
 )
-ENSURES = quadratics.ENSURES - {"second_moment", "stays"}
+ENSURES = quadratics.ENSURES - quadratics.BOUNDED
 
 
-def draw_shapes(scheme):
-    def draw(random, relaxed):
-        N = random.choice([1, 2, 2, 3] if "heterogeneous" in relaxed else [2, 2, 3])
-        E = random.choice([1, 2, 2, 3, 5])
-        return dict(
-            N=N,
-            E=E,
-            tau=random.choice([1, 2, 10]),
-            k=random.randint(1, N),
-            s_k=random.randint(1, E),
-            noise=random.choice(["none", "even"]),
-            **quadratics.draw_law(random, N, E, relaxed, scheme),
-        )
-
-    return draw
-
-
-def list_coordinates(shape):
+def draw_shapes(scheme, random, relaxed):
+    N = random.choice([1, 2, 2, 3] if "heterogeneous" in relaxed else [2, 2, 3])
+    E = random.choice([1, 2, 2, 3, 5])
     return dict(
-        quadratics.device_coordinates(shape["N"], shape["noise"] != "none"),
-        **quadratics.law_coordinates(shape),
+        N=N,
+        E=E,
+        tau=random.choice([1, 2, 10]),
+        k=random.randint(1, N),
+        s_k=random.randint(1, E),
+        noise=random.choice(["none", "even"]),
+        **quadratics.draw_law(random, N, E, relaxed, scheme),
     )
-
-
-def build_instance(scheme):
-    def instance(shape, point):
-        return dict(
-            scheme=scheme,
-            devices=quadratics.build_devices(shape["N"], point),
-            law=quadratics.build_law(shape, point),
-            **{name: shape[name] for name in ("E", "tau", "k", "s_k")},
-        )
-
-    return instance
 
 
 def derive_constants(instance):
@@ -123,50 +93,35 @@ def measure_symbols(instance, values, wanted):
     return {**found, **{name: named[name]() for name in wanted if name in named}}
 
 
-def conditions_held(instance):
-    of_law = quadratics.held_by_law(instance["law"], instance["E"])
-    N = len(instance["devices"]["a"])
-    if (
-        of_law is None
-        or len(instance["law"][0][1]) != N
-        or not quadratics.sound_devices(instance["devices"])
-        or not 1 <= instance["k"] <= N
-        or not 1 <= instance["s_k"] <= instance["E"]
-    ):
-        return frozenset()
-    return frozenset(quadratics.ALWAYS | of_law)
-
-
-def setting(scheme):
-    return Setting(
+def make_model(scheme):
+    method = f"flex_{scheme.lower()}"
+    fields = Fields(
+        quadratics.scheme_field(scheme),
+        quadratics.devices_field(),
+        quadratics.law_field(),
+        count("E"),
+        count("tau"),
+        count("k", most="N"),
+        count("s_k", most="E"),
+    )
+    conditions_held = fields.guard(quadratics.list_conditions)
+    return Model(
         name=f"flex_laws_{scheme.lower()}",
         says=f"participation laws under scheme {scheme}, with small steps",
         measures=names(TABLE, *LAWS, *OF_DEVICE),
-        algorithms=(f"flex_{scheme.lower()}",),
-        by=beside(f"flex_{scheme.lower()}", "the coefficients of section 4.1"),
+        algorithms=(method,),
+        by=beside(method, "the coefficients of section 4.1"),
         gives=("E", "N", "tau", "p_k", "s_k", "Gamma", "sigma_bar_sq"),
         loose=dict(L=1, mu=-1),
         takes=(),
-        shapes=draw_shapes(scheme),
-        coordinates=list_coordinates,
-        build=build_instance(scheme),
+        shapes=partial(draw_shapes, scheme),
         constants=quadratics.check_instance(derive_constants, conditions_held),
         measure=measure_symbols,
         table=TABLE,
         ensures=ENSURES,
         holds=conditions_held,
-        schema=entries(
-            dict(
-                scheme=word(scheme),
-                E=integer(),
-                tau=integer(),
-                k=integer(1, "N"),
-                s_k=integer(1, "E"),
-                devices=quadratics.devices_of("N"),
-                law=quadratics.law_of("N"),
-            )
-        ),
+        **fields.record(),
     )
 
 
-SETTINGS = [setting(scheme) for scheme in moments.SCHEMES]
+SETTINGS = [make_model(scheme) for scheme in moments.SCHEMES]

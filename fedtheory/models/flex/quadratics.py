@@ -19,50 +19,61 @@ from fedtheory.arithmetic.work import count_ways
 from fedtheory.exact.recursions import list_reaches
 from fedtheory.exact.traces import Losses
 from fedtheory.exact.typical_path import Round, record_path
+from fedtheory.models.fields import Field, name_true
 from fedtheory.participation import moments
-from fedtheory.schema import either, entries, integer, list_of, row
+from fedtheory.schema import either, entries, integer, list_of, row, word
 
 ZERO, ONE = Fraction(0), Fraction(1)
 WHY = "moments and reach of quadratics, for speed"  # why `one_round` does not use the kernels
-ALWAYS = {
-    "devices_smooth",
-    "devices_strongly_convex",
-    "devices_noise",
-    "static_law",
-    "independent_noise",
-    "work_independent",
-}
-ON_LAWS = {
-    "homogeneous",
-    "heterogeneous",
-    "devices_independent",
-    "some_complete",
-    "all_active",
-    "full_work",
-}
-ENSURES = frozenset(ALWAYS | ON_LAWS | {"second_moment", "stays"})
+ALWAYS = frozenset(
+    "devices_smooth devices_strongly_convex devices_noise static_law independent_noise "
+    "work_independent".split()
+)
+ON_LAWS = frozenset(
+    "homogeneous heterogeneous devices_independent some_complete all_active full_work".split()
+)
+BOUNDED = frozenset({"second_moment", "stays"})
+ENSURES = ALWAYS | ON_LAWS | BOUNDED
 
 
-# Schema of an interval in which points stay, or an empty list
-SPAN = either(list_of("number", 0), list_of("number", 2, rising=None))
+# Fields of an instance
 
 
-def devices_of(N):
-    """Return the schema of N devices."""
-    return entries(
-        dict(
-            a=list_of("positive", N),
-            b=list_of("number", N),
-            r=list_of("nonnegative", N),
-            p=list_of("positive", N, total=None),
-        )
+def devices_field(N="N", build=None, coordinates=None):
+    """Return the field of N devices."""
+    lists = dict(a="positive", b="number", r="nonnegative")
+    form = entries(
+        {name: list_of(kind, N) for name, kind in lists.items()}
+        | {"p": list_of("positive", N, total=None)}
     )
+    plain = lambda shape, point, built: build_devices(shape["N"], point)
+    return Field("devices", form, build or plain, coordinates or device_coordinates)
 
 
-def law_of(N):
+def law_form(N):
     """Return the schema of a law of the work of N devices: [probability, [s^1, ..., s^N]] for each
     outcome."""
     return list_of(row("nonnegative", list_of(integer(0, "E"), N)), total=0)
+
+
+def law_field(N="N"):
+    """Return the field of the law of the work of N devices."""
+    build = lambda shape, point, built: build_law(shape, point)
+    return Field("law", law_form(N), build, law_coordinates)
+
+
+def scheme_field(scheme):
+    """Return the field that names the scheme of aggregation."""
+    return Field("scheme", word(scheme), lambda shape, point, built: scheme)
+
+
+# An interval in which points stay, or an empty list
+SPAN = Field(
+    "span",
+    either(list_of("number", 0), list_of("number", 2, rising=None)),
+    lambda shape, point, built: span_of(shape, point, built["devices"], built["x"]),
+    lambda shape: {"left": "unit", "right": "unit"},
+)
 
 
 def check_instance(constants, holds):
@@ -190,7 +201,7 @@ def held_by_law(law, E, scheme=None):
     )
     # Rounds of scheme A without a complete device are discarded and not counted.
     complete = any(E in s for _, s in law) if scheme == "A" else all(E in s for _, s in law)
-    truths = dict(
+    return name_true(
         homogeneous=alike,
         heterogeneous=not alike,
         devices_independent=apart,
@@ -198,7 +209,18 @@ def held_by_law(law, E, scheme=None):
         all_active=all(0 not in s for _, s in law),
         full_work=all(set(s) == {E} for _, s in law),
     )
-    return frozenset(name for name, truth in truths.items() if truth)
+
+
+def list_conditions(instance, law_members=None, scheme=None):
+    """Return the conditions that an instance meets whose law is about `law_members` devices, or
+    about all; none where devices or law are none. Whether a point leaves the span is tested during
+    the run instead."""
+    devices, law = instance["devices"], instance["law"]
+    of_law = held_by_law(law, instance["E"], scheme)
+    members = len(devices["a"]) if law_members is None else law_members
+    if of_law is None or len(law[0][1]) != members or not sound_devices(devices):
+        return frozenset()
+    return ALWAYS | of_law | (BOUNDED if instance.get("span") else frozenset())
 
 
 def _product(factors):
@@ -214,12 +236,12 @@ def _product(factors):
 UNITS = dict(a=(-2, 1), b=(1, 0), r=(-1, 1), x=(1, 0))  # units of a coordinate, by its first letter
 
 
-def device_coordinates(N, noisy):
+def device_coordinates(shape):
+    N = shape["N"]
     found = {f"b_{k}": "real" for k in range(N)}
     found.update({f"a_{k}": "positive" for k in range(N)})
     found.update({f"weight_{k}": "positive" for k in range(N) if N > 1})
-    found.update({f"r_{k}": "positive" for k in range(N) if noisy})
-    return found
+    return found | {f"r_{k}": "positive" for k in range(N) if shape["noise"] != "none"}
 
 
 def build_devices(N, point):

@@ -1,16 +1,18 @@
 """One round of flex with given noise and given work, on quadratics: both lines of (2)."""
 
 from fractions import Fraction
+from functools import partial
 
 from fedtheory import discover
 from fedtheory.arithmetic.operations import vector
 from fedtheory.exact.traces import Losses
 from fedtheory.exact.typical_path import Round, record_path
-from fedtheory.models import Setting, beside, names
+from fedtheory.models import Model, beside, fields, names
 from fedtheory.models.families import POINT
+from fedtheory.models.fields import Field, Fields, count, name_true, name_vector, read_vector
 from fedtheory.models.flex import quadratics
 from fedtheory.participation import moments
-from fedtheory.schema import entries, integer, list_of, word
+from fedtheory.schema import integer, list_of
 from fedtheory.symbols.flex import TABLE
 
 ENSURES = frozenset(
@@ -18,48 +20,55 @@ ENSURES = frozenset(
 )
 
 
-def draw_shapes(scheme):
-    def draw(random, relaxed):
-        N, E = random.choice([1, 1, 2, 3]), random.choice([1, 2, 3])
-        lowest = E if "full_work" not in relaxed else 1 if "all_active" not in relaxed else 0
-        s = [random.randint(lowest, E) for _ in range(N)]
-        if scheme == "A" or "some_complete" not in relaxed:
-            s[0] = E
-        return dict(N=N, E=E, s="".join(map(str, s)), d=random.choice([1, 1, 2]))
-
-    return draw
+def draw_shapes(scheme, random, relaxed):
+    N, E = random.choice([1, 1, 2, 3]), random.choice([1, 2, 3])
+    lowest = E if "full_work" not in relaxed else 1 if "all_active" not in relaxed else 0
+    s = [random.randint(lowest, E) for _ in range(N)]
+    if scheme == "A" or "some_complete" not in relaxed:
+        s[0] = E
+    return dict(N=N, E=E, s="".join(map(str, s)), d=random.choice([1, 1, 2]))
 
 
-def list_coordinates(shape):
-    """Return the coordinates of a shape: a curvature for each device and coordinate, and the noise
-    of each gradient, with one gradient more than is applied."""
-    N, d = shape["N"], range(shape["d"])
-    found = {f"x_{j}": "real" for j in d}
+def list_devices(shape):
+    """Return the coordinates of the devices: curvatures, and the noise of each gradient, with one
+    gradient more than is applied."""
+    found, d = {}, shape["d"]
     for k, s in enumerate(shape["s"]):
-        found.update({f"a_{k}_{j}": "positive" for j in d})
-        found.update({f"tilt_{k}_{i}_{j}": "real" for i in range(int(s) + 1) for j in d})
-        if N > 1:
+        found.update(name_vector(f"a_{k}", d, "positive"))
+        for i in range(int(s) + 1):
+            found.update(name_vector(f"tilt_{k}_{i}", d))
+        if shape["N"] > 1:
             found[f"weight_{k}"] = "positive"
     return found
 
 
-def build_instance(scheme):
-    def instance(shape, point):
-        d, devices = range(shape["d"]), range(shape["N"])
-        return dict(
-            scheme=scheme,
-            E=shape["E"],
-            s=[int(s) for s in shape["s"]],
-            x=[point[f"x_{j}"] for j in d],
-            a=[[point[f"a_{k}_{j}"] for j in d] for k in devices],
-            tilt=[
-                [[point[f"tilt_{k}_{i}_{j}"] for j in d] for i in range(int(s) + 1)]
-                for k, s in enumerate(shape["s"])
-            ],
-            p=quadratics.shares([point.get(f"weight_{k}", quadratics.ONE) for k in devices]),
-        )
+def build_curvatures(shape, point, built):
+    return [read_vector(point, f"a_{k}", shape["d"]) for k in range(shape["N"])]
 
-    return instance
+
+def build_tilts(shape, point, built):
+    return [
+        [read_vector(point, f"tilt_{k}_{i}", shape["d"]) for i in range(int(s) + 1)]
+        for k, s in enumerate(shape["s"])
+    ]
+
+
+def build_weights(shape, point, built):
+    return quadratics.shares([point.get(f"weight_{k}", quadratics.ONE) for k in range(shape["N"])])
+
+
+def fields_of(scheme):
+    """Return the fields of a round of a scheme."""
+    work = lambda shape, point, built: [int(s) for s in shape["s"]]
+    return Fields(
+        quadratics.scheme_field(scheme),
+        count("E"),
+        Field("s", list_of(integer(0, "E"), "N"), work),
+        fields.vector("x"),
+        Field("a", list_of(list_of("positive", "d"), "N"), build_curvatures, list_devices),
+        Field("tilt", list_of(list_of(POINT, ["item", "s", 1]), "N"), build_tilts),
+        Field("p", list_of("positive", "N", total=None), build_weights),
+    )
 
 
 def derive_constants(instance):
@@ -107,63 +116,33 @@ def of_rates(grad, instance, p_tau, eta):
     return gap.dot(gap)
 
 
-def conditions_held(instance):
-    s, E, d = instance["s"], instance["E"], len(instance["x"])
-    N = len(s)
-    if not (
-        all(len(instance[name]) == N for name in ("a", "tilt", "p"))
-        and all(0 <= steps <= E for steps in s)
-        and all(len(row) == d and all(a > 0 for a in row) for row in instance["a"])
-        and all(
-            len(rows) == steps + 1 and all(len(row) == d for row in rows)
-            for rows, steps in zip(instance["tilt"], s)
-        )
-        and sum(instance["p"]) == 1
-        and all(p > 0 for p in instance["p"])
-    ):
-        return frozenset()
-    return ENSURES - {
-        name
-        for name, fails in (
-            ("all_active", 0 in s),
-            ("some_complete", E not in s),
-            ("full_work", set(s) != {E}),
-        )
-        if fails
-    }
+def list_conditions(instance):
+    s, E = instance["s"], instance["E"]
+    lost = name_true(all_active=0 in s, some_complete=E not in s, full_work=set(s) != {E})
+    return ENSURES - lost if sum(instance["p"]) == 1 else frozenset()
 
 
-def setting(scheme):
-    return Setting(
+def make_model(scheme):
+    method, fields = f"flex_{scheme.lower()}", fields_of(scheme)
+    conditions_held = fields.guard(list_conditions)
+    return Model(
         name=f"flex_round_{scheme.lower()}",
         says=f"one round of scheme {scheme} with any noise and work",
-        measures=names(TABLE, "sq_gap_eq2", "sq_gap_printed", "sq_extra", "sq_gap_rate"),
-        algorithms=(f"flex_{scheme.lower()}",),
-        by=beside(f"flex_{scheme.lower()}", "both lines of (2) as they stand"),
+        measures=names(TABLE, "sq_gap_eq2 sq_gap_printed sq_extra sq_gap_rate"),
+        algorithms=(method,),
+        by=beside(method, "both lines of (2) as they stand"),
         gives=("E", "N"),
         loose=dict(L=1, mu=-1),
         takes=("eta",),
-        shapes=draw_shapes(scheme),
-        coordinates=list_coordinates,
-        build=build_instance(scheme),
+        shapes=partial(draw_shapes, scheme),
         constants=quadratics.check_instance(derive_constants, conditions_held),
         measure=measure_symbols,
         table=TABLE,
         ensures=ENSURES,
         holds=conditions_held,
         kind="exact",
-        schema=entries(
-            dict(
-                scheme=word(scheme),
-                E=integer(),
-                s=list_of(integer(0, "E"), "N"),
-                x=POINT,
-                a=list_of(list_of("positive", "d"), "N"),
-                tilt=list_of(list_of(POINT, ["item", "s", 1]), "N"),
-                p=list_of("positive", "N", total=None),
-            )
-        ),
+        **fields.record(),
     )
 
 
-SETTINGS = [setting(scheme) for scheme in moments.SCHEMES]
+SETTINGS = [make_model(scheme) for scheme in moments.SCHEMES]

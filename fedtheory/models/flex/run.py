@@ -1,31 +1,17 @@
 """Rounds of flex on quadratics at theorem 3.1's learning rate: exact moments over rounds."""
 
 from fractions import Fraction
+from functools import partial
 
-from fedtheory.models import Setting, beside, names
+from fedtheory.models import Model, beside, names
+from fedtheory.models.fields import Fields, count, number
 from fedtheory.models.flex import quadratics
 from fedtheory.participation import moments
-from fedtheory.schema import entries, integer, word
 from fedtheory.symbols.flex import TABLE
 
 LAWS = (
-    "ps",
-    "ps_Gamma",
-    "ps_plus",
-    "p_plus",
-    "plus_A",
-    "p2s_over_p",
-    "p2s_sigma",
-    "ratio_min",
-    "ratio_max",
-    "ratio_sup",
-    "E_inv_K",
-    "E_s",
-    "E_inv_s",
-    "active",
-    "p_inv",
-    "p_sigma_inv",
-    "I_sum",
+    "ps ps_Gamma ps_plus p_plus plus_A p2s_over_p p2s_sigma ratio_min ratio_max ratio_sup E_inv_K "
+    "E_s E_inv_s active p_inv p_sigma_inv I_sum".split()
 )
 # numbers of rounds where N E <= FEW; tau is a text, so that long runs do not count as large shapes
 LONG = (30, 100, 300)
@@ -34,24 +20,21 @@ FEW, MOST = 2, 10
 END = tuple(name for name, entry in TABLE.items() if entry.measure == TABLE["sq_dist"].measure)
 
 
-def draw_shapes(scheme):
-    def draw(random, relaxed):
-        N = random.choice([1, 1, 2, 2, 3] if "heterogeneous" in relaxed else [2, 2, 3])
-        E = random.choice([1, 1, 2, 2, 3])
-        tau = random.choice([1, 1, 1, 2, 3, 5, 10] if N < 3 else [1, 1, 2, 4])
-        # after many rounds, noise and drift outweigh the start
-        if N * E <= FEW and random.random() < 0.4:
-            tau = random.choice(LONG)
-        return dict(
-            N=N,
-            E=E,
-            tau=str(tau),
-            noise=random.choice(["none", "even"]),
-            span=quadratics.draw_span(random, relaxed),
-            **quadratics.draw_law(random, N, E, relaxed, scheme),
-        )
-
-    return draw
+def draw_shapes(scheme, random, relaxed):
+    N = random.choice([1, 1, 2, 2, 3] if "heterogeneous" in relaxed else [2, 2, 3])
+    E = random.choice([1, 1, 2, 2, 3])
+    tau = random.choice([1, 1, 1, 2, 3, 5, 10] if N < 3 else [1, 1, 2, 4])
+    # after many rounds, noise and drift outweigh the start
+    if N * E <= FEW and random.random() < 0.4:
+        tau = random.choice(LONG)
+    return dict(
+        N=N,
+        E=E,
+        tau=str(tau),
+        noise=random.choice(["none", "even"]),
+        span=quadratics.draw_span(random, relaxed),
+        **quadratics.draw_law(random, N, E, relaxed, scheme),
+    )
 
 
 def affords(shape):
@@ -59,30 +42,17 @@ def affords(shape):
     return shape["N"] * shape["E"] <= FEW or int(shape["tau"]) <= MOST
 
 
-def list_coordinates(shape):
-    return dict(
-        quadratics.device_coordinates(shape["N"], shape["noise"] != "none"),
-        **quadratics.law_coordinates(shape),
-        x="real",
-        left="unit",
-        right="unit",
+def fields_of(scheme):
+    """Return the fields of an instance of a scheme's runs."""
+    return Fields(
+        quadratics.scheme_field(scheme),
+        count("E"),
+        count("tau"),
+        quadratics.devices_field(),
+        quadratics.law_field(),
+        number("x"),
+        quadratics.SPAN,
     )
-
-
-def build_instance(scheme):
-    def instance(shape, point):
-        devices = quadratics.build_devices(shape["N"], point)
-        return dict(
-            scheme=scheme,
-            E=shape["E"],
-            tau=int(shape["tau"]),
-            devices=devices,
-            law=quadratics.build_law(shape, point),
-            x=point["x"],
-            span=quadratics.span_of(shape, point, devices, point["x"]),
-        )
-
-    return instance
 
 
 def derive_constants(instance):
@@ -135,31 +105,24 @@ def measure_symbols(instance, values, wanted):
 
 
 def conditions_held(instance):
-    """Return the conditions that an instance meets. Whether a point leaves the span is tested
-    during the run instead."""
-    devices, N = instance["devices"], len(instance["devices"]["a"])
-    of_law = quadratics.held_by_law(instance["law"], instance["E"], instance["scheme"])
-    if of_law is None or len(instance["law"][0][1]) != N or not quadratics.sound_devices(devices):
-        return frozenset()
-    bounded = {"second_moment", "stays"} if instance["span"] else set()
-    return frozenset(quadratics.ALWAYS | of_law | bounded)
+    """Return the conditions that an instance meets."""
+    return quadratics.list_conditions(instance, scheme=instance["scheme"])
 
 
-def setting(scheme):
-    return Setting(
+def make_model(scheme):
+    method, fields = f"flex_{scheme.lower()}", fields_of(scheme)
+    return Model(
         name=f"flex_run_{scheme.lower()}",
         says=f"rounds of scheme {scheme} on quadratics in one dimension",
         measures=names(TABLE, *LAWS, "sq_dist_0", "sq_dist", "limit_sq_dist"),
-        algorithms=(f"flex_{scheme.lower()}",),
-        by=beside(f"flex_{scheme.lower()}", quadratics.WHY),
+        algorithms=(method,),
+        by=beside(method, quadratics.WHY),
         gives=("E", "N", "tau", "Gamma", "sigma_bar_sq"),
         loose=dict(L=1, mu=-1, G=1),
         takes=("eta",),
-        shapes=draw_shapes(scheme),
+        shapes=partial(draw_shapes, scheme),
         affords=affords,
-        coordinates=list_coordinates,
         coordinates_in=quadratics.UNITS,
-        build=build_instance(scheme),
         constants=quadratics.check_instance(derive_constants, conditions_held),
         measure=measure_symbols,
         table=TABLE,
@@ -167,18 +130,8 @@ def setting(scheme):
         ensures=quadratics.ENSURES,
         holds=conditions_held,
         runs=quadratics.is_paced,
-        schema=entries(
-            dict(
-                scheme=word(scheme),
-                E=integer(),
-                tau=integer(),
-                devices=quadratics.devices_of("N"),
-                x="number",
-                law=quadratics.law_of("N"),
-                span=quadratics.SPAN,
-            )
-        ),
+        **fields.record(),
     )
 
 
-SETTINGS = [setting(scheme) for scheme in moments.SCHEMES]
+SETTINGS = [make_model(scheme) for scheme in moments.SCHEMES]

@@ -7,69 +7,72 @@ run stay between minimisers, and it starts at rates up to 1/L.
 """
 
 from fractions import Fraction
+from functools import partial
 
 from fedtheory.arithmetic.intervals import INF
 from fedtheory.arithmetic.operations import maximum, minimum
-from fedtheory.models import Setting, beside, names
+from fedtheory.models import Model, beside, names
+from fedtheory.models.fields import Fields, count, guard_by, number, word
 from fedtheory.models.flex import quadratics
-from fedtheory.models.flex.arrivals import sizes, weights
+from fedtheory.models.flex.arrivals import sizes, sizes_field, weights
 from fedtheory.models.flex.run import END, LAWS
 from fedtheory.participation import moments
-from fedtheory.schema import either, entries, integer, list_of, plus, word
+from fedtheory.schema import either, plus
 from fedtheory.symbols.flex import TABLE
 
 AFTER = ("ps", "ps_Gamma", "ps_plus", "p2s_over_p", "p2s_sigma", "ratio_min", "ratio_max")
 BEFORE = tuple(name for name in LAWS if name != "I_sum")
 
 
-def draw_shapes(scheme):
-    def draw(random, relaxed):
-        N, E, event = (
-            random.choice([2, 2, 3]),
-            random.choice([1, 1, 2, 3]),
-            random.choice(["arrival", "departure"]),
-        )
-        if scheme == "B":
-            event = "arrival"
-        return dict(
-            N=N,
-            E=E,
-            tau_0=random.choice([0, 1, 5, 50]),
-            rounds=random.choice([1, 1, 1, 2, 3, 5]),
-            event=event,
-            sizes=sizes(random, N),
-            noise=random.choice(["none", "even"]),
-            span=quadratics.draw_span(random, relaxed),
-            **quadratics.draw_law(
-                random, N if (event, scheme) == ("arrival", "C") else N - 1, E, relaxed, scheme
-            ),
-        )
-
-    return draw
-
-
-def list_coordinates(shape):
-    found = dict(
-        quadratics.device_coordinates(shape["N"], shape["noise"] != "none"),
-        **quadratics.law_coordinates(shape),
-        x="real",
-        left="unit",
-        right="unit",
+def draw_shapes(scheme, random, relaxed):
+    N, E, event = (
+        random.choice([2, 2, 3]),
+        random.choice([1, 1, 2, 3]),
+        random.choice(["arrival", "departure"]),
     )
+    if scheme == "B":
+        event = "arrival"
+    return dict(
+        N=N,
+        E=E,
+        tau_0=random.choice([0, 1, 5, 50]),
+        rounds=random.choice([1, 1, 1, 2, 3, 5]),
+        event=event,
+        sizes=sizes(random, N),
+        noise=random.choice(["none", "even"]),
+        span=quadratics.draw_span(random, relaxed),
+        **quadratics.draw_law(
+            random, N if (event, scheme) == ("arrival", "C") else N - 1, E, relaxed, scheme
+        ),
+    )
+
+
+def list_devices(shape):
+    found = quadratics.device_coordinates(shape)
     return {name: kind for name, kind in found.items() if not name.startswith("weight")}
 
 
-def build_instance(shape, point):
-    n = [int(size) for size in shape["sizes"].split()]
-    devices = {**quadratics.build_devices(shape["N"], point), "p": weights(n)}
-    return dict(
-        {name: shape[name] for name in ("E", "tau_0", "rounds", "event")},
-        n=n,
-        devices=devices,
-        x=point["x"],
-        law=quadratics.build_law(shape, point),
-        span=quadratics.span_of(shape, point, devices, point["x"]),
+def build_devices(shape, point, built):
+    return {**quadratics.build_devices(shape["N"], point), "p": weights(built["n"])}
+
+
+def fields_of(event, law_members):
+    """Return the fields of an instance with an event and a law of so many devices."""
+    return Fields(
+        count("E"),
+        count("tau_0", least=0),
+        count("rounds"),
+        word("event", event),
+        sizes_field(),
+        quadratics.devices_field(plus("others", 1), build_devices, list_devices),
+        number("x"),
+        quadratics.law_field(law_members),
+        quadratics.SPAN,
+        order="devices law x",
     )
+
+
+ARRIVAL = fields_of("arrival", "others")
 
 
 def members(instance):
@@ -170,48 +173,25 @@ def before_constants(instance):
     )
 
 
-def conditions_held(side):
-    def held(instance):
-        n, devices, law = instance["n"], instance["devices"], instance["law"]
-        of_law = quadratics.held_by_law(law, instance["E"])
-        if (
-            of_law is None
-            or len(n) < 2
-            or len(law[0][1]) != members(instance)[side]
-            or devices["p"] != weights(n)
-            or not all(size >= 1 for size in n)
-            or not quadratics.sound_devices(devices)
-        ):
-            return frozenset()
-        return frozenset(
-            quadratics.ALWAYS | of_law | ({"second_moment", "stays"} if instance["span"] else set())
-        )
-
-    return held
+def conditions_held(side, instance):
+    if instance["devices"]["p"] != weights(instance["n"]):
+        return frozenset()
+    return quadratics.list_conditions(instance, members(instance)[side])
 
 
-ALL = plus("others", 1)
-
-
-def schema_of(event, devices):
-    """Return the schema of an instance with an event and a law for `devices` devices."""
-    return entries(
-        dict(
-            event=word(event),
-            E=integer(),
-            tau_0=integer(0),
-            rounds=integer(),
-            n=list_of(integer(), ALL),
-            devices=quadratics.devices_of(ALL),
-            x="number",
-            law=quadratics.law_of(devices),
-            span=quadratics.SPAN,
-        )
-    )
-
-
+SHIFTED = either(
+    fields_of("arrival", plus("others", 1)).schema, fields_of("departure", "others").schema
+)
+held_after = guard_by(SHIFTED)(partial(conditions_held, 1))
+held_before = ARRIVAL.guard(partial(conditions_held, 0))
+SHARED = dict(
+    loose=dict(L=1, mu=-1, G=1),
+    coordinates_in=quadratics.UNITS,
+    table=TABLE,
+    ensures=quadratics.ENSURES,
+)
 SETTINGS = [
-    Setting(
+    Model(
         name="flex_shifted",
         says="rounds of scheme C after an arrival or a departure, on quadratics in one dimension",
         measures=names(
@@ -220,22 +200,17 @@ SETTINGS = [
         algorithms=("flex_c",),
         by=beside("flex_c", quadratics.WHY),
         gives=("E", "tau", "tau_0", "n", "n_l", "Gamma_l", "tilde_Gamma_l"),
-        loose=dict(L=1, mu=-1, G=1, Delta=1),
+        **SHARED | {"loose": dict(L=1, mu=-1, G=1, Delta=1)},
         takes=("eta",),
-        shapes=draw_shapes("C"),
-        coordinates=list_coordinates,
-        coordinates_in=quadratics.UNITS,
-        build=build_instance,
-        constants=quadratics.check_instance(after_constants, conditions_held(1)),
+        shapes=partial(draw_shapes, "C"),
+        **ARRIVAL.record() | {"schema": SHIFTED},
+        constants=quadratics.check_instance(after_constants, held_after),
         measure=after_measure,
-        table=TABLE,
         early=frozenset(("shift", "ratio_sup", *(f"tilde_{name}" for name in AFTER))),
-        ensures=quadratics.ENSURES,
-        holds=conditions_held(1),
-        schema=either(schema_of("arrival", ALL), schema_of("departure", "others")),
+        holds=held_after,
         runs=quadratics.is_paced,
     ),
-    Setting(
+    Model(
         name="flex_shifting",
         says="a run of scheme B until a device arrives, on quadratics in one dimension",
         measures=names(TABLE, "sq_dist_0", "shift", *BEFORE),
@@ -244,17 +219,12 @@ SETTINGS = [
         takes=(),
         gives=("E", "n", "n_l", "Gamma_l", "tilde_Gamma_l"),
         optional=("tau", "Delta"),  # the device may arrive in any round
-        loose=dict(L=1, mu=-1, G=1),
-        shapes=draw_shapes("B"),
-        coordinates=list_coordinates,
-        coordinates_in=quadratics.UNITS,
-        build=build_instance,
-        constants=quadratics.check_instance(before_constants, conditions_held(0)),
+        **SHARED,
+        shapes=partial(draw_shapes, "B"),
+        **ARRIVAL.record(),
+        constants=quadratics.check_instance(before_constants, held_before),
         measure=lambda instance, values, wanted: {},
-        table=TABLE,
         early=frozenset(("sq_dist_0", "shift", *BEFORE)),
-        ensures=quadratics.ENSURES,
-        holds=conditions_held(0),
-        schema=schema_of("arrival", "others"),
+        holds=held_before,
     ),
 ]

@@ -11,16 +11,13 @@ from fedtheory.arithmetic import Undefined
 from fedtheory.arithmetic.operations import maximum, vector
 from fedtheory.models import losses
 from fedtheory.models.families import draw_broken
+from fedtheory.models.fields import Field, count, name_true
 from fedtheory.schema import integer, row
 
-SCHEMA = dict(  # schema entries of an instance that breaks one of these hypotheses
-    S=integer(1, "n"), epsilon="positive", reset=integer(1, 1), turn=row("number", "number")
-)
 BREAKABLE = frozenset({"everyone", "plain_moments", "layers_apart"})
-SUMS = frozenset({"B_1", "B_2", "sum_gap", "sum_inner", "sum_sq_grad", "sum_kept", "sum_wrong"}) | {
-    "excess_sign",
-    "noise_sum",
-}
+SUMS = frozenset(
+    "B_1 B_2 sum_gap sum_inner sum_sq_grad sum_kept sum_wrong excess_sign noise_sum".split()
+)
 
 
 def draw_shape(random, relaxed, shape):
@@ -51,20 +48,34 @@ def _couple_coordinates(random, shape):
 SHAPES = dict(everyone=_some_idle, plain_moments=_other_moments, layers_apart=_couple_coordinates)
 
 
-def list_coordinates(shape):
-    found = {"epsilon": "positive"} if shape.get("moments") == "added" else {}
-    return found | ({"turn": "unit"} if "turned" in shape else {})
+def build_turn(shape, point, built):
+    u = point["turn"]
+    return [(1 - u * u) / (1 + u * u), 2 * u / (1 + u * u)]
 
 
-def broken_entries(shape, point):
-    """Return the entries of an instance that only the broken hypothesis needs."""
-    found = {"S": shape["S"]} if "S" in shape else {}
-    if "moments" in shape:
-        found |= {"epsilon": point["epsilon"]} if "epsilon" in point else {"reset": 1}
-    if "turned" in shape:
-        u = point["turn"]
-        found["turn"] = [(1 - u * u) / (1 + u * u), 2 * u / (1 + u * u)]
-    return found
+def uses_moments(kind):
+    return lambda shape: shape.get("moments") == kind
+
+
+# Fields of an instance that breaks one of these hypotheses
+FIELDS = (
+    count("S", most="n")._replace(when=lambda shape: "S" in shape),
+    Field(
+        "epsilon",
+        "positive",
+        lambda shape, point, built: point["epsilon"],
+        lambda shape: {"epsilon": "positive"},
+        uses_moments("added"),
+    ),
+    Field("reset", integer(1, 1), lambda shape, point, built: 1, when=uses_moments("reset")),
+    Field(
+        "turn",
+        row("number", "number"),
+        build_turn,
+        lambda shape: {"turn": "unit"},
+        lambda shape: "turned" in shape,
+    ),
+)
 
 
 def idle_clients(instance):
@@ -72,15 +83,10 @@ def idle_clients(instance):
 
 
 def is_sound(instance):
+    """Tell whether a rotation is one, in an instance that may have one."""
     c, s = instance.get("turn", (1, 0))
-    S = instance.get("S", instance["n"])
-    return (
-        type(S) is int
-        and 1 <= S <= instance["n"]
-        and instance.get("epsilon", 1) > 0
-        and c * c + s * s == 1
-        and ("turn" not in instance or not instance["noise"] and len(instance["layers"]) > 1)
-    )
+    may_turn = not instance["noise"] and len(instance["layers"]) > 1
+    return c * c + s * s == 1 and ("turn" not in instance or may_turn)
 
 
 def has_meaning(instance, wanted):
@@ -93,12 +99,11 @@ def broken_conditions(instance):
     """Return the hypotheses that an instance breaks in a way that can make a difference."""
     t = instance.get("t")
     again = instance["R"] > 1 if t is None else t >= instance["T"]
-    differs = dict(
+    return name_true(
         everyone=idle_clients(instance) > 0,
         plain_moments="epsilon" in instance or "reset" in instance and again,
         layers_apart=all(instance.get("turn", (0,))),
     )
-    return {name for name, differ in differs.items() if differ}
 
 
 # Rotated coordinates

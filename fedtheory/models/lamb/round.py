@@ -25,11 +25,20 @@ from fedtheory.arithmetic.operations import (
     where,
 )
 from fedtheory.arithmetic.work import count_ways, spend
-from fedtheory.models import Setting, beside, losses
-from fedtheory.models.families import outcomes, sound_noise, two_point
+from fedtheory.models import Model, beside, losses
+from fedtheory.models.families import outcomes, scale_curvature, sound_noise, two_point
+from fedtheory.models.fields import (
+    ZERO,
+    Field,
+    Fields,
+    coordinate,
+    count,
+    name_true,
+    number,
+    read_vector,
+)
 from fedtheory.models.lamb import broken, quantities
-from fedtheory.models.quantities import next_integer
-from fedtheory.schema import either, entries, integer, join_schemas, list_of, row
+from fedtheory.schema import either, integer, list_of, row
 from fedtheory.symbols.lamb import TABLE
 
 BELOW_1 = 1 - Fraction(
@@ -73,14 +82,9 @@ def _curve_names(shape):
             yield i, j, lambda what, of=of, j=j: f"{what}_{of}_{j}"
 
 
-def list_coordinates(shape):
-    found = {"alpha": "positive", "scale": "positive", "phi": "positive"}
-    if not shape["flat"]:
-        found["phi_more"] = "positive"
-    if shape["noise"] != "none":
-        found["sigma"] = "positive"
-    if "crowd" in shape:
-        found["crowd"] = "positive"
+def list_losses(shape):
+    """Return the coordinates of all curves and of the start."""
+    found = {}
     for i, j, name in _curve_names(shape):
         found[f"x_{j}"] = found[name("knot")] = "real"
         found[name("lean")] = "unit"
@@ -88,14 +92,13 @@ def list_coordinates(shape):
             found.update({name(f"slope{k}"): "unit", name(f"gap{k}"): "positive"})
         if shape["own"] != "none" and i:
             found[f"tilt_{i}_{j}"] = "real"
-    return found | broken.list_coordinates(shape)
+    return found
 
 
-def build_losses(shape, point):
+def build_losses(shape, point, built):
     """Build the losses of every client: curves bent between knots, with gradients tilted by amounts
     that add up to 0."""
-    scale = point["scale"]
-    bend = lambda u: scale * u if shape["convex"] else scale * (2 * u - 1)
+    scale, bend = point["scale"], scale_curvature(shape, point)
     found = [[] for _ in range(shape["n"])]
     for i, j, name in _curve_names(shape):
         gaps = [point[name(f"gap{k}")] for k in range(shape["pieces"])]
@@ -114,23 +117,49 @@ def build_losses(shape, point):
     return found
 
 
-def build_instance(shape, point):
-    p, h = shape["p"], shape["h"]
-    noise = two_point(point.get("sigma"), shape["noise"], p)
-    if shape["spread"] == "all":  # all coordinates have the same noise
-        noise = [[chance, [way[0]] * p] for chance, way in noise]
-    first = p - h + 1  # all layers but the first have one coordinate
-    copies = {"copies": next_integer(point["crowd"])} if "crowd" in shape else {}
-    return dict(
-        {name: shape[name] for name in ("n", "T", "t", "R") if name in shape},
-        **copies,
-        **broken.broken_entries(shape, point),
-        layers=[[0, first], *([j, j + 1] for j in range(first, p))],
-        losses=build_losses(shape, point),
-        x=[point[f"x_{j}"] for j in range(p)],
-        noise=noise,
-        alpha=point["alpha"],
-        phi=[point["phi"], point["phi"] + point.get("phi_more", Fraction(0))],
+def build_noise(shape, point, built):
+    across = shape["spread"] == "all"  # all coordinates have the same noise
+    return two_point(point.get("sigma"), shape["noise"], shape["p"], across)
+
+
+def build_layers(shape, point, built):
+    """Return the ranges of coordinates of the layers: all but the first have one coordinate."""
+    first = shape["p"] - shape["h"] + 1
+    return [[0, first], *([j, j + 1] for j in range(first, shape["p"]))]
+
+
+def build_phi(shape, point, built):
+    return [point["phi"], point["phi"] + point.get("phi_more", ZERO)]
+
+
+def list_phi(shape):
+    return {"phi": "positive"} | ({} if shape["flat"] else {"phi_more": "positive"})
+
+
+def fields_of(*own):
+    """Return the fields of an instance, with a model's own fields after the first counts."""
+    return Fields(
+        count("n"),
+        count("T"),
+        *own,
+        *broken.FIELDS,
+        Field("layers", list_of(row(integer(0), integer()), "h", covering="p"), build_layers),
+        Field("losses", list_of(list_of(losses.CURVE, "p"), "n"), build_losses, list_losses),
+        Field(
+            "x",
+            list_of("number", "p"),
+            lambda shape, point, built: read_vector(point, "x", shape["p"]),
+        ),
+        Field(
+            "noise",
+            either(list_of("number", 0), list_of(row("positive", list_of("number", "p")), total=0)),
+            build_noise,
+            lambda shape: {} if shape["noise"] == "none" else {"sigma": "positive"},
+        ),
+        number("alpha", "positive", "positive"),
+        Field("phi", list_of("positive", 2, rising=None), build_phi, list_phi),
+        coordinate("scale", "positive"),
+        order="alpha scale phi noise copies losses",
     )
 
 
@@ -265,37 +294,13 @@ def measure_symbols(instance, values, wanted):
 
 
 def is_sound(instance):
-    """Tell whether the parts of an instance fit together."""
-    p, layers = len(instance["x"]), instance["layers"]
-    counts = [instance[name] for name in ("n", "T", "t", "R") if name in instance]
+    """Tell whether an instance is one where its schema cannot say so: noise has mean 0, and a client
+    stands for several equal clients only in a run without noise."""
+    quiet = all(e == 0 for _, way in instance["noise"] for e in way)
     return (
-        all(type(k) is int for k in counts)
-        and min(instance["n"], instance["T"], instance.get("R", 1)) >= 1
-        and instance.get("t", 0) >= 0
-        and len(instance["losses"]) == instance["n"]
-        and all(len(loss) == p for loss in instance["losses"])
-        and instance["alpha"] > 0
-        and [j for layer in layers for j in range(*layer)] == list(range(p))
-        and all(a < b for a, b in layers)
-        and 0 < instance["phi"][0] <= instance["phi"][1]
-        and all(len(way) == p for _, way in instance["noise"])
-        and not any(f.get("soft") for loss in instance["losses"] for f in loss)
-        and sound_noise(instance["noise"], p)
-        and ("copies" not in instance or may_copy(instance))
+        sound_noise(instance["noise"], len(instance["x"]))
+        and ("copies" not in instance or quiet)
         and broken.is_sound(instance)
-    )
-
-
-def may_copy(instance):
-    """Tell whether each client of an instance may stand for `copies` equal clients: a whole number
-    of copies, in a run without noise."""
-    copies = instance["copies"]
-    return (
-        "t" not in instance
-        and isinstance(copies, (int, Fraction))
-        and copies >= 1
-        and copies.denominator == 1
-        and all(e == 0 for _, way in instance["noise"] for e in way)
     )
 
 
@@ -305,68 +310,40 @@ def least_loss(instance):
     return losses.infimum_of(instance["losses"], [Fraction(1, n)] * n)
 
 
-def conditions_held(instance):
+def list_conditions(instance):
     """Return the conditions that an instance meets."""
     if not is_sound(instance):
         return frozenset()
-    bounded = all(is_straight(f) for loss in instance["losses"] for f in loss)
-    below = not isinstance(least_loss(instance), float)
-    return (
-        ENSURES
-        - (set() if bounded else {"bounded_gradient"})
-        - (set() if below else {"bounded_below"})
-        - broken.broken_conditions(instance)
+    lost = name_true(
+        bounded_gradient=not all(is_straight(f) for loss in instance["losses"] for f in loss),
+        bounded_below=isinstance(least_loss(instance), float),
     )
+    return ENSURES - lost - broken.broken_conditions(instance)
 
 
 ENSURES = frozenset(
-    {
-        "equal_weights",
-        "layer_smooth",
-        "bounded_gradient",
-        "coordinate_variance",
-        "bounded_scale",
-        "everyone",
-        "plain_moments",
-        "layers_apart",
-        "independent_noise",
-        "bounded_below",
-    }
+    "equal_weights layer_smooth bounded_gradient coordinate_variance bounded_scale everyone "
+    "plain_moments layers_apart independent_noise bounded_below".split()
 )
 SHARED = dict(
     algorithms=("fed_lamb",),
     by=beside("fed_lamb", "the proof's own reading, which adds no epsilon to the root"),
     loose=dict(L_l=1, L_bar=1, M=1, sigma=1, phi_M=1, phi_m=-1),
     takes=("beta_1", "beta_2", "v_0"),
-    coordinates=list_coordinates,
-    build=build_instance,
     table=TABLE,
     ensures=ENSURES,
-    holds=conditions_held,
 )
-SCHEMA = entries(
-    dict(
-        n=integer(),
-        T=integer(),
-        layers=list_of(row(integer(0), integer()), "h", covering="p"),
-        losses=list_of(list_of(losses.CURVE, "p"), "n"),
-        x=list_of("number", "p"),
-        noise=either(
-            list_of("number", 0), list_of(row("positive", list_of("number", "p")), total=0)
-        ),
-        alpha="positive",
-        phi=list_of("positive", 2, rising=None),
-    ),
-    broken.SCHEMA,
-)
-SETTING = Setting(
+FIELDS = fields_of(count("t", least=0))
+conditions_held = FIELDS.guard(list_conditions)
+SETTING = Model(
     name="lamb_round",
     says="one iteration of FED-LAMB from a known start",
     measures=quantities.ITERATION.measures,
-    schema=join_schemas(SCHEMA, dict(t=integer(0))),
     gives=("n", "T", "h", "p", "alpha", "alpha_r"),
     shapes=draw_shapes,
     constants=derive_constants,
     measure=measure_symbols,
+    holds=conditions_held,
     **SHARED,
+    **FIELDS.record(),
 )

@@ -14,18 +14,21 @@ from fractions import Fraction
 
 from fedtheory.arithmetic import Undefined
 from fedtheory.arithmetic.operations import vector
-from fedtheory.models import Setting, names
+from fedtheory.models import Model, names
+from fedtheory.models.fields import Field, count
 from fedtheory.models.lamb import broken, quantities
 from fedtheory.models.lamb import round as lamb_round
 from fedtheory.models.lamb.round import (
     SHARED,
     build_case,
     draw_common,
+    fields_of,
     in_range,
     least_loss,
+    list_conditions,
     noise_outcomes,
 )
-from fedtheory.schema import integer, join_schemas
+from fedtheory.models.quantities import next_integer
 from fedtheory.symbols.lamb import TABLE
 
 MEASURED = ("mean_sq", "f_excess", "mean_sq_t", "f_excess_t", "loss_drop", "noise_sum")
@@ -86,14 +89,23 @@ def measure_symbols(instance, values, wanted):
     return {name: good * value for name, value in total.items()}
 
 
-SETTING = Setting(
+COPIES = Field(
+    "copies",
+    "whole",
+    lambda shape, point, built: next_integer(point["crowd"]),
+    lambda shape: {"crowd": "positive"},
+    lambda shape: "crowd" in shape,
+)
+FIELDS = fields_of(count("R"), COPIES)
+SETTING = Model(
     name="lamb_run",
     says="a few rounds of FED-LAMB from a known start",
     measures=names(TABLE, *MEASURED),
-    schema=join_schemas(lamb_round.SCHEMA, dict(R=integer()), dict(copies="whole")),
     gives=("n", "T", "h", "p", "alpha", "alpha_r", "R", "tau"),
     shapes=draw_shapes,
     constants=derive_constants,
     measure=measure_symbols,
+    holds=FIELDS.guard(list_conditions),
     **SHARED,
+    **FIELDS.record(),
 )

@@ -2,10 +2,11 @@
 D.7 and D.8)."""
 
 from fedtheory.arithmetic.operations import positive_part, vector
-from fedtheory.models import Setting, losses
-from fedtheory.models.families import POINT, build_family, draw_family, family_coordinates
+from fedtheory.models import Model, fields, losses
+from fedtheory.models.families import draw_family
+from fedtheory.models.fields import Fields, single_loss
 from fedtheory.models.mixed.quantities import FUNCTION, of_function
-from fedtheory.schema import entries, list_of
+from fedtheory.schema import list_of
 from fedtheory.symbols.mixed import TABLE
 
 POINTS = ("x", "y", "z")
@@ -15,17 +16,9 @@ def draw_shapes(random, relaxed):
     return draw_family(random, "convex" not in relaxed or random.random() < 0.5, True)
 
 
-def list_coordinates(shape):
-    found = family_coordinates(shape, 1)
-    found.update({f"{name}_{j}": "real" for name in POINTS for j in range(shape["d"])})
-    return found
-
-
-def build_instance(shape, point):
-    return dict(
-        loss=build_family(shape, point, 1)[0],
-        **{name: [point[f"{name}_{j}"] for j in range(shape["d"])] for name in POINTS},
-    )
+FIELDS = Fields(
+    single_loss("loss", list_of(losses.SOFTENED, "d")), *(fields.vector(name) for name in POINTS)
+)
 
 
 def derive_constants(instance):
@@ -46,15 +39,12 @@ def measure_symbols(instance, values, wanted):
     )
 
 
+@FIELDS.guard
 def conditions_held(instance):
-    if any(len(instance[name]) != len(instance["loss"]) for name in POINTS):
-        return frozenset()
-    return frozenset(
-        {"smooth", "convex"} if losses.convexity_of(instance["loss"]) >= 0 else {"smooth"}
-    )
+    return {"smooth", "convex"} if losses.convexity_of(instance["loss"]) >= 0 else {"smooth"}
 
 
-SETTING = Setting(
+SETTING = Model(
     name="mixed_functions",
     says="a function at three points",
     measures=FUNCTION.measures,
@@ -63,13 +53,11 @@ SETTING = Setting(
     loose=dict(beta=1, mu=-1),
     takes=("eta",),
     shapes=draw_shapes,
-    coordinates=list_coordinates,
-    build=build_instance,
     constants=derive_constants,
     measure=measure_symbols,
     table=TABLE,
     ensures=frozenset({"smooth", "convex"}),
     holds=conditions_held,
     kind="exact",
-    schema=entries(dict(loss=list_of(losses.SOFTENED, "d"), **dict.fromkeys(POINTS, POINT))),
+    **FIELDS.record(),
 )

@@ -18,24 +18,14 @@ import numpy as np
 from fedtheory.arithmetic import Undefined
 from fedtheory.arithmetic.operations import Many, where
 from fedtheory.exact.recursions import ZERO, Spread, Step, quadratic_steps, sum_rounds
-from fedtheory.models import Setting, beside, losses
+from fedtheory.models import Model, beside, losses
 from fedtheory.models.families import draw_broken
+from fedtheory.models.fields import count, deviation
 from fedtheory.models.kinds import draw_count
+from fedtheory.models.mixed import pair
 from fedtheory.models.mixed import round as enumerated
-from fedtheory.models.mixed.pair import (
-    BREAKABLE,
-    BREAKS,
-    SCHEMA,
-    broken_by,
-    build_pair,
-    draw_pair,
-    find_minimizer,
-    pair_constants,
-    pair_coordinates,
-    pair_holds,
-)
 from fedtheory.models.quantities import Quantities
-from fedtheory.schema import entries, integer, join_schemas, list_of, row
+from fedtheory.schema import entries, list_of, row
 from fedtheory.symbols.mixed import TABLE
 
 QUADRATIC = dict(slope="number", tilt="number", bends=list_of("number", 0))
@@ -45,10 +35,10 @@ LINE = row(entries(QUADRATIC, dict(soft=list_of("number", 0))))
 def draw_shapes(random, relaxed):
     """Draw a shape. Sizes are texts, so that a shape with large sizes does not count as large."""
     S, K = draw_count(random, 1), draw_count(random, 30 if random.random() < 0.4 else 1)
-    pair = draw_pair(random, relaxed, noisy=True)
-    own = "slopes" if pair["own"] == "slopes" else "tilt"
+    drawn = pair.draw_pair(random, relaxed, noisy=True)
+    own = "slopes" if drawn["own"] == "slopes" else "tilt"
     shape = dict(
-        pair,
+        drawn,
         d=1,
         pieces=1,
         soft=0,
@@ -59,41 +49,28 @@ def draw_shapes(random, relaxed):
         noise=int(random.random() < 0.5),
         noise_c=int(random.random() < 0.5),
     )
-    if broken := draw_broken(random, relaxed & BREAKABLE):
+    if broken := draw_broken(random, relaxed & pair.BREAKABLE):
         shape.update(breaks=broken, N=str(S + 100))
         shape["noise"] = int(broken == "independent_noise" or shape["noise"])
     return shape
 
 
-def noisy_constants(shape):
-    return {name for name, kind in (("sigma", "noise"), ("sigma_c", "noise_c")) if shape[kind]}
-
-
-def list_coordinates(shape):
-    return pair_coordinates(shape) | dict.fromkeys(sorted(noisy_constants(shape)), "positive")
-
-
-def build_instance(shape, point):
-    return dict(
-        build_pair(shape, point),
-        **{name: int(shape[name]) for name in ("N", "S", "K")},
-        **{name: point.get(name, ZERO) for name in ("sigma", "sigma_c")},
-        **{name: shape[name] for name in ("breaks",) if name in shape},
-    )
-
-
-def is_quadratic(instance):
-    return len(instance["x"]) == 1 and not any(
-        curve["bends"] or curve.get("soft") for loss in instance["losses"] for curve in loss
-    )
+FIELDS = pair.PAIR.replace(
+    pair.PAIR.fields["losses"]._replace(schema=row(LINE, LINE)),
+    pair.PAIR.fields["x"]._replace(schema=row("number")),
+    count("N"),
+    count("S", most="N"),
+    count("K"),
+    deviation("sigma", "noise"),
+    deviation("sigma_c", "noise_c"),
+    pair.BREAKS,
+)
 
 
 def derive_constants(instance):
-    if not is_quadratic(instance):
-        raise Undefined("losses that are no quadratics in one dimension")
     return dict(
         {name: Fraction(instance[name]) for name in ("N", "S", "K")},
-        **pair_constants(instance),
+        **pair.pair_constants(instance),
         sigma=instance["sigma"],
         sigma_c=instance["sigma_c"],
     )
@@ -135,7 +112,7 @@ class Round:
     @cached_property
     def away(self):
         """Return x - x*."""
-        return self.x - find_minimizer(self.instance)[0]
+        return self.x - pair.find_minimizer(self.instance)[0]
 
     def along(self, n, **wanted):
         """Return two sums over a client's first n points less x: the factor of g + n_c, and the
@@ -241,48 +218,23 @@ def measure_symbols(instance, values, wanted):
     return ROUND(Round(instance, values), wanted)
 
 
+@FIELDS.guard
 def conditions_held(instance):
-    sound = (
-        1 <= instance["S"] <= instance["N"]
-        and instance["K"] >= 1
-        and min(instance["sigma"], instance["sigma_c"]) >= 0
-        and is_quadratic(instance)
-    )
-    held = pair_holds(instance) if sound else frozenset()
     several = ("sigma",) if instance["K"] * instance["S"] > 1 else ()
-    return (held | enumerated.BUILT) - broken_by(instance, several) if held else frozenset()
+    return (pair.pair_holds(instance) | enumerated.BUILT) - pair.broken_by(instance, several)
 
 
-SETTING = Setting(
+SETTING = Model(
     name="mixed_large",
     says="one round of 1-way gradient transfer with many clients and steps, on quadratics in one "
     "dimension",
     measures=ROUND.measures,
-    algorithms=("one_way_gt",),
     by=beside("one_way_gt", "moments in closed form, for thousands of clients and steps"),
-    gives=("N", "S", "K"),
-    loose=enumerated.SETTING.loose,
-    takes=enumerated.SETTING.takes,
     shapes=draw_shapes,
-    coordinates=list_coordinates,
-    build=build_instance,
     constants=derive_constants,
     measure=measure_symbols,
-    table=TABLE,
-    ensures=enumerated.ENSURES,
     holds=conditions_held,
     kind="exact",
-    schema=join_schemas(
-        SCHEMA,
-        dict(
-            losses=row(LINE, LINE),
-            x=row("number"),
-            N=integer(),
-            S=integer(1, "N"),
-            K=integer(),
-            sigma="nonnegative",
-            sigma_c="nonnegative",
-        ),
-        dict(breaks=BREAKS),
-    ),
+    **enumerated.RECORD,
+    **FIELDS.record(),
 )

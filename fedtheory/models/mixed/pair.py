@@ -18,16 +18,16 @@ from fedtheory.arithmetic.operations import (
 )
 from fedtheory.models import losses
 from fedtheory.models.families import POINT, build_family, draw_family, family_coordinates
-from fedtheory.schema import entries, row, word
+from fedtheory.models.fields import ZERO, Field, Fields, name_true, name_vector, word
+from fedtheory.schema import row
 
 # Conditions that an instance may break, one at a time, where a claim does not assume them: noise is
 # drawn once for all steps of a round at all clients, and once for all steps at the center; the
 # cohort is always the same.
 BREAKABLE = frozenset({"independent_noise", "uniform_cohort"})
+BREAKS = word("breaks", *sorted(BREAKABLE), when=lambda shape: "breaks" in shape)
 PLAIN_SUM = (Fraction(1), Fraction(1))  # f = f_f + f_c
-SCHEMA = entries(dict(losses=row(losses.LOSS, losses.LOSS), smooth=word("each", "sum"), x=POINT))
-BREAKS = word(*sorted(BREAKABLE))
-FACTS = frozenset({"smooth", "smooth_sum", "convex", "strongly_convex", "bounded_below"})
+FACTS = frozenset("smooth smooth_sum convex strongly_convex bounded_below".split())
 
 
 def draw_pair(random, relaxed, alike=False, noisy=False):
@@ -48,38 +48,44 @@ def draw_pair(random, relaxed, alike=False, noisy=False):
 def broken_by(instance, several):
     """Return the set of conditions of BREAKABLE that an instance breaks in a way that can make a
     difference. `several` names the kinds of noise that are drawn more than once in a round."""
-    differs = dict(
+    differs = name_true(
         independent_noise=any(instance[kind] for kind in several),
         uniform_cohort=instance["S"] < instance["N"],
     )
-    broken = instance.get("breaks")
-    return {broken} if differs.get(broken) else set()
+    return differs & {instance.get("breaks")}
 
 
-def pair_coordinates(shape):
+def list_losses(shape):
+    """Return the coordinates of both losses: opposed tilts leave f_c none of its own."""
+    opposed = shape["tilts"] == "opposed"
     found = family_coordinates(shape, 2)
-    for j in range(shape["d"]):
-        if shape["tilts"] == "opposed":
-            del found[f"tilt_1_{j}"]
-        if shape["start"] != "still":
-            found[f"x_{j}"] = "positive"
-    return found
+    return {n: kind for n, kind in found.items() if not (opposed and n.startswith("tilt_1_"))}
 
 
-def build_pair(shape, point):
-    """Build the losses [f_f, f_c] and a start. Opposed tilts make 0 stationary, because the two
-    gradients there are opposite, and rounding hides nothing near 0."""
-    axes = range(shape["d"])
-    pair = build_family(shape, {f"tilt_1_{j}": Fraction(0) for j in axes} | point, 2)
+def build_losses(shape, point, built):
+    """Build the losses [f_f, f_c]. Opposed tilts make 0 stationary, because the two gradients there
+    are opposite, and rounding hides nothing near 0."""
+    pair = build_family(shape, dict.fromkeys(name_vector("tilt_1", shape["d"]), ZERO) | point, 2)
     if shape["tilts"] == "opposed":
         for f, c in zip(*pair):
-            c["tilt"] = -losses.slope_at(f, Fraction(0)) - losses.slope_at(c, Fraction(0))
+            c["tilt"] = -losses.slope_at(f, ZERO) - losses.slope_at(c, ZERO)
+    return pair
+
+
+def build_start(shape, point, built):
     signs = dict(left=(-1, -1), right=(1, 1), mixed=(1, -1), still=(0, 0))[shape["start"]]
-    return dict(
-        losses=pair,
-        smooth=shape["smooth"],
-        x=[signs[j] * point[f"x_{j}"] if signs[j] else Fraction(0) for j in axes],
-    )
+    return [signs[j] * point[f"x_{j}"] if signs[j] else ZERO for j in range(shape["d"])]
+
+
+def list_start(shape):
+    return {} if shape["start"] == "still" else name_vector("x", shape["d"], "positive")
+
+
+PAIR = Fields(
+    Field("losses", row(losses.LOSS, losses.LOSS), build_losses, list_losses),
+    word("smooth", "each", "sum"),
+    Field("x", POINT, build_start, list_start),
+)
 
 
 def mix_pair(pair):
@@ -148,21 +154,18 @@ def bounded_dissimilarity(instance):
     )
 
 
+def has_dissimilarity(instance):
+    """Tell whether definition 4.2 holds with the instance's B and some G."""
+    square = losses.relative_mismatch(*instance["losses"], instance["B"])
+    return not isinstance(square, float)
+
+
 def pair_holds(instance):
-    """Return the conditions in FACTS that the losses meet; none where the parts do not fit
-    together."""
-    d, pair = len(instance["x"]), instance["losses"]
-    if len(pair) != 2 or any(len(loss) != d for loss in pair):
-        return frozenset()
-    mu = losses.convexity_of(*pair)
-    failing = set() if instance["smooth"] == "sum" else {"smooth_sum"}
-    failing |= {
-        name
-        for name, holds in (
-            ("convex", mu >= 0),
-            ("strongly_convex", mu > 0),
-            ("bounded_below", not isinstance(infimum_of_pair(instance), float)),
-        )
-        if not holds
-    }
-    return FACTS - failing
+    """Return the conditions in FACTS that the losses meet."""
+    mu = losses.convexity_of(*instance["losses"])
+    return FACTS - name_true(
+        smooth_sum=instance["smooth"] != "sum",
+        convex=mu < 0,
+        strongly_convex=mu <= 0,
+        bounded_below=isinstance(infimum_of_pair(instance), float),
+    )

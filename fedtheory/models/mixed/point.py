@@ -4,38 +4,27 @@ D.5 and D.6."""
 from fractions import Fraction
 
 from fedtheory.arithmetic.operations import vector
-from fedtheory.models import Setting, losses, names
+from fedtheory.models import Model, losses, names
+from fedtheory.models.fields import Field
 from fedtheory.models.mixed.pair import (
     FACTS,
-    SCHEMA,
+    PAIR,
     bounded_dissimilarity,
-    build_pair,
     draw_pair,
     find_minimizer,
+    has_dissimilarity,
     height_above,
     mix_pair,
     pair_constants,
-    pair_coordinates,
     pair_holds,
 )
 from fedtheory.models.mixed.quantities import Instance, at_point
 from fedtheory.models.quantities import square_norm
-from fedtheory.schema import join_schemas
 from fedtheory.symbols.mixed import TABLE
 
 MEASURED = (
-    "f_t",
-    "gap",
-    "sq_grad",
-    "sq_grad_f",
-    "sq_grad_c",
-    "sq_dist",
-    "mean_sq_change",
-    "sq_change_f",
-    "sq_change_c",
-    "excess_D5",
-    "D_sq",
-    "F",
+    "f_t gap sq_grad sq_grad_f sq_grad_c sq_dist mean_sq_change sq_change_f sq_change_c excess_D5 "
+    "D_sq F".split()
 )
 
 
@@ -44,12 +33,14 @@ def draw_shapes(random, relaxed):
     return draw_pair(random, relaxed, alike=finite and random.random() < 0.5)
 
 
-def list_coordinates(shape):
-    return dict(pair_coordinates(shape), more_B="nonnegative")
-
-
-def build_instance(shape, point):
-    return dict(build_pair(shape, point), B=1 + point["more_B"])
+FIELDS = PAIR.replace(
+    Field(
+        "B",
+        "factor",
+        lambda shape, point, built: 1 + point["more_B"],
+        lambda shape: {"more_B": "nonnegative"},
+    )
+)
 
 
 def derive_constants(instance):
@@ -82,38 +73,21 @@ def measure_symbols(instance, values, wanted):
     changes = [name for name in wanted if name not in named]
     if changes:
         case = Instance(
-            value_f,
-            value_c,
-            grad_f,
-            grad_c,
-            (),
-            (),
-            find_minimizer(instance),
-            1,
-            1,
-            1,
-            None,
-            None,
-            values["beta"],
-            values["mu"],
-            None,
-            None,
+            *(value_f, value_c, grad_f, grad_c),
+            x_star=find_minimizer(instance),
+            beta=values["beta"],
+            mu=values["mu"],
         )
         found.update(at_point(case, x, changes))
     return found
 
 
+@FIELDS.guard
 def conditions_held(instance):
-    held = pair_holds(instance)
-    apart = (
-        isinstance(losses.relative_mismatch(*instance["losses"], instance["B"]), float)
-        if held
-        else True
-    )
-    return held | ({"dissimilar"} if held and instance["B"] >= 1 and not apart else set())
+    return pair_holds(instance) | ({"dissimilar"} if has_dissimilarity(instance) else set())
 
 
-SETTING = Setting(
+SETTING = Model(
     name="mixed_point",
     says="a point and two losses",
     measures=names(TABLE, *MEASURED),
@@ -122,13 +96,11 @@ SETTING = Setting(
     loose=dict(beta=1, mu=-1, G=1, B=1),
     takes=(),
     shapes=draw_shapes,
-    coordinates=list_coordinates,
-    build=build_instance,
     constants=derive_constants,
     measure=measure_symbols,
     table=TABLE,
     ensures=FACTS | {"dissimilar"},
     holds=conditions_held,
     kind="exact",
-    schema=join_schemas(SCHEMA, dict(B="factor")),
+    **FIELDS.record(),
 )

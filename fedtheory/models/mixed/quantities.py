@@ -7,10 +7,10 @@ are exact. Noise has finite support, so expectations are sums over draws, for ti
 Clients are homogeneous, so that a single cohort represents all cohorts.
 """
 
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from fractions import Fraction
 from functools import cached_property
-from typing import NamedTuple
+from typing import Any, NamedTuple
 
 import numpy as np
 
@@ -31,18 +31,18 @@ class Instance(NamedTuple):
     loss_c: Callable
     grad_f: Callable
     grad_c: Callable
-    noise_f: list
-    noise_c: list
-    x_star: np.ndarray
-    N: int
-    S: int
-    K: int
-    eta: object
-    eta_s: object
-    beta: object
-    mu: object
-    sigma: object
-    sigma_c: object
+    noise_f: Sequence = ()
+    noise_c: Sequence = ()
+    x_star: np.ndarray | None = None
+    N: int = 1
+    S: int = 1
+    K: int = 1
+    eta: Any = None
+    eta_s: Any = None
+    beta: Any = None
+    mu: Any = None
+    sigma: Any = None
+    sigma_c: Any = None
     one: bool = False  # whether all steps of all clients have the same noise
 
     def rounds(self, d):

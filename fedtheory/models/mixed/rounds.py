@@ -27,14 +27,15 @@ import numpy as np
 
 from fedtheory.arithmetic.intervals import INF
 from fedtheory.arithmetic.operations import Interval, Many, maximum, minimum, root, vector, where
-from fedtheory.models import Setting, kernels, losses, names
+from fedtheory.models import Model, kernels, losses, names
 from fedtheory.models.families import NOISE, outcomes, sound_noise, two_point, variance
+from fedtheory.models.fields import ZERO, guard_by
 from fedtheory.models.mixed.moments import STEPS, Case, run_paths
 from fedtheory.models.mixed.pair import (
     FACTS,
-    SCHEMA,
     bounded_dissimilarity,
     find_minimizer,
+    has_dissimilarity,
     height_above,
     mix_pair,
     pair_constants,
@@ -42,10 +43,10 @@ from fedtheory.models.mixed.pair import (
 )
 from fedtheory.models.mixed.run import RUN, start_state
 from fedtheory.models.quantities import next_integer, square_norm
-from fedtheory.schema import integer, join_schemas, list_of, row, word
+from fedtheory.schema import entries, integer, list_of, row, word
 from fedtheory.symbols.mixed import TABLE
 
-ZERO, ONE = Fraction(0), Fraction(1)
+ONE = Fraction(1)
 MEASURED = dict(
     parallel_training=("rounds", "rounds_weighted", "rounds_grad"),
     two_way_gt=("rounds", "rounds_grad"),
@@ -262,23 +263,12 @@ def at_least(truth, rounds):
 
 def conditions_held(method, instance):
     curves = [curve for loss in instance["losses"] for curve in loss]
-    sound = (
-        len(instance["x"]) == 1
-        and instance["S"] >= 1
-        and instance["S"].denominator == 1
-        and instance["K"] >= 1
-        and sound_noise(instance["noise"], 1)
-        and not any(curve.get("soft") for curve in curves)
-        and (method != "two_way_gt" or _has_bounded_gradients(curves) and not instance["noise"])
-    )
-    held = pair_holds(instance) if sound else frozenset()
-    if not held:
-        return frozenset()
-    if (
-        method == "parallel_training"
-        and instance["B"] >= 1
-        and not isinstance(losses.relative_mismatch(*instance["losses"], instance["B"]), float)
+    if not sound_noise(instance["noise"], 1) or (
+        method == "two_way_gt" and not _has_bounded_gradients(curves)
     ):
+        return frozenset()
+    held = pair_holds(instance)
+    if method == "parallel_training" and has_dissimilarity(instance):
         held |= {"dissimilar"}
     return held | RUN
 
@@ -293,11 +283,21 @@ def _has_bounded_gradients(curves):
     )
 
 
-def make_setting(method, says, more):
-    return Setting(
+PAIR = row(losses.LOSS, losses.LOSS)
+ALL = dict(losses=PAIR, S="whole", x=row("number"), smooth=word("each"), K=integer())
+FORMS = dict(
+    parallel_training=entries(dict(ALL, noise=NOISE, B="factor")),
+    two_way_gt=entries(
+        dict(ALL, noise=list_of("number", 0), first=row(row("number"), row("number")))
+    ),
+)
+
+
+def make_model(method, says, more):
+    return Model(
         name=f"mixed_rounds_{method}",
         says=f"long runs of {says}, of which some never reach an error",
-        measures=names(TABLE, *MEASURED[method], "D_sq", "F"),
+        measures=names(TABLE, *MEASURED[method], "D_sq F"),
         algorithms=(method,),
         by=kernels(method),
         gives=("S", "K"),
@@ -314,20 +314,12 @@ def make_setting(method, says, more):
         table=TABLE,
         early=frozenset({"D_sq", "F"}),
         ensures=FACTS | RUN | more,
-        holds=partial(conditions_held, method),
-        schema=join_schemas(
-            SCHEMA, dict(OWN[method], x=row("number"), smooth=word("each"), K=integer())
-        ),
+        holds=guard_by(FORMS[method])(partial(conditions_held, method)),
+        schema=FORMS[method],
     )
 
 
-OWN = dict(
-    parallel_training=dict(S="whole", noise=NOISE, B="factor"),
-    two_way_gt=dict(S="whole", noise=list_of("number", 0), first=row(row("number"), row("number"))),
-)
-
-
 SETTINGS = (
-    make_setting("parallel_training", "parallel training", {"dissimilar"}),
-    make_setting("two_way_gt", "2-way gradient transfer", set()),
+    make_model("parallel_training", "parallel training", {"dissimilar"}),
+    make_model("two_way_gt", "2-way gradient transfer", set()),
 )

@@ -4,68 +4,29 @@ random, by moments for noisy quadratics, by enumeration for a few noisy rounds o
 from fractions import Fraction
 from functools import cache, partial
 from math import comb
-from typing import NamedTuple
+from typing import Any, NamedTuple
 
 from fedtheory.arithmetic.operations import minimum, root, short, vector
-from fedtheory.models import Setting, kernels, losses, names
-from fedtheory.models.families import (
-    NOISE,
-    POINT,
-    UNITS,
-    draw_broken,
-    outcomes,
-    sound_noise,
-    two_point,
-    variance,
-)
+from fedtheory.models import Model, fields, kernels, losses, names
+from fedtheory.models.families import POINT, UNITS, draw_broken, outcomes, sound_noise, variance
+from fedtheory.models.fields import ZERO, Field, count, name_vector, read_vector
 from fedtheory.models.kinds import draw_count
+from fedtheory.models.mixed import pair
 from fedtheory.models.mixed.moments import READ, STEPS, Case, point_moments, run_paths
-from fedtheory.models.mixed.pair import (
-    BREAKABLE,
-    BREAKS,
-    FACTS,
-    SCHEMA,
-    bounded_dissimilarity,
-    broken_by,
-    build_pair,
-    draw_pair,
-    find_minimizer,
-    height_above,
-    infimum_of_pair,
-    mix_pair,
-    pair_constants,
-    pair_coordinates,
-    pair_holds,
-)
 from fedtheory.models.quantities import square_norm
-from fedtheory.schema import integer, join_schemas, list_of, row
+from fedtheory.schema import list_of, row
 from fedtheory.symbols.mixed import TABLE
 
 MOST = 256  # most outcomes of a run that are enumerated
-MEASURED = (
-    "gap_mean",
-    "gap_weighted",
-    "gap_decreasing",
-    "mean_gap",
-    "mean_sq_grad",
-    "best_sq_grad",
-)
+MEASURED = "gap_mean gap_weighted gap_decreasing mean_gap mean_sq_grad best_sq_grad".split()
 # quantities of a run's first round
 FIRST = ("f_t", "f_next", "gap", "sq_grad", "sq_dist", "sq_dist_next")
 # power of `first_far`: a first transferred gradient ranges over more decades than other numbers
 FAR = 4
 MANY = dict(parallel_training=(10, 30, 100), one_way_gt=(10, 30, 100), two_way_gt=(90, 170))
 RUN = frozenset(
-    {
-        "homogeneous",
-        "clients_spread",
-        "noise",
-        "sgd",
-        "equal_steps",
-        "independent_noise",
-        "uniform_cohort",
-        "equal_weights",
-    }
+    "homogeneous clients_spread noise sgd equal_steps independent_noise uniform_cohort "
+    "equal_weights".split()
 )
 
 
@@ -78,7 +39,7 @@ def draw_shapes(method, random, relaxed):
         )
         S = random.choice([1, 2, 3, 10]) if noise != "none" else random.choice([1, 2])
         shape = dict(
-            draw_pair(
+            pair.draw_pair(
                 random,
                 relaxed,
                 alike="dissimilar" not in relaxed and random.random() < 0.7,
@@ -132,7 +93,7 @@ def draw_shapes(method, random, relaxed):
             shape.update(K=str(draw_count(random, 1, 300)))
             if shape["noise"] != "none" and "unlike" not in shape:
                 shape.update(S=str(S := draw_count(random, 1)), N=str(S + random.choice([0, 1])))
-        if "copies" not in shape and (broken := draw_broken(random, relaxed & BREAKABLE)):
+        if "copies" not in shape and (broken := draw_broken(random, relaxed & pair.BREAKABLE)):
             shape["breaks"] = broken
             if broken == "uniform_cohort":  # with several clients, some clients never work
                 text = type(shape["S"])
@@ -165,80 +126,87 @@ def count_ways(shape):
     return (cohorts * 2**drawn) ** int(shape["T"])
 
 
-def list_coordinates(shape):
-    found = pair_coordinates(shape)
-    found.update(
-        {
-            name: "positive"
-            for name, kind in (("sigma", "noise"), ("sigma_c", "noise_c"))
-            if shape[kind] != "none"
-        }
-    )
-    if "unlike" in shape:
-        found.update(
-            {
-                f"apart_{i}_{j}": "real"
-                for i in range(int(shape["N"]) - 1)
-                for j in range(shape["d"])
-            }
-        )
-    if shape["method"] == "parallel_training":
-        found["more_B"] = "nonnegative"
-    if shape.get("first") == "any":
-        found.update({f"first_{side}_{j}": "real" for side in "fc" for j in range(shape["d"])})
-        found["first_far"] = "positive"
-    return found
+def build_apart(shape, point, built):
+    """Return the differences between clients' gradients and grad f_f, which add up to 0."""
+    d, N = shape["d"], int(shape["N"])
+    far = 128 if "copies" in shape else 1  # so that short steps cross a knot
+    rows = [[far * point[f"apart_{i}_{j}"] for j in range(d)] for i in range(N - 1)]
+    return [*rows, [-sum(column) for column in zip(*rows)]]
 
 
-def build_instance(shape, point):
-    d = shape["d"]
-    built = dict(
-        build_pair(shape, point),
-        **{name: int(shape[name]) for name in ("N", "S", "K", "T")},
-        noise=two_point(point.get("sigma"), shape["noise"], d),
-        noise_c=two_point(point.get("sigma_c"), shape["noise_c"], d),
+def list_apart(shape):
+    return {f"apart_{i}_{j}": "real" for i in range(int(shape["N"]) - 1) for j in range(shape["d"])}
+
+
+def build_first(shape, point, built):
+    """Return the gradients of f_f and f_c that are transferred first."""
+    x = vector(built["x"])
+    if shape["first"] == "gradients":
+        return [list(losses.loss_gradient(loss, x)) for loss in built["losses"]]
+    if shape["first"] == "none":
+        return [[ZERO] * shape["d"] for _ in "fc"]
+    given = lambda w: read_vector(point, f"first_{w}", shape["d"])
+    return [[point["first_far"] ** FAR * g for g in given(w)] for w in "fc"]
+
+
+def list_first(shape):
+    if shape["first"] != "any":
+        return {}
+    found = {name: "real" for w in "fc" for name in name_vector(f"first_{w}", shape["d"])}
+    return found | {"first_far": "positive"}
+
+
+B = Field(
+    "B",
+    "factor",
+    lambda shape, point, built: 1 + point["more_B"],
+    lambda shape: {"more_B": "nonnegative"},
+)
+OWN = dict(
+    parallel_training=(B,),
+    one_way_gt=(),
+    two_way_gt=(Field("first", row(POINT, POINT), build_first, list_first),),
+)
+FIELDS = {
+    method: pair.PAIR.replace(
+        count("N"),
+        count("S", most="N"),
+        count("K"),
+        count("T"),
+        fields.noise("noise", "sigma"),
+        fields.noise("noise_c", "sigma_c"),
+        pair.BREAKS,
+        Field(
+            "copies",
+            "whole",
+            lambda shape, point, built: Fraction(int(shape["copies"])),
+            when=lambda shape: "copies" in shape,
+        ),
+        Field(
+            "apart", list_of(POINT, "N"), build_apart, list_apart, lambda shape: "unlike" in shape
+        ),
+        *own,
     )
-    if "breaks" in shape:
-        built["breaks"] = shape["breaks"]
-    if "copies" in shape:
-        built["copies"] = Fraction(int(shape["copies"]))
-    if "unlike" in shape:
-        far = 128 if "copies" in shape else 1  # so that short steps cross a knot
-        rows = [
-            [far * point[f"apart_{i}_{j}"] for j in range(d)] for i in range(int(shape["N"]) - 1)
-        ]
-        built["apart"] = [*rows, [-sum(column) for column in zip(*rows)]]
-    if shape["method"] == "parallel_training":
-        built["B"] = 1 + point["more_B"]
-    if shape["method"] == "two_way_gt":
-        x = vector(built["x"])
-        given = dict(
-            gradients=lambda side, loss: list(losses.loss_gradient(loss, x)),
-            none=lambda side, loss: [Fraction(0)] * d,
-            any=lambda side, loss: [
-                point["first_far"] ** FAR * point[f"first_{side}_{j}"] for j in range(d)
-            ],
-        )[shape["first"]]
-        built["first"] = [given(side, loss) for side, loss in zip("fc", built["losses"])]
-    return built
+    for method, own in OWN.items()
+}
 
 
 def derive_constants(method, instance):
-    x, star = vector(instance["x"]), find_minimizer(instance)
+    x, star = vector(instance["x"]), pair.find_minimizer(instance)
     found = dict(
         {name: Fraction(instance[name]) for name in ("K", "T")},
         # `copies` clients of each kind, all at work: their mean is the mean over one client of each
         # kind
         **{name: Fraction(instance[name] * instance.get("copies", 1)) for name in ("N", "S")},
-        **pair_constants(instance),
+        **pair.pair_constants(instance),
         sigma=root(variance(instance["noise"])),
         sigma_c=root(variance(instance["noise_c"])),
         sigma_f=root(mean_square(instance.get("apart", ()))),
         D_sq=square_norm(x - star),
-        F=height_above(instance, x),
+        F=pair.height_above(instance, x),
     )
     if method == "parallel_training":
-        found.update(bounded_dissimilarity(instance))
+        found.update(pair.bounded_dissimilarity(instance))
     if method == "two_way_gt":
         found["lag"] = sum(
             2 * square_norm(vector(first) - losses.loss_gradient(loss, star))
@@ -281,13 +249,13 @@ def measure_symbols(method, instance, values, wanted):
     found = dict(
         best_sq_grad=lambda: minimum(*of("even").squares),
         mean_sq_grad=lambda: mean(of("even").squares),
-        mean_gap=lambda: mean(of("even").values) - infimum_of_pair(instance),
-        gap_mean=lambda: of("even").at_mean - infimum_of_pair(instance),
-        gap_weighted=lambda: of("growing").at_mean - infimum_of_pair(instance),
-        gap_decreasing=lambda: of("falling").at_mean - infimum_of_pair(instance),
+        mean_gap=lambda: mean(of("even").values) - pair.infimum_of_pair(instance),
+        gap_mean=lambda: of("even").at_mean - pair.infimum_of_pair(instance),
+        gap_weighted=lambda: of("growing").at_mean - pair.infimum_of_pair(instance),
+        gap_decreasing=lambda: of("falling").at_mean - pair.infimum_of_pair(instance),
         f_t=lambda: of("even").values[0],
         f_next=lambda: of("even").values[1],
-        gap=lambda: height_above(instance, vector(instance["x"])),
+        gap=lambda: pair.height_above(instance, vector(instance["x"])),
         sq_grad=lambda: of("even").squares[0],
         sq_dist=lambda: of("even").distances[0],
         sq_dist_next=lambda: of("even").distances[1],
@@ -315,7 +283,7 @@ class Ran(NamedTuple):
 
     squares: list  # E||grad f(x^(t))||^2 for t = 0, ..., T
     values: list  # E f(x^(t))
-    at_mean: object  # E f(weighted mean of the points)
+    at_mean: Any  # E f(weighted mean of the points)
     distances: list  # E||x^(t) - x*||^2
 
 
@@ -326,8 +294,8 @@ def start_state(instance, wrap=vector):
 
 def by_paths(case, instance, weights):
     """Return the record Ran by enumeration of all paths of a run."""
-    f, grad = mix_pair(instance["losses"])
-    d, full, star = len(instance["x"]), sum(weights), find_minimizer(instance)
+    f, grad = pair.mix_pair(instance["losses"])
+    d, full, star = len(instance["x"]), sum(weights), pair.find_minimizer(instance)
     every = run_paths(
         case,
         start_state(instance),
@@ -357,106 +325,68 @@ def by_moments(case, instance, weights):
     bend, tilt = sum(bends), sum(tilts)
     squares = [(bend * m + tilt) * (bend * m + tilt) + bend * bend * v for m, v in points]
     value = lambda m, v: bend * (m * m + v) / 2 + tilt * m
-    star = find_minimizer(instance)[0]
+    star = pair.find_minimizer(instance)[0]
     far = [(m - star) * (m - star) + v for m, v in points]
     return Ran(squares, [value(*point) for point in points], value(mean, spread), far)
 
 
 def conditions_held(method, instance):
-    d = len(instance["x"])
+    d, copies = len(instance["x"]), instance.get("copies", 1)
+    apart = instance.get("apart", ())
     sound = (
-        1 <= instance["S"] <= instance["N"]
-        and min(instance["K"], instance["T"]) >= 1
-        and all(sound_noise(instance[kind], d) for kind in ("noise", "noise_c"))
-        and all(len(first) == d for first in instance.get("first", ()))
-        and fits_clients(instance.get("apart", ()), instance["N"], d)
+        all(sound_noise(instance[kind], d) for kind in ("noise", "noise_c"))
+        and all(sum(column) == 0 for column in zip(*apart))
         and (
-            instance.get("copies", 1) == 1
-            or instance["copies"] >= 1
-            and "breaks" not in instance
-            and instance["copies"].denominator == 1
+            copies == 1
+            or "breaks" not in instance
             and instance["S"] == instance["N"]
             and not instance["noise"]
         )
     )
-    held = pair_holds(instance) if sound else frozenset()
-    if not held:
+    if not sound:
         return frozenset()
-    if (
-        method == "parallel_training"
-        and instance["B"] >= 1
-        and not isinstance(losses.relative_mismatch(*instance["losses"], instance["B"]), float)
-    ):
+    held = pair.pair_holds(instance)
+    if method == "parallel_training" and pair.has_dissimilarity(instance):
         held |= {"dissimilar"}
     if method == "two_way_gt" and all(
         list(losses.loss_gradient(loss, vector(instance["x"]))) == list(first)
         for loss, first in zip(instance["losses"], instance["first"])
     ):
         held |= {"gradients_first"}
-    alike = all(o == 0 for own in instance.get("apart", ()) for o in own)
+    alike = all(o == 0 for own in apart for o in own)
     several = ("noise",) if instance["K"] * instance["S"] > 1 else ()
     if instance["K"] > 1 and method != "one_way_gt":
         several += ("noise_c",)
-    met = (RUN if alike else RUN - {"homogeneous"}) - broken_by(instance, several)
+    met = (RUN if alike else RUN - {"homogeneous"}) - pair.broken_by(instance, several)
     return held | met
 
 
-def fits_clients(apart, N, d):
-    """Tell whether differences between gradients and grad f_f can belong to N clients with the mean
-    f_f: N vectors of dimension d that add up to 0, or none."""
-    return not apart or (
-        len(apart) == N
-        and all(len(own) == d for own in apart)
-        and all(sum(column) == 0 for column in zip(*apart))
-    )
-
-
-def make_setting(method, says, more, early=(), first=()):
-    early = {"D_sq", "F", *early}
-    return Setting(
+def make_model(method, says, more, early=(), first=()):
+    early, loose = {"D_sq", "F", *early}, dict(beta=1, beta_sum=1, sigma=1, sigma_c=1, sigma_f=1)
+    return Model(
         name=f"mixed_run_{method}",
         says=f"a run of {says}",
         measures=names(TABLE, *MEASURED, *first, *early),
         algorithms=(method,),
         by=f"{kernels(method)}, and what is tested to be the same after more than {READ} steps",
         gives=("N", "S", "K", "T"),
-        loose=dict(
-            beta=1,
-            beta_sum=1,
-            sigma=1,
-            sigma_c=1,
-            sigma_f=1,
-            mu=-1,
-            **({"G": 1, "B": 1} if "dissimilar" in more else {}),
-        ),
+        loose=dict(loose, mu=-1, **({"G": 1, "B": 1} if "dissimilar" in more else {})),
         takes=STEPS[method],
         shapes=partial(draw_shapes, method),
         affords=affords_moments,
-        coordinates=list_coordinates,
         coordinates_in=UNITS,
-        build=build_instance,
         constants=partial(derive_constants, method),
         measure=partial(measure_symbols, method),
         table=TABLE,
         early=frozenset(early),
-        ensures=FACTS | RUN | more,
-        holds=partial(conditions_held, method),
-        schema=join_schemas(
-            SCHEMA,
-            dict(COUNTS, noise=NOISE, noise_c=NOISE, **OWN[method]),
-            dict(breaks=BREAKS, copies="whole", apart=list_of(POINT, "N")),
-        ),
+        ensures=pair.FACTS | RUN | more,
+        holds=FIELDS[method].guard(partial(conditions_held, method)),
+        **FIELDS[method].record(),
     )
 
 
-COUNTS = dict(N=integer(), S=integer(1, "N"), K=integer(), T=integer())
-OWN = dict(
-    parallel_training=dict(B="factor"), one_way_gt={}, two_way_gt=dict(first=row(POINT, POINT))
-)
-
-
 SETTINGS = (
-    make_setting("parallel_training", "parallel training", {"dissimilar"}, first=FIRST),
-    make_setting("one_way_gt", "1-way gradient transfer", set()),
-    make_setting("two_way_gt", "2-way gradient transfer", {"gradients_first"}, ("lag",)),
+    make_model("parallel_training", "parallel training", {"dissimilar"}, first=FIRST),
+    make_model("one_way_gt", "1-way gradient transfer", set()),
+    make_model("two_way_gt", "2-way gradient transfer", {"gradients_first"}, ("lag",)),
 )

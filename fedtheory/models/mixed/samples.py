@@ -4,13 +4,14 @@
 from fractions import Fraction
 
 from fedtheory.arithmetic.operations import vector
-from fedtheory.models import Setting, names
+from fedtheory.models import Model, names
 from fedtheory.models.families import POINT
+from fedtheory.models.fields import read_vector
 from fedtheory.models.quantities import square_norm
 from fedtheory.schema import entries, list_of
 from fedtheory.symbols.mixed import TABLE
 
-MEASURED = ("sq_seen_f", "sq_seen_c", "sq_seen", "G_t_sq", "B_t_sq")
+MEASURED = "sq_seen_f sq_seen_c sq_seen G_t_sq B_t_sq".split()
 
 
 def draw_shapes(random, relaxed):
@@ -23,8 +24,8 @@ def list_coordinates(shape):
 
 
 def build_instance(shape, point):
-    part = lambda name: [point[f"{name}_{j}"] for j in range(shape["d"])]
-    return dict(clients=[part(f"g_{i}") for i in range(shape["S"])], center=part("g_c"))
+    part = lambda who: read_vector(point, f"g_{who}", shape["d"])
+    return dict(clients=[part(i) for i in range(shape["S"])], center=part("c"))
 
 
 def derive_constants(instance):
@@ -50,7 +51,7 @@ def measure_symbols(instance, values, wanted):
     return {name: named[name]() for name in wanted}
 
 
-SETTING = Setting(
+SETTING = Model(
     name="mixed_samples",
     says="sampled gradients",
     measures=names(TABLE, *MEASURED),
@@ -64,7 +65,6 @@ SETTING = Setting(
     constants=derive_constants,
     measure=measure_symbols,
     table=TABLE,
-    ensures=frozenset(),
     kind="exact",
     schema=entries(dict(clients=list_of(POINT, "S"), center=POINT)),
 )

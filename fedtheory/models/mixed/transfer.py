@@ -6,10 +6,11 @@ from fractions import Fraction
 from fedtheory.algorithms import two_way_gt
 from fedtheory.arithmetic.operations import vector
 from fedtheory.exact.traces import Losses, Rounds
-from fedtheory.models import Setting, kernels, losses
-from fedtheory.models.families import POINT, build_family, draw_family, family_coordinates
+from fedtheory.models import Model, fields, kernels, losses
+from fedtheory.models.families import POINT, draw_family
+from fedtheory.models.fields import Field, Fields, family, read_vector
 from fedtheory.models.quantities import Quantities, square_norm
-from fedtheory.schema import at_least, entries, list_of
+from fedtheory.schema import at_least, list_of
 from fedtheory.symbols.mixed import TABLE
 
 DRAWS = list_of(POINT, at_least(1))  # the draws of a client's steps
@@ -23,31 +24,32 @@ def draw_shapes(random, relaxed):
     return dict(family, S=S, **{f"K_{i}": random.choice([1, 2, 3]) for i in range(S)})
 
 
-def list_coordinates(shape):
-    found = family_coordinates(shape, shape["S"])
+def list_draws(shape):
+    """Return (client, step) of each draw of noise."""
+    return [(i, k) for i in range(shape["S"]) for k in range(shape[f"K_{i}"])]
+
+
+def list_points(shape):
+    found = {}
     for j in range(shape["d"]):
         found.update({f"x_{j}": "real", f"transferred_{j}": "real"})
-        found.update(
-            {
-                f"noise_{i}_{k}_{j}": "real"
-                for i in range(shape["S"])
-                for k in range(shape[f"K_{i}"])
-            }
-        )
+        found.update({f"noise_{i}_{k}_{j}": "real" for i, k in list_draws(shape)})
     return found
 
 
-def build_instance(shape, point):
-    axes = range(shape["d"])
-    return dict(
-        losses=build_family(shape, point, shape["S"]),
-        x=[point[f"x_{j}"] for j in axes],
-        transferred=[point[f"transferred_{j}"] for j in axes],
-        noise=[
-            [[point[f"noise_{i}_{k}_{j}"] for j in axes] for k in range(shape[f"K_{i}"])]
-            for i in range(shape["S"])
-        ],
-    )
+def build_noise(shape, point, built):
+    return [
+        [read_vector(point, f"noise_{i}_{k}", shape["d"]) for k in range(shape[f"K_{i}"])]
+        for i in range(shape["S"])
+    ]
+
+
+FIELDS = Fields(
+    family("losses", list_of(losses.LOSS, "S"), lambda shape: shape["S"]),
+    fields.vector("x")._replace(coordinates=list_points),
+    fields.vector("transferred"),
+    Field("noise", list_of(DRAWS, "S"), build_noise),
+)
 
 
 def derive_constants(instance):
@@ -97,18 +99,8 @@ def measure_symbols(instance, values, wanted):
     return MEASURED(Cohort(instance, values["eta"]), wanted)
 
 
-def conditions_held(instance):
-    d = len(instance["x"])
-    sound = (
-        len(instance["noise"]) == len(instance["losses"])
-        and len(instance["transferred"]) == d
-        and all(len(loss) == d for loss in instance["losses"])
-        and all(noise and all(len(n) == d for n in noise) for noise in instance["noise"])
-    )
-    return frozenset({"sgd"}) if sound else frozenset()
-
-
-SETTING = Setting(
+conditions_held = FIELDS.guard(lambda instance: frozenset({"sgd"}))
+SETTING = Model(
     name="mixed_transfer",
     says="a cohort's round of 2-way gradient transfer",
     measures=MEASURED.measures,
@@ -118,17 +110,11 @@ SETTING = Setting(
     loose={},
     takes=("eta",),
     shapes=draw_shapes,
-    coordinates=list_coordinates,
-    build=build_instance,
     constants=derive_constants,
     measure=measure_symbols,
     table=TABLE,
     ensures=frozenset({"sgd"}),
     holds=conditions_held,
     kind="exact",
-    schema=entries(
-        dict(
-            losses=list_of(losses.LOSS, "S"), x=POINT, transferred=POINT, noise=list_of(DRAWS, "S")
-        )
-    ),
+    **FIELDS.record(),
 )
