@@ -94,17 +94,6 @@ def among(*lengths: Length) -> list:
     return ["among", *lengths]
 
 
-def join_schemas(
-    schema: list, needed: Mapping[str, Any], more: Mapping[str, Any] | None = None
-) -> list:
-    """Return the schema of an object with the entries of `schema` and further entries.
-
-    >>> fault(joined(entries({"x": "number"}), {"S": integer()}), {"x": "1", "S": 2}) is None
-    True
-    """
-    return entries({**schema[1], **needed}, {**schema[2], **(more or {})})
-
-
 # The reader
 
 

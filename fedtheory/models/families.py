@@ -6,6 +6,7 @@ derivative, whether losses are "convex", whether they are "alike", and what each
 is worth more.
 """
 
+from collections.abc import Mapping
 from fractions import Fraction
 
 from fedtheory.arithmetic.operations import maximum, root, vector
@@ -63,9 +64,7 @@ def family_coordinates(shape, count):
     found = {"scale": "positive"}
     for j in range(shape["d"]):
         found.update({f"slope_{j}_{k}": "unit" for k in range(shape["pieces"])})
-        if shape["pieces"] > 1:
-            found[f"knot_{j}"] = "real"
-            found.update({f"gap_{j}_{k}": "positive" for k in range(2, shape["pieces"])})
+        found.update(name_knots(shape, str(j)))
         if shape["soft"]:
             found.update(
                 {f"height_{j}": "positive", f"rate_{j}": "positive", f"corner_{j}": "real"}
@@ -78,6 +77,22 @@ def family_coordinates(shape, count):
             elif shape["own"] == "middle":
                 found[f"own_{i}_{j}_1"] = "unit"
     return found
+
+
+def name_knots(shape: Mapping, curve: str) -> dict[str, str]:
+    """Return {name: kind} of the coordinates of a curve's knots."""
+    if shape["pieces"] == 1:
+        return {}
+    gaps = {f"gap_{curve}_{k}": "positive" for k in range(2, shape["pieces"])}
+    return {f"knot_{curve}": "real", **gaps}
+
+
+def read_knots(shape: Mapping, point: Mapping, curve: str) -> list:
+    """Return a curve's knots from left to right."""
+    at = [point[f"knot_{curve}"]] if shape["pieces"] > 1 else []
+    for k in range(2, shape["pieces"]):
+        at.append(at[-1] + point[f"gap_{curve}_{k}"])
+    return at
 
 
 def scale_curvature(shape, point):
@@ -93,9 +108,7 @@ def build_family(shape, point, count):
     found = [[] for _ in range(count)]
     for j in range(shape["d"]):
         common = [bend(point[f"slope_{j}_{k}"]) for k in range(shape["pieces"])]
-        at = [point[f"knot_{j}"]] if shape["pieces"] > 1 else []
-        for k in range(2, shape["pieces"]):
-            at.append(at[-1] + point[f"gap_{j}_{k}"])
+        at = read_knots(shape, point, str(j))
         soft = (
             [[scale * point[f"height_{j}"], point[f"rate_{j}"], point[f"corner_{j}"]]]
             if shape["soft"]

@@ -39,14 +39,21 @@ class Fields:
 
     def __init__(self, *fields: Field, order: str = "") -> None:
         self.fields = {field.name: field for field in fields}
+        self.first = order
         first = [name for name in order.split() if name in self.fields]
         self.order = list(dict.fromkeys([*first, *self.fields]))
 
-    def replace(self, *fields: Field, without: str = "", order: str = "") -> "Fields":
-        """Return the fields with others in the place of those of the same names, or at the end."""
-        found = {**self.fields, **{field.name: field for field in fields}}
-        kept = [field for name, field in found.items() if name not in without.split()]
-        return Fields(*kept, order=order)
+    def replace(
+        self, *fields: Field, without: str = "", after: str = "", order: str = ""
+    ) -> "Fields":
+        """Return the fields with others in the place of those of the same names; new ones come
+        after the field `after`, or at the end. The order of coordinates stays unless it is given."""
+        given, found = {field.name: field for field in fields}, []
+        for name, field in self.fields.items():
+            found += [given.pop(name, field)] if name not in without.split() else []
+            if name == after:
+                found += [given.pop(new) for new in list(given) if new not in self.fields]
+        return Fields(*found, *given.values(), order=order or self.first)
 
     def coordinates(self, shape: Shape) -> Coordinates:
         """Return {name: kind} of the coordinates in which instances of a shape vary."""
@@ -85,16 +92,19 @@ class Fields:
         return guard_by(self.schema)(holds)
 
 
+def fits_schema(form: Any, instance: Instance) -> bool:
+    """Tell whether plain data with numbers fit a schema."""
+    return schema.fault(form, texts(instance)) is None
+
+
 def guard_by(form: Any) -> Callable[[Callable], Callable[[Instance], frozenset]]:
     """Return the decorator of a function that returns the conditions which an instance meets: none
     where plain data do not fit the schema `form`."""
 
     def decorate(holds: Callable) -> Callable[[Instance], frozenset]:
-        def of(instance: Instance) -> frozenset:
-            fits = schema.fault(form, texts(instance)) is None
-            return frozenset(holds(instance)) if fits else frozenset()
-
-        return of
+        return lambda instance: (
+            frozenset(holds(instance)) if fits_schema(form, instance) else frozenset()
+        )
 
     return decorate
 
@@ -168,6 +178,11 @@ def number(name: str, form: Any = "number", kind: str = "real", when: Any = None
 def coordinate(name: str, kind: str, when: Any = None) -> Field:
     """Return a coordinate that is no entry of an instance."""
     return Field(name, None, coordinates=lambda shape: {name: kind}, when=when)
+
+
+def flag(name: str) -> Field:
+    """Return the field of a flag, 0 or 1, that is part of the shape."""
+    return Field(name, schema.integer(0, 1), lambda shape, point, built: shape[name])
 
 
 def word(name: str, *words: str, when: Any = None) -> Field:

@@ -194,6 +194,7 @@ def forged(request, monkeypatch):
     with monkeypatch.context() as patched:
         patched.setattr(check_instance, "fault_of", lambda *more: None)
         patched.setattr("fedtheory.search.objective.fault", lambda *more: None)
+        patched.setattr("fedtheory.models.fields.fits_schema", lambda *more: True)
         patched.setattr(alone, "instance_of", lambda document, name: document["instance"])
         target = Target(ft.claim(name), by_name(setting), line)
         read = check_instance.read_numbers(instance)

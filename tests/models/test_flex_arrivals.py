@@ -27,7 +27,8 @@ def test_how_far_the_minimiser_moves(event, n):
     assert found[mine] == 1 and found[other] == float(
         "inf"
     )  # F_l(0) - F_l(1), where the device is missing
-    assert not flex_arrivals.shift_holds(dict(case, n=[1, 2]))
+    (model,) = (each for each in flex_arrivals.SETTINGS if each.name == f"flex_{event}")
+    assert model.holds(case) and not model.holds(dict(case, n=[1, 2]))
 
 
 def test_an_extra_update_by_dense_search():
@@ -138,9 +139,8 @@ def test_after_a_shift_the_run_is_one_from_the_start():
         flex_shifted.after_constants(gone)["Delta"] == Q(8, 7) ** 2
         and flex_shifted.after_constants(gone)["n"] == 4
     )
-    assert flex_shifted.conditions_held(1)(gone) and not flex_shifted.conditions_held(1)(
-        dict(gone, law=shifted["law"])
-    )
+    assert flex_shifted.held_after(gone)
+    assert not flex_shifted.held_after(dict(gone, law=shifted["law"]))
 
 
 def test_before_an_arrival_points_stay_where_gradients_are_bounded():

@@ -18,7 +18,7 @@ def test_a_round_by_hand():
     assert found == dict(
         sq_gap_eq2=0, sq_gap_printed=(Q(1, 2) * 2 * Q(19, 4)) ** 2, sq_extra=Q(19, 4) ** 2
     )
-    assert flex_round.conditions_held(instance) == flex_round.ENSURES - {
+    assert flex_round.list_conditions(instance) == flex_round.ENSURES - {
         "full_work",
         "some_complete",
     }

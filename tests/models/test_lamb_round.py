@@ -93,14 +93,14 @@ def test_no_stochastic_gradient_is_longer_than_M():
     assert checked >= 40  # reached by a client and an outcome of each
 
 
-def point(shape, random):
+def point(shape, random, model=lamb_round.SETTING):
     """Rational coordinates."""
     draw = dict(
         real=lambda: Q(random.randint(-12, 12), 4),
         positive=lambda: Q(random.randint(1, 12), 4),
         unit=lambda: Q(random.randint(0, 4), 4),
     )
-    return {name: draw[kind]() for name, kind in lamb_round.SETTING.coordinates(shape).items()}
+    return {name: draw[kind]() for name, kind in model.coordinates(shape).items()}
 
 
 def agree(setting, measured, seeds, values=VALUES):
@@ -110,7 +110,7 @@ def agree(setting, measured, seeds, values=VALUES):
     for seed in seeds:
         random = Random(seed)
         shape = setting.shapes(random, frozenset())
-        points = [point(shape, random) for _ in range(2)]
+        points = [point(shape, random, setting) for _ in range(2)]
         batch = {name: Many(np.array([float(p[name]) for p in points])) for name in points[0]}
         together = setting.build(shape, batch)
         rough = {**setting.constants(together), **values}

@@ -98,7 +98,7 @@ def test_the_algorithm_written_out():
     for seed in range(14):
         random = Random(seed)
         shape = lamb_run.draw_shapes(random, frozenset())
-        instance = lamb_run.SETTING.build(shape, point(shape, random))
+        instance = lamb_run.SETTING.build(shape, point(shape, random, lamb_run.SETTING))
         values = {**lamb_run.derive_constants(instance), **VALUES}
         try:
             found = lamb_run.measure_symbols(

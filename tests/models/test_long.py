@@ -8,7 +8,7 @@ import pytest
 from fedtheory.models import by_name
 from fedtheory.models.general import _long, run
 
-HALF = Q(1, 2)
+FEDAVG, HALF = by_name("run_fedavg"), Q(1, 2)
 NAMES = ("growing_noise", "coordinate_noise", "sampled_by_weight")
 ANY = frozenset({"convex", "strongly_convex", "lipschitz", "quadratic", "same_curvature", *NAMES})
 
@@ -36,8 +36,8 @@ def saw(T, **changes):
     shape = dict(next(each for each in drawn(ANY) if "saw" in each), T=str(T), lipschitz=1)
     point = dict(scale=Q(1), knot_0_0=Q(1), tooth_0_0=Q(1))
     point |= {f"slope_0_0_{k}": Q(1) for k in range(4)}
-    assert set(point) == set(run.list_coordinates(shape))
-    return run.build_instance(shape, {**point, **changes})
+    assert set(point) == set(FEDAVG.coordinates(shape))
+    return FEDAVG.build(shape, {**point, **changes})
 
 
 @pytest.mark.parametrize("T", [4, 12])
@@ -66,7 +66,7 @@ def test_a_huber_loss_is_the_slowest():
     shape = dict(N=1, S=1, d=1, convex=1, T=str(T), K=1, pieces=2, lipschitz=1)
     shape |= dict(shared=1, equal=1, noise="none", turned=0)
     point = dict(scale=Q(1), slope_0_0_0=Q(1), slope_0_0_1=Q(0), knot_0_0=Q(1), x_0=Q(2 * T + 1))
-    instance = run.build_instance(shape, point)
+    instance = FEDAVG.build(shape, point)
     assert setting.constants(instance)["L"] == 1
     assert setting.measured(instance, {"eta": Q(1)}, ["gap_T"]) == {
         "gap_T": Q((2 * T + 1) ** 2, 4 * T + 2)

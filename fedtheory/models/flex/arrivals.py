@@ -147,10 +147,8 @@ def shift(event):
                 else ("Gamma_l_old", "grad_l_new", "grad_old_new")
             ),
         ),
-        algorithms=(),
         gives=("n", "n_l", "Gamma_l", "tilde_Gamma_l"),
         loose=dict(L=1, mu=-1),
-        takes=(),
         shapes=shift_shapes,
         constants=quadratics.check_instance(shift_constants, holds),
         measure=shift_measure,
@@ -297,7 +295,6 @@ SETTINGS = [
         algorithms=("flex_c",),
         gives=("p_l", "Gamma_l"),
         loose=dict(L=1, mu=-1, W=1),
-        takes=(),
         shapes=reboot_shapes,
         constants=quadratics.check_instance(reboot_constants, reboot_holds),
         measure=reboot_measure,

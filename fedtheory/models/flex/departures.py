@@ -251,7 +251,6 @@ SETTINGS = [
         measures=names(TABLE, *BOTH),
         algorithms=("flex_c",),
         by=beside("flex_c", quadratics.WHY),
-        takes=(),
         gives=("E", "tau_0", "T", "V_0", "gamma_0", "D_0", "V_1", "gamma_1"),
         loose=dict(L=1, mu=-1, G=1),
         shapes=draw_shapes,
@@ -265,9 +264,6 @@ SETTINGS = [
     Model(
         name="flex_delay",
         says="two bounds of section 4.3, whatever they bound",
-        algorithms=(),
-        gives=(),
-        loose={},
         measures=names(TABLE, "delay", "delay_at_T"),
         takes=("V_0", "gamma_0", "D_0", "V_1", "gamma_1", "tau_0"),
         optional=("E", "Gamma_l"),

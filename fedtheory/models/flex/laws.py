@@ -113,7 +113,6 @@ def make_model(scheme):
         by=beside(method, "the coefficients of section 4.1"),
         gives=("E", "N", "tau", "p_k", "s_k", "Gamma", "sigma_bar_sq"),
         loose=dict(L=1, mu=-1),
-        takes=(),
         shapes=partial(draw_shapes, scheme),
         constants=quadratics.check_instance(derive_constants, conditions_held),
         measure=measure_symbols,

@@ -216,7 +216,6 @@ SETTINGS = [
         measures=names(TABLE, "sq_dist_0", "shift", *BEFORE),
         algorithms=("flex_b",),
         by=beside("flex_b", "the coefficients of section 4.1"),
-        takes=(),
         gives=("E", "n", "n_l", "Gamma_l", "tilde_Gamma_l"),
         optional=("tau", "Delta"),  # the device may arrive in any round
         **SHARED,

@@ -56,7 +56,6 @@ SETTING = Model(
     algorithms=("fsl",),
     measures=names(TABLE, "tilde_D_0 D_0 f_0_start f_0_star"),
     gives=("N",),
-    loose={},
     takes=("gamma",),
     shapes=draw_shapes,
     constants=derive_constants,

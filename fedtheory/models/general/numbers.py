@@ -2,23 +2,17 @@
 hypotheses."""
 
 from fedtheory.language.symbol import Table
-from fedtheory.models import Setting
-from fedtheory.schema import entries
+from fedtheory.models import Model
+from fedtheory.models.fields import Fields
 
-SETTING = Setting(
+SETTING = Model(
     name="numbers",
     says="numbers alone",
     measures=frozenset(),
-    algorithms=(),
-    gives=(),
-    loose={},
-    takes=(),
     shapes=lambda random, relaxed: {},
-    coordinates=lambda shape: {},
-    build=lambda shape, point: {},
     constants=lambda instance: {},
     measure=lambda instance, values, wanted: {},
     table=Table("numbers"),
     kind="exact",
-    schema=entries({}),
+    **Fields().record(),
 )

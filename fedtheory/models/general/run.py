@@ -4,18 +4,22 @@ from functools import partial
 from math import comb
 
 from fedtheory.language.conditions import unsaid
-from fedtheory.models import Setting, kernels, losses, names
-from fedtheory.models.families import draw_broken, shift_noise, two_point
-from fedtheory.models.general import _long
-from fedtheory.models.general.runs import (
-    MOST,
-    SCHEMA,
-    conditions_met,
-    derive_constants,
-    measure_entries,
+from fedtheory.models import Model, kernels, losses, names
+from fedtheory.models.families import (
+    NOISE,
+    POINT,
+    draw_broken,
+    name_knots,
+    read_knots,
+    scale_curvature,
+    shift_noise,
+    two_point,
 )
+from fedtheory.models.fields import Field, Fields, coordinate, count, flag, name_vector, read_vector
+from fedtheory.models.general import _laws, _long
+from fedtheory.models.general.runs import MOST, conditions_met, derive_constants, measure_entries
 from fedtheory.models.general.ways import ways_of
-from fedtheory.schema import integer, join_schemas
+from fedtheory.schema import among, entries, integer, list_of, plus
 from fedtheory.symbols.run import TABLE
 
 RUN = ("loss", "sq_grad_norm", "sq_distance", "loss_of_mean", "least_sq_grad_norm")
@@ -24,25 +28,11 @@ MEASURED = [
     for name, entry in TABLE.items()
     if entry.measure is not None and entry.measure.metric in RUN and entry.measure.at != "t"
 ]
+ASKED = ("growing_noise", "coordinate_noise", "sampled_by_weight")  # drawn only where assumed
 ENSURES = frozenset(
-    {
-        "smooth",
-        "lipschitz",
-        "convex",
-        "strongly_convex",
-        "dissimilar",
-        "bounded_below",
-        "noise",
-        "independent_noise",
-        "exact_gradients",
-        "equal_weights",
-        "uniform_cohort",
-        "quadratic",
-        "same_curvature",
-        # drawn only where a claim assumes the condition
-        *(ASKED := ("growing_noise", "coordinate_noise", "sampled_by_weight")),
-    }
-)
+    "smooth lipschitz convex strongly_convex dissimilar bounded_below noise independent_noise "
+    "exact_gradients equal_weights uniform_cohort quadratic same_curvature".split()
+) | set(ASKED)
 
 
 def draw_shapes(random, relaxed, method="fedavg"):
@@ -146,92 +136,122 @@ def each(shape):
     return (1 if shape["noise"] == "none" else 2) * (2 if "growing_noise" in shape else 1)
 
 
-def list_coordinates(shape):
-    found = {"scale": "positive"}
+def list_losses(shape):
+    found = {}
     for i in range(1 if shape["shared"] else shape["N"]):
         for j in range(shape["d"]):
             found.update({f"slope_{i}_{j}_{k}": "unit" for k in range(shape["pieces"])})
-            if "saw" in shape:
-                found.update(_long.coordinates())
-            elif shape["pieces"] > 1:
-                found[f"knot_{i}_{j}"] = "real"
-                found.update({f"gap_{i}_{j}_{k}": "positive" for k in range(2, shape["pieces"])})
+            found.update(_long.coordinates() if "saw" in shape else name_knots(shape, f"{i}_{j}"))
         if shape["turned"]:
             found[f"turn_{i}"] = "real"
-    if not shape["equal"]:
-        found.update(
-            {f"at_star_{i}_{j}": "real" for i in range(shape["N"] - 1) for j in range(shape["d"])}
-        )
-    if "saw" not in shape:
-        found.update({f"x_{j}": "real" for j in range(shape["d"])})
-    if shape["noise"] != "none":
-        found["sigma"] = "positive"
-    if "growing_noise" in shape:
-        found["growth"] = "positive"
-    if "sampled_by_weight" in shape or shape.get("breaks") == "equal_weights":
-        found.update({f"weight_{i}": "positive" for i in range(shape["N"])})
-    return found | ({"bias": "real"} if shape.get("breaks") == "noise" else {})
+    return found
 
 
-def build_instance(shape, point):
-    bend = (
-        (lambda u: point["scale"] * u)
-        if shape["convex"]
-        else (lambda u: point["scale"] * (2 * u - 1))
-    )
-    found = []
+def build_losses(shape, point, built):
+    bend, found = scale_curvature(shape, point), []
     for i in range(1 if shape["shared"] else shape["N"]):
-        curves = [curve(shape, point, bend, i, j) for j in range(shape["d"])]
-        found.append(
-            dict(curves=curves, **(dict(turn=point[f"turn_{i}"]) if shape["turned"] else {}))
-        )
-    d = shape["d"]
-    at_star = (
-        []
-        if shape["equal"]
-        else [
-            [point["scale"] * point[f"at_star_{i}_{j}"] for j in range(d)]
-            for i in range(shape["N"] - 1)
-        ]
-    )
-    counts = {
-        name: shape[name]
-        for name in ("N", "S", "T", "K", "convex", "lipschitz", "option")
-        if name in shape
-    }
-    noise = two_point(point.get("sigma"), shape["noise"], d, "coordinate_noise" in shape)
-    start = {"x_0": _long.knots(shape, point)[-1]} if "saw" in shape else point
-    return dict(
-        {**counts, "T": int(shape["T"])},
-        losses=found,
-        at_star=at_star,
-        x_0=[start[f"x_{j}"] for j in range(d)],
-        noise=shift_noise(noise, point["bias"], d) if "bias" in point else noise,
-        **asked_for(shape, point),
-    )
+        curves = [build_curve(shape, point, bend, i, j) for j in range(shape["d"])]
+        turn = dict(turn=point[f"turn_{i}"]) if shape["turned"] else {}
+        found.append(dict(curves=curves, **turn))
+    return found
 
 
-def curve(shape, point, bend, i, j):
+def build_curve(shape, point, bend, i, j):
     """Return coordinate j of the loss of client i."""
     if "saw" in shape:
         return losses.curve_from_pieces(_long.slopes(shape, point), _long.knots(shape, point))
     slopes = [bend(point[f"slope_{i}_{j}_{k}"]) for k in range(shape["pieces"])]
-    at = [point[f"knot_{i}_{j}"]] if shape["pieces"] > 1 else []
-    for k in range(2, shape["pieces"]):
-        at.append(at[-1] + point[f"gap_{i}_{j}_{k}"])
-    return losses.curve_from_pieces(slopes, at)
+    return losses.curve_from_pieces(slopes, read_knots(shape, point, f"{i}_{j}"))
 
 
-def asked_for(shape, point):
-    """Return the parts of an instance that only some claims need (growth of the noise, weights),
-    and the law that the instance breaks."""
-    found = {name: shape[name] for name in ("breaks", "turns") if shape.get(name)}
-    if "growing_noise" in shape:
-        found["growth"] = point["growth"]
-    if "weight_0" in point:
-        weights = [point[f"weight_{i}"] for i in range(shape["N"])]
-        found["p"] = [weight / sum(weights) for weight in weights]
-    return found
+def build_at_star(shape, point, built):
+    """Return the gradients at the minimiser of all clients but the last, [] where all are 0."""
+    rows = range(0 if shape["equal"] else shape["N"] - 1)
+    return [[point["scale"] * point[f"at_star_{i}_{j}"] for j in range(shape["d"])] for i in rows]
+
+
+def list_at_star(shape):
+    rows = range(0 if shape["equal"] else shape["N"] - 1)
+    return {f"at_star_{i}_{j}": "real" for i in rows for j in range(shape["d"])}
+
+
+def build_start(shape, point, built):
+    return (
+        [_long.knots(shape, point)[-1]] if "saw" in shape else read_vector(point, "x", shape["d"])
+    )
+
+
+def build_noise(shape, point, built):
+    d = shape["d"]
+    noise = two_point(point.get("sigma"), shape["noise"], d, "coordinate_noise" in shape)
+    return shift_noise(noise, point["bias"], d) if "bias" in point else noise
+
+
+def build_weights(shape, point, built):
+    weights = [point[f"weight_{i}"] for i in range(shape["N"])]
+    return [weight / sum(weights) for weight in weights]
+
+
+def breaks(law):
+    return lambda shape: shape.get("breaks") == law
+
+
+def noise_field():
+    return Field(
+        "noise", NOISE, build_noise, lambda s: {} if s["noise"] == "none" else {"sigma": "positive"}
+    )
+
+
+def weights_field(when):
+    """Return the field of the clients' weights in F."""
+    names = lambda shape: {f"weight_{i}": "positive" for i in range(shape["N"])}
+    return Field("p", list_of("positive", "N", total=None), build_weights, names, when)
+
+
+def law_fields():
+    """Return the fields that name the law which an instance breaks."""
+    said = lambda name: (lambda shape, point, built: shape[name], lambda shape: {})
+    return [
+        Field(name, form, *said(name), lambda shape, name=name: shape.get(name))
+        for name, form in _laws.SCHEMA.items()
+    ]
+
+
+BIAS = coordinate("bias", "real", breaks("noise"))
+FIELDS = Fields(
+    count("N"),
+    count("S", most="N"),
+    count("T"),
+    count("K"),
+    flag("convex"),
+    flag("lipschitz"),
+    Field(
+        "losses",
+        list_of(entries(dict(curves=losses.LOSS), dict(turn="number")), among(1, "N")),
+        build_losses,
+        list_losses,
+    ),
+    Field("at_star", list_of(POINT, among(0, plus("N", -1))), build_at_star, list_at_star),
+    Field(
+        "x_0",
+        POINT,
+        build_start,
+        lambda shape: {} if "saw" in shape else name_vector("x", shape["d"]),
+    ),
+    noise_field(),
+    *law_fields(),
+    Field(
+        "growth",
+        "nonnegative",
+        lambda shape, point, built: point["growth"],
+        lambda shape: {"growth": "positive"},
+        lambda shape: "growing_noise" in shape,
+    ),
+    weights_field(lambda shape: "sampled_by_weight" in shape or breaks("equal_weights")(shape)),
+    coordinate("scale", "positive"),
+    BIAS,
+    order="scale",
+)
 
 
 LOOSE = dict(L=1, G=1, zeta=1, sigma=1, sigma_j=1, growth=1, R=1, mu=-1)
@@ -241,8 +261,8 @@ def measure_symbols(instance, values, wanted, method):
     return measure_entries(instance, values, {name: TABLE[name].measure for name in wanted}, method)
 
 
-def setting(method, says, takes, gives=("N", "S", "K", "T", "d")):
-    return Setting(
+def make_model(method, says, takes, fields, gives=("N", "S", "K", "T", "d")):
+    return Model(
         name=f"run_{method}",
         says=says,
         measures=names(TABLE, *MEASURED),
@@ -253,8 +273,6 @@ def setting(method, says, takes, gives=("N", "S", "K", "T", "d")):
         takes=takes,
         shapes=partial(draw_shapes, method=method),
         longer=partial(longer, method=method),
-        coordinates=list_coordinates,
-        build=build_instance,
         constants=derive_constants,
         measure=partial(measure_symbols, method=method),
         table=TABLE,
@@ -262,21 +280,21 @@ def setting(method, says, takes, gives=("N", "S", "K", "T", "d")):
         ensures=ENSURES,
         holds=conditions_met,
         ways=partial(ways_of, method=method),
-        schema=join_schemas(SCHEMA, COUNTS[method]),
+        **fields.record(),
     )
 
 
-# {method: schema entries of an instance in addition to the entries of all runs}; only SCAFFOLD has
-# an option
-COUNTS = dict(
-    fedsgd=dict(K=integer(1, 1)),
-    fedavg=dict(K=integer()),
-    scaffold=dict(K=integer(), option=integer(1, 2)),
-)
-
-
+OPTION = Field("option", integer(1, 2), lambda shape, point, built: shape["option"])
 SETTINGS = (
-    setting("fedsgd", "gradient steps, one a round", ("eta",)),
-    setting("fedavg", "federated averaging", ("eta_l", "eta_g")),
-    setting("scaffold", "SCAFFOLD", ("eta_l", "eta_g"), ("N", "S", "K", "T", "d", "option")),
+    make_model(
+        "fedsgd", "gradient steps, one a round", ("eta",), FIELDS.replace(count("K", most=1))
+    ),
+    make_model("fedavg", "federated averaging", ("eta_l", "eta_g"), FIELDS),
+    make_model(
+        "scaffold",
+        "SCAFFOLD",
+        ("eta_l", "eta_g"),
+        FIELDS.replace(OPTION, after="lipschitz"),
+        ("N", "S", "K", "T", "d", "option"),
+    ),
 )

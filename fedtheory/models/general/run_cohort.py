@@ -13,22 +13,20 @@ from math import comb, prod
 from fedtheory.arithmetic import Undefined
 from fedtheory.arithmetic.operations import Many, root, vector
 from fedtheory.arithmetic.work import count_ways
-from fedtheory.models import Setting, names
+from fedtheory.models import Model, names
 from fedtheory.models.families import (
-    NOISE,
     POINT,
     by_coordinate,
     draw_broken,
     drawn_noise,
     outcomes,
-    shift_noise,
-    two_point,
     variance,
 )
-from fedtheory.models.general._laws import SCHEMA, broken_law, differs
-from fedtheory.models.general.run import BROKEN, asked_for, breakable
+from fedtheory.models.fields import Field, Fields, count, read_vector
+from fedtheory.models.general import run
+from fedtheory.models.general._laws import broken_law, differs
 from fedtheory.models.quantities import square_norm
-from fedtheory.schema import entries, integer, list_of
+from fedtheory.schema import list_of
 from fedtheory.symbols.run import TABLE
 
 MEASURED = ("cohort_error", "cohort_square", "sq_grad", "mean_square", "G_t_sq")
@@ -44,31 +42,26 @@ def draw_shapes(random, relaxed):
         if "exact_gradients" not in relaxed
         else random.choice(["none", "even", "skewed"]),
     )
-    if broken := draw_broken(random, breakable(relaxed, ENSURES)):
-        shape.update(BROKEN[broken](random, shape), breaks=broken)
+    if broken := draw_broken(random, run.breakable(relaxed, ENSURES)):
+        shape.update(run.BROKEN[broken](random, shape), breaks=broken)
     if "coordinate_noise" not in relaxed:  # drawn only where a claim assumes the condition
         shape.update(coordinate_noise=1, d=random.choice([1, 2, 3]))
     return shape
 
 
-def list_coordinates(shape):
-    found = {f"grad_{i}_{j}": "real" for i in range(shape["N"]) for j in range(shape["d"])}
-    if shape["noise"] != "none":
-        found["sigma"] = "positive"
-    if shape.get("breaks") == "equal_weights":
-        found.update({f"weight_{i}": "positive" for i in range(shape["N"])})
-    return found | ({"bias": "real"} if shape.get("breaks") == "noise" else {})
-
-
-def build_instance(shape, point):
-    d = shape["d"]
-    noise = two_point(point.get("sigma"), shape["noise"], d, "coordinate_noise" in shape)
-    return dict(
-        S=shape["S"],
-        grads=[[point[f"grad_{i}_{j}"] for j in range(d)] for i in range(shape["N"])],
-        noise=shift_noise(noise, point["bias"], d) if "bias" in point else noise,
-        **asked_for(shape, point),
-    )
+FIELDS = Fields(
+    count("S", most="N"),
+    Field(
+        "grads",
+        list_of(POINT, "N"),
+        lambda s, point, built: [read_vector(point, f"grad_{i}", s["d"]) for i in range(s["N"])],
+        lambda s: {f"grad_{i}_{j}": "real" for i in range(s["N"]) for j in range(s["d"])},
+    ),
+    run.noise_field(),
+    *run.law_fields(),
+    run.weights_field(run.breaks("equal_weights")),
+    run.BIAS,
+)
 
 
 def derive_constants(instance):
@@ -148,16 +141,10 @@ def measure_symbols(instance, values, wanted):
     return {name: named[name]() for name in wanted}
 
 
+# conditions that every cohort meets unless it breaks a law
 MET = frozenset(
-    {
-        "noise",
-        "coordinate_noise",
-        "independent_noise",
-        "uniform_cohort",
-        "equal_weights",
-        "dissimilar",
-    }
-)  # conditions that every cohort meets unless it breaks a law
+    "noise coordinate_noise independent_noise uniform_cohort equal_weights dissimilar".split()
+)
 ENSURES = MET | {"exact_gradients"}
 
 
@@ -171,24 +158,17 @@ def holds(instance):
     return (MET - lost) | (set() if instance["noise"] else {"exact_gradients"})
 
 
-SETTING = Setting(
+SETTING = Model(
     name="run_cohort",
     says="a cohort's gradients at one point",
     measures=names(TABLE, *MEASURED),
-    algorithms=(),
     gives=("N", "S", "d"),
     loose=dict(sigma=1, sigma_j=1, G=1),
-    takes=(),
     shapes=draw_shapes,
-    coordinates=list_coordinates,
-    build=build_instance,
     constants=derive_constants,
     measure=measure_symbols,
     table=TABLE,
     ensures=ENSURES,
     holds=holds,
-    schema=entries(
-        dict(S=integer(1, "N"), grads=list_of(POINT, "N"), noise=NOISE),
-        dict(SCHEMA, p=list_of("positive", "N", total=None)),
-    ),
+    **FIELDS.record(),
 )

@@ -25,13 +25,13 @@ from fedtheory.errors import FedtheoryError, OneByOne
 from fedtheory.exact.cohorts import NoSet
 from fedtheory.exact.kernel_interpreter import of_library
 from fedtheory.language.symbol import DOMAINS, PLAIN, Entry
-from fedtheory.models import Setting, kernels, losses, names
-from fedtheory.models.families import POINT
+from fedtheory.models import Model, kernels, losses, names
+from fedtheory.models.families import POINT, scale_curvature
+from fedtheory.models.fields import Field, name_true, name_vector, read_vector
 from fedtheory.models.general import run as whole
 from fedtheory.models.general._sight import one_by_one
 from fedtheory.models.general.runs import (
     MOST,
-    SCHEMA,
     choose_word,
     conditions_met,
     derive_constants,
@@ -40,7 +40,7 @@ from fedtheory.models.general.runs import (
     within_range,
 )
 from fedtheory.models.general.ways import ways_of
-from fedtheory.schema import integer, join_schemas, list_of, plus
+from fedtheory.schema import integer, list_of, plus
 from fedtheory.symbols.run import TABLE
 
 KNOWN = frozenset().union(
@@ -226,34 +226,57 @@ def count_outcomes(shape, method):
     )
 
 
-def list_coordinates(shape):
-    found = whole.list_coordinates(shape)
-    if shape["server"]:
-        found.update({f"server_{j}": "unit" for j in range(shape["d"])})
-        found.update({f"server_tilt_{j}": "real" for j in range(shape["d"])})
-    if shape.get("away"):
-        found.update({f"origin_{j}": "real" for j in range(shape["d"])})
-    return found
+def build_server(shape, point, built):
+    """Return the server's loss, a quadratic in each coordinate."""
+    bend, scale = scale_curvature(shape, point), point["scale"]
+    return [
+        losses.curve_from_pieces(
+            [bend(point[f"server_{j}"])], [], scale * point[f"server_tilt_{j}"]
+        )
+        for j in range(shape["d"])
+    ]
 
 
-def build_instance(shape, point, method, table):
-    instance = whole.build_instance({**shape, "K": 1}, point)
-    instance.pop("K")
-    for letter, _ in (*integers(method), *words(method, table)):
-        instance[letter] = shape[letter]
-    if shape["server"]:
-        bend = lambda u: point["scale"] * (u if shape["convex"] else 2 * u - 1)
-        instance["server"] = [
-            losses.curve_from_pieces(
-                [bend(point[f"server_{j}"])], [], point["scale"] * point[f"server_tilt_{j}"]
-            )
-            for j in range(shape["d"])
-        ]
-    if shape.get("away"):
-        instance["origin"] = [point[f"origin_{j}"] for j in range(shape["d"])]
-    if shape.get("layered"):
-        instance["layers"] = [0, 1]
-    return instance
+def list_server(shape):
+    d = shape["d"]
+    return name_vector("server", d, "unit") | name_vector("server_tilt", d)
+
+
+def fields_of(method):
+    """Return the fields of an instance of a method's runs."""
+    most = lambda field: None if field.high == float("inf") else int(field.high)
+    read = lambda letter: lambda shape, point, built: shape[letter]
+    counts = [
+        Field(letter, integer(max(int(field.low), 0), most(field)), read(letter))
+        for letter, field in integers(method)
+    ]
+    words = [
+        Field(
+            letter,
+            integer(1, len(field.choices)),
+            read(letter),
+            when=lambda shape, letter=letter: letter in shape,
+        )
+        for letter, field in _fields(method, lambda field: field.choices)
+    ]
+    cohort = [Field("S", integer("N", "N"), read("S"))] if method.everyone else []
+    server = [Field("server", losses.LOSS, build_server, list_server)] if method.server else []
+    return whole.FIELDS.replace(without="K").replace(
+        *(*cohort, *counts, *words, *server),
+        Field(
+            "origin",
+            POINT,
+            lambda shape, point, built: read_vector(point, "origin", shape["d"]),
+            lambda shape: name_vector("origin", shape["d"]),
+            lambda shape: shape.get("away"),
+        ),
+        Field(
+            "layers",
+            list_of(integer(0, plus("d", -1)), starts=None),
+            lambda shape, point, built: [0, 1],
+            when=lambda shape: shape.get("layered"),
+        ),
+    )
 
 
 def known_constants(instance, method, table):
@@ -287,11 +310,7 @@ def conditions_held(instance):
     found = conditions_met(instance)
     if "server" in instance:
         low = losses.convexity_of(instance["server"])
-        found = found - {
-            name
-            for name, kept in dict(convex=low >= 0, strongly_convex=low > 0).items()
-            if not kept
-        }
+        found = found - name_true(convex=low < 0, strongly_convex=low <= 0)
     return found
 
 
@@ -330,7 +349,7 @@ def setting_of(method, table=None):
     ]
     all_letters = TABLE.extended(mine)
     told = dict(method=method, table=all_letters)
-    return Setting(
+    return Model(
         name=f"run_{method.name}",
         says=f"runs of {method.name}",
         measures=names(TABLE, *whole.MEASURED),
@@ -345,8 +364,6 @@ def setting_of(method, table=None):
         optional=tuple(letter for letter, field in reals(method) if field.default is not None),
         shapes=partial(draw_shapes, **told),
         longer=partial(draw_shapes, **told, drawn=whole.longer),
-        coordinates=list_coordinates,
-        build=partial(build_instance, **told),
         constants=partial(known_constants, **told),
         measure=partial(measure_symbols, **told),
         table=all_letters,
@@ -354,27 +371,9 @@ def setting_of(method, table=None):
         ensures=whole.ENSURES,
         holds=conditions_held,
         ways=partial(count_ways, method=method),
-        schema=schema_of(method),
+        **fields_of(method).record(),
         source=() if method in discover.shipped_algorithms().values() else made_of(method),
     )
-
-
-def schema_of(method):
-    """Return the schema of the instances of a method's runs."""
-    most = lambda field: None if field.high == float("inf") else int(field.high)
-    counts = {
-        letter: integer(max(int(field.low), 0), most(field)) for letter, field in integers(method)
-    }
-    words = {
-        letter: integer(1, len(field.choices))
-        for letter, field in _fields(method, lambda field: field.choices)
-    }
-    if method.everyone:
-        counts["S"] = integer("N", "N")
-    if method.server:
-        counts["server"] = losses.LOSS
-    starts = list_of(integer(0, plus("d", -1)), starts=None)
-    return join_schemas(SCHEMA, counts, dict(words, origin=POINT, layers=starts))
 
 
 def made_of(method):

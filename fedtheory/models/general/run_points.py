@@ -2,35 +2,17 @@
 
 from fractions import Fraction
 
-from fedtheory.arithmetic import Undefined
 from fedtheory.arithmetic.operations import vector
-from fedtheory.models import Setting, losses, names
-from fedtheory.models.families import (
-    POINT,
-    build_family,
-    draw_family,
-    family_coordinates,
-    upper_curvature,
-)
+from fedtheory.models import Model, fields, losses, names
+from fedtheory.models.families import draw_family, upper_curvature
+from fedtheory.models.fields import Fields, flag, name_true, single_loss
 from fedtheory.models.general.runs import height_above, size_of_losses
 from fedtheory.models.quantities import square_norm
-from fedtheory.schema import entries, integer
 from fedtheory.symbols.run import TABLE
 
 MEASURED = (
-    "f_x",
-    "f_y",
-    "f_mix",
-    "gap_x",
-    "sq_x",
-    "sq_y",
-    "sq_sum",
-    "sq_xy",
-    "inner_points",
-    "sq_grad_x",
-    "sq_change",
-    "inner_xy",
-    "inner_change",
+    "f_x f_y f_mix gap_x sq_x sq_y sq_sum sq_xy inner_points sq_grad_x sq_change inner_xy "
+    "inner_change".split()
 )
 
 
@@ -43,24 +25,13 @@ def draw_shapes(random, relaxed):
     )
 
 
-def list_coordinates(shape):
-    found = family_coordinates(shape, 1)
-    found.update({f"{name}_{j}": "real" for name in "xy" for j in range(shape["d"])})
-    return found
-
-
-def build_instance(shape, point):
-    return dict(
-        lipschitz=shape["lipschitz"],
-        loss=build_family(shape, point, 1)[0],
-        **{name: [point[f"{name}_{j}"] for j in range(shape["d"])] for name in "xy"},
-    )
+FIELDS = Fields(
+    flag("lipschitz"), single_loss("loss", losses.LOSS), *(fields.vector(name) for name in "xy")
+)
 
 
 def derive_constants(instance):
     f = instance["loss"]
-    if any(len(instance[name]) != len(f) for name in "xy"):
-        raise Undefined("points of another dimension")
     return dict(
         d=Fraction(len(f)),
         L=losses.smoothness_of(f) if instance["lipschitz"] else upper_curvature([f]),
@@ -103,43 +74,34 @@ def measure_symbols(instance, values, wanted):
     return {name: named[name]() for name in wanted}
 
 
+@FIELDS.guard
 def conditions_held(instance):
     f = instance["loss"]
     low, high = losses.curvature_range(f)
     infimum = losses.infimum_of([f], [Fraction(1)])
-    return frozenset(
-        {"smooth"}
-        | {
-            name
-            for name, met in dict(
-                lipschitz=instance["lipschitz"] or low >= -high,
-                convex=low >= 0,
-                strongly_convex=low > 0,
-                quadratic=all(not c["bends"] for c in f),
-                bounded_below=not isinstance(infimum, float),
-            ).items()
-            if met
-        }
+    return {"smooth"} | name_true(
+        lipschitz=instance["lipschitz"] or low >= -high,
+        convex=low >= 0,
+        strongly_convex=low > 0,
+        quadratic=all(not c["bends"] for c in f),
+        bounded_below=not isinstance(infimum, float),
     )
 
 
-SETTING = Setting(
+SETTING = Model(
     name="run_points",
     says="one loss at two points",
     measures=names(TABLE, *MEASURED),
-    algorithms=(),
     gives=("d",),
     loose=dict(L=1, mu=-1),
     takes=("lam",),
     shapes=draw_shapes,
-    coordinates=list_coordinates,
-    build=build_instance,
     constants=derive_constants,
     measure=measure_symbols,
     table=TABLE,
     holds=conditions_held,
     kind="exact",
-    schema=entries(dict(lipschitz=integer(0, 1), loss=losses.LOSS, x=POINT, y=POINT)),
+    **FIELDS.record(),
     ensures=frozenset(
         {"smooth", "lipschitz", "convex", "strongly_convex", "quadratic", "bounded_below"}
     ),

@@ -24,28 +24,13 @@ from fedtheory.exact.kernel_interpreter import Kernels
 from fedtheory.exact.traces import Rounds, by_weight, follow_rounds, uniform_cohorts
 from fedtheory.language.conditions import SAMPLED_BY_WEIGHT, settle_words
 from fedtheory.models import distances, losses
-from fedtheory.models.families import NOISE, POINT, by_coordinate, drawn_noise, variance
-from fedtheory.models.general import _laws
+from fedtheory.models.families import by_coordinate, drawn_noise, variance
+from fedtheory.models.fields import name_true
 from fedtheory.models.general._laws import broken_law, differs, draws, turning
 from fedtheory.models.general._sight import origin, sight
 from fedtheory.models.quantities import square_norm
-from fedtheory.schema import among, entries, integer, list_of, plus
 
 ZERO, ONE = Fraction(0), Fraction(1)
-SCHEMA = entries(
-    dict(
-        N=integer(),
-        S=integer(1, "N"),
-        T=integer(),
-        convex=integer(0, 1),
-        lipschitz=integer(0, 1),
-        losses=list_of(entries(dict(curves=losses.LOSS), dict(turn="number")), among(1, "N")),
-        at_star=list_of(POINT, among(0, plus("N", -1))),
-        x_0=POINT,
-        noise=NOISE,
-    ),
-    dict(_laws.SCHEMA, growth="nonnegative", p=list_of("positive", "N", total=None)),
-)
 OPTIONS = {1: "I", 2: "II"}  # the options of SCAFFOLD, as its kernels name them
 MOST = 64  # most outcomes of a run that is enumerated
 TIMES = {
@@ -298,7 +283,7 @@ def derive_constants(instance):
 def conditions_met(instance):
     """Return the conditions that an instance meets."""
     clients = Clients(instance)
-    met = {"smooth", "independent_noise"}
+    met = frozenset({"smooth", "independent_noise"})
     by_weight = clients.drawn_by_weight
     met |= {"sampled_by_weight"} if by_weight else {"equal_weights", "uniform_cohort"}
     met |= {"growing_noise"} if "growth" in instance else {"noise", "coordinate_noise"}
@@ -307,22 +292,15 @@ def conditions_met(instance):
         met -= {"coordinate_noise", "growing_noise"} if clients.breaks == "noise" else set()
     upper = losses.maximum(*(losses.curvature_range(f)[1] for f in clients.curves))
     infimum = clients.least()[0]
-    return frozenset(
-        met
-        | {
-            name
-            for name, holds in dict(
-                lipschitz=instance["lipschitz"] or clients.low >= -upper,
-                convex=clients.low >= 0,
-                strongly_convex=clients.low > 0,
-                dissimilar=not isinstance(clients.farthest, float),
-                bounded_below=not isinstance(infimum, float),
-                exact_gradients=not instance["noise"] and "growth" not in instance,
-                quadratic=all(not c["bends"] for f in clients.curves for c in f),
-                same_curvature=clients.shared,
-            ).items()
-            if holds
-        }
+    return met | name_true(
+        lipschitz=instance["lipschitz"] or clients.low >= -upper,
+        convex=clients.low >= 0,
+        strongly_convex=clients.low > 0,
+        dissimilar=not isinstance(clients.farthest, float),
+        bounded_below=not isinstance(infimum, float),
+        exact_gradients=not instance["noise"] and "growth" not in instance,
+        quadratic=all(not c["bends"] for f in clients.curves for c in f),
+        same_curvature=clients.shared,
     )
 
 

@@ -13,7 +13,7 @@ from fedtheory import schema
 from fedtheory.arithmetic.intervals import INF
 from fedtheory.arithmetic.operations import maximum, root, vector
 from fedtheory.arithmetic.work import count_ways
-from fedtheory.models import Setting, names
+from fedtheory.models import Model, names
 from fedtheory.models.families import (
     NOISE,
     POINT,
@@ -55,13 +55,11 @@ def some_vectors(table, count, split):
         )
         return {name: named[name]() for name in wanted}
 
-    return Setting(
+    return Model(
         name=f"{table.paper}_vectors",
         says="vectors",
         measures=names(table, *HERE & set(table)),
-        algorithms=(),
         gives=(count,),
-        loose={},
         takes=(split,),
         shapes=lambda random, relaxed: {
             count: random.choice([1, 2, 2, 3, 5]),
@@ -99,10 +97,9 @@ def some_variables(table, count, spread, ensures):
             "skew": random.choice(["even", "even", "skewed"]),
         }
 
-    return Setting(
+    return Model(
         name=f"{table.paper}_variables",
         says="random variables of finite support",
-        algorithms=(),
         gives=(count,),
         measures=names(
             table,
@@ -110,7 +107,6 @@ def some_variables(table, count, spread, ensures):
             & set(table),
         ),
         loose={spread: 1} if spread else {},
-        takes=(),
         shapes=shapes,
         coordinates=lambda s: place_coordinates(s, s[count]),
         build=lambda s, point: build_chain(s, s[count], point),
@@ -327,14 +323,12 @@ SETTINGS = (
     some_vectors(mixed.TABLE, "tau", "a"),
     some_variables(fsl.TABLE, "m", None, frozenset({"bounded_variance", "zero_mean_independent"})),
     some_variables(mixed.TABLE, "tau", "spread", frozenset({"bounded_variance", "martingale"})),
-    Setting(
+    Model(
         name="mixed_cohort",
         says="a cohort's gradients at a point",
         measures=names(mixed.TABLE, "cohort_error"),
-        algorithms=(),
         gives=("N", "S"),
         loose=dict(sigma=1),
-        takes=(),
         shapes=cohort_shapes,
         coordinates=cohort_coordinates,
         build=cohort_instance,

@@ -48,8 +48,6 @@ SETTING = Model(
     name="mixed_functions",
     says="a function at three points",
     measures=FUNCTION.measures,
-    algorithms=(),
-    gives=(),
     loose=dict(beta=1, mu=-1),
     takes=("eta",),
     shapes=draw_shapes,

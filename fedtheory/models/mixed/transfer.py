@@ -107,7 +107,6 @@ SETTING = Model(
     algorithms=("two_way_gt",),
     by=kernels("two_way_gt"),
     gives=("S",),
-    loose={},
     takes=("eta",),
     shapes=draw_shapes,
     constants=derive_constants,

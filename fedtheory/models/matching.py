@@ -1,0 +1,269 @@
+"""Which models fit a claim: they share its letters, measure what it measures, and can meet what it
+assumes."""
+
+from functools import cache, lru_cache
+
+import sympy
+
+from fedtheory import discover, plugins
+from fedtheory.errors import refuse
+from fedtheory.language.claim import ANY
+from fedtheory.language.conditions import EQUAL_WEIGHTS, SAMPLED_BY_WEIGHT, UNIFORM_COHORT, unsaid
+from fedtheory.models.registry import HOUSE, all_settings, list_settings
+
+
+def conditions(claim):
+    """Return {name: Condition} of the conditions that matter for a claim. For a claim that measures
+    nothing, conditions that some model ensures are left out unless they certify one of the claim's
+    parameters, because some losses and some method meet all of them; a condition that no model
+    ensures is never left out."""
+    found = {a.name: a.condition for a in claim.assumptions if a.condition is not None}
+    if claim.quantities:
+        return found
+    known = frozenset().union(*(setting.ensures for setting in all_settings()))
+    return {
+        name: condition
+        for name, condition in found.items()
+        if name not in known
+        or set(claim.table.certified(condition.constants)) & set(claim.parameters)
+    }
+
+
+def tacit(setting, claim):
+    """Return the laws of chance that are assumed for a claim in the house's letters that does not
+    mention them: on a run F is the plain mean of the clients' losses, unless a variant has dropped
+    that law. Cohorts are uniform where the claim assumes S = N or N = 1."""
+    if setting.table.paper != HOUSE:
+        return frozenset()
+    found = (
+        unsaid(a.name for a in (*claim.assumptions, *claim.dropped)) if setting.algorithms else ()
+    )
+    found = {EQUAL_WEIGHTS.name} & set(found)
+    N, S = (setting.table[name].symbol if name in setting.table else None for name in "NS")
+    everyone = {sympy.Eq(S, N), sympy.Eq(N, S), sympy.Eq(N, 1)} if N and S else set()
+    if everyone & {a.relation for a in claim.assumptions}:
+        found |= {UNIFORM_COHORT.name}
+    return frozenset(found)
+
+
+def methods(claim):
+    """Return the names of the methods of a claim; the tuple is empty where the claim names none. A
+    user's record with the name of a shipped method is refused, because the models of the shipped
+    method would be used for it."""
+    several = claim.algorithm if isinstance(claim.algorithm, tuple) else (claim.algorithm,)
+    for each in several:
+        if each is not None and not isinstance(each, str):
+            discover.adopt_method(each)
+    return tuple(getattr(each, "name", each) for each in several if each is not None)
+
+
+def fitting(claim):
+    """Return the models that share a claim's symbols and can measure everything that the claim
+    measures.
+
+    If a claim measures nothing, its numbers alone decide it. Names mean what the claim's paper
+    says: K, N or S of one paper are never read as those of another paper. A user's own table is
+    read as the table with which it agrees in names, units and domains. A quantity that is measured
+    on a run depends on the method, so a claim about a run that names no method is refused. A
+    parameter that other models with the same table derive from instances must be known to a model
+    that fits. No model fits a claim that is made for some value of a constant, because an instance
+    has one value at a time.
+    """
+    if claim.left_open:
+        return []
+    wanted, named = {entry.measure for entry in claim.quantities.values()}, set(methods(claim))
+    refuse_letters(claim, named)
+    refuse_weights(claim, named)
+    bearing = set(conditions(claim))
+    found = [
+        setting
+        for setting in candidates(claim, named)
+        if wanted <= setting.measures
+        and bool(wanted) == bool(setting.measures)
+        and (not wanted or reads(setting, claim))
+        and bearing <= setting.ensures
+        and not strangers(setting, claim)
+        and not (wanted and silent(setting, claim))
+        and (not named or not setting.algorithms or named & set(setting.algorithms))
+        and (setting.runs is None or setting.runs(claim))
+    ]
+    on_a_run = on_runs(claim)
+    if on_a_run and not named and found and all(setting.algorithms for setting in found):
+        able = sorted({name for setting in found for name in setting.algorithms})
+        refuse(
+            f"{claim.id}: algorithm",
+            f"must name the method on whose run {', '.join(on_a_run)} is measured, such as "
+            f"{', '.join(able)}",
+            claim.algorithm,
+        )
+    return found
+
+
+def candidates(claim, named):
+    """Return the models that might fit a claim. Where the claim has functions of a user's own, only
+    models of runs are returned, extended by these functions."""
+    from fedtheory.models.general import own
+
+    found = [*all_settings(), *further(claim, named)]
+    if not own.asks(claim):
+        return found
+    return [own.of_claim(setting, claim) for setting in found if setting.ways is not None]
+
+
+def on_runs(claim):
+    """Return the names of the quantities that a claim measures on a run."""
+    return [name for name, entry in claim.quantities.items() if entry.measure.of_a_run]
+
+
+def of_a_paper(claim):
+    """Tell whether a claim is in the letters of a paper that has models of its own."""
+    return claim.table.paper in {setting.table.paper for setting in all_settings()} - {HOUSE}
+
+
+def refuse_letters(claim, named):
+    """Refuse a user's claim about runs of methods that contains a letter that is not a letter of
+    the method. Such a letter would not depend on anything that happens in the run."""
+    runs = [s for s in candidates(claim, named) if s.table.paper == HOUSE and s.algorithms]
+    measured = frozenset().union(*(setting.measures for setting in runs))
+    wanted = {entry.measure for entry in claim.quantities.values()}
+    if of_a_paper(claim) or not on_runs(claim) or not wanted <= measured:
+        return
+    if not named:
+        refuse(
+            f"{claim.id}: algorithm",
+            f"must name the method on whose run {', '.join(on_runs(claim))} is measured, such as "
+            f"{', '.join(sorted({name for s in runs for name in s.algorithms}))}",
+            claim.algorithm,
+        )
+    for name in sorted(named):
+        settings = [s for s in runs if name in s.algorithms]
+        strange = [
+            sorted({*strangers(setting, claim), *unread(setting, claim)}) for setting in settings
+        ]
+        if settings and all(strange):
+            takes = dict.fromkeys(
+                letter
+                for setting in settings
+                for letter in (*setting.gives, *setting.loose, *setting.takes, *setting.optional)
+            )
+            refuse(
+                f"{claim.id}: its letters",
+                f"must be, with the domain and the unit that they have there, those of {name} and "
+                f"of its runs ({', '.join(takes)}) where it is no measured one",
+                ", ".join(strange[0]),
+            )
+
+
+def refuse_weights(claim, named):
+    """Refuse a claim on clients drawn by weight about a shipped method that weighs the drawn
+    clients again and has no option for plain means. The weights of a cohort would not add up to 1.
+    """
+    if SAMPLED_BY_WEIGHT.name not in {a.name for a in claim.assumptions}:
+        return
+    from fedtheory import discover
+    from fedtheory.models.general import run_methods
+
+    shipped = discover.shipped_algorithms()
+    for name in sorted(named & shipped.keys()):
+        if not run_methods.alike_by_weight(shipped[name]):
+            refuse(
+                f"{claim.id}: algorithm",
+                f"must take plain means of a cohort where {SAMPLED_BY_WEIGHT.says}: one that counts "
+                "client i by p_i counts it twice",
+                name,
+            )
+
+
+def further(claim, named):
+    """Return models of the named methods for which no file here has a model, built from the
+    method's record."""
+    if of_a_paper(claim):
+        return []
+    known = {
+        name
+        for setting in all_settings()
+        if setting.table.paper == HOUSE
+        for name in setting.algorithms
+    }
+    if named <= known:
+        return []
+    from fedtheory.models.general import run_methods
+
+    several = claim.algorithm if isinstance(claim.algorithm, tuple) else (claim.algorithm,)
+    return run_methods.of_claim(
+        [each for each in several if getattr(each, "name", each) not in known], claim.table
+    )
+
+
+def reads(setting, claim):
+    """Tell whether a claim's parameters are parameters of a model. A parameter of another name
+    would not depend on the instance."""
+    if claim.table.paper in {other.table.paper for other in all_settings()}:
+        return setting.table.paper == claim.table.paper
+    return not unread(setting, claim)
+
+
+def unread(setting, claim):
+    """Return the names of a claim's parameters that are no letters of a model or have another unit
+    or domain there. Where a method runs, letters that the model neither takes nor gives are
+    returned too, because they would not depend on anything that happens."""
+    free = set(claim.parameters) - known_letters(setting, claim) if setting.algorithms else set()
+    alike = lambda name, entry: (
+        name in setting.table
+        and (name not in free or setting.table.paper != HOUSE)
+        and (entry.unit, entry.domain) == (setting.table[name].unit, setting.table[name].domain)
+    )
+    return [
+        name
+        for name, entry in claim.parameters.items()
+        if not name.startswith(ANY) and not alike(name, entry)
+    ]
+
+
+def strangers(setting, claim):
+    """Return the parameters of a claim that other methods take and the model's methods do not. They
+    would not depend on anything that happens in the run, so that the claim would fail for some
+    value of each."""
+    theirs = {
+        name
+        for other in all_settings()
+        if other.algorithms and other.table.paper == setting.table.paper
+        for name in other.takes
+    }
+    free = theirs & set(claim.parameters)
+    return sorted(free - known_letters(setting, claim)) if setting.algorithms and free else []
+
+
+def silent(setting, claim):
+    """Return the parameters of a claim that other models with the same table derive from an
+    instance and this model does not know. They could be any number at each instance of this model,
+    so that the claim would fail for some value of each."""
+    asked = _facts(plugins.list_files(), setting.table.paper) & set(claim.parameters)
+    return sorted(asked - known_letters(setting, claim)) if asked else []
+
+
+@cache
+def _facts(files, paper):
+    """Return the letters that models with a paper's table derive from an instance."""
+    found = [setting for setting in list_settings(files) if setting.table.paper == paper]
+    return {name for setting in found for name in (*setting.gives, *setting.loose)}
+
+
+def known_letters(setting, claim):
+    """Return the letters that a model gives or its methods take, and the letters that the claim's
+    equations determine from these."""
+    found = {*setting.gives, *setting.loose, *setting.takes, *setting.optional}
+    measured, equations = set(claim.quantities), _equations(claim)
+    while tied := [e - found for e in equations if len(e - found) == 1 and not e & measured]:
+        found |= set().union(*tied)
+    return found
+
+
+@lru_cache(maxsize=64)
+def _equations(claim):
+    """Return the set of letters of each equation that a claim assumes."""
+    return [
+        {symbol.name for symbol in claim.expand(a.relation).free_symbols}
+        for a in claim.assumptions
+        if isinstance(a.relation, sympy.Eq)
+    ]
