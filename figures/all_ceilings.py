@@ -14,7 +14,8 @@ import fedtheory as ft
 from fedtheory import discover
 from fedtheory.figures import _caption, _parts, _style
 from fedtheory.figures._record import Figure
-from fedtheory.verdicts import necessary_values, perturbations, sharpening
+from fedtheory.verdicts import perturbations, sharpening
+from fedtheory.verdicts.exploration_parameters import PARAMETERS
 
 SECONDS = dict(smoke=0.1, quick=4.0, paper=60.0)  # for the ceilings of each claim
 ROUNDS, SEED = 100, 0
@@ -102,7 +103,7 @@ def compute_arrays(scale, progress):
     return dict(
         {name: np.array(column) for name, column in zip(names, zip(*found))},
         seconds=np.array(SECONDS[scale]),
-        wide=np.array(float(necessary_values.WIDE)),
+        wide=np.array(float(PARAMETERS.widest)),
     )
 
 

@@ -5,40 +5,52 @@ is stored with its certificate. The hypotheses that seem not to be needed are th
 as far as the claim still stands.
 """
 
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass, field
+from typing import Any, NamedTuple
 
 from fedtheory import arguments, discover
-from fedtheory.certificates import check_instance
 from fedtheory.errors import refuse
-from fedtheory.search import witnesses
+from fedtheory.language.claim import Claim
+from fedtheory.language.conditions import Assumption
+from fedtheory.verdicts.exploration import Explorer
+from fedtheory.verdicts.exploration_parameters import PARAMETERS
+from fedtheory.verdicts.perturbations import list_hypotheses, without_hypotheses
 from fedtheory.verdicts.pipeline import as_meant
 from fedtheory.verdicts.verdict import Verdict
 
 STANDS = ("proved", "holds")
-# Both are shares of the budget. FIRST: for a first check without each hypothesis. SECOND: for a
-# second check without each hypothesis that the first check left open.
-FIRST, SECOND = 0.25, 0.5
 WORDS = {"needed": "needed", "not needed": "seems not to be needed", "unknown": "cannot be judged"}
+
+
+class Dropped(NamedTuple):
+    """A hypothesis, and what the claim without this hypothesis says of the hypothesis."""
+
+    hypothesis: Assumption
+    found: str  # "needed", "not needed" or "unknown"
+    verdict: Verdict
 
 
 @dataclass
 class Minimised:
+    """The result of `minimise`."""
+
     claim: str
     verdict: Verdict  # on the claim with all hypotheses
-    rows: list  # one (Assumption, "needed" | "not needed" | "unknown", Verdict) per hypothesis
-    smallest: list = field(
-        default_factory=list
-    )  # the Assumptions of the smallest set found under which the claim stands
-    final: Verdict | None = None  # on the claim under these Assumptions
+    rows: list[Dropped]  # one for each hypothesis
+    # the smallest set of hypotheses found under which the claim stands
+    smallest: list[Assumption] = field(default_factory=list)
+    final: Verdict | None = None  # on the claim under the smallest set
 
-    def of(self, kind):
-        return [assumption for assumption, found, _ in self.rows if found == kind]
+    def of(self, kind: str) -> list[Assumption]:
+        """Return the hypotheses of which this was found."""
+        return [row.hypothesis for row in self.rows if row.found == kind]
 
     needed = property(lambda self: self.of("needed"))
     not_needed = property(lambda self: self.of("not needed"))
     unknown = property(lambda self: self.of("unknown"))
 
-    def as_dict(self):
+    def as_dict(self) -> dict:
         return dict(
             claim=self.claim,
             verdict=self.verdict.as_dict(),
@@ -51,7 +63,7 @@ class Minimised:
         )
 
     def __str__(self):
-        if not self.rows:
+        if self.final is None:
             return f"{self.verdict}\nIts hypotheses are not dropped: it does not stand with all of them."
         lines = [f"{self.claim}: {self.verdict.status} with all hypotheses."]
         lines += [
@@ -62,9 +74,14 @@ class Minimised:
         return "\n".join([*lines, f"The smallest set found ({self.final.status}): {kept}."])
 
 
-def minimise(claim, budget=60.0, seed=0, progress=None):
-    """Return the Minimised record of a claim, or of an id; `budget` is in seconds of one core for
-    all checks together.
+def minimise(
+    claim: Claim | str, budget: float = 60.0, seed: int = 0, progress: Any = None
+) -> Minimised:
+    """Drop the hypotheses of a claim one at a time, and return which of them the claim needs.
+
+    A hypothesis is needed if a counterexample refutes the claim without this hypothesis. The others
+    are then dropped together, as far as the claim still stands. `budget` is in seconds of one core
+    for all checks together; `progress` is called with each Verdict.
 
     >>> import fedtheory as ft
     >>> found = ft.minimise("fsl.h_lower", budget=2)
@@ -72,44 +89,44 @@ def minimise(claim, budget=60.0, seed=0, progress=None):
     'fsl.h_lower'
     """
     budget, seed = arguments.check_budget(budget), arguments.check_seed(seed)
-    claim = discover.claim(claim)
+    asked = discover.claim(claim)
     if progress is not None and not callable(progress):
         refuse("progress", "must be a function of a Verdict", progress)
-    if not claim.lines:
-        refuse("claim", "must have lines", claim.id)
-    all_of_them = [*claim.assumes, *claim.unstated]
-    first = budget * FIRST / (1 + len(all_of_them))
+    if not asked.lines:
+        refuse("claim", "must have lines", asked.id)
+    explorer, every = Explorer(asked, budget, seed), list_hypotheses(asked)
 
-    known = []  # counterexamples without some hypothesis; they are tried first without others
-
-    def judged(kept, seconds):
-        """Return the Verdict on the claim under the hypotheses `kept` alone."""
-        lacking = [a.name for a in all_of_them if a not in kept]
-        name = claim.called(f"!without {', '.join(lacking)}" if lacking else "")
-        verdict = as_meant(claim.under(kept, name), seconds, seed, witnesses=known)
-        if verdict.status == "violated" and verdict.certificate["format"] == check_instance.FORMAT:
-            known[:] = [*witnesses.read_witnesses([verdict.certificate]), *known][: witnesses.MOST]
+    def judge(dropped: Sequence[Assumption], seconds: float) -> Verdict:
+        """Return the Verdict on the claim without some hypotheses."""
+        names = ", ".join(a.name for a in dropped)
+        variant = without_hypotheses(asked, dropped, f"!without {names}" if names else "")
+        verdict = as_meant(variant, seconds, seed, witnesses=explorer.known)
+        if verdict.status == "violated":
+            explorer.remember(verdict.certificate)
         if progress:
             progress(verdict)
         return verdict
 
-    base = judged(all_of_them, first)
+    first = budget * PARAMETERS.first_share / (1 + len(every))
+    base = judge([], first)
     if base.status not in STANDS:
-        return Minimised(claim.id, base, [])
-    without = lambda assumption: [a for a in all_of_them if a is not assumption]
-    verdicts = {a: judged(without(a), first) for a in all_of_them}
+        return Minimised(asked.id, base, [])
+    verdicts = {a: judge([a], first) for a in every}
     open_ = [a for a, verdict in verdicts.items() if verdict.status in ("holds", "undecided")]
     for assumption in open_:  # the time of hypotheses decided early goes to the others
-        verdicts[assumption] = judged(without(assumption), budget * SECOND / len(open_))
-    record = Minimised(claim.id, base, [(a, hypothesis_status(v), v) for a, v in verdicts.items()])
-    last = budget * (1 - FIRST - SECOND) / (1 + len(record.not_needed))
-    record.smallest, record.final = dropped_together(
-        all_of_them, record.not_needed, lambda kept: judged(kept, last), base
+        verdicts[assumption] = judge([assumption], budget * PARAMETERS.second_share / len(open_))
+    rows = [Dropped(a, hypothesis_status(v), v) for a, v in verdicts.items()]
+    record = Minimised(asked.id, base, rows)
+    rest = budget * (1 - PARAMETERS.first_share - PARAMETERS.second_share)
+    last = rest / (1 + len(record.not_needed))
+    dropped, record.final = drop_together(
+        record.not_needed, lambda dropped: judge(dropped, last), base
     )
+    record.smallest = [a for a in every if a not in dropped]
     return record
 
 
-def hypothesis_status(verdict):
+def hypothesis_status(verdict: Verdict) -> str:
     """Return what a Verdict without a hypothesis says of that hypothesis: "needed", "not needed" or
     "unknown"."""
     if verdict.status == "violated":
@@ -117,18 +134,19 @@ def hypothesis_status(verdict):
     return "not needed" if verdict.status in STANDS else "unknown"
 
 
-def dropped_together(kept, candidates, judged, verdict):
-    """Return (hypotheses, Verdict) after dropping all candidates at once if the claim still stands,
-    otherwise one after another."""
+def drop_together(
+    candidates: list[Assumption], judge: Callable[[list[Assumption]], Verdict], verdict: Verdict
+) -> tuple[list[Assumption], Verdict]:
+    """Return (hypotheses that are dropped, Verdict without these): all candidates at once if the
+    claim still stands, otherwise as many as possible one after another."""
     if not candidates:
-        return kept, verdict
-    fewest = [a for a in kept if a not in candidates]
-    at_once = judged(fewest)
+        return [], verdict
+    at_once = judge(candidates)
     if at_once.status in STANDS:
-        return fewest, at_once
+        return candidates, at_once
+    dropped: list[Assumption] = []
     for candidate in candidates:
-        fewer = [a for a in kept if a is not candidate]
-        found = judged(fewer)
+        found = judge([*dropped, candidate])
         if found.status in STANDS:
-            kept, verdict = fewer, found
-    return kept, verdict
+            dropped, verdict = [*dropped, candidate], found
+    return dropped, verdict

@@ -1,114 +1,187 @@
 """Lower bounds on a number in a statement: the instance that needs the largest share of the number,
 and the certificate that the variant with a smaller number fails.
 
-For ceilings of hypotheses, and for terms that lower a bound, the search looks for the least value
-that is too large. All evaluations count as work, exact evaluations included. The search for one
-part starts from the instances that the searches for other parts left.
+For terms that lower a bound, and for ceilings of hypotheses (`ceilings.py`), the search looks for
+the least value that is too large. All evaluations count as work, exact evaluations included. The
+search for one part starts from the instances that the searches for other parts left.
 """
 
+from collections.abc import Iterator
+from dataclasses import dataclass
 from fractions import Fraction
 from itertools import islice
+from typing import NamedTuple
 
 import numpy as np
 import sympy
 
-from fedtheory.models import fitting
+from fedtheory.display import Shown
 from fedtheory.search import optimizer, scheduler
 from fedtheory.search.coordinates import LOOK
-from fedtheory.search.objective import Target, exact_value
-from fedtheory.search.rational_points import STEP, UNANSWERED, Point
+from fedtheory.search.objective import Target
+from fedtheory.search.optimizer import PER_SECOND, Hunt
+from fedtheory.search.rational_points import STEP, Point
 from fedtheory.search.tightness_score import OVER
-from fedtheory.verdicts import confirmation, given_witnesses
-from fedtheory.verdicts.mutation_testing import (
-    EFFORT,
-    GENERATIONS,
-    GROWTH,
-    PATIENCE,
-    at_shape,
-    fit_rows,
-)
-
-FAR = 4  # a multiple of the printed value: the largest value tried for a term that lowers a bound
-WIDE = 100  # a multiple of a ceiling: the largest ceiling tried
-CLIMBED = 3  # populations of the pool from which a part is optimised
-# CANDIDATES: shapes at which values are tested exactly. TRIES: exact tests that may exceed the
-# budget.
-CANDIDATES, TRIES = (4, 12)
-# Shares of the ratio in floats, tried in turn for the value that an instance refutes exactly.
-SHARES = (1.0, 0.999, 0.99, 0.95, 0.8, 0.5, 0.2)
-DIGITS = 3  # significant digits of a value that is tested
-MARGINS = 8  # points, ever further inside the edges, at which a refuted ceiling is tested exactly
-STEPS = 6  # searches for a refuted ceiling, each nearer to the printed one
-# All four are shares of a part's budget. NEAR: spent once the pool's populations are optimised.
-# OWN: spent once shapes of the part's own are searched. SIMPLE: for making a counterexample simple.
-# KNOWN: for counterexamples of other parts.
-NEAR, OWN, SIMPLE, KNOWN = 0.4, 0.8, 0.2, 0.2
-AT_MOST = 2.0  # a multiple of a part's budget, which the first TRIES exact tests may spend
-# Both in units of PER_SECOND elementary steps. SET_UP: what a part takes before its first
-# evaluation. LITTLE: the smallest budget of a part.
-SET_UP, LITTLE = 0.1, 0.03
-# Steps of exact arithmetic. LEAST: the smallest limit on the evaluation of a point. FEWEST: the
-# smallest limit on making a counterexample simple.
-LEAST, FEWEST = 40_000, 2_000
-LOOKED = 0.3  # a share of a part's budget: the limit on one evaluation
-HALF = sympy.Rational(1, 2)
+from fedtheory.verdicts import confirmation
+from fedtheory.verdicts.exploration import Account, Explorer, climb
+from fedtheory.verdicts.exploration_parameters import PARAMETERS
+from fedtheory.verdicts.instance_pool import Rated
+from fedtheory.verdicts.perturbations import HALF, Part
 
 
-class Purse:
-    """The budget of one part and the work spent so far, in units of PER_SECOND elementary steps."""
+@dataclass(repr=False)
+class Sharpened(Shown):
+    """The known needs of a statement for one of its numbers.
 
-    def __init__(self, most):
-        self.most, self.hunts, self.other = max(LITTLE, most - SET_UP), {}, 0.0
+    `refuted` is the largest value that a certificate refutes. `proved` is the smallest value with a
+    document. `follows` is the smallest value with which the line follows from the steps of the
+    text's proof, some of which are only upheld by search. Where `most` is set, largest and smallest
+    change places. Each of the three is None where no such value is known.
+    """
 
-    def paying(self, hunt):
-        """Return a search, whose work is charged to this budget from now on. The exact evaluation
-        of one of its points is limited to a share of the budget."""
-        self.hunts.setdefault(hunt, hunt.work)
-        hunt.look = min(LOOK, max(LEAST, int(LOOKED * self.most * optimizer.PER_SECOND / STEP)))
+    name: str
+    kind: str  # "constant", "term", "exponent" or "ceiling"
+    line: int
+    printed: Fraction
+    refuted: Fraction | None = None
+    proved: Fraction | None = None
+    follows: Fraction | None = None
+    most: bool = False  # whether a smaller value weakens the statement: a gain, or a ceiling
+    certificate: dict | None = None  # refutes the variant with the value `refuted`
+    document: dict | None = None  # proves the variant with the value `proved`
+    why: str = ""  # the reason if nothing was searched
+
+    def heading(self) -> str:
+        return f"Sharpened {self.kind}"
+
+    def facts(self) -> dict[str, str]:
+        return {self.name: self.says}
+
+    @property
+    def needed(self) -> bool:
+        """Tell whether the statement is refuted when the number is smaller."""
+        return self.refuted is not None and not self.most
+
+    def __str__(self):
+        return f"{self.name}: {self.says}"
+
+    @property
+    def says(self) -> str:
+        """Return words for how much of the number is needed."""
+        if self.why:
+            return self.why
+        low, high = decimal_text(self.refuted), decimal_text(self.proved)
+        if self.most:
+            times = " times as far" if self.kind == "ceiling" else ""
+            if self.refuted is None:
+                return "nothing refutes more" if times else "nothing refutes more of it"
+            return f"at most between {high or decimal_text(self.printed)} and {low}{times}"
+        if self.refuted is None:
+            return "not needed" if self.proved == 0 else "nothing shows that it is needed"
+        if high:
+            return f"needed between {low} and {high}"
+        if self.follows is None:
+            return f"needed above {low}; nothing proves how much is enough"
+        follows = f"{decimal_text(self.follows)} follows from steps that hold by search"
+        return f"needed above {low}; {follows}"
+
+    def as_dict(self) -> dict:
+        return {
+            name: str(value) if isinstance(value, Fraction) else value
+            for name, value in vars(self).items()
+        }
+
+
+def decimal_text(value: Fraction | None) -> str | None:
+    return None if value is None else f"{float(value):.6g}"
+
+
+class Candidate(NamedTuple):
+    """A value that an instance may refute."""
+
+    value: sympy.Expr
+    hunt: Hunt
+    row: np.ndarray
+
+
+class PartSearch:
+    """The search for the values of one part that instances refute, which sets `found`."""
+
+    def __init__(self, explorer: Explorer, part: Part, found: Sharpened, most: float):
+        self.explorer, self.claim, self.part, self.found = explorer, explorer.claim, part, found
+        self.account = Account(max(PARAMETERS.least, most - PARAMETERS.set_up))
+
+    @property
+    def cost(self) -> float:
+        """All work for the part, set-up included."""
+        return PARAMETERS.set_up + self.account.spent
+
+    def run(self) -> None:
+        """Search until the budget is spent."""
+        raise NotImplementedError
+
+    def limit_looks(self, hunt: Hunt) -> Hunt:
+        """Limit the exact evaluation of a search's point to a share of the budget, and return
+        the search."""
+        share = int(PARAMETERS.look_share * self.account.most * PER_SECOND / STEP)
+        hunt.look = min(LOOK, max(PARAMETERS.look_steps, share))
         return hunt
 
-    @property
-    def cost(self):
-        """Return all work that the part took, set-up included."""
-        return SET_UP + self.spent
+    def points_at(self, candidate: Candidate, tries: int = 2) -> list[Point]:
+        """Return at most `tries` points of the variant with a candidate's value near the candidate's
+        row; none where the variant has other coordinates."""
+        claim = self.part.variant(candidate.value)
+        hunt, row = candidate.hunt, candidate.row
+        target = Target(claim, hunt.target.setting, self.part.line)
+        numbers = {name: n for name, n in hunt.numbers.items() if name in target.counts}
+        own = optimizer.hunt_at(target, hunt.shape, numbers, 0)
+        self.limit_looks(self.account.charge(own))
+        if not set(own.names) <= set(hunt.column):
+            return []
+        there = np.array([row[hunt.column[name]] for name in own.names])
+        return list(islice(Point.nearby(own, there), tries))
 
-    @property
-    def spent(self):
-        work = sum(hunt.work - before for hunt, before in self.hunts.items())
-        return self.other + work / optimizer.PER_SECOND
+    def breaks(self, candidate: Candidate) -> bool:
+        """Tell whether the variant fails for certain at a candidate's instance."""
+        return any(point.breaks() for point in self.points_at(candidate))
 
-    def left(self, share=1.0):
-        """Return the unspent part of a share of the budget."""
-        return max(0.0, share * self.most - self.spent)
+    def keep_refutation(self, candidate: Candidate, tries: int = 2) -> None:
+        """Set the refuted value with its certificate."""
+        points = self.points_at(candidate, tries)
+        steps = int(PARAMETERS.simple_share * self.account.most * PER_SECOND / STEP)
+        looks = max(PARAMETERS.simple_steps, steps)
+        violation = confirmation.refute_at_points(points, 0, PARAMETERS.effort, looks)
+        if violation:
+            self.found.refuted = as_fraction(candidate.value)
+            self.found.certificate = violation.document
 
 
-class Less:
+class NumberSearch(PartSearch):
     """The search for the instance that needs the largest value of a constant, a term or an
     exponent."""
 
-    def __init__(self, claim, part, pool, found, most, seed):
-        self.claim, self.part, self.pool, self.found = claim, part, pool, found
-        self.purse = Purse(most)
-        way = self._way()
-        if way is None:
+    def run(self) -> None:
+        upward = self._weakens_upward()
+        if upward is None:
             return
-        found.most = not way
+        self.found.most = not upward
         self.goal = self._goal()
-        upper = claim.lines[part.line][1] in ("<", "<=")
+        upper = self.claim.lines[self.part.line][1] in ("<", "<=")
         self.over = ((1 if upper else -1) * self._span(),)
-        self.best, self.doubted = {}, set()
-        self._search(seed)
+        self.best: dict[Hunt, tuple[float, np.ndarray]] = {}
+        self.doubted: set[Hunt] = set()
+        self._search()
         self._certify()
 
-    def _way(self):
+    def _weakens_upward(self) -> bool | None:
         """Tell whether a larger value weakens the line, as far as the pool shows; None where the
         pool shows no direction or both."""
-        part, claim = self.part, self.claim
+        part, claim, pool = self.part, self.claim, self.explorer.pool
         more = part.printed * 9 / 8 if part.kind != "exponent" else part.printed + HALF
         more, here = claim.expand(part.right(more)), claim.expand(part.right(part.printed))
         sign = self._sign()
-        rises = sign != -1 and self.pool.exceeded(part.line, more, here)
-        falls = sign != 1 and self.pool.exceeded(part.line, here, more)
+        rises = sign != -1 and pool.exceeded(part.line, more, here)
+        falls = sign != 1 and pool.exceeded(part.line, here, more)
         if rises == falls:
             self.found.why = (
                 "raises the bound at some instances and lowers it at others"
@@ -118,7 +191,7 @@ class Less:
             return None
         return rises == (claim.lines[part.line][1] in ("<", "<="))
 
-    def _sign(self):
+    def _sign(self) -> int | None:
         """Return 1 if the right side increases with the number, -1 if it decreases, as the symbols'
         domains decide; None where the domains do not decide."""
         at = sympy.Dummy(positive=True)
@@ -129,231 +202,130 @@ class Less:
                 return 1 if slope.is_nonnegative else -1
         return None
 
-    def _span(self):
+    def _span(self) -> sympy.Expr:
         """Return the right side at the printed value minus the right side at the goal."""
         at, claim, part = sympy.Dummy(positive=True), self.claim, self.part
         slope = claim.expand(part.right(at)).diff(at)
         if at in slope.free_symbols or slope.has(sympy.Derivative, sympy.Heaviside):
-            there, here = (
-                claim.expand(part.right(self.goal)),
-                claim.expand(part.right(part.printed)),
-            )
-            return here - there
+            return claim.expand(part.right(part.printed)) - claim.expand(part.right(self.goal))
         return (part.printed - self.goal) * slope
 
-    def _goal(self):
+    def _goal(self) -> sympy.Rational:
         """Return the value of the number with which the line is strongest."""
         if self.part.kind == "exponent":
             return self.part.printed + (2 if self.found.most else -2)
-        return FAR * self.part.printed if self.found.most else sympy.Integer(0)
+        return PARAMETERS.far * self.part.printed if self.found.most else sympy.Integer(0)
 
-    def _search(self, seed):
-        near, targets = [], []
-        for (line, _), block in self.pool.blocks.items():
-            if line == self.part.line:
-                target = Target(self.claim, block.target.setting, line, over=self.over)
-                targets.append(target)
-                near += [(rates, pop, target) for rates, pop in block.rated(target)]
-        near.sort(key=lambda each: -each[0].max())
-        for at, (rates, population, target) in enumerate(near[:CLIMBED]):
-            if at and not self.purse.left(NEAR):
+    def _search(self) -> None:
+        targets, near = [], []
+        for block in self.explorer.pool.of_line(self.part.line):
+            target = Target(self.claim, block.target.setting, self.part.line, over=self.over)
+            targets.append(target)
+            near += [Rated(ratios, 0.0, pop, target) for ratios, pop in block.rated(target)]
+        near.sort(key=lambda each: -each.ratios.max())
+        for n, each in enumerate(near[: PARAMETERS.number_starts]):
+            if n and not self.account.left(PARAMETERS.near_share):
                 break
-            self._climb(rates, population, target)
+            self._climb(each)
         for n, target in enumerate(targets):
-            share = self.purse.left(OWN) / (len(targets) - n)
-            for hunt, rate, row in scheduler.search_waves(target, share, seed):
-                self.purse.hunts.setdefault(hunt, 0.0)
-                self._note(hunt, rate, row)
+            share = self.account.left(PARAMETERS.own_share) / (len(targets) - n)
+            for hunt, ratio, row in scheduler.search_waves(target, share, self.explorer.seed):
+                self._note(self.account.charge(hunt), ratio, row)
 
-    def _climb(self, rates, population, target):
+    def _climb(self, each: Rated) -> None:
         """Optimise from a population of the pool as long as the ratio improves."""
-        own, reached = self.purse.paying(at_shape(population, target, 0)), []
-        start = fit_rows(population, own)[np.argsort(-rates, kind="stable")]
-        for rate, row in own.climb(GENERATIONS, start[: optimizer.BATCH // 2]):
-            self._note(own, rate, row)
-            reached.append(rate)
-            stale = len(reached) > PATIENCE and rate - reached[-PATIENCE] < (GROWTH - 1) * abs(rate)
-            if stale or not self.purse.left(NEAR):
-                break
+        growth = PARAMETERS.growth - 1
+        for step in climb(self.account, each.population, each.ratios, each.target):
+            self._note(self.limit_looks(step.hunt), step.ratio, step.row)
+            grown = None if step.before is None else step.ratio - step.before
+            stale = grown is not None and grown < growth * abs(step.ratio)
+            if stale or not self.account.left(PARAMETERS.near_share):
+                return
 
-    def _note(self, hunt, rate, row):
+    def _note(self, hunt: Hunt, ratio: float, row: np.ndarray) -> None:
         """Record the best row of a search. A ratio above 1, which may be due to rounding, is
         recorded only if the line fails exactly."""
-        if rate > OVER and hunt not in self.doubted:
+        if ratio > OVER and hunt not in self.doubted:
             self.doubted.add(hunt)
-            if breaks_at(self.purse, self.part, self.part.printed, hunt, row):
-                self.best[hunt] = rate, row
-        if rate > OVER:
-            rates = np.where(hunt.rates > OVER, -1.0, hunt.rates)
-            rate, row = rates.max(), hunt.top[rates.argmax()]
-        if rate > max(0.0, self.best.get(hunt, (0.0,))[0]):
-            self.best[hunt] = rate, row
+            if self.breaks(Candidate(self.part.printed, hunt, row)):
+                self.best[hunt] = ratio, row
+        if ratio > OVER:
+            ratios = np.where(hunt.rates > OVER, -1.0, hunt.rates)
+            ratio, row = ratios.max(), hunt.top[ratios.argmax()]
+        if ratio > max(0.0, self.best.get(hunt, (0.0,))[0]):
+            self.best[hunt] = ratio, row
 
-    def _certify(self):
+    def _certify(self) -> None:
         """Set the strongest value that an instance refutes for certain, and its document."""
-        reached = next(filter(self._breaks, self._ask_best()), None)
-        if reached is not None and self.part.kind == "exponent" and self.purse.left():
-            nearer = (reached[0] + self.part.printed) / 2, *reached[1:]
-            reached = nearer if self._breaks(nearer) else reached
+        reached = next(filter(self.breaks, self._candidates()), None)
+        if reached is not None and self.part.kind == "exponent" and self.account.left():
+            nearer = reached._replace(value=(reached.value + self.part.printed) / 2)
+            reached = nearer if self.breaks(nearer) else reached
         if reached is not None:
-            self._learn(*reached[1:])
-            keep_refutation(self.purse, self.found, self.part, *reached)
-        self._known(reached[0] if reached is not None else self.part.printed)
-        if (
-            self.found.certificate is not None and self.part.kind != "exponent"
-        ):  # whose numbers are long
-            self.pool.keep(self.found.certificate)
+            self.explorer.pool.learn(reached.hunt, reached.row)
+            self.keep_refutation(reached)
+        self._try_known(reached.value if reached is not None else self.part.printed)
+        if self.part.kind != "exponent":  # whose numbers are long
+            self.explorer.remember(self.found.certificate)
 
-    def _ask_best(self):
-        """Yield (value, search, row) of values that the best instances may refute, the strongest
-        first: a minimum number of them, then more while budget is left."""
-        ranked = sorted(self.best.items(), key=lambda item: -item[1][0])[:CANDIDATES]
-        telling = lambda each: each[0] if self.found.most else -each[0]
-        asked = [
-            (value, hunt, row)
-            for hunt, (rate, row) in ranked
-            for value in self._values(min(float(rate), 1.0 + FAR))
+    def _candidates(self) -> Iterator[Candidate]:
+        """Yield values that the best instances may refute, the strongest first: a minimum number of
+        them, then more while budget is left."""
+        ranked = sorted(self.best.items(), key=lambda item: -item[1][0])[: PARAMETERS.candidates]
+        made = [
+            Candidate(value, hunt, row)
+            for hunt, (ratio, row) in ranked
+            for value in self._values(min(float(ratio), 1.0 + PARAMETERS.far))
         ]
-        for n, each in enumerate(sorted(asked, key=telling)):
-            if n and not self.purse.left(1 if n >= TRIES else AT_MOST):
+        strength = lambda each: each.value if self.found.most else -each.value
+        for n, each in enumerate(sorted(made, key=strength)):
+            share = 1 if n >= PARAMETERS.tries else PARAMETERS.overdraft
+            if n and not self.account.left(share):
                 return
             yield each
 
-    def _breaks(self, asked):
-        value, hunt, row = asked
-        return breaks_at(self.purse, self.part, value, hunt, row)
-
-    def _learn(self, hunt, row):
-        before = self.pool.work
-        self.pool.learn(hunt, row[None, :] if hunt.top is None else hunt.top)
-        self.purse.other += (self.pool.work - before) / optimizer.PER_SECOND
-
-    def _known(self, reached):
+    def _try_known(self, reached: sympy.Expr) -> None:
         """Set a stronger refuted value if a counterexample found for another part refutes that
         value."""
         part, values = self.part, [self.goal]
         if part.kind != "exponent":  # also a value half-way to the goal
             values += [round_to_digits((reached + self.goal) / 2, up=self.found.most)]
-        for n, value in enumerate(values) if self.pool.witnesses else ():
-            if n and not self.purse.left():
+        for n, value in enumerate(values) if self.explorer.known else ():
+            if n and not self.account.left():
                 return
-            if self._sharper(value, reached) or self.found.refuted is None:
-                claim, most = part.variant(value), KNOWN * self.purse.most
-                verdict, took = given_witnesses.refute_by_witness(
-                    claim, part.line, self.pool.witnesses, most
+            stronger = value < reached if self.found.most else value > reached
+            if stronger or self.found.refuted is None:
+                verdict, spent = self.explorer.refute_by_known(
+                    part.variant(value), part.line, self.account.most
                 )
-                self.purse.other += took
+                self.account.other += spent
                 if verdict:
-                    self.found.refuted = Fraction(int(value.p), int(value.q))
+                    self.found.refuted = as_fraction(value)
                     self.found.certificate = verdict.certificate
                     return
 
-    def _values(self, rate):
+    def _values(self, ratio: float) -> list[sympy.Expr]:
         """Return the values that an instance with this ratio may refute, the strongest first."""
         part, goal = self.part, self.goal
         if part.kind == "exponent":
             sign = 1 if self.found.most else -1
             return [part.printed + sign * step for step in (1, 2)]  # roots are expensive
-        span = goal - part.printed
-        values = [part.printed + span * (1 - sympy.Float(rate * t)) for t in SHARES]
+        shares = (sympy.Float(ratio * share) for share in PARAMETERS.ratio_shares)
+        values = [part.printed + (goal - part.printed) * (1 - share) for share in shares]
         values = [round_to_digits(value, up=self.found.most) for value in values]
         return list(dict.fromkeys([*values, *([goal] if not self.found.most else [])]))
 
-    def _sharper(self, value, old):
-        return value < old if self.found.most else value > old
+
+def as_fraction(value: sympy.Rational) -> Fraction:
+    return Fraction(int(value.p), int(value.q))
 
 
-class Ceiling:
-    """The search for the nearest instance outside one hypothesis at which the line fails."""
-
-    def __init__(self, claim, part, pool, found, most, seed):
-        self.claim, self.part, self.found, self.purse = claim, part, found, Purse(most)
-        found.most = True
-        settings, wide, low = fitting(claim), sympy.Integer(WIDE), sympy.Integer(1)
-        for step in range(STEPS):
-            share = self.purse.left() / (2 * max(1, len(settings)))
-            for setting in settings if share else ():
-                self._hunt(part.variant(wide), setting, share, seed + step)
-            if found.refuted is None or not self.purse.left():
-                return
-            reached = sympy.Rational(found.refuted)
-            low = low if reached <= wide else wide  # no failure up to this ceiling
-            wide = round_to_digits(sympy.sqrt(low * reached).n(), up=True)
-            if wide >= reached:
-                return
-
-    def _hunt(self, variant, setting, share, seed):
-        target = Target(variant, setting, self.part.line)
-        if target.impossible:
-            return
-        looked, done = 0, False
-        for hunt, rate, row in scheduler.search_waves(target, share, seed):
-            self.purse.hunts.setdefault(hunt, 0.0)
-            if rate > OVER and looked < CANDIDATES * STEPS:
-                for point in Point.nearby(hunt, row):  # on an edge, rounding may leave it
-                    looked += 1
-                    answer = point.breaks()
-                    done = answer is not None and self._take(answer, hunt, row)
-                    if answer is not None:
-                        break
-            if done:
-                break
-
-    def _take(self, answer, hunt, row):
-        """Record a violation, with the distance of its instance beyond the hypothesis, and tell
-        whether the instance is nearer than the last one."""
-        try:
-            value = round_to_digits(distance_beyond(self.part, answer.values), up=True)
-        except UNANSWERED:
-            return False
-        old = self.found.refuted
-        if value <= 1 or old is not None and value >= old:
-            return False
-        keep_refutation(self.purse, self.found, self.part, value, hunt, row, MARGINS)
-        return self.found.refuted != old
-
-
-def distance_beyond(part, values):
-    """Return how far an instance lies beyond an upper limit: the smaller side over the larger side,
-    as a Float."""
-    small, large = (exact_value(part.variant(1).expand(side), values) for side in part.sides)
-    return sympy.Float(float(small / large))
-
-
-def variant_at(purse, part, value, hunt, row, tries=2):
-    """Return (the variant with a value, its search at the shape of another search, its points near
-    `row`). The points are empty where the variant has other coordinates."""
-    claim = part.variant(value)
-    target = Target(claim, hunt.target.setting, part.line)
-    numbers = {name: n for name, n in hunt.numbers.items() if name in target.counts}
-    own = purse.paying(optimizer.hunt_at(target, hunt.shape, numbers, 0))
-    if not set(own.names) <= set(hunt.column):
-        return claim, own, []
-    there = np.array([row[hunt.column[name]] for name in own.names])
-    return claim, own, list(islice(Point.nearby(own, there), tries))
-
-
-def breaks_at(purse, part, value, hunt, row):
-    """Tell whether the variant with a value fails for certain at a point of a search."""
-    return any(point.breaks() for point in variant_at(purse, part, value, hunt, row)[2])
-
-
-def keep_refutation(purse, found, part, value, hunt, row, tries=2):
-    """Set the refuted value with its certificate."""
-    _, _, points = variant_at(purse, part, value, hunt, row, tries)
-    looks = max(FEWEST, int(SIMPLE * purse.most * optimizer.PER_SECOND / STEP))
-    violation = confirmation.refute_at_points(points, 0, EFFORT, looks)
-    if violation:
-        found.refuted = Fraction(int(value.p), int(value.q))
-        found.certificate = violation.document
-
-
-def round_to_digits(value, up):
-    """Return a positive number rounded to DIGITS digits, up or down; 0 for a number that is not
+def round_to_digits(value: sympy.Expr, up: bool) -> sympy.Rational:
+    """Return a positive number rounded to few digits, up or down; 0 for a number that is not
     positive."""
     value = sympy.Rational(str(sympy.Float(value))) if not value.is_Rational else value
     if value <= 0:
         return sympy.Integer(0)
-    unit = sympy.Integer(10) ** (int(sympy.floor(sympy.log(value, 10))) - DIGITS + 1)
+    unit = sympy.Integer(10) ** (int(sympy.floor(sympy.log(value, 10))) - PARAMETERS.digits + 1)
     steps = sympy.ceiling(value / unit) if up else sympy.floor(value / unit)
     return sympy.Rational(steps * unit)

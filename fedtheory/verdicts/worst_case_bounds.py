@@ -9,17 +9,23 @@ also holds with them.
 """
 
 import json
+from collections.abc import Callable, Iterator
+from fractions import Fraction
 from functools import lru_cache
-from typing import NamedTuple
+from typing import NamedTuple, TypeVar
 
 import sympy
 
 from fedtheory.errors import FedtheoryError
+from fedtheory.language.claim import Claim
 from fedtheory.language.conditions import CONVEX, EXACT_GRADIENTS, STRONGLY_CONVEX, Along
+from fedtheory.language.symbol import Measure
 from fedtheory.models import methods
 from fedtheory.proofs import equations
 from fedtheory.proofs.meaning import meanings_of
 from fedtheory.symbols.run import TABLE
+
+Point = TypeVar("Point")  # a symbolic point of a worst-case program
 
 # Maps a metric to (its quantity in a program, the number of losses that the objective sums).
 METRICS = {
@@ -34,7 +40,7 @@ METRICS = {
 }
 RELATIVE = ("loss", "mixed_loss")  # metrics that subtract the infimum only if a Measure says so
 UNITS = dict(loss=1, sq_grad_norm=2, sq_distance=0)  # powers of L in each quantity of L f
-MOST = 8  # the most rounds; the work of a program grows with the cube of the number of rounds
+MOST = 8  # rounds, at most: the work of a program grows with the cube of their number
 ENDS = ("T", "min_T")  # T: after all rounds. min_T: the least over the rounds.
 
 
@@ -45,27 +51,47 @@ class Question(NamedTuple):
     measure: str
     start: str
     rounds: int
-    step: object  # the step size of gradient descent, in units of 1/L
-    low: object  # the least curvature, in units of L; negative for losses that are not convex
+    step: sympy.Rational  # the step size of gradient descent, in units of 1/L
+    low: sympy.Rational  # the least curvature, in units of L; negative for losses not convex
     losses: int  # the number of losses that the objective sums
     minimiser: bool  # whether the objective attains its infimum
     least: bool  # whether the measure is the least over all points, and not at the last point
 
 
-def parse_question(claim, at):
-    """Return (Question, number) where a line has the form: measure <= number times start, in units
-    in which L is 1; None for any other line."""
+class Measured(NamedTuple):
+    """A measured quantity in a line."""
+
+    symbol: sympy.Symbol
+    measure: Measure
+
+
+class Bound(NamedTuple):
+    """A line of the form: measure <= number times start, in units in which L is 1."""
+
+    question: Question
+    number: sympy.Rational
+
+
+class Solved(NamedTuple):
+    """The bound of a Question, with the document that proves it, as text."""
+
+    bound: Fraction
+    document: str
+
+
+def parse_question(claim: Claim, at: int) -> Bound | None:
+    """Return the Bound that a line says; None for a line of another form."""
     left, sign, right = claim.lines[at]
     if sign not in ("<=", ">="):
         return None
     small, large = map(claim.expand, (left, right) if sign == "<=" else (right, left))
-    measures = [one_of(claim, side) for side in (small, large)]
+    after, before = one_of(claim, small), one_of(claim, large)
     units = [claim.table[name].symbol for name in claim.table.certified({"L"})]
     along = [m for _, m in meanings_of(claim, Along) if m.constant == "L" and not m.within]
     words = {meaning.kind for meaning in along}
-    if None in measures or len(units) != 1 or not words & {"flatter", "curved"}:
+    if after is None or before is None or len(units) != 1 or not words & {"flatter", "curved"}:
         return None
-    known, (after, before) = solve_fixed(claim), measures
+    known = solve_fixed(claim)
     question = build_question(claim, after, before, words, units[0], known)
     if question is None:
         return None
@@ -75,13 +101,14 @@ def parse_question(claim, at):
         return None
     power = UNITS[question.start] - UNITS[question.measure]
     number = sympy.cancel(share * units[0] ** power).xreplace(known)
-    return (question, number) if number.is_Rational else None
+    return Bound(question, number) if number.is_Rational else None
 
 
-def one_of(claim, side):
-    """Return the Entry of the only measured quantity in a side of a line; None unless there is
-    exactly one and a program can treat it."""
-    found = [e for e in claim.quantities.values() if e.symbol in side.free_symbols]
+def one_of(claim: Claim, side: sympy.Expr) -> Measured | None:
+    """Return the only measured quantity in a side of a line; None unless there is exactly one and a
+    program can treat it."""
+    measured = [e for e in claim.quantities.values() if e.symbol in side.free_symbols]
+    found = [Measured(e.symbol, e.measure) for e in measured if e.measure is not None]
     if len(found) != 1 or found[0].measure.metric not in METRICS:
         return None
     measure = found[0].measure
@@ -89,10 +116,11 @@ def one_of(claim, side):
     return None if absolute or measure.average not in ("", "E") else found[0]
 
 
-def solve_fixed(claim):
+def solve_fixed(claim: Claim) -> dict[sympy.Symbol, sympy.Expr]:
     """Return {symbol: value} of the symbols that equations among the hypotheses fix; a value may
     contain L. No equation is divided by a factor that may be 0."""
-    known, relations = {}, [a.relation for a in claim.assumptions if a.relation is not None]
+    known: dict[sympy.Symbol, sympy.Expr] = {}
+    relations = [a.relation for a in claim.assumptions if a.relation is not None]
     rules = [claim.expand(r) for r in relations]
     equal = [r for r in rules if isinstance(r, sympy.Eq)]
     names = [claim.table[name].symbol for name in claim.table.certified({"L"})]
@@ -105,7 +133,14 @@ def solve_fixed(claim):
     return known
 
 
-def build_question(claim, after, before, words, L, known):
+def build_question(
+    claim: Claim,
+    after: Measured,
+    before: Measured,
+    words: set[str],
+    L: sympy.Symbol,
+    known: dict[sympy.Symbol, sympy.Expr],
+) -> Question | None:
     """Return the Question of two measures; None where no program covers these measures."""
     (measure, losses), (start, same) = (METRICS[e.measure.metric] for e in (after, before))
     rounds = rounds_of(claim, after.measure.at, before.measure.at, known)
@@ -125,7 +160,9 @@ def build_question(claim, after, before, words, L, known):
     return Question(measure, start, rounds, step, low, losses, bool(minimiser or low > 0), least)
 
 
-def rounds_of(claim, after, before, known):
+def rounds_of(
+    claim: Claim, after: str, before: str, known: dict[sympy.Symbol, sympy.Expr]
+) -> int | None:
     """Return the number of steps of gradient descent between two places of a run; None where the
     number is open, or a round is anything else."""
     if after == before and after in ("t", "0", "T", "T-1"):
@@ -146,7 +183,9 @@ def rounds_of(claim, after, before, known):
     return int(rounds) if rounds is not None and rounds.is_Integer and 1 <= rounds <= MOST else None
 
 
-def least_curvature(claim, words, L, known):
+def least_curvature(
+    claim: Claim, words: set[str], L: sympy.Symbol, known: dict[sympy.Symbol, sympy.Expr]
+) -> sympy.Rational | None:
     """Return the least curvature that the hypotheses allow for losses of smoothness 1; None means
     any."""
     held = {a.condition.holds for a in claim.assumptions if a.condition is not None}
@@ -161,8 +200,8 @@ def least_curvature(claim, words, L, known):
 
 
 @lru_cache(maxsize=64)
-def solve_question(question):
-    """Return (bound, document) of a Question, both in fractions; None where no bound is proved."""
+def solve_question(question: Question) -> Solved | None:
+    """Return the bound of a Question with its document; None where no bound is proved."""
     from fedtheory.proofs.worstcase import program
 
     about = dict(
@@ -180,18 +219,18 @@ def solve_question(question):
         found = program.worst_case(method, question.rounds, **about)
     except (FedtheoryError, ModuleNotFoundError):  # no bound was proved, or there is no solver
         return None
-    return found.bound, json.dumps(found.certificate)
+    return Solved(found.bound, json.dumps(found.certificate))
 
 
-def stay_at_start(x, gradient):
+def stay_at_start(x: Point, gradient: Callable[[Point], Point]) -> Iterator[Point]:
     """Yield the start forever, as a method that only queries its start."""
     while True:
         yield x
 
 
-def prove_worst_case(claim, at):
+def prove_worst_case(claim: Claim, at: int) -> dict | None:
     """Return the document of a worst case that is at most the bound of a line; None where there is
     none."""
-    found = parse_question(claim, at)
-    best = solve_question(found[0]) if found else None
-    return json.loads(best[1]) if best and best[0] <= found[1] else None
+    said = parse_question(claim, at)
+    best = solve_question(said.question) if said else None
+    return json.loads(best.document) if said and best and best.bound <= said.number else None

@@ -489,10 +489,10 @@ def test_the_vacuity_map_against_the_statement(tmp_path):
 
 
 def test_mutants_are_grouped_and_drawn(tmp_path):
-    from fedtheory.verdicts import mutants
+    from fedtheory.verdicts import perturbations
 
     claim = discover.claim(mutants_fsl.CLAIM)
-    made = list(mutants.list_mutants(claim))
+    made = list(perturbations.list_mutants(claim))
     assert 0 < sum(map(mutants_fsl.is_small_scale, made)) < len(made)
     data = dict(
         change=np.array([m.change for m in made]),

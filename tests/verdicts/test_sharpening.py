@@ -10,7 +10,6 @@ from fedtheory import discover
 from fedtheory.errors import InvalidInput
 from fedtheory.language import claim_validation
 from fedtheory.language.claim import Claim
-from fedtheory.language.conditions import Assumption
 from fedtheory.language.symbol import Table
 from fedtheory.verdicts.perturbations import list_parts
 
@@ -54,22 +53,6 @@ def test_there_may_be_more_of_what_lowers_a_bound():
     found = of(LOOSE.replace(name="mine.gain", bound=3 * a**2 + 3 * b**2 - a * b))
     part = found["a b"]
     assert part.most and Q(19, 10) <= part.proved <= 2 < part.refuted < Q(21, 10)
-
-
-def test_how_far_a_ceiling_reaches():
-    """a^2 <= 4 b under a <= 1 and b >= 1: it holds as far as a <= 2."""
-    claim = Claim(
-        id="mine.ceiling",
-        cites="squares",
-        symbols=T,
-        measures=a**2,
-        bound=4 * b,
-        assumes=(Assumption(a <= 1, "a <= 1"), Assumption(b >= 1, "b >= 1")),
-    )
-    part = next(
-        p for name, p in of(claim, only=lambda p: p.kind == "ceiling").items() if "a <=" in name
-    )
-    assert part.most and 2 < part.refuted < Q(5, 2) and 1 < part.proved <= 2
 
 
 def test_exponents_of_counts():

@@ -2,6 +2,7 @@
 weaker is implied."""
 
 from fractions import Fraction
+from itertools import islice
 
 import pytest
 import sympy
@@ -15,7 +16,12 @@ from fedtheory.language.symbol import Table
 from fedtheory.search.objective import as_array
 from fedtheory.search.optimizer import BATCH
 from fedtheory.search.rational_points import Point
-from fedtheory.verdicts import mutants, mutation_testing
+from fedtheory.verdicts import mutation_testing
+from fedtheory.verdicts.exploration import Explorer
+from fedtheory.verdicts.exploration_parameters import PARAMETERS
+from fedtheory.verdicts.instance_pool import Pool
+from fedtheory.verdicts.mutation_testing import Mutant, judge_mutant
+from fedtheory.verdicts.perturbations import list_mutants
 
 T = Table("mine")
 a, b = T.positive("a", "a", "a number"), T.positive("b", "b", "another")
@@ -61,8 +67,8 @@ def test_hypotheses_that_are_needed():
 
 
 def test_a_weaker_relative_is_implied_not_counted():
-    weaker = mutants.Mutant("", TIGHT.replace(bound=3 * a**2 + 2 * b**2), 0, ("scale", "x"))
-    stronger = mutants.Mutant("", TIGHT.replace(bound=a**2 + 2 * b**2), 0, ("scale", "x"))
+    weaker = Mutant("", TIGHT.replace(bound=3 * a**2 + 2 * b**2), 0, ("scale", "x"))
+    stronger = Mutant("", TIGHT.replace(bound=a**2 + 2 * b**2), 0, ("scale", "x"))
     assert mutation_testing.line_implies(TIGHT, weaker) and not mutation_testing.line_implies(
         TIGHT, stronger
     )
@@ -72,8 +78,8 @@ def test_what_asks_for_no_more_is_no_false_relative():
     """Twice the bound, of a statement whose sides no algebra compares: an enclosed exponential."""
     c = T.positive("c", "c", "a third")
     claim = Claim(id="mine.exp", cites="exp", symbols=T, measures=1 - a, bound=sympy.exp(-a) + c)
-    weaker = mutants.Mutant("", claim.replace(bound=2 * sympy.exp(-a) + c), 0, ("scale", "x"))
-    mutation_testing.judge_mutant(claim, weaker, mutation_testing.Pool(claim, 0.5, 0), 0.1, 0)
+    weaker = Mutant("", claim.replace(bound=2 * sympy.exp(-a) + c), 0, ("scale", "x"))
+    judge_mutant(Explorer(claim, 0.5, 0), weaker, 0.1)
     assert not weaker.killed and not (weaker.asked and not weaker.implied)
 
 
@@ -82,9 +88,9 @@ def test_what_nothing_measures_is_not_counted():
     claim = ft.claim("lamb.theorem1_appendix")
     if models.fitting(claim):
         pytest.skip("something measures it now")
-    asked = list(mutants.list_mutants(claim))[:2]
+    asked = [Mutant(**vars(each)) for each in islice(list_mutants(claim), 2)]
     for mutant in asked:
-        mutation_testing.judge_mutant(claim, mutant, mutation_testing.Pool(claim, 0.1, 0), 0.1, 0)
+        judge_mutant(Explorer(claim, 0.1, 0), mutant, 0.1)
     assert not any(m.asked for m in asked)
 
 
@@ -96,10 +102,10 @@ def test_instances_where_a_false_statement_fails_stay_and_those_of_rounding_go(m
     for claim, fails in ((false, True), (ft.claim("mixed.eq10"), False)):
         rated = [
             (ratios, population)
-            for block in mutation_testing.Pool(claim, 1.0, 0).blocks.values()
+            for block in Pool(claim, 1.0, 0).blocks.values()
             for ratios, population in block.rated(block.target)
         ]
-        above = [(r.argmax(), p) for r, p in rated if r.max() > mutation_testing.WRONG]
+        above = [(r.argmax(), p) for r, p in rated if r.max() > PARAMETERS.wrong]
         assert rated and bool(above) == fails
         for n, population in above:
             one, other = (Fraction(float(as_array(population.values[k], BATCH)[n])) for k in "ab")
@@ -109,7 +115,7 @@ def test_instances_where_a_false_statement_fails_stay_and_those_of_rounding_go(m
 def test_changes_reach_into_definitions():
     """Theorem 1 of FSL: each of the terms with sigma, sigma_0, G, xi_bar, each factor L, K, S,
     eta_g, gamma."""
-    made = list(mutants.list_mutants(ft.claim("fsl.theorem1")))
+    made = list(list_mutants(ft.claim("fsl.theorem1")))
     dropped = {m.at[1] for m in made if m.at[0] == "factor"}
     assert {"L", "K", "S", "eta_g", "gamma", "sigma", "sigma_0", "G", "xi_bar"} <= dropped
     terms = {m.at[1] for m in made if m.at[0] == "term"}
@@ -118,6 +124,14 @@ def test_changes_reach_into_definitions():
     assert len(
         {m.change + str(m.claim.lines[m.line][2]) + str(m.claim.assumptions) for m in made}
     ) == len(made)
+
+
+def test_a_change_that_divides_by_zero_is_no_mutant():
+    """Without its factor a, the divisor 1 - a would be 0."""
+    claim = TIGHT.replace(name="mine.quotient", bound=2 * a**2 + 2 * b**2 + b / (1 - a))
+    changes = {mutant.change for mutant in list_mutants(claim)}
+    assert "-a turned into -a^2 in -a" not in changes and "without the term 2 a^2" in changes
+    assert not [change for change in changes if change.startswith("without the factor a in -a")]
 
 
 NEEDED = [
