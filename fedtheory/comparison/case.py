@@ -296,7 +296,7 @@ def read_measures(line, letters_, h, numbers, curves, points, T, exact=None):
     """Return {name: array (rows, len(T))} of the quantities that a run measures; an infimum is
     subtracted as the float value at its minimiser. The `exact` curves show in which round a least
     expectation is attained."""
-    seen, found = letters_.seen(curves, points, h)._replace(numbers=numbers), {}
+    seen, found = letters_.seen(curves, points, h)._replace(numbers=numbers, T=T), {}
     known = None if exact is None else seen._replace(curves=exact)
     gamma = getattr(h, "gamma", 1.0)
     for name, entry in line.run.items():

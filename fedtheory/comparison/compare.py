@@ -17,7 +17,7 @@ from fedtheory.comparison.case import (
 from fedtheory.comparison.letters import constant_over_rounds, refuse_missing
 from fedtheory.comparison.lines import line_of
 from fedtheory.comparison.objectives import measured_loss
-from fedtheory.comparison.requests import letters_of, plan_requests, split_settings
+from fedtheory.comparison.requests import check_rounds, letters_of, plan_requests, split_settings
 from fedtheory.comparison.result import Comparison, join_comparisons
 from fedtheory.comparison.rounding import FAR, FINE, ROOM, Rounding
 from fedtheory.comparison.run_measures import over_rounds, required_metrics
@@ -64,7 +64,9 @@ def compare(
     `claim` is an id or a record, and `line` the claim's line, needed where several can be compared.
     Either `run` is a Run of the claim's method on this problem; or `rounds`, `trials`, `seed`,
     `x_0`, `S` and `participation` are those of `ft.run`. `metrics` names further quantities that
-    the runs record, and `exact=False` leaves out the expectations.
+    the runs record; `exact=False` leaves out the expectations, and `trials=0` the runs. Where
+    `rounds` is a sequence, the sides are compared after these numbers of rounds alone; those at
+    which a hypothesis fails are left out.
 
     `settings` are the method's hyper-parameters and any letter of the claim, read through the
     paper's table. A letter without a value takes the first of these values that exists:
@@ -77,6 +79,7 @@ def compare(
 
     Words among the method's parameters, and the participation, are chosen as the hypotheses require
     where they are not given. Where prescribed steps depend on T, there is a run for each T.
+    A measured quantity that is among the settings is not measured: the given value stands for it.
 
     Raises InvalidInput, in one sentence and before anything runs, where the hypotheses cannot be
     met or a letter has no value.
@@ -86,26 +89,32 @@ def compare(
     >>> found = ft.compare("fsl.theorem2", problem, rounds=20, trials=8, S=2, K=2, K_0=2)
     >>> found.exceeded is None, bool((found.left_exact <= found.right).all())
     (True, True)
+    >>> found = ft.compare("fsl.corollary2a_explicit", problem, rounds=[10, 40], trials=0, c_a=0.05)
+    >>> found.T.tolist(), float(found.numbers["eta_0"][0] / found.numbers["eta_0"][1])
+    ([10, 40], 2.0)
     """
     claim = discover.claim(claim)
     if not isinstance(problem, Problem):
         refuse("problem", "must be a Problem, such as ft.problems.quadratic makes", problem)
     exact = arguments.check_flag("exact", exact)
-    line = line_of(claim, line)
+    line = line_of(claim, line, {*settings} & {*claim.quantities})
     metrics = arguments.check_words("metrics", metrics, ALL)
+    if run is not None and not isinstance(run, Run):
+        refuse("run", "must be a Run, as ft.run returns it", run)
+    T = check_rounds(rounds) if np.ndim(rounds) else None
     if run is not None:
         return _of_run(line, problem, run, settings, exact, progress)
-    rounds = arguments.check_integer("rounds", rounds, 1)
+    rounds = arguments.check_integer("rounds", rounds, 1) if T is None else int(T[-1])
+    sampled = arguments.check_integer("trials", trials, 0) > 0
     asked = dict(
-        trials=arguments.check_integer("trials", trials, 1),
+        trials=max(trials, 1),
         seed=arguments.check_seed(seed, bits=64),
         S=S,
         participation=usual(claim, problem) if participation is None else participation,
     )
-    asked_for = plan_requests(line, problem, rounds, x_0, asked, settings)
     found = [
-        _Case(line, problem, plan, start, letters, T).carry_out(exact, progress, more=metrics)
-        for plan, start, letters, T in asked_for
+        _Case(*each).carry_out(exact, progress, more=metrics, sampled=sampled)
+        for each in plan_requests(line, problem, rounds, x_0, asked, settings, T)
     ]
     return found[0] if len(found) == 1 else join_comparisons(found)
 
@@ -145,7 +154,7 @@ class _Case:
         # `taken`: metrics whose rounding is assumed, because no bound is known
         self.rounding, self.taken = Rounding(plan), []
 
-    def carry_out(self, exact=True, progress=None, run=None, more=()):
+    def carry_out(self, exact=True, progress=None, run=None, more=(), sampled=True):
         plan = self.plan
         words = {name: field.choices for name, field in plan.algorithm.hyper.items()}
         hyper = {
@@ -155,6 +164,9 @@ class _Case:
         shared = dict(S=plan.S, participation=plan.participation, **hyper)
         x_0 = self.x_0
         e = self._expected(shared) if exact and np.ndim(x_0) == 1 and not self.path else None
+        curves = None if e is None else {name: e.metrics[name][None] for name in self.metrics}
+        if not sampled:
+            return self.build_comparison(None, None, curves and self._read(curves, None), e)
         if (
             run is None
             and e is None
@@ -177,7 +189,6 @@ class _Case:
                 **shared,
             )
         points = None if run.x is None else run.x[:, self.idle :]
-        curves = None if e is None else {name: e.metrics[name][None] for name in self.metrics}
         rows = self._read(run.metrics, points, curves)
         there = None if curves is None else self._read(curves, None)
         if exact and self.path and np.ndim(x_0) == 1 and is_deterministic(plan):
@@ -233,15 +244,17 @@ class _Case:
         }
 
     def build_comparison(self, run, rows, there, e=None):
-        line, T, numbers = self.line, self.T, self.numbers
-        means = {name: values.mean(axis=0, keepdims=True) for name, values in rows.items()}
-        judged = means if there is None else there
-        every = side_values(line, "left", numbers, rows)
-        left = side_values(line, "left", numbers, means)[0]
-        low, high = np.quantile(every, plots.BAND, axis=0)
+        line, T, numbers, judged = self.line, self.T, self.numbers, there
         of = lambda values: np.broadcast_to(values, T.shape).copy()
-        least, most = self._ends(run, judged, e)
-        right = right_side(line, self.letters, numbers, judged, T)
+        left = low = high = size = least = most = np.full(T.shape, np.nan)
+        if run is not None:
+            means = {name: values.mean(axis=0, keepdims=True) for name, values in rows.items()}
+            judged = means if there is None else there
+            left = side_values(line, "left", numbers, means)[0]
+            low, high = np.quantile(side_values(line, "left", numbers, rows), plots.BAND, axis=0)
+        right = right_side(line, self.letters, numbers, judged or {}, T)
+        if judged is not None:
+            size, (least, most) = self._size(judged), self._ends(run, judged, e)
         with np.errstate(invalid="ignore"):
             far = np.minimum(np.abs(least - right), np.abs(most - right)) > SAFE * (most - least)
         return Comparison(
@@ -249,7 +262,7 @@ class _Case:
             line.number,
             self.problem,
             self.plan.algorithm,
-            (run,),
+            () if run is None else (run,),
             numbers,
             T,
             of(left),
@@ -257,7 +270,7 @@ class _Case:
             of(high),
             None if there is None else of(side_values(line, "left", numbers, there)[0]),
             right,
-            self._size(judged),
+            size,
             least,
             most,
             self._notes(run, not far.all()),
@@ -385,7 +398,7 @@ class _Case:
         notes += [
             f"{constant} holds within {self.problem.constants[constant].radius:g} of the minimiser, "
             f"and {int((~inside).sum())} of {run.trials} trials left that ball"
-            for constant, inside in (run.inside or {}).items()
+            for constant, inside in (() if run is None else (run.inside or {}).items())
             if constant in used
         ]
         seen = [name for name in self.problem.measured if name in used]
@@ -399,8 +412,6 @@ class _Case:
 
 def _of_run(line, problem, run, settings, exact, progress):
     claim = line.claim
-    if not isinstance(run, Run):
-        refuse("run", "must be a Run, as ft.run returns it", run)
     if run.problem is not problem:
         refuse("run", "must be a run on the problem that is given", run.problem.name)
     wanted = claim_method(claim)

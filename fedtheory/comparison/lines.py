@@ -1,9 +1,11 @@
 """Selection of the line of a claim that can be compared with a run, and the reasons why a line
 cannot."""
 
+from collections.abc import Collection
 from copy import copy
 
 from fedtheory import arguments
+from fedtheory.claim import Claim
 from fedtheory.comparison.letters import LAWS
 from fedtheory.comparison.run_measures import SPAN, at_a_point, is_readable
 from fedtheory.errors import InvalidInput, article
@@ -22,9 +24,10 @@ def of_law(entry):
 
 
 class Line:
-    """A line of a claim, with its symbols sorted by the source of their values."""
+    """A line of a claim, with its symbols sorted by the source of their values. `given` are the
+    names of measured quantities whose values are given."""
 
-    def __init__(self, claim, number):
+    def __init__(self, claim: Claim, number: int, given: Collection[str] = ()) -> None:
         self.claim, self.number = claim, number
         self.left, self.sign, self.right = claim.lines[number]
         free = {s.name for s in self._free(self.left) | self._free(self.right)}
@@ -34,7 +37,7 @@ class Line:
         self.run = {
             name: e
             for name, e in entries.items()
-            if name not in self.start and name not in self.law
+            if name not in self.start and name not in self.law and name not in given
         }
 
     def split(self):
@@ -98,7 +101,7 @@ class Line:
         return None
 
 
-def line_of(claim, number=None):
+def line_of(claim: Claim, number: int | None = None, given: Collection[str] = ()) -> Line:
     """Return the requested line, or the first line that can be compared with a run; refuse with the
     reason where there is none."""
     if not claim.lines:
@@ -115,7 +118,7 @@ def line_of(claim, number=None):
     numbers = (
         range(most + 1) if number is None else [arguments.check_integer("line", number, 0, most)]
     )
-    lines = [Line(claim, n) for n in numbers]
+    lines = [Line(claim, n, given) for n in numbers]
     reasons = [line.why_not() for line in lines]
     for line, reason in zip(lines, reasons):
         if reason is None:

@@ -1,6 +1,8 @@
 """The runs to be made where a claim is given and no run: the method's hyper-parameters from the
 given values, the values that hypotheses prescribe, and the method's defaults."""
 
+from typing import Any, NamedTuple
+
 import numpy as np
 
 from fedtheory import arguments
@@ -13,11 +15,13 @@ from fedtheory.comparison.case import (
     round_values,
 )
 from fedtheory.comparison.letters import choose_hyper, constant_over_rounds, refuse_missing
+from fedtheory.comparison.lines import Line
 from fedtheory.comparison.usual_participation import cheapest_letters
 from fedtheory.comparison.usual_participation import words as settled_words
 from fedtheory.errors import InvalidInput, refuse
 from fedtheory.participation import Participation
-from fedtheory.runs.planning import plan_of, start_of
+from fedtheory.problem import Problem
+from fedtheory.runs.planning import Plan, plan_of, start_of
 
 
 def split_settings(claim, algorithm, settings):
@@ -67,9 +71,36 @@ def word_letters(claim, algorithm, hyper):
     return found
 
 
-def plan_requests(line, problem, rounds, x_0, asked, settings):
-    """Return (plan, start, letters, T) of each run: one run, or one run for each T where the steps
-    depend on T."""
+def check_rounds(rounds: object) -> np.ndarray:
+    """Return the sorted numbers of rounds to compare at."""
+    found = np.unique(arguments.check_array("rounds", rounds))
+    if not (len(found) and found[0] >= 1 and np.all(found == np.rint(found))):
+        refuse("rounds", "must be whole numbers from 1 on", rounds)
+    return found.astype(int)
+
+
+class Request(NamedTuple):
+    """A run to be made for a line of a claim, and the numbers of rounds to compare at; None stands
+    for all of the run's."""
+
+    line: Line
+    problem: Problem
+    plan: Plan
+    x_0: np.ndarray
+    letters: Letters
+    T: np.ndarray | None
+
+
+def plan_requests(
+    line: Line,
+    problem: Problem,
+    rounds: int,
+    x_0: Any,
+    asked: dict[str, Any],
+    settings: dict[str, Any],
+    T: np.ndarray | None = None,
+) -> list[Request]:
+    """Return the runs to be made: one run, or one run for each T where the steps depend on T."""
     claim, algorithm = line.claim, claim_method(line.claim)
     hyper, rest = split_settings(
         claim, algorithm, {**settled_words(claim, problem, algorithm.hyper), **settings}
@@ -106,17 +137,18 @@ def plan_requests(line, problem, rounds, x_0, asked, settings):
     ends = (
         [rounds]
         if not horizon
-        else [T for T in round_marks(rounds) if _admits_rounds(letters, T)] or [rounds]
+        else [t for t in (round_marks(rounds) if T is None else T) if _admits_rounds(letters, t)]
+        or [rounds]
     )
     found = []
-    for T in ends:
-        known = letters.at(T)[0]
+    for end in map(int, ends):
+        known = letters.at(end)[0]
         mine = dict(hyper)
         for letter, name in letters.hyper.items():
             if name not in mine and letter in known:
                 mine[name] = known[letter]
             if letter in paced and name not in hyper:
-                mine[name] = round_values(letters, letter, T)
+                mine[name] = round_values(letters, letter, end)
         for name, field in algorithm.hyper.items():
             if field.choices and name not in mine and name in claim.parameters and name in known:
                 place = known[name]  # the word that a hypothesis requires
@@ -127,17 +159,17 @@ def plan_requests(line, problem, rounds, x_0, asked, settings):
                 refuse_missing(claim, name)
         if idle:
             mine.update(
-                {n: np.append(0.0, np.full(T, mine[n])) for n in ("eta", "eta_c") if n in mine}
+                {n: np.append(0.0, np.full(end, mine[n])) for n in ("eta", "eta_c") if n in mine}
             )
         plan = plan_of(
-            problem, algorithm, rounds=T + idle, keep="metrics", names=(), given=mine, **asked
+            problem, algorithm, rounds=end + idle, keep="metrics", names=(), given=mine, **asked
         )
         still, h = constant_over_rounds(claim, plan)
         there = letters_of(
             line, problem, S, participation, algorithm, h._asdict(), rest, start, still
         )
         there.chosen = best
-        found.append((plan, start, there, np.array([T]) if horizon else None))
+        found.append(Request(line, problem, plan, start, there, np.array([end]) if horizon else T))
     return found
 
 

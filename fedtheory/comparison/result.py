@@ -1,10 +1,15 @@
 """Record of both sides of a claim over rounds, which can be read, drawn and printed."""
 
 from dataclasses import dataclass, replace
+from typing import Any
 
 import numpy as np
 
+from fedtheory.claim import Claim
+from fedtheory.comparison.case import side_values
+from fedtheory.comparison.lines import Line
 from fedtheory.display import Shown
+from fedtheory.errors import refuse
 from fedtheory.runs import plots
 
 ROOM = 1e-9  # two sides with a smaller relative difference are equal up to rounding
@@ -16,12 +21,12 @@ class Comparison(Shown):
     hypotheses hold.
 
     `left` is the mean over the trials, and `low` and `high` are the ends of the band of 80 % of the
-    trials. `left_exact` is the exact expectation, None where there is no exact form. `right` is the
-    bound, rounded to the safe side. `numbers` are the values of the letters, one for each T where a
-    letter varies with T.
+    trials, all NaN where no run was made. `left_exact` is the exact expectation, None where there
+    is no exact form. `right` is the bound, rounded to the safe side. `numbers` are the values of
+    the letters, one for each T where a letter varies with T.
     """
 
-    claim: object
+    claim: Claim
     line: int
     problem: object
     algorithm: object
@@ -57,6 +62,37 @@ class Comparison(Shown):
             self.judged, self.right, out=np.full(len(self.T), np.nan), where=self.right > 0
         )
 
+    def per_quantity(self) -> "Comparison":
+        """Return the comparison of the measured quantity alone, where the left side is a multiple of
+        one: both sides are divided by the quantity's factor, and the bound is infinite where the
+        factor is not positive.
+
+        >>> import fedtheory as ft
+        >>> problem = ft.problems.quadratic(d=2, clients=4, L=1.0, mu=0.5)
+        >>> found = ft.compare("fsl.theorem2", problem, rounds=[5], trials=0, eta_0=0.02)
+        >>> bool(found.right[0] > found.per_quantity().right[0])  # the left side is h E_T with h > 1
+        True
+        """
+        line = Line(self.claim, self.line)
+        if len(line.on(line.left)) != 1:
+            refuse(
+                "per_quantity", "takes a claim that measures one quantity on its left", self.claim
+            )
+        side = lambda value: side_values(
+            line, "left", self.numbers, {name: np.full((1, 1), value) for name in line.run}
+        )[0]
+        if np.any(side(0.0)):
+            refuse("per_quantity", "takes a left side that is a multiple of a quantity", self.claim)
+        factor = np.broadcast_to(side(1.0), self.T.shape)
+        names = ("left", "low", "high", "left_exact", "size", "least", "most")
+        with np.errstate(divide="ignore", invalid="ignore"):
+            found: dict[str, Any] = {
+                name: None if getattr(self, name) is None else getattr(self, name) / factor
+                for name in names
+            }
+            right = np.where(factor > 0, self.right / factor, np.inf)
+        return replace(self, right=right, **found)
+
     def _kept(self, side):
         """Return where the claim holds with `side` as its left side, up to the last digits of the
         claim's formulas."""
@@ -68,7 +104,9 @@ class Comparison(Shown):
     def exceeded(self):
         """Return the first T at which the left side exceeds the right side (or falls below, where
         the right side is claimed to be the smaller one) by more than rounding; None where there is
-        no such T. NaN counts."""
+        no such T, and where nothing was measured. NaN counts."""
+        if self.left_exact is None and not self.runs:
+            return None
         away = np.flatnonzero(~self._kept(self.least if self.upper else self.most))
         return int(self.T[away[0]]) if len(away) else None
 
@@ -81,6 +119,8 @@ class Comparison(Shown):
     @property
     def says(self):
         """Return one sentence that says which statement about this run holds."""
+        if self.left_exact is None and not self.runs:
+            return "no run was made, and no exact expectation is known: this is the bound alone"
         how = (
             "exact expectation"
             if self.left_exact is not None
@@ -106,7 +146,9 @@ class Comparison(Shown):
 
     def columns(self):
         """Return {name: array over T}."""
-        found = dict(T=self.T, left=self.left, low=self.low, high=self.high)
+        found = dict(T=self.T)
+        if self.runs:
+            found.update(left=self.left, low=self.low, high=self.high)
         if self.left_exact is not None:
             found["left_exact"] = self.left_exact
         return dict(found, right=self.right)
@@ -119,9 +161,10 @@ class Comparison(Shown):
         ax.plot(
             self.T, self.right, color="black", linestyle="--", label=f"bound: {self.claim.cites}"
         )
-        plots.draw_band(
-            ax, self.T, self.left, self.low, self.high, f"{name}, sampled", plots.PRACTICE
-        )
+        if self.runs:
+            plots.draw_band(
+                ax, self.T, self.left, self.low, self.high, f"{name}, sampled", plots.PRACTICE
+            )
         if self.left_exact is not None:
             ax.plot(
                 self.T,
@@ -201,7 +244,7 @@ def join_comparisons(found):
     exact = all(each.left_exact is not None for each in found)
     return replace(
         found[-1],
-        runs=tuple(each.runs[0] for each in found),
+        runs=tuple(run for each in found for run in each.runs),
         numbers={
             name: np.array([np.ravel(each.numbers[name])[0] for each in found], float)
             for name in found[-1].numbers

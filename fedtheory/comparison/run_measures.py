@@ -9,7 +9,7 @@ from typing import NamedTuple
 import numpy as np
 
 from fedtheory import metrics
-from fedtheory.comparison.objectives import LOSSES, measured_loss
+from fedtheory.comparison.objectives import LOSSES, Objective, measured_loss
 from fedtheory.comparison.setup import is_steady
 from fedtheory.errors import InvalidInput
 from fedtheory.symbols.mixed import CONTRACTIONS
@@ -69,6 +69,7 @@ class Seen(NamedTuple):
     curves: dict
     points: np.ndarray
     idle: int = 0  # rounds before the first point in which nothing moved
+    T: np.ndarray = np.array([])  # the numbers of rounds at which the quantity is read
 
 
 class Derived(NamedTuple):
@@ -78,8 +79,12 @@ class Derived(NamedTuple):
     start: bool = False  # whether the start alone determines the quantity
 
 
-def losses_along(f, points):
-    return np.array([[f.loss(x) for x in row] for row in points])
+def losses_along(f: Objective, points: np.ndarray, T: np.ndarray) -> np.ndarray:
+    """Return the losses of points (rows, rounds + 1, d) that count after T rounds; NaN elsewhere."""
+    found = np.full(points.shape[:2], np.nan)
+    for t in np.unique([T - 1, T]):
+        found[:, t] = [f.loss(x) for x in points[:, t]]
+    return found
 
 
 def _weighted_means(points, ratio=1.0, whole=True):
@@ -98,11 +103,12 @@ def _weighted_means(points, ratio=1.0, whole=True):
 def loss_of_mean(seen):
     means = _weighted_means(seen.points, whole=False)
     means[:, 0] = seen.points[:, 0]
-    return losses_along(measured_loss(seen.problem, "loss"), means)
+    return losses_along(measured_loss(seen.problem, "loss"), means, seen.T)
 
 
 def mixed_loss_of_mean(seen):
-    return losses_along(measured_loss(seen.problem, "mixed_loss"), _weighted_means(seen.points))
+    means = _weighted_means(seen.points)
+    return losses_along(measured_loss(seen.problem, "mixed_loss"), means, seen.T)
 
 
 def _recursion_factor(seen):
@@ -114,16 +120,14 @@ def _recursion_factor(seen):
 
 def mixed_loss_of_weighted_mean(seen):
     """Return the mixed loss of the points' weighted mean with weights (1 - c)^-t."""
-    return losses_along(
-        measured_loss(seen.problem, "mixed_loss"),
-        _weighted_means(seen.points, _recursion_factor(seen)),
-    )
+    means = _weighted_means(seen.points, _recursion_factor(seen))
+    return losses_along(measured_loss(seen.problem, "mixed_loss"), means, seen.T)
 
 
 def mixed_loss_of_decreasing_mean(seen):
     """Return the mixed loss of the points' weighted mean with weights (1 - c)^t."""
     means = _weighted_means(seen.points, 1 / _recursion_factor(seen))
-    return losses_along(measured_loss(seen.problem, "mixed_loss"), means)
+    return losses_along(measured_loss(seen.problem, "mixed_loss"), means, seen.T)
 
 
 def sq_mixed_distance(seen):

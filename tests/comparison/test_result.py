@@ -280,3 +280,65 @@ def test_dataframes(monkeypatch):
     monkeypatch.setitem(sys.modules, "pandas", None)
     with pytest.raises(InvalidInput, match="pandas, which is not installed"):
         found.to_dataframe()
+
+
+def test_the_numbers_of_rounds_that_are_asked_for_are_those_of_a_whole_run():
+    problem = fsl_problem()
+    whole = ft.compare("fsl.theorem2", problem, rounds=20, trials=8, **FSL)
+    some = ft.compare("fsl.theorem2", problem, rounds=[20, 3], trials=8, **FSL)
+    assert some.T.tolist() == [3, 20] and len(some.runs) == 1
+    for name in ("left", "low", "high", "left_exact", "right", "least", "most"):
+        assert getattr(some, name).tolist() == getattr(whole, name)[[2, 19]].tolist()
+    mean = "mixed.theoremB1_convex_explicit"  # reads losses at the asked points alone
+    problem = ft.problems.mixed(d=2, clients=3, L=1.0, mu=0.5, sigma=0.2, seed=1)
+    run = dict(trials=4, x_0=np.full(2, 2.0), S=2, K=2)
+    whole, some = (ft.compare(mean, problem, rounds=T, **run) for T in (9, [4, 9]))
+    assert some.left.tolist() == whole.left[[3, 8]].tolist()
+    for wrong in ([0, 3], [2.5], []):
+        with pytest.raises(InvalidInput, match="rounds must be whole numbers from 1 on"):
+            ft.compare("fsl.theorem2", problem, rounds=wrong)
+
+
+def test_steps_that_depend_on_the_rounds_are_those_of_the_rounds_that_are_asked_for():
+    problem, shared = fsl_problem(), dict(trials=4, c_a=0.05, K=2, K_0=2, x_0=[1.0, -1.0])
+    found = ft.compare("fsl.corollary2a_explicit", problem, rounds=[7, 28], **shared)
+    assert [run.rounds for run in found.runs] == found.T.tolist() == [7, 28]
+    alone = ft.compare("fsl.corollary2a_explicit", problem, rounds=[7], **shared)
+    assert alone.left[0] == found.left[0]
+    assert found.numbers["eta_0"][0] == pytest.approx(2 * found.numbers["eta_0"][1])
+
+
+def test_without_runs_there_are_the_exact_expectation_and_the_bound():
+    problem = fsl_problem()
+    run, none = (ft.compare("fsl.theorem2", problem, rounds=5, trials=n, **FSL) for n in (2, 0))
+    assert none.runs == () and np.isnan([*none.left, *none.low, *none.high]).all()
+    assert none.right.tolist() == run.right.tolist()
+    assert none.left_exact.tolist() == run.left_exact.tolist()
+    assert none.says == run.says and list(none.columns()) == ["T", "left_exact", "right"]
+    assert "bound: " in none.plot().get_legend_handles_labels()[1][0]
+    alone = ft.compare("fsl.theorem2", problem, rounds=5, trials=0, exact=False, **FSL)
+    assert alone.exceeded is None and "this is the bound alone" in alone.says
+
+
+def test_a_given_quantity_is_not_measured():
+    of = ft.problems.bounded(
+        d=2, clients=2, L=1.0, M=1.0, layers=[1, 1], noise="rademacher", seed=3
+    )
+    run = dict(trials=4, x_0=[2.0, 2.0], alpha=0.02, epsilon=1.0, T=1, rounds=[3], exact=False)
+    one, two = (ft.compare("lamb.theorem1_explicit", of, f_excess=f, **run) for f in (1.0, 2.0))
+    assert two.right[0] - one.right[0] == pytest.approx(1 / (0.02 * 2 * 3))  # / (alpha h R)
+    with pytest.raises(InvalidInput, match="no metric|measures nothing"):
+        ft.compare("fsl.theorem2", fsl_problem(), rounds=5, E_T=1.0, **FSL)
+
+
+def test_sides_are_divided_by_the_factor_of_what_is_measured():
+    problem = fsl_problem()
+    found = ft.compare("fsl.theorem2", problem, rounds=[9], trials=4, **FSL)
+    e = ft.expected(problem, "fsl", rounds=9, **FSL).metrics["sq_tilde_grad_norm"]
+    alone = found.per_quantity()
+    assert alone.left_exact[0] == pytest.approx(e[:9].min(), rel=1e-12)
+    assert alone.share == pytest.approx(found.share, rel=1e-12)
+    more = DESCENT.replace("mine.more", measures=sq_distance_T + 1, bound=DESCENT.bound + 1)
+    quiet = ft.problems.quadratic_from_arrays([0.5], [[1.0], [1.0]])
+    with pytest.raises(InvalidInput, match="per_quantity takes a left side that is a multiple"):
+        ft.compare(more, quiet, rounds=3, trials=1, eta=0.5, x_0=[3.0]).per_quantity()
