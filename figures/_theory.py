@@ -7,51 +7,84 @@ plotted problem's: it is drawn as the share of the bound that a search found som
 rounds to reach, above the bound where that is violated.
 """
 
+from collections.abc import Iterable, Sequence
+from typing import Any, NamedTuple
+
 import numpy as np
 
 from fedtheory import discover
+from fedtheory.comparison.result import Comparison
 from fedtheory.errors import refuse
-from fedtheory.figures import _caption, _style
-from fedtheory.runs import plots
+from fedtheory.figures import _caption, _style, _worst
 
 
-def of_runs(values):
-    """Return the mean of runs' values (trials, ...), and the ends of the band."""
-    return [*plots.mean_and_band(values)]
+class Curves(NamedTuple):
+    """What a panel plots over the numbers of rounds T: the bound, the exact expectation (NaN where
+    none is known), and the mean of the runs with the ends of their band."""
+
+    T: np.ndarray
+    bound: np.ndarray
+    exact: np.ndarray
+    mean: np.ndarray
+    low: np.ndarray
+    high: np.ndarray
 
 
-def array_name(panel, name):
-    """Return the name of a panel's array. A panel is a claim's id, with a suffix after @ where a
-    claim has several panels."""
+def read_curves(found: Comparison, exact: np.ndarray | None = None) -> Curves:
+    """Return the curves of a comparison; `exact`, where given, stands for its exact expectation."""
+    exact = found.left_exact if exact is None else exact
+    known = np.full(len(found.T), np.nan) if exact is None else exact
+    return Curves(found.T, found.right, known, found.left, found.low, found.high)
+
+
+def letters_at(found: Comparison, T: int) -> dict[str, float]:
+    """Return the values of a comparison's letters at T rounds."""
+    (n,) = np.flatnonzero(found.T == T)
+    return {name: np.ravel(v)[n if np.ndim(v) else 0].item() for name, v in found.numbers.items()}
+
+
+def claim_id(panel: str) -> str:
+    """Return the id of a panel's claim. A panel is named after the claim, with a suffix after @
+    where a claim has several panels."""
+    return panel.partition("@")[0]
+
+
+def array_name(panel: str, name: str) -> str:
+    """Return the name of a panel's array."""
     return f"{panel.replace('.', '_').replace('@', '_')}_{name}"
 
 
-def panel_arrays(id, T, bound, measured, worst_T, worst, worst_bound):
-    """Return a panel's arrays by name. `measured` is (exact, mean, low, high) for each T, nan where
-    there is no closed form; `worst` is (ratios, whether the bound is violated) for each worst_T."""
-    claim = discover.claim(id.partition("@")[0])
-    measured, (ratios, broken) = np.array(measured, float).T, worst
+def search_panel(
+    id: str, curves: Curves, rounds: Iterable[int], seconds: float, line: int = 0, **shape: Any
+) -> dict[str, np.ndarray]:
+    """Return a panel's arrays by name, with the worst case found by a search of the given seconds
+    at each of the given numbers of rounds that the panel shows."""
+    rounds = [T for T in rounds if T in curves.T]
+    worst = _worst.search_once(claim_id(id), rounds, seconds, line, **shape)
+    return panel_arrays(id, curves, rounds, worst)
+
+
+def panel_arrays(
+    id: str, curves: Curves, worst_T: Sequence[int], worst: _worst.Worst
+) -> dict[str, np.ndarray]:
+    """Return a panel's arrays by name, with the worst cases at the numbers of rounds worst_T, each
+    of them among the panel's own."""
+    curves = Curves(*map(np.asarray, curves))
+    measured = np.array(curves[2:], float)
     if (measured < 0).any():
-        refuse(f"{id}: what is measured", "must be no square below 0", measured.min())
+        refuse(f"{id}: what is measured", "must be no square below 0", np.nanmin(measured))
+    at = np.array([np.flatnonzero(curves.T == T)[0] for T in worst_T], int)
     # The panel's own problem is an instance too: no worst case is below what is exact there.
-    here = dict(zip(map(int, T), measured[0] / np.asarray(bound, float)))
-    ratios = np.fmax(ratios, [here.get(int(rounds), np.nan) for rounds in worst_T])
-    return {
-        array_name(id, name): np.asarray(value)
-        for name, value in dict(
-            T=T,
-            bound=bound,
-            exact=measured[0],
-            mean=measured[1],
-            low=measured[2],
-            high=measured[3],
-            worst_T=worst_T,
-            worst_ratio=ratios,
-            worst_broken=broken,
-            worst_bound=worst_bound,
-            cites=claim.cites,
-        ).items()
-    }
+    ratios = np.fmax(worst.ratios, (curves.exact / curves.bound)[at])
+    found = dict(
+        curves._asdict(),
+        worst_T=worst_T,
+        worst_ratio=ratios,
+        worst_broken=worst.broken,
+        worst_bound=curves.bound[at],
+        cites=discover.claim(claim_id(id)).cites,
+    )
+    return {array_name(id, name): np.asarray(value) for name, value in found.items()}
 
 
 def has_violation(data, id):

@@ -2,13 +2,16 @@
 searches from the best points at the neighbouring numbers, so that the plotted stars do not vary
 with the progress of single searches."""
 
+from collections.abc import Sequence
 from random import Random
+from typing import Any, NamedTuple
 
 import numpy as np
 
 from fedtheory import discover
 from fedtheory.errors import refuse
 from fedtheory.figures import _parts
+from fedtheory.language.claim import Claim
 from fedtheory.models import fitting
 from fedtheory.search import resizing, scheduler
 from fedtheory.search.coverage import Coverage
@@ -46,9 +49,20 @@ def of_rounds(setting, rounds, /, tries=2000, **more):
     return setting._replace(shapes=shapes)
 
 
-def worst_ratio(claim, Ts, seconds, seed=0, line=0, **more):
-    """Return (largest certain ratio of left to right, whether the statement is violated there) for
-    each T, each searched for the given number of seconds; NaN where no ratio was found."""
+class Worst(NamedTuple):
+    """The worst cases of a statement, for each number of rounds."""
+
+    ratios: np.ndarray  # the largest certain ratio of left to right side, NaN where none was found
+    broken: np.ndarray  # whether the statement is violated there
+
+
+NONE = Worst(np.array([]), np.array([], bool))  # of no number of rounds
+
+
+def worst_ratio(
+    claim: Claim, Ts: Sequence[int], seconds: float, seed: int = 0, line: int = 0, **more: Any
+) -> Worst:
+    """Return the worst case for each number of rounds, searched for the given seconds each."""
     ratios, broken = np.full(len(Ts), np.nan), np.zeros(len(Ts), bool)
     settings = fitting(claim)
     for setting in settings:
@@ -63,18 +77,19 @@ def worst_ratio(claim, Ts, seconds, seed=0, line=0, **more):
             if verdict.tightness is not None and verdict.tightness > LEAST:
                 ratios[n] = np.fmax(ratios[n], float(verdict.tightness))
             broken[n] |= verdict.status == "violated"
-    return ratios, broken
+    return Worst(ratios, broken)
 
 
-def search_once(id, Ts, seconds, line=0, **more):
+def search_once(id: str, Ts: Sequence[int], seconds: float, line: int = 0, **more: Any) -> Worst:
     """Return `worst_ratio` of a claim given by its id, searched once and shared by all figures."""
     found = _parts.compute_part(of_claim, id, [*map(int, Ts)], seconds, line, more)
-    return found["ratios"], found["broken"]
+    return Worst(found["ratios"], found["broken"])
 
 
-def of_claim(id, Ts, seconds, line, more):
-    ratios, broken = worst_ratio(discover.claim(id), Ts, seconds, line=line, **more)
-    return dict(ratios=ratios, broken=broken)
+def of_claim(
+    id: str, Ts: Sequence[int], seconds: float, line: int, more: dict[str, Any]
+) -> dict[str, np.ndarray]:
+    return worst_ratio(discover.claim(id), Ts, seconds, line=line, **more)._asdict()
 
 
 class Search:

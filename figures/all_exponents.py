@@ -12,11 +12,16 @@ import numpy as np
 
 import fedtheory as ft
 from fedtheory import discover
-from fedtheory.claims.fsl.corollaries import step_c
-from fedtheory.comparison.objectives import measured_loss
-from fedtheory.figures import _caption, _style, theory_flex, theory_fsl, theory_lamb, theory_mixed
+from fedtheory.figures import (
+    _caption,
+    _style,
+    _theory,
+    theory_flex,
+    theory_fsl,
+    theory_lamb,
+    theory_mixed,
+)
 from fedtheory.figures._record import Figure
-from fedtheory.symbols import fsl as fsl_symbols
 
 T = dict(smoke=100, quick=1000, paper=10000)
 FSL = dict(gamma=0.5, K=2, S=4, G=1.0, xi_bar=1.0, sigma=1.0)
@@ -41,40 +46,23 @@ PANELS = {  # title -> the method whose colour is drawn, statements
 }
 
 
-def fsl(T, gamma, K, S, **sources):
+def fsl(T: int, gamma: float, K: int, S: int, **sources: float) -> tuple[float, float]:
     """Return (bound, exact value) of the least squared gradient in corollary 1, at the corollary's
     own steps."""
-    spectrum = dict(d=4, clients=32, L=1.0, mu=0.05, sigma_0=1.0, **sources)
-    of, claim = ft.problems.quadratic(seed=3, **spectrum), discover.claim(COROLLARY)
-    x_0, loss = np.full(4, 2.0), measured_loss(of, "tilde_loss", gamma)
-    at = dict(
-        spectrum, gamma=gamma, K=K, K_0=8, S=S, N=32, eta_g=float(S) ** 0.5, T=T, a=1.0, b=2.0
-    )
-    at = {name: value for name, value in at.items() if name in claim.table and name != "mu"}
-    at["tilde_D_0"] = loss.loss(x_0) - loss.lowest().high
-    values = {claim.table[name].symbol: value for name, value in at.items()}
-    shape = float(step_c.subs(values))
-    early = float(step_c.subs({**values, fsl_symbols.T: START}))
-    at["c_b"] = theory_fsl.longest_server_step(gamma, at["eta_g"], 1.0) / early
-    u = at["c_b"] * shape
-    at.update(eta_0=u / 8, eta_l=u / (K * at["eta_g"]))
-    names = ("eta_l", "eta_g", "eta_0", "gamma", "K", "K_0", "S")
-    e = ft.expected(of, "fsl", rounds=T, x_0=x_0, **{name: at[name] for name in names})
-    exact = e.metrics["sq_tilde_grad_norm"][:T].min()
-    return float(claim.evaluate(at)) / theory_fsl.progress_of(COROLLARY, at), float(exact)
+    of = ft.problems.quadratic(d=4, clients=32, L=1.0, mu=0.05, sigma_0=1.0, seed=3, **sources)
+    fixed = dict(gamma=gamma, K=K, K_0=8, S=S, eta_g=float(S) ** 0.5)
+    found = theory_fsl.compare_longest(COROLLARY, of, np.full(4, 2.0), [T], trials=0, **fixed)
+    return found.right[0], found.left_exact[0]
 
 
-START = 5  # the number of rounds from which the corollary's steps are admitted
-
-
-def mixed_bounds(id, T, S, K, G, **noise):
+def mixed_bounds(id: str, T: int, S: int, K: int, G: float, **noise: float) -> tuple[float, float]:
     """Return (bound, exact value) of a theorem of mixed FL, at the theorem's longest steps."""
     of = ft.problems.mixed(seed=3, **dict(theory_mixed.SPECTRUM, clients=32, G=G), **noise)
-    at = theory_mixed.statement_values(id, T, of)
-    at.update(N=32, S=S, K=K, eta_s=float(S) ** 0.5)
-    eta = theory_mixed.longest_step(id, **at) / (K * at["eta_s"])
-    at.update(eta=eta, eta_c=eta * at["eta_s"])
-    return float(discover.claim(id).evaluate(at)), theory_mixed.exact_gap(id, T, at, of)
+    _, x_0 = theory_mixed.theory_problem(id)
+    fixed = dict(S=S, K=K, eta_s=float(S) ** 0.5)
+    found = theory_mixed.compare_longest(id, of, x_0, [T], trials=0, exact=False, **fixed)
+    at = _theory.letters_at(found, T)
+    return found.right[0], theory_mixed.exact_gap(id, T, at, of, x_0)
 
 
 def slopes(both, letters):
@@ -94,8 +82,8 @@ def over_rounds(id, T, trials):
         truths = theory_flex.exact_distance(id, 2 * T)[[T, 2 * T]]
         limits = [theory_flex.bound_at(id, each) for each in (T, 2 * T)]
     else:
-        truths = [theory_lamb.measure_rounds(id, R, trials, 1)[1] for R in (T, 2 * T)]
-        limits = [theory_lamb.bound_at(id, R) for R in (T, 2 * T)]
+        found = theory_lamb.compare_panel(id, (T, 2 * T), trials)
+        truths, limits = found.left, found.right
     return np.log2([limits[1] / limits[0], truths[1] / truths[0]])
 
 

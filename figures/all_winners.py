@@ -18,8 +18,7 @@ import numpy as np
 
 import fedtheory as ft
 from fedtheory import discover
-from fedtheory.comparison.objectives import measured_loss
-from fedtheory.figures import _caption, _style, theory_flex, theory_fsl, theory_mixed
+from fedtheory.figures import _caption, _style, _theory, theory_flex, theory_fsl, theory_mixed
 from fedtheory.figures._record import Figure
 from fedtheory.participation import staircase
 
@@ -34,36 +33,31 @@ MIXED = {
 }
 
 
-def fsl(gamma, xi_bar):
+def fsl(gamma: float, xi_bar: float) -> tuple[float, float]:
     """Compute (bound, exact value) of the least squared gradient of the clients' loss."""
-    claim, T, spectrum = discover.claim("fsl.theorem2"), ROUNDS["fsl"], theory_fsl.SPECTRUM
-    spectrum = dict(spectrum, xi_bar=xi_bar)
-    of, x_0 = ft.problems.quadratic(seed=3, **spectrum), np.full(spectrum["d"], 2.0)
-    at = {name: spectrum[name] for name in ("L", "G", "xi_bar", "sigma", "sigma_0")}
-    fixed = dict(theory_fsl.FIXED, gamma=gamma)
-    loss = measured_loss(of, "tilde_loss", gamma)
-    at.update(fixed, N=spectrum["clients"], T=T, tilde_D_0=loss.loss(x_0) - loss.lowest().high)
-    u = theory_fsl.longest_server_step(**fixed, L=at["L"])
-    at.update(eta_0=u / at["K_0"], eta_l=u / (at["K"] * at["eta_g"]))
-    h = claim.lines[0][0].coeff(claim.table["E_T"].symbol)
-    h = float(claim.expand(h).subs({claim.table[n].symbol: v for n, v in at.items()}))
-    right = float(claim.evaluate(at)) / h
-    names = ("eta_l", "eta_g", "eta_0", "gamma", "K", "K_0", "S")
-    e = ft.expected(of, "fsl", rounds=T, x_0=x_0, **{name: at[name] for name in names})
-    return (right**0.5 + gamma / (1 + gamma) * xi_bar) ** 2, e.metrics["sq_grad_norm"][:T].min()
+    spectrum, fixed = dict(theory_fsl.SPECTRUM, xi_bar=xi_bar), dict(theory_fsl.FIXED, gamma=gamma)
+    of, x_0, T = (
+        ft.problems.quadratic(seed=3, **spectrum),
+        theory_fsl.theory_problem()[1],
+        ROUNDS["fsl"],
+    )
+    bound = theory_fsl.compare_longest("fsl.theorem2", of, x_0, [T], trials=0, exact=False, **fixed)
+    steps = {name: bound.numbers[name] for name in ("eta_l", "eta_0")}
+    e = ft.expected(of, "fsl", rounds=T, x_0=x_0, **fixed, **steps)
+    right = (bound.right[0] ** 0.5 + gamma / (1 + gamma) * xi_bar) ** 2
+    return right, e.metrics["sq_grad_norm"][:T].min()
 
 
-def mixed_bounds(noise, apart, K):
+def mixed_bounds(noise: float, apart: float, K: float) -> tuple[list[float], list[float]]:
     """Compute (bounds, exact values) of the three methods for the excess loss of the mean point."""
     of = ft.problems.mixed(seed=3, sigma=1.0, sigma_c=noise, **dict(theory_mixed.SPECTRUM, G=apart))
-    bounds, truths = [], []
+    bounds, truths, T = [], [], ROUNDS["mixed"]
     for id in MIXED:
-        T, claim = ROUNDS["mixed"], discover.claim(id)
-        at = dict(theory_mixed.statement_values(id, T, of), K=int(K))
-        eta = theory_mixed.longest_step(id, **at) / (at["K"] * at["eta_s"])
-        at.update(eta=eta, eta_c=eta * at["eta_s"])
-        bounds.append(np.inf if claim.admits(at) else float(claim.evaluate(at)))
-        truths.append(theory_mixed.exact_gap(id, T, at, of))
+        _, x_0 = theory_mixed.theory_problem(id)
+        found = theory_mixed.compare_longest(id, of, x_0, [T], trials=0, exact=False, K=int(K))
+        bounds.append(found.right[0])
+        at = _theory.letters_at(found, T)
+        truths.append(theory_mixed.exact_gap(id, T, at, of, x_0))
     return bounds, truths
 
 

@@ -17,11 +17,12 @@ BUDGET = dict(smoke=4 * 10**4, quick=2 * 10**6, paper=6 * 10**6)
 IDS = [f"lamb.theorem1_explicit@{steps}" for steps in (1, 2)]
 
 
-def values(id, alpha, R):
-    first = theory_lamb.exact_expectation("loss", theory_lamb.steps_of(id), float(alpha), 1, 1000)[
-        1
-    ]
-    return dict(theory_lamb.statement_values(id, int(R)), alpha=float(alpha), f_excess=float(first))
+def values(id: str, alpha: float, R: int) -> dict[str, float]:
+    """Return the values of a statement's letters at a learning rate and R rounds."""
+    steps = theory_lamb.steps_of(id)
+    first = theory_lamb.exact_expectation("loss", steps, float(alpha), 1, 1000)[1]
+    at = theory_lamb.statement_letters(id)
+    return dict(at, R=int(R), alpha=float(alpha), f_excess=float(first))
 
 
 def truth(id, alpha, Rs, budget):

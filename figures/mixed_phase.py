@@ -5,13 +5,14 @@ step, and no point's is negative; its moments are carried along with those of th
 number of rounds at once.
 """
 
+from collections.abc import Iterator
 from functools import cache
+from typing import NamedTuple
 
 import numpy as np
 
-from fedtheory.figures import _caption, _phase, _style, theory_mixed
+from fedtheory.figures import _caption, _phase, _style, _theory, theory_mixed
 from fedtheory.models.mixed import moments
-from fedtheory.problems.mixed import mixed_minimizer
 from fedtheory.symbols.mixed import TABLE
 
 POINTS = dict(smoke=(8, 8), quick=(40, 40), paper=(80, 80))  # steps, rounds
@@ -19,68 +20,64 @@ STEPS, ROUNDS = (2e-4, 20.0), (2, 2000)  # effective steps K eta eta_s, times be
 IDS = [f"mixed.theorem{theorem}_strong_explicit" for theorem in theory_mixed.METHODS]
 
 
-begun = cache(theory_mixed.statement_values)  # but for rounds and steps
+@cache
+def theory_letters(id: str) -> dict[str, float]:
+    """Return the values of a statement's letters in the theory figure after the most rounds."""
+    of, x_0 = theory_mixed.theory_problem(id)
+    found = theory_mixed.compare_longest(id, of, x_0, [ROUNDS[1]], trials=0, exact=False)
+    return _theory.letters_at(found, ROUNDS[1])
 
 
-def statement_values(id, u, T):
+def statement_values(id: str, u: float, T: int) -> dict[str, float]:
     """Return the values of a statement's letters at an effective step u and T rounds, for the
     theory figure's losses."""
-    found = dict(begun(id, 1), T=int(T))
+    found = dict(theory_letters(id), T=int(T))
     eta = float(u) / (found["K"] * found["eta_s"])
     return dict(found, eta=eta, eta_c=eta * found["eta_s"])
 
 
-def moment_case(id, at):
-    names = ("S", "K", "T", "eta", "eta_s", "eta_c", "eta_m")
-    return moments.Case(
-        theory_mixed.METHODS[theory_mixed.IDS[id][0]], None, None, *map(at.get, names)
-    )
+class Round(NamedTuple):
+    """The map of a round along a coordinate."""
+
+    linear: np.ndarray
+    constant: np.ndarray
+    fresh: np.ndarray  # the covariance of the noise
 
 
-def round_maps(id, u):
-    """Yield (linear part, constant, covariance of the noise) of a round for each coordinate;
-    without noise, points that start at 0 stay at 0."""
-    of, at = theory_mixed.theory_problem(id)[0], statement_values(id, u, 1)
-    bends, star = theory_mixed.loss_curvatures(of), mixed_minimizer(of)
-    tilts = bends * (star - np.stack([of.data.x_star, of.data.b[0]]))
-    noise = [at["sigma"] ** 2 / of.d, at["sigma_c"] ** 2 / of.d]
-    for j in range(of.d):
-        found = moments.by_kernels(
-            moment_case(id, at), bends[:, j].tolist(), tilts[:, j].tolist(), noise
-        )
-        yield [np.array(part, float) for part in found]
+def round_maps(id: str, u: float) -> Iterator[Round]:
+    """Yield the map of a round for each coordinate. Without noise, points that start at 0 stay at
+    0."""
+    case = theory_mixed.moment_case(id, None, statement_values(id, u, 1))
+    for along in theory_mixed.coordinates(*theory_mixed.theory_problem(id)):
+        found = moments.by_kernels(case, along.bends, along.tilts, along.noise)
+        yield Round(*(np.array(part, float) for part in found))
 
 
-def spectral_radius(id, u):
+def spectral_radius(id: str, u: float) -> float:
     """Return the spectral radius of the map of means. The noise of a round does not depend on its
     start, so the radius for second moments is the square."""
     return max(np.abs(np.linalg.eigvals(linear)).max() for linear, *_ in round_maps(id, u))
 
 
-def true_excess(id, u, Ts):
+def true_excess(id: str, u: float, Ts: np.ndarray) -> np.ndarray:
     """Compute E f(mean point) - f* exactly for each T, with the weighted sum of points as one more
     number in the state of a round."""
-    of, x_0 = theory_mixed.theory_problem(id)
     at, last = statement_values(id, u, 1), int(max(Ts))
-    rate = float(moment_case(id, at).contraction) * at["mu"]
-    keep, bends, start = (
-        max(1 - rate, 0.0),
-        theory_mixed.loss_curvatures(of),
-        x_0 - mixed_minimizer(of),
-    )
-    gap = np.zeros(last + 1)
-    for j, (linear, constant, fresh) in enumerate(round_maps(id, u)):
+    rate = float(theory_mixed.moment_case(id, None, at).contraction) * at["mu"]
+    keep, gap = max(1 - rate, 0.0), np.zeros(last + 1)
+    places = theory_mixed.coordinates(*theory_mixed.theory_problem(id))
+    for along, (linear, constant, fresh) in zip(places, round_maps(id, u)):
         n = len(constant)
         carry, shift, noise = np.zeros((n + 1, n + 1)), np.zeros(n + 1), np.zeros((n + 1, n + 1))
         carry[:n, :n], carry[n, :n], carry[n, n] = linear, linear[0], keep
         shift[:n], shift[n] = constant, constant[0]
-        along = np.vstack([np.eye(n), np.eye(n)[:1]])  # the noise of x is in the sum as well
-        noise[:] = along @ fresh @ along.T
+        both = np.vstack([np.eye(n), np.eye(n)[:1]])  # the noise of x is in the sum as well
+        noise[:] = both @ fresh @ both.T
         mean, spread = np.zeros(n + 1), np.zeros((n + 1, n + 1))
-        mean[0] = mean[n] = start[j]
+        mean[0] = mean[n] = along.start
         total = 1.0
         for T in range(last + 1):
-            gap[T] += bends[:, j].sum() * (mean[n] ** 2 + spread[n, n]) / total**2 / 2
+            gap[T] += sum(along.bends) * (mean[n] ** 2 + spread[n, n]) / total**2 / 2
             mean, spread = carry @ mean + shift, carry @ spread @ carry.T + noise
             total = keep * total + 1
     return np.nan_to_num(gap[np.asarray(Ts, int)], nan=np.inf)
@@ -89,7 +86,7 @@ def true_excess(id, u, Ts):
 def phase_plane(id, scale):
     steps, rounds = POINTS[scale]
     theorem, _ = theory_mixed.IDS[id]
-    start = begun(id, 1)
+    start = theory_letters(id)
     trivial = start["beta"] * start["D_sq"]  # f_f and f_c are beta-smooth: f(x_0) - f* is no larger
     return _phase.Plane(
         claim=id,
@@ -106,7 +103,7 @@ def phase_plane(id, scale):
 
 def compute_arrays(scale, progress):
     names = ("beta", "mu", "G", "B", "sigma", "sigma_c", "N", "S", "K", "eta_s")
-    at = begun(IDS[0], 1)
+    at = theory_letters(IDS[0])
     constants = _caption.constants_text(TABLE, {name: at[name] for name in names})
     planes = [phase_plane(id, scale) for id in IDS]
     return dict(_phase.plane_arrays(planes, progress), constants=np.array(constants))

@@ -16,10 +16,11 @@ import numpy as np
 
 import fedtheory as ft
 from fedtheory import discover
-from fedtheory.figures import _caption, _parts, _style, _theory, _worst
+from fedtheory.figures import _caption, _parts, _style, _theory
 from fedtheory.figures._record import Figure
 from fedtheory.participation import Arrival, Participation, distribution, moments, staircase
 from fedtheory.problems.quadratics import quadratic_from_arrays
+from fedtheory.runs import plots
 
 E, L, MU, SIGMA, X_0 = 2, 1.0, 0.5, 0.5, np.full(2, 2.0)
 N, ARRIVAL = 4, 20  # devices at first, and the round in which one more comes
@@ -271,25 +272,16 @@ def sampled_distance(id, rounds, trials):
     return found.metrics["sq_distance"][:, len(etas) - rounds :]
 
 
-def panel_of(id, scale):
+def panel_of(id: str, scale: str) -> dict[str, np.ndarray]:
     """Compute the arrays of a panel."""
     worst_T = WORST_T.get(id, (1, 2, 5))
-    Ts = sorted({*ROUNDS[scale], *worst_T})
-    measured = np.array(
-        [
-            exact_distance(id, Ts[-1])[Ts],
-            *_theory.of_runs(sampled_distance(id, Ts[-1], TRIALS[scale])[:, Ts]),
-        ]
-    )
-    return _theory.panel_arrays(
-        id,
-        Ts,
-        [bound_at(id, T) for T in Ts],
-        (start_over(measured) if id == START else measured).T,
-        worst_T,
-        _worst.search_once(id, worst_T, SECONDS[scale], line=LINE.get(id, 0)),
-        [bound_at(id, T) for T in worst_T],
-    )
+    T = np.array(sorted({*ROUNDS[scale], *worst_T}))
+    runs = plots.mean_and_band(sampled_distance(id, T[-1], TRIALS[scale])[:, T])
+    measured = np.array([exact_distance(id, T[-1])[T], *runs])
+    measured = start_over(measured) if id == START else measured
+    bound = np.array([bound_at(id, each) for each in T.tolist()])
+    curves = _theory.Curves(T, bound, *measured)
+    return _theory.search_panel(id, curves, worst_T, SECONDS[scale], line=LINE.get(id, 0))
 
 
 def compute_arrays(scale, progress):

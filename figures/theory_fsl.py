@@ -6,28 +6,26 @@ are there from T = 5. The three cases of corollary 2 have one run and differ in 
 large weight of the server (appendix A-F (b)) its loss is the clients' mean, and its weight 4.
 """
 
+from collections.abc import Sequence
+from typing import Any
+
 import numpy as np
 
 import fedtheory as ft
 from fedtheory import discover
-from fedtheory.claims.fsl.corollaries import step_a, step_b, step_c
+from fedtheory.claims.fsl._assumptions import EQ13
 from fedtheory.comparison.objectives import measured_loss
-from fedtheory.figures import _caption, _parts, _style, _theory, _worst
+from fedtheory.comparison.result import Comparison
+from fedtheory.figures import _caption, _parts, _style, _theory
 from fedtheory.figures._record import Figure
+from fedtheory.problem import Problem
 from fedtheory.symbols import fsl as symbols
 
 SPECTRUM = dict(d=4, clients=8, L=1.0, mu=0.05, G=1.0, xi_bar=0.3, sigma=1.0, sigma_0=1.0)
 FIXED = dict(gamma=0.5, eta_g=2.0, K=2, K_0=4, S=4)  # eta_g = sqrt(S)
 THEOREM, FIRST, SGD = "fsl.theorem2", "fsl.corollary1_explicit", "fsl.special_sgd_explicit"
-SHAPES = {
-    THEOREM: None,
-    FIRST: (step_c, "c_b"),
-    "fsl.corollary2a_explicit": (step_a, "c_a"),
-    "fsl.corollary2b_explicit": (step_b, "c_b"),
-    "fsl.corollary2c_explicit": (step_c, "c_b"),
-    SGD: (1 / (symbols.L * symbols.gamma**2), "c"),
-}
-CASES = [id for id in SHAPES if "corollary2" in id]  # of corollary 2: one panel
+IDS = (THEOREM, FIRST, *(f"fsl.corollary2{case}_explicit" for case in "abc"), SGD)
+CASES = IDS[2:5]  # of corollary 2: one panel
 OWN = {  # what is not as in FIXED and SPECTRUM; panels are statements, with more behind an @
     f"{THEOREM}@0.1": dict(gamma=0.1),
     f"{THEOREM}@2": dict(gamma=2.0),
@@ -46,107 +44,48 @@ TITLES = {
     **{id: f"corollary 2 ({id[len('fsl.corollary2')]})" for id in CASES},
 }
 WORST_T = dict(smoke=(5, 20), quick=(5, 10, 20, 40), paper=(5, 10, 20, 40))
+CONSTANTS = ("c", "c_a", "c_b")  # of the corollaries' steps
 START = 5  # the number of rounds from which the corollaries' steps are admitted
 ROUNDS = dict(smoke=(4, 1280), quick=(2, 10240), paper=(2, 40960))  # factor between them, most
 TRIALS = dict(smoke=40, quick=200, paper=1000)
 SECONDS = dict(smoke=0.1, quick=3.0, paper=20.0)  # of search for each statement and T
 
 
-def longest_server_step(gamma, eta_g, L, **others):
-    """Return the largest K_0 eta_0 that (13) admits, reduced by a relative 1e-9 for rounding."""
-    kappa = max(4 * gamma**3, 2 / eta_g**2 + 3 * gamma**2)
-    return min(1, (gamma + 1) ** 2 / (2 * kappa)) / (8 * L * (gamma + 1)) * (1 - 1e-9)
-
-
-def problem_arguments(of, id):
+def problem_arguments(of: dict[str, Any], id: str | None) -> dict[str, Any]:
     """Return SPECTRUM or FIXED with the values that a statement replaces."""
-    return {name: OWN.get(id, {}).get(name, value) for name, value in of.items()}
+    return {name: OWN.get(id or "", {}).get(name, value) for name, value in of.items()}
 
 
-def statement_id(id):
-    return id.partition("@")[0]
-
-
-def theory_problem(id=None):
+def theory_problem(id: str | None = None) -> tuple[Problem, np.ndarray]:
     return ft.problems.quadratic(seed=3, **problem_arguments(SPECTRUM, id)), np.full(
         SPECTRUM["d"], 2.0
     )
 
 
-def modified_excess(of, x_0, gamma=FIXED["gamma"]):
+def modified_excess(of: Problem, x_0: np.ndarray, gamma: float = FIXED["gamma"]) -> float:
     """Return the excess of the modified loss at x_0 over its infimum."""
     loss = measured_loss(of, "tilde_loss", gamma)
     return loss.loss(x_0) - loss.lowest().high
 
 
-def statement_values(id, T, D):
-    """Return the values of a statement's letters at T rounds."""
-    fixed, spectrum = problem_arguments(FIXED, id), problem_arguments(SPECTRUM, id)
-    u = longest_server_step(**fixed, L=spectrum["L"])
-    found = dict(
-        {name: spectrum[name] for name in ("L", "G", "xi_bar", "sigma", "sigma_0")},
-        **fixed,
-        N=SPECTRUM["clients"],
-        T=T,
-        tilde_D_0=D,
-        a=1.0,
-        b=2.0,
-    )
-    if SHAPES[statement_id(id)]:
-        shape, constant = SHAPES[statement_id(id)]
-        at = lambda rounds: float(
-            shape.subs(
-                {
-                    getattr(symbols, name): value
-                    for name, value in {**found, "T": rounds}.items()
-                    if name in symbols.TABLE
-                }
-            )
-        )
-        found[constant] = u / at(START)
-        u = found[constant] * at(T)
-    return dict(found, eta_0=u / fixed["K_0"], eta_l=u / (fixed["K"] * fixed["eta_g"]))
+def compare_longest(
+    id: str, of: Problem, x_0: np.ndarray, T: Sequence[int], **settings: Any
+) -> Comparison:
+    """Compare a statement with runs at the longest steps of (13), for T rounds in a theorem and
+    from START rounds on in a corollary. Sides are those of the least expected squared
+    gradient, without its factor h in theorem 2. `settings` are those of `ft.compare`."""
+    claim = discover.claim(_theory.claim_id(id))
+    claim = claim.replace(assumptions=(*claim.assumptions, EQ13))
+    given = {n: v for n, v in dict(a=1.0, b=2.0).items() if n in claim.parameters}
+    first = {**settings, "trials": 0, "exact": False}
+    at = _theory.letters_at(ft.compare(claim, of, rounds=[START], x_0=x_0, **first, **given), START)
+    given.update((name, at[name]) for name in CONSTANTS if name in claim.parameters)
+    return ft.compare(claim, of, rounds=T, x_0=x_0, **settings, **given).per_quantity()
 
 
-def progress_of(id, at):
-    """Return the factor of the least expected squared gradient in a statement: h in theorem 2, else
-    1."""
-    claim = discover.claim(statement_id(id))
-    factor = claim.expand(claim.lines[0][0].coeff(symbols.E_T))
-    return float(factor.subs({claim.table[n].symbol: v for n, v in at.items()}))
-
-
-def bound_at(id, T, D):
-    """Evaluate a statement's bound on the least expected squared gradient."""
-    at = statement_values(id, T, D)
-    return float(discover.claim(statement_id(id)).evaluate(at)) / progress_of(id, at)
-
-
-def follow_runs(id, T, D, trials):
-    """Return (exact, mean, low, high) of the least expected squared gradient over up to T rounds,
-    with the steps for T rounds, at the numbers of rounds that the statement admits."""
-    of, x_0 = theory_problem(id)
-    at = statement_values(id, T, D)
-    names = ("eta_l", "eta_g", "eta_0", "gamma", "K", "K_0", "S", "a", "b", "c", "c_a", "c_b")
-    asked = set(names) & set(at) & {"S", *discover.claim(statement_id(id)).parameters}
-    found = ft.compare(
-        statement_id(id), of, rounds=T, trials=trials, x_0=x_0, **{name: at[name] for name in asked}
-    )
-    ends = (found.left_exact, found.left, found.low, found.high)
-    return np.array(ends).T / progress_of(id, at)
-
-
-def measure_rounds(id, Ts, D, trials):
-    """Return (exact, mean, low, high) for each number of rounds; runs with equal steps are shared,
-    and followed to the largest number of rounds."""
-    kept, found = {}, []
-    for T in sorted(Ts, reverse=True):
-        steps = statement_values(id, T, D)["eta_l"]
-        if steps not in kept:
-            kept[steps] = T, follow_runs(id, T, D, trials)
-        last, curve = kept[steps]
-        found.append(curve[T - last - 1])
-    return found[::-1]
+def compare_panel(id: str, T: Sequence[int], **settings: Any) -> Comparison:
+    """Compare a panel's statement with runs on its own problem."""
+    return compare_longest(id, *theory_problem(id), T, **problem_arguments(FIXED, id), **settings)
 
 
 def constants_of_panels():
@@ -156,34 +95,30 @@ def constants_of_panels():
     return _caption.constants_text(symbols.TABLE, {name: at[name] for name in kept})
 
 
-def rounds_at(scale):
+def rounds_at(scale: str) -> list[int]:
     factor, most = ROUNDS[scale]
     return [5 * factor**n for n in range(20) if 5 * factor**n <= most]
 
 
-def start_excess(id):
+def start_excess(id: str) -> float:
     """Return the excess of the modified loss over its infimum at the start of a statement's runs."""
     return modified_excess(*theory_problem(id), problem_arguments(FIXED, id)["gamma"])
 
 
-def measured_truths(id, scale):
-    return dict(measured=measure_rounds(id, rounds_at(scale), start_excess(id), TRIALS[scale]))
+def measured_curves(id: str, scale: str) -> dict[str, np.ndarray]:
+    found = compare_panel(id, rounds_at(scale), trials=TRIALS[scale])
+    return _theory.read_curves(found)._asdict()
 
 
-def panel_of(id, scale):
+def panel_of(id: str, scale: str) -> dict[str, np.ndarray]:
     """Compute the arrays of a panel."""
-    T, D, worst_T = rounds_at(scale), start_excess(id), WORST_T[scale]
     alike = CASES[0] if id in CASES else id  # the cases of corollary 2 share their runs
-    made = _theory.panel_arrays(
-        id,
-        T,
-        [bound_at(id, each, D) for each in T],
-        _parts.compute_part(measured_truths, alike, scale)["measured"],
-        worst_T,
-        _worst.search_once(statement_id(id), worst_T, SECONDS[scale]),
-        [bound_at(id, each, D) for each in worst_T],
-    )
-    return {**made, _theory.array_name(id, "trivial"): 2 * SPECTRUM["L"] * D}
+    curves = _theory.Curves(**_parts.compute_part(measured_curves, alike, scale))
+    if alike != id:
+        bound = compare_panel(id, rounds_at(scale), trials=0, exact=False).right
+        curves = curves._replace(bound=bound)
+    made = _theory.search_panel(id, curves, WORST_T[scale], SECONDS[scale])
+    return {**made, _theory.array_name(id, "trivial"): 2 * SPECTRUM["L"] * start_excess(id)}
 
 
 def compute_arrays(scale, progress):
@@ -252,7 +187,7 @@ def table_rows(data):
 FIGURE = Figure(
     cites="FSL, theorem 2, corollaries 1 and 2, appendix A-F",
     title="Bounds, exact expectation, runs and worst cases",
-    shows=tuple(SHAPES),
+    shows=IDS,
     compute=compute_arrays,
     minutes=3.0,
     draw=draw_figure,

@@ -12,16 +12,20 @@ is added to the root as the listing has it, which the proof leaves out: the pane
 its hypotheses by that. The mean of a run of every length is taken, each going on from the last.
 """
 
+from collections.abc import Collection, Sequence
 from functools import cache
+from typing import Any
 
 import numpy as np
 
 import fedtheory as ft
 from fedtheory import discover
+from fedtheory.comparison.result import Comparison, join_comparisons
 from fedtheory.errors import NotExact
 from fedtheory.figures import _caption, _parts, _style, _theory, _worst
 from fedtheory.figures._record import Figure
 from fedtheory.problems._separable import separable
+from fedtheory.runs import plots
 
 D, CLIENTS, L, M, G, SIGMA, X_0 = 2, 2, 1.0, 1.0, 0.2, 0.4, 2.0
 FIXED = dict(beta_1=0.0, beta_2=0.9, phi_m=1.0, phi_M=1.0)
@@ -77,10 +81,10 @@ def one_coordinate(of, j):
     )
 
 
-def method_hyper(steps, alpha):
-    """Return the method's parameters; without momentum, the way in which momentum is stored has no
-    effect."""
-    return dict(FIXED, T=steps, alpha=alpha, epsilon=V_0, phi="clipped", bias_correction="none")
+def method_hyper(steps: int) -> dict[str, Any]:
+    """Return the method's parameters except alpha; without momentum, the way in which momentum is
+    stored has no effect."""
+    return dict(FIXED, T=steps, epsilon=V_0, phi="clipped", bias_correction="none")
 
 
 @cache
@@ -94,83 +98,69 @@ def exact_expectation(metric, steps, alpha, rounds, budget):
             rounds=rounds,
             x_0=np.full(1, X_0),
             budget=budget,
-            **method_hyper(steps, alpha),
+            alpha=alpha,
+            **method_hyper(steps),
         ).metrics[metric]
         for j in range(D)
     )
 
 
-def alpha_of(id, R):
+def alpha_of(id: str, R: int) -> float:
     """Return a statement's learning rate."""
-    return A / np.sqrt(D * R) if "corollary" in id else ALPHA
+    return float(A / np.sqrt(D * R) if "corollary" in id else ALPHA)
 
 
-def steps_of(id):
+def steps_of(id: str) -> int:
     return 1 if id == SECOND else int(id.partition("@")[2])
 
 
-def statement_values(id, R):
-    """Return the values of a statement's letters at R rounds; the infimum of the loss is 0."""
-    alpha, of = float(alpha_of(id, R)), theory_problem()
-    return dict(
-        FIXED,
-        alpha=alpha,
-        a=A,
-        T=steps_of(id),
-        R=R,
-        n=CLIENTS,
-        h=D,
-        p=D,
-        v_0=V_0,
-        L_l=L,
-        L_bar=L,
-        M=M,
-        lambda_=0,
-        sigma=of.constants["sigma_coordinate"].value,
-        f_excess=float(exact_expectation("loss", steps_of(id), alpha, 1, 1000)[1]),
-    )
+def first_excess(id: str, R: int) -> float:
+    """Return the exact expectation of the loss after the first of R rounds; its infimum is 0."""
+    return float(exact_expectation("loss", steps_of(id), alpha_of(id, R), 1, 1000)[1])
 
 
-def bound_at(id, R):
-    """Evaluate a statement's bound on the mean squared gradient over sqrt(v_0)."""
-    return float(discover.claim(id.partition("@")[0]).evaluate(statement_values(id, R)))
+def compare_panel(id: str, Rs: Sequence[int], trials: int) -> Comparison:
+    """Compare a panel's statement with runs, without the exact expectation, which is known layer by
+    layer alone."""
+    rate = dict(a=A) if "corollary" in id else dict(alpha=ALPHA)
+    settings = dict(trials=trials, x_0=np.full(D, X_0), exact=False, **method_hyper(steps_of(id)))
+    claim, of = _theory.claim_id(id), theory_problem()
+    found = [
+        ft.compare(claim, of, rounds=[R], f_excess=first_excess(id, R), **rate, **settings)
+        for R in Rs
+    ]
+    return join_comparisons(found)
 
 
-def mean_over_rounds(squares, R):
+@cache
+def statement_letters(id: str) -> dict[str, float]:
+    """Return the values of a statement's letters after a single round."""
+    return _theory.letters_at(compare_panel(id, (1,), 0), 1)
+
+
+def mean_over_rounds(squares: np.ndarray, R: int) -> np.ndarray:
     """Return 1/R sum_{r=1}^R of squared gradients (..., rounds + 1), over sqrt(v_0)."""
     return squares[..., 1 : R + 1].mean(axis=-1) / np.sqrt(V_0)
 
 
-def enumerate_expectation(id, R, budget):
-    """Compute the exact expectation by enumeration of all paths; nan if the enumeration needs more
-    rounds than the budget, or if there is no budget."""
-    if budget is None:
-        return np.nan
+def enumerate_expectation(id: str, R: int, budget: int) -> float:
+    """Compute the exact expectation by enumeration of all paths; NaN if the enumeration needs more
+    rounds than the budget."""
     try:
-        return mean_over_rounds(
-            exact_expectation("sq_grad_norm", steps_of(id), alpha_of(id, R), R, budget), R
-        )
+        squares = exact_expectation("sq_grad_norm", steps_of(id), alpha_of(id, R), R, budget)
     except NotExact:
         return np.nan
+    return float(mean_over_rounds(squares, R))
 
 
-def measure_rounds(id, R, trials, budget):
-    """Return (exact, mean, low, high) at R rounds."""
-    steps, alpha = steps_of(id), float(alpha_of(id, R))
-    found = ft.compare(
-        id.partition("@")[0],
-        theory_problem(),
-        rounds=R,
-        trials=trials,
-        x_0=np.full(D, X_0),
-        exact=False,
-        **(dict(a=A) if "corollary" in id else {}),
-        **method_hyper(steps, alpha),
-    )
-    return [
-        enumerate_expectation(id, R, budget),
-        *(side[-1] for side in (found.left, found.low, found.high)),
-    ]
+def exact_means(id: str, Rs: Sequence[int], budget: int) -> np.ndarray:
+    """Return the exact expectation at each number of rounds; NaN from the first number on for which
+    there is no room for all ways."""
+    found: list[float] = []
+    for R in Rs:
+        room = not found or np.isfinite(found[-1])
+        found.append(enumerate_expectation(id, R, budget) if room else np.nan)
+    return np.array(found)
 
 
 def bounded_problem():
@@ -188,11 +178,11 @@ def bounded_problem():
     )
 
 
-def moving_means(rounds, trials):
+def moving_means(rounds: int, trials: int) -> tuple[np.ndarray, float, float]:
     """Return, from runs of the second problem, 1/R sum of squared gradients over the root of v_hat
     (trials, rounds), the growth of v_hat, and the mean of f after the first round."""
     of, run, squares = bounded_problem(), None, np.empty((trials, rounds))
-    chosen = dict(method_hyper(1, ALPHA), epsilon=SMALL_V)
+    chosen = dict(method_hyper(1), alpha=ALPHA, epsilon=SMALL_V)
     start = dict(trials=trials, x_0=np.full(of.d, X_0), metrics=())
     for r in range(rounds):
         run = ft.run(of, "fed_lamb", rounds=r + 1, resume=run, **start, **chosen)
@@ -204,51 +194,42 @@ def moving_means(rounds, trials):
     return np.cumsum(squares, axis=1) / np.arange(1, rounds + 1), grown, first
 
 
-def second_problem(scale):
+def second_problem(scale: str) -> dict[str, np.ndarray]:
     """Compute the panel of the second problem, and the growth of its v_hat."""
     of, rounds = bounded_problem(), LENGTHS[scale]
     means, grown, first = moving_means(rounds, TRIALS[scale])
     at = dict(
-        statement_values("lamb.theorem1_explicit@1", 1),
+        statement_letters("lamb.theorem1_explicit@1"),
         p=of.d,
         h=len(LAYERS),
         v_0=SMALL_V,
         sigma=of.constants["sigma_coordinate"].value,
         f_excess=first,
     )
-    Rs = [2**n for n in range(20) if 2**n <= rounds]
-    bound = [float(discover.claim("lamb.theorem1_explicit").evaluate(dict(at, R=R))) for R in Rs]
-    measured = [[np.nan, *_theory.of_runs(means[:, R - 1])] for R in Rs]
-    none = np.array([]), np.array([], bool)
-    made = _theory.panel_arrays(SECOND, Rs, bound, measured, np.array([], int), none, np.array([]))
+    R = 2 ** np.arange(int(np.log2(rounds)) + 1)
+    bound = discover.claim("lamb.theorem1_explicit").fast(dict(at, R=R))
+    runs = plots.mean_and_band(means[:, R - 1])
+    curves = _theory.Curves(R, bound, np.full(len(R), np.nan), *runs)
+    made = _theory.panel_arrays(SECOND, curves, (), _worst.NONE)
     made[_theory.array_name(SECOND, "trivial")] = np.array(M**2 / np.sqrt(SMALL_V))
     return dict(made, grown=np.array(grown))
 
 
-def constants_of_panels(without=()):
+def constants_of_panels(without: Collection[str] = ()) -> str:
     """Return the constants of the first four panels, in the paper's letters."""
-    at = statement_values("lamb.theorem1_explicit@1", 1)
+    at = statement_letters("lamb.theorem1_explicit@1")
     names = ("n", "p", "h", "L_l", "M", "sigma", "v_0", "beta_1", "beta_2", "alpha")
     claim = discover.claim("lamb.theorem1_explicit")
     return _caption.constants_text(claim.table, {n: at[n] for n in names if n not in without})
 
 
-def panel_of(id, scale):
+def panel_of(id: str, scale: str) -> dict[str, np.ndarray]:
     """Compute the arrays of one of the first four panels."""
-    steps, found = steps_of(id), []
-    Rs, worst_R = sorted({*ROUNDS[scale], *WORST_R[steps]}), WORST_R[steps]
-    for R in Rs:  # where there is no room for all ways, there is none for more rounds
-        room = not found or np.isfinite(found[-1][0])
-        found.append(measure_rounds(id, R, TRIALS[scale], BUDGET[scale] if room else None))
-    return _theory.panel_arrays(
-        id,
-        Rs,
-        [bound_at(id, R) for R in Rs],
-        found,
-        worst_R,
-        _worst.search_once(id.partition("@")[0], worst_R, SECONDS[scale], T=steps),
-        [bound_at(id, R) for R in worst_R],
-    )
+    steps = steps_of(id)
+    Rs = sorted({*ROUNDS[scale], *WORST_R[steps]})
+    found = compare_panel(id, Rs, TRIALS[scale])
+    curves = _theory.read_curves(found, exact_means(id, Rs, BUDGET[scale]))
+    return _theory.search_panel(id, curves, WORST_R[steps], SECONDS[scale], T=steps)
 
 
 def compute_arrays(scale, progress):

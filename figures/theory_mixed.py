@@ -9,13 +9,18 @@ own; theorem B.3 without convexity takes true gradients to transfer first, which
 nothing leaves where there is no noise.
 """
 
+from collections.abc import Sequence
+from typing import Any, NamedTuple
+
 import numpy as np
 
 import fedtheory as ft
 from fedtheory import discover
-from fedtheory.figures import _caption, _parts, _style, _theory, _worst
+from fedtheory.comparison.result import Comparison
+from fedtheory.figures import _caption, _parts, _style, _theory
 from fedtheory.figures._record import Figure
 from fedtheory.models.mixed import moments
+from fedtheory.problem import Problem
 from fedtheory.problems.mixed import mixed_minimizer
 
 SPECTRUM = dict(d=2, clients=8, L=1.0, mu=0.5, G=1.0)
@@ -38,173 +43,95 @@ ROUNDS = dict(
     quick=(10, 30, 100, 300, 1000, 3000),
     paper=(10, 30, 100, 300, 1000, 3000, 10000),
 )
+ROUNDED = 300  # without noise gradients decrease to 0, and rounding decides after more rounds
 TRIALS = dict(smoke=40, quick=200, paper=400)
 SECONDS = dict(smoke=0.1, quick=2.0, paper=10.0)  # of search for each statement and T
 
 
-def theory_problem(id):
+def theory_problem(id: str) -> tuple[Problem, np.ndarray]:
     """Return a statement's losses and the start x_0."""
     noise = 0.0 if id == QUIET else 1.0
-    return ft.problems.mixed(seed=3, sigma=noise, sigma_c=noise, **SPECTRUM), np.full(
-        SPECTRUM["d"], 2.0
-    )
+    of = ft.problems.mixed(seed=3, sigma=noise, sigma_c=noise, **SPECTRUM)
+    of = of.relaxed(L=2 * SPECTRUM["L"]) if id == SUM_SMOOTH else of
+    return of, np.full(SPECTRUM["d"], 2.0)
 
 
-def loss_curvatures(of):
+def loss_curvatures(of: Problem) -> np.ndarray:
     """Return the curvatures of f_f and of f_c, one row each."""
     return np.stack([of.data.H, of.data.A[0]])
 
 
-def excess_at(of, x):
-    """Return f minus its minimum at points (..., d)."""
-    return (x - mixed_minimizer(of)) ** 2 @ loss_curvatures(of).sum(axis=0) / 2
+def compare_longest(
+    id: str, of: Problem, x_0: np.ndarray, T: Sequence[int], **settings: Any
+) -> Comparison:
+    """Compare a statement with runs at the longest admitted steps. `settings` are those of
+    `ft.compare`; where no moments of the mean point are known to it, `exact_gap` has them."""
+    return ft.compare(id, of, rounds=T, x_0=x_0, **{**FIXED, **settings})
 
 
-def longest_step(id, T, beta, D_sq, F, sigma, sigma_c, K, S, **others):
-    """Return the longest effective step K eta eta_s (with eta_m = 1) that a statement admits."""
-    theorem, case = IDS[id]
-    if theorem == "B1":
-        return 1 / (6 * 2 * beta)  # 1 + B^2 = 2
-    if theorem == "B3":
-        return 1 / ((48 if case == "nonconvex" else 162) * beta)
-    if case == "convex":
-        return (
-            D_sq / max(64 * beta**2 * D_sq, (5 * sigma**2 / (K * S) + 3 * sigma_c**2) * (T + 1))
-        ) ** 0.5
-    if case == "nonconvex":
-        return (
-            F / max(324 * beta**2 * F, beta * (3 * sigma**2 / (K * S) + 2 * sigma_c**2) * (T + 1))
-        ) ** 0.5
-    return 1 / (8 * beta)
+def panel_settings(id: str) -> dict[str, Any]:
+    """Return the settings of a panel besides FIXED: the gradients transferred first are those of
+    all clients."""
+    return dict(S=SPECTRUM["clients"]) if id == QUIET else {}
 
 
-def statement_values(id, T, of=None):
-    """Return the values of a statement's letters at T rounds, for its own losses or for the losses
-    `of` from the same start."""
-    of, x_0 = (of, theory_problem(id)[1]) if of is not None else theory_problem(id)
-    star = mixed_minimizer(of)
-    at_star = loss_curvatures(of) * (star - np.stack([of.data.x_star, of.data.b[0]]))
-    found = {name: of.constants[name].value for name in ("mu", "sigma", "sigma_c")}
-    found.update(
-        FIXED,
-        beta=SPECTRUM["L"] * (2 if id == SUM_SMOOTH else 1),
-        G=of.constants["G_bgd"].value,
-        B=of.constants["B_bgd"].value,
-        N=SPECTRUM["clients"],
-        T=T,
-        eta_m=1.0,
-        D_sq=float(np.sum((x_0 - star) ** 2)),
-        F=float(excess_at(of, x_0)),
-        lag=float(2 * np.sum(at_star**2)),
-    )  # nothing is transferred first
-    eta = longest_step(id, **found) / (found["K"] * found["eta_s"])
-    return dict(found, eta=eta, eta_c=eta * found["eta_s"])
-
-
-def bound_at(id, T, of=None):
-    """Evaluate a statement's bound on its measured quantity."""
-    return float(discover.claim(id).evaluate(statement_values(id, T, of)))
-
-
-def method_hyper(id, at):
-    """Return the method's parameters from a statement's values; eta and eta_c hold for all rounds
-    except an idle first round."""
-    names = ("K", "eta", "eta_s") if IDS[id][0] == "B2" else ("K", "eta", "eta_s", "eta_c", "eta_m")
-    return {name: at[name] for name in names}
-
-
-def with_idle_round(id, chosen, rounds):
-    """Return the parameters with a first round of step 0 added, if the statement needs an idle
-    first round."""
-    wait = lambda step: np.append(0.0, np.full(rounds, step))
-    return (
-        chosen
-        if id != QUIET
-        else dict(chosen, eta=wait(chosen["eta"]), eta_c=wait(chosen["eta_c"]))
-    )
-
-
-def point_weights(id, T, at):
+def point_weights(id: str, T: int, at: dict[str, float]) -> np.ndarray:
     """Return the weights of x^(0), ..., x^(T) in the mean point."""
-    method, strong = METHODS[IDS[id][0]], IDS[id][1] == "strong"
-    rate = (
-        float(moments.CONTRACTIONS[method])
-        * at["mu"]
-        * at["K"]
-        * at["eta_m"]
-        * at["eta_s"]
-        * at["eta"]
-    )
-    found = (1 - rate) ** np.arange(T, -1.0, -1) if strong else np.ones(T + 1)
+    rate = 0.0
+    if IDS[id][1] == "strong":
+        rate = float(moment_case(id, T, at).contraction) * at["mu"]
+    found = (1 - rate) ** np.arange(T, -1.0, -1)
     return found / found.sum()
 
 
-def exact_gap(id, T, at, of=None):
-    """Compute E f(mean point) - f* exactly, coordinate by coordinate: the coordinates do not
-    interact."""
-    of, x_0 = (of, theory_problem(id)[1]) if of is not None else theory_problem(id)
-    method, star = METHODS[IDS[id][0]], mixed_minimizer(of)
-    case = moments.Case(
-        method, None, None, at["S"], at["K"], T, at["eta"], at["eta_s"], at["eta_c"], at["eta_m"]
-    )
-    bends, total = loss_curvatures(of), 0.0
+def moment_case(id: str, T: int | None, at: dict[str, float]) -> moments.Case:
+    """Return the case in which moments are computed, from the values of a statement's letters."""
+    steps = (at["eta"], at["eta_s"], at.get("eta_c"), at.get("eta_m", 1.0))
+    return moments.Case(METHODS[IDS[id][0]], None, None, at["S"], int(at["K"]), T, *steps)
+
+
+class Coordinate(NamedTuple):
+    """The losses bends y^2/2 + tilts y of f_f and f_c along a coordinate, with y = x - x*; the
+    variances of a client's gradient and of a central one; and y at the start."""
+
+    bends: list[float]
+    tilts: list[float]
+    noise: list[float]
+    start: float
+
+
+def coordinates(of: Problem, x_0: np.ndarray) -> list[Coordinate]:
+    """Return the coordinates of a problem, which do not interact."""
+    bends, star = loss_curvatures(of), mixed_minimizer(of)
     tilts = bends * (star - np.stack([of.data.x_star, of.data.b[0]]))
-    for j in range(of.d):
-        state = (x_0[j] - star[j], 0.0, 0.0) if method == "two_way_gt" else (x_0[j] - star[j],)
-        _, (mean, variance) = moments.point_moments(
-            case,
-            state,
-            bends[:, j].tolist(),
-            tilts[:, j].tolist(),
-            [at["sigma"] ** 2 / of.d, at["sigma_c"] ** 2 / of.d],
-            point_weights(id, T, at).tolist(),
-        )
-        total += bends[:, j].sum() * (mean**2 + variance) / 2
+    noise = [of.constants[name].value ** 2 / of.d for name in ("sigma", "sigma_c")]
+    parts = zip(bends.T.tolist(), tilts.T.tolist(), (x_0 - star).tolist())
+    return [Coordinate(bend, tilt, noise, start) for bend, tilt, start in parts]
+
+
+def exact_gap(id: str, T: int, at: dict[str, float], of: Problem, x_0: np.ndarray) -> float:
+    """Compute E f(mean point) - f* exactly, coordinate by coordinate."""
+    case, weights, total = moment_case(id, T, at), point_weights(id, T, at).tolist(), 0.0
+    for bends, tilts, noise, start in coordinates(of, x_0):
+        state = (start, 0.0, 0.0) if case.method == "two_way_gt" else (start,)
+        _, (mean, variance) = moments.point_moments(case, state, bends, tilts, noise, weights)
+        total += sum(bends) * (mean**2 + variance) / 2
     return total
 
 
-def measure_rounds(id, Ts, trials):
-    """Return (exact, mean, low, high) for each T; runs with equal steps are shared, and followed to
-    the largest T."""
-    (of, x_0), method, kept, found = theory_problem(id), METHODS[IDS[id][0]], {}, []
-    for T in reversed(Ts):
-        at, idles = statement_values(id, T), int(id == QUIET)
-        chosen = method_hyper(id, at)
-        key = tuple(chosen.values())
-        names = dict(rounds=T + idles, S=at["S"], x_0=x_0, **with_idle_round(id, chosen, T))
-        if key not in kept:
-            squares = ft.expected(of, method, **names).metrics["sq_mixed_grad_norm"][idles:]
-            kept[key] = (
-                squares,
-                ft.run(of, method, trials=trials, keep="x", metrics=(), **names).x[:, idles:],
-            )
-        squares, path = kept[key]
-        if IDS[id][1] == "nonconvex":
-            best = int(np.argmin(squares[: T + 1]))
-            gradient = (path[:, best] - mixed_minimizer(of)) * loss_curvatures(of).sum(axis=0)
-            found.append([squares[best], *_theory.of_runs(np.sum(gradient**2, axis=1))])
-        else:
-            point = np.tensordot(path[:, : T + 1], point_weights(id, T, at), (1, 0))
-            found.append([exact_gap(id, T, at), *_theory.of_runs(excess_at(of, point))])
-    return found[::-1]
-
-
-def panel_of(id, scale):
+def panel_of(id: str, scale: str) -> dict[str, np.ndarray]:
     """Compute the arrays of a panel."""
-    claim, worst_T = discover.claim(id), WORST_T[scale][IDS[id][0]]
-    admitted = lambda Ts: [T for T in sorted(Ts) if not claim.admits(statement_values(id, T))]
-    Ts, worst_T = admitted({*ROUNDS[scale], *worst_T}), admitted(worst_T)
-    made = _theory.panel_arrays(
-        id,
-        Ts,
-        [bound_at(id, T) for T in Ts],
-        measure_rounds(id, Ts, TRIALS[scale]),
-        worst_T,
-        _worst.search_once(id, worst_T, SECONDS[scale]),
-        [bound_at(id, T) for T in worst_T],
-    )
-    at = statement_values(id, 1)
-    level = 4 * at["beta"] * at["F"] if IDS[id][1] == "nonconvex" else at["beta"] * at["D_sq"]
+    (of, x_0), (theorem, case) = theory_problem(id), IDS[id]
+    rounds, own = WORST_T[scale][theorem], panel_settings(id)
+    T = sorted(T for T in {*ROUNDS[scale], *rounds} if id != QUIET or T <= ROUNDED)
+    found = compare_longest(id, of, x_0, T, trials=TRIALS[scale], **own)
+    letters, exact = {T: _theory.letters_at(found, T) for T in found.T.tolist()}, None
+    if case != "nonconvex":
+        exact = np.array([exact_gap(id, T, at, of, x_0) for T, at in letters.items()])
+    at = letters[found.T[0]]
+    level = 4 * at["beta"] * at["F"] if case == "nonconvex" else at["beta"] * at["D_sq"]
+    curves = _theory.read_curves(found, exact)
+    made = _theory.search_panel(id, curves, rounds, SECONDS[scale])
     return {**made, _theory.array_name(id, "trivial"): level}
 
 
@@ -218,14 +145,12 @@ def compute_arrays(scale, progress):
 
 def constants_of_panels():
     """Return the constants of all panels, in the paper's letters."""
-    at = statement_values("mixed.theoremB1_strong_explicit", 1)
-    return _caption.constants_text(
-        discover.claim("mixed.theoremB1_strong_explicit").table,
-        {
-            name: at[name]
-            for name in ("beta", "mu", "G", "B", "sigma", "sigma_c", "N", "S", "K", "eta_s")
-        },
-    )
+    of, _ = theory_problem("mixed.theoremB1_strong_explicit")
+    table, at = discover.claim("mixed.theoremB1_strong_explicit").table, {**SPECTRUM, **FIXED}
+    names = dict(beta="L", mu="mu", G="G_bgd", B="B_bgd", sigma="sigma", sigma_c="sigma_c")
+    found = {letter: of.constants[name].value for letter, name in names.items()}
+    found.update(N=at["clients"], S=at["S"], K=at["K"], eta_s=at["eta_s"])
+    return _caption.constants_text(table, found)
 
 
 TITLES = {
@@ -240,7 +165,8 @@ def write_caption(data):
         "Rows: parallel training, one-way and two-way gradient transfer; columns: what a statement "
         "asks of the losses. Clients and the centre have convex quadratics in all panels, noise is "
         "Gaussian, S of N clients are drawn uniformly, steps are the longest that a statement admits; "
-        "in the last panel there is no noise.",
+        "in the last panel there is no noise, all clients take part, and lines end where rounding "
+        "would decide.",
     )
 
 

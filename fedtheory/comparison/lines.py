@@ -5,10 +5,10 @@ from collections.abc import Collection
 from copy import copy
 
 from fedtheory import arguments
-from fedtheory.claim import Claim
 from fedtheory.comparison.letters import LAWS
 from fedtheory.comparison.run_measures import SPAN, at_a_point, is_readable
 from fedtheory.errors import InvalidInput, article
+from fedtheory.language.claim import Claim
 
 DIRECTIONS = ("<=", "<", ">=", ">")
 

@@ -100,7 +100,7 @@ def plan_requests(
     settings: dict[str, Any],
     T: np.ndarray | None = None,
 ) -> list[Request]:
-    """Return the runs to be made: one run, or one run for each T where the steps depend on T."""
+    """Return the runs to make: a single run, or a run for each T where the steps depend on T."""
     claim, algorithm = line.claim, claim_method(line.claim)
     hyper, rest = split_settings(
         claim, algorithm, {**settled_words(claim, problem, algorithm.hyper), **settings}

@@ -5,11 +5,11 @@ from typing import Any
 
 import numpy as np
 
-from fedtheory.claim import Claim
 from fedtheory.comparison.case import side_values
 from fedtheory.comparison.lines import Line
 from fedtheory.display import Shown
 from fedtheory.errors import refuse
+from fedtheory.language.claim import Claim
 from fedtheory.runs import plots
 
 ROOM = 1e-9  # two sides with a smaller relative difference are equal up to rounding

@@ -80,7 +80,7 @@ class Derived(NamedTuple):
 
 
 def losses_along(f: Objective, points: np.ndarray, T: np.ndarray) -> np.ndarray:
-    """Return the losses of points (rows, rounds + 1, d) that count after T rounds; NaN elsewhere."""
+    """Return the losses of points (rows, rounds + 1, d) read after T rounds; NaN elsewhere."""
     found = np.full(points.shape[:2], np.nan)
     for t in np.unique([T - 1, T]):
         found[:, t] = [f.loss(x) for x in points[:, t]]

@@ -111,11 +111,11 @@ def test_the_phases_bound_is_the_statements():
 @pytest.mark.parametrize("id", mixed_phase.IDS)
 def test_mean_points_of_all_rounds_are_those_of_each(id):
     """The theory figure takes one number of rounds at a time, with moments of its own."""
-    of = theory_mixed.theory_problem(id)[0]
+    problem = theory_mixed.theory_problem(id)
     for u in (0.003, 0.3):
         found = mixed_phase.true_excess(id, u, np.array([2, 30]))
         each = [
-            theory_mixed.exact_gap(id, T, mixed_phase.statement_values(id, u, T), of)
+            theory_mixed.exact_gap(id, T, mixed_phase.statement_values(id, u, T), *problem)
             for T in (2, 30)
         ]
         assert found == pytest.approx(each, rel=1e-9)
@@ -132,13 +132,11 @@ def test_mixed_fl_is_stable_as_long_as_its_means_come_back(id):
             (middle, high) if mixed_phase.spectral_radius(id, middle) <= 1 else (low, middle)
         )
     for u, comes_back in ((0.97 * low, True), (1.03 * low, False)):
-        names = theory_mixed.method_hyper(id, mixed_phase.statement_values(id, u, 1))
-        ends = [
-            ft.expected(
-                of, theory_mixed.METHODS[theory_mixed.IDS[id][0]], rounds=300, x_0=x, S=4, **names
-            ).mean[-1]
-            for x in (x_0, x_0 + 1)
-        ]
+        method = ft.algorithm(theory_mixed.METHODS[theory_mixed.IDS[id][0]])
+        at = mixed_phase.statement_values(id, u, 1)
+        steps = {n: at[n] for n in ("eta", "eta_s", "eta_c") if n in method.hyper}
+        run = dict(rounds=300, S=4, K=2, **steps)
+        ends = [ft.expected(of, method, x_0=x, **run).mean[-1] for x in (x_0, x_0 + 1)]
         assert (np.abs(ends[1] - ends[0]).max() < 1) == comes_back
 
 
@@ -327,9 +325,12 @@ def test_exponents_take_the_bounds_of_the_theory_figures():
     id = "mixed.theoremB1_convex_explicit"
     bound, exact = all_exponents.mixed_bounds(id, T=100, S=4, K=2, G=1.0, sigma=1.0, sigma_c=1.0)
     of = ft.problems.mixed(seed=3, sigma=1.0, sigma_c=1.0, **dict(at.SPECTRUM, clients=32))
-    values = dict(at.statement_values(id, 100, of), N=32)
-    assert bound == pytest.approx(float(ft.claim(id).evaluate(values)))
-    assert exact == pytest.approx(at.exact_gap(id, 100, values, of)) and exact < bound
+    x_0, claim = at.theory_problem(id)[1], ft.claim(id)
+    run = ft.compare(id, of, rounds=[100], trials=200, x_0=x_0, S=4, K=2, eta_s=2.0)
+    values = {name: np.ravel(run.numbers[name])[0] for name in claim.symbols if name in run.numbers}
+    assert bound == pytest.approx(float(claim.evaluate(values)))
+    (low,), (high,) = run.low, run.high
+    assert abs(exact - run.left[0]) < 5 * (high - low) / 2.5 / np.sqrt(200) and exact < bound
 
 
 def test_who_is_ahead_without_a_server_is_nobody(monkeypatch):
@@ -344,9 +345,11 @@ def test_maps_of_mixed_fl_agree_where_they_meet():
     for place, id in enumerate(all_winners.MIXED):
         of = ft.problems.mixed(seed=3, sigma=1.0, sigma_c=1.0, **theory_mixed.SPECTRUM)
         T = all_winners.ROUNDS["mixed"]
-        assert both[0][place] == pytest.approx(theory_mixed.bound_at(id, T, of))
-        at = theory_mixed.statement_values(id, T, of)
-        assert both[1][place] == pytest.approx(theory_mixed.exact_gap(id, T, at, of))
+        x_0 = theory_mixed.theory_problem(id)[1]
+        found = theory_mixed.compare_longest(id, of, x_0, [T], trials=200)
+        assert both[0][place] == pytest.approx(found.right[0])
+        (low,), (high,) = found.low, found.high
+        assert abs(both[1][place] - found.left[0]) < 5 * (high - low) / 2.5 / np.sqrt(200)
 
 
 @pytest.mark.parametrize("excluded", [False, True])

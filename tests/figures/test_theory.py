@@ -1,6 +1,7 @@
 """Theory against practice: the plotted numbers against closed forms and the statements
 themselves."""
 
+from functools import partial
 from random import Random
 
 import numpy as np
@@ -24,6 +25,7 @@ from fedtheory.figures import (
 )
 from fedtheory.models import by_name
 from fedtheory.participation import Arrival, Participation, distribution
+from fedtheory.problems.mixed import mixed_minimizer
 from tests.figures.looks import wrong
 
 
@@ -40,58 +42,76 @@ def looks_well(name, data, tmp_path):
     return True
 
 
+def bound(figure, id, T):
+    """The bound that a figure plots at T rounds."""
+    return compared(figure, id, T, trials=0).right[0]
+
+
+def compared(figure, id, T, trials, **settings):
+    if figure is theory_fsl:
+        return theory_fsl.compare_panel(id, [T], trials=trials, **settings)
+    if figure is theory_lamb:
+        return theory_lamb.compare_panel(id, [T], trials)
+    own = theory_mixed.panel_settings(id)
+    of = theory_mixed.theory_problem(id)
+    return theory_mixed.compare_longest(id, *of, [T], trials=trials, **own)
+
+
+def letters(figure, id, T):
+    found = _theory.letters_at(compared(figure, id, T, trials=0), T)
+    claim = discover.claim(_theory.claim_id(id))
+    return {name: value for name, value in found.items() if name in claim.symbols}
+
+
 def test_the_excess_and_the_ceiling_by_hand():
     # f_0 = (x - 3)^2 / 2, F = (x - 0)^2 / 2, gamma = 1/2: F~ = (x^2 + (x - 3)^2 / 2) / 3, least at
     # 1: (1 + 2) / 3
     of = ft.problems.quadratic_from_arrays([1.0], [[3.0], [0.0]])
     assert theory_fsl.modified_excess(of, np.array([2.0])) == pytest.approx((4 + 0.5) / 3 - 1)
     # kappa = max(1/2, 1/2 + 3/4) = 5/4: min(1, (9/4) / (5/2)) / (8 * 3/2) = 3/40
-    assert theory_fsl.longest_server_step(0.5, 2.0, 1.0) == pytest.approx(0.075)
+    assert 4 * letters(theory_fsl, theory_fsl.THEOREM, 10)["eta_0"] == pytest.approx(0.075)
 
 
 @pytest.mark.parametrize("id", theory_fsl.TITLES)
 def test_the_plotted_numbers_are_inside_the_hypotheses(id):
-    claim = discover.claim(theory_fsl.statement_id(id))
+    claim = discover.claim(_theory.claim_id(id))
     for T in (5, 1280):
-        at = theory_fsl.statement_values(id, T, 3.0)
+        at = letters(theory_fsl, id, T)
         assert not claim.admits(at)
         longer = dict(at, eta_0=2 * at["eta_0"], eta_l=2 * at["eta_l"])
         assert claim.id == "fsl.theorem2" or claim.admits(longer)
 
 
 def test_theorem_2_by_hand():
-    at = theory_fsl.statement_values("fsl.theorem2", 10, 3.0)
+    at = letters(theory_fsl, theory_fsl.THEOREM, 10)
     u, kappa, Psi = 4 * at["eta_0"], 1.25, 0.25 / 4 + 1 / 8 + 4 / 7 / 4
     Phi = 0.25 * Psi + 0.5 / 4 * (0.5 + 4 / 7) + 2.5 / 4
     h = 1 - u * 1.5 / 2 * (4.5 + 16 * kappa * u)
-    right = 3 / (10 * u) + 5 * u * Psi + 8 * u**2 * (0.5 * kappa / 1.5 * 0.09 + Phi)
-    assert theory_fsl.bound_at("fsl.theorem2", 10, 3.0) == pytest.approx(right / h)
+    start = theory_fsl.modified_excess(*theory_fsl.theory_problem())
+    right = start / (10 * u) + 5 * u * Psi + 8 * u**2 * (0.5 * kappa / 1.5 * 0.09 + Phi)
+    assert bound(theory_fsl, theory_fsl.THEOREM, 10) == pytest.approx(right / h)
 
 
 @pytest.mark.parametrize("id", ["fsl.theorem2", "fsl.corollary1_explicit", theory_fsl.SGD])
 def test_the_plotted_expectation_is_the_least_of_the_rounds(id):
     of, x_0 = theory_fsl.theory_problem(id)
-    D = theory_fsl.modified_excess(
-        of, x_0, theory_fsl.problem_arguments(theory_fsl.FIXED, id)["gamma"]
-    )
-    at = theory_fsl.statement_values(id, 20, D)
+    at = letters(theory_fsl, id, 20)
     hyper = {name: at[name] for name in ("eta_l", "eta_g", "eta_0", "gamma", "K", "K_0", "S")}
+    hyper.update({name: int(hyper[name]) for name in ("K", "K_0", "S")})
     e = ft.expected(of, "fsl", rounds=20, x_0=x_0, **hyper).metrics["sq_tilde_grad_norm"]
-    ((_, _, _, _), (exact, mean, low, high)) = theory_fsl.measure_rounds(id, [10, 20], D, 400)
+    found = compared(theory_fsl, id, 20, trials=400)
+    (exact,), (mean,), (low,), (high,) = found.left_exact, found.left, found.low, found.high
     assert exact == pytest.approx(e[:20].min(), rel=1e-9)
     assert low < mean < high and abs(mean - exact) < 5 * (high - low) / 2.5 / np.sqrt(400)
-    assert exact <= theory_fsl.bound_at(id, 20, D)
+    assert exact <= found.right[0]
 
 
-def test_runs_of_the_same_steps_are_one(monkeypatch):
-    """Theorem 2's steps are those of any number of rounds: one run, read at each, as runs of their own."""
-    id, asked, really = theory_fsl.THEOREM, [], theory_fsl.follow_runs
-    monkeypatch.setattr(theory_fsl, "follow_runs", lambda *a: asked.append(a[1]) or really(*a))
-    found = np.array(theory_fsl.measure_rounds(id, [5, 80, 20], 3.0, 40))
-    own = [theory_fsl.measure_rounds(id, [T], 3.0, 40)[0] for T in (5, 20, 80)]
-    assert asked == [80, 5, 20, 80] and np.array_equal(found, own)
-    theory_fsl.measure_rounds(theory_fsl.FIRST, [5, 20], 3.0, 40)
-    assert asked[4:] == [20, 5]
+def test_the_cases_of_a_corollary_share_their_runs():
+    """The bounds differ; the steps, and with them the runs, do not."""
+    first, *others = (theory_fsl.compare_panel(id, [5, 20], trials=8) for id in theory_fsl.CASES)
+    for other in others:
+        assert other.left == pytest.approx(first.left, rel=1e-12)
+        assert other.left_exact == pytest.approx(first.left_exact, rel=1e-12)
 
 
 def test_only_instances_of_that_many_rounds_are_searched():
@@ -108,6 +128,11 @@ def test_a_false_bound_is_reached_by_the_worst_case():
     assert 0 < true[0][0] <= 1 < false[0][0] and [*true[1], *false[1]] == [False, True]
 
 
+def curves(T, bound, measured):
+    """Made-up curves; `measured` is (exact, mean, low, high) for each T."""
+    return _theory.Curves(T, bound, *np.array(measured, float).T)
+
+
 MADE = dict(trials=np.array(40), constants=np.array("$L=1$"))
 
 
@@ -116,17 +141,8 @@ def test_theory_looks_well(tmp_path):
     for id in theory_fsl.TITLES:
         data[_theory.array_name(id, "trivial")] = np.array(6.0)
         measured = [[1 / t, 1.1 / t, 0.9 / t, 1.4 / t] for t in T]
-        data.update(
-            _theory.panel_arrays(
-                id,
-                T,
-                50 / T,
-                measured,
-                (5, 10),
-                (np.array([0.5, np.nan]), np.array([False, False])),
-                np.array([10.0, 5.0]),
-            )
-        )
+        worst = _worst.Worst(np.array([0.5, np.nan]), np.array([False, False]))
+        data.update(_theory.panel_arrays(id, curves(T, 50 / T, measured), (5, 80), worst))
     assert looks_well("theory_fsl", data, tmp_path)
 
 
@@ -146,42 +162,45 @@ def test_only_instances_of_that_many_rounds_and_local_steps_are_searched():
 
 @pytest.mark.parametrize("id", theory_mixed.IDS)
 def test_mixed_steps_are_the_longest_that_the_statement_admits(id):
-    claim, at = discover.claim(id), theory_mixed.statement_values(id, 1000)
+    claim, at = discover.claim(id), letters(theory_mixed, id, 1000)
     assert not claim.admits(at)
-    assert claim.admits(dict(at, eta=1.01 * at["eta"], eta_c=1.01 * at["eta_c"]))
+    longer = {name: 1.01 * at[name] for name in ("eta", "eta_c") if name in at}
+    assert claim.admits(dict(at, **longer))
 
 
 def test_mixed_bounds_by_hand():
     # beta = 1, mu = 1/2, B = G = sigma = sigma_c = 1, K = 2, S = 4: (sigma^2 + S sigma_c^2) / (K S)
     # = 5/8
-    strong, at = (
-        "mixed.theoremB1_strong_explicit",
-        theory_mixed.statement_values("mixed.theoremB1_strong_explicit", 30),
-    )
-    D_sq, F = at["D_sq"], at["F"]
+    of, x_0 = theory_mixed.theory_problem("mixed.theoremB1_strong_explicit")
+    gap = x_0 - mixed_minimizer(of)
+    D_sq, F = gap @ gap, gap**2 @ theory_mixed.loss_curvatures(of).sum(axis=0) / 2
+    plotted = lambda name, T: bound(theory_mixed, f"mixed.theorem{name}_explicit", T)
     right = 4.5 * D_sq * np.exp(-30 / 24) + 6 / 12 * 5 / 8 + 24 / 144 * (1 + 1)
-    assert theory_mixed.bound_at(strong, 30) == pytest.approx(right)
+    assert plotted("B1_strong", 30) == pytest.approx(right)
     # 20 sigma^2 + 12 K S sigma_c^2 = 116
-    assert theory_mixed.bound_at("mixed.theoremB2_convex_explicit", 1000) == pytest.approx(
-        4 / 3 * (8 * D_sq / 1001 + np.sqrt(116 * D_sq / 8008))
-    )
+    right = 4 / 3 * (8 * D_sq / 1001 + np.sqrt(116 * D_sq / 8008))
+    assert plotted("B2_convex", 1000) == pytest.approx(right)
     # beta = 2: 54 * 2 F / (T + 1), noise 3/8 + 2
-    assert theory_mixed.bound_at("mixed.theoremB2_nonconvex_explicit", 1000) == pytest.approx(
-        108 * F / 1001 + 6 * np.sqrt(19 / 8 * 2 * F / 1001)
-    )
+    right = 108 * F / 1001 + 6 * np.sqrt(19 / 8 * 2 * F / 1001)
+    assert plotted("B2_nonconvex", 1000) == pytest.approx(right)
     # both gradients at x* are G/2 long: lag 1; noise 5/8 + (1 + 1) / (2 * 2)
     eta = 1 / 162
-    assert theory_mixed.bound_at("mixed.theoremB3_convex_explicit", 99) == pytest.approx(
-        (D_sq + 9 * eta**2) / (100 * eta) + 12 * eta * 9 / 8
-    )
-    assert theory_mixed.bound_at(theory_mixed.QUIET, 99) == pytest.approx(14 * 48 * F / 100)
+    right = (D_sq + 9 * eta**2) / (100 * eta) + 12 * eta * 9 / 8
+    assert plotted("B3_convex", 99) == pytest.approx(right)
+    assert bound(theory_mixed, theory_mixed.QUIET, 99) == pytest.approx(14 * 48 * F / 100)
 
 
 @pytest.mark.parametrize("id", theory_mixed.IDS)
 def test_mixed_expectations_are_those_of_runs_and_below_the_bound(id):
     T, trials = 200, 100
-    ((exact, mean, low, high),) = theory_mixed.measure_rounds(id, [T], trials)
-    assert 0 <= exact <= theory_mixed.bound_at(id, T)
+    found = compared(theory_mixed, id, T, trials)
+    if theory_mixed.IDS[id][1] == "nonconvex":
+        (exact,) = found.left_exact
+    else:
+        at = _theory.letters_at(found, T)
+        exact = theory_mixed.exact_gap(id, T, at, *theory_mixed.theory_problem(id))
+    (mean,), (low,), (high,) = found.left, found.low, found.high
+    assert 0 <= exact <= found.right[0]
     if id == theory_mixed.QUIET:  # every run is the same
         assert [low, mean, high] == pytest.approx([exact] * 3)
     else:  # 80 % lie in the band: 1.3 deviations of a normal law to either side
@@ -190,23 +209,18 @@ def test_mixed_expectations_are_those_of_runs_and_below_the_bound(id):
 
 def test_the_last_point_as_mean_point_has_the_expected_loss(monkeypatch):
     monkeypatch.setattr(theory_mixed, "point_weights", lambda id, T, at: np.eye(T + 1)[T])
-    for id in (
-        "mixed.theoremB1_convex_explicit",
-        "mixed.theoremB2_strong_explicit",
-        "mixed.theoremB3_strong_explicit",
-    ):
-        (of, x_0), at = theory_mixed.theory_problem(id), theory_mixed.statement_values(id, 40)
-        e = ft.expected(
-            of,
-            theory_mixed.METHODS[theory_mixed.IDS[id][0]],
-            rounds=40,
-            x_0=x_0,
-            S=4,
-            **theory_mixed.method_hyper(id, at),
-        ).metrics["mixed_loss"]
-        assert theory_mixed.exact_gap(id, 40, at) - theory_mixed.excess_at(
-            of, x_0
-        ) == pytest.approx(e[-1] - e[0])
+    for name in ("B1_convex", "B2_strong", "B3_strong"):
+        id = f"mixed.theorem{name}_explicit"
+        (of, x_0), at = theory_mixed.theory_problem(id), letters(theory_mixed, id, 200)
+        method = ft.algorithm(theory_mixed.METHODS[theory_mixed.IDS[id][0]])
+        hyper = {
+            n: at[n] for n in ("eta", "eta_s", "eta_c", "eta_m") if {n} <= {*method.hyper, *at}
+        }
+        e = ft.expected(of, method, rounds=40, x_0=x_0, S=4, K=2, **hyper).metrics["mixed_loss"]
+        gap = x_0 - mixed_minimizer(of)
+        excess = gap**2 @ theory_mixed.loss_curvatures(of).sum(axis=0) / 2
+        found = theory_mixed.exact_gap(id, 40, dict(at, S=4), of, x_0)
+        assert found - excess == pytest.approx(e[-1] - e[0])
 
 
 def test_flex_bounds_by_hand():
@@ -290,22 +304,21 @@ def test_flex_points_stay_where_gradients_are_bounded():
 
 def test_lamb_bounds_by_hand():
     # M = v_0 = phi = L = 1, n = p = h = 2, sigma^2 = .08 of a coordinate, beta_1 = 0, beta_2 = .9
-    alpha, s = 1 / 32, 0.08
+    alpha, s, plotted = 1 / 32, 0.08, partial(bound, theory_lamb)
     e = ft.expected(
         theory_lamb.theory_problem(),
         "fed_lamb",
         rounds=1,
         x_0=np.full(2, 2.0),
-        **theory_lamb.method_hyper(2, alpha),
+        alpha=alpha,
+        **theory_lamb.method_hyper(2),
     )
     start, noise = e.metrics["loss"][1] / (2 * alpha * 8), s / 16 * np.sqrt(0.1 / 2)
     bracket = alpha**2 * 0.2 + 1 + np.sqrt(1 + 2 * s) + 2 * s / np.sqrt(2)
     right = start + noise + 4 * alpha * bracket + alpha**2 * 0.1 * 2 / 2
-    assert theory_lamb.bound_at("lamb.theorem1_explicit@2", 8) == pytest.approx(right)
+    assert plotted("lamb.theorem1_explicit@2", 8) == pytest.approx(right)
     assert theory_lamb.alpha_of("lamb.corollary1_explicit@1", 8) == pytest.approx(0.5 / 4)
-    assert theory_lamb.bound_at(
-        "lamb.corollary1_explicit@2", 128
-    ) == pytest.approx(  # alpha = 1 / 32 again
+    assert plotted("lamb.corollary1_explicit@2", 128) == pytest.approx(  # alpha = 1 / 32 again
         e.metrics["loss"][1] / (2 * alpha * 128)
         + s / 256 * np.sqrt(0.1 / 2)
         + 4 * alpha * bracket
@@ -316,7 +329,7 @@ def test_lamb_bounds_by_hand():
 @pytest.mark.parametrize("id", theory_lamb.FIRST)
 def test_lamb_expectations_are_those_of_all_layers_and_of_runs(id):
     steps, R = theory_lamb.steps_of(id), 4
-    assert not discover.claim(id.partition("@")[0]).admits(theory_lamb.statement_values(id, R))
+    assert not discover.claim(_theory.claim_id(id)).admits(letters(theory_lamb, id, R))
     alpha = theory_lamb.alpha_of(id, R)
     whole = ft.expected(
         theory_lamb.theory_problem(),
@@ -324,15 +337,18 @@ def test_lamb_expectations_are_those_of_all_layers_and_of_runs(id):
         rounds=2,
         x_0=np.full(2, 2.0),
         budget=10**6,
-        **theory_lamb.method_hyper(steps, alpha),
+        alpha=alpha,
+        **theory_lamb.method_hyper(steps),
     )
     assert theory_lamb.exact_expectation("sq_grad_norm", steps, alpha, 2, 10**6) == pytest.approx(
         whole.metrics["sq_grad_norm"]
     )
-    exact, mean, low, high = theory_lamb.measure_rounds(id, R, 2000, 10**6)
-    assert low <= mean <= high and exact <= theory_lamb.bound_at(id, R)
+    (exact,), found = theory_lamb.exact_means(id, [R], 10**6), compared(theory_lamb, id, R, 2000)
+    (mean,), (low,), (high,) = found.left, found.low, found.high
+    assert low <= mean <= high and exact <= found.right[0]
     assert abs(mean - exact) < 5 * (high - low) / 2.5 / np.sqrt(2000)
-    assert np.isnan(theory_lamb.measure_rounds(id, R, 2, 1)[0])  # no room for the ways it can go
+    none = theory_lamb.exact_means(id, [R, R + 1], 1)  # no room for the ways it can go
+    assert np.isnan(none).all()
 
 
 def test_the_second_moment_stays_at_its_start():
@@ -342,7 +358,8 @@ def test_the_second_moment_stays_at_its_start():
         rounds=20,
         trials=20,
         x_0=np.full(2, 2.0),
-        **theory_lamb.method_hyper(2, theory_lamb.ALPHA),
+        alpha=theory_lamb.ALPHA,
+        **theory_lamb.method_hyper(2),
     )
     assert np.all(found._state[1] == theory_lamb.V_0)  # State's v_hat
 
@@ -351,7 +368,7 @@ def test_where_v_hat_moves_runs_of_every_length_are_one_run():
     means, grown, _ = theory_lamb.moving_means(6, 20)
     of, chosen = (
         theory_lamb.bounded_problem(),
-        dict(theory_lamb.method_hyper(1, theory_lamb.ALPHA), epsilon=0.01),
+        dict(theory_lamb.method_hyper(1), alpha=theory_lamb.ALPHA, epsilon=0.01),
     )
     start = dict(trials=20, x_0=np.full(4, 2.0), metrics=())
     runs = [ft.run(of, "fed_lamb", rounds=r + 1, **start, **chosen) for r in range(6)]
@@ -383,8 +400,8 @@ def test_worst_cases_go_on_from_their_neighbours():
 def test_a_violated_statement_is_drawn_as_such():
     T, id = np.array([1, 10, 100]), "lamb.theorem1_explicit"
     measured = [[1 / t, 1 / t, 0.9 / t, 1.1 / t] for t in T]
-    worst = np.array([0.5, 2.0]), np.array([False, True])
-    data = _theory.panel_arrays(id, T, 9 / T, measured, (1, 10), worst, np.array([9.0, 0.9]))
+    worst = _worst.Worst(np.array([0.5, 2.0]), np.array([False, True]))
+    data = _theory.panel_arrays(id, curves(T, 9 / T, measured), (1, 10), worst)
     ax = Figure().add_subplot()
     _theory.draw_panel(ax, data, id, "fed_lamb", "theorem 1")
     assert ax.get_title() == "theorem 1: violated"
@@ -392,16 +409,16 @@ def test_a_violated_statement_is_drawn_as_such():
     assert [line.get_xydata().tolist() for line in crosses] == [[[10.0, 1.8]]]
     assert "left over right $2$ at $T=10$" in _theory.describe_result(data, {id: "theorem 1"})
     with pytest.raises(InvalidInput, match="no square below 0"):
-        _theory.panel_arrays(id, T, 9 / T, -np.ones((3, 4)), (1, 10), worst, np.array([9.0, 0.9]))
+        _theory.panel_arrays(id, curves(T, 9 / T, -np.ones((3, 4))), (1, 10), worst)
 
 
 def test_no_worst_case_is_below_what_the_panels_own_problem_does():
     T, id = np.array([1, 10, 100]), "lamb.theorem1_explicit"
     measured = [[exact, 1 / t, 0.9 / t, 1.1 / t] for exact, t in zip((1.0, 0.3, np.nan), T)]
-    worst = np.array([0.2, np.nan, 0.2, 0.2]), np.zeros(4, bool)
-    data = _theory.panel_arrays(id, T, 9 / T, measured, (1, 10, 50, 100), worst, np.ones(4))
+    worst = _worst.Worst(np.array([0.2, np.nan, 0.2]), np.zeros(3, bool))
+    data = _theory.panel_arrays(id, curves(T, 9 / T, measured), T, worst)
     found = data[_theory.array_name(id, "worst_ratio")]
-    assert found == pytest.approx([0.2, 1 / 3, 0.2, 0.2])  # 1/9, 0.3/0.9, no run, nothing exact
+    assert found == pytest.approx([0.2, 1 / 3, 0.2])  # 1/9, 0.3/0.9, nothing exact
 
 
 def test_what_is_false_is_seen_on_the_axis():
@@ -451,17 +468,8 @@ def test_the_other_theory_figures_look_well(name, panels, trivial, tmp_path):
             [1 / t if t < 100 or name != "theory_lamb" else np.nan, 1.1 / t, 0.9 / t, 1.4 / t]
             for t in T
         ]
-        data.update(
-            _theory.panel_arrays(
-                id,
-                T,
-                50 / T,
-                measured,
-                (1, 30),
-                (np.array([3.0, np.nan]), np.array([True, False])),
-                np.array([50.0, 5.0]),
-            )
-        )
+        worst = _worst.Worst(np.array([3.0, np.nan]), np.array([True, False]))
+        data.update(_theory.panel_arrays(id, curves(T, 50 / T, measured), (1, 30), worst))
     assert looks_well(name, data, tmp_path)
 
 
