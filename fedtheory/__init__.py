@@ -2,10 +2,15 @@
 
 import os as _os
 import sys as _sys
+from collections.abc import Callable
 from types import ModuleType as _ModuleType
+from typing import TYPE_CHECKING, Any
 
 from fedtheory.folders_beside import find_folders_beside as _find_folders_beside
 from fedtheory.old_names import accept_old_names as _accept_old_names
+
+if TYPE_CHECKING:
+    from fedtheory.runs.result import Run
 
 # Two OpenBLAS copies with two threads each thrash on small matrices; the engine has its own
 # threads.
@@ -48,7 +53,7 @@ _LAZY = {
 __all__ = ["algorithms", *_LAZY]
 
 
-def algorithms():
+def algorithms() -> list[str]:
     """Return the names of all algorithms, in alphabetical order.
 
     >>> import fedtheory as ft
@@ -60,7 +65,7 @@ def algorithms():
     return sorted(discover.algorithms())
 
 
-def __getattr__(name):
+def __getattr__(name: str) -> "_ModuleType | Callable[..., Any] | type[Run]":
     if name not in _LAZY:
         raise AttributeError(f"module 'fedtheory' has no attribute {name!r}")
     import importlib
@@ -72,7 +77,7 @@ def __getattr__(name):
     return value
 
 
-def __dir__():
+def __dir__() -> list[str]:
     return sorted([*globals(), *_LAZY])
 
 
@@ -80,7 +85,7 @@ class _Face(_ModuleType):
     """The class of the package module: `ft.claim` and `ft.algorithms` stay functions when the
     submodules of the same names are imported."""
 
-    def __setattr__(self, name, value):
+    def __setattr__(self, name: str, value: _ModuleType) -> None:
         if not (
             isinstance(value, _ModuleType)
             and (name == "algorithms" or _LAZY.get(name, (None, None))[1])

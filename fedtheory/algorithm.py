@@ -19,9 +19,9 @@ rows. Where that state starts at zero for all clients, a client's row is allocat
 first takes part.
 """
 
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, fields
-from typing import NamedTuple
+from typing import Any, NamedTuple
 
 import numpy as np
 
@@ -29,22 +29,23 @@ from fedtheory import arguments, jit
 from fedtheory.display import Shown
 from fedtheory.errors import InvalidInput, refuse, show
 from fedtheory.parallel import pickling
+from fedtheory.typing import Kernel, Number
 
 
 class Field(NamedTuple):
     """One hyper-parameter: its meaning, its default and the values that it may take."""
 
     meaning: str
-    default: object = None  # None: the user must give a value
+    default: Any = None  # None: the user must give a value
     integer: bool = False
     low: float = -np.inf
     high: float = np.inf
     open_low: bool = False  # the value must exceed low
     open_high: bool = False
-    choices: tuple = ()  # words; the position of a word is stored
+    choices: tuple[Any, ...] = ()  # words; the position of a word is stored
     fixed: bool = False  # one value for the whole run; a schedule is refused
 
-    def rule(self):
+    def rule(self) -> str:
         """Return the rule that values of the hyper-parameter obey, as words for an error: "must be
         > 0"."""
         if self.choices:
@@ -58,7 +59,7 @@ class Field(NamedTuple):
             sides
         )
 
-    def check(self, name, value):
+    def check(self, name: str, value: Any) -> Any:
         """Return a value in the form that kernels take; raise InvalidInput where it breaks the
         rule.
 
@@ -95,14 +96,14 @@ class Schedule(Sequence):
     """The hyper-parameters of each round, as tuples; a hyper-parameter that is constant over rounds
     is stored once."""
 
-    def __init__(self, Hyper, columns, rounds):
+    def __init__(self, Hyper: type, columns: Sequence[float | np.ndarray], rounds: int) -> None:
         self.Hyper, self.columns, self.rounds = Hyper, columns, rounds
         self.constant = not any(np.ndim(column) for column in columns)
 
-    def __len__(self):
+    def __len__(self) -> int:
         return self.rounds
 
-    def __getitem__(self, t):
+    def __getitem__(self, t: Any) -> Any:
         if isinstance(t, slice):
             return [self[n] for n in range(*t.indices(self.rounds))]
         if not -self.rounds <= t < self.rounds:
@@ -111,34 +112,34 @@ class Schedule(Sequence):
             *(column[t].item() if np.ndim(column) else column for column in self.columns)
         )
 
-    def begins_like(self, other, rounds):
+    def begins_like(self, other: "Schedule", rounds: int) -> bool:
         """Tell whether two schedules agree on the first `rounds` rounds."""
         pick = lambda column: column[:rounds] if np.ndim(column) else column
         return all(np.all(pick(a) == pick(b)) for a, b in zip(self.columns, other.columns))
 
 
-def positive(meaning, default=None):
+def positive(meaning: str, default: float | None = None) -> Any:
     """Return the field of a real hyper-parameter above 0; without a default, users must give it."""
     return Field(meaning, default, low=0, open_low=True)
 
 
-def nonnegative(meaning, default=None):
+def nonnegative(meaning: str, default: float | None = None) -> Any:
     """Return the field of a real hyper-parameter of at least 0; without a default, users must give
     it."""
     return Field(meaning, default, low=0)
 
 
-def fraction(meaning, default=None):
+def fraction(meaning: str, default: float | None = None) -> Any:
     """Return the field of a real hyper-parameter in [0, 1), such as a decay rate."""
     return Field(meaning, default, low=0, high=1, open_high=True)
 
 
-def count(meaning, default=None, low=1):
+def count(meaning: str, default: int | None = None, low: int = 1) -> Any:
     """Return the field of an integer hyper-parameter of at least `low`, such as a number of steps."""
     return Field(meaning, default, integer=True, low=low)
 
 
-def choice(meaning, *words):
+def choice(meaning: str, *words: str) -> Any:
     """Return the field of a hyper-parameter that is one of some words, the first by default.
     Kernels see the position of the word."""
     return Field(meaning, words[0], choices=words)
@@ -177,7 +178,9 @@ def end_plain(state, h):
     """Do nothing at the end of a round."""
 
 
-def _role_signatures(state, local, locals_, hyper, real):
+def _role_signatures(
+    state: Any, local: Any, locals_: Any, hyper: Any, real: str
+) -> dict[str, tuple[Any, tuple[Any, ...]]]:
     """Return {kernel: (type of its result, types of its arguments)} for the seven kernels of a
     method."""
     t, i8, (point, points) = jit.types, jit.types.int64, jit.point_types(real)
@@ -210,15 +213,15 @@ class Algorithm(Shown):
     name: str
     cites: str
     Hyper: type  # a NamedTuple class; each field's default is a Field
-    init: Callable  # (x_0, N, layers, h) -> State of new arrays
-    local_step: Callable
-    aggregate: Callable
-    begin: Callable = begin_plain
-    local_start: Callable = start_at_x
-    local_end: Callable = end_local_plain
-    server_step: Callable = no_server_step
-    end: Callable = end_plain
-    local: Callable | None = None  # (d, layers, h) -> Local of new arrays
+    init: Kernel  # (x_0, N, layers, h) -> State of new arrays
+    local_step: Kernel
+    aggregate: Kernel
+    begin: Kernel = begin_plain
+    local_start: Kernel = start_at_x
+    local_end: Kernel = end_local_plain
+    server_step: Kernel = no_server_step
+    end: Kernel = end_plain
+    local: Callable[..., Any] | None = None  # (d, layers, h) -> Local of new arrays
     steps: str | int = "K"  # the field that holds the number of local steps; a number if fixed
     server_steps: str | None = None  # the same for the server; None: the server takes no steps
     server_grad: bool = False  # evaluate the server's gradient at x when the round begins
@@ -227,23 +230,25 @@ class Algorithm(Shown):
     server: bool = False  # the problem must have a server loss
     memory: bool = False  # clients keep state between rounds
     everyone: bool = False  # all clients take part in every round: S must be N
-    transform: Callable | None = None  # (problem, h) -> the problem on which the clients train
-    check: Callable | None = None  # (h, N, S) -> None, or the reason of a refusal
+    transform: Callable[..., Any] | None = (
+        None  # (problem, h) -> the problem on which the clients train
+    )
+    check: Callable[..., Any] | None = None  # (h, N, S) -> None, or the reason of a refusal
     meaning: str = ""
 
-    def heading(self):
+    def heading(self) -> str:
         return f"Algorithm {self.name}"
 
-    def facts(self):
+    def facts(self) -> dict[str, str]:
         fields = [f"{name}: {describe_field(field)}" for name, field in self.hyper.items()]
         return {"cites": self.cites, "meaning": self.meaning, "hyper-parameters": "\n".join(fields)}
 
     @property
-    def hyper(self):
+    def hyper(self) -> dict[str, Field]:
         """Return the mapping name -> Field (meaning, default and rule) of every hyper-parameter."""
-        return dict(self.Hyper._field_defaults)
+        return dict(self.Hyper._field_defaults)  # type: ignore[attr-defined]
 
-    def resolve(self, given, rounds):
+    def resolve(self, given: Mapping[str, Any], rounds: Number) -> Schedule:
         """Return the Schedule of hyper-parameters for a number of rounds.
 
         Raises InvalidInput for an unknown name, a required hyper-parameter without a value, a value
@@ -273,27 +278,30 @@ class Algorithm(Shown):
             columns.append(value)
         return Schedule(self.Hyper, columns, rounds)
 
-    def number(self, which, h):
+    def number(self, which: int | str | None, h: Any) -> int:
         """Return the number of local steps (`which` = self.steps) or of server steps in a round."""
         return which if isinstance(which, int) else 0 if which is None else getattr(h, which)
 
-    def asks(self, which, h):
+    def asks(self, which: bool | Callable[..., Any], h: Any) -> bool:
         """Tell whether a round begins with gradients at x (`which` = self.client_grad or
         self.server_grad)."""
         return bool(which(h) if callable(which) else which)
 
-    def kernels(self, state, local, locals_, hyper, real="float64"):
+    def kernels(
+        self, state: Any, local: Any, locals_: Any, hyper: Any, real: str = "float64"
+    ) -> list[Callable[..., Any]]:
         """Return the seven kernels behind the engine's signatures, for these tuples and this kind
         of reals."""
-        roles = _role_signatures(*map(jit.typeof, (state, local, locals_, hyper)), real)
+        types = map(jit.typeof, (state, local, locals_, hyper))
+        roles = _role_signatures(*types, real=real)
         return [jit.erase(getattr(self, role), *roles[role]) for role in ROLES]
 
     @property
-    def compiled(self):
+    def compiled(self) -> bool:
         """Return whether all seven kernels can be compiled to machine code."""
         return all(jit.compiled(getattr(self, role)) for role in ROLES)
 
-    def __reduce__(self):
+    def __reduce__(self) -> tuple[Any, ...]:
         """Pickle by name where a module holds the algorithm, so that unpickling gives the same
         object there; otherwise pickle by fields."""
         place = pickling.name_of_module(self, self.Hyper.__module__)
@@ -306,20 +314,20 @@ class Algorithm(Shown):
         )
 
 
-def _rebuild(parts, kernels):
+def _rebuild(parts: Mapping[str, Any], kernels: Mapping[str, Callable[..., Any]]) -> Algorithm:
     return Algorithm(
         **parts, **{name: pickling.unpickle_kernel(kernel) for name, kernel in kernels.items()}
     )
 
 
-def describe_field(field):
+def describe_field(field: Field) -> str:
     """Return a hyper-parameter's meaning, default and rule as one text, for `fedtheory list
     algorithms`."""
     default = "required" if field.default is None else f"default {show(field.default)}"
     return f"{field.meaning} ({default}; {field.rule()})"
 
 
-def example_hyper(algorithm):
+def example_hyper(algorithm: Algorithm) -> dict[str, float]:
     """Return small values of every required hyper-parameter, for contract tests and warm-up."""
     return {
         name: 2 if field.integer else 0.05

@@ -7,24 +7,32 @@ without SymPy.
 import copyreg
 import importlib
 import pkgutil
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from difflib import get_close_matches
 from functools import cache
 from pathlib import Path
+from typing import TYPE_CHECKING, Any
 
 from fedtheory import plugins
 from fedtheory.errors import InvalidInput, refuse, show
 from fedtheory.language import names
 
+if TYPE_CHECKING:
+    from fedtheory.algorithm import Algorithm
+    from fedtheory.language.claim import Claim
+    from fedtheory.language.paper import Paper
+    from fedtheory.problem import Problem
+
 
 @cache
-def _record_files(room):
+def _record_files(room: str) -> list[str]:
     folder = Path(__file__).parent / room
     return sorted(
         name for _, name, _ in pkgutil.iter_modules([str(folder)]) if not name.startswith("_")
     )
 
 
-def algorithms():
+def algorithms() -> "dict[str, Algorithm]":
     """Return the mapping name -> Algorithm over every file of algorithms/ and all algorithms of
     users."""
     own = {adopt_method(record).name: record for _, record in plugins.list_records("ALGORITHM")}
@@ -32,7 +40,7 @@ def algorithms():
 
 
 @cache
-def shipped_algorithms():
+def shipped_algorithms() -> "dict[str, Algorithm]":
     """Return the mapping name -> Algorithm over every file of algorithms/."""
     found = {}
     for name in _record_files("algorithms"):
@@ -45,7 +53,7 @@ def shipped_algorithms():
 _ADOPTED: dict = {}  # name -> Algorithm, for methods that users registered
 
 
-def adopt_method(record):
+def adopt_method(record: "Algorithm") -> "Algorithm":
     """Register a user's algorithm, so that it is found by its name from now on, and return it.
     Raises InvalidInput for the name of an algorithm of this library, and for anything but an
     Algorithm."""
@@ -62,7 +70,9 @@ def adopt_method(record):
     return record
 
 
-def suggest_names(name, known, before, after=""):
+def suggest_names(
+    name: str, known: "Mapping[str, Algorithm] | Sequence[str]", before: str, after: str = ""
+) -> str:
     """Return a text that lists known names similar to an unknown one; "" where no name is similar."""
     if not isinstance(name, str) or not name:
         return ""
@@ -72,7 +82,7 @@ def suggest_names(name, known, before, after=""):
     return f"{before}{', '.join(near[:5])}{after}" if near else ""
 
 
-def algorithm(name):
+def algorithm(name: "str | Algorithm") -> "Algorithm":
     """Return the Algorithm of a name; a record is returned as it is.
 
     Its `hyper` maps the name of each hyper-parameter to its meaning, default and range. Raises
@@ -101,7 +111,7 @@ def algorithm(name):
     return found[name]
 
 
-def problem_makers():
+def problem_makers() -> dict[str, Callable[..., Any]]:
     """Return the mapping name -> function that builds a problem, over every file of problems/ and
     all makers of users."""
     from fedtheory import problems
@@ -109,7 +119,7 @@ def problem_makers():
     return {**problems.all_makers(), **{maker.__name__: maker for maker in plugins.makers()}}
 
 
-def examples():
+def examples() -> "Iterator[tuple[str, Problem]]":
     """Yield (name, problem) for every small problem that the files offer to the contract tests."""
     from fedtheory import problems
 
@@ -118,14 +128,14 @@ def examples():
             yield f"{name}.{label}", problem
 
 
-def papers():
+def papers() -> "dict[str, Paper]":
     """Return the mapping id -> Paper over every file of papers/ and all papers of users."""
     own = {paper.id: paper for _, paper in plugins.list_records("PAPER")}
     return {**own, **_shipped_papers()}
 
 
 @cache
-def _shipped_papers():
+def _shipped_papers() -> "dict[str, Paper]":
     """Return the mapping id -> Paper over every file of papers/."""
     found = [
         importlib.import_module(f"fedtheory.papers.{name}").PAPER
@@ -134,7 +144,7 @@ def _shipped_papers():
     return {paper.id: paper for paper in found}
 
 
-def own_claims():
+def own_claims() -> "tuple[Claim, ...]":
     """Return the claims of users; an id that occurs twice is refused."""
     from fedtheory.language.claim import Claim
 
@@ -149,7 +159,7 @@ def own_claims():
     return tuple(map(_keep_claim, found))
 
 
-def _is_shipped(name):
+def _is_shipped(name: str) -> bool:
     """Tell whether a claim of this library has an id: words separated by dots, the first of them a
     paper's. For any other id no claim file is read."""
     words = name.split(".")
@@ -161,14 +171,14 @@ def _is_shipped(name):
     )
 
 
-def find_recorded(name):
+def find_recorded(name: str) -> "Claim | None":
     """Return the claim that is recorded under an id, in this library or in a user's file; None
     where there is none."""
     own = next((record for record in own_claims() if record.id == name), None)
     return own or (claim(name) if _is_shipped(name) else None)
 
 
-def lookalike(name):
+def lookalike(name: str) -> str | None:
     """Return the id of a recorded claim for which a name can be mistaken; None where there is none.
     The two differ in case, punctuation, blanks or letters that look alike."""
     base, bone = name.partition("!")[0], names.skeleton(name.partition("!")[0])
@@ -178,13 +188,13 @@ def lookalike(name):
     return None if found == base else found
 
 
-def claims():
+def claims() -> "tuple[Claim, ...]":
     """Return every Claim under claims/, in the order of papers and files, then the claims of users."""
     return (*shipped_claims(), *own_claims())
 
 
 @cache
-def shipped_claims():
+def shipped_claims() -> "tuple[Claim, ...]":
     """Return every Claim under claims/, in the order of papers and files."""
     import fedtheory.claims as room
 
@@ -199,7 +209,7 @@ def shipped_claims():
     return tuple(map(_keep_claim, found))
 
 
-def _find_shipped(name):
+def _find_shipped(name: str) -> "Claim | None":
     """Return the claim of this library that has an id, or None. Files of the id's paper are
     imported one by one, first the files that contain the id, then the remaining files if needed."""
     paper = name.partition(".")[0] if isinstance(name, str) else None
@@ -217,19 +227,19 @@ def _find_shipped(name):
 _KEPT: dict = {}  # id -> Claim, for the recorded claims that were read so far
 
 
-def _keep_claim(record):
+def _keep_claim(record: "Claim") -> "Claim":
     """Return the one record of a claim's id: the first that was read, which pickles by its id."""
     if not _KEPT:
         copyreg.pickle(type(record), _reduce_claim)
     return _KEPT.setdefault(record.id, record)
 
 
-def _reduce_claim(record):
+def _reduce_claim(record: Any) -> Any:
     """Pickle a recorded claim by its id, and any other claim by its fields."""
     return (claim, (record.id,)) if _KEPT.get(record.id) is record else record.__reduce_ex__(4)
 
 
-def claim(name):
+def claim(name: "str | Claim") -> "Claim":
     """Return the Claim of an id, such as "fsl.theorem1"; a record is returned as it is.
 
     Claims of users' own files count as well (`fedtheory --with FILE.py`). Raises InvalidInput for

@@ -137,7 +137,7 @@ def article(noun: str) -> str:
     return f"{'an' if noun[:1] in 'aeiou' else 'a'} {noun}"
 
 
-def refuse(argument: str, rule: str, value: object) -> NoReturn:
+def refuse(argument: Any, rule: str, value: object) -> NoReturn:
     """Raise InvalidInput with the sentence "`argument` `rule`; got `value`".
 
     >>> refuse("S", "must be at most N = 3", 4)

@@ -11,8 +11,11 @@ import linecache
 import threading
 import types
 import warnings
+from collections.abc import Callable, Iterator, Mapping
 from contextlib import contextmanager
 from pathlib import Path
+from types import ModuleType
+from typing import Any
 
 import numba
 import numpy as np
@@ -20,6 +23,7 @@ import numpy as np
 from fedtheory import jit
 from fedtheory.errors import InvalidInput, describe, show
 from fedtheory.parallel.executors import absorb, raise_in_thread
+from fedtheory.typing import Kernel, Number
 
 SECONDS = 1.0  # seconds of Python that a trial may take
 NO_OWN = jit.PACKAGE, Path(numba.__file__).parent  # folders whose code no user wrote
@@ -30,17 +34,19 @@ class _Long(Exception):
     """The exception that a trial takes longer than allowed."""
 
 
-def is_own(kernel):
+def is_own(kernel: Any) -> bool:
     """Tell whether a kernel, or a kernel in its closure, is defined outside this library."""
     return jit.compiled(kernel) and _reaches_own(kernel.py_func)
 
 
-def _reaches_own(function):
+def _reaches_own(function: Callable[..., Any]) -> bool:
     cells = [cell.cell_contents for cell in function.__closure__ or ()]
     return not jit.in_package(function) or any(map(is_own, cells))
 
 
-def try_kernels(whose, kernels, play):
+def try_kernels(
+    whose: str, kernels: Mapping[str, Callable[..., Any]], play: Callable[..., Any]
+) -> None:
     """Run `play(kernels)`, which calls kernels (a dict by name) as a run does, on arrays of its
     own. An index out of range is refused with the kernel, the line and the array."""
     own = {name: kernel for name, kernel in kernels.items() if is_own(kernel)}
@@ -58,13 +64,18 @@ def try_kernels(whose, kernels, play):
         raise InvalidInput(f"{_place(error, whose)}: {describe(error)}") from None
 
 
-def _try_kernels(twins, kernels, play, seconds):
+def _try_kernels(
+    twins: Mapping[str, Callable[..., Any]],
+    kernels: Mapping[str, Callable[..., Any]],
+    play: Callable[..., Any],
+    seconds: float | None,
+) -> Any:
     """Return the exception that a trial raises, or None; the attribute `called` of the exception is
     the name of the kernel called last."""
     called = [""]
 
-    def noting(name, kernel):
-        def call(*arguments):
+    def noting(name: str, kernel: Callable[..., Any]) -> Callable[..., Any]:
+        def call(*arguments: Any) -> float | None:
             called[0] = name
             return kernel(*arguments)
 
@@ -77,20 +88,20 @@ def _try_kernels(twins, kernels, play, seconds):
             warnings.simplefilter("ignore")
             play(played)
     except Exception as error:  # a user's kernel may raise any exception
-        error.called = called[0]
+        error.called = called[0]  # type: ignore[attr-defined]
         return error
     return None
 
 
 @contextmanager
-def _limit_time(seconds):
+def _limit_time(seconds: Number) -> Iterator[None]:
     """Raise _Long in this thread after some seconds of what runs inside; None: never."""
     if seconds is None:
         yield
         return
     thread, turn, over = threading.get_ident(), threading.Lock(), threading.Event()
 
-    def stop():
+    def stop() -> None:
         with turn:
             if not over.is_set():
                 raise_in_thread(thread, _Long)
@@ -107,7 +118,7 @@ def _limit_time(seconds):
         absorb(_Long)
 
 
-def _place(error, whose):
+def _place(error: Any, whose: str) -> str:
     """Return a sentence that says where an index is out of range."""
     name = error.called
     rule = f"{whose}: kernel {name} must stay inside its arrays"
@@ -124,24 +135,28 @@ def _place(error, whose):
 # ---------------------------------------------------------------- checked copies of kernels
 
 
-def _interpret(kernels):
+def _interpret(kernels: Mapping[str, Callable[..., Any]]) -> dict[str, Callable[..., Any]]:
     """Return user-defined kernels as Python functions, which also call other user-defined kernels
     as Python functions."""
     return _twins(kernels, lambda function: function)
 
 
-def _compile_checked(kernels):
+def _compile_checked(kernels: Mapping[str, Callable[..., Any]]) -> Kernel:
     """Return user-defined kernels compiled with bounds checks, also in the user-defined kernels
     that they call."""
     return _twins(kernels, numba.njit(boundscheck=True, nogil=True, error_model="numpy"))
 
 
-def _twins(kernels, made):
+def _twins(
+    kernels: Mapping[str, Callable[..., Any]], made: Callable[..., Any]
+) -> dict[str, Callable[..., Any]]:
     known: dict = {}
     return {name: _twin(kernel, made, known) for name, kernel in kernels.items()}
 
 
-def _twin(kernel, made, known):
+def _twin(
+    kernel: Any, made: Callable[..., Any], known: dict[Callable[..., Any], Callable[..., Any]]
+) -> Callable[..., Any]:
     if kernel not in known:
         function = kernel.py_func
         twin = lambda value: _twin(value, made, known) if _is_kernel(value) else value
@@ -158,5 +173,5 @@ def _twin(kernel, made, known):
     return known[kernel]
 
 
-def _is_kernel(value):
+def _is_kernel(value: int | Callable[..., Any] | ModuleType) -> bool:
     return isinstance(getattr(value, "py_func", None), types.FunctionType) and is_own(value)

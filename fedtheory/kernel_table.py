@@ -6,8 +6,13 @@ entry of the table with one named tuple, `here`, as its argument. Each kernel of
 compiled for the type of `here` alone, when it is first put into a table.
 """
 
+from collections.abc import Callable
+from typing import Any
+
 import numpy as np
 from llvmlite import ir
+from llvmlite.ir.builder import IRBuilder
+from llvmlite.ir.instructions import ExtractValue, Instruction
 from numba.core import cgutils, types
 from numba.extending import intrinsic
 
@@ -21,17 +26,17 @@ class Table(np.ndarray):
     addresses and `here` is the Numba type of their argument; a table is pickled by its kernels'
     names."""
 
-    kernels: tuple
-    here: object
+    kernels: tuple[Any, ...]
+    here: Any
 
-    def __reduce__(self):
+    def __reduce__(self) -> tuple[Any, ...]:
         return _rebuild_table, (
             tuple(map(pickling.pickle_kernel, self.kernels)),
             _plain_type(self.here),
         )
 
 
-def kernel_table(kernels, here):
+def kernel_table(kernels: Any, here: Any) -> Any:
     """Return the table of kernels that take a named tuple of Numba type `here`."""
     kernels = tuple(kernels)
     for kernel in kernels:
@@ -43,18 +48,18 @@ def kernel_table(kernels, here):
     return made
 
 
-def _plain_type(here):
+def _plain_type(here: Any) -> Any:
     """Return the type of a named tuple as its class and the types of its fields, which another
     process can unpickle."""
     return here.instance_class, tuple(here.types)
 
 
-def _rebuild_table(messages, plain):
+def _rebuild_table(messages: Any, plain: Any) -> Any:
     kind, fields = plain
     return kernel_table(map(pickling.unpickle_kernel, messages), jit.tuple_type(kind, *fields))
 
 
-def _kernel_address(kernel, here):
+def _kernel_address(kernel: Callable[..., Any], here: Any) -> Any:
     erased = jit.erase(kernel, types.void, (here,))
     result = erased.get_compile_result(types.void(jit.ADDRESS))
     return result.library.get_pointer_to_function(result.fndesc.llvm_cfunc_wrapper_name)
@@ -62,15 +67,20 @@ def _kernel_address(kernel, here):
 
 if jit.DISABLED:
 
-    def call_kernel(table, n, here):
+    def call_kernel(table: Any, n: Any, here: Any) -> Any:
         table.kernels[n](here)
 else:
 
     @intrinsic
-    def call_kernel(typing_context, table, n, here):
+    def call_kernel(typing_context: Any, table: Any, n: Any, here: Any) -> Any:
         """Call kernel n of a table with the argument `here`."""
 
-        def generate(context, builder, signature, arguments):
+        def generate(
+            context: Any,
+            builder: IRBuilder,
+            signature: Any,
+            arguments: tuple[ExtractValue, Any, Instruction],
+        ) -> Any:
             of, _, _ = signature.args
             addresses, index, value = arguments
             for field, kind in enumerate(here.types):

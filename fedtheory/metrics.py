@@ -11,8 +11,9 @@ homogeneity.
 """
 
 import sys
+from collections.abc import Iterator, Mapping
 from types import ModuleType
-from typing import NamedTuple
+from typing import Any, NamedTuple
 
 import numpy as np
 
@@ -67,21 +68,21 @@ class Metric(NamedTuple):
     name: str
     latex: str
     meaning: str
-    needs: tuple = ()  # the basic columns from which it is computed
-    derive: object = None  # (columns by name, hyper) -> array; None for a basic column
+    needs: tuple[Any, ...] = ()  # the basic columns from which it is computed
+    derive: Any = None  # (columns by name, hyper) -> array; None for a basic column
 
 
-def _tilde_loss(m, gamma):
+def _tilde_loss(m: Mapping[str, np.ndarray], gamma: float) -> np.ndarray:
     """Return (F + gamma f_0) / (1 + gamma) from the records of a run."""
     return (m["loss"] + gamma * m["server_loss"]) / (1 + gamma)
 
 
-def _sq_tilde_grad_norm(m, gamma):
+def _sq_tilde_grad_norm(m: Mapping[str, np.ndarray], gamma: float) -> np.ndarray:
     """Return ||grad F + gamma grad f_0||^2 / (1 + gamma)^2 from the records of a run."""
     return _sq_sum(m, gamma) / (1 + gamma) ** 2
 
 
-def _sq_sum(m, gamma):
+def _sq_sum(m: Mapping[str, np.ndarray], gamma: float) -> np.ndarray:
     """Return ||grad F + gamma grad f_0||^2 from the records of a run, at least 0 in spite of
     rounding in the difference."""
     return np.maximum(
@@ -89,7 +90,7 @@ def _sq_sum(m, gamma):
     )
 
 
-def _sq_B_t(m, gamma):
+def _sq_B_t(m: Mapping[str, np.ndarray], gamma: float) -> np.ndarray:
     """Return the least B^2 of definition 4.2 of mixed FL for G = 0, from the sampled gradients of a
     round."""
     two = m["sq_seen"] + m["sq_server_seen"]
@@ -248,22 +249,22 @@ class _Listing(ModuleType):
     """The class of this module, through which `ft.metrics` also lists its metrics as a mapping
     does."""
 
-    def __iter__(self):
+    def __iter__(self) -> Iterator[Any]:
         return iter(ALL)
 
-    def __len__(self):
+    def __len__(self) -> int:
         return len(ALL)
 
-    def __contains__(self, name):
+    def __contains__(self, name: str) -> bool:
         return name in ALL
 
-    def __getitem__(self, name):
+    def __getitem__(self, name: str) -> Any:
         return ALL[name]
 
-    def keys(self):
+    def keys(self) -> Any:
         return ALL.keys()
 
-    def __repr__(self):
+    def __repr__(self) -> str:
         return "\n".join(f"{name:22s}{metric.meaning}" for name, metric in ALL.items())
 
 

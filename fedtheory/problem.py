@@ -3,10 +3,10 @@
 Index 0 is the server (f_0 in FSL, f_c in mixed FL), 1 to N the clients. F = sum_i p_i f_i.
 """
 
-from collections.abc import Callable
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, replace
 from functools import cache, cached_property
-from typing import NamedTuple
+from typing import Any, NamedTuple
 
 import numpy as np
 
@@ -15,6 +15,7 @@ from fedtheory.display import Shown, number_text
 from fedtheory.errors import InvalidInput, refuse
 from fedtheory.indexing import try_kernels
 from fedtheory.parallel import pickling
+from fedtheory.typing import Kernel, Number
 
 NONE, GAUSSIAN, RADEMACHER, SPHERE, MINIBATCH, IMPULSE, TABLE, ROWS = range(8)
 NOISES = {
@@ -38,7 +39,7 @@ class Constant(NamedTuple):
     radius: float = float("inf")
     how: str = ""
 
-    def __float__(self):
+    def __float__(self) -> float:
         return float(self.value)
 
 
@@ -50,7 +51,7 @@ class Layer(NamedTuple):
     stop: int
 
 
-def layers_from(layers, d):
+def layers_from(layers: Sequence[int | tuple[str, int]] | None, d: int) -> tuple[Layer, ...]:
     """Return Layers from sizes, or from (name, size) pairs; one layer of all d coordinates by
     default.
 
@@ -84,7 +85,7 @@ FLAT = 1e-12  # relative size up to which a difference of curvatures counts as r
 
 
 # The kernels of a problem and their signatures; `data` stands for the problem's own tuple.
-def _roles(data, real):
+def _roles(data: Any, real: str) -> dict[str, tuple[Any, tuple[Any, ...]]]:
     """Return {kernel: (type of its result, types of its arguments)} for the kernels of a problem."""
     t, (point, _) = jit.types, jit.point_types(real)
     return dict(
@@ -130,7 +131,7 @@ def no_test(data, x, row):
 
 
 @cache
-def _sum_objective(grad, loss):
+def _sum_objective(grad: Any, loss: Any) -> Callable[..., Any]:
     """Return a kernel for F and its gradient by the definition, summed over one client after the
     other."""
 
@@ -168,41 +169,41 @@ class Kernels(NamedTuple):
     """The compiled functions of a problem. `data` is its own named tuple of C-contiguous arrays and
     8-byte numbers."""
 
-    grad: Callable  # (data, i, x, out): gradient of f_i
-    loss: Callable  # (data, i, x) -> f_i(x)
+    grad: Kernel  # (data, i, x, out): gradient of f_i
+    loss: Kernel  # (data, i, x) -> f_i(x)
     # (data, p, x, out) -> F(x), with its gradient in out; if absent, computed by the definition
-    objective: Callable | None = None
+    objective: Kernel | None = None
     # (data, i, rows, draw, x, out): mean gradient over some of client i's samples; `draw` is the
     # key of all other draws (rng.masked)
-    batch: Callable = no_batch
+    batch: Kernel = no_batch
     # (data, x, row): writes the metrics of x on held-out samples, in the order of `metrics.TESTED`
-    test: Callable = no_test
+    test: Kernel = no_test
     # (data, p, x) -> F(x), equal to `objective` to the bit
-    value: Callable = no_value
+    value: Kernel = no_value
     # (data, i, count, phase) -> the number of pieces in a phase of a gradient from `count` samples,
     # from all samples if 0; 0 after the last phase, and in the first phase where sharing among
     # workers would be slower
-    pieces: Callable = no_pieces
+    pieces: Kernel = no_pieces
     # (data, i, rows, x, room, out, phase, n): computes piece n. Phases are sequential; pieces of
     # one phase run in parallel. In the end `out` equals the result of `batch` or `grad` to the bit.
     # BEHIND zeros follow x, for kernels that read several numbers at once
-    piece: Callable = no_piece
+    piece: Kernel = no_piece
 
-    def role(self, name, data, real="float64"):
+    def role(self, name: str, data: Any, real: str = "float64") -> Callable[..., Any]:
         """Return a kernel behind the engine's signature, for points of one kind of reals."""
         of = jit.ADDRESS if getattr(self, name) in ABSENT else jit.typeof(data)
         return jit.erase(getattr(self, name), *_roles(of, real)[name])
 
     @property
-    def compiled(self):
+    def compiled(self) -> bool:
         """Return whether all kernels can be compiled to machine code."""
         return all(jit.compiled(kernel) for kernel in self)
 
-    def __reduce__(self):
+    def __reduce__(self) -> tuple[Any, ...]:
         return _kernels_received, tuple(map(pickling.pickle_kernel, self))
 
 
-def _kernels_received(*messages):
+def _kernels_received(*messages: tuple[Callable[..., Any], tuple[Any, ...]]) -> Kernels:
     return Kernels(*map(pickling.unpickle_kernel, messages))
 
 
@@ -223,34 +224,34 @@ class Problem(Shown):
     """
 
     name: str
-    data: tuple
+    data: tuple[Any, ...]
     kernels: Kernels
     N: int
     d: int
     weights: np.ndarray  # (N + 1,), p_0 = 0, the other weights sum to 1
-    constants: dict  # name -> Constant
+    constants: dict[str, Any]  # name -> Constant
     has_server: bool = True
-    sizes: np.ndarray | None = None  # (N + 1,) numbers of samples, for problems with samples
+    sizes: Any = None  # (N + 1,) numbers of samples, for problems with samples
     noise: str = "none"
     # (N + 1,): E||g_i - grad f_i||^2 = sigma_i^2 for additive noise
     sigma: np.ndarray | None = None
-    batch_size: np.ndarray | None = None  # (N + 1,) for minibatch noise
+    batch_size: Any = None  # (N + 1,) for minibatch noise
     replacement: bool = False  # minibatches drawn with replacement
     # gradients draw more than rows, so a minibatch of all samples is random, too
     drawing: bool = False
     # size of the buffer that a gradient's pieces share; 0: gradients are not shared among workers
     room: int = 0
-    layers: tuple | None = None
+    layers: tuple[Any, ...] | None = None
     start: np.ndarray | None = None  # the default starting point; zero if absent
-    minimize: Callable | None = None  # (problem) -> x_star
+    minimize: Callable[..., Any] | None = None  # (problem) -> x_star
     # (problem, p) -> problem, where data or constants depend on the weights
-    reweigh: Callable | None = None
+    reweigh: Callable[..., Any] | None = None
     real: str = "float64"  # the number type of points and gradients during a run
     affine: bool = False  # gradients are affine, so ft.expected may propagate moments
     blas: bool = False  # kernels call BLAS: the engine limits BLAS to one thread
 
-    def __post_init__(self):
-        def default(name, value):
+    def __post_init__(self) -> None:
+        def default(name: str, value: np.ndarray | Sequence[Layer]) -> None:
             if getattr(self, name) is None:
                 object.__setattr__(self, name, value)
 
@@ -269,10 +270,10 @@ class Problem(Shown):
         if self.noise == "minibatch" and self.kernels.batch is no_batch:
             refuse("noise", f"minibatch needs samples, and {self.name} has none", self.noise)
 
-    def heading(self):
+    def heading(self) -> str:
         return f"Problem {self.name}"
 
-    def facts(self):
+    def facts(self) -> dict[str, str]:
         known = {
             name: number_text(constant.value)
             + f" ({constant.scope})" * (constant.scope != "global")
@@ -282,7 +283,7 @@ class Problem(Shown):
         return dict(clients=self.N, d=self.d, noise=self.noise, **known)
 
     @property
-    def measured(self):
+    def measured(self) -> tuple[str, ...]:
         """Return the names of constants that were measured along a run and of which nothing is
         proved."""
         return tuple(n for n, c in self.constants.items() if c.scope == "trajectory")
@@ -295,13 +296,13 @@ class Problem(Shown):
         """Return the gradient of F at a point (d,)."""
         return self.value_and_grad(x)[1]
 
-    def try_out(self):
+    def try_out(self) -> None:
         """Refuse user-defined kernels that index outside their arrays in calls like those of a run."""
         if "_tried" not in self.__dict__:
             try_kernels(f"problem {self.name}", self.kernels._asdict(), self._play)
             object.__setattr__(self, "_tried", True)
 
-    def _play(self, kernels):
+    def _play(self, kernels: Mapping[str, Callable[..., Any]]) -> None:
         """Call the loss and gradient kernels of the server, the first and the last client, as a run
         does."""
         x = np.zeros(self.d, self.real) if self.start is None else self._point(self.start)
@@ -319,7 +320,9 @@ class Problem(Shown):
         kernels["value"](self.data, self.weights, x)
         kernels["test"](self.data, x, np.zeros(4))
 
-    def _play_pieces(self, kernels, i, x, out):
+    def _play_pieces(
+        self, kernels: Mapping[str, Callable[..., Any]], i: int, x: np.ndarray, out: np.ndarray
+    ) -> None:
         """Call the kernel of one client's gradient piece by piece, where the gradient can be shared
         by workers."""
         x, rows = np.concatenate([x, np.zeros(BEHIND, self.real)]), np.empty(0, np.int64)
@@ -329,12 +332,12 @@ class Problem(Shown):
                 kernels["piece"](self.data, i, rows, x, room, out, phase, n)
             phase += 1
 
-    def client_loss(self, i, x):
+    def client_loss(self, i: int, x: np.ndarray) -> float:
         """Return f_i(x); i = 0 is the server. Raises InvalidInput where there is no such client."""
         self.try_out()
         return float(self.kernels.loss(self.data, self._index(i), self._point(x)))
 
-    def client_grad(self, i, x):
+    def client_grad(self, i: int, x: np.ndarray) -> np.ndarray:
         """Return the gradient of f_i at x; i = 0 is the server. Raises InvalidInput where there is
         no such client."""
         out = np.empty(self.d, self.real)
@@ -342,14 +345,14 @@ class Problem(Shown):
         self.kernels.grad(self.data, self._index(i), self._point(x), out)
         return out.astype(np.float64, copy=False)
 
-    def value_and_grad(self, x):
+    def value_and_grad(self, x: Number) -> tuple[float, np.ndarray]:
         """Return F(x) and the gradient of F at x, which costs less than both apart."""
         out = np.empty(self.d, self.real)
         self.try_out()
         value = float(self.kernels.objective(self.data, self.weights, self._point(x), out))
         return value, out.astype(np.float64, copy=False)
 
-    def minimizer(self):
+    def minimizer(self) -> np.ndarray:
         """Return a minimiser of F, the one of least norm where there are several.
 
         Raises InvalidInput where none is known; the message says whether F is unbounded below.
@@ -359,17 +362,17 @@ class Problem(Shown):
         return self._x_star.copy()
 
     @property
-    def no_minimiser(self):
+    def no_minimiser(self) -> str:
         """Return words that say why the problem has no `minimize`."""
         if "F_inf" in self.constants and self.constants["F_inf"].value == -np.inf:
             return "has no minimiser: F is unbounded below"
         return "has no known minimiser"
 
     @cached_property
-    def _x_star(self):
+    def _x_star(self) -> np.ndarray:
         return np.ascontiguousarray(self.minimize(self), dtype=np.float64)
 
-    def reweighted(self, weights):
+    def reweighted(self, weights: np.ndarray | Sequence[float]) -> "Problem":
         """Return the problem with the same clients under other weights p_1 .. p_N, which must add
         up to 1.
 
@@ -378,7 +381,7 @@ class Problem(Shown):
         p = weights_from(weights, self.N)
         return replace(self, weights=p) if self.reweigh is None else self.reweigh(self, p)
 
-    def relaxed(self, **constants):
+    def relaxed(self, **constants: float) -> "Problem":
         """Return the same problem with weaker constants: larger upper bounds, smaller lower bounds.
 
         Raises InvalidInput for a constant that the problem does not have, and for a value that
@@ -406,7 +409,7 @@ class Problem(Shown):
         return replace(self, constants=said)
 
     @cached_property
-    def in_pieces(self):
+    def in_pieces(self) -> bool:
         """Tell whether workers compute a gradient together, piece by piece, because it is large:
         the server's, or that of the client that draws the most samples."""
         counts = self.sizes
@@ -417,7 +420,7 @@ class Problem(Shown):
         pieces = lambda i: self.kernels.pieces(self.data, i, int(counts[i]), 0)
         return self.room > 0 and any(pieces(i) > 1 for i in asked)
 
-    def _index(self, i):
+    def _index(self, i: int) -> Number:
         """Return the index of a client, or of the server where the problem has one; refuse any
         other."""
         if (
@@ -432,7 +435,7 @@ class Problem(Shown):
             )
         return np.int64(i)
 
-    def _point(self, x):
+    def _point(self, x: np.ndarray) -> np.ndarray:
         """Return a point in the form that kernels take; refuse an array of another shape."""
         x = np.ascontiguousarray(arguments.check_array("x", x), dtype=self.real)
         if x.shape != (self.d,):
@@ -440,13 +443,15 @@ class Problem(Shown):
         return x
 
 
-def vanishing(grad, d):
+def vanishing(grad: Callable[..., Any], d: int) -> np.ndarray:
     """Return the point of least norm at which an affine gradient vanishes."""
     level, H = _affine(grad, d)
     return np.linalg.lstsq(H, -level, rcond=None)[0]
 
 
-def lowest_of(grad, d, constants, weight=1.0):
+def lowest_of(
+    grad: Callable[..., Any], d: int, constants: Mapping[str, Constant], weight: float = 1.0
+) -> np.ndarray | None:
     """Return the minimiser of least norm of a loss with affine gradient; None where the loss is
     unbounded below. The loss is a sum, of total weight `weight`, of losses with these constants."""
     if "mu" in constants and constants["mu"].value >= 0:
@@ -463,19 +468,19 @@ def lowest_of(grad, d, constants, weight=1.0):
     return turn @ np.divide(along, values, out=np.zeros(d), where=~flat)
 
 
-def _affine(grad, d):
+def _affine(grad: Callable[..., Any], d: int) -> tuple[np.ndarray, np.ndarray]:
     """Return an affine gradient at 0, and its matrix."""
     level = grad(np.zeros(d))
     return level, np.stack([grad(e) - level for e in np.eye(d)], axis=1)
 
 
-def curvatures(grad, d):
+def curvatures(grad: Callable[..., Any], d: int) -> np.ndarray:
     """Return the eigenvalues of the Hessian of a loss with affine gradient, in ascending order."""
     H = _affine(grad, d)[1]
     return np.linalg.eigvalsh((H + H.T) / 2)
 
 
-def weights_from(weights, N):
+def weights_from(weights: Any, N: Number) -> np.ndarray:
     """Return p with p_0 = 0: equal weights by default, else from N nonnegative numbers, which are
     normalised when they are sample counts."""
     p = np.zeros(N + 1)
@@ -495,7 +500,7 @@ def weights_from(weights, N):
     return p
 
 
-def noise_constants(noise, sigmas, d):
+def noise_constants(noise: str, sigmas: Number, d: int) -> dict[str, Constant]:
     """Return the mapping name -> Constant of noise that is added to gradients with the same law in
     all directions."""
     how, largest = f"{noise} noise", float(sigmas[1:].max())
@@ -509,7 +514,7 @@ def noise_constants(noise, sigmas, d):
     )
 
 
-def noise_from(noise, sigma, sigma_0, N):
+def noise_from(noise: str, sigma: Any, sigma_0: float, N: int) -> tuple[str, np.ndarray]:
     """Return the kind of noise and the (N + 1,) standard deviations of the server and the clients."""
     if not isinstance(noise, str) or noise not in NOISES:
         refuse("noise", f"must be one of {', '.join(NOISES)}", noise)

@@ -8,6 +8,8 @@ the same on every machine, and the loops vectorise.
 """
 
 import hashlib
+from collections.abc import Callable
+from typing import Any
 
 import numpy as np
 from llvmlite import ir
@@ -91,19 +93,19 @@ def _uniform_halves(key, client, step, low, high):
 
 if DISABLED:
 
-    def to_bits(x):
+    def to_bits(x: Any) -> tuple[Any, ...] | int:
         return int(np.float64(x).view(np.int64))
 
-    def from_bits(n):
+    def from_bits(n: Any) -> tuple[Any, ...] | float:
         return float(np.int64(n).view(np.float64))
 else:
 
     @intrinsic
-    def to_bits(typing_context, x):
+    def to_bits(typing_context: Any, x: Any) -> tuple[Any, Callable[..., Any]]:
         return types.int64(types.float64), lambda c, b, s, a: b.bitcast(a[0], ir.IntType(64))
 
     @intrinsic
-    def from_bits(typing_context, n):
+    def from_bits(typing_context: Any, n: Any) -> tuple[Any, Callable[..., Any]]:
         return types.float64(types.int64), lambda c, b, s, a: b.bitcast(a[0], ir.DoubleType())
 
 
@@ -292,7 +294,7 @@ def subset(key, client, step, purpose, deck, out):
         deck[j], deck[other] = deck[other], deck[j]
 
 
-def host(seed, name):
+def host(seed: int, name: str) -> np.random.Generator:
     """Return a NumPy generator for building problems, with one independent stream per (seed, name)."""
     digest = hashlib.sha256(f"{arguments.check_seed(seed)}/{name}".encode()).digest()
     return np.random.Generator(np.random.Philox(key=int.from_bytes(digest[:16], "little")))

@@ -7,7 +7,8 @@ after whose s steps the device stands at w_{tau E + s}. Every device takes part 
 (section 4.2).
 """
 
-from typing import NamedTuple
+from collections.abc import Callable
+from typing import Any, NamedTuple
 
 import numpy as np
 
@@ -30,7 +31,7 @@ class State(NamedTuple):
     x: np.ndarray  # (d,) global weight w^G
 
 
-def init(x_0, N, layers, h):
+def init(x_0: np.ndarray, N: int, layers: np.ndarray, h: Any) -> Any:
     """Return the state before the first round."""
     return State(x_0.copy())
 
@@ -55,7 +56,7 @@ def add_changes(x, coefficient, y):
         x[j] += change[j]
 
 
-def scheme(name, aggregate, meaning):
+def scheme(name: str, aggregate: Callable[..., Any], meaning: str) -> Algorithm:
     """Return the Algorithm of a scheme, which is (1) followed by the scheme's `aggregate`."""
     return Algorithm(
         name,

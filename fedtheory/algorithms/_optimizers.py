@@ -8,13 +8,13 @@ algorithm 1), so that SGD of size 1 gives FedAvg.
 
 import numpy as np
 
-from fedtheory.algorithm import choice
+from fedtheory.algorithm import Field, choice
 from fedtheory.jit import jit
 
 SGD, MOMENTUM, ADAM = range(3)
 
 
-def optimizer(meaning):
+def optimizer(meaning: str) -> Field:
     """Return the field of a hyper-parameter that chooses an optimiser."""
     return choice(meaning, "sgd", "momentum", "adam")
 

@@ -8,10 +8,11 @@ FedAvg's, on the shared losses:
     y_i <- y_i - eta_l g'_i(y_i), K times from x;   x <- x + eta_g mean_i (y_i - x).
 """
 
-from typing import NamedTuple
+from typing import Any, NamedTuple
 
 from fedtheory.algorithm import Algorithm, Field, choice, count, nonnegative
 from fedtheory.algorithms import fedavg
+from fedtheory.problem import Problem
 from fedtheory.problems.shared import share
 
 RATIO = Field(
@@ -29,10 +30,10 @@ class Hyper(NamedTuple):
     eta_g: float = nonnegative("aggregation step", 1.0)
     K: int = count("local steps of a client", 1)
     weighting: int = choice("what each client of the cohort counts", "unbiased", "plain", "samples")
-    ratio: float = RATIO  # type: ignore[assignment]
+    ratio: float = RATIO
 
 
-def transform(problem, h):
+def transform(problem: Problem, h: Any) -> Problem:
     """Return the problem on which clients train: f'_i of (3) in place of f_i."""
     return share(problem, h.ratio)
 

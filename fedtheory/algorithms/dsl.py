@@ -23,7 +23,7 @@ class Hyper(NamedTuple):
     K: int = count("local steps of a client", 1)
     K_0: int = count("local steps of the server", 1)
     weighting: int = choice("what each client of the cohort counts", "unbiased", "plain", "samples")
-    ratio: float = data_sharing.RATIO  # type: ignore[assignment]
+    ratio: float = data_sharing.RATIO
 
 
 ALGORITHM = Algorithm(

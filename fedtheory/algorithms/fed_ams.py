@@ -13,7 +13,7 @@ The first v_hat is epsilon, so the first round's steps are alpha m / sqrt(epsilo
 default.
 """
 
-from typing import NamedTuple
+from typing import Any, NamedTuple
 
 import numpy as np
 
@@ -53,7 +53,7 @@ class Local(NamedTuple):
     v: np.ndarray  # (d,)
 
 
-def init(x_0, N, layers, h):
+def init(x_0: np.ndarray, N: int, layers: np.ndarray, h: Any) -> Any:
     """Return the state before the first round: v_hat = epsilon, no client has taken part."""
     d = x_0.size
     rows = 1 if h.moments else N + 1
@@ -62,7 +62,7 @@ def init(x_0, N, layers, h):
     )
 
 
-def local(d, layers, h):
+def local(d: int, layers: np.ndarray, h: Any) -> Any:
     """Return a client's empty memory for a round."""
     return Local(np.zeros(d), np.zeros(d))
 

@@ -29,7 +29,7 @@ Readings of the listing:
 One step thus moves a layer by exactly alpha phi(||theta||), whatever the gradients.
 """
 
-from typing import NamedTuple
+from typing import Any, NamedTuple
 
 import numpy as np
 
@@ -81,7 +81,7 @@ class Local(NamedTuple):
     powers: np.ndarray  # (2,) beta_1^t, beta_2^t
 
 
-def init(x_0, N, layers, h):
+def init(x_0: np.ndarray, N: int, layers: np.ndarray, h: Any) -> Any:
     """Return the state before the first round: v_hat = epsilon, m = 0."""
     d = x_0.size
     return State(
@@ -89,12 +89,12 @@ def init(x_0, N, layers, h):
     )
 
 
-def local(d, layers, h):
+def local(d: int, layers: np.ndarray, h: Any) -> Any:
     """Return a client's empty memory for a round."""
     return Local(np.zeros(d), np.zeros(d), np.zeros(d), np.ones(2))
 
 
-def check(h, N, S):
+def check(h: Any, N: int, S: int) -> None:
     """Refuse phi_m > phi_M: H4 needs phi_m <= phi <= phi_M."""
     if h.phi_m > h.phi_M:
         refuse("phi_m", f"must be <= phi_M = {h.phi_M:g} (lamb, H4)", h.phi_m)

@@ -10,7 +10,7 @@ The paper's Adam has no bias correction and starts from v_{-1} >= tau^2, here wi
 `bias_correction` "yes" it is Kingma and Ba's, which starts from v = 0.
 """
 
-from typing import NamedTuple
+from typing import Any, NamedTuple
 
 import numpy as np
 
@@ -43,7 +43,7 @@ class State(NamedTuple):
     powers: np.ndarray  # (2,) beta_1^t, beta_2^t
 
 
-def init(x_0, N, layers, h):
+def init(x_0: np.ndarray, N: int, layers: np.ndarray, h: Any) -> Any:
     """Return the state before the first round: m = 0, and v = tau^2, or 0 with bias correction."""
     d = x_0.size
     return State(

@@ -6,7 +6,7 @@ Each client i of the cohort takes K SGD steps from x, and the server adds the me
     y_i <- y_i - eta_l g_i(y_i), K times from x;   x <- x + eta_g mean_i (y_i - x).
 """
 
-from typing import NamedTuple
+from typing import Any, NamedTuple
 
 import numpy as np
 
@@ -29,7 +29,7 @@ class State(NamedTuple):
     x: np.ndarray  # (d,) server point
 
 
-def init(x_0, N, layers, h):
+def init(x_0: np.ndarray, N: int, layers: np.ndarray, h: Any) -> Any:
     """Return the state before the first round."""
     return State(x_0.copy())
 

@@ -14,7 +14,7 @@ the mean of h_i; here a client's change counts N p_i and h = sum p_i h_i, which 
 p_i = 1/N, so that fixed points are stationary points of F under any weights.
 """
 
-from typing import NamedTuple
+from typing import Any, NamedTuple
 
 import numpy as np
 
@@ -39,7 +39,7 @@ class State(NamedTuple):
     h_i: np.ndarray  # (N + 1, d) clients' gradients at their last points; row 0 is not used
 
 
-def init(x_0, N, layers, h):
+def init(x_0: np.ndarray, N: int, layers: np.ndarray, h: Any) -> Any:
     """Return the state before the first round: h = h_i = 0."""
     return State(x_0.copy(), np.zeros_like(x_0), np.zeros((N + 1, len(x_0))))
 

@@ -11,7 +11,7 @@ paper's experiments. Line 7 of the listing is the plain mean over a cohort drawn
 `weighting` has the readings of FedAvg, and mu_prox = 0 is FedAvg.
 """
 
-from typing import NamedTuple
+from typing import Any, NamedTuple
 
 import numpy as np
 
@@ -35,7 +35,7 @@ class State(NamedTuple):
     x: np.ndarray  # (d,) server point
 
 
-def init(x_0, N, layers, h):
+def init(x_0: np.ndarray, N: int, layers: np.ndarray, h: Any) -> Any:
     """Return the state before the first round."""
     return State(x_0.copy())
 

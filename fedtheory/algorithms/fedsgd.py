@@ -5,7 +5,7 @@ The round is x <- x - eta mean_i g_i(x): FedAvg with one local step, in which `e
 size.
 """
 
-from typing import NamedTuple
+from typing import Any, NamedTuple
 
 import numpy as np
 
@@ -27,7 +27,7 @@ class State(NamedTuple):
     x: np.ndarray  # (d,) server point
 
 
-def init(x_0, N, layers, h):
+def init(x_0: np.ndarray, N: int, layers: np.ndarray, h: Any) -> Any:
     """Return the state before the first round."""
     return State(x_0.copy())
 

@@ -10,7 +10,7 @@ The listing and appendix A-A agree on this. The short paper prints eta_0 where t
 gamma eta_0, and eta_g = 1: it is this method with gamma = 1.
 """
 
-from typing import NamedTuple
+from typing import Any, NamedTuple
 
 import numpy as np
 
@@ -36,7 +36,7 @@ class State(NamedTuple):
     x: np.ndarray  # (d,) server point
 
 
-def init(x_0, N, layers, h):
+def init(x_0: np.ndarray, N: int, layers: np.ndarray, h: Any) -> Any:
     """Return the state before the first round."""
     return State(x_0.copy())
 

@@ -14,7 +14,7 @@ text. The aggregation step eta_g scales the cohort only, or that balance would n
 than FSL's.
 """
 
-from typing import NamedTuple
+from typing import Any, NamedTuple
 
 import numpy as np
 
@@ -42,7 +42,7 @@ class State(NamedTuple):
     change: np.ndarray  # (d,) eta_g times the cohort's mean change
 
 
-def init(x_0, N, layers, h):
+def init(x_0: np.ndarray, N: int, layers: np.ndarray, h: Any) -> Any:
     """Return the state before the first round."""
     return State(x_0.copy(), x_0.copy(), np.zeros_like(x_0))
 

@@ -8,7 +8,7 @@ with g_c = g_c(x^(t)). The server's steps are those of its optimiser alone. Read
 parallel_training.py.
 """
 
-from typing import NamedTuple
+from typing import Any, NamedTuple
 
 import numpy as np
 
@@ -55,13 +55,13 @@ class Local(NamedTuple):
     powers: np.ndarray  # (2,)
 
 
-def init(x_0, N, layers, h):
+def init(x_0: np.ndarray, N: int, layers: np.ndarray, h: Any) -> Any:
     """Return the state before the first round."""
     d = x_0.size
     return State(x_0.copy(), np.zeros(d), np.zeros(d), np.zeros(d), np.zeros(d), np.ones(2))
 
 
-def local(d, layers, h):
+def local(d: int, layers: np.ndarray, h: Any) -> Any:
     """Return a client's empty memory for a round."""
     return Local(np.zeros(d), np.zeros(d), np.zeros(d), np.ones(2))
 

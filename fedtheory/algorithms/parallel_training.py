@@ -17,7 +17,7 @@ Readings of the listing:
 - A cohort that did no step at all (0/0 in the listing) sends a zero change.
 """
 
-from typing import NamedTuple
+from typing import Any, NamedTuple
 
 import numpy as np
 
@@ -72,7 +72,7 @@ class Local(NamedTuple):
     powers: np.ndarray  # (2,)
 
 
-def init(x_0, N, layers, h):
+def init(x_0: np.ndarray, N: int, layers: np.ndarray, h: Any) -> Any:
     """Return the state before the first round."""
     d = x_0.size
     return State(
@@ -86,7 +86,7 @@ def init(x_0, N, layers, h):
     )
 
 
-def local(d, layers, h):
+def local(d: int, layers: np.ndarray, h: Any) -> Any:
     """Return a client's empty memory for a round."""
     return Local(np.zeros(d), np.zeros(d), np.ones(2))
 

@@ -11,7 +11,7 @@ client that did s < K of its steps divides by s in option II (its variate is the
 its path), and keeps its variate where s = 0.
 """
 
-from typing import NamedTuple
+from typing import Any, NamedTuple
 
 import numpy as np
 
@@ -46,12 +46,12 @@ class Local(NamedTuple):
     c_plus: np.ndarray  # (d,) the client's next variate
 
 
-def init(x_0, N, layers, h):
+def init(x_0: np.ndarray, N: int, layers: np.ndarray, h: Any) -> Any:
     """Return the state before the first round: all variates are zero."""
     return State(x_0.copy(), np.zeros_like(x_0), np.zeros((N + 1, len(x_0))))
 
 
-def local(d, layers, h):
+def local(d: int, layers: np.ndarray, h: Any) -> Any:
     """Return a client's empty memory for a round."""
     return Local(np.zeros(d))
 
@@ -113,7 +113,7 @@ def aggregate(state, cohort, work, p, y, local, h):
     weigh_memory(p, c_i, c)
 
 
-def _first_option(h):
+def _first_option(h: Any) -> bool:
     return h.option == 1
 
 

@@ -4,7 +4,7 @@ pre-training of section IV-B).
 A round is x <- x - eta_0 g_0(x), K_0 times; clients take no steps.
 """
 
-from typing import NamedTuple
+from typing import Any, NamedTuple
 
 import numpy as np
 
@@ -25,7 +25,7 @@ class State(NamedTuple):
     x: np.ndarray  # (d,)
 
 
-def init(x_0, N, layers, h):
+def init(x_0: np.ndarray, N: int, layers: np.ndarray, h: Any) -> Any:
     """Return the state before the first round."""
     return State(x_0.copy())
 

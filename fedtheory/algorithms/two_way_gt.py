@@ -20,7 +20,7 @@ steps. Readings, beside those of parallel_training.py:
 """
 
 from collections import namedtuple
-from typing import NamedTuple
+from typing import Any, NamedTuple
 
 import numpy as np
 
@@ -29,6 +29,7 @@ from fedtheory.algorithms import parallel_training as pt
 from fedtheory.algorithms._optimizers import copy, fill, forget, optimize, shares
 from fedtheory.algorithms.parallel_training import weigh
 from fedtheory.jit import jit
+from fedtheory.typing import Number
 
 GRADIENTS, DELTAS, LISTING = range(3)
 CENTRAL = pt.CENTRAL
@@ -72,13 +73,13 @@ class Local(NamedTuple):
     total: np.ndarray  # (d,) sum of the round's gradients of the client's own loss
 
 
-def init(x_0, N, layers, h):
+def init(x_0: np.ndarray, N: int, layers: np.ndarray, h: Any) -> Any:
     """Return the state before the first round: both transferred gradients are zero."""
     zeros = [np.zeros(x_0.size) for _ in range(4)]
     return State(*pt.init(x_0, N, layers, h), *zeros)
 
 
-def local(d, layers, h):
+def local(d: Number, layers: Number, h: Any) -> Any:
     """Return a client's empty memory for a round."""
     return Local(*pt.local(d, layers, h), np.zeros(d), np.zeros(d))
 

@@ -249,7 +249,7 @@ def simple(value: Number) -> Number:
     return value.low if isinstance(value, Interval) and value.low == value.high else value
 
 
-def vector(numbers: Sequence[Number]) -> np.ndarray:
+def vector(numbers: Any) -> np.ndarray:
     """Return a vector of such numbers, which supports +, - and .dot()."""
     spend(len(numbers))
     found = np.empty(len(numbers), dtype=object)

@@ -22,6 +22,7 @@ needs chance have no arithmetic of their own; they are named, and not judged.
 Exit 0: nothing differs. 1: a difference was found. 2: there is no package.
 """
 
+import argparse
 import csv
 import hashlib
 import html
@@ -32,8 +33,10 @@ import os
 import re
 import sys
 import unicodedata
+from collections.abc import Callable, Mapping, Sequence, Set
 from fractions import Fraction
 from pathlib import Path
+from typing import Any
 
 from fedtheory import schema
 from fedtheory.certificates import check_proof, schemas
@@ -59,7 +62,7 @@ NAMES = {"<=": "le", "<": "lt", ">=": "ge", ">": "gt", "=": "eq", "==": "eq", "<
 FAILS = {"<=": "gt", "<": "ge", ">=": "lt", ">": "le", "==": "ne"}
 
 
-def certain_relation(true, false):
+def certain_relation(true: bool, false: bool) -> Any:
     """Return the truth of a relation, given whether it certainly holds and whether it certainly
     fails; None where neither is certain."""
     return True if true else False if false else None
@@ -68,7 +71,7 @@ def certain_relation(true, false):
 # ---------------------------------------------------------------- numbers between two ends
 
 
-def parse_fraction(text):
+def parse_fraction(text: Any) -> Any:
     require(isinstance(text, str) and DIGITS.fullmatch(text), f"no number: {text!r:.40}")
     try:
         return Fraction(text)
@@ -76,7 +79,7 @@ def parse_fraction(text):
         raise Refused(f"no number: {text!r:.40}") from None
 
 
-def round_outward(value, way):
+def round_outward(value: Any, way: int) -> Any:
     """Round an end of an interval outward to a number of bounded length."""
     if isinstance(value, float) or value.denominator.bit_length() <= 4 * BITS:
         return value
@@ -85,24 +88,24 @@ def round_outward(value, way):
     return Fraction(-(-value * scale // 1) if way > 0 else value * scale // 1) / scale
 
 
-def check_pair(low, high):
+def check_pair(low: Fraction, high: Fraction) -> Any:
     require(low == low and high == high, "infinity less infinity")
     return (low, high) if low == high else (round_outward(low, -1), round_outward(high, 1))
 
 
-def add_ends(a, b):
+def add_ends(a: Sequence[Fraction], b: Sequence[Fraction]) -> Any:
     return check_pair(a[0] + b[0], a[1] + b[1])
 
 
-def negate_ends(a):
+def negate_ends(a: Sequence[Fraction]) -> Any:
     return -a[1], -a[0]
 
 
-def multiply_numbers(x, y):
+def multiply_numbers(x: Fraction, y: Fraction) -> Any:
     return Fraction(0) if x == 0 or y == 0 else x * y
 
 
-def multiply_ends(a, b):
+def multiply_ends(a: Sequence[Fraction], b: Sequence[Fraction]) -> Any:
     if a[0] > 0 and b[0] > 0:
         return check_pair(a[0] * b[0], a[1] * b[1])
     endless = lambda x, y: x[0] == INFINITE and y[0] <= 0 <= y[1]
@@ -111,7 +114,7 @@ def multiply_ends(a, b):
     return check_pair(min(ends), max(ends))
 
 
-def invert_ends(a, nonnegative=False):
+def invert_ends(a: Sequence[Any], nonnegative: bool = False) -> Any:
     """Return the ends of 1/a; where a is nonnegative, 1/0 is infinite."""
     if nonnegative and a[0] == 0:
         return (INFINITE if a[1] == 0 else invert_ends((a[1], a[1]))[0]), INFINITE
@@ -119,7 +122,7 @@ def invert_ends(a, nonnegative=False):
     return check_pair(*(Fraction(0) if isinstance(x, float) else 1 / x for x in a[::-1]))
 
 
-def power_of_ends(a, n, nonnegative=False):
+def power_of_ends(a: Sequence[Fraction], n: int, nonnegative: Any = False) -> Any:
     require(abs(n) <= 1000, "a power beyond 1000")
     if n < 0:
         return invert_ends(power_of_ends(a, -n), nonnegative or n % 2 == 0)
@@ -130,14 +133,14 @@ def power_of_ends(a, n, nonnegative=False):
     return check_pair(*sorted((a[0] ** n, a[1] ** n)))
 
 
-def root_of_ends(a, q):
+def root_of_ends(a: Sequence[Any], q: Any) -> Any:
     require(a[0] >= 0 and 1 <= q <= 100, "a root of what may be negative")
     low, high = (x if isinstance(x, float) else lower_root(x, q) for x in a)
     exact = not isinstance(high, float) and high**q == a[1]
     return low, high if exact or isinstance(high, float) else high + Fraction(1, 2**BITS)
 
 
-def lower_root(x, q):
+def lower_root(x: Fraction, q: int) -> Any:
     """Return the largest multiple of 2^-BITS whose q-th power is at most x, or the root itself if
     the root is rational."""
     p, r = (whole_root(n, q) for n in (x.numerator, x.denominator))
@@ -146,7 +149,7 @@ def lower_root(x, q):
     return Fraction(whole_root((x.numerator << q * BITS) // x.denominator, q), 2**BITS)
 
 
-def whole_root(n, q):
+def whole_root(n: int, q: int) -> Any:
     """Return the integer part of the q-th root of n."""
     if q == 2 or n < 2:
         return math.isqrt(n) if q == 2 else n
@@ -157,11 +160,11 @@ def whole_root(n, q):
     return low
 
 
-def exp_of_ends(a):
+def exp_of_ends(a: Sequence[Fraction]) -> Any:
     return exp_end(a[0])[0], exp_end(a[1])[1]
 
 
-def exp_end(x):
+def exp_end(x: Any) -> Any:
     """Return ends of e^x, by the series at x / 2^k, whose remainder is below twice the next term."""
     require(not isinstance(x, float) and abs(x) <= 20_000, "an exponential beyond what is computed")
     k = max(0, x.numerator.bit_length() - x.denominator.bit_length() + 8)
@@ -178,12 +181,12 @@ def exp_end(x):
     return ends
 
 
-def log_of_ends(a):
+def log_of_ends(a: Sequence[Fraction]) -> Any:
     require(a[0] > 0, "the logarithm of what may not be positive")
     return log_end(a[0], 0), log_end(a[1], 1)
 
 
-def log_end(x, which):
+def log_end(x: Fraction, which: Any) -> Any:
     """Return an end of log x: a rational number whose exponential certainly lies on the given side
     of x."""
     require(not isinstance(x, float), "the logarithm of infinity")
@@ -203,7 +206,7 @@ def log_end(x, which):
 # ---------------------------------------------------------------- formulas of a document
 
 
-def run_program(program, values):
+def run_program(program: Sequence[Any], values: Any) -> Any:
     """Return the last result of a program: a number between two ends, True, False or None. An
     operation without a value matters only where its result is used."""
     found = []
@@ -223,7 +226,7 @@ def run_program(program, values):
     return found[-1]
 
 
-def apply_operation(op, parts, detail, values):
+def apply_operation(op: str, parts: Sequence[Any], detail: Any, values: Any) -> Any:
     if op == "number":
         return (parse_fraction(detail),) * 2
     if op == "symbol":
@@ -267,14 +270,14 @@ def apply_operation(op, parts, detail, values):
     return exp_of_ends(parts[0]) if op == "exp" else log_of_ends(parts[0])
 
 
-def absolute_ends(a):
+def absolute_ends(a: Sequence[Fraction]) -> Any:
     return a if a[0] >= 0 else negate_ends(a) if a[1] <= 0 else (Fraction(0), max(-a[0], a[1]))
 
 
 # ---------------------------------------------------------------- counterexamples
 
 
-def document_outline(document):
+def document_outline(document: Any) -> Any:
     """Return the parts of a counterexample or of a document about two runs that a derivation
     presupposes: everything that the derivation's steps do not read as numbers."""
     stated, given = document.get("statement", {}), document.get("numbers", {})
@@ -287,7 +290,7 @@ def document_outline(document):
     )
 
 
-def blank_numbers(tree):
+def blank_numbers(tree: Any) -> Any:
     """Return plain data without its numbers, which are texts of digits."""
     if isinstance(tree, dict):
         return {name: blank_numbers(value) for name, value in tree.items()}
@@ -296,7 +299,7 @@ def blank_numbers(tree):
     return None if isinstance(tree, str) and DIGITS.fullmatch(tree) else tree
 
 
-def derive_values(derivation, instance, given=None):
+def derive_values(derivation: Mapping[str, Any], instance: Any, given: Any = None) -> Any:
     """Return {symbol: ends, or a list of ends} of a derivation: its steps are computed from the
     numbers at their places in the instance and from the numbers given by name. Every comparison on
     which the computation depends must hold."""
@@ -322,7 +325,7 @@ def derive_values(derivation, instance, given=None):
     return {name: at(place) for name, place in derivation["values"].items()}
 
 
-def number_at(number):
+def number_at(number: Any) -> Any:
     """Return the ends of the number at a place: an integer, a text of digits, or a pair of ends,
     given as texts or as numbers."""
     if isinstance(number, tuple):
@@ -351,20 +354,20 @@ STEPS = {
 }
 
 
-def value_at(tree, path):
+def value_at(tree: Any, path: str) -> Any:
     """Return the value at a place (a path of keys) in plain data."""
     for key in path.split("/"):
         tree = tree[int(key) if isinstance(tree, list) else key]
     return tree
 
 
-def check_seal(document):
+def check_seal(document: Any) -> Any:
     body = {key: value for key, value in document.items() if key != "digest"}
     text = json.dumps(body, sort_keys=True, separators=(",", ":"))
     require(document["digest"] == hashlib.sha256(text.encode()).hexdigest(), "its digest differs")
 
 
-def instance_of(document, name):
+def instance_of(document: Any, name: str) -> Any:
     """Return the instance of a document; raise Refused unless the instance has the schema of the
     setting, or of two runs."""
     told = schemas.find_schema(name)
@@ -374,7 +377,7 @@ def instance_of(document, name):
     return document["instance"]
 
 
-def check_counterexample(document, derivation):
+def check_counterexample(document: Any, derivation: Mapping[str, Any]) -> Any:
     """Raise Refused unless the hypotheses hold at the instance, and the line fails there."""
     check_seal(document)
     instance = instance_of(document, document["setting"])
@@ -406,7 +409,7 @@ def check_counterexample(document, derivation):
     require(RELATION[FAILS[stated["sign"]]](left, right) is True, "the line does not fail there")
 
 
-def says_value(text, value):
+def says_value(text: str, value: tuple[Fraction, Fraction]) -> Any:
     """Tell whether a text denotes a value between two ends, as documents print values: exact
     digits, else the nearest float as a decimal, or six digits beyond the range of floats."""
     low, high = value
@@ -422,7 +425,7 @@ def says_value(text, value):
     return low - room <= shown <= high + room
 
 
-def in_domain(domain, value):
+def in_domain(domain: str, value: tuple[Fraction, Fraction]) -> Any:
     low, high = value
     return dict(
         positive=low > 0,
@@ -433,7 +436,7 @@ def in_domain(domain, value):
     ).get(domain, False)
 
 
-def certainly_holds(program, values, solved):
+def certainly_holds(program: Sequence[Any], values: Any, solved: Set[str]) -> Any:
     """Tell whether a hypothesis certainly holds; for an equation that fixed a symbol by roots,
     whether the sides agree up to their ends."""
     truth = run_program(program, values)
@@ -448,7 +451,7 @@ def certainly_holds(program, values, solved):
     return truth is True
 
 
-def check_family(document, derivations):
+def check_family(document: Any, derivations: Sequence[Any]) -> Any:
     """Raise Refused unless the members of the family refute one line with ever larger constants."""
     check_seal(document)
     members = document["members"]
@@ -470,7 +473,7 @@ def check_family(document, derivations):
     compare_moves(document["moves"], members, constant)
 
 
-def compare_moves(moves, members, constant):
+def compare_moves(moves: Any, members: Sequence[Any], constant: str | None) -> Any:
     """Raise Refused unless each named free number is multiplied by its factor at each step, and for
     each named coordinate some number of the instance has increments that grow by its factor. Where
     no coordinate is named, everything else except the constant must stay."""
@@ -505,7 +508,7 @@ def compare_moves(moves, members, constant):
         require(moved, f"nothing moves as {name} is said to")
 
 
-def grows_by(factor, track):
+def grows_by(factor: Fraction, track: Sequence[Fraction]) -> Any:
     """Tell whether increments grow by a factor at each step, or whole numbers do but for rounding."""
     steps = [b - a for a, b in zip(track, track[1:])]
     if steps[0] and all(b == factor * a for a, b in zip(steps, steps[1:])):
@@ -514,7 +517,7 @@ def grows_by(factor, track):
     return near and all(a.denominator == 1 for a in track) and abs(track[-1] - track[0]) >= 1
 
 
-def leaves(data, place=()):
+def leaves(data: Any, place: Sequence[Any] = ()) -> Any:
     """Yield (place, number) for every number in plain data, including the lengths of lists."""
     if isinstance(data, (dict, list)):
         yield (*place, "length"), Fraction(len(data))
@@ -527,7 +530,7 @@ def leaves(data, place=()):
 # ---------------------------------------------------------------- cells, and two ways to run
 
 
-def check_cells(document, derivation):
+def check_cells(document: Any, derivation: Mapping[str, Any]) -> Any:
     """Raise Refused unless the cells have the values that the document states and not those that
     the text prints. Where the text leaves integers open, no other integers may give the cells that
     fix them."""
@@ -549,7 +552,7 @@ def check_cells(document, derivation):
         require(found == [{name: document["given"][name] for name in within}], "others fit too")
 
 
-def matches_shown(kind, value, shown):
+def matches_shown(kind: str, value: Any, shown: Any) -> Any:
     """Tell whether a cell equals the printed value: digits up to half a unit of the last one, a
     truth value, or numbers; None where the ends of the cell's value leave this open."""
     if kind == "rounded":
@@ -571,7 +574,7 @@ def matches_shown(kind, value, shown):
     return None if None in same else True
 
 
-def fitting_integers(ranges, fits):
+def fitting_integers(ranges: Mapping[str, Any], fits: Callable[..., Any]) -> Any:
     """Return all integers within the ranges at which the conditions `fits` certainly hold or cannot
     be excluded. Boxes of integers are halved until they are excluded or single."""
     waiting, found, looked = [{}], [], 0
@@ -593,7 +596,7 @@ def fitting_integers(ranges, fits):
     return found
 
 
-def check_parting(document, derivation):
+def check_parting(document: Any, derivation: Mapping[str, Any]) -> Any:
     """Raise Refused unless both runs end where the document says, apart by more than rounding."""
     check_seal(document)
     require(
@@ -613,11 +616,11 @@ def check_parting(document, derivation):
 # ---------------------------------------------------------------- a package
 
 
-def check_lone_proof(document):
+def check_lone_proof(document: Any) -> Any:
     check_proof.check(document, check_proof.Ring(WORKS))
 
 
-def check_graph(document):
+def check_graph(document: Any) -> Any:
     for edge in document["edges"]:
         require(PLACE.search(edge["line"]), f"no line: {edge['line']!r:.60}")
         for each in (edge["proof"], *edge["hypotheses"]):
@@ -632,7 +635,7 @@ def check_graph(document):
             check_lone_proof(each)
 
 
-def judge_document(document, derivations):
+def judge_document(document: Any, derivations: Sequence[Any]) -> Any:
     """Raise Refused unless a certificate shows its result, and return True; return False where this
     checker cannot judge the certificate's format."""
     kind, name = document["format"], document.get("claim", "a proof of no claim")
@@ -659,7 +662,7 @@ def judge_document(document, derivations):
     return True
 
 
-def well_formed(name):
+def well_formed(name: str) -> Any:
     """Tell whether a text may be a claim's name: no character is hidden, and none looks like
     another one."""
     return (
@@ -670,7 +673,7 @@ def well_formed(name):
     )
 
 
-def steps(book, files):
+def steps(book: Mapping[str, Any], files: Mapping[str, bytes]) -> Any:
     """Return sentences about graphs of proofs whose steps differ from those that the ledger calls
     proved."""
     told = {}
@@ -693,7 +696,7 @@ def steps(book, files):
     return found + [f"{name}: nothing proves the steps of its proof" for name in told]
 
 
-def reason_unjudged(document):
+def reason_unjudged(document: Any) -> Any:
     """Return the reason why a certificate is not judged."""
     kind = document.get("denial", document)["format"]
     if kind not in FOLLOWED:
@@ -702,7 +705,7 @@ def reason_unjudged(document):
     return "chance alone parts its runs" if by_chance else "no derivation goes with it"
 
 
-def check_checksums(files):
+def check_checksums(files: Mapping[str, bytes]) -> Any:
     """Return sentences about files that differ from SHA256SUMS."""
     listed = {}
     for line in files.get("SHA256SUMS", b"").decode(errors="replace").splitlines():
@@ -722,7 +725,7 @@ FORMULA = re.compile(r"(^\s*|;)(?=[=+\-@\uff1d\uff0b\uff0d\uff20])")
 EXPERIMENT = "finding"  # the kind of claims about experiments
 
 
-def cell(value):
+def cell(value: float | str) -> Any:
     """Return a value as a cell for spreadsheets: a text on one line, never a formula, which begins
     with = + - or @ at the start of a cell, or where some programs start one. Numbers may begin so.
     """
@@ -733,7 +736,7 @@ def cell(value):
         return FORMULA.sub(r"\1'", re.sub(r"[^\S ]", " ", str(value)))
 
 
-def table(book, timings):
+def table(book: Mapping[str, Any], timings: Mapping[str, Any]) -> Any:
     """Return a CSV table with a row for each claim, including the cost of deciding the claim again."""
     stream = io.StringIO()
     rows = csv.writer(stream, lineterminator="\n")
@@ -756,13 +759,13 @@ def table(book, timings):
     return stream.getvalue()
 
 
-def count_statuses(book):
+def count_statuses(book: Mapping[str, Any]) -> Any:
     """Return {status: number of claims with the status}, for the statuses that a ledger counts."""
     statuses = [entry["verdict"]["status"] for entry in book["claims"]]
     return {status: statuses.count(status) for status in book["counts"]}
 
 
-def shown_to_page(entry):
+def shown_to_page(entry: Any) -> Any:
     """Return the content of a claim's row on the page: the data for the page's script, and the
     cells for the reader."""
     verdict, judged = entry["verdict"], entry["finding"] and entry["finding"]["verdict"]
@@ -787,7 +790,7 @@ def shown_to_page(entry):
     return said, [*cells, "".join(words), "" if ratio == "nan" else ratio]
 
 
-def rows(page):
+def rows(page: Any) -> Any:
     """Return the contents of the rows of a page, in the same form as `shown_to_page`."""
     found = []
     for row in re.findall(r"<tbody (data-id=[^>]*)>(.*?)</tr>", page, re.DOTALL):
@@ -799,7 +802,7 @@ def rows(page):
     return found
 
 
-def evidence(tree):
+def evidence(tree: Any) -> Any:
     """Yield (file, status) for every certificate that an entry of a ledger names."""
     if isinstance(tree, dict):
         if isinstance(tree.get("certificate"), str):
@@ -811,7 +814,7 @@ def evidence(tree):
         yield from evidence(part)
 
 
-def unlike(book, files):
+def unlike(book: Mapping[str, Any], files: Mapping[str, bytes]) -> Any:
     """Return sentences about claims for which two files of a package disagree."""
     found, entries = [], book["claims"]
     read = lambda name, none: json.loads(files[name]) if name in files else none
@@ -840,7 +843,7 @@ def unlike(book, files):
     return found + loose(entries, files)
 
 
-def loose(entries, files):
+def loose(entries: Any, files: Mapping[str, bytes]) -> Any:
     """Return sentences about certificates that no claim names, missing certificates that a claim
     names, and statuses that the named certificate does not show."""
     found, wanted = [], set()
@@ -868,7 +871,7 @@ def loose(entries, files):
     return found
 
 
-def check_names(book, files):
+def check_names(book: Mapping[str, Any], files: Mapping[str, bytes]) -> Any:
     """Return sentences about certificates that are not about the claim that names them."""
     found = []
     for entry in book["claims"]:
@@ -884,7 +887,7 @@ def check_names(book, files):
     return found
 
 
-def report_folder(folder):
+def report_folder(folder: Path) -> Any:
     """Return (sentences about differences; files of accepted certificates; {file: quantities stated
     and not computed} of certificates; files that are not judged)."""
     inside = lambda path: path.relative_to(folder).as_posix()
@@ -923,7 +926,7 @@ def report_folder(folder):
     return differs, accepted, told, unjudged
 
 
-def main(arguments):
+def main(arguments: Any) -> Any:
     folder = Path(arguments[0] if arguments else Path(__file__).resolve().parent)
     if not (folder / "ledger.json").is_file():
         print(f"{folder}: here is no package", file=sys.stderr)
@@ -941,7 +944,7 @@ def main(arguments):
     return 1 if differs else 0
 
 
-def exit_status(arguments):
+def exit_status(arguments: argparse.Namespace) -> Any:
     """Return the exit status, 2 where the result could not be written."""
     try:
         status = main(arguments)

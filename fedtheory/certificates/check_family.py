@@ -10,9 +10,12 @@ is never reached, for example), the coefficients of a regime go to 0: neither a 
 step helps.
 """
 
+from collections.abc import Iterator, Mapping, Sequence
 from fractions import Fraction
+from typing import Any
 
 from fedtheory.arithmetic.operations import pair
+from fedtheory.arithmetic.work import Counted
 from fedtheory.certificates import check_instance
 from fedtheory.certificates.check_proof import Refused, require
 from fedtheory.certificates.documents import check_sealed, refuse_malformed
@@ -27,7 +30,7 @@ WIDTH = Fraction(1, 10**40)
 
 
 @refuse_malformed
-def check(document):
+def check(document: Any) -> dict[str, Any]:
     """Raise Refused unless the family refutes the order; return {"status", "claim", "says",
     "constants"}."""
     check_sealed(document, FORMAT, *ENTRIES)
@@ -102,7 +105,7 @@ def check(document):
     )
 
 
-def compare_moves(moves, members):
+def compare_moves(moves: Any, members: Sequence[Any]) -> None:
     """Refuse moves that differ from the members of the family. A free number must be multiplied by
     its factor at each step; for a named coordinate of the instance, the increments of at least one
     number in the instance must grow by the factor at each step; and where no coordinate is named,
@@ -148,7 +151,7 @@ def compare_moves(moves, members):
         )
 
 
-def leaves(data, place=()):
+def leaves(data: Any, place: Sequence[Any] = ()) -> Iterator[tuple[Any, Fraction]]:
     """Yield (place, number) for every number in plain data, including the lengths of lists."""
     if isinstance(data, dict | list):
         items = data.items() if isinstance(data, dict) else enumerate(data)
@@ -162,7 +165,7 @@ def leaves(data, place=()):
             return
 
 
-def grows_by(factor, track):
+def grows_by(factor: Counted, track: Sequence[Fraction]) -> bool:
     """Tell whether each increment of a track of numbers is the previous increment times a factor, or
     whether whole numbers are, but for being rounded, multiplied by the factor at each step."""
     steps = [b - a for a, b in zip(track, track[1:])]
@@ -174,11 +177,11 @@ def grows_by(factor, track):
     return whole and near and abs(track[-1] - track[0]) >= 1
 
 
-def program_symbols(steps):
+def program_symbols(steps: Sequence[Any]) -> set[str]:
     return {detail for op, _, detail in steps if op == "symbol"}
 
 
-def hidden_values(member):
+def hidden_values(member: Mapping[str, Any]) -> dict[str, Counted]:
     """Return the values on which the constant may depend: all values of an instance known before a
     run, and free numbers, except symbols that the shape mentions or that an equation between
     numbers fixes."""
@@ -214,7 +217,7 @@ def hidden_values(member):
     }
 
 
-def stays_covered(before, after, way):
+def stays_covered(before: Any, after: Any, way: int) -> bool:
     """Tell whether a number stays, or moves to where a bound (way 1: an upper bound) still covers
     it."""
     if isinstance(before, float) or isinstance(after, float):

@@ -12,12 +12,15 @@ way, and no derived or measured value may be given in the document.
 """
 
 import re
+from collections.abc import Mapping, Sequence
 from decimal import Decimal
 from fractions import Fraction
+from typing import Any
 
 from fedtheory import arithmetic
 from fedtheory.arithmetic.intervals import Enclosures
 from fedtheory.arithmetic.operations import BITS, Interval, pair
+from fedtheory.arithmetic.work import Counted
 from fedtheory.certificates.check_proof import Refused, require
 from fedtheory.certificates.documents import (
     check_entries,
@@ -28,7 +31,7 @@ from fedtheory.certificates.documents import (
 )
 from fedtheory.errors import show
 from fedtheory.language.symbol import DOMAINS, domain_admits
-from fedtheory.models import by_name
+from fedtheory.models import Setting, by_name
 from fedtheory.models.instances import fault_of
 
 __all__ = [
@@ -87,14 +90,14 @@ STEPS, NAMES, HIGHEST, DEEPEST = 5000, 500, 1000, 100
 COUNT, PARTS = 10_000, 5000  # limits: the largest integer of an instance, and its number of values
 
 
-def read_numbers(tree):
+def read_numbers(tree: Any) -> dict[str, Any]:
     """Return an instance with its numbers parsed: texts of digits become Fractions, other texts
     stay words."""
     require(count_values(tree) <= PARTS, f"its instance has more than {PARTS} values")
     return _read_numbers(tree)
 
 
-def instance_of(document, setting):
+def instance_of(document: Any, setting: Setting) -> dict[str, Any]:
     """Return the instance of a document with its numbers parsed; raise Refused unless the instance
     is one of the setting."""
     read = read_numbers(document["instance"])
@@ -103,13 +106,13 @@ def instance_of(document, setting):
     return read
 
 
-def count_values(tree):
+def count_values(tree: Any) -> int:
     """Return how many values plain data holds."""
     parts = tree.values() if isinstance(tree, dict) else tree if isinstance(tree, list) else ()
     return 1 + sum(map(count_values, parts))
 
 
-def _read_numbers(tree):
+def _read_numbers(tree: Any) -> Any:
     if isinstance(tree, dict):
         return {key: _read_numbers(value) for key, value in tree.items()}
     if isinstance(tree, list):
@@ -123,7 +126,7 @@ def _read_numbers(tree):
     return tree
 
 
-def read_program(steps, kind="n"):
+def read_program(steps: Sequence[Any], kind: str = "n") -> tuple[Any, ...]:
     """Return a formula of the document (or a relation, kind "t") as a program for
     `arithmetic.execute`."""
     found, kinds = [], ""
@@ -164,19 +167,19 @@ def read_program(steps, kind="n"):
     return tuple(found)
 
 
-def fits_operands(op, kinds):
+def fits_operands(op: str, kinds: str) -> bool:
     """Tell whether an operation takes operands of these kinds."""
     if op == "piecewise":
         return bool(re.fullmatch("(tn)+", kinds))
     return op in OPERATIONS and bool(re.fullmatch(OPERATIONS[op][0], kinds))
 
 
-def symbols_of(steps):
+def symbols_of(steps: Sequence[Any]) -> set[str]:
     """Return the symbols of a program."""
     return {detail for op, _, detail in steps if op == "symbol"}
 
 
-def measured_side(steps, pairs):
+def measured_side(steps: Sequence[Any], pairs: Mapping[str, Any]) -> Interval | Counted:
     """Return the value of a left side. A measured quantity in it may be infinite, such as the
     number of rounds to an error that is never reached."""
     endless = {name for name, ends in pairs.items() if isinstance(ends[1], float)}
@@ -185,7 +188,7 @@ def measured_side(steps, pairs):
     return Interval(*arithmetic.execute(read_program(steps), RULES, pairs))
 
 
-def formula_value(steps, pairs):
+def formula_value(steps: Sequence[Any], pairs: Mapping[str, Any]) -> Interval | Counted:
     """Return the value of a formula of the document, a Fraction or an Interval."""
     low, high = arithmetic.execute(read_program(steps), RULES, pairs)
     require(not isinstance(low, float) and not isinstance(high, float), "a side is infinite")
@@ -195,7 +198,7 @@ def formula_value(steps, pairs):
 class Statement:
     """The statement of a document: programs, and the source of the value of each of their symbols."""
 
-    def __init__(self, document, setting):
+    def __init__(self, document: Any, setting: Setting) -> None:
         said = document["statement"]
         check_entries(said, "the statement", *STATES)
         self.setting, self.sign, self.says = setting, said["sign"], said["says"]
@@ -234,7 +237,7 @@ class Statement:
             "a symbol has no domain and is not measured",
         )
 
-    def values(self, document, instance):
+    def values(self, document: Any, instance: Any) -> dict[str, Any]:
         """Return the value of every symbol, from exactly one source: the instance, the given
         numbers, or an equation."""
         setting, given = self.setting, document["numbers"]
@@ -284,7 +287,7 @@ class Statement:
         )
         return {name: values[name] for name in (*self.domains, *self.measured)}
 
-    def given(self, name, text):
+    def given(self, name: str, text: Any) -> Any:
         """Return the number that a document gives for a name: a text, or the two ends of an
         interval."""
         if isinstance(text, str):
@@ -292,7 +295,7 @@ class Statement:
         require(isinstance(text, list) and len(text) == 2, f"no number: {show(text)}")
         return Interval(*map(parse_fraction, text))
 
-    def looser(self, name, text, tight):
+    def looser(self, name: str, text: str | Sequence[str], tight: Fraction | Counted) -> Counted:
         """Return a given bound; refuse a bound that is tighter than the instance's own."""
         given = self.given(name, text)
         low, high = pair(given)
@@ -302,26 +305,26 @@ class Statement:
         require(self.certain(slack), f"{name} is no bound of this instance")
         return given
 
-    def certain(self, slack):
+    def certain(self, slack: Counted | Fraction) -> bool:
         """Tell whether a number is certainly nonnegative."""
         return pair(slack)[0] >= 0
 
-    def solution(self, steps, values):
+    def solution(self, steps: Sequence[Any], values: Any) -> Interval | Counted:
         """Return the value of a symbol that an equation fixes."""
         return formula_value(steps, pair_values(values))
 
 
-def pair_values(values):
+def pair_values(values: Any) -> dict[str, Any]:
     return {name: pair(number) for name, number in values.items() if not isinstance(number, float)}
 
 
-def came_from(setting):
+def came_from(setting: Setting) -> Any:
     """Return the entry of a document about the source of a setting; None for a setting of this
     library."""
     return dict(zip(("file", "sha256"), setting.source)) if setting.source else None
 
 
-def at_hand(document):
+def at_hand(document: Any) -> Setting:
     """Return the setting of a document. A user's setting must be the one with which the document
     was made: its file is identified by the hash, and never read unless the user gives the file."""
     setting, told = by_name(document["setting"]), document.get("from")
@@ -340,7 +343,7 @@ def at_hand(document):
 
 
 @refuse_malformed
-def check(document):
+def check(document: Any) -> dict[str, Any]:
     """Raise Refused unless the document's instance meets every hypothesis and breaks the line;
     return {"left", "right", ...}."""
     check_sealed(document, FORMAT, *ENTRIES, perhaps=("from",))
@@ -382,7 +385,9 @@ def check(document):
     )
 
 
-def certainly_holds(steps, pairs, solved):
+def certainly_holds(
+    steps: Sequence[Any], pairs: Mapping[str, Any], solved: Mapping[str, Any]
+) -> bool:
     """Tell whether a relation certainly holds; for an equation between roots that fixed a symbol,
     whether the sides agree within the enclosures of the roots."""
     try:
@@ -401,7 +406,7 @@ def certainly_holds(steps, pairs, solved):
     return truth is True
 
 
-def approximate_text(value):
+def approximate_text(value: Any) -> str:
     """Return a value as text for the reader: a fraction where the fraction is short, else a
     decimal."""
     low, high = pair(value)

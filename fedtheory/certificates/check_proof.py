@@ -22,8 +22,10 @@ division by an expression that may vanish is allowed.
 """
 
 import re
+from collections.abc import Mapping, Sequence, Set
 from fractions import Fraction
 from reprlib import Repr
+from typing import Any
 
 FORMAT, SCALAR_FORMAT = (
     "fedtheory proof 2",
@@ -57,19 +59,19 @@ class Laborious(Refused):
     """Raised where checking takes more work than a document may use."""
 
 
-def require(truth, why, *part):
+def require(truth: Any, why: Any, *part: Any) -> None:
     """Raise Refused, where `truth` is false, with a reason and perhaps the part of the document at
     fault; the part is put into words only then."""
     if not truth:
         raise Refused(": ".join([why, *map(abbreviate, part)]))
 
 
-def abbreviate(part):
+def abbreviate(part: Any) -> str:
     text = BRIEF.repr(part)
     return text if len(text) <= 80 else text[:77] + "..."
 
 
-def monomial_key(p):
+def monomial_key(p: Mapping[Any, Fraction]) -> tuple[Any, ...]:
     return tuple(sorted(p.items()))
 
 
@@ -77,22 +79,24 @@ class Ring:
     """Polynomials within a budget of work: {monomial: coefficient}, with monomials as sorted tuples
     of (name, power)."""
 
-    def __init__(self, work):
+    def __init__(self, work: float) -> None:
         self.left = work
 
-    def spend(self, work):
+    def spend(self, work: int) -> None:
         self.left -= work
         if self.left < 0:
             raise Laborious("its expressions are too large to be multiplied out")
 
-    def plus(self, p, q, c=1):
+    def plus(
+        self, p: Mapping[Any, Fraction], q: Mapping[Any, Fraction], c: int = 1
+    ) -> dict[Any, Fraction]:
         self.spend(len(p) // 10 + len(q) * (1 + coefficient_bits(p) * coefficient_bits(q) // LONG))
         total = dict(p)
         for m, value in q.items():
             total[m] = total.get(m, 0) + c * value
         return {m: value for m, value in total.items() if value}
 
-    def times(self, p, q):
+    def times(self, p: Mapping[Any, Fraction], q: Mapping[Any, Fraction]) -> dict[Any, Fraction]:
         long = max(map(len, p), default=0) + max(map(len, q), default=0)
         self.spend(
             1
@@ -110,7 +114,7 @@ class Ring:
             total[product] = total.get(product, 0) + p[m] * q[n]
         return {m: value for m, value in total.items() if value}
 
-    def raised(self, p, n):
+    def raised(self, p: Mapping[Any, Fraction], n: int) -> dict[Any, Fraction]:
         require(type(n) is int and 0 <= n <= 100, "no power", n)
         result = ONE
         for _ in range(n):
@@ -118,7 +122,7 @@ class Ring:
         return result
 
 
-def coefficient_bits(p):
+def coefficient_bits(p: Mapping[Any, Fraction]) -> int:
     """Return the number of bits of the longest coefficient."""
     return max(
         (v.numerator.bit_length() + v.denominator.bit_length() for v in p.values()), default=0
@@ -129,7 +133,7 @@ class Reading:
     """The knowledge at one place of a proof: values of symbols, and facts (a polynomial >= 0, and
     whether it is > 0)."""
 
-    def __init__(self, document, ring):
+    def __init__(self, document: Any, ring: Ring) -> None:
         self.ring, self.nodes, self.assumes = ring, document["nodes"], document["assumes"]
         self.domains, self.vectors, self.facts, self.known, self.signs = {}, set(), {}, {}, {}
         self.solved, self.values, self.finite = (
@@ -171,7 +175,7 @@ class Reading:
             self.check_names(sides, names)
         self.settle()
 
-    def check_names(self, trees, names):
+    def check_names(self, trees: Sequence[Any], names: Set[str]) -> None:
         """Raise Refused unless these are expressions in these names."""
         for tree in trees:
             if isinstance(tree, str):
@@ -195,17 +199,17 @@ class Reading:
                     names,
                 )
 
-    def know(self, name, poly, strict):
+    def know(self, name: Any, poly: Mapping[Any, Fraction], strict: bool) -> None:
         self.facts[name] = poly, strict
         self.learn(poly, strict)
 
-    def learn(self, poly, strict):
+    def learn(self, poly: Mapping[Any, Fraction], strict: bool) -> None:
         self.known[monomial_key(poly)] = max(self.known.get(monomial_key(poly), 0), 1 + strict)
         for m, value in poly.items():
             if len(poly) == len(m) == value == m[0][1] == 1:  # a variable: store its sign
                 self.signs[m[0][0]] = max(self.signs.get(m[0][0], 0), 1 + strict)
 
-    def again(self):
+    def again(self) -> "Reading":
         other = object.__new__(Reading)
         self.ring.spend(1 + len(self.facts) // 10)
         other.__dict__.update(
@@ -217,7 +221,7 @@ class Reading:
         )
         return other
 
-    def settle(self):
+    def settle(self) -> None:
         """Derive the signs that assumptions give, and make available the nodes that are finite
         numbers, as far as known."""
         pending = [
@@ -227,7 +231,7 @@ class Reading:
         while pending and (left := [each for each in pending if not self.settled(each)]) != pending:
             pending = left
 
-    def settled(self, which):
+    def settled(self, which: int | str) -> bool:
         if which in self.finite:
             return True
         try:
@@ -248,7 +252,7 @@ class Reading:
         self.finite.add(which)
         return True
 
-    def read(self, tree):
+    def read(self, tree: Any) -> tuple[Any, Any]:
         """Return a rational expression as a polynomial over {denominator: power}; its value is
         +infinity where a denominator vanishes."""
         if isinstance(tree, str):
@@ -300,7 +304,7 @@ class Reading:
         )
         return num, den
 
-    def unfold_symbol(self, name):
+    def unfold_symbol(self, name: str) -> tuple[Any, ...]:
         """Return the reading of a solved symbol; a use of the symbol before its reading is complete
         is refused."""
         self.values[name] = None
@@ -310,13 +314,15 @@ class Reading:
             if self.values.get(name, 0) is None:
                 del self.values[name]
 
-    def lifted(self, num, den, full):
+    def lifted(
+        self, num: Mapping[Any, Fraction], den: Mapping[Any, int], full: Mapping[Any, int]
+    ) -> Any:
         """Return a numerator brought to another denominator."""
         for f, n in full.items():
             num = self.ring.times(num, self.ring.raised(dict(f), n - den.get(f, 0)))
         return num
 
-    def sign(self, p):
+    def sign(self, p: Mapping[Any, Any]) -> int:
         """Return the sign of a polynomial: 2 for positive, 1 for nonnegative, 0 for unknown."""
         self.ring.spend(len(p) // 10)
         signs = [
@@ -329,17 +335,17 @@ class Reading:
             self.known.get(monomial_key(p), 0), max(signs) if signs and 0 not in signs else 0
         )
 
-    def firm(self, f):
+    def firm(self, f: Sequence[Any]) -> bool:
         """Tell whether a denominator is positive."""
         return self.sign(dict(f)) == 2
 
-    def sides(self, relation):
+    def sides(self, relation: Sequence[Any]) -> list[Any]:
         """Return the smaller side and the larger side of a relation."""
         sign, *sides = relation
         require(sign in (*OPPOSITE, "=="), "no relation", sign)
         return [self.read(side) for side in (sides if "<" in sign else sides[::-1])]
 
-    def gap(self, relation, goal=True):
+    def gap(self, relation: Sequence[Any], goal: bool = True) -> tuple[Any, bool]:
         """Return a polynomial that is >= 0 where a relation holds (for a goal: one whose sign shows
         that the relation holds), and whether the polynomial is > 0.
 
@@ -366,7 +372,7 @@ class Reading:
             self.lifted(high, over, full), self.lifted(low, under, full), -1
         ), strict
 
-    def fact(self, name):
+    def fact(self, name: str) -> tuple[Any, ...]:
         kind, _, at = name.partition(":")
         if kind == "assumed":
             require(self.assumes[int(at)][0] != "==", "no inequality", name)
@@ -376,7 +382,7 @@ class Reading:
             return self.gap([">" if self.facts[name][1] else ">=", kind, at or "0"], False)
         return self.facts[name]
 
-    def solve(self, symbol, value, name):
+    def solve(self, symbol: str, value: Sequence[Any], name: str) -> None:
         """Replace a symbol by a value; an equation must be linear in the symbol, with a nonzero
         coefficient, and give that value."""
         kind, *parts = self.nodes.get(name, [None])
@@ -401,7 +407,7 @@ class Reading:
         self.finite -= set(range(len(self.assumes)))  # their finiteness must be decided again
         require(not self.gap(relation)[0], f"{name} does not give {symbol} that value")
 
-    def cases(self, node):
+    def cases(self, node: Any) -> "tuple[Reading, Reading]":
         """Return the knowledge where the condition of a node of cases holds, and the knowledge
         where the condition fails."""
         kind, (sign, *sides), *values = self.nodes[node]
@@ -416,7 +422,7 @@ class Reading:
             here.solved[node], here.values = value, {}
         return held, denied
 
-    def prove(self, goal, proof):
+    def prove(self, goal: Sequence[Any], proof: Mapping[str, Any]) -> None:
         """Raise Refused unless the proof shows the goal, a relation."""
         for step in proof.get("solve", ()):
             self.solve(*step)
@@ -445,12 +451,12 @@ class Reading:
         require(self.ring.times(scale, target) == total, "the sum is not the goal", goal)
         require(positive or goal[0] not in ("<", ">"), "nothing makes it strict", goal)
 
-    def whole(self, tree):
+    def whole(self, tree: Any) -> dict[Any, Fraction]:
         num, den = self.read(tree)
         require(not den, "no polynomial", tree)
         return num
 
-    def term(self, term):
+    def term(self, term: Mapping[str, Any]) -> tuple[Any, bool]:
         """Return a polynomial that is >= 0, and whether it is > 0: the product of a factor of known
         sign, facts, a square and a minor."""
         value = self.whole(term["by"])
@@ -464,13 +470,13 @@ class Reading:
             value, sign = self.ring.times(value, self.minor(term["gram"])), 1
         return value, sign == 2
 
-    def minor(self, vectors):
+    def minor(self, vectors: Sequence[Any]) -> dict[Any, Fraction]:
         """Return the determinant of the inner products of some combinations of vectors."""
         require(1 <= len(vectors) <= MINOR, "no minor", vectors)
         rows = [[self.whole(["dot", v, w]) for w in vectors] for v in vectors]
         return self.determinant(rows)
 
-    def determinant(self, rows):
+    def determinant(self, rows: Sequence[Any]) -> dict[Any, Fraction]:
         total = {} if rows else ONE
         for n, entry in enumerate(rows[0] if rows else ()):
             rest = self.determinant([row[:n] + row[n + 1 :] for row in rows[1:]])
@@ -478,14 +484,14 @@ class Reading:
         return total
 
 
-def inner_product(one, other):
+def inner_product(one: Mapping[str, Any], other: Mapping[str, Any]) -> list[Any]:
     """Return the inner product of two combinations of vectors, as an expression in the inner
     products of the vectors."""
     require(one and other, "an inner product of nothing")
     return ["+", *(["*", a, b, f"{v}.{w}"] for v, a in one.items() for w, b in other.items())]
 
 
-def check_size(document):
+def check_size(document: Any) -> int:
     """Raise Refused if a document is not plain data, or larger than any proof here needs to be."""
     items, letters, level = 1, 0, [document]
     for _ in range(DEPTH):
@@ -502,7 +508,7 @@ def check_size(document):
     return items
 
 
-def check(document, ring=None):
+def check(document: Any, ring: Ring | None = None) -> list[Any]:
     """Return the relation that a document shows under its assumptions; raise Refused if the
     document does not show one. Documents that are checked together share a ring, and its budget of
     work."""

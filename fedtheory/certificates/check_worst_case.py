@@ -17,9 +17,11 @@ here, is checked elsewhere, where the kernels are available.
 """
 
 import re
+from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
 from contextvars import ContextVar
 from fractions import Fraction
 from math import lcm
+from typing import Any
 
 STAR = "*"
 FORMATS = ("fedtheory pep 1", "fedtheory pep 2")  # documents of the first format describe no method
@@ -56,12 +58,12 @@ class Refused(ValueError):
     """Raised where the document does not show its statement."""
 
 
-def require(truth, why):
+def require(truth: int | re.Match | Mapping[str, Fraction] | None, why: str) -> None:
     if not truth:
         raise Refused(why)
 
 
-def parse_number(text):
+def parse_number(text: bool | str) -> Fraction:
     require(
         isinstance(text, str) and re.fullmatch(r"-?[0-9]{1,4000}(/[0-9]{1,4000})?", text),
         f"no number: {text}",
@@ -69,12 +71,12 @@ def parse_number(text):
     return Fraction(text)
 
 
-def check_structure(functions):
+def check_structure(functions: Collection[Any]) -> dict[str, Any]:
     """Return a document's description of a method that asks for gradients of these functions."""
     return {**TAKEN, "reads": sorted(map(str, functions), key=int)}
 
 
-def check_description(document, functions):
+def check_description(document: Any, functions: Mapping[str, Any]) -> None:
     """Raise Refused unless a document describes a method completely, or not at all."""
     method, structure = document.get("method"), document.get("structure")
     if method is None and structure is None:
@@ -100,7 +102,11 @@ def check_description(document, functions):
     )
 
 
-def spend_products(times, one=(), other=()):
+def spend_products(
+    times: int,
+    one: Iterable[Any] | Sequence[Any] = (),
+    other: Iterable[Any] | Sequence[Fraction] = (),
+) -> None:
     """Subtract the cost of `times` products of the longest of the given numbers from the budget of
     the current check; do nothing where no check is under way."""
     left = LEFT.get()
@@ -112,7 +118,7 @@ def spend_products(times, one=(), other=()):
         require(left[0] >= 0, "it takes more work than a document may")
 
 
-def add_sums(*terms):
+def add_sums(*terms: tuple[Any, Any]) -> dict[Any, Fraction]:
     """Return the weighted sum of sums {key: coefficient}: add_sums((2, p), (-1, q)) is 2 p - q."""
     total = {}
     for factor, p in terms:
@@ -123,7 +129,7 @@ def add_sums(*terms):
     return {key: value for key, value in total.items() if value}
 
 
-def inner_product(u, v):
+def inner_product(u: Any, v: Any) -> dict[Any, Fraction]:
     """Return the inner product of two vectors as {(i, j): coefficient} with i <= j."""
     total = {}
     spend_products(len(u) * len(v), u.values(), v.values())
@@ -134,7 +140,7 @@ def inner_product(u, v):
     return {key: value for key, value in total.items() if value}
 
 
-def is_semidefinite(matrix):
+def is_semidefinite(matrix: Sequence[Any]) -> bool:
     """Tell whether a symmetric matrix of fractions is positive semidefinite, by fraction-free
     elimination (Bareiss)."""
     scale, last, values = 1, 1, [value for row in matrix for value in row]
@@ -170,7 +176,7 @@ class Reading:
     minimiser, values are measured from inf F, and points from x_0.
     """
 
-    def __init__(self, document):
+    def __init__(self, document: Any) -> None:
         require(document.keys() <= ENTRIES, "an entry that means nothing")
         self.functions = {
             k: tuple(map(parse_number, kind)) for k, kind in document["functions"].items()
@@ -209,7 +215,7 @@ class Reading:
         self.measures = {f"measure:{t}": self.quantity(self.measure, t) for t in rounds}
         self.conditions = dict(self.all_conditions())
 
-    def point(self, combination, known):
+    def point(self, combination: Mapping[str, str], known: int) -> dict[int, Fraction]:
         """Return a point as x_0 plus a combination of earlier answers; refuse any other point,
         since the method may not know x_star."""
         point = {int(i): parse_number(value) for i, value in combination.items()}
@@ -219,10 +225,10 @@ class Reading:
         return {i: value for i, value in point.items() if value and (i or self.minimiser)}
 
     @staticmethod
-    def key(point):
+    def key(point: Mapping[int, Fraction]) -> tuple[Any, ...]:
         return tuple(sorted(point.items()))
 
-    def optimum(self):
+    def optimum(self) -> None:
         first = next(iter(self.weights))
         for k in self.functions:
             if k != first:
@@ -238,7 +244,7 @@ class Reading:
         for k in self.functions:
             self.samples[k][STAR] = {}, self.stars[k], {}
 
-    def sample(self, k, t):
+    def sample(self, k: str, t: Any) -> tuple[Any, ...]:
         """Return gradient and value of f_k at x_t, or at x_star."""
         if t == STAR:
             require(self.minimiser, "no minimiser")
@@ -247,14 +253,14 @@ class Reading:
         require(q, f"f_{k} is not asked at x_{t}")
         return self.samples[k][str(q)][1:]
 
-    def mean(self, weights, t):
+    def mean(self, weights: Mapping[str, Fraction], t: int | str) -> tuple[Any, Any]:
         """Return gradient and value of a weighted sum of functions at x_t."""
         samples = [(w, *self.sample(k, t)) for k, w in weights.items()]
         return add_sums(*((w, g) for w, g, f in samples)), add_sums(
             *((w, f) for w, g, f in samples)
         )
 
-    def quantity(self, name, t):
+    def quantity(self, name: str, t: Any) -> dict[Any, Fraction]:
         require(
             name in QUANTITIES and (t == STAR or type(t) is int and 0 <= t < len(self.points)),
             f"no {name}",
@@ -271,7 +277,7 @@ class Reading:
         gaps = [add_sums((1, self.sample(k, t)[0]), (-1, centre)) for k in who]
         return add_sums(*((Fraction(1, len(who)), inner_product(gap, gap)) for gap in gaps))
 
-    def all_conditions(self):
+    def all_conditions(self) -> Iterator[tuple[str, Any]]:
         """Yield (name, quantity) for every quantity known to be nonnegative."""
         for k, (mu, L, _) in self.functions.items():
             for i, (x, g, f) in self.samples[k].items():
@@ -305,7 +311,7 @@ class Reading:
         if not self.minimiser:
             yield from self.below()
 
-    def below(self):
+    def below(self) -> Iterator[tuple[str, Any]]:
         """Yield F(x) - |grad F(x)|^2 / (2 L) >= inf F for every point at which all functions of F
         were asked."""
         L = sum(w * self.functions[k][1] for k, w in self.weights.items())
@@ -321,17 +327,19 @@ class Reading:
                     ),
                 )
 
-    def vectors(self):
+    def vectors(self) -> range:
         """Return the indices of the vectors that a form is about."""
         return range(0 if self.minimiser else 1, self.size)
 
-    def matrix(self, form):
+    def matrix(self, form: Mapping[Any, Fraction]) -> list[Any]:
         spend_products(len(self.vectors()) ** 2)
         half = lambda i, j: form.get((min(i, j), max(i, j)), Fraction(0)) / (1 if i == j else 2)
         return [[half(i, j) for j in self.vectors()] for i in self.vectors()]
 
 
-def check_multipliers(reading, bound, multipliers):
+def check_multipliers(
+    reading: Reading, bound: Fraction, multipliers: Mapping[str, Fraction]
+) -> None:
     """Raise Refused unless the multipliers prove that the least of the measures never exceeds the
     bound."""
     known = {**reading.conditions, **reading.measures}
@@ -350,7 +358,9 @@ def check_multipliers(reading, bound, multipliers):
     require(is_semidefinite(reading.matrix(left)), "what is left is not positive semidefinite")
 
 
-def check_attained(reading, least, gram, values):
+def check_attained(
+    reading: Reading, least: Fraction, gram: Sequence[Any], values: Sequence[Fraction]
+) -> None:
     """Raise Refused unless vectors with this Gram matrix, and these values, meet all conditions and
     reach `least`.
 
@@ -390,7 +400,7 @@ def check_attained(reading, least, gram, values):
     require(all(at(form) >= least for form in reading.measures.values()), "the measure stays below")
 
 
-def check(document):
+def check(document: Any) -> tuple[Any, Fraction]:
     """Return (least, bound) of the worst case that a document shows, with `least` None where the
     document has no instance; raise Refused otherwise."""
     token = LEFT.set([STEPS])

@@ -10,7 +10,10 @@ import hashlib
 import json
 import math
 import re
+from collections.abc import Callable, Sequence
 from functools import wraps
+from pathlib import Path
+from typing import Any
 
 from fedtheory.arithmetic import work
 from fedtheory.arithmetic.work import Counted
@@ -32,7 +35,7 @@ NUMBER = re.compile(f"-?[0-9]{{1,{DIGITS}}}(/[0-9]{{1,{DIGITS}}})?")
 EXISTENCE = "fedtheory existence 1"  # the format for a statement of existence
 
 
-def plain_copy(document):
+def plain_copy(document: Any) -> int | dict[str, Any] | None:
     """Return a copy of a document as JSON has it; raise Refused if the document is larger than a
     verdict's may be, or is not plain data."""
     waiting, seen = [(document, 0)], 0
@@ -54,7 +57,7 @@ def plain_copy(document):
     return json.loads(json.dumps(document))
 
 
-def why_impossible(value):
+def why_impossible(value: Any) -> str | None:
     """Return why a document cannot contain this value, whatever its parts are; None where the
     document can."""
     kind = type(value)
@@ -69,7 +72,7 @@ def why_impossible(value):
     return None if value is None or kind in (list, tuple, bool) else f"it holds {show(value)}"
 
 
-def check_file_size(path):
+def check_file_size(path: Path) -> None:
     """Raise Refused if a JSON file has too many bytes or values; the file is checked before it is
     parsed."""
     require(path.stat().st_size <= BYTES, f"it has more than {BYTES} bytes")
@@ -80,7 +83,7 @@ def check_file_size(path):
     )
 
 
-def digest_of(document):
+def digest_of(document: Any) -> str:
     """Return the hash of a document's content, its own digest left out."""
     body = {key: value for key, value in document.items() if key != "digest"}
     return hashlib.sha256(
@@ -88,7 +91,7 @@ def digest_of(document):
     ).hexdigest()
 
 
-def check_sealed(document, kind, *names, perhaps=()):
+def check_sealed(document: Any, kind: str, *names: str, perhaps: Sequence[str] = ()) -> None:
     """Raise Refused unless a document has this format, exactly these entries (and perhaps those in
     `perhaps`), and the content with which it was written."""
     require(document.get("format") == kind, f"the document is not of the format {kind}")
@@ -99,7 +102,7 @@ def check_sealed(document, kind, *names, perhaps=()):
     )
 
 
-def check_entries(part, what, *names, perhaps=()):
+def check_entries(part: Any, what: str, *names: str, perhaps: Sequence[str] = ()) -> None:
     """Raise Refused unless a part of a document has exactly these entries, and perhaps those in
     `perhaps`."""
     require(isinstance(part, dict), f"{what} is no object")
@@ -112,19 +115,19 @@ def check_entries(part, what, *names, perhaps=()):
         )
 
 
-def parse_fraction(text):
+def parse_fraction(text: str) -> Counted:
     require(isinstance(text, str) and NUMBER.fullmatch(text), f"no number: {show(text)}")
     value = text.partition("/")[2]
     require(not value or int(value) != 0, f"no number: {show(text)}")
     return Counted(text)
 
 
-def refuse_malformed(check):
+def refuse_malformed(check: Callable[..., Any]) -> Callable[..., Any]:
     """Decorate a check of a document so that it raises Refused, in one sentence, for a malformed
     document or one that takes too much work."""
 
     @wraps(check)
-    def checked(document, *more):
+    def checked(document: Any, *more: Any) -> Any:
         try:
             with work.within(STEPS):
                 return check(document, *more)
@@ -144,7 +147,7 @@ def refuse_malformed(check):
     return checked
 
 
-def one_sentence(why):
+def one_sentence(why: Any) -> str:
     """Return a reason on one line without control characters."""
     text = printable(" ".join(str(why).split()))
     return text if len(text) <= 300 else text[:297] + "..."

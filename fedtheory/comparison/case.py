@@ -1,11 +1,15 @@
 """A line of a claim on a problem under one choice of hyper-parameters: every letter has a number,
 every hypothesis is checked, and both sides are computed for each number of rounds."""
 
+from collections.abc import Callable, Mapping, Sequence
 from itertools import product
+from types import SimpleNamespace
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
 from fedtheory import discover
+from fedtheory.algorithm import Algorithm
 from fedtheory.arithmetic import arrays
 from fedtheory.comparison import letters, user_measures
 from fedtheory.comparison.letters import (
@@ -15,17 +19,25 @@ from fedtheory.comparison.letters import (
     count_letters,
     refuse_missing,
 )
-from fedtheory.comparison.lines import at_start
+from fedtheory.comparison.lines import Line, at_start
 from fedtheory.comparison.objectives import LOSSES, NEAR, measured_loss
 from fedtheory.comparison.run_measures import Seen, metric_curve, over_rounds, point_curves
 from fedtheory.errors import InvalidInput, refuse
-from fedtheory.language.conditions import Outside
+from fedtheory.language.conditions import Assumption, Outside
+from fedtheory.language.symbol import Entry
+from fedtheory.participation import Participation
+from fedtheory.problem import Problem
+from fedtheory.typing import Number
+
+if TYPE_CHECKING:
+    from fedtheory.language.claim import Claim
+    from fedtheory.runs.planning import Plan
 
 SWEPT = 1e-11  # relative margin: `arrays.sweep` keeps 12 digits
 LONGEST = 10**6  # most rounds that are tried where smaller numbers of rounds are too small
 
 
-def claim_method(claim, algorithm=None):
+def claim_method(claim: "Claim", algorithm: Algorithm | None = None) -> Algorithm:
     """Return the record of the method that a claim is about."""
     of = claim.algorithm[0] if isinstance(claim.algorithm, tuple) else claim.algorithm
     return discover.algorithm(of if algorithm is None else algorithm)
@@ -35,7 +47,17 @@ class Letters:
     """The numbers of a claim's letters: given values, and values from the problem, the run and the
     start; and the numbers that hypotheses determine, at each number of rounds."""
 
-    def __init__(self, line, problem, S, participation, algorithm, given, x_0, idle=0):
+    def __init__(
+        self,
+        line: Line,
+        problem: Problem,
+        S: int,
+        participation: Participation,
+        algorithm: Algorithm,
+        given: Mapping[str, Any],
+        x_0: Number,
+        idle: int = 0,
+    ) -> None:
         self.asked = line, problem, S, participation, algorithm, given, x_0, idle
         self.chosen = {}  # letters that nothing fixes, chosen where the bound is least
         self.line, self.claim, self.problem = line, line.claim, problem
@@ -54,7 +76,7 @@ class Letters:
         self._of_law()
         self._of_start()
 
-    def _of_law(self):
+    def _of_law(self) -> None:
         named = {*self.claim.quantities, *self.claim.parameters}
         wanted = [
             n for n in (*letters.LAWS, "Gamma", "sigma_bar_sq") if n in named - set(self.known)
@@ -65,7 +87,7 @@ class Letters:
                 letters.of_law(self.problem, self.algorithm, self.participation, int(E), wanted)
             )
 
-    def _of_start(self):
+    def _of_start(self) -> None:
         """Set `start` to {name: (low, high)} of the quantities measured at the start, where these
         are known."""
         self.start = {}
@@ -79,7 +101,7 @@ class Letters:
                 self.start[name] = (low, high)
                 self.known[name] = (low + high) / 2
 
-    def of_start(self, entry):
+    def of_start(self, entry: Entry) -> tuple[float, ...]:
         """Return (low, high) of a measured quantity at the start."""
         how, problem = entry.measure, self.problem
         gamma = self.gamma
@@ -97,34 +119,34 @@ class Letters:
             low, high = low - least.high, high - least.low
         return (max(low, 0.0), max(high, 0.0)) if entry.domain == "nonnegative" else (low, high)
 
-    def with_letter(self, name, value):
+    def with_letter(self, name: str, value: float) -> "Letters":
         """Return a copy of these letters with one more letter given."""
         line, problem, S, participation, algorithm, given, *rest = self.asked
         more = {**given, name: value}
         return Letters(line, problem, S, participation, algorithm, more, *rest)
 
     @property
-    def gamma(self):
+    def gamma(self) -> float:
         """Return the weight of f_0 in the modified loss, 1 where the method has no such weight."""
         field = self.algorithm.hyper.get("gamma")
         return float(self.known.get("gamma", 1.0 if field is None else field.default))
 
-    def values(self, T):
+    def values(self, T: int) -> Any:
         """Return {name: number} of the claim's own letters at T rounds, as far as the numbers are
         known."""
         known = self.at(T)[0]
         return {n: v for n, v in known.items() if n in self.claim.symbols}
 
-    def seen(self, curves, points, h=None):
+    def seen(self, curves: dict[str, Any], points: Number, h: Any = None) -> Seen:
         return Seen(self.problem, self.algorithm.name, h, self.known, curves, points, self.idle)
 
     # Values of letters
 
-    def open(self):
+    def open(self) -> list[str]:
         """Return the names of the claim's parameters that have no number yet."""
         return [n for n in self.claim.parameters if n not in self.known and n not in self.rounds]
 
-    def at(self, T):
+    def at(self, T: int) -> tuple[dict[str, Number], set[str]]:
         """Return the numbers of all letters at T rounds, and the names of the letters that would
         differ at another T."""
         more = {name: self.known[name] * T for name in letters.PER_ROUND if name in self.known}
@@ -142,11 +164,11 @@ class Letters:
                 break
         return solver.known, solver.by_rounds
 
-    def _default(self, letter):
+    def _default(self, letter: str) -> float | None:
         field = self.algorithm.hyper.get(self.hyper.get(letter))
         return None if field is None else field.default
 
-    def over(self, T):
+    def over(self, T: np.ndarray | list[int]) -> dict[str, Number]:
         """Return the letters for an array T of numbers of rounds: a number each, or an array over T
         where the letter depends on T."""
         T = np.asarray(T)
@@ -169,7 +191,9 @@ class Letters:
 # ---------------------------------------------------------------- hypotheses
 
 
-def admissible_rows(letters_, T, numbers):
+def admissible_rows(
+    letters_: Letters, T: np.ndarray | Sequence[int], numbers: Mapping[str, Number]
+) -> np.ndarray:
     """Return where in T all hypotheses between numbers hold; if nowhere, refuse with the first
     hypothesis that fails."""
     claim, T = letters_.claim, np.asarray(T)
@@ -197,7 +221,9 @@ def admissible_rows(letters_, T, numbers):
     return good
 
 
-def _good_rounds(claim, T, numbers):
+def _good_rounds(
+    claim: "Claim", T: np.ndarray, numbers: Mapping[str, Number]
+) -> tuple[np.ndarray, dict[str, np.ndarray]]:
     """Return (where in T all hypotheses between numbers hold, the letters' numbers over T)."""
     good = np.ones(len(T), bool)
     full = {n: np.broadcast_to(np.asarray(v, float), T.shape) for n, v in numbers.items()}
@@ -211,13 +237,13 @@ def _good_rounds(claim, T, numbers):
     return good, full
 
 
-def round_marks(last):
+def round_marks(last: int) -> list[int]:
     """Return 1, 2, 5, 10, 20, 50, ... below the last number of rounds, and the last."""
     found = [m * 10**p for p in range(len(str(last))) for m in (1, 2, 5)]
     return [*(t for t in found if t < last), last]
 
 
-def _rounds_needed(letters_, T):
+def _rounds_needed(letters_: Letters, T: int) -> str:
     """Return in words how many rounds would be enough; "" where no such number is found."""
     for t in round_marks(LONGEST):
         if t > T and _good_rounds(letters_.claim, np.array([t]), letters_.over([t]))[0].all():
@@ -225,7 +251,9 @@ def _rounds_needed(letters_, T):
     return ""
 
 
-def check_conditions(claim, problem, setup, x_0=None):
+def check_conditions(
+    claim: "Claim", problem: Problem, setup: SimpleNamespace, x_0: np.ndarray | None = None
+) -> None:
     """Refuse a problem or a run that fails a condition of the claim."""
     for assumption in claim.assumptions:
         condition = assumption.condition
@@ -239,7 +267,7 @@ def check_conditions(claim, problem, setup, x_0=None):
             _refuse_unmet(claim, assumption, problem)
 
 
-def check_certificates(claim, problem):
+def check_certificates(claim: "Claim", problem: Problem) -> None:
     """Refuse a problem without a constant that a condition of the claim needs."""
     for assumption in claim.assumptions:
         condition = assumption.condition
@@ -249,7 +277,7 @@ def check_certificates(claim, problem):
             _refuse_unmet(claim, assumption, problem)
 
 
-def _refuse_unmet(claim, assumption, problem):
+def _refuse_unmet(claim: "Claim", assumption: Assumption, problem: Problem) -> None:
     other = assumption.condition.met_by
     raise InvalidInput(
         f"{claim.title} assumes {assumption}; {problem.name} or this run does not meet it"
@@ -257,7 +285,7 @@ def _refuse_unmet(claim, assumption, problem):
     )
 
 
-def refuse_other_schedule(claim, plan, letters_):
+def refuse_other_schedule(claim: "Claim", plan: "Plan", letters_: Letters) -> None:
     """Refuse a schedule that differs from the values that a claim prescribes round by round."""
     for letter in claim.table.paced:
         name = letters_.hyper.get(letter)
@@ -276,7 +304,7 @@ def refuse_other_schedule(claim, plan, letters_):
             )
 
 
-def round_values(letters_, letter, rounds):
+def round_values(letters_: Letters, letter: str, rounds: int) -> np.ndarray | None:
     """Return the values in rounds 0, 1, ... of a letter that stands for the value in one round;
     None where no hypothesis fixes the letter. The letter's round index starts at 1, the array's at
     0."""
@@ -292,7 +320,16 @@ def round_values(letters_, letter, rounds):
 # ---------------------------------------------------------------- both sides
 
 
-def read_measures(line, letters_, h, numbers, curves, points, T, exact=None):
+def read_measures(
+    line: Line,
+    letters_: Any,
+    h: Any,
+    numbers: Mapping[str, Any],
+    curves: Mapping[str, Any],
+    points: Number,
+    T: np.ndarray,
+    exact: Mapping[str, Any] | None = None,
+) -> dict[str, np.ndarray]:
     """Return {name: array (rows, len(T))} of the quantities that a run measures; an infimum is
     subtracted as the float value at its minimiser. The `exact` curves show in which round a least
     expectation is attained."""
@@ -309,13 +346,17 @@ def read_measures(line, letters_, h, numbers, curves, points, T, exact=None):
     return found
 
 
-def evaluate_over(evaluate, named, shape):
+def evaluate_over(
+    evaluate: Callable[..., Any], named: Mapping[str, Number], shape: Sequence[int]
+) -> np.ndarray:
     """Return a side at arrays of numbers, which are flattened for the evaluation."""
     flat = {n: np.broadcast_to(np.asarray(v, float), shape).ravel() for n, v in named.items()}
     return np.broadcast_to(evaluate(flat), (int(np.prod(shape)),)).reshape(shape)
 
 
-def side_values(line, which, numbers, measured):
+def side_values(
+    line: Line, which: str, numbers: Mapping[str, Number], measured: Mapping[str, np.ndarray]
+) -> np.ndarray:
     """Return a side of the line for each row of measured values, as an array (rows, len(T));
     letters are numbers or arrays over T."""
     claim = line.claim
@@ -334,7 +375,13 @@ def side_values(line, which, numbers, measured):
     return evaluate_over(lambda flat: evaluate(flat, line.number), named, shape)
 
 
-def right_side(line, letters_, numbers, measured, T):
+def right_side(
+    line: Line,
+    letters_: Letters,
+    numbers: Mapping[str, Number],
+    measured: Mapping[str, np.ndarray],
+    T: np.ndarray | Sequence[int],
+) -> np.ndarray:
     """Return the right side for each T, rounded to the safe side: the weakest bound within the
     rounding of the quantities measured at the start and of the formula."""
     ends = {n: letters_.start[n] for n in line.claim.needs(line.right) if n in letters_.start}

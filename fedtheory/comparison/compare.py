@@ -1,11 +1,15 @@
 """The function `ft.compare`: compares a claim with runs, and with their exact expectation, on one
 problem."""
 
+from collections.abc import Callable, Mapping, Sequence
+from typing import TYPE_CHECKING, Any
+
 import numpy as np
 
 from fedtheory import arguments, discover
 from fedtheory.comparison import user_measures
 from fedtheory.comparison.case import (
+    Letters,
     admissible_rows,
     check_conditions,
     claim_method,
@@ -15,7 +19,7 @@ from fedtheory.comparison.case import (
     side_values,
 )
 from fedtheory.comparison.letters import constant_over_rounds, refuse_missing
-from fedtheory.comparison.lines import line_of
+from fedtheory.comparison.lines import Line, line_of
 from fedtheory.comparison.objectives import measured_loss
 from fedtheory.comparison.requests import check_rounds, letters_of, plan_requests, split_settings
 from fedtheory.comparison.result import Comparison, join_comparisons
@@ -24,13 +28,19 @@ from fedtheory.comparison.run_measures import over_rounds, required_metrics
 from fedtheory.comparison.setup import is_deterministic, setup_of, several_minimisers
 from fedtheory.comparison.usual_participation import usual_participation as usual
 from fedtheory.errors import NotExact, refuse
-from fedtheory.exact.expected import expected
+from fedtheory.exact.expected import Expected, Metrics, expected
 from fedtheory.metrics import ALL
+from fedtheory.participation import Participation
 from fedtheory.problem import Problem
 from fedtheory.runs import plots
+from fedtheory.runs.planning import Plan
 from fedtheory.runs.running import Run
 from fedtheory.runs.running import run as carry_out
 from fedtheory.symbols.run import TABLE as HOUSE
+from fedtheory.typing import Number
+
+if TYPE_CHECKING:
+    from fedtheory.language.claim import Claim
 
 # The measures of the neutral table that take distances from the nearest minimiser.
 NEAREST = {e.measure for e in HOUSE.values() if e.measure and e.measure.metric == "sq_distance"}
@@ -42,22 +52,22 @@ TRACED = 100  # most coordinates for which covariances are computed where no min
 
 
 def compare(
-    claim,
-    problem,
-    run=None,
+    claim: "str | Claim",
+    problem: Problem,
+    run: Any = None,
     *,
-    rounds=None,
-    trials=TRIALS,
-    seed=0,
-    x_0=None,
-    S=None,
-    participation=None,
-    line=None,
-    exact=True,
-    metrics=(),
-    progress=None,
-    **settings,
-):
+    rounds: int | None = None,
+    trials: int = TRIALS,
+    seed: int = 0,
+    x_0: np.ndarray | None = None,
+    S: int | None = None,
+    participation: Participation | None = None,
+    line: Line | None = None,
+    exact: bool = True,
+    metrics: Sequence[str] = (),
+    progress: Callable[..., Any] | None = None,
+    **settings: float | str | Sequence[float],
+) -> Comparison:
     """Compare a claim with runs of its method on a problem, and with their exact expectation;
     return the Comparison of both sides for each T.
 
@@ -125,7 +135,15 @@ def compare(
 class _Case:
     """A plan with checked hypotheses, and the computation of its comparison."""
 
-    def __init__(self, line, problem, plan, x_0, letters, T=None):
+    def __init__(
+        self,
+        line: Line,
+        problem: Problem,
+        plan: Plan,
+        x_0: np.ndarray,
+        letters: Letters,
+        T: np.ndarray | None = None,
+    ) -> None:
         self.line, self.problem, self.plan, self.x_0 = line, problem, plan, x_0
         claim = line.claim
         self.idle, self.h = constant_over_rounds(claim, plan)
@@ -154,7 +172,14 @@ class _Case:
         # `taken`: metrics whose rounding is assumed, because no bound is known
         self.rounding, self.taken = Rounding(plan), []
 
-    def carry_out(self, exact=True, progress=None, run=None, more=(), sampled=True):
+    def carry_out(
+        self,
+        exact: bool = True,
+        progress: Callable[..., Any] | None = None,
+        run: Any = None,
+        more: Sequence[Any] = (),
+        sampled=True,
+    ) -> Comparison:
         plan = self.plan
         words = {name: field.choices for name, field in plan.algorithm.hyper.items()}
         hyper = {
@@ -195,7 +220,7 @@ class _Case:
             there = {name: each[:1] for name, each in rows.items()}
         return self.build_comparison(run, rows, there, e)
 
-    def _expected(self, shared):
+    def _expected(self, shared: Mapping[str, Any]) -> Expected | None:
         """Return the exact expectation of the measured quantities, None where there is no exact
         form."""
         plan, problem = self.plan, self.problem
@@ -213,7 +238,12 @@ class _Case:
         except NotExact:
             return None
 
-    def _read(self, curves, points, exact=None):
+    def _read(
+        self,
+        curves: Mapping[str, np.ndarray],
+        points: np.ndarray | None,
+        exact: Mapping[str, np.ndarray] | None = None,
+    ) -> dict[str, np.ndarray]:
         kept = lambda curves: {name: values[:, self.idle :] for name, values in curves.items()}
         exact = None if exact is None else kept(exact)
         rest, mine = self.line.split()
@@ -222,7 +252,7 @@ class _Case:
         )
         return {**found, **self._own(mine, points)}
 
-    def _own(self, mine, points):
+    def _own(self, mine: Mapping[str, Any], points: Number) -> dict[str, Any]:
         """Return the values that a user's own functions compute from a run."""
         if not mine:
             return {}
@@ -243,7 +273,9 @@ class _Case:
             for name, entry in mine.items()
         }
 
-    def build_comparison(self, run, rows, there, e=None):
+    def build_comparison(
+        self, run: Any, rows: Mapping[str, np.ndarray], there: Any, e: Expected | None = None
+    ) -> Comparison:
         line, T, numbers, judged = self.line, self.T, self.numbers, there
         of = lambda values: np.broadcast_to(values, T.shape).copy()
         left = low = high = size = least = most = np.full(T.shape, np.nan)
@@ -276,7 +308,7 @@ class _Case:
             self._notes(run, not far.all()),
         )
 
-    def _size(self, measured):
+    def _size(self, measured: Mapping[str, np.ndarray]) -> np.ndarray:
         """Return the size of the terms that the left side adds up, for each T."""
         line = self.line
         total = np.abs(side_values(line, "left", self.numbers, measured)[0])
@@ -291,7 +323,9 @@ class _Case:
                 total = total + np.abs(alone[0])
         return np.broadcast_to(total, self.T.shape).copy()
 
-    def _ends(self, run, measured, e):
+    def _ends(
+        self, run: Any, measured: Mapping[str, np.ndarray], e: Expected | None
+    ) -> tuple[np.ndarray, np.ndarray]:
         """Return the smallest and the largest left side within the rounding of the measured
         quantities; rounding of quantities on the right side counts against the left side. Both
         sides are assumed to be monotone in each quantity."""
@@ -312,11 +346,13 @@ class _Case:
             )
         return least, most
 
-    def _side(self, which, measured):
+    def _side(self, which: str, measured: Mapping[str, np.ndarray]) -> np.ndarray:
         found = side_values(self.line, which, self.numbers, measured)[0]
         return np.broadcast_to(found, self.T.shape)
 
-    def _rounding_range(self, run, measured, e):
+    def _rounding_range(
+        self, run: Any, measured: Mapping[str, np.ndarray], e: Expected | None
+    ) -> dict[str, Any]:
         """Return {name: (low, high)} of the measured quantities for each T, within rounding."""
         curves, found = run.metrics if e is None else e.metrics, {}
         sizes, traces = self._sizes(run, e)
@@ -331,19 +367,31 @@ class _Case:
                 )
         return found
 
-    def _margins(self, how, curves, sizes, traces):
+    def _margins(
+        self,
+        how: Any,
+        curves: Metrics | Mapping[str, np.ndarray],
+        sizes: np.ndarray,
+        traces: Number,
+    ) -> tuple[np.ndarray, ...] | None:
         if how.metric not in self.metrics or how.metric not in curves:
             return None
         return self.rounding.margins(how.metric, sizes, traces, self._lowest(how))
 
-    def _lowest(self, how):
+    def _lowest(self, how: Any) -> Any:
         """Return the ends of the infimum that is subtracted from a measured quantity, None where no
         infimum is subtracted."""
         if not how.minus:
             return None
         return measured_loss(self.problem, how.metric, self.letters.gamma).lowest()
 
-    def _follow_errors(self, how, curves, root, flat):
+    def _follow_errors(
+        self,
+        how: Any,
+        curves: Metrics | Mapping[str, np.ndarray],
+        root: np.ndarray,
+        flat: np.ndarray,
+    ) -> list[np.ndarray]:
         """Return [low, high] of a measured quantity over T, as far as the method's rule for the
         growth of errors gives bounds."""
         lowest = self._lowest(how)
@@ -352,7 +400,7 @@ class _Case:
         ends = self.rounding.ends(values, root, flat, infimum)
         return [over_rounds(how.at, end[None, self.idle :], self.T) for end in ends]
 
-    def _nearly(self, how, values, sizes):
+    def _nearly(self, how: Any, values: np.ndarray, sizes: np.ndarray) -> tuple[np.ndarray, ...]:
         """Return (low, high) of a measured quantity for a method without a rule for the growth of
         errors, as if errors were a share of the largest value."""
         self.taken.append(how.metric)
@@ -360,7 +408,7 @@ class _Case:
         farthest = sizes.max() if how.metric == "sq_distance" else 0.0
         return self.rounding.ends(values, ROOM * np.sqrt(largest) + FINE * farthest, 0.0)
 
-    def _sizes(self, run, e):
+    def _sizes(self, run: Any, e: Expected | None) -> tuple[np.ndarray, Any]:
         """Return (upper bounds of the norms of the points x_0 .. x_T, traces of their covariances
         or None)."""
         count = self.plan.rounds + 1
@@ -380,7 +428,7 @@ class _Case:
         farthest = max(float(np.linalg.norm(x, axis=-1).max()) for x in (run.start, run.final))
         return np.full(count, FAR * farthest), None
 
-    def _notes(self, run, near):
+    def _notes(self, run: Any, near: bool) -> tuple[str, ...]:
         notes = [
             f"{name} = {value:g}, which nothing fixes, makes the bound after all rounds least"
             for name, value in self.letters.chosen.items()
@@ -410,7 +458,14 @@ class _Case:
         return tuple(notes)
 
 
-def _of_run(line, problem, run, settings, exact, progress):
+def _of_run(
+    line: Line,
+    problem: Problem,
+    run: Any,
+    settings: Mapping[str, Any],
+    exact: bool,
+    progress: Callable[..., Any] | None,
+) -> Comparison:
     claim = line.claim
     if run.problem is not problem:
         refuse("run", "must be a run on the problem that is given", run.problem.name)
@@ -447,6 +502,6 @@ def _of_run(line, problem, run, settings, exact, progress):
     return _Case(line, problem, plan, _single_start(x_0), letters).carry_out(exact, progress, run)
 
 
-def _single_start(x_0):
+def _single_start(x_0: Number) -> Number:
     """Return the common start as one point where all trials share it; else the start unchanged."""
     return x_0[0] if np.ndim(x_0) == 2 and np.all(x_0 == x_0[0]) else x_0

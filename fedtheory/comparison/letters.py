@@ -1,8 +1,10 @@
 """The letters of a paper as numbers of a problem and of a run: constants, counts, hyper-parameters,
 moments of participation, and letters that hypotheses determine."""
 
+from collections.abc import Mapping, Sequence, Set
 from fractions import Fraction
 from itertools import product
+from typing import TYPE_CHECKING, Any, NoReturn
 
 import numpy as np
 import sympy
@@ -11,13 +13,21 @@ from fedtheory import arithmetic
 from fedtheory.comparison.objectives import Objective
 from fedtheory.comparison.setup import work_table
 from fedtheory.errors import InvalidInput, refuse
-from fedtheory.participation import moments
+from fedtheory.participation import Participation, moments
+from fedtheory.problem import Problem
+from fedtheory.typing import Number
+
+if TYPE_CHECKING:
+    from fedtheory.algorithm import Algorithm
+    from fedtheory.language.claim import Claim
+    from fedtheory.language.symbol import Table
+    from fedtheory.runs.planning import Plan
 
 WAYS = 4096  # most joint outcomes of the clients' work that are enumerated
 INSIDE = 1e-9  # relative distance from the end of the range that a hypothesis admits
 
 
-def count_letters(table, problem, S, rounds):
+def count_letters(table: "Table", problem: Any, S: Number, rounds: Number) -> dict[str, int]:
     """Return {letter: number} for the letters of a table that count something of the problem or of
     the run."""
     of = dict(rounds=rounds, N=problem.N, S=S, d=problem.d, layers=len(problem.layers))
@@ -28,7 +38,7 @@ def count_letters(table, problem, S, rounds):
     }
 
 
-def certified_letters(claim, problem, counted=()):
+def certified_letters(claim: "Claim", problem: Problem, counted: Set[str] = ()) -> dict[str, str]:
     """Return {letter: name of the problem's constant} for the letters that stand for constants in
     the claim's table."""
     theirs = claim.table.constants
@@ -39,7 +49,7 @@ def certified_letters(claim, problem, counted=()):
     }
 
 
-def choose_hyper(table, algorithm):
+def choose_hyper(table: "Table", algorithm: "Algorithm") -> dict[str, str]:
     """Return {letter: hyper-parameter of the method}, except for choices between words. The two
     names are equal unless the table has a letter of its own for the hyper-parameter."""
     own = {what: letter for letter, what in table.run.items()}
@@ -55,7 +65,7 @@ def choose_hyper(table, algorithm):
 # ---------------------------------------------------------------- moments of participation
 
 
-def law_of(pmf):
+def law_of(pmf: np.ndarray) -> list[list[Fraction | list[int]]]:
     """Return [(probability, steps of each client)] for clients whose numbers of steps are
     independent of each other."""
     ways = [[(Fraction(float(q)), s) for s, q in enumerate(row) if q > 0] for row in pmf]
@@ -66,7 +76,13 @@ def law_of(pmf):
     return [[np.prod([q for q, _ in way]), [s for _, s in way]] for way in product(*ways)]
 
 
-def of_law(problem, algorithm, participation, E, wanted):
+def of_law(
+    problem: Any,
+    algorithm: "Algorithm",
+    participation: Participation,
+    E: int,
+    wanted: Sequence[str],
+) -> dict[str, Fraction]:
     """Return {symbol name: value} of flex's moments: the moments of the law of work, and Gamma and
     sigma_bar_sq."""
     scheme = algorithm.name.removeprefix("flex_").upper()
@@ -96,7 +112,7 @@ LAWS = (
 PER_ROUND = ("I_sum",)  # letters that are sums over rounds
 
 
-def client_excesses(problem):
+def client_excesses(problem: Problem) -> list[float]:
     """Return Gamma_k = F_k(w*) - F_k* of each client."""
     star = problem.minimizer()
     found = []
@@ -114,7 +130,7 @@ class Determined:
     """The letters that hypotheses fix: by an equation in which no other letter is unknown or, where
     no equation does, by the end of the admitted range (the longest step, the tightest constant)."""
 
-    def __init__(self, claim, known):
+    def __init__(self, claim: "Claim", known: Mapping[str, Number]) -> None:
         self.claim, self.known, self.by_rounds = claim, dict(known), set()
         self.rounds = {letter for letter, what in claim.table.run.items() if what == "rounds"}
         self.relations = [
@@ -123,11 +139,11 @@ class Determined:
             if isinstance(a.relation, sympy.core.relational.Relational)
         ]
 
-    def _open(self, relation):
+    def _open(self, relation: sympy.Rel) -> sympy.Symbol | None:
         names = [s for s in relation.free_symbols if s.name not in self.known]
         return names[0] if len(names) == 1 else None
 
-    def _parts(self, relation):
+    def _parts(self, relation: sympy.Rel) -> tuple[sympy.Symbol, float, float] | None:
         """Return (letter, slope, rest) where a relation reads slope * letter + rest ? 0, linear in
         its only unknown letter; else None."""
         letter = self._open(relation)
@@ -139,7 +155,7 @@ class Determined:
             return None
         return letter, self._value(slope), self._value(difference.subs(letter, 0))
 
-    def _value(self, expr):
+    def _value(self, expr: sympy.Expr) -> float:
         numbers = {
             s.name: arithmetic.exact_number(s.name, self.known[s.name]) for s in expr.free_symbols
         }
@@ -148,7 +164,7 @@ class Determined:
         except arithmetic.Undefined:
             return float("nan")
 
-    def _keep(self, letter, value, relations):
+    def _keep(self, letter: sympy.Symbol, value: float, relations: Sequence[sympy.Rel]) -> bool:
         if not np.isfinite(value):
             return False
         entry = self.claim.table[letter.name]
@@ -158,7 +174,7 @@ class Determined:
             self.by_rounds.add(letter.name)
         return True
 
-    def by_equation(self, wanted):
+    def by_equation(self, wanted: Sequence[str]) -> bool:
         for relation in self.relations:
             if isinstance(relation, sympy.Eq):
                 parts = self._parts(relation)
@@ -167,7 +183,7 @@ class Determined:
                         return True
         return False
 
-    def _ends(self, wanted):
+    def _ends(self, wanted: Sequence[str]) -> tuple[dict[str, Any], dict[str, Any], dict[str, Any]]:
         """Return ({letter: upper ends}, {letter: lower ends}, {letter: relations}) for the letters
         in `wanted`, from relations in which such a letter is the only unknown."""
         highs, lows, through = {}, {}, {}
@@ -183,14 +199,14 @@ class Determined:
             through.setdefault(letter, []).append(relation)
         return highs, lows, through
 
-    def allows(self, name, value):
+    def allows(self, name: str, value: float | None) -> bool:
         """Tell whether the hypotheses in which no other letter is unknown admit this value of a
         letter."""
         highs, lows, _ = self._ends([name])
         ends = lambda found: next(iter(found.values()), [])
         return all(value <= end for end in ends(highs)) and all(value >= end for end in ends(lows))
 
-    def by_ends(self, wanted):
+    def by_ends(self, wanted: Sequence[str]) -> bool:
         highs, lows, through = self._ends(wanted)
         for letter in sorted(through, key=lambda s: list(self.claim.table).index(s.name)):
             end = (
@@ -203,14 +219,14 @@ class Determined:
         return False
 
 
-def refuse_missing(claim, name):
+def refuse_missing(claim: "Claim", name: str) -> NoReturn:
     raise InvalidInput(
         f"{claim.title} needs {name}, {claim.table[name].meaning}; no value was given, and neither the "
         "problem, the run nor a hypothesis determines one"
     )
 
 
-def constant_over_rounds(claim, plan):
+def constant_over_rounds(claim: "Claim", plan: "Plan") -> tuple[int, Any]:
     """Return how many first rounds move nothing, and the hyper-parameters of the rounds after them.
     Refuse hyper-parameters that change from round to round, unless the claim's table says that they
     do."""

@@ -3,6 +3,7 @@ cannot."""
 
 from collections.abc import Collection
 from copy import copy
+from typing import Any
 
 from fedtheory import arguments
 from fedtheory.comparison.letters import LAWS
@@ -13,12 +14,12 @@ from fedtheory.language.claim import Claim
 DIRECTIONS = ("<=", "<", ">=", ">")
 
 
-def at_start(entry):
+def at_start(entry: Entry) -> bool:
     """Tell whether a symbol is measured at the start alone, before anything runs."""
     return at_a_point(entry.measure)
 
 
-def of_law(entry):
+def of_law(entry: Entry) -> bool:
     """Tell whether a symbol is a moment of participation, which the run's law determines."""
     return entry.measure.metric in LAWS and entry.measure.average == "E"
 
@@ -40,7 +41,7 @@ class Line:
             if name not in self.start and name not in self.law and name not in given
         }
 
-    def split(self):
+    def split(self) -> "tuple[Line, dict[str, Any]]":
         """Return (the line without the quantities that a user's own functions compute from a run,
         {name: Entry} of these quantities)."""
         mine = {name: entry for name, entry in self.run.items() if entry.own is not None}
@@ -48,15 +49,15 @@ class Line:
         rest.run = {name: entry for name, entry in self.run.items() if name not in mine}
         return rest, mine
 
-    def _free(self, expr):
+    def _free(self, expr: "sympy.Expr") -> "set[sympy.Symbol]":
         return self.claim.expand(expr).free_symbols
 
-    def on(self, expr):
+    def on(self, expr: "sympy.Expr") -> dict[str, Entry]:
         """Return {name: Entry} of the quantities of a run that occur in an expression."""
         names = {s.name for s in self._free(expr)}
         return {name: entry for name, entry in self.run.items() if name in names}
 
-    def why_not(self):
+    def why_not(self) -> str | None:
         """Return one sentence that says why the line cannot be compared with a run, or None where
         the line can."""
         title = self.claim.title
@@ -91,7 +92,7 @@ class Line:
                 )
         return None
 
-    def _within_a_round(self, side):
+    def _within_a_round(self, side: "sympy.Expr") -> Any:
         """Return the name of a symbol in which a side of a statement about one round is not affine."""
         side = self.claim.expand(side)
         within = [e.symbol for e in self.run.values() if e.measure.average != "E"]

@@ -5,7 +5,7 @@ from typing import NamedTuple
 import numpy as np
 
 from fedtheory.errors import InvalidInput
-from fedtheory.problem import lowest_of
+from fedtheory.problem import Problem, lowest_of
 
 # {metric: its weights of F and of f_0, as a function of gamma}
 LOSSES = dict(
@@ -32,19 +32,19 @@ class Lowest(NamedTuple):
 class Objective(NamedTuple):
     """The loss a F + b f_0 of a problem."""
 
-    problem: object
+    problem: Problem
     a: float
     b: float
 
-    def loss(self, x):
+    def loss(self, x: np.ndarray) -> float:
         total = self.a * self.problem.loss(x) if self.a else 0.0
         return total + (self.b * self.problem.client_loss(0, x) if self.b else 0.0)
 
-    def grad(self, x):
+    def grad(self, x: np.ndarray) -> np.ndarray:
         total = self.a * self.problem.grad(x) if self.a else np.zeros(self.problem.d)
         return total + (self.b * self.problem.client_grad(0, x) if self.b else 0.0)
 
-    def lowest(self):
+    def lowest(self) -> Lowest:
         """Return the infimum, exact up to rounding, or between ends that a point and strong
         convexity give."""
         problem, constants = self.problem, self.problem.constants
@@ -75,7 +75,7 @@ class Objective(NamedTuple):
         return Lowest(x, value - below - more, value + more)
 
 
-def _descend(objective):
+def _descend(objective: Objective) -> np.ndarray:
     """Return a point near the minimiser of a strongly convex loss, by L-BFGS; the gradient at the
     point tells how near."""
     from scipy.optimize import minimize
@@ -90,7 +90,7 @@ def _descend(objective):
     ).x
 
 
-def measured_loss(problem, metric, gamma=1.0):
+def measured_loss(problem: Problem, metric: str, gamma: float = 1.0) -> Objective:
     """Return the loss that a metric's name stands for; refuse a problem without the f_0 that the
     metric needs."""
     a, b = LOSSES[metric](gamma)

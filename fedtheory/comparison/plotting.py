@@ -1,11 +1,14 @@
 """The function `ft.plot`: a run, a bound and the exact expectation on one axis, in the style of all
 figures here."""
 
+from typing import TYPE_CHECKING, Any
+
 import numpy as np
 
 from fedtheory import arguments
 from fedtheory.comparison.compare import compare
 from fedtheory.comparison.result import Comparison
+from fedtheory.display import Shown
 from fedtheory.errors import refuse
 from fedtheory.exact.expected import Expected
 from fedtheory.language.claim import Claim
@@ -13,8 +16,18 @@ from fedtheory.metrics import ALL
 from fedtheory.runs import plots
 from fedtheory.runs.running import Run
 
+if TYPE_CHECKING:
+    from matplotlib.axes._axes import Axes
 
-def plot(run, bound=None, expected=None, *, metric=None, ax=None):
+
+def plot(
+    run: Shown,
+    bound: Any = None,
+    expected: float | Expected | None = None,
+    *,
+    metric: str | None = None,
+    ax: Any = None,
+) -> "Axes":
     """Draw a run's mean with the band of 80 % of its trials, a bound and the exact expectation;
     return the axes: `ax`, or those of a new figure.
 
@@ -58,7 +71,7 @@ def plot(run, bound=None, expected=None, *, metric=None, ax=None):
     return ax
 
 
-def _bound_numbers(bound, t):
+def _bound_numbers(bound: Any, t: np.ndarray) -> np.ndarray:
     """Return a bound as a number for each round."""
     rule = f"must be a claim, a function of the round, or {len(t)} numbers, for rounds 0 to {t[-1]}"
     if callable(bound):
@@ -72,7 +85,7 @@ def _bound_numbers(bound, t):
     return found
 
 
-def _expected_column(expected, name, t):
+def _expected_column(expected: float | Expected, name: str, t: np.ndarray) -> np.ndarray:
     """Return the exact expectation of a metric, one value for each round."""
     if not isinstance(expected, Expected) or expected.rounds != t[-1]:
         refuse("expected", f"must be the result of ft.expected for {t[-1]} rounds", expected)

@@ -6,6 +6,7 @@ from typing import Any, NamedTuple
 import numpy as np
 
 from fedtheory import arguments
+from fedtheory.algorithm import Algorithm, Field
 from fedtheory.comparison.case import (
     Letters,
     admissible_rows,
@@ -24,7 +25,9 @@ from fedtheory.problem import Problem
 from fedtheory.runs.planning import Plan, plan_of, start_of
 
 
-def split_settings(claim, algorithm, settings):
+def split_settings(
+    claim: "Claim", algorithm: Algorithm, settings: Mapping[str, Any]
+) -> tuple[dict[str, Any], dict[str, float]]:
     """Return (hyper-parameters, letters) among the settings."""
     hyper = {name: value for name, value in settings.items() if name in algorithm.hyper}
     rest = {name: value for name, value in settings.items() if name not in hyper}
@@ -40,7 +43,17 @@ def split_settings(claim, algorithm, settings):
     return hyper, rest
 
 
-def letters_of(line, problem, S, participation, algorithm, hyper, rest, x_0, idle=0):
+def letters_of(
+    line: Line,
+    problem: Problem,
+    S: int | None,
+    participation: Participation,
+    algorithm: Algorithm,
+    hyper: Mapping[str, Any],
+    rest: Mapping[str, float],
+    x_0: np.ndarray,
+    idle: int = 0,
+) -> Letters:
     """Return the claim's letters; a schedule counts by its last value, except for letters that
     stand for the value in one round."""
     table = line.claim.table
@@ -54,13 +67,13 @@ def letters_of(line, problem, S, participation, algorithm, hyper, rest, x_0, idl
     return Letters(line, problem, S, participation, algorithm, {**own, **rest}, x_0, idle)
 
 
-def word_places(field):
+def word_places(field: Field) -> Any:
     """Return the words of a choice in the order in which letters count them from 1: the listed
     order, but roman numerals by their value."""
     return sorted(field.choices) if {*field.choices} <= {"I", "II"} else field.choices
 
 
-def word_letters(claim, algorithm, hyper):
+def word_letters(claim: "Claim", algorithm: Algorithm, hyper: Mapping[str, Any]) -> dict[str, Any]:
     """Return {letter: place from 1} of the given words that a claim has letters for."""
     found = {}
     for name, field in algorithm.hyper.items():
@@ -173,7 +186,7 @@ def plan_requests(
     return found
 
 
-def _admits_rounds(letters, T):
+def _admits_rounds(letters: Letters, T: int) -> bool:
     try:
         return bool(admissible_rows(letters, [T], letters.over([T])).all())
     except InvalidInput:

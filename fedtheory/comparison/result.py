@@ -1,5 +1,6 @@
 """Record of both sides of a claim over rounds, which can be read, drawn and printed."""
 
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, replace
 from typing import Any
 
@@ -11,6 +12,13 @@ from fedtheory.display import Shown
 from fedtheory.errors import refuse
 from fedtheory.language.claim import Claim
 from fedtheory.runs import plots
+
+if TYPE_CHECKING:
+    from matplotlib.axes._axes import Axes
+
+    from fedtheory.algorithm import Algorithm
+    from fedtheory.language.claim import Claim
+    from fedtheory.problem import Problem
 
 ROOM = 1e-9  # two sides with a smaller relative difference are equal up to rounding
 
@@ -28,10 +36,10 @@ class Comparison(Shown):
 
     claim: Claim
     line: int
-    problem: object
-    algorithm: object
-    runs: tuple  # one Run, or one for each T where step sizes depend on T
-    numbers: dict
+    problem: "Problem"
+    algorithm: "Algorithm"
+    runs: tuple[Any, ...]  # one Run, or one for each T where step sizes depend on T
+    numbers: dict[str, Any]
     T: np.ndarray
     left: np.ndarray
     low: np.ndarray
@@ -42,21 +50,21 @@ class Comparison(Shown):
     # the left side minus the most that rounding may have added, for comparison with `right`
     least: np.ndarray
     most: np.ndarray  # the left side plus the most that rounding may have subtracted
-    notes: tuple = ()
+    notes: tuple[Any, ...] = ()
 
     @property
-    def judged(self):
+    def judged(self) -> np.ndarray:
         """Return the left side that counts: exact where the exact expectation is known, else the
         mean over the trials."""
         return self.left if self.left_exact is None else self.left_exact
 
     @property
-    def upper(self):
+    def upper(self) -> bool:
         """Return whether the right side is claimed to be the larger one."""
         return self.claim.lines[self.line][1] in ("<=", "<")
 
     @property
-    def share(self):
+    def share(self) -> np.ndarray:
         """Return left side over right side, where the right side is positive; NaN elsewhere."""
         return np.divide(
             self.judged, self.right, out=np.full(len(self.T), np.nan), where=self.right > 0
@@ -93,7 +101,7 @@ class Comparison(Shown):
             right = np.where(factor > 0, self.right / factor, np.inf)
         return replace(self, right=right, **found)
 
-    def _kept(self, side):
+    def _kept(self, side: np.ndarray) -> np.ndarray:
         """Return where the claim holds with `side` as its left side, up to the last digits of the
         claim's formulas."""
         room = ROOM * (np.abs(self.right) + self.size)
@@ -101,7 +109,7 @@ class Comparison(Shown):
             return side <= self.right + room if self.upper else side >= self.right - room
 
     @property
-    def exceeded(self):
+    def exceeded(self) -> Any:
         """Return the first T at which the left side exceeds the right side (or falls below, where
         the right side is claimed to be the smaller one) by more than rounding; None where there is
         no such T, and where nothing was measured. NaN counts."""
@@ -111,13 +119,13 @@ class Comparison(Shown):
         return int(self.T[away[0]]) if len(away) else None
 
     @property
-    def undecided(self):
+    def undecided(self) -> np.ndarray:
         """Return each T at which rounding hides which side is larger."""
         for_sure = self._kept(self.most if self.upper else self.least)
         return self.T[self._kept(self.least if self.upper else self.most) & ~for_sure]
 
     @property
-    def says(self):
+    def says(self) -> str:
         """Return one sentence that says which statement about this run holds."""
         if self.left_exact is None and not self.runs:
             return "no run was made, and no exact expectation is known: this is the bound alone"
@@ -144,7 +152,7 @@ class Comparison(Shown):
         ratio = f"; at T = {last} it is {self.share[-1]:.2g} of it" if self.right[-1] > 0 else ""
         return f"on this run {side} at every T{ratio}"
 
-    def columns(self):
+    def columns(self) -> dict[str, np.ndarray]:
         """Return {name: array over T}."""
         found = dict(T=self.T)
         if self.runs:
@@ -153,7 +161,7 @@ class Comparison(Shown):
             found["left_exact"] = self.left_exact
         return dict(found, right=self.right)
 
-    def plot(self, ax=None):
+    def plot(self, ax: "Axes | None" = None) -> "Axes":
         """Draw the bound, the runs with their band, and the exact expectation over T; return the
         axes."""
         ax = plots.axes_for(ax)
@@ -180,11 +188,11 @@ class Comparison(Shown):
         ax.legend(frameon=False)
         return ax
 
-    def to_dataframe(self):
+    def to_dataframe(self) -> dict[str, np.ndarray]:
         """Return a pandas DataFrame with a row for each T."""
         return plots.to_frame(self.columns())
 
-    def table(self):
+    def table(self) -> Iterator[Any]:
         """Return lines for a terminal, with T = 1, 2, 5, 10, 20, ... and the last."""
         heads = dict(
             T="T",
@@ -199,7 +207,7 @@ class Comparison(Shown):
             plots.round_marks(self.T, int(self.T[0])),
         )
 
-    def __str__(self):
+    def __str__(self) -> str:
         return "\n".join(
             [
                 f"{self.claim.title}: {self.claim}",
@@ -210,26 +218,26 @@ class Comparison(Shown):
             ]
         )
 
-    def _empty(self):
+    def _empty(self) -> Iterator[str]:
         """Yield a sentence where nothing could exceed the bound."""
         if self.upper and (self.judged <= 0).all() and (self.right >= 0).all():
             yield "the left side is not positive with these letters, so that the bound says nothing"
 
-    def heading(self):
+    def heading(self) -> str:
         return f"Comparison of {self.claim.id} on {self.problem.name}"
 
-    def facts(self):
+    def facts(self) -> dict[str, str]:
         return {
             "": self.says,
             "line": self.claim.lines[self.line].text,
             "runs of": self.algorithm.name,
         }
 
-    def __repr__(self):
+    def __repr__(self) -> str:
         return f"<{self.heading()}: {self.says}>"
 
 
-def _at(T):
+def _at(T: np.ndarray) -> str:
     """Return numbers of rounds in words."""
     first, last = int(T[0]), int(T[-1])
     if first == last:
@@ -238,7 +246,7 @@ def _at(T):
     return f"from T = {first} to {last}" if all_of_them else f"at {len(T)} T from {first} to {last}"
 
 
-def join_comparisons(found):
+def join_comparisons(found: Sequence[Any]) -> Comparison:
     """Join comparisons of one T each into one comparison."""
     stack = lambda name: np.concatenate([getattr(each, name) for each in found])
     exact = all(each.left_exact is not None for each in found)

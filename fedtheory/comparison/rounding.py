@@ -2,12 +2,17 @@
 expectation that a theorem is about."""
 
 import math
-from typing import NamedTuple
+from typing import TYPE_CHECKING, Any, NamedTuple
 
 import numpy as np
 
 from fedtheory import discover
+from fedtheory.problem import Constant
 from fedtheory.problems._quadratic import Dense, Diagonal
+from fedtheory.typing import Number
+
+if TYPE_CHECKING:
+    from fedtheory.runs.planning import Plan
 
 UNIT = 2.0**-53  # the unit roundoff of float64
 ROOM = 1e-9  # relative rounding error assumed for methods without a bound
@@ -50,7 +55,7 @@ class Walk(NamedTuple):
     step: float  # size of a step
 
     @property
-    def most(self):
+    def most(self) -> float:
         return max(abs(self.low), abs(self.high))
 
 
@@ -80,7 +85,7 @@ class Rounding:
     Where no bound is known, `why` says why, and all errors are infinite.
     """
 
-    def __init__(self, plan):
+    def __init__(self, plan: "Plan") -> None:
         self.plan, problem = plan, plan.problem
         L = problem.constants.get("L")
         self.L = math.inf if L is None else float(L)
@@ -94,7 +99,7 @@ class Rounding:
         if not self.why:
             self._measure_problem()
 
-    def _unknown(self, L, drawn):
+    def _unknown(self, L: Constant | None, drawn: bool) -> str:
         algorithm, name = self.plan.algorithm, self.plan.algorithm.name
         unknown = "how rounding grows is not known"
         if name not in STEPPING + VARIATES or algorithm != discover.algorithm(name):
@@ -103,7 +108,7 @@ class Rounding:
             return f"{unknown} on {self.plan.problem.name}, of whose gradients no global L is known"
         return ""
 
-    def _measure_problem(self):
+    def _measure_problem(self) -> None:
         """Measure how large the problem's own numbers are: data, gradients at 0, terms of sums."""
         problem, data = self.plan.problem, self.plan.problem.data
         counted = 0 if problem.sizes is None else int(problem.sizes.max(initial=0))
@@ -124,7 +129,7 @@ class Rounding:
         self.unit = SLACK * UNIT * self.terms
         self.star, self.off = self._minimiser()
 
-    def _minimiser(self):
+    def _minimiser(self) -> tuple[Any, ...]:
         """Return (norm of the minimiser in floats, how far this minimiser may be from the exact
         one)."""
         problem, data = self.plan.problem, self.plan.problem.data
@@ -138,13 +143,13 @@ class Rounding:
         left = float(np.linalg.norm(problem.grad(x))) + self._grading(size)
         return size, 0.0 if left == 0 else left / least if least > 0 else math.inf
 
-    def _grading(self, size):
+    def _grading(self, size: float | np.ndarray) -> float | np.ndarray:
         """Return how far a gradient in floats may be off, at points of norms up to `size`."""
         return self.unit * (self.L * (size + self.centre) + self.slope)
 
     # ---------------------------------------------------------------- one round
 
-    def _walk(self, step, calls, fewer=False):
+    def _walk(self, step: float, calls: int, fewer: bool = False) -> Walk:
         """Return the effect of `calls` steps one after the other; with `fewer`, of any number of
         steps up to `calls`."""
         ends = (1 - step * self.mu, 1 - step * self.stiff)
@@ -157,7 +162,7 @@ class Rounding:
             factors = [_power(most, count) for count in kept]
         return Walk(min(factors), max(factors), calls, step)
 
-    def _mixed(self, share, walk):
+    def _mixed(self, share: float, walk: Walk) -> float:
         """Return the factor by which the map x -> x + share (y - x) changes distances, where y is
         the end of a walk from x."""
         if self.symmetric:
@@ -166,7 +171,7 @@ class Rounding:
             return self._walk(share * walk.step, 1).most
         return abs(1 - share) + share * walk.most
 
-    def _weights(self, h):
+    def _weights(self, h: Any) -> tuple[float, float]:
         """Return (least, largest) sum of the weights of a cohort's points."""
         plan, p, law = self.plan, self.plan.problem.weights[1:], self.plan.participation
         name, word = plan.algorithm.name, getattr(h, "weighting", 0)
@@ -181,14 +186,14 @@ class Rounding:
             return plan.problem.N * float(p.min()), plan.problem.N * float(p.max())
         return 0.0, float(plan.problem.N * getattr(h, "E", 1))
 
-    def round(self, t):
+    def round(self, t: int) -> Round:
         """Return the effect of round t on errors."""
         h = self.plan.hyper[0 if self.plan.hyper.constant else t]
         if h not in self._rounds:
             self._rounds[h] = self._round(h)
         return self._rounds[h]
 
-    def _round(self, h):
+    def _round(self, h: Any) -> Round:
         algorithm = self.plan.algorithm
         of_client, gain = getattr(h, "eta_l", getattr(h, "eta", 0.0)), getattr(h, "eta_g", 1.0)
         of_server, gamma = getattr(h, "eta_0", 0.0), getattr(h, "gamma", 1.0)
@@ -217,7 +222,7 @@ class Rounding:
             most,
         )
 
-    def _local(self, round, size, noise):
+    def _local(self, round: Round, size: float, noise: float) -> float:
         """Return the rounding error of a round from a point of norm `size`, with gradient noise up
         to the norm `noise`."""
         step, length = round.step, round.length
@@ -236,7 +241,7 @@ class Rounding:
 
     # ---------------------------------------------------------------- along a run
 
-    def errors(self, sizes, drawn=True):
+    def errors(self, sizes: np.ndarray, drawn: bool = True) -> np.ndarray:
         """Return how far the points x_0 .. x_T may be off, `drawn` or expected, where `sizes`
         bounds their norms."""
         found, at = np.full(len(sizes), math.inf), 0.0
@@ -249,7 +254,7 @@ class Rounding:
                 at = round.rho * at + self._local(round, size, self.noise * drawn)
         return found
 
-    def spread(self, traces):
+    def spread(self, traces: np.ndarray) -> np.ndarray:
         """Return how far the traces of the covariances of x_0 .. x_T may be off, where `traces`
         bounds these traces."""
         found, at = np.full(len(traces), math.inf), 0.0
@@ -262,7 +267,9 @@ class Rounding:
                 at = round.rho**2 * at + self.unit * round.calls * (trace + traces[t + 1])
         return found
 
-    def margins(self, metric, sizes, traces=None, lowest=None):
+    def margins(
+        self, metric: str, sizes: Number, traces: np.ndarray | None = None, lowest: Any = None
+    ) -> tuple[np.ndarray, np.ndarray] | None:
         """Return (root, flat) over x_0 .. x_T: how far rounding may move the root of the measured
         quantity, and the quantity itself.
 
@@ -290,7 +297,13 @@ class Rounding:
                 flat = flat + unit**2 * self.spread(traces)
             return unit * self.errors(sizes, traces is None) + own, flat
 
-    def ends(self, values, root, flat, infimum=0.0):
+    def ends(
+        self,
+        values: np.ndarray,
+        root: float | np.ndarray,
+        flat: float | np.ndarray,
+        infimum: float = 0.0,
+    ) -> tuple[np.ndarray, np.ndarray]:
         """Return (low, high): ends for the exact value of a nonnegative measured quantity, where
         the floats are `values`."""
         unit = UNIT if self.why else self.unit
@@ -302,7 +315,7 @@ class Rounding:
             return np.where(np.isnan(values), values, low), (size + root) ** 2 + off
 
 
-def _power(base, count):
+def _power(base: float, count: int) -> float:
     try:
         return float(base) ** count
     except OverflowError:

@@ -4,7 +4,8 @@ A curve has a row for each trial (a single row for an exact expectation) and a c
 the points x_0, ..., x_R.
 """
 
-from typing import NamedTuple
+from collections.abc import Iterable
+from typing import Any, NamedTuple
 
 import numpy as np
 
@@ -12,7 +13,9 @@ from fedtheory import metrics
 from fedtheory.comparison.objectives import LOSSES, Objective, measured_loss
 from fedtheory.comparison.setup import is_steady
 from fedtheory.errors import InvalidInput
+from fedtheory.problem import Problem
 from fedtheory.symbols.mixed import CONTRACTIONS
+from fedtheory.typing import Number
 
 # {name: (first, last) point that a Measure reads after T rounds}; "t" is the start of the last
 # round and "t+1" its end.
@@ -30,7 +33,7 @@ SPAN = {
 }
 
 
-def at_end(how, values, T):
+def at_end(how: str, values: np.ndarray, T: int) -> Number:
     """Return the columns of `values` (rows, rounds + 1) that count after T rounds; several columns
     for a minimum, which stands for the least expectation."""
     first, last = SPAN[how](T)
@@ -38,7 +41,9 @@ def at_end(how, values, T):
     return kept.mean(axis=1, keepdims=True) if how.startswith("mean") else kept
 
 
-def over_rounds(how, values, T, guide=None):
+def over_rounds(
+    how: str, values: np.ndarray, T: np.ndarray, guide: np.ndarray | None = None
+) -> Number:
     """Return an array (rows, len(T)) of the measured quantity after each of T rounds. A minimum
     means the least expectation: each row is read in the round in which the exact curve `guide` (1,
     rounds + 1) is least; without `guide`, in the round in which the mean over rows is least, which
@@ -62,19 +67,19 @@ class Seen(NamedTuple):
     """The inputs from which a quantity is computed: curves by metric, and points (rows, rounds + 1,
     d) or None."""
 
-    problem: object
+    problem: Problem
     algorithm: str
-    h: tuple
-    numbers: dict  # the claim's letters
-    curves: dict
+    h: tuple[Any, ...]
+    numbers: dict[str, Any]  # the claim's letters
+    curves: dict[str, Any]
     points: np.ndarray
     idle: int = 0  # rounds before the first point in which nothing moved
     T: np.ndarray = np.array([])  # the numbers of rounds at which the quantity is read
 
 
 class Derived(NamedTuple):
-    read: object  # (Seen) -> curve
-    needs: tuple = ()  # the metrics of a run that `read` needs
+    read: Any  # (Seen) -> curve
+    needs: tuple[Any, ...] = ()  # the metrics of a run that `read` needs
     points: bool = False  # whether `read` needs the points of a run
     start: bool = False  # whether the start alone determines the quantity
 
@@ -87,7 +92,7 @@ def losses_along(f: Objective, points: np.ndarray, T: np.ndarray) -> np.ndarray:
     return found
 
 
-def _weighted_means(points, ratio=1.0, whole=True):
+def _weighted_means(points: np.ndarray, ratio: float = 1.0, whole: bool = True) -> Number:
     """Return the points' weighted mean with weights ratio^-t: at T over x_0, ..., x_T, or over x_0,
     ..., x_(T-1) unless `whole`."""
     found, total, weight = np.full(points.shape, np.nan), np.zeros_like(points[:, 0]), 0.0
@@ -100,42 +105,42 @@ def _weighted_means(points, ratio=1.0, whole=True):
     return found
 
 
-def loss_of_mean(seen):
+def loss_of_mean(seen: Seen) -> Number:
     means = _weighted_means(seen.points, whole=False)
     means[:, 0] = seen.points[:, 0]
     return losses_along(measured_loss(seen.problem, "loss"), means, seen.T)
 
 
-def mixed_loss_of_mean(seen):
+def mixed_loss_of_mean(seen: Seen) -> Number:
     means = _weighted_means(seen.points)
     return losses_along(measured_loss(seen.problem, "mixed_loss"), means, seen.T)
 
 
-def _recursion_factor(seen):
+def _recursion_factor(seen: Seen) -> Number:
     """Return 1 - c, where c is the share of the squared distance that a round's recursion removes."""
     at = seen.numbers
     step = np.prod([float(at[name]) for name in ("K", "eta_s", "eta")]) * float(at.get("eta_m", 1))
     return 1 - float(CONTRACTIONS[seen.algorithm]) * float(at["mu"]) * step
 
 
-def mixed_loss_of_weighted_mean(seen):
+def mixed_loss_of_weighted_mean(seen: Seen) -> Number:
     """Return the mixed loss of the points' weighted mean with weights (1 - c)^-t."""
     means = _weighted_means(seen.points, _recursion_factor(seen))
     return losses_along(measured_loss(seen.problem, "mixed_loss"), means, seen.T)
 
 
-def mixed_loss_of_decreasing_mean(seen):
+def mixed_loss_of_decreasing_mean(seen: Seen) -> Number:
     """Return the mixed loss of the points' weighted mean with weights (1 - c)^t."""
     means = _weighted_means(seen.points, 1 / _recursion_factor(seen))
     return losses_along(measured_loss(seen.problem, "mixed_loss"), means, seen.T)
 
 
-def sq_mixed_distance(seen):
+def sq_mixed_distance(seen: Seen) -> Number:
     star = measured_loss(seen.problem, "mixed_loss").lowest().x
     return np.sum((seen.points - star) ** 2, axis=2)
 
 
-def transfer_lag(seen):
+def transfer_lag(seen: Seen) -> Number:
     """Return 2 ||g - grad f_f(x*)||^2 plus the same term for f_c, where g are the gradients that
     the first round adds: zero, or the gradients at x^(0) where earlier rounds moved nothing."""
     problem = seen.problem
@@ -147,11 +152,11 @@ def transfer_lag(seen):
     return np.array([[start(row[0])] for row in seen.points])
 
 
-def least_sq_grad_norm(seen):
+def least_sq_grad_norm(seen: Seen) -> Number:
     return np.minimum.accumulate(seen.curves["sq_grad_norm"], axis=1)
 
 
-def grad_by_root_v(seen):
+def grad_by_root_v(seen: Any) -> Number:
     """Return ||grad f / v^(1/4)||^2 at the end of each round, in FED-LAMB's count of rounds."""
     if not is_steady(seen.problem, seen.h):
         raise InvalidInput(
@@ -186,7 +191,7 @@ POINTWISE = (  # the metrics that `point_curves` computes
 )
 
 
-def point_curves(problem, points, gamma):
+def point_curves(problem: Problem, points: np.ndarray, gamma: float) -> Number:
     """Return the curves of the quantities that points determine: their gradients and distances."""
     points = points[:, 0]
     grad = np.array([problem.grad(x) for x in points])
@@ -205,12 +210,12 @@ def point_curves(problem, points, gamma):
     return {name: values[:, None] for name, values in found.items()}
 
 
-def is_readable(how):
+def is_readable(how: Any) -> Number:
     """Tell whether a Measure can be computed from a run's rounds."""
     return how.at in SPAN and (how.metric in metrics.ALL or how.metric in DERIVED)
 
 
-def required_metrics(entries):
+def required_metrics(entries: Iterable[Any]) -> Number:
     """Return (metrics, whether the path of points is needed): the data that a run must store for
     these entries."""
     wanted, path = [], False
@@ -224,13 +229,13 @@ def required_metrics(entries):
     return tuple(dict.fromkeys(wanted)), path
 
 
-def at_a_point(how):
+def at_a_point(how: Any) -> Number:
     """Tell whether a Measure is computed from the start alone, before anything runs."""
     if how.metric in DERIVED:
         return how.at == "0" or DERIVED[how.metric].start
     return how.at == "0" and (how.metric in LOSSES or how.metric in POINTWISE)
 
 
-def metric_curve(how, seen):
+def metric_curve(how: Any, seen: Seen) -> Number:
     """Return an array (rows, rounds + 1) of a Measure's metric."""
     return DERIVED[how.metric].read(seen) if how.metric in DERIVED else seen.curves[how.metric]

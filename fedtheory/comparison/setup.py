@@ -2,20 +2,25 @@
 options of a method's listing."""
 
 from types import SimpleNamespace
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
 from fedtheory.arithmetic import float_above
-from fedtheory.problem import FLAT
+from fedtheory.problem import FLAT, Problem
+
+if TYPE_CHECKING:
+    from fedtheory.participation import Participation
+    from fedtheory.runs.planning import Plan
 
 
-def work_table(problem, participation, steps):
+def work_table(problem: Problem, participation: "Participation", steps: int) -> np.ndarray | None:
     """Return an array (N, steps + 1) of probabilities of each client's number of steps, None where
     every client does all steps."""
     return None if participation.work is None else participation.work.table(problem.N, steps)
 
 
-def setup_of(plan, h, idle=0):
+def setup_of(plan: "Plan", h: Any, idle: int = 0) -> SimpleNamespace:
     """Return the setup for `Condition.holds`, for the rounds of a plan at hyper-parameters h, after
     `idle` rounds that move nothing."""
     problem, participation = plan.problem, plan.participation
@@ -51,7 +56,7 @@ def setup_of(plan, h, idle=0):
     return found
 
 
-def several_minimisers(problem):
+def several_minimisers(problem: Problem) -> bool:
     """Tell whether a quadratic problem is known to have more than one minimiser."""
     if problem.minimize is None or not hasattr(problem.data, "A"):
         return False
@@ -64,19 +69,19 @@ def several_minimisers(problem):
     return bool(found.min() <= FLAT * abs(found).max())
 
 
-def is_noiseless(problem):
+def is_noiseless(problem: Problem) -> bool:
     """Tell whether gradients carry no noise."""
     return problem.noise == "none" or problem.noise != "minibatch" and not np.any(problem.sigma)
 
 
-def is_deterministic(plan):
+def is_deterministic(plan: "Plan") -> bool:
     """Tell whether nothing in a run is random, so that every trial equals the expectation."""
     law = plan.participation
     whole = plan.S == plan.problem.N and law.cohort != "with"
     return is_noiseless(plan.problem) and whole and law.work is None
 
 
-def has_warm_start(plan, h):
+def has_warm_start(plan: "Plan", h: Any) -> bool:
     """Tell whether a first round that moves nothing gives the gradients of both losses at x^(0):
     the gradients carry no noise, and every client that F counts takes part with the same weight."""
     p = plan.problem.weights[1:]
@@ -88,7 +93,7 @@ def has_warm_start(plan, h):
     )
 
 
-def is_steady(problem, h):
+def is_steady(problem: Problem, h: Any) -> bool:
     """Tell whether second moments stay at their start: surely and everywhere, no gradient's
     coordinate exceeds the root of the start. The square root's additive term is then the same
     factor for all coordinates, and cancels in the step of a layer, whose length is set separately.
@@ -97,7 +102,7 @@ def is_steady(problem, h):
     return M is not None and M.scope == "global" and float_above(float(M) * float(M)) <= h.epsilon
 
 
-def layers_apart(problem, tries=4):
+def layers_apart(problem: Any, tries: int = 4) -> bool:
     """Tell whether the gradient of each layer depends on that layer alone, at drawn points."""
     generator = np.random.default_rng(1)
     for layer in problem.layers if len(problem.layers) > 1 else ():

@@ -1,18 +1,27 @@
 """User-defined functions on runs in floats: the quantities that a claim's table measures along a
 run, or asks of a problem, by functions of the user."""
 
+from collections.abc import Callable, Mapping, Sequence
 from functools import cached_property
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
 from fedtheory.arithmetic.operations import Many, near, vector
-from fedtheory.comparison.objectives import Objective
+from fedtheory.comparison.objectives import Lowest, Objective
 from fedtheory.comparison.setup import is_deterministic
 from fedtheory.errors import InvalidInput
 from fedtheory.exact.traces import Losses, Rounds, uniform_cohorts
 from fedtheory.language import user_quantities
-from fedtheory.problem import curvatures, lowest_of
+from fedtheory.language.conditions import Condition
+from fedtheory.language.symbol import Entry
+from fedtheory.problem import Problem, curvatures, lowest_of
 from fedtheory.symbols import run as house
+from fedtheory.typing import Number
+
+if TYPE_CHECKING:
+    from fedtheory.language.claim import Claim
+    from fedtheory.runs.planning import Plan
 
 ALIKE = (
     1e-6  # largest relative difference between the kernels' reinterpreted result and the engine's
@@ -22,7 +31,7 @@ ALIKE = (
 class OnProblem(user_quantities.Landscape):
     """A problem of the engine, in the form that user-defined functions take."""
 
-    def __init__(self, problem, x_0):
+    def __init__(self, problem: Problem, x_0: Number) -> None:
         self._problem = problem
         self.N, self.d, self.p = problem.N, problem.d, tuple(problem.weights[1:])
         self.x_0 = None if x_0 is None or np.ndim(x_0) != 1 else np.array(x_0, float)
@@ -30,32 +39,32 @@ class OnProblem(user_quantities.Landscape):
             float(problem.constants["sigma"]) ** 2 if "sigma" in problem.constants else 0
         )
 
-    def loss(self, x):
+    def loss(self, x: np.ndarray) -> float:
         return float(self._problem.loss(_to_floats(x)))
 
-    def grad(self, x):
+    def grad(self, x: np.ndarray) -> Number:
         return self._problem.grad(_to_floats(x))
 
-    def client_loss(self, i, x):
+    def client_loss(self, i: int, x: np.ndarray) -> float:
         return float(self._problem.client_loss(self._of(i), _to_floats(x)))
 
-    def client_grad(self, i, x):
+    def client_grad(self, i: int, x: np.ndarray) -> np.ndarray:
         return self._problem.client_grad(self._of(i), _to_floats(x))
 
     @cached_property
-    def _least(self):
+    def _least(self) -> Lowest:
         return Objective(self._problem, 1.0, 0.0).lowest()
 
-    def gap(self, x):
+    def gap(self, x: np.ndarray) -> float:
         return self.loss(x) - self._least.high
 
     @property
-    def minimizer(self):
+    def minimizer(self) -> np.ndarray:
         if self._least.x is None:
             raise InvalidInput(f"the minimiser of {self._problem.name} is not known")
         return np.array(self._least.x)
 
-    def client_infimum(self, i):
+    def client_infimum(self, i: int) -> float:
         problem = self._affine("the infimum of a client")
         grad = lambda x: problem.client_grad(self._of(i), x)
         x = lowest_of(grad, self.d, {})
@@ -63,13 +72,13 @@ class OnProblem(user_quantities.Landscape):
             raise InvalidInput(f"a client's loss on {problem.name} is unbounded below")
         return self.client_loss(i, x)
 
-    def curvature(self, i):
+    def curvature(self, i: int) -> tuple[float, float]:
         problem = self._affine("the curvature of a client")
         found = curvatures(lambda x: problem.client_grad(self._of(i), x), self.d)
         return float(found[0]), float(found[-1])
 
     @property
-    def polyak_lojasiewicz(self):
+    def polyak_lojasiewicz(self) -> float:
         mu = self._problem.constants.get("mu")
         if mu is not None and mu.value > 0:  # mu holds for every loss, so F has this constant
             return float(mu)
@@ -78,22 +87,24 @@ class OnProblem(user_quantities.Landscape):
         flat = abs(found) <= 1e-9 * abs(found).max(initial=0.0)
         return 0.0 if np.any(found[~flat] < 0) or flat.all() else float(found[~flat].min())
 
-    def _affine(self, what):
+    def _affine(self, what: str) -> Problem:
         if not self._problem.affine:
             raise InvalidInput(f"{what} is not known for {self._problem.name}: give its letter")
         return self._problem
 
-    def _of(self, i):
+    def _of(self, i: int) -> int:
         if not 1 <= i <= self.N:
             raise IndexError(f"clients are 1 to {self.N}")
         return int(i)
 
 
-def _to_floats(x):
+def _to_floats(x: np.ndarray) -> np.ndarray:
     return np.array([near(part) for part in x], float)
 
 
-def user_constants(claim, problem, x_0, given):
+def user_constants(
+    claim: "Claim", problem: Problem, x_0: np.ndarray, given: Mapping[str, float]
+) -> dict[str, Any]:
     """Return {letter: number} of a claim's user-defined constants, and of the built-in table's
     constants that a point determines, where they are not given."""
     mine = {
@@ -106,7 +117,7 @@ def user_constants(claim, problem, x_0, given):
     return {name: user_value(name, of, about) for name, of in mine.items()}
 
 
-def dissimilarity(about):
+def dissimilarity(about: OnProblem) -> float:
     """Return the dissimilarity at the minimiser."""
     x = about.minimizer
     gs = [about.client_grad(i, x) for i in range(1, about.N + 1)]
@@ -120,17 +131,26 @@ HOUSE = dict(
 )
 
 
-def user_value(name, of, about):
+def user_value(
+    name: str, of: Callable[..., Any], about: OnProblem | user_quantities.Way | None
+) -> float:
     """Return the value of a user-defined function as a float."""
     return near(user_quantities.evaluate_checked(name, of, about, user_quantities.FLOATS))
 
 
-def meets_condition(condition, problem, x_0):
+def meets_condition(condition: Condition, problem: Problem, x_0: np.ndarray) -> Any:
     """Tell whether a problem meets a user-defined condition."""
     return user_quantities.truth(condition.name, condition.on, OnProblem(problem, x_0))
 
 
-def read_along(entry, problem, points, letters, T, rounds):
+def read_along(
+    entry: Entry,
+    problem: Problem,
+    points: Number,
+    letters: Callable[..., Any],
+    T: Number,
+    rounds: Sequence[Any] | None,
+) -> np.ndarray:
     """Return an array (rows, len(T)) of a function's values on each row's first T rounds;
     `letters(n)` are the numbers at the n-th entry of T."""
     found = np.empty((len(points), len(T)))
@@ -143,7 +163,9 @@ def read_along(entry, problem, points, letters, T, rounds):
     return found
 
 
-def rounds_of(plan, h, x_0):
+def rounds_of(
+    plan: "Plan", h: Any, x_0: np.ndarray
+) -> tuple[list[user_quantities.Round], np.ndarray] | None:
     """Return a Round for each round of a run in which nothing is random, computed by the method's
     kernels; None for any other run."""
     method, problem = plan.algorithm, plan.problem

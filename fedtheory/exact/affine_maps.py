@@ -16,9 +16,15 @@ as memories do, subtracting the clients' mean from each client would fill the en
 numbers. The mean is then subtracted once, as a square of negative weight.
 """
 
-from typing import NamedTuple
+from collections.abc import Iterator, Sequence
+from typing import TYPE_CHECKING, Any, NamedTuple
 
 import numpy as np
+
+from fedtheory.typing import Number
+
+if TYPE_CHECKING:
+    pass
 
 ROUNDING = 4e-16  # differences below this, relative to the numbers subtracted, count as 0
 THIN = 4  # a deviation with fewer than 1 in THIN entries nonzero is stored as a Sparse
@@ -28,11 +34,17 @@ class Sparse(NamedTuple):
     """The nonzero entries of a (D, M, columns) array, each stored once. An entry is stored if it is
     nonzero in any of the D coordinates."""
 
-    index: np.ndarray  # type: ignore[assignment]  # (e,) row * columns + column
+    index: np.ndarray  # (e,) row * columns + column
     value: np.ndarray  # (D, e)
 
 
-def sparse_columns(value, scale, columns, of, rows=None):
+def sparse_columns(
+    value: np.ndarray,
+    scale: np.ndarray,
+    columns: np.ndarray,
+    of: int,
+    rows: np.ndarray | None = None,
+) -> Sparse:
     """Return as a Sparse the entries of `value` (D, M, .), some columns of an array of `of` columns
     (and only some rows with `rows`), that exceed rounding. `scale` is the array that `value` was
     computed from; displacements, the constant and noise are compared separately, because each has
@@ -52,7 +64,7 @@ def sparse_columns(value, scale, columns, of, rows=None):
     return Sparse(index, value[:, row[first], column[first]])
 
 
-def combine_sparse(terms):
+def combine_sparse(terms: Sequence[tuple[float, Sparse]]) -> Sparse:
     """Return the sum of weight * Sparse over `terms`, without entries that cancel."""
     if len(terms) == 1:
         ((w, s),) = terms
@@ -67,7 +79,7 @@ def combine_sparse(terms):
     return Sparse(index[order][first][kept], value[:, kept])
 
 
-def compress_deviations(weights, stack):
+def compress_deviations(weights: np.ndarray, stack: np.ndarray) -> np.ndarray:
     """Reduce weighted deviations (n, D, r, c) to fewer deviations of weight 1 with the same sum of
     squares, by a QR decomposition for each coordinate."""
     n, D, r, c = stack.shape
@@ -77,7 +89,7 @@ def compress_deviations(weights, stack):
     return scaled.reshape(-1, D, r, c)
 
 
-def add_to(dense, weight, s):
+def add_to(dense: np.ndarray, weight: float, s: Sparse) -> None:
     dense.reshape(len(dense), -1)[:, s.index] += weight * s.value
 
 
@@ -87,11 +99,11 @@ class Part(NamedTuple):
 
     chance: float
     mean: np.ndarray  # (D, M, columns)
-    deviations: list  # (weight, Sparse)
+    deviations: list[Any]  # (weight, Sparse)
     Q: np.ndarray  # (D, M, M) covariance that clients' noise adds
 
 
-def centre_items(items):
+def centre_items(items: Sequence[Sparse]) -> list[Sparse]:
     """Return the items minus a common centre, followed by the mean of these differences.
 
     The centre is the mean where all items have an entry, so that nothing is left to subtract; where
@@ -118,7 +130,7 @@ def centre_items(items):
     return [*items, Sparse(np.concatenate(index), np.concatenate(value, axis=1))]
 
 
-def subtract_centre(s, near, centre):
+def subtract_centre(s: Sparse, near: np.ndarray, centre: Sparse) -> Sparse:
     """Return the Sparse `s` minus a centre. `near` marks the entries of s that the centre has, too;
     s may lack some entries of the centre."""
     if near.sum() < len(centre.index):
@@ -145,9 +157,9 @@ class Map(NamedTuple):
     E: np.ndarray  # (D, sum r c)
     e: np.ndarray  # (D, sum r)
     # deviations that are mostly zero: (weight, Sparse of M + 1 columns, the constant last)
-    thin: list
+    thin: list[Any]
 
-    def blocks(self):
+    def blocks(self) -> Iterator[tuple[float, np.ndarray, np.ndarray, np.ndarray, np.ndarray]]:
         """Yield (weight, rows, columns, E (D, r, c), e (D, r)) for the deviations that are stored
         as dense blocks, not as Sparse."""
         for w, (r, c), (a, b, f) in zip(self.weight, self.size, self.at):
@@ -155,7 +167,9 @@ class Map(NamedTuple):
             yield w, self.rows[a : a + r], self.columns[b : b + c], E, self.e[:, a : a + r]
 
 
-def map_of(linear, constant, Q, blocks, thin=()):
+def map_of(
+    linear: np.ndarray, constant: np.ndarray, Q: Number, blocks: Any, thin: Sequence[Any] = ()
+) -> Map:
     """Build a Map from `blocks` in the form that `Map.blocks` yields."""
     blocks = list(blocks)
     D, integers = len(linear), np.zeros(0, dtype=np.int64)
@@ -177,7 +191,7 @@ def map_of(linear, constant, Q, blocks, thin=()):
     )
 
 
-def fill_map(map):
+def fill_map(map: Map) -> Map:
     """Return a map in which the sparse deviations are stored as dense blocks, too."""
     if not map.thin:
         return map
@@ -192,7 +206,7 @@ def fill_map(map):
     return map_of(map.linear, map.constant, map.Q, blocks)
 
 
-def index_present(index, count):
+def index_present(index: np.ndarray, count: int) -> tuple[np.ndarray, np.ndarray]:
     """Return the distinct numbers in `index`, all below `count`, in increasing order, and the
     position of each entry of `index` among these."""
     there = np.zeros(count, dtype=bool)
@@ -200,7 +214,7 @@ def index_present(index, count):
     return np.flatnonzero(there), (np.cumsum(there) - 1)[index]
 
 
-def assemble_map(parts, prober):
+def assemble_map(parts: Iterator[Any] | Sequence[Part], prober: Any) -> Map:
     parts = list(parts)
     D, M = prober.D, prober.M
     alone = len(parts) == 1
@@ -250,7 +264,9 @@ def assemble_map(parts, prober):
     return map_of(mean[:, :, :M], mean[:, :, M], Q, merge_blocks(blocks), thin)
 
 
-def merge_blocks(blocks):
+def merge_blocks(
+    blocks: Sequence[tuple[float | np.ndarray, ...]],
+) -> Iterator[tuple[float, np.ndarray, np.ndarray, np.ndarray, np.ndarray]]:
     """Yield fewer blocks where many blocks share the same rows and columns, by merging each such
     group."""
     groups = {}

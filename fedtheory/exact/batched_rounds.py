@@ -1,13 +1,15 @@
 """Rounds of an algorithm run by the compiled engine for many states, cohorts and noises at once."""
 
+from collections.abc import Sequence
 from concurrent.futures import ThreadPoolExecutor
-from typing import NamedTuple
+from typing import Any, NamedTuple
 
 import numpy as np
 
 from fedtheory import jit
+from fedtheory.algorithm import Algorithm
 from fedtheory.exact.participation_law import Law
-from fedtheory.problem import NONE
+from fedtheory.problem import NONE, Problem
 from fedtheory.runs import engine
 from fedtheory.runs.groups import Chunk
 from fedtheory.runs.machine import NO_PATH, NO_TABLE, Machine, run_blocks
@@ -21,7 +23,7 @@ class Round(NamedTuple):
     """The data that fix a round apart from its state, cohort, work and noise."""
 
     t: int
-    h: tuple
+    h: tuple[Any, ...]
     shares: np.ndarray  # (N + 1,)
     server_work: int
     law: Law
@@ -30,7 +32,16 @@ class Round(NamedTuple):
 class Batch:
     """A batch runner: runs rounds of an algorithm on a problem for many states at once."""
 
-    def __init__(self, problem, algorithm, x_0, S, h, size, wanted=0):
+    def __init__(
+        self,
+        problem: Problem,
+        algorithm: Algorithm,
+        x_0: np.ndarray,
+        S: int,
+        h: Any,
+        size: int,
+        wanted: int = 0,
+    ) -> None:
         self.size, self.workers = size, min(thread_count(), size)
         self.machine = Machine(
             algorithm, problem, np.tile(x_0, (size, 1)), S, h, wanted, self.workers
@@ -42,10 +53,19 @@ class Batch:
         self.asks_client = bool(self.machine.asks & engine.CLIENT_GRAD)
         self._hyper = (None,)
 
-    def objective_is(self, problem, h):
+    def objective_is(self, problem: Problem, h: Any) -> None:
         self.machine.objective_is(problem, h)
 
-    def run(self, round, fields, cohort, work, kind=NONE, table=NO_TABLE, moved=()):
+    def run(
+        self,
+        round: Round,
+        fields: Sequence[np.ndarray],
+        cohort: np.ndarray,
+        work: np.ndarray,
+        kind: int = NONE,
+        table: np.ndarray = NO_TABLE,
+        moved: Sequence[tuple[int, np.ndarray, np.ndarray, np.ndarray]] = (),
+    ) -> tuple[list[np.ndarray], np.ndarray]:
         """Run one round for len(cohort) <= size trials. Each field is (n, ...), or (1, ...) for one
         value shared by all trials, except that `moved` = (field, trials, rows, points) replaces
         some points; the fields are returned as views, valid until the next call, together with the
@@ -90,7 +110,7 @@ class Batch:
             advance(0, 0, n)
         return [slab[:n] for slab in slabs.arrays], record[:, 0]
 
-    def ordinal(self, work, slot, step):
+    def ordinal(self, work: np.ndarray, slot: int, step: int) -> int:
         """Return the ordinal of a gradient call within the round: `step` of a slot, -1 for the
         slot's gradient at x. Slot S is the server after the clients."""
         calls = self.asks_server + work[:slot].sum() + slot * self.asks_client + step

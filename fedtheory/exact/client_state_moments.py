@@ -9,14 +9,16 @@ deviation concerns one client, except for a mean that is subtracted once (affine
 has the same form as the round's mean map.
 """
 
-from typing import NamedTuple
+from collections.abc import Iterator, Sequence
+from typing import Any, NamedTuple
 
 import numpy as np
 
-from fedtheory.exact.affine_maps import ROUNDING
+from fedtheory.exact.affine_maps import ROUNDING, Map
 from fedtheory.exact.cross_client_covariance import Form, choose_form, parallel_product
 from fedtheory.exact.moments import factor_narrow, shared_out
-from fedtheory.exact.single_client_noise import single_deviations
+from fedtheory.exact.single_client_noise import Single, single_deviations
+from fedtheory.typing import Number
 
 FROM = 200  # number of memory states from which blocks are used
 FEW = 4  # most maps in which many clients take part; with more maps, blocks are not used
@@ -36,24 +38,24 @@ class Wide(NamedTuple):
     e_s: np.ndarray
     e_o: np.ndarray
 
-    def level(self, m):
+    def level(self, m: np.ndarray) -> np.ndarray:
         s, o = m[: len(self.e_s)], m[len(self.e_s) :]
         return np.concatenate(
             [self.ss @ s + self.so @ o + self.e_s, self.os @ s + self.own * o + self.e_o]
         )
 
 
-def rotate_rows(U, X):
+def rotate_rows(U: np.ndarray, X: np.ndarray) -> np.ndarray:
     """Return U_i' X_i for each client i, stacked row block by row block."""
     return (U.transpose(0, 2, 1) @ X.reshape(*U.shape[:2], -1)).reshape(X.shape)
 
 
-def rotate_both(U, X):
+def rotate_both(U: np.ndarray, X: np.ndarray) -> np.ndarray:
     """Return the matrix with blocks U_i' X_ij U_j."""
     return rotate_rows(U, rotate_rows(U, X).T).T
 
 
-def rotated_diagonals(U, X, size):
+def rotated_diagonals(U: np.ndarray, X: np.ndarray, size: float) -> Number:
     """Return the diagonal of U_i' X_i U_i for each client, X (N, k, k); None if any off-diagonal
     entry exceeds rounding. `size` is the largest magnitude that X was computed from."""
     seen = U.transpose(0, 2, 1) @ X @ U
@@ -72,7 +74,7 @@ class Arrow(NamedTuple):
     oo: np.ndarray  # (N, k, k)
 
 
-def as_arrow(A, shared, own):
+def as_arrow(A: np.ndarray, shared: np.ndarray, own: np.ndarray) -> Arrow | None:
     """Return A (M, M) as an arrow matrix; None if A has another form."""
     flat, (low, high) = own.ravel(), (own.min(), own.max() + 1)
     joined = np.array_equal(flat, np.arange(low, high))
@@ -84,7 +86,9 @@ def as_arrow(A, shared, own):
     return Arrow(A[shared[:, None], shared], A[shared][:, flat], beside, oo)
 
 
-def arrow_of(rows, columns, value, s, shape):
+def arrow_of(
+    rows: Number, columns: Number, value: Number, s: int, shape: tuple[int, int]
+) -> Arrow | None:
     """Build an arrow matrix from entries, with clients' memories of `shape` (N, k) after the s
     shared states; None if the entries do not form an arrow."""
     N, k = shape
@@ -104,7 +108,9 @@ def arrow_of(rows, columns, value, s, shape):
     return found
 
 
-def widen_map(weight, parts, e, U, size=0.0):
+def widen_map(
+    weight: Number, parts: Any, e: np.ndarray, U: np.ndarray, size: float = 0.0
+) -> Wide | None:
     """Return a map of the whole state, given as an arrow matrix, in the bases U of the memories;
     None if `parts` is None, or if a client's memories mix in that client's basis. `size` is the
     largest magnitude of the maps that this map was computed from."""
@@ -115,7 +121,7 @@ def widen_map(weight, parts, e, U, size=0.0):
     return Wide(weight, parts.ss, so, os, own.ravel(), e[:s], rotate_rows(U, e[s:, None])[:, 0])
 
 
-def resting_states(map, m, C):
+def resting_states(map: Map, m: np.ndarray, C: np.ndarray) -> np.ndarray:
     """Return the mask of the states that are 0 and stay 0 in every round."""
     zero = (m == 0) & (map.constant[0] == 0)
     zero[map.rows] = False
@@ -134,7 +140,18 @@ def resting_states(map, m, C):
 class Memories:
     """The mean and covariance of shared states and of client memories, propagated through rounds."""
 
-    def __init__(self, order, U, wides, single, Q, m, C, rounds, last):
+    def __init__(
+        self,
+        order: np.ndarray,
+        U: np.ndarray,
+        wides: Sequence[Any],
+        single: Sequence[Single],
+        Q: tuple[Any, ...],
+        m: np.ndarray,
+        C: tuple[Any, ...],
+        rounds: int,
+        last: bool,
+    ) -> None:
         """Store the round's map and the current moments. `single` holds the deviations of one
         client each; Q and C are triples: shared states (s, s), shared states with memories (s, n),
         memories (noise (N, k, k), covariance (n, n) or None)."""
@@ -152,7 +169,7 @@ class Memories:
         e = np.stack([w.e_o for w in wides])
         self.memories = choose_form(self.form, C_oo, rounds, last, self.gives, m[self.s :], e)
 
-    def round(self):
+    def round(self) -> None:
         """Advance the state's moments by one round. Clients are distributed among the cores, each
         client computed independently."""
         s, m, form, memories = self.s, self.m, self.form, self.memories
@@ -167,7 +184,7 @@ class Memories:
         p, C_so_next = np.empty((C_so.shape[1], len(given))), self.Q_so.copy()
         gained, inner = [None] * len(self.single), form.Q.copy()
 
-        def columns(low, high):
+        def columns(low: int, high: int) -> None:
             for i in range(low, high):
                 here = form.client(i)
                 heard = memories.heard(i)
@@ -179,7 +196,7 @@ class Memories:
                     C_so_next[:, here] += P_o[n, :, here] * weighted
                     p[here] += (C_so[:, here] * weighted).T @ g
 
-        def gains(low, high):
+        def gains(low: int, high: int) -> None:
             for n in range(low, high):
                 i = self.single[n].client
                 here = form.client(i)
@@ -204,7 +221,7 @@ class Memories:
         memories.round(p, m[:s], levels[1:, s:], inner)
         self.C_ss, self.C_so, self.m = 0.5 * (C_ss_next + C_ss_next.T), C_so_next, levels[0]
 
-    def leave(self, m, C):
+    def leave(self, m: np.ndarray, C: Number) -> None:
         """Write the mean into m and the covariance into C (M, M), in the coordinates in which the
         state was given."""
         back = self.U.transpose(0, 2, 1)
@@ -215,7 +232,7 @@ class Memories:
         C[own, shared.T], C[shared, own.T] = C_os, C_os.T
 
 
-def split_deviations(map, place):
+def split_deviations(map: Map, place: Number) -> Iterator[tuple[float | np.ndarray, ...]]:
     """Yield (weight, rows, columns, values, rows of levels, levels) for each deviation of a map of
     one coordinate, entry by entry, with states numbered by `place`. Entries at rounding level
     relative to the largest entry that any deviation or the mean map has in the same row are left
@@ -241,7 +258,9 @@ def split_deviations(map, place):
         yield w, *at
 
 
-def memories_of(map, m, C, own, rounds=1, last=False):
+def memories_of(
+    map: Map, m: np.ndarray, C: Number, own: Number, rounds: int = 1, last: bool = False
+) -> Memories | None:
     """Build the Memories of a state in which `own` (N, k) are the states of each client. Return
     None where a round does not have this form, or where little would be gained."""
     if own.size < FROM:
@@ -285,7 +304,16 @@ def memories_of(map, m, C, own, rounds=1, last=False):
     return Memories(order, U, wides, single_deviations(single, s, U), Q, m, C, rounds, last)
 
 
-def follow_memories(map, rounds, m, C, first, count, own, last):
+def follow_memories(
+    map: Map,
+    rounds: int,
+    m: np.ndarray,
+    C: np.ndarray,
+    first: int,
+    count: int,
+    own: np.ndarray,
+    last: bool,
+) -> tuple[np.ndarray, np.ndarray] | None:
     """Return what `moments.follow` returns, or None where the round does not have this form. m and
     C are updated unless this is the `last` stretch of rounds."""
     found = memories_of(map, m[0], C[0], own, rounds, last) if len(m) == 1 else None

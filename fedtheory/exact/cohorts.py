@@ -5,8 +5,11 @@ The enumeration computes each cohort in one order, and each client's steps once 
 Both assumptions are checked wherever exact numbers go through kernels from outside this library.
 """
 
+from typing import Any
+
 import numpy as np
 
+from fedtheory.algorithm import Algorithm
 from fedtheory.arithmetic.operations import Many, pair
 from fedtheory.errors import NotExact
 from fedtheory.exact.linear import Linear
@@ -16,7 +19,7 @@ class NoSet(NotExact):
     """A refusal: the method's result depends on the order in which a cohort is listed or works."""
 
 
-def orders(size):
+def orders(size: int) -> list[list[int]]:
     """Return permutations of a cohort of `size` that generate all permutations: the exchange of the
     first two members, and the cyclic shift by one."""
     places = list(range(size))
@@ -24,7 +27,7 @@ def orders(size):
     return found[: max(0, size - 1)]
 
 
-def alike(one, other):
+def alike(one: Any, other: Any) -> bool:
     """Tell whether two numbers are equal, as far as their representation can decide. Batches of
     floats (Many) always count as equal."""
     if one is other or isinstance(one, Many) or isinstance(other, Many):
@@ -38,7 +41,7 @@ def alike(one, other):
     return bool(low <= most and least <= high)
 
 
-def same(state, other):
+def same(state: Any, other: Any) -> bool:
     """Tell whether two states are equal in every entry."""
     return all(
         all(map(alike, a.flat, b.flat)) if a.dtype == object else np.array_equal(a, b)
@@ -46,7 +49,7 @@ def same(state, other):
     )
 
 
-def require_unwritten(method, before, after):
+def require_unwritten(method: Algorithm, before: Any, after: Any) -> None:
     """Refuse a method whose clients have written into the state, where other clients of the cohort
     would read the change."""
     if not same(before, after):
@@ -56,7 +59,7 @@ def require_unwritten(method, before, after):
         )
 
 
-def require_set(method, state, other):
+def require_set(method: Algorithm, state: Any, other: Any) -> None:
     """Refuse a method that leads to another state when the cohort is permuted."""
     if not same(state, other):
         raise NoSet(f"{method.name}'s aggregate depends on the order of the cohort, which is drawn")

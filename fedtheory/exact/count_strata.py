@@ -7,12 +7,19 @@ its clients. The probabilities of cohorts and work follow from a Poisson-binomia
 (clients, number in the cohort, count so far).
 """
 
+from collections.abc import Callable, Iterator, Sequence
 from math import factorial
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
 from fedtheory.errors import NotExact
 from fedtheory.exact.affine_maps import Part, compress_deviations, sparse_columns
+from fedtheory.typing import Number
+
+if TYPE_CHECKING:
+    from fedtheory.exact.participation_law import Law
+    from fedtheory.exact.round_probe import Prober
 
 COUNTS = {  # contribution to the count of a client that does s of E steps
     "complete clients": lambda s, E: int(s == E),
@@ -26,7 +33,7 @@ class Counted:
     """The law of cohort and work conditional on the count: probabilities of c visits of s steps
     each for every client."""
 
-    def __init__(self, law, counted, count):
+    def __init__(self, law: "Law", counted: np.ndarray, count: Callable[..., Any]) -> None:
         self.law, self.E = law, law.pmf.shape[1] - 1
         visits = [1] if law.everyone else range(2) if law.cohort == "without" else range(law.S + 1)
         self.options = []  # for each client, (weight, visits, steps, count)
@@ -45,13 +52,13 @@ class Counted:
         self.chances = self.after[0][law.S] / self.after[0][law.S].sum()
         self.values = np.flatnonzero(self.chances)
 
-    def _shift(self, table, option):
+    def _shift(self, table: np.ndarray, option: tuple[float, int, int, int]) -> np.ndarray:
         weight, c, _, k = option
         out = np.zeros_like(table)
         out[c:, k:] = weight * table[: len(table) - c, : table.shape[1] - k]
         return out
 
-    def _tables(self, options):
+    def _tables(self, options: Sequence[list[tuple[float, int, int, int]]]) -> list[np.ndarray]:
         """Return the tables after[i][v, k]: the weight of v visits and a count of k among clients i
         + 1 .. N."""
         table = np.zeros((self.law.S + 1, self.top + 1))
@@ -61,7 +68,7 @@ class Counted:
             after.append(sum(self._shift(after[-1], option) for option in client))
         return after[::-1]
 
-    def moments(self):
+    def moments(self) -> tuple[np.ndarray, np.ndarray]:
         """Return for each count the mean (n,) and the second moment (n, n) of the number of visits
         to every (client, steps)."""
         n, S = len(self.items), self.law.S
@@ -94,14 +101,16 @@ class Counted:
         total = np.where(total > 0, total, 1.0)
         return first / total[:, None], second / total[:, None, None]
 
-    def _join(self, left, right):
+    def _join(self, left: np.ndarray, right: np.ndarray) -> np.ndarray:
         """Return the weight of every count, with S visits in total over `left` and `right`."""
         found = np.zeros(self.top + 1)
         for v in np.flatnonzero(left.any(axis=1) & right[::-1].any(axis=1)):
             found += np.convolve(left[v], right[self.law.S - v])[: self.top + 1]
         return found
 
-    def outcomes(self, generator, each):
+    def outcomes(
+        self, generator: np.random.Generator, each: int
+    ) -> dict[int, tuple[np.ndarray, np.ndarray]]:
         """Return for each count distinct cohorts and works in which every possible (client, steps)
         occurs."""
         found = {k: set() for k in self.values}
@@ -118,7 +127,13 @@ class Counted:
             for k, outcomes in found.items()
         }
 
-    def sample(self, generator, counts, options=None, after=None):
+    def sample(
+        self,
+        generator: np.random.Generator,
+        counts: Number,
+        options: Sequence[list[tuple[float, int, int, int]]] | None = None,
+        after: Sequence[np.ndarray] | None = None,
+    ) -> list[Any]:
         """Draw a cohort and its work for each of the counts, with clients in increasing order."""
         options, after = options or self.options, after or self.after
         k, v = np.array(counts), np.full(len(counts), self.law.S)
@@ -147,7 +162,7 @@ class Counted:
 class Strata:
     """One additive round map for each value of a count of the cohort's work."""
 
-    def __init__(self, prober, linear, name):
+    def __init__(self, prober: "Prober", linear: bool, name: str) -> None:
         self.prober, self.linear, law = prober, linear, prober.law
         self.counted = prober.round.shares > 0  # scheme A counts the devices that F includes
         self.count = COUNTS[name]
@@ -167,7 +182,7 @@ class Strata:
         self.first, self.second = self.law.moments()
         self.values, self.maps, self.noise = [], {}, {}
 
-    def find(self, values):
+    def find(self, values: np.ndarray | Sequence[int]) -> "Strata":
         """Probe the rounds for the counts in `values` that have no map yet, and return self."""
         for k in values:
             if k not in self.maps:
@@ -175,10 +190,10 @@ class Strata:
                 self.values.append(k)
         return self
 
-    def middle(self):
+    def middle(self) -> list[int]:
         return [self.law.values[len(self.law.values) // 2]]
 
-    def _find(self, k, linear):
+    def _find(self, k: int, linear: bool) -> None:
         """Find the coefficients of every (client, steps) for rounds of count k: the minimum-norm
         solution that reproduces the probed rounds. Refuse a method where the probes do not
         determine all rounds of this count."""
@@ -217,7 +232,7 @@ class Strata:
             ):
                 self.noise[k][item].append(answer)
 
-    def draw(self, generator):
+    def draw(self, generator: np.random.Generator) -> tuple[np.ndarray, np.ndarray]:
         k = self.values[generator.integers(len(self.values))]
         cohort, work = (np.array(part) for part in self.law.sample(generator, [k])[0])
         order = (
@@ -227,7 +242,9 @@ class Strata:
         )
         return cohort[order], work[order]
 
-    def predict(self, cohort, work, u, noises):
+    def predict(
+        self, cohort: np.ndarray, work: np.ndarray, u: np.ndarray, noises: Sequence[np.ndarray]
+    ) -> np.ndarray:
         k = sum(self.count(s, self.law.E) * int(self.counted[i]) for i, s in zip(cohort, work))
         found = np.zeros(self.shape[:2])
         for i, s, n in zip(cohort, work, noises):
@@ -236,7 +253,7 @@ class Strata:
                 found += np.einsum("drk,dk->dr", np.concatenate(self.noise[k][i, s], axis=2), n)
         return found
 
-    def parts(self):
+    def parts(self) -> Iterator[Part]:
         prober, first, second = self.prober, self.first, self.second
         every = np.arange(prober.columns)
         for k in self.values:

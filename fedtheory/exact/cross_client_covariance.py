@@ -37,7 +37,7 @@ class Form(NamedTuple):
     given: np.ndarray  # (g, n) rows in which memories read shared states
     Q: np.ndarray  # (N, k, k) covariance that clients' noise adds
 
-    def client(self, i):
+    def client(self, i: int) -> slice:
         """Return the slice of client i's memories."""
         k = self.Q.shape[1]
         return slice(i * k, (i + 1) * k)
@@ -71,20 +71,20 @@ def _scale_and_add(C, at, strip, weighted, own, Q):
 class Whole:
     """The covariance of the memories stored in full, C (n, n)."""
 
-    def __init__(self, form, C):
+    def __init__(self, form: Form, C: np.ndarray) -> None:
         self.form, self.C = form, C
 
-    def block(self, i):
+    def block(self, i: int) -> np.ndarray:
         """Return the covariance of client i's memories."""
         here = self.form.client(i)
         return self.C[here, here]
 
-    def heard(self, i):
+    def heard(self, i: int) -> np.ndarray:
         """Return the covariance of `read` o with client i's memories o_i, where o are all memories
         and `read` the rows that shared states read."""
         return self.form.read @ self.C[:, self.form.client(i)]
 
-    def round(self, p, level, v, gained):
+    def round(self, p: np.ndarray, level: np.ndarray, v: np.ndarray, gained: np.ndarray) -> None:
         """Advance the covariance by one round. p is (n, g); v (w - 1, n) is the mean of each
         deviation; gained (N, k, k) is what each client's memories gain independently of other
         clients."""
@@ -93,7 +93,7 @@ class Whole:
         right = np.concatenate([p.T, form.given, form.weight[1:, None] * v])
         weighted = form.weight[:, None] * form.own
 
-        def strips(low, high):
+        def strips(low: int, high: int) -> None:
             for i in range(low, high):
                 here = form.client(i)
                 strip = left[here] @ right[:, here.start :]
@@ -110,7 +110,7 @@ class Line(NamedTuple):
     slope: np.ndarray  # (w,)
 
 
-def line_of(weight, own):
+def line_of(weight: np.ndarray, own: np.ndarray) -> Line | None:
     """Return the line that all points own (w, n) lie on, or None if there is none."""
     low, high = own[:, own[0].argmin()], own[:, own[0].argmax()]
     middle, slope = 0.5 * (low + high), 0.5 * (high - low)
@@ -121,7 +121,7 @@ def line_of(weight, own):
     return Line(x, middle, slope) if straight else None
 
 
-def chebyshev_polynomials(x, count):
+def chebyshev_polynomials(x: np.ndarray, count: int) -> np.ndarray:
     """Return the first `count` Chebyshev polynomials of the first kind at x, as (count, n)."""
     found = [np.ones_like(x), x]
     while len(found) < count:
@@ -129,7 +129,9 @@ def chebyshev_polynomials(x, count):
     return np.stack(found[:count])
 
 
-def times_line(middle, slope, series):
+def times_line(
+    middle: float | np.ndarray, slope: float | np.ndarray, series: np.ndarray
+) -> np.ndarray:
     """Return the Chebyshev series of (middle + slope x) times a series (terms, .), truncated to the
     same number of terms."""
     raised, lowered = np.zeros_like(series), np.zeros_like(series)
@@ -138,7 +140,7 @@ def times_line(middle, slope, series):
     return middle * series + slope * (raised + lowered)
 
 
-def count_terms(form, line, rounds):
+def count_terms(form: Form, line: Line, rounds: int) -> int:
     """Return the number of Chebyshev terms above rounding after `rounds` rounds that each add the
     same amount, at most MOST."""
     ends = np.unique([line.x.argmin(), line.x.argmax()])
@@ -189,7 +191,9 @@ class Series:
     separately: `blocks` are these blocks, `alone` the part that a client gains independently of
     other clients."""
 
-    def __init__(self, form, line, rooms, gives, m, e):
+    def __init__(
+        self, form: Form, line: Line, rooms: int, gives: np.ndarray, m: np.ndarray, e: np.ndarray
+    ) -> None:
         """Start from memories that are deterministic, with mean m (n,). gives (w, s, g) and e (w,
         n) are what a round adds to the memories: combinations of the rows of `given`, with
         coefficients gives times the shared states, and the constants e."""
@@ -206,7 +210,7 @@ class Series:
         # the product of `read` with z
         self.told = np.zeros((len(form.read), self.count * len(self.static)))
 
-    def _room(self, count):
+    def _room(self, count: int) -> None:
         """Allocate storage for `count` terms and one more."""
         n, old, m = self.z.shape
         z = np.empty((n, count + 1, m))
@@ -217,16 +221,16 @@ class Series:
         self.z, self.P = z, chebyshev_polynomials(self.line.x, count + 1)
         self.hears = np.concatenate([(self.form.read * P) @ self.static.T for P in self.P], axis=1)
 
-    def _flat(self, rows):
+    def _flat(self, rows: slice) -> np.ndarray:
         """Return the series of the chosen memories as (., terms m), restricted to the terms that
         exceed rounding."""
         z = self.z[rows]
         return z.reshape(len(z), -1)[:, : self.count * z.shape[2]]
 
-    def block(self, i):
+    def block(self, i: int) -> np.ndarray:
         return self.blocks[i]
 
-    def heard(self, i):
+    def heard(self, i: int) -> np.ndarray:
         here, width = self.form.client(i), self.told.shape[1]
         static = self.P[: self.count, None, here] * self.static[:, here]
         return (
@@ -235,7 +239,7 @@ class Series:
             + self.form.read[:, here] @ self.alone[i]
         )
 
-    def round(self, p, level, v, gained):
+    def round(self, p: np.ndarray, level: np.ndarray, v: np.ndarray, gained: np.ndarray) -> None:
         """Advance by one round as `Whole.round` does. level (s,) is the mean of the shared states."""
         form, line, g = self.form, self.line, len(self.form.given)
         series = []
@@ -247,7 +251,7 @@ class Series:
         half = 0.5 * form.weight[1:, None] * v
         sizes = np.empty((len(form.Q), 2, self.z.shape[2]))
 
-        def clients(low, high):
+        def clients(low: int, high: int) -> None:
             for i in range(low, high):
                 here = form.client(i)
                 own = (form.weight[:, None] * form.own[:, here]).T @ form.own[:, here]
@@ -273,13 +277,13 @@ class Series:
         self.told = parallel_product(form.read, self._flat(slice(None)))
 
 
-def parallel_product(A, B):
+def parallel_product(A: np.ndarray, B: np.ndarray) -> np.ndarray:
     """Return the product A B, computed in parallel. The columns of B are split the same way for any
     number of cores."""
     out = np.empty((len(A), B.shape[1]))
     ends = [*range(0, B.shape[1], UNIT), B.shape[1]]
 
-    def part(low, high):
+    def part(low: int, high: int) -> None:
         for a, b in zip(ends[low:high], ends[low + 1 :]):
             out[:, a:b] = A @ B[:, a:b]
 
@@ -287,7 +291,15 @@ def parallel_product(A, B):
     return out
 
 
-def choose_form(form, C, rounds, last, gives, m, e):
+def choose_form(
+    form: Form,
+    C: np.ndarray | None,
+    rounds: int,
+    last: bool,
+    gives: np.ndarray,
+    m: np.ndarray,
+    e: np.ndarray,
+) -> Series | Whole:
     """Choose the cheaper of Whole and Series for `rounds` rounds; Series only if these rounds are
     the `last`, so that the memories' moments are not needed afterwards. C (n, n) is the memories'
     covariance before the rounds, None for zero."""

@@ -9,12 +9,18 @@ for all clients and calls. One probe gives scale_k for each point of the state; 
 checks that the answers have this form.
 """
 
+from collections.abc import Iterator
+from typing import TYPE_CHECKING, Any
+
 import numpy as np
+
+if TYPE_CHECKING:
+    from fedtheory.problem import Problem
 
 SAME = 1e-12  # a predicted answer has at most this error, relative to the largest
 
 
-def client_bases(problem, clients):
+def client_bases(problem: "Problem", clients: np.ndarray) -> dict[int, np.ndarray]:
     """Return for each client the eigenbasis of its Hessian, in which the client's gradient mixes no
     coordinates."""
     found = {}
@@ -25,7 +31,12 @@ def client_bases(problem, clients):
     return found
 
 
-def noise_answers(prober, clients, asked, last):
+def noise_answers(
+    prober: Any,
+    clients: np.ndarray,
+    asked: tuple[np.ndarray, np.ndarray, np.ndarray, np.ndarray, np.ndarray],
+    last: int,
+) -> Iterator[Any] | None:
     """Return the answers (rows d, d) to noise at each request, one after the other, or None where
     the answers do not have this form. `asked` holds the arguments of `Prober.impulses`, `last` a
     request that no further gradient follows."""

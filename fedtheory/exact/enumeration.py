@@ -5,8 +5,10 @@ Enumeration serves noise with finite support, on instances that are small enough
 outcomes reach the same state, the state is followed once, with the sum of their probabilities.
 """
 
+from collections.abc import Sequence
 from itertools import combinations, combinations_with_replacement
 from math import comb, factorial, prod
+from typing import TYPE_CHECKING, Any, NoReturn
 
 import numpy as np
 
@@ -14,13 +16,17 @@ from fedtheory.errors import NotExact
 from fedtheory.exact import cohorts
 from fedtheory.exact.kernel_interpreter import of_library
 from fedtheory.problem import ROWS, TABLE
+from fedtheory.typing import Number
+
+if TYPE_CHECKING:
+    from fedtheory.exact.batched_rounds import Batch, Round
 
 BUDGET = 2_000_000  # most rounds, summed over paths
 SERVER = 0
 AGREE = 1e-9  # two orders of a cohort give the same state up to this difference
 
 
-def _refuse_noise(problem, clients):
+def _refuse_noise(problem: Any, clients: Sequence[Any]) -> None:
     """Refuse noise with infinitely many outcomes for any of the clients that draw noise."""
     if problem.noise in ("gaussian", "sphere") and problem.sigma[clients].any():
         raise NotExact(
@@ -30,7 +36,7 @@ def _refuse_noise(problem, clients):
         raise NotExact("minibatches with further noise on top have a continuum of outcomes")
 
 
-def _call_outcomes(problem, i):
+def _call_outcomes(problem: Any, i: Number) -> tuple[np.ndarray, np.ndarray] | None:
     """Return the probabilities (o,) and the table rows (o, width) of one gradient call of client i;
     None where the gradient is exact."""
     if problem.noise == "minibatch":
@@ -51,7 +57,7 @@ def _call_outcomes(problem, i):
     return np.full(2**d, 0.5**d), problem.sigma[i] / np.sqrt(d) * signs
 
 
-def _count_outcomes(problem, i):
+def _count_outcomes(problem: Any, i: Number) -> int:
     """Return the number of outcomes of one gradient call of client i, without listing the outcomes."""
     if problem.noise == "minibatch":
         B, n = int(problem.batch_size[i]), int(problem.sizes[i])
@@ -59,7 +65,9 @@ def _count_outcomes(problem, i):
     return 1 if problem.noise == "none" or problem.sigma[i] == 0 else 2**problem.d
 
 
-def _gradient_calls(batch, cohort, work, server_work):
+def _gradient_calls(
+    batch: "Batch", cohort: np.ndarray, work: np.ndarray, server_work: int
+) -> list[tuple[int, int]]:
     """Return (client, step) for every gradient call of a round, in order; step -1 is a gradient at
     x."""
     calls = [(SERVER, -1)] * batch.asks_server
@@ -68,7 +76,14 @@ def _gradient_calls(batch, cohort, work, server_work):
     return calls + [(SERVER, k) for k in range(server_work)]
 
 
-def _outcome_tables(problem, calls, width, low, high, names=None):
+def _outcome_tables(
+    problem: Any,
+    calls: Sequence[Any],
+    width: int,
+    low: int,
+    high: int,
+    names: Sequence[Any] | None = None,
+) -> tuple[np.ndarray, np.ndarray]:
     """Return probabilities and tables of the outcomes low .. high - 1 of a round's calls, numbered
     by `names`. A client that is drawn twice uses the same noise in both visits."""
     names = names or list(dict.fromkeys(calls))
@@ -90,13 +105,13 @@ def _outcome_tables(problem, calls, width, low, high, names=None):
 class Paths:
     """All states that a run can reach, with their probabilities."""
 
-    def __init__(self, batch, budget):
+    def __init__(self, batch: "Batch", budget: int) -> None:
         self.batch, self.left, self.budget = batch, budget, budget
         self.doubted = not of_library(batch.machine.algorithm)
         self.chance = np.ones(1)
         self.fields = [a[None].copy() for a in batch.first]
 
-    def round(self, round):
+    def round(self, round: "Round") -> np.ndarray | float:
         """Advance every path by one round, and return the expected record."""
         batch, problem = self.batch, self.batch.machine.trained
         clients = [SERVER] * bool(batch.asks_server or round.server_work) + list(
@@ -156,7 +171,15 @@ class Paths:
         self._merge(np.concatenate(chances), [np.concatenate(fields) for fields in zip(*ends)])
         return total
 
-    def _require_set(self, round, outcome, kind, width, ends, start):
+    def _require_set(
+        self,
+        round: "Round",
+        outcome: tuple[np.ndarray, np.ndarray, list[tuple[int, int]], int, int],
+        kind: int,
+        width: int,
+        ends: Sequence[np.ndarray],
+        start: int,
+    ) -> None:
         """Refuse a method for which a permuted cohort leads to another state, checked on the states
         that were propagated last."""
         batch, (cohort, work, calls, low, n) = self.batch, outcome
@@ -179,10 +202,10 @@ class Paths:
                 if not np.allclose(one, there, rtol=AGREE, atol=AGREE * size, equal_nan=True):
                     raise NotExact("its round depends on the order of the cohort, which is drawn")
 
-    def _refuse(self):
+    def _refuse(self) -> NoReturn:
         raise NotExact(f"enumeration needs more than {self.budget} rounds of single paths")
 
-    def _merge(self, chance, fields):
+    def _merge(self, chance: Number, fields: Sequence[np.ndarray]) -> None:
         flat = np.concatenate(
             [np.ascontiguousarray(f).reshape(len(chance), -1).view(np.uint8) for f in fields],
             axis=1,
@@ -193,10 +216,10 @@ class Paths:
         self.fields = [f[first] for f in fields]
 
     @property
-    def mean(self):
+    def mean(self) -> np.ndarray:
         return self.chance @ self.fields[self.batch.names.index("x")]
 
     @property
-    def covariance(self):
+    def covariance(self) -> np.ndarray:
         gap = self.fields[self.batch.names.index("x")] - self.mean
         return (self.chance[:, None] * gap).T @ gap

@@ -8,12 +8,14 @@ all random choices together have few outcomes, every outcome is run (enumeration
 is possible, NotExact says why.
 """
 
-from collections.abc import Mapping
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
 from fedtheory import arguments, metrics
+from fedtheory.algorithm import Algorithm
 from fedtheory.display import Shown
 from fedtheory.errors import NotExact, refuse
 from fedtheory.exact.enumeration import BUDGET, Paths
@@ -24,7 +26,14 @@ from fedtheory.exact.moment_recursion import (
     round_objective,
     round_of,
 )
-from fedtheory.runs.planning import plan_of, start_of
+from fedtheory.participation import Participation
+from fedtheory.problem import Problem
+from fedtheory.runs.planning import Plan, plan_of, start_of
+from fedtheory.typing import Number
+
+if TYPE_CHECKING:
+    from matplotlib.axes._axes import Axes
+
 
 FOLLOWED = (
     "loss",
@@ -55,23 +64,23 @@ class Expected(Shown):
     <Expected run of fedavg on quadratic: rounds 5, how moments>
     """
 
-    problem: object
-    algorithm: object
-    hyper: list
+    problem: Problem
+    algorithm: Algorithm
+    hyper: list[Any]
     rounds: int
     how: str  # "moments" or "enumeration"
-    metrics: Mapping
+    metrics: Mapping[str, Any]
     mean: np.ndarray  # (rounds + 1, d), E x_t
     covariance: np.ndarray | None = None  # (rounds + 1, d, d) of x_t, on request
     paths: np.ndarray | None = None  # (rounds + 1,) numbers of distinct states, for enumeration
 
-    def heading(self):
+    def heading(self) -> str:
         return f"Expected run of {self.algorithm.name} on {self.problem.name}"
 
-    def facts(self):
+    def facts(self) -> dict[str, str]:
         return dict(rounds=self.rounds, how=self.how)
 
-    def plot(self, *metrics, ax=None):
+    def plot(self, *metrics: str, ax: "Axes | None" = None) -> Any:
         """Plot metrics ("loss" by default) over rounds into `ax`, or into a new figure, and return
         the axes.
 
@@ -87,14 +96,14 @@ class Expected(Shown):
 
         return plots.plot_curves(self.columns(metrics), ax)
 
-    def to_dataframe(self, *metrics):
+    def to_dataframe(self, *metrics: str) -> Any:
         """Return a pandas DataFrame with a row for each round and a column for each metric ("loss"
         by default)."""
         from fedtheory.runs import plots
 
         return plots.to_frame(dict(round=np.arange(self.rounds + 1), **self.columns(metrics)))
 
-    def columns(self, names):
+    def columns(self, names: Sequence[str]) -> Any:
         """Return the curve of each named metric as a dictionary; without names, that of "loss"."""
         names = arguments.check_words("metrics", names or ("loss",), self.metrics)
         return {name: self.metrics[name] for name in names}
@@ -103,14 +112,21 @@ class Expected(Shown):
 class Metrics(Mapping):
     """Metrics by name, computed when first read."""
 
-    def __init__(self, column, names, gamma, direct=(), lacking=None):
+    def __init__(
+        self,
+        column: Callable[..., Any],
+        names: Sequence[str],
+        gamma: float,
+        direct: Sequence[str] = (),
+        lacking: Any = None,
+    ) -> None:
         """Store how metrics are computed. `column` gives the basic metrics and the metrics in
         `direct`; all further metrics are derived from the basic ones, and `lacking` states why
         there is no minimiser, where there is none."""
         self._column, self._names, self._gamma, self._known = column, tuple(names), gamma, {}
         self._direct, self._lacking = direct, lacking
 
-    def __getitem__(self, name):
+    def __getitem__(self, name: str) -> np.ndarray:
         if name not in self._known:
             metric = (
                 metrics.ALL[name]
@@ -132,41 +148,41 @@ class Metrics(Mapping):
             )
         return self._known[name]
 
-    def _basic(self, name):
+    def _basic(self, name: str) -> np.ndarray:
         if name not in self._known:
             self._known[name] = self._column(name)
         return self._known[name]
 
-    def __reduce__(self):
+    def __reduce__(self) -> tuple[Any, ...]:
         every = {
             name: self[name] for name in self._names
         }  # an unpickled copy cannot compute metrics on demand
         known = (None, self._names, self._gamma, (), self._lacking)
         return Metrics, known, {"_known": every}
 
-    def __contains__(self, name):
+    def __contains__(self, name: str) -> bool:
         return name in self._names
 
-    def __iter__(self):
+    def __iter__(self) -> Iterator[Any]:
         return iter(self._names)
 
-    def __len__(self):
+    def __len__(self) -> int:
         return len(self._names)
 
 
 def expected(
-    problem,
-    algorithm,
+    problem: Problem,
+    algorithm: str | Algorithm,
     *,
-    rounds,
-    x_0=None,
-    S=None,
-    participation=None,
-    covariance=False,
-    how=None,
-    budget=BUDGET,
-    **hyper,
-):
+    rounds: int,
+    x_0: Any = None,
+    S: int | None = None,
+    participation: Participation | None = None,
+    covariance: bool = False,
+    how: Any = None,
+    budget: Number = BUDGET,
+    **hyper: float | np.ndarray | str,
+) -> Expected:
     """Compute the exact expectations of what `ft.run` samples: metrics, E x_t and, on request, the
     covariance of x_t.
 
@@ -220,12 +236,12 @@ def expected(
     )
 
 
-def _missing_minimiser(problem):
+def _missing_minimiser(problem: Problem) -> Any:
     """Return why a problem has no minimiser, in words; None where a minimiser is known."""
     return None if problem.minimize else f"{problem.name} {problem.no_minimiser}"
 
 
-def _metric_names(plan, basic):
+def _metric_names(plan: Plan, basic: Any) -> list[str]:
     """Return the names of the metrics that the named basic metrics determine on a plan's problem."""
     basic = set(basic)
     if not plan.problem.has_server:
@@ -238,7 +254,7 @@ def _metric_names(plan, basic):
 # ---------------------------------------------------------------- enumeration
 
 
-def _by_enumeration(plan, x_0, covariance, budget):
+def _by_enumeration(plan: Any, x_0: np.ndarray, covariance: bool, budget: int) -> Expected:
     """Return the Expected of a plan by running every outcome of its random choices."""
     wanted = metrics.OBJECTIVE | metrics.SLOPE | metrics.DISSIMILARITY | metrics.DRIFT
     wanted |= metrics.SERVER * plan.problem.has_server | metrics.DISTANCE * (
@@ -248,7 +264,7 @@ def _by_enumeration(plan, x_0, covariance, budget):
     paths = Paths(batch, budget)
     record, count, means, covariances = [], [], [], []
 
-    def keep(row):
+    def keep(row: Number) -> None:
         record.append(row), count.append(len(paths.chance)), means.append(paths.mean)
         if covariance:
             covariances.append(paths.covariance)
@@ -282,7 +298,7 @@ def _by_enumeration(plan, x_0, covariance, budget):
 # ---------------------------------------------------------------- moments
 
 
-def _by_moments(plan, x_0, covariance, budget):
+def _by_moments(plan: Any, x_0: np.ndarray, covariance: bool, budget: int) -> Expected:
     """Return the Expected of a plan by the linear recursion of mean and covariance.
 
     Coordinates are first followed apart, which costs less; where the method mixes coordinates that

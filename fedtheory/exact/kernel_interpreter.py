@@ -8,16 +8,19 @@ written a second time.
 """
 
 import builtins
+from collections.abc import Callable, Mapping, Sequence
 from fractions import Fraction
 from functools import cache
 from types import CodeType, FunctionType, ModuleType, SimpleNamespace
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
 from fedtheory import jit
-from fedtheory.algorithm import ROLES
+from fedtheory.algorithm import ROLES, Algorithm
 from fedtheory.arithmetic.operations import (
     COMPARED,
+    Interval,
     Many,
     NoTruth,
     exp,
@@ -28,7 +31,12 @@ from fedtheory.arithmetic.operations import (
     vector,
     where,
 )
+from fedtheory.arithmetic.work import Counted
 from fedtheory.errors import NotExact, OneByOne
+from fedtheory.typing import Exact, Number
+
+if TYPE_CHECKING:
+    from fedtheory.exact.linear import Linear
 
 
 class Count(int):
@@ -36,17 +44,17 @@ class Count(int):
 
     __slots__ = ()
 
-    def __truediv__(self, other):
+    def __truediv__(self, other: Exact) -> Fraction:
         return Fraction(int(self)) / other
 
-    def __rtruediv__(self, other):
+    def __rtruediv__(self, other: int) -> Fraction:
         return (
             Fraction(other) / int(self) if isinstance(other, int) else other / Fraction(int(self))
         )
 
 
-def _close_counts(operation):
-    def of_counts(self, other):
+def _close_counts(operation: Callable[..., Any]) -> Callable[..., Any]:
+    def of_counts(self, other: "Number | Linear") -> Any:
         found = operation(self, other)
         return Count(found) if type(found) is int else found
 
@@ -70,11 +78,11 @@ class Vector(np.ndarray):
     """An array whose size is a Count."""
 
     @property
-    def size(self):
+    def size(self) -> int:
         return Count(np.ndarray.size.__get__(self))
 
 
-def as_kernel_argument(argument):
+def as_kernel_argument(argument: Any) -> Any:
     """Return an argument in the form that kernels take: views of the same numbers."""
     if isinstance(argument, np.ndarray):
         return argument.view(Vector)
@@ -85,19 +93,19 @@ def as_kernel_argument(argument):
     return argument
 
 
-def plain_memory(memory):
+def plain_memory(memory: Any) -> Any:
     return type(memory)(*(a.view(np.ndarray) for a in memory)) if memory else memory
 
 
-def count_vector(numbers):
+def count_vector(numbers: Sequence[int]) -> np.ndarray:
     """Return counts as a vector, so that a kernel's `work[s]` is a Count."""
     return vector([Count(n) for n in numbers])
 
 
-def fill_exactly(value):
+def fill_exactly(value: Fraction) -> Callable[..., Any]:
     """Build the exact version of a NumPy constructor that fills an array with one number."""
 
-    def make(shape, dtype=None):
+    def make(shape: int | Sequence[int], dtype=None) -> np.ndarray:
         if dtype is not None and np.dtype(dtype).kind in "iub":
             return np.full(shape, int(value), dtype=dtype)
         found = np.empty(shape, dtype=object)
@@ -107,15 +115,15 @@ def fill_exactly(value):
     return make
 
 
-def _full_array(shape, value, dtype=None):
+def _full_array(shape: int, value: Fraction, dtype=None) -> np.ndarray:
     return fill_exactly(exact_number(value))(shape, dtype)
 
 
-def _array_like(value):
+def _array_like(value: Fraction) -> Callable[..., Any]:
     return lambda a, dtype=None: fill_exactly(value)(np.shape(a), dtype)
 
 
-def exact_number(value):
+def exact_number(value: Any) -> Any:
     """Return a number in the form that kernels take: a finite float becomes the Fraction that it
     equals."""
     if isinstance(value, (float, np.floating)):
@@ -128,11 +136,11 @@ def exact_number(value):
 ZERO, ONE = Fraction(0), Fraction(1)
 
 
-def entrywise(function):
+def entrywise(function: Callable[..., Any]) -> Callable[..., Any]:
     """Return a version of a scalar function that also applies to arrays entry by entry, as NumPy
     functions do."""
 
-    def run(*arguments):
+    def run(*arguments: "Number | Linear") -> Number:
         arrays = [a for a in arguments if isinstance(a, np.ndarray)]
         if not arrays:
             return function(*arguments)
@@ -150,18 +158,18 @@ def entrywise(function):
     return run
 
 
-def exact_sign(value):
+def exact_sign(value: Any) -> Number:
     if isinstance(value, Many):
         return Many(np.sign(value.at))
     return ONE if value > 0 else -ONE if value < 0 else ZERO
 
 
-def euclidean_norm(v):
+def euclidean_norm(v: np.ndarray) -> Interval:
     """Return the Euclidean norm of v."""
     return root(sum((x * x for x in np.ravel(v)), ZERO))
 
 
-def exact_dot(a, b):
+def exact_dot(a: Number, b: Number) -> Number:
     return np.asarray(a).dot(np.asarray(b))
 
 
@@ -205,17 +213,17 @@ class _Numpy:
     """The exact replacement of `np` in a reinterpreted kernel. A function without an exact version
     is refused by name when the kernel asks for it."""
 
-    def __getattr__(self, name):
+    def __getattr__(self, name: str) -> Callable[..., Any]:
         try:
             return getattr(NUMPY, name)
         except AttributeError:
             raise NotExact(f"np.{name} has no reading on exact numbers") from None
 
 
-def _exact_constants(code):
+def _exact_constants(code: Any) -> Any:
     """Return code whose literals divide exactly: 0.5 becomes a Fraction, 2 a Count."""
 
-    def turned(value):
+    def turned(value: Any) -> Exact | str | tuple[int, ...] | None:
         if isinstance(value, CodeType):
             return _exact_constants(value)
         return tuple(map(turned, value)) if isinstance(value, tuple) else exact_number(value)
@@ -223,14 +231,14 @@ def _exact_constants(code):
     return code.replace(co_consts=tuple(map(turned, code.co_consts)))
 
 
-def _global_names(code):
+def _global_names(code: Any) -> set[str]:
     """Return the global names that code, and the functions inside it, refer to."""
     inner = [_global_names(c) for c in code.co_consts if isinstance(c, CodeType)]
     return {*code.co_names}.union(*inner)
 
 
 @cache
-def reinterpret_kernel(function):
+def reinterpret_kernel(function: Callable[..., Any]) -> Callable[..., Any]:
     """Return a kernel, or a plain function such as a method's `init`, as Python code that runs on
     any number type."""
     # NumPy's own methods import modules through the caller's builtins
@@ -256,10 +264,10 @@ class _Module:
     """The exact replacement of a module of this library in a reinterpreted kernel: its functions,
     such as `pt.init`, are reinterpreted in turn."""
 
-    def __init__(self, module):
+    def __init__(self, module: ModuleType) -> None:
         self._module = module
 
-    def __getattr__(self, name):
+    def __getattr__(self, name: str) -> Callable[..., Any]:
         value = getattr(self._module, name)
         return (
             reinterpret_kernel(value)
@@ -268,7 +276,7 @@ class _Module:
         )
 
 
-def of_library(method):
+def of_library(method: Algorithm) -> bool:
     """Tell whether a method is defined in a file of this library."""
     return method.Hyper.__module__.startswith("fedtheory.algorithms.")
 
@@ -276,16 +284,16 @@ def of_library(method):
 class Kernels:
     """A method's seven kernels, and the functions that build its memory, on any number type."""
 
-    def __init__(self, method):
+    def __init__(self, method: Algorithm) -> None:
         self.method = method
         for role in ROLES:
             setattr(self, role, self._guarded(role))
 
-    def _guarded(self, role):
+    def _guarded(self, role: str) -> Callable[..., Any]:
         kernel, name = reinterpret_kernel(getattr(self.method, role)), self.method.name
         compared = not of_library(self.method)
 
-        def run(*arguments):
+        def run(*arguments: Any) -> None:
             token = COMPARED.set(compared)
             try:
                 kernel(*map(as_kernel_argument, arguments))
@@ -302,7 +310,7 @@ class Kernels:
 
         return run
 
-    def hyper(self, given):
+    def hyper(self, given: Mapping[str, Any]) -> Any:
         """Return the method's hyper-parameters from numbers. Defaults replace what is not given,
         and words become the index of their option."""
         values = []
@@ -316,14 +324,16 @@ class Kernels:
             values.append(Count(value) if field.integer or field.choices else exact_number(value))
         return self.method.Hyper(*values)
 
-    def state(self, x_0, N, layers, h):
+    def state(
+        self, x_0: np.ndarray | Sequence[Fraction | Counted], N: int, layers: np.ndarray, h: Any
+    ) -> Any:
         return plain_memory(
             reinterpret_kernel(self.method.init)(
                 as_kernel_argument(vector(x_0)), Count(N), as_kernel_argument(layers), h
             )
         )
 
-    def local(self, d, layers, h):
+    def local(self, d: int, layers: np.ndarray, h: Any) -> Any:
         return (
             ()
             if self.method.local is None
@@ -333,7 +343,7 @@ class Kernels:
         )
 
 
-def refuse_floats(arrays, who):
+def refuse_floats(arrays: Any, who: str) -> None:
     """Refuse arrays with floats among exact numbers, which would make an inexact result look exact.
     A float never disappears again, so checking at the end of a client's steps or of a round is
     enough."""
@@ -347,12 +357,12 @@ def refuse_floats(arrays, who):
             raise NotExact(f"{who} turns exact numbers into floats")
 
 
-def copy_memory(memory):
+def copy_memory(memory: Any) -> Any:
     """Return an independent copy of a state or of a client's memory."""
     return type(memory)(*(a.copy() for a in memory)) if memory else memory
 
 
-def stack_memories(memories):
+def stack_memories(memories: Sequence[Any]) -> Any:
     """Stack the clients' memories as `aggregate` takes them, with the cohort as leading axis."""
     if not memories[0]:
         return memories[0]

@@ -3,38 +3,43 @@ are propagated through the maps."""
 
 import dis
 from dataclasses import replace
+from typing import Any
 
 import numpy as np
 
 from fedtheory import jit
+from fedtheory.algorithm import Algorithm
 from fedtheory.errors import NotExact
 from fedtheory.exact import needed_second_moments
-from fedtheory.exact.affine_maps import assemble_map
+from fedtheory.exact.affine_maps import Map, assemble_map
 from fedtheory.exact.batched_rounds import WORDS, Batch, Round
 from fedtheory.exact.client_state_moments import follow_memories
 from fedtheory.exact.moments import Series, follow_rounds
 from fedtheory.exact.participation_law import law_of
 from fedtheory.exact.round_map_models import model_of
 from fedtheory.exact.round_probe import Prober
+from fedtheory.problem import Problem
 from fedtheory.problems import quadratics
 from fedtheory.runs.execution import blas_alone
+from fedtheory.runs.planning import Plan
+from fedtheory.typing import Number
 
 
-def round_objective(plan, problem, t):
+def round_objective(plan: Plan, problem: Problem, t: int) -> Problem:
     """Return the objective of round t, defined as in `run`: reweighted to the clients that are
     present."""
     there = plan.participation.members(t, problem.N)[1:]
     return problem if there.all() else problem.reweighted(problem.weights[1:] * there)
 
 
-def constant_stretches(plan):
+def constant_stretches(plan: Plan) -> list[tuple[int, int]]:
     """Return (first round, end) of the stretches of rounds in which neither the clients nor the
     objective change."""
     shifts = [t for t in plan.participation.shifts if t < max(plan.rounds, 1)]
     return list(zip(shifts, [*shifts[1:], plan.rounds]))
 
 
-def round_of(plan, batch, t):
+def round_of(plan: Plan, batch: Batch, t: int) -> Round:
     h, algorithm = plan.hyper[t], plan.algorithm
     law = law_of(
         plan.participation, t, plan.problem.N, plan.S, algorithm.number(algorithm.steps, h)
@@ -43,7 +48,9 @@ def round_of(plan, batch, t):
     return Round(t, h, shares, algorithm.number(algorithm.server_steps, h), law)
 
 
-def batch_for(plan, problem, x_0, t, most, wanted=0):
+def batch_for(
+    plan: Plan, problem: Problem, x_0: np.ndarray, t: int, most: int, wanted: int = 0
+) -> Batch:
     """Build a batch on the objective of round t, of at most `most` states, or as many as memory
     should hold."""
     h = plan.hyper[t]
@@ -53,7 +60,7 @@ def batch_for(plan, problem, x_0, t, most, wanted=0):
     return Batch(round_objective(plan, problem, t), plan.algorithm, x_0, plan.S, h, size, wanted)
 
 
-def eigenbasis_twin(problem):
+def eigenbasis_twin(problem: Problem) -> tuple[Problem, Any]:
     """Return a quadratic with one dense Hessian expressed in its eigenbasis, and the basis; for any
     other problem, the problem and None."""
     data = problem.data
@@ -66,7 +73,7 @@ def eigenbasis_twin(problem):
     return replace(problem, data=seen, kernels=quadratics.DIAGONAL, start=None), turn
 
 
-def is_decoupled(problem):
+def is_decoupled(problem: Problem) -> bool:
     """Tell whether no client's gradient mixes coordinates."""
     x = np.random.default_rng(3).standard_normal(problem.d)
     for i in range(0 if problem.has_server else 1, problem.N + 1):
@@ -81,7 +88,7 @@ def is_decoupled(problem):
     return True
 
 
-def affine_rounding(problem, x):
+def affine_rounding(problem: Problem, x: np.ndarray) -> float:
     """Return the deviation of the affine gradients from affinity, relative to the change of the
     gradients. Any deviation found is rounding."""
     centre = problem.minimizer() if problem.minimize is not None else x
@@ -94,7 +101,7 @@ def affine_rounding(problem, x):
     return found
 
 
-def uses_time(algorithm):
+def uses_time(algorithm: Algorithm) -> bool:
     """Tell whether `begin`, the only kernel that takes the round's number, reads that number."""
     code = getattr(jit.python(algorithm.begin), "__code__", None)
     return code is None or any(
@@ -106,7 +113,7 @@ class Followed:
     """The mean and covariance of the state; if `apart`, in a basis in which coordinates decouple
     where there is such a basis."""
 
-    def __init__(self, plan, x_0, covariance, apart):
+    def __init__(self, plan: Plan, x_0: np.ndarray, covariance: bool, apart: bool) -> None:
         if not plan.problem.affine:
             raise NotExact(f"{plan.problem.name} has gradients that are not affine")
         if plan.problem.noise == "minibatch":
@@ -130,13 +137,13 @@ class Followed:
         self.by_time = uses_time(plan.algorithm)
         self.known, self.fields, self.kept = {}, None, []
 
-    def carry(self, first, end):
+    def carry(self, first: int, end: int) -> None:
         """Propagate the moments through rounds first .. end - 1, on one objective."""
         # the cores are used by clients
         with blas_alone(self.coupled and self.plan.algorithm.memory):
             self._carry(first, end)
 
-    def _carry(self, first, end):
+    def _carry(self, first: int, end: int) -> None:
         plan = self.plan
         self.known.clear()
         self.batch = batch_for(plan, self.problem, self.x_0, first, 512)
@@ -162,7 +169,7 @@ class Followed:
                 self.fields[n] = value
             t = stop
 
-    def _along(self, map, rounds, last):
+    def _along(self, map: Any, rounds: Number, last: bool) -> Any:
         """Return the server point's moments in rounds of one map. After the last round no further
         moments are needed."""
         if last and self.x_count == 1 and len(self.memories):
@@ -180,7 +187,7 @@ class Followed:
                 return found
         return follow_rounds(map, rounds, self.m, self.C, self.x_at, self.x_count)
 
-    def _start(self):
+    def _start(self) -> None:
         plan = self.plan
         self.fields = list(self.batch.first)
         ends = [round_of(plan, self.batch, t) for t in {0, max(plan.rounds - 1, 0)}]
@@ -205,10 +212,10 @@ class Followed:
         x = (self.m[:, self.x_at : self.x_at + self.x_count]).copy()
         self.kept.append((x[None], np.zeros((1, len(self.m), self.x_count, self.x_count))))
 
-    def _constants(self):
+    def _constants(self) -> list[np.ndarray]:
         return [self.fields[n] for n in self.others]
 
-    def _key(self, t):
+    def _key(self, t: int) -> tuple[Any, ...]:
         round = round_of(self.plan, self.batch, t)
         return (
             round.h,
@@ -218,7 +225,7 @@ class Followed:
             *(value.tobytes() for value in self._constants()),
         )
 
-    def _probe(self, round):
+    def _probe(self, round: Round) -> tuple[Map, list[np.ndarray]]:
         """Find the map of a round, and the values after the round of the fields whose moments are
         not followed."""
         prober = Prober(self.batch, round, self.fields, self.centre, self.coupled, which=self.which)
@@ -241,7 +248,7 @@ class Followed:
                 ) from None
         return map, [prober.next[n] for n in self.others]
 
-    def series(self):
+    def series(self) -> Series:
         means = np.concatenate([means for means, _ in self.kept])
         covariances = np.concatenate([covariances for _, covariances in self.kept])
         means = (means[:, 0] if self.coupled else means[:, :, 0]) + self.origin
@@ -249,7 +256,7 @@ class Followed:
             means, covariances[:, 0] if self.coupled else covariances[:, :, 0, 0], self.coupled
         )
 
-    def objectives(self):
+    def objectives(self) -> list[tuple[Problem, int, int]]:
         """Return (objective, first, end) over rounds 0 .. T as `run` records them: after round t,
         the objective of round t."""
         found = [
@@ -258,10 +265,10 @@ class Followed:
         ]
         return [(found[0][0], 0, found[0][2]), *found[1:]]
 
-    def mean(self, series):
+    def mean(self, series: Series) -> np.ndarray:
         return series.means if self.turn is None else series.means @ self.turn.T
 
-    def covariance(self, series):
+    def covariance(self, series: Series) -> np.ndarray:
         return (
             series.covariances
             if self.turn is None

@@ -1,13 +1,15 @@
 """The mean and covariance of the state, propagated through rounds by the rounds' maps, and the
 metrics of a quadratic that follow from these moments."""
 
+from collections.abc import Callable, Iterator, Sequence
 from concurrent.futures import ThreadPoolExecutor
-from typing import NamedTuple
+from typing import Any, NamedTuple
 
 import numpy as np
 
-from fedtheory.exact.affine_maps import ROUNDING, fill_map
+from fedtheory.exact.affine_maps import ROUNDING, Map, fill_map
 from fedtheory.jit import jit
+from fedtheory.problem import Problem
 from fedtheory.runs.machine import run_blocks
 from fedtheory.runs.running import thread_count
 
@@ -101,7 +103,7 @@ def _follow(
             covariances[t, a] = C_a[first : first + count, first : first + count]
 
 
-def shared_out(D, work, part, pieces=4):
+def shared_out(D: int, work: int, part: Callable[..., Any], pieces: int = 4) -> None:
     """Call part(low, high) over all D coordinates, on several cores where there is much work. Each
     core takes about `pieces` ranges."""
     if D > 1 and work > SPREAD:
@@ -113,7 +115,9 @@ def shared_out(D, work, part, pieces=4):
         part(0, D)
 
 
-def follow_rounds(map, rounds, m, C, first, count):
+def follow_rounds(
+    map: Map, rounds: int, m: np.ndarray, C: np.ndarray, first: int, count: int
+) -> tuple[np.ndarray, np.ndarray]:
     """Update m (D, M) and C (D, M, M) in place through `rounds` rounds; return the server point's
     means and covariances."""
     D, M = m.shape
@@ -138,18 +142,20 @@ class Stack(NamedTuple):
     B: np.ndarray  # (k, n, c)
     b: np.ndarray  # (k, n)
 
-    def add(self, m, C, out):
+    def add(self, m: np.ndarray, C: np.ndarray, out: np.ndarray) -> None:
         """Add to out the sum over n of weight_n (E_n C E_n' + (E_n m + e_n)(E_n m + e_n)')."""
         out[self.rows[:, None], self.rows] += self.gain(
             m[self.columns], C[self.columns[:, None], self.columns]
         )
 
-    def gain(self, m, C):
+    def gain(self, m: np.ndarray, C: np.ndarray) -> np.ndarray:
         """Return the sum that `add` adds, (r, r), from the mean and covariance of the columns."""
         return self.left @ second_moments(self.weight, self.B, self.b, m, C) @ self.left.T
 
 
-def second_moments(weight, B, b, m, C):
+def second_moments(
+    weight: np.ndarray, B: np.ndarray, b: np.ndarray, m: np.ndarray, C: np.ndarray
+) -> np.ndarray:
     """Return the sum over n of weight_n (B_n C B_n' + (B_n m + b_n)(B_n m + b_n)'), with B (k, n,
     c) and b (k, n)."""
     k, n, c = B.shape
@@ -160,7 +166,7 @@ def second_moments(weight, B, b, m, C):
     return square
 
 
-def stack_deviations(map):
+def stack_deviations(map: Map) -> Iterator[Stack]:
     """Yield the deviations of a map of one coordinate as Stacks."""
     groups: dict = {}
     for w, rows, columns, (E,), (e,) in fill_map(map).blocks():
@@ -173,7 +179,7 @@ def stack_deviations(map):
         yield Stack(rows, columns, np.array(weights), left, B[:, :, :-1].copy(), B[:, :, -1].copy())
 
 
-def factor_narrow(E):
+def factor_narrow(E: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
     """Factor E (r, n, c) as left (r, k) times (k, n, c) with the smallest k that leaves only
     rounding. The rank k is small where clients have few answers and many rows read these answers.
     """
@@ -188,7 +194,9 @@ def factor_narrow(E):
     return scale[:, None] * left, (left.T @ flat).reshape(k, n, c)
 
 
-def follow_large(map, rounds, m, C, first, count):
+def follow_large(
+    map: Map, rounds: int, m: np.ndarray, C: np.ndarray, first: int, count: int
+) -> tuple[np.ndarray, np.ndarray]:
     """Do what `follow_rounds` does for one coordinate of many states, by matrix products."""
     A, constant, Q, server = map.linear[0], map.constant[0], map.Q[0], slice(first, first + count)
     means, covariances = np.empty((rounds, 1, count)), np.empty((rounds, 1, count, count))
@@ -205,7 +213,7 @@ def follow_large(map, rounds, m, C, first, count):
 # ---------------------------------------------------------------- metrics
 
 
-def hessian_of(grad, x, coupled):
+def hessian_of(grad: Callable[..., Any], x: np.ndarray, coupled: bool) -> np.ndarray:
     """Return the matrix of an affine gradient, (d, d); or its diagonal (d,) where coordinates do
     not mix."""
     far = 2.0**24 * (1.0 + np.abs(x).max())
@@ -220,26 +228,28 @@ class Series:
     """The mean and covariance of x_0 .. x_T in the basis in which the moments were followed, and
     the metrics that these moments determine."""
 
-    def __init__(self, means, covariances, coupled):
+    def __init__(self, means: np.ndarray, covariances: np.ndarray, coupled: bool) -> None:
         """Store the moments. Covariances are (T + 1, d, d) if `coupled`, else their diagonals (T +
         1, d)."""
         self.means, self.covariances, self.coupled = means, covariances, coupled
         self._hessians = {}
 
-    def _hessian(self, problem, i):
+    def _hessian(self, problem: Problem, i: int | None) -> np.ndarray:
         """Return the Hessian of F for i = None, else of f_i."""
         if (problem, i) not in self._hessians:
             grad = problem.grad if i is None else lambda x: problem.client_grad(i, x)
             self._hessians[problem, i] = hessian_of(grad, np.zeros(problem.d), self.coupled)
         return self._hessians[problem, i]
 
-    def _trace(self, A, B, covariances):
+    def _trace(self, A: np.ndarray, B: np.ndarray, covariances: np.ndarray) -> np.ndarray:
         """Return tr(A' Cov B) for symmetric matrices A and B, or for their diagonals."""
         if self.coupled:
             return np.einsum("ij,tij->t", A @ B, covariances)
         return covariances @ (A * B)
 
-    def column(self, name, segments, gamma=1.0):
+    def column(
+        self, name: str, segments: Sequence[tuple[Problem, int, int]], gamma: float = 1.0
+    ) -> np.ndarray:
         """Return a basic metric over the rounds; `segments` are (problem, first, last), one for
         each stretch with one objective."""
         out = np.full(len(self.means), np.nan)
@@ -249,7 +259,9 @@ class Series:
             )
         return out
 
-    def _column(self, name, problem, means, covariances, gamma):
+    def _column(
+        self, name: str, problem: Problem, means: np.ndarray, covariances: np.ndarray, gamma: float
+    ) -> np.ndarray | float:
         H = lambda i=None: self._hessian(problem, i)
         each = lambda value: np.array([value(x) for x in means])
         one = np.eye(problem.d) if self.coupled else np.ones(problem.d)

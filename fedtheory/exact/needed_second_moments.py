@@ -7,15 +7,17 @@ weighted sum. Where the server stores this sum, as SCAFFOLD's c = sum_i p_i c_i 
 read the stored sum instead. A few times N entries are then left of N^2.
 """
 
-from typing import NamedTuple
+from collections.abc import Callable, Iterator, Sequence
+from typing import Any, NamedTuple
 
 import numpy as np
 
-from fedtheory.exact.affine_maps import ROUNDING
+from fedtheory.exact.affine_maps import ROUNDING, Map
 from fedtheory.exact.moments import shared_out
 from fedtheory.exact.row_products import Rows, row_products
 from fedtheory.jit import jit
 from fedtheory.problems._vector import load, multiply_add, store, zero
+from fedtheory.typing import Number
 
 LANES = 16  # coordinates at a time: two vectors, so that two sums run in parallel
 WORTH = 0.5  # share of a covariance's entries above which all entries are computed
@@ -31,13 +33,13 @@ class Block(NamedTuple):
     E: np.ndarray  # (D, r, c)
     e: np.ndarray  # (D, r)
 
-    def whole(self, M):
+    def whole(self, M: int) -> "Block":
         """Return the same deviation with all M columns."""
         E = np.zeros((*self.e.shape, M))
         E[:, :, self.columns] = self.E
         return self._replace(columns=np.arange(M), E=E)
 
-    def narrow(self):
+    def narrow(self) -> "Block":
         """Return the same deviation with only the columns that are not zero."""
         some = np.flatnonzero(self.E.any(axis=(0, 1)))
         return self._replace(columns=self.columns[some], E=self.E[:, :, some])
@@ -65,12 +67,12 @@ class Program(NamedTuple):
     Q: np.ndarray  # noise covariance of the pairs
 
 
-def blocks_of(map):
+def blocks_of(map: Map) -> Iterator[Any]:
     """Return an iterator over the deviations of a map, as Blocks."""
     return (Block(*each) for each in map.blocks())
 
 
-def is_small(value, scale):
+def is_small(value: float | np.ndarray, scale: float | np.ndarray) -> np.bool:
     return np.all(np.abs(value) <= SAME * np.max(scale, initial=0.0))
 
 
@@ -101,21 +103,23 @@ def _add_across(A, k, found, scale):
                     scale[a, j] += abs(factor * A[a, i, j])
 
 
-def scan_across(A, k):
+def scan_across(A: np.ndarray, k: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
     """Compute k A and |k| |A| for matrices A (D, r, c) in one pass, (D, c) each."""
     found, scale = np.zeros((2, len(A), A.shape[2]))
     _add_across(A, k, found, scale)
     return found, scale
 
 
-def moves_nowhere(A, k, beside):
+def moves_nowhere(A: np.ndarray, k: np.ndarray, beside: Callable[..., Any]) -> np.bool:
     """Tell whether the mean map leaves k'z = 0 unchanged. `beside` subtracts from a row its
     multiple of k."""
     found, scale = scan_across(A, k)
     return is_small(beside(found), scale)
 
 
-def keeps_zero(map, blocks, m, C, k):
+def keeps_zero(
+    map: Map, blocks: Sequence[Block], m: np.ndarray, C: np.ndarray, k: np.ndarray
+) -> Any:
     """Tell whether k'z = 0 now and after every round, for every outcome of the draws."""
     size, at = np.abs(k), np.argmax(np.abs(k))
     # the row minus its multiple of k
@@ -130,7 +134,7 @@ def keeps_zero(map, blocks, m, C, k):
     )
 
 
-def deviates_nowhere(blocks, k, beside):
+def deviates_nowhere(blocks: Sequence[Block], k: np.ndarray, beside: Callable[..., Any]) -> bool:
     """Tell whether the deviations leave k'z = 0 unchanged: every deviation does, or those that do
     not are equal with weights that sum to 0, as for a centre whose mean is subtracted once
     (affine_maps.py)."""
@@ -151,7 +155,7 @@ def deviates_nowhere(blocks, k, beside):
     return abs(balance) <= SAME * max((abs(b.weight) for b in blocks), default=0.0)
 
 
-def use_shared_sum(E, shared, own, p):
+def use_shared_sum(E: Number, shared: int, own: Number, p: np.ndarray) -> None:
     """Replace in E (D, r, M) the sum of p_i times memory i by the stored shared sum of memories, in
     rows that read this sum."""
     many = np.flatnonzero(2 * E.any(axis=0)[:, own].sum(axis=1) >= len(own))
@@ -163,7 +167,9 @@ def use_shared_sum(E, shared, own, p):
     E[:, many, shared] += factor
 
 
-def simplify_reads(map, m, C, memories, shared, p):
+def simplify_reads(
+    map: Map, m: np.ndarray, C: np.ndarray, memories: np.ndarray, shared: np.ndarray, p: np.ndarray
+) -> tuple[np.ndarray, list[Block]]:
     """Return the mean map and the deviations with sums of memories replaced by the state that
     stores the sum, where there is such a state."""
     linear, blocks = map.linear, list(blocks_of(map))
@@ -184,7 +190,7 @@ def simplify_reads(map, m, C, memories, shared, p):
     return linear, blocks
 
 
-def required_entries(linear, blocks, first):
+def required_entries(linear: np.ndarray, blocks: Sequence[Block], first: int) -> np.ndarray:
     """Return the mask (M, M) of the covariance entries that determine the variance of one state
     over all rounds."""
     # float32, because products of floats use BLAS
@@ -202,7 +208,9 @@ def required_entries(linear, blocks, first):
         wanted = more
 
 
-def program_of(map, linear, blocks, wanted):
+def program_of(
+    map: Map, linear: np.ndarray, blocks: Sequence[Block], wanted: np.ndarray
+) -> tuple[Program, np.ndarray]:
     """Build the Program that updates the wanted covariance entries in a round; return the Program
     and the pairs of states, (pairs, 2)."""
     D, M = map.constant.shape
@@ -238,13 +246,15 @@ def program_of(map, linear, blocks, wanted):
     ), pairs
 
 
-def spread_values(to, of, value):
+def spread_values(
+    to: np.ndarray, of: np.ndarray, value: np.ndarray
+) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
     """Return the same entries sorted by `to`, with values arranged by groups of coordinates."""
     order = np.argsort(to, kind="stable")
     return to[order], of[order], group_coordinates(value[order])
 
 
-def group_coordinates(a):
+def group_coordinates(a: np.ndarray) -> np.ndarray:
     """Rearrange (n, D) so that the coordinates of a group are contiguous: (groups, n LANES)."""
     n, D = a.shape
     groups = -(-D // LANES)
@@ -301,7 +311,16 @@ def _follow_pairs(program, first, pair, m, C, low, high, means, variances):
                 variances[g, LANES * t + lane] = entries[LANES * pair + lane]
 
 
-def follow_pairs(map, rounds, m, C, first, memories, shared, p):
+def follow_pairs(
+    map: Map,
+    rounds: Number,
+    m: np.ndarray,
+    C: np.ndarray,
+    first: int,
+    memories: np.ndarray,
+    shared: np.ndarray,
+    p: np.ndarray,
+) -> np.ndarray | None:
     """Return the means and variances (rounds, D) of state `first`; None where too many covariance
     entries are required."""
     linear, blocks = simplify_reads(map, m, C, memories, shared, p)

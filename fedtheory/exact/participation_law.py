@@ -7,9 +7,14 @@ client drawn twice (with replacement) works once, with one noise, and its result
 
 from itertools import combinations, combinations_with_replacement, product
 from math import comb, factorial, prod
-from typing import NamedTuple
+from typing import TYPE_CHECKING, NamedTuple
 
 import numpy as np
+
+from fedtheory.typing import Number
+
+if TYPE_CHECKING:
+    from fedtheory.participation import Participation
 
 
 class Law(NamedTuple):
@@ -19,15 +24,15 @@ class Law(NamedTuple):
     pmf: np.ndarray  # (N, E + 1) probabilities of 0 .. E steps
 
     @property
-    def everyone(self):
+    def everyone(self) -> bool:
         return self.cohort == "full" or self.cohort == "without" and self.S == self.N
 
-    def support(self, i):
+    def support(self, i: Number) -> np.ndarray:
         """Return the numbers of steps that client i may do."""
         return np.flatnonzero(self.pmf[i - 1])
 
     @property
-    def spread(self):
+    def spread(self) -> float:
         """Return rho with Var(sum_cohort v_i) = rho sum_i ||v_i - mean v||^2."""
         if self.everyone:
             return 0.0
@@ -38,14 +43,14 @@ class Law(NamedTuple):
         )
 
     @property
-    def square(self):
+    def square(self) -> float:
         """Return the second moment of the number of times that a client is in the cohort."""
         return self.S / self.N + (
             self.S * (self.S - 1) / self.N**2 if self.cohort == "with" else 0.0
         )
 
     @property
-    def count(self):
+    def count(self) -> int:
         """Return the number of outcomes of cohort and work."""
         ways = [1] + [0] * self.S  # ways[v]: choices that fill v slots with the clients so far
         for i in range(1, self.N + 1):
@@ -57,7 +62,7 @@ class Law(NamedTuple):
             ]
         return ways[self.S]
 
-    def outcomes(self, most):
+    def outcomes(self, most: int) -> tuple[np.ndarray, np.ndarray, np.ndarray] | None:
         """Return (probability, cohort, work) for every outcome, clients in increasing order; None
         if there are more than `most` outcomes."""
         if self.count > most:
@@ -86,7 +91,7 @@ class Law(NamedTuple):
         chances, cohort, work = zip(*found)
         return np.array(chances), np.array(cohort, dtype=np.int64), np.array(work, dtype=np.int64)
 
-    def draw(self, generator, n):
+    def draw(self, generator: np.random.Generator, n: int) -> tuple[np.ndarray, np.ndarray]:
         """Draw n cohorts with their work, each cohort in random order."""
         cohort = np.stack(
             [generator.choice(self.N, self.S, replace=self.cohort == "with") + 1 for _ in range(n)]
@@ -101,7 +106,7 @@ class Law(NamedTuple):
         return cohort, work
 
 
-def law_of(participation, t, N, S, E):
+def law_of(participation: "Participation", t: int, N: int, S: int, E: int) -> Law:
     """Return the law of cohort and work in round t, where E steps are requested."""
     if E == 0 or participation.work is None:
         pmf = np.tile(np.arange(E + 1) == E, (N, 1)).astype(float)

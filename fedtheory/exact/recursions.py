@@ -7,26 +7,28 @@ and the composition of many rounds is computed by doubling. A cohort is drawn fr
 clients, so that the cost depends on the number of kinds and not on N.
 """
 
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from fractions import Fraction
 from typing import Any, NamedTuple
 
 from fedtheory.arithmetic.operations import Many, short, where
+from fedtheory.arithmetic.work import Counted
+from fedtheory.typing import Number
 
 ZERO, HALF, ONE = Fraction(0), Fraction(1, 2), Fraction(1)
 
 
-def is_zero(value):
+def is_zero(value: Number) -> Any:
     return isinstance(value, (int, Fraction)) and value == 0
 
 
-def multiply(one, other):
+def multiply(one: Number | Counted, other: Any) -> Any:
     """Return the product of two numbers. The product is skipped where a factor is 0, as most
     coefficients of a run are."""
     return ZERO if is_zero(one) or is_zero(other) else one * other
 
 
-def add_terms(*terms):
+def add_terms(*terms: Number | Counted) -> Any:
     found = [term for term in terms if not is_zero(term)]
     return sum(found[1:], found[0]) if found else ZERO
 
@@ -34,16 +36,16 @@ def add_terms(*terms):
 class Spread(NamedTuple):
     """The function variance v + square m^2 + linear m + one of a number's mean m and variance v."""
 
-    variance: object = ZERO
-    square: object = ZERO
-    linear: object = ZERO
-    one: object = ZERO
+    variance: Any = ZERO
+    square: Any = ZERO
+    linear: Any = ZERO
+    one: Any = ZERO
 
-    def at(self, m, v):
+    def at(self, m: Number | Counted, v: Number | Counted) -> Any:
         along = add_terms(multiply(self.square, m), self.linear)
         return add_terms(multiply(self.variance, v), multiply(along, m), self.one)
 
-    def after(self, step):
+    def after(self, step: "Step") -> Any:
         """Return the function in terms of the moments before a step that equals this function of
         the moments after the step."""
         bent = multiply(self.square, step.keep)
@@ -57,10 +59,10 @@ class Spread(NamedTuple):
             add_terms(found.one, moved, self.one),
         )
 
-    def scaled(self, factor):
+    def scaled(self, factor: Number | Counted) -> Any:
         return Spread(*(multiply(factor, part) for part in self))
 
-    def joined(self, other):
+    def joined(self, other: Any) -> Any:
         return Spread(*(add_terms(a, b) for a, b in zip(self, other)))
 
 
@@ -68,20 +70,20 @@ class Step(NamedTuple):
     """An affine step of a scalar with mean m: the mean becomes keep m + shift, and `spread` gives
     the variance."""
 
-    keep: object
-    shift: object
+    keep: Any
+    shift: Any
     spread: Spread
 
-    def of(self, m, v):
+    def of(self, m: Number | Counted, v: Number | Counted) -> Any:
         return add_terms(multiply(self.keep, m), self.shift), self.spread.at(m, v)
 
-    def known(self):
+    def known(self) -> Any:
         """Return the same step from a deterministic point: the variance stays 0 unless the step
         adds noise."""
         still = all(map(is_zero, self.spread[1:]))
         return self._replace(spread=Spread()) if still else self
 
-    def then(self, other):
+    def then(self, other: Any) -> Any:
         return Step(
             short(multiply(other.keep, self.keep)),
             short(add_terms(multiply(other.keep, self.shift), other.shift)),
@@ -92,7 +94,7 @@ class Step(NamedTuple):
 STAY = Step(ONE, ZERO, Spread(ONE))
 
 
-def repeat_by_doubling(step, n, joined):
+def repeat_by_doubling(step: "Step | Sums", n: int, joined: Any) -> Any:
     """Return a step composed n times with itself, by repeated doubling; None for n = 0. `joined`
     composes two steps."""
     found = None
@@ -103,7 +105,7 @@ def repeat_by_doubling(step, n, joined):
     return found
 
 
-def repeat_step(step, n):
+def repeat_step(step: Step, n: int) -> Any:
     """Return a Step composed n times with itself."""
     return repeat_by_doubling(step, n, lambda one, other: one.then(other)) or STAY
 
@@ -113,13 +115,13 @@ class Sums(NamedTuple):
     ..., x_(n-1) before each round."""
 
     step: Step
-    keep: object  # the sum's mean is keep m + shift
-    shift: object
+    keep: Any  # the sum's mean is keep m + shift
+    shift: Any
     squares: Spread  # the sum of E x_t^2
     along: Spread  # the covariance of the sum and x_n
     spread: Spread  # the variance of the sum
 
-    def then(self, other):
+    def then(self, other: Any) -> Any:
         first, after = self.step, lambda what: what.after(self.step)
         twice = self.along.scaled(2 * other.keep)
         found = (
@@ -135,7 +137,7 @@ class Sums(NamedTuple):
         )
 
 
-def sum_rounds(step, n, squares=True, spread=True):
+def sum_rounds(step: Step, n: int, squares: bool = True, spread: bool = True) -> Any:
     """Return the Sums of n >= 1 rounds of one Step; sums that are not requested stay 0."""
     one = Sums(
         step,
@@ -148,7 +150,7 @@ def sum_rounds(step, n, squares=True, spread=True):
     return repeat_by_doubling(one, n, lambda these, those: these.then(those))
 
 
-def follow_points(step, m, v, n):
+def follow_points(step: Step, m: Number | Counted, v: Fraction, n: int) -> Any:
     """Yield (mean, variance) before the first of n rounds, and after each round."""
     yield m, v
     for _ in range(n):
@@ -226,7 +228,7 @@ def list_reaches(slope: Any, eta: Any, r: Any, n: int) -> list[Reach]:
     return [Reach(f, variance * (eta * r) ** 2, size * eta * r) for f, variance, size in found]
 
 
-def kept_share(scale, rate, keep):
+def kept_share(scale: Number | Counted, rate: Number | Counted, keep: Number | Counted) -> Any:
     """Return 1 - scale rate = 1 - scale + scale keep; for a batch of floats, by the formula with
     less cancellation."""
     found = 1 - scale * rate
@@ -235,7 +237,16 @@ def kept_share(scale, rate, keep):
     return where(rate < HALF, found, 1 - scale + scale * keep)
 
 
-def cohort_step(kinds, slopes, tilts, variance, S, walks, scale, tilt=ZERO):
+def cohort_step(
+    kinds: Sequence[int],
+    slopes: Sequence[Number | Counted],
+    tilts: Sequence[Number | Counted],
+    variance: Number | Counted,
+    S: int,
+    walks: Sequence[Steps],
+    scale: Number | Counted,
+    tilt: Number | Counted = ZERO,
+) -> Any:
     """Return the Step of x for a cohort of S out of sum(kinds) clients, drawn without replacement:
     kinds[k] clients have slopes[k] y^2 / 2 + tilts[k] y, take the steps walks[k] with noise of the
     given variance, and x moves by `scale` times the mean move of the cohort. `tilt` is the mean of

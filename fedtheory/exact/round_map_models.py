@@ -7,6 +7,9 @@ In most methods clients' parts add up (`Additive`). In some methods they add up 
 under random noise.
 """
 
+from collections.abc import Iterator, Mapping, Sequence
+from typing import TYPE_CHECKING, Any
+
 import numpy as np
 
 from fedtheory.errors import NotExact
@@ -21,6 +24,11 @@ from fedtheory.exact.affine_maps import (
 )
 from fedtheory.exact.count_strata import COUNTS, Strata
 from fedtheory.exact.kernel_interpreter import of_library
+from fedtheory.typing import Number
+
+if TYPE_CHECKING:
+    from fedtheory.exact.participation_law import Law
+    from fedtheory.exact.round_probe import Prober
 
 AGREE = 1e-9  # largest relative error of a prediction by an accepted model
 PAIRED = 400  # most cohorts that cover the pairs of clients, for a user's method
@@ -36,7 +44,7 @@ class Exchange:
     to a term that is common to all clients.
     """
 
-    def __init__(self, law):
+    def __init__(self, law: Any) -> None:
         first = {i: law.support(i)[0] for i in range(1, law.N + 1)}
         self.home = (
             np.ones(law.S, dtype=np.int64) if law.cohort == "with" else np.arange(1, law.S + 1)
@@ -77,7 +85,7 @@ class Additive:
     is assumed to change the map only in the rows and columns of states that the two clients own or
     that all clients share, and to leave the answers to the server's noise unchanged."""
 
-    def __init__(self, prober, linear, local=True):
+    def __init__(self, prober: Any, linear: bool, local: bool = True) -> None:
         self.prober, plan = prober, Exchange(prober.law)
         every = np.arange(prober.m)
         near = lambda *clients: np.concatenate([prober.shared, *prober.own[list(clients)]])
@@ -126,7 +134,7 @@ class Additive:
             add_to(self.base, -1.0, self.items[plan.items[n]])
         self._noise(plan, bases, {i: near(i) if local else every for i, _ in plan.items})
 
-    def _noise(self, plan, bases, seen):
+    def _noise(self, plan: Exchange, bases: np.ndarray, seen: Mapping[int, Any]) -> None:
         """Find the answers to noise at each gradient call of each item, in the rows that are `seen`
         for the item's client: {item: (rows, (D, rows, calls * e))}."""
         prober = self.prober
@@ -164,11 +172,13 @@ class Additive:
             order = np.argsort(folded[kept])
             self.noise[i, s] = folded[kept][order], whole[:, kept][:, order]
 
-    def draw(self, generator):
+    def draw(self, generator: np.random.Generator) -> tuple[np.ndarray, np.ndarray]:
         cohort, work = self.prober.law.draw(generator, 1)
         return cohort[0], work[0]
 
-    def predict(self, cohort, work, u, noises):
+    def predict(
+        self, cohort: np.ndarray, work: np.ndarray, u: Number, noises: Sequence[np.ndarray]
+    ) -> np.ndarray:
         found = (self.base @ u[:, :, None])[:, :, 0]
         for i, s, n in zip(cohort, work, noises):
             item = self.items[i, s]
@@ -178,7 +188,7 @@ class Additive:
             found[:, rows] += np.einsum("drk,dk->dr", answer, n)
         return found
 
-    def parts(self):
+    def parts(self) -> list[Part]:
         """Return the map as a list of Parts. The model cannot be used afterwards, as its arrays are
         changed in place."""
         law, prober = self.prober.law, self.prober
@@ -215,7 +225,9 @@ class Additive:
 class Outcomes:
     """A model with one map for each outcome of cohort and work, for clients that are coupled."""
 
-    def __init__(self, prober, linear, outcomes):
+    def __init__(
+        self, prober: "Prober", linear: bool, outcomes: tuple[np.ndarray, np.ndarray, np.ndarray]
+    ) -> None:
         self.prober, (self.chances, self.cohorts, self.works) = prober, outcomes
         rows = np.tile(np.arange(prober.m if linear else 0), (len(self.cohorts), 1))
         self.maps = np.zeros((len(rows), prober.D, prober.M, prober.columns))
@@ -249,13 +261,15 @@ class Outcomes:
             for key, found in self.noise.items()
         }
 
-    def draw(self, generator):
+    def draw(self, generator: np.random.Generator) -> tuple[np.ndarray, np.ndarray]:
         n = generator.integers(len(self.chances))
         S = self.prober.law.S
         order = np.arange(S) if self.prober.law.cohort == "full" else generator.permutation(S)
         return self.cohorts[n, order], self.works[n, order]
 
-    def predict(self, cohort, work, u, noises):
+    def predict(
+        self, cohort: np.ndarray, work: np.ndarray, u: np.ndarray, noises: Sequence[np.ndarray]
+    ) -> np.ndarray:
         order = np.argsort(cohort, kind="stable")
         n = self.place[tuple(cohort[order]), tuple(work[order])]
         found = np.einsum("dmc,dc->dm", self.maps[n], u)
@@ -263,7 +277,7 @@ class Outcomes:
             found += np.einsum("drk,dk->dr", self.noise[n, slot], noises[at])
         return found
 
-    def parts(self):
+    def parts(self) -> Iterator[Part]:
         for n, (chance, cohort) in enumerate(zip(self.chances, self.cohorts)):
             Q = np.zeros((self.prober.D, self.prober.M, self.prober.M))
             for i in sorted(set(cohort)):  # a client drawn twice has a single noise
@@ -272,7 +286,7 @@ class Outcomes:
             yield Part(chance, self.maps[n], [], Q)
 
 
-def predicts_rounds(model, prober, linear):
+def predicts_rounds(model: Additive | Outcomes, prober: "Prober", linear: bool) -> bool:
     """Tell whether a probed model predicts rounds from random states, under random noise, at
     several scales. For an additive model of a method outside this library, the cohorts also cover
     every pair of clients."""
@@ -294,7 +308,9 @@ def predicts_rounds(model, prober, linear):
     return True
 
 
-def meeting_designs(law, generator, most):
+def meeting_designs(
+    law: "Law", generator: np.random.Generator, most: int
+) -> list[tuple[np.ndarray, np.ndarray]]:
     """Return at most `most` cohorts with their works that together contain every possible pair of
     clients; where more are needed, the first pairs are covered."""
     if law.everyone or law.S < 2:
@@ -310,7 +326,7 @@ def meeting_designs(law, generator, most):
     return found
 
 
-def model_of(prober, given, linear):
+def model_of(prober: Any, given: Any, linear: bool) -> Additive | Outcomes:
     """Return the first form of model that predicts the rounds of `given`, a prober of the problem
     itself."""
     for local in (True, False) if prober.own.size or prober.server_calls else (True,):

@@ -7,11 +7,18 @@ dimension. All other parts of a state (weights, counters) keep their values, and
 random draws.
 """
 
+from collections.abc import Iterator, Sequence
+from typing import TYPE_CHECKING, Any
+
 import numpy as np
 
 from fedtheory.errors import NotExact
 from fedtheory.problem import IMPULSE, NONE, TABLE
 from fedtheory.runs.machine import NO_TABLE
+from fedtheory.typing import Number
+
+if TYPE_CHECKING:
+    from fedtheory.exact.batched_rounds import Round
 
 FAR = 2.0**24  # size of a probe's displacement, so that rounding is relative to the displacement
 
@@ -26,7 +33,16 @@ class Prober:
     that a round changes but that nothing reads.
     """
 
-    def __init__(self, batch, round, fields, centre, coupled, turn=None, which=None):
+    def __init__(
+        self,
+        batch: Any,
+        round: "Round",
+        fields: Any,
+        centre: np.ndarray | None,
+        coupled: bool,
+        turn: Any = None,
+        which: Sequence[list[int]] | None = None,
+    ) -> None:
         self.batch, self.round, self.fields, self.coupled, self.turn = (
             batch,
             round,
@@ -70,10 +86,10 @@ class Prober:
         self.far = FAR * 2.0 ** np.ceil(np.log2(1.0 + np.abs(self.centre).max(initial=0.0)))
         self.law = law
 
-    def seen(self, Z):
+    def seen(self, Z: np.ndarray) -> np.ndarray:
         return Z if self.turn is None else Z @ self.turn
 
-    def _points(self):
+    def _points(self) -> list[int]:
         """Return the indices of the fields that are stacks of points: the fields whose last axis
         grows with the dimension d."""
         machine, d = self.batch.machine, self.d
@@ -87,7 +103,7 @@ class Prober:
             if a.dtype == np.float64 and a.ndim and a.shape != b.shape == (*a.shape[:-1], d + 1)
         ]
 
-    def _read(self):
+    def _read(self) -> tuple[list[int], list[int]]:
         """Split the stacks of points that a round changes into those that the server point depends
         on, directly or through other stacks, and the rest. A stack that no round changes keeps its
         value."""
@@ -111,7 +127,14 @@ class Prober:
             read |= more
         return sorted(read), sorted(set(changed) - read)
 
-    def __call__(self, Z, cohort, work, kind=NONE, table=NO_TABLE):
+    def __call__(
+        self,
+        Z: np.ndarray,
+        cohort: np.ndarray,
+        work: np.ndarray,
+        kind: int = NONE,
+        table: np.ndarray = NO_TABLE,
+    ) -> np.ndarray:
         out = np.empty_like(Z)
         Z = Z if self.turn is None else Z @ self.turn.T
         for low in range(0, len(Z), self.batch.size):
@@ -138,7 +161,14 @@ class Prober:
             self._keep(after)
         return out if self.turn is None else out @ self.turn
 
-    def displaced_points(self, moves, cohort, work, table, wanted):
+    def displaced_points(
+        self,
+        moves: tuple[np.ndarray, np.ndarray, np.ndarray],
+        cohort: np.ndarray,
+        work: np.ndarray,
+        table: np.ndarray,
+        wanted: np.ndarray | None,
+    ) -> np.ndarray:
         """Return points after a round from the displaced centre, (n, w, d): the rows `wanted` (n,
         w), where each column stays within one field, or all rows for None. `moves` are (which of
         the n (k,), row (k,), displacement (k, d)), in increasing order of the first."""
@@ -181,7 +211,7 @@ class Prober:
                         out[part, column] = field[some, rows - span.start]
         return out if self.turn is None else out @ self.turn
 
-    def _keep(self, after):
+    def _keep(self, after: Sequence[np.ndarray]) -> None:
         """Store the values after a round of the fields that are not followed, and refuse a method
         where these values differ between states."""
         for index, field in enumerate(after):
@@ -194,23 +224,30 @@ class Prober:
                 )
             self.next[index] = field[0].copy()
 
-    def fold(self, Z):
+    def fold(self, Z: np.ndarray) -> np.ndarray:
         n, m, d = Z.shape
         return Z.reshape(n, 1, m * d) if self.coupled else Z.transpose(0, 2, 1)
 
-    def folded(self, rows):
+    def folded(self, rows: np.ndarray) -> np.ndarray:
         """Return the indices in a folded state of the points `rows`."""
         return (rows[:, None] * self.e + np.arange(self.e)).ravel()
 
-    def fold_noise(self, noise):
+    def fold_noise(self, noise: np.ndarray) -> np.ndarray:
         """Reshape noise (calls, d) to (D, calls * e)."""
         return noise.reshape(1, -1) if self.coupled else noise.T
 
-    def _vectors(self):
+    def _vectors(self) -> np.ndarray:
         """Return the noise vectors to probe with, one for each probe."""
         return np.eye(self.d) if self.coupled else np.ones((1, self.d))
 
-    def maps(self, cohorts, works, rows, wanted=None, server=True):
+    def maps(
+        self,
+        cohorts: Number,
+        works: np.ndarray,
+        rows: np.ndarray,
+        wanted: np.ndarray | None = None,
+        server: bool = True,
+    ) -> Iterator[tuple[np.ndarray, np.ndarray]]:
         """Yield for each cohort and its work the affine map of (state - centre, 1, server noise):
         column indices and values (D, rows, .). rows (V, .) are the points displaced for each
         cohort, `wanted` (V, .) the points that are read, all for None; columns of other points are
@@ -255,10 +292,18 @@ class Prober:
                     ),
                 )
 
-    def unseen(self, vectors):
+    def unseen(self, vectors: np.ndarray) -> np.ndarray:
         return vectors if self.turn is None else vectors @ self.turn.T
 
-    def impulses(self, cohorts, works, ordinals, bases, wanted=None, vectors=None):
+    def impulses(
+        self,
+        cohorts: np.ndarray,
+        works: np.ndarray,
+        ordinals: np.ndarray,
+        bases: np.ndarray,
+        wanted: np.ndarray | None = None,
+        vectors: np.ndarray | None = None,
+    ) -> Iterator[np.ndarray]:
         """Yield the answers (R, D, rows, e) to noise at one client call each, in all rows or in the
         points `wanted` (R, .). bases (R, D, rows) are the maps' constants in these rows; `vectors`
         (R, e, d) replace the default noise, which is one unit vector per direction."""
@@ -288,14 +333,21 @@ class Prober:
             answers = (answers - bases[part, None]) / self.far
             yield from np.moveaxis(answers, 1, -1)
 
-    def noises(self, i, s):
+    def noises(self, i: Number, s: int) -> list[int]:
         """Return the gradient calls of a client that does s steps; -1 is the gradient at x. The
         list is empty for a client without noise."""
         if self.batch.machine.trained.sigma[i] == 0:
             return []
         return [-1] * self.batch.asks_client + list(range(s))
 
-    def trial(self, generator, scale, linear, cohort, work):
+    def trial(
+        self,
+        generator: np.random.Generator,
+        scale: float,
+        linear: bool,
+        cohort: np.ndarray,
+        work: Number,
+    ) -> tuple[np.ndarray, list[np.ndarray], np.ndarray]:
         """Run a round from a random state under random noise; return the inputs and the resulting
         state."""
         batch, cohort, work = self.batch, cohort[None], work[None]

@@ -2,12 +2,14 @@
 a client sends the same vector to the server point and to its variate or memory. A product over all
 rows is computed from the pivot rows."""
 
-from typing import NamedTuple
+from collections.abc import Sequence
+from typing import Any, NamedTuple
 
 import numpy as np
 
 from fedtheory.exact.affine_maps import ROUNDING
 from fedtheory.exact.moments import second_moments, shared_out
+from fedtheory.typing import Number
 
 
 class Single(NamedTuple):
@@ -23,7 +25,7 @@ class Single(NamedTuple):
     B: np.ndarray  # (r, n, c)
     b: np.ndarray  # (r, n)
 
-    def gain(self, m, C):
+    def gain(self, m: np.ndarray, C: np.ndarray) -> np.ndarray:
         """Return sum_n w_n (E_n C E_n' + (E_n m + e_n)(E_n m + e_n)') in all rows."""
         rows, read, left = self.rows, self.columns, self.left
         inner = second_moments(self.weight, self.B, self.b, m[read], C[read[:, None], read])
@@ -34,7 +36,7 @@ class Single(NamedTuple):
         return out
 
 
-def pick_rows(E):
+def pick_rows(E: np.ndarray) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
     """Pick pivot rows of E (r, .): return (pivot rows, other rows, coefficients of the other rows
     in the pivot rows)."""
     from scipy.linalg import qr, solve_triangular
@@ -49,13 +51,15 @@ def pick_rows(E):
     return these, others, scale[others, None] * left / scale[these]
 
 
-def single_deviations(found, s, U):
+def single_deviations(
+    found: Sequence[tuple[float | np.ndarray, ...]], s: Number, U: Number
+) -> list[Any]:
     """Merge the deviations of each client into one Single per client; `found` are (client,
     *entries)."""
     k, clients = U.shape[1], sorted({each[0] for each in found})
     made = [None] * len(clients)
 
-    def part(low, high):
+    def part(low: int, high: int) -> None:
         for n in range(low, high):
             i = clients[n]
             mine = [each[1:] for each in found if each[0] == i]

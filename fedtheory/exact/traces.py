@@ -8,17 +8,18 @@ change the state, so each client's sequences of steps are enumerated once and th
 cohort is a set, so only one order of a cohort is computed (`cohorts.py`).
 """
 
-from collections.abc import Callable
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from fractions import Fraction
 from functools import cached_property
 from itertools import combinations, combinations_with_replacement, product
 from math import comb, factorial
-from typing import NamedTuple
+from typing import Any, NamedTuple
 
 import numpy as np
 
+from fedtheory.algorithm import Algorithm
 from fedtheory.arithmetic.operations import Many, vector
-from fedtheory.arithmetic.work import count_ways, spend
+from fedtheory.arithmetic.work import Counted, count_ways, spend
 from fedtheory.exact import cohorts
 from fedtheory.exact.kernel_interpreter import (
     Count,
@@ -30,6 +31,7 @@ from fedtheory.exact.kernel_interpreter import (
     stack_memories,
 )
 from fedtheory.exact.path_recorder import Passed, Track, record_if_watched
+from fedtheory.typing import Number
 
 ONE = Fraction(1)
 AT_X = -1  # the step number of a gradient at x that is taken before any step
@@ -39,40 +41,40 @@ A_STEP = 10  # the cost of calling a kernel, in arithmetic operations
 class Losses(NamedTuple):
     """The data that a method sees: gradients, their noise, and the clients' weights."""
 
-    grad: Callable  # (i, x) -> vector; i = 0 is the server
+    grad: Callable[..., Any]  # (i, x) -> vector; i = 0 is the server
     # (i, k) -> [(probability, vector), ...] in step k, -1 for the gradient at x; [] without noise
-    noise: Callable
-    p: tuple  # (N + 1,) weights of the objective, p_0 = 0
+    noise: Callable[..., Any]
+    p: tuple[Any, ...]  # (N + 1,) weights of the objective, p_0 = 0
     d: int
-    layers: tuple = (0,)
+    layers: tuple[Any, ...] = (0,)
     alike: bool = False  # whether all clients have the same loss and noise, hence the same Walks
     # a client's estimate also has an error of plus or minus this times its gradient
-    growth: object = None
+    growth: Any = None
 
 
 class Walk(NamedTuple):
     """One possible sequence of steps of a client or of the server."""
 
-    points: tuple  # y_0, ..., y_s
-    gradients: tuple  # at y_0, ..., y_{s-1}
-    estimates: tuple  # the gradients with noise, which the method used
-    fresh: object  # the estimate at x before any step, where the method requests one
-    memory: tuple  # the client's memory after its steps
+    points: tuple[Any, ...]  # y_0, ..., y_s
+    gradients: tuple[Any, ...]  # at y_0, ..., y_{s-1}
+    estimates: tuple[Any, ...]  # the gradients with noise, which the method used
+    fresh: Any  # the estimate at x before any step, where the method requests one
+    memory: tuple[Any, ...]  # the client's memory after its steps
 
 
 class Trace(NamedTuple):
     """One possible course of a round."""
 
-    before: tuple  # the state before the round
-    cohort: tuple  # clients, from 1
-    work: tuple  # the number of steps of each client in the cohort
-    clients: tuple  # one Walk for each client in the cohort
-    middle: object  # x after the aggregation, before the server's steps
+    before: tuple[Any, ...]  # the state before the round
+    cohort: tuple[Any, ...]  # clients, from 1
+    work: tuple[Any, ...]  # the number of steps of each client in the cohort
+    clients: tuple[Any, ...]  # one Walk for each client in the cohort
+    middle: Any  # x after the aggregation, before the server's steps
     server: Walk
-    after: tuple  # the state after the round
+    after: tuple[Any, ...]  # the state after the round
 
 
-def uniform_cohorts(N, S, steps):
+def uniform_cohorts(N: int, S: int, steps: int) -> list[Any]:
     """Return [(probability, cohort, work)] for cohorts of S clients drawn without replacement, all
     doing the same number of steps."""
     return [
@@ -81,7 +83,7 @@ def uniform_cohorts(N, S, steps):
     ]
 
 
-def by_weight(p, S, steps):
+def by_weight(p: Sequence[Number], S: int, steps: int) -> Any:
     """Return [(probability, cohort, work)] for S draws with replacement, of clients with
     probabilities p."""
     found = []
@@ -98,7 +100,14 @@ class Rounds:
     """Rounds of a method on losses, under hyper-parameters `h` ({name: number}). `ordered` states
     that the order of a cohort is given and not drawn."""
 
-    def __init__(self, method, losses, h, t=0, ordered=False):
+    def __init__(
+        self,
+        method: Algorithm,
+        losses: Losses,
+        h: Mapping[str, Any],
+        t: int = 0,
+        ordered: bool = False,
+    ) -> None:
         self.kernels, self.losses, self.t = Kernels(method), losses, t
         self.method, self.h = method, self.kernels.hyper(h)
         self.doubted = not (ordered or of_library(method))
@@ -108,19 +117,21 @@ class Rounds:
         self.steps = method.number(method.steps, self.h)
         self.server_steps = method.number(method.server_steps, self.h)
 
-    def start(self, x_0):
+    def start(self, x_0: np.ndarray | Sequence[Fraction | Counted]) -> Any:
         """Return the state before the first round."""
         return self.kernels.state(x_0, self.N, self.layers, self.h)
 
-    def at(self, t):
+    def at(self, t: int) -> None:
         """Set the number of the current round to t, which methods may use in `begin`."""
         self.t = t
 
     @cached_property
-    def zero(self):
+    def zero(self) -> np.ndarray:
         return vector([Fraction(0)] * self.losses.d)
 
-    def estimates(self, i, k, x, wanted=True):
+    def estimates(
+        self, i: int, k: int, x: np.ndarray, wanted: bool = True
+    ) -> list[tuple[Fraction, Any, np.ndarray]]:
         """Return [(probability, gradient, estimate)] of a gradient call; a single placeholder with
         estimate 0 if the call is not `wanted`."""
         if not wanted:
@@ -132,7 +143,7 @@ class Rounds:
         more = self.losses.growth * g
         return [(q / 2, g, each) for q, _, e in found for each in (e + more, e - more)]
 
-    def walks(self, state, i, steps):
+    def walks(self, state: Any, i: Number, steps: Number) -> list[tuple[Fraction, Walk]]:
         """Return [(probability, Walk)] for a client that does `steps` steps from a state."""
         k, h, found = self.kernels, self.h, []
         asked = self.method.asks(self.method.client_grad, h)
@@ -151,7 +162,9 @@ class Rounds:
             refuse_floats((walk.points[-1], *walk.memory), f"a step of {self.method.name}")
         return found
 
-    def _take_steps(self, walks, i, steps, kernel):
+    def _take_steps(
+        self, walks: Sequence[tuple[Number, Walk]], i: int, steps: int, kernel: Callable[..., Any]
+    ) -> Any:
         for step in range(steps):
             longer = []
             for p, walk in walks:
@@ -173,7 +186,9 @@ class Rounds:
             walks = longer
         return walks
 
-    def of(self, state, law, walks=None):
+    def of(
+        self, state: Any, law: Sequence[Any], walks: Callable[..., Any] | None = None
+    ) -> list[tuple[Number, Trace]]:
         """Return [(probability, Trace)] of the round that starts at a state. `law` is
         [(probability, cohort, work)], and `walks` (state, client, steps) replaces the computation
         of the clients' walks."""
@@ -204,7 +219,7 @@ class Rounds:
             record_if_watched(lambda: self._record_first(found, at_x[0][2] if asked else None))
         return found
 
-    def _record_first(self, found, central):
+    def _record_first(self, found: Sequence[tuple[Fraction, Trace]], central: Any) -> Any:
         """Return the first course of a round as a Passed, for an active recording."""
         chance, trace = found[0]
         fresh = self.method.asks(self.method.client_grad, self.h)
@@ -217,7 +232,9 @@ class Rounds:
         ends = trace.before.x, trace.after.x, trace.before, trace.after
         return Passed("round", self.t, chance, len(found), tracks, *ends)
 
-    def _close_round(self, before, begun, q, cohort, work, walks):
+    def _close_round(
+        self, before: Any, begun: Any, q: Number, cohort: Any, work: Any, walks: Any
+    ) -> Iterator[tuple[Number, Trace]]:
         """Yield (probability, Trace) for each way to complete a round whose cohort has done its
         steps: aggregation, the server's steps, the end of the round."""
         k, h, state = self.kernels, self.h, copy_memory(begun)
@@ -229,7 +246,7 @@ class Rounds:
             cohorts.require_set(self.method, state, other)
         middle, ways = state.x.copy(), [(q, Walk((self._server_at(state),), (), (), None, state))]
 
-        def step(number, w, g, memory):
+        def step(number: Number, w: np.ndarray, g: Number, memory: Any) -> None:
             k.server_step(memory, number, g, h)
             w[:] = self._server_at(memory)
 
@@ -242,7 +259,9 @@ class Rounds:
                 Trace(before, cohort, work, walks, middle, walk._replace(memory=()), after),
             )
 
-    def _aggregate(self, state, cohort, work, walks):
+    def _aggregate(
+        self, state: Any, cohort: Sequence[Any], work: Sequence[int], walks: Sequence[Walk]
+    ) -> None:
         if walks:
             self.kernels.aggregate(
                 state,
@@ -255,16 +274,23 @@ class Rounds:
             )
 
     @staticmethod
-    def _server_at(state):
+    def _server_at(state: Any) -> np.ndarray:
         """Return the point at which the server takes its gradients."""
         return getattr(state, "w", state.x).copy()
 
-    def after(self, state, law):
+    def after(self, state: Any, law: Sequence[Any]) -> list[tuple[Number, Any]]:
         """Return [(probability, state)] after a round."""
         return [(p, trace.after) for p, trace in self.of(state, law)]
 
 
-def follow_rounds(after, law, start, T, kept=lambda state: state, at=lambda t: None):
+def follow_rounds(
+    after: Callable[..., Any],
+    law: Sequence[Any],
+    start: Any,
+    T: int,
+    kept: Callable[..., Any] = lambda state: state,
+    at: Callable[..., Any] = lambda t: None,
+) -> list[Any]:
     """Return levels t = 0, ..., T of [(probability, (x_0, ..., x_t), state)]: all possible courses
     of T rounds, each round computed by `after(state, law)`. `kept` shortens the numbers of a state,
     which grow; `at` is called with the number of each round before the round."""
@@ -282,6 +308,8 @@ def follow_rounds(after, law, start, T, kept=lambda state: state, at=lambda t: N
     return levels
 
 
-def expect_over(ways, value):
+def expect_over(
+    ways: Sequence[tuple[Fraction | Counted, Any]], value: Callable[..., Any]
+) -> Number | Counted:
     """Return the mean of `value(trace)` over [(probability, trace)]."""
     return sum(p * value(trace) for p, trace in ways)

@@ -1,23 +1,29 @@
 """One typical path of rounds, computed by the method's own kernels, for an active recording. A
 setting that follows moments over rounds computes no path otherwise."""
 
-from typing import NamedTuple
+from collections.abc import Iterator, Sequence
+from typing import TYPE_CHECKING, Any, NamedTuple
 
 from fedtheory.arithmetic.operations import short, vector
 from fedtheory.exact.path_recorder import is_watched, record_if_watched, record_paths
 from fedtheory.exact.traces import ONE, Losses, Rounds
 
+if TYPE_CHECKING:
+    pass
+
 
 class Round(NamedTuple):
     """A round of a method whose state is x alone."""
 
-    method: object
+    method: Any
     losses: Losses
-    h: dict  # the method's hyper-parameters
-    law: list  # [(probability, cohort, work)]
+    h: dict[str, Any]  # the method's hyper-parameters
+    law: list[Any]  # [(probability, cohort, work)]
 
 
-def record_path(x, rounds, first=0, what="round"):
+def record_path(
+    x: Any, rounds: Iterator[Any] | Sequence[Round], first: int = 0, what: str = "round"
+) -> Any:
     """Record one path of rounds from x, with the most probable cohort and work in each round and
     noise outcomes in turn; return the final point. Nothing is computed unless a recording is
     active."""
@@ -39,10 +45,10 @@ def record_path(x, rounds, first=0, what="round"):
 class _Way:
     """One outcome of the noise in each step, and the joint probability of these outcomes."""
 
-    def __init__(self, losses):
+    def __init__(self, losses: Losses) -> None:
         self.losses, self.chance = losses, ONE
 
-    def noise(self, i, k):
+    def noise(self, i: int, k: int) -> Any:
         found = self.losses.noise(i, k)
         if not found:
             return found

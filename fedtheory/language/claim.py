@@ -1,6 +1,7 @@
 """A claim: one statement of a paper, written once in SymPy. Numbers, LaTeX and checks are derived
 from this record."""
 
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from dataclasses import replace as replaced
 from functools import cached_property
@@ -12,7 +13,7 @@ from fedtheory.display import Shown
 from fedtheory.errors import refuse
 from fedtheory.language import claim_validation
 from fedtheory.language.claim_evaluation import Valued
-from fedtheory.language.conditions import Assumption, Rule
+from fedtheory.language.conditions import Assumption, Condition, Rule
 from fedtheory.language.printing import latex, plain
 from fedtheory.language.statements import (
     KINDS,
@@ -32,7 +33,7 @@ from fedtheory.language.statements import (
     from_keywords,
     rename_old_words,
 )
-from fedtheory.language.symbol import Table, expand_definitions
+from fedtheory.language.symbol import Entry, Table, expand_definitions
 from fedtheory.language.variants import ANY, DENIED, Varied
 
 __all__ = [
@@ -81,7 +82,7 @@ class Claim(Valued, Varied, Shown):
     meaning: str
     note: str  # set where the text's own steps do not give the stated form
     figure: str  # id of the figure or table that the claim is about, or in which it stands
-    algorithm: object  # an Algorithm or its name; several names where the claim covers several
+    algorithm: Any  # an Algorithm or its name; several names where the claim covers several
     assumes: tuple[Assumption, ...]  # hypotheses that the text states
     unstated: tuple[Assumption, ...]  # hypotheses that only the proof uses
     dropped: tuple[Assumption, ...]  # of a variant: the hypotheses that it no longer assumes
@@ -93,19 +94,19 @@ class Claim(Valued, Varied, Shown):
         id: str,
         cites: str,
         symbols: Table,
-        statement=None,
+        statement: Lines | None = None,
         *,
         paper: str = "",
         meaning: str = "",
         note: str = "",
         figure: str = "",
         algorithm: object = None,
-        assumes=(),
-        unstated=(),
-        dropped=(),
-        follows=(),
+        assumes: Sequence[Any] = (),
+        unstated: Sequence[Assumption | Condition] = (),
+        dropped: Sequence[Assumption] = (),
+        follows: Mapping[int, tuple[str, ...]] | Sequence[str] = (),
         **short: Any,
-    ):
+    ) -> None:
         give = lambda name, value: object.__setattr__(self, name, value)
         whose = claim_validation.identity(id)
         short = rename_old_words(whose, short)
@@ -150,7 +151,7 @@ class Claim(Valued, Varied, Shown):
                 strangers,
             )
 
-    def _named(self):
+    def _named(self) -> set[sympy.Symbol]:
         """Return the set of symbols that the statement and its assumptions mention."""
         mentioned = [
             *self.statement.expressions,
@@ -161,7 +162,7 @@ class Claim(Valued, Varied, Shown):
     # Statement
 
     @property
-    def title(self):
+    def title(self) -> str:
         """Return the claim's name and place for a heading: "theorem1 (theorem 1)"."""
         return f"{self.id.rpartition('.')[2]} ({self.cites})"
 
@@ -170,14 +171,14 @@ class Claim(Valued, Varied, Shown):
     lines = property(lambda self: self.statement.lines, doc="Its Lines, (left, relation, right).")
     also = property(lambda self: self.lines[1:], doc="The lines after the first.")
 
-    def _first(self, part):
+    def _first(self, part: str) -> sympy.Expr:
         return getattr(self.lines[0], part) if self.lines else None
 
     measures = property(lambda self: self._first("left"), doc="The first line's left side.")
     relation = property(lambda self: self._first("relation"))
     bound = property(lambda self: self._first("right"), doc="The first line's right side.")
 
-    def _of(self, part, none):
+    def _of(self, part: str, none: str | Mapping[str, Any] | Sequence[Any] | None) -> Any:
         return getattr(self.statement, part, none)
 
     weakened = property(
@@ -194,20 +195,20 @@ class Claim(Valued, Varied, Shown):
     compute = property(lambda self: self._of("compute", None), doc="What computes the same cells.")
 
     @cached_property
-    def denied(self):
+    def denied(self) -> Any:
         """Return the claim that every instance would satisfy if this existence statement were
         false; None for any other kind of statement."""
         if not isinstance(self.statement, Exists):
             return None
         return self.replace(self.called(DENIED), statement=self.statement.denial, follows=())
 
-    def cells(self):
+    def cells(self) -> Sequence[tuple[str, Any, Any]]:
         """Return (cell, printed value, computed value) triples of a claim about table cells; () for
         any other claim."""
         return self.statement.cells() if isinstance(self.statement, Cells) else ()
 
     @cached_property
-    def assumptions(self):
+    def assumptions(self) -> tuple[Assumption, ...]:
         """Return all hypotheses: stated, unstated, and the rules that symbols obey by their meaning
         (S <= N)."""
         return (
@@ -219,18 +220,18 @@ class Claim(Valued, Varied, Shown):
     # Symbols
 
     @property
-    def table(self):
+    def table(self) -> Table:
         """Return the table of all symbols of the claim's paper."""
         return self.symbols.whole
 
     @cached_property
-    def quantities(self):
+    def quantities(self) -> dict[str, Entry]:
         """Return the mapping name -> Entry of the symbols that are measured on an instance or a
         run, on either side."""
         return {name: entry for name, entry in self.symbols.items() if entry.measure is not None}
 
     @cached_property
-    def parameters(self):
+    def parameters(self) -> dict[str, Entry]:
         """Return the mapping name -> Entry of hyper-parameters and constants, which are neither
         measured nor derived."""
         return {
@@ -240,7 +241,7 @@ class Claim(Valued, Varied, Shown):
         }
 
     @cached_property
-    def left_open(self):
+    def left_open(self) -> dict[str, Any]:
         """Return the mapping name -> Entry of constants of which the statement only says "for some
         value", and that no equation fixes."""
         fixed = set().union(
@@ -257,32 +258,32 @@ class Claim(Valued, Varied, Shown):
         }
 
     @cached_property
-    def definitions(self):
+    def definitions(self) -> dict[sympy.Symbol, sympy.Expr]:
         """Return the mapping symbol -> expression of derived symbols, in the table's order."""
         return self.symbols.definitions
 
-    def expand(self, expr):
+    def expand(self, expr: sympy.Basic) -> sympy.Basic:
         """Return an expression with derived symbols replaced by their definitions."""
         return expand_definitions(expr, self.definitions)
 
     # Printing
 
-    def latex(self, expr=None):
+    def latex(self, expr: sympy.Expr | None = None) -> str:
         """Return the LaTeX of the statement, or of any expression in the claim's symbols, with the
         paper's letters."""
         return self.statement.latex if expr is None else latex(expr, self.table)
 
-    def plain(self, expr):
+    def plain(self, expr: sympy.Basic) -> str:
         """Return an expression in the claim's symbols as plain text, for terminals."""
         return plain(expr, self.table)
 
-    def __str__(self):
+    def __str__(self) -> str:
         return self.statement.text
 
-    def heading(self):
+    def heading(self) -> str:
         return f"Claim {self.id}"
 
-    def facts(self):
+    def facts(self) -> dict[str, Any]:
         """Return the statement and the hypotheses in the paper's letters."""
         says = [
             str(a)
@@ -295,5 +296,5 @@ class Claim(Valued, Varied, Shown):
         )
         return told | ({"it assumes": "\n".join(says)} if says else {})
 
-    def __repr__(self):
+    def __repr__(self) -> str:
         return f"<Claim {self.id}: {self}>"

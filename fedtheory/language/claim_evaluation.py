@@ -1,6 +1,8 @@
 """Evaluation of a claim at numbers: the values of both sides, and the hypotheses that hold there."""
 
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from fractions import Fraction
+from typing import TYPE_CHECKING, Any
 
 import sympy
 
@@ -8,22 +10,36 @@ from fedtheory import arithmetic
 from fedtheory.arithmetic import arrays
 from fedtheory.errors import InvalidInput, show
 from fedtheory.language import claim_validation
-from fedtheory.language.conditions import Outside
+from fedtheory.language.conditions import Assumption, Outside, Rule
 from fedtheory.language.printing import plain
 from fedtheory.language.symbol import domain_admits
+from fedtheory.typing import Assignment, Number
+
+if TYPE_CHECKING:
+    import numpy as np
 
 
 class Valued:
     """The methods of a Claim that take numbers for its symbols."""
 
-    def needs(self, *exprs):
+    # the fields of Claim that these methods read
+    lines: Any
+    symbols: Any
+    title: Any
+    kind: Any
+    table: Any
+    parameters: Any
+    assumptions: Any
+    expand: Callable[..., Any]
+
+    def needs(self, *exprs: Any) -> list[str]:
         """Return the names of the symbols whose values these expressions need; without expressions,
         the symbols of the bound."""
         exprs = exprs or [b for _, _, b in self.lines]
         free = set().union(*(self.expand(e).free_symbols for e in exprs))
         return [name for name in self.symbols if self.symbols[name].symbol in free]
 
-    def evaluate(self, values, strict=True, line=0):
+    def evaluate(self, values: Assignment, strict: bool = True, line: int = 0) -> float:
         """Return the right-hand side of a line at numbers, as a float at the safe end of its
         enclosure.
 
@@ -39,12 +55,17 @@ class Valued:
         """
         return self._side(values, strict, line, "right")
 
-    def evaluate_left(self, values, strict=True, line=0):
+    def evaluate_left(
+        self,
+        values: str | Assignment | Sequence[tuple[str, int]] | None,
+        strict: bool = True,
+        line: float | str | None = 0,
+    ) -> float:
         """Return the left-hand side of a line at numbers, rounded in the direction opposite to
         `evaluate`. Measured quantities are given by name."""
         return self._side(values, strict, line, "left")
 
-    def _side(self, values, strict, line, side):
+    def _side(self, values: dict[str, Any] | None, strict: bool, line: Number, side: str) -> float:
         """Return one side of a line at numbers, rounded to its safe end, with the checks of
         `evaluate`."""
         if not self.lines:
@@ -68,7 +89,7 @@ class Valued:
                 f"it takes {error}"
             ) from None
 
-    def admits(self, values):
+    def admits(self, values: Any) -> list[Assumption]:
         """Return the list of assumptions between numbers that fail at `values`, empty if none
         fails.
 
@@ -77,7 +98,7 @@ class Valued:
         """
         return list(self._failing(values, self.numbers(values), complete=False))
 
-    def numbers(self, values):
+    def numbers(self, values: Any) -> dict[str, Fraction]:
         """Return the mapping name -> Fraction of given values; floats are taken as the fractions
         that they are.
 
@@ -100,7 +121,9 @@ class Valued:
             numbers[name] = arithmetic.exact_number(name, value)
         return numbers
 
-    def _failing(self, values, numbers, complete):
+    def _failing(
+        self, values: Mapping[str, Any] | None, numbers: Mapping[str, Fraction], complete: bool
+    ) -> Iterator[Assumption | Outside | Rule]:
         """Yield the hypotheses that fail at numbers; where `complete`, a missing number is refused."""
         floats = any(isinstance(value, float) for value in values.values())
         for name, value in numbers.items():
@@ -117,7 +140,7 @@ class Valued:
             if not _decide(relation, numbers, floats):
                 yield assumption
 
-    def _require(self, expr, numbers):
+    def _require(self, expr: sympy.Basic, numbers: Mapping[str, Number]) -> None:
         """Refuse numbers that lack a symbol which an expression needs."""
         for name in self.needs(expr):
             if name not in numbers:
@@ -125,14 +148,14 @@ class Valued:
                     f"{self.title} needs {name}, {self.symbols[name].meaning}; none was given"
                 )
 
-    def _got(self, broken, values):
+    def _got(self, broken: Assumption | Outside | Rule, values: Mapping[str, Any] | None) -> str:
         """Return the values on which a failing hypothesis depends, as text."""
         values = {getattr(key, "name", key): value for key, value in values.items()}
         return _list_values(
             values, [broken.name] if isinstance(broken, Outside) else self.needs(broken.relation)
         )
 
-    def fast(self, values, line=0):
+    def fast(self, values: Any, line: Number = 0) -> "np.ndarray":
         """Return the right-hand side at arrays of numbers, without checking assumptions (see
         `mask`). The result agrees with `evaluate`."""
         expr = self.lines[line][2]
@@ -141,7 +164,7 @@ class Valued:
             self.expand(expr), {name: values[name] for name in self.needs(expr)}
         )
 
-    def fast_left(self, values, line=0):
+    def fast_left(self, values: Any, line: Number = 0) -> "np.ndarray":
         """Return the left-hand side at arrays of numbers, as `fast` does the right-hand side."""
         expr = self.lines[line][0]
         self._require(expr, values)
@@ -149,7 +172,7 @@ class Valued:
             self.expand(expr), {name: values[name] for name in self.needs(expr)}
         )
 
-    def mask(self, values):
+    def mask(self, values: Assignment) -> "np.ndarray | bool":
         """Return where arrays of numbers satisfy every assumption between numbers."""
         good = True
         for assumption in self.assumptions:
@@ -162,7 +185,7 @@ class Valued:
         return good
 
 
-def _decide(relation, numbers, floats):
+def _decide(relation: sympy.Rel, numbers: Mapping[str, Fraction], floats: bool) -> bool:
     """Tell whether a relation holds at numbers. Numbers that were rounded to floats satisfy the
     relation up to rounding."""
     if relation in (sympy.true, sympy.false):
@@ -181,7 +204,7 @@ def _decide(relation, numbers, floats):
     return truth
 
 
-def _list_values(values, names):
+def _list_values(values: Mapping[str, Any] | None, names: Sequence[str]) -> str:
     """Return "name=value, ..." for the names that have a value."""
     values = {getattr(key, "name", key): value for key, value in values.items()}
     as_text = lambda v: str(v) if isinstance(v, (int, float, Fraction, sympy.Basic)) else show(v)

@@ -4,8 +4,9 @@ Each function returns its argument in the form that a record stores, or raises I
 sentence, in which `whose` names the claim.
 """
 
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from numbers import Integral, Real
+from typing import Any
 
 import sympy
 from sympy.core.relational import Relational
@@ -17,19 +18,20 @@ from fedtheory.language import names
 from fedtheory.language.conditions import Along, Assumption, Condition, Confined, Root, Rule
 from fedtheory.language.names import LONGEST
 from fedtheory.language.symbol import Table
+from fedtheory.typing import Number
 
 DIGITS = 4000  # digits of a number, as in certificates; longer numbers are not written down
 HYPOTHESIS = "must be a SymPy relation, an And of relations, a Condition or an Assumption"
 
 
-def identity(name):
+def identity(name: str) -> str:
     """Return a claim's name, or refuse a name that is not well formed."""
     if not names.well_formed(name):
         refuse("a claim's id", names.RULE, name)
     return name
 
 
-def formula(whose, value):
+def formula(whose: str, value: sympy.Expr | int) -> sympy.Expr:
     """Return a number or a SymPy expression as a SymPy expression. Text is refused, never parsed."""
     plain = isinstance(value, (sympy.Expr, Real)) and not isinstance(value, bool)
     found = sympy.sympify(value, strict=True) if plain else None
@@ -47,7 +49,7 @@ def formula(whose, value):
     return found
 
 
-def check_digits(whose, value):
+def check_digits(whose: str, value: sympy.Basic) -> None:
     """Refuse an expression with a number too long to be written down (more than DIGITS digits)."""
     longest = max(
         (int(max(abs(n.p), n.q)).bit_length() for n in value.atoms(sympy.Rational)), default=0
@@ -60,7 +62,7 @@ def check_digits(whose, value):
         )
 
 
-def hypotheses(whose, given, stated):
+def hypotheses(whose: str, given: Sequence[Any], stated: bool) -> tuple[Assumption, ...]:
     """Return one or several hypotheses as Assumptions."""
     if isinstance(
         given, (str, bytes, Mapping, Condition, Assumption, sympy.Basic)
@@ -69,7 +71,7 @@ def hypotheses(whose, given, stated):
     return tuple(_hypothesis(whose, each, stated) for each in given)
 
 
-def _hypothesis(whose, given, stated):
+def _hypothesis(whose: str, given: sympy.Rel | Assumption | Condition, stated: bool) -> Assumption:
     """Return one hypothesis as an Assumption, or refuse it."""
     holds = given.holds if isinstance(given, Assumption) else given
     sound = _condition(holds) if isinstance(holds, Condition) else _relation(holds)
@@ -86,7 +88,7 @@ def _hypothesis(whose, given, stated):
     return given if isinstance(given, Assumption) else Assumption(given, stated=stated)
 
 
-def _condition(given):
+def _condition(given: Any) -> bool:
     """Tell whether the fields of a Condition have the right types."""
     return (
         all(isinstance(text, str) and text for text in (given.name, given.says))
@@ -99,7 +101,7 @@ def _condition(given):
     )
 
 
-def _relation(given):
+def _relation(given: sympy.Rel) -> bool:
     """Tell whether a value is a relation between numbers. SymPy turns some relations into true or
     false, which therefore count."""
     if isinstance(given, sympy.And):
@@ -111,7 +113,9 @@ def _relation(given):
     )
 
 
-def line(whose, given, signs):
+def line(
+    whose: str, given: tuple[sympy.Expr, str, sympy.Expr | int], signs: Mapping[str, str]
+) -> tuple[sympy.Expr, str, sympy.Expr]:
     """Return a further line of a claim as (left, relation, right)."""
     if not isinstance(given, (tuple, list)) or len(given) != 3 or given[1] not in signs:
         refuse(
@@ -127,7 +131,7 @@ def line(whose, given, signs):
     )
 
 
-def algorithm(whose, given):
+def algorithm(whose: str, given: Any) -> Any:
     """Return the algorithm of which a claim speaks, or several, as records or names."""
     several = given if isinstance(given, (tuple, list)) else () if given is None else (given,)
     for each in several:
@@ -140,28 +144,30 @@ def algorithm(whose, given):
     return tuple(given) if isinstance(given, list) else given
 
 
-def table(whose, given):
+def table(whose: str, given: Table) -> Table:
     """Return a claim's table of symbols; refuse anything but a Table."""
     if not isinstance(given, Table):
         refuse(f"{whose}: symbols", "must be a Table", given)
     return given
 
 
-def values(whose, given):
+def values(whose: str, given: Mapping[str, Any] | None) -> Any:
     """Return a mapping of symbols or names to numbers; refuse anything but a mapping."""
     if not isinstance(given, Mapping):
         refuse(f"{whose}: values", "must be a mapping of names to numbers", given)
     return given
 
 
-def place(whose, given, number):
+def place(whose: str, given: Number, number: Number) -> int:
     """Return the index of one of a claim's lines, counted from 0."""
     if isinstance(given, bool) or not isinstance(given, Integral) or not 0 <= given < number:
         refuse(f"{whose}: line", f"must be an integer from 0 to {number - 1}", given)
     return int(given)
 
 
-def follows(whose, given, number):
+def follows(
+    whose: str, given: Mapping[int, tuple[str, ...]] | Sequence[str], number: int
+) -> dict[int, tuple[str, ...]]:
     """Return the premises from which lines follow: names for every line, or names by the number of
     the line, counted from 1."""
     if isinstance(given, Mapping):
@@ -173,7 +179,7 @@ def follows(whose, given, number):
     return dict.fromkeys(range(1, number + 1), some) if some else {}
 
 
-def _premises(whose, given):
+def _premises(whose: str, given: Sequence[str]) -> tuple[str, ...]:
     """Return the premises of a line as a tuple without repetitions; refuse anything but ids and
     claims."""
     sound = isinstance(given, (tuple, list)) and all(

@@ -10,10 +10,10 @@ cohort ("without", "with", "full") and partial (whether clients may do fewer tha
 True
 """
 
-from collections.abc import Callable
+from collections.abc import Callable, Iterator, Mapping, Sequence, Set
 from dataclasses import dataclass
 from types import SimpleNamespace
-from typing import NamedTuple
+from typing import TYPE_CHECKING, Any, NamedTuple
 
 import numpy as np
 from sympy.core.relational import Relational
@@ -22,6 +22,9 @@ from sympy.logic.boolalg import Boolean
 from fedtheory.language.printing import plain
 from fedtheory.language.symbol import DOMAINS, Entry
 from fedtheory.parallel import pickling
+
+if TYPE_CHECKING:
+    import sympy
 
 # Noises with mean zero that are drawn anew at each call. The noise that an engine prescribes is not
 # among them.
@@ -69,26 +72,26 @@ class Condition(NamedTuple):
     says: str
     # (problem, setup) -> whether a problem and a run meet the condition; None where only exact
     # instances can be tested
-    holds: "Callable | Certified" = None  # type: ignore[assignment]
+    holds: "Callable | Certified" = None
     # the constants that the condition certifies: names of problem.constants, or of symbols that no
     # problem has
-    constants: tuple = ()
-    means: tuple = ()  # the facts that proofs may use: Along, Root, Confined
+    constants: tuple[Any, ...] = ()
+    means: tuple[Any, ...] = ()  # the facts that proofs may use: Along, Root, Confined
     # for a user's condition: a function of a `fedtheory.language.user_quantities.Landscape` that says
     # whether an instance meets the condition
-    on: Callable | None = None
+    on: Callable[..., Any] | None = None
     # problem -> hyper-parameters, cohort and work with which a run meets the condition, used where
     # the user gives no others
-    settles: Callable | None = None
+    settles: Callable[..., Any] | None = None
     # the call that makes a problem that meets the condition, to be shown beside one that does not
     met_by: str = ""
 
-    def __call__(self, problem, setup=None):
+    def __call__(self, problem: Any, setup: SimpleNamespace | None = None) -> bool:
         if self.holds is None:  # a problem in floats cannot be tested
             return False
         return bool(self.holds(problem, setup or SimpleNamespace(cohort="without", partial=False)))
 
-    def __reduce__(self):
+    def __reduce__(self) -> Any:
         place = pickling.name_of_module(self, getattr(self.holds, "__module__", __name__))
         return (pickling.find_attribute, place) if place else (Condition, tuple(self))
 
@@ -99,7 +102,7 @@ class Certified(NamedTuple):
 
     constant: str
 
-    def __call__(self, problem, setup):
+    def __call__(self, problem: Any, setup: SimpleNamespace) -> bool:
         return self.constant in problem.constants
 
 
@@ -111,13 +114,13 @@ class Assumption:
     `where` says where the paper has it; `stated` is False for what only the proof uses.
     """
 
-    holds: object  # a SymPy relation or a Condition
+    holds: Any  # a SymPy relation or a Condition
     where: str = ""  # "(11)", "assumption 2", ...
     stated: bool = True  # False: the proof uses the assumption, the text does not state it
     note: str = ""
 
     @property
-    def name(self):
+    def name(self) -> str:
         """Return the name by which the assumption is switched off: the name of its condition, or
         its place in the text."""
         return (
@@ -127,16 +130,16 @@ class Assumption:
         )
 
     @property
-    def relation(self):
+    def relation(self) -> "sympy.Rel | None":
         """Return the hypothesis as a SymPy relation between symbols, None where it is a Condition."""
         return self.holds if isinstance(self.holds, (Relational, Boolean)) else None
 
     @property
-    def condition(self):
+    def condition(self) -> Condition | None:
         """Return the hypothesis as a Condition, None where it is a relation between symbols."""
         return self.holds if isinstance(self.holds, Condition) else None
 
-    def __str__(self):
+    def __str__(self) -> str:
         text = self.holds.says if self.condition else plain(self.holds)
         marks = [self.where] if self.where else []
         return text + (
@@ -145,7 +148,7 @@ class Assumption:
             else ""
         )
 
-    def __repr__(self):
+    def __repr__(self) -> str:
         return f"<assumes {self}>"
 
 
@@ -164,14 +167,14 @@ class Outside:
     stated: bool = True
 
     @property
-    def name(self):
+    def name(self) -> str:
         """Return the name of the symbol."""
         return self.entry.name
 
-    def __str__(self):
+    def __str__(self) -> str:
         return f"{self.entry.name} {DOMAINS[self.entry.domain][1]}"
 
-    def __repr__(self):
+    def __repr__(self) -> str:
         return f"<assumes {self}>"
 
 
@@ -312,13 +315,15 @@ LAWS = {
 }
 
 
-def unsaid(names):
+def unsaid(names: Iterator[Any] | Set[str]) -> frozenset[str]:
     """Return the laws in LAWS about which no condition with one of these names says anything."""
     said = set(names)
     return frozenset(law for law, others in LAWS.items() if not {law, *others} & said)
 
 
-def settle_words(held, problem, hyper):
+def settle_words(
+    held: Sequence[Condition], problem: Any, hyper: Mapping[str, Any]
+) -> tuple[dict[str, float | str], dict[str, Any]]:
     """Return two mappings of what the conditions `held` settle for a problem: names of the method's
     hyper-parameters `hyper` with a value that is allowed there, and all other names with their
     values."""

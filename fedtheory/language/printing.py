@@ -6,13 +6,17 @@ quantities first, and low powers before high powers. It begins without a minus s
 term can stand there: 1 - eta mu.
 """
 
+from collections.abc import Sequence
+from typing import Any
+
 import sympy
 from sympy.core.function import Function
 from sympy.printing.latex import LatexPrinter
 from sympy.printing.precedence import PRECEDENCE
 from sympy.printing.str import StrPrinter
 
-from fedtheory.language.symbol import CURVATURE, PLAIN, STEP
+from fedtheory.language.symbol import CURVATURE, PLAIN, STEP, Entry, Table
+from fedtheory.typing import Number
 
 NUMBER, COUNT, STEPS, CURVED, RATIO, CONSTANT, SUM, MEASURED = range(8)
 
@@ -20,24 +24,24 @@ NUMBER, COUNT, STEPS, CURVED, RATIO, CONSTANT, SUM, MEASURED = range(8)
 class _Ordered:
     """A SymPy printer that orders factors and terms; SymPy's own order is used among equals."""
 
-    entries: dict = {}  # name -> (position, Entry) in a table
+    entries: dict[str, Any] = {}  # name -> (position, Entry) in a table
 
     # Properties of symbols
 
-    def known(self, expr):
+    def known(self, expr: Any) -> list[tuple[int, Entry]]:
         """Return (place, Entry) of each symbol of an expression that is in the table."""
         return [self.entries[s.name] for s in expr.free_symbols if s.name in self.entries]
 
-    def measured(self, expr):
+    def measured(self, expr: Any) -> int | None:
         """Return the place in the table of the first measured symbol of an expression, or None."""
         return min((n for n, e in self.known(expr) if e.measure is not None), default=None)
 
-    def named(self, expr):
+    def named(self, expr: Any) -> bool:
         """Tell whether an expression has a derived symbol with a unit, such as Phi; ratios such as
         kappa have none."""
         return any(e.definition is not None and e.unit != PLAIN for _, e in self.known(expr))
 
-    def degree(self, term):
+    def degree(self, term: Any) -> sympy.Expr | int:
         """Return the total power of the symbols of a term; derived symbols count with the degree of
         their definition."""
         if term.is_Pow:
@@ -56,10 +60,10 @@ class _Ordered:
 
     # Sums
 
-    def _as_ordered_terms(self, expr, order=None):
+    def _as_ordered_terms(self, expr: Number, order: Any = None) -> list[sympy.Expr | Any]:
         negative = lambda term: term.as_coeff_Mul()[0].is_negative
 
-        def place(term):
+        def place(term: Any) -> tuple[int, bool, sympy.Expr | int, bool, bool]:
             at = self.measured(term)
             if at is None:
                 symbols = bool(term.free_symbols)  # a constant sum such as 1 + 1/a
@@ -67,13 +71,13 @@ class _Ordered:
             # f(x_t) stands before its steps
             return (0, not term.is_Symbol, at, False, negative(term))
 
-        terms = sorted(super()._as_ordered_terms(expr, order), key=place)
+        terms = sorted(super()._as_ordered_terms(expr, order), key=place)  # type: ignore[misc]
         first = next((n for n, term in enumerate(terms) if not negative(term)), 0)
         return [terms[first], *terms[:first], *terms[first + 1 :]]
 
     # Products
 
-    def rank(self, factor):
+    def rank(self, factor: Any) -> tuple[int, int, int]:
         """Return the sort key of a factor: its kind, and its place in the table."""
         base = factor.base if factor.is_Pow else factor
         if base.is_Number and (base is factor or factor.exp.is_Number):
@@ -90,7 +94,7 @@ class _Ordered:
         kind = COUNT if entry.domain == "count" else kinds.get(entry.unit, CONSTANT)
         return kind, derived, at
 
-    def fraction(self, expr):
+    def fraction(self, expr: sympy.Expr) -> tuple[bool, list[sympy.Expr | Any], list[sympy.Expr]]:
         """Return (whether negative, numerator factors, denominator factors) of a product; square
         roots are merged into one."""
         number, above, below, negative = sympy.Integer(1), [], [], False
@@ -128,18 +132,18 @@ class _Ordered:
         return negative != bool(number < 0), above, below
 
 
-def _below(power):
+def _below(power: sympy.Expr) -> bool | sympy.Basic:
     """Tell whether a power is written in the denominator: 1/x^2 for x^-2."""
     return power.exp.is_Rational and power.exp < 0
 
 
 class _Plain(_Ordered, StrPrinter):
-    def _print_Pow(self, expr, rational=False):
+    def _print_Pow(self, expr: sympy.Expr, rational: bool = False) -> str:
         if _below(expr):
             return self._print_Mul(expr)
         return StrPrinter._print_Pow(self, expr, rational=rational)
 
-    def _print_Mul(self, expr):
+    def _print_Mul(self, expr: sympy.Expr) -> str:
         negative, above, below = self.fraction(expr)
         level = PRECEDENCE["Mul"]
         joined = lambda factors: "*".join(
@@ -150,32 +154,32 @@ class _Plain(_Ordered, StrPrinter):
             bottom = f"({bottom})"
         return "-" * negative + top + (f"/{bottom}" if below else "")
 
-    def _print_Piecewise(self, expr):
+    def _print_Piecewise(self, expr: sympy.Expr) -> str:
         return ", else ".join(
             self._print(value) + ("" if when is sympy.true else f" if {self._print(when)}")
             for value, when in expr.args
         )
 
-    def _print_Relational(self, expr):
+    def _print_Relational(self, expr: sympy.Rel) -> str:
         return f"{self._print(expr.lhs)} {expr.rel_op.replace('==', '=')} {self._print(expr.rhs)}"
 
-    def _print_Min(self, expr):
+    def _print_Min(self, expr: sympy.Expr) -> str:
         return f"min({', '.join(map(self._print, expr.args))})"
 
-    def _print_Max(self, expr):
+    def _print_Max(self, expr: sympy.Expr) -> str:
         return f"max({', '.join(map(self._print, expr.args))})"
 
 
 class _Latex(_Ordered, LatexPrinter):
-    def _print_Pow(self, expr):
+    def _print_Pow(self, expr: sympy.Expr) -> str:
         return self._print_Mul(expr) if _below(expr) else LatexPrinter._print_Pow(self, expr)
 
-    def _print_Mul(self, expr):
+    def _print_Mul(self, expr: sympy.Expr) -> str:
         negative, above, below = self.fraction(expr)
         top, bottom = self.joined(above) or "1", self.joined(below)
         return "- " * negative + (rf"\frac{{{top}}}{{{bottom}}}" if below else top)
 
-    def joined(self, factors):
+    def joined(self, factors: Sequence[sympy.Expr]) -> str:
         out = ""
         for n, factor in enumerate(factors):
             text = self._print(factor)
@@ -189,19 +193,19 @@ class _Latex(_Ordered, LatexPrinter):
         return out
 
 
-def plain(expr, table=None):
+def plain(expr: sympy.Basic, table: Table | None = None) -> str:
     """Return a formula as text for terminals and error messages: K_0 eta_0 <= 1/(4 L)."""
     return _print_with(_Plain(), expr, table).replace("**", "^").replace("*", " ")
 
 
-def latex(expr, table):
+def latex(expr: sympy.Expr, table: Any) -> str:
     """Return the LaTeX of a formula with a table's letters."""
     return _print_with(
         _Latex(dict(symbol_names=table.latex_names(), fold_short_frac=False)), expr, table
     )
 
 
-def _print_with(printer, expr, table):
+def _print_with(printer: Any, expr: Any, table: Table | None) -> str:
     entries = table.items() if table is not None else ()
     printer.entries = {name: (place, entry) for place, (name, entry) in enumerate(entries)}
     return printer.doprint(expr)

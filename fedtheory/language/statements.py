@@ -4,9 +4,10 @@ A statement is one of these records. The arguments measures, relation, bound and
 are a short form of one, which `from_keywords` builds here.
 """
 
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field, fields, replace
-from typing import NamedTuple
+from fractions import Fraction
+from typing import Any, NamedTuple
 
 import sympy
 
@@ -60,10 +61,10 @@ class Same(NamedTuple):
     fields are free and equal in both."""
 
     one: str
-    fixed: dict
-    other: object
-    other_fixed: dict
-    shared: tuple
+    fixed: dict[str, Any]
+    other: Any
+    other_fixed: dict[str, Any]
+    shared: tuple[Any, ...]
     clients: int | None = None  # N, where the equivalence needs a particular N
 
 
@@ -81,14 +82,14 @@ class Line(_Sides):
 
     letters: Table | None = None
 
-    def of(self, letters):
+    def of(self, letters: Table) -> "Line":
         """Return the line with the letters of a table."""
         line = Line(*self)
         line.letters = letters
         return line
 
     @property
-    def text(self):
+    def text(self) -> str:
         """Return the line in plain text, for terminals."""
         left, right = plain(self.left, self.letters), plain(self.right, self.letters)
         if self.relation == "O":
@@ -96,21 +97,21 @@ class Line(_Sides):
         return f"{left} {'=' if self.relation == '==' else self.relation} {right}"
 
     @property
-    def latex(self):
+    def latex(self) -> str:
         """Return the LaTeX of the line with the paper's letters."""
         left, right = latex(self.left, self.letters), latex(self.right, self.letters)
         right = rf"\left({right}\right)" if self.relation == "O" else f" {right}"
         return f"{left} {SIGNS[self.relation]}{right}"
 
-    def value(self, numbers):
+    def value(self, numbers: Mapping[str, Fraction]) -> float:
         """Return the right side at numbers, as a float at the safe end of its enclosure."""
         return self._at(self.right, numbers, self.relation not in DOWN)
 
-    def value_left(self, numbers):
+    def value_left(self, numbers: Mapping[str, Fraction]) -> Any:
         """Return the left side at numbers, as a float rounded in the direction opposite to `value`."""
         return self._at(self.left, numbers, self.relation in DOWN)
 
-    def _at(self, side, numbers, up):
+    def _at(self, side: sympy.Expr, numbers: Mapping[str, Fraction], up: bool) -> float:
         return arithmetic.enclose_value(
             expand_definitions(side, self.letters.definitions), numbers, up=up
         )
@@ -129,7 +130,7 @@ class Lines:
     weakened: sympy.Expr | None = None
     explicit: str = ""  # id of the companion claim that gives a constant which the text leaves open
 
-    def turned(self, turn):
+    def turned(self, turn: Callable[..., Any]) -> Any:
         """Return the statement with `turn` applied to each of its expressions."""
         return replace(
             self,
@@ -138,19 +139,19 @@ class Lines:
         )
 
     @property
-    def expressions(self):
+    def expressions(self) -> list[sympy.Expr]:
         """Return every formula of the statement."""
         return [e for a, _, b in self.lines for e in (a, b)] + [self.weakened] * (
             self.weakened is not None
         )
 
     @property
-    def text(self):
+    def text(self) -> str:
         """Return the lines in plain text, separated by commas."""
         return ", ".join(line.text for line in self.lines)
 
     @property
-    def latex(self):
+    def latex(self) -> str:
         """Return the lines in LaTeX, in one row."""
         return r",\qquad ".join(line.latex for line in self.lines)
 
@@ -165,14 +166,14 @@ class Order(Lines):
     # the logarithmic factor that O~ hides besides a constant; None: the order is an O
     logs: sympy.Expr | None = None
 
-    def turned(self, turn):
+    def turned(self, turn: Callable[..., Any]) -> Any:
         """Return the order with `turn` applied to its lines, its regime and its hidden logarithms."""
         regime = tuple(Theta(*map(turn, theta)) for theta in self.regime)
         logs = None if self.logs is None else turn(self.logs)
         return replace(super().turned(turn), regime=regime, logs=logs)
 
     @property
-    def expressions(self):
+    def expressions(self) -> list[sympy.Expr]:
         """Return every formula of the order: lines, regime and hidden logarithms."""
         return (
             super().expressions
@@ -181,12 +182,12 @@ class Order(Lines):
         )
 
     @property
-    def text(self):
+    def text(self) -> str:
         """Return the order in plain text, with O~ where logarithms are hidden."""
         return super().text if self.logs is None else super().text.replace(" = O(", " = O~(")
 
     @property
-    def latex(self):
+    def latex(self) -> str:
         """Return the order in LaTeX, with a tilde over O where logarithms are hidden."""
         if self.logs is None:
             return super().latex
@@ -201,7 +202,7 @@ class _Words:
     text = property(lambda self: self.says)
     latex = property(lambda self: rf"\text{{{self.says}}}")
 
-    def turned(self, turn):
+    def turned(self, turn: Callable[..., Any]) -> Any:
         """Return the statement as it is: it has no expressions."""
         return self
 
@@ -218,11 +219,11 @@ class Equivalences(_Words):
 class Rounded(NamedTuple):
     """A number of a table cell that is printed with `digits` digits after the point."""
 
-    value: object
+    value: Any
     digits: int
 
     @property
-    def shown(self):
+    def shown(self) -> str:
         """Return the number as the table prints it."""
         return f"{float(self.value):.{self.digits}f}"
 
@@ -230,12 +231,12 @@ class Rounded(NamedTuple):
 class Related(NamedTuple):
     """A table cell that is true or false: whether a relation between two numbers holds."""
 
-    left: object
+    left: Any
     sign: str  # "<" or "="
-    right: object
+    right: Any
 
     @property
-    def shown(self):
+    def shown(self) -> bool:
         """Return whether the relation holds."""
         return bool(self.left < self.right if self.sign == "<" else self.left == self.right)
 
@@ -252,21 +253,21 @@ class Cells(_Words):
     """
 
     says: str
-    printed: Mapping
+    printed: Mapping[str, Any]
     compute: Callable[..., Mapping] | None = None
-    given: Mapping = field(default_factory=dict)
-    ranges: Mapping = field(default_factory=dict)  # name in given -> ((low, high), ...)
+    given: Mapping[str, Any] = field(default_factory=dict)
+    ranges: Mapping[str, Any] = field(default_factory=dict)  # name in given -> ((low, high), ...)
     fixing: tuple[str, ...] = ()
     kind = "structure"
 
-    def compute_cells(self, given=None):
+    def compute_cells(self, given: Mapping[str, Any] | None = None) -> Any:
         """Return {cell: computed value}, from the integers `given` or, where None, from the
         statement's own."""
         if self.compute is None:
             return {}
         return self.compute(given or self.given) if self.given else self.compute()
 
-    def cells(self):
+    def cells(self) -> list[tuple[str, Any, Any]]:
         """Return (cell, printed value, computed value) of each printed cell."""
         computed = {cell: getattr(v, "shown", v) for cell, v in self.compute_cells().items()}
         return [(cell, value, computed.get(cell)) for cell, value in self.printed.items()]
@@ -278,7 +279,9 @@ class Comparisons(_Words):
 
     says: str
     compares: tuple[Comparison, ...]
-    printed: Mapping = field(default_factory=dict)  # the values of cells that the text prints
+    printed: Mapping[str, Any] = field(
+        default_factory=dict
+    )  # the values of cells that the text prints
     kind = "finding"
 
 
@@ -292,29 +295,29 @@ class Exists:
     kind: str = field(default="existence", init=False)
     lines = ()  # no line holds at every instance
 
-    def turned(self, turn):
+    def turned(self, turn: Callable[..., Any]) -> Any:
         """Return the statement with `turn` applied to each of its expressions."""
         left, sign, right = self.line
         return replace(self, line=Line(turn(left), sign, turn(right)))
 
     @property
-    def expressions(self):
+    def expressions(self) -> Any:
         """Return both sides of the line."""
         return [self.line.left, self.line.right]
 
     @property
-    def denial(self):
+    def denial(self) -> Any:
         """Return the lines that hold at every instance where the statement is false."""
         left, sign, right = self.line
         return Lines((Line(left, DENIED[sign], right),))
 
     @property
-    def text(self):
+    def text(self) -> str:
         """Return the statement in plain text."""
         return f"there is an instance with {self.line.text}"
 
     @property
-    def latex(self):
+    def latex(self) -> str:
         """Return the statement in LaTeX."""
         return rf"\text{{there is an instance with }}{self.line.latex}"
 
@@ -335,7 +338,7 @@ SHORT = (
 OLD_WORDS = {"teeth": "weakened"}  # former keywords of the short form, still accepted
 
 
-def rename_old_words(whose, words):
+def rename_old_words(whose: str, words: Mapping[str, Any]):
     """Return keywords with former names replaced by present ones; refuse a keyword given twice."""
     for old, new in OLD_WORDS.items():
         if old in words and new in words:
@@ -343,7 +346,7 @@ def rename_old_words(whose, words):
     return {OLD_WORDS.get(name, name): value for name, value in words.items()}
 
 
-def from_keywords(whose, table, words):
+def from_keywords(whose: str, table: Table, words: Mapping[str, Any]) -> tuple[Any, Table]:
     """Return (statement, table) from the keywords of a claim; the table also holds the metric that
     `measures` names."""
     kind, relation = words.get("kind", "exact"), words.get("relation", "<=")
@@ -382,7 +385,7 @@ def from_keywords(whose, table, words):
     return made, table
 
 
-def _of_lines(whose, kind, relation, said):
+def _of_lines(whose: str, kind: str, relation: str, said: Mapping[str, Any]) -> Lines:
     """Return the Lines, or the Order, that the keywords of a claim state; formulas that are no
     SymPy expressions are refused."""
     lines = said.get("lines")
@@ -414,7 +417,7 @@ def _of_lines(whose, kind, relation, said):
     return Lines(**more, kind=kind)
 
 
-def _existing(whose, relation, said):
+def _existing(whose: str, relation: str, said: Mapping[str, Any]) -> Any:
     """Return the Exists that the keywords of a claim state; keywords of other statements are
     refused."""
     strange = sorted(said.keys() - {"kind", "measures", "relation", "bound"})
@@ -431,7 +434,7 @@ def _existing(whose, relation, said):
     return Exists(Line(left, relation, right))
 
 
-def _in_words(kind, said):
+def _in_words(kind: str, said: Mapping[str, Any]) -> _Words:
     """Return the Comparisons, Cells or Equivalences that the keywords of a claim state."""
     says = said.get("says", "")
     if kind == "finding":
@@ -442,11 +445,11 @@ def _in_words(kind, said):
     return Equivalences(says, tuple(said.get("same", ())))
 
 
-def to_keywords(statement):
+def to_keywords(statement: Any) -> dict[str, Any]:
     """Return the keywords from which a statement is built."""
     if isinstance(statement, Exists):
-        words = zip(("measures", "relation", "bound"), statement.line)
-        return dict(words, kind=statement.kind)
+        line = zip(("measures", "relation", "bound"), statement.line)
+        return dict(line, kind=statement.kind)
     words = {f.name: getattr(statement, f.name) for f in fields(statement)}
     if isinstance(statement, Lines):
         (measures, relation, bound), *also = words.pop("lines")
@@ -454,7 +457,7 @@ def to_keywords(statement):
     return dict(words, kind=statement.kind)
 
 
-def _with_metric(table, metric):
+def _with_metric(table: Table, metric: str | Sequence[str]) -> tuple[Table, sympy.Symbol]:
     """Return the table with a further symbol for a metric at the last round, and the symbol, for
     claims that name a metric."""
     name = getattr(metric, "name", metric)

@@ -26,7 +26,7 @@ class Own(NamedTuple):
     """The user's function behind a symbol and, for a constant, the direction in which larger or
     smaller values are also true."""
 
-    of: Callable  # (Way) -> number; for a constant (Landscape) -> number
+    of: Callable[..., Any]  # (Way) -> number; for a constant (Landscape) -> number
     bound: int | None = None  # for a constant: 1 an upper bound, -1 a lower bound, 0 neither
 
 
@@ -39,9 +39,9 @@ class Landscape:
 
     N: int
     d: int
-    p: tuple  # (N,) weights of the clients in F
+    p: tuple[Any, ...]  # (N,) weights of the clients in F
     x_0: np.ndarray  # the starting point of runs
-    sigma_sq: object  # variance of a client's gradient estimate
+    sigma_sq: Any  # variance of a client's gradient estimate
 
     def loss(self, x: np.ndarray) -> Any:
         """Return F(x)."""
@@ -95,8 +95,8 @@ class Landscape:
 class Round(NamedTuple):
     """One round: the clients that worked, and the points that each of these clients visited."""
 
-    cohort: tuple  # indices of clients, from 1
-    points: tuple  # each client's points y_0, ..., y_K
+    cohort: tuple[Any, ...]  # indices of clients, from 1
+    points: tuple[Any, ...]  # each client's points y_0, ..., y_K
 
     def means(self) -> tuple[np.ndarray, ...]:
         """Return (y_0, ..., y_K), where each y_k is the mean over the cohort; all members must have
@@ -109,11 +109,7 @@ class Way:
     Round per round (None where none was stored), and `way["eta_l"]` is the number of a letter."""
 
     def __init__(
-        self,
-        problem: Any,
-        x: np.ndarray,
-        rounds: Sequence[Round] | None,
-        letters: Mapping[str, Number],
+        self, problem: Any, x: Number, rounds: Sequence[Round] | None, letters: Mapping[str, Number]
     ) -> None:
         self.problem, self.x, self._rounds, self._letters = problem, x, rounds, letters
         self.T = len(x) - 1

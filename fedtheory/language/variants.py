@@ -1,13 +1,18 @@
 """Variants of a claim: other sides, other hypotheses, fewer hypotheses."""
 
+from collections.abc import Callable
 from dataclasses import replace
 from functools import cached_property
+from typing import TYPE_CHECKING, Any
 
 import sympy
 
 from fedtheory.errors import refuse
 from fedtheory.language import claim_validation, names, statements
 from fedtheory.language.conditions import Assumption
+
+if TYPE_CHECKING:
+    from fedtheory.language.claim import Claim
 
 ANY = "any_"  # prefix of a constant that no hypothesis certifies any more
 # endings of the names of a claim's readings; a hypothesis follows the second one
@@ -24,7 +29,21 @@ RECORD = (
 class Varied:
     """The methods of a Claim that return variants; the claim itself is unchanged."""
 
-    def replace(self, name=None, assumptions=None, **changes):
+    # the fields of Claim that these methods read
+    id: str
+    lines: Any
+    bound: Any
+    statement: Any
+    follows: Any
+    assumptions: Any
+    assumes: Any
+    unstated: Any
+    dropped: Any
+    table: Any
+    parameters: Any
+    expand: Callable[..., Any]
+
+    def replace(self, name: Any = None, assumptions: Any = None, **changes: Any) -> Any:
         """Return a variant with `bound`, `measures`, ... replaced; the claim itself is unchanged.
 
         `assumptions`, if given, are all its hypotheses; `name` is its id. Raises InvalidInput for
@@ -73,7 +92,7 @@ class Varied:
         kept = {n: some for n, some in self.follows.items() if n <= len(bare.lines)}
         return type(self)(**{**given_anew, "follows": kept}) if kept else bare
 
-    def without(self, *names):
+    def without(self, *names: str) -> "Claim":
         """Return the variant without the hypotheses with these names or places, such as "smooth" or
         "(11)". Raises InvalidInput for a name that no hypothesis has."""
         known = {label for a in self.assumptions for label in (a.name, a.where)}
@@ -87,13 +106,13 @@ class Varied:
         )
 
     @cached_property
-    def as_printed(self):
+    def as_printed(self) -> Any:
         """Return the claim with its stated hypotheses alone; the claim itself where the text states
         all hypotheses."""
         return self.under(self.assumes, self.called(PRINTED)) if self.unstated else self
 
     @cached_property
-    def lacking(self):
+    def lacking(self) -> "dict[Assumption, Claim]":
         """Return {unstated hypothesis: the claim without this hypothesis}."""
         if len(self.unstated) == 1:
             return {self.unstated[0]: self.as_printed}
@@ -103,7 +122,7 @@ class Varied:
             for lost in self.unstated
         }
 
-    def called(self, ending):
+    def called(self, ending: str) -> str:
         """Return the name of a variant, the claim's id with an ending. The middle of a name that is
         too long is left out, so that variants by a long formula still differ by its place and
         value."""
@@ -112,7 +131,7 @@ class Varied:
             return name
         return name[: room // 2] + GAP + name[len(name) - (room - room // 2) :]
 
-    def under(self, kept, name=None):
+    def under(self, kept: Any, name: str | None = None) -> "Claim":
         """Return the variant that assumes only the hypotheses `kept` of this claim.
 
         A constant that none of these conditions certifies any more (G, once no condition bounds

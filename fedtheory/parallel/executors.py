@@ -280,7 +280,7 @@ def _stop(giver: str) -> None:
         time.sleep(LOOK / 10)
 
 
-def raise_in_thread(thread: int, kind: type[_Dropped]) -> None:
+def raise_in_thread(thread: int, kind: Any) -> None:
     """Schedule an exception in a thread, raised before the thread's next line. The exception has to
     arrive: if it is taken back, CPython looks for it for ever, and traced code stands still."""
     ctypes.pythonapi.PyThreadState_SetAsyncExc(ctypes.c_ulong(thread), ctypes.py_object(kind))

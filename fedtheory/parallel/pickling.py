@@ -50,7 +50,7 @@ def pickle_kernel(kernel: Kernel) -> tuple[Callable[..., Any], tuple[Any, ...]]:
     return find_attribute, place
 
 
-def unpickle_kernel(message: tuple[Callable[..., Any], tuple[Any, ...]]) -> Any:
+def unpickle_kernel(message: Any) -> Any:
     function, arguments = message
     return function(*arguments)
 

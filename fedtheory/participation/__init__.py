@@ -13,14 +13,19 @@ independently of everything else; s = 0 is inactivity (flex, section 3.1). `ft.r
 (1, 5)
 """
 
+from collections.abc import Sequence
 from dataclasses import dataclass
-from typing import NamedTuple
+from typing import TYPE_CHECKING, Any, NamedTuple
 
 import numpy as np
 
 from fedtheory import arguments, rng
 from fedtheory.errors import refuse, show
 from fedtheory.jit import jit
+from fedtheory.typing import Number
+
+if TYPE_CHECKING:
+    from fedtheory.language.symbol import Table
 
 FULL, WITHOUT, WITH = range(3)
 COHORTS = {"full": FULL, "without": WITHOUT, "with": WITH}
@@ -37,14 +42,14 @@ class Work:
     """
 
     name: str
-    pmf: object
+    pmf: Any
 
-    def table(self, N, E):
+    def table(self, N: int, E: int) -> np.ndarray:
         """Return the probabilities of s as an (N, E + 1) table, one row for each client."""
         rows, kinds = self.kinds(N, E)
         return np.broadcast_to(rows[kinds], (N, E + 1))
 
-    def kinds(self, N, E):
+    def kinds(self, N: int, E: int) -> tuple[np.ndarray, np.ndarray]:
         """Return the checked rows of probabilities, and the (N,) index of each client's row, or an
         array of one index if all clients share a row.
 
@@ -68,7 +73,7 @@ class Work:
             )
         return pmf / pmf.sum(axis=1, keepdims=True), kinds
 
-    def ladder(self, N, E):
+    def ladder(self, N: int, E: int) -> tuple[np.ndarray, np.ndarray]:
         """Return the rows' cumulative probabilities, set to exactly 1 from the last possible s on
         despite rounding, and the index of each client's row."""
         pmf, kinds = self.kinds(N, E)
@@ -76,16 +81,16 @@ class Work:
         return np.where(found, np.cumsum(pmf, axis=1), 1.0), kinds
 
 
-def _is_integer(value):
+def _is_integer(value: int | float) -> bool:
     return isinstance(value, (int, np.integer)) and not isinstance(value, bool)
 
 
 class _Steps(NamedTuple):
     """The probabilities of fixed numbers of steps."""
 
-    s: object
+    s: Any
 
-    def __call__(self, N, E):
+    def __call__(self, N: int, E: int) -> tuple[np.ndarray, np.ndarray]:
         counts = arguments.check_array("steps", self.s, f"must be integers 0..{E}")
         if counts.shape not in ((), (N,)):
             refuse("steps", f"must be one integer, or {N} of them", self.s)
@@ -100,7 +105,7 @@ class _Uniform(NamedTuple):
     low: int
     high: int
 
-    def __call__(self, N, E):
+    def __call__(self, N: int, E: int) -> np.ndarray:
         low, top = arguments.check_integer("uniform: low", self.low), E
         if self.high is not None:
             top = arguments.check_integer("uniform: high", self.high)
@@ -113,22 +118,22 @@ class _Uniform(NamedTuple):
 class _Table(NamedTuple):
     """The probabilities that a user gives."""
 
-    table: object
+    table: "Table"
 
-    def __call__(self, N, E):
+    def __call__(self, N: int, E: int) -> np.ndarray:
         given = arguments.check_array("distribution", self.table)
         if given.shape not in ((E + 1,), (N, E + 1)):
             refuse("distribution", f"must have shape ({E + 1},) or ({N}, {E + 1})", given.shape)
         return given
 
 
-def _plain(value):
+def _plain(value: Any) -> int | str | Sequence[float | list[float]]:
     """Return an array as nested lists, which compare by their contents, and any other value as it
     is."""
     return value.tolist() if isinstance(value, np.ndarray) else value
 
 
-def steps(s):
+def steps(s: Any) -> Work:
     """Return the Work in which every client does s steps, or client i does s[i - 1] steps.
 
     >>> steps([0, 2]).table(2, 3)
@@ -139,7 +144,7 @@ def steps(s):
     return Work(f"steps {show(s)}", _Steps(s))
 
 
-def uniform(low=0, high=None):
+def uniform(low: Any = 0, high: Number = None) -> Work:
     """Return the Work in which s is uniform on {low, ..., high}; `high` None stands for all steps.
 
     >>> uniform(1).table(1, 2)
@@ -148,7 +153,7 @@ def uniform(low=0, high=None):
     return Work(f"uniform {show(low)}..{show(high)}", _Uniform(low, high))
 
 
-def distribution(table):
+def distribution(table: Any) -> Work:
     """Return the Work of any distribution: E + 1 probabilities, or N rows of E + 1 probabilities."""
     return Work("distribution", _Table(_plain(table)))
 
@@ -184,10 +189,10 @@ class Participation:
     # replacement (the papers'), "with" (drawn twice: works once, counts twice), or "full"
     cohort: str = "without"
     work: Work | None = None  # None: every client does all steps
-    arrivals: tuple = ()
-    departures: tuple = ()
+    arrivals: tuple[Any, ...] = ()
+    departures: tuple[Any, ...] = ()
 
-    def check(self, N, S):
+    def check(self, N: int, S: float) -> None:
         """Refuse, with InvalidInput, a participation that does not fit N clients and cohorts of S.
 
         Each client may arrive once and depart once, after its arrival, and every round must leave
@@ -231,12 +236,12 @@ class Participation:
                 )
 
     @property
-    def shifts(self):
+    def shifts(self) -> list[int]:
         """Return the rounds at which a client arrives or departs, with the first round."""
         return sorted({0} | {event.round for event in (*self.arrivals, *self.departures)})
 
     @property
-    def restarts(self):
+    def restarts(self) -> list[int]:
         """Return the rounds at which the objective shifts: arrivals, and departures that exclude
         the client."""
         return sorted(
@@ -247,7 +252,7 @@ class Participation:
             }
         )
 
-    def active(self, t, N):
+    def active(self, t: int, N: int) -> np.ndarray:
         """Return an (N + 1,) mask of the clients 0..N that may work in round t; the entry of the
         server, 0, is False."""
         here = np.ones(N + 1, dtype=bool)
@@ -258,7 +263,7 @@ class Participation:
             here[event.client] &= t < event.round
         return here
 
-    def members(self, t, N):
+    def members(self, t: int, N: int) -> np.ndarray:
         """Return an (N + 1,) mask of the clients that the objective of round t includes."""
         there = np.ones(N + 1, dtype=bool)
         there[0] = False
@@ -268,7 +273,7 @@ class Participation:
             there[event.client] &= t < event.round or not event.exclude
         return there
 
-    def shares(self, p, first, rounds):
+    def shares(self, p: np.ndarray, first: int, rounds: int) -> np.ndarray:
         """Return the aggregation coefficients of some rounds, one row of N + 1 for each round: the
         objective's weights p, with those of arriving clients boosted (flex, section 4.2).
 
@@ -290,7 +295,9 @@ class Participation:
             shares[(age >= 0) & (t > 0), 0] = 1.0
         return shares
 
-    def draw(self, seed, trials, first, rounds, S, E, N):
+    def draw(
+        self, seed: int, trials: np.ndarray, first: int, rounds: int, S: int, E: np.ndarray, N: int
+    ) -> tuple[np.ndarray, np.ndarray]:
         """Draw the cohorts and the work of `rounds` rounds from `first` on, and return two (trials,
         rounds, S) arrays: indices of clients, and their numbers of steps.
 
@@ -399,7 +406,9 @@ def _draw(
                     work[a, r, s] = steps
 
 
-def staircase(eta_0, rounds, shifts=(), offset=1.0):
+def staircase(
+    eta_0: float, rounds: int, shifts: Sequence[int] = (), offset: float = 1.0
+) -> np.ndarray:
     """Return the learning rates eta_0 / tau of flex, one for each round, restarted where the
     objective shifts.
 

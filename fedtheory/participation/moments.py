@@ -8,16 +8,23 @@ in Fractions, quick where weights are equal. `of_rounds` takes any joint law, [(
 """
 
 from collections import defaultdict
+from collections.abc import Callable, Sequence
 from fractions import Fraction
 from functools import cache
+from typing import TYPE_CHECKING, Any
 
 from fedtheory.arithmetic.operations import maximum, minimum, positive_part, where
+from fedtheory.arithmetic.work import Counted
 from fedtheory.errors import refuse
+from fedtheory.typing import Exact, Number
+
+if TYPE_CHECKING:
+    import numpy as np
 
 SCHEMES = ("A", "B", "C")
 
 
-def coefficients(scheme, p, s, E):
+def coefficients(scheme: str, p: Sequence[Number | Counted], s: Sequence[int], E: int) -> Any:
     """Return the coefficients p_tau^k of section 4.1 for one round's work s; None where scheme A
     discards the round."""
     if scheme == "A":
@@ -34,7 +41,7 @@ def coefficients(scheme, p, s, E):
     refuse("scheme", f"must be one of {', '.join(SCHEMES)}", scheme)
 
 
-def sums(tables, start=(0, 0)):
+def sums(tables: Any, start: Any = (0, 0)) -> Any:
     """Return the distribution of a sum over devices, as {sum: probability}. Each table is one
     device's [(probability, summand), ...]; summands are pairs."""
     states = {start: Fraction(1)}
@@ -48,12 +55,12 @@ def sums(tables, start=(0, 0)):
     return states
 
 
-def one_coefficient(p, steps, E, scheme):
+def one_coefficient(p: Fraction, steps: Any, E: int, scheme: str) -> Any:
     """Return p_tau^k of scheme B or C, which depends on the device alone."""
     return coefficients(scheme, [p], [steps], E)[0]
 
 
-def complete(pmf, E, omit):
+def complete(pmf: Any, E: int, omit: Any) -> Any:
     """Return E[1/K_tau], each device's E[q / K_tau], and the probability that a round counts, for
     scheme A: K_tau is the number of devices that complete E steps, and q is 1 for such a device.
 
@@ -61,7 +68,7 @@ def complete(pmf, E, omit):
     K_tau >= 1.
     """
 
-    def mean_inverse(rows, more):
+    def mean_inverse(rows: Sequence[list[Exact]], more: Any) -> Any:
         counts = sums([[(1 - row[E], (0, 0)), (row[E], (1, 0))] for row in rows])
         return sum(q / (K + more) for (K, _), q in counts.items() if K + more > 0), counts
 
@@ -76,7 +83,15 @@ def complete(pmf, E, omit):
     return inverse / kept, each, kept
 
 
-def moments(scheme, p, pmf, E, Gamma=None, sigma_sq=None, omit=True):
+def moments(
+    scheme: str,
+    p: Any,
+    pmf: Any,
+    E: int,
+    Gamma: Sequence[Any] | None = None,
+    sigma_sq: Sequence[Any] | None = None,
+    omit: Any = True,
+) -> Any:
     """Return {symbol name: value} of the moments in flex's bounds, for devices of weights p, work
     pmf, Gamma_k and sigma_k^2.
 
@@ -149,7 +164,7 @@ def moments(scheme, p, pmf, E, Gamma=None, sigma_sq=None, omit=True):
     return found
 
 
-def rounds_of(scheme, p, law, E):
+def rounds_of(scheme: str, p: Sequence[Number | Counted], law: Sequence[list[Any]], E: int) -> Any:
     """Return [(probability, coefficients, s), ...] of the rounds that count under a law
     [(probability, s),
     ...]; rounds that scheme A discards are omitted.
@@ -160,7 +175,16 @@ def rounds_of(scheme, p, law, E):
     return [(q / kept, c, s) for q, c, s in found]
 
 
-def of_rounds(scheme, p, law, E, Gamma, sigma_sq, wanted=None, tau=0):
+def of_rounds(
+    scheme: str,
+    p: Sequence[Number | Counted],
+    law: Sequence[list[Any]],
+    E: int,
+    Gamma: Sequence[Number | Counted],
+    sigma_sq: Sequence[Number | Counted],
+    wanted: Sequence[str] | None = None,
+    tau: int = 0,
+) -> Any:
     """Return {symbol name: value} for the symbols `wanted` (all by default): those of `moments` for
     any joint law, and the symbols that depend on tau.
 
@@ -200,7 +224,7 @@ def of_rounds(scheme, p, law, E, Gamma, sigma_sq, wanted=None, tau=0):
     return {name: named[name]() for name in (named if wanted is None else wanted)}
 
 
-def limit_weights(scheme, p, pmf, E):
+def limit_weights(scheme: str, p: Sequence[Fraction], pmf: Any, E: int) -> Any:
     """Return the weights, with sum 1, of the loss that small steps minimise; the weights are
     proportional to E[p_tau^k s_tau^k]."""
     if scheme == "A":
@@ -214,7 +238,13 @@ def limit_weights(scheme, p, pmf, E):
     return [pull / sum(pulls) for pull in pulls]
 
 
-def two_lines(grad, x, p_tau, s, eta):
+def two_lines(
+    grad: Callable[..., Any],
+    x: "np.ndarray",
+    p_tau: Sequence[Number | Counted],
+    s: Sequence[int],
+    eta: Number | Counted,
+) -> Any:
     """Return {symbol name: value} for flex.eq2 and its printed variant: squared differences between
     the lines of (2) at the point x, where grad(k, i, w) is device k's gradient in its step i."""
     first, second, extra = x * 1, x * 1, x * 0

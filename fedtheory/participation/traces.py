@@ -10,13 +10,14 @@ The first five traces have no inactive rounds, so their grid is {1, ..., E}; tha
 """
 
 from functools import cache, lru_cache
-from typing import NamedTuple
+from typing import Any, NamedTuple
 
 import numpy as np
 
 from fedtheory import rng
 from fedtheory.errors import InvalidInput, refuse
 from fedtheory.participation import Work
+from fedtheory.typing import Number
 
 # name -> mean and standard deviation in percent of E, and the least s.
 TABLE = {
@@ -32,7 +33,7 @@ TABLE = {
 NAMES = tuple(TABLE)
 
 
-def least_variance(mean, low, high):
+def least_variance(mean: float, low: int, high: int) -> np.ndarray:
     """Return the probabilities of low..high with this mean and positive only on the two grid points
     around the mean."""
     pmf = np.zeros(high - low + 1)
@@ -43,7 +44,7 @@ def least_variance(mean, low, high):
     return pmf
 
 
-def largest_entropy(mean, variance, low, high):
+def largest_entropy(mean: float, variance: float, low: int, high: int) -> np.ndarray:
     """Return the probabilities of low..high with this mean and variance that are proportional to
     exp(a s + b s^2).
 
@@ -55,7 +56,7 @@ def largest_entropy(mean, variance, low, high):
     moments = np.stack([z, z**2])
     target = np.array([0.0, 1.0])
 
-    def at(parameters):
+    def at(parameters: np.ndarray) -> tuple[float, np.ndarray]:
         exponents = parameters @ moments
         top = exponents.max()
         weights = np.exp(exponents - top)
@@ -85,7 +86,7 @@ def largest_entropy(mean, variance, low, high):
 
 
 @cache
-def pmf(name, E):
+def pmf(name: str, E: int) -> np.ndarray:
     """Return the probabilities of s = 0..E under one trace; raises InvalidInput for E = 1 where a
     trace has no inactive rounds."""
     if name not in TABLE:
@@ -112,18 +113,18 @@ class _Trace(NamedTuple):
 
     name: str
 
-    def __call__(self, N, E):
+    def __call__(self, N: int, E: int) -> np.ndarray:
         return pmf(self.name, E)
 
 
 class _Traces(NamedTuple):
     """The probabilities of several traces, one for each device."""
 
-    count: int  # type: ignore[assignment]
+    count: int
     seed: int
-    names: tuple
+    names: tuple[Any, ...]
 
-    def __call__(self, N, E):
+    def __call__(self, N: int, E: int) -> tuple[np.ndarray, np.ndarray]:
         if self.names is not None and len(self.names) != N:
             refuse("names", f"must give each of {N} devices a trace", self.names)
         if self.names is None:
@@ -134,14 +135,14 @@ class _Traces(NamedTuple):
         return np.stack([pmf(name, E) for name in names]), kinds
 
 
-def trace(name):
+def trace(name: str) -> Work:
     """Return the Work in which every device follows the trace called `name`."""
     if name not in TABLE:
         refuse("trace", f"must be one of {', '.join(NAMES)}", name)
     return Work(f"trace {name}", _Trace(name))
 
 
-def assignment(N, count=8, seed=0):
+def assignment(N: int, count: int = 8, seed: int = 0) -> list[str]:
     """Return the names of the traces of N devices, each drawn uniformly from the first `count`
     traces of table 2 (flex, section 5.1)."""
     used, kinds = _draw_traces(N, count, seed)
@@ -149,12 +150,12 @@ def assignment(N, count=8, seed=0):
 
 
 @lru_cache(2)
-def _draw_traces(N, count, seed):
+def _draw_traces(N: int, count: int, seed: int) -> tuple[np.ndarray, ...]:
     """Return (the indices in NAMES that were drawn, each device's index into these)."""
     return np.unique(rng.host(seed, "traces").integers(count, size=N), return_inverse=True)
 
 
-def traces(count=8, seed=0, names=None):
+def traces(count: Number = 8, seed: Number = 0, names: Any = None) -> Work:
     """Return the Work in which each device follows one of the first `count` traces (|T| = count in
     table 3), drawn by `seed`, or the trace that `names` lists for the device.
 

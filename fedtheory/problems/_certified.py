@@ -1,45 +1,57 @@
 """Constants of quadratics computed from their arrays: each is exact or rounded to the safe side."""
 
+from collections.abc import Sequence
+from typing import TYPE_CHECKING
+
 import numpy as np
 
 from fedtheory.problem import Constant
 from fedtheory.problems._curvature import bent_down, of_client, times
+from fedtheory.typing import Number
+
+if TYPE_CHECKING:
+    from fedtheory.problems._quadratic import Dense, Diagonal
 
 EPS = 2.0**-52
 # the least mu / L of a dense Hessian: rounding its entries moves mu by some EPS L
 SHARPEST = 2.0**-30
 
 
-def _top(squares):
+def _top(squares: np.ndarray) -> float:
     """Return the largest eigenvalue of a positive semidefinite diagonal (d,) or matrix (d, d)."""
     return float(squares.max() if squares.ndim == 1 else max(0.0, np.linalg.eigvalsh(squares)[-1]))
 
 
-def _mean_square(Ds, weights):
+def _mean_square(Ds: Sequence[np.ndarray], weights: np.ndarray | Sequence[float]) -> np.ndarray:
     """Return sum_i w_i D_i D_i'."""
     return sum(w * (D * D if D.ndim == 1 else D @ D.T) for w, D in zip(weights, Ds))
 
 
-def _up(value, d):
+def _up(value: float, d: float) -> float:
     """Return an upper bound of the exact value, given its floating-point result; it covers the
     error of sums of products and of the eigenvalue solver in dimension d."""
     return float(value) * (1.0 + 32 * d * EPS)
 
 
-def _norm(v):
+def _norm(v: np.ndarray) -> float:
     """Return ||v||, also where the squares of the entries overflow or underflow."""
     largest = float(np.abs(v).max())
     return largest * float(np.linalg.norm(v / largest)) if largest > 0 else 0.0
 
 
-def _ball(gaps, offsets, radius, weights):
+def _ball(
+    gaps: Sequence[np.ndarray],
+    offsets: Sequence[np.ndarray],
+    radius: float,
+    weights: np.ndarray | Sequence[float],
+) -> float:
     """Return an upper bound of sum_i w_i ||D_i v + o_i||^2 over ||v|| <= radius."""
     cross = sum(w * times(D, o) for w, D, o in zip(weights, gaps, offsets))
     level = sum(w * o @ o for w, o in zip(weights, offsets))
     return _top(_mean_square(gaps, weights)) * radius**2 + 2 * radius * _norm(cross) + float(level)
 
 
-def _curvatures(A):
+def _curvatures(A: np.ndarray) -> dict[str, Constant]:
     """Return the constants L and mu of the Hessians and, where mu is negative, the weak convexity
     -mu."""
     if A.ndim == 2:
@@ -59,7 +71,9 @@ def _curvatures(A):
     )
 
 
-def constants(data, p, radius, lowest=True):
+def constants(
+    data: "Diagonal | Dense", p: np.ndarray, radius: float, lowest: bool = True
+) -> dict[str, Constant]:
     """Return the constants L, mu, G, xi_bar (and G_star, B) of a quadratic, computed from its
     arrays.
 
@@ -113,7 +127,7 @@ def constants(data, p, radius, lowest=True):
     return found
 
 
-def gradient_bound(data, radius, sigmas):
+def gradient_bound(data: "Diagonal | Dense", radius: float, sigmas: Number) -> Constant:
     """Return M, a bound of the norm of every client's gradient estimate. The bound holds as long as
     a run stays in the ball and the noise of client i has norm sigma_i surely."""
     d = data.b.shape[1]
@@ -127,11 +141,11 @@ def gradient_bound(data, radius, sigmas):
     return Constant(_up(longest, d), "ball", radius, how)
 
 
-def _spectrum_of(H):
+def _spectrum_of(H: np.ndarray) -> np.ndarray:
     return H if H.ndim == 1 else np.linalg.eigvalsh(H)
 
 
-def _inverts(H):
+def _inverts(H: np.ndarray) -> bool:
     """Tell whether F's own Hessian H can be inverted within rounding. The constant mu covers all
     clients' Hessians, so a negative mu does not answer this."""
     values = abs(_spectrum_of(H))

@@ -1,21 +1,23 @@
 """The stationary point of a weighted sum of quadratics, and the test whether the sum attains its
 minimum there."""
 
+from typing import Any
+
 import numpy as np
 
 from fedtheory.problem import FLAT
 
 
-def of_client(A, i):
+def of_client(A: np.ndarray, i: int) -> np.ndarray:
     """Return client i's Hessian: a diagonal (d,) or a matrix (d, d)."""
     return A[min(i, len(A) - 1)]
 
 
-def times(a, v):
+def times(a: np.ndarray, v: np.ndarray) -> np.ndarray:
     return a * v if a.ndim == 1 else a @ v
 
 
-def bent_down(A):
+def bent_down(A: np.ndarray) -> bool:
     """Tell whether some Hessian has a negative eigenvalue, by more than the rounding of a dense
     Hessian's entries."""
     if A.ndim == 2:
@@ -23,7 +25,7 @@ def bent_down(A):
     return bool(np.any(np.linalg.eigvalsh(A)[:, 0] < -FLAT * abs(A).max(axis=(1, 2))))
 
 
-def of_objective(A, b, p):
+def of_objective(A: np.ndarray, b: np.ndarray, p: np.ndarray) -> tuple[np.ndarray, Any, bool]:
     """Return (Hessian of F, the point of least norm where F's gradient vanishes, whether F is
     lowest there). The point is None where F falls along a line at a constant rate."""
     shared = len(A) == 1
@@ -45,7 +47,9 @@ def of_objective(A, b, p):
     return H, x_star, True
 
 
-def _bent(A, b, p, H, pull):
+def _bent(
+    A: np.ndarray, b: np.ndarray, p: np.ndarray, H: np.ndarray, pull: np.ndarray
+) -> tuple[np.ndarray, Any, bool]:
     """Return what `of_objective` returns, where some curvature is negative. Curvatures of clients
     may cancel in F: the rounding error left of their sum counts as curvature 0, and the rounding
     error left of the slopes along such a direction as slope 0."""

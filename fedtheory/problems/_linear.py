@@ -7,13 +7,15 @@ sqrt(1 - 1/classes) for softmax. The ridge's gradient is the same for all client
 every difference, so differences of gradients are bounded on all of R^d.
 """
 
-from typing import NamedTuple
+from collections.abc import Callable, Sequence
+from typing import Any, NamedTuple
 
 import numpy as np
 
 from fedtheory.errors import FedtheoryError
-from fedtheory.problem import Constant
+from fedtheory.problem import Constant, Problem
 from fedtheory.problems._samples import finite_factor
+from fedtheory.typing import Number
 
 EPS = 2.0**-52
 
@@ -29,13 +31,13 @@ class Design(NamedTuple):
     top: float  # of the largest eigenvalue of a'a / n
 
 
-def _round_up(value, operations):
+def _round_up(value: Number, operations: int) -> float:
     """Return an upper bound of the exact sum of nonnegative terms whose floating-point sum is
     `value`."""
     return float(value) * (1.0 + 2.0 * EPS * (operations + 16))
 
 
-def design(a, e):
+def design(a: np.ndarray, e: np.ndarray) -> Design:
     n, F = a.shape
     gram = a.T @ a if F <= n else a @ a.T
     # The Gram matrix is off by at most n EPS |a|'|a|, the solver by a modest multiple of its order
@@ -48,7 +50,7 @@ def design(a, e):
     )
 
 
-def curvature(designs, bend, ridge):
+def curvature(designs: Sequence[Any], bend: float, ridge: float) -> dict[str, Constant]:
     """Return the constants L and mu: the Hessian of a loss lies between 0 and bend a'a / n, where
     `bend` bounds the curvature of the loss as a function of the scores."""
     top = max(d.top for d in designs if d is not None)
@@ -63,7 +65,7 @@ def curvature(designs, bend, ridge):
     )
 
 
-def dissimilarity(designs, reach, p):
+def dissimilarity(designs: Sequence[Any], reach: float, p: np.ndarray) -> dict[str, Constant]:
     """Return the constants G, xi_bar and B of clients 1..N and the server 0 under weights p.
 
     On one shared design the residuals differ by labels only, so gradients differ by constants:
@@ -75,14 +77,14 @@ def dissimilarity(designs, reach, p):
     mean = sum(w * d.centre for w, d in zip(p, clients))
     spread = float(sum(w * d.mean_norm for w, d in zip(p, clients)))
 
-    def gap(d):
+    def gap(d: Design) -> float:
         """Return an upper bound of ||centre - mean||, which allows a rounding error of 2 ops EPS
         times the rows' norms."""
         return _round_up(np.linalg.norm(d.centre - mean), d.centre.size) + 2 * EPS * ops * (
             d.mean_norm + spread
         )
 
-    def radius(d):
+    def radius(d: Design) -> float:
         return _round_up(reach * min(d.mean_norm, np.sqrt(d.top)), 0)
 
     one = all(np.array_equal(clients[0].a, d.a) for d in clients[1:])
@@ -129,7 +131,15 @@ def dissimilarity(designs, reach, p):
     return found
 
 
-def sigmas(designs, reach, farthest, noise, sigma, batch, replacement):
+def sigmas(
+    designs: Sequence[Any],
+    reach: float,
+    farthest: float,
+    noise: str,
+    sigma: np.ndarray,
+    batch: np.ndarray,
+    replacement: bool,
+) -> dict[str, Constant]:
     """Return the constants sigma and sigma_0: of the additive noise, or bounds of the minibatch
     noise at every x.
 
@@ -162,7 +172,7 @@ def sigmas(designs, reach, farthest, noise, sigma, batch, replacement):
     return found
 
 
-def _minibatch_sigma(d, reach, farthest, batch, replacement):
+def _minibatch_sigma(d: Any, reach: float, farthest: float, batch: int, replacement: bool) -> float:
     factor = 0.0 if d is None else finite_factor(len(d.a), batch, replacement)
     if factor == 0.0:
         return 0.0
@@ -176,7 +186,7 @@ def _minibatch_sigma(d, reach, farthest, batch, replacement):
     return _round_up(np.sqrt(factor * min(around, farthest**2 * np.mean(squares))), n + F)
 
 
-def newton(problem, hessian, scale):
+def newton(problem: Problem, hessian: Callable[..., Any], scale: float) -> np.ndarray:
     """Return the minimiser of F, found by damped Newton steps from 0; `hessian(x)` is F's Hessian
     matrix, `scale` the size of a row's gradient.
 

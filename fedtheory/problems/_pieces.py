@@ -51,7 +51,7 @@ def some(rows, low, high):
     return rows[low:high] if rows.size > 0 else np.arange(low, high)
 
 
-def room(sizes, batches, features, columns, width):
+def room(sizes: np.ndarray, batches: np.ndarray, features: int, columns: int, width: int) -> int:
     """Return how many numbers to allocate for a gradient's scores, `width` for each sample; 0 where
     clients are too small to share work."""
     most = int(max(np.max(sizes), np.max(batches)))  # who draws with replacement may draw more

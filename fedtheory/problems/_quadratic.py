@@ -98,7 +98,7 @@ def dense_piece(data, i, rows, x, room, out, phase, n):
         large_sum(kept, x[: b.size], b, room, out)
 
 
-def room(d):
+def room(d: int) -> int:
     """Return how many numbers to allocate for the partial products of a large dense Hessian in d
     coordinates; 0 where d is below LARGE."""
     return PARTS * d if d >= LARGE else 0

@@ -1,14 +1,22 @@
 """Problems made of samples: clients' arrays, minibatches and the variance that minibatches cause."""
 
+from collections.abc import Sequence
+from typing import Any
+
 import numpy as np
 
 from fedtheory import arguments
 from fedtheory.errors import refuse
 from fedtheory.problem import noise_from, weights_from
 from fedtheory.rng import NO_DRAW
+from fedtheory.typing import Number
 
 
-def arrays(X, y, server=None):
+def arrays(
+    X: np.ndarray | Sequence[np.ndarray | list[list[float]]],
+    y: np.ndarray | Sequence[np.ndarray | list[int]],
+    server: Any = None,
+) -> tuple[list[Any], list[Any]]:
     """Return checked lists of features (n_i, F) and labels (n_i,), made from the N clients' arrays
     and server = (X_0, y_0). Index 0 is the server's entry, None in both lists where there is no
     server data."""
@@ -35,7 +43,13 @@ def arrays(X, y, server=None):
     return features, labels
 
 
-def _check_samples(whose_rows, whose_marks, rows, marks, width):
+def _check_samples(
+    whose_rows: str,
+    whose_marks: str,
+    rows: np.ndarray | Sequence[list[float]],
+    marks: np.ndarray | Sequence[int],
+    width: int | None,
+) -> tuple[np.ndarray, np.ndarray]:
     """Return one client's features and labels as arrays of floats, or refuse them."""
     rows = arguments.check_array(whose_rows, rows)
     marks = arguments.check_array(whose_marks, marks, "must be an array of labels", "fiub")
@@ -58,11 +72,11 @@ def _check_samples(whose_rows, whose_marks, rows, marks, width):
     return rows, marks
 
 
-def sizes_of(X):
+def sizes_of(X: Sequence[Any]) -> np.ndarray:
     return np.array([0 if rows is None else len(rows) for rows in X], dtype=np.int64)
 
 
-def stack(X, width):
+def stack(X: Sequence[Any], width: int) -> tuple[np.ndarray, np.ndarray]:
     """Return all rows stacked and padded with zeros to `width` columns, and the index (N + 2,) at
     which each client's rows begin."""
     starts = np.concatenate([[0], np.cumsum(sizes_of(X))]).astype(np.int64)
@@ -73,7 +87,7 @@ def stack(X, width):
     return stacked, starts
 
 
-def weights_of(weights, sizes):
+def weights_of(weights: Any, sizes: Number) -> np.ndarray:
     """Return weights p made from None (equal), "samples" (p_i = n_i / n, as in flex) or N numbers."""
     if isinstance(weights, str):
         if weights != "samples":
@@ -82,7 +96,15 @@ def weights_of(weights, sizes):
     return weights_from(weights, len(sizes) - 1)
 
 
-def noise_of(noise, sigma, sigma_0, batch, batch_0, replacement, sizes):
+def noise_of(
+    noise: str,
+    sigma: float,
+    sigma_0: float,
+    batch: int | Sequence[int] | None,
+    batch_0: int | None,
+    replacement: bool,
+    sizes: np.ndarray,
+) -> tuple[str, np.ndarray, np.ndarray]:
     """Return the checked noise: its kind, the (N + 1,) sigma of additive noise, the (N + 1,)
     minibatch sizes.
 
@@ -106,7 +128,9 @@ def noise_of(noise, sigma, sigma_0, batch, batch_0, replacement, sizes):
     return noise, sigmas, _batches(batch, batch_0, replacement, sizes)
 
 
-def _batches(batch, batch_0, replacement, sizes):
+def _batches(
+    batch: int | Sequence[int] | None, batch_0: int | None, replacement: bool, sizes: np.ndarray
+) -> np.ndarray:
     given = np.zeros(len(sizes), dtype=np.int64)  # 0: all samples
     if batch is not None:
         values = np.asarray(batch)
@@ -126,7 +150,7 @@ def _batches(batch, batch_0, replacement, sizes):
     return given if replacement else np.minimum(given, sizes)
 
 
-def finite_factor(size, batch, replacement):
+def finite_factor(size: int, batch: int, replacement: bool) -> float:
     """Return the variance of a minibatch mean over the population variance: (n - B) / (B (n - 1))
     without replacement (FSL, equation 10), 1 / B with replacement; 0 where all samples are used."""
     if batch == 0 or (batch >= size and not replacement):
@@ -134,7 +158,7 @@ def finite_factor(size, batch, replacement):
     return 1.0 / batch if replacement else (size - batch) / (batch * (size - 1.0))
 
 
-def minibatch_variance(problem, i, x):
+def minibatch_variance(problem: Any, i: Number, x: np.ndarray) -> float:
     """Return E||g - grad f_i(x)||^2 of client i's minibatch gradient g at x, computed from its
     samples' gradients."""
     if problem.noise != "minibatch":

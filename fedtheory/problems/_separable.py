@@ -10,8 +10,9 @@ below where h grows no faster than it; F never is. Only + - * / sqrt and floor a
 the same everywhere.
 """
 
+from collections.abc import Mapping, Sequence
 from dataclasses import replace
-from typing import NamedTuple
+from typing import Any, NamedTuple
 
 import numpy as np
 
@@ -27,6 +28,7 @@ from fedtheory.problem import (
     noise_from,
     weights_from,
 )
+from fedtheory.typing import Number
 
 PSEUDO_HUBER, RATIONAL, WAVE, HUBER, SIDED = range(5)
 SHAPES = dict(pseudo_huber=PSEUDO_HUBER, rational=RATIONAL, wave=WAVE, huber=HUBER, sided=SIDED)
@@ -113,12 +115,12 @@ def objective(data, p, x, out):
 KERNELS = Kernels(grad, loss, objective)
 
 
-def _floor(kind, q):
+def _floor(kind: int, q: float) -> float:
     """Return the smallest curvature of psi (the largest is 1)."""
     return {RATIONAL: -0.25, WAVE: -q, SIDED: q}.get(kind, 0.0)  # rational: at u = 1 and -1
 
 
-def slopes(kind, q):
+def slopes(kind: int, q: float) -> tuple[float, ...]:
     """Return the infimum and supremum of psi'."""
     steepest = 3 * np.sqrt(3) / 16  # of u / (1 + u^2)^2, at u = 1 / sqrt(3)
     return {
@@ -128,7 +130,7 @@ def slopes(kind, q):
     }.get(kind, (-1.0, 1.0))
 
 
-def _lowest(data, t):
+def _lowest(data: Any, t: np.ndarray) -> tuple[np.ndarray, float]:
     """Return (x, value): the point where h + <t, x - c> is lowest and the value there. x is NaN
     where the infimum is not attained."""
     kind, q = data.kind, data.q
@@ -175,7 +177,7 @@ def _lowest(data, t):
     return x, -np.inf
 
 
-def _polish_minimum(u, a, m, level):
+def _polish_minimum(u: float, a: float, m: float, level: float) -> float:
     """Return u after Newton's steps for m u + a u / (1 + u^2)^2 = level, started near a minimum."""
     for _ in range(20):
         s = 1 + u * u
@@ -187,11 +189,11 @@ def _polish_minimum(u, a, m, level):
     return u
 
 
-def minimize(problem):
+def minimize(problem: Any) -> np.ndarray:
     return _lowest(problem.data, problem.data.tilt)[0]
 
 
-def infimum(problem, gamma=0.0):
+def infimum(problem: Problem, gamma: float = 0.0) -> float:
     """Return the infimum of F~ = (F + gamma f_0) / (1 + gamma), the objective that FSL descends;
     -inf where tilts outgrow h.
 
@@ -204,7 +206,7 @@ def infimum(problem, gamma=0.0):
     return _lowest(data, (data.tilt + gamma * data.o[0]) / (1 + gamma))[1]
 
 
-def _reach(data, noise, sigmas, who):
+def _reach(data: Any, noise: str, sigmas: Number, who: range | Sequence[int]) -> float:
     """Return the supremum over x and noise of ||g_i||, over the clients i in `who`; inf where the
     norm is unbounded."""
     low, high = slopes(data.kind, data.q)
@@ -223,7 +225,7 @@ def _reach(data, noise, sigmas, who):
     return float(largest)
 
 
-def constants(problem):
+def constants(problem: Problem) -> dict[str, Constant]:
     """Return every constant of a separable problem, computed from its arrays."""
     data, noise, sigmas = problem.data, problem.noise, problem.sigma
     curvature = data.a + data.m
@@ -278,7 +280,7 @@ def constants(problem):
     return found | noise_constants(noise, sigmas, problem.d)  # H3
 
 
-def _reweigh(problem, p):
+def _reweigh(problem: Any, p: Number) -> Problem:
     tilt = p @ problem.data.o
     if np.linalg.norm(tilt) <= 1e-14 * np.linalg.norm(
         problem.data.o
@@ -300,7 +302,7 @@ def _reweigh(problem, p):
     return replace(moved, constants={**constants(moved), **requested})
 
 
-def check_request(d, clients, **numbers):
+def check_request(d: int, clients: int | float, **numbers: float) -> None:
     """Refuse arguments that every maker of separable problems refuses."""
     d, clients = arguments.check_integer("d", d, 1), arguments.check_integer("clients", clients, 1)
     arguments.check_fits("d and clients", clients + 1, d, 4)
@@ -308,7 +310,9 @@ def check_request(d, clients, **numbers):
         arguments.check_real(name, value)
 
 
-def draw_tilts(generator, N, d, p, G, xi_bar):
+def draw_tilts(
+    generator: Any, N: Number, d: Number, p: np.ndarray, G: float, xi_bar: float
+) -> np.ndarray:
     """Draw the tilts (N + 1, d): the server's has norm xi_bar, the clients' have weighted mean zero
     and mean square G^2."""
     if G > 0 and np.sum(p > 0) < 2:
@@ -322,7 +326,22 @@ def draw_tilts(generator, N, d, p, G, xi_bar):
     return o
 
 
-def separable(name, shape, q, a, w, m, c, o, weights, sigma, sigma_0, noise, layers, requested):
+def separable(
+    name: str,
+    shape: str,
+    q: float,
+    a: float | np.ndarray,
+    w: float,
+    m: float | np.ndarray,
+    c: np.ndarray,
+    o: np.ndarray,
+    weights: np.ndarray,
+    sigma: float | Sequence[float],
+    sigma_0: float,
+    noise: str,
+    layers: Sequence[int | tuple[str, int]] | None,
+    requested: Mapping[str, float],
+) -> Problem:
     """Build the Problem; its constants named in `requested` are set to the exact requested values,
     which the arrays satisfy up to rounding."""
     N, d = len(o) - 1, len(c)

@@ -19,7 +19,7 @@ LINE = 64  # bytes
 LARGE, PARTS = 512, 8  # coordinates from which a product is the sum of so many parts
 
 
-def blocks(matrices):
+def blocks(matrices: np.ndarray) -> np.ndarray:
     """Return symmetric matrices (n, d, d) in the layout (n, size) that `times` reads: the blocks of
     eight rows, then in full the rows that fill no block, and rows of zeros up to a multiple of
     four."""
@@ -38,7 +38,7 @@ def blocks(matrices):
     return kept
 
 
-def _aligned_zeros(n, size):
+def _aligned_zeros(n: int, size: int) -> np.ndarray:
     """Return zeros (n, size) that begin at the start of a cache line; size is a multiple of eight."""
     room = np.zeros(n * size + LINE // 8)
     first = -room.ctypes.data % LINE // 8

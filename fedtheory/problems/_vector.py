@@ -6,8 +6,22 @@ computed as the scalar would be (no fused multiply-add, no reordering), so the b
 every machine.
 """
 
+from collections.abc import Callable, Sequence
+from typing import Any
+
 import numpy as np
 from llvmlite import binding, ir
+from llvmlite.ir.builder import IRBuilder
+from llvmlite.ir.instructions import (
+    CastInstr,
+    ExtractElement,
+    InsertValue,
+    Instruction,
+    LoadInstr,
+    ShuffleVector,
+)
+from llvmlite.ir.types import VectorType
+from llvmlite.ir.values import Constant
 from numba import carray
 from numba.core import cgutils, types
 from numba.extending import intrinsic, models, register_model
@@ -55,64 +69,73 @@ def half_square(x):
 
 if DISABLED:
 
-    def zero(width):
+    def zero(width: Any) -> Any:
         return np.zeros(width)
 
-    def load(a, i, like):
+    def load(a: Any, i: Any, like: Any) -> tuple[Any, ...]:
         return a[i : i + like.size].copy()
 
-    def store(a, i, v):
+    def store(a: Any, i: Any, v: Any) -> None:
         a[i : i + v.size] = v
 
-    def multiply_add(v, s, w):
+    def multiply_add(v: Any, s: Any, w: Any) -> tuple[Any, ...]:
         return v + s * w
 
-    def add(v, w):
+    def add(v: Any, w: Any) -> tuple[Any, ...]:
         return v + w
 
-    def on_stack(n):
+    def on_stack(n: Any) -> Any:
         return np.empty(n)
 
-    def total(v):
+    def total(v: Any) -> tuple[Any, ...]:
         while v.size > 1:
             v = v[: v.size // 2] + v[v.size // 2 :]
         return v[0]
 
-    def totals(v):
+    def totals(v: Any) -> Any:
         return np.array([total(w) for w in v])
 
-    def pair_lanes(a, i):
+    def pair_lanes(a: Any, i: Any) -> Any:
         return np.repeat(a[i : i + 4], 2)
 
-    def repeat_lanes(a, i):
+    def repeat_lanes(a: Any, i: Any) -> Any:
         return np.tile(a[i : i + 2], 4)
 
-    def cross_lanes(u, v, w, x):
+    def cross_lanes(u: Any, v: Any, w: Any, x: Any) -> tuple[Any, ...]:
         return tuple(np.repeat([u[k], v[k], w[k], x[k]], 2) for k in range(4))
 
-    def join_lanes(u, v, w, x):
+    def join_lanes(u: Any, v: Any, w: Any, x: Any) -> Any:
         return np.concatenate([u, v, w, x])
 
-    def quarter(v, n):
+    def quarter(v: Any, n: Any) -> tuple[Any, ...]:
         return v[2 * n : 2 * n + 2]
 else:
     _WORD = ir.IntType(32)
 
     class Lanes(types.Type):
-        def __init__(self, width):
+        def __init__(self, width: int) -> None:
             self.width, self.vector = width, ir.VectorType(ir.DoubleType(), width)
             super().__init__(f"Lanes({width})")
 
     @register_model(Lanes)
     class _LanesModel(models.PrimitiveModel):
-        def __init__(self, manager, of):
+        def __init__(self, manager: Any, of: Any) -> None:
             super().__init__(manager, of, of.vector)
 
-    def _pointer(context, builder, of, vector, array, i):
+    def _pointer(
+        context: Any,
+        builder: IRBuilder,
+        of: Any,
+        vector: VectorType,
+        array: Instruction,
+        i: Instruction,
+    ) -> CastInstr:
         start = context.make_array(of)(context, builder, array).data
         return builder.bitcast(builder.gep(start, [i]), vector.as_pointer())
 
-    def _shuffle(builder, v, lanes, w=None):
+    def _shuffle(
+        builder: IRBuilder, v: Instruction, lanes: Sequence[int], w: Instruction | None = None
+    ) -> ShuffleVector:
         """Return a vector of the given lanes of v and w, where the lanes of w are numbered on from
         those of v."""
         w = ir.Constant(v.type, ir.Undefined) if w is None else w
@@ -120,26 +143,36 @@ else:
         return builder.shuffle_vector(v, w, mask)
 
     @intrinsic(prefer_literal=True)
-    def zero(typing_context, width):
+    def zero(typing_context: Any, width: Any) -> tuple[Any, Callable[..., Any]]:
         """Return a vector of zeros; the width is a literal: 2, 4 or 8."""
         of = Lanes(width.literal_value)
         nothing = ir.Constant(of.vector, [0.0] * of.width)
         return of(width), lambda context, builder, signature, arguments: nothing
 
     @intrinsic
-    def load(typing_context, a, i, like):
+    def load(typing_context: Any, a: Any, i: Any, like: Any) -> tuple[Any, Callable[..., Any]]:
         """Return a[i], a[i + 1], .. of a contiguous array, as many numbers as `like` has lanes."""
 
-        def generate(context, builder, signature, arguments):
+        def generate(
+            context: Any,
+            builder: IRBuilder,
+            signature: Any,
+            arguments: tuple[Instruction, Instruction, Constant],
+        ) -> LoadInstr:
             return builder.load(_pointer(context, builder, a, like.vector, *arguments[:2]), align=8)
 
         return like(a, types.int64, like), generate
 
     @intrinsic
-    def store(typing_context, a, i, v):
+    def store(typing_context: Any, a: Any, i: Any, v: Any) -> tuple[Any, Callable[..., Any]]:
         """Write the lanes of v to a[i], a[i + 1], .. of a contiguous array."""
 
-        def generate(context, builder, signature, arguments):
+        def generate(
+            context: Any,
+            builder: IRBuilder,
+            signature: Any,
+            arguments: tuple[LoadInstr, Instruction, Instruction],
+        ) -> Constant:
             array, at, value = arguments
             builder.store(value, _pointer(context, builder, a, v.vector, array, at), align=8)
             return context.get_dummy_value()
@@ -147,10 +180,15 @@ else:
         return types.void(a, types.int64, v), generate
 
     @intrinsic
-    def multiply_add(typing_context, v, s, w):
+    def multiply_add(typing_context: Any, v: Any, s: Any, w: Any) -> tuple[Any, Callable[..., Any]]:
         """Return v + s w, where s is a scalar or a vector."""
 
-        def generate(context, builder, signature, arguments):
+        def generate(
+            context: Any,
+            builder: IRBuilder,
+            signature: Any,
+            arguments: tuple[Any, Instruction, Instruction],
+        ) -> Instruction:
             added, factor, value = arguments
             if not isinstance(s, Lanes):
                 alone = ir.Constant(v.vector, ir.Undefined)
@@ -161,7 +199,7 @@ else:
         return v(v, s if isinstance(s, Lanes) else types.float64, w), generate
 
     @intrinsic
-    def add(typing_context, v, w):
+    def add(typing_context: Any, v: Any, w: Any) -> tuple[Any, Callable[..., Any]]:
         """Return v + w, lane by lane."""
         return v(v, w), lambda context, builder, signature, arguments: builder.fadd(*arguments)
 
@@ -175,16 +213,18 @@ else:
         return types.CPointer(types.float64)(types.int64), generate
 
     @jit(inline="always")
-    def on_stack(n):
+    def on_stack(n: Any) -> Any:
         """Return an array of n numbers on the stack, which lasts until the calling function
         returns; the allocation costs nothing."""
         return carray(_alloca(n), (n,))
 
     @intrinsic
-    def total(typing_context, v):
+    def total(typing_context: Any, v: Any) -> tuple[Any, Callable[..., Any]]:
         """Return the sum of the lanes: the vector's two halves are added until one lane is left."""
 
-        def generate(context, builder, signature, arguments):
+        def generate(
+            context: Any, builder: IRBuilder, signature: Any, arguments: tuple[LoadInstr]
+        ) -> ExtractElement:
             (value,), width = arguments, v.width
             while width > 1:
                 width //= 2
@@ -195,12 +235,14 @@ else:
         return types.float64(v), generate
 
     @intrinsic
-    def totals(typing_context, v):
+    def totals(typing_context: Any, v: Any) -> tuple[Any, Callable[..., Any]]:
         """Return the totals of eight vectors of eight lanes, several computed at once; each is
         added up in the order of `total`."""
         of = v.types[0]
 
-        def generate(context, builder, signature, arguments):
+        def generate(
+            context: Any, builder: IRBuilder, signature: Any, arguments: Sequence[InsertValue]
+        ) -> Instruction:
             given = cgutils.unpack_tuple(builder, arguments[0], 8)
             parts = [given[n] for n in (0, 4, 2, 6, 1, 5, 3, 7)]  # sums then end in their own lanes
             for apart in (4, 2, 1):
@@ -215,36 +257,52 @@ else:
 
         return of(v), generate
 
-    def _load(context, builder, of, width, array, i):
+    def _load(
+        context: Any, builder: IRBuilder, of: Any, width: int, array: LoadInstr, i: Instruction
+    ) -> LoadInstr:
         vector = ir.VectorType(ir.DoubleType(), width)
         return builder.load(_pointer(context, builder, of, vector, array, i), align=8)
 
     @intrinsic
-    def pair_lanes(typing_context, a, i):
+    def pair_lanes(typing_context: Any, a: Any, i: Any) -> tuple[Any, Callable[..., Any]]:
         """Return a[i], .., a[i + 3], each twice."""
 
-        def generate(context, builder, signature, arguments):
+        def generate(
+            context: Any,
+            builder: IRBuilder,
+            signature: Any,
+            arguments: tuple[LoadInstr, Instruction],
+        ) -> ShuffleVector:
             four = _load(context, builder, a, 4, *arguments)
             return _shuffle(builder, four, [0, 0, 1, 1, 2, 2, 3, 3])
 
         return Lanes(8)(a, types.int64), generate
 
     @intrinsic
-    def repeat_lanes(typing_context, a, i):
+    def repeat_lanes(typing_context: Any, a: Any, i: Any) -> tuple[Any, Callable[..., Any]]:
         """Return the pair a[i], a[i + 1], four times."""
 
-        def generate(context, builder, signature, arguments):
+        def generate(
+            context: Any,
+            builder: IRBuilder,
+            signature: Any,
+            arguments: tuple[LoadInstr, Instruction],
+        ) -> ShuffleVector:
             return _shuffle(builder, _load(context, builder, a, 2, *arguments), [0, 1] * 4)
 
         return Lanes(8)(a, types.int64), generate
 
     @intrinsic
-    def cross_lanes(typing_context, u, v, w, x):
+    def cross_lanes(
+        typing_context: Any, u: Any, v: Any, w: Any, x: Any
+    ) -> tuple[Any, Callable[..., Any]]:
         """Return four vectors of eight lanes: of the four given vectors of four lanes, the first
         lanes, each twice, then the second lanes, and so on."""
         of = types.UniTuple(Lanes(8), 4)
 
-        def generate(context, builder, signature, arguments):
+        def generate(
+            context: Any, builder: IRBuilder, signature: Any, arguments: Sequence[LoadInstr]
+        ) -> InsertValue:
             low = _shuffle(builder, arguments[0], [*range(8)], arguments[1])
             high = _shuffle(builder, arguments[2], [*range(8)], arguments[3])
             lanes = [[k, k, 4 + k, 4 + k, 8 + k, 8 + k, 12 + k, 12 + k] for k in range(4)]
@@ -254,10 +312,14 @@ else:
         return of(u, v, w, x), generate
 
     @intrinsic
-    def join_lanes(typing_context, u, v, w, x):
+    def join_lanes(
+        typing_context: Any, u: Any, v: Any, w: Any, x: Any
+    ) -> tuple[Any, Callable[..., Any]]:
         """Return four vectors of two lanes as one vector of eight."""
 
-        def generate(context, builder, signature, arguments):
+        def generate(
+            context: Any, builder: IRBuilder, signature: Any, arguments: Sequence[LoadInstr]
+        ) -> ShuffleVector:
             low = _shuffle(builder, arguments[0], [*range(4)], arguments[1])
             high = _shuffle(builder, arguments[2], [*range(4)], arguments[3])
             return _shuffle(builder, low, [*range(8)], high)
@@ -265,7 +327,7 @@ else:
         return Lanes(8)(u, v, w, x), generate
 
     @intrinsic(prefer_literal=True)
-    def quarter(typing_context, v, n):
+    def quarter(typing_context: Any, v: Any, n: Any) -> tuple[Any, Callable[..., Any]]:
         """Return lanes 2 n and 2 n + 1 of a vector of eight; n is a literal."""
         first = 2 * n.literal_value
         cut = lambda builder, value: _shuffle(builder, value, [first, first + 1])

@@ -10,11 +10,14 @@ from `width` on if that is finite. Piecewise quadratic, so exact in rationals; n
 that even identical clients drift under noise.
 """
 
+from collections.abc import Sequence
+from typing import Any
+
 import numpy as np
 
 from fedtheory import arguments, rng
 from fedtheory.errors import Impossible, refuse
-from fedtheory.problem import layers_from, noise_from, weights_from
+from fedtheory.problem import Layer, Problem, layers_from, noise_from, weights_from
 from fedtheory.problems._separable import (
     SHAPES,
     check_request,
@@ -27,7 +30,7 @@ from fedtheory.problems._separable import (
 __all__ = ["bounded", "huber", "infimum"]
 
 
-def _per_layer(L, layers):
+def _per_layer(L: float | Sequence[float], layers: Sequence[Layer]) -> np.ndarray:
     """Return the layer constants L_l at each coordinate, (d,); a single number L serves every
     layer."""
     values = arguments.check_array(
@@ -44,7 +47,9 @@ def _per_layer(L, layers):
     )
 
 
-def _width(a, o, sigmas, noise, steepest, M):
+def _width(
+    a: np.ndarray, o: np.ndarray, sigmas: np.ndarray, noise: str, steepest: float, M: float
+) -> float:
     """Return the width at which the largest stochastic gradient of a client has norm M, found by a
     quadratic equation."""
     d = a.size
@@ -66,20 +71,20 @@ def _width(a, o, sigmas, noise, steepest, M):
 
 
 def bounded(
-    d,
-    clients,
-    L,
-    M,
-    G=0.0,
-    xi_bar=0.0,
-    sigma=0.0,
-    sigma_0=0.0,
-    shape="pseudo_huber",
-    layers=None,
-    weights=None,
-    seed=0,
-    noise="sphere",
-):
+    d: int,
+    clients: int,
+    L: float | Sequence[float],
+    M: float,
+    G: float = 0.0,
+    xi_bar: float = 0.0,
+    sigma: float | Sequence[float] = 0.0,
+    sigma_0: float = 0.0,
+    shape: str = "pseudo_huber",
+    layers: Sequence[int | tuple[str, int]] | None = None,
+    weights: Any = None,
+    seed: int = 0,
+    noise: str = "sphere",
+) -> Problem:
     """Build a problem in which every client's stochastic gradient has norm at most M, surely and
     everywhere; the infimum is 0.
 
@@ -131,20 +136,20 @@ def bounded(
 
 
 def huber(
-    d,
-    clients,
-    L,
-    left=0.0,
-    width=float("inf"),
-    G=0.0,
-    xi_bar=0.0,
-    sigma=0.0,
-    sigma_0=0.0,
-    layers=None,
-    weights=None,
-    seed=0,
-    noise="gaussian",
-):
+    d: int,
+    clients: int,
+    L: float,
+    left: float = 0.0,
+    width: float = float("inf"),
+    G: float = 0.0,
+    xi_bar: float = 0.0,
+    sigma: float = 0.0,
+    sigma_0: float = 0.0,
+    layers: Sequence[int] | None = None,
+    weights: Sequence[float] | None = None,
+    seed: int = 0,
+    noise: str = "gaussian",
+) -> Problem:
     """Build one-sided quadratics: in every coordinate, the curvature is L right of the centre and
     `left` left of the centre.
 
@@ -189,7 +194,7 @@ def huber(
 MAKERS = (bounded, huber)
 
 
-def examples():
+def examples() -> dict[str, Problem]:
     return dict(
         layered=bounded(
             4,

@@ -7,8 +7,9 @@ them turned round, so that sum_i o_i = 0 and mean ||o_i||^2 = G^2 hold by constr
 clients as for two. Where their number is odd, the last has o_i = 0.
 """
 
+from collections.abc import Sequence
 from dataclasses import replace
-from typing import NamedTuple
+from typing import Any, NamedTuple
 
 import numpy as np
 
@@ -94,11 +95,11 @@ def pull(data, p, out):
     return square
 
 
-def _minimizer(problem):
+def _minimizer(problem: Any) -> np.ndarray:
     return problem.data.x_star
 
 
-def _reweigh(problem, p):
+def _reweigh(problem: Any, p: np.ndarray) -> Problem:
     """Return the problem under other weights p: the o_i then have a mean m, and F is lowest at x_0
     - m / A."""
     data, m, signs = problem.data, np.zeros(problem.d), np.empty(problem.d)
@@ -118,18 +119,18 @@ def _reweigh(problem, p):
 
 
 def crowd(
-    d,
-    clients,
-    L,
-    mu,
-    G=0.0,
-    xi_bar=0.0,
-    sigma=0.0,
-    sigma_0=0.0,
-    layers=None,
-    seed=0,
-    noise="gaussian",
-):
+    d: int,
+    clients: int,
+    L: float,
+    mu: float,
+    G: float = 0.0,
+    xi_bar: float = 0.0,
+    sigma: float = 0.0,
+    sigma_0: float = 0.0,
+    layers: Sequence[int] | None = None,
+    seed: int = 0,
+    noise: str = "gaussian",
+) -> Problem:
     """Build a quadratic of a million clients, or more: a client's data are drawn when they are
     needed.
 
@@ -199,7 +200,7 @@ def crowd(
 MAKERS = (crowd,)
 
 
-def examples():
+def examples() -> dict[str, Problem]:
     return dict(
         even=crowd(5, 6, L=2.0, mu=0.5, G=1.0, xi_bar=0.5, sigma=0.3, sigma_0=0.1, seed=1),
         odd=crowd(3, 3, L=1.0, mu=0.25, G=0.5, sigma=0.2, noise="rademacher", layers=[1, 2]),

@@ -7,9 +7,9 @@ losses beforehand: `estimated` measures constants at given points, such as a run
 """
 
 import threading
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from dataclasses import replace
-from typing import NamedTuple
+from typing import Any, NamedTuple
 
 import numpy as np
 
@@ -17,16 +17,17 @@ from fedtheory import arguments
 from fedtheory.errors import InvalidInput, refuse
 from fedtheory.problem import Constant, Kernels, Problem, layers_from
 from fedtheory.problems import _samples
+from fedtheory.typing import Number
 
 ONE_AT_A_TIME = threading.Lock()  # trials share threads, and functions of users' own share modules
 
 
 class Data(NamedTuple):
-    function: Callable  # (x, batch) -> (loss, gradient), means over the batch
-    batches: tuple  # (N + 1,) all samples of the server, or None, and of the clients
+    function: Callable[..., Any]  # (x, batch) -> (loss, gradient), means over the batch
+    batches: tuple[Any, ...]  # (N + 1,) all samples of the server, or None, and of the clients
 
 
-def samples(batch):
+def samples(batch: Any) -> Any:
     """Return the list of a batch's arrays; a batch is one array, or a tuple, list or dict of
     arrays."""
     if isinstance(batch, dict):
@@ -34,7 +35,7 @@ def samples(batch):
     return list(batch) if isinstance(batch, (tuple, list)) else [batch]
 
 
-def pick_samples(batch, rows):
+def pick_samples(batch: Any, rows: np.ndarray) -> Any:
     """Return the samples `rows` of a batch, in the form (array, tuple, list or dict) of the batch."""
     if isinstance(batch, dict):
         return {name: part[rows] for name, part in batch.items()}
@@ -43,7 +44,7 @@ def pick_samples(batch, rows):
     return batch[rows]
 
 
-def call_model(data, i, x, batch):
+def call_model(data: Any, i: int, x: np.ndarray, batch: Any) -> Any:
     """Return the (loss, gradient) that the user's function returns, the loss as a float; refuse any
     other result, naming the client."""
     with ONE_AT_A_TIME:
@@ -59,19 +60,19 @@ def call_model(data, i, x, batch):
     return float(loss.reshape(())), gradient
 
 
-def grad(data, i, x, out):
+def grad(data: Any, i: int, x: np.ndarray, out: np.ndarray) -> Any:
     out[:] = call_model(data, i, x, data.batches[i])[1]
 
 
-def loss(data, i, x):
+def loss(data: Any, i: int, x: np.ndarray) -> Any:
     return call_model(data, i, x, data.batches[i])[0]
 
 
-def batch(data, i, rows, draw, x, out):
+def batch(data: Any, i: int, rows: np.ndarray, draw: int, x: np.ndarray, out: np.ndarray) -> Any:
     out[:] = call_model(data, i, x, pick_samples(data.batches[i], np.array(rows)))[1]
 
 
-def objective(data, p, x, out):
+def objective(data: Any, p: np.ndarray, x: np.ndarray, out: np.ndarray) -> Any:
     """Return F and write its gradient to `out`, with one call of the user's function for each
     client."""
     value = 0.0
@@ -88,17 +89,17 @@ KERNELS = Kernels(grad, loss, objective, batch)
 
 
 def from_function(
-    function,
-    clients,
-    x_0,
-    server=None,
-    batch=32,
-    batch_0=None,
-    replacement=False,
-    weights=None,
-    layers=None,
-    name="function",
-):
+    function: int | Callable[..., Any],
+    clients: Any,
+    x_0: np.ndarray | Sequence[float],
+    server: Any = None,
+    batch: Any = 32,
+    batch_0: int | None = None,
+    replacement: bool = False,
+    weights: str | None = None,
+    layers: Sequence[int] | None = None,
+    name: str = "function",
+) -> Problem:
     """Build a problem from `function(x, batch)`, which returns the mean loss over a batch at x,
     (d,), and its gradient.
 
@@ -158,7 +159,7 @@ def from_function(
     )
 
 
-def _size(i, batch):
+def _size(i: int, batch: Any) -> Any:
     """Return how many samples a batch has, or refuse the batch."""
     who = f"clients[{i - 1}]" if i else "server"
     if batch is None and i == 0:
@@ -175,7 +176,9 @@ def _size(i, batch):
     return lengths.pop()
 
 
-def from_torch(module, loss, clients, server=None, **given):
+def from_torch(
+    module: Any, loss: Callable[..., Any], clients: int, server: Any = None, **given: Any
+) -> Problem:
     """Build a problem from a PyTorch module: `loss(output, y)` is the mean loss over a batch (X,
     y).
 
@@ -198,11 +201,11 @@ def from_torch(module, loss, clients, server=None, **given):
     kind = next(iter(named.values())).dtype
     buffers = dict(module.named_buffers())
 
-    def tensors(batch):
+    def tensors(batch: Any) -> Any:
         parts = [torch.as_tensor(part) for part in batch]
         return tuple(part.to(kind) if part.is_floating_point() else part for part in parts)
 
-    def function(x, batch):
+    def function(x: np.ndarray, batch: Any) -> Any:
         flat, at, own = torch.as_tensor(x).to(kind), 0, {}
         for name, p in named.items():
             own[name] = flat[at : at + p.numel()].reshape(p.shape).requires_grad_(True)
@@ -231,7 +234,9 @@ def from_torch(module, loss, clients, server=None, **given):
     return from_function(function, rows[1:], start, server=rows[0], **given)
 
 
-def from_jax(loss, parameters, clients, server=None, **given):
+def from_jax(
+    loss: Callable[..., Any], parameters: Any, clients: int, server: Any = None, **given: Any
+) -> Problem:
     """Build a problem from a JAX function: `loss(parameters, batch)` is the mean loss over a batch.
     `parameters` is any tree of arrays; runs start from its values, and its leaves are the layers.
 
@@ -253,7 +258,7 @@ def from_jax(loss, parameters, clients, server=None, **given):
     layers = [(jax.tree_util.keystr(path) or "all", int(np.size(leaf))) for path, leaf in leaves]
     slope = jax.jit(jax.value_and_grad(lambda x, batch: loss(tree(x), batch)))
 
-    def function(x, batch):
+    def function(x: np.ndarray, batch: Any) -> Any:
         value, gradient = slope(np.asarray(x, dtype=start.dtype), batch)
         return float(value), np.asarray(gradient, dtype=np.float64)
 
@@ -261,7 +266,7 @@ def from_jax(loss, parameters, clients, server=None, **given):
     return from_function(function, clients, np.asarray(start, dtype=float), server=server, **given)
 
 
-def _import_package(package, who):
+def _import_package(package: Any, who: range | Sequence[int] | str) -> Any:
     try:
         return __import__(package)
     except ImportError:
@@ -270,7 +275,7 @@ def _import_package(package, who):
         ) from None
 
 
-def _name_clients(server, clients):
+def _name_clients(server: Any, clients: Number) -> Any:
     yield "server", server
     if not arguments.is_iterable(clients):
         refuse("clients", "must be a list of pairs (X, y)", clients)
@@ -278,7 +283,7 @@ def _name_clients(server, clients):
         yield f"clients[{i}]", own
 
 
-def _pair(who, own):
+def _pair(who: range | Sequence[int], own: bool) -> Any:
     if not isinstance(own, (tuple, list)) or len(own) != 2:
         refuse(who, "must be a pair (X, y)", own)
     if any(part is None for part in own):
@@ -286,7 +291,7 @@ def _pair(who, own):
     return own
 
 
-def estimated(problem, points):
+def estimated(problem: Any, points: np.ndarray | Sequence[float | list[float]]) -> Any:
     """Return the problem with constants measured at points (n, d), n >= 2. Each constant is
     labelled by the scope "trajectory": it is known to hold at these points only.
 
@@ -335,7 +340,7 @@ def estimated(problem, points):
     return replace(problem, constants={**kept, **found}, reweigh=None)
 
 
-def _minibatch_variance(problem, i, x):
+def _minibatch_variance(problem: Any, i: Number, x: np.ndarray) -> Any:
     """Return E||g - grad f_i(x)||^2 of a minibatch gradient g; 0 where the minibatch is the whole
     data set."""
     B, n = problem.batch_size[i], problem.sizes[i]

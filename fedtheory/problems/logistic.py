@@ -4,8 +4,9 @@ Its curvature is largest at x = 0, so L is exact; where all clients share one de
 differ, so are G and xi_bar. There is no intercept: a column of ones is one.
 """
 
+from collections.abc import Callable, Sequence
 from dataclasses import replace
-from typing import NamedTuple
+from typing import Any, NamedTuple
 
 import numpy as np
 
@@ -162,7 +163,7 @@ def piece(data, i, rows, x, room, out, phase, n):
 KERNELS = Kernels(grad, loss, objective, batch, pieces=pieces, piece=piece)
 
 
-def _signs(y):
+def _signs(y: Sequence[Any]) -> np.ndarray:
     """Return all labels as +-1: labels of {-1, 1} stay, in labels of {0, 1} the 0 becomes -1. One
     convention holds for all clients."""
     labels = np.concatenate([part for part in y if part is not None])
@@ -171,50 +172,50 @@ def _signs(y):
     return np.where(labels == 1, 1.0, -1.0)
 
 
-def _designs(data):
+def _designs(data: Any) -> list[Any]:
     return [
         _linear.design(data.X[low:high], -0.5 * data.y[low:high, None]) if high > low else None
         for low, high in zip(data.starts, data.starts[1:])
     ]
 
 
-def _hessian(problem):
+def _hessian(problem: Any) -> Callable[..., Any]:
     data = problem.data
     X = data.X[data.starts[1] :]
     weights = np.repeat(problem.weights[1:] / problem.sizes[1:], problem.sizes[1:])
 
-    def at(x):
+    def at(x: np.ndarray) -> np.ndarray:
         e = np.exp(-abs(X @ x))
         return (X.T * (weights * e / (1 + e) ** 2)) @ X + data.ridge * np.eye(problem.d)
 
     return at
 
 
-def _minimize(problem):
+def _minimize(problem: Any) -> np.ndarray:
     return _linear.newton(
         problem, _hessian(problem), float(np.mean(np.linalg.norm(problem.data.X, axis=1)))
     )
 
 
-def _reweigh(problem, p):
+def _reweigh(problem: Problem, p: np.ndarray) -> Problem:
     found = {**problem.constants, **_linear.dissimilarity(_designs(problem.data), REACH, p)}
     return replace(problem, weights=p, constants=found)
 
 
 def logistic(
-    X,
-    y,
-    ridge,
-    server=None,
-    weights=None,
-    noise="minibatch",
-    batch=None,
-    batch_0=None,
-    replacement=False,
-    sigma=0.0,
-    sigma_0=0.0,
-    layers=None,
-):
+    X: np.ndarray | Sequence[np.ndarray | list[list[float]]],
+    y: np.ndarray | Sequence[np.ndarray | list[int]],
+    ridge: float,
+    server: Sequence[np.ndarray] | None = None,
+    weights: str | Sequence[int] | None = None,
+    noise: str = "minibatch",
+    batch: int | Sequence[int] | None = None,
+    batch_0: int | None = None,
+    replacement: bool = False,
+    sigma: float = 0.0,
+    sigma_0: float = 0.0,
+    layers: Sequence[int] | None = None,
+) -> Problem:
     """Build ridge logistic regression on the N clients' arrays, and on the server's arrays
     server=(X_0, y_0), if given.
 
@@ -270,7 +271,7 @@ def logistic(
 MAKERS = (logistic,)
 
 
-def examples():
+def examples() -> dict[str, Problem]:
     generator = np.random.default_rng(5)
     X = [generator.standard_normal((n, 3)) for n in (4, 5, 3, 6)]
     y = [np.where(generator.random(len(rows)) < 0.5, -1, 1) for rows in X]

@@ -6,18 +6,20 @@ Quadratics, whose kernels serve here too: F is f_f, f = f_f + f_c is what mixed 
 otherwise. `bgd` gives the exact pairs (G, B) of definition 4.2, for these and all other quadratics.
 """
 
+from collections.abc import Mapping, Sequence
 from dataclasses import replace
 from functools import partial
-from typing import NamedTuple
+from typing import Any, NamedTuple
 
 import numpy as np
 
 from fedtheory import arguments, rng
 from fedtheory.errors import Impossible, refuse
-from fedtheory.problem import Constant, weights_from
+from fedtheory.problem import Constant, Problem, weights_from
 from fedtheory.problems._curvature import bent_down, of_objective
 from fedtheory.problems._separable import check_request
 from fedtheory.problems.quadratics import Dense, Diagonal, quadratic_from_arrays
+from fedtheory.typing import Number
 
 __all__ = ["mixed", "bgd", "mixed_minimizer"]
 
@@ -38,23 +40,23 @@ class BGD(NamedTuple):
     level: float  # r
 
     @property
-    def B_min(self):
+    def B_min(self) -> float:
         """Return the lower bound of B: no smaller B has a finite G."""
         return float(np.sqrt(max(1.0, self.eigenvalues.max())))
 
     @property
-    def G_min(self):
+    def G_min(self) -> float:
         """Return the infimum of G over all B; where q is not zero, the infimum is approached but
         not attained."""
         return float(np.sqrt(self.level))
 
-    def G(self, B):
+    def G(self, B: float) -> float:
         """Return the least G for which (G, B) is in the set; inf where no G is."""
         if not B >= self.B_min * (1 - 1e-12):
             return np.inf
         return float(np.sqrt(self.level + self._excess(max(B, self.B_min) ** 2)))
 
-    def B(self, G):
+    def B(self, G: float) -> float:
         """Return the least B for which (G, B) is in the set; inf where no B is."""
         if not G >= self.G_min * (1 - 1e-12):
             return np.inf
@@ -72,14 +74,16 @@ class BGD(NamedTuple):
             low, high = (low, middle) if self._excess(middle) <= room else (middle, high)
         return float(np.sqrt(high))
 
-    def _excess(self, square):
+    def _excess(self, square: float) -> float:
         """Return q'(B^2 - Q)^-1 q for B^2 = square >= max(1, eigenvalues)."""
         on = self.loads > 0
         gaps = square - self.eigenvalues[on]
         return float(np.sum(self.loads[on] / gaps)) if np.all(gaps > 1e-13 * square) else np.inf
 
 
-def _federated_and_central(problem):
+def _federated_and_central(
+    problem: Problem,
+) -> tuple[np.ndarray, np.ndarray, np.ndarray, np.ndarray]:
     """Return (H_f, x_f, A_c, b_c): the Hessians, as vectors where diagonal, and the minimisers of
     f_f and f_c."""
     data = problem.data
@@ -90,13 +94,13 @@ def _federated_and_central(problem):
     return data.H, data.x_star, data.A[0], data.b[0]
 
 
-def _lowest_together(data):
+def _lowest_together(data: Any) -> bool:
     """Tell whether f_f + f_c is bounded below, where f_f is lowest at x_star."""
     both = np.stack([data.A[0], data.H, data.A[0]])
     return of_objective(both, np.stack([data.b[0], data.x_star, data.b[0]]), np.r_[0, 0.5, 0.5])[2]
 
 
-def mixed_minimizer(problem):
+def mixed_minimizer(problem: Problem) -> np.ndarray:
     """Return a minimiser of the mixed objective f_f + f_c, the one of least norm where there are
     several."""
     H, x_f, A, b = _federated_and_central(problem)
@@ -106,7 +110,7 @@ def mixed_minimizer(problem):
     return np.linalg.lstsq(H + A, H @ x_f + A @ b, rcond=1e-12)[0]
 
 
-def bgd(problem, w_f=0.5, w_c=None):
+def bgd(problem: Any, w_f: float = 0.5, w_c: Any = None) -> BGD:
     """Return the constants of definition 4.2 for a quadratic: all admissible pairs (G, B), exact up
     to rounding.
 
@@ -149,7 +153,7 @@ def bgd(problem, w_f=0.5, w_c=None):
     return BGD(float(w_f), float(w_c), eigenvalues, loads, level)
 
 
-def _constants(problem, requested):
+def _constants(problem: Problem, requested: Mapping[str, float]) -> dict[str, Constant]:
     """Return a quadratic's constants and those that a mixed problem adds: sigma_f, sigma_c, G_bgd
     and B_bgd."""
     sigma_f = problem.constants["G"]  # global: the clients share a Hessian
@@ -177,7 +181,7 @@ def _constants(problem, requested):
     return found
 
 
-def _reweigh(plain, problem, p):
+def _reweigh(plain: Any, problem: Any, p: Number) -> Problem:
     moved = plain(problem, p)
     return replace(
         moved,
@@ -185,7 +189,7 @@ def _reweigh(plain, problem, p):
     )
 
 
-def _spectra(generator, d, L, mu, own):
+def _spectra(generator: np.random.Generator, d: int, L: float, mu: float, own: bool) -> np.ndarray:
     """Draw the curvatures (2, d) of f_f and of f_c, from mu to L; both functions attain both ends."""
     spectra = generator.uniform(mu, L, (2, d))
     spectra[:, 0], spectra[:, -1] = L, mu
@@ -195,20 +199,20 @@ def _spectra(generator, d, L, mu, own):
 
 
 def mixed(
-    d,
-    clients,
-    L,
-    mu,
-    G=0.0,
-    sigma=0.0,
-    sigma_c=0.0,
-    sigma_f=0.0,
-    hessian="diagonal",
-    weights=None,
-    layers=None,
-    seed=0,
-    noise="gaussian",
-):
+    d: int,
+    clients: int,
+    L: float,
+    mu: float,
+    G: float = 0.0,
+    sigma: float = 0.0,
+    sigma_c: float = 0.0,
+    sigma_f: float = 0.0,
+    hessian: str = "diagonal",
+    weights: Sequence[float] | None = None,
+    layers: Sequence[int] | None = None,
+    seed: int = 0,
+    noise: str = "gaussian",
+) -> Problem:
     """Build a mixed quadratic: f_c at index 0, homogeneous clients, curvatures from mu to L, both
     attained.
 
@@ -257,7 +261,7 @@ def mixed(
             f"G={G}, sigma_f={sigma_f}, mu={mu}, hessian={hessian}"
         )
 
-    def inverse(which, v):
+    def inverse(which: int, v: np.ndarray) -> np.ndarray:
         z, s = turns[which].T @ v, spectra[which]
         return turns[which] @ np.divide(z, s, out=np.zeros(d), where=s > 0)
 
@@ -292,7 +296,7 @@ def mixed(
 MAKERS = (mixed,)
 
 
-def examples():
+def examples() -> dict[str, Problem]:
     return dict(
         shared=mixed(3, 4, L=2.0, mu=0.5, G=1.0, sigma=0.3, sigma_c=0.2, seed=1),
         own=mixed(3, 3, L=2.0, mu=0.5, G=1.0, sigma=0.3, hessian="own", seed=2, noise="rademacher"),

@@ -6,15 +6,19 @@ has its own curvature in [L / 5, L]; rotations add nothing, since the methods of
 see axes.
 """
 
+from collections.abc import Sequence
+
 from fedtheory import rng
 from fedtheory.errors import Impossible, refuse
-from fedtheory.problem import weights_from
+from fedtheory.problem import Problem, weights_from
 from fedtheory.problems._separable import check_request, draw_tilts, infimum, separable
 
 __all__ = ["nonconvex", "infimum"]
 
 
-def _curvatures(shape, L, growth, weak_convexity):
+def _curvatures(
+    shape: str, L: float, growth: float | None, weak_convexity: float | None
+) -> tuple[float, float]:
     """Return growth m and weak convexity ell of the steepest coordinate, whose curvatures fill
     [-ell, L]."""
     if shape == "rational":  # curvatures of m x^2 / 2 + a psi: m + a = L and m - a / 4 = -ell
@@ -52,22 +56,22 @@ def _curvatures(shape, L, growth, weak_convexity):
 
 
 def nonconvex(
-    d,
-    clients,
-    L,
-    G=0.0,
-    xi_bar=0.0,
-    sigma=0.0,
-    sigma_0=0.0,
-    shape="rational",
-    growth=None,
-    weak_convexity=None,
-    width=1.0,
-    layers=None,
-    weights=None,
-    seed=0,
-    noise="gaussian",
-):
+    d: int,
+    clients: float,
+    L: float,
+    G: float = 0.0,
+    xi_bar: float = 0.0,
+    sigma: float = 0.0,
+    sigma_0: float = 0.0,
+    shape: str = "rational",
+    growth: float | None = None,
+    weak_convexity: float | None = None,
+    width: float = 1.0,
+    layers: Sequence[int] | None = None,
+    weights: Sequence[float] | None = None,
+    seed: int = 0,
+    noise: str = "gaussian",
+) -> Problem:
     """Build a smooth non-convex problem: its curvatures range from -weak_convexity to L, both
     attained, and its infimum is 0.
 
@@ -122,7 +126,7 @@ def nonconvex(
 MAKERS = (nonconvex,)
 
 
-def examples():
+def examples() -> dict[str, Problem]:
     return dict(
         rational=nonconvex(
             3, 4, L=2.0, G=0.6, xi_bar=0.3, sigma=0.2, sigma_0=0.1, seed=1, layers=[1, 2]

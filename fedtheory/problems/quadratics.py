@@ -7,8 +7,10 @@ xi_bar then hold on a ball, and a global (G, B) form stands beside them where F 
 Where a ball is asked for and noise is bounded, M bounds all gradient estimates in it.
 """
 
+from collections.abc import Sequence
 from dataclasses import replace
 from functools import partial
+from typing import Any
 
 import numpy as np
 
@@ -26,12 +28,15 @@ from fedtheory.problems._certified import SHARPEST, constants, gradient_bound
 from fedtheory.problems._curvature import of_client, of_objective, times
 from fedtheory.problems._quadratic import DENSE, DIAGONAL, Dense, Diagonal, room
 from fedtheory.problems._symmetric import blocks
+from fedtheory.typing import Number
 
 RADIUS = 1.0  # of the ball on which G and xi_bar hold, where nobody asks for another one
 BOUNDED = ("none", "rademacher", "sphere")  # noises whose norm is sigma surely
 
 
-def _data(A, b, p, H, x_star):
+def _data(
+    A: Number, b: np.ndarray, p: np.ndarray, H: Number, x_star: np.ndarray | None
+) -> Diagonal | Dense:
     """Return the data tuple for weights p. Where F has no stationary point (x_star is None), x_star
     is 0 and F_star is F(0), values that are not used."""
     x_star = np.zeros(b.shape[1]) if x_star is None else x_star
@@ -41,7 +46,7 @@ def _data(A, b, p, H, x_star):
     return Diagonal(*given) if A.ndim == 2 else Dense(*given, blocks(np.concatenate([A, H[None]])))
 
 
-def _reweigh(radius, problem, p):
+def _reweigh(radius: Number, problem: Any, p: Number) -> Problem:
     made = _weighted_parts(problem.data.A, problem.data.b, p, radius, problem.noise, problem.sigma)
     kept = {
         name: problem.constants[name]
@@ -50,7 +55,14 @@ def _reweigh(radius, problem, p):
     return replace(problem, **{**made, "weights": p, "constants": {**made["constants"], **kept}})
 
 
-def _weighted_parts(A, b, p, radius, noise, sigmas):
+def _weighted_parts(
+    A: np.ndarray,
+    b: np.ndarray,
+    p: np.ndarray,
+    radius: float | None,
+    noise: str,
+    sigmas: np.ndarray | None,
+) -> dict[str, Any]:
     """Return the parts of a Problem that depend on its weights, as a dict."""
     H, x_star, lowest = of_objective(A, b, p)
     data = _data(A, b, p, H, x_star)
@@ -70,8 +82,15 @@ def _weighted_parts(A, b, p, radius, noise, sigmas):
 
 
 def quadratic_from_arrays(
-    A, b, weights=None, sigma=0.0, sigma_0=0.0, noise="gaussian", layers=None, radius=None
-):
+    A: Any,
+    b: np.ndarray | Sequence[list[float]],
+    weights: np.ndarray | Sequence[float] | None = None,
+    sigma: float | np.ndarray | Sequence[float] = 0.0,
+    sigma_0: float = 0.0,
+    noise: str = "gaussian",
+    layers: Sequence[int] | None = None,
+    radius: float | None = None,
+) -> Problem:
     """Build the quadratics f_i(x) = (x - b_i)' A_i (x - b_i) / 2 from their arrays; row 0 is the
     server.
 
@@ -131,11 +150,20 @@ def quadratic_from_arrays(
     return _problem(A, b, weights, sigma, sigma_0, noise, layers, radius)
 
 
-def _minimizer(problem):
+def _minimizer(problem: Any) -> np.ndarray:
     return problem.data.x_star
 
 
-def _problem(A, b, weights, sigma, sigma_0, noise, layers, radius):
+def _problem(
+    A: np.ndarray,
+    b: np.ndarray,
+    weights: np.ndarray | Sequence[float] | None,
+    sigma: float | np.ndarray | Sequence[float],
+    sigma_0: float,
+    noise: str,
+    layers: Sequence[int] | None,
+    radius: float | None,
+) -> Problem:
     """Build the Problem from Hessians with a leading axis of 1 (one shared Hessian) or N + 1 (one
     for each client and the server)."""
     N, d = len(b) - 1, b.shape[1]
@@ -170,33 +198,33 @@ def _problem(A, b, weights, sigma, sigma_0, noise, layers, radius):
     )
 
 
-def _spectrum(generator, d, L, mu):
+def _spectrum(generator: np.random.Generator, d: int, L: float, mu: float) -> np.ndarray:
     """Draw d eigenvalues in [mu, L], both ends attained."""
     eigenvalues = generator.uniform(mu, L, d)
     eigenvalues[0], eigenvalues[-1] = L, mu
     return eigenvalues
 
 
-def _rotation(generator, d):
+def _rotation(generator: np.random.Generator, d: int) -> np.ndarray:
     return np.linalg.qr(generator.standard_normal((d, d)))[0]
 
 
 def quadratic(
-    d,
-    clients,
-    L,
-    mu,
-    G=0.0,
-    xi_bar=0.0,
-    sigma=0.0,
-    sigma_0=0.0,
-    layers=None,
-    weights=None,
-    seed=0,
-    noise="gaussian",
-    hessian="diagonal",
-    radius=None,
-):
+    d: int,
+    clients: int,
+    L: float,
+    mu: float,
+    G: float = 0.0,
+    xi_bar: float = 0.0,
+    sigma: float = 0.0,
+    sigma_0: float = 0.0,
+    layers: Sequence[int] | None = None,
+    weights: Sequence[float] | None = None,
+    seed: int = 0,
+    noise: str = "gaussian",
+    hessian: str = "diagonal",
+    radius: float | None = None,
+) -> Problem:
     """Build a quadratic whose constants hold with equality.
 
     `hessian`: "diagonal" or "dense" is shared by all clients; "own" and "own_dense" give each its
@@ -240,7 +268,7 @@ def quadratic(
     return replace(problem, constants=found)
 
 
-def _possible(d, N, L, mu, G, xi_bar, hessian):
+def _possible(d: int, N: int, L: float, mu: float, G: float, xi_bar: float, hessian: str) -> None:
     """Refuse constants that no such quadratic has, and sizes that do not fit in memory."""
     arguments.check_fits("d and clients", N + 1, d, 4)
     if mu > L:
@@ -267,7 +295,9 @@ def _possible(d, N, L, mu, G, xi_bar, hessian):
         )
 
 
-def _draw_hessians(generator, d, N, L, mu, hessian):
+def _draw_hessians(
+    generator: np.random.Generator, d: int, N: int, L: float, mu: float, hessian: str
+) -> tuple[np.ndarray, np.ndarray, Any]:
     """Draw the Hessians, and return (A, their spectra, the rotation of a shared dense Hessian or
     None)."""
     if hessian.startswith("own"):
@@ -290,7 +320,9 @@ def _draw_hessians(generator, d, N, L, mu, hessian):
     return spectra, spectra, None
 
 
-def _gradients_at_minimiser(generator, p, G, xi_bar, alive):
+def _gradients_at_minimiser(
+    generator: np.random.Generator, p: np.ndarray, G: float, xi_bar: float, alive: np.ndarray
+) -> np.ndarray:
     """Draw the gradients o_i at x*, the server's first: sum p_i o_i = 0, mean ||o_i||^2 = G^2, each
     in the range of A_i."""
     if (G > 0 or xi_bar > 0) and not alive.any():
@@ -308,7 +340,9 @@ def _gradients_at_minimiser(generator, p, G, xi_bar, alive):
     return np.vstack([server, offsets])
 
 
-def _reach_offset(A, spectra, turn, mu, i, o):
+def _reach_offset(
+    A: np.ndarray, spectra: np.ndarray, turn: np.ndarray | None, mu: float, i: int, o: np.ndarray
+) -> np.ndarray:
     """Return v with A_i v = o, the vector from the minimiser of f_i to x*."""
     if A.ndim == 2:
         a = A[min(i, len(A) - 1)]
@@ -322,7 +356,7 @@ def _reach_offset(A, spectra, turn, mu, i, o):
 MAKERS = (quadratic, quadratic_from_arrays)
 
 
-def examples():
+def examples() -> dict[str, Problem]:
     return dict(
         diagonal=quadratic(3, 4, L=2.0, mu=0.5, G=1.0, xi_bar=0.5, sigma=0.3, sigma_0=0.1, seed=1),
         dense=quadratic(

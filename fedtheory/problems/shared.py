@@ -10,31 +10,35 @@ exact and the noise of f_i's is added to it, unbiased, of variance sigma_i^2. Mi
 from the union.
 """
 
+from collections.abc import Callable
 from dataclasses import replace
 from functools import cache
-from typing import NamedTuple
+from typing import Any, NamedTuple
 
 import numpy as np
 
 from fedtheory import jit
 from fedtheory.errors import refuse
-from fedtheory.problem import Constant, Kernels, lowest_of, no_batch
+from fedtheory.problem import Constant, Kernels, Problem, lowest_of, no_batch
+from fedtheory.typing import Number
 
 SERVER = np.int64(0)  # typed, so that kernels are compiled for one kind of index
 
 
 class Shared(NamedTuple):
-    inner: tuple  # data of the problem that is shared
+    inner: tuple[Any, ...]  # data of the problem that is shared
     own: np.ndarray  # (N + 1,) n_i / (n_i + n_0)
     lent: np.ndarray  # (N + 1,) n_0 / (n_i + n_0)
     n: np.ndarray  # (N + 1,) own samples; later rows of a client are the server's
 
 
 @cache
-def _kernels(grad, loss, batch):
+def _kernels(
+    grad: Callable[..., Any], loss: Callable[..., Any], batch: Callable[..., Any]
+) -> Kernels:
     """Return the kernels of f'_i, built on those of f_i."""
 
-    def shared_grad(data, i, x, out):
+    def shared_grad(data: Shared, i: int, x: np.ndarray, out: np.ndarray) -> None:
         grad(data.inner, i, x, out)
         if data.lent[i] > 0.0:
             server = np.empty_like(x)
@@ -42,12 +46,14 @@ def _kernels(grad, loss, batch):
             for j in range(x.size):
                 out[j] = data.own[i] * out[j] + data.lent[i] * server[j]
 
-    def shared_loss(data, i, x):
+    def shared_loss(data: Shared, i: int, x: np.ndarray) -> float:
         if data.lent[i] > 0.0:
             return data.own[i] * loss(data.inner, i, x) + data.lent[i] * loss(data.inner, SERVER, x)
         return loss(data.inner, i, x)
 
-    def shared_batch(data, i, rows, draw, x, out):
+    def shared_batch(
+        data: Shared, i: int, rows: np.ndarray, draw: int, x: np.ndarray, out: np.ndarray
+    ) -> None:
         mine, lent = np.empty(rows.size, dtype=np.int64), np.empty(rows.size, dtype=np.int64)
         m = 0
         for b in range(rows.size):
@@ -67,7 +73,7 @@ def _kernels(grad, loss, batch):
             for j in range(x.size):
                 out[j] = (m * out[j] + (rows.size - m) * server[j]) / rows.size
 
-    def compiled(part, function, *inner):
+    def compiled(part: str, function: Callable[..., Any], *inner: Any) -> Callable[..., Any]:
         if not all(jit.compiled(kernel) for kernel in inner):
             return function
         names = [kernel.identity for kernel in inner]
@@ -81,7 +87,7 @@ def _kernels(grad, loss, batch):
     )
 
 
-def share(problem, ratio=1.0):
+def share(problem: Any, ratio: Number = 1.0) -> Problem:
     """Return the problem that clients train on under data sharing. `ratio` is N n_0 / n, the weight
     of f_0 in (4), where the problem counts no samples, and n_i is then proportional to p_i; where
     the problem counts samples, their numbers decide and `ratio` must be 1."""
@@ -136,15 +142,15 @@ def share(problem, ratio=1.0):
     return pooled
 
 
-def _lowest(problem):
+def _lowest(problem: Problem) -> np.ndarray | None:
     return lowest_of(problem.grad, problem.d, problem.constants)
 
 
-def _of_mixtures(constant):
+def _of_mixtures(constant: Constant) -> Constant:
     return constant._replace(how="of every f_i and of f_0, hence of their mixtures")
 
 
-def examples():
+def examples() -> dict[str, Problem]:
     from fedtheory.problems.quadratics import quadratic
 
     return dict(

@@ -4,7 +4,9 @@ A point is W, (F, classes), flattened by rows: entry f * classes + c. With a bia
 is the bias vector, and every sample ends in a 1; the ridge covers it too, for strong convexity.
 """
 
+from collections.abc import Callable, Sequence
 from dataclasses import replace
+from typing import Any
 
 import numpy as np
 
@@ -14,6 +16,7 @@ from fedtheory.problem import Problem, layers_from
 from fedtheory.problems import _linear, _pieces, _samples
 from fedtheory.problems._softmax import KERNELS, Data
 from fedtheory.problems._tiles import columns
+from fedtheory.typing import Number
 
 BEND, FARTHEST = (
     0.5,
@@ -23,7 +26,7 @@ NEWTON = 2000  # above this d there is no minimiser: Newton's matrix would be to
 MOST = 2**16  # classes; a larger label is a mistake
 
 
-def _classes(y, classes):
+def _classes(y: Sequence[Any], classes: int | None) -> tuple[np.ndarray, int]:
     """Return all labels as integers, and the number of classes."""
     labels = np.concatenate([part for part in y if part is not None])
     if not np.all((labels == np.floor(labels)) & (labels >= 0) & (labels < MOST)):  # false for NaN
@@ -35,7 +38,7 @@ def _classes(y, classes):
     return labels.astype(np.int64), classes
 
 
-def _designs(data):
+def _designs(data: Any) -> list[Any]:
     designs = []
     for low, high in zip(data.starts, data.starts[1:]):
         e = np.full((high - low, data.classes), 1.0 / data.classes)
@@ -44,11 +47,11 @@ def _designs(data):
     return designs
 
 
-def _reach(classes):
+def _reach(classes: int) -> float:
     return float(np.sqrt(1.0 - 1.0 / classes))  # ||p - 1/classes|| for p in the simplex
 
 
-def probabilities(problem, x, X):
+def probabilities(problem: Any, x: Number, X: Number) -> np.ndarray:
     """Return the softmax probabilities (n, classes) of samples X (n, features) under the point x."""
     data = problem.data
     W = problem._point(x).reshape(data.features, data.classes)
@@ -61,17 +64,19 @@ def probabilities(problem, x, X):
     return z / z.sum(axis=1, keepdims=True)
 
 
-def accuracy(problem, x, X, y):
+def accuracy(
+    problem: Problem, x: np.ndarray, X: np.ndarray, y: np.ndarray | Sequence[int]
+) -> float:
     """Return the share of samples X whose most probable class is y."""
     return float(np.mean(np.argmax(probabilities(problem, x, X), axis=1) == np.asarray(y)))
 
 
-def _hessian(problem):
+def _hessian(problem: Any) -> Callable[..., Any]:
     data, F, C = problem.data, problem.data.features, problem.data.classes
     X = data.X[data.starts[1] :, :F]
     weights = np.repeat(problem.weights[1:] / problem.sizes[1:], problem.sizes[1:])
 
-    def at(x):
+    def at(x: np.ndarray) -> np.ndarray:
         H = data.ridge * np.eye(F * C)
         blocks = H.reshape(F, C, F, C)
         for low in range(0, len(X), 4096):
@@ -88,33 +93,33 @@ def _hessian(problem):
     return at
 
 
-def _minimize(problem):
+def _minimize(problem: Any) -> np.ndarray:
     return _linear.newton(
         problem, _hessian(problem), float(np.mean(np.linalg.norm(problem.data.X, axis=1)))
     )
 
 
-def _reweigh(problem, p):
+def _reweigh(problem: Any, p: Number) -> Problem:
     data = problem.data
     found = {**problem.constants, **_linear.dissimilarity(_designs(data), _reach(data.classes), p)}
     return replace(problem, weights=p, constants=found)
 
 
 def softmax(
-    X,
-    y,
-    ridge,
-    server=None,
-    classes=None,
-    bias=True,
-    weights=None,
-    noise="minibatch",
-    batch=None,
-    batch_0=None,
-    replacement=False,
-    sigma=0.0,
-    sigma_0=0.0,
-):
+    X: Sequence[Any],
+    y: Sequence[np.ndarray],
+    ridge: float,
+    server: np.ndarray | Sequence[int | np.ndarray] | None = None,
+    classes: int | None = None,
+    bias: bool = True,
+    weights: str | None = None,
+    noise: str = "minibatch",
+    batch: int | Sequence[int] | None = None,
+    batch_0: int | None = None,
+    replacement: bool = False,
+    sigma: float = 0.0,
+    sigma_0: float = 0.0,
+) -> Problem:
     """Build ridge softmax regression on the N clients' arrays, and on the server's arrays
     server=(X_0, y_0), if given.
 
@@ -181,7 +186,7 @@ def softmax(
 MAKERS = (softmax,)
 
 
-def examples():
+def examples() -> dict[str, Problem]:
     generator = np.random.default_rng(6)
     X = [generator.standard_normal((n, 2)) for n in (4, 5, 3, 6)]
     y = [generator.integers(0, 3, len(rows)) for rows in X]

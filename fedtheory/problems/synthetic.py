@@ -14,23 +14,26 @@ and v_k ~ N(B_k, 1) around u_k ~ N(0, alpha), B_k ~ N(0, beta). Two readings had
 As the formula stands, alpha changes no label: u_k adds the same number to the score of every class.
 """
 
-from typing import NamedTuple
+from collections.abc import Sequence
+from typing import Any, NamedTuple
 
 import numpy as np
 
 from fedtheory import arguments, rng
 from fedtheory.errors import refuse
+from fedtheory.problem import Problem
 from fedtheory.problems.softmax import softmax
+from fedtheory.typing import Number
 
 
 class Arrays(NamedTuple):
     """Lists of N + 1 arrays, the server's first. The server's entry is None where there is no
     server data, and always None among the test data."""
 
-    X: list
-    y: list
-    X_test: list
-    y_test: list
+    X: list[Any]
+    y: list[Any]
+    X_test: list[Any]
+    y_test: list[Any]
 
 
 class _Model(NamedTuple):
@@ -38,13 +41,15 @@ class _Model(NamedTuple):
     b: np.ndarray  # (classes,)
     v: np.ndarray  # (features,)
 
-    def draw(self, generator, n):
+    def draw(self, generator: np.random.Generator, n: int) -> tuple[np.ndarray, np.ndarray]:
         deviations = np.arange(1, len(self.v) + 1) ** -0.6  # square roots of j^-1.2
         X = self.v + generator.standard_normal((n, len(self.v))) * deviations
         return X, np.argmax(X @ self.W + self.b, axis=1)
 
 
-def pareto_sizes(clients, low=20, high=2000, index=0.5, seed=0):
+def pareto_sizes(
+    clients: int, low: int = 20, high: int = 2000, index: float = 0.5, seed: int = 0
+) -> np.ndarray:
     """Draw sample counts from the Type-I Pareto law, P(n > t) = (low / t)^index for t >= low, given
     that n <= high.
 
@@ -62,20 +67,20 @@ def pareto_sizes(clients, low=20, high=2000, index=0.5, seed=0):
 
 
 def synthetic_data(
-    alpha,
-    beta,
-    clients,
-    samples=None,
-    low=20,
-    high=2000,
-    index=0.5,
-    server=0,
-    test=0.25,
-    iid=None,
-    features=60,
-    classes=10,
-    seed=0,
-):
+    alpha: Number,
+    beta: Number,
+    clients: int,
+    samples: float | Sequence[int] | None = None,
+    low: int = 20,
+    high: int = 2000,
+    index: float = 0.5,
+    server: int = 0,
+    test: float = 0.25,
+    iid: bool | None = None,
+    features: int = 60,
+    classes: int = 10,
+    seed: int = 0,
+) -> Arrays:
     """Draw SYNTHETIC(alpha, beta) as arrays; no client's data depend on another client's number of
     samples. `samples` is the number of training samples of each client (one number or N), Pareto by
     default; `test` the number of test samples per training sample, rounded up; `server` the number
@@ -115,7 +120,9 @@ def synthetic_data(
     return found
 
 
-def _model(alpha, beta, features, classes, iid, seed, k):
+def _model(
+    alpha: float, beta: float, features: int, classes: int, iid: bool, seed: int, k: int
+) -> _Model:
     generator = rng.host(seed, "synthetic model" if iid else f"synthetic model {k}")
     u, B = np.sqrt([alpha, beta]) * generator.standard_normal(2)
     W, b = (
@@ -126,23 +133,23 @@ def _model(alpha, beta, features, classes, iid, seed, k):
 
 
 def synthetic(
-    alpha,
-    beta,
-    clients,
-    ridge=1e-4,
-    batch=20,
-    samples=None,
-    low=20,
-    high=2000,
-    index=0.5,
-    server=0,
-    iid=None,
-    features=60,
-    classes=10,
-    seed=0,
-    weights="samples",
-    **options,
-):
+    alpha: int,
+    beta: float,
+    clients: int,
+    ridge: float = 1e-4,
+    batch: int | None = 20,
+    samples: int | None = None,
+    low: int = 20,
+    high: int = 2000,
+    index: float = 0.5,
+    server: int = 0,
+    iid: bool | None = None,
+    features: int = 60,
+    classes: int = 10,
+    seed: int = 0,
+    weights: str | None = "samples",
+    **options: Any,
+) -> Problem:
     """Build softmax regression on SYNTHETIC(alpha, beta); its arrays, with test data, are those of
     `synthetic_data` with the same arguments, and `options` go to `softmax`. Batches of 20 and p_i =
     n_i / n follow flex; flex states no ridge, and the default is that of Li et al. 2020 (FedAvg on
@@ -172,7 +179,7 @@ def synthetic(
 MAKERS = (synthetic,)
 
 
-def examples():
+def examples() -> dict[str, Problem]:
     return dict(
         iid=synthetic(0, 0, 3, ridge=0.01, batch=2, samples=5, features=3, classes=4),
         own=synthetic(

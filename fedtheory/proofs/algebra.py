@@ -10,16 +10,23 @@ search share nothing but the reading of the document.
 """
 
 import hashlib
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
+from typing import TYPE_CHECKING, Any
 
 import sympy
 
 from fedtheory.certificates import check_proof as certificate
 from fedtheory.certificates.check_proof import Laborious, Refused
 from fedtheory.errors import InvalidInput
+from fedtheory.language.symbol import Table
 from fedtheory.proofs import meaning, refutation
 from fedtheory.proofs.derivation import CHAIN, Search
 from fedtheory.proofs.statement import Outside, Statement
+from fedtheory.typing import Document
+
+if TYPE_CHECKING:
+    from fedtheory.language.claim import Claim
 
 PARTS = (
     "variables",
@@ -39,9 +46,9 @@ MOST = 10_000  # the most entries of VAIN
 class Proof:
     """An implication that holds, with the document that proves it."""
 
-    certificate: dict
+    certificate: dict[str, Any]
 
-    def __str__(self):
+    def __str__(self) -> str:
         return f"proved, {size(self.certificate['proof'])} terms"
 
 
@@ -50,13 +57,13 @@ class Counterexample:
     """Rational numbers that satisfy every assumption and violate the target; its truth value is
     False, and that of a Proof is True."""
 
-    values: dict
+    values: dict[str, Any]
 
-    def __bool__(self):
+    def __bool__(self) -> bool:
         return False
 
 
-def size(proof):
+def size(proof: Mapping[str, Any]) -> int:
     return (
         len(proof.get("terms", ()))
         + sum(map(size, proof.get("branches", ())))
@@ -64,12 +71,20 @@ def size(proof):
     )
 
 
-def replay(document):
+def replay(document: Document | Sequence[Any]) -> list[str | list[Any]]:
     """Return the relation that a document proves; raises Refused if the document proves none."""
     return certificate.check(document)
 
 
-def prove(target, assumptions=(), symbols=None, budget=10.0, refute=True, seed=0, chain=False):
+def prove(
+    target: sympy.Rel,
+    assumptions: Sequence[sympy.Rel] = (),
+    symbols: Table | Mapping[sympy.Symbol, sympy.Expr] | None = None,
+    budget: float = 10.0,
+    refute: bool = True,
+    seed: int = 0,
+    chain: bool = False,
+) -> Proof | Counterexample | None:
     """Return a Proof that the assumptions imply the target, a Counterexample, or None where neither
     was found.
 
@@ -122,14 +137,16 @@ def prove(target, assumptions=(), symbols=None, budget=10.0, refute=True, seed=0
     return Proof(prune_lemmas(document))
 
 
-def vain(statement, budget, chain):
+def vain(statement: Statement, budget: float, chain: bool) -> str:
     """Return the name of a search for a proof: a hash that all claims with the same assumptions and
     conclusion about numbers share."""
     asked = [statement.document(), list(statement.extremes.items()), budget, chain]
     return hashlib.sha256(repr(asked).encode()).hexdigest()
 
 
-def find_proof(search, document, quick=False):
+def find_proof(
+    search: Search, document: Document, quick: bool | Sequence[tuple[int, int, int]] = False
+) -> dict[str, str | list[Any]] | None:
     """Return the proof that a search finds, or None. A search also returns None where its guiding
     floats overflow, or where a sign is not known."""
     try:
@@ -138,7 +155,9 @@ def find_proof(search, document, quick=False):
         return None
 
 
-def build_statement(target, assumptions, definitions):
+def build_statement(
+    target: Any, assumptions: Sequence[sympy.Rel], definitions: Mapping[sympy.Symbol, sympy.Expr]
+) -> Statement | None:
     if not isinstance(target, sympy.core.relational.Relational):
         raise InvalidInput(f"the target must be a relation between symbols; got {target}")
     statement = Statement(definitions)
@@ -151,10 +170,10 @@ def build_statement(target, assumptions, definitions):
     return statement
 
 
-def prune_lemmas(document):
+def prune_lemmas(document: Document) -> Any:
     """Return the document without the lemmas that its proof does not need."""
 
-    def proofs(proof):
+    def proofs(proof: dict[str, Any]) -> Iterator[dict[str, str | list[Any]]]:
         yield proof
         for part in (
             *proof.get("branches", ()),
@@ -173,7 +192,14 @@ def prune_lemmas(document):
     return document
 
 
-def line(claim, at=0, given=(), budget=10.0, refute=True, seed=0):
+def line(
+    claim: "Claim",
+    at: int = 0,
+    given: "Sequence[Claim]" = (),
+    budget: float = 10.0,
+    refute: bool = True,
+    seed: int = 0,
+) -> Proof | Counterexample | None:
     """Apply `prove` to a line of a claim, given the claim's assumptions between numbers and the
     lines of the claims in `given`.
 
@@ -196,7 +222,9 @@ def line(claim, at=0, given=(), budget=10.0, refute=True, seed=0):
     return found
 
 
-def question(claim, at=0, given=(), meant=False):
+def question(
+    claim: "Claim", at: int = 0, given: Sequence[Any] = (), meant: bool = False
+) -> tuple[sympy.Rel, list[sympy.Rel], dict[sympy.Symbol, sympy.Expr], bool]:
     """Return (target, relations, definitions, whether measured quantities have a meaning here) of a
     line of a claim."""
     relations, facts = (
@@ -220,7 +248,9 @@ def question(claim, at=0, given=(), meant=False):
     )
 
 
-def speaks_of(document, claim, at=0, given=()):
+def speaks_of(
+    document: Document, claim: "Claim", at: int = 0, given: "Sequence[Claim]" = ()
+) -> bool:
     """Tell whether a document states this line of this claim, derived from these claims. The
     document's proof may still be wrong."""
     for meant in (False, True):
@@ -230,6 +260,6 @@ def speaks_of(document, claim, at=0, given=()):
     return False
 
 
-def relate(left, sign, right):
+def relate(left: sympy.Expr, sign: str, right: sympy.Expr) -> sympy.Rel:
     kind = {"<=": sympy.Le, "<": sympy.Lt, ">=": sympy.Ge, ">": sympy.Gt, "==": sympy.Eq}[sign]
     return kind(left, right, evaluate=False)

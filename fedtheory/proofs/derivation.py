@@ -2,10 +2,14 @@
 which case distinctions to make."""
 
 import itertools
+from collections.abc import Mapping, Sequence, Set
+from fractions import Fraction
+from typing import Any
 
 from fedtheory.certificates import check_proof as certificate
 from fedtheory.certificates.check_proof import Reading, Refused, Ring
 from fedtheory.proofs import positivity
+from fedtheory.typing import Document
 
 DEPTH = 3  # the deepest nesting of case distinctions
 LIGHT = positivity.EFFORTS[:4]  # the cheaper efforts, for auxiliary proofs
@@ -17,13 +21,15 @@ READING = 2_000_000  # steps for reading the document, per second of the budget
 class Search:
     """A search for the proof of a document."""
 
-    def __init__(self, document, extremes, budget):
+    def __init__(self, document: Document, extremes: Mapping[str, Any], budget: float) -> None:
         self.document, self.extremes = document, extremes
         self.work = positivity.Work(budget)
         self.start = Reading(document, Ring(READING * budget))
         self.lemmas, self.read = 0, {}
 
-    def proof(self, goal, quick=False):
+    def proof(
+        self, goal: Any, quick: bool | Sequence[tuple[int, int, int]] = False
+    ) -> dict[str, Any] | None:
         reading = self.start.again()
         solved = self.eliminate(reading)
         if goal[0] == "==":  # proved only as an identity after elimination
@@ -37,7 +43,7 @@ class Search:
             proof = self.within(reading, goal, DEPTH)
         return proof and {**({"solve": solved} if solved else {}), **proof}
 
-    def eliminate(self, reading):
+    def eliminate(self, reading: Reading) -> list[Any]:
         """Return elimination steps, each of which solves an equation for the symbol that the
         document mentions least."""
         steps = []
@@ -71,7 +77,13 @@ class Search:
                 break
         return steps
 
-    def fixed(self, reading, name, relation, mentions):
+    def fixed(
+        self,
+        reading: Reading,
+        name: str,
+        relation: Sequence[str | list[Any]],
+        mentions: Mapping[str, int],
+    ) -> list[str | list[str | list[Any]]] | None:
         try:
             num, _ = reading.gap(relation)
         except Refused:
@@ -100,7 +112,9 @@ class Search:
 
     # Proofs under assumed cases
 
-    def within(self, reading, goal, depth):
+    def within(
+        self, reading: Reading, goal: Sequence[str | list[Any]], depth: int
+    ) -> dict[str, str | list[Any]] | None:
         lemmas, found = [], self.combine(reading, goal, LIGHT[:1])
         if found is None:
             lemmas = self.bounds(reading)
@@ -120,7 +134,13 @@ class Search:
                     break
         return found and {**({"lemmas": lemmas} if lemmas else {}), **found}
 
-    def combine(self, reading, goal, efforts=positivity.EFFORTS, only=None):
+    def combine(
+        self,
+        reading: Reading,
+        goal: Sequence[Any],
+        efforts: Sequence[tuple[int, int, int]] = positivity.EFFORTS,
+        only: Mapping[str, Any] | None = None,
+    ) -> dict[str, Any] | None:
         try:
             target, _ = reading.gap(goal)
         except Refused:
@@ -135,7 +155,7 @@ class Search:
             found = absurd and {**absurd, "absurd": True}
         return found
 
-    def facts(self, reading, within=None):
+    def facts(self, reading: Reading, within: Set[str] | None = None) -> dict[str, Any]:
         """Return {name: (polynomial, strict)} of all facts known here, or of the facts about the
         symbols in `within`."""
         known = {}
@@ -156,7 +176,7 @@ class Search:
                 known[name] = poly, strict
         return known
 
-    def fact(self, reading, name):
+    def fact(self, reading: Reading, name: str) -> tuple[Any, bool]:
         if name in reading.facts and name.partition(":")[0] not in reading.solved:
             return reading.facts[name]
         key = name, str(reading.solved)
@@ -167,14 +187,16 @@ class Search:
                 return {}, False
         return self.read[key]
 
-    def lemma(self, reading, relation, proof):
+    def lemma(
+        self, reading: Reading, relation: Sequence[Any], proof: Mapping[str, Any]
+    ) -> list[Any]:
         self.lemmas += 1
         name = f"lemma {self.lemmas}"
         reading.know(name, *reading.gap(relation))
         reading.settle()
         return [name, relation, proof]
 
-    def bounds(self, reading):
+    def bounds(self, reading: Reading) -> list[list[Any]]:
         """Return lemmas on each node of cases: its sign, and the inequalities of a maximum or
         minimum."""
         lemmas = []
@@ -207,7 +229,7 @@ class Search:
                         pass
         return lemmas
 
-    def instances(self, reading):
+    def instances(self, reading: Any) -> list[list[Any]]:
         """Return lemmas that split an assumption x <= c min(a, b) into x <= c a and x <= c b. Each
         lemma is proved separately and replaces the assumption."""
         lemmas, spent = [], set(reading.__dict__.get("spent", ()))
@@ -241,7 +263,7 @@ class Search:
         reading.spent = spent
         return lemmas
 
-    def minors(self, reading, goal):
+    def minors(self, reading: Any, goal: Sequence[Any]) -> list[list[Any]]:
         """Return lemmas for products of inner products: Cauchy-Schwarz, and larger minors of a Gram
         matrix."""
         try:
@@ -262,7 +284,7 @@ class Search:
         return lemmas
 
     @staticmethod
-    def apart(reading, node):
+    def apart(reading: Reading, node: str) -> Sequence[Reading]:
         """Return the readings of a node's cases, or none where a case's condition divides by an
         expression whose sign is unknown."""
         try:
@@ -273,7 +295,7 @@ class Search:
             branch.settle()
         return branches
 
-    def splittable(self, reading, goal):
+    def splittable(self, reading: Reading, goal: Sequence[str | list[Any]]) -> list[str]:
         """Return the nodes of cases, with the nodes that the goal mentions first."""
         reach = self.reach(goal)
         nodes = [
@@ -283,7 +305,9 @@ class Search:
         ]
         return sorted(nodes, key=lambda n: n not in reach)
 
-    def reach(self, tree, through=("define", "root", "cases")):
+    def reach(
+        self, tree: Sequence[str | list[Any]], through: Sequence[str] = ("define", "root", "cases")
+    ) -> set[str]:
         """Return the symbols that a tree mentions, including symbols inside nodes of the given
         kinds."""
         found = set(_names(tree))
@@ -293,11 +317,14 @@ class Search:
         return found
 
 
-def depth_of(reading):
+def depth_of(reading: Reading) -> bool:
     return any(name.endswith(":case") for name in reading.facts)
 
 
-def same(p, q):
+def same(
+    p: Mapping[tuple[tuple[str, int], ...], Fraction],
+    q: Mapping[tuple[tuple[str, int], ...], Fraction],
+) -> bool:
     """Tell whether two polynomials agree up to a positive factor."""
     if set(p) != set(q):
         return False
@@ -305,13 +332,13 @@ def same(p, q):
     return p[m] * q[m] > 0 and all(p[n] * q[m] == q[n] * p[m] for n in p)
 
 
-def _names(tree):
+def _names(tree: int | str | Sequence[Any]) -> list[str]:
     if isinstance(tree, str):
         return [tree]
     return [n for t in tree for n in _names(t)] if isinstance(tree, (list, tuple, dict)) else []
 
 
-def _replace(tree, name, by):
+def _replace(tree: int | str | Sequence[Any], name: str, by: str | Sequence[Any]) -> Any:
     return (
         by
         if tree == name

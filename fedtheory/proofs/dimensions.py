@@ -5,25 +5,30 @@ A unit is a pair of powers: the power of the unit of points and the power of the
 bound that is not homogeneous hides a constant with a unit, or is misprinted.
 """
 
+from collections.abc import Callable, Sequence
 from fractions import Fraction
+from typing import TYPE_CHECKING, Any
 
 import sympy
 
 from fedtheory.errors import FedtheoryError
 from fedtheory.language.printing import plain
-from fedtheory.language.symbol import PLAIN
+from fedtheory.language.symbol import PLAIN, Table
+
+if TYPE_CHECKING:
+    from fedtheory.language.claim import Claim
 
 
 class Inhomogeneous(FedtheoryError):
     """An error for terms of different units that are added or compared; `terms` names the terms,
     without the sum or relation around them."""
 
-    def __init__(self, terms, where=None):
+    def __init__(self, terms: str, where: sympy.Basic | None = None) -> None:
         super().__init__(terms if where is None else f"in {plain(where)}, {terms}")
         self.terms = terms
 
 
-def unit(expr, table):
+def unit(expr: sympy.Expr, table: Table) -> tuple[Any, ...] | None:
     """Return (power of the point, power of the loss) of an expression, or None for zero, which has
     any unit."""
     if expr.is_Symbol:
@@ -51,7 +56,7 @@ def unit(expr, table):
     return Fraction(0), Fraction(0)
 
 
-def _require_plain(*pairs):
+def _require_plain(*pairs: tuple[Any, ...]) -> None:
     for part, found in pairs:
         if found not in (None, (0, 0)):
             raise Inhomogeneous(
@@ -59,7 +64,7 @@ def _require_plain(*pairs):
             )
 
 
-def _common(pairs, expr):
+def _common(pairs: Sequence[tuple[sympy.Expr, Any]], expr: sympy.Basic) -> Any:
     known = [(part, found) for part, found in pairs if found is not None]
     for part, found in known[1:]:
         if found != known[0][1]:
@@ -71,7 +76,7 @@ def _common(pairs, expr):
     return known[0][1] if known else None
 
 
-def show(found):
+def show(found: tuple[Fraction, Fraction]) -> str:
     point, loss = found
     parts = [
         f"{name}^{power}" if power != 1 else name
@@ -84,13 +89,13 @@ def show(found):
 LONGEST = 80  # characters of the longest sum that a message repeats beside its two terms
 
 
-def clashes(claim):
+def clashes(claim: "Claim") -> list[str]:
     """Return one sentence for each inhomogeneous line, assumption between symbols, or definition of
     a claim."""
     return [str(error) for error in _find_inhomogeneous(claim)]
 
 
-def notes(claim):
+def notes(claim: "Claim") -> list[str]:
     """Return the notes on clashing units for a verdict: each pair of terms once, with the
     surrounding sum where that is short. A claim whose letters have no units gets no notes."""
     given = any(e.unit != PLAIN for e in claim.table.values() if e.measure is None)
@@ -99,10 +104,10 @@ def notes(claim):
     return [f"Units clash (x of a point, f of a loss): {text}" for text in said]
 
 
-def _find_inhomogeneous(claim):
+def _find_inhomogeneous(claim: "Claim") -> list[Inhomogeneous]:
     found = []
 
-    def attempt(check):
+    def attempt(check: Callable[..., Any]) -> None:
         try:
             check()
         except Inhomogeneous as error:

@@ -4,6 +4,7 @@ An equation is divided only by expressions that are known not to be 0. For examp
 (L - 1) (eta L - 1) = 0 says that L is 1 or that eta is 1/L, and not that eta is 1/L.
 """
 
+from collections.abc import Sequence
 from itertools import islice, product
 from typing import NamedTuple
 
@@ -24,7 +25,9 @@ class Fixed(NamedTuple):
     surely: bool
 
 
-def solve(equation, symbols, rules=()):
+def solve(
+    equation: sympy.Rel, symbols: Sequence[sympy.Symbol], rules: Sequence[sympy.Rel] = ()
+) -> Fixed | None:
     """Return the symbol and value that an equation fixes, or None where the equation is linear in
     none of the symbols.
 
@@ -43,18 +46,18 @@ def solve(equation, symbols, rules=()):
     return found
 
 
-def never_zero(expr, rules=()):
+def never_zero(expr: sympy.Expr, rules: Sequence[sympy.Basic] = ()) -> bool:
     """Tell whether an expression is never 0, by its symbols' domains or by one of the rules."""
     return all(_apart(factor, rules) for factor in sympy.Mul.make_args(_split_factors(expr)))
 
 
-def _split_factors(expr):
+def _split_factors(expr: sympy.Expr) -> sympy.Expr:
     if expr.count_ops() > LARGEST or expr.has(sympy.Piecewise):
         return expr
     return sympy.factor(expr)
 
 
-def _apart(factor, rules):
+def _apart(factor: sympy.Expr, rules: Sequence[sympy.Basic]) -> bool:
     if factor.is_Pow and factor.exp.is_number:
         if factor.exp.is_negative:  # 1/x is never 0
             return True
@@ -63,7 +66,7 @@ def _apart(factor, rules):
     return bool(known) or any(_says_nonzero(factor, rule) for rule in rules)
 
 
-def _positive(expr):
+def _positive(expr: sympy.Expr) -> bool:
     """Tell whether an expression is positive wherever it has a value, as 1/x is for x >= 0."""
     if expr.is_positive:
         return True
@@ -76,7 +79,7 @@ def _positive(expr):
     return isinstance(expr, (sympy.Mul, sympy.Min)) and all(map(_positive, expr.args))
 
 
-def _nonnegative(expr):
+def _nonnegative(expr: sympy.Expr) -> bool:
     if expr.is_nonnegative or _positive(expr):
         return True
     if isinstance(expr, sympy.Max):
@@ -86,7 +89,7 @@ def _nonnegative(expr):
     return isinstance(expr, (sympy.Add, sympy.Mul, sympy.Min)) and all(map(_nonnegative, expr.args))
 
 
-def _says_nonzero(factor, rule):
+def _says_nonzero(factor: sympy.Expr, rule: sympy.Basic) -> bool:
     """Tell whether a rule implies that a factor is not 0. The factor is then the expression that
     the rule bounds away from 0, or that expression plus terms of the same sign."""
     if isinstance(rule, sympy.Ne):
@@ -99,7 +102,9 @@ def _says_nonzero(factor, rule):
     return any(rest.is_nonnegative if strict else rest.is_positive for rest in more)
 
 
-def cases(equations, symbols, rules=()):
+def cases(
+    equations: Sequence[sympy.Rel], symbols: Sequence[sympy.Symbol], rules: Sequence[sympy.Rel] = ()
+) -> list[list[sympy.Rel]]:
     """Return the ways in which equations can be met, each a list of equations that `solve` can
     solve.
 
@@ -110,7 +115,9 @@ def cases(equations, symbols, rules=()):
     return [[each for way in some for each in way] for some in islice(product(*ways), MOST)]
 
 
-def _ways(equation, symbols, rules, depth):
+def _ways(
+    equation: sympy.Rel, symbols: Sequence[sympy.Symbol], rules: Sequence[sympy.Rel], depth: int
+) -> list[list[sympy.Rel]]:
     if depth > DEEPEST or not isinstance(equation, sympy.Eq):
         return [[] if equation is sympy.true else [equation]]
     gap = equation.lhs - equation.rhs
@@ -122,7 +129,9 @@ def _ways(equation, symbols, rules, depth):
     return [way for each in single for way in _branches(each, symbols, rules, depth)]
 
 
-def _branches(equation, symbols, rules, depth):
+def _branches(
+    equation: sympy.Rel, symbols: Sequence[sympy.Symbol], rules: Sequence[sympy.Rel], depth: int
+) -> list[list[sympy.Rel]]:
     """Return the ways of an equation that is not a product."""
     fixed = solve(equation, [s for s in symbols if s in equation.free_symbols], rules)
     if fixed is None or fixed.surely:
@@ -138,11 +147,11 @@ def _branches(equation, symbols, rules, depth):
     return [[equation], *([*one, *other] for one in further[0] for other in further[1])]
 
 
-def _equation(expr):
+def _equation(expr: sympy.Expr) -> sympy.Rel:
     return sympy.Eq(sympy.expand(expr), 0)
 
 
-def _factors(gap, rules):
+def _factors(gap: sympy.Expr, rules: Sequence[sympy.Rel]) -> list[sympy.Expr]:
     """Return the factors of an expression that may be 0, each once."""
     if gap.count_ops() > LARGEST or gap.has(sympy.Piecewise):
         return [gap]

@@ -8,13 +8,23 @@ The meaning comes from the metrics that a claim's symbols name, and from its con
 comes from the claim itself.
 """
 
+from collections.abc import Iterator
+from typing import TYPE_CHECKING, Any
+
 import sympy
 
 from fedtheory.errors import refuse
-from fedtheory.language.conditions import Along, Root
-from fedtheory.language.printing import plain
+from fedtheory.language.conditions import Along, Assumption, Root
+from fedtheory.language.printing import _Plain, plain
+from fedtheory.language.symbol import Table
 from fedtheory.symbols import fsl
 from fedtheory.symbols.fsl import eta_0, gamma
+from fedtheory.typing import Number
+
+if TYPE_CHECKING:
+    import numpy as np
+
+    from fedtheory.language.claim import Claim
 
 
 class Vector(sympy.Symbol):
@@ -28,16 +38,16 @@ class Inner(sympy.Function):
     nargs, is_real = 2, True
 
     @classmethod
-    def eval(cls, v, w):
+    def eval(cls, v: "np.ndarray", w: "np.ndarray") -> "Inner | None":
         if not isinstance(v, Vector) or not isinstance(w, Vector):
             refuse("an inner product", "must be of two vectors", (v, w))
         return cls(w, v) if w.name < v.name else None
 
-    def _sympystr(self, printer):
+    def _sympystr(self, printer: _Plain) -> str:
         return f"<{', '.join(map(printer._print, self.args))}>"
 
 
-def inner(one, other):
+def inner(one: Number, other: Number) -> sympy.Expr | Inner:
     """Return the inner product of two linear combinations of Vectors, as a sum of Inner terms."""
     return sympy.expand(
         sum(
@@ -48,7 +58,7 @@ def inner(one, other):
     )
 
 
-def _combine_vectors(expr):
+def _combine_vectors(expr: Number) -> "list[tuple[np.ndarray, sympy.Expr]]":
     expr = sympy.expand(expr)
     parts = [(v, expr.coeff(v)) for v in sorted(expr.atoms(Vector), key=str)]
     if (
@@ -59,7 +69,7 @@ def _combine_vectors(expr):
     return parts
 
 
-def square_norm(v):
+def square_norm(v: Number) -> sympy.Expr | Inner:
     return inner(v, v)
 
 
@@ -86,7 +96,7 @@ INNER = {
 }
 
 
-def meanings_of(claim, kind):
+def meanings_of(claim: "Claim", kind: type) -> Iterator[tuple[Assumption, Along | Root]]:
     """Yield (assumption, meaning) for each meaning of a kind that the claim's conditions carry."""
     for assumption in claim.assumptions:
         for meaning in assumption.condition.means if assumption.condition is not None else ():
@@ -94,7 +104,7 @@ def meanings_of(claim, kind):
                 yield assumption, meaning
 
 
-def facts(claim):
+def facts(claim: Any) -> list[sympy.Rel]:
     """Return the relations between the claim's measured symbols that follow from the definitions of
     the measures and from the claim's conditions."""
     single = {
@@ -115,14 +125,14 @@ def facts(claim):
     return found
 
 
-def inner_in_letters(product, table):
+def inner_in_letters(product: sympy.Expr | Inner, table: Table) -> sympy.Expr | Inner:
     """Return an inner product in the letters of a table, or None where the table has no letter for
     a number in it."""
     mine = {number: letter_of(number, table) for number in (gamma, eta_0) if product.has(number)}
     return None if None in mine.values() else product.xreplace(mine)
 
 
-def letter_of(number, table):
+def letter_of(number: sympy.Symbol, table: Table) -> sympy.Symbol:
     """Return the letter of a table that stands for a number of FSL: the declared letter, or else
     the same letter. Return None where the table has no such letter."""
     own = next((name for name, what in table.run.items() if what == number.name), None)
@@ -133,7 +143,7 @@ def letter_of(number, table):
     return entry.symbol if free and entry.own is None else None
 
 
-def unused_symbol(name, table, **domain):
+def unused_symbol(name: str, table: Table, **domain: bool) -> sympy.Symbol:
     """Return a symbol that is not a letter of a table."""
     while name in table:
         name += "_"
@@ -148,7 +158,7 @@ GRADIENT_OF = {
 }
 
 
-def letter(claim, constant):
+def letter(claim: "Claim", constant: str) -> sympy.Symbol | None:
     """Return a claim's symbol for a constant of a problem, since each paper has its own letters.
     Return None where the claim has none, or where its letter is measured or derived."""
     own = [claim.table[name] for name in claim.table.certified({constant})]
@@ -156,7 +166,7 @@ def letter(claim, constant):
     return own[-1].symbol if own else None
 
 
-def along(claim):
+def along(claim: Any) -> tuple[list[tuple[sympy.Rel, str]], list[sympy.Rel]]:
     """Return ([(relation, the condition that states it)], [limit]) from a claim's conditions at two
     points of a line at distance s.
 
@@ -185,7 +195,7 @@ def along(claim):
     return found, [sympy.Le(mu * s, 2 * bound, evaluate=False) for mu in steep for bound in bounds]
 
 
-def trivial(claim):
+def trivial(claim: "Claim") -> list[tuple[sympy.Symbol, sympy.Expr, str]]:
     """Return [(measured symbol, expression, reason)], upper bounds on measured symbols that hold
     for any method.
 

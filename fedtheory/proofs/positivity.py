@@ -7,10 +7,17 @@ are solved again in fractions, and only an exact identity is returned.
 """
 
 import math
+from collections.abc import Iterator, Mapping, Sequence
 from fractions import Fraction
 from itertools import combinations_with_replacement
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
+
+from fedtheory.typing import Exact, Number
+
+if TYPE_CHECKING:
+    from scipy.optimize._optimize import OptimizeResult
 
 COLUMNS = 4000  # the most columns of a linear program
 PER_SECOND = 1_000_000  # steps of work that a second of the budget buys
@@ -26,7 +33,7 @@ class Work:
     """The remaining work of a search, counted in steps rather than timed so that every machine
     finds the same proofs."""
 
-    def __init__(self, seconds=math.inf):
+    def __init__(self, seconds: float = math.inf) -> None:
         self.left = seconds * PER_SECOND
 
 
@@ -34,7 +41,7 @@ class Room:
     """Exponent vectors over the variables of a problem. Kind 2 means positive, 1 nonnegative, 0 of
     any sign."""
 
-    def __init__(self, names, kinds):
+    def __init__(self, names: Any, kinds: Sequence[int]) -> None:
         self.names, self.kinds = names, kinds
         self.real = [n for n, kind in enumerate(kinds) if kind == 0]
         self.firm = [n for n, kind in enumerate(kinds) if kind == 2]
@@ -51,7 +58,9 @@ class Room:
             if v != w and {f"{v}.{v}", f"{w}.{w}"} <= set(at)
         ]
 
-    def inward(self, poly):
+    def inward(
+        self, poly: Mapping[tuple[tuple[str, int], ...], Any]
+    ) -> dict[tuple[int, ...], Fraction]:
         at = {name: n for n, name in enumerate(self.names)}
         out = {}
         for monomial, value in poly.items():
@@ -61,22 +70,22 @@ class Room:
             out[tuple(powers)] = value
         return out
 
-    def nonnegative(self, m):
+    def nonnegative(self, m: Sequence[int]) -> bool:
         """Tell whether a monomial is >= 0; positive variables may have negative powers."""
         return all(m[n] >= 0 for n in self.soft) and all(
             m[n] >= 0 and m[n] % 2 == 0 for n in self.real
         )
 
-    def positive(self, m):
+    def positive(self, m: Sequence[int]) -> bool:
         return all(m[n] == 0 for n in (*self.soft, *self.real))
 
-    def tree(self, poly):
+    def tree(self, poly: Mapping[tuple[int, ...], Any]) -> str | list[str | list[Any]]:
         return tree(
             {tuple((self.names[n], k) for n, k in enumerate(m) if k): v for m, v in poly.items()}
         )
 
 
-def tree(poly):
+def tree(poly: Mapping[tuple[tuple[str, int], ...], Fraction]) -> str | list[Any]:
     """Return the expression tree of a polynomial."""
     powers = lambda m: [name if k == 1 else ["^", name, k] for name, k in m]
     terms = [
@@ -86,15 +95,17 @@ def tree(poly):
     return "0" if not terms else terms[0] if len(terms) == 1 else ["+", *terms]
 
 
-def _product(factors):
+def _product(factors: Sequence[str | list[int | str]]) -> str | list[Any]:
     return factors[0] if len(factors) == 1 else ["*", *factors]
 
 
-def shift_powers(poly, by):
+def shift_powers(
+    poly: Mapping[tuple[int, ...], Exact], by: Sequence[int]
+) -> dict[tuple[int, ...], Exact]:
     return {tuple(a + b for a, b in zip(m, by)): value for m, value in poly.items()}
 
 
-def multiply(p, q):
+def multiply(p: Any, q: Any) -> dict[tuple[int, ...], Exact]:
     out = {}
     for m, value in p.items():
         for n, other in q.items():
@@ -103,7 +114,14 @@ def multiply(p, q):
     return {m: value for m, value in out.items() if value}
 
 
-def find(target, strict, facts, signs, efforts=EFFORTS, work=None):
+def find(
+    target: Mapping[tuple[tuple[str, int], ...], Exact],
+    strict: bool,
+    facts: Mapping[str, Any],
+    signs: Mapping[str, int],
+    efforts: Sequence[tuple[int, int, int]] = EFFORTS,
+    work: Work | None = None,
+) -> dict[str, Any] | None:
     """Return {"scale": ..., "terms": ...} for the checker, or None.
 
     The goal is `target` >= 0, or > 0 if `strict`. `facts` is {name: (polynomial, strict)}. `signs`
@@ -159,7 +177,15 @@ def find(target, strict, facts, signs, efforts=EFFORTS, work=None):
     return None
 
 
-def _attempt(room, goal, strict, facts, depth, rounds, work):
+def _attempt(
+    room: Room,
+    goal: Mapping[tuple[int, ...], Any],
+    strict: bool,
+    facts: Mapping[str, Any],
+    depth: int,
+    rounds: int,
+    work: Work,
+) -> tuple[tuple[int, ...], list[Any]] | None:
     columns = _columns(room, goal, facts, depth, rounds)
     work.left -= START + BUILD * sum(len(poly) for _, poly, _ in columns)
     solution = _solve(
@@ -182,7 +208,13 @@ def _attempt(room, goal, strict, facts, depth, rounds, work):
     ), used
 
 
-def _columns(room, goal, facts, depth, rounds):
+def _columns(
+    room: Room,
+    goal: Mapping[tuple[int, ...], Fraction],
+    facts: Mapping[str, Any],
+    depth: int,
+    rounds: int,
+) -> list[Any]:
     """Return [((monomial, names of facts, square or norm), polynomial, strict)], products that can
     cancel a negative coefficient."""
     one = (0,) * len(room.names)
@@ -225,13 +257,15 @@ def _columns(room, goal, facts, depth, rounds):
     return _list_columns(columns, _squares(room, goal, columns))
 
 
-def _list_columns(columns, squares):
+def _list_columns(columns: Mapping[Any, Any], squares: list[Any]) -> list[Any]:
     return [
         ((by, names, None), poly, sure) for (by, names), (poly, sure) in columns.items()
     ] + squares
 
 
-def _squares(room, goal, columns):
+def _squares(
+    room: Room, goal: Mapping[tuple[int, ...], Fraction], columns: Mapping[Any, Any]
+) -> list[Any]:
     """Return columns of squares of p - c q, and of squared norms of p v - c q w, with a cross term
     at a wanted monomial."""
     pool = {m: value for m, value in goal.items() if value > 0 and room.nonnegative(m)}
@@ -257,7 +291,9 @@ def _squares(room, goal, columns):
     return list(found.values())[:2000]
 
 
-def _cross_product(room, m, p, pool):
+def _cross_product(
+    room: Room, m: Sequence[int], p: Any, pool: dict[tuple[int, ...], Any]
+) -> Iterator[tuple[Any, ...]]:
     """Yield (by, a, b, q, inner product). Here m, p, q equal by a b, by a^2, by b^2, or these times
     <v, w>, |v|^2, |w|^2."""
     for inner in (None, *(each for each in room.inner if m[each[0]])):
@@ -276,7 +312,9 @@ def _cross_product(room, m, p, pool):
                 )
 
 
-def _square(room, by, a, b, c, inner):
+def _square(
+    room: Any, by: Sequence[Any], a: Sequence[Any], b: Sequence[Any], c: Number, inner: Any
+) -> tuple[Any, ...]:
     """Return the column of by (a + c b)^2, or of by |a v + c b w|^2."""
     if not inner:
         square = {a: Fraction(1), b: c}
@@ -302,7 +340,7 @@ def _square(room, by, a, b, c, inner):
     )
 
 
-def _ratios(high, cross, low):
+def _ratios(high: Exact, cross: Exact, low: Exact) -> list[Fraction]:
     """Return candidates for c in (p - c q)^2, exact where the coefficients form a square."""
     values = {
         Fraction(1),
@@ -316,7 +354,14 @@ def _ratios(high, cross, low):
     return sorted(value for value in values if value > 0)
 
 
-def _solve(room, goal, columns, strict, sure, work):
+def _solve(
+    room: Room,
+    goal: Mapping[tuple[int, ...], Fraction],
+    columns: Sequence[dict[tuple[int, ...], Exact]],
+    strict: bool,
+    sure: Sequence[bool],
+    work: Work,
+) -> dict[int, Fraction] | None:
     """Return {column: coefficient > 0} with goal - sum >= 0 coefficient by coefficient in exact
     arithmetic, or None if there is none."""
     rows = {m: n for n, m in enumerate(sorted({*goal, *(m for poly in columns for m in poly)}))}
@@ -369,7 +414,11 @@ def _solve(room, goal, columns, strict, sure, work):
     return exact
 
 
-def _hopeless(room, goal, columns):
+def _hopeless(
+    room: Room,
+    goal: Mapping[tuple[int, ...], Fraction],
+    columns: Sequence[dict[tuple[int, ...], Exact]],
+) -> bool:
     """Tell whether signs alone exclude a solution: no column may add to a coefficient that no
     remaining column can cancel. The test is faster than a linear program and settles most programs.
     """
@@ -406,7 +455,9 @@ def _hopeless(room, goal, columns):
     return False
 
 
-def _solve_program(cost, ask, entries, work):
+def _solve_program(
+    cost: np.ndarray, ask: Mapping[str, Any], entries: int, work: Work
+) -> "OptimizeResult":
     from scipy.optimize import linprog
 
     result = linprog(cost, **ask)
@@ -414,15 +465,21 @@ def _solve_program(cost, ask, entries, work):
     return result
 
 
-def _spend_pivots(entries, iterations, work):
+def _spend_pivots(entries: int, iterations: int, work: Work) -> None:
     work.left -= START + entries * (1.0 + PIVOT * iterations)
 
 
-def _sure(room, left):
+def _sure(room: Room, left: Mapping[tuple[int, ...], Fraction]) -> bool:
     return any(value > 0 and room.positive(m) for m, value in left.items())
 
 
-def _shows_more(room, goal, columns, exact, sure):
+def _shows_more(
+    room: Room,
+    goal: Mapping[tuple[int, ...], Fraction],
+    columns: Sequence[Any],
+    exact: Mapping[int, Fraction],
+    sure: Sequence[bool],
+) -> bool:
     left = dict(goal)
     for k, c in exact.items():
         for m, value in columns[k].items():
@@ -430,7 +487,13 @@ def _shows_more(room, goal, columns, exact, sure):
     return any(sure[k] for k in exact) or _sure(room, left)
 
 
-def _exactly(rows, goal, columns, x, equal):
+def _exactly(
+    rows: Mapping[tuple[int, ...], int],
+    goal: Mapping[tuple[int, ...], Fraction],
+    columns: Sequence[dict[tuple[int, ...], Exact]],
+    x: np.ndarray,
+    equal: np.ndarray,
+) -> dict[int, Fraction] | None:
     """Return the vertex near a float solution in fractions, or None unless it solves the program."""
     used = [k for k in range(len(columns)) if x[k] > 1e-9 * max(1.0, float(np.max(x)))]
     entries = {}
@@ -461,7 +524,7 @@ def _exactly(rows, goal, columns, x, equal):
     return {k: value for k, value in values.items() if value}
 
 
-def _eliminate(equations):
+def _eliminate(equations: Sequence[tuple[dict[int, Exact], Fraction]]) -> tuple[Any, None] | None:
     """Solve equations by Gaussian elimination: return {unknown: (row of later unknowns, constant)},
     or None for a contradiction."""
     solved = {}

@@ -5,7 +5,9 @@ A population of points moves in floats towards larger violations and onto the ed
 assumptions. The best points are rounded to small fractions and decided by enclosures.
 """
 
+from collections.abc import Mapping, Sequence
 from fractions import Fraction
+from typing import Any
 
 import numpy as np
 import sympy
@@ -14,6 +16,7 @@ from fedtheory import arithmetic
 from fedtheory.arithmetic import arrays
 from fedtheory.proofs import equations
 from fedtheory.proofs.meaning import Inner, Vector
+from fedtheory.typing import Assignment
 
 # POINTS: points of the population. STEPS: the most moves of it. BEST: points that are rounded
 # and decided.
@@ -21,7 +24,12 @@ POINTS, STEPS, BEST = 1500, 60, 24
 INEQUALITIES = (sympy.Le, sympy.Lt, sympy.Ge, sympy.Gt)
 
 
-def search(target, assumptions, definitions, seed=0):
+def search(
+    target: sympy.Rel,
+    assumptions: Sequence[sympy.Rel],
+    definitions: Mapping[sympy.Symbol, sympy.Expr],
+    seed: int = 0,
+) -> dict[str, Fraction] | None:
     """Return {name: Fraction} where every assumption holds and the target fails, or None."""
     expand = lambda e: _expand_definitions(e, definitions)
     parts = [part for a in assumptions for part in (a.args if isinstance(a, sympy.And) else (a,))]
@@ -38,7 +46,9 @@ def search(target, assumptions, definitions, seed=0):
     return next((each for each in found if each is not None), None)
 
 
-def _search_one_way(goal, rules, seed):
+def _search_one_way(
+    goal: sympy.Basic, rules: Sequence[sympy.Rel], seed: int
+) -> dict[str, Fraction] | None:
     """Return the result of `search` for one way of meeting the equations."""
     solved, rules = _eliminate(rules, generic=True)
     if any(rule is sympy.false or isinstance(rule, sympy.Eq) for rule in rules):
@@ -49,7 +59,7 @@ def _search_one_way(goal, rules, seed):
         return None
 
 
-def _expand_definitions(e, definitions):
+def _expand_definitions(e: sympy.Rel, definitions: Mapping[sympy.Symbol, sympy.Expr]) -> sympy.Rel:
     for _ in definitions:
         if not e.free_symbols & set(definitions):
             break
@@ -57,7 +67,9 @@ def _expand_definitions(e, definitions):
     return e.replace(Inner, lambda v, w: v * w)  # numbers are vectors with d = 1
 
 
-def _eliminate(rules, generic=False):
+def _eliminate(
+    rules: Sequence[sympy.Rel], generic: bool = False
+) -> tuple[list[tuple[sympy.Symbol, sympy.Expr]], list[sympy.Basic]]:
     """Return (equations solved for a symbol each, to be evaluated from last to first; the remaining
     relations). An equation that can be met in several ways remains, unless `generic` allows its
     generic solution."""
@@ -81,7 +93,7 @@ def _eliminate(rules, generic=False):
             return solved, rules
 
 
-def substitute(relation, symbol, value):
+def substitute(relation: sympy.Rel, symbol: sympy.Symbol, value: sympy.Expr) -> sympy.Basic:
     """Return a relation with a value in place of a symbol. Return the relation unchanged where it
     then has no value, as 1/gamma at gamma = 0."""
     try:
@@ -94,7 +106,13 @@ def substitute(relation, symbol, value):
 class Hunt:
     steps: tuple[float, float]  # the least and the largest factor of a sweep's steps
 
-    def __init__(self, goal, rules, solved, seed):
+    def __init__(
+        self,
+        goal: sympy.Basic,
+        rules: Sequence[sympy.Rel],
+        solved: Sequence[tuple[sympy.Symbol, sympy.Expr]],
+        seed: int,
+    ) -> None:
         self.goal, self.rules, self.solved = goal, rules, solved
         gone = {symbol for symbol, _ in solved}
         every = set().union(
@@ -105,11 +123,11 @@ class Hunt:
         self.symbols = sorted(every - gone, key=lambda s: s.name)
         self.rng = np.random.default_rng(seed)
 
-    def evaluate(self, expr, values):
+    def evaluate(self, expr: sympy.Expr, values: Assignment) -> float | np.ndarray:
         with np.errstate(all="ignore"):
             return arithmetic.bind_program((expr,), arrays.VALUES)(values)[0]
 
-    def merit(self, points):
+    def merit(self, points: np.ndarray) -> np.ndarray:
         """Return how far points violate the target, in relative terms. A value below -1 means that
         an assumption or a domain fails."""
         values = {s.name: points[:, n] for n, s in enumerate(self.symbols)}
@@ -126,7 +144,7 @@ class Hunt:
             gain = np.where(gain == 0, 1e-3, gain)  # a tie is a violation
         return np.where(lost > 0, -1.0 - lost, gain)
 
-    def excess(self, relations, values, size):
+    def excess(self, relations: Sequence[sympy.Rel], values: Assignment, size: int) -> np.ndarray:
         """Return (smaller - larger) over the size of both, one row for each relation smaller <=
         larger."""
         if not relations:
@@ -149,7 +167,7 @@ class Hunt:
                 row[:] = np.where(row == 0, 0.0, abs(row))
         return gap
 
-    def draw(self):
+    def draw(self) -> np.ndarray:
         columns = []
         for symbol in self.symbols:
             size = 10.0 ** self.rng.choice(
@@ -164,7 +182,7 @@ class Hunt:
             columns.append(size)
         return np.array(columns).T.reshape(POINTS, len(self.symbols))
 
-    def moved(self, points):
+    def moved(self, points: np.ndarray) -> np.ndarray:
         step = 10.0 ** self.rng.uniform(-3, 0.5, (len(points), 1))
         chosen = self.rng.random(points.shape) < self.rng.choice([0.2, 0.5, 1.0], (len(points), 1))
         new = points * np.exp(step * chosen * self.rng.standard_normal(points.shape))
@@ -176,7 +194,7 @@ class Hunt:
                 new[revive, n] = self.rng.choice([0.0, 1.0, 0.1], revive.sum())
         return new
 
-    def push_to_edges(self, points):
+    def push_to_edges(self, points: np.ndarray) -> np.ndarray:
         """Return points, each moved along one coordinate to the edge of the admitted region if that
         improves its merit."""
         best = self.merit(points)
@@ -198,7 +216,7 @@ class Hunt:
                 best = np.maximum(found, best)
         return points
 
-    def find(self):
+    def find(self) -> dict[str, Fraction] | None:
         if not self.symbols:
             return None
         points = self.draw()
@@ -222,7 +240,7 @@ class Hunt:
                     return exact
         return None
 
-    def rounded(self, point):
+    def rounded(self, point: np.ndarray) -> dict[str, Fraction] | None:
         """Return the simplest fractions near a point that still violate the target exactly, or
         None."""
         for limit in (1, 2, 4, 10, 100, 1000, 10**6, None):
@@ -248,7 +266,7 @@ class Hunt:
                     break
         return None
 
-    def confirm_exactly(self, values):
+    def confirm_exactly(self, values: Any) -> bool:
         try:
             for symbol, value in reversed(self.solved):
                 exact = arithmetic.enclose_value(value, values).exact

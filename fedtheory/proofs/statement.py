@@ -1,12 +1,16 @@
 """Relations between symbols as the trees that `certificate_algebra` reads, with names for
 definitions, cases and roots."""
 
+from collections.abc import Mapping, Sequence
+from typing import Any
+
 import sympy
 
 from fedtheory.certificates.check_proof import FORMAT, NAME
 from fedtheory.errors import InvalidInput
 from fedtheory.language.printing import plain
 from fedtheory.proofs.meaning import Inner, Vector
+from fedtheory.typing import Number
 
 RELATIONS = ((sympy.Le, "<="), (sympy.Lt, "<"), (sympy.Ge, ">="), (sympy.Gt, ">"), (sympy.Eq, "=="))
 
@@ -19,13 +23,13 @@ class Statement:
     """The statement of a document without its proof; `extremes` maps each node that is a maximum or
     a minimum to its sign and two arguments."""
 
-    def __init__(self, definitions=()):
+    def __init__(self, definitions: Mapping[sympy.Symbol, sympy.Expr] = ()) -> None:
         self.definitions = dict(definitions)  # symbol -> expression
         self.domains, self.nodes, self.extremes, self.parts, self._known = {}, {}, {}, {}, {}
         self._named = {}  # name -> the one expression that it names in this document
         self.assumes, self.sources, self.shows = [], [], None
 
-    def assume(self, relation, source=""):
+    def assume(self, relation: sympy.Rel, source: str = "") -> None:
         """Add a relation to the assumptions, split into parts where it is a conjunction. Relations
         that are not polynomial are left out."""
         if isinstance(relation, sympy.And):
@@ -38,7 +42,7 @@ class Statement:
             except Outside:
                 pass
 
-    def document(self):
+    def document(self) -> dict[str, Any]:
         return dict(
             format=FORMAT,
             variables=dict(sorted(self.domains.items())),
@@ -49,7 +53,7 @@ class Statement:
             shows=self.shows,
         )
 
-    def relation(self, relation):
+    def relation(self, relation: sympy.Rel) -> list[str | list[Any]]:
         if isinstance(relation, sympy.Ne):  # only for a count that is not its least value, 1
             left, right = relation.args
             if left.is_Symbol and left.is_integer and left.is_positive and right == 1:
@@ -59,12 +63,12 @@ class Statement:
                 return [sign, self.tree(relation.lhs), self.tree(relation.rhs)]
         raise Outside(f"{plain(relation)} is no relation between polynomials")
 
-    def tree(self, e):
+    def tree(self, e: sympy.Expr | Inner) -> str | list[Any]:
         if e not in self._known:
             self._known[e] = self._tree(e)
         return self._known[e]
 
-    def _tree(self, e):
+    def _tree(self, e: sympy.Expr | Inner) -> str | list[Any]:
         if e.is_Rational:
             return str(e)
         if isinstance(e, Vector):
@@ -101,7 +105,7 @@ class Statement:
         self.parts[name] = plain(e)
         return name
 
-    def _symbol(self, e):
+    def _symbol(self, e: Number) -> str:
         if self._named.setdefault(e.name, e) != e or not NAME.fullmatch(e.name):
             raise Outside(f"{e.name} is no name, or that of something else here")
         if e.name in self.nodes or e.name in self.domains:
@@ -134,19 +138,24 @@ class Statement:
         )
         return e.name
 
-    def _fresh(self, kind, e):
+    def _fresh(self, kind: str, e: sympy.Expr | Sequence[Any]) -> str:
         name = next(n for n in (f"{kind}_{k}" for k in range(1, 10_000)) if n not in self._named)
         self._named[name] = kind, e
         return name
 
-    def _node(self, kind, value, extreme=None):
+    def _node(
+        self,
+        kind: str,
+        value: Sequence[Any],
+        extreme: tuple[str, str | list[Any], str | list[Any]] | None = None,
+    ) -> str:
         name = self._fresh(f"{kind}_of", value)
         self.nodes[name] = value
         if extreme:
             self.extremes[name] = extreme
         return name
 
-    def _extreme(self, e, sign):
+    def _extreme(self, e: sympy.Expr, sign: str) -> Any:
         kind, (*first, last) = "max" if sign == ">=" else "min", map(self.tree, e.args)
         for other in reversed(first):
             last = self._node(
@@ -154,7 +163,7 @@ class Statement:
             )
         return last
 
-    def _cases(self, e):
+    def _cases(self, e: sympy.Expr) -> Any:
         (value, when), *rest = e.args
         if when == sympy.true:
             return self.tree(value)

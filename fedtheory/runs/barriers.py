@@ -7,8 +7,12 @@ gate is an array of counters that change atomically, each in a cache line of its
 
 import os
 import time
+from typing import Any
 
 import numpy as np
+from llvmlite.ir.builder import IRBuilder
+from llvmlite.ir.instructions import Instruction
+from llvmlite.ir.values import Constant
 from numba.core import types
 from numba.extending import intrinsic
 
@@ -18,7 +22,7 @@ LINE = np.int64(8)  # counters per cache line
 ARRIVED, ENDED, TAKEN = np.int64(0), LINE, 2 * LINE
 
 
-def make_counters(workers):
+def make_counters(workers: int) -> Any:
     """Return the array of counters that synchronises `workers` workers. Each worker's part of the
     work has a counter of its own, from TAKEN on."""
     return np.zeros(TAKEN + LINE * workers, dtype=np.int64)
@@ -26,23 +30,28 @@ def make_counters(workers):
 
 if DISABLED:  # loops then run on one thread
 
-    def add_to_counter(gate, place, n):
+    def add_to_counter(gate: Any, place: str, n: int) -> Any:
         before = gate[place]
         gate[place] += n
         return before
 
-    def read_counter(gate, place):
+    def read_counter(gate: Any, place: str) -> Any:
         return gate[place]
 
-    def give_way():
+    def give_way() -> Any:
         time.sleep(0)
 else:
 
     @intrinsic
-    def add_to_counter(typing_context, gate, place, n):
+    def add_to_counter(typing_context: Any, gate: Any, place: str, n: int) -> Any:
         """Return the value of a counter and add n to the counter, in one atomic operation."""
 
-        def generate(context, builder, signature, arguments):
+        def generate(
+            context: Any,
+            builder: IRBuilder,
+            signature: Any,
+            arguments: tuple[Instruction, Any, Constant],
+        ) -> Any:
             array, at, more = arguments
             data = context.make_array(signature.args[0])(context, builder, array).data
             return builder.atomic_rmw("add", builder.gep(data, [at]), more, "seq_cst")
@@ -50,11 +59,13 @@ else:
         return types.int64(gate, types.int64, types.int64), generate
 
     @intrinsic
-    def read_counter(typing_context, gate, place):
+    def read_counter(typing_context: Any, gate: Any, place: str) -> Any:
         """Return the value of a counter by an atomic load, which leaves the counter's cache line
         where it is."""
 
-        def generate(context, builder, signature, arguments):
+        def generate(
+            context: Any, builder: IRBuilder, signature: Any, arguments: tuple[Instruction, Any]
+        ) -> Any:
             array, at = arguments
             data = context.make_array(signature.args[0])(context, builder, array).data
             return builder.load_atomic(builder.gep(data, [at]), "seq_cst", 8)

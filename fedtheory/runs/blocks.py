@@ -7,16 +7,29 @@ trials in whichever worker it runs, and the joined result is the same to the bit
 import dataclasses
 import time
 import warnings
+from collections.abc import Callable, Sequence
+from concurrent.futures._base import Executor
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
 from fedtheory.errors import Diverged
 from fedtheory.parallel import executors
 
+if TYPE_CHECKING:
+    from fedtheory.runs.planning import Plan
+    from fedtheory.runs.result import Run
+
 BLOCKS = 32  # at most: enough to show progress, few enough that sending the problem costs little
 
 
-def spread_blocks(carry, plan, x_0, executor, progress=None):
+def spread_blocks(
+    carry: Callable[..., Any],
+    plan: "Plan",
+    x_0: np.ndarray,
+    executor: str | Executor,
+    progress: Callable[..., Any] | None = None,
+) -> "Run":
     """Compute the run of a plan in blocks of trials on an executor, where `carry(plan, x_0)` runs
     one block. `x_0` has a row for each trial."""
     begun, parts = time.perf_counter(), [None] * min(BLOCKS, plan.trials)
@@ -33,7 +46,7 @@ def spread_blocks(carry, plan, x_0, executor, progress=None):
     return dataclasses.replace(join_blocks(parts, plan), seconds=time.perf_counter() - begun)
 
 
-def run_quietly(carry, plan, x_0):
+def run_quietly(carry: Callable[..., Any], plan: "Plan", x_0: np.ndarray) -> "Run":
     """Run a block without the problem and the settings in its result, and without the warning about
     divergence. `join_blocks` restores these, and divergence is reported once."""
     with warnings.catch_warnings():
@@ -41,7 +54,7 @@ def run_quietly(carry, plan, x_0):
         return dataclasses.replace(carry(plan, x_0), problem=None, settings=None)
 
 
-def join_blocks(parts, plan):
+def join_blocks(parts: Sequence[Any], plan: "Plan") -> "Run":
     """Join the runs of the blocks of trials into one run."""
     rows = lambda which: np.concatenate([which(part) for part in parts])
     one = parts[0]

@@ -9,10 +9,12 @@ another run is refused. A resumed run has the same bits as an uninterrupted one.
 import hashlib
 import io
 import time
+from collections.abc import Callable
 from dataclasses import fields, is_dataclass
 from functools import cached_property
 from pathlib import Path
 from types import FunctionType, ModuleType
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
@@ -22,6 +24,10 @@ from fedtheory.kernel_table import Table
 from fedtheory.store.files import write
 from fedtheory.store.npz import read_npz
 
+if TYPE_CHECKING:
+    from fedtheory.runs.execution import Job
+    from fedtheory.runs.planning import Plan
+
 # write every SECONDS at most, using 1/SHARE of the time at most, and at the end
 SECONDS, SHARE = 10.0, 50
 ROOM = 2**20  # most bytes of names and headers
@@ -30,7 +36,7 @@ ROOM = 2**20  # most bytes of names and headers
 class Checkpoint:
     """The checkpoint file of one plan."""
 
-    def __init__(self, path, plan):
+    def __init__(self, path: int | str | Path, plan: "Plan") -> None:
         if not isinstance(path, (str, Path)) or not Path(path).suffix == ".npz":
             refuse("checkpoint", "must be the path of an .npz file", path)
         self.path, self.plan, self.last = Path(path), plan, time.monotonic()
@@ -38,7 +44,7 @@ class Checkpoint:
         if not self.path.parent.is_dir():
             refuse("checkpoint", "must lie in a folder that is there", path)
 
-    def read(self, job):
+    def read(self, job: "Job") -> None:
         """Restore a new job to the state in the checkpoint file, if the file exists."""
         if not self.path.exists():
             return
@@ -70,7 +76,7 @@ class Checkpoint:
             found.get("path"),
         )
 
-    def write(self, job, last=False):
+    def write(self, job: "Job", last: bool = False) -> None:
         """Write the job's state to the file if the pause since the last write is over, or if
         `last`."""
         begun = time.monotonic()
@@ -92,7 +98,7 @@ class Checkpoint:
         self.last = time.monotonic()
         self.pause = max(SECONDS, SHARE * (self.last - begun))
 
-    def identity(self, done, start):
+    def identity(self, done: int, start: np.ndarray) -> str:
         """Return a hash of everything that determines the first `done` rounds."""
         plan, found = self.plan, self._digest_of_plan.copy()
         rounds = [plan.hyper[0]] if plan.hyper.constant else plan.hyper[:done]
@@ -100,7 +106,7 @@ class Checkpoint:
         return found.hexdigest()
 
     @cached_property
-    def _digest_of_plan(self):
+    def _digest_of_plan(self) -> Any:
         found = hashlib.sha256(jit.digest("fedtheory.runs.engine").encode())
         for name, value in self.plan._asdict().items():
             if name not in ("hyper", "rounds"):
@@ -108,7 +114,7 @@ class Checkpoint:
         return found
 
 
-def _hash_value(found, value):
+def _hash_value(found: Any, value: Any) -> None:
     """Add a value's type and content to a hash, including nested values."""
     found.update(type(value).__name__.encode() + b"(")
     if isinstance(value, Table):
@@ -134,7 +140,7 @@ def _hash_value(found, value):
     found.update(b")")
 
 
-def _add_function(found, function):
+def _add_function(found: Any, function: Callable[..., Any] | type[Any]) -> None:
     """Add a function to a hash: a kernel by the hash of its sources, any other function by its
     code."""
     identity = getattr(function, "identity", None)

@@ -6,8 +6,10 @@ Blocks share only read-only data and a stop flag, so any number of threads gives
 """
 
 import warnings
+from collections.abc import Callable
 from functools import cache
 from types import FunctionType
+from typing import Any
 
 import numpy as np
 from numba.core.errors import NumbaExperimentalFeatureWarning
@@ -381,7 +383,7 @@ _BEHIND = {"advance": (_I8, _I8), "advance_together": (jit.INTEGERS, _I8, _I8, _
 
 
 @cache
-def kernel(name="advance", real="float64"):
+def kernel(name: str = "advance", real: str = "float64") -> Callable[..., Any]:
     """Return one of the engine's loops as machine code for points of the type `real`, with groups
     passed as addresses. The loop is compiled, or read from the cache, on first use."""
     loop = globals()[name]
@@ -402,7 +404,7 @@ LEAVES = ("add_noise", "sample_rows", "square_gap", "fill", "copy", "finite")
 
 
 @cache
-def interpret_source(name="advance", leaves=False):
+def interpret_source(name: str = "advance", leaves: bool = False) -> Callable[..., Any]:
     """Return the same loop for kernels that are not compiled: every helper that takes a kernel runs
     as Python, and so do the `leaves` unless `leaves` is true."""
     scope = dict(globals())

@@ -7,19 +7,23 @@ changes a bit of the result, because every draw is a function of (seed, trial, r
 import math
 import time
 import warnings
+from collections.abc import Callable, Sequence
 from concurrent.futures import ThreadPoolExecutor, wait
 from contextlib import nullcontext
+from typing import Any
 
 import numpy as np
+from threadpoolctl import threadpool_limits
 
 from fedtheory import metrics
 from fedtheory.errors import Diverged, Interrupted
-from fedtheory.problem import NOISES
+from fedtheory.problem import NOISES, Problem
 from fedtheory.runs import engine
 from fedtheory.runs.groups import Chunk
 from fedtheory.runs.machine import NO_PATH, NO_TABLE, Machine
-from fedtheory.runs.planning import start_of
+from fedtheory.runs.planning import Plan, start_of
 from fedtheory.runs.result import Run
+from fedtheory.typing import Number
 
 # Seconds of a round from which its clients may share the workers, and seconds that sharing must be
 # able to save
@@ -34,7 +38,14 @@ CHUNK_WORDS = 2**22  # most numbers that are drawn and recorded in a chunk
 class Job:
     """A plan in execution: the machine, the recorded results, and the number of rounds done."""
 
-    def __init__(self, plan, x_0=None, workers=1, compiled=None, resume=None):
+    def __init__(
+        self,
+        plan: Plan,
+        x_0: np.ndarray | Sequence[float | list[float]] | None = None,
+        workers: int = 1,
+        compiled: bool | None = None,
+        resume: Run | None = None,
+    ) -> None:
         self.plan, self.done, self.begun = plan, 0, time.perf_counter()
         self.shifts = [t for t in plan.participation.shifts if t < max(plan.rounds, 1)]
         if not plan.problem.in_pieces:
@@ -69,14 +80,21 @@ class Job:
             if self.path is not None:
                 self.path[:, 0] = self.machine.slabs.x
 
-    def objective(self, t):
+    def objective(self, t: int) -> Problem:
         """Return the objective from round t on (flex, section 3.3): the weights of the clients that
         are present keep their proportions."""
         problem = self.plan.problem
         there = self.plan.participation.members(t, problem.N)[1:]
         return problem if there.all() else problem.reweighted(problem.weights[1:] * there)
 
-    def takes(self, done, state, diverged, record, path):
+    def takes(
+        self,
+        done: Number,
+        state: Sequence[np.ndarray],
+        diverged: np.ndarray,
+        record: np.ndarray,
+        path: np.ndarray | None,
+    ) -> None:
         """Set the job's state, so that it continues after `done` rounds."""
         self.done = done
         self.machine.slabs.restore(state)
@@ -87,7 +105,7 @@ class Job:
         if self.done < self.plan.rounds:
             self.machine.objective_is(self.objective(self.done), self.plan.hyper[self.done])
 
-    def chunk(self, R):
+    def chunk(self, R: int) -> Chunk:
         """Return a Chunk of the next R rounds, or fewer where the objective changes or the random
         draws would exceed the memory limit."""
         plan, machine, t = self.plan, self.machine, self.done
@@ -126,7 +144,7 @@ class Job:
             path,
         )
 
-    def numbers(self, which, t, R):
+    def numbers(self, which: int | str | None, t: int, R: int) -> np.ndarray:
         """Return the numbers of steps of a client, or of the server, in rounds t .. t + R - 1."""
         plan = self.plan
         rounds = [plan.hyper[t]] if plan.hyper.constant else plan.hyper[t : t + R]
@@ -134,7 +152,7 @@ class Job:
             np.broadcast_to([plan.algorithm.number(which, h) for h in rounds], (R,)), dtype=np.int64
         )
 
-    def keep(self, chunk):
+    def keep(self, chunk: Chunk) -> None:
         R = len(chunk.hyper)
         self.record[:, self.done + 1 : self.done + 1 + R] = chunk.record[:, :, self.columns]
         if self.path is not None:
@@ -143,7 +161,7 @@ class Job:
         if np.all(self.machine.diverged >= 0):
             self.done = self.plan.rounds  # the rest of the record stays NaN
 
-    def result(self):
+    def result(self) -> Run:
         plan, kept = self.plan, self.record[:, : self.done + 1]
         columns = {metrics.BASIC[n]: kept[:, :, place] for place, n in enumerate(self.columns)}
         nothing = np.full(kept.shape[:2], np.nan)
@@ -183,24 +201,29 @@ class Pace:
     kind is ignored, as its loops may have to be compiled, and old times are not compared, as other
     programs on the machine may slow down shared rounds."""
 
-    def __init__(self):
+    def __init__(self) -> None:
         self.chunks, self.last = {False: 0, True: 0}, {False: math.inf, True: math.inf}
         self.alone = math.inf  # the least time of a round without sharing
 
-    def took(self, seconds, together):
+    def took(self, seconds: float, together: bool) -> None:
         self.chunks[together] += 1
         if self.chunks[together] > 1:
             self.last[together] = seconds
             self.alone = self.alone if together else min(self.alone, seconds)
 
-    def together(self, rounds):
+    def together(self, rounds: int) -> bool:
         if self.chunks[True] > 1:
             return self.last[True] < self.last[False]
         long = LONG_ROUND < self.alone < math.inf
         return long and (self.chunks[True] > 0 or self.alone * rounds > WORTH)
 
 
-def carry_out(job, progress=None, chunk=None, checkpoint=None):
+def carry_out(
+    job: Any,
+    progress: Callable[..., Any] | None = None,
+    chunk: Number = None,
+    checkpoint: Any = None,
+) -> Run:
     plan, machine = job.plan, job.machine
     if checkpoint is not None:
         checkpoint.read(job)
@@ -236,7 +259,7 @@ def carry_out(job, progress=None, chunk=None, checkpoint=None):
     return job.result()
 
 
-def warn_divergence(result):
+def warn_divergence(result: Any) -> Run:
     """Return the run, with a warning if trials of the run diverged."""
     lost, plan = result.diverged >= 0, result.settings
     if lost.any():
@@ -249,7 +272,7 @@ def warn_divergence(result):
     return result
 
 
-def finish_interrupted(job, part, under_way, saved):
+def finish_interrupted(job: Job, part: Any, under_way: Any, saved: Any) -> Any:
     """Finish the chunk in progress if that takes no longer than PATIENCE, else drop the chunk. The
     results kept are whole rounds in either case."""
     if under_way is None:
@@ -273,7 +296,7 @@ def finish_interrupted(job, part, under_way, saved):
     )
 
 
-def blas_alone(called):
+def blas_alone(called: bool) -> threadpool_limits | nullcontext:
     """Limit BLAS to one thread per worker, if kernels call BLAS (`called`), as more threads compete
     for the cores."""
     if not called:

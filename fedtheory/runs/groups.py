@@ -6,7 +6,7 @@ Where nothing is compiled, the same groups hold the kernels' own tuples in place
 """
 
 from functools import cache
-from typing import NamedTuple
+from typing import Any, NamedTuple
 
 import numpy as np
 
@@ -22,26 +22,26 @@ class Rules(NamedTuple):
     """The functions of a run: gradients that are trained on, the functions that measure, and a
     method's seven kernels."""
 
-    grad: object
-    batch: object
-    objective: object
-    value: object
-    true_grad: object
-    true_loss: object
-    test: object
-    begin: object
-    local_start: object
-    local_step: object
-    local_end: object
-    aggregate: object
-    server_step: object
-    end: object
+    grad: Any
+    batch: Any
+    objective: Any
+    value: Any
+    true_grad: Any
+    true_loss: Any
+    test: Any
+    begin: Any
+    local_start: Any
+    local_step: Any
+    local_end: Any
+    aggregate: Any
+    server_step: Any
+    end: Any
 
 
 class Law(NamedTuple):
     """The data that clients train on, and how their gradients are estimated."""
 
-    data: object
+    data: Any
     sigma: np.ndarray  # (N + 1,)
     batch_size: np.ndarray  # (N + 1,)
     sizes: np.ndarray  # (N + 1,), numbers of samples
@@ -54,7 +54,7 @@ class Truth(NamedTuple):
     """The problem that metrics are computed on; under data sharing it differs from the problem that
     clients train on."""
 
-    data: object
+    data: Any
     weights: np.ndarray  # (N + 1,), weights in the objective
     x_star: np.ndarray  # (d,)
     wanted: int  # which metrics to compute
@@ -64,7 +64,7 @@ class Truth(NamedTuple):
 class Trials(NamedTuple):
     """The state of all trials, and whether each trial has diverged."""
 
-    state: object  # a handle for each trial
+    state: Any  # a handle for each trial
     x: np.ndarray  # (trials, d)
     w: np.ndarray  # (trials, d), the points at which the server does its steps
     diverged: np.ndarray  # (trials,), the round in which a trial diverged, or -1
@@ -75,7 +75,7 @@ class Chunk(NamedTuple):
     """Some rounds of all trials: random draws that are made beforehand, and the arrays for the
     results."""
 
-    hyper: object  # a handle for each round
+    hyper: Any  # a handle for each round
     cohort: np.ndarray  # (trials, R, S)
     work: np.ndarray
     server_work: np.ndarray  # (R,)
@@ -101,8 +101,8 @@ class Draws(NamedTuple):
 class Round(NamedTuple):
     """One round of one trial."""
 
-    state: object
-    h: object
+    state: Any
+    h: Any
     x: np.ndarray
     w: np.ndarray
     t: int
@@ -120,8 +120,8 @@ class Cohort(NamedTuple):
     """The workspace of the clients of a round: one slot each."""
 
     y: np.ndarray  # (S, d)
-    local: object  # a handle for each slot
-    together: object  # one handle for the cohort
+    local: Any  # a handle for each slot
+    together: Any  # one handle for the cohort
     drift: np.ndarray  # (S,)
 
 
@@ -130,11 +130,11 @@ class Desk(NamedTuple):
     gradients and data, and the buffers of all workers (shared_gradients.py). It is passed to
     kernels in place of a problem's data."""
 
-    grad: object
-    batch: object
-    pieces: object
-    piece: object
-    data: object
+    grad: Any
+    batch: Any
+    pieces: Any
+    piece: Any
+    data: Any
     worker: int  # the worker to which this Desk belongs
     counters: np.ndarray  # three for each worker
     asked: np.ndarray  # (workers, ...), the gradient whose pieces each worker offers
@@ -156,12 +156,12 @@ class Scratch(NamedTuple):
     left: np.ndarray  # x after a round, until the round is measured
 
 
-def _function_type(returns, *arguments):
+def _function_type(returns: Any, *arguments: Any) -> Any:
     return jit.types.FunctionType(returns(*arguments))
 
 
 @cache
-def types_of(real):
+def types_of(real: str) -> dict[type, Any]:
     """Return the type of each group by name. Points have the type `real`, all other numbers are
     float64."""
     P, PP = jit.point_types(real)

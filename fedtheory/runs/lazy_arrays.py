@@ -7,6 +7,8 @@ module use the smallest pages that the system has.
 """
 
 import mmap
+from collections.abc import Sequence
+from typing import Any
 
 import numpy as np
 
@@ -15,7 +17,7 @@ BLOCK = 2**20  # numbers compared at a time
 PAGE = mmap.PAGESIZE // 8  # numbers per page
 
 
-def lazy_zeros(shape, dtype):
+def lazy_zeros(shape: Sequence[int], dtype: Any) -> np.ndarray:
     """Return an array of zeros whose pages are not allocated until they are written."""
     size = int(np.prod(shape)) * np.dtype(dtype).itemsize
     try:
@@ -26,13 +28,13 @@ def lazy_zeros(shape, dtype):
     return np.frombuffer(pages, dtype).reshape(shape)
 
 
-def _map_flags():
+def _map_flags() -> int:
     """Return the mapping flag that reserves no memory for pages that may never be written, 0 where
     the system has none."""
     return getattr(mmap, "MAP_NORESERVE", 0)
 
 
-def repeat_array(first, count):
+def repeat_array(first: np.ndarray, count: int) -> np.ndarray:
     """Return `count` copies of an array along a new axis; a large array of zeros is allocated
     lazily."""
     if first.nbytes >= LARGE and not first.any():
@@ -40,7 +42,7 @@ def repeat_array(first, count):
     return np.repeat(np.ascontiguousarray(first)[None], count, axis=0)
 
 
-def copy_array(array):
+def copy_array(array: np.ndarray) -> np.ndarray:
     """Return a copy of an array that writes no pages of zeros."""
     if array.nbytes < LARGE:
         return array.copy()
@@ -49,7 +51,7 @@ def copy_array(array):
     return found
 
 
-def put_array(array, to):
+def put_array(array: np.ndarray, to: np.ndarray) -> None:
     """Assign to[...] = array for contiguous arrays of one shape, writing only the pages that
     differ."""
     if array.nbytes < LARGE:

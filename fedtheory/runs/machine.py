@@ -1,17 +1,20 @@
 """The machine of one algorithm on one problem: state of all trials, kernels and threads."""
 
+from collections.abc import Callable, Sequence
+from concurrent.futures.thread import ThreadPoolExecutor
 from functools import partial
 from queue import LifoQueue
+from typing import Any
 
 import numpy as np
 
 from fedtheory import jit, metrics
-from fedtheory.algorithm import ROLES, NoLocal
+from fedtheory.algorithm import ROLES, Algorithm, NoLocal, Schedule
 from fedtheory.errors import InvalidInput
-from fedtheory.problem import BEHIND
+from fedtheory.problem import BEHIND, Problem
 from fedtheory.runs import engine, lazy_arrays, shared_gradients
 from fedtheory.runs.barriers import LINE, make_counters
-from fedtheory.runs.groups import Cohort, Desk, Law, Rules, Scratch, Trials, Truth, types_of
+from fedtheory.runs.groups import Chunk, Cohort, Desk, Law, Rules, Scratch, Trials, Truth, types_of
 from fedtheory.runs.trying import try_method
 
 NO_TABLE = np.zeros((1, 1, 1))
@@ -24,7 +27,16 @@ class Slabs:
     """The state and workspace of all trials: arrays, and the handles through which kernels access
     the arrays."""
 
-    def __init__(self, algorithm, problem, x_0, S, h, workers, packed):
+    def __init__(
+        self,
+        algorithm: Algorithm,
+        problem: Problem,
+        x_0: np.ndarray,
+        S: int,
+        h: Any,
+        workers: int,
+        packed: bool,
+    ) -> None:
         self.packed, self._kept = packed, []
         layers = np.array([layer.start for layer in problem.layers] + [problem.d], dtype=np.int64)
         x_0 = x_0.astype(problem.real, copy=False)
@@ -56,7 +68,7 @@ class Slabs:
         self.desks = self._desks(problem, workers)
         self.scratches = [self._scratch(problem, worker) for worker in range(workers)]
 
-    def _cohort(self, stacked, S, problem):
+    def _cohort(self, stacked: Any, S: int, problem: Problem) -> Cohort:
         together = self._handles(type(stacked), [a[None] for a in stacked], 1)[0]
         return Cohort(
             # not initialised, because methods set the points at which clients begin
@@ -66,7 +78,7 @@ class Slabs:
             np.zeros(S),
         )
 
-    def _desks(self, problem, workers):
+    def _desks(self, problem: Problem, workers: int) -> dict[str, np.ndarray]:
         """Return the fields of a Desk that all workers share. Each worker's part occupies cache
         lines of its own."""
         kind, whole = problem.real, lambda n: -(-n // (2 * LINE)) * 2 * LINE
@@ -82,13 +94,13 @@ class Slabs:
             room=np.empty((workers, whole(problem.room)), kind),
         )
 
-    def _scratch(self, problem, worker):
+    def _scratch(self, problem: Problem, worker: int) -> Scratch:
         deck, rows = np.arange(max(1, problem.sizes.max())), self.desks["rows"][worker]
         g, rooms = self.desks["g"][worker, : problem.d], np.empty((4, problem.d), problem.real)
         # buffers are not cleared, because they are written before they are read
         return Scratch(deck, rows, g, *rooms)
 
-    def _handles(self, kind, slabs, count):
+    def _handles(self, kind: type, slabs: Any, count: int) -> np.ndarray | list[Any]:
         """Return one handle for each of `count` tuples whose fields are rows of `slabs`."""
         tuples = [
             kind(*(slab[n] for slab in slabs)) for n in range(count if not self.packed else 1)
@@ -102,11 +114,11 @@ class Slabs:
             at += 5 + 2 * (slab.ndim - 1)
         return self._addresses(words)
 
-    def _addresses(self, words):
+    def _addresses(self, words: np.ndarray) -> np.ndarray:
         self._kept.append(words)
         return words.ctypes.data + np.arange(len(words), dtype=np.int64) * words.strides[0]
 
-    def hyper_handles(self, hyper, first, rounds):
+    def hyper_handles(self, hyper: Schedule, first: int, rounds: int) -> np.ndarray | list[Any]:
         """Return handles of the hyper-parameters of some rounds, valid until the next call."""
         if not self.packed:
             return hyper[first : first + rounds]
@@ -117,18 +129,18 @@ class Slabs:
         )
 
     @property
-    def bytes(self):
+    def bytes(self) -> int:
         return sum(slab.nbytes for slab in self.arrays)
 
-    def copy(self):
+    def copy(self) -> list[np.ndarray]:
         return [lazy_arrays.copy_array(slab) for slab in self.arrays]
 
-    def restore(self, copies):
+    def restore(self, copies: Sequence[np.ndarray]) -> None:
         for slab, copy in zip(self.arrays, copies):
             lazy_arrays.put_array(copy, slab)
 
 
-def _of_kind(a, problem):
+def _of_kind(a: np.ndarray, problem: Problem) -> np.ndarray:
     """Return an array of a method converted to the floating-point type of points, if its last axis
     has the problem's dimension."""
     points = a.dtype == np.float64 and a.shape[-1:] == (problem.d,)
@@ -138,10 +150,10 @@ def _of_kind(a, problem):
 class Loops(dict):
     """The engine's loops by name, compiled on first access: most runs need only `advance`."""
 
-    def __init__(self, make):
+    def __init__(self, make: Callable[..., Any]) -> None:
         self.make = make
 
-    def __missing__(self, name):
+    def __missing__(self, name: str) -> Callable[..., Any]:
         self[name] = self.make(name)
         return self[name]
 
@@ -149,7 +161,18 @@ class Loops(dict):
 class Machine:
     """One algorithm on one problem, ready to run rounds: kernels, slabs and threads."""
 
-    def __init__(self, algorithm, problem, x_0, S, h, wanted, workers=1, compiled=None, every=1):
+    def __init__(
+        self,
+        algorithm: Algorithm,
+        problem: Problem,
+        x_0: np.ndarray,
+        S: int,
+        h: Any,
+        wanted: int,
+        workers: int = 1,
+        compiled: bool | None = None,
+        every: int = 1,
+    ) -> None:
         if algorithm.server and not problem.has_server:
             raise InvalidInput(
                 f"{algorithm.name} ({algorithm.cites}) needs a problem with a server loss; "
@@ -201,7 +224,7 @@ class Machine:
         ]
         self.objective_is(problem, h)
 
-    def _hand_group(self, group, name):
+    def _hand_group(self, group: Any, name: str) -> Any:
         """Return a group in the form that the engine's loops take. The memory behind the address
         stays valid until another group is passed under the same name."""
         if not self.packed:
@@ -209,10 +232,10 @@ class Machine:
         self._kept[name] = jit.pack(group, types_of(self.real)[type(group)])
         return self._kept[name].ctypes.data
 
-    def _trained_on(self, problem, h):
+    def _trained_on(self, problem: Problem, h: Any) -> Problem:
         return problem if self.algorithm.transform is None else self.algorithm.transform(problem, h)
 
-    def objective_is(self, problem, h):
+    def objective_is(self, problem: Problem, h: Any) -> None:
         """Set the problem that clients train on and that metrics measure, at the start and whenever
         the objective changes."""
         self.problem = problem
@@ -247,7 +270,7 @@ class Machine:
             Truth(true_data, problem.weights, self.x_star, self.wanted, self.every), "truth"
         )
 
-    def measure(self, trials):
+    def measure(self, trials: int) -> np.ndarray:
         """Return the metrics before the first round."""
         rows = np.full((trials, engine.COLUMNS), np.nan)
         problem = self.problem
@@ -279,7 +302,7 @@ class Machine:
                 problem.kernels.test(problem.data, x, rows[trial, 13:17])
         return rows
 
-    def carry(self, chunk, pool, together=False):
+    def carry(self, chunk: Chunk, pool: ThreadPoolExecutor, together: bool = False) -> None:
         """Run a chunk of rounds for all trials: blocks of trials over the pool, or, if `together`,
         clients over the pool."""
         trials, workers = len(self.slabs.x), len(self.slabs.scratches)
@@ -289,7 +312,7 @@ class Machine:
         size = trials if workers == 1 else max(1, -(-trials // (4 * workers)))
         run_blocks(pool, workers, trials, size, self.advancing(chunk))
 
-    def advancing(self, chunk):
+    def advancing(self, chunk: Chunk) -> Callable[..., Any]:
         """Return a function (worker, low, high) that runs this block of trials through a chunk of
         rounds."""
         given, loop = self._hand_chunk(chunk), self.loops["advance"]
@@ -297,7 +320,7 @@ class Machine:
             *given, self.cohorts[worker], self.scratches[worker], low, high
         )
 
-    def advancing_together(self, chunk):
+    def advancing_together(self, chunk: Chunk) -> Callable[..., Any]:
         """Return a function of the worker's number that runs that worker's part of all trials'
         rounds. All workers must run at the same time."""
         (_, _, *given), loop = self._hand_chunk(chunk), self.loops["advance_together"]
@@ -308,7 +331,7 @@ class Machine:
             *(gate, desks[worker], worker, workers),
         )
 
-    def side_by_side(self):
+    def side_by_side(self) -> tuple[int | list[int], ...] | None:
         """Return the rules, and a law and a Desk for each worker. Desks are used where gradients
         are large, and the functions that compute pieces of gradients are compiled on first use."""
         if self._side_by_side is None:
@@ -331,18 +354,20 @@ class Machine:
                 self._side_by_side = rules, laws, desks
         return self._side_by_side
 
-    def _hand_chunk(self, chunk):
+    def _hand_chunk(self, chunk: Any) -> tuple[int, int, int, int, int]:
         rounds = self._hand_group(chunk._replace(seed=np.uint64(chunk.seed)), "chunk")
         return self.rules, self.law, self.truth, self.trials, rounds
 
 
-def run_together(pool, workers, task):
+def run_together(pool: ThreadPoolExecutor, workers: int, task: Callable[..., Any]) -> None:
     """Run task(worker) for all workers at the same time."""
     for future in [pool.submit(task, worker) for worker in range(workers)]:
         future.result()
 
 
-def run_blocks(pool, workers, count, size, task):
+def run_blocks(
+    pool: ThreadPoolExecutor, workers: int, count: int, size: int, task: Callable[..., Any]
+) -> None:
     """Run task(worker, low, high) over blocks of 0 .. count - 1. Blocks are smaller than a worker's
     share, so that a busy core delays little; Ctrl-C is raised once the blocks in progress have
     ended."""
@@ -351,7 +376,7 @@ def run_blocks(pool, workers, count, size, task):
     for worker in reversed(range(workers)):
         free.put(worker)
 
-    def block(low):
+    def block(low: int) -> None:
         worker = free.get()
         try:
             task(worker, low, min(low + size, count))

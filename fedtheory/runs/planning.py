@@ -1,14 +1,16 @@
 """The checks that turn a user's request into a plan, before anything runs."""
 
-from typing import NamedTuple
+from collections.abc import Mapping, Sequence
+from typing import Any, NamedTuple
 
 import numpy as np
 
 from fedtheory import arguments, discover, metrics
-from fedtheory.algorithm import Schedule
+from fedtheory.algorithm import Algorithm, Schedule
 from fedtheory.errors import InvalidInput, refuse
 from fedtheory.participation import Participation
 from fedtheory.problem import Problem, no_test, no_value
+from fedtheory.typing import Number
 
 
 class Plan(NamedTuple):
@@ -19,8 +21,8 @@ class Plan(NamedTuple):
     use them.
     """
 
-    problem: object
-    algorithm: object
+    problem: Problem
+    algorithm: Algorithm
     hyper: Schedule
     rounds: int
     trials: int
@@ -28,7 +30,7 @@ class Plan(NamedTuple):
     S: int
     participation: Participation
     keep: str
-    names: tuple
+    names: tuple[Any, ...]
     wanted: int
     every: int = 1
     first_round: int = 0
@@ -36,8 +38,19 @@ class Plan(NamedTuple):
 
 
 def plan_of(
-    problem, algorithm, *, rounds, trials, seed, S, participation, keep, names, given, every=1
-):
+    problem: Problem,
+    algorithm: str | Algorithm,
+    *,
+    rounds: int,
+    trials: int,
+    seed: int,
+    S: Number,
+    participation: Participation | None,
+    keep: str,
+    names: Sequence[str] | None,
+    given: Mapping[str, Any],
+    every: int = 1,
+) -> Plan:
     """Return the Plan of a request, whose arguments are those of `ft.run`; raise InvalidInput where
     an argument breaks a rule.
 
@@ -98,7 +111,7 @@ def plan_of(
     )
 
 
-def _check_metrics(names, problem):
+def _check_metrics(names: Sequence[str] | None, problem: Problem) -> tuple[tuple[str, ...], int]:
     """Return the checked metric names and the flags that tell the engine what to measure."""
     names = (
         metrics.DEFAULT if names is None else arguments.check_words("metrics", names, metrics.ALL)
@@ -120,7 +133,9 @@ def _check_metrics(names, problem):
     return names, flags
 
 
-def start_of(problem, x_0, trials):
+def start_of(
+    problem: Problem, x_0: np.ndarray | Sequence[float | list[float]] | None, trials: int
+) -> np.ndarray:
     """Return the starts of all trials, an array (trials, d); raise InvalidInput where x_0 has
     another shape or is not finite."""
     if x_0 is None:

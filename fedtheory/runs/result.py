@@ -1,11 +1,17 @@
 """The result of a run."""
 
 from dataclasses import dataclass
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from fedtheory.algorithm import Schedule
+from fedtheory.algorithm import Algorithm, Schedule
 from fedtheory.display import Shown, number_text
+
+if TYPE_CHECKING:
+    from matplotlib.axes._axes import Axes
+
+    from fedtheory.problem import Problem
 
 
 @dataclass(repr=False)
@@ -22,27 +28,27 @@ class Run(Shown):
     array([4., 2., 1.])
     """
 
-    problem: object
-    algorithm: object
+    problem: "Problem"
+    algorithm: Algorithm
     hyper: Schedule  # hyper-parameters: a tuple for each round
     rounds: int  # number of finished rounds
     trials: int
-    metrics: dict
+    metrics: dict[str, Any]
     final: np.ndarray  # (trials, d), x after the last round
     x: np.ndarray | None = None  # (trials, rounds + 1, d) with keep="x"
     diverged: np.ndarray | None = None  # (trials,) the round at which a trial diverged, or -1
     # {constant that holds on a ball: (trials,) whether the run stayed in the ball}
-    inside: dict | None = None
+    inside: dict[str, Any] | None = None
     seconds: float = 0.0
-    settings: object = None  # the plan: everything that decides the result except x_0
-    _state: object = None
-    _record: object = None
+    settings: Any = None  # the plan: everything that decides the result except x_0
+    _state: Any = None
+    _record: Any = None
     start: np.ndarray | None = None  # (trials, d), the points from which the trials started
 
-    def heading(self):
+    def heading(self) -> str:
         return f"Run of {self.algorithm.name} on {self.problem.name}"
 
-    def facts(self):
+    def facts(self) -> dict[str, Any]:
         last = {
             f"{name} at the end": number_text(curve[:, self.measured[-1]].mean())
             for name, curve in self.metrics.items()
@@ -52,12 +58,12 @@ class Run(Shown):
         return told | ({"diverged": f"{lost} trials"} if lost else {})
 
     @property
-    def measured(self):
+    def measured(self) -> Any:
         """Return the rounds at which metrics were recorded; the records of all other rounds are
         NaN."""
         return np.arange(0, self.rounds + 1, self.settings.every if self.settings else 1)
 
-    def plot(self, *metrics, ax=None):
+    def plot(self, *metrics: str, ax: "Axes | None" = None) -> "Axes":
         """Plot metrics (all recorded ones by default) over rounds into `ax`, or into a new figure:
         means, and the band of 80 % of the trials. Return the axes.
 
@@ -71,7 +77,7 @@ class Run(Shown):
 
         return plots.plot_run(self, metrics, ax)
 
-    def to_dataframe(self):
+    def to_dataframe(self) -> dict[str, np.ndarray]:
         """Return a pandas DataFrame with a row for each trial and round, and a column for each
         metric."""
         from fedtheory.runs import plots

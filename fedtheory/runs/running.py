@@ -1,19 +1,29 @@
 """Runs as a user requests them: planned (planning.py) and executed (execution.py)."""
 
 import os
+from collections.abc import Callable, Sequence
+from concurrent.futures._base import Executor
 from functools import partial
+from typing import TYPE_CHECKING, Any
 
 from fedtheory import arguments, rng, terminal
+from fedtheory.algorithm import Algorithm
 from fedtheory.errors import refuse, show
 from fedtheory.parallel import executors
+from fedtheory.participation import Participation
+from fedtheory.problem import Problem
 from fedtheory.runs import blocks
 from fedtheory.runs.checkpoints import Checkpoint
 from fedtheory.runs.execution import Job, carry_out, warn_divergence
-from fedtheory.runs.planning import plan_of, start_of
+from fedtheory.runs.planning import Plan, plan_of, start_of
 from fedtheory.runs.result import Run
+from fedtheory.typing import Number
+
+if TYPE_CHECKING:
+    import numpy as np
 
 
-def thread_count():
+def thread_count() -> int:
     """Return FEDTHEORY_NUM_THREADS, or the number of cores that this process may use."""
     given = os.environ.get("FEDTHEORY_NUM_THREADS")
     if given is not None:
@@ -23,7 +33,9 @@ def thread_count():
     return len(os.sched_getaffinity(0)) if hasattr(os, "sched_getaffinity") else os.cpu_count() or 1
 
 
-def pretrain(problem, x_0=None, *, steps, eta, seed=0, trials=1):
+def pretrain(
+    problem: Problem, x_0: Number = None, *, steps: Any, eta: Any, seed: int = 0, trials: int = 1
+) -> Any:
     """Take `steps` SGD steps of size `eta` on f_0 from x_0 (FSL, section IV-B: pre-training on the
     server) and return the points that the trials reach, an array (trials, d).
 
@@ -52,28 +64,28 @@ def pretrain(problem, x_0=None, *, steps, eta, seed=0, trials=1):
 
 
 def run(
-    problem,
-    algorithm,
+    problem: Any,
+    algorithm: str | Algorithm,
     *,
-    rounds,
-    trials=1,
-    seed=0,
-    x_0=None,
-    S=None,
-    participation=None,
-    keep="metrics",
-    metrics=None,
-    every=1,
-    pretrained=None,
-    progress=None,
-    workers=None,
-    chunk=None,
-    compiled=None,
-    resume=None,
-    checkpoint=None,
-    executor=None,
-    **hyper,
-):
+    rounds: int,
+    trials: Number = 1,
+    seed: Number = 0,
+    x_0: Any = None,
+    S: float | None = None,
+    participation: Participation | None = None,
+    keep: str = "metrics",
+    metrics: Sequence[str] | None = None,
+    every: int = 1,
+    pretrained: Any = None,
+    progress: Callable[..., Any] | None = None,
+    workers: int | None = None,
+    chunk: int | None = None,
+    compiled: bool | None = None,
+    resume: Run | None = None,
+    checkpoint: Any = None,
+    executor: str | Executor | None = None,
+    **hyper: Any,
+) -> Run:
     """Run an algorithm on a problem, and return the Run: metrics by round, and the last points.
 
     `problem` is a Problem (ft.problems), `algorithm` a name (ft.algorithms()) or a record, and
@@ -152,12 +164,14 @@ def run(
     return warn_divergence(blocks.spread_blocks(carry, plan, start, executor, progress))
 
 
-def _run_block(plan, x_0, workers, compiled, chunk):
+def _run_block(
+    plan: Plan, x_0: "np.ndarray", workers: int, compiled: bool | None, chunk: Any
+) -> Run:
     """Run a plan in a single process, as a worker does with its block of trials."""
     return carry_out(Job(plan, x_0, workers, compiled), None, chunk)
 
 
-def _check_resume(partial, plan):
+def _check_resume(partial: int | Run, plan: Plan) -> None:
     if not isinstance(partial, Run):
         refuse("resume", "must be an earlier run", partial)
     before, done = partial.settings, partial.rounds

@@ -12,13 +12,18 @@ desk is open. The owner closes the desk and then waits until the counter is 0. S
 open desk stay unchanged as long as any worker reads them.
 """
 
+from collections.abc import Sequence
 from functools import cache
+from typing import Any
 
+from llvmlite.ir.builder import IRBuilder
+from llvmlite.ir.instructions import LoadInstr
 from numba.extending import intrinsic
 
 from fedtheory.jit import DISABLED, INTEGERS, erase, jit, point_types, types
 from fedtheory.runs.barriers import ARRIVED, LINE, add_to_counter, give_way, read_counter
 from fedtheory.runs.groups import Desk, types_of
+from fedtheory.typing import Point
 
 OPEN, HELPERS, NEXT, SPAN = 0 * LINE, 1 * LINE, 2 * LINE, 3 * LINE  # counters of a desk
 CLIENT, SAMPLES, PHASE, PIECES, D = range(5)  # the entries of a request
@@ -81,7 +86,7 @@ def shared_batch(desk, i, rows, draw, x, out):
 
 
 @cache
-def desk_roles(real):
+def desk_roles(real: str) -> Any:
     """Return `shared_grad` and `shared_batch` with the signatures of the engine, where a Desk
     stands in place of a problem's data."""
     of, (point, _) = types_of(real)[Desk], point_types(real)
@@ -93,16 +98,18 @@ def desk_roles(real):
 
 if DISABLED:  # loops then run on one thread
 
-    def desk_at(address, point):
+    def desk_at(address: Any, point: Point) -> Any:
         return address
 else:
 
     @intrinsic
-    def desk_at(typing_context, address, point):
+    def desk_at(typing_context: Any, address: Any, point: Any) -> Any:
         """Return the Desk at an address, for points of the same type as `point`."""
         of = types_of(str(point.dtype))[Desk]
 
-        def generate(context, builder, signature, arguments):
+        def generate(
+            context: Any, builder: IRBuilder, signature: Any, arguments: Sequence[LoadInstr]
+        ) -> Any:
             kind = context.get_value_type(of).as_pointer()
             return builder.load(builder.inttoptr(arguments[0], kind))
 

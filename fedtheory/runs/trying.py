@@ -1,17 +1,29 @@
 """A trial run of a user's method on a problem, before machine code runs the method: two rounds that
 use the first and the last index of everything, on arrays as large as those of the run."""
 
+from collections.abc import Callable, Mapping
+from typing import TYPE_CHECKING, Any
 from weakref import WeakKeyDictionary
 
 import numpy as np
 
-from fedtheory.algorithm import ROLES, NoLocal
+from fedtheory.algorithm import ROLES, Algorithm, NoLocal
 from fedtheory.indexing import is_own, try_kernels
+
+if TYPE_CHECKING:
+    from fedtheory.problem import Problem
 
 _TRIED: WeakKeyDictionary = WeakKeyDictionary()  # problem -> {(method, its counts)} that were tried
 
 
-def try_method(algorithm, problem, x_0, S, h, like):
+def try_method(
+    algorithm: Algorithm,
+    problem: "Problem",
+    x_0: np.ndarray,
+    S: int,
+    h: Any,
+    like: Callable[..., Any],
+) -> None:
     """Refuse a method with a kernel that accesses an index outside of its arrays; `like(arrays)`
     allocates arrays as the run does."""
     kernels = {role: getattr(algorithm, role) for role in ROLES}
@@ -24,7 +36,15 @@ def try_method(algorithm, problem, x_0, S, h, like):
     tried.add(counts)
 
 
-def _rounds(kernels, algorithm, problem, x_0, S, h, like):
+def _rounds(
+    kernels: Mapping[str, Callable[..., Any]],
+    algorithm: Algorithm,
+    problem: "Problem",
+    x_0: np.ndarray,
+    S: int,
+    h: Any,
+    like: Callable[..., Any],
+) -> None:
     d, N = problem.d, problem.N
     layers = np.array([layer.start for layer in problem.layers] + [d], dtype=np.int64)
     made = algorithm.init(x_0.copy(), N, layers, h)

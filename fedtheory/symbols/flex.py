@@ -5,6 +5,9 @@ symbol each.
 scheme.
 """
 
+from collections.abc import Callable, Sequence
+from typing import TYPE_CHECKING, Any
+
 from sympy import Eq, Max, Piecewise, sqrt
 
 from fedtheory.symbol import (
@@ -18,6 +21,9 @@ from fedtheory.symbol import (
     STEP,
     Table,
 )
+
+if TYPE_CHECKING:
+    import sympy
 
 TABLE = Table("flex", constants=dict(G="M"), run=dict(tau="rounds", N="N"), paced=("eta",))
 
@@ -73,13 +79,15 @@ Delta = TABLE.nonnegative(
 TABLE.rule(mu <= L)
 
 
-def of_law(name, latex, meaning, unit=PLAIN, domain="nonnegative"):
+def of_law(
+    name: str, latex: str, meaning: str, unit: Sequence[int] = PLAIN, domain: str = "nonnegative"
+) -> "sympy.Symbol":
     """Add to the table a moment of the participation law, which fedtheory.participation.moments
     computes, and return its symbol."""
     return TABLE.measured(name, latex, meaning, unit, name, "t", "E", domain=domain)
 
 
-def moments(mark, tilde, whose):
+def moments(mark: str, tilde: Callable[..., Any], whose: str) -> "tuple[sympy.Symbol, ...]":
     """Return the moments that theorem 3.1 needs, for the devices of one objective."""
     p = tilde("p") + r"_\tau^k"
     ps = of_law(
@@ -123,7 +131,14 @@ def moments(mark, tilde, whose):
     return ps, ps_Gamma, ps_plus, p2s_over_p, p2s_sigma, least, most
 
 
-def expected_B(ps, ps_Gamma, ps_plus, p2s_over_p, p2s_sigma, theta=theta):
+def expected_B(
+    ps: "sympy.Expr",
+    ps_Gamma: "sympy.Expr",
+    ps_plus: "sympy.Expr | int",
+    p2s_over_p: "sympy.Expr",
+    p2s_sigma: "sympy.Expr",
+    theta: "sympy.Expr | int" = theta,
+) -> "sympy.Expr":
     """Return E[B_tau]. The text prints (sum_k p - 2)_+ + sum_k p s; the product is used here,
     because the text assumes that the product's expectation exists."""
     return (
@@ -134,13 +149,15 @@ def expected_B(ps, ps_Gamma, ps_plus, p2s_over_p, p2s_sigma, theta=theta):
     )
 
 
-def offset(ps, theta=theta):
+def offset(ps: "sympy.Expr", theta: "sympy.Expr | int" = theta) -> "sympy.Expr":
     """Return gamma of theorem 3.1."""
     # SymPy would try to order the two, which takes longer than the rest of this table
     return Max(32 * E * (1 + theta) * L / (mu * ps), 4 * E**2 * theta / ps, evaluate=False)
 
 
-def level(gamma, start, ps, B):
+def level(
+    gamma: "sympy.Symbol", start: "sympy.Symbol", ps: "sympy.Expr", B: "sympy.Symbol"
+) -> "sympy.Expr":
     """Return V of theorem 3.1. `start` is the mean squared distance at the start."""
     return Max(gamma**2 * start, (16 * E / (mu * ps)) ** 2 * B / E, evaluate=False)
 

@@ -1,9 +1,15 @@
 """Symbols of federated learning with server learning (the long paper; the short one uses a part of
 them)."""
 
+from collections.abc import Sequence
+from typing import TYPE_CHECKING
+
 from sympy import Eq, Max, Piecewise, Rational
 
 from fedtheory.symbol import CURVATURE, GRADIENT, LOSS, PLAIN, SQ_GRADIENT, SQ_POINT, STEP, Table
+
+if TYPE_CHECKING:
+    import sympy
 
 TABLE = Table("fsl")
 
@@ -304,7 +310,14 @@ E_0 = TABLE.measured(
 )
 
 
-def of_proof(name, latex, meaning, unit, domain="nonnegative", average="E_t"):
+def of_proof(
+    name: str,
+    latex: str,
+    meaning: str,
+    unit: Sequence[int],
+    domain: str = "nonnegative",
+    average: str = "E_t",
+) -> "sympy.Symbol":
     """Add to the table a quantity of the proof, which fedtheory.models.fsl.quantities computes, and
     return its symbol."""
     return TABLE.measured(name, latex, meaning, unit, name, "t+1", average, domain=domain)

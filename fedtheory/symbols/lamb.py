@@ -1,9 +1,15 @@
 """Symbols of FED-LAMB (lamb). A step moves a layer by alpha phi(||theta||); alpha has the unit of a
 point, phi none."""
 
+from collections.abc import Sequence
+from typing import TYPE_CHECKING
+
 from sympy import sqrt
 
 from fedtheory.symbol import CURVATURE, GRADIENT, LOSS, PLAIN, POINT, SQ_GRADIENT, SQ_POINT, Table
+
+if TYPE_CHECKING:
+    import sympy
 
 TABLE = Table(
     "lamb",
@@ -171,7 +177,14 @@ mean_sq_v = TABLE.measured(
 )
 
 
-def of_proof(name, latex, meaning, unit=GRADIENT, domain="nonnegative", at="t"):
+def of_proof(
+    name: str,
+    latex: str,
+    meaning: str,
+    unit: Sequence[int] = GRADIENT,
+    domain: str = "nonnegative",
+    at: str = "t",
+) -> "sympy.Symbol":
     """Add to the table a quantity of the proof, which fedtheory.models.lamb.quantities computes,
     and return its symbol."""
     return TABLE.measured(name, latex, meaning, unit, name, at, "E", domain=domain)

@@ -4,11 +4,16 @@ Letters that the paper uses twice have two names: N counts clients, and movies i
 (`movies`); epsilon bounds a loss or a squared gradient (`eps`, `eps_grad`).
 """
 
+from collections.abc import Sequence
 from fractions import Fraction
+from typing import TYPE_CHECKING
 
 from sympy import Rational
 
 from fedtheory.symbol import CURVATURE, GRADIENT, LOSS, PLAIN, SQ_GRADIENT, SQ_POINT, STEP, Table
+
+if TYPE_CHECKING:
+    import sympy
 
 TABLE = Table("mixed", constants=dict(beta="L", G="G_bgd", B="B_bgd"))
 half = Rational(1, 2)
@@ -301,7 +306,14 @@ lag = M(
 )
 
 
-def of_proof(name, latex, meaning, unit, domain="nonnegative", average="E_t"):
+def of_proof(
+    name: str,
+    latex: str,
+    meaning: str,
+    unit: Sequence[int],
+    domain: str = "nonnegative",
+    average: str = "E_t",
+) -> "sympy.Symbol":
     """Add to the table a quantity of a round of 1-way gradient transfer, which
     fedtheory.models.mixed.quantities computes, and return its symbol."""
     return M(name, latex, meaning, unit, name, "t+1", average, domain=domain)

@@ -1,5 +1,7 @@
 """Hypotheses that flex's statements share."""
 
+from typing import TYPE_CHECKING, Any
+
 import numpy as np
 from sympy import Eq, Ne
 
@@ -7,16 +9,22 @@ from fedtheory import conditions
 from fedtheory.conditions import DRAWN, Along, Assumption, Certified, Condition, Confined
 from fedtheory.symbols.flex import E, eta, mu, ps, ratio_sup, tau, theta
 
+if TYPE_CHECKING:
+    import sympy
+
+    from fedtheory.participation import Work
+    from fedtheory.problem import Problem
+
 IN_A_BALL = 'ft.problems.quadratic(..., noise="rademacher", radius=5.0)'
 
 
-def _unevenly(problem):
+def _unevenly(problem: "Problem") -> "dict[str, Work]":
     from fedtheory.participation import Work  # wakes the compiler
 
     return dict(work=Work("uneven", _uneven))
 
 
-def _uneven(N, E):
+def _uneven(N: int, E: int) -> np.ndarray:
     """Return the probabilities of 0, ..., E steps for each device, an array of shape (N, E + 1).
     The first device does all E steps; any number of steps is equally likely at the other devices.
     """
@@ -121,7 +129,12 @@ PROBLEM = (A1, A2, A3, A4, BOUNDED_SET)
 UNSTATED = (INDEPENDENT, WORK_APART)
 
 
-def learning_rate(ps, gamma, where="theorem 3.1, learning rate", since=0):
+def learning_rate(
+    ps: "sympy.Expr",
+    gamma: "sympy.Symbol",
+    where: str = "theorem 3.1, learning rate",
+    since: "sympy.Expr | int" = 0,
+) -> Any:
     """Return the assumption that the learning rate is eta_tau of theorem 3.1. `since` is the round
     at which eta was increased back."""
     return Assumption(Eq(eta, 16 * E / (mu * ps) / ((tau - since) * E + gamma)), where)

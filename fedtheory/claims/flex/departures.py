@@ -1,5 +1,7 @@
 """Flex, section 4.3: whether to keep a departing device in the objective."""
 
+from typing import TYPE_CHECKING
+
 from sympy import Eq, Max, Min, sqrt
 
 from fedtheory.claim import Claim
@@ -22,12 +24,15 @@ from fedtheory.symbols.flex import (
     tau_0,
 )
 
+if TYPE_CHECKING:
+    import sympy
 
-def f_0(tau):
+
+def f_0(tau: "sympy.Symbol") -> "sympy.Expr":
     return ((tau - tau_0) * D_0 + V_0) / (tau * E + gamma_0)
 
 
-def f_1(tau):
+def f_1(tau: "sympy.Expr") -> "sympy.Expr":
     return V_1 / ((tau - tau_0) * E + gamma_1)
 
 

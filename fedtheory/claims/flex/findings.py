@@ -1,7 +1,11 @@
 """Flex, section 5: what the experiments are said to show, and every number of tables 3, 4 and 5."""
 
+from collections.abc import Mapping
+from typing import Any
+
 from fedtheory.claim import Claim
 from fedtheory.claim import Comparison as C
+from fedtheory.language.statements import Comparison
 from fedtheory.symbols.flex import TABLE
 
 ACCURACY, LOSS, REBOUND, CROSSING = (
@@ -12,7 +16,14 @@ ACCURACY, LOSS, REBOUND, CROSSING = (
 )
 
 
-def finding(name, cites, figure, says, *compares, printed=None):
+def finding(
+    name: str,
+    cites: str,
+    figure: str,
+    says: str,
+    *compares: Comparison,
+    printed: Mapping[str, float] | None = None,
+) -> Any:
     return Claim(
         id=f"flex.{name}",
         cites=f"flex, {cites}",
@@ -177,7 +188,7 @@ VIEWS = {
 }
 
 
-def printed_cells(*tables):
+def printed_cells(*tables: str) -> dict[str, float]:
     return {cell: value for _, table, cell, _, _, value in CELLS if table in tables}
 
 

@@ -1,6 +1,8 @@
 """Flex, section 3.3: how far an arrival or a departure moves the optimum, and convergence after
 it."""
 
+from typing import TYPE_CHECKING, Any
+
 from sympy import sqrt
 
 from fedtheory.claim import Claim
@@ -38,6 +40,9 @@ from fedtheory.symbols.flex import (
     tilde_V,
 )
 
+if TYPE_CHECKING:
+    import sympy
+
 arrival = 2 * sqrt(2 * L) / mu * n_l / (n + n_l) * sqrt(Gamma_l)
 departure = 2 * sqrt(2 * L) / mu * n_l / n * sqrt(tilde_Gamma_l)
 shrunk = (M_tau * D + V) / (tau * E + gamma)  # (3) at tau_0, given as tau
@@ -45,7 +50,14 @@ SHIFT = dict(symbols=TABLE, assumes=(A1, A2), measures=shift)
 HALF = "The text gives no proof. The shortest one, on record as a step, gives half of the constant."
 
 
-def step(event, share, steep, slope, excess, meaning):
+def step(
+    event: str,
+    share: "sympy.Expr",
+    steep: "sympy.Symbol",
+    slope: "sympy.Symbol",
+    excess: "sympy.Symbol",
+    meaning: str,
+) -> Any:
     """Build the claim that proves the bound on the optimum's shift in three lines: strong
     convexity, the gradient that remains where the other objective's gradient vanishes, smoothness.
     """

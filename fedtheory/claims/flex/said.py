@@ -1,6 +1,9 @@
 """Flex, in running text: what a device's share of the data does, which schemes are bounded, where
 training cannot end, and the readings that theorem 3.2 leaves open."""
 
+from collections.abc import Sequence
+from typing import TYPE_CHECKING, Any
+
 from sympy import Eq, Rational
 
 from fedtheory.claim import Claim, Same
@@ -49,13 +52,26 @@ from fedtheory.symbols.flex import (
     tilde_Gamma_l,
 )
 
+if TYPE_CHECKING:
+    import numpy as np
+    import sympy
+
+    from fedtheory.problem import Problem
+
 COMPLETE = Assumption(SOME_COMPLETE, "table 1, K_tau != 0")
 ACTIVE = Assumption(ALL_ACTIVE, "table 1, all devices are active")
 DIFFERENT = Assumption(HETEROGENEOUS, "section 4.1, heterogeneous")
 more_data = {n_l: n_l_more}
 
 
-def sentence(name, place, measures, bound, meaning, **more):
+def sentence(
+    name: str,
+    place: str,
+    measures: "sympy.Expr",
+    bound: "sympy.Expr | int",
+    meaning: str,
+    **more: "sympy.Expr | str | Sequence[Any | tuple[sympy.Expr, str, sympy.Expr]]",
+) -> Any:
     return Claim(
         id=f"flex.{name}",
         cites=f"flex, {place}",
@@ -67,7 +83,7 @@ def sentence(name, place, measures, bound, meaning, **more):
     )
 
 
-def average_locally(problem, x, rounds, eta, E):
+def average_locally(problem: "Problem", x: "np.ndarray", rounds: int, eta: Any, E: int) -> Any:
     """Return the points of FedAvg with every device and exact gradients, where a round takes the
     weighted mean of the local models."""
     path, p = [x], problem.weights[1:]

@@ -39,7 +39,7 @@ from fedtheory.symbols.flex import (
 ACTIVE = Assumption(ALL_ACTIVE, "figure 1")
 
 
-def figure1():
+def figure1() -> dict[str, Fraction]:
     """Return scheme C's coefficients at E = 5 for s = 3, 4, 5."""
     from fedtheory.participation.moments import coefficients  # wakes the compiler
 

@@ -1,6 +1,9 @@
 """Flex, table 1 (corollary 4.0.1): convergence of schemes A, B, C under incomplete and inactive
 devices."""
 
+from collections.abc import Sequence
+from typing import TYPE_CHECKING, Any
+
 from sympy import Eq, Ne
 
 from fedtheory.claim import Claim
@@ -51,6 +54,9 @@ from fedtheory.symbols.flex import (
     theta,
 )
 
+if TYPE_CHECKING:
+    import sympy
+
 ALIKE = Assumption(HOMOGENEOUS, "table 1, homogeneous")
 DIFFERENT = Assumption(HETEROGENEOUS, "table 1, heterogeneous")
 HIDDEN = "O hides E, G, L, mu and the distance at the start. "
@@ -59,7 +65,14 @@ COMPLETE = Assumption(SOME_COMPLETE, "table 1, K_tau != 0")
 WORKING = Assumption(Ne(E_s, 0), "table 1, E[s_tau] != 0")
 
 
-def cell(name, cites, algorithm, assumes, unstated=(), **more):
+def cell(
+    name: str,
+    cites: str,
+    algorithm: str,
+    assumes: Sequence[Any],
+    unstated: Sequence[Any] = (),
+    **more: "sympy.Expr | int | str | Sequence[tuple[sympy.Symbol, str, sympy.Expr]]",
+) -> Any:
     return Claim(
         id=f"flex.table1_{name}",
         cites=f"flex, table 1, {cites}",
@@ -72,7 +85,17 @@ def cell(name, cites, algorithm, assumes, unstated=(), **more):
     )
 
 
-def homogeneous(scheme, shape, bound, gamma, assumes, expected, unstated=(), note="", **more):
+def homogeneous(
+    scheme: str,
+    shape: "sympy.Expr",
+    bound: "sympy.Symbol",
+    gamma: "sympy.Symbol",
+    assumes: Sequence[Any],
+    expected: "sympy.Expr",
+    unstated: Sequence[Any] = (),
+    note: str = "",
+    **more: str,
+) -> tuple[Any, Any]:
     """Build two claims: the printed cell for homogeneous devices, and theorem 3.1 at the scheme's
     coefficients, which favour no device (M_tau = 0)."""
     algorithm, cites = f"flex_{scheme.lower()}", f"scheme {scheme}, homogeneous"
@@ -106,7 +129,7 @@ def homogeneous(scheme, shape, bound, gamma, assumes, expected, unstated=(), not
     )
 
 
-def suboptimal(scheme, coefficient):
+def suboptimal(scheme: str, coefficient: "sympy.Expr | int") -> tuple[Any, Any]:
     """Build claims on heterogeneous devices: D/E in the limit, and theorem 3.1 before the limit."""
     algorithm, cites = f"flex_{scheme.lower()}", f"scheme {scheme}, heterogeneous"
     more = (COMPLETE,) if scheme == "A" else ()

@@ -1,5 +1,8 @@
 """FSL, corollaries 1 and 2, and the two special cases of appendix A-F that are rates."""
 
+from collections.abc import Sequence
+from typing import TYPE_CHECKING, Any
+
 from sympy import Eq, Max, Rational, sqrt
 
 from fedtheory.claim import Claim, Theta
@@ -34,6 +37,9 @@ from fedtheory.symbols.fsl import (
     xi_bar,
 )
 
+if TYPE_CHECKING:
+    import sympy
+
 A1_TO_4 = STATED[:4]
 RUN = dict(algorithm="fsl", symbols=TABLE, measures=E_T)
 # "Phi = O((gamma^2 + 1) Psi)" is argued with rho_s near 1; at S = N the term 2 G^2 / eta_g^2 of Phi
@@ -54,7 +60,16 @@ step_b = sqrt(S) / (sqrt(L * T) * (gamma + 1))
 step_c = sqrt(K * S) / (sqrt(L * T) * (gamma + 1))
 
 
-def printed_order(name, cites, shape, regime, note="", unstated=(), stated=(), **more):
+def printed_order(
+    name: str,
+    cites: str,
+    shape: "sympy.Expr",
+    regime: Sequence[Any],
+    note: str = "",
+    unstated: Sequence[Any] = (),
+    stated: Sequence[Any] = (),
+    **more: str,
+) -> Any:
     return Claim(
         id=f"fsl.{name}",
         cites=f"FSL, {cites}",
@@ -71,7 +86,14 @@ def printed_order(name, cites, shape, regime, note="", unstated=(), stated=(), *
     )
 
 
-def explicit(name, cites, bound, step, extra=(), **more):
+def explicit(
+    name: str,
+    cites: str,
+    bound: "sympy.Expr",
+    step: "sympy.Expr",
+    extra: Sequence[Any] = (),
+    **more: "sympy.Expr | str",
+) -> Any:
     return Claim(
         id=f"fsl.{name}_explicit",
         cites=f"FSL, {cites}, with the constants of appendix A-E",
@@ -83,7 +105,7 @@ def explicit(name, cites, bound, step, extra=(), **more):
     )
 
 
-def corollary_c(name, cites, **many):
+def corollary_c(name: str, cites: str, **many: Sequence[Any]) -> tuple[Any, Any]:
     shape = sqrt(L) / sqrt(K * S * T) * (tilde_D_0 + M_sq / (gamma + 1) ** 2) + L / T * (
         M_sq / (1 + gamma) + gamma * kappa * K * S * xi_bar**2 / (1 + gamma) ** 4
     )

@@ -1,6 +1,8 @@
 """FSL, sections IV and B-B: what the experiments are said to show. Each sentence is a set of
 comparisons."""
 
+from typing import Any
+
 from fedtheory.claim import Claim, Comparison
 from fedtheory.symbols.fsl import TABLE
 
@@ -12,7 +14,7 @@ C = Comparison
 MARGINS = {ACCURACY: 0.02, RISE: 0.05, WIGGLE: 0.01}
 
 
-def with_margin(comparison):
+def with_margin(comparison: Any) -> Any:
     """Return a comparison of the relation "~" with its quantity's margin. Comparisons with a margin
     of their own or with a printed number are returned unchanged."""
     own = comparison.margin is not None or comparison.relation != "~"
@@ -22,7 +24,9 @@ def with_margin(comparison):
     return comparison._replace(margin=MARGINS.get(comparison.quantity))
 
 
-def finding(name, cites, figure, says, *compares, paper="fsl"):
+def finding(
+    name: str, cites: str, figure: str, says: str, *compares: Any, paper: str = "fsl"
+) -> Any:
     return Claim(
         id=f"{paper}.{name}",
         cites=f"FSL, {cites}",

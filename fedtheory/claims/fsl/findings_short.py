@@ -2,9 +2,11 @@
 
 from fedtheory.claim import Comparison as C
 from fedtheory.claims.fsl.findings import ACCURACY, EARLY, RISE, WIGGLE, finding
+from fedtheory.language.claim import Claim
+from fedtheory.language.statements import Comparison
 
 
-def short(name, figure, says, *compares):
+def short(name: str, figure: int, says: str, *compares: Comparison) -> Claim:
     return finding(
         name,
         f"short paper, section III, fig. {figure}",

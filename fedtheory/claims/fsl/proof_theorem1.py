@@ -1,5 +1,8 @@
 """FSL, appendix A-A: the displayed lines of the proof of theorem 1, in order."""
 
+from collections.abc import Sequence
+from typing import TYPE_CHECKING, Any
+
 from sympy import Rational
 
 from fedtheory.claim import Claim
@@ -16,6 +19,7 @@ from fedtheory.claims.fsl._assumptions import (
     LIPSCHITZ,
     UNIFORM_COHORT,
 )
+from fedtheory.language.conditions import Assumption
 from fedtheory.symbols.fsl import (
     E_0,
     G_2,
@@ -61,11 +65,22 @@ from fedtheory.symbols.fsl import (
     xi_bar,
 )
 
+if TYPE_CHECKING:
+    import sympy
+
 step = K_0 * eta_0
 THREE_HALVES, NINE_HALVES = Rational(3, 2), Rational(9, 2)
 
 
-def line(name, cites, measures, bound, assumes, unstated=(), **more):
+def line(
+    name: str,
+    cites: str,
+    measures: "sympy.Expr",
+    bound: "sympy.Expr",
+    assumes: Sequence[Assumption],
+    unstated: Sequence[Assumption] = (),
+    **more: Any,
+) -> Any:
     return Claim(
         id=f"fsl.{name}",
         cites=f"FSL, {cites}",

@@ -1,6 +1,8 @@
 """FSL, remarks after the theorems: what the conditions give, and what they say of the original
 loss."""
 
+from typing import TYPE_CHECKING
+
 from fedtheory.claim import Claim
 from fedtheory.claims.fsl._assumptions import A3, BOUNDED_BELOW, EQ13
 from fedtheory.conditions import Assumption
@@ -25,8 +27,11 @@ from fedtheory.symbols.fsl import (
     xi_bar,
 )
 
+if TYPE_CHECKING:
+    import sympy
 
-def at_larger(symbol):
+
+def at_larger(symbol: "sympy.Symbol") -> "sympy.Expr":
     """Return a derived symbol's definition at the larger aggregation step."""
     return TABLE[symbol.name].definition.xreplace({eta_g: eta_g_more})
 

@@ -1,5 +1,8 @@
 """FSL, section III-B in running text: how much a round gains, and when h keeps it."""
 
+from collections.abc import Sequence
+from typing import TYPE_CHECKING, Any
+
 from sympy import Eq, Min, Rational, sqrt
 
 from fedtheory.claim import Claim
@@ -39,6 +42,9 @@ from fedtheory.symbols.fsl import (
     xi_bar,
 )
 
+if TYPE_CHECKING:
+    import sympy
+
 step = K_0 * eta_0
 level = G**2 + sigma**2 / K
 ROOT_S = Assumption(Eq(eta_g, a * sqrt(S)), "eta_g = Theta(sqrt(S))")
@@ -50,14 +56,14 @@ LARGE_GAMMA = (
 )
 
 
-def at(expr, **new):
+def at(expr: "sympy.Expr", **new: "sympy.Expr | int") -> "sympy.Expr":
     """Return an expression with its definitions written out and the given letters replaced."""
     return expand_definitions(expr, TABLE.definitions).xreplace(
         {TABLE[name].symbol: value for name, value in new.items()}
     )
 
 
-def pointwise(expr):
+def pointwise(expr: "sympy.Expr") -> "sympy.Expr":
     """Return an expression with both bounds on dissimilarities replaced by the dissimilarities at
     x_t."""
     return expand_definitions(expr, TABLE.definitions).xreplace(
@@ -65,7 +71,15 @@ def pointwise(expr):
     )
 
 
-def sentence(name, place, measures, bound, meaning, assumes=(), **more):
+def sentence(
+    name: str,
+    place: str,
+    measures: "sympy.Expr",
+    bound: "sympy.Expr",
+    meaning: str,
+    assumes: Sequence[Any] = (),
+    **more: "sympy.Expr | str | Sequence[Any | tuple[sympy.Symbol, str, sympy.Expr | int]]",
+) -> Any:
     return Claim(
         id=f"fsl.{name}",
         cites=f"FSL, {place}",

@@ -1,12 +1,29 @@
 """FSL, special cases that are equivalences, and the short paper's update against the long one's."""
 
+from typing import TYPE_CHECKING, Any
+
 from fedtheory.claim import Claim, Same
 from fedtheory.claims.fsl._assumptions import EQUAL_WEIGHTS
 from fedtheory.conditions import EXACT_GRADIENTS, Assumption
 from fedtheory.symbols.fsl import TABLE
+from fedtheory.typing import Number
+
+if TYPE_CHECKING:
+    import numpy as np
+
+    from fedtheory.problem import Problem
 
 
-def incremental_gradient(problem, x, rounds, eta_l, eta_g, eta_0, gamma, K_0):
+def incremental_gradient(
+    problem: "Problem",
+    x: "np.ndarray",
+    rounds: int,
+    eta_l: Any,
+    eta_g: Any,
+    eta_0: Any,
+    gamma: float,
+    K_0: Any,
+) -> Any:
     """Return the points after each round of gradient steps on f_1 and on f_0 in turn (Bertsekas
     2011)."""
     path = [x]
@@ -18,7 +35,9 @@ def incremental_gradient(problem, x, rounds, eta_l, eta_g, eta_0, gamma, K_0):
     return path
 
 
-def short_update(problem, x, rounds, eta_l, eta_0, K, K_0):
+def short_update(
+    problem: Any, x: Number, rounds: int, eta_l: Any, eta_0: Any, K: int, K_0: Any
+) -> Any:
     """Return the points of the short paper's algorithm 1 with all clients and exact gradients: a
     round averages the clients' models and then takes the server's steps."""
     path = [x]

@@ -1,12 +1,16 @@
 """FSL, tables II and III: output shapes and parameter counts, computed from the layers."""
 
+from collections.abc import Mapping, Sequence
 from math import prod
+from typing import Any
 
 from fedtheory.claim import Claim
 from fedtheory.symbols.fsl import TABLE
 
 
-def conv(shape, filters, lost, size=3):
+def conv(
+    shape: Sequence[int | Any], filters: Any, lost: Any, size: int = 3
+) -> tuple[tuple[int | Any, int | Any, int | Any], int | Any]:
     """Return (output shape, parameter count) of a convolution with stride 1. `lost` is the
     reduction of height and width: 0 with the padding "same", size - 1 with "valid"; the text prints
     neither."""
@@ -14,19 +18,21 @@ def conv(shape, filters, lost, size=3):
     return (*side, filters), size * size * shape[2] * filters + filters
 
 
-def pool(shape, size=2):
+def pool(
+    shape: Sequence[int | Any], size: Any = 2
+) -> tuple[tuple[int | Any, int | Any, int | Any], int]:
     return (shape[0] // size, shape[1] // size, shape[2]), 0
 
 
-def dropout(shape):
+def dropout(shape: Sequence[int | Any]) -> tuple[Any, ...]:
     return shape, 0
 
 
-def flatten(shape):
+def flatten(shape: Sequence[int | Any]) -> tuple[tuple[int | Any, ...], int]:
     return (prod(shape),), 0
 
 
-def dense(shape, units):
+def dense(shape: Sequence[int | Any], units: Any) -> tuple[tuple[int | Any, ...], int | Any]:
     return (units,), shape[0] * units + units
 
 
@@ -39,7 +45,7 @@ LAYERS = {
 }
 
 
-def walk(given):
+def walk(given: Mapping[str, list[Any]]) -> dict[str, Any]:
     """Return the cells of a table: each layer's output shape, and its parameter count where it has
     parameters."""
     cells, seen, shape = {}, {}, tuple(given["image"])

@@ -1,11 +1,16 @@
 """Hypotheses that FED-LAMB's statements share."""
 
+from typing import TYPE_CHECKING
+
 from sympy import Eq
 
 from fedtheory import conditions
 from fedtheory.arithmetic import float_above
 from fedtheory.conditions import DRAWN, Along, Assumption, Certified, Condition
 from fedtheory.symbols.lamb import M, T, beta_1, lambda_
+
+if TYPE_CHECKING:
+    from fedtheory.problem import Problem
 
 LAYER_SMOOTH = Condition(
     "layer_smooth",
@@ -37,7 +42,7 @@ SCALE = Condition(
 )
 
 
-def _plainly(problem):
+def _plainly(problem: "Problem") -> dict[str, float | str]:
     """Return the words and numbers with which moments are plain: v starts at an epsilon that is
     above every squared gradient, so that no gradient changes v."""
     M = problem.constants.get("M")

@@ -1,7 +1,11 @@
 """FED-LAMB, section 4 and appendix B: what the experiments are said to show."""
 
+from collections.abc import Mapping
+from typing import Any
+
 from fedtheory.claim import Claim
 from fedtheory.claim import Comparison as C
+from fedtheory.language.statements import Comparison
 from fedtheory.symbols.lamb import TABLE
 
 ACCURACY, RISE, EARLY, GAP = "final_accuracy", "rise_time", "early_accuracy", "generalization_gap"
@@ -12,7 +16,15 @@ ALIKE, CLOSE = 0.05, 0.02
 RUNS = "Section 4 averages three runs, the checklist says five."
 
 
-def finding(name, cites, figure, says, *compares, note="", printed=None):
+def finding(
+    name: str,
+    cites: str,
+    figure: str,
+    says: str,
+    *compares: Comparison,
+    note: str = "",
+    printed: Mapping[str, float] | None = None,
+) -> Any:
     return Claim(
         id=f"lamb.{name}",
         cites=f"FED-LAMB, {cites}",

@@ -1,6 +1,9 @@
 """FED-LAMB, in running text: which terms dominate, what more layers and coordinates do, and readings
 of theorem 1's constant and of its rate."""
 
+from collections.abc import Mapping, Sequence
+from typing import TYPE_CHECKING, Any
+
 from sympy import Eq, Rational, sqrt
 
 from fedtheory.claim import Claim, Theta
@@ -42,6 +45,9 @@ from fedtheory.symbols.lamb import (
     sigma,
 )
 
+if TYPE_CHECKING:
+    import sympy
+
 QUARTER = Rational(1, 4)
 second = sigma**2 / (R * n * sqrt(p))  # of (5)
 second_ams = sqrt(p / (R * n)) * sigma**2  # of (6)
@@ -53,7 +59,14 @@ floor = expand_definitions(4 * alpha * bracket, TABLE.definitions).xreplace(
 MORE_LAYERS = {h: h_more}
 
 
-def sentence(name, place, measures, bound, meaning, **more):
+def sentence(
+    name: str,
+    place: str,
+    measures: "sympy.Expr",
+    bound: "sympy.Expr",
+    meaning: str,
+    **more: "sympy.Expr | str | Sequence[Any | tuple[sympy.Expr, str, sympy.Expr]]",
+) -> Any:
     return Claim(
         id=f"lamb.{name}",
         cites=f"FED-LAMB, {place}",
@@ -73,7 +86,7 @@ SENT = {
 }
 
 
-def vectors(sent):
+def vectors(sent: Mapping[str, dict[str, int | Any]]) -> dict[str, int | Any]:
     """Return {method: number of vectors that a client sends in a round}."""
     return {method: sum(times.values()) for method, times in sent.items()}
 

@@ -1,6 +1,9 @@
 """FED-LAMB, appendix A.2: the displayed lines of the proof of theorem 1, in order, each as it is
 printed."""
 
+from collections.abc import Sequence
+from typing import TYPE_CHECKING, Any
+
 from sympy import Rational, sqrt
 
 from fedtheory.claim import Claim
@@ -74,13 +77,24 @@ from fedtheory.symbols.lamb import (
     v_0,
 )
 
+if TYPE_CHECKING:
+    import sympy
+
 HALF = Rational(1, 2)
 SETTING = (EQUAL_WEIGHTS, NO_DECAY)
 EXPECTED = Assumption(NO_MOMENTUM.holds, "the simplification that beta_1 = 0")
 AT_M_1 = Assumption(SMALL_M.holds, "assuming M <= 1")
 
 
-def line(name, cites, measures, bound, assumes=(), unstated=ROUND, **more):
+def line(
+    name: str,
+    cites: str,
+    measures: "sympy.Expr",
+    bound: "sympy.Expr | int",
+    assumes: Sequence[Any] = (),
+    unstated: Sequence[Any] = ROUND,
+    **more: Any,
+) -> Any:
     return Claim(
         id=f"lamb.{name}",
         cites=f"FED-LAMB, {cites}",

@@ -1,6 +1,8 @@
 """FED-LAMB, theorem 1, corollary 1 and theorem 2 (Local-AMS): how small gradients become over R
 rounds."""
 
+from typing import TYPE_CHECKING
+
 from sympy import Eq, Rational, sqrt
 
 from fedtheory.claim import Claim, Theta
@@ -31,12 +33,17 @@ from fedtheory.symbols.lamb import (
     tau,
 )
 
+if TYPE_CHECKING:
+    import sympy
 
-def start(alpha, rounds, excess=f_excess):
+
+def start(
+    alpha: "sympy.Symbol", rounds: "sympy.Symbol", excess: "sympy.Symbol" = f_excess
+) -> "sympy.Expr":
     return sqrt(M**2 * p / n) * excess / (h * alpha * rounds)
 
 
-def noise(rounds):
+def noise(rounds: "sympy.Symbol") -> "sympy.Expr":
     return phi_M * sigma**2 / (rounds * n) * sqrt((1 - beta_2) / (M**2 * p))
 
 

@@ -1,6 +1,10 @@
 """Hypotheses that mixed FL's statements share. beta is L in problem.constants; f_c sits at index
 0."""
 
+from collections.abc import Sequence
+from types import SimpleNamespace
+from typing import TYPE_CHECKING, Any
+
 import numpy as np
 from sympy import Eq, Max, Min, Rational, log, sqrt
 
@@ -8,8 +12,13 @@ from fedtheory import conditions
 from fedtheory.conditions import DRAWN, Assumption, Condition
 from fedtheory.symbols.mixed import B, D_sq, K, S, beta, eps, eta, eta_c, eta_m, eta_s, mu
 
+if TYPE_CHECKING:
+    import sympy
 
-def _vanishes(problem, names):
+    from fedtheory.problem import Problem
+
+
+def _vanishes(problem: "Problem", names: Sequence[str]) -> bool:
     return any(
         name in problem.constants and abs(problem.constants[name].value) <= 1e-12 for name in names
     )
@@ -68,7 +77,7 @@ TRUE_TRANSFER = Condition(
 )
 
 
-def _sum_is_smooth(problem, setup):
+def _sum_is_smooth(problem: "Problem", setup: SimpleNamespace) -> bool:
     """Tell whether grad f is beta-Lipschitz, which is known where f is a quadratic with Hessian H_f
     + A_c."""
     data = problem.data
@@ -112,13 +121,13 @@ UNIFORM = Assumption(conditions.UNIFORM_COHORT, "lemma D.9, S out of N", stated=
 DRAWS = (INDEPENDENT, UNIFORM)
 
 
-def least(*terms):
+def least(*terms: "sympy.Expr") -> "sympy.Expr":
     """Return the minimum of terms, unevaluated, because SymPy's comparison of long terms would take
     most of the loading time."""
     return Min(*terms, evaluate=False)
 
 
-def most(*terms):
+def most(*terms: "sympy.Expr") -> "sympy.Expr":
     return Max(*terms, evaluate=False)
 
 
@@ -133,7 +142,7 @@ SAME_STEPS = Assumption(
 NO_SHORTER = Assumption(eta_s >= 1, "drift of a client, eta_s >= 1", stated=False)
 
 
-def ceiling(bound, cites):
+def ceiling(bound: "sympy.Expr", cites: str) -> tuple[Any, Any]:
     """Return the assumptions that eta_c and eta eta_s are at most bound / (K eta_m)."""
     return (
         Assumption(eta_c <= bound / (K * eta_m), f"{cites}, eta_c"),

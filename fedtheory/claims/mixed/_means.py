@@ -1,14 +1,20 @@
 """What a recursion bounds before anything is dropped: means over rounds of expectations."""
 
+from collections.abc import Mapping, Sequence
+from typing import TYPE_CHECKING, Any
+
 from fedtheory.claim import Claim
 from fedtheory.symbols.mixed import mean_gap, mean_sq_grad
+
+if TYPE_CHECKING:
+    import sympy
 
 MEAN = (
     "The recursion, summed over rounds, bounds this mean; what the statement measures is below it."
 )
 
 
-def from_mean(theorem, case):
+def from_mean(theorem: str, case: str) -> tuple[str, ...]:
     """Return the ids from which a companion claim follows: the same bound on the mean over rounds,
     and a textbook fact. The result is () for a weighted mean point, for which there is no such
     companion."""
@@ -16,7 +22,7 @@ def from_mean(theorem, case):
     return (f"{theorem}_{case}_mean", fact[case]) if case in fact else ()
 
 
-def of_mean(claim, mean, meaning, follows=()):
+def of_mean(claim: Any, mean: "sympy.Symbol", meaning: str, follows: Sequence[str] = ()) -> Any:
     """Build a companion claim with the same bound on the mean over x^(0), ..., x^(T). This mean is
     at least what `claim` measures: the least value, or f at the points' mean where f is convex."""
     return Claim(
@@ -35,12 +41,14 @@ def of_mean(claim, mean, meaning, follows=()):
     )
 
 
-def explicit_of(statements):
+def explicit_of(statements: Sequence[Any]) -> dict[str, Any]:
     """Return {case: companion with explicit constants} of a theorem's statements."""
     return {c.id.split("_")[1]: c for c in statements if c.id.endswith("_explicit")}
 
 
-def with_means(statements, rounds=None):
+def with_means(
+    statements: Sequence[Any], rounds: Mapping[str, tuple[str, str]] | None = None
+) -> tuple[Any, ...]:
     """Return a theorem's statements followed by the bounds on means over rounds that its proof
     shows. `rounds` gives for each case the id of the step of one round, where there is one."""
     rounds = rounds or {}

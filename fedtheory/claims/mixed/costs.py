@@ -1,7 +1,9 @@
 """Mixed FL, appendix C.3: what the movie recommender's clients compute and send (tables 3 and
 12)."""
 
+from collections.abc import Mapping
 from fractions import Fraction
+from typing import Any
 
 from fedtheory.claim import Claim
 from fedtheory.language.statements import Related, Rounded
@@ -25,29 +27,34 @@ BYTES, KB, MFLOP = (
 )  # floats of 32 bits, and kilobytes of 1024 bytes: no solution has 1000
 
 
-def on_client(B_i, d):
+def on_client(B_i: Any, d: Any) -> Any:
     """Return the number of operations of a client's step without the regulariser: forward, hinge
     loss, backward (C.3)."""
     return B_i * d + 3 * B_i * d**2 + 3 * B_i**2 * d + 2 * B_i
 
 
-def with_regulariser(N, d, B_i):
+def with_regulariser(N: Any, d: Any, B_i: Any) -> Any:
     """Return the number of operations of a client's step with the spreadout regulariser on the
     device, 0.5 N^2 d, and its gradient, N d."""
     return on_client(B_i, d) + N * N * d * Fraction(1, 2) + N * d
 
 
-def kilobytes(numbers, unit=KB):
+def kilobytes(numbers: Any, unit: Any = KB) -> Any:
     return BYTES * numbers * Fraction(1) / unit
 
 
-def reads(value, printed):
+def reads(value: Any, printed: str) -> Any:
     """Tell whether a value, rounded to as many digits as the text prints, is the printed number."""
     digits = len(printed.partition(".")[2])
     return abs(value - Fraction(printed)) <= Fraction(1, 2 * 10**digits)
 
 
-def solutions(units=(1000, 1024), largest_movies=8000, largest_dim=256, largest_batch=256):
+def solutions(
+    units: Any = (1000, 1024),
+    largest_movies: int = 8000,
+    largest_dim: int = 256,
+    largest_batch: int = 256,
+) -> Any:
     """Return all (unit, N, d, B_i) for which table 3's baseline and mixed rows have the printed
     values."""
     found = []
@@ -67,7 +74,7 @@ def solutions(units=(1000, 1024), largest_movies=8000, largest_dim=256, largest_
     return found
 
 
-def local_sizes(unit, d, largest=4000):
+def local_sizes(unit: int, d: int, largest: int = 4000) -> Any:
     """Return all n for which 2 n d and 3 n d numbers are the printed 20 KB and 30 KB."""
     return [
         n
@@ -85,7 +92,7 @@ RANGES = dict(unit=[[1000, 1000], [1024, 1024]], N=[[1, 8000]], d=[[1, 256]], B_
 FIXING = ("comm. baseline, KB", "comp. baseline, MFLOP", "comp. mixed, MFLOP")
 
 
-def numbers(given):
+def numbers(given: Mapping[str, int | Any]) -> Any:
     """Return the numbers of table 3 for a vocabulary of N, a width d and batches of B_i."""
     unit, N, d, B_i, n = (given[name] for name in ("unit", "N", "d", "B_i", "n"))
     mixed, base = on_client(B_i, d), with_regulariser(N, d, B_i)

@@ -1,6 +1,9 @@
 """Mixed FL, sections 5 and C: what the experiments are said to show. Each sentence is a set of
 comparisons."""
 
+from collections.abc import Mapping
+from typing import Any
+
 from fedtheory.claim import Claim, Comparison
 from fedtheory.symbols.mixed import TABLE
 
@@ -13,7 +16,7 @@ C = Comparison
 MARGINS = {AUC: 0.01, ACCURACY: 0.02, LOSS: 0.05, RECALL: 0.01, RISE: 0.05, "rounds_to_auc": 0.05}
 
 
-def with_margin(comparison):
+def with_margin(comparison: Any) -> Any:
     """Return a comparison of the relation "~" with its quantity's margin. Comparisons with a margin
     of their own or with a printed number are returned unchanged."""
     printed = comparison.other.replace(".", "", 1).isdecimal()
@@ -22,7 +25,14 @@ def with_margin(comparison):
     return comparison._replace(margin=MARGINS.get(comparison.quantity))
 
 
-def finding(name, cites, figure, says, *compares, printed=None):
+def finding(
+    name: str,
+    cites: str,
+    figure: str,
+    says: str,
+    *compares: Any,
+    printed: Mapping[str, float] | None = None,
+) -> Any:
     return Claim(
         id=f"mixed.{name}",
         cites=f"mixed FL, {cites}",
@@ -36,7 +46,7 @@ def finding(name, cites, figure, says, *compares, printed=None):
     )
 
 
-def alike(quantity, where="", *methods):
+def alike(quantity: str, where: str = "", *methods: str) -> tuple[Any, ...]:
     first, *others = methods or (PT, ONE, TWO)
     return tuple(C(quantity, first, "~", other, where) for other in others)
 

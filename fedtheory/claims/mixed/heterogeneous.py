@@ -8,6 +8,9 @@ the numerator of the leading term." Said of orders without a proof; here of the 
 of theorems B.1 to B.3, whose constants are those of homogeneous clients.
 """
 
+from collections.abc import Mapping
+from typing import TYPE_CHECKING, Any
+
 from fedtheory.claim import Claim
 from fedtheory.claims.mixed import theorem_b1, theorem_b2, theorem_b3
 from fedtheory.claims.mixed._assumptions import A41
@@ -24,6 +27,9 @@ from fedtheory.symbols.mixed import (
     sigma,
     sigma_f,
 )
+
+if TYPE_CHECKING:
+    import sympy
 
 SPREAD = Assumption(
     Condition(
@@ -48,7 +54,9 @@ PLAIN = {sigma**2: sigma**2 + K * sigma_f**2}
 LOOSE = ("two_way_nonconvex", "two_way_nonconvex_paths")
 
 
-def extend_companion(claim, name, swaps, more=""):
+def extend_companion(
+    claim: Any, name: str, swaps: "Mapping[sympy.Expr, sympy.Expr]", more: str = ""
+) -> Any:
     """Build a companion's claim with the additional term in its bound and in the step size that is
     tuned by the bound."""
     wider = lambda a: a if a.relation is None else a_with(a, a.relation.xreplace(swaps))
@@ -69,7 +77,7 @@ def extend_companion(claim, name, swaps, more=""):
     )
 
 
-def a_with(assumption, relation):
+def a_with(assumption: Any, relation: "sympy.Rel") -> Any:
     return Assumption(relation, assumption.where, assumption.stated, assumption.note)
 
 

@@ -1,5 +1,8 @@
 """Mixed FL, appendix D.1: lemmas D.2 to D.8, with the displayed lines of their proofs."""
 
+from collections.abc import Sequence
+from typing import TYPE_CHECKING, Any
+
 from sympy import Rational
 
 from fedtheory.claim import Claim
@@ -43,6 +46,9 @@ from fedtheory.symbols.mixed import (
     tau,
 )
 
+if TYPE_CHECKING:
+    import sympy
+
 # Of a function h, or of random variables, rather than of a problem
 BOUNDED = Condition(
     "bounded_variance", "E||Xi_i - xi_i||^2 <= sigma^2 for all i", lambda problem, setup: True
@@ -58,7 +64,14 @@ H_CONVEX = Assumption(CONVEX.holds, "h is mu-strongly convex")
 PROPORTION = dict(symbols=TABLE, assumes=(SMOOTH, MINIMIZER))
 
 
-def line(name, cites, measures, bound, meaning, **more):
+def line(
+    name: str,
+    cites: str,
+    measures: "sympy.Expr",
+    bound: "sympy.Expr | int",
+    meaning: str,
+    **more: "sympy.Expr | str | Sequence[Any | tuple[sympy.Expr, str, sympy.Expr]]",
+) -> Any:
     return Claim(
         id=f"mixed.{name}",
         cites=f"mixed FL, {cites}",

@@ -1,6 +1,9 @@
 """Mixed FL, appendix D.2 and D.2.1: a round of 1-way gradient transfer on convex losses (D.9, D.10,
 D.11)."""
 
+from collections.abc import Sequence
+from typing import TYPE_CHECKING, Any
+
 from sympy import Rational
 
 from fedtheory.claim import Claim
@@ -53,6 +56,9 @@ from fedtheory.symbols.mixed import (
     term_C2,
 )
 
+if TYPE_CHECKING:
+    import sympy
+
 ROUND = dict(algorithm="one_way_gt", symbols=TABLE)
 RULES = (SMOOTH, A41, NOISE, EQUAL_WEIGHTS, SGD, EQUAL_STEPS)
 SAMPLED = DRAWS
@@ -63,7 +69,16 @@ path_noise = sigma**2 / K + sigma_c**2
 gain = (1 - 3 * mu * eta_tilde / 2) * sq_dist
 
 
-def line(name, cites, measures, bound, meaning, assumes=RULES, unstated=SAMPLED, **more):
+def line(
+    name: str,
+    cites: str,
+    measures: "sympy.Expr",
+    bound: "sympy.Expr | int",
+    meaning: str,
+    assumes: Sequence[Any] = RULES,
+    unstated: Sequence[Any] = SAMPLED,
+    **more: Any,
+) -> Any:
     return Claim(
         id=f"mixed.{name}",
         cites=f"mixed FL, {cites}",

@@ -1,8 +1,12 @@
 """Mixed FL, section 4 and appendices A.2 and A.3: what is assumed, sampled and recovered from
 deltas."""
 
+from types import SimpleNamespace
+from typing import TYPE_CHECKING
+
 from sympy import Eq
 
+from fedtheory.arithmetic.work import Counted
 from fedtheory.claim import Claim, Same
 from fedtheory.claims.mixed._assumptions import (
     A41,
@@ -38,18 +42,32 @@ from fedtheory.symbols.mixed import (
     w_f,
 )
 
+if TYPE_CHECKING:
+    import numpy as np
+
+    from fedtheory.problem import Problem
+
 SHARES = Assumption(Eq(w_f + w_c, 1), "definition 4.2, w_f + w_c = 1")
 CLIENTS_SGD = Assumption(PLAIN_SGD, "A.2, SGD")
 seen = sq_seen_f / w_f + sq_seen_c / w_c
 DELTAS = dict(algorithm="two_way_gt", symbols=TABLE, assumes=(CLIENTS_SGD,), relation="==", bound=0)
 
 
-def gradient_descent(problem, x, rounds, eta, eta_s):
+def gradient_descent(
+    problem: "Problem", x: "np.ndarray", rounds: int, eta: float, eta_s: float
+) -> "list[np.ndarray]":
     """Return the points after each round of steps of size eta eta_s along grad f_f + grad f_c."""
     return merged_descent(problem, x, rounds, eta, eta_s, eta * eta_s)
 
 
-def merged_descent(problem, x, rounds, eta, eta_s, eta_c):
+def merged_descent(
+    problem: "Problem | SimpleNamespace",
+    x: "np.ndarray",
+    rounds: int,
+    eta: float | Counted,
+    eta_s: float | Counted,
+    eta_c: float | Counted,
+) -> "list[np.ndarray]":
     """Return the points after each round, where a round adds one federated and one central step
     taken from the same point."""
     path = [x]

@@ -1,7 +1,9 @@
 """Mixed FL, in running text and in the last steps of its proofs: what the constants add up to, what
 more steps and more noise do to table 1's rates, and readings of (12)."""
 
+from collections.abc import Sequence
 from fractions import Fraction
+from typing import TYPE_CHECKING, Any
 
 from sympy import Rational, sqrt
 
@@ -24,6 +26,9 @@ from fedtheory.symbols.mixed import (
     sigma_c,
 )
 
+if TYPE_CHECKING:
+    import sympy
+
 STEPS = {claim.id: claim for claim in CONVEX_STEPS}
 RATES = {
     (n, case): RECORDS[f"mixed.theoremB{n}_{case}"].bound
@@ -33,7 +38,14 @@ RATES = {
 NAMES = {1: "PT", 2: "1-W GT", 3: "2-W GT"}
 
 
-def sentence(name, place, measures, bound, meaning, **more):
+def sentence(
+    name: str,
+    place: str,
+    measures: "sympy.Expr",
+    bound: "sympy.Expr | int",
+    meaning: str,
+    **more: "sympy.Expr | str | Sequence[Any | tuple[sympy.Expr, str, sympy.Expr | int]]",
+) -> Any:
     return Claim(
         id=f"mixed.{name}",
         cites=f"mixed FL, {place}",
@@ -45,7 +57,7 @@ def sentence(name, place, measures, bound, meaning, **more):
     )
 
 
-def over_ends(name):
+def over_ends(name: str) -> Any:
     """Return a record with (12) read as its indices are printed: distances of the points after each
     step."""
     record, other = STEPS[f"mixed.{name}"], {drift: ends}
@@ -59,11 +71,11 @@ def over_ends(name):
     )
 
 
-def at_more_steps(rate):
+def at_more_steps(rate: "sympy.Expr") -> "sympy.Expr":
     return rate.xreplace({K: K_more})
 
 
-def batches():
+def batches() -> dict[str, int]:
     """Return the central batch sizes by C.2's rule, |B_c| = S |B_i| (PT, 2-W GT) and K S |B_i| (1-W
     GT), and the numbers of clients and users that remain after grouping and splitting."""
     rule = lambda S, B_i, K: (S * B_i, K * S * B_i)

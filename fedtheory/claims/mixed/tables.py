@@ -1,6 +1,9 @@
 """Mixed FL, table 1 (rounds), table 4 (step-size ceilings), table 5 (other rates), and what is
 drawn from table 1."""
 
+from collections.abc import Sequence
+from typing import TYPE_CHECKING, Any
+
 from sympy import sqrt
 
 from fedtheory.claim import Claim, Comparison
@@ -32,6 +35,9 @@ from fedtheory.symbols.mixed import (
     sigma_c,
 )
 
+if TYPE_CHECKING:
+    import sympy
+
 CASES = {"strong": "mu-convex", "convex": "convex", "nonconvex": "not convex"}
 METHODS = {
     "pt": ("PT", theorem_b1),
@@ -41,7 +47,7 @@ METHODS = {
 RECORDS = {claim.id: claim for _, theorem in METHODS.values() for claim in theorem.CLAIMS}
 
 
-def rounds_cell(method, number, case):
+def rounds_cell(method: str, number: int, case: str) -> Any:
     """Build the claim of a cell of table 1, which repeats the shape of a theorem's bound for K >=
     2. The step sizes are in tables 4 and 5."""
     label, _ = METHODS[method]
@@ -55,7 +61,14 @@ def rounds_cell(method, number, case):
     )
 
 
-def ceiling_cell(method, case, bound, theorem, assumes, also=()):
+def ceiling_cell(
+    method: str,
+    case: str,
+    bound: "sympy.Expr",
+    theorem: str,
+    assumes: Sequence[Any],
+    also: "Sequence[tuple[sympy.Expr, str, sympy.Expr]]" = (),
+) -> Any:
     """Build the claim of a cell of table 4, which lists what the theorems' conditions say of the
     effective step K eta eta_s and of K eta_c."""
     label, _ = METHODS[method]
@@ -73,7 +86,7 @@ def ceiling_cell(method, case, bound, theorem, assumes, also=()):
     )
 
 
-def merged_cell(method, case, bound, theorem):
+def merged_cell(method: str, case: str, bound: "sympy.Expr", theorem: str) -> Any:
     return ceiling_cell(
         method, case, bound, theorem, (MERGE, *ceiling(bound, theorem)), ((K * eta_c, "<=", bound),)
     )
@@ -88,7 +101,17 @@ two_way = {
 eight, eighteen = 1 / (8 * beta), 1 / (18 * beta)
 
 
-def implication(name, text, measures, bound, also, meaning, note="", assumes=(), **more):
+def implication(
+    name: str,
+    text: str,
+    measures: "sympy.Expr",
+    bound: "sympy.Expr",
+    also: "Sequence[tuple[sympy.Expr, str, sympy.Expr]]",
+    meaning: str,
+    note: str = "",
+    assumes: Sequence[Any] = (),
+    **more: "sympy.Expr | Sequence[Any]",
+) -> Any:
     return Claim(
         id=f"mixed.{name}",
         cites="mixed FL, section 4.2",
@@ -104,11 +127,13 @@ def implication(name, text, measures, bound, also, meaning, note="", assumes=(),
     )
 
 
-def shape(number, case):
+def shape(number: int, case: str) -> "sympy.Expr":
     return RECORDS[f"mixed.theoremB{number}_{case}"].bound
 
 
-def both(case):
+def both(
+    case: str,
+) -> "tuple[tuple[sympy.Expr, str, sympy.Expr], tuple[sympy.Expr, str, sympy.Expr]]":
     """Return the comparisons of 2-way gradient transfer's printed rate with those of parallel
     training and of 1-way gradient transfer."""
     return (shape(3, case), "<=", shape(1, case)), (shape(3, case), "<=", shape(2, case))

@@ -11,6 +11,9 @@ eta^ = K eta_m eta eta_s a round gives
 and these are summed as lemmas 1 and 2 there do, at a constant step.
 """
 
+from collections.abc import Sequence
+from typing import TYPE_CHECKING, Any
+
 from sympy import exp, log, sqrt
 
 from fedtheory.claim import Claim, Theta
@@ -65,6 +68,9 @@ from fedtheory.symbols.mixed import (
     sq_grad,
 )
 
+if TYPE_CHECKING:
+    import sympy
+
 STATED = (*SETTING, BGD)
 USED = (
     *DRAWS,
@@ -118,7 +124,9 @@ LONG = Assumption(
 )
 
 
-def printed_order(case, measures, convexity, meaning):
+def printed_order(
+    case: str, measures: "sympy.Symbol", convexity: Sequence[Any], meaning: str
+) -> Any:
     return Claim(
         id=f"mixed.theoremB1_{case}",
         cites="mixed FL, theorem B.1",
@@ -139,7 +147,15 @@ def printed_order(case, measures, convexity, meaning):
     )
 
 
-def explicit(case, measures, convexity, bound, weakened, meaning, extra=()):
+def explicit(
+    case: str,
+    measures: "sympy.Symbol",
+    convexity: Sequence[Any],
+    bound: "sympy.Expr",
+    weakened: Any,
+    meaning: str,
+    extra: Sequence[Any] = (),
+) -> Any:
     return Claim(
         id=f"mixed.theoremB1_{case}_explicit",
         cites="mixed FL, theorem B.1, by the steps of SCAFFOLD's appendix D.2",

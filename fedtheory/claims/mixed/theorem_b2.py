@@ -1,6 +1,9 @@
 """Mixed FL, theorem B.2: rounds that 1-way gradient transfer needs, and what appendix D proves of
 it."""
 
+from collections.abc import Sequence
+from typing import TYPE_CHECKING, Any
+
 from sympy import Eq, Rational, exp, log, sqrt
 
 from fedtheory.claim import Claim, Theta
@@ -49,6 +52,9 @@ from fedtheory.symbols.mixed import (
     sigma_c,
 )
 
+if TYPE_CHECKING:
+    import sympy
+
 RUN = dict(algorithm="one_way_gt", symbols=TABLE)
 STATED = (*SETTING, SGD, EQUAL_STEPS)
 numerator = sigma**2 + K * S * sigma_c**2
@@ -96,7 +102,14 @@ TUNED_LOG = log(2 + mu**2 * T**2 * D_sq * K * S / numerator)
 CONVEX_STEPS, NONCONVEX_STEPS = (SERVER_CONVEX, ONE_CONVEX), (SERVER_NONCONVEX, ONE_NONCONVEX)
 
 
-def printed_order(case, measures, assumes, unstated, meaning, note):
+def printed_order(
+    case: str,
+    measures: "sympy.Symbol",
+    assumes: Sequence[Any],
+    unstated: Sequence[Any],
+    meaning: str,
+    note: str,
+) -> Any:
     return Claim(
         id=f"mixed.theoremB2_{case}",
         cites="mixed FL, theorem B.2",
@@ -117,7 +130,17 @@ def printed_order(case, measures, assumes, unstated, meaning, note):
     )
 
 
-def explicit(case, cites, measures, assumes, unstated, bound, weakened, meaning, note):
+def explicit(
+    case: str,
+    cites: str,
+    measures: "sympy.Symbol",
+    assumes: Sequence[Any],
+    unstated: Sequence[Any],
+    bound: "sympy.Expr",
+    weakened: Any,
+    meaning: str,
+    note: str,
+) -> Any:
     one_round = "mixed.stepB2_nonconvex" if case == "nonconvex" else "mixed.stepB2_convex"
     return Claim(
         id=f"mixed.theoremB2_{case}_explicit",

@@ -9,6 +9,9 @@ eta_s,
     E f(x+) <= f - eta^ ||grad f||^2/14 + 10 beta eta^^2 noise       (up to its drift, nothing at the start)
 """
 
+from collections.abc import Sequence
+from typing import TYPE_CHECKING, Any
+
 from sympy import exp, log
 
 from fedtheory.claim import Claim, Theta
@@ -55,6 +58,9 @@ from fedtheory.symbols.mixed import (
     sigma,
     sigma_c,
 )
+
+if TYPE_CHECKING:
+    import sympy
 
 RUN = dict(algorithm="two_way_gt", symbols=TABLE)
 USED = (
@@ -111,11 +117,13 @@ LONG = Assumption(
 )
 
 
-def rates(case):
+def rates(case: str) -> tuple[Any, ...]:
     return (MERGE, *ceiling(CEILINGS[case], "theorem B.3"))
 
 
-def printed_order(case, measures, convexity, meaning, note=""):
+def printed_order(
+    case: str, measures: "sympy.Symbol", convexity: Sequence[Any], meaning: str, note: str = ""
+) -> Any:
     return Claim(
         id=f"mixed.theoremB3_{case}",
         cites="mixed FL, theorem B.3",
@@ -136,7 +144,15 @@ def printed_order(case, measures, convexity, meaning, note=""):
     )
 
 
-def explicit(case, measures, convexity, bound, weakened, meaning, extra=()):
+def explicit(
+    case: str,
+    measures: "sympy.Symbol",
+    convexity: Sequence[Any],
+    bound: "sympy.Expr",
+    weakened: Any,
+    meaning: str,
+    extra: Sequence[Any] = (),
+) -> Any:
     return Claim(
         id=f"mixed.theoremB3_{case}_explicit",
         cites="mixed FL, theorem B.3, with the constants of SCAFFOLD's appendix E",

@@ -8,18 +8,24 @@ relation names the leaf or axiom of which it is an instance, and the hypotheses 
 tests in `tests/proofs/textbook/` compare all relations with computed rounds.
 """
 
+from collections.abc import Mapping, Sequence, Set
 from functools import cache
 from importlib import import_module
-from typing import NamedTuple
+from types import ModuleType
+from typing import TYPE_CHECKING, Any, NamedTuple
 
 import sympy
 
 from fedtheory.errors import refuse
-from fedtheory.language.conditions import ALL
+from fedtheory.language.conditions import ALL, Condition
+from fedtheory.language.symbol import Table
 from fedtheory.proofs import algebra
 from fedtheory.proofs.textbook import letters, proof_cache
 from fedtheory.proofs.textbook.axioms import AXIOMS
-from fedtheory.proofs.textbook.lemmas import LEAVES
+from fedtheory.proofs.textbook.lemmas import LEAVES, Part
+
+if TYPE_CHECKING:
+    from fedtheory.language.claim import Claim
 
 PREFIX = "textbook."
 NAMES = {**{leaf.id: leaf for leaf in LEAVES}, **{PREFIX + name: name for name in AXIOMS}}
@@ -30,29 +36,29 @@ class Fact(NamedTuple):
     """An instance of a leaf or an axiom for measured quantities and inner products."""
 
     name: str  # the name of the leaf or axiom, "textbook...."
-    relation: object
-    needs: tuple = ()  # the conditions under which the relation holds
+    relation: Any
+    needs: tuple[Any, ...] = ()  # the conditions under which the relation holds
 
 
-def facts_of(table):
+def facts_of(table: Table) -> tuple[Fact, ...]:
     """Return the facts in the letters of a table: the facts of its paper whose letters the table
     defines as this library does."""
     found = getattr(_room(table), "FACTS", ())
     return tuple(fact for fact in found if _stands(fact, table))
 
 
-def _room(table):
+def _room(table: Table) -> Any:
     """Return the module of textbook facts in the letters of a table's paper, or None for a paper
     without such a module."""
     known = table.paper in PAPERS
     return import_module(f"fedtheory.proofs.textbook.{table.paper}") if known else None
 
 
-def _stands(fact, table):
+def _stands(fact: Fact, table: Table) -> bool:
     return letters.agrees(table, fact.relation.free_symbols)
 
 
-def average_line(claim, at):
+def average_line(claim: "Claim", at: int) -> sympy.Rel | None:
     """Return a line of one round as a relation between means over rounds. Return None where the
     line is not linear in the measured quantities, measures a quantity without such a mean, or is
     not known to hold in every round.
@@ -74,7 +80,7 @@ def average_line(claim, at):
     return algebra.relate(left.xreplace(means), sign, right.xreplace(means))
 
 
-def _of_every_round(claim, measured, room):
+def _of_every_round(claim: "Claim", measured: Set[sympy.Symbol], room: ModuleType) -> bool:
     """Tell whether a claim's statement about one round holds for every round."""
     relations = [claim.expand(a.relation) for a in claim.assumptions if a.relation is not None]
     conditions = {a.condition for a in claim.assumptions if a.condition is not None}
@@ -88,18 +94,20 @@ def _of_every_round(claim, measured, room):
     )
 
 
-def _stands_in(means, table):
+def _stands_in(means: Mapping[sympy.Symbol, sympy.Symbol], table: Table) -> bool:
     """Tell whether a table defines the letters of the means over rounds as this library does, and
     uses none of the textbook's own symbols as a letter."""
     return letters.agrees(table, {*means, *means.values()})
 
 
-def stronger_conditions(table):
+def stronger_conditions(table: Table) -> tuple[tuple[Condition, Condition], ...]:
     """Return pairs of conditions of a paper in which the first condition implies the second."""
     return getattr(_room(table), "STRONGER", ())
 
 
-def usable_facts(claims, names, conditions):
+def usable_facts(
+    claims: "Sequence[Claim]", names: Set[str], conditions: Sequence[Condition]
+) -> list[Fact]:
     """Return the facts that a step may use: definitions and instances of the named facts. A fact
     must concern quantities that the claims measure and methods of the line, and its conditions must
     be among the given ones."""
@@ -122,7 +130,7 @@ def usable_facts(claims, names, conditions):
     ]
 
 
-def is_textbook_name(name):
+def is_textbook_name(name: str) -> bool:
     """Tell whether a name is that of a leaf or of an axiom. Refuses an unknown name that begins
     with the textbook's prefix."""
     if isinstance(name, str) and name.startswith(PREFIX):
@@ -133,13 +141,13 @@ def is_textbook_name(name):
 
 
 @cache
-def fact_documents(name):
+def fact_documents(name: str) -> tuple[dict[str, Any], ...]:
     """Return the documents of the parts of a textbook fact; an axiom has none."""
     leaf = NAMES[name]
     return () if isinstance(leaf, str) else tuple(map(part_proof, leaf.parts))
 
 
-def part_proof(part):
+def part_proof(part: Part) -> dict[str, Any]:
     """Return the document that proves a part of a textbook fact. Raises RuntimeError where no proof
     is found."""
     found = proof_cache.load_proof(part.shows, part.given, {}, 1.0)

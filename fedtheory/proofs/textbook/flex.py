@@ -7,6 +7,8 @@ there, which vanishes. The gradient of the objective of all devices is the weigh
 G_F.
 """
 
+from typing import TYPE_CHECKING
+
 from sympy import Eq, Le, sqrt
 
 from fedtheory.claims.flex._assumptions import SMOOTH, STRONGLY_CONVEX
@@ -31,12 +33,17 @@ from fedtheory.symbols.flex import (
     tilde_Gamma_l,
 )
 
+if TYPE_CHECKING:
+    import sympy
+
 METHODS = ("flex_a", "flex_b", "flex_c")  # methods whose rounds the facts describe
 EACH_ROUND = ()  # methods of these whose rounds have no memory of earlier rounds
 STEADY = ()  # conditions of the paper that hold in every round or in none
 
 
-def event_facts(share, steep, slope, excess):
+def event_facts(
+    share: "sympy.Expr", steep: "sympy.Symbol", slope: "sympy.Symbol", excess: "sympy.Symbol"
+) -> tuple[Fact, Fact, Fact]:
     """Return the three facts of one event; the gradient of the objective without the device is 0."""
     return (
         Fact(PREFIX + "gradient_growth", Le(mu * shift, steep), (STRONGLY_CONVEX,)),

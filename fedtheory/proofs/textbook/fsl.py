@@ -9,6 +9,8 @@ minus the point at which aggregation ends. C is the change of grad f_0 from x to
 point. Z is the gradient of a drawn client at x minus F.
 """
 
+from typing import TYPE_CHECKING
+
 from sympy import Eq, Ge, Le, Max, Rational, Symbol
 
 from fedtheory.language.conditions import (
@@ -20,6 +22,7 @@ from fedtheory.language.conditions import (
     NOISE,
     SMOOTH,
     UNIFORM_COHORT,
+    Condition,
 )
 from fedtheory.proofs.meaning import Inner, Vector, inner, square_norm
 from fedtheory.proofs.textbook.facts import PREFIX, Fact
@@ -70,6 +73,9 @@ from fedtheory.symbols.fsl import (
     tilde_F_t,
 )
 
+if TYPE_CHECKING:
+    import sympy
+
 METHODS = ("fsl",)  # methods whose rounds the facts describe
 EACH_ROUND = ("fsl",)  # methods of these whose rounds have no memory of earlier rounds
 STEADY = ()  # conditions of the paper that hold in every round or in none
@@ -84,16 +90,16 @@ served = -gamma * eta_0 * K_0 * (A_a + A_b + O)
 SERVER_ERROR, CLIENT_ERROR = A_a + A_b, (B_a + B_b + B_c) / K
 
 
-def definition_fact(symbol, value):
+def definition_fact(symbol: Symbol, value: "sympy.Expr | Inner") -> Fact:
     return Fact(PREFIX + "definition", Eq(symbol, value, evaluate=False))
 
 
-def zero_inequalities(expression):
+def zero_inequalities(expression: "sympy.Expr | Inner") -> "tuple[sympy.Rel, sympy.Rel]":
     """Return the statement that an inner product is 0, as two inequalities."""
     return Le(expression, 0, evaluate=False), Ge(expression, 0, evaluate=False)
 
 
-def conditional_means(expression, *needs):
+def conditional_means(expression: "sympy.Expr | Inner", *needs: Condition) -> list[Fact]:
     return [Fact(PREFIX + "conditional_mean", one, needs) for one in zero_inequalities(expression)]
 
 

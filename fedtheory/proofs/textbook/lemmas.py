@@ -6,19 +6,22 @@ A part is an implication between numbers and inner products, with a document tha
 induction or an integral along a line.
 """
 
-from typing import NamedTuple
+from typing import TYPE_CHECKING, Any, NamedTuple
 
 from sympy import Eq, Ge, Le, Max, Symbol
 
-from fedtheory.proofs.meaning import Vector, inner, square_norm
+from fedtheory.proofs.meaning import Inner, Vector, inner, square_norm
+
+if TYPE_CHECKING:
+    import sympy
 
 
 class Part(NamedTuple):
     """An implication: `shows` follows from `given`."""
 
     says: str
-    shows: object
-    given: tuple = ()
+    shows: Any
+    given: tuple[Any, ...] = ()
 
 
 class Leaf(NamedTuple):
@@ -26,15 +29,17 @@ class Leaf(NamedTuple):
 
     id: str
     says: str
-    axioms: tuple
-    parts: tuple
+    axioms: tuple[Any, ...]
+    parts: tuple[Any, ...]
 
 
-def number_symbol(name, **domain):
+def number_symbol(name: str, **domain: bool) -> Symbol:
     return Symbol(name, **(domain or dict(real=True)))
 
 
-def inner_equation(left, right=0):
+def inner_equation(
+    left: "sympy.Expr | Inner", right: "sympy.Expr | int" = 0
+) -> "tuple[sympy.Rel, sympy.Rel]":
     """Return an equation between inner products as two inequalities, so that no symbol is
     eliminated with it."""
     return Le(left, right, evaluate=False), Ge(left, right, evaluate=False)

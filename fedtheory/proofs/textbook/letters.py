@@ -6,28 +6,37 @@ bound the letter differently. This module compares the whole records of letters,
 which number of a run or of a problem a letter stands for.
 """
 
+from collections.abc import Collection, Sequence
 from functools import cache
 from importlib import import_module
+from typing import TYPE_CHECKING, Any
 
 from fedtheory import discover
 from fedtheory.errors import InvalidInput
+from fedtheory.typing import Number
+
+if TYPE_CHECKING:
+    import sympy
+
+    from fedtheory.language.claim import Claim
+    from fedtheory.language.symbol import Table
 
 SHIPPED = dict(flex="flex", fsl="fsl", lamb="lamb", mixed="mixed", house="run")  # paper -> module
 
 
 @cache
-def shipped_table(paper):
+def shipped_table(paper: str) -> "Table | None":
     """Return this library's table for a paper's name, or None where there is none."""
     name = SHIPPED.get(paper)
     return None if name is None else import_module(f"fedtheory.symbols.{name}").TABLE
 
 
-def differing(table, other, names):
+def differing(table: "Table", other: "Table", names: "Table | Sequence[str]") -> list[Any]:
     """Return the names of letters that another table defines differently or lacks."""
     return [name for name in names if table.describe(name) != other.describe(name)]
 
 
-def binding(rule, table):
+def binding(rule: "sympy.Rel", table: "Table") -> bool:
     """Tell whether a rule holds by the meaning of its letters: it must be a rule of this library
     about letters as this library defines them. A rule of a user's table is a hypothesis of the
     claims in its letters instead."""
@@ -36,7 +45,7 @@ def binding(rule, table):
     return own is not None and rule in own.rules and not differing(own, table, names)
 
 
-def agrees(table, symbols):
+def agrees(table: "Table", symbols: Collection[Number]) -> bool:
     """Tell whether a table defines each of some symbols as this library's table of the same paper
     does. Symbols that the library's table lacks belong to the textbook, and must not be letters of
     the table either."""
@@ -48,14 +57,14 @@ def agrees(table, symbols):
 # ---------------------------------------------------------------- methods
 
 
-def methods(claim):
+def methods(claim: "Claim") -> tuple[str, ...]:
     """Return a tuple of the methods that a claim refers to, as the claim gives them: records or
     names."""
     given = claim.algorithm
     return given if isinstance(given, tuple) else () if given is None else (given,)
 
 
-def alike(one, other):
+def alike(one: str, other: str) -> bool:
     """Tell whether two methods are the same record, or a record and its name."""
     if isinstance(one, str) == isinstance(other, str):
         return one == other if isinstance(one, str) else one is other
@@ -66,7 +75,7 @@ def alike(one, other):
         return False
 
 
-def covers_methods(claim, known):
+def covers_methods(claim: "Claim", known: Sequence[str]) -> bool:
     """Tell whether each method that a claim refers to is among the known methods."""
     return all(any(alike(one, other) for other in known) for one in methods(claim))
 
@@ -74,7 +83,9 @@ def covers_methods(claim, known):
 # ---------------------------------------------------------------- open constants
 
 
-def reopened_constant(claim, premises, everywhere):
+def reopened_constant(
+    claim: "Claim", premises: "Sequence[Claim]", everywhere: "Sequence[Claim]"
+) -> Any:
     """Return the name of a constant that a premise of a step leaves open and that another claim of
     the step uses in a different sense, or None. `everywhere` holds the premises of all lines.
 
@@ -95,7 +106,7 @@ def reopened_constant(claim, premises, everywhere):
     return None
 
 
-def bounds(claim, name):
+def bounds(claim: "Claim", name: str) -> "set[sympy.Rel]":
     """Return the relations that a claim assumes about a letter."""
     found = [a.relation for a in claim.assumptions if a.relation is not None]
     return {r for r in found if name in {s.name for s in claim.expand(r).free_symbols}}

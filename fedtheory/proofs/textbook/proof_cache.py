@@ -9,30 +9,41 @@ also records that a search found no proof, which does not mean that there is non
 
 import hashlib
 import json
+from collections.abc import Mapping, Sequence
 from functools import cache
 from pathlib import Path
+from typing import TYPE_CHECKING, Any
 
 from fedtheory.certificates import check_proof
 from fedtheory.proofs import algebra
+from fedtheory.typing import Document
+
+if TYPE_CHECKING:
+    import sympy
 
 FILE = Path(__file__).with_name("proofs.json")
 SEEN: dict = {}  # {hash: proof or None} of the statements met so far, for `tests.proofs.textbook.refresh`
 
 
 @cache
-def load_store():
+def load_store() -> dict[str, Any]:
     """Return {hash of a statement: its proof}."""
     return json.loads(FILE.read_text()) if FILE.is_file() else {}
 
 
-def statement_hash(document):
+def statement_hash(document: Document) -> str:
     """Return the hash of the statement of a document, independent of its sources and wording."""
     stated = [document[part] for part in algebra.PARTS if part not in ("sources", "parts")]
     text = json.dumps(stated, sort_keys=True)
     return hashlib.sha256(text.encode()).hexdigest()[:32]
 
 
-def load_proof(target, relations, definitions, budget):
+def load_proof(
+    target: "sympy.Rel",
+    relations: "Sequence[sympy.Rel]",
+    definitions: "Mapping[sympy.Symbol, sympy.Expr]",
+    budget: float,
+) -> dict[str, Any] | None:
     """Return a document that proves that relations imply a target, or None where no proof was
     found."""
     statement = algebra.build_statement(target, relations, definitions)

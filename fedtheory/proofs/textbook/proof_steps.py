@@ -9,8 +9,10 @@ premise alone. The step is then an implication between numbers and inner product
 decides with a document.
 """
 
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from functools import lru_cache
+from typing import TYPE_CHECKING, Any
 
 import sympy
 
@@ -21,6 +23,10 @@ from fedtheory.language.printing import plain
 from fedtheory.language.symbol import expand_definitions
 from fedtheory.proofs import algebra, meaning
 from fedtheory.proofs.textbook import facts, letters, proof_cache
+from fedtheory.typing import Document, Number
+
+if TYPE_CHECKING:
+    from fedtheory.language.claim import Claim
 
 BUDGET = 0.1  # seconds of a core, counted as work, for the proof of a step
 QUICK = 0.5  # a share of BUDGET, for the form in which derived letters are any numbers
@@ -40,17 +46,19 @@ class Edge:
     premises."""
 
     line: str  # "fsl.step24/1"
-    premises: tuple  # names of lines and of textbook facts
+    premises: tuple[Any, ...]  # names of lines and of textbook facts
     status: str  # "proved", "undecided" (no proof was found), "refused" (a premise assumes more)
     why: str = ""
-    documents: tuple = ()  # the step's, then those of premises' hypotheses that had to be proved
+    documents: tuple[
+        Any, ...
+    ] = ()  # the step's, then those of premises' hypotheses that had to be proved
 
-    def as_dict(self):
+    def as_dict(self) -> dict[str, str | list[str]]:
         """Return plain data without the documents."""
         return dict(line=self.line, premises=list(self.premises), status=self.status, why=self.why)
 
 
-def parse_line_name(line):
+def parse_line_name(line: str) -> "tuple[Claim, int]":
     """Return (claim, index of its line from 0) of a name of the form "id/line"."""
     name, _, number = line.rpartition("/")
     claim = discover.claim(name)
@@ -59,7 +67,7 @@ def parse_line_name(line):
     return claim, int(number) - 1
 
 
-def line_premises(claim, at):
+def line_premises(claim: Any, at: Number) -> "list[str | tuple[Claim, int]]":
     """Return the premises cited for a line, each as (claim, index of its line) or the name of a
     textbook fact."""
     found = []
@@ -77,7 +85,7 @@ def line_premises(claim, at):
     return list(dict.fromkeys(found))
 
 
-def own_line(claim, line):
+def own_line(claim: "Claim", line: str) -> "tuple[Claim, int]":
     """Return (claim, index of its line) of a name "id/line", where the id may be the claim's own."""
     if line.rpartition("/")[0] != claim.id:
         return parse_line_name(line)
@@ -87,13 +95,13 @@ def own_line(claim, line):
     return claim, int(number) - 1
 
 
-def premise_name(premise):
+def premise_name(premise: "str | tuple[Claim, int]") -> str:
     """Return "id/line" for a line, or the name of a textbook fact."""
     return premise if isinstance(premise, str) else f"{premise[0].id}/{premise[1] + 1}"
 
 
 @lru_cache(maxsize=1024)
-def step_of(claim, at):
+def step_of(claim: "Claim", at: int) -> Edge | None:
     """Return the Edge of a line, or None where no premises are cited for the line."""
     some = line_premises(claim, at)
     if not some:
@@ -120,7 +128,7 @@ def step_of(claim, at):
     return make("proved", documents=[document, *documents])
 
 
-def why_apart(claim, other, n):
+def why_apart(claim: "Claim", other: "Claim", n: int) -> str | None:
     """Return why a premise does not concern the same quantities as the line, or None where it does."""
     if other.lines[n][1] == "O" or other.kind == "order":
         return f"{other.id} is an order: its constant is not the same everywhere"
@@ -139,12 +147,12 @@ def why_apart(claim, other, n):
     return None
 
 
-def covers_methods(claim, other):
+def covers_methods(claim: "Claim", other: "Claim") -> bool:
     """Tell whether a premise covers each method that a claim refers to."""
     return letters.covers_methods(claim, letters.methods(other))
 
 
-def why_reopened(claim, some):
+def why_reopened(claim: "Claim", some: "Sequence[str | tuple[Claim, int]]") -> Any:
     """Return why a constant that a premise leaves open has another meaning here, or None where
     there is no such conflict."""
     others = lambda premises: list(
@@ -160,12 +168,12 @@ def why_reopened(claim, some):
     )
 
 
-def method_names(claim):
+def method_names(claim: "Claim") -> Any:
     """Return the names of the methods that a claim refers to."""
     return {getattr(one, "name", one) for one in letters.methods(claim)}
 
 
-def assumed_more(claim, other, documents):
+def assumed_more(claim: "Claim", other: "Claim", documents: Any) -> str:
     """Return why a hypothesis of a premise is not available, or "" where all are. Adds to
     `documents` the proofs of hypotheses that had to be derived."""
     mine = () if other is claim else at_hand(claim)
@@ -180,7 +188,7 @@ def assumed_more(claim, other, documents):
     return ""
 
 
-def prove_relation(claim, other, relation):
+def prove_relation(claim: "Claim", other: "Claim", relation: sympy.Rel) -> dict[str, Any] | None:
     """Return a document that proves a premise's relation from a claim's hypotheses, or {} where it
     is one of them. Return None where no proof is known."""
     if relation in _with_rules(claim, other):
@@ -190,7 +198,7 @@ def prove_relation(claim, other, relation):
     return proof_cache.load_proof(*discharge_question(claim, other, relation), BUDGET)
 
 
-def at_hand(claim):
+def at_hand(claim: "Claim") -> list[conditions.Condition]:
     """Return the conditions that a claim assumes, together with the conditions that they imply."""
     found = [a.condition for a in claim.assumptions if a.condition is not None]
     for strong, weak in (*STRONGER, *facts.stronger_conditions(claim.table)):
@@ -198,7 +206,7 @@ def at_hand(claim):
     return found
 
 
-def _with_rules(claim, *others):
+def _with_rules(claim: "Claim", *others: "Claim") -> list[sympy.Rel]:
     """Return a claim's relations, together with the rules that hold by the meaning of the other
     claims' letters."""
     relations = [a.relation for a in claim.assumptions if a.relation is not None]
@@ -211,7 +219,9 @@ def _with_rules(claim, *others):
     return list(dict.fromkeys([*relations, *rules]))
 
 
-def prove_line(claim, at, some):
+def prove_line(
+    claim: "Claim", at: int, some: "Sequence[str | tuple[Claim, int]]"
+) -> dict[str, Any] | None:
     """Return the document that proves that a line follows from its premises, or None."""
     for target, relations, definitions in step_question(claim, at, some):
         brief = BUDGET if definitions else QUICK * BUDGET  # first form: less time
@@ -220,7 +230,9 @@ def prove_line(claim, at, some):
     return None
 
 
-def step_question(claim, at, some):
+def step_question(
+    claim: "Claim", at: int, some: "Sequence[str | tuple[Claim, int]]"
+) -> Iterator[tuple[sympy.Rel, list[sympy.Rel], dict[sympy.Symbol, sympy.Expr]]]:
     """Yield (target, relations, definitions) of a step in up to three forms. Derived letters (and a
     right side shared with a premise) are taken as any real numbers, then by their definitions, then
     together with conditions and textbook facts about measured quantities."""
@@ -249,7 +261,7 @@ def step_question(claim, at, some):
         yield target, distinct(relations + meant), definitions
 
 
-def connected_relations(target, relations):
+def connected_relations(target: sympy.Rel, relations: Sequence[sympy.Rel]) -> list[sympy.Rel]:
     """Return the relations that share letters with a target, directly or through other relations."""
     found, letters = [], set(target.free_symbols)
     while more := [r for r in relations if r not in found and r.free_symbols & letters]:
@@ -258,7 +270,9 @@ def connected_relations(target, relations):
     return [r for r in relations if r in found]
 
 
-def unmentioned_names(claim, at, some):
+def unmentioned_names(
+    claim: "Claim", at: int, some: "Sequence[str | tuple[Claim, int]]"
+) -> list[str]:
     """Return the names of measured quantities that a line bounds and no premise mentions, so that
     the line cannot follow."""
     asked = list(step_question(claim, at, some))
@@ -271,14 +285,14 @@ def unmentioned_names(claim, at, some):
     return sorted(s.name for s in bounded & measured - spoken)
 
 
-def replace_letters(relation, free):
+def replace_letters(relation: sympy.Rel, free: Mapping[sympy.Expr, sympy.Symbol]) -> sympy.Rel:
     """Return a relation with letters replaced and otherwise unchanged."""
     if not isinstance(relation, sympy.core.relational.Relational):
         return relation.xreplace(free)
     return relation.func(*(side.xreplace(free) for side in relation.args), evaluate=False)
 
 
-def speaks_of(document, claim, at):
+def speaks_of(document: Document, claim: "Claim", at: int) -> bool:
     """Tell whether a document states the step to a line of a claim. The document's proof may still
     be wrong."""
     return any(
@@ -287,7 +301,9 @@ def speaks_of(document, claim, at):
     )
 
 
-def states_implication(document, asked):
+def states_implication(
+    document: Document, asked: tuple[sympy.Rel, list[sympy.Rel], dict[sympy.Symbol, sympy.Expr]]
+) -> bool:
     """Tell whether a document states that relations imply a target."""
     statement = algebra.build_statement(*asked)
     return isinstance(document, dict) and bool(
@@ -295,7 +311,7 @@ def states_implication(document, asked):
     )
 
 
-def needed_hypotheses(claim, at):
+def needed_hypotheses(claim: "Claim", at: int) -> list[Any] | None:
     """Return [(target, relations, definitions)] for the hypotheses of a line's premises that must
     be proved. Return None where a premise can never be used."""
     found, some = [], line_premises(claim, at)
@@ -314,7 +330,9 @@ def needed_hypotheses(claim, at):
     return found
 
 
-def discharge_question(claim, other, relation):
+def discharge_question(
+    claim: "Claim", other: "Claim", relation: sympy.Rel
+) -> tuple[sympy.Rel, list[sympy.Rel], dict[sympy.Symbol, sympy.Expr]]:
     """Return (target, relations, definitions) of the question whether a premise's relation follows
     from a claim's hypotheses."""
     return relation, _with_rules(claim, other), {**other.definitions, **claim.definitions}

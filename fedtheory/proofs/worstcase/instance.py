@@ -6,13 +6,16 @@ search prefers instances with few dimensions. In one dimension, if a quadratic o
 a function's samples, the instance names this loss.
 """
 
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from fractions import Fraction
+from typing import Any
 
 import numpy as np
 
 from fedtheory.certificates.check_worst_case import STAR, Reading
 from fedtheory.proofs.worstcase.solver import Program
+from fedtheory.typing import Number
 
 SAME = (
     1e-6  # a share of the largest value: the solver's floats do not distinguish smaller differences
@@ -25,9 +28,11 @@ class Instance:
     minimiser)."""
 
     points: np.ndarray  # (R + 1, d) server points
-    samples: dict  # {i: [(x (d,), gradient (d,), value), ...]} in query order; x* last, if any
+    samples: dict[
+        Any, Any
+    ]  # {i: [(x (d,), gradient (d,), value), ...]} in query order; x* last, if any
     measure: float
-    shapes: dict  # {i: Quadratic or Huber} where d = 1 and one of them fits
+    shapes: dict[Any, Any]  # {i: Quadratic or Huber} where d = 1 and one of them fits
 
 
 @dataclass(frozen=True)
@@ -38,10 +43,10 @@ class Quadratic:
     b: float
     a: float
 
-    def gradient(self, x):
+    def gradient(self, x: float | np.ndarray) -> float | np.ndarray:
         return self.c * (x - self.b)
 
-    def value(self, x):
+    def value(self, x: float | np.ndarray) -> float | np.ndarray:
         return self.c * (x - self.b) ** 2 / 2 + self.a
 
 
@@ -54,15 +59,15 @@ class Huber:
     b: float
     a: float
 
-    def gradient(self, x):
+    def gradient(self, x: float | np.ndarray) -> float | np.ndarray:
         return np.clip(self.L * (x - self.b), -self.slope, self.slope)
 
-    def value(self, x):
+    def value(self, x: float | np.ndarray) -> float | np.ndarray:
         g = self.gradient(x)
         return g * (x - self.b) - g**2 / (2 * self.L) + self.a
 
 
-def instance_of(certificate, thin=True):
+def instance_of(certificate: Mapping[str, Any], thin: bool = True) -> Instance | None:
     """Return the Instance of a certificate, or None where the certificate has no Gram matrix.
 
     An instance that needs several dimensions is replaced, with `thin`, by the instance of least
@@ -84,7 +89,7 @@ def instance_of(certificate, thin=True):
     return min(thinner, full, key=lambda instance: instance.points.shape[1])
 
 
-def cast_to_line(reading, gram, values):
+def cast_to_line(reading: Reading, gram: np.ndarray, values: Sequence[Any]) -> Instance:
     size, axes = np.linalg.eigh(gram)
     large = size > SAME * size.max()
     where = dict(zip(reading.vectors(), axes[:, large] * np.sqrt(size[large])))
@@ -124,7 +129,7 @@ def cast_to_line(reading, gram, values):
     )
 
 
-def fit_shape(x, g, f, mu, L):
+def fit_shape(x: Number, g: np.ndarray, f: np.ndarray, mu: float, L: Number) -> Any:
     """Return the quadratic or the Huber loss through samples on a line, or None."""
     near = lambda p, q: np.allclose(p, q, rtol=0, atol=10 * SAME * max(1e-300, np.abs(q).max()))
     candidates = []

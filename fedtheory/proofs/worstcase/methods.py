@@ -11,10 +11,11 @@ method of a worst case can also be run. A method of your own has the same form: 
 multiples of gradients, and the number and order of queries do not depend on the gradients' values.
 """
 
-from collections.abc import Callable
+from collections.abc import Callable, Iterator, Mapping
 from dataclasses import dataclass
 from fractions import Fraction
 from functools import cached_property
+from typing import Any
 
 import numpy as np
 
@@ -23,10 +24,12 @@ from fedtheory.algorithm import Algorithm
 from fedtheory.arithmetic.operations import Many, vector
 from fedtheory.errors import InvalidInput, refuse
 from fedtheory.exact.kernel_interpreter import Kernels
+from fedtheory.exact.linear import Linear
 from fedtheory.exact.traces import Losses, Rounds, uniform_cohorts
+from fedtheory.typing import Exact, Number
 
 
-def exact_number(argument, value):
+def exact_number(argument: str, value: Number | str) -> Fraction:
     """Return a number as a fraction: 0.1 is 3602879701896397/36028797018963968, "1/10" is 1/10."""
     try:
         return Fraction(value.item() if hasattr(value, "item") else value)
@@ -39,23 +42,25 @@ class Textbook:
     """A recursion on whole vectors that is written out in this file."""
 
     name: str
-    numbers: dict
-    recursion: Callable
+    numbers: dict[str, Any]
+    recursion: Callable[..., Any]
 
-    def __call__(self, x, gradient):
+    def __call__(self, x: np.ndarray | Linear, gradient: Callable[..., Any]) -> Iterator[Any]:
         return self.recursion(x, gradient)
 
-    def described(self):
+    def described(self) -> dict[str, Any]:
         """Describe the method for a document: its name, clients and numbers."""
         numbers = {name: str(exact_number(name, value)) for name, value in self.numbers.items()}
         return dict(name=self.name, clients=1, numbers=numbers)
 
 
-def momentum(eta, beta):
+def momentum(eta: Fraction | str, beta: Fraction) -> Textbook:
     """Return the heavy-ball method, whose gradient is taken at x_t. Nesterov's method instead takes
     its gradient at the extrapolated point."""
 
-    def recursion(x, gradient):
+    def recursion(
+        x: np.ndarray | Linear, gradient: Callable[..., Any]
+    ) -> Iterator[np.ndarray | Linear]:
         last = x
         while True:
             yield x
@@ -64,10 +69,10 @@ def momentum(eta, beta):
     return Textbook("momentum", dict(eta=eta, beta=beta), recursion)
 
 
-def nesterov(eta):
+def nesterov(eta: Fraction) -> Textbook:
     """Return Nesterov's method (1983) with weights (t - 1) / (t + 2) for a convex loss."""
 
-    def recursion(x, gradient):
+    def recursion(x: Linear, gradient: Callable[..., Any]) -> Iterator[Linear]:
         y, t = x, 1
         while True:
             yield x
@@ -91,10 +96,10 @@ class ByKernels:
 
     record: Algorithm
     N: int
-    given: dict
+    given: dict[str, Any]
 
     @cached_property
-    def numbers(self):
+    def numbers(self) -> dict[str, Any]:
         """Return numbers as fractions, counts or words. Refuses numbers that the record does not
         accept."""
         words = {name for name, field in self.record.hyper.items() if field.choices}
@@ -107,7 +112,7 @@ class ByKernels:
             self.record.check(resolved[0], self.N, self.N)
         return found
 
-    def __call__(self, x, gradient):
+    def __call__(self, x: Linear, gradient: Callable[..., Any]) -> Iterator[Linear]:
         batched = isinstance(x, (float, np.ndarray))  # floats are not exact numbers
         whole, part = (
             (lambda y: Many(np.asarray(y)), lambda y: y.at) if batched else (lambda y: y,) * 2
@@ -116,7 +121,7 @@ class ByKernels:
         for y in self.points(vector([whole(x)]), asked):
             yield part(y[0])
 
-    def points(self, x_0, gradient, layers=(0,)):
+    def points(self, x_0: Number, gradient: Any, layers: Any = (0,)) -> Iterator[np.ndarray]:
         """Yield x_0, x_1, ... as vectors of numbers of any kind, given a function that returns
         gradients of such vectors."""
         p = (0, *[Fraction(1, self.N)] * self.N)
@@ -129,7 +134,7 @@ class ByKernels:
             ((_, trace),) = rounds.of(state, law)
             state, t = trace.after, t + 1
 
-    def described(self):
+    def described(self) -> dict[str, Any]:
         """Describe the method for a document: its name, clients and all of its numbers."""
         h = Kernels(self.record).hyper(self.numbers)._asdict()
         numbers = {
@@ -139,7 +144,7 @@ class ByKernels:
         return dict(name=self.record.name, clients=self.N, numbers=numbers)
 
 
-def kernel_method(record, N, **h):
+def kernel_method(record: str | Algorithm, N: int, **h: Number | str) -> ByKernels:
     """Return a method of the library, or a user's record, as a ByKernels."""
     record = discover.adopt_method(discover.algorithm(record))
     if record.transform is not None:
@@ -151,7 +156,7 @@ def kernel_method(record, N, **h):
     return ByKernels(record, N, h)
 
 
-def method_of_document(entry):
+def method_of_document(entry: Mapping[str, Any]) -> ByKernels | Textbook:
     """Return the method that a document describes. Raises InvalidInput where no method here has
     that name and accepts these numbers."""
     name, numbers = entry["name"], entry["numbers"]
@@ -173,19 +178,21 @@ def method_of_document(entry):
     return kernel_method(record, entry["clients"], **given)
 
 
-def method_number(value):
+def method_number(value: Exact) -> Exact:
     return value if isinstance(value, int) else exact_number("a method's number", value)
 
 
-def gradient_descent(eta):
+def gradient_descent(eta: Number | str) -> ByKernels:
     return kernel_method("fedsgd", 1, eta=eta)
 
 
-def fedavg(N, K, eta_l, eta_g=1):
+def fedavg(N: int, K: int, eta_l: Number, eta_g: float = 1) -> ByKernels:
     return kernel_method("fedavg", N, K=K, eta_l=eta_l, eta_g=exact_number("eta_g", eta_g))
 
 
-def fsl(N, K, K_0, eta_l, eta_0, gamma, eta_g=1):
+def fsl(
+    N: int, K: int, K_0: int, eta_l: Number, eta_0: Number, gamma: Number, eta_g: float = 1
+) -> ByKernels:
     """Return FSL, algorithm 1: FedAvg, then K_0 steps of the server on f_0."""
     return kernel_method(
         "fsl",
@@ -199,13 +206,13 @@ def fsl(N, K, K_0, eta_l, eta_0, gamma, eta_g=1):
     )
 
 
-def one_way_gt(N, K, eta, eta_s=1):
+def one_way_gt(N: int, K: int, eta: Number, eta_s: float = 1) -> ByKernels:
     """Return Mixed FL, algorithm 2, with SGD on both sides: one gradient of f_0 at x_t is added to
     every client step."""
     return kernel_method("one_way_gt", N, K=K, eta=eta, eta_s=exact_number("eta_s", eta_s))
 
 
-def scaffold(N, K, eta_l, eta_g=1):
+def scaffold(N: int, K: int, eta_l: Number, eta_g: float = 1) -> ByKernels:
     """Return SCAFFOLD with option II: a client's variate is its mean gradient of the previous
     round, and zero at first."""
     return kernel_method("scaffold", N, K=K, eta_l=eta_l, eta_g=exact_number("eta_g", eta_g))

@@ -26,10 +26,12 @@ upper bound there too.
 
 import json
 import math
+from collections.abc import Mapping
 from dataclasses import dataclass
 from fractions import Fraction
 from functools import partial
 from itertools import islice
+from typing import TYPE_CHECKING, Any
 
 from fedtheory.certificates import check_worst_case
 from fedtheory.certificates.check_worst_case import QUANTITIES, STAR, Reading, Refused
@@ -47,6 +49,10 @@ from fedtheory.proofs.worstcase.methods import (
     one_way_gt,
     scaffold,
 )
+from fedtheory.typing import Document, Exact, Number
+
+if TYPE_CHECKING:
+    from fedtheory.proofs.worstcase.instance import Instance
 
 __all__ = [
     "worst_case",
@@ -74,24 +80,24 @@ class Unknown(Linear):
     __slots__ = ()
     number = staticmethod(partial(exact_number, "a method's number"))
 
-    def written(self):
+    def written(self) -> dict[str, str]:
         return {str(i): str(value) for i, value in sorted(self.terms.items())}
 
 
 def state_question(
-    method,
-    rounds,
+    method: Any,
+    rounds: Number,
     *,
-    L=1,
-    mu=0,
-    weights=None,
-    start=None,
-    optimum=None,
+    L: Exact | Mapping[int, Exact] = 1,
+    mu: Exact | str = 0,
+    weights: Mapping[int, Any] | None = None,
+    start: Mapping[str, int] | None = None,
+    optimum: Mapping[str, int] | None = None,
     visited=None,
-    measure="loss",
-    over="last",
-    minimiser=None,
-):
+    measure: str = "loss",
+    over: str = "last",
+    minimiser: bool | None = None,
+) -> dict[str, Any]:
     """Return the document that states the question, without a proof."""
     if type(rounds) is not int or rounds < 0:
         refuse("rounds", "must be an integer >= 0", rounds)
@@ -99,7 +105,7 @@ def state_question(
         refuse("over", "must be 'last', or 'least' for the least over x_0, ..., x_R", over)
     queries = {}
 
-    def gradient(i, point):
+    def gradient(i: int, point: Unknown) -> Unknown:
         key = str(i), tuple(point.written().items())
         queries.setdefault(key, len(queries) + 1)
         return Unknown({queries[key]: Fraction(1)})
@@ -171,7 +177,7 @@ def state_question(
     }
 
 
-def check_bound(name, bound):
+def check_bound(name: str, bound: int) -> Fraction:
     value = exact_number(f"the bound on {name}", bound)
     return value if value >= 0 else refuse(f"the bound on {name}", "must be >= 0", bound)
 
@@ -183,25 +189,25 @@ class WorstCase:
     bound: Fraction
     least: Fraction  # None if no instance is known to exist for the Gram matrix
     status: str  # the solver's status, as information: the proofs do not rest on it
-    certificate: dict
+    certificate: dict[str, Any]
     # Keys are names of conditions: "k:i:j" between samples i and j of f_k, "assumed:n",
     # "measure:t".
-    multipliers: dict
+    multipliers: dict[str, Any]
 
     @property
-    def value(self):
+    def value(self) -> float:
         """Return the bound as a float, rounded up."""
         value = float(self.bound)
         return value if Fraction(value) >= self.bound else math.nextafter(value, math.inf)
 
     @property
-    def instance(self):
+    def instance(self) -> "Instance | None":
         """Return the points, gradients and values on a worst function, as an instance.Instance."""
         from fedtheory.proofs.worstcase import instance
 
         return instance.instance_of(self.certificate)
 
-    def __str__(self):
+    def __str__(self) -> str:
         simple = self.bound.denominator > 1 and len(str(self.bound)) <= SHORT
         value = f"{self.bound} ({self.value:.10g})" if simple else f"{self.value:.10g}"
         gap = ""
@@ -215,7 +221,7 @@ class WorstCase:
         return f"worst case {value}, proved by {len(self.multipliers)} multipliers{gap}"
 
 
-def worst_case(method, rounds, **about):
+def worst_case(method: Any, rounds: Number, **about: Any) -> WorstCase:
     """Return the largest `measure` after `rounds` of `method` as a WorstCase; raises NotExact where
     none is proved.
 
@@ -241,13 +247,13 @@ def worst_case(method, rounds, **about):
     return WorstCase(bound, least, status, document, multipliers)
 
 
-def replay_worst_case(document):
+def replay_worst_case(document: str | Document) -> tuple[Fraction, ...]:
     """Return (least, bound) that a document, or its JSON text, proves; raises Refused if it proves
     none."""
     return check_worst_case.check(json.loads(document) if isinstance(document, str) else document)
 
 
-def speaks_of(document, method, rounds, **about):
+def speaks_of(document: Any, method: Any, rounds: Number, **about: Any) -> bool:
     """Tell whether a document states this question. The document's proof may still be wrong."""
     return all(
         document.get(key) == value for key, value in state_question(method, rounds, **about).items()

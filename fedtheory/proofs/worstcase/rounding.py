@@ -1,27 +1,32 @@
 """Rounding of a solver's floats to fractions that meet all conditions, by exact linear algebra and
 steps towards the interior."""
 
+from collections.abc import Mapping, Sequence
 from fractions import Fraction
+from typing import Any
 
 import numpy as np
 
 from fedtheory.certificates.check_worst_case import add_sums, is_semidefinite
+from fedtheory.typing import Number
 
 FINE = 2**50  # the common denominator of rounded floats
 # Steps towards a solution well inside, as shares of the way, the smallest first.
 STEPS = [Fraction(2) ** -k for k in range(50, -1, -2)]
 
 
-def next_power(value):
+def next_power(value: Number) -> Fraction:
     """Return the power of two nearest to a positive number on the logarithmic scale, as a fraction."""
     return Fraction(2) ** round(np.log2(float(value)))
 
 
-def round_fine(value):
+def round_fine(value: float) -> Fraction:
     return Fraction(round(float(value) * FINE), FINE)
 
 
-def balance_multipliers(multipliers, equations, last):
+def balance_multipliers(
+    multipliers: Any, equations: Sequence[dict[int, Fraction]], last: int
+) -> list[Fraction] | None:
     """Return the multipliers, changed where they are largest so that the equations hold exactly, or
     None where this fails.
 
@@ -56,7 +61,7 @@ def balance_multipliers(multipliers, equations, last):
     return None if rest else multipliers
 
 
-def largest_step(near, inner, forms, inner_forms):
+def largest_step(near: Any, inner: Any, forms: Any, inner_forms: Any) -> Number:
     """Return the first step t in STEPS towards `inner` at which all numbers are nonnegative and all
     forms semidefinite. Return None if no step achieves this."""
     for t in STEPS:
@@ -66,14 +71,16 @@ def largest_step(near, inner, forms, inner_forms):
             return t
 
 
-def mix_lists(t, near, inner):
+def mix_lists(
+    t: Number, near: Any, inner: Any
+) -> Fraction | list[Fraction | list[Fraction | list[Fraction]]]:
     """Return (1 - t) near + t inner of nested lists."""
     if isinstance(near, Fraction):
         return (1 - t) * near + t * inner
     return [mix_lists(t, a, b) for a, b in zip(near, inner)]
 
 
-def visible_coordinates(forms, r):
+def visible_coordinates(forms: Sequence[dict[tuple[int, int], Fraction]], r: int) -> list[int]:
     """Return pivot coordinates of the joint row space of the forms. The forms vanish on a
     complement of these coordinates, which may be omitted."""
     rows, pivots = [], []
@@ -92,6 +99,6 @@ def visible_coordinates(forms, r):
     return sorted(pivots)
 
 
-def square_matrix(form, r):
+def square_matrix(form: Mapping[tuple[int, int], Fraction], r: int) -> list[list[Fraction]]:
     half = lambda i, j: form.get((min(i, j), max(i, j)), Fraction(0)) / (1 if i == j else 2)
     return [[half(i, j) for j in range(r)] for i in range(r)]

@@ -8,12 +8,19 @@ used where they suffice, and the bound is then often the worst case itself. The 
 instance, is treated in the same way.
 """
 
+from collections.abc import Mapping, Sequence
 from fractions import Fraction
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 from scipy import sparse
 
-from fedtheory.certificates.check_worst_case import add_sums, inner_product, is_semidefinite
+from fedtheory.certificates.check_worst_case import (
+    Reading,
+    add_sums,
+    inner_product,
+    is_semidefinite,
+)
 from fedtheory.errors import FedtheoryError, NotExact
 from fedtheory.proofs.worstcase import rounding, symmetry
 from fedtheory.proofs.worstcase.rounding import (
@@ -24,6 +31,10 @@ from fedtheory.proofs.worstcase.rounding import (
     square_matrix,
     visible_coordinates,
 )
+from fedtheory.typing import Number
+
+if TYPE_CHECKING:
+    from scipy.sparse._csc import csc_matrix
 
 # Largest denominators of simple fractions, tried in turn: closed forms might have such
 # denominators.
@@ -32,7 +43,7 @@ SIMPLE = (12, 120, 1200, 12000)
 INSIDE = (2.0**-8, 2.0**-14, 2.0**-20)
 
 
-def solve_program(reading):
+def solve_program(reading: Reading) -> tuple[str, dict[str, Fraction], Fraction, Any]:
     """Return (status, multipliers, bound, instance or None) of a Reading, all except the status in
     fractions."""
     program = Program(reading)
@@ -55,7 +66,7 @@ def solve_program(reading):
     return status, named, bound, program.instance(values, grams) if is_sufficient(reading) else None
 
 
-def is_sufficient(reading):
+def is_sufficient(reading: Reading) -> bool:
     kinds = [reading.functions[k] for k in reading.weights]
     return (
         all(mu >= 0 for mu, L, w in kinds)
@@ -64,7 +75,7 @@ def is_sufficient(reading):
     )
 
 
-def triangle_indices(r):
+def triangle_indices(r: int) -> tuple[np.ndarray, ...]:
     """Return the row and column indices of the upper triangle, by columns, of a matrix of size r."""
     return np.tril_indices(r)[::-1]
 
@@ -77,7 +88,7 @@ class Program:
     condition says that its line is >= 0.
     """
 
-    def __init__(self, reading, alike=True):
+    def __init__(self, reading: Reading, alike: bool = True) -> None:
         self.reading, self.symmetry = reading, symmetry.find_symmetry(reading, alike)
         self.names = self.symmetry.columns
         L = next_power(max(L for _, L, _ in reading.functions.values()))
@@ -113,7 +124,7 @@ class Program:
         ]
         self.floats()
 
-    def length(self, L):
+    def length(self, L: Number) -> Fraction:
         """Return the unit of length, taken from the first bound that is not zero."""
         for name, t, bound in self.reading.assumes:
             if Fraction(bound):
@@ -122,7 +133,9 @@ class Program:
                 )
         return Fraction(1)
 
-    def line(self, form):
+    def line(
+        self, form: Mapping[tuple[int, ...], Fraction]
+    ) -> tuple[Fraction, dict[int, Fraction], Any]:
         """Return (constant, value coefficients, Gram blocks) of a form. Values are taken as f_k(x)
         - <grad f_k(x_star), x>, which does not change when a linear term moves from one function to
         another."""
@@ -143,8 +156,8 @@ class Program:
                         into[at] = into.get(at, 0) + s * t * value
         return constant, values, blocks
 
-    def floats(self):
-        def matrix(height, columns):
+    def floats(self) -> None:
+        def matrix(height: int, columns: Sequence[dict[int, Number]]) -> "csc_matrix":
             at = [
                 (i, n, float(value))
                 for n, column in enumerate(columns)
@@ -177,7 +190,13 @@ class Program:
         self.e = np.zeros(self.E.shape[0])
         self.e[-1] = 1.0
 
-    def solved(self, cost, inside=0.0, among=slice(None), trace=False):
+    def solved(
+        self,
+        cost: np.ndarray,
+        inside: float = 0.0,
+        among: np.ndarray | slice = slice(None),
+        trace: bool = False,
+    ) -> tuple[str, np.ndarray, np.ndarray, list[np.ndarray]]:
         """Return (status, multipliers at least `inside` away from every edge, values and Gram
         matrices of the primal).
 
@@ -226,7 +245,7 @@ class Program:
         found[among] = answer.x
         return str(answer.status), found + inside, z[: len(self.symmetry.values)], grams
 
-    def proof(self, multipliers):
+    def proof(self, multipliers: np.ndarray) -> list[Fraction]:
         """Return multipliers in fractions, near the given ones, that prove a bound, or None."""
         best = self.cost @ multipliers
         good = lambda found: (
@@ -253,7 +272,7 @@ class Program:
             default=None,
         )
 
-    def fewer(self):
+    def fewer(self) -> list[np.ndarray]:
         """Return a list of multipliers of the same cost that use few conditions, empty if none are
         found. Such multipliers may be unique, and simple."""
         _, light, _, _ = self.solved(self.cost + 1e-5)
@@ -262,10 +281,10 @@ class Program:
         )
         return [found] if status == "Solved" else []
 
-    def balanced(self, multipliers):
+    def balanced(self, multipliers: Sequence[Fraction]) -> list[Fraction] | None:
         return rounding.balance_multipliers(multipliers, self.equations, len(self.symmetry.values))
 
-    def left(self, multipliers):
+    def left(self, multipliers: Any) -> list[list[list[Fraction]]]:
         """Return the forms that must be semidefinite."""
         forms = [
             add_sums(
@@ -275,12 +294,12 @@ class Program:
         ]
         return [square_matrix(form, r) for form, r in zip(forms, self.sizes)]
 
-    def proves(self, multipliers):
+    def proves(self, multipliers: Sequence[Fraction]) -> bool:
         return all(value >= 0 for value in multipliers) and all(
             map(is_semidefinite, self.left(multipliers))
         )
 
-    def instance(self, values, grams):
+    def instance(self, values: np.ndarray, grams: Sequence[np.ndarray]) -> dict[str, Any] | None:
         """Return, as a document, a Gram matrix and values in fractions that meet every condition,
         or None if none are found."""
         best = min(
@@ -323,7 +342,7 @@ class Program:
             else None
         )
 
-    def smallest(self, least):
+    def smallest(self, least: Fraction) -> Any:
         """Return in floats (Gram matrix, values) of least trace among all whose measures reach
         `least`, or None."""
         cost = self.cost - float(least * self.top) * self.is_measure
@@ -331,7 +350,11 @@ class Program:
         return self.whole(values, grams) if status == "Solved" else None
 
     @staticmethod
-    def at(line, values, grams):
+    def at(
+        line: tuple[Fraction, dict[int, Fraction], Any],
+        values: np.ndarray | Sequence[Fraction],
+        grams: Sequence[np.ndarray | list[list[Fraction]]],
+    ) -> Number:
         constant, linear, blocks = line
         return (
             constant
@@ -341,26 +364,30 @@ class Program:
             )
         )
 
-    def slacks(self, values, grams):
+    def slacks(
+        self, values: Sequence[Fraction], grams: Sequence[list[list[Fraction]]]
+    ) -> list[Fraction]:
         return [
             self.at(line, values, grams)
             for line, measure in zip(self.lines, self.is_measure)
             if not measure
         ]
 
-    def meets(self, values, grams):
+    def meets(self, values: Sequence[Fraction], grams: Sequence[list[list[Fraction]]]) -> bool:
         return all(slack >= 0 for slack in self.slacks(values, grams)) and all(
             map(is_semidefinite, grams)
         )
 
-    def least(self, values, grams):
+    def least(self, values: Sequence[Fraction], grams: Sequence[list[list[Fraction]]]) -> Fraction:
         return min(
             self.at(line, values, grams)
             for line, measure in zip(self.lines, self.is_measure)
             if measure
         )
 
-    def whole(self, values, grams):
+    def whole(
+        self, values: Any, grams: Sequence[Any]
+    ) -> tuple[list[list[Fraction]], list[Fraction]]:
         """Return (Gram matrix of all vectors, values) in original units, expanded from orbits to
         single vectors and queries."""
         vectors = self.reading.vectors()
@@ -376,7 +403,9 @@ class Program:
         ]
         return [[gram[v, w] for w in vectors] for v in vectors], found
 
-    def written(self, values, grams):
+    def written(
+        self, values: Sequence[Fraction], grams: Sequence[list[list[Fraction]]]
+    ) -> dict[str, Any]:
         gram, found = self.whole(values, grams)
         return {
             "least": str(self.least(values, grams) / self.top),

@@ -8,20 +8,28 @@ coordinates, in one layer and in two. Each coordinate has to behave like a singl
 kernels that mix coordinates, or that depend on their index or number, are refused.
 """
 
+from collections.abc import Callable, Sequence, Set
 from fractions import Fraction
 from itertools import islice
+from typing import TYPE_CHECKING, Any
 
 from fedtheory.arithmetic.operations import vector
 from fedtheory.certificates.check_worst_case import check_structure
 from fedtheory.errors import InvalidInput, NotExact
 from fedtheory.exact.linear import Linear, is_zero
+from fedtheory.typing import Document
+
+if TYPE_CHECKING:
+    import numpy as np
+
+    from fedtheory.proofs.worstcase.methods import ByKernels
 
 # Pairs (number of coordinates, starts of the layers) with which a method is compared with its run
 # on a single coordinate.
 SEVERAL = ((2, (0,)), (3, (0, 1)), (7, (0,)))
 
 
-def number_terms(value):
+def number_terms(value: Any) -> Any:
     """Return the terms of a number that a kernel may have left at 0, or None for a known number
     other than 0."""
     if isinstance(value, Linear):
@@ -29,12 +37,12 @@ def number_terms(value):
     return {} if is_zero(value) else None
 
 
-def walk_rounds(method, rounds, d, layers):
+def walk_rounds(method: "ByKernels", rounds: int, d: int, layers: Sequence[int]) -> tuple[Any, Any]:
     """Return (queries, points) of some rounds on d coordinates. Each coordinate is a dictionary
     {(answer, coordinate of the answer): multiple}, in which answer 0 is x_0."""
     asked, vectors = {}, lambda q: vector([Linear({(q, j): Fraction(1)}) for j in range(d)])
 
-    def gradient(i, y):
+    def gradient(i: int, y: "np.ndarray") -> "np.ndarray":
         of = [number_terms(value) for value in y]
         if None in of:
             raise NotExact("the method takes a gradient at a point that does not move with x_0")
@@ -46,7 +54,9 @@ def walk_rounds(method, rounds, d, layers):
     return [(key[0], [dict(terms) for terms in key[1:]]) for key in asked], every
 
 
-def is_separable(one, many):
+def is_separable(
+    one: Sequence[dict[tuple[int, int], Fraction]], many: Sequence[dict[tuple[int, int], Fraction]]
+) -> bool:
     """Tell whether each coordinate of a vector equals the single coordinate of a one-dimensional
     run."""
     return all(
@@ -54,7 +64,7 @@ def is_separable(one, many):
     )
 
 
-def require_apart(method, rounds):
+def require_apart(method: Any, rounds: int) -> None:
     """Refuse a kernel method that, in some round, treats the coordinates differently from a single
     coordinate, or whose points do not move with x_0."""
     who = f"{method.record.name} has no worst case here"
@@ -81,13 +91,15 @@ def require_apart(method, rounds):
         raise NotExact(f"{who}: {why}") from None
 
 
-def require_structure(method, rounds):
+def require_structure(method: "Callable[..., Any] | ByKernels", rounds: int) -> None:
     """Refuse a kernel method that does not have the structure that a program assumes."""
     if hasattr(method, "record"):
         require_apart(method, rounds)
 
 
-def entries(method, functions):
+def entries(
+    method: "Callable[..., Any] | ByKernels", functions: Set[str]
+) -> dict[str, dict[str, Any]]:
     """Return the entries of a document about a method that queries gradients of these functions.
     Return {} for a recursion that does not describe itself."""
     if not hasattr(method, "described"):
@@ -95,7 +107,7 @@ def entries(method, functions):
     return dict(method=method.described(), structure=check_structure(functions))
 
 
-def require_method(document, method):
+def require_method(document: Document, method: Any) -> None:
     """Refuse a document whose queries and points differ from the queries and points of the method
     that it describes."""
     rounds, name, reads = len(document["points"]) - 1, document["method"]["name"], set()
@@ -108,7 +120,7 @@ def require_method(document, method):
     }
     key = lambda terms: tuple(sorted((i, value) for i, value in terms.items() if value))
 
-    def gradient(i, y):
+    def gradient(i: int, y: Linear) -> Linear:
         q = known.get((str(i), key(y.terms)))
         reads.add(str(i))
         if q is None:

@@ -8,21 +8,23 @@ clients are opposite. Permutations do not mix these two kinds. The size of the p
 depend on N.
 """
 
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 from fractions import Fraction
+from typing import Any
 
-from fedtheory.certificates.check_worst_case import STAR
+from fedtheory.certificates.check_worst_case import STAR, Reading
 
 
 @dataclass(frozen=True)
 class Symmetry:
-    columns: list  # orbits of conditions and measures, each a list of names
-    values: list  # orbits of queries
-    blocks: list  # {vector: (coordinate, sign)} each; all other vectors are zero
-    kin: dict  # {vector: (client, coordinate)} for vectors of interchangeable clients
+    columns: list[Any]  # orbits of conditions and measures, each a list of names
+    values: list[Any]  # orbits of queries
+    blocks: list[Any]  # {vector: (coordinate, sign)} each; all other vectors are zero
+    kin: dict[Any, Any]  # {vector: (client, coordinate)} for vectors of interchangeable clients
     N: int
 
-    def lift(self, reading, grams):
+    def lift(self, reading: Reading, grams: Sequence[list[list[Fraction]]]) -> list[Any]:
         """Return the Gram matrix of all vectors: the mean over permutations of the Gram matrices of
         the blocks."""
         together, whole = self.blocks[0], []
@@ -42,7 +44,7 @@ class Symmetry:
         return whole
 
 
-def find_symmetry(reading, alike=True):
+def find_symmetry(reading: Reading, alike: bool = True) -> Symmetry:
     """Return the Symmetry of a Reading, the trivial one where `alike` is false or the clients are
     not interchangeable."""
     names, clients = [*reading.conditions, *reading.measures], reading.clients
@@ -66,7 +68,7 @@ def find_symmetry(reading, alike=True):
     )
 
 
-def swap_functions(reading, a, b):
+def swap_functions(reading: Reading, a: str, b: str) -> dict[str, str] | None:
     """Return {query: query after swapping two functions}, or None where the method distinguishes
     the functions."""
     if reading.functions[a] != reading.functions[b] or len(reading.samples[a]) != len(
@@ -91,7 +93,7 @@ def swap_functions(reading, a, b):
     )
 
 
-def swap_image(reading, name, a, b, move):
+def swap_image(reading: Reading, name: str, a: str, b: str, move: Mapping[str, str]) -> str:
     """Return the name of a condition or measure after swapping a and b."""
     kind, *at = name.split(":")
     if kind == "below":
@@ -102,7 +104,9 @@ def swap_image(reading, name, a, b, move):
     return name
 
 
-def difference_coordinates(reading, clients):
+def difference_coordinates(
+    reading: Reading, clients: Sequence[str]
+) -> tuple[dict[int, tuple[str, int]], dict[int, tuple[int, int]]]:
     """Return ({vector: (client, coordinate)} for vectors that differ between clients, the block in
     which clients agree).
 
@@ -125,7 +129,7 @@ def difference_coordinates(reading, clients):
     return kin, together
 
 
-def find_orbits(things, images):
+def find_orbits(things: Sequence[str], images: Sequence[Callable[..., Any]]) -> list[list[str]]:
     found, seen = [], set()
     for thing in things:
         if thing not in seen:
