@@ -327,7 +327,7 @@ def describe_field(field: Field) -> str:
     return f"{field.meaning} ({default}; {field.rule()})"
 
 
-def example_hyper(algorithm: Algorithm) -> dict[str, float]:
+def example_hyper(algorithm: Any) -> dict[str, float]:
     """Return small values of every required hyper-parameter, for contract tests and warm-up."""
     return {
         name: 2 if field.integer else 0.05

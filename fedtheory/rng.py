@@ -18,6 +18,7 @@ from numba.extending import intrinsic
 
 from fedtheory import arguments
 from fedtheory.jit import DISABLED, jit
+from fedtheory.typing import Number
 
 # The purpose of a draw; draws for different purposes never share bits.
 NOISE, BATCH, COHORT, WORK = np.uint64(0), np.uint64(1), np.uint64(2), np.uint64(3)
@@ -294,7 +295,7 @@ def subset(key, client, step, purpose, deck, out):
         deck[j], deck[other] = deck[other], deck[j]
 
 
-def host(seed: int, name: str) -> np.random.Generator:
+def host(seed: Number, name: str) -> np.random.Generator:
     """Return a NumPy generator for building problems, with one independent stream per (seed, name)."""
     digest = hashlib.sha256(f"{arguments.check_seed(seed)}/{name}".encode()).digest()
     return np.random.Generator(np.random.Philox(key=int.from_bytes(digest[:16], "little")))

@@ -4,6 +4,8 @@ are not valid."""
 import argparse
 import difflib
 import sys
+from collections.abc import Callable, Mapping, Sequence
+from typing import Any
 
 from fedtheory import __version__
 from fedtheory.errors import printable
@@ -23,22 +25,22 @@ class Parser(argparse.ArgumentParser):
     """An argument parser that reports a mistake in one line and suggests the word that was probably
     meant."""
 
-    def error(self, message):
+    def error(self, message: str) -> None:
         message = message.replace("the following arguments are required:", "it needs")
         first, last = self.prog.split()[0], self.prog.split()[-1]
         whose = last if last in ABOVE else first
         self.exit(2, f"{whose}: {printable(message)}; see {self.prog} --help\n")
 
-    def _print_message(self, message, file=None):
+    def _print_message(self, message: str, file: Any = None) -> None:
         """Write a message, and let an error of the operating system reach the caller instead of
         ignoring the error."""
         (file or sys.stderr).write(message or "")
 
-    def parse_args(self, args=None, namespace=None):
+    def parse_args(self, args: Sequence[str] | None = None, namespace: Any = None) -> Any:
         found, rest = self.parse_known_args(args, namespace)
         return self.stray(rest) if rest else found
 
-    def _get_value(self, action, text):
+    def _get_value(self, action: Any, text: str) -> float | str:
         try:
             return super()._get_value(action, text)
         except argparse.ArgumentError:
@@ -48,14 +50,14 @@ class Parser(argparse.ArgumentParser):
             rule = f"{name} must be {NUMBERS[action.type]}; got {text!r}"
             raise argparse.ArgumentError(None, rule) from None
 
-    def _check_value(self, action, value):
+    def _check_value(self, action: argparse.Action, value: float | str) -> None:
         if action.choices is not None and value not in action.choices:
             name = action.metavar or action.dest
             choices = list(map(str, action.choices))
             meant = suggest_word(value, choices) or f"it must be one of {', '.join(choices)}"
             raise argparse.ArgumentError(None, f"{name} cannot be {value!r}: {meant}")
 
-    def stray(self, rest):
+    def stray(self, rest: Sequence[str]) -> None:
         """Report arguments that the command does not take."""
         options = [name for name in self._option_string_actions if name.startswith("--")]
         first = next((text for text in rest if text.startswith("-")), rest[0])
@@ -63,14 +65,14 @@ class Parser(argparse.ArgumentParser):
         self.error(f"takes no {first!r}" + f": {meant}" * bool(meant))
 
 
-def suggest_word(word, words):
+def suggest_word(word: Any, words: Sequence[str]) -> str:
     """Return a question that suggests the closest of `words` ("did you mean ...?"), or "" if no
     word is similar."""
     found = difflib.get_close_matches(str(word), words, n=1, cutoff=0.6)
     return f"did you mean {found[0]}?" if found else ""
 
 
-def build_parser():
+def build_parser() -> Parser:
     """Build the parser of `fedtheory`."""
     whole = Parser(
         prog="fedtheory",
@@ -81,7 +83,7 @@ def build_parser():
     whole.add_argument("--version", action="version", version=f"fedtheory {__version__}")
     commands = whole.add_subparsers(dest="command", required=True, metavar="COMMAND")
 
-    def add(name, help, **arguments):
+    def add(name: str, help: str, **arguments: Mapping[str, Any]) -> None:
         command = commands.add_parser(name, help=help, description=f"{help[0].upper()}{help[1:]}.")
         for argument, options in arguments.items():
             command.add_argument(
@@ -97,7 +99,7 @@ def build_parser():
     return whole
 
 
-def add_common(command):
+def add_common(command: Parser) -> None:
     """Add the options that every command takes."""
     command.add_argument("--json", action="store_true", help="one JSON document on standard output")
     command.add_argument(
@@ -110,7 +112,7 @@ def add_common(command):
     )
 
 
-def command_parsers(whole):
+def command_parsers(whole: Parser) -> dict[str, Parser]:
     """Return a dict from the name of each command to its parser."""
     return next(a.choices for a in whole._actions if isinstance(a, argparse._SubParsersAction))
 
@@ -121,7 +123,7 @@ ABOVE = dict(
 )
 
 
-def _add_about(add):
+def _add_about(add: Callable[..., Any]) -> None:
     """Add the commands that list records, explain claims, evaluate bounds at numbers and carry out
     run files."""
     add(
@@ -168,7 +170,7 @@ def _add_about(add):
     )
 
 
-def _add_deciding(add):
+def _add_deciding(add: Callable[..., Any]) -> None:
     """Add the commands that decide claims."""
     budget = lambda seconds: dict(
         flag=True,
@@ -265,7 +267,7 @@ def _add_deciding(add):
     )
 
 
-def _add_working(add):
+def _add_working(add: Callable[..., Any]) -> None:
     """Add the commands that compute worst cases, start and test a user's own files, and compile
     kernels."""
     add(

@@ -3,10 +3,12 @@ file, print verdicts in words, and read and write documents."""
 
 import re
 import textwrap
+from collections.abc import Callable, Iterator, Sequence
 from contextlib import closing
 from fractions import Fraction
 from functools import partial
 from pathlib import Path
+from typing import TYPE_CHECKING, Any
 
 from fedtheory import discover, plugins
 from fedtheory.app import ledger
@@ -16,10 +18,13 @@ from fedtheory.parallel import executors
 from fedtheory.store import outputs
 from fedtheory.terminal import Line, reading_width
 
+if TYPE_CHECKING:
+    from fedtheory.verdicts.verdict import Verdict
+
 STATUSES = ("proved", "holds", "violated", "vacuous", "undecided")
 
 
-def find_claims(names):
+def find_claims(names: Sequence[str]) -> list[tuple[str, Claim]]:
     """Return (name, claim) pairs for claim ids, and for the records CLAIM and CLAIMS of Python
     files."""
     found = []
@@ -31,7 +36,7 @@ def find_claims(names):
     return found
 
 
-def load_claims(path):
+def load_claims(path: Path) -> list[Claim]:
     """Return the claims that a user's Python file defines. The file is executed like any Python
     file."""
     if not path.is_file():
@@ -44,7 +49,15 @@ def load_claims(path):
     return claims
 
 
-def verdict_of(name, claim, executor, budget, seed, witnesses=(), seeds=1):
+def verdict_of(
+    name: str,
+    claim: str | Claim,
+    executor: str | None,
+    budget: float,
+    seed: int,
+    witnesses: Sequence[dict[str, Any]] = (),
+    seeds: int = 1,
+) -> "Verdict":
     """Compute the Verdict on a claim, or on a claim id that is looked up in `name` (an id or a
     file). Worker processes run this function."""
     from fedtheory.verdicts.pipeline import check
@@ -55,16 +68,16 @@ def verdict_of(name, claim, executor, budget, seed, witnesses=(), seeds=1):
 
 
 def check(
-    names,
-    budget=10.0,
-    seed=0,
-    workers="serial",
-    out=None,
-    expect=None,
-    say=lambda line: None,
-    witnesses=(),
-    seeds=1,
-):
+    names: Sequence[str],
+    budget: float = 10.0,
+    seed: int = 0,
+    workers: str = "serial",
+    out: Path | None = None,
+    expect: str | None = None,
+    say: Callable[..., Any] = lambda line: None,
+    witnesses: Sequence[Path] = (),
+    seeds: int = 1,
+) -> tuple[Any, str, bool]:
     """Return (data, text, whether every verdict equals `expect`); `witnesses` are files of
     documents. With several claims each worker decides one claim at a time; a single claim is shared
     by all workers."""
@@ -101,13 +114,13 @@ def check(
 KEPT = r"\.(verdict|certificate|printed\.certificate|without\d+\.certificate|graph)\.json"
 
 
-def earlier(folder, claim):
+def earlier(folder: outputs.Folder, claim: str) -> list[str]:
     """Return the names of the files in a folder that belong to an earlier verdict on the claim,
     whoever wrote the files."""
     return folder.matching(re.escape(ledger.file_name(claim)) + KEPT)
 
 
-def report_verdicts(verdicts, folder):
+def report_verdicts(verdicts: Iterator[Any], folder: outputs.Folder | None) -> "Iterator[Verdict]":
     """Yield verdicts as they arrive. Where a Contradiction is raised, write both documents to the
     folder before raising the Contradiction again."""
     try:
@@ -126,7 +139,7 @@ def report_verdicts(verdicts, folder):
         raise Contradiction(f"{wrong} ({where})", wrong.proof, wrong.counterexample) from None
 
 
-def write_verdict(folder, verdict):
+def write_verdict(folder: outputs.Folder, verdict: "Verdict") -> None:
     """Write a verdict and, as separate files, its certificates. Remove the files of an earlier
     verdict on the same claim."""
     name = ledger.file_name(verdict.claim)
@@ -150,7 +163,7 @@ def write_verdict(folder, verdict):
     )
 
 
-def describe_verdict(verdict, out=None, width=88):
+def describe_verdict(verdict: "Verdict", out: Path | None = None, width: int = 88) -> str:
     """Return a verdict as text for a reader."""
     from fedtheory.rendering.words import describe_counterexample
 
@@ -196,13 +209,13 @@ def describe_verdict(verdict, out=None, width=88):
     return "\n".join(lines)
 
 
-def wrap_story(story, width):
+def wrap_story(story: Sequence[str], width: int) -> list[str]:
     """Return the lines that describe a counterexample, wrapped at `width` and indented."""
     wrap = partial(textwrap.wrap, width=width, initial_indent="  ", subsequent_indent="      ")
     return [part for line in story for part in wrap(line)]
 
 
-def ratio_text(verdict):
+def ratio_text(verdict: Any) -> str:
     """Return the largest ratio as text; for a statement of several lines, the largest ratio of each
     line."""
     each = [
@@ -223,7 +236,7 @@ WITHOUT = dict(
 )
 
 
-def as_printed(verdict, width):
+def as_printed(verdict: "Verdict", width: int) -> list[str]:
     """Return the lines on the verdict for the statement as printed, where the paper's text leaves
     out a hypothesis that its proof uses."""
     from fedtheory.rendering.words import describe_counterexample
@@ -249,7 +262,7 @@ def as_printed(verdict, width):
     return found
 
 
-def one_line(tree):
+def one_line(tree: Any) -> str:
     """Return a witness as text on one line."""
     if isinstance(tree, dict):
         return ", ".join(
@@ -260,7 +273,7 @@ def one_line(tree):
     return str(tree)
 
 
-def replay(path, as_latex=False):
+def replay(path: Path, as_latex: bool = False) -> tuple[Any, ...]:
     """Return (data, text, whether the document holds) for a document in a file. The text is in
     LaTeX if `as_latex` is true."""
     from fedtheory.certificates.check_instance import approximate_text
@@ -324,7 +337,7 @@ def replay(path, as_latex=False):
     )
 
 
-def json_value(value):
+def json_value(value: Any) -> Any:
     """Return a value unchanged if JSON can represent the value, and as text otherwise."""
     from fedtheory.arithmetic.operations import Interval
     from fedtheory.certificates.check_instance import approximate_text
@@ -334,7 +347,7 @@ def json_value(value):
     return value if value is None or isinstance(value, (str, list, dict, int)) else str(value)
 
 
-def read_document(path, whose="replay"):
+def read_document(path: Path, whose: str = "replay") -> dict[str, Any]:
     """Read a verdict's document from a file, or the document inside a stored verdict. Refuse a file
     that is longer than any document."""
     from fedtheory.certificates import documents
@@ -349,7 +362,14 @@ def read_document(path, whose="replay"):
     return inside if "format" not in document and isinstance(inside, dict) else document
 
 
-def mutate(names, budget=60.0, seed=0, stream=None, executor=None, seeds=1):
+def mutate(
+    names: Sequence[str],
+    budget: float = 60.0,
+    seed: int = 0,
+    stream: Any = None,
+    executor: str | None = None,
+    seeds: int = 1,
+) -> tuple[str | dict[str, Any], ...]:
     """Return (data, text) of the mutants of each claim."""
     from fedtheory.verdicts.mutation_testing import mutate as mutated
 
@@ -358,14 +378,18 @@ def mutate(names, budget=60.0, seed=0, stream=None, executor=None, seeds=1):
     )
 
 
-def sharpen(names, budget=60.0, seed=0, stream=None):
+def sharpen(
+    names: Sequence[str], budget: float = 60.0, seed: int = 0, stream: Any = None
+) -> tuple[Any, ...]:
     """Return (data, text) that say which values of its numbers each claim needs."""
     from fedtheory.verdicts.sharpening import sharpen as sharpened
 
     return part_by_part(sharpened, names, budget, seed, stream)
 
 
-def part_by_part(ask, names, budget, seed, stream):
+def part_by_part(
+    ask: Callable[..., Any], names: Sequence[str], budget: float, seed: int, stream: Any
+) -> tuple[Any, ...]:
     """Return (data, text) of the answers of `ask` for each claim, and write a progress line to
     `stream`."""
     rows, text = [], []

@@ -11,6 +11,8 @@ import json
 import math
 import os
 import sys
+from collections.abc import Sequence
+from typing import Any
 
 from fedtheory import plugins, terminal
 from fedtheory.app import argument_parser
@@ -24,7 +26,7 @@ from fedtheory.errors import (
 )
 
 
-def _replace_nonfinite(value):
+def _replace_nonfinite(value: Any) -> Any:
     """Return a value with NaN and infinities replaced by None, because JSON has neither."""
     if isinstance(value, dict):
         return {key: _replace_nonfinite(item) for key, item in value.items()}
@@ -33,11 +35,11 @@ def _replace_nonfinite(value):
     return None if isinstance(value, float) and not math.isfinite(value) else value
 
 
-def main(argv=None):
+def main(argv: Sequence[str] | None = None) -> int:
     return terminal.finish("fedtheory", lambda: _status(argv))
 
 
-def _status(argv):
+def _status(argv: Sequence[str] | None) -> int:
     argv = sys.argv[1:] if argv is None else argv
     if argv and argv[0] in argument_parser.ABOVE:
         above = importlib.import_module(f"fedtheory.{argv[0]}.__main__")

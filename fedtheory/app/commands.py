@@ -1,17 +1,20 @@
 """The commands: each function takes parsed arguments and returns (data, text), or (data, text,
 whether the property that was asked about holds)."""
 
+import argparse
 import importlib
 import sys
 import textwrap
 import time
+from collections.abc import Sequence
 from pathlib import Path
+from typing import Any
 
 from fedtheory import plugins, terminal
 from fedtheory.errors import refuse
 
 
-def list(arguments):
+def list(arguments: Any) -> tuple[dict[str, str | dict[str, Any]], str]:
     if arguments.prefix and arguments.what != "claims":
         refuse("list", "takes a prefix for claims only", f"{arguments.what} {arguments.prefix}")
     rows, told, further = LISTS[arguments.what](arguments.prefix)
@@ -21,7 +24,7 @@ def list(arguments):
     return rows, terminal.print_table(told) + rest
 
 
-def _algorithms(_):
+def _algorithms(_: object) -> tuple[Any, Sequence[tuple[str, str]], str]:
     from fedtheory import discover
     from fedtheory.algorithm import describe_field
 
@@ -41,7 +44,7 @@ def _algorithms(_):
     return rows, told, "run one: fedtheory run SPEC.toml; its claims: fedtheory list claims PAPER"
 
 
-def _problems(_):
+def _problems(_: object) -> tuple[dict[str, str], Sequence[tuple[str, str]], str]:
     from fedtheory import discover
 
     makers = discover.problem_makers().items()
@@ -50,7 +53,7 @@ def _problems(_):
     return rows, told, "in Python: ft.problems.NAME(...); your own: fedtheory new problem"
 
 
-def _papers(_):
+def _papers(_: object) -> tuple[dict[str, dict[str, Any]], Sequence[tuple[str, str]], str]:
     from fedtheory import discover
 
     papers = discover.papers().items()
@@ -62,7 +65,7 @@ def _papers(_):
     return rows, told, "further: fedtheory explain PAPER, fedtheory list claims PAPER"
 
 
-def _metrics(_):
+def _metrics(_: object) -> tuple[dict[str, dict[str, str]], Sequence[tuple[str, str]], str]:
     from fedtheory import metrics
 
     rows = {name: dict(latex=m.latex, meaning=m.meaning) for name, m in metrics.ALL.items()}
@@ -70,14 +73,14 @@ def _metrics(_):
     return rows, told, "of a run: r.metrics[NAME], r.plot(NAME)"
 
 
-def _figures(_):
+def _figures(_: object) -> Any:
     figures = importlib.import_module("fedtheory.figures").figures()  # a package above this one
     rows = {name: dict(cites=f.cites, title=f.title) for name, f in figures.items()}
     told = [(name, f"{row['cites']}: {row['title']}") for name, row in rows.items()]
     return rows, told, "draw one: fedtheory figures ID --scale smoke"
 
 
-def _claims(prefix):
+def _claims(prefix: str) -> tuple[dict[str, dict[str, str]], Sequence[tuple[str, str]], str]:
     from fedtheory.app.explain import list_claims
 
     rows = list_claims(prefix)
@@ -95,11 +98,11 @@ LISTS = dict(
 )
 
 
-def _out(arguments):
+def _out(arguments: argparse.Namespace) -> Path | None:
     return Path(arguments.out) if arguments.out else None
 
 
-def explain(arguments):
+def explain(arguments: argparse.Namespace) -> tuple[Any, str]:
     from fedtheory import discover
 
     if arguments.id in discover.papers():
@@ -117,7 +120,7 @@ def explain(arguments):
     )
 
 
-def bound(arguments):
+def bound(arguments: argparse.Namespace) -> tuple[dict[str, float | str], str]:
     from fedtheory.app.explain import bound_text, evaluate_bound, parse_assignment
 
     pairs = [parse_assignment(text) for text in arguments.values]
@@ -130,7 +133,7 @@ def bound(arguments):
     return found, bound_text(found)
 
 
-def run(arguments):
+def run(arguments: argparse.Namespace) -> tuple[str | dict[str, Sequence[float]], ...]:
     from fedtheory import jit
     from fedtheory.app import run_file
 
@@ -141,7 +144,7 @@ def run(arguments):
     return run_file.run_file(Path(arguments.spec), _out(arguments), report)
 
 
-def check(arguments):
+def check(arguments: argparse.Namespace) -> tuple[Any, ...]:
     from fedtheory.app import check_command
 
     return check_command.check(
@@ -157,7 +160,7 @@ def check(arguments):
     )
 
 
-def replay(arguments):
+def replay(arguments: argparse.Namespace) -> tuple[dict[str, Any], str, bool]:
     from fedtheory.app import check_command
 
     data, text, held = check_command.replay(Path(arguments.file), arguments.latex)
@@ -169,19 +172,19 @@ def replay(arguments):
     return data, text, held
 
 
-def diff(arguments):
+def diff(arguments: argparse.Namespace) -> tuple[str | dict[str, Any], ...]:
     from fedtheory.app import ledger_diff
 
     return ledger_diff.diff(arguments.old, arguments.new)
 
 
-def export(arguments):
+def export(arguments: argparse.Namespace) -> tuple[str | dict[str, Any], ...]:
     from fedtheory.app import rocq_command
 
     return rocq_command.export_document(Path(arguments.file), arguments.to, _out(arguments))
 
 
-def mutate(arguments):
+def mutate(arguments: argparse.Namespace) -> tuple[str | dict[str, Any], ...]:
     from fedtheory.app import check_command
 
     executor = None if arguments.executor == "serial" else arguments.executor
@@ -190,13 +193,13 @@ def mutate(arguments):
     )
 
 
-def sharpen(arguments):
+def sharpen(arguments: argparse.Namespace) -> tuple[Any, ...]:
     from fedtheory.app import check_command
 
     return check_command.sharpen(arguments.claims, arguments.budget, arguments.seed)
 
 
-def worst(arguments):
+def worst(arguments: argparse.Namespace) -> tuple[str | dict[str, Any], ...]:
     from fedtheory.app.worst import find_worst
 
     return find_worst(
@@ -211,32 +214,32 @@ def worst(arguments):
     )
 
 
-def new(arguments):
+def new(arguments: argparse.Namespace) -> tuple[str | dict[str, str | Sequence[str]], ...]:
     from fedtheory.app import scaffold
 
     return scaffold.write_new(arguments.kind, arguments.file)
 
 
-def contracts(arguments):
+def contracts(arguments: argparse.Namespace) -> Any:
     from fedtheory.app import contracts as kept
 
     return kept.contracts([Path(name) for name in arguments.contracted])
 
 
-def conform(arguments):
+def conform(arguments: argparse.Namespace) -> tuple[dict[str, Any], str, bool]:
     from fedtheory.conformance.adapters import of_file
 
     found = of_file(plugins.load_file(arguments.adapter).module, arguments.adapter)
     return found.data(), str(found), found.good
 
 
-def data(arguments):
+def data(arguments: argparse.Namespace) -> tuple[str | dict[str, Any], ...]:
     from fedtheory.app.data_command import describe_sets
 
     return describe_sets(arguments.set, arguments.data)
 
 
-def experiments(arguments):
+def experiments(arguments: argparse.Namespace) -> tuple[str | dict[str, Any], ...]:
     from fedtheory.app.experiments_command import describe_experiments
 
     return describe_experiments(
@@ -244,7 +247,7 @@ def experiments(arguments):
     )
 
 
-def warmup(arguments):
+def warmup(arguments: argparse.Namespace) -> Any:
     """Compile every kernel on small examples, so that no later command waits for compilation."""
     import fedtheory as ft
     from fedtheory import discover
@@ -275,7 +278,7 @@ def warmup(arguments):
     )
 
 
-def completion(arguments):
+def completion(arguments: argparse.Namespace) -> tuple[dict[str, str], str]:
     from fedtheory.app import completion as shells
 
     text = shells.completion_script(arguments.shell)

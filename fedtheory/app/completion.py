@@ -3,6 +3,7 @@ generated script calls the command line to list the ids."""
 
 import argparse
 import importlib
+from typing import Any
 
 from fedtheory.app import argument_parser
 from fedtheory.errors import refuse
@@ -13,7 +14,7 @@ NAMES = dict(  # metavariables whose values a list command prints
 )
 
 
-def command_parsers():
+def command_parsers() -> dict[str, argument_parser.Parser]:
     """Return a dict from each command to its parser, including the commands of the packages that
     `argument_parser.ABOVE` names."""
     found = dict(argument_parser.command_parsers(argument_parser.build_parser()))
@@ -23,7 +24,7 @@ def command_parsers():
     return found
 
 
-def parser_options(parser):
+def parser_options(parser: argument_parser.Parser) -> list[tuple[str, str, bool]]:
     """Return (option, help, whether a value follows) for each option of a parser."""
     return [
         (name, (action.help or "").replace("%%", "%"), action.nargs != 0)
@@ -34,7 +35,7 @@ def parser_options(parser):
     ]
 
 
-def argument_words(parser):
+def argument_words(parser: argument_parser.Parser) -> tuple[list[str], list[str]]:
     """Return the words that may stand as positional arguments: choices, and lists that name such
     words."""
     choices, lists = [], []
@@ -46,7 +47,7 @@ def argument_words(parser):
     return choices, list(dict.fromkeys(lists))
 
 
-def completion_script(shell):
+def completion_script(shell: str) -> str:
     """Return the completion script of a shell.
 
     >>> from fedtheory.app.completion import completion_script
@@ -61,7 +62,7 @@ def completion_script(shell):
 LISTED = 'fedtheory list {} --json 2>/dev/null | sed -n \'s/^  "\\([^"]*\\)": {{.*/\\1/p\''
 
 
-def bash_script():
+def bash_script() -> str:
     """Return a bash function that completes the options and words of the current command, and file
     names elsewhere."""
     found = command_parsers()
@@ -94,7 +95,7 @@ def bash_script():
     return "\n".join(lines)
 
 
-def zsh_script():
+def zsh_script() -> str:
     """Return the completion script for zsh, with a description of each option."""
     quoted = lambda text: (
         text.replace("'", "").replace("[", "(").replace("]", ")").replace(":", " -")
@@ -127,14 +128,14 @@ def zsh_script():
     return "\n".join(lines)
 
 
-def _describe_commands():
+def _describe_commands() -> list[Any]:
     """Return the commands with their help, as the parser of `fedtheory` lists them."""
     whole = argument_parser.build_parser()
     action = next(a for a in whole._actions if isinstance(a, argparse._SubParsersAction))
     return action._choices_actions
 
 
-def fish_script():
+def fish_script() -> str:
     """Return the completion script for fish, with one line for each command, option and list of
     words."""
     quoted = lambda text: "'" + text.replace("\\", "").replace("'", "") + "'"
@@ -158,5 +159,5 @@ def fish_script():
     return "\n".join(lines)
 
 
-def _escape(text):
+def _escape(text: str) -> str:
     return text.replace("\\", "\\\\").replace("'", "\\'")

@@ -4,7 +4,10 @@
 library's tests run them on every record that is discovered.
 """
 
+from collections.abc import Callable, Sequence
+from pathlib import Path
 from random import Random
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
@@ -15,8 +18,11 @@ from fedtheory.errors import FedtheoryError, NotExact, describe, refuse
 from fedtheory.problem import BEHIND, Problem
 from fedtheory.rng import NO_DRAW
 
+if TYPE_CHECKING:
+    from fedtheory.models import Setting
 
-def sample_points(problem, count=4):
+
+def sample_points(problem: Problem, count: int = 4) -> Any:
     """Draw points around the minimiser or, if the minimiser is unknown, around the start."""
     generator = np.random.default_rng(7)
     center = (
@@ -29,18 +35,20 @@ def sample_points(problem, count=4):
     return [center + generator.standard_normal(problem.d) for _ in range(count)]
 
 
-def client_range(problem):
+def client_range(problem: Problem) -> Any:
     return range(0 if problem.has_server else 1, problem.N + 1)
 
 
-def directional_slope(f, x, direction, h=1e-5):
+def directional_slope(
+    f: Callable[..., Any], x: np.ndarray, direction: np.ndarray, h: float = 1e-5
+) -> Any:
     """Compute a directional derivative by central differences with one step of Richardson
     extrapolation."""
     central = lambda h: (f(x + h * direction) - f(x - h * direction)) / (2 * h)
     return (4 * central(h) - central(2 * h)) / 3
 
 
-def gradient_gap(problem, i, x):
+def gradient_gap(problem: Problem, i: int, x: np.ndarray) -> Any:
     """Return the relative difference between a client's gradient and a finite-difference derivative
     of its loss, along one random direction."""
     direction = np.random.default_rng(3).standard_normal(problem.d)
@@ -50,7 +58,9 @@ def gradient_gap(problem, i, x):
     return abs(told - seen) / (1 + abs(told))
 
 
-def put_together(problem, i, x, rows, backwards=False):
+def put_together(
+    problem: Problem, i: int, x: np.ndarray, rows: np.ndarray, backwards: bool = False
+) -> Any:
     """Compute a gradient from its pieces, with the pieces of each phase in order or, if
     `backwards`, in reverse order. Return None where the gradient is not split into pieces."""
     kernels, data = problem.kernels, problem.data
@@ -63,7 +73,7 @@ def put_together(problem, i, x, rows, backwards=False):
     return out if phase else None
 
 
-def broken_pieces(problem):
+def broken_pieces(problem: Problem) -> Any:
     """Return (number of gradients that are split into pieces, the set of clients whose gradient
     from pieces differs from the whole gradient)."""
     x, seen, broken = sample_points(problem, 1)[0], 0, set()
@@ -83,7 +93,7 @@ def broken_pieces(problem):
     return seen, broken
 
 
-def broken_constants(problem, slack=1e-9):
+def broken_constants(problem: Problem, slack: float = 1e-9) -> Any:
     """Return the names of the global constants that some sampled point, or pair of points,
     contradicts."""
     value = {n: c.value for n, c in problem.constants.items() if c.scope == "global"}
@@ -121,7 +131,7 @@ def broken_constants(problem, slack=1e-9):
     return found
 
 
-def example_settings(algorithm, problem):
+def example_settings(algorithm: Any, problem: Any) -> Any:
     hyper = example_hyper(algorithm)
     for which in (algorithm.steps, algorithm.server_steps):
         if isinstance(which, str):
@@ -135,7 +145,7 @@ def example_settings(algorithm, problem):
 # ---------------------------------------------------------------- a user's file
 
 
-def contracts(paths):
+def contracts(paths: Sequence[Path]) -> Any:
     """Return (data, text, whether all contracts are met) for the records that the files define."""
     rows = []
     with plugins.registered(paths) as files:
@@ -154,7 +164,7 @@ def contracts(paths):
     return rows, text, all(row["met"] for row in rows)
 
 
-def _try_contract(test):
+def _try_contract(test: Any) -> Any:
     try:
         told = test()
     except KeyboardInterrupt:
@@ -164,7 +174,7 @@ def _try_contract(test):
     return dict(met=True, why=told or "")
 
 
-def _contracts_of(file):
+def _contracts_of(file: Any) -> Any:
     """Yield (name, rule, test) for every record that a file defines. The test raises where the rule
     does not hold."""
     for _, method in plugins.list_records("ALGORITHM", file):
@@ -185,18 +195,18 @@ def _contracts_of(file):
         yield from _of_figure(figure)
 
 
-def _nearly_equal(a, b, tolerance):
+def _nearly_equal(a: Any, b: Any, tolerance: Any) -> Any:
     gap = np.max(np.abs(np.asarray(a, dtype=float) - np.asarray(b, dtype=float)), initial=0.0)
     if not gap <= tolerance:
         raise ValueError(f"the two sides differ by {gap:.3g}")
 
 
-def _of_method(method):
+def _of_method(method: Any) -> Any:
     examples = dict(discover.examples())
     problem, one = examples["quadratics.own"], examples["quadratics.one"]
     run = lambda on=problem, **more: ft.run(on, method, **{**example_settings(method, on), **more})
 
-    def described():
+    def described() -> Any:
         if not (method.cites and method.name.isidentifier()):
             raise ValueError("a method needs a name that is an identifier, and a citation")
         for name, field in method.hyper.items():
@@ -208,11 +218,11 @@ def _of_method(method):
                 continue
             raise ValueError(f"{name} is accepted where it is not a number")
 
-    def finite():
+    def finite() -> Any:
         if not np.isfinite(run(on=one).x).all():
             raise ValueError("one client in one dimension leaves the finite numbers")
 
-    def compiled():
+    def compiled() -> Any:
         if not method.compiled:
             return "its kernels are not compiled: runs are slow and right"
         _nearly_equal(run(compiled=True).x, run(compiled=False).x, 1e-11)
@@ -229,7 +239,7 @@ def _of_method(method):
     )
 
 
-def _agree_exactly(method):
+def _agree_exactly(method: Any) -> Any:
     """Compare two rounds on quadratics of one variable, run by the engine in floats and by the
     kernels on fractions."""
     from fractions import Fraction
@@ -280,8 +290,8 @@ def _agree_exactly(method):
     _nearly_equal(told, (r.x[0, 2, 0] - star) ** 2, 1e-9 * (1 + told))
 
 
-def _of_problem(label, problem):
-    def gradients():
+def _of_problem(label: str, problem: Any) -> Any:
+    def gradients() -> Any:
         gaps = (
             gradient_gap(problem, i, x)
             for x in sample_points(problem, 2)
@@ -291,30 +301,30 @@ def _of_problem(label, problem):
         if not worst < 1e-6:
             raise ValueError(f"one gradient is wrong by {worst:.2g} of its size")
 
-    def whole():
+    def whole() -> Any:
         p = problem.weights
         for x in sample_points(problem, 2):
             total = sum(p[i] * problem.client_loss(i, x) for i in range(1, problem.N + 1))
             _nearly_equal(problem.loss(x), total, 1e-11 * (1 + abs(total)))
 
-    def constants():
+    def constants() -> Any:
         broken = broken_constants(problem)
         if broken:
             raise ValueError(f"{', '.join(sorted(broken))} fail at random points")
 
-    def shared():
+    def shared() -> Any:
         seen, broken = broken_pieces(problem)
         if broken:
             raise ValueError(f"they differ for clients {', '.join(map(str, sorted(broken)))}")
         return "" if seen else "no gradient is large enough"
 
-    def stationary():
+    def stationary() -> Any:
         if problem.minimize is None:
             return "no minimiser is known"
         scale = max(1.0, *(np.linalg.norm(problem.grad(x)) for x in sample_points(problem)))
         _nearly_equal(problem.grad(problem.minimizer()), 0 * problem.minimizer(), 1e-9 * scale)
 
-    def runs():
+    def runs() -> Any:
         ft.run(problem, "fedavg", rounds=1, eta_l=0.01)
 
     yield label, "gradients are those of the losses, by differences", gradients
@@ -326,20 +336,20 @@ def _of_problem(label, problem):
     yield label, "a method runs on it", runs
 
 
-def _of_claim(claim):
+def _of_claim(claim: Any) -> Any:
     from fedtheory.models import fitting
     from fedtheory.verdicts.model_search import explain_unfit
 
-    def fits():
+    def fits() -> Any:
         found = fitting(claim)
         if claim.lines and not found:
             raise ValueError(explain_unfit(claim))
         return ", ".join(setting.says for setting in found)
 
-    def decided():
+    def decided() -> Any:
         return ft.check(claim, budget=0.2).status
 
-    def biting():
+    def biting() -> Any:
         if claim.weakened is None:
             return "it has none"
         wrong = ft.check(claim.replace(bound=claim.weakened, name=f"{claim.id}!weakened"), budget=2)
@@ -352,10 +362,10 @@ def _of_claim(claim):
     yield claim.id, "its weakened bound is refuted", biting
 
 
-def _of_setting(setting):
+def _of_setting(setting: "Setting") -> Any:
     takes = lambda: setting.takes
 
-    def alike():
+    def alike() -> Any:
         """Check that a batch of floats gives the same numbers as exact arithmetic."""
         from fedtheory.arithmetic.operations import Many, pair
         from fedtheory.search.rational_points import round_to_bits
@@ -387,7 +397,7 @@ def _of_setting(setting):
                 compared += 1
         return f"{compared} numbers"
 
-    def fitting():
+    def fitting() -> Any:
         """Check that the instances that the setting draws match its schema."""
         from fedtheory.models.instances import draw_instance, fault_of
 
@@ -404,12 +414,12 @@ def _of_setting(setting):
     yield setting.name, "instances that it draws are what its schema says", fitting
 
 
-def _measured_symbols(setting):
+def _measured_symbols(setting: Any) -> Any:
     return [name for name, entry in setting.table.items() if entry.measure in setting.measures]
 
 
-def _of_figure(figure):
-    def drawn():
+def _of_figure(figure: Any) -> Any:
+    def drawn() -> Any:
         from matplotlib.figure import Figure
 
         data = figure.compute("smoke", lambda done, total: None)

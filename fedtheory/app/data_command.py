@@ -1,10 +1,14 @@
 """The command `fedtheory data`: the data sets, the sets that can be loaded, and the missing files
 of every other set."""
 
+from collections.abc import Mapping
+from pathlib import Path
+from typing import Any
+
 from fedtheory.experiments.data import _sets
 
 
-def describe_sets(name=None, folder=None):
+def describe_sets(name: str | None = None, folder: str | None = None) -> tuple[dict[str, Any], str]:
     """Return (records, text) of all data sets, or of the set called `name`."""
     place = _sets.folder_of(folder)
     chosen = list(_sets.shipped_sets().values()) if name is None else [_sets.find_set(name)]
@@ -18,7 +22,7 @@ def describe_sets(name=None, folder=None):
     return rows, "\n".join([*lines, where])
 
 
-def _describe_set(record, place):
+def _describe_set(record: _sets.Set, place: Path | None) -> dict[str, Any]:
     there, state = _sets.state(record, place)
     return dict(
         name=record.name,
@@ -35,14 +39,14 @@ def _describe_set(record, place):
     )
 
 
-def _set_line(row):
+def _set_line(row: Mapping[str, Any]) -> str:
     weight = f", {row['megabytes']:g} MB" if row["megabytes"] else ""
     return (
         f"{row['name']:15s}{row['state'] if row['there'] else 'absent'}: {row['meaning']}{weight}"
     )
 
 
-def _set_lines(record, row):
+def _set_lines(record: _sets.Set, row: Mapping[str, Any]) -> list[str]:
     if not record.layouts:
         return [f"    ft.data.load({record.name!r})"]
     lines = [f"    {row['state']}", f"    published at {row['published']} ({row['terms']})"]

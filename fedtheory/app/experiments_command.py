@@ -3,14 +3,24 @@ their runs."""
 
 import os
 import time
+from collections.abc import Iterator, Mapping, Sequence
+from pathlib import Path
+from typing import Any
 
 from fedtheory import terminal
 from fedtheory.errors import refuse
 from fedtheory.experiments import experiment, experiments
+from fedtheory.experiments._record import Experiment
 from fedtheory.experiments.data import _sets
 
 
-def describe_experiments(name=None, scale="quick", folder=None, carry=False, only=()):
+def describe_experiments(
+    name: str | None = None,
+    scale: str = "quick",
+    folder: Path | None = None,
+    carry: bool = False,
+    only: Sequence[str] = (),
+) -> tuple[dict[str, Any], str]:
     """Return (records, text) of all experiments, or of the experiment called `name`. With `carry`,
     carry out its runs that are not stored yet (without a name, the runs of all experiments); with
     `only`, restrict the runs to the runs whose description contains all these words."""
@@ -41,7 +51,7 @@ def describe_experiments(name=None, scale="quick", folder=None, carry=False, onl
     return row, "\n".join(_experiment_lines(record, row))
 
 
-def _all_carried(scale):
+def _all_carried(scale: str) -> tuple[dict[str, Any], str]:
     """Carry out the runs of every experiment together, so that shared runs are computed once."""
     from fedtheory.experiments import _pool
 
@@ -53,7 +63,7 @@ def _all_carried(scale):
     return row, "\n".join(said)
 
 
-def _estimate_cost(requests):
+def _estimate_cost(requests: Sequence[dict[str, int | dict[str, Any]]]) -> dict[str, float]:
     from fedtheory.experiments import _pool
 
     left, seconds = _pool.estimate(requests)
@@ -62,12 +72,12 @@ def _estimate_cost(requests):
     )
 
 
-def _carry_out(requests):
+def _carry_out(requests: Sequence[dict[str, int | dict[str, Any]]]) -> dict[str, float]:
     from fedtheory.experiments import _pool
 
     begun, last = time.perf_counter(), [0.0]
 
-    def progress(done, total):
+    def progress(done: int, total: int) -> None:
         now = time.perf_counter()
         if now - last[0] > 10 or done == total:
             last[0] = now
@@ -77,7 +87,7 @@ def _carry_out(requests):
     return dict(missing=0, seconds=time.perf_counter() - begun)
 
 
-def _final_metrics(named):
+def _final_metrics(named: Sequence[Any]) -> dict[str, dict[str, float]]:
     """Return {words of a run: {metric: final value}} for the stored runs."""
     from fedtheory.experiments import _pool
 
@@ -86,7 +96,7 @@ def _final_metrics(named):
     return {words: last(run) for words, run in found.items() if run is not None}
 
 
-def _experiment_lines(record, row):
+def _experiment_lines(record: Experiment, row: Mapping[str, Any]) -> Iterator[str]:
     yield f"{record.name}: {record.cites}"
     for label, table in (
         ("printed", record.printed),

@@ -3,14 +3,21 @@ numbers, `list` in rows."""
 
 import re
 import textwrap
+from collections.abc import Iterator, Mapping
 from fractions import Fraction
+from typing import TYPE_CHECKING, Any
 
 from fedtheory import arguments, discover
 from fedtheory.arithmetic import float_above
 from fedtheory.errors import InvalidInput, article, refuse, show
-from fedtheory.language.conditions import Rule
+from fedtheory.language.conditions import Assumption, Rule
 from fedtheory.language.printing import plain
 from fedtheory.language.symbol import DOMAINS
+from fedtheory.typing import Number
+
+if TYPE_CHECKING:
+    from fedtheory.language.claim import Claim
+    from fedtheory.language.statements import Comparison
 
 KINDS = {
     "exact": "an inequality or identity with every constant given",
@@ -32,7 +39,7 @@ NUMBER = re.compile(
 )
 
 
-def parse_assignment(text):
+def parse_assignment(text: str) -> tuple[str, Fraction]:
     """Parse NAME=NUMBER into (name, Fraction). The number is an integer, a decimal, or written like
     3/4 or 1e-3; nothing is evaluated as code."""
     name, equals, value = text.partition("=")
@@ -45,7 +52,7 @@ def parse_assignment(text):
     return name, Fraction(value)
 
 
-def explain(claim, width=88, bold=False):
+def explain(claim: "Claim", width: int = 88, bold: bool = False) -> str:
     """Return the explanation of a claim in plain text, for a reader who has not seen the paper.
 
     `claim` is an id or a record. The text says in the claim's own letters what is stated, under
@@ -73,7 +80,7 @@ def explain(claim, width=88, bold=False):
     return "\n".join(line.rstrip() for line in out)
 
 
-def _explain_sections(about, width):
+def _explain_sections(about: Mapping[str, Any], width: int) -> Iterator[tuple[str, str, list[str]]]:
     """Yield (title, remark, lines) of each section of an explanation; sections without lines are
     left out."""
     kind = about["kind"]
@@ -98,7 +105,7 @@ def _explain_sections(about, width):
     yield "See", "", [line for lines in further for line in lines]
 
 
-def _wrap(text, width, indent="  ", hang=""):
+def _wrap(text: str, width: int, indent: str = "  ", hang: str = "") -> list[str]:
     return textwrap.wrap(
         text,
         width,
@@ -109,7 +116,7 @@ def _wrap(text, width, indent="  ", hang=""):
     )
 
 
-def _letter_lines(rows, width):
+def _letter_lines(rows: Any, width: Number) -> list[str]:
     """Return one or more lines for each symbol: its name, meaning, domain and unit."""
     wide = min(26, 2 + max(map(len, rows), default=0))
     out = []
@@ -121,7 +128,7 @@ def _letter_lines(rows, width):
     return out
 
 
-def _further_reading(about):
+def _further_reading(about: Mapping[str, Any]) -> Iterator[str]:
     """Yield lines on further material: commands about the claim, its methods and its figure."""
     if about["explicit"]:
         yield f"with its constants: fedtheory explain {about['explicit']}"
@@ -137,7 +144,7 @@ def _further_reading(about):
         yield f"as printed, without what the text does not say, and as meant: {check}"
 
 
-def of_paper(name, width=88):
+def of_paper(name: str, width: int = 88) -> Any:
     """Return (data, text) of a paper: where the paper was published, and how many claims of each
     kind the paper makes."""
     paper, claims = discover.papers()[name], [c for c in discover.claims() if c.paper == name]
@@ -167,7 +174,7 @@ def of_paper(name, width=88):
     return dict(paper._asdict(), claims=counts), "\n".join(lines)
 
 
-def describe_claim(claim):
+def describe_claim(claim: "Claim") -> dict[str, str]:
     """Return the content of `explain` as data."""
     claim = discover.claim(claim)
     hypotheses = [a for a in claim.assumptions if not isinstance(a, Rule)]
@@ -212,7 +219,7 @@ def describe_claim(claim):
     )
 
 
-def _step_lines(claim):
+def _step_lines(claim: "Claim") -> list[Any]:
     """Return, for each line of a proof, the premises that the paper names for the line, and whether
     the step from these premises is proved."""
     from fedtheory.proofs.textbook import proof_steps
@@ -227,12 +234,12 @@ def _step_lines(claim):
     return found
 
 
-def _needed_letters(claim, line=0, strict=True):
+def _needed_letters(claim: Any, line: Number = 0, strict: bool = True) -> list[str]:
     relations = [a.relation for a in claim.assumptions if strict and a.relation is not None]
     return claim.needs(claim.lines[line][2], *relations)
 
 
-def _assumption_text(a, claim):
+def _assumption_text(a: Assumption, claim: "Claim") -> str:
     text = a.holds.says if a.condition else claim.plain(a.holds)
     return (
         text
@@ -241,7 +248,7 @@ def _assumption_text(a, claim):
     )
 
 
-def _comparison_text(c):
+def _comparison_text(c: "Comparison") -> str:
     where = f" ({c.where})" if c.where else ""
     margin = f", within {c.margin:.3g}" if c.margin is not None else ""
     margin += (
@@ -252,7 +259,7 @@ def _comparison_text(c):
     return f"{c.quantity.replace('_', ' ')}: {c.one} {RELATIONS.get(c.relation, c.relation)} {c.other}{margin}{where}"
 
 
-def _algorithm_data(claim):
+def _algorithm_data(claim: "Claim") -> dict[str, str]:
     known = discover.algorithms() if claim.algorithm is not None else {}
     given = claim.algorithm if isinstance(claim.algorithm, (tuple, list)) else (claim.algorithm,)
     names = [getattr(a, "name", a) for a in given if a is not None]
@@ -262,7 +269,7 @@ def _algorithm_data(claim):
     }
 
 
-def _wrap_formula(text, width):
+def _wrap_formula(text: str, width: int) -> list[str]:
     """Split a formula into lines, before its outermost + and - and, where that is not enough, at
     spaces."""
     depth, pieces = 0, [""]
@@ -290,7 +297,7 @@ def _wrap_formula(text, width):
     return out
 
 
-def _unit_text(powers):
+def _unit_text(powers: tuple[int, int]) -> str:
     """Return a unit as text: f^2/x^2 for (-2, 2), the powers of x and of f."""
     part = lambda pairs: " ".join(
         f"{name}^{power}" if power != 1 else name for name, power in pairs if power > 0
@@ -304,7 +311,9 @@ def _unit_text(powers):
     )
 
 
-def evaluate_bound(claim, values, strict=True, line=0):
+def evaluate_bound(
+    claim: Any, values: Any, strict: bool = True, line: Number = 0
+) -> dict[str, float | str]:
     """Return the right-hand side of a claim, evaluated at given numbers, as data."""
     claim = discover.claim(claim)
     if not claim.lines:
@@ -346,7 +355,7 @@ def evaluate_bound(claim, values, strict=True, line=0):
     )
 
 
-def bound_text(found, width=88):
+def bound_text(found: Mapping[str, Any], width: Number = 88) -> str:
     sign, value = found["relation"], found["value"]
     rounded = {">=": "rounded down", ">": "rounded down"}.get(sign, "rounded up")
     said = "of the order of" if sign == "O" else "=" if sign == "==" else sign
@@ -367,7 +376,7 @@ def bound_text(found, width=88):
     return "\n".join(out)
 
 
-def list_claims(prefix=""):
+def list_claims(prefix: str = "") -> dict[str, dict[str, str]]:
     """Return a dict from id to kind, paper, place and meaning of every claim whose id starts with
     `prefix`, the name of a paper or a part of the name."""
     rows = {

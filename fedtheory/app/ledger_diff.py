@@ -6,7 +6,9 @@ compared are read.
 """
 
 from collections import Counter
+from collections.abc import Callable, Mapping, Sequence
 from pathlib import Path
+from typing import Any, NoReturn
 
 from fedtheory.app import ledger
 from fedtheory.errors import InvalidInput, printable
@@ -16,7 +18,7 @@ LONG = 120  # characters of a value that are printed
 LEDGER = "ledger.json"  # the ledger's name in a folder
 
 
-def diff(old, new):
+def diff(old: str | Path, new: str | Path) -> tuple[dict[str, Any], str]:
     """Return (data, text) of the differences between two files, or between the packages in two
     folders."""
     was, now = ledger_rows(Path(old)), ledger_rows(Path(new))
@@ -28,7 +30,9 @@ def diff(old, new):
     return data, describe_changes(data)
 
 
-def compare_rows(was, now):
+def compare_rows(
+    was: Mapping[str, Any] | None, now: Mapping[str, Any] | None
+) -> dict[str, list[float | str]]:
     """Return {field: [old, new]} for the fields in which two rows differ. A row is None where the
     claim is absent."""
     if was is None or now is None:
@@ -38,17 +42,17 @@ def compare_rows(was, now):
     return {name: pair for name, pair in pairs.items() if not same_value(*pair)}
 
 
-def same_value(one, other):
+def same_value(one: float | str | None, other: float | str | None) -> bool:
     """Tell whether two values are equal and of the same type, because 1 == True in Python."""
     return type(one) is type(other) and one == other
 
 
-def kind_of_change(what):
+def kind_of_change(what: str) -> str:
     """Return the kind under which a change is counted: `ratio of line 2` counts as `ratio`."""
     return what.partition(" of ")[0]
 
 
-def describe_changes(data):
+def describe_changes(data: Mapping[str, Any]) -> str:
     lines = [
         f"{name}: " + "; ".join(f"{what} {then} -> {now}" for what, (then, now) in found.items())
         for name, found in data["changes"].items()
@@ -63,7 +67,7 @@ def describe_changes(data):
 # ---------------------------------------------------------------- comparison
 
 
-def ledger_rows(path):
+def ledger_rows(path: Path) -> dict[str, dict[str, Any]]:
     """Return {id: {field: value}} of a document, and refuse a document of any other kind."""
     path = path / LEDGER if path.is_dir() else path
     document = ledger.read_json(path)
@@ -75,14 +79,16 @@ def ledger_rows(path):
     return key_entries(path, value_at(document, "claims"), "id", of_entry)
 
 
-def refuse_ledger(path):
+def refuse_ledger(path: Path) -> NoReturn:
     raise InvalidInput(
         f"{printable(path.name)} must be a ledger, a folder with a {LEDGER}, or the output of fedtheory "
         "sharpen --json"
     )
 
 
-def key_entries(path, entries, key, row):
+def key_entries(
+    path: Path, entries: int | Sequence[int | dict[str, Any]], key: str, row: Callable[..., Any]
+) -> Any:
     found = {}
     for entry in entries if isinstance(entries, list) else refuse_ledger(path):
         name = value_at(entry, key)
@@ -94,7 +100,7 @@ def key_entries(path, entries, key, row):
     return found
 
 
-def of_entry(entry):
+def of_entry(entry: Mapping[str, Any]) -> dict[str, Any]:
     """Return the compared fields of a ledger entry: the statuses as meant and as printed, the
     ratios, the status after each removal of a hypothesis, and the finding, proof and statement."""
     verdict = value_at(entry, "verdict")
@@ -117,7 +123,7 @@ def of_entry(entry):
     return {what: as_plain(value) for what, value in found.items()}
 
 
-def of_parts(entry):
+def of_parts(entry: Mapping[str, str | list[dict[str, Any]]]) -> dict[str, Any]:
     """Return, for each part of a statement, which values are refuted, proved, or follow."""
     found = {}
     for part in as_list(value_at(entry, "parts")):
@@ -127,18 +133,20 @@ def of_parts(entry):
     return found
 
 
-def value_at(value, *path):
+def value_at(value: Any, *path: str) -> Any:
     """Return the value at a path of names, or None where the path does not exist."""
     for name in path:
         value = value.get(name) if isinstance(value, dict) else None
     return value
 
 
-def as_list(value):
+def as_list(
+    value: Sequence[str | dict[str, str | dict[str, str]]],
+) -> list[str | dict[str, str | dict[str, str]]]:
     return value if isinstance(value, list) else []
 
 
-def as_plain(value):
+def as_plain(value: Any) -> float | str | None:
     """Return a value in the form that is compared and printed: a number, a truth value, None or a
     short text."""
     if value is None or isinstance(value, (bool, float)):

@@ -2,9 +2,10 @@
 formulas that operators, brackets and functions make of these names."""
 
 import re
+from collections.abc import Callable, Iterator, Mapping, Sequence, Set
 from functools import lru_cache
 from html import escape
-from typing import NamedTuple
+from typing import Any, NamedTuple
 
 from markupsafe import Markup
 
@@ -38,7 +39,7 @@ class Token(NamedTuple):
 
 
 @lru_cache(maxsize=2**11)
-def token_pattern(known):
+def token_pattern(known: Set[str]) -> re.Pattern:
     """Return the pattern of a token, whose alternatives are tried in this order; all other text is
     prose."""
     names = "|".join(sorted(map(re.escape, known), key=len, reverse=True))
@@ -63,7 +64,9 @@ def token_pattern(known):
     return re.compile("|".join(f"(?P<{kind}>{one})" for kind, one in kinds.items()))
 
 
-def typeset_sentence(text, symbols, math, words=True):
+def typeset_sentence(
+    text: str, symbols: Sequence[dict[str, str]], math: Callable[..., Any], words: bool = True
+) -> Markup:
     """Return a sentence as HTML, in which `math` typesets the formulas; `symbols` are the symbols
     of a claim as the ledger stores them. Names such as `drift` are words, not symbols, unless
     `words` is False.
@@ -84,14 +87,14 @@ def typeset_sentence(text, symbols, math, words=True):
     return Markup("".join([*parts, replace_signs(text[at:])]))
 
 
-def replace_signs(text):
+def replace_signs(text: str) -> str:
     """Return the words between formulas, with typographic signs in place of keyboard signs such as
     <= and ->."""
     said = re.sub(r"<=|>=|->|!=|\|\|", lambda found: SIGNS[found[0]], text)
     return str(escape(said, quote=False))
 
 
-def split_tokens(text, known):
+def split_tokens(text: str, known: Mapping[str, str]) -> list[Token]:
     found = []
     for match in token_pattern(frozenset(known)).finditer(text):
         kind, said = match.lastgroup, match[0]
@@ -110,7 +113,7 @@ def split_tokens(text, known):
     return found
 
 
-def formula_runs(found, text):
+def formula_runs(found: Sequence[Token], text: str) -> Iterator[list[Token]]:
     """Yield lists of tokens, each of which is one formula."""
     run = []
     for n, token in enumerate([*found, Token("ref", "", "", len(text) + 9, len(text) + 9)]):
@@ -124,7 +127,7 @@ def formula_runs(found, text):
             run.append(token)
 
 
-def belong_apart(one, other):
+def belong_apart(one: Token, other: Token) -> bool:
     """Tell whether two adjacent tokens belong to different formulas."""
     if one.text == "0" and other.kind == "name":
         return True
@@ -133,7 +136,7 @@ def belong_apart(one, other):
     return loose and {one.kind, other.kind} <= set(values) and bool(WORDS & {one.text, other.text})
 
 
-def keep_formulas(run):
+def keep_formulas(run: list[Token]) -> Iterator[list[Token]]:
     """Yield the formulas of a run of tokens, without loose signs at its ends, unmatched brackets,
     and commas outside brackets."""
     run = list(run)
@@ -166,7 +169,7 @@ def keep_formulas(run):
         yield run
 
 
-def is_formula(run):
+def is_formula(run: Sequence[Token]) -> bool:
     """Tell whether a run of tokens is mathematics: the run contains a name, or a letter or function
     with an operator."""
     kinds = [token.kind for token in run]
@@ -176,13 +179,13 @@ def is_formula(run):
     return joined and ("letter" in kinds or "function" in kinds or run_of_numbers(run))
 
 
-def run_of_numbers(run):
+def run_of_numbers(run: Sequence[Token]) -> bool:
     """Tell whether a run is a fraction or an equality of two numbers: 1/8, but not 3-5 or
     10/12/2020."""
     return [token.kind for token in run] == ["number", "sign", "number"] and run[1].text in "/="
 
 
-def latex_of_run(run):
+def latex_of_run(run: Sequence[Token]) -> str:
     """Return a run of tokens in LaTeX."""
     parts, n = [], 0
     while n < len(run):
@@ -204,7 +207,7 @@ def latex_of_run(run):
     return " ".join(parts)
 
 
-def breaks_fraction(some):
+def breaks_fraction(some: Sequence[Token]) -> bool:
     """Tell whether tokens begin like 1/2 x or 1/2 (, where a slash would seem to divide by the
     whole rest."""
     kinds = [token.kind for token in some]
@@ -215,7 +218,7 @@ def breaks_fraction(some):
     )
 
 
-def next_group(run, n):
+def next_group(run: Sequence[Token], n: int) -> tuple[Any, ...]:
     """Return (the tokens under a root or in an exponent, the index after these tokens)."""
     if run[n].kind != "open":
         after = n + 1 + (run[n].text == "-" and n + 1 < len(run))
@@ -230,7 +233,7 @@ def next_group(run, n):
     return run[n:], len(run)
 
 
-def letter_latex(name):
+def letter_latex(name: str) -> str:
     """Return a name such as p_i, phi_m, sigma_bar or tilde-V in LaTeX."""
     over = name.startswith("tilde-") or name.endswith("~")
     name = name.removeprefix("tilde-").rstrip("~").replace("-bar", "_bar")

@@ -12,10 +12,16 @@ import json
 import os
 import re
 import stat
+from collections.abc import Mapping
 from functools import cache
 from importlib.metadata import PackageNotFoundError, version
 from pathlib import Path
+from typing import Any
 from xml.etree import ElementTree
+from xml.etree.ElementTree import Element
+
+from jinja2.environment import Template
+from markupsafe import Markup
 
 from fedtheory.app import ledger, math_in_text, package_archive, page_parts
 from fedtheory.errors import InvalidInput, refuse
@@ -105,7 +111,7 @@ class Tags:
 
 
 @cache
-def typeset_mathml(latex, display=False):
+def typeset_mathml(latex: str, display: bool = False) -> Markup:
     """Return LaTeX as MathML, as a displayed formula if `display` is true. LaTeX that cannot be
     converted to the allowed elements is returned as escaped source text."""
     from markupsafe import Markup, escape
@@ -129,7 +135,7 @@ def typeset_mathml(latex, display=False):
         return Markup("<code>%s</code>") % escape(latex)
 
 
-def drop_single_rows(node):
+def drop_single_rows(node: Element) -> None:
     """Replace rows of one element by the element: such rows have no effect, and are half of a
     formula's length."""
     for child in list(node):
@@ -139,7 +145,7 @@ def drop_single_rows(node):
             node[at] = child[0]
 
 
-def bar_width(tightness):
+def bar_width(tightness: float | str | None) -> float | None:
     """Return the width of the bar for a ratio: 80 for the ratio 1, at most 100."""
     if tightness is None:
         return None
@@ -148,7 +154,7 @@ def bar_width(tightness):
 
 
 @cache
-def _load_template():
+def _load_template() -> Template:
     from jinja2 import Environment, FileSystemLoader, StrictUndefined
 
     room = Environment(
@@ -173,23 +179,25 @@ def _load_template():
     return room.get_template("package_page.html")
 
 
-def ratio_text(tightness):
+def ratio_text(tightness: float | str | None) -> str:
     return "" if tightness is None else f"{float(tightness):.6g}"
 
 
-def render_data(data, most=4000):
+def render_data(data: Mapping[str, str | dict[str, Any]], most: int = 4000) -> str:
     """Return plain data as text for a reader, cut off after `most` characters."""
     text = ledger.json_text(data).decode().strip()
     return text if len(text) <= most else text[:most] + "\n... (the rest is in ledger.json)"
 
 
-def certificate_documents(files):
+def certificate_documents(files: dict[str, Any]) -> dict[str, dict[str, Any]]:
     """Return {name: document} of the certificates among a package's files {name: bytes}."""
     names = [name for name in files if name.startswith("certificates/")]
     return {name: ledger.parse_json(files[name], name) for name in names}
 
 
-def counterexample_story(document):
+def counterexample_story(
+    document: dict[str, Any] | None,
+) -> tuple[Markup | list[tuple[int, str]], ...] | None:
     """Return (picture, [(indentation, words) of each line]) of a certificate that is a
     counterexample, and None for any other certificate."""
     from markupsafe import Markup
@@ -205,7 +213,13 @@ def counterexample_story(document):
         return None
 
 
-def render_page(book, pictures=None, checkers=None, documents=None, sliders=None):
+def render_page(
+    book: Mapping[str, Any],
+    pictures: Mapping[str, bytes | page_parts.Picture] | None = None,
+    checkers: Mapping[str, str | dict[str, dict[str, Any]]] | None = None,
+    documents: Mapping[str, dict[str, Any]] | None = None,
+    sliders: Mapping[str, Any] | None = None,
+) -> bytes:
     """Render the page of a ledger, with pictures {name: SVG bytes}, the answers of `checkers` about
     the certificates (if given), and the contents of `documents` {file: data}; `sliders` maps some
     ids to the results of `slider_json`."""
@@ -245,7 +259,7 @@ def render_page(book, pictures=None, checkers=None, documents=None, sliders=None
 
 
 @cache
-def slider_json(name):
+def slider_json(name: str) -> str | None:
     """Return a recorded claim's bound as JSON for sliders, which start at the numbers of the runs
     shown beside the bound. Return None for any other claim."""
     from fedtheory import discover
@@ -261,7 +275,7 @@ def slider_json(name):
     return None if data is None else json.dumps(data, separators=(",", ":"))
 
 
-def drawing_versions():
+def drawing_versions() -> dict[str, str]:
     """Return the versions of the drawing libraries, with None for a library that is not installed."""
     found = {}
     for name in DRAWERS:
@@ -276,8 +290,15 @@ def drawing_versions():
 
 
 def build_package(
-    folder, book, certificates, more, figures=None, checkers=None, sliders=None, derived=None
-):
+    folder: Path,
+    book: Mapping[str, Any],
+    certificates: Mapping[str, dict[str, Any]],
+    more: Mapping[str, dict[str, Any]],
+    figures: Mapping[str, bytes] | None = None,
+    checkers: Mapping[str, str | dict[str, dict[str, Any]]] | None = None,
+    sliders: Mapping[str, Any] | None = None,
+    derived: Mapping[str, list[Any]] | None = None,
+) -> list[Any]:
     """Write the package, and return sentences that say where foreign files were moved. `more` is
     {file: data}, `figures` {name: bytes}, `checkers` the checkers' answers about the certificates,
     `sliders` results of `slider_json`, and `derived` maps hashes of certificates to derivations,
@@ -309,7 +330,7 @@ def build_package(
     return aside
 
 
-def refuse_links(folder):
+def refuse_links(folder: Path) -> None:
     """Refuse a folder that contains a link: writing to a linked file, or removing the file, would
     act outside the folder."""
     for path in [folder, *folder.rglob("*")]:
@@ -317,7 +338,7 @@ def refuse_links(folder):
             refuse("the package's folder", "must contain no links", str(path))
 
 
-def checksum_listing(files):
+def checksum_listing(files: Mapping[str, bytes]) -> bytes:
     """Return the checksums of files {name: bytes}, in the format that `sha256sum -c` reads."""
     return "".join(
         f"{hashlib.sha256(content).hexdigest()}  {name}\n"
@@ -326,7 +347,7 @@ def checksum_listing(files):
     ).encode()
 
 
-def figure_files(folder):
+def figure_files(folder: Path) -> dict[str, bytes]:
     """Return {name: bytes} of the files that figures made in a folder. Files that the folder's
     index does not name are left out."""
     files, _ = folder_contents(folder)
@@ -354,7 +375,7 @@ pictures, unpacked = page_parts.figure_pictures, page_parts.unpack_page
 # ---------------------------------------------------------------- reading a package
 
 
-def folder_contents(folder):
+def folder_contents(folder: Path) -> tuple[dict[str, bytes], list[str]]:
     """Return ({name: bytes} of the plain files in a folder, sentences about other entries and files
     that are too large).
 
@@ -385,7 +406,7 @@ def folder_contents(folder):
     return files, found
 
 
-def _read_plain(path, most):
+def _read_plain(path: Path, most: int) -> bytes | str:
     """Return the bytes of a plain file, or a sentence fragment that says why the file is not read."""
     try:
         handle = os.open(
@@ -402,7 +423,7 @@ def _read_plain(path, most):
         return content if fits else f"with it there are more than {LARGEST} bytes"
 
 
-def read_checksums(content):
+def read_checksums(content: bytes) -> dict[str, str]:
     """Parse a listing of checksums into {name: SHA-256}."""
     found = {}
     for line in content.decode(errors="replace").splitlines():
@@ -424,7 +445,7 @@ def read_checksums(content):
     return found
 
 
-def unlike_sums(files):
+def unlike_sums(files: Mapping[str, bytes]) -> list[str]:
     """Return sentences about the files that were changed, added or removed since their checksums
     were written."""
     if SUMS not in files:
@@ -447,7 +468,7 @@ def unlike_sums(files):
     )
 
 
-def open_ledger(content):
+def open_ledger(content: bytes) -> dict[str, Any]:
     """Parse a ledger from its bytes, and check the outermost structure."""
     book = ledger.parse_json(content, "ledger.json")
     if not isinstance(book, dict) or book.get("format") != ledger.FORMAT:

@@ -12,8 +12,10 @@ import json
 import os
 import re
 import zipfile
+from collections.abc import Mapping, Sequence
 from importlib.metadata import PackageNotFoundError, distribution
 from pathlib import Path
+from typing import Any
 
 from fedtheory import __version__
 from fedtheory.app import ledger
@@ -53,7 +55,13 @@ WHAT = {
 }
 
 
-def files_beside_ledger(book, certificates, timings, figures=(), derived=None):
+def files_beside_ledger(
+    book: Mapping[str, Any],
+    certificates: Mapping[str, dict[str, Any]],
+    timings: Mapping[str, dict[str, Any]],
+    figures: Mapping[str, Any] | Sequence[str] | None = (),
+    derived: Mapping[str, list[Any]] | None = None,
+) -> dict[str, bytes]:
     """Return {name: bytes} of the files that follow from a ledger, its certificates, the cost of
     each claim and the figures; `derived` maps hashes of certificates to derivations, where known.
     """
@@ -75,7 +83,7 @@ def files_beside_ledger(book, certificates, timings, figures=(), derived=None):
     return files
 
 
-def read_licence():
+def read_licence() -> bytes:
     """Return the licence of the whole package, which is the licence of the sources."""
     here = Path(ledger.PACKAGE).parent / "LICENSE"
     if here.is_file():
@@ -89,7 +97,7 @@ def read_licence():
     return b"MIT License\n"
 
 
-def write_bibtex(papers):
+def write_bibtex(papers: Mapping[str, dict[str, Any]]) -> str:
     """Return the papers as BibTeX; facts that a paper's own text does not give are left out."""
     parts = []
     for name, paper in papers.items():
@@ -105,7 +113,12 @@ def write_bibtex(papers):
     return "\n\n".join(parts) + "\n"
 
 
-def write_readme(book, certificates, timings, figures):
+def write_readme(
+    book: Mapping[str, Any],
+    certificates: Mapping[str, dict[str, Any]],
+    timings: Mapping[str, dict[str, Any]],
+    figures: Mapping[str, Any] | Sequence[str] | None,
+) -> str:
     """Return the text that a reviewer reads first."""
     total = sum(cost["seconds"] for cost in timings.values())
     dear = sorted(timings, key=lambda name: -timings[name]["seconds"])[:5]
@@ -163,7 +176,7 @@ def write_readme(book, certificates, timings, figures):
 # ---------------------------------------------------------------- metadata for archives
 
 
-def crate_date():
+def crate_date() -> str:
     """Return the date of a crate: SOURCE_DATE_EPOCH if set, and today otherwise."""
     given = os.environ.get("SOURCE_DATE_EPOCH", "")
     now = datetime.datetime.now(datetime.UTC)
@@ -171,7 +184,7 @@ def crate_date():
     return when.date().isoformat()
 
 
-def day_of(files):
+def day_of(files: dict[str, Any]) -> str | None:
     """Return the date that a package's crate states, or None where the crate states none."""
     try:
         graph = ledger.parse_json(files[CRATE], CRATE)["@graph"]
@@ -183,7 +196,7 @@ def day_of(files):
     return told if good else None
 
 
-def describe_crate(book, files, day):
+def describe_crate(book: Mapping[str, Any], files: Mapping[str, bytes], day: str) -> bytes:
     """Return the description of a package of these files, as RO-Crate 1.2 requires."""
     names = sorted({*files, "SHA256SUMS"} - {CRATE})
     # a line of SHA256SUMS: a hash of 64 digits, two blanks, a name, a line feed
@@ -259,12 +272,12 @@ def describe_crate(book, files, day):
     return ledger.json_text({"@context": "https://w3id.org/ro/crate/1.2/context", "@graph": graph})
 
 
-def describe_file(name):
+def describe_file(name: str) -> str:
     place = name.partition("/")[0] + "/" if "/" in name else name
     return WHAT.get(place, WHAT.get(name, f"the file {name} of the package"))
 
 
-def zip_package(files):
+def zip_package(files: Mapping[str, bytes]) -> bytes:
     """Return a package as one zip archive; the same files give the same bytes."""
     stream = io.BytesIO()
     with zipfile.ZipFile(stream, "w", zipfile.ZIP_DEFLATED) as archive:

@@ -6,8 +6,9 @@ import json
 import re
 import zlib
 from collections import Counter
+from collections.abc import Callable, Mapping
 from html import escape
-from typing import NamedTuple
+from typing import Any, NamedTuple
 
 from markupsafe import Markup
 
@@ -30,13 +31,13 @@ class Picture(NamedTuple):
     caption: str = ""  # the figure's text, in Markdown with mathematics between dollars
 
     @property
-    def packed(self):
+    def packed(self) -> str:
         """Return the SVG, deflated and in base64. A script of the page inflates the SVG when a
         reader looks at the figure."""
         return base64.b64encode(zlib.compress(self.content, 9)).decode()
 
 
-def figure_pictures(files):
+def figure_pictures(files: Mapping[str, bytes]) -> dict[str, Picture]:
     """Return {name: Picture} of the figures among a package's files."""
     try:
         rows = ledger.parse_json(files.get("figures/figures.json", b"[]"), "figures.json")
@@ -56,7 +57,7 @@ SMALL = 2**19  # a page of at most this many bytes is left as it is
 PART = re.compile(r"<!--\[-->(.*?)<!--\]-->", re.DOTALL)
 
 
-def pack_page(page):
+def pack_page(page: str) -> str:
     """Return a page; in a large page, the parts that stay hidden until a reader opens a claim are
     deflated and stored in one place. The page's script inflates the parts, so that a browser reads
     a tenth of the bytes."""
@@ -73,11 +74,11 @@ def pack_page(page):
 PACKED = re.compile(rb'data-packed="([A-Za-z0-9+/=]*)"')
 
 
-def unpack_page(page):
+def unpack_page(page: bytes) -> bytes:
     """Return a page with its deflated parts inflated again, so that pages from machines with
     different deflate implementations compare equal."""
 
-    def spread(match):
+    def spread(match: re.Match) -> bytes:
         try:
             opened = zlib.decompressobj()
             content = opened.decompress(base64.b64decode(match[1]), LARGEST)
@@ -91,12 +92,12 @@ def unpack_page(page):
 # ---------------------------------------------------------------- words
 
 
-def breakable_id(name):
+def breakable_id(name: str) -> Markup:
     """Return an id as HTML that may break between its words, but not inside a word."""
     return Markup(re.sub(r"([._])", r"\1<wbr>", escape(name)))
 
 
-def render_caption(text, typeset):
+def render_caption(text: str, typeset: Callable[..., Any]) -> Markup:
     """Return a Markdown caption as HTML. Bold, escapes and mathematics are supported."""
     parts = []
     for n, part in enumerate(text.strip().split("$")):
@@ -112,11 +113,11 @@ def render_caption(text, typeset):
 # ---------------------------------------------------------------- tables
 
 
-def entry_section(entry):
+def entry_section(entry: Mapping[str, str | list[str]]) -> str:
     return "experiments" if entry["kind"] in EXPERIMENTS else "mathematics"
 
 
-def overview_rows(book):
+def overview_rows(book: Mapping[str, Any]) -> list[tuple[Any, ...]]:
     """Return for each paper (id, facts of the paper or None, {status: number} of its mathematical
     claims, {verdict: number} of its findings, number of findings that no figure has judged)."""
     found = []
@@ -136,7 +137,7 @@ def overview_rows(book):
 WIDE, HIGH, GAP, LINE = 190, 30, 34, 12
 
 
-def proof_picture(proof):
+def proof_picture(proof: Mapping[str, Any]) -> Markup | None:
     """Draw the graph of a proof as a small SVG, each line above the lines from which it follows.
     Return None where the proof has too many lines to read."""
     edges = [e for e in proof["edges"] if e["premises"]]

@@ -1,12 +1,15 @@
 """The command `fedtheory export`, and the option `fedtheory replay --rocq`, which checks a document
 with a second kernel."""
 
+from pathlib import Path
+from typing import Any
+
 from fedtheory.app.check_command import read_document
 from fedtheory.errors import printable, refuse
 from fedtheory.store import outputs
 
 
-def export_document(path, to, out):
+def export_document(path: Path, to: str, out: Path | None) -> tuple[dict[str, Any], str]:
     """Return (data, text) of a document written as a file for a proof assistant. Without `out`, the
     text is the file's content."""
     from fedtheory.rocq import export_file
@@ -30,7 +33,7 @@ def export_document(path, to, out):
     return data, f"{out}: {len(names)} theorem{'s' * (len(names) != 1)}; ask `coqc {out}`"
 
 
-def ask_rocq(path):
+def ask_rocq(path: Path) -> Any:
     """Return (data, lines) of Rocq's answer about a document that replayed."""
     from fedtheory.rocq import coqc, export_file
 
@@ -58,7 +61,7 @@ def ask_rocq(path):
     ]
 
 
-def unshown_parts(text):
+def unshown_parts(text: str) -> Any:
     """Return the sentences of a file that name the parts that the file takes from its document, or
     does not prove."""
     flat = " ".join(text.split())

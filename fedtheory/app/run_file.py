@@ -14,7 +14,9 @@ import inspect
 import io
 import json
 import tomllib
+from collections.abc import Callable, Mapping, Sequence
 from pathlib import Path
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
@@ -25,7 +27,12 @@ from fedtheory.comparison.compare import compare
 from fedtheory.errors import InvalidInput, describe, refuse
 from fedtheory.problem import Problem
 from fedtheory.runs import plots
+from fedtheory.runs.result import Run
 from fedtheory.store import outputs
+from fedtheory.typing import Number
+
+if TYPE_CHECKING:
+    from fedtheory.language.claim import Claim
 
 PICTURES = dict(
     pdf=dict(metadata={"CreationDate": None, "ModDate": None}),
@@ -38,14 +45,14 @@ NEEDED: dict = dict(problem=("kind",), run=("algorithm", "rounds"), bound=("clai
 SAYS = "must be TOML of numbers, texts, lists and tables"
 
 
-def _metrics(name, value):
+def _metrics(name: str, value: int | Sequence[str]) -> Any:
     """Return the names of the metrics that a run records: at least one, each once."""
     if not value or len(set(found := arguments.check_words(name, value, metrics.ALL))) < len(found):
         refuse(name, "must name one metric or more, each once", value)
     return found
 
 
-def _pretrain(name, value):
+def _pretrain(name: str, value: Any) -> Any:
     if not isinstance(value, dict) or set(value) != {"steps", "eta"}:
         refuse(name, "must be a table of steps and eta", value)
     (
@@ -55,7 +62,7 @@ def _pretrain(name, value):
     return value
 
 
-def _numbers(name, value):
+def _numbers(name: str, value: Any) -> Any:
     arguments.check_array(name, value, "must be a list of numbers")
     return value
 
@@ -75,7 +82,7 @@ RUN: dict = dict(
 TAKES: dict = dict(run=RUN, bound=NEEDED["bound"])  # [problem] takes the arguments of its kind
 
 
-def read_run_file(path):
+def read_run_file(path: Path) -> dict[str, Any]:
     """Return the sections of a run file. All keys are checked here, and all values that no problem
     or method checks, so that mistakes are reported before anything is computed."""
     spec = _parse_toml(path)
@@ -99,7 +106,7 @@ def read_run_file(path):
     return spec
 
 
-def _parse_toml(path):
+def _parse_toml(path: Path) -> dict[str, dict[str, Any] | list[Any]]:
     try:
         with open(path, "rb") as file:
             content = file.read(BYTES + 1)
@@ -119,7 +126,7 @@ def _parse_toml(path):
     return {name: _plain(f"{path} {name}", value) for name, value in spec.items()}
 
 
-def _plain(name, value, depth=0):
+def _plain(name: str, value: Any, depth: Number = 0) -> Any:
     """Return a value made of numbers, texts, lists and tables of at most 8 levels, and refuse any
     other value."""
     if isinstance(value, (bool, int, float, str)) and depth <= 8:
@@ -131,12 +138,14 @@ def _plain(name, value, depth=0):
     return refuse(name, SAYS + ", of at most 8 levels", value)
 
 
-def _take_field(path, section, key, keys):
+def _take_field(
+    path: Path, section: str, key: str, keys: Mapping[str, Callable[..., Any]] | Sequence[str]
+) -> None:
     if key not in keys:
         refuse(f"{path} [{section}]", f"takes {', '.join(keys)}", key)
 
 
-def hypers(algorithm, claim):
+def hypers(algorithm: str, claim: "Claim | None") -> list[str]:
     """Return the names that [hyper] accepts: the method's hyper-parameters and, with a claim, the
     claim's symbols, without the names that [run] sets."""
     letters = () if claim is None else (*claim.parameters, *claim.quantities)
@@ -145,7 +154,7 @@ def hypers(algorithm, claim):
     return [name for name in both if name not in taken]
 
 
-def make_problem(section):
+def make_problem(section: dict[str, Any]) -> Problem:
     """Build the problem of [problem]: `kind` names the maker, and the other keys are its arguments."""
     section, makers = dict(section), discover.problem_makers()
     kind = arguments.check_word("[problem] kind", section.pop("kind", None), tuple(makers))
@@ -167,7 +176,9 @@ def make_problem(section):
 # ---------------------------------------------------------------- the command
 
 
-def run_file(path, out=None, progress=None):
+def run_file(
+    path: Path, out: Path | None = None, progress: Any = None
+) -> tuple[dict[str, list[float]], str]:
     """Carry out a run file, and return (data for --json, text)."""
     spec = read_run_file(path)
     settings, hyper = dict(spec["run"]), spec.get("hyper", {})
@@ -207,7 +218,16 @@ def run_file(path, out=None, progress=None):
     return {key: np.asarray(value).tolist() for key, value in data.items()}, "\n".join(lines)
 
 
-def compare_run(claim, problem, name, rounds, wanted, progress, settings, hyper):
+def compare_run(
+    claim: Any,
+    problem: Any,
+    name: str,
+    rounds: Number,
+    wanted: Sequence[Any],
+    progress: Callable[..., Any] | None,
+    settings: Any,
+    hyper: Mapping[str, Any],
+) -> Any:
     """Return the Comparison of a claim with the run that a file describes."""
     if name != (of := claim_method(claim).name):
         refuse("[run] algorithm", f"must be {of}, of which {claim.title} speaks", name)
@@ -221,7 +241,7 @@ def compare_run(claim, problem, name, rounds, wanted, progress, settings, hyper)
     )
 
 
-def _run_headline(result):
+def _run_headline(result: Run) -> str:
     problem = result.problem
     return (
         f"{result.algorithm.name} on {problem.name} (N={problem.N}, d={problem.d}): "
@@ -229,7 +249,7 @@ def _run_headline(result):
     )
 
 
-def inside(named, whose):
+def inside(named: Path, whose: str) -> Any:
     """Return the folder that a run file names. Refuse a folder outside the current directory,
     whoever wrote the file."""
     rule = "must be a folder below the one in which this runs (--out may be any)"
@@ -242,13 +262,13 @@ def inside(named, whose):
     return Path(named) if inner else refuse(whose, rule, str(named))
 
 
-def _archive(arrays):
+def _archive(arrays: Mapping[str, Any]) -> bytes:
     stream = io.BytesIO()
     np.savez(stream, **arrays)
     return stream.getvalue()
 
 
-def pictures(drawn):
+def pictures(drawn: Callable[..., Any]) -> dict[str, bytes]:
     """Return {name: bytes} of a plot that the function `drawn` draws into axes."""
     import matplotlib
 

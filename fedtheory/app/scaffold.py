@@ -11,7 +11,7 @@ STARTS = Path(__file__).with_name("starts")
 KINDS = ("claim", "method", "problem", "setting", "figure", "adapter")
 
 
-def template_text(kind, name):
+def template_text(kind: str, name: str) -> str:
     """Return the text of the starting file of a kind, for a file called NAME.py."""
     if kind not in KINDS:
         refuse("new", f"must be one of {', '.join(KINDS)}", kind)
@@ -20,7 +20,7 @@ def template_text(kind, name):
     return (STARTS / f"{kind}.txt").read_text().replace("NAME", name)
 
 
-def write_new(kind, file=None):
+def write_new(kind: str, file: str | None = None) -> tuple[dict[str, str | list[str]], str]:
     """Write a starting file and return (data, text). Refuse to overwrite an existing file."""
     path = Path(file or f"my_{kind}.py")
     if path.suffix != ".py":

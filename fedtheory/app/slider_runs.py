@@ -1,18 +1,26 @@
 """Runs and their exact expectations, shown beside a bound with sliders: computed on the first of a
 few small problems that meets the claim's hypotheses."""
 
+from collections.abc import Mapping
 from dataclasses import replace
 from functools import cache
 from itertools import product
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
 from fedtheory import problems
 from fedtheory.comparison.case import claim_method
 from fedtheory.comparison.compare import compare
+from fedtheory.comparison.result import Comparison
 from fedtheory.errors import FedtheoryError
+from fedtheory.language.symbol import Measure
 from fedtheory.participation import Participation, distribution
-from fedtheory.problem import Constant
+from fedtheory.problem import Constant, Problem
+from fedtheory.typing import Number
+
+if TYPE_CHECKING:
+    pass
 
 ROUNDS, TRIALS = 64, 32
 OVER = ("T", "tau", "R")  # letters that count rounds
@@ -27,7 +35,7 @@ STEPS = dict(eta_0=0.02, eta_l=0.04)
 
 
 @cache
-def problems_tried():
+def problems_tried() -> tuple[tuple[str, Problem, dict[str, Any]], ...]:
     """Return (problem in words, problem, settings) of each problem, in the order in which the
     problems are tried."""
     small = dict(d=2, clients=4, L=1.0, mu=0.5, G=0.5)
@@ -60,7 +68,7 @@ def problems_tried():
     )
 
 
-def on_a_ball():
+def on_a_ball() -> Problem:
     """Build quadratic losses with a gradient bound that holds up to the distance REACH from the
     minimiser."""
     centres, noise = np.array([[0.0, 0.0], [1.0, 0.0], [0.0, 1.0], [-1.0, 0.0]]), 0.3
@@ -70,7 +78,7 @@ def on_a_ball():
     return replace(made, constants={**made.constants, "M": bound})
 
 
-def runs_beside_bound(claim, moved):
+def runs_beside_bound(claim: Any, moved: Mapping[str, str]) -> dict[str, Any] | None:
     """Return the plain data of runs beside a claim's bound; `moved` are the symbols that sliders
     move. Return None where no problem meets the hypotheses, or where the bound needs a measurement
     of each round.
@@ -105,18 +113,20 @@ def runs_beside_bound(claim, moved):
     return None
 
 
-def measured_once(measure):
+def measured_once(measure: Measure) -> bool:
     """Tell whether a run gives the measured quantity at one round, as an expectation."""
     return measure.at.isdecimal() and measure.average == "E" and measure.minus in ("", "inf")
 
 
-def mean_of_measure(found, measure):
+def mean_of_measure(found: Comparison, measure: Measure) -> float:
     """Return the mean over the trials of a quantity that is measured once."""
     run = found.runs[0].metrics[measure.metric][:, int(measure.at)].mean()
     return run - (found.problem.constants["F_inf"].value if measure.minus else 0.0)
 
 
-def comparison_data(found, says, over, fixed):
+def comparison_data(
+    found: Comparison, says: str, over: str, fixed: Mapping[str, Number]
+) -> dict[str, Any]:
     """Return a comparison as plain data."""
     listed = lambda values, digits: [float(f"{value:.{digits}g}") for value in values.tolist()]
     sampled = {name: listed(getattr(found, name), SAMPLED) for name in ("left", "low", "high")}

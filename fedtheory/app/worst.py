@@ -2,17 +2,24 @@
 dimension, with its proof."""
 
 import json
+from collections.abc import Sequence
+from fractions import Fraction
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
 
 from fedtheory import discover
 from fedtheory.app.explain import parse_assignment
 from fedtheory.errors import InvalidInput, refuse
 from fedtheory.store import outputs
 
+if TYPE_CHECKING:
+    from fedtheory.proofs.worstcase.methods import ByKernels
+
 TEXTBOOK = ("gradient_descent", "momentum", "nesterov")
 MOST = 20  # the largest number of clients
 
 
-def method_of(name, values):
+def method_of(name: str, values: dict[str, Fraction]) -> "ByKernels":
     """Return a textbook recursion, or the kernels of a library method, with its numbers as
     fractions."""
     from fedtheory.proofs.worstcase import methods, program
@@ -34,7 +41,16 @@ def method_of(name, values):
     )
 
 
-def find_worst(name, texts, rounds, L, mu, measure, over, out=None):
+def find_worst(
+    name: str,
+    texts: Sequence[str],
+    rounds: int,
+    L: str,
+    mu: str,
+    measure: str,
+    over: str,
+    out: Path | None = None,
+) -> tuple[dict[str, Any], str]:
     """Return (data, text) of the worst case. The certificate is written to `out`, where `fedtheory
     replay` reads the certificate."""
     from fedtheory.proofs.worstcase import program

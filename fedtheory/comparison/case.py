@@ -37,7 +37,7 @@ SWEPT = 1e-11  # relative margin: `arrays.sweep` keeps 12 digits
 LONGEST = 10**6  # most rounds that are tried where smaller numbers of rounds are too small
 
 
-def claim_method(claim: "Claim", algorithm: Algorithm | None = None) -> Algorithm:
+def claim_method(claim: "Claim | None", algorithm: Algorithm | None = None) -> Algorithm:
     """Return the record of the method that a claim is about."""
     of = claim.algorithm[0] if isinstance(claim.algorithm, tuple) else claim.algorithm
     return discover.algorithm(of if algorithm is None else algorithm)

@@ -52,7 +52,7 @@ TRACED = 100  # most coordinates for which covariances are computed where no min
 
 
 def compare(
-    claim: "str | Claim",
+    claim: "str | Claim | None",
     problem: Problem,
     run: Any = None,
     *,

@@ -14,10 +14,10 @@ class Report(NamedTuple):
     laws: Laws
 
     @property
-    def good(self):
+    def good(self) -> bool:
         return self.trajectory.broken is None and not self.laws.broken
 
-    def data(self):
+    def data(self) -> dict[str, Any]:
         """Return the report as `--json` prints the report."""
         broken = self.trajectory.broken
         return dict(
@@ -27,11 +27,11 @@ class Report(NamedTuple):
             laws=[law._asdict() for law in self.laws.found],
         )
 
-    def __str__(self):
+    def __str__(self) -> str:
         return f"{self.trajectory}\n{self.laws}"
 
 
-def of_file(module, path):
+def of_file(module: Any, path: str) -> Report:
     """Return the Report of an adapter file, which defines METHOD, start, round and state, and
     optionally HYPER and WEIGHTED."""
     for name in ("METHOD", *FUNCTIONS):

@@ -7,15 +7,18 @@ round is compared field by field. Only numbers must agree: code that organises i
 and computes the same iterates agrees.
 """
 
-from typing import NamedTuple
+from collections.abc import Callable, Mapping, Sequence
+from typing import Any, NamedTuple
 
 import numpy as np
 
 from fedtheory import arguments, discover
+from fedtheory.algorithm import Algorithm
 from fedtheory.conformance import listings
 from fedtheory.conformance.instances import (
     EVERYONE,
     INSTANCES,
+    Instance,
     Q,
     Seen,
     describe_instance,
@@ -25,6 +28,7 @@ from fedtheory.conformance.instances import (
 )
 from fedtheory.errors import refuse
 from fedtheory.exact.traces import AT_X, Rounds
+from fedtheory.typing import Exact
 
 FUNCTIONS = ("start", "round", "state")
 
@@ -39,17 +43,17 @@ class Broken(NamedTuple):
 
 
 class Differs(Exception):
-    def __init__(self, key, says):
+    def __init__(self, key: str, says: str) -> None:
         super().__init__(says)
         self.key = key
 
 
 class Conformance(NamedTuple):
     method: str
-    agreed: tuple  # names of the instances on which the code agrees
+    agreed: tuple[Any, ...]  # names of the instances on which the code agrees
     broken: Broken | None
 
-    def __str__(self):
+    def __str__(self) -> str:
         good = f"{self.method}: agrees on {', '.join(self.agreed) or 'nothing'}"
         if self.broken is None:
             return good
@@ -59,7 +63,14 @@ class Conformance(NamedTuple):
         )
 
 
-def conform(method, start, round, state, hyper=None, weighted=True):
+def conform(
+    method: Any,
+    start: Callable[..., Any],
+    round: Callable[..., Any],
+    state: Callable[..., Any],
+    hyper: Mapping[str, Any] | None = None,
+    weighted: bool = True,
+) -> Conformance:
     """Tell whether code follows the trajectory of a method, and return a Conformance.
 
     `start(task)` returns the code's own initial state and `round(state, cohort, work, gradient)`
@@ -100,7 +111,7 @@ def conform(method, start, round, state, hyper=None, weighted=True):
     return Conformance(method.name, tuple(agreed), None)
 
 
-def choose_hyper(method, given):
+def choose_hyper(method: Any, given: Mapping[str, Any]) -> dict[str, Any]:
     """Return the hyper-parameters: the given values, otherwise the first choice, 3 for integers
     such as the local steps, or the default or 1/4."""
     method.resolve(
@@ -119,11 +130,18 @@ def choose_hyper(method, given):
     return found
 
 
-def as_fraction(value):
+def as_fraction(value: float | str) -> Exact | str:
     return Q(repr(value)) if isinstance(value, float) else value
 
 
-def try_instance(method, hyper, instance, start, round, state):
+def try_instance(
+    method: Algorithm | str,
+    hyper: Mapping[str, Any],
+    instance: Instance,
+    start: Callable[..., Any],
+    round: Callable[..., Any],
+    state: Callable[..., Any],
+) -> tuple[Any, bool]:
     """Return (the Broken of an instance or None, whether the code computed its gradients itself)."""
     seen = Seen(instance)
     rounds = rounds_of(method, hyper, instance, lambda: seen.t)
@@ -150,13 +168,17 @@ def try_instance(method, hyper, instance, start, round, state):
     return None, not seen.ever
 
 
-def rounds_of(method, hyper, instance, now):
+def rounds_of(
+    method: Any, hyper: Mapping[str, Any], instance: Instance, now: Callable[..., Any]
+) -> Rounds:
     """Return the rounds of a method's own kernels on an instance."""
     h = {name: as_fraction(value) for name, value in hyper.items()}
     return Rounds(method, instance.losses(now), h, ordered=True)
 
 
-def walk_gradients(method, rounds, trace, asked):
+def walk_gradients(
+    method: Any, rounds: Rounds, trace: Any, asked: Sequence[tuple[int, int, np.ndarray]]
+) -> None:
     """Raise Differs at the first gradient that the code evaluates at another point or step than the
     listing."""
     members = dict(zip(trace.cohort, zip(trace.work, trace.clients)))
@@ -195,7 +217,9 @@ def walk_gradients(method, rounds, trace, asked):
     )
 
 
-def _server_gradient(method, rounds, trace, mine, at_x):
+def _server_gradient(
+    method: Algorithm, rounds: Rounds, trace: Any, mine: Sequence[Any], at_x: bool
+) -> None:
     """Raise Differs where the server's gradients differ from the listing: with `at_x` the gradient
     at x before the clients work, otherwise the gradients of the server's steps."""
     wanted = {} if at_x else dict(enumerate(trace.server.points[:-1]))
@@ -216,7 +240,7 @@ def _server_gradient(method, rounds, trace, mine, at_x):
         raise Differs(key, f"the server takes {len(mine)} gradients, of {len(wanted)}")
 
 
-def compare_fields(method, after, theirs, N):
+def compare_fields(method: Any, after: Any, theirs: Mapping[str, np.ndarray], N: int) -> None:
     """Raise Differs at the first field whose value differs from the listing's. The clients' fields
     are compared first, because the remaining fields are computed from the clients' fields."""
     if not isinstance(theirs, dict) or "x" not in theirs:

@@ -1,7 +1,8 @@
 """Small instances in fractions, and the gradient function that an adapter calls."""
 
+from collections.abc import Callable, Mapping, Sequence
 from fractions import Fraction
-from typing import NamedTuple
+from typing import Any, NamedTuple
 
 import numpy as np
 
@@ -20,7 +21,7 @@ class Task(NamedTuple):
     x_0: np.ndarray  # (d,)
     N: int
     weights: np.ndarray  # (N,), for clients 1 to N; their sum is 1
-    hyper: dict
+    hyper: dict[str, Any]
     # losses a_i ||x - b_i||^2 / 2, for code that takes its own gradients; row 0 is the server
     a: np.ndarray  # (N + 1,)
     b: np.ndarray  # (N + 1, d)
@@ -30,24 +31,24 @@ class Instance(NamedTuple):
     """An instance in which client i has the loss a_i ||x - b_i||^2 / 2; index 0 is the server."""
 
     says: str
-    a: tuple
-    b: tuple  # (N + 1,) points
-    weights: tuple
-    cohorts: tuple  # the cohort of each round
-    x_0: tuple
-    work: tuple | None = None  # the work of each round, where clients may do less
+    a: tuple[Any, ...]
+    b: tuple[Any, ...]  # (N + 1,) points
+    weights: tuple[Any, ...]
+    cohorts: tuple[Any, ...]  # the cohort of each round
+    x_0: tuple[Any, ...]
+    work: tuple[Any, ...] | None = None  # the work of each round, where clients may do less
     noisy: bool = False
 
     @property
-    def N(self):
+    def N(self) -> int:
         return len(self.weights)
 
-    def steps(self, t, K):
+    def steps(self, t: int, K: int) -> tuple[int, ...]:
         """Return the number of local steps of each client of round t's cohort, where K steps are
         asked for."""
         return self.work[t] if self.work else (K,) * len(self.cohorts[t])
 
-    def task(self, hyper):
+    def task(self, hyper: Mapping[str, Any]) -> Task:
         return Task(
             to_floats(self.x_0),
             self.N,
@@ -57,34 +58,34 @@ class Instance(NamedTuple):
             np.array([to_floats(point) for point in self.b]),
         )
 
-    def grad(self, i, x):
+    def grad(self, i: int, x: np.ndarray) -> np.ndarray:
         return vector([self.a[i] * (z - o) for z, o in zip(x, self.b[i])])
 
-    def noise(self, t, i, k):
+    def noise(self, t: int, i: int, k: int) -> list[Fraction]:
         d = len(self.x_0)
         if not self.noisy:
             return [Q(0)] * d
         sign = (7 * t + 5 * i + 3 * k) % 4
         return [Q((sign + j) % 4 - 1, 4) for j in range(d)]
 
-    def losses(self, now):
+    def losses(self, now: Callable[..., Any]) -> Losses:
         """Return the losses that a method's kernels see; `now()` returns the current round."""
         noise = lambda i, k: [(Q(1), vector(self.noise(now(), i, k)))]
         return Losses(self.grad, noise, (Q(0), *self.weights), len(self.x_0))
 
-    def minimiser(self):
+    def minimiser(self) -> list[Fraction]:
         """Return the minimiser of F = sum_i p_i f_i."""
         pulls = [p * a for p, a in zip(self.weights, self.a[1:])]
         columns = zip(*self.b[1:])
         return [sum(w * z for w, z in zip(pulls, column)) / sum(pulls) for column in columns]
 
 
-def to_floats(numbers):
+def to_floats(numbers: np.ndarray | Sequence[Fraction]) -> np.ndarray:
     """Return exact numbers as an array of floats; an interval becomes its midpoint."""
     return np.array([float(sum(pair(n)) / 2) for n in numbers])
 
 
-def place_points(*places):
+def place_points(*places: int) -> tuple[tuple[Fraction, ...], ...]:
     return tuple((Q(place),) for place in places)
 
 
@@ -131,13 +132,13 @@ class Seen:
     """A gradient function for an adapter, which records the points at which the adapter calls the
     function."""
 
-    def __init__(self, instance):
+    def __init__(self, instance: Instance) -> None:
         self.instance, self.t, self.asked, self.ever = instance, 0, [], False
 
-    def at(self, t):
+    def at(self, t: int) -> None:
         self.t, self.asked = t, []
 
-    def __call__(self, i, y, k):
+    def __call__(self, i: int, y: np.ndarray, k: int) -> np.ndarray:
         N, d = self.instance.N, len(self.instance.x_0)
         if not isinstance(i, (int, np.integer)) or not 0 <= i <= N:
             refuse("gradient: i", f"must be a client 1..{N}, or 0, the server", i)
@@ -152,7 +153,7 @@ class Seen:
         return slope + to_floats(self.instance.noise(self.t, i, k))
 
 
-def rows_of(name, value, N):
+def rows_of(name: str, value: Mapping[int, np.ndarray], N: int) -> list[tuple[int, np.ndarray]]:
     """Return [(client, row)] of a field of an adapter's state, which is a dict or a sequence whose
     first entry belongs to client 1."""
     rows = value if isinstance(value, dict) else dict(enumerate(value, 1))
@@ -162,18 +163,18 @@ def rows_of(name, value, N):
     return sorted(rows.items())
 
 
-def nearly_equal(a, b):
+def nearly_equal(a: np.ndarray, b: np.ndarray) -> bool:
     """Tell whether numbers of an adapter equal numbers of exact arithmetic up to rounding."""
     a, b = np.ravel(np.asarray(a, dtype=float)), np.ravel(b)
     b = b if b.dtype == float else to_floats(b)
     return a.shape == b.shape and bool(np.all(np.abs(a - b) <= CLOSE * (1 + np.abs(b))))
 
 
-def short_numbers(v):
+def short_numbers(v: np.ndarray | Sequence[Fraction]) -> str:
     return "[" + ", ".join(str(n) if isinstance(n, Q) else f"{float(n):.6g}" for n in v) + "]"
 
 
-def _difference_text(point):
+def _difference_text(point: Sequence[Fraction]) -> str:
     """Return x - point as text, with the sign simplified."""
     if not any(point):
         return "x"
@@ -182,7 +183,7 @@ def _difference_text(point):
     return f"x {'+' if point[0] < 0 else '-'} {abs(point[0])}"
 
 
-def describe_instance(instance, hyper):
+def describe_instance(instance: Instance, hyper: Mapping[str, Any]) -> str:
     """Return the description of an instance in small fractions."""
     pairs = list(zip(instance.a, instance.b))[1:]
     losses = ", ".join(

@@ -7,10 +7,15 @@ for some laws the memories. It does not need the points at which the code takes 
 laws also apply to code whose queries cannot be observed.
 """
 
-from collections.abc import Callable
-from typing import NamedTuple
+from collections.abc import Callable, Sequence
+from fractions import Fraction
+from typing import TYPE_CHECKING, Any, NamedTuple
 
 from fedtheory.conformance.instances import Instance, Q, nearly_equal, short_numbers, to_floats
+from fedtheory.typing import Exact
+
+if TYPE_CHECKING:
+    import numpy as np
 
 FIXED, INVARIANT, METAMORPHIC = "fixed point", "invariant", "metamorphic"
 LONG = 150  # rounds until a method is at rest
@@ -29,20 +34,24 @@ TURN = ((Q(3, 5), Q(-4, 5)), (Q(4, 5), Q(3, 5)))
 class Code(NamedTuple):
     """The code that a law tests: a user's code, or the method's own kernels."""
 
-    path: Callable  # (instance, one_step) -> the states before and after each round, as arrays
-    rest: Callable  # (instance) -> x after many rounds
+    path: Callable[
+        ..., Any
+    ]  # (instance, one_step) -> the states before and after each round, as arrays
+    rest: Callable[..., Any]  # (instance) -> x after many rounds
     everyone: bool  # whether all clients take part in every round
-    memories: tuple  # (f, f_i) of a method's State: the copies of one memory at server and clients
+    memories: tuple[
+        Any, ...
+    ]  # (f, f_i) of a method's State: the copies of one memory at server and clients
     weighted: bool = True  # whether clients have weights
 
-    def scene(self, **changes):
+    def scene(self, **changes: Sequence[Fraction | tuple[Exact, ...]]) -> Instance:
         if self.everyone:
             changes = dict(cohorts=ALL) | changes
         if not self.weighted:
             changes["weights"] = EQUAL
         return SCENE._replace(**changes)
 
-    def points(self, instance, one_step=False):
+    def points(self, instance: Instance, one_step: bool = False) -> "list[np.ndarray]":
         return [state["x"] for state in self.path(instance, one_step)]
 
 
@@ -52,7 +61,7 @@ class Law(NamedTuple):
     shows: str  # the mistake of code that breaks the law
     # (code, the method's own) -> a description of the violation; None, or Obeyed, where there is
     # none
-    ask: Callable
+    ask: Callable[..., Any]
 
 
 class Obeyed(str):
@@ -66,7 +75,9 @@ class Unseen(Exception):
 # ---------------------------------------------------------------- comparison
 
 
-def describe_difference(one, other, says):
+def describe_difference(
+    one: "Sequence[np.ndarray]", other: "Sequence[np.ndarray]", says: str
+) -> str | None:
     """Return None if two paths are equal, and a sentence about the first difference otherwise."""
     for t, (x, y) in enumerate(zip(one, other, strict=True)):
         if not nearly_equal(x, y):
@@ -74,7 +85,7 @@ def describe_difference(one, other, says):
     return None
 
 
-def stays_at_minimiser(code, own):
+def stays_at_minimiser(code: Code, own: Code) -> str | None:
     at = (Q(1), Q(-2))
     still = code.points(code.scene(b=(at,) * 4, x_0=at))
     return describe_difference(
@@ -82,7 +93,7 @@ def stays_at_minimiser(code, own):
     )
 
 
-def rests_at_end(code, own):
+def rests_at_end(code: Code, own: Code) -> str | Obeyed:
     scene = code.scene(cohorts=ALL)
     mine, best = own.rest(scene), to_floats(scene.minimiser())
     place = f"{short_numbers(mine)}, {'' if nearly_equal(mine, best) else 'which is not '}the minimiser of F"
@@ -92,7 +103,7 @@ def rests_at_end(code, own):
     return f"after {LONG} rounds of all clients x is {short_numbers(x)}; the method's is {place}"
 
 
-def held_by(code, scene):
+def held_by(code: Code, scene: Instance) -> "list[dict[str, np.ndarray]]":
     """Return the states on a scene, and raise Unseen where the states lack a memory of the method."""
     states = list(code.path(scene, False))
     if not code.memories or any(name not in states[0] for pair in code.memories for name in pair):
@@ -100,7 +111,7 @@ def held_by(code, scene):
     return states
 
 
-def mean_of_memories(code, own):
+def mean_of_memories(code: Code, own: Code) -> str | None:
     scene = code.scene()
     p = to_floats(scene.weights)
     for t, state in enumerate(held_by(code, scene)):
@@ -112,7 +123,7 @@ def mean_of_memories(code, own):
     return None
 
 
-def who_rests_keeps(code, own):
+def who_rests_keeps(code: Code, own: Code) -> str | None:
     scene = code.scene()
     if code.everyone:
         raise Unseen
@@ -127,17 +138,17 @@ def who_rests_keeps(code, own):
     return None
 
 
-def of_straight_losses(code, own):
+def of_straight_losses(code: Any, own: Code) -> str | None:
     """Check on straight losses, whose gradient is constant, that each client stores this gradient
     however far the client moved. Return None, or a sentence about the first difference."""
     return keep_gradients(code, code.scene(**STRAIGHT), "the losses are straight, and")
 
 
-def of_the_start(code, own):
+def of_the_start(code: Code, own: Code) -> str | None:
     return keep_gradients(code, code.scene(), "")
 
 
-def keep_gradients(code, scene, where):
+def keep_gradients(code: Code, scene: Instance, where: str) -> str | None:
     """Check that the memory of a client after its round is the client's gradient at x, where the
     round began. Return None, or a sentence about the first difference."""
     states = held_by(code, scene)
@@ -152,7 +163,7 @@ def keep_gradients(code, scene, where):
     return None
 
 
-def x_alone(code, own):
+def x_alone(code: Code, own: Code) -> str | None:
     """Check that a round depends on x alone: a run started anew where a round ended has the same
     next round. Return None, or a sentence about the first difference."""
     scene = code.scene()
@@ -166,7 +177,7 @@ def x_alone(code, own):
     return None
 
 
-def relabel_clients(code, own):
+def relabel_clients(code: Code, own: Code) -> Any:
     scene, called = code.scene(), (0, 2, 3, 1)  # client i gets the name called[i]
     before = [0, *(called.index(i) for i in (1, 2, 3))]
     other = scene._replace(
@@ -180,7 +191,7 @@ def relabel_clients(code, own):
     )
 
 
-def reorder_cohort(code, own):
+def reorder_cohort(code: Code, own: Code) -> str | None:
     scene = code.scene()
     other = scene._replace(cohorts=tuple(cohort[::-1] for cohort in scene.cohorts))
     return describe_difference(
@@ -188,7 +199,7 @@ def reorder_cohort(code, own):
     )
 
 
-def move_in_space(code, of, says):
+def move_in_space(code: Code, of: Callable[..., Any], says: str) -> str | None:
     """Check that moving the losses and the start in space moves the path in the same way. Return
     None, or a sentence about the first difference."""
     scene = code.scene()
@@ -197,24 +208,24 @@ def move_in_space(code, of, says):
     return describe_difference(code.points(other), due, says)
 
 
-def turn_space(code, own):
+def turn_space(code: Code, own: Code) -> str | None:
     turn = lambda v: [sum(q * z for q, z in zip(row, v)) for row in TURN]
     return move_in_space(code, turn, "turned by the angle of 3/5 and 4/5")
 
 
-def shift_space(code, own):
+def shift_space(code: Code, own: Code) -> str | None:
     return move_in_space(code, lambda v: [v[0] + 2, v[1] - 1], "shifted by [2, -1]")
 
 
-def one_step(code, own):
+def one_step(code: Code, own: Code) -> str | Obeyed:
     return gradient_step(code, own, 0)
 
 
-def both_losses(code, own):
+def both_losses(code: Code, own: Code) -> str | Obeyed:
     return gradient_step(code, own, 1)
 
 
-def gradient_step(code, own, share):
+def gradient_step(code: Code, own: Code, share: int) -> str | Obeyed:
     """Check that a round of all clients with one local step each is a gradient step of F plus
     `share` times f_0. Return Obeyed with the step's length, or a sentence about the first
     difference."""
@@ -234,7 +245,7 @@ def gradient_step(code, own, share):
     return Obeyed(f"of {length:g}")
 
 
-def same_for_copies(code, own):
+def same_for_copies(code: Code, own: Code) -> Any:
     one = Instance("one client", A[:2], B[:2], (Q(1),), ((1,),) * 3, SCENE.x_0)
     many = code.scene(a=(A[0], *A[1:2] * 3), b=(B[0], *B[1:2] * 3), cohorts=ALL)
     return describe_difference(
@@ -242,7 +253,7 @@ def same_for_copies(code, own):
     )
 
 
-def drawn_of_equals(code, own):
+def drawn_of_equals(code: Code, own: Code) -> str | None:
     if code.everyone:
         raise Unseen
     scene = code.scene(a=(A[0], *A[1:2] * 3), b=(B[0], *B[1:2] * 3), cohorts=PAIRS[:3])
@@ -253,7 +264,7 @@ def drawn_of_equals(code, own):
     )
 
 
-def copy_clients(code, own):
+def copy_clients(code: Code, own: Code) -> str | None:
     if not code.weighted:
         raise Unseen
     two = Instance("two", A[:3], B[:3], (Q(2, 3), Q(1, 3)), ((1, 2),) * 3, SCENE.x_0)

@@ -2,13 +2,15 @@
 
 import textwrap
 import warnings
-from typing import NamedTuple
+from collections.abc import Callable, Iterator, Mapping, Set
+from typing import Any, NamedTuple
 
 import numpy as np
 
 from fedtheory import arguments
+from fedtheory.algorithm import Algorithm
 from fedtheory.conformance.conform import FUNCTIONS, choose_hyper, rounds_of
-from fedtheory.conformance.instances import Q, Seen, describe_instance, rows_of, to_floats
+from fedtheory.conformance.instances import Instance, Q, Seen, describe_instance, rows_of, to_floats
 from fedtheory.conformance.laws import (
     FIXED,
     INVARIANT,
@@ -17,6 +19,7 @@ from fedtheory.conformance.laws import (
     METAMORPHIC,
     SCENE,
     Code,
+    Law,
     Obeyed,
     Unseen,
 )
@@ -29,7 +32,7 @@ from fedtheory.runs.running import run
 STILL = 1e-9  # the largest change of a method at rest
 
 
-def _wrap(line):
+def _wrap(line: str) -> list[str]:
     """Return a line wrapped to the width of a terminal."""
     return textwrap.wrap(line, 100, initial_indent="  ", subsequent_indent="    ")
 
@@ -47,14 +50,14 @@ class Found(NamedTuple):
 
 class Laws(NamedTuple):
     method: str
-    found: tuple
+    found: tuple[Any, ...]
     scene: str  # the clients of most laws, in small fractions
 
     @property
-    def broken(self):
+    def broken(self) -> tuple[Found, ...]:
         return tuple(law for law in self.found if law.outcome == "broken")
 
-    def __str__(self):
+    def __str__(self) -> str:
         lines: list[str] = []
         for kind in (FIXED, INVARIANT, METAMORPHIC):
             good = [law for law in self.found if law.kind == kind and law.outcome == "obeyed"]
@@ -69,7 +72,14 @@ class Laws(NamedTuple):
         return "\n".join([f"{self.method}: laws that the code obeys", *lines])
 
 
-def laws(method, start, round, state, hyper=None, weighted=True):
+def laws(
+    method: Any,
+    start: Callable[..., Any],
+    round: Callable[..., Any],
+    state: Callable[..., Any],
+    hyper: Mapping[str, Any] | None = None,
+    weighted: bool = True,
+) -> Laws:
     """Return which laws of a method the code obeys. `start`, `round` and `state` are as for
     `conform`, but the gradients may come from anywhere (`task.a` and `task.b` are the losses'
     curvatures and minimisers).
@@ -100,7 +110,7 @@ def laws(method, start, round, state, hyper=None, weighted=True):
     return Laws(method.name, tuple(_ask_law(law, code, own) for law in asked), scene)
 
 
-def _ask_law(law, code, own):
+def _ask_law(law: Law, code: Code, own: Code) -> Found:
     try:
         says, outcome = law.ask(own, own), "not asked"
         if says is None or isinstance(says, Obeyed):
@@ -111,23 +121,23 @@ def _ask_law(law, code, own):
     return Found(law.name, law.kind, outcome, str(says or ""), law.shows)
 
 
-def single_step(method, hyper):
+def single_step(method: Any, hyper: Mapping[str, Any]) -> dict[str, Any]:
     """Return the hyper-parameters with one local step."""
     return hyper | ({method.steps: 1} if isinstance(method.steps, str) else {})
 
 
-def of_kernels(method, hyper, weighted=True):
+def of_kernels(method: Any, hyper: Mapping[str, Any], weighted: bool = True) -> Code:
     names = type(rounds_of(method, hyper, SCENE, lambda: 0).start(list(SCENE.x_0)))._fields
     memories = tuple((name, f"{name}_i") for name in names if f"{name}_i" in names)
     names = {"x", *(name for pair in memories for name in pair)}
 
-    def kept(state):  # row 0 of the clients' memories is not used
+    def kept(state: Any) -> dict[str, np.ndarray]:  # row 0 of the clients' memories is not used
         return {
             name: rows[1:] if name.endswith("_i") else rows
             for name, rows in state._asdict().items()
         }
 
-    def path(instance, one_step):
+    def path(instance: Instance, one_step: bool) -> Iterator[dict[str, np.ndarray]]:
         now = 0
         rounds = rounds_of(
             method, single_step(method, hyper) if one_step else hyper, instance, lambda: now
@@ -140,7 +150,7 @@ def of_kernels(method, hyper, weighted=True):
             ((_, state),) = rounds.after(state, law)
             yield _record_fields(kept(state), names, instance)
 
-    def rest(instance):
+    def rest(instance: Instance) -> np.ndarray:
         a, b = to_floats(instance.a), np.array([to_floats(point) for point in instance.b])
         problem = quadratic_from_arrays(
             a[:, None] * np.ones(2), b, weights=to_floats(instance.weights)
@@ -165,11 +175,16 @@ def of_kernels(method, hyper, weighted=True):
     return Code(path, rest, method.everyone, memories, weighted)
 
 
-def of_adapter(method, hyper, own, functions):
+def of_adapter(
+    method: Algorithm | str,
+    hyper: Mapping[str, Any],
+    own: Code,
+    functions: tuple[Callable[..., Any], Callable[..., Any], Callable[..., Any]],
+) -> Code:
     start, round, state = functions
     names = {"x", *(name for pair in own.memories for name in pair)}
 
-    def path(instance, one_step):
+    def path(instance: Instance, one_step: bool) -> Iterator[dict[str, np.ndarray]]:
         h = single_step(method, hyper) if one_step else hyper
         steps = rounds_of(method, h, instance, lambda: 0).steps
         gradients = Seen(instance)
@@ -180,7 +195,7 @@ def of_adapter(method, hyper, own, functions):
             now = round(now, list(cohort), list(instance.steps(t, steps)), gradients)
             yield _record_fields(state(now), names, instance)
 
-    def rest(instance):
+    def rest(instance: Instance) -> np.ndarray:
         long = instance._replace(cohorts=instance.cohorts[:1] * LONG)
         with np.errstate(all="ignore"):  # code may well diverge here
             *_, last = path(long, False)
@@ -189,7 +204,9 @@ def of_adapter(method, hyper, own, functions):
     return own._replace(path=path, rest=rest)
 
 
-def _record_fields(state, names, instance):
+def _record_fields(
+    state: Mapping[str, np.ndarray], names: Set[str], instance: Instance
+) -> dict[str, np.ndarray]:
     """Return copies of the fields that laws use, in floats: x of shape (d,), the server's memories,
     and the clients' memories of shape (N, d). The row of a client that the code has not met stays
     zero."""
@@ -207,6 +224,6 @@ def _record_fields(state, names, instance):
     return found
 
 
-def _as_floats(numbers):
+def _as_floats(numbers: np.ndarray) -> np.ndarray:
     flat = np.ravel(numbers)
     return to_floats(flat) if flat.dtype == object else np.array(flat, dtype=float)

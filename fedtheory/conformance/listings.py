@@ -5,6 +5,13 @@
 is a field of the method's state after a round.
 """
 
+from typing import TYPE_CHECKING, Any
+
+from fedtheory.algorithm import Algorithm
+
+if TYPE_CHECKING:
+    import numpy as np
+
 LOCAL = dict(
     cohort="the clients of the cohort work, and no others",
     steps="each client of the cohort takes its local steps",
@@ -85,12 +92,12 @@ OF = dict(
 MINUS = {("fedadam", "m")}
 
 
-def listing_value(method, name, value):
+def listing_value(method: Algorithm, name: str, value: "np.ndarray") -> "np.ndarray":
     """Return a field of a method's State with the sign that the listing uses."""
     return -value if (method.name, name) in MINUS else value
 
 
-def listing_line(method, key):
+def listing_line(method: Any, key: str) -> str:
     """Return the line of the listing that a key stands for; for a method without a listing, the
     name of the kernel."""
     kernels = dict(step="its local_step", x="its aggregate, server_step or end")

@@ -1,25 +1,45 @@
 """Laws of rounds in which clients do part of their work or none, for methods in which every client
 takes part in each round, such as schemes A to C of flexible participation."""
 
-from fedtheory.conformance.instances import Q, nearly_equal, short_numbers
-from fedtheory.conformance.laws import ALL, FIXED, METAMORPHIC, STRAIGHT, Law, describe_difference
+from collections.abc import Callable, Sequence
+from fractions import Fraction
+from typing import TYPE_CHECKING, Any
+
+from fedtheory.conformance.instances import Instance, Q, nearly_equal, short_numbers
+from fedtheory.conformance.laws import (
+    ALL,
+    FIXED,
+    METAMORPHIC,
+    STRAIGHT,
+    Code,
+    Law,
+    describe_difference,
+)
+from fedtheory.typing import Number
+
+if TYPE_CHECKING:
+    import numpy as np
 
 PART = ((3, 0, 2), (1, 3, 0), (2, 3, 3))  # in each round some client does all steps
 BEGUN = ((3, 0, 0), (0, 2, 0), (0, 0, 3))
 OTHER = Q(5), Q(-7)  # the minimiser of another loss
 
 
-def work_scene(code, work, **changes):
+def work_scene(
+    code: Code, work: Sequence[Any], **changes: Sequence[Fraction | tuple[Fraction, Fraction]]
+) -> Instance:
     return code.scene(cohorts=ALL[:1] * len(work), work=work, **changes)
 
 
-def distance_gone(code, each, **changes):
+def distance_gone(
+    code: Code, each: Sequence[int], **changes: Sequence[Fraction | tuple[Fraction, Fraction]]
+) -> "np.ndarray":
     """Return the change of x in one round in which client i takes `each[i - 1]` steps."""
     start, end = code.points(work_scene(code, (each,), **changes))
     return end - start
 
 
-def describe_parting(one, other, says):
+def describe_parting(one: Number, other: "np.ndarray", says: str) -> str | None:
     """Return None if two changes of x are equal, and a sentence about the difference otherwise."""
     return (
         None
@@ -28,12 +48,12 @@ def describe_parting(one, other, says):
     )
 
 
-def nobody_works(code, own):
+def nobody_works(code: Code, own: Code) -> Any:
     still = code.points(work_scene(code, ((0, 0, 0),) * 2))
     return describe_difference(still, still[:1] * len(still), "where nobody works")
 
 
-def loss_unseen(code, who, says):
+def loss_unseen(code: Code, who: Callable[..., Any], says: str) -> str | None:
     """Check that the loss of a client has no effect in the one round in which `who(steps)` is true,
     where the client's work does not count. Return None, or a sentence about the difference."""
     for n, each in enumerate(PART):
@@ -48,26 +68,26 @@ def loss_unseen(code, who, says):
     return None
 
 
-def idle_unseen(code, own):
+def idle_unseen(code: Code, own: Code) -> Any:
     return loss_unseen(
         code, lambda steps: steps == 0, "with another loss of client {}, who does nothing"
     )
 
 
-def discard_work(code, own):
+def discard_work(code: Code, own: Code) -> str | None:
     return loss_unseen(
         code, lambda steps: steps < 3, "with another loss of client {}, who is not ready"
     )
 
 
-def adds_up(code, own):
+def adds_up(code: Code, own: Code) -> str | None:
     alone = sum(distance_gone(code, each) for each in BEGUN)
     return describe_parting(
         alone, distance_gone(code, (3, 2, 3)), "where clients work one after another"
     )
 
 
-def one_of_equals(code, own):
+def one_of_equals(code: Code, own: Code) -> str | None:
     first = code.scene()
     alike = dict(a=(first.a[0], *first.a[1:2] * 3), b=(first.b[0], *first.b[1:2] * 3))
     all_three = code.points(work_scene(code, ((3, 3, 3),) * 2, **alike))
@@ -75,12 +95,12 @@ def one_of_equals(code, own):
     return describe_difference(one, all_three, "with one of three equal clients ready, then two")
 
 
-def scale_work(code, own):
+def scale_work(code: Any, own: Code) -> str | None:
     full, part = (distance_gone(code, each, **STRAIGHT) for each in ((3, 3, 3), (1, 2, 3)))
     return describe_parting(part, full, "where losses are straight and clients do 1, 2 and 3 steps")
 
 
-def in_proportion(code, own):
+def in_proportion(code: Any, own: Code) -> str | None:
     full, one = (distance_gone(code, each, **STRAIGHT) for each in ((3, 3, 3), (1, 1, 1)))
     return describe_parting(3 * one, full, "in three rounds of one step where losses are straight")
 

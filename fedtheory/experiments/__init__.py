@@ -17,14 +17,14 @@ __all__ = ["SCALES", "Experiment", "experiment", "experiments"]
 
 
 @cache
-def experiments():
+def experiments() -> dict[str, Experiment]:
     """Return name -> Experiment for all files of records/."""
     names = sorted(name for _, name, _ in pkgutil.iter_modules(records.__path__) if name[0] != "_")
     modules = {n: importlib.import_module(f"fedtheory.experiments.records.{n}") for n in names}
     return {name: module.EXPERIMENT for name, module in modules.items()}
 
 
-def experiment(name):
+def experiment(name: str) -> Experiment:
     """Return the Experiment with this name; any other name is refused."""
     if not isinstance(name, str) or name not in experiments():
         refuse("experiment", f"must be one of {', '.join(experiments())}", name)

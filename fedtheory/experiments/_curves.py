@@ -1,6 +1,8 @@
 """The statistics that papers report of a curve of test accuracy: its final value, its rise time,
 its early value, its oscillation."""
 
+from collections.abc import Sequence
+
 import numpy as np
 
 WINDOW = 0.02  # FSL's rolling window: 20 of 1000 rounds
@@ -8,7 +10,7 @@ HIGH = 0.9  # rise time: the first round at 90 % of the final accuracy
 BEGINNING, END = 0.1, 0.5  # of the rounds: what early accuracy and oscillation are read from
 
 
-def rolling(curve, window=WINDOW):
+def rolling(curve: np.ndarray | Sequence[float], window: float = WINDOW) -> np.ndarray:
     """Return the rolling means of a curve. The window is a share of all measurements, and shorter
     at the beginning."""
     curve = np.asarray(curve, float)
@@ -19,12 +21,12 @@ def rolling(curve, window=WINDOW):
     return (sums[ends] - sums[begins]) / (ends - begins)
 
 
-def final(curve):
+def final(curve: np.ndarray) -> float:
     """Return the rolling mean at the end of a curve."""
     return float(rolling(curve)[-1])
 
 
-def rise(curve, goal=None):
+def rise(curve: np.ndarray, goal: float | None = None) -> float:
     """Return the share of the rounds after which the rolling mean first reaches 90 % of its final
     value (or `goal`); inf if it never does."""
     means = rolling(curve)
@@ -32,12 +34,12 @@ def rise(curve, goal=None):
     return float(np.argmax(hits) / max(1, len(means) - 1)) if hits.any() else np.inf
 
 
-def early(curve):
+def early(curve: np.ndarray) -> float:
     """Return the mean over the first tenth of the rounds."""
     return float(np.mean(curve[: max(2, round(BEGINNING * len(curve)))]))
 
 
-def oscillation(curve):
+def oscillation(curve: np.ndarray) -> float:
     """Return the standard deviation of the curve from its rolling mean, over the second half."""
     apart = np.asarray(curve, float) - rolling(curve, 2.5 * WINDOW)
     return float(apart[round(END * len(apart)) :].std())

@@ -1,6 +1,9 @@
 """The common part of flex's experiments on networks (section 5.1): data, networks, and the length
 of an epoch."""
 
+from collections.abc import Mapping
+from typing import Any
+
 from fedtheory.participation import staircase
 
 SETS = ("MNIST", "EMNIST")
@@ -52,7 +55,16 @@ CHOSEN = {
 }
 
 
-def build_request(scale, data, scheme, N, split, rounds, seed, **more):
+def build_request(
+    scale: str,
+    data: str,
+    scheme: str,
+    N: int,
+    split: Mapping[str, dict[str, bool]],
+    rounds: int,
+    seed: int,
+    **more: Any,
+) -> dict[str, Any]:
     """Return the request of one run; `shifts` are the rounds at which the learning rate restarts."""
     told, shifts = PLACES[scale][data], more.pop("shifts", [])
     eta = staircase(told["eta_0"], rounds, shifts)

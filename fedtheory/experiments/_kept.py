@@ -8,9 +8,10 @@ each one once: who finds another at a part goes on with the next, and comes back
 
 import hashlib
 import io
-from collections.abc import Callable
+from collections.abc import Callable, Iterator, Mapping
 from concurrent.futures import ThreadPoolExecutor
 from contextlib import contextmanager
+from typing import Any
 
 import numpy as np
 
@@ -23,17 +24,17 @@ from fedtheory.store.npz import read_npz
 try:
     import fcntl
 except ImportError:  # Windows: two processes may do the same work
-    fcntl = None  # type: ignore[assignment]
+    fcntl = None
 
 LARGEST = 2**26  # bytes of one part's arrays
 
 
-def name(*content):
+def name(*content: str) -> str:
     """Return a name in hex that hashes the texts that define a part."""
     return hashlib.sha256("\0".join(content).encode()).hexdigest()[:32]
 
 
-def find_arrays(folder, name):
+def find_arrays(folder: str, name: str) -> dict[str, np.ndarray] | None:
     """Return the arrays of a part that was computed before, or None."""
     try:
         content = (private_cache.folder() / folder / f"{name}.npz").read_bytes()
@@ -43,7 +44,7 @@ def find_arrays(folder, name):
         return None
 
 
-def keep(folder, name, arrays):
+def keep(folder: str, name: str, arrays: Mapping[str, Any]) -> None:
     """Store a part. Without a private folder nothing is stored, and the part is computed again next
     time."""
     stream = io.BytesIO()
@@ -55,7 +56,9 @@ def keep(folder, name, arrays):
         pass
 
 
-def one(folder, name, work, wait=True):
+def one(
+    folder: str, name: str, work: Callable[..., Any], wait: bool = True
+) -> dict[str, np.ndarray] | None:
     """Return the arrays of a part, stored or computed now. With wait=False, return None where
     another process or thread is computing the part."""
     arrays = find_arrays(folder, name)
@@ -71,7 +74,7 @@ def one(folder, name, work, wait=True):
 
 
 @contextmanager
-def alone(folder, name, wait):
+def alone(folder: str, name: str, wait: bool) -> Iterator[bool]:
     """Hold the lock of a part while the context is active; yield whether the lock was acquired.
     With `wait` the call blocks until the lock is free, and the lock of a process that died is free.
     """
@@ -96,7 +99,11 @@ def alone(folder, name, wait):
             place.unlink(missing_ok=True)  # who waits for this file finds the part kept
 
 
-def several(folder, parts, progress: Callable = lambda done, total: None):
+def several(
+    folder: str,
+    parts: Mapping[str, Callable[..., Any]],
+    progress: Callable = lambda done, total: None,
+) -> dict[str, dict[str, np.ndarray]]:
     """Return {name: arrays} for parts {name: function that computes the part}, with as many threads
     as cores. Parts that other processes are computing come last."""
     pool, made = ThreadPoolExecutor(thread_count()), {}

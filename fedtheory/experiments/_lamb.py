@@ -1,6 +1,9 @@
 """The common part of FED-LAMB's experiments: its three methods, and the grids from which the best
 value of each method is taken."""
 
+from collections.abc import Mapping, Sequence
+from typing import Any
+
 METHODS = {"Fed-LAMB": "fed_lamb", "Fed-AMS": "fed_ams", "Fed-SGD": "fedsgd"}  # and their looks
 LAMBDAS = (0.0, 0.01, 0.1)
 MEASURE = ["test_accuracy", "test_loss", "loss"]
@@ -11,7 +14,7 @@ TUNING = {
 }
 
 
-def method(name, alpha, lambda_, steps):
+def method(name: str, alpha: float, lambda_: float, steps: int) -> dict[str, Any]:
     """Return the entries of a request that describe a method and its measurements."""
     chosen = {
         "Fed-LAMB": ("fed_lamb", dict(alpha=alpha, lambda_=lambda_, T=steps)),
@@ -22,7 +25,9 @@ def method(name, alpha, lambda_, steps):
     return dict(method=called, hyper=hyper, measure=MEASURE, pretrained=None)
 
 
-def grid(alphas, lambdas):
+def grid(
+    alphas: Mapping[str, tuple[float, ...]], lambdas: Sequence[float]
+) -> dict[tuple[str, str, str], dict[str, float | str]]:
     """Return {(method, alpha, lambda): arguments} for the grid of tuned values."""
     return {
         (name, f"{alpha:g}", f"{each:g}"): dict(method=name, alpha=alpha, lambda_=each)

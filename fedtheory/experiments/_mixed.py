@@ -6,12 +6,25 @@ on all samples by itself: as many steps as a client's, of twice the size and on 
 that a step is the sum of a client's and a central one.
 """
 
+from typing import Any
+
+from fedtheory.typing import Number
+
 METHODS = {"PT": "parallel_training", "1-W GT": "one_way_gt", "2-W GT": "two_way_gt"}
 MIXING = tuple(METHODS)
 WEIGHTS = "equal: the text has 0.5 and 0.5, and 0.73 and 0.27 of the language model"
 
 
-def method(name, eta, K, S, batch, B_c=None, eta_s=1.0, adam=False):
+def method(
+    name: str,
+    eta: Number,
+    K: Number,
+    S: Number,
+    batch: Number,
+    B_c: Any = None,
+    eta_s: Number = 1.0,
+    adam: bool = False,
+) -> dict[str, Any]:
     """Return the entries of a request that describe a method. `B_c` is the central batch, by
     default as in table 7."""
     central = {"1-W GT": K * S * batch, "oracle": 2 * S * batch}.get(name, S * batch)

@@ -7,8 +7,10 @@ the sets. A run under way is kept beside them, so that a killed night goes on in
 
 import pkgutil
 import time
-from collections.abc import Callable
+from collections.abc import Callable, Mapping, Sequence
 from functools import partial
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
 
 from fedtheory.errors import InvalidInput
 from fedtheory.experiments import _kept, _training, networks
@@ -16,10 +18,13 @@ from fedtheory.experiments._samples import request_text
 from fedtheory.experiments.data import _sets, partition
 from fedtheory.store import private_cache, source_hash
 
+if TYPE_CHECKING:
+    import numpy as np
+
 FOLDER = "runs"
 
 
-def key(request):
+def key(request: Mapping[str, Any]) -> str:
     """Return the name in hex under which a run is stored."""
     named = {f"fedtheory.algorithms.{request['method']}", "fedtheory.experiments._training"}
     named |= {
@@ -37,22 +42,22 @@ def key(request):
     return _kept.name(request_text(request), reached)
 
 
-def _partitions(request):
+def _partitions(request: Mapping[str, Any]) -> list[str]:
     asked = [*request["split"], *(request.get("server") or {})]
     return [how for how in asked if how in partition.__all__]
 
 
-def load_run(request):
+def load_run(request: Mapping[str, int | dict[str, Any]]) -> "dict[str, np.ndarray] | None":
     """Return the arrays of a run that was computed before, or None."""
     return _kept.find_arrays(FOLDER, key(request))
 
 
-def one(request):
+def one(request: Mapping[str, int | dict[str, Any]]) -> "dict[str, np.ndarray] | None":
     """Return the arrays of a run, stored or computed now."""
     return _kept.one(FOLDER, key(request), lambda: _carry_out(request))
 
 
-def _carry_out(request):
+def _carry_out(request: Mapping[str, int | dict[str, Any]]) -> "dict[str, np.ndarray]":
     """Compute the arrays of a run, resuming from its checkpoint if there is one. An unusable
     checkpoint is deleted."""
     midway = _midway(request)
@@ -68,7 +73,7 @@ def _carry_out(request):
     return found
 
 
-def _midway(request):
+def _midway(request: Mapping[str, int | dict[str, Any]]) -> Path | None:
     """Return the path of a run's checkpoint file; None where there can be no private folder."""
     try:
         folder = private_cache.folder() / FOLDER
@@ -78,7 +83,10 @@ def _midway(request):
         return None
 
 
-def several(requests, progress: Callable = lambda done, total: None):
+def several(
+    requests: Sequence[dict[str, int | dict[str, Any]]],
+    progress: Callable = lambda done, total: None,
+) -> "list[dict[str, np.ndarray]]":
     """Return the arrays of each run, as a list. Runs of one problem are computed in succession, so
     that the problem is built once."""
     order = sorted(requests, key=lambda request: (_problem(request), request_text(request)))
@@ -87,16 +95,18 @@ def several(requests, progress: Callable = lambda done, total: None):
     return [found[key(request)] for request in requests]
 
 
-def _problem(request):
+def _problem(request: Mapping[str, int | dict[str, Any]]) -> str:
     return request_text({name: request.get(name) for name in _training.PROBLEM})
 
 
-def missing(requests):
+def missing(
+    requests: Sequence[dict[str, int | dict[str, Any]]],
+) -> list[dict[str, int | dict[str, Any]]]:
     """Return the distinct runs that are not stored."""
     return list({request_text(r): r for r in requests if load_run(r) is None}.values())
 
 
-def possible(requests):
+def possible(requests: Sequence[dict[str, int | dict[str, Any]]]) -> tuple[Any, dict[str, Any]]:
     """Return the runs whose data are available, and for the remaining runs {set: why its data are
     not}."""
     why = {}
@@ -112,7 +122,7 @@ def possible(requests):
     return [request for request in requests if not lacks(request)], lacking
 
 
-def _absent(name):
+def _absent(name: str) -> str:
     """Return why a set cannot be loaded, judged by which files exist; '' if it can."""
     record = _sets.find_set(name)
     folder = _sets.folder_of()
@@ -124,7 +134,7 @@ def _absent(name):
     return "" if found else f"missing: {', '.join(missing)}"
 
 
-def estimate(requests):
+def estimate(requests: Sequence[dict[str, int | dict[str, Any]]]) -> tuple[int, float]:
     """Return the number of missing runs and an estimate of the core seconds that they take. The
     cheapest run of each kind (same network, data, batch and measurements) is timed over a few
     rounds."""
@@ -142,7 +152,7 @@ def estimate(requests):
 PACE = ("net", "side", "set", "batch", "measure")  # what runs of one pace have in common
 
 
-def _measure_pace(request):
+def _measure_pace(request: Mapping[str, Any]) -> tuple[float, float]:
     """Measure the core seconds per sample of a run and per measurement of metrics. Of four short
     runs the first compiles and loads, the third has two rounds more than the second, and the last
     has two measurements more."""

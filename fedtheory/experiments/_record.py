@@ -1,8 +1,8 @@
 """The record of a paper's experiment: what the paper states, what had to be chosen, and the runs at
 each scale."""
 
-from collections.abc import Callable
-from typing import NamedTuple
+from collections.abc import Callable, Sequence
+from typing import Any, NamedTuple
 
 from fedtheory.errors import refuse
 
@@ -18,15 +18,17 @@ class Experiment(NamedTuple):
 
     name: str
     cites: str
-    printed: dict
-    chosen: dict
-    tuning: dict  # what is tuned: the grid, and by what its best is picked
-    figures: dict
-    request: Callable
-    seeds: dict  # scale -> how many
+    printed: dict[str, Any]
+    chosen: dict[str, Any]
+    tuning: dict[str, Any]  # what is tuned: the grid, and by what its best is picked
+    figures: dict[str, Any]
+    request: Callable[..., Any]
+    seeds: dict[str, Any]  # scale -> how many
     judges: str  # which findings the small scales may judge
 
-    def runs_of(self, figure, scale):
+    def runs_of(
+        self, figure: str, scale: str
+    ) -> dict[tuple[tuple[float | str, ...], int], dict[str, Any]]:
         """Return {(cell, seed): request} for a figure."""
         return {
             (cell, seed): self.request(scale, cell[0], seed=seed, **arguments)
@@ -34,11 +36,11 @@ class Experiment(NamedTuple):
             for seed in range(self.seeds[scale])
         }
 
-    def requests(self, scale):
+    def requests(self, scale: str) -> list[dict[str, Any]]:
         """Return the runs of a scale, figure by figure."""
         return [run for _, run in self.named(scale)]
 
-    def named(self, scale, only=()):
+    def named(self, scale: str, only: Sequence[str] = ()) -> list[Any]:
         """Return [(words, run)] for a scale, where the words are the parts of the run's cell, and
         its seed. With `only`, return only the runs that have all these words."""
         if scale not in SCALES:

@@ -2,8 +2,9 @@
 problem built from them."""
 
 import json
+from collections.abc import Sequence
 from functools import lru_cache
-from typing import NamedTuple
+from typing import Any, NamedTuple
 
 import numpy as np
 
@@ -13,9 +14,12 @@ from fedtheory.experiments import layers
 from fedtheory.experiments.data import partition
 from fedtheory.experiments.data._data import smaller
 from fedtheory.experiments.data._sets import load
+from fedtheory.experiments.data.partition._split import Split
 from fedtheory.experiments.networks import NETWORKS
 from fedtheory.experiments.problems.mlp import mlp
 from fedtheory.experiments.problems.network import network
+from fedtheory.problem import Problem
+from fedtheory.typing import Number
 
 LIKED, HELD_OUT = 4, 10  # stars of a film that a user likes; one user of so many is for tests
 LEVELS = (np.arange(256) / 255.0).astype(np.float32)
@@ -30,13 +34,19 @@ class Samples(NamedTuple):
     writers_test: np.ndarray | None
 
 
-def request_text(value):
+def request_text(value: dict[str, Any]) -> str:
     """Return a request, or a part of a request, as JSON text with sorted keys."""
     return json.dumps(value, sort_keys=True)
 
 
 @lru_cache(maxsize=4)
-def samples(text, side=None, images=False, classes=None, places=None):
+def samples(
+    text: str,
+    side: int | None = None,
+    images: bool = False,
+    classes: int | None = None,
+    places: int | None = None,
+) -> Samples:
     """Return the Samples of a data set; all runs of a process share one copy."""
     options = json.loads(text)
     found = load(options.pop("name"), **options)
@@ -55,7 +65,7 @@ def samples(text, side=None, images=False, classes=None, places=None):
     return Samples(small(X), y, writers, tests, y_test, writers_test)
 
 
-def _as(X, images):
+def _as(X: np.ndarray, images: bool) -> np.ndarray:
     """Return samples as rows; with `images`, as images with channels last. Characters (two axes)
     stay unchanged, and bytes stay bytes."""
     if X.ndim == 2:
@@ -67,12 +77,12 @@ def _as(X, images):
     return np.ascontiguousarray(np.moveaxis(square, 1, 3))
 
 
-def take_samples(X, rows=slice(None)):
+def take_samples(X: Number, rows: Any = slice(None)) -> np.ndarray:
     """Return some samples in the form that problems take: bytes are scaled to [0, 1]."""
     return LEVELS[X[rows]] if X.dtype == np.uint8 else X[rows]
 
 
-def bags(found, places):
+def bags(found: Any, places: Number) -> Samples:
     """Convert ratings to samples of a recommender. The films that a user likes are put in a random
     order drawn once; a sample is `places` consecutive films as input and the next film as label,
     and a tenth of the users is held out for testing."""
@@ -90,7 +100,7 @@ def bags(found, places):
 
 
 @lru_cache(maxsize=2)
-def prepare_problem(text):
+def prepare_problem(text: str) -> Problem:
     """Build the problem that a request describes."""
     told = json.loads(text)
     net = told["net"]
@@ -120,7 +130,7 @@ def prepare_problem(text):
     return mlp(*clients, hidden=tuple(net), drop=told["drop"] or 0.0, **common)
 
 
-def _mine(found, apart):
+def _mine(found: Samples, apart: Sequence[int | str] | None) -> np.ndarray:
     """Return the rows that clients may have."""
     if apart is None:
         return np.arange(len(found.y))
@@ -128,7 +138,9 @@ def _mine(found, apart):
     return np.flatnonzero((found.y if name == "label" else found.writers) == which)
 
 
-def divide_samples(how, options, marks, N, seed, writers=None):
+def divide_samples(
+    how: str, options: Any, marks: np.ndarray, N: Number, seed: Number, writers: Number = None
+) -> Split:
     """Return the Split that a request describes."""
     options = dict(options)
     if "pareto" in options:
@@ -138,7 +150,9 @@ def divide_samples(how, options, marks, N, seed, writers=None):
     return getattr(partition, how)(marks, clients=N, **options, seed=seed)
 
 
-def _server(told, split, found, mine, marks, of):
+def _server(
+    told: Any, split: Any, found: Samples, mine: Number, marks: Number, of: tuple[Any, bool, Any]
+) -> tuple[np.ndarray, np.ndarray] | None:
     if not told["server"]:
         return None
     (how, options), *_ = told["server"].items()
@@ -155,7 +169,7 @@ def _server(told, split, found, mine, marks, of):
     return take_samples(found.X, rows), found.y[rows]
 
 
-def _test_data(tested, found, split):
+def _test_data(tested: Sequence[int | str] | None, found: Any, split: Any) -> tuple[Any, ...]:
     """Return the test data, or the part of the test data that `tested` selects."""
     if tested is None:
         return found.X_test, found.y_test

@@ -26,7 +26,10 @@ A request says it all, in words and numbers:
     seed            fixes split, initial point, cohorts and minibatches; methods share them
 """
 
+from collections.abc import Mapping
+from pathlib import Path
 from threading import RLock
+from typing import Any
 
 import numpy as np
 
@@ -44,7 +47,7 @@ MEASURE = ("test_accuracy", "test_loss")
 MAKING = RLock()  # of threads that need the same data, one makes them
 
 
-def train(request, checkpoint=None):
+def train(request: Mapping[str, Any], checkpoint: Path | None = None) -> dict[str, np.ndarray]:
     """Compute the arrays of a run, {name: array}: each metric, and `rounds`, the rounds at which
     metrics were measured. The run resumes from the file `checkpoint` of a killed process if there
     is one."""
@@ -73,7 +76,7 @@ def train(request, checkpoint=None):
     return {"rounds": at.astype(float), **curves}
 
 
-def _participation(request):
+def _participation(request: Mapping[str, Any]) -> Any:
     """Return the participation of clients that a request describes; None means that all clients do
     all steps."""
     joining = tuple(Arrival(*each) for each in request.get("arrivals", ()))
@@ -83,7 +86,7 @@ def _participation(request):
     return Participation(work=traces(count, request["seed"]) if count else None, arrivals=joining)
 
 
-def work(request):
+def work(request: Mapping[str, Any]) -> int:
     """Return the cost of a run in samples that pass through the network: of local steps, of server
     steps, and of pre-training."""
     hyper, batch = request["hyper"], request["batch"]

@@ -6,15 +6,16 @@ by w to G; it computes both from D, the loss's derivative by Z. Arrays have a ro
 a minibatch. A loss is the last layer: its Z is a column of the samples' losses.
 """
 
-from collections.abc import Callable
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from functools import cache
 from math import prod
-from typing import NamedTuple
+from typing import Any, NamedTuple
 
 import numpy as np
 
 from fedtheory import jit
 from fedtheory.errors import refuse
+from fedtheory.typing import Number
 
 SIZES, NUMBERS = 12, 4  # the number of integers and of reals that a layer may have of its own
 REALS = {"float64": np.float64, "float32": np.float32}
@@ -42,7 +43,7 @@ class Here(NamedTuple):
 
 
 @cache
-def here_type(real):
+def here_type(real: str) -> Any:
     """Return Numba's type of Here for one kind of reals."""
     t = jit.types
     vector, matrix = (t.Array(getattr(t, real), axes, "C") for axes in (1, 2))
@@ -61,16 +62,16 @@ class Parameter(NamedTuple):
 
     name: str
     size: int
-    start: Callable  # (NumPy generator) -> (size,) initial values
+    start: Callable[..., Any]  # (NumPy generator) -> (size,) initial values
 
 
 class Fitted(NamedTuple):
     """A layer in its place in a network, when the shape of its input is known."""
 
-    shape: tuple  # shape of an output sample
-    parameters: tuple = ()
-    sizes: tuple = ()
-    numbers: tuple = ()
+    shape: tuple[Any, ...]  # shape of an output sample
+    parameters: tuple[Any, ...] = ()
+    sizes: tuple[Any, ...] = ()
+    numbers: tuple[Any, ...] = ()
     kept: int = 0  # numbers for each sample that forward stores for backward
 
 
@@ -78,25 +79,25 @@ class Layer(NamedTuple):
     """A layer of a network."""
 
     name: str
-    forward: Callable
-    backward: Callable
-    fit: Callable  # (shape) -> Fitted, or a refusal
+    forward: Callable[..., Any]
+    backward: Callable[..., Any]
+    fit: Callable[..., Any]  # (shape) -> Fitted, or a refusal
     in_place: bool = False  # Z may use the memory of A
     draws: bool = False  # forward draws from `here.draw`
     reads_output: bool = False  # backward reads Z, so no later layer may overwrite Z
     # a loss only: (here) writes loss, right, within the best k, score into the columns of Z
-    judge: Callable | None = None
+    judge: Callable[..., Any] | None = None
     skips_to: str = ""  # the name of the earlier layer whose output is `other`
     writes: bool = False  # backward writes all of G where `here.fresh` says so
     shares: str = ""  # the name of a layer with which this layer shares its parameters
     # a first layer only: (samples) -> None, or a refusal of samples that it cannot read
-    admits: Callable | None = None
+    admits: Callable[..., Any] | None = None
 
-    def called(self, name):
+    def called(self, name: str) -> Any:
         """Return the same layer under another name."""
         return self._replace(name=name)
 
-    def __repr__(self):
+    def __repr__(self) -> str:
         return self.name
 
 
@@ -121,7 +122,12 @@ class Step(NamedTuple):
     writes: int  # whether it overwrites its derivative, which then need not be cleared before
 
 
-def plan_layers(layers, shape, owners=None, at=0):
+def plan_layers(
+    layers: Sequence[Layer],
+    shape: Sequence[int],
+    owners: dict[str, Step] | None = None,
+    at: int = 0,
+) -> tuple[list[Step], list[Fitted], int, int]:
     """Return (steps, fitted layers, numbers per sample of all outputs, numbers per sample of all
     stored values) of a list of layers for samples of a shape.
 
@@ -163,13 +169,13 @@ class Network(NamedTuple):
 
     name: str
     cites: str
-    shape: tuple  # shape of a sample
+    shape: tuple[Any, ...]  # shape of a sample
     classes: int
-    layers: Callable  # (classes) -> the network's layers
+    layers: Callable[..., Any]  # (classes) -> the network's layers
     judges: str  # the findings that it may judge, as a sentence
     twin: str = ""  # the name of its small counterpart
 
-    def parameters(self):
+    def parameters(self) -> Number:
         """Return [(layer and name, size)] of the parameters, at the network's own shape and number
         of classes.
 
@@ -183,11 +189,13 @@ class Network(NamedTuple):
             for name, parameter in number_parameters(layers, plan_layers(layers, self.shape)[1])
         ]
 
-    def __repr__(self):
+    def __repr__(self) -> str:
         return f"{self.name} ({self.cites})"
 
 
-def number_parameters(layers, fitted):
+def number_parameters(
+    layers: Sequence[Layer], fitted: Sequence[Fitted]
+) -> Iterator[tuple[str, Parameter]]:
     """Yield (name, Parameter) of every parameter; layers with the same name are numbered."""
     seen: dict = {}
     for layer, here in zip(layers, fitted):
@@ -197,7 +205,7 @@ def number_parameters(layers, fitted):
             yield f"{layer.name}{seen[layer.name]}/{parameter.name}", parameter
 
 
-def _shared_parameters(layer, owners):
+def _shared_parameters(layer: Layer, owners: Mapping[str, Step]) -> Any:
     """Return the first index and the number of the parameters that a layer shares with an earlier
     layer."""
     if layer.shares not in owners:
@@ -205,7 +213,7 @@ def _shared_parameters(layer, owners):
     return owners[layer.shares].at, owners[layer.shares].size
 
 
-def _earlier(layer, names, steps, outputs):
+def _earlier(layer: Layer, names: Sequence[str], steps: Sequence[Step], outputs: int) -> int:
     """Return the index of the layer to which this layer skips back; -1 where it has no skip
     connection."""
     if not layer.skips_to:

@@ -297,7 +297,7 @@ def absorb(kind: type[BaseException]) -> None:
 
 def in_order(
     function: Callable[..., Any], tasks: Iterable[Sequence[Any]], executor: Any = None
-) -> Iterator[Any]:
+) -> Generator[Any]:
     """Yield function(*task) in the order of tasks, each as soon as all earlier results are there.
     Closing the generator early drops the remaining tasks."""
     tasks, found = list(tasks), {}

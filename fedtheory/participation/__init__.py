@@ -407,7 +407,7 @@ def _draw(
 
 
 def staircase(
-    eta_0: float, rounds: int, shifts: Sequence[int] = (), offset: float = 1.0
+    eta_0: float, rounds: int, shifts: Sequence[Any] = (), offset: float = 1.0
 ) -> np.ndarray:
     """Return the learning rates eta_0 / tau of flex, one for each round, restarted where the
     objective shifts.

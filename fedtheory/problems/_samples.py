@@ -101,7 +101,7 @@ def noise_of(
     sigma: float,
     sigma_0: float,
     batch: int | Sequence[int] | None,
-    batch_0: int | None,
+    batch_0: Number,
     replacement: bool,
     sizes: np.ndarray,
 ) -> tuple[str, np.ndarray, np.ndarray]:

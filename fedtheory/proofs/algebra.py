@@ -199,7 +199,7 @@ def line(
     budget: float = 10.0,
     refute: bool = True,
     seed: int = 0,
-) -> Proof | Counterexample | None:
+) -> Any:
     """Apply `prove` to a line of a claim, given the claim's assumptions between numbers and the
     lines of the claims in `given`.
 

@@ -338,7 +338,7 @@ def _names(tree: int | str | Sequence[Any]) -> list[str]:
     return [n for t in tree for n in _names(t)] if isinstance(tree, (list, tuple, dict)) else []
 
 
-def _replace(tree: int | str | Sequence[Any], name: str, by: str | Sequence[Any]) -> Any:
+def _replace(tree: Any, name: str, by: str | Sequence[Any]) -> Any:
     return (
         by
         if tree == name

@@ -6,9 +6,11 @@ are replaced by numbers is short.
 """
 
 import re
+from collections.abc import Callable, Mapping, Sequence
 from fractions import Fraction
-from typing import NamedTuple
+from typing import Any, NamedTuple
 
+from fedtheory.arithmetic.work import Counted
 from fedtheory.certificates import check_instance
 
 NUMBER = r"-?[0-9]+(?:/[0-9]+)?"
@@ -21,7 +23,7 @@ LONG = 600  # signs; a longer line with numbers for symbols is left out, since n
 class Piece(NamedTuple):
     text: str
     holds: int  # SUM, PRODUCT, OVER or ATOM
-    under: object = None  # for OVER: the denominator, a Piece
+    under: Any = None  # for OVER: the denominator, a Piece
 
 
 ZERO, ONE = Piece("0", ATOM), Piece("1", ATOM)
@@ -34,24 +36,24 @@ class Writes:
     signs = SIGNS
     fraction = "/"
 
-    def number(self, value):
+    def number(self, value: Counted) -> Piece:
         return self.told(str(value))
 
-    def told(self, text):
+    def told(self, text: str) -> Piece:
         """Return a number of a document, given as text, as a Piece."""
         loose = text.startswith("-") or re.search("e[+-]", text)
         return Piece(text, SUM if loose else PRODUCT if "/" in text else ATOM)
 
-    def letter(self, name):
+    def letter(self, name: str) -> Piece:
         return Piece(name, ATOM)
 
-    def add(self, *terms):
+    def add(self, *terms: Piece) -> Piece:
         left = [term for term in terms if term.text != "0"]
         if len(left) < 2:
             return left[0] if left else ZERO
         return Piece(" + ".join(term.text for term in left).replace("+ -", "- "), SUM)
 
-    def mul(self, *factors):
+    def mul(self, *factors: Any) -> Piece:
         if any(factor.text == "0" for factor in factors):
             return ZERO
         factors = [factor for factor in factors if factor.text != "1"] or [ONE]
@@ -63,11 +65,11 @@ class Writes:
         over = [factor for factor in factors if factor.holds != OVER]
         return self.quotient(over or [ONE], under)
 
-    def quotient(self, over, under):
+    def quotient(self, over: Sequence[Piece], under: Sequence[Piece]) -> Piece:
         text = " * ".join(self.within(each, PRODUCT) for each in over)
         return Piece(text + "".join(f" / {self.bracket(each.text)}" for each in under), PRODUCT)
 
-    def power(self, base, how):
+    def power(self, base: Piece, how: tuple[Counted, bool]) -> Piece:
         exponent = how[0]
         if exponent < 0:
             under = self.power(base, (-exponent, how[1]))
@@ -78,22 +80,22 @@ class Writes:
             return self.root(base.text)
         return self.raised(base, str(exponent))
 
-    def over(self, piece):
+    def over(self, piece: Piece) -> Piece:
         return Piece(f"1/{self.bracket(piece.text)}", OVER, piece)
 
-    def root(self, text):
+    def root(self, text: str) -> Piece:
         return Piece(f"sqrt({text})", ATOM)
 
-    def raised(self, base, exponent):
+    def raised(self, base: Piece, exponent: str) -> Piece:
         shown = exponent if exponent.isalnum() else f"({exponent})"
         return Piece(f"{self.within(base, ATOM)}^{shown}", ATOM)
 
-    def integer_power(self, base, exponent, _=None):
+    def integer_power(self, base: Any, exponent: Any, _: object = None) -> Any:
         if base.text == "1" or exponent.text == "0":
             return ONE
         return base if exponent.text == "1" else self.raised(base, exponent.text)
 
-    def piecewise(self, *parts):
+    def piecewise(self, *parts: Piece) -> Piece:
         """Return the case that the numbers select, or a text of all remaining cases."""
         left = [(when.text, value) for when, value in self.cases(parts)]
         if left[0][0] == "true":
@@ -101,7 +103,7 @@ class Writes:
         told = [f"{value.text} if {when}" for when, value in left]
         return Piece(f"({'; '.join(told).replace(' if true', ' otherwise')})", ATOM)
 
-    def cases(self, parts):
+    def cases(self, parts: Sequence[Piece]) -> list[tuple[Piece, Piece]]:
         """Return the (condition, value) pairs, without the pairs whose condition the numbers show
         to be false."""
         none = lambda when: (
@@ -111,21 +113,21 @@ class Writes:
         pairs = list(zip(parts[::2], parts[1::2]))
         return [(when, value) for when, value in pairs if not none(when)] or pairs[-1:]
 
-    def truth(self, value):
+    def truth(self, value: bool) -> Piece:
         return Piece(str(bool(value)).lower(), ATOM)
 
-    def named(self, name, inside):
+    def named(self, name: str, inside: Sequence[str]) -> Piece:
         return Piece(f"{name}({', '.join(inside)})", ATOM)
 
-    def within(self, piece, level):
+    def within(self, piece: Piece, level: int) -> str:
         """Return the text of a piece, in brackets where the piece binds less tightly than `level`."""
         return piece.text if piece.holds >= level else self.brackets.format(piece.text)
 
-    def bracket(self, text):
+    def bracket(self, text: str) -> str:
         plain = text.isalnum() or re.fullmatch(r"\w+\([^()]*\)|[\d.]+", text)
         return text if plain else self.brackets.format(text)
 
-    def __getattr__(self, name):
+    def __getattr__(self, name: str) -> Callable[..., Any]:
         sign = self.signs.get(name)
         if sign is not None:
             return lambda *sides: Piece(f" {sign} ".join(side.text for side in sides), SUM)
@@ -138,19 +140,19 @@ class Typesets(Writes):
     brackets = r"\left({}\right)"
     signs = dict(SIGNS, le=r"\le", ge=r"\ge", eq="=", ne=r"\ne", both=r"\text{ and }")
 
-    def __init__(self, letters):
+    def __init__(self, letters: Mapping[str, str]) -> None:
         self.letters = letters
 
-    def told(self, text):
+    def told(self, text: str) -> Piece:
         found = typeset_number(text)
         return Piece(
             found, SUM if found.startswith("-") else PRODUCT if r"\cdot" in found else ATOM
         )
 
-    def letter(self, name):
+    def letter(self, name: str) -> Piece:
         return Piece(self.letters.get(name) or plain_letter(name), ATOM)
 
-    def quotient(self, over, under):
+    def quotient(self, over: Sequence[Piece], under: Sequence[Piece]) -> Piece:
         product, alone = "", len(over) == 1 and under
         for each in over:
             text = each.text if alone else self.within(each, PRODUCT)
@@ -161,18 +163,18 @@ class Typesets(Writes):
         below = under[0].text if len(under) == 1 else self.quotient(under, []).text
         return Piece(rf"\frac{{{product}}}{{{below}}}", PRODUCT)
 
-    def over(self, piece):
+    def over(self, piece: Piece) -> Piece:
         return Piece(rf"\frac{{1}}{{{piece.text}}}", OVER, piece)
 
-    def root(self, text):
+    def root(self, text: str) -> Piece:
         return Piece(rf"\sqrt{{{text}}}", ATOM)
 
-    def raised(self, base, exponent):
+    def raised(self, base: Piece, exponent: str) -> Piece:
         alone = base.holds == ATOM and "^" not in base.text and not base.text.startswith(r"\frac")
         text = base.text if alone else self.brackets.format(base.text)
         return Piece(f"{text}^{{{exponent}}}", ATOM)
 
-    def piecewise(self, *parts):
+    def piecewise(self, *parts: Piece) -> Any:
         cases = self.cases(parts)
         if cases[0][0].text == "true":
             return cases[0][1]
@@ -180,14 +182,14 @@ class Typesets(Writes):
         rows = r" \\ ".join(rf"{value.text} & {told(when.text)}" for when, value in cases)
         return Piece(rf"\begin{{cases}} {rows} \end{{cases}}", ATOM)
 
-    def named(self, name, inside):
+    def named(self, name: str, inside: Sequence[str]) -> Any:
         known = dict(floor=r"\lfloor {} \rfloor", ceiling=r"\lceil {} \rceil", abs=r"|{}|")
         if name in known:
             return Piece(known[name].format(*inside), ATOM)
         return Piece(rf"\{name}\left({', '.join(inside)}\right)", ATOM)
 
 
-def typeset_number(text):
+def typeset_number(text: str) -> str:
     """Return a number of a document in LaTeX; a number of more than DIGITS characters is rounded to
     eight digits."""
     if len(text) > DIGITS:
@@ -199,7 +201,7 @@ def typeset_number(text):
     return "-" * text.startswith("-") + found
 
 
-def plain_letter(name):
+def plain_letter(name: str) -> str:
     """Return the LaTeX of a symbol that a user named: the part before the first underscore, with
     the rest as an index."""
     word = lambda text: text if len(text) == 1 else rf"\mathrm{{{text}}}"
@@ -208,7 +210,12 @@ def plain_letter(name):
     return word(first or "x") + (f"_{{{rest}}}" if rest else "")
 
 
-def write_formula(program, numbers, arithmetic=None, most=LONG):
+def write_formula(
+    program: Sequence[list[Any]],
+    numbers: Mapping[str, str],
+    arithmetic: Any = None,
+    most: int = LONG,
+) -> str | None:
     """Return a formula of a document with the given numbers substituted; names without a number
     stay symbols. Return None where the formula is longer than `most` characters."""
     arithmetic, pieces = arithmetic or Writes(), []

@@ -1,11 +1,14 @@
 """Losses of instances as formulas and as curves to draw, for each form in which a setting writes
 losses."""
 
+from collections.abc import Iterator, Mapping, Sequence
 from fractions import Fraction
-from typing import NamedTuple
+from typing import Any, NamedTuple
 
+from fedtheory.arithmetic.work import Counted
 from fedtheory.errors import FedtheoryError
 from fedtheory.models.general.runs import Clients
+from fedtheory.typing import Instance
 
 CURVE = "slope", "tilt", "bends", "soft"
 MADE_OF = {
@@ -23,15 +26,15 @@ class Told(NamedTuple):
     """A loss of an instance, with its name, its curves for each coordinate, and remarks."""
 
     name: str
-    curves: list  # one curve for each coordinate, as `models/losses.py` writes them
+    curves: list[Any]  # one curve for each coordinate, as `models/losses.py` writes them
     more: str = ""  # further facts about it
     meaning: str = ""  # the owner of the loss
 
-    def __str__(self):
+    def __str__(self) -> str:
         return f"{loss_formula(self.curves)}{self.more}"
 
 
-def losses_of(instance, first=()):
+def losses_of(instance: Instance, first: Sequence[Any] = ()) -> list[Told]:
     """Return the losses of an instance whose numbers are parsed; `first` names the first losses.
     Return an empty list where no loss is a sum of curves."""
     found = _list_losses(instance)
@@ -42,14 +45,14 @@ def losses_of(instance, first=()):
     return list(_place_losses(instance)) or list(_device_losses(instance))
 
 
-def _list_losses(instance):
+def _list_losses(instance: Instance) -> list[Any]:
     listed = instance.get("losses", instance.get("loss"))
     if is_curves(listed):
         return [listed]
     return listed if isinstance(listed, list) else []
 
 
-def is_curves(loss):
+def is_curves(loss: Sequence[Any] | None) -> bool:
     """Tell whether a loss is written in the form of `models/losses.py`; some settings use another
     form."""
     return isinstance(loss, list) and all(
@@ -57,7 +60,7 @@ def is_curves(loss):
     )
 
 
-def _place_losses(instance):
+def _place_losses(instance: Instance) -> Iterator[Told]:
     """Yield the losses of a run of any method, from their curves and the clients' gradients at the
     minimiser."""
     if "at_star" not in instance or any("turn" in loss for loss in _list_losses(instance)):
@@ -72,7 +75,7 @@ def _place_losses(instance):
         yield Told(f"f_{n}", found)
 
 
-def _device_losses(instance):
+def _device_losses(instance: Instance) -> Iterator[Told]:
     """Yield the losses that are given by curvatures a, minimisers b and weights p of devices."""
     devices = instance.get("devices", instance)
     if not isinstance(devices, dict) or not {"a", "b"} <= devices.keys():
@@ -88,14 +91,14 @@ def _device_losses(instance):
         yield Told(f"f_{n + 1}", [dict(slope=a, tilt=-a * b, at=b) for a, b in pairs], more)
 
 
-def loss_formula(loss):
+def loss_formula(loss: Sequence[Any]) -> str:
     """Return a loss, a sum over its coordinates, as a formula; (z)+ stands for max(z, 0)."""
     names = ["x"] if len(loss) == 1 else [f"x{n}" for n in range(1, len(loss) + 1)]
     terms = [term for curve, x in zip(loss, names) for term in curve_terms(curve, x)]
     return " + ".join(terms).replace("+ -", "- ") or "0"
 
 
-def curve_terms(curve, x):
+def curve_terms(curve: Mapping[str, Any], x: str) -> Iterator[str]:
     """Yield the nonzero terms of a curve."""
     half = lambda slope: Fraction(slope) / 2
     at = Fraction(curve.get("at", 0))  # the centre of the square
@@ -110,7 +113,7 @@ def curve_terms(curve, x):
         yield show_product(Fraction(height), f"log(1 + exp({inside}))")
 
 
-def join_alike(parts):
+def join_alike(parts: Sequence[Any]) -> list[tuple[tuple[Fraction, ...], Fraction]]:
     """Return [(position, size)] of parts written as [size, *position]. Sizes at equal positions are
     added, and zero sums are left out."""
     found = {}
@@ -120,13 +123,13 @@ def join_alike(parts):
     return [(where, size) for where, size in found.items() if size]
 
 
-def show_product(factor, text):
+def show_product(factor: Fraction, text: str) -> str:
     return (
         text if factor == 1 else f"-{text}" if factor == -1 else f"{readable_number(factor)} {text}"
     )
 
 
-def show_shift(x, at):
+def show_shift(x: str, at: Fraction) -> str:
     at = Fraction(at)
     return (
         x
@@ -137,14 +140,14 @@ def show_shift(x, at):
     )
 
 
-def readable_number(value, most=16):
+def readable_number(value: Any, most: int = 16) -> str:
     """Return a number as short text: exactly where a fraction has at most `most` characters, and
     with six digits otherwise."""
     exact = str(value)
     return exact if len(exact) <= most or not isinstance(value, Fraction) else round_to_six(value)
 
 
-def round_to_six(value):
+def round_to_six(value: Counted | Fraction) -> str:
     """Return a fraction of any size with six digits."""
     try:
         return f"{float(value):.6g}"

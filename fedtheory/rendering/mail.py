@@ -4,9 +4,12 @@ The sentences are those of `words`; formulas are set with the paper's letters.
 """
 
 import re
+from collections.abc import Iterator, Mapping, Sequence
+from typing import Any
 
 from fedtheory.certificates import check_family, check_instance
 from fedtheory.certificates.documents import EXISTENCE
+from fedtheory.exact.path_recorder import Track
 from fedtheory.language.statements import DENIED
 from fedtheory.models import by_name, entry_names
 from fedtheory.rendering import words
@@ -19,6 +22,7 @@ from fedtheory.rendering.formulas import (
 )
 from fedtheory.rendering.losses import MADE_OF, losses_of
 from fedtheory.rendering.steps import first_rounds, name_walkers, point_text, record_steps
+from fedtheory.typing import Assignment, Document
 
 SPECIAL = {
     **{c: f"\\{c}" for c in "&%$#_{}"},
@@ -35,7 +39,7 @@ WIDE = 60  # approximate number of signs in a line of a display
 LONG = 6000  # signs; a longer formula in LaTeX is unreadable
 
 
-def counterexample_latex(document):
+def counterexample_latex(document: Any) -> str:
     r"""Return the document of a counterexample as LaTeX for an article, and "" for any other
     document.
 
@@ -58,17 +62,17 @@ def counterexample_latex(document):
     return "\n".join([*map(escape_latex, told[:1]), *itemise(map(escape_latex, told[1:]))])
 
 
-def escape_latex(text):
+def escape_latex(text: str) -> str:
     """Return plain words with the special characters of LaTeX escaped."""
     return re.sub(r"<=|>=|[&%$#_{}\\~^<>]", lambda found: SPECIAL[found[0]], text.strip())
 
 
-def itemise(lines):
+def itemise(lines: Iterator[Any] | Sequence[str]) -> list[str]:
     items = [rf"\item {line}" for line in lines]
     return [r"\begin{itemize}", *items, r"\end{itemize}"] if items else []
 
 
-def letter_latex(document):
+def letter_latex(document: dict[str, Any] | None) -> dict[str, str]:
     """Return {name: LaTeX} of the symbols in a document."""
     table = by_name(document["setting"]).table
     found = {name: entry.latex for name, entry in table.items()}
@@ -80,7 +84,7 @@ def letter_latex(document):
     }
 
 
-def formula_latex(text):
+def formula_latex(text: str) -> str:
     """Return a formula of `loss_formula`, a point or a number in LaTeX."""
     text = re.sub(r"-?\d+/\d+", lambda found: typeset_number(found[0]), text)
     text = re.sub(r"(\d)e([+-]\d+)", lambda f: rf"{f[1]} \cdot 10^{{{int(f[2])}}}", text)
@@ -89,7 +93,7 @@ def formula_latex(text):
     return text.replace("->", r"\to").replace("...", r"\dots").replace("+-", r"\pm ")
 
 
-def value_pairs(values, named):
+def value_pairs(values: Sequence[tuple[str, Any]], named: Mapping[str, str]) -> list[str]:
     """Return a text $name = value$ for each pair."""
     return [
         f"${named.get(name) or plain_letter(name)} = {formula_latex(words.short_text(v))}$"
@@ -97,7 +101,7 @@ def value_pairs(values, named):
     ]
 
 
-def made_of(document):
+def made_of(document: dict[str, Any] | None) -> Iterator[str]:
     """Yield sentences on the losses, other entries and numbers of an instance."""
     setting, named = by_name(document["setting"]), letter_latex(document)
     parts, called_ = check_instance.read_numbers(document["instance"]), entry_names(setting)
@@ -127,7 +131,7 @@ def made_of(document):
     yield from value_pairs([(n, v) for n, v in given.items() if n != check_family.CONSTANT], named)
 
 
-def lottery_words(text):
+def lottery_words(text: str) -> str:
     """Return the words that describe a random variable, with their numbers typeset."""
     return re.sub(
         r"[+-]*\([^()]*\)|[+-]*\d[\d./e+-]*(?<![,.])",
@@ -136,27 +140,27 @@ def lottery_words(text):
     )
 
 
-def line_of(document, values):
+def line_of(document: dict[str, Any] | None, values: Assignment) -> str:
     """Return the line with numbers substituted for symbols, or "" where the line is too long."""
     stated, typesets = document["statement"], Typesets(letter_latex(document))
     sides = [write_formula(stated[side], values, typesets, LONG) for side in words.SIDES]
     return "" if None in sides else f" {RELATIONS[stated['sign']]} ".join(sides)
 
 
-def end_of(document):
+def end_of(document: dict[str, Any] | None) -> str:
     """Return the values of the two sides, with the relation between them."""
     sides = [typeset_end(document[side]) for side in words.SIDES]
     return f" {RELATIONS[document['statement']['sign']]} ".join(sides)
 
 
-def display_line(document, values):
+def display_line(document: Document | None, values: Assignment) -> str:
     """Return the line of a document as a displayed formula, or in plain words where the formula is
     too long."""
     line = line_of(document, values)
     return line and display_formula(line) or escape_latex(words.failing_line(document))
 
 
-def display_formula(line):
+def display_formula(line: str) -> str:
     """Return a displayed formula, over several lines where the formula is wide, and "" where a line
     stays too wide."""
     width = lambda text: len(re.sub(r"\\[a-zA-Z]+|[{}^_\\ ]", "", text))
@@ -171,7 +175,7 @@ def display_formula(line):
     return "\n".join([r"\begin{multline*}", " \\\\\n".join(rows), r"\end{multline*}"])
 
 
-def break_terms(line):
+def break_terms(line: str) -> Iterator[str]:
     """Yield the parts of a formula between which a line may break."""
     depth, start = 0, 0
     for found in re.finditer(r"\\left|\\right|[{}]| (?=[+-] |\\le |\\ge |[<>=] )", line):
@@ -182,13 +186,13 @@ def break_terms(line):
     yield line[start:]
 
 
-def affirm_denial(denial):
+def affirm_denial(denial: Mapping[str, Any]) -> dict[str, Any]:
     """Return the counterexample to the negation of a claim as a document whose line is true."""
     stated = denial["statement"]
     return {**denial, "statement": {**stated, "sign": DENIED[stated["sign"]], "says": "line 1"}}
 
 
-def instance_sentences(document, shows=""):
+def instance_sentences(document: Any, shows: str = "") -> Iterator[str]:
     """Yield sentences on a counterexample to a line, or on an instance that shows the claim of
     existence named by `shows`."""
     named, end = letter_latex(document), end_of(document)
@@ -217,12 +221,12 @@ def instance_sentences(document, shows=""):
     yield f"which is {'true' if shows else 'false'}. A program derives this anew from a document that stands alone."
 
 
-def typeset_end(text):
+def typeset_end(text: str) -> str:
     """Return a side of a document in LaTeX: a number, or words such as `at least 3`."""
     return typeset_number(text) if re.match("-?[0-9]", text) else rf"\text{{{escape_latex(text)}}}"
 
 
-def describe_run(document):
+def describe_run(document: Document | None) -> list[str]:
     rounds = record_steps(document)
     lines = []
     for each in first_rounds(rounds):
@@ -240,7 +244,7 @@ def describe_run(document):
     return ["Step by step:", *itemise(lines)] if lines else []
 
 
-def path_sentence(track):
+def path_sentence(track: Track) -> str:
     """Return the points and gradients of a client's or the server's path in one round as LaTeX."""
     path = formula_latex(" -> ".join(map(point_text, track.points)))
     taken = formula_latex(", ".join(map(point_text, track.taken)))
@@ -254,7 +258,7 @@ def path_sentence(track):
     return f"${path}$, with gradients ${taken}${first}"
 
 
-def family_sentences(document):
+def family_sentences(document: Any) -> Iterator[str]:
     first = document["members"][0]
     yield f"No constant $C$ makes true what {escape_latex(document['cites'])} says,"
     yield display_line(first, {})

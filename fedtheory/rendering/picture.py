@@ -5,16 +5,23 @@ picture shows the two sides of the line.
 Only the curves have colours of their own: text and axes take the fonts and colours of the page.
 """
 
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from fractions import Fraction
 from html import escape
 from math import exp, isfinite, log1p
+from typing import TYPE_CHECKING, Any
 
 from fedtheory.arithmetic.operations import pair
+from fedtheory.arithmetic.work import Counted
 from fedtheory.certificates import check_family, check_instance
 from fedtheory.certificates.documents import EXISTENCE
 from fedtheory.models import by_name, entry_names, losses
-from fedtheory.rendering.losses import loss_formula, losses_of
+from fedtheory.rendering.losses import Told, loss_formula, losses_of
 from fedtheory.rendering.steps import record_steps
+from fedtheory.typing import Number
+
+if TYPE_CHECKING:
+    import numpy as np
 
 WIDE, LEFT, RIGHT = 480, 104, 84  # pixels: the whole width, and the margins for labels
 HIGH, ROW, LABEL = 130, 16, 11  # heights: of the losses, of a round below them, of a curve's name
@@ -23,7 +30,7 @@ DASHED = '<path d="M{:.1f} {} v-{}" stroke="currentColor" stroke-dasharray="2 3"
 COLOURS = "#4477aa", "#ee6677", "#228833", "#b58900", "#2aa198", "#aa3377"
 
 
-def draw_counterexample(document):
+def draw_counterexample(document: Any) -> str:
     """Return an SVG of the document of a counterexample, and "" for any other document.
 
     >>> import fedtheory as ft
@@ -55,12 +62,12 @@ def draw_counterexample(document):
     return draw_losses(document, told, rounds, start, axis)
 
 
-def point_in_floats(x):
+def point_in_floats(x: "np.ndarray | Sequence[Counted]") -> tuple[float, ...]:
     """Return a point in floats; an interval becomes its midpoint."""
     return tuple(float(sum(pair(each)) / 2) for each in x)
 
 
-def widest_coordinate(paths):
+def widest_coordinate(paths: Sequence[list[tuple[float, ...]]]) -> int | None:
     """Return the coordinate along which the points spread most, or None if there is no point or a
     point is too large for floats."""
     points = [point for path in paths for point in path]
@@ -70,7 +77,9 @@ def widest_coordinate(paths):
     return spread.index(max(spread))
 
 
-def draw_losses(document, told, rounds, start, axis):
+def draw_losses(
+    document: Any, told: Sequence[Told], rounds: Sequence[Any], start: Sequence[Counted], axis: int
+) -> str:
     """Draw the losses along one coordinate, with the rounds below."""
     curves = [each.curves[axis] for each in told]
     places = [
@@ -112,7 +121,7 @@ def draw_losses(document, told, rounds, start, axis):
     return frame_svg(about, base + 24 + max(len(rounds), 0) * ROW, said)
 
 
-def separate_labels(labels, base):
+def separate_labels(labels: Sequence[tuple[float, str, str]], base: int) -> list[Any]:
     """Return labels moved so that no two overlap: each label is moved down below the previous
     label, or up again from the base line."""
     found, floor = [], base
@@ -124,7 +133,9 @@ def separate_labels(labels, base):
     return found
 
 
-def draw_round(each, axis, across, y, colours):
+def draw_round(
+    each: Any, axis: int, across: Callable[..., Any], y: int, colours: Mapping[str, str]
+) -> Iterator[str]:
     """Yield the elements of one row: the paths of the clients in a round, and the model after the
     round."""
     yield svg_text(LEFT - 8, y + 4, f"{each.what} {each.number + 1}", anchor="end")
@@ -138,13 +149,13 @@ def draw_round(each, axis, across, y, colours):
     yield f'<circle cx="{x:.1f}" cy="{y}" r="3.5" fill="none" stroke="currentColor" stroke-width="1.5"/>'
 
 
-def curve_knots(curve):
+def curve_knots(curve: Mapping[str, Any]) -> list[Counted]:
     return [knot for delta, knot in curve.get("bends", ()) if delta] + [
         corner for _, _, corner in curve.get("soft", ())
     ]
 
 
-def curve_value(curve, x):
+def curve_value(curve: Mapping[str, Any], x: float) -> float:
     """Return the value of a loss at a float."""
     plain = {
         "slope": float(curve["slope"]),
@@ -156,11 +167,11 @@ def curve_value(curve, x):
     return float(losses.loss_value([plain], [x])) + rounded
 
 
-def softplus(z):
+def softplus(z: Any) -> Any:
     return max(z, 0.0) + log1p(exp(-abs(z)))
 
 
-def axis_window(values, marks):
+def axis_window(values: Sequence[float], marks: Sequence[float]) -> tuple[float, float]:
     """Return the ends of an interval that contains all values, and the marks that are not far from
     the values."""
     shown = values or marks or [0.0]
@@ -174,11 +185,11 @@ def axis_window(values, marks):
     return low - room, high + room
 
 
-def sample_places(low, high):
+def sample_places(low: float, high: float) -> list[float]:
     return [low + (high - low) * n / SAMPLES for n in range(SAMPLES + 1)]
 
 
-def draw_sides(document):
+def draw_sides(document: Any) -> str:
     """Draw the two sides of a line as bars."""
     try:
         ends = [float(Fraction(document[side])) for side in ("left", "right")]
@@ -201,18 +212,20 @@ def draw_sides(document):
     return frame_svg(f"{document['cites']}: left {sign} right is false", 70, said)
 
 
-def svg_line(x, y, to_x, to_y):
+def svg_line(x: Number, y: int, to_x: Number, to_y: int) -> str:
     return f'<path d="M{x} {y} L{to_x} {to_y}" stroke="currentColor" opacity=".6"/>'
 
 
-def svg_text(x, y, said, colour="currentColor", anchor="start"):
+def svg_text(
+    x: float, y: float, said: str, colour: str = "currentColor", anchor: str = "start"
+) -> str:
     return (
         f'<text x="{x:.1f}" y="{y:.1f}" fill="{colour}" font-size="11" text-anchor="{anchor}">'
         f"{escape(said)}</text>"
     )
 
 
-def frame_svg(about, high, said):
+def frame_svg(about: str, high: int, said: Sequence[str]) -> str:
     """Return an SVG of the drawn elements, with a description in words."""
     return (
         f'<svg xmlns="http://www.w3.org/2000/svg" viewBox="0 0 {WIDE} {high}" width="{WIDE}" '

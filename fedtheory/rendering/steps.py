@@ -3,17 +3,23 @@ points are recorded and described."""
 
 import json
 import re
+from collections.abc import Iterator, Sequence
 from fractions import Fraction
 from functools import lru_cache
 from itertools import dropwhile
+from typing import TYPE_CHECKING
 
 from fedtheory.arithmetic import Undefined, work
 from fedtheory.arithmetic.operations import Interval, Undecided, pair
 from fedtheory.certificates import check_instance
 from fedtheory.errors import FedtheoryError
-from fedtheory.exact.path_recorder import one_way, record_paths
+from fedtheory.exact.path_recorder import Passed, Track, one_way, record_paths
 from fedtheory.models import by_name
 from fedtheory.rendering.losses import readable_number
+from fedtheory.typing import Document
+
+if TYPE_CHECKING:
+    import numpy as np
 
 # steps of exact arithmetic that rendering may take; deciding has a budget of its own
 EFFORT = 200_000
@@ -21,14 +27,14 @@ ROUNDS, STEPS = 5, 4  # rounds of a run, and steps of a round, that are rendered
 FAILS = (FedtheoryError, Undefined, Undecided, ArithmeticError, LookupError, ValueError, TypeError)
 
 
-def record_steps(document):
+def record_steps(document: Document | None) -> tuple[Passed, ...]:
     """Return the rounds on one path through a counterexample, in order, or () where the setting
     records none."""
     return _record_steps(json.dumps(document, sort_keys=True))
 
 
 @lru_cache(maxsize=64)  # cached: words, picture and LaTeX of one document use the same steps
-def _record_steps(text):
+def _record_steps(text: str) -> tuple[Passed, ...]:
     document = json.loads(text)
     try:
         with work.within(EFFORT), record_paths() as seen:
@@ -42,7 +48,7 @@ def _record_steps(text):
     return tuple(one_way(dropwhile(lambda each: not begins_at_start(document, each), known)))
 
 
-def begins_at_start(document, each):
+def begins_at_start(document: Document, each: Passed) -> bool:
     """Tell whether a recorded round starts where the instance starts. A definition may evaluate
     other points too."""
     start = document["instance"].get("x")
@@ -53,7 +59,7 @@ def begins_at_start(document, each):
     )
 
 
-def run_lines(document):
+def run_lines(document: Document) -> list[str]:
     """Return the lines that describe a run, several for each round or iteration."""
     rounds = record_steps(document)
     shown = first_rounds(rounds)
@@ -66,13 +72,13 @@ def run_lines(document):
     return told
 
 
-def first_rounds(rounds):
+def first_rounds(rounds: Sequence[Passed]) -> list[Passed]:
     """Return the first ROUNDS rounds of each kind, which are the rounds that are described."""
     kinds = [each.what for each in rounds]
     return [each for n, each in enumerate(rounds) if kinds[:n].count(each.what) < ROUNDS]
 
 
-def reason_untold(document):
+def reason_untold(document: Document) -> str:
     """Return a sentence that says why no steps are described although a method runs; "" where no
     method runs, or where steps are described."""
     by = by_name(document["setting"]).by
@@ -84,7 +90,7 @@ def reason_untold(document):
     return "No steps are told: the line speaks of what is known before any is taken."
 
 
-def told_of(each):
+def told_of(each: Passed) -> Iterator[str]:
     """Yield the lines on one round: the path of each client and of the server, and the resulting
     model."""
     chance = (
@@ -104,13 +110,13 @@ def told_of(each):
     yield f"  {'the mean of the models' if each.what == 'iteration' else 'the model'} is then {point_text(each.end)}"
 
 
-def name_walkers(who):
+def name_walkers(who: Sequence[int]) -> str:
     """Return the name of the server (index 0), or the names of the clients, that took one path."""
     plural = "s" * (len(who) > 1)
     return "the server" if who == [0] else f"client{plural} {', '.join(map(str, who))}"
 
 
-def describe_walk(track):
+def describe_walk(track: Track) -> str:
     """Return the path and gradients of one client or the server in words."""
     if not track.taken:
         return f"its gradient at the start is {point_text(track.first)}"
@@ -122,7 +128,7 @@ def describe_walk(track):
     return f"{describe_path(track)}{first}"
 
 
-def describe_path(track):
+def describe_path(track: Track) -> str:
     if len(track.taken) == 1:
         start, end = map(point_text, track.points)
         return f"{start} -> {end}, with the gradient {point_text(track.taken[0])}"
@@ -134,12 +140,12 @@ def describe_path(track):
     return f"{' -> '.join(places)}, with the gradients {', '.join(taken)}"
 
 
-def point_text(x):
+def point_text(x: "np.ndarray") -> str:
     """Return a point, or a gradient, as text for a reader."""
     parts = [number_text(each) for each in x]
     return parts[0] if len(parts) == 1 else f"({', '.join(parts)})"
 
 
-def number_text(value):
+def number_text(value: work.Counted | Fraction) -> str:
     low, high = pair(value)
     return readable_number(low) if low == high else f"{float((low + high) / 2):.6g}"

@@ -1,22 +1,26 @@
 """A counterexample in words: the claim, the losses as formulas, the numbers, the run step by step,
 and the line with the numbers substituted."""
 
+from collections.abc import Iterator, Mapping, Sequence
 from fractions import Fraction
+from typing import Any
 
+from fedtheory.arithmetic.work import Counted
 from fedtheory.certificates import check_family, check_instance
 from fedtheory.certificates.documents import EXISTENCE
 from fedtheory.language.statements import DENIED
-from fedtheory.models import by_name, entry_names
+from fedtheory.models import Setting, by_name, entry_names
 from fedtheory.rendering.formulas import write_formula
 from fedtheory.rendering.losses import MADE_OF, loss_formula, losses_of, readable_number
 from fedtheory.rendering.steps import reason_untold, run_lines
+from fedtheory.typing import Document
 
 SIDES = "left", "right"
 STRUCTURE = "fedtheory structure 1"
 SHOWN = 4  # members of a family that are printed
 
 
-def describe_counterexample(document):
+def describe_counterexample(document: Document | None) -> list[str]:
     """Return the lines that describe the document of a counterexample, and no lines for any other
     document.
 
@@ -36,7 +40,7 @@ def describe_counterexample(document):
     return tells[kind](document) if kind in tells else []
 
 
-def instance_lines(document, shows=False):
+def instance_lines(document: Document, shows: bool = False) -> list[str]:
     """Return the lines on a counterexample to a line. With `shows`, the instance proves a claim of
     existence, so the document refutes the claim's negation."""
     setting, sign = by_name(document["setting"]), document["statement"]["sign"]
@@ -56,13 +60,13 @@ def instance_lines(document, shows=False):
     return [*said, f"There it reads: {put_in}", f"that is {end}, which is {truth}."]
 
 
-def story_lines(document):
+def story_lines(document: Document) -> list[str]:
     """Return a run step by step, or the reason why no steps are described."""
     told, why = run_lines(document), reason_untold(document)
     return ["Step by step:", *(f"  {line}" for line in told)] if told else [why] if why else []
 
 
-def failing_line(document):
+def failing_line(document: Document | None) -> str:
     """Return the line that fails, without the other lines of its statement; the statement's short
     name where the line is too long."""
     stated = document["statement"]
@@ -72,13 +76,13 @@ def failing_line(document):
     return stated["says"] if None in sides else f" {stated['sign']} ".join(sides)
 
 
-def number_texts(document):
+def number_texts(document: dict[str, Any] | None) -> dict[str, str]:
     """Return {name: text} of every number of a document."""
     given = {name: text for name, text in document["numbers"].items() if isinstance(text, str)}
     return {**document["values"], **given}
 
 
-def made_of(document, setting):
+def made_of(document: Document, setting: Setting) -> Iterator[str]:
     """Yield the losses of an instance, its other entries, and its numbers, with a line for each
     kind. Empty entries and entries without effect are left out."""
     parts = check_instance.read_numbers(document["instance"])
@@ -110,7 +114,7 @@ def made_of(document, setting):
         yield "(long numbers are rounded here; the document has them exactly)"
 
 
-def has_long_number(tree):
+def has_long_number(tree: Any) -> bool:
     """Tell whether plain data contains a number with more digits than are printed."""
     parts = tree.values() if isinstance(tree, dict) else tree if isinstance(tree, list) else None
     return (
@@ -120,7 +124,7 @@ def has_long_number(tree):
     )
 
 
-def is_trivial(name, value, parts):
+def is_trivial(name: str, value: Any, parts: Mapping[str, Any]) -> bool:
     """Tell whether an entry of an instance is without effect: empty, a single layer of all
     coordinates, or noise of size zero."""
     start = parts.get("x")
@@ -132,7 +136,9 @@ def is_trivial(name, value, parts):
     )
 
 
-def describe_lottery(value):
+def describe_lottery(
+    value: int | Counted | Sequence[Counted | list[Counted | list[int | Counted]]],
+) -> str:
     """Return a list of [probability, value] pairs in words, and "" for any other value."""
     pair = lambda each: isinstance(each, list) and len(each) == 2 and isinstance(each[1], list)
     if not isinstance(value, list) or not value or not all(map(pair, value)):
@@ -148,7 +154,7 @@ def describe_lottery(value):
     return ", ".join(f"{short_text(way)} with probability {readable_number(p)}" for p, way in ways)
 
 
-def short_text(value):
+def short_text(value: Any) -> str:
     """Return plain data as short text; a list of one number is written as the number."""
     if isinstance(value, dict):
         return "; ".join(f"{name} {short_text(each)}" for name, each in value.items())
@@ -157,7 +163,7 @@ def short_text(value):
     return readable_number(value)
 
 
-def derived_values(document, setting):
+def derived_values(document: Document, setting: Any) -> list[str]:
     """Return lines on the values in a line that are not given: constants on one line, then each
     measured quantity with its meaning."""
     measured, every = document["statement"]["measured"], number_texts(document)
@@ -170,13 +176,13 @@ def derived_values(document, setting):
     return found
 
 
-def names_used(document):
+def names_used(document: dict[str, Any] | None) -> list[str]:
     """Return the names in a line that the document does not give as numbers."""
     names = {d for side in SIDES for op, _, d in document["statement"][side] if op == "symbol"}
     return sorted(names - document["numbers"].keys() - document["instance"].keys())
 
 
-def family_lines(document):
+def family_lines(document: Document) -> list[str]:
     """Return the lines on a family of instances that refutes an order for every constant C."""
     first = document["members"][0]
     setting = by_name(first["setting"])
@@ -194,7 +200,7 @@ def family_lines(document):
     ]
 
 
-def describe_moves(document):
+def describe_moves(document: dict[str, Any] | None) -> list[str]:
     """Return the lines that say how the further members of a family are made from the first
     instance."""
     moves = [
@@ -207,7 +213,7 @@ def describe_moves(document):
     return [f"Of such instances {go_on}. With C times the shape on the right:"]
 
 
-def member_lines(document):
+def member_lines(document: dict[str, Any] | None) -> Iterator[tuple[str, dict[str, Any]]]:
     """Yield (constant, counterexample) of the first members of a family."""
     for each in document["members"][:SHOWN]:
         yield (
@@ -216,7 +222,7 @@ def member_lines(document):
         )
 
 
-def structure_lines(document):
+def structure_lines(document: Document) -> list[str]:
     """Return the lines on recomputed cells of a table, or on two methods that the claim says are
     equal."""
     found = [f"{document['claim']} says: {document['says']}"]
@@ -229,7 +235,7 @@ def structure_lines(document):
     return found
 
 
-def methods_apart(same, given):
+def methods_apart(same: Mapping[str, Any], given: Mapping[str, Any]) -> Iterator[str]:
     """Yield the lines on two methods, or one method with two sets of numbers, that end in different
     points on an instance."""
     fixed = lambda numbers: ", ".join(

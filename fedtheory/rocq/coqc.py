@@ -6,8 +6,9 @@ import resource
 import shutil
 import subprocess
 import tempfile
+from collections.abc import Iterator
 from pathlib import Path
-from typing import NamedTuple
+from typing import Any, NamedTuple
 
 from fedtheory.errors import printable
 
@@ -27,24 +28,24 @@ SECONDS = 600
 class Answer(NamedTuple):
     accepted: bool
     why: str  # the reason of a refusal, on one line
-    axioms: frozenset  # the axioms of all theorems together
+    axioms: frozenset[Any]  # the axioms of all theorems together
     seconds: float  # processor time
     version: str
     ended: bool = True  # False: coqc takes too long, and gives no answer
 
 
-def at_hand():
+def at_hand() -> Any:
     """Return the path of `coqc`, or None if `coqc` is not installed."""
     return shutil.which("coqc")
 
 
-def version():
+def version() -> Any:
     """Return the first line of `coqc --version`."""
     said = subprocess.run([at_hand(), "--version"], capture_output=True, text=True, timeout=60)
     return next(iter(said.stdout.splitlines()), "coqc")
 
 
-def judge_file(text, theorems, seconds=SECONDS):
+def judge_file(text: str, theorems: Any, seconds: float = SECONDS) -> Any:
     """Return the Answer of `coqc` about a file. The file must print the axioms of each of its
     theorems, and may use the standard axioms only."""
     before = resource.getrusage(resource.RUSAGE_CHILDREN)
@@ -75,12 +76,12 @@ def judge_file(text, theorems, seconds=SECONDS):
     return Answer(not why, why, found, spent, version(), ended)
 
 
-def said_of(out):
+def said_of(out: str) -> int:
     """Return the number of theorems on which `Print Assumptions` reported."""
     return len(re.findall(f"^(?:Axioms:|{CLOSED})", out, re.MULTILINE))
 
 
-def axioms(out):
+def axioms(out: str) -> Iterator[str]:
     """Yield the names of the axioms that `Print Assumptions` printed."""
     for line in out.splitlines():
         if line and not line[0].isspace() and line != "Axioms:" and not line.startswith(CLOSED):

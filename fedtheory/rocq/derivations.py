@@ -11,20 +11,25 @@ documents with this value.
 
 import json
 import textwrap
+from collections.abc import Iterable, Mapping, Sequence
 from fractions import Fraction
 from pathlib import Path
+from typing import Any
 
 import numpy as np
 
 from fedtheory import arithmetic
 from fedtheory.arithmetic.operations import Arithmetic, Interval, Many, pair
-from fedtheory.arithmetic.work import within
+from fedtheory.arithmetic.work import Counted, within
 from fedtheory.certificates import alone, check_instance, schemas
 from fedtheory.certificates.check_proof import Refused
 from fedtheory.errors import FedtheoryError
-from fedtheory.models import by_name
+from fedtheory.models import Setting, by_name
 from fedtheory.rocq import structures
 from fedtheory.rocq.numbered_values import Placed, write_steps
+from fedtheory.rocq.steps import Step
+from fedtheory.rocq.tracked_values import Exact
+from fedtheory.typing import Assignment, Document, Number
 
 # The imports of `alone` in the library; a package's checker contains the imported sources instead.
 IMPORTS = """from fedtheory import schema
@@ -49,17 +54,17 @@ UNFOLLOWED = (
 class Following(check_instance.Statement):
     """A statement whose numbers record that the document gives them."""
 
-    def __init__(self, document, setting):
+    def __init__(self, document: Document, setting: Setting) -> None:
         super().__init__(document, setting)
         self.book = Placed()
 
-    def given(self, name, text):
+    def given(self, name: str, text: str) -> Exact:
         return self.book.given(name, super().given(name, text))
 
-    def certain(self, slack):
+    def certain(self, slack: Exact) -> bool:
         return super().certain(slack) and slack >= 0  # the comparison is recorded
 
-    def solution(self, steps, values):
+    def solution(self, steps: Sequence[list[Any]], values: Assignment) -> Exact:
         return arithmetic.execute(check_instance.read_program(steps), Remembered(self.book), values)
 
 
@@ -67,25 +72,25 @@ class Remembered(Arithmetic):
     """The operations of a program on numbers that record their steps. Roots of constants are steps
     too; 1/0 of a nonnegative base is infinite, and a minimum ignores infinite values."""
 
-    def __init__(self, book):
+    def __init__(self, book: Placed) -> None:
         self.book = book
 
-    def number(self, value):
+    def number(self, value: Counted) -> Exact:
         return self.book.number(self.book.steps.number(value))
 
-    def power(self, base, detail):
+    def power(self, base: Fraction | Exact, detail: tuple[Counted, bool]) -> Number | Exact:
         exponent, nonnegative = detail
         never = nonnegative or exponent.denominator > 1
         if exponent < 0 and never and isinstance(base, Fraction) and base == 0:
             return Many(np.array(np.inf))
         return super().power(base, detail)
 
-    def min(self, *values):
+    def min(self, *values: Any) -> Any:
         finite = [value for value in values if not (isinstance(value, Many) and value.at == np.inf)]
         return super().min(*finite)
 
 
-def derivations(document):
+def derivations(document: Document) -> list[dict[str, Any]]:
     """Return the derivations of a document: one for a counterexample, for cells or for two runs,
     one for each member of a family, and an empty list for any other document."""
     # an existence statement is proved by the failure of its denial
@@ -101,7 +106,7 @@ def derivations(document):
     return []
 
 
-def derivation(document):
+def derivation(document: Mapping[str, Any]) -> dict[str, Any]:
     """Return {"steps", "values", "went", "told", "of"} of a counterexample. "told" lists the
     measured quantities whose steps could not be recorded, and "of" is the part of the document on
     which the steps depend."""
@@ -124,7 +129,7 @@ def derivation(document):
     return dict(write_steps(wanted, went), told=told, of=alone.document_outline(document))
 
 
-def step_of_value(book, value):
+def step_of_value(book: Placed, value: Number | Exact) -> Step | None:
     """Return the step of a value, or the step of its lower end if the value is unbounded above.
     Return None where the steps are lost."""
     if isinstance(value, Interval) and value.high == INFINITE and value.low != INFINITE:
@@ -133,7 +138,7 @@ def step_of_value(book, value):
     return getattr(value, "step", None)
 
 
-def step_of_ends(book, plain):
+def step_of_ends(book: Placed, plain: Number | Counted) -> Step:
     """Build a step that states a value, or the two ends of an interval."""
     low, high = (plain, plain) if isinstance(plain, float) else pair(plain)
     if low == high and not isinstance(low, float):
@@ -142,7 +147,7 @@ def step_of_ends(book, plain):
     return book.steps.make("ends", ends, Fraction(0), Fraction(0))
 
 
-def standing_alone(documents=()):
+def standing_alone(documents: Iterable[Any] | Sequence[dict[str, Any]] = ()) -> str:
     """Return the checker as one file: the texts of the proof checker and of the schema reader
     replace their imports. The file contains the schemas of all settings of this library and of the
     settings that the documents name."""
@@ -163,7 +168,7 @@ def standing_alone(documents=()):
     return "\n\n".join(whole[:3]) + "\n\n" + "\n".join(whole[3:]) + "\n" + after
 
 
-def _as_function(name, path):
+def _as_function(name: str, path: Path) -> str:
     """Return the text of a module wrapped in a function, whose result replaces the module."""
     body = textwrap.indent(path.read_text(), "    ")
     return f"def {name}():\n{body}    return SimpleNamespace(**locals())\n\n\n{name} = {name}()\n"

@@ -7,6 +7,9 @@ family becomes one of these for each member. The file needs only the standard li
 its end the axioms on which each theorem rests.
 """
 
+from collections.abc import Mapping, Sequence
+from typing import Any
+
 from fedtheory import arguments
 from fedtheory.arithmetic.work import within
 from fedtheory.certificates import check_family, check_instance, check_worst_case
@@ -15,6 +18,7 @@ from fedtheory.certificates.documents import EXISTENCE, refuse_malformed
 from fedtheory.errors import InvalidInput, show
 from fedtheory.rocq import instances, proofs
 from fedtheory.rocq.text import comment, prelude
+from fedtheory.typing import Document
 from fedtheory.verdicts.replaying import replay
 
 STEPS = 400_000  # budget for arithmetic that records its steps, which costs more than checking
@@ -33,7 +37,7 @@ class Unwritten(InvalidInput):
     """The error that a document cannot be written for Rocq; the message says why."""
 
 
-def export(document, to="rocq"):
+def export(document: Document, to: str = "rocq") -> str:
     """Return the text of a file that Rocq's `coqc` accepts, and whose theorems state the result of
     the document.
 
@@ -57,7 +61,7 @@ def export(document, to="rocq"):
 
 
 @refuse_malformed
-def write_theorems(document):
+def write_theorems(document: Document) -> tuple[list[tuple[str, str]], tuple[str, ...]]:
     """Return ([(name of a theorem, text)], names of the preludes that the theorems use)."""
     kind = document["format"]
     if kind == check_instance.FORMAT:
@@ -76,14 +80,16 @@ def write_theorems(document):
     return each, ("lines", "squares", "roots") + ("vectors",) * vectors
 
 
-def member(document, name):
+def member(document: Document, name: str) -> tuple[str, str]:
     with within(STEPS):
         text, _ = instances.text(document, name)
     module = name.replace("line", "Case")
     return f"{module}.{name}", f"Module {module}.\n{text}\nEnd {module}."
 
 
-def assemble_file(found, parts, preludes):
+def assemble_file(
+    found: Mapping[str, Any], parts: Sequence[tuple[str, str]], preludes: Sequence[str]
+) -> str:
     """Return the text of the whole file."""
     claim = found.get("claim")
     said = f"{claim}, {found['status']}" if claim else f"A statement that is {found['status']}"
@@ -107,7 +113,7 @@ def assemble_file(found, parts, preludes):
     )
 
 
-def theorems(text):
+def theorems(text: str) -> list[str]:
     """Return the names of the theorems whose axioms a file prints."""
     start = "Print Assumptions "
     return [line[len(start) : -1] for line in text.split("\n") if line.startswith(start)]

@@ -5,8 +5,16 @@ the name of the hypothesis that states the fact. Signs are proved monomial by mo
 between rational expressions are proved by `field`.
 """
 
-from fedtheory.certificates.check_proof import ONE, Reading, Refused, monomial_key, require
+from collections.abc import Mapping, Sequence
+from fractions import Fraction
+from typing import TYPE_CHECKING, Any
+
+from fedtheory.certificates.check_proof import ONE, Reading, Refused, Ring, monomial_key, require
 from fedtheory.rocq.text import Spelling, names, number
+from fedtheory.typing import Document
+
+if TYPE_CHECKING:
+    from fedtheory.rocq.script import Script
 
 
 class Infinite(Refused):
@@ -17,7 +25,7 @@ class Facts(Reading):
     """The facts known at one place of a proof, with the names of the hypotheses that state the
     facts."""
 
-    def __init__(self, document, ring, script):
+    def __init__(self, document: Document, ring: Ring, script: "Script") -> None:
         variables, self.script = document["variables"], script
         nodes = list(document["nodes"])
         self.spell = Spelling(names([*variables, *nodes]))
@@ -30,7 +38,7 @@ class Facts(Reading):
         self.source = None
         super().__init__(document, ring)
 
-    def again(self):
+    def again(self) -> Any:
         other = super().again()
         other.__class__ = type(self)
         for name in ("equal", "by_key", "by_sign", "by_name"):
@@ -39,7 +47,9 @@ class Facts(Reading):
 
     # Facts
 
-    def know(self, name, poly, strict):
+    def know(
+        self, name: Any, poly: Mapping[tuple[tuple[str, int], ...], Fraction], strict: bool
+    ) -> None:
         """Record a fact, which the hypothesis `self.source` states or, if that is None, a
         hypothesis on a variable's domain."""
         hypothesis, self.source = self.source or self.of_domain(name, poly, strict), None
@@ -47,7 +57,7 @@ class Facts(Reading):
         self.source = hypothesis
         super().know(name, poly, strict)
 
-    def learn(self, poly, strict):
+    def learn(self, poly: Mapping[tuple[tuple[str, int], ...], Fraction], strict: bool) -> None:
         hypothesis, self.source = self.source, None
         k = monomial_key(poly)
         if k not in self.by_key or strict > self.by_key[k][1]:
@@ -59,7 +69,9 @@ class Facts(Reading):
                 self.by_sign[name] = hypothesis, strict
         super().learn(poly, strict)
 
-    def of_domain(self, name, poly, strict):
+    def of_domain(
+        self, name: str, poly: Mapping[tuple[tuple[str, int], ...], Fraction], strict: bool
+    ) -> str:
         one, dot, _ = name.partition(".")
         if dot:
             return self.script.fact(f"0 <= {self.spell.atom(name)}", "apply gram_1.")
@@ -73,7 +85,7 @@ class Facts(Reading):
 
     # Signs
 
-    def positive(self, p):
+    def positive(self, p: Mapping[tuple[tuple[str, int], ...], Fraction]) -> tuple[str, bool]:
         """Return (a proof that a polynomial is >= 0 or > 0, whether the proof shows > 0)."""
         known, strict = self.by_key.get(monomial_key(p), (None, False))
         if strict:
@@ -86,7 +98,9 @@ class Facts(Reading):
         require(known is not None, "of unknown sign")
         return known, False
 
-    def positive_monomial(self, m, value):
+    def positive_monomial(
+        self, m: Sequence[tuple[str, int]], value: Fraction
+    ) -> tuple[bool | str, ...] | None:
         if value < 0:
             return None
         parts = []
@@ -103,14 +117,14 @@ class Facts(Reading):
                 return None
         return prove_product(parts)
 
-    def surely(self, p):
+    def surely(self, p: Mapping[tuple[tuple[str, int], ...], Fraction]) -> str:
         proof, strict = self.positive(p)
         require(strict, "not known to be positive")
         return proof
 
     # Relations
 
-    def whole_of(self, full):
+    def whole_of(self, full: Mapping[Any, int]) -> tuple[str, str]:
         """Return (the product of denominators as text, a proof that the product is positive)."""
         full = {f: n for f, n in full.items() if dict(f) != ONE}
         if not full:
@@ -123,7 +137,7 @@ class Facts(Reading):
             proofs.append((known if n == 1 else f"(pow_lt _ {n} {known})", True))
         return " * ".join(parts), prove_product(proofs)[0]
 
-    def below(self, f):
+    def below(self, f: Sequence[Any]) -> str:
         """Return the hypothesis that a denominator is positive."""
         known, strict = self.by_key.get(f, (None, False))
         if strict:
@@ -133,7 +147,7 @@ class Facts(Reading):
         self.by_key[f] = name, True
         return name
 
-    def gap(self, relation, goal=True):
+    def gap(self, relation: Sequence[str | list[Any]], goal: bool = True) -> tuple[Any, ...]:
         for den in [den for _, den in self.sides(relation)]:
             if not all(map(self.firm, den)):
                 raise Infinite(
@@ -141,12 +155,12 @@ class Facts(Reading):
                 )
         return super().gap(relation, goal)
 
-    def full(self, relation):
+    def full(self, relation: Sequence[str | list[str | list[Any]]]) -> dict[Any, int]:
         (_, under), (_, over) = self.sides(relation)
         each = {f: max(under.get(f, 0), over.get(f, 0)) for f in {**under, **over}}
         return {f: n for f, n in each.items() if dict(f) != ONE}
 
-    def identity(self, full, *more):
+    def identity(self, full: Mapping[Any, int], *more: Any) -> str:
         """Return a proof of an identity between expressions: replace symbols by their values, then
         apply `field`."""
         orders = [self.equal[name] for name in self.order()]
@@ -165,11 +179,11 @@ class Facts(Reading):
         tries = " | ".join(f"nonzero {name}" for name in dict.fromkeys(hypotheses))
         return f"{rewriting}field" + (f"; repeat split; first [{tries}]" if tries else "")
 
-    def order(self):
+    def order(self) -> list[str]:
         """Return the symbols that have values, each before the symbols that occur in its value."""
         found, seen = [], set()
 
-        def visit(name):
+        def visit(name: str) -> None:
             if name in seen or name not in self.solved:
                 return
             seen.add(name)
@@ -181,7 +195,7 @@ class Facts(Reading):
             visit(name)
         return found[::-1]
 
-    def link_relation(self, relation, hypothesis):
+    def link_relation(self, relation: Sequence[str], hypothesis: str) -> str:
         """Return the hypothesis that a relation's gap is nonnegative, or positive, proved from the
         hypothesis that states the relation."""
         poly, strict = self.gap(relation, False)
@@ -201,7 +215,7 @@ SUMS = {
 }
 
 
-def prove_sum(parts):
+def prove_sum(parts: Sequence[Any]) -> tuple[str, bool]:
     """Return (a proof of the sign of a sum, whether the sum is > 0) from the proofs for its terms."""
     proof, sure = parts[0]
     for other, strict in parts[1:]:
@@ -209,7 +223,7 @@ def prove_sum(parts):
     return proof, sure
 
 
-def prove_product(parts):
+def prove_product(parts: Sequence[tuple[str, bool]]) -> tuple[str, bool] | None:
     """Return (a proof of the sign of a product, whether the product is > 0) from the proofs for its
     factors, or None if the sign of a factor is unknown."""
     if None in parts:
@@ -228,13 +242,13 @@ def prove_product(parts):
     return proof, sure
 
 
-def turn_relation(relation, hypothesis):
+def turn_relation(relation: Sequence[str], hypothesis: str) -> str:
     """Return a hypothesis in the form `smaller side <= larger side`."""
     way = {">=": "Rge_le", ">": "Rgt_lt"}.get(relation[0])
     return f"({way} _ _ {hypothesis})" if way else hypothesis
 
 
-def symbols(tree):
+def symbols(tree: Any) -> set[str]:
     """Return the names in an expression."""
     if isinstance(tree, str):
         return {tree}

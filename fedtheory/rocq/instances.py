@@ -9,17 +9,21 @@ method, nor that the instance meets the conditions in words: the file says so. A
 steps cannot be followed is taken from the document, by name, with its enclosure.
 """
 
+from collections.abc import Mapping, Sequence
 from fractions import Fraction
+from typing import Any
 
 from fedtheory.arithmetic import Undefined
 from fedtheory.arithmetic.operations import Undecided, pair
+from fedtheory.arithmetic.work import Counted
 from fedtheory.certificates import check_instance
 from fedtheory.certificates.check_proof import Refused, require
 from fedtheory.errors import FedtheoryError
 from fedtheory.models import by_name
-from fedtheory.rocq.steps import Steps, prove_ends
+from fedtheory.rocq.steps import Step, Steps, prove_ends
 from fedtheory.rocq.text import comment, names
 from fedtheory.rocq.tracked_values import Book, decide_relation
+from fedtheory.typing import Document, Instance
 
 DOMAINS = {"positive": (">",), "nonnegative": (">=",), "count": (">=", 1), "unit": (">=", 0, 1)}
 RELATIONS = {"le": "<=", "lt": "<", "ge": ">=", "gt": ">", "eq": "=", "ne": "<>"}
@@ -29,7 +33,7 @@ FAILS = {"<=": ">", "<": ">=", ">=": "<", ">": "<=", "==": "<>"}
 class Refutation:
     """A counterexample for Rocq: its steps, its hypotheses, and the two sides of the line."""
 
-    def __init__(self, document, follow=True):
+    def __init__(self, document: Document, follow: bool = True) -> None:
         self.document, self.setting = document, by_name(document["setting"])
         self.stated = check_instance.Statement(document, self.setting)
         self.steps, self.claims, self.taken_names = Steps(), [], []
@@ -53,7 +57,9 @@ class Refutation:
         self.left, self.right = self.alias("left_side", left), self.alias("right_side", right)
         self.conclusion = self.claim(self.left, sign, self.right)
 
-    def followed(self, document, instance, plain):
+    def followed(
+        self, document: Document, instance: Instance, plain: Mapping[str, Fraction | Counted]
+    ) -> Any:
         """Return values that record their steps, or the plain values where a definition cannot run
         on such numbers."""
         try:
@@ -63,7 +69,7 @@ class Refutation:
             return plain
         return found
 
-    def symbol(self, name, value, plain):
+    def symbol(self, name: str, value: Fraction | Counted, plain: Fraction | Counted) -> Step:
         step = getattr(value, "step", None)
         if step is None and isinstance(value, Fraction) and name not in self.stated.measured:
             step = self.steps.number(value)
@@ -73,12 +79,12 @@ class Refutation:
             return self.steps.taken(self.identifiers[name], low, high)
         return self.alias(name, step)
 
-    def alias(self, name, step):
+    def alias(self, name: str, step: Any) -> Step:
         return self.steps.alias(self.identifiers[name], step)
 
     # Formulas of the document
 
-    def program(self, program):
+    def program(self, program: Sequence[list[Any]]) -> list[Step | list[tuple[Step, str, Step]]]:
         """Return the steps of a formula, of which the last is its value; a relation has a list of
         comparisons in place of a value."""
         found = []
@@ -86,7 +92,9 @@ class Refutation:
             found.append(self.operation(op, [found[k] for k in operands], detail))
         return found
 
-    def operation(self, op, parts, detail):
+    def operation(
+        self, op: str, parts: Sequence[Any], detail: Any
+    ) -> Step | list[tuple[Step, str, Step]]:
         steps = self.steps
         if op == "number":
             return steps.number(detail)
@@ -123,7 +131,7 @@ class Refutation:
             return self.case(parts)
         raise Refused(f"it takes the function {op}, which is not written out here")
 
-    def case(self, parts):
+    def case(self, parts: Any) -> Any:
         """Return the value of the first case that holds, and claim the relations that select this
         case."""
         for conditions, value in zip(parts[::2], parts[1::2]):
@@ -139,17 +147,17 @@ class Refutation:
                     break
         raise Refused("no case holds")
 
-    def relations(self, program):
+    def relations(self, program: Any) -> list[tuple[str, str, tuple[Step, Step]]]:
         return [self.claim(*each) for each in self.program(program)[-1]]
 
-    def domain(self, step, domain):
+    def domain(self, step: Step, domain: str) -> None:
         sign, *more = DOMAINS.get(domain, (None,))
         if sign:
             self.claims.append(self.claim(step, sign, self.steps.number(more[0] if more else 0)))
         if len(more) > 1:
             self.claims.append(self.claim(step, "<=", self.steps.number(more[1])))
 
-    def claim(self, a, sign, b):
+    def claim(self, a: Step, sign: Any, b: Step) -> tuple[str, str, tuple[Step, Step]]:
         """Return (the relation as text, its proof, the two steps that the relation compares)."""
         truth = decide_relation(a, sign, b)
         if truth is None and sign == "=":
@@ -162,7 +170,7 @@ class Refutation:
 
     # As text
 
-    def text(self, theorem):
+    def text(self, theorem: str) -> str:
         taken = [(self.claim(a, sign, b)) for (_, _, sign), (a, b) in self.book.taken.items()]
         wanted = [step for _, _, steps in [*taken, *self.claims, self.conclusion] for step in steps]
         claims = list(dict.fromkeys((text, proof) for text, proof, _ in self.claims))
@@ -176,7 +184,7 @@ class Refutation:
         parts += [f"  split; [{other} |]." for _, other in before] + [f"  {proof}."]
         return "\n".join([*parts, "Qed."])
 
-    def words(self):
+    def words(self) -> str:
         document, stated = self.document, self.stated
         said = [
             f"The line {stated.says} fails: left_side and right_side are its two sides.",
@@ -195,7 +203,7 @@ class Refutation:
         return "\n".join(map(comment, said))
 
 
-def kind_of(program):
+def kind_of(program: Sequence[list[Any]]) -> str:
     return (
         "t"
         if isinstance(program, list) and program[-1][0] in (*RELATIONS, "both", "truth")
@@ -203,7 +211,7 @@ def kind_of(program):
     )
 
 
-def between_roots(a, b):
+def between_roots(a: Step, b: Step) -> str:
     """Return a proof that two numbers built from the same roots are equal."""
     inside, roots, exact, waiting = [], [], [], [a, b]
     while waiting:
@@ -223,7 +231,7 @@ def between_roots(a, b):
     return f"{known}unfold {', '.join(names_of)}{rewriting}; field; repeat split; apply Rgt_not_eq; lra"
 
 
-def text(document, theorem):
+def text(document: Document, theorem: str) -> tuple[str, list[Any]]:
     """Return (the section of a file that refutes a line, the names of the quantities taken from the
     document)."""
     found = Refutation(document)

@@ -1,11 +1,15 @@
 """A computation as plain data: the numbers of a document by their positions, and each step after
 its operands."""
 
+from collections.abc import Sequence
 from fractions import Fraction
+from typing import Any
 
 from fedtheory.arithmetic.operations import BITS, pair
+from fedtheory.arithmetic.work import Counted
 from fedtheory.rocq.steps import Step, Steps, outward
-from fedtheory.rocq.tracked_values import Book
+from fedtheory.rocq.tracked_values import Book, Exact
+from fedtheory.typing import Assignment
 
 
 class Wide(Steps):
@@ -19,10 +23,10 @@ class Placed(Book):
     """A book in which a number of the document is named by its position. Integer parts and rounding
     outward are steps, too."""
 
-    def __init__(self):
+    def __init__(self) -> None:
         super().__init__(Wide())
 
-    def tree(self, data, path=""):
+    def tree(self, data: Any, path: str = "") -> Any:
         if isinstance(data, dict):
             return {name: self.tree(value, f"{path}{name}/") for name, value in data.items()}
         if isinstance(data, list):
@@ -31,20 +35,20 @@ class Placed(Book):
             return self.number(self.steps.make("at", (path[:-1],), data, data))
         return data
 
-    def given(self, name, value):
+    def given(self, name: str, value: Counted) -> Exact:
         """Return a number that the document gives by name."""
         return self.number(self.steps.make("given", (name,), *pair(value)))
 
-    def floor(self, step):
+    def floor(self, step: Step) -> Exact:
         low, high = (Fraction(end // 1) for end in (step.low, step.high))
         return self.number(self.steps.make("floor", (step,), low, high))
 
-    def short(self, step):
+    def short(self, step: Step) -> Any:
         low, high = outward(step.low, -1, BITS), outward(step.high, 1, BITS)
         return self.number(self.steps.make("short", (step,), low, high))
 
 
-def write_steps(values, went=()):
+def write_steps(values: Assignment, went: Sequence[tuple[Step, str, Step]] = ()) -> dict[str, Any]:
     """Return {"steps", "values", "went"} for steps, or lists of steps, by name (`values`) and for
     comparisons between steps (`went`)."""
     flat = lambda value: value if isinstance(value, (list, tuple)) else [value]

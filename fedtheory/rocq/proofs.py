@@ -7,11 +7,17 @@ polynomials of known sign, a goal is a sum of their products, and every identity
 documents, nothing is written: Rocq's reals have no infinity.
 """
 
+from collections.abc import Iterator, Mapping, Sequence
 from fractions import Fraction
+from typing import TYPE_CHECKING, Any
 
-from fedtheory.certificates.check_proof import OPPOSITE, Reading, Refused, require
+from fedtheory.certificates.check_proof import OPPOSITE, Reading, Refused, Ring, require
 from fedtheory.rocq.facts import Facts, prove_product, prove_sum
 from fedtheory.rocq.script import Script
+from fedtheory.typing import Document
+
+if TYPE_CHECKING:
+    pass
 
 CASES = {"<=": "Rle", "<": "Rlt", ">=": "Rge", ">": "Rgt"}
 STRICT = ("<", ">")
@@ -22,7 +28,7 @@ class Place(Facts):
 
     # The checker's steps, with reasons
 
-    def settled(self, which):
+    def settled(self, which: Any) -> bool:
         if which in self.finite:
             return True
         mark = self.script.mark()
@@ -49,7 +55,7 @@ class Place(Facts):
         self.finite.add(which)
         return True
 
-    def root_fact(self, which):
+    def root_fact(self, which: Any) -> None:
         num, den = self.read(self.nodes[which][1])
         require(self.sign(num) and all(map(self.firm, den)), "it may be negative or infinite")
         degree, name = self.nodes[which][2], self.spell.symbols[which]
@@ -65,7 +71,7 @@ class Place(Facts):
         )
         self.know(which, {((which, 1),): Fraction(1)}, strict)
 
-    def sign_fact(self, tree, strict):
+    def sign_fact(self, tree: str | Sequence[Any], strict: bool) -> Any:
         """Return the hypothesis that an expression is nonnegative or, if `strict`, positive."""
         num, den = self.read(tree)
         proof, sure = self.positive(num)
@@ -79,7 +85,7 @@ class Place(Facts):
             f"{self.identity(den)}.",
         )
 
-    def solve(self, symbol, value, name):
+    def solve(self, symbol: str, value: Sequence[str | list[Any]], name: str) -> None:
         kind, *parts = self.nodes.get(name, [None])
         if kind == "root":
             require(name in self.finite, "no root of what may be negative")
@@ -107,7 +113,7 @@ class Place(Facts):
         super().solve(symbol, value, name)
         self.equal = before | {symbol: self.script.fact(f"{x} = {v}", proof, "E")}
 
-    def raised_root(self, name):
+    def raised_root(self, name: str) -> Any:
         base, degree = self.nodes[name][1:]
         proof = self.sign_fact(base, False)
         lemma = {2: f"(sqrt_power _ {proof})", 4: f"(fourth_root_power _ {proof})"}.get(
@@ -119,7 +125,7 @@ class Place(Facts):
             "Q",
         )
 
-    def fact(self, name):
+    def fact(self, name: str) -> Any:
         poly, strict = super().fact(name)
         kind, _, at = name.partition(":")
         if kind == "assumed":
@@ -134,7 +140,7 @@ class Place(Facts):
             self.by_name[name] = self.link_relation(relation, f"({way} _ _ {held})")
         return poly, strict
 
-    def cases(self, node):
+    def cases(self, node: Any) -> "tuple[Place, Place]":
         kind, (sign, *sides), *values = self.nodes[node]
         require(kind == "cases" and node not in self.solved, "no cases")
         held, denied = self.again(), self.again()
@@ -145,14 +151,14 @@ class Place(Facts):
             here.entry = self.script.name("C"), self.script.name("E"), relation, value
         return held, denied
 
-    def enter_branch(self, node):
+    def enter_branch(self, node: Any) -> None:
         """Record the condition of a branch and the value that the node has in the branch."""
         condition, equation, relation, value = self.entry
         self.source = self.link_relation(relation, condition)
         self.know(f"{node}:case", *self.gap(relation, False))
         self.solved[node], self.values, self.equal[node] = value, {}, equation
 
-    def prove(self, goal, proof):
+    def prove(self, goal: Sequence[str | list[str | list[Any]]], proof: Mapping[str, Any]) -> None:
         for step in proof.get("solve", ()):
             self.solve(*step)
             self.settle()
@@ -167,7 +173,7 @@ class Place(Facts):
             self.script.add("exfalso; apply (Rlt_not_le 1 0 Rlt_0_1).")
         self.added_up(goal, proof)
 
-    def lemma(self, name, relation, lemma):
+    def lemma(self, name: str, relation: Any, lemma: Any) -> None:
         hypothesis = self.script.name("L")
         self.script.add(f"assert ({hypothesis} : {self.spell.relation(relation)}).")
         self.script.open()
@@ -177,7 +183,9 @@ class Place(Facts):
         self.source = self.link_relation(relation, hypothesis)
         self.know(name, poly, strict)
 
-    def split(self, goal, proof):
+    def split(
+        self, goal: Sequence[str | list[str | list[Any]]], proof: Mapping[str, str | list[Any]]
+    ) -> None:
         node = proof["split"]
         branches = self.cases(node)
         (c, e, relation, _), (other_c, other_e, _, _) = (here.entry for here in branches)
@@ -193,7 +201,7 @@ class Place(Facts):
             here.prove(goal, branch)
             self.script.close()
 
-    def added_up(self, goal, proof):
+    def added_up(self, goal: Sequence[Any], proof: Mapping[str, str | list[Any]]) -> None:
         full = self.full(goal)
         f, firm = self.whole_of(full)
         if goal[0] == "==":
@@ -214,7 +222,7 @@ class Place(Facts):
             f"{self.identity(full)}."
         )
 
-    def term_of(self, term):
+    def term_of(self, term: Any) -> tuple[str, str, bool]:
         """Return (a term as text, a proof of its sign, whether the term is > 0)."""
         value = self.whole(term["by"])
         factors = [(self.spell.polynomial(value), *self.positive(value))]
@@ -230,7 +238,7 @@ class Place(Facts):
         proof, sure = prove_product([(proof, sure) for _, proof, sure in factors])
         return text, proof, sure
 
-    def gram(self, vectors):
+    def gram(self, vectors: Sequence[Any]) -> tuple[str, str, bool]:
         minor = self.minor(vectors)
         text = self.spell.polynomial(minor)
         combined = " ".join(map(self.spell.combination, vectors))
@@ -242,7 +250,7 @@ class Place(Facts):
         return text, name, False
 
 
-def theorem(document, ring, name):
+def theorem(document: Document, ring: Ring, name: str) -> str:
     """Return the text of a theorem and its proof."""
     script = Script()
     place = Place(document, ring, script)
@@ -254,7 +262,7 @@ def theorem(document, ring, name):
     )
 
 
-def premises(document, place):
+def premises(document: Document, place: Place) -> Iterator[tuple[str, str]]:
     """Yield (name, text) of each premise of a theorem."""
     spell = place.spell
     for name, domain in document["variables"].items():
@@ -268,7 +276,7 @@ def premises(document, place):
             yield f"A{n}", spell.relation(relation)
 
 
-def node(parts, spell):
+def node(parts: Sequence[str | list[str | list[Any]]], spell: Any) -> str:
     """Return the definition of a node as text."""
     kind, *rest = parts
     if kind == "define":
@@ -284,7 +292,7 @@ def node(parts, spell):
     return f"(if {decide} then {spell.tree(value)} else {spell.tree(other)})"
 
 
-def statement(document, place, name):
+def statement(document: Document, place: Place, name: str) -> str:
     spell, kinds = place.spell, document["variables"]
     vectors = [spell.symbols[v] for v in place.vector_names]
     numbers = [spell.symbols[v] for v in kinds if kinds[v] != "vector"]
@@ -296,7 +304,7 @@ def statement(document, place, name):
     return "\n".join([head, *lines, f"  {spell.relation(document['shows'])}."])
 
 
-def intro(document, place):
+def intro(document: Document, place: Place) -> str:
     spell = place.spell
     vectors = ["V", *(spell.symbols[v] for v in place.vector_names)] if place.vector_names else []
     numbers = [spell.symbols[v] for v in document["variables"] if v not in place.vector_names]

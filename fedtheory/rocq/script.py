@@ -7,37 +7,37 @@ class Script:
     """The lines of a proof. A step that only states a fact has a name, and is left out if no later
     step uses the name."""
 
-    def __init__(self):
+    def __init__(self) -> None:
         self.steps, self.count, self.depth = [], 0, 0
 
-    def name(self, letter="F"):
+    def name(self, letter: str = "F") -> str:
         self.count += 1
         return f"{letter}{self.count}"
 
-    def add(self, text, name=None):
+    def add(self, text: str, name: str | None = None) -> None:
         self.steps.append((self.depth, text, name))
 
-    def fact(self, statement, proof, letter="F"):
+    def fact(self, statement: str, proof: str, letter: str = "F") -> str:
         """Add a hypothesis with a short proof, and return its name."""
         name = self.name(letter)
         self.add(f"assert ({name} : {statement}).\n{{ {proof} }}", name)
         return name
 
-    def open(self, text=""):
+    def open(self, text: str = "") -> None:
         self.add(f"{text}{{".strip())
         self.depth += 1
 
-    def close(self):
+    def close(self) -> None:
         self.depth -= 1
         self.add("}")
 
-    def mark(self):
+    def mark(self) -> int:
         return len(self.steps)
 
-    def back(self, mark):
+    def back(self, mark: int) -> None:
         del self.steps[mark:]
 
-    def text(self):
+    def text(self) -> str:
         used, kept = set(), []
         for depth, text, name in reversed(self.steps):
             if name is None or name in used:

@@ -6,11 +6,16 @@ to `bits`, and proved in Rocq from the enclosures of its operands: roots from sq
 else from products.
 """
 
+from collections.abc import Sequence
 from fractions import Fraction
 from math import isqrt
+from typing import TYPE_CHECKING, Any
 
 from fedtheory.certificates.check_proof import Refused, require
 from fedtheory.rocq.text import number
+
+if TYPE_CHECKING:
+    from fedtheory.arithmetic.work import Counted
 
 BITS = 100  # bits of an end that is not exact
 LONG = 6000  # bits of a number that is kept exact
@@ -23,15 +28,22 @@ class Step:
 
     __slots__ = ("at", "op", "parts", "low", "high")
 
-    def __init__(self, at, op, parts, low, high):
+    def __init__(
+        self,
+        at: int,
+        op: str,
+        parts: Sequence[Any],
+        low: "Fraction | Counted",
+        high: "Fraction | Counted",
+    ) -> None:
         self.at, self.op, self.parts, self.low, self.high = at, op, parts, low, high
 
     @property
-    def exact(self):
+    def exact(self) -> bool:
         return self.low == self.high
 
     @property
-    def name(self):
+    def name(self) -> str:
         if self.op == "number":
             return number(self.low)
         return self.parts[1] if self.op in ("alias", "taken") else f"x{self.at}"
@@ -42,21 +54,21 @@ class Steps:
 
     bits, long, most = BITS, LONG, MOST
 
-    def __init__(self):
+    def __init__(self) -> None:
         self.each, self.found, self.given = [], {}, {}
 
-    def number(self, value):
+    def number(self, value: Any) -> Step:
         return self.make("number", (Fraction(value),), Fraction(value), Fraction(value))
 
-    def taken(self, name, low, high):
+    def taken(self, name: str, low: Any, high: Any) -> Any:
         """Return the step of a number that is given by an identifier and two ends."""
         return self.make("taken", ("", name), low, high)
 
-    def alias(self, name, step):
+    def alias(self, name: str, step: Step) -> Step:
         """Return a step that is equal to `step` and has another identifier."""
         return self.make("alias", (step, name), step.low, step.high)
 
-    def make(self, op, parts, low, high):
+    def make(self, op: str, parts: Sequence[Any], low: Any, high: "Fraction | Counted") -> Step:
         key = (op, *(part.at if isinstance(part, Step) else part for part in parts))
         if key not in self.found:
             most = f"its computation takes more than {self.most} steps"
@@ -65,30 +77,30 @@ class Steps:
             self.each.append(self.found[key])
         return self.found[key]
 
-    def add(self, a, b):
+    def add(self, a: Step, b: Step) -> Step:
         return self.make("add", (a, b), a.low + b.low, a.high + b.high)
 
-    def sub(self, a, b):
+    def sub(self, a: Step, b: Step) -> Step:
         return self.make("sub", (a, b), a.low - b.high, a.high - b.low)
 
-    def neg(self, a):
+    def neg(self, a: Step) -> Step:
         return self.make("neg", (a,), -a.high, -a.low)
 
-    def mul(self, a, b):
+    def mul(self, a: Step, b: Step) -> Step:
         ends = [x * y for x in (a.low, a.high) for y in (b.low, b.high)]
         return self.make("mul", (a, b), min(ends), max(ends))
 
-    def inv(self, a):
+    def inv(self, a: Step) -> Step:
         require(a.low > 0 or a.high < 0, "it divides by what may be zero")
         return self.make("inv", (a,), 1 / a.high, 1 / a.low)
 
-    def div(self, a, b):
+    def div(self, a: Step, b: Step) -> Step:
         if b.exact and a.exact:
             require(b.low, "it divides by zero")
             return self.make("div", (a, b), a.low / b.low, a.low / b.low)
         return self.mul(a, self.inv(b))
 
-    def power(self, a, n):
+    def power(self, a: Step, n: int) -> Step:
         require(abs(n) <= 64, f"a power of {n}")
         if n < 0:
             return self.inv(self.power(a, -n))
@@ -99,26 +111,28 @@ class Steps:
             total = self.mul(total, a)
         return total
 
-    def root(self, a, q):
+    def root(self, a: Step, q: int) -> Step:
         require(q in (2, 4, 8), f"a root of degree {q}")
         require(a.low >= 0, "a root of what may be negative")
         if q > 2:
             return self.root(self.root(a, q // 2), 2)
         return self.make("sqrt", (a,), *root_ends(a.low, a.high, self.bits))
 
-    def abs(self, a):
+    def abs(self, a: Step) -> Step:
         if a.low < 0 < a.high:
             raise Refused("the size of what may have either sign")
         low, high = sorted((abs(a.low), abs(a.high)))
         return self.make("abs", (a,), low, high)
 
-    def max(self, a, b):
+    def max(self, a: Step, b: Step) -> Step:
         return self.make("max", (a, b), max(a.low, b.low), max(a.high, b.high))
 
-    def min(self, a, b):
+    def min(self, a: Step, b: Step) -> Step:
         return self.make("min", (a, b), min(a.low, b.low), min(a.high, b.high))
 
-    def rounded(self, low, high, op):
+    def rounded(
+        self, low: "Fraction | Counted", high: "Fraction | Counted", op: str
+    ) -> "tuple[Fraction | Counted, Fraction | Counted]":
         """Return the ends, rounded outward to a bounded length. An exact value is not rounded, and
         is refused if its length exceeds a limit."""
         if low == high and op != "taken":
@@ -131,7 +145,7 @@ class Steps:
 
     # As text
 
-    def text(self, wanted):
+    def text(self, wanted: Sequence[Step]) -> str:
         """Return the definitions and lemmas of the wanted steps and of all steps from which they
         are computed."""
         needed, waiting = set(), [step.at for step in wanted]
@@ -144,7 +158,7 @@ class Steps:
             self.one(self.each[at]) for at in sorted(needed) if self.one(self.each[at])
         )
 
-    def one(self, step):
+    def one(self, step: Any) -> str:
         if step.op == "number":
             return ""
         if step.op == "taken":
@@ -177,11 +191,11 @@ FORMS = {
 }
 
 
-def show_part(part):
+def show_part(part: Step) -> str:
     return part.name if isinstance(part, Step) else str(part)
 
 
-def outward(value, way, bits):
+def outward(value: "Fraction | Counted", way: int, bits: int) -> "Fraction | Counted":
     if value.denominator.bit_length() <= bits:
         return value
     size = value.numerator.bit_length() - value.denominator.bit_length()
@@ -189,8 +203,10 @@ def outward(value, way, bits):
     return Fraction(-(-value * scale // 1) if way > 0 else value * scale // 1) / scale
 
 
-def root_ends(low, high, bits):
-    def below(x):
+def root_ends(
+    low: "Fraction | Counted", high: "Fraction | Counted", bits: int
+) -> tuple[Fraction, Fraction]:
+    def below(x: "Fraction | Counted") -> tuple[Fraction, bool]:
         p, q = isqrt(x.numerator), isqrt(x.denominator)
         if p * p == x.numerator and q * q == x.denominator:
             return Fraction(p, q), True
@@ -204,14 +220,14 @@ def root_ends(low, high, bits):
     return least, most * (1 + Fraction(1, 1 << bits)) if shift else most
 
 
-def prove_ends(part):
+def prove_ends(part: Step) -> str:
     """Return a proof of the ends of a step."""
     if part.op == "number":
         return f"(point {part.name} {part.name} eq_refl)"
     return f"(point _ _ B{part.at})" if part.exact else f"B{part.at}"
 
 
-def equal(step):
+def equal(step: Step) -> str:
     """Return the proof of the value of an exact step."""
     known = [part for part in step.parts if isinstance(part, Step) and part.op != "number"]
     start = f"Proof. unfold {step.name}"
@@ -234,7 +250,7 @@ def equal(step):
     return f"{start}{rewriting}; {'lra' if step.op in ('add', 'sub', 'neg') else 'field'}. Qed."
 
 
-def prove_enclosure(step):
+def prove_enclosure(step: Step) -> str:
     """Return the proof of the interval that encloses a step."""
     low, high, parts = number(step.low), number(step.high), step.parts
     if step.op == "alias":

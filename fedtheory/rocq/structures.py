@@ -6,19 +6,22 @@ A cell is one step or several, with the form in which it is shown: "rounded" as 
 """
 
 from fractions import Fraction
+from typing import Any
 
 from fedtheory.arithmetic.work import within
 from fedtheory.certificates import alone
 from fedtheory.certificates.check_proof import require
+from fedtheory.language.claim import Claim
 from fedtheory.language.statements import Related, Rounded
 from fedtheory.rocq.numbered_values import Placed, write_steps
 from fedtheory.search.counterexample import find_recorded_claim
+from fedtheory.typing import Assignment, Document
 from fedtheory.verdicts import exact_endpoints, structural_certificate
 
 WORK = 400_000  # budget for arithmetic that records its steps
 
 
-def derivation(document):
+def derivation(document: dict[str, Any]) -> dict[str, Any]:
     """Return {"steps", "values", "went", "told"} of a document, with "shown" for a document of
     cells."""
     claim, book = find_recorded_claim(document["claim"]), Placed()
@@ -27,7 +30,7 @@ def derivation(document):
         return dict(found(document, claim, book), told=[])
 
 
-def cells(document, claim, book):
+def cells(document: Any, claim: Any, book: Any) -> dict[str, Any]:
     """Return the steps of the cells that differ, and of the cells that fix the integers, computed
     from the given numbers."""
     computed = claim.statement.compute_cells(book.tree(fractions(document["given"])))
@@ -45,7 +48,7 @@ def cells(document, claim, book):
     return dict(make_comparisons(values, book), shown=shown)
 
 
-def points(document, claim, book):
+def points(document: Document, claim: Claim | None, book: Placed) -> dict[str, Any]:
     """Return the steps of the coordinates of both end points."""
     require("points" in document, "its ways go by chance")
     which, said = document["same"], document["equivalence"]
@@ -58,11 +61,11 @@ def points(document, claim, book):
     return dict(make_comparisons(values, book), of=alone.document_outline(document))
 
 
-def make_comparisons(values, book):
+def make_comparisons(values: Assignment, book: Placed) -> dict[str, Any]:
     return write_steps(values, [(a, sign, b) for (_, _, sign), (a, b) in book.taken.items()])
 
 
-def fractions(tree):
+def fractions(tree: Any) -> Any:
     """Return plain data with its integers converted to fractions."""
     if isinstance(tree, dict):
         return {name: fractions(value) for name, value in tree.items()}

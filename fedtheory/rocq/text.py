@@ -6,8 +6,10 @@ them.
 """
 
 import re
+from collections.abc import Mapping, Sequence
 from fractions import Fraction
 from importlib import resources
+from typing import Any
 
 # Words of the language, and names that the generated files use besides symbols.
 KEPT = frozenset(
@@ -21,7 +23,7 @@ KEPT = frozenset(
 OURS = re.compile("[A-Z][0-9]+|line_.*|R[a-z].*")
 
 
-def names(each):
+def names(each: Sequence[str]) -> dict[str, str]:
     """Return {name: identifier}. The identifiers are ASCII, distinct, and different from all names
     that a file defines or that Rocq reserves."""
     found, taken = {}, set()
@@ -37,7 +39,7 @@ def names(each):
     return found
 
 
-def prelude(name):
+def prelude(name: str) -> str:
     """Return the text of a prelude."""
     return resources.files("fedtheory.rocq").joinpath(f"{name}.v").read_text()
 
@@ -50,7 +52,7 @@ DEFINED = frozenset(
 )
 
 
-def comment(text, width=96):
+def comment(text: str, width: int = 96) -> str:
     """Return words as a comment on lines of its own, without any characters that could end the
     comment early."""
     plain = re.sub(r"[^ A-Za-z0-9_+/^=<>.,:;|\[\]{}()*-]", "?", " ".join(str(text).split()))
@@ -65,7 +67,7 @@ def comment(text, width=96):
     return "(* " + "\n   ".join([*lines, line]) + " *)"
 
 
-def number(value):
+def number(value: Fraction) -> str:
     """Return a fraction as text, in parentheses where Rocq needs parentheses."""
     value = Fraction(value)
     if value.denominator == 1:
@@ -78,17 +80,17 @@ def number(value):
 class Spelling:
     """A writer of the expressions of a proof document, in the symbols of one file."""
 
-    def __init__(self, symbols):
+    def __init__(self, symbols: Mapping[str, str]) -> None:
         self.symbols = symbols
 
-    def atom(self, name):
+    def atom(self, name: str) -> str:
         """Return a symbol, or the inner product of two symbols, as text."""
         one, dot, other = name.partition(".")
         if not dot:
             return self.symbols[name]
         return f"inner {self.symbols[min(one, other)]} {self.symbols[max(one, other)]}"
 
-    def tree(self, tree, tight=0):
+    def tree(self, tree: Any, tight: int = 0) -> str:
         """Return an expression as text; `tight` says where the expression stands: 0 alone, 1 in a
         sum, 2 in a product, 3 under a power or in an application."""
         if isinstance(tree, str):
@@ -113,7 +115,7 @@ class Spelling:
             text, level = self.sum([first, *rest]), 1
         return f"({text})" if tight >= level else text
 
-    def product(self, factors):
+    def product(self, factors: Sequence[str | list[Any]]) -> str:
         above, below = [], []
         for factor in factors:
             if isinstance(factor, list) and factor[0] == "^" and factor[2] < 0:
@@ -130,7 +132,7 @@ class Spelling:
             return f"{top} / {self.tree(below[0], 3)}"
         return f"{top} / ({' * '.join(self.tree(factor, 2) for factor in below)})"
 
-    def sum(self, parts):
+    def sum(self, parts: Sequence[str | list[Any]]) -> str:
         text = self.tree(parts[0], 1)
         for part in parts[1:]:
             if isinstance(part, list) and part[0] == "*" and part[1] == "-1" and len(part) > 2:
@@ -140,7 +142,7 @@ class Spelling:
                 text += f" + {self.tree(part, 1)}"
         return text
 
-    def combination(self, vectors):
+    def combination(self, vectors: Mapping[str, Any]) -> str:
         """Return a linear combination of vectors as text, in parentheses."""
         parts = [
             self.symbols[name] if tree == "1" else f"{self.tree(tree, 3)} |*| {self.symbols[name]}"
@@ -148,21 +150,21 @@ class Spelling:
         ]
         return f"({' |+| '.join(parts)})"
 
-    def relation(self, relation):
+    def relation(self, relation: Sequence[str | list[str | list[Any]]]) -> str:
         sign, left, right = relation
         return f"{self.tree(left)} {'=' if sign == '==' else sign} {self.tree(right)}"
 
-    def monomial(self, powers):
+    def monomial(self, powers: Sequence[tuple[str, int]]) -> list[str]:
         return [self.power(name, k) for name, k in powers]
 
-    def power(self, name, k):
+    def power(self, name: str, k: int) -> str:
         text = self.atom(name)
         return text if k == 1 else f"({text}) ^ {k}" if "." in name else f"{text} ^ {k}"
 
-    def polynomial(self, p):
+    def polynomial(self, p: Mapping[tuple[tuple[str, int], ...], Fraction]) -> str:
         """Return a polynomial as a sum. Equal polynomials give the same text."""
         return " + ".join(self.monomial_of(m, value) for m, value in sorted(p.items())) or "0"
 
-    def monomial_of(self, m, value):
+    def monomial_of(self, m: Sequence[tuple[str, int]], value: Fraction) -> str:
         factors = self.monomial(m)
         return " * ".join([number(value)] * (value != 1 or not factors) + factors)

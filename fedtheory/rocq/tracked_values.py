@@ -6,22 +6,28 @@ Comparisons are recorded, since they select the branches of a computation.
 """
 
 import math
+from collections.abc import Sequence
 from fractions import Fraction
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
 from fedtheory.arithmetic.operations import RULES, Followed, Interval, Undecided
 from fedtheory.arithmetic.work import Counted
 from fedtheory.certificates.check_proof import Refused, require
+from fedtheory.typing import Number
+
+if TYPE_CHECKING:
+    from fedtheory.rocq.steps import Step, Steps
 
 
 class Book:
     """The steps of one computation, and the comparisons that decided its branches."""
 
-    def __init__(self, steps):
+    def __init__(self, steps: "Steps") -> None:
         self.steps, self.taken = steps, {}
 
-    def number(self, step):
+    def number(self, step: Any) -> "Exact":
         """Return a step as a number that can be used in computations."""
         if step.exact:
             number = object.__new__(Exact)
@@ -31,7 +37,7 @@ class Book:
         number.step, number.book = step, self
         return number
 
-    def step(self, value):
+    def step(self, value: Any) -> "Step":
         """Return the step of a number; an integer or fraction without a step becomes a numeral."""
         if isinstance(value, (Exact, Enclosed)):
             return value.step
@@ -39,7 +45,7 @@ class Book:
             return self.steps.number(value)
         raise Refused("a number lost how it came about")
 
-    def tree(self, instance):
+    def tree(self, instance: Any) -> Any:
         """Return plain data with its fractions replaced by numbers that record their steps."""
         if isinstance(instance, dict):
             return {name: self.tree(value) for name, value in instance.items()}
@@ -49,7 +55,7 @@ class Book:
             return self.number(self.steps.number(instance))
         return instance
 
-    def compare(self, one, sign, other):
+    def compare(self, one: "Exact", sign: str, other: "Any") -> bool:
         if isinstance(other, float) and math.isinf(other):  # an unbounded end of a range
             return {"<": 1, "<=": 1, ">": -1, ">=": -1}.get(sign, 0) * other > 0
         a, b = self.step(one), self.step(other)
@@ -60,16 +66,16 @@ class Book:
             self.taken[a.at, b.at, sign if truth else DENIED[sign]] = a, b
         return truth
 
-    def floor(self, step):
+    def floor(self, step: "Step") -> int:
         """Return the largest integer not above a number, as an int without steps."""
         require(step.low // 1 == step.high // 1, "the integer below a number that is not exact")
         return int(step.low // 1)
 
-    def short(self, step):
+    def short(self, step: "Step") -> Any:
         """Return an interval of short ends that encloses a number, without its steps."""
         return Interval(RULES.round(step.low, -1), RULES.round(step.high, 1))
 
-    def chosen(self, way, values):
+    def chosen(self, way: str, values: "Sequence[Fraction | Exact]") -> "Exact":
         total = self.step(values[0])
         for value in values[1:]:
             total = getattr(self.steps, way)(total, self.step(value))
@@ -79,7 +85,7 @@ class Book:
 DENIED = {"<": ">=", "<=": ">", ">": "<=", ">=": "<", "=": "<>", "<>": "="}
 
 
-def decide_relation(a, sign, b):
+def decide_relation(a: "Step", sign: str, b: "Step") -> bool | None:
     """Tell whether a relation between two steps holds. Return None where their enclosing intervals
     do not decide the relation."""
     if sign in (">", ">="):
@@ -100,7 +106,7 @@ class Steady(Followed):
 
     __slots__ = ()
 
-    def _made(self, way, other, turned=False):
+    def _made(self, way: str, other: Any, turned: bool = False) -> "np.ndarray | Exact":
         if isinstance(other, np.ndarray):
             found = np.empty(other.shape, dtype=object)
             found.ravel()[:] = [self._made(way, part, turned) for part in other.ravel()]
@@ -112,70 +118,70 @@ class Steady(Followed):
             a, b = b, a
         return self.book.number(getattr(self.book.steps, way)(a, b))
 
-    def __add__(self, other):
+    def __add__(self, other: "Fraction | Exact") -> Number:
         return self._made("add", other)
 
-    def __radd__(self, other):
+    def __radd__(self, other: Any) -> Number:
         return self._made("add", other, True)
 
-    def __sub__(self, other):
+    def __sub__(self, other: "int | Exact") -> Number:
         return self._made("sub", other)
 
-    def __rsub__(self, other):
+    def __rsub__(self, other: Any) -> Number:
         return self._made("sub", other, True)
 
-    def __mul__(self, other):
+    def __mul__(self, other: "Number | Exact") -> "np.ndarray | Exact":
         return self._made("mul", other)
 
-    def __rmul__(self, other):
+    def __rmul__(self, other: Any) -> Number:
         return self._made("mul", other, True)
 
-    def __truediv__(self, other):
+    def __truediv__(self, other: int | Counted) -> Number:
         return self._made("div", other)
 
-    def __rtruediv__(self, other):
+    def __rtruediv__(self, other: Fraction) -> Number:
         return self._made("div", other, True)
 
-    def __floordiv__(self, other):
+    def __floordiv__(self, other: Number) -> "Exact":
         return self.book.floor((self / other).step)
 
-    def __neg__(self):
+    def __neg__(self) -> "Steady":
         return self.book.number(self.book.steps.neg(self.step))
 
-    def __pos__(self):
+    def __pos__(self) -> Any:
         return self
 
-    def __abs__(self):
+    def __abs__(self) -> "Exact":
         return self.book.number(self.book.steps.abs(self.step))
 
-    def __pow__(self, n):
+    def __pow__(self, n: Number) -> "Exact":
         n = Fraction(n)
         if n.denominator != 1:
             return self.root(n.denominator) ** n.numerator
         return self.book.number(self.book.steps.power(self.step, int(n)))
 
-    def __lt__(self, other):
+    def __lt__(self, other: Number) -> bool:
         return self.book.compare(self, "<", other)
 
-    def __le__(self, other):
+    def __le__(self, other: Number) -> bool:
         return self.book.compare(self, "<=", other)
 
-    def __gt__(self, other):
+    def __gt__(self, other: Number) -> bool:
         return self.book.compare(self, ">", other)
 
-    def __ge__(self, other):
+    def __ge__(self, other: Number) -> bool:
         return self.book.compare(self, ">=", other)
 
-    def root(self, q):
+    def root(self, q: Number) -> "Exact":
         return self.book.number(self.book.steps.root(self.step, q))
 
-    def short(self):
+    def short(self) -> "Enclosed":
         return self.book.short(self.step)
 
-    def most(self, *values):
+    def most(self, *values: Number) -> "Exact":
         return self.book.chosen("max", values)
 
-    def least(self, *values):
+    def least(self, *values: Number) -> "Exact":
         return self.book.chosen("min", values)
 
 
@@ -184,18 +190,18 @@ class Exact(Steady, Counted):
 
     __slots__ = ("book", "step")
 
-    def __eq__(self, other):
+    def __eq__(self, other: Any) -> bool:
         if isinstance(other, (int, Fraction)):
             return self.book.compare(self, "=", other)
         return NotImplemented
 
-    __hash__ = Fraction.__hash__  # type: ignore[assignment]
+    __hash__ = Fraction.__hash__
 
     @property
-    def ends(self):
+    def ends(self) -> tuple[Fraction | Counted, Fraction | Counted]:
         return self.step.low, self.step.high
 
-    def __bool__(self):
+    def __bool__(self) -> bool:
         return self._numerator != 0
 
 

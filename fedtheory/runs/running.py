@@ -7,7 +7,6 @@ from functools import partial
 from typing import TYPE_CHECKING, Any
 
 from fedtheory import arguments, rng, terminal
-from fedtheory.algorithm import Algorithm
 from fedtheory.errors import refuse, show
 from fedtheory.parallel import executors
 from fedtheory.participation import Participation
@@ -65,17 +64,17 @@ def pretrain(
 
 def run(
     problem: Any,
-    algorithm: str | Algorithm,
+    algorithm: Any,
     *,
-    rounds: int,
+    rounds: Number,
     trials: Number = 1,
     seed: Number = 0,
     x_0: Any = None,
-    S: float | None = None,
+    S: Number = None,
     participation: Participation | None = None,
     keep: str = "metrics",
     metrics: Sequence[str] | None = None,
-    every: int = 1,
+    every: Number = 1,
     pretrained: Any = None,
     progress: Callable[..., Any] | None = None,
     workers: int | None = None,

@@ -6,11 +6,18 @@ A sweep starts at a drawn point inside the relations and multiplies one or two s
 ratio uses the number of rounds after which the bound is below an error.
 """
 
+from collections.abc import Mapping, Sequence, Set
+from typing import TYPE_CHECKING, Any
+
 import numpy as np
 import sympy
 
 from fedtheory.certificates.check_family import COEFFICIENT
 from fedtheory.search.scaling_moves import SLOWING
+from fedtheory.typing import Assignment
+
+if TYPE_CHECKING:
+    from fedtheory.proofs.refutation import Hunt
 
 # FAR: steps of a sweep. BASE: the factor of one step.
 FAR, BASE = 10, 4.0
@@ -36,7 +43,9 @@ SAID = (
 )
 
 
-def sweep_shape(hunt, shown, held, others, rounds):
+def sweep_shape(
+    hunt: Any, shown: Set[Any], held: float, others: float, rounds: Sequence[sympy.Symbol] | None
+) -> tuple[float, str] | None:
     """Return (largest ratio of the goal's sides, or of rounds over shape; text that says along
     which sweep the ratio grows). Return None where no point is admitted, or where equations leave
     no symbol that could move.
@@ -99,7 +108,9 @@ def sweep_shape(hunt, shown, held, others, rounds):
     return float(max(most[-1], high)), found
 
 
-def climb_randomly(hunt, points, shown, rounds):
+def climb_randomly(
+    hunt: "Hunt", points: np.ndarray, shown: Set[str], rounds: Sequence[sympy.Symbol] | None
+) -> tuple[float, float]:
     """Return the largest ratios that random steps of the shape's symbols reach half-way and at the
     end. Random steps also visit points between the steps of a sweep."""
     columns = [n for n, symbol in enumerate(hunt.symbols) if symbol.name in shown]
@@ -119,7 +130,7 @@ def climb_randomly(hunt, points, shown, rounds):
     return track[CLIMBS // 2], track[-1]
 
 
-def hypothesis_edges(hunt, shown):
+def hypothesis_edges(hunt: "Hunt", shown: Any) -> list[tuple[int, sympy.Expr, int]]:
     """Return [(column, edge, way)] of symbols outside the shape that a relation keeps above (way 1)
     or below (way -1) an edge that may move. For example, no fixed eta_s satisfies eta_s > sqrt(5
     S/8) for all S."""
@@ -135,11 +146,11 @@ def hypothesis_edges(hunt, shown):
     return found
 
 
-def edge_names(edge):
+def edge_names(edge: sympy.Expr) -> set[str]:
     return {symbol.name for symbol in edge.free_symbols}
 
 
-def kept_inside(hunt, points):
+def kept_inside(hunt: Any, points: np.ndarray) -> np.ndarray:
     """Return points in which each symbol outside the shape is moved to at least twice its lower
     edge, or at most half its upper edge. A symbol that is already there keeps its value."""
     for column, edge, way in hunt.edges:
@@ -154,7 +165,13 @@ def kept_inside(hunt, points):
     return points
 
 
-def sweep_points(hunt, points, moves, rounds, steps=STEPS):
+def sweep_points(
+    hunt: "Hunt",
+    points: np.ndarray,
+    moves: Sequence[dict[int, int]],
+    rounds: Sequence[sympy.Symbol] | None,
+    steps: np.ndarray = STEPS,
+) -> tuple[np.ndarray, np.ndarray]:
     """Return (points of all sweeps, their ratios as an array of shape (sweeps, steps, number of
     points)) as symbols move by powers of the base. All sweeps run at once, since an operation on
     few points costs as much as on many."""
@@ -166,7 +183,9 @@ def sweep_points(hunt, points, moves, rounds, steps=STEPS):
     return here, sweep_ratios(hunt, here, rounds)[0].reshape(shape)
 
 
-def describe_growth(hunt, points, moves, track):
+def describe_growth(
+    hunt: "Hunt", points: np.ndarray, moves: Mapping[int, int], track: np.ndarray
+) -> str:
     """Return in words a sweep along which the ratio rises at each of the last steps without slowing
     down, or "" if there is none."""
     with np.errstate(all="ignore"):
@@ -184,7 +203,7 @@ def describe_growth(hunt, points, moves, track):
     return f"{by} at each step from {at}: from {track[0][k]:.4g} at first to {track[-1][k]:.4g} at step {FAR}"
 
 
-def creeping(hunt, points, moves, track):
+def creeping(hunt: "Hunt", points: np.ndarray, moves: Mapping[int, int], track: np.ndarray) -> str:
     """Return in words a sweep with doubling logarithms along which the ratio grows by increments
     that do not shrink, as log log does. Return "" if there is none.
 
@@ -208,7 +227,9 @@ def creeping(hunt, points, moves, track):
     return ""
 
 
-def sweep_ratios(hunt, points, rounds):
+def sweep_ratios(
+    hunt: "Hunt", points: np.ndarray, rounds: Sequence[sympy.Symbol] | None
+) -> tuple[np.ndarray, np.ndarray]:
     """Return (ratios, points), where a ratio is bound over shape, or rounds beyond the first over
     shape. A ratio is NaN where a relation fails."""
     found, points = over_shape(hunt, kept_inside(hunt, points), rounds)
@@ -219,7 +240,9 @@ def sweep_ratios(hunt, points, rounds):
     return found, points
 
 
-def over_shape(hunt, points, rounds):
+def over_shape(
+    hunt: "Hunt", points: np.ndarray, rounds: Sequence[Any] | None
+) -> tuple[np.ndarray, np.ndarray]:
     if rounds is None:
         values = symbol_values(hunt, points)
         left, right = (evaluate_side(hunt, e, values) for e in hunt.goal.args)
@@ -233,7 +256,7 @@ def over_shape(hunt, points, rounds):
         hunt, symbol_values(hunt, points), [rule for rule in hunt.rules if rule not in later]
     )
 
-    def reached(exponents):
+    def reached(exponents: float | np.ndarray) -> tuple[np.ndarray, np.ndarray]:
         """Return (mask of points whose bound is below the error after e^exponents rounds; the
         points with these rounds)."""
         trial = points.copy()
@@ -254,14 +277,14 @@ def over_shape(hunt, points, rounds):
         return np.where(enough & (right > 0), (trial[:, column] - 1) / right, np.nan), trial
 
 
-def evaluate_side(hunt, expr, values):
+def evaluate_side(hunt: "Hunt", expr: sympy.Expr, values: Assignment) -> np.ndarray:
     """Return the values of an expression at points, with NaN in place of infinite values."""
     size = len(next(iter(values.values())))
     found = np.broadcast_to(np.asarray(hunt.evaluate(expr, values), dtype=float), size)
     return np.where(np.isfinite(found), found, np.nan)
 
 
-def admitted_rows(hunt, values, rules):
+def admitted_rows(hunt: "Hunt", values: Assignment, rules: Sequence[Any]) -> np.ndarray:
     """Return a mask of points at which the relations hold and no nonnegative symbol that an
     equation fixes is negative."""
     size = len(next(iter(values.values())))
@@ -274,7 +297,7 @@ def admitted_rows(hunt, values, rules):
     return lost <= 1e-9
 
 
-def symbol_values(hunt, points):
+def symbol_values(hunt: "Hunt", points: np.ndarray) -> dict[str, np.ndarray]:
     """Return {name: values} of all symbols, including symbols that equations fix."""
     values = {s.name: points[:, n] for n, s in enumerate(hunt.symbols)}
     for symbol, value in reversed(hunt.solved):

@@ -1,11 +1,18 @@
 """The coordinates of a target at one shape: their kinds, the numbers that they encode, random
 starting points, and projections into the assumptions."""
 
+from collections.abc import Mapping, Sequence
+from typing import TYPE_CHECKING, Any
+
 import numpy as np
 
 from fedtheory.arithmetic.operations import Many
 from fedtheory.arithmetic.work import tally
-from fedtheory.search.objective import as_array
+from fedtheory.search.objective import Target, as_array
+from fedtheory.typing import Assignment, Number, Shape
+
+if TYPE_CHECKING:
+    import sympy
 
 # Largest absolute values of natural logarithms. FREE: of free symbols and of the scale of losses.
 # PLACED: of an instance's other coordinates.
@@ -24,7 +31,13 @@ class Columns:
     """The raw coordinates of a target at one shape, one column each, and their conversion to
     numbers."""
 
-    def __init__(self, target, shape, numbers, generator):
+    def __init__(
+        self,
+        target: Target,
+        shape: Shape,
+        numbers: Mapping[str, Number],
+        generator: np.random.Generator | None,
+    ) -> None:
         self.target, self.shape, self.numbers, self.generator = target, shape, numbers, generator
         kinds = dict(target.setting.coordinates(shape))
         kinds.update({f"slack {name}": "slack" for name in target.slack})
@@ -43,7 +56,7 @@ class Columns:
 
     # Points
 
-    def draw(self, size):
+    def draw(self, size: int) -> np.ndarray:
         g, columns = self.generator, []
         wide = np.where(g.random(size) < 0.3, 2.0, 0.7)
         for name in self.names:
@@ -68,7 +81,7 @@ class Columns:
         points = np.array(columns).T.reshape(size, len(self.names))
         return self.coincident(points) if self.target.strict else points
 
-    def coincident(self, points):
+    def coincident(self, points: np.ndarray) -> np.ndarray:
         """Return points of which about a fifth have two coordinates of one kind set equal. A strict
         inequality fails where its sides are equal, and no ratio leads a search there."""
         alike = [
@@ -81,7 +94,7 @@ class Columns:
             points[rows, one] = points[rows, other]
         return points
 
-    def proper(self, points):
+    def proper(self, points: np.ndarray) -> np.ndarray:
         for n, name in enumerate(self.names):
             kind = self.kinds[name]
             if kind == "unit":
@@ -99,7 +112,7 @@ class Columns:
                 points[:, n] = np.clip(points[:, n], -1e4, 1e4)
         return points
 
-    def number(self, name, raw):
+    def number(self, name: str, raw: float | np.ndarray) -> float | np.ndarray:
         """Return the number that a raw coordinate encodes."""
         kind = self.kinds[name]
         if kind == "slack":
@@ -108,14 +121,14 @@ class Columns:
             return np.where(raw <= NOTHING, 0.0, np.exp(raw))
         return raw
 
-    def raw(self, name, number):
+    def raw(self, name: str, number: float) -> float | np.ndarray:
         """Return the raw coordinate that encodes a number, the inverse of `number`."""
         if self.kinds[name] in ("positive", "nonnegative"):
             with np.errstate(divide="ignore"):
                 return np.where(number > 0, np.log(number), NOTHING)
         return number
 
-    def build_instances(self, points):
+    def build_instances(self, points: np.ndarray) -> tuple[dict[str, Any], dict[str, Number]]:
         """Return (instance, values) at points: the instances and all values that are known before a
         method runs."""
         q, at = (
@@ -129,7 +142,7 @@ class Columns:
         values.update(self.numbers)
         return instance, values
 
-    def settled(self, values, points):
+    def settled(self, values: Mapping[str, Number], points: np.ndarray) -> dict[str, Number]:
         values = dict(values)
         values.update(
             {
@@ -141,7 +154,7 @@ class Columns:
 
     # Inside the assumptions
 
-    def fit_points(self, points):
+    def fit_points(self, points: np.ndarray) -> np.ndarray:
         """Return points with losses and noise scaled so that they are small enough for the bounds
         that equations fix. Some points meet these bounds almost with equality."""
         q, points = self.target, points.copy()
@@ -157,7 +170,7 @@ class Columns:
                 tighter = np.where(moves, -BELOW, tighter)
         return points
 
-    def _tighter(self, points, name):
+    def _tighter(self, points: np.ndarray, name: str) -> np.ndarray:
         """Return by how much, in logarithms, a bound that an equation fixes is tighter than the
         instance's own constant."""
         q, size = self.target, len(points)
@@ -167,7 +180,7 @@ class Columns:
         with np.errstate(all="ignore"):
             return (np.log(own) - np.log(fixed)) * q.setting.loose[name]
 
-    def deeper(self, point, margin):
+    def deeper(self, point: np.ndarray, margin: float) -> np.ndarray:
         """Return a raw point moved inside every inequality by a margin in logarithms, as far as
         moving free symbols achieves this."""
         q, points, before = self.target, point[None].copy(), tally.count
@@ -192,7 +205,7 @@ class Columns:
         self.work += tally.count - before
         return points[0]
 
-    def moved_inside(self, points, values, edge):
+    def moved_inside(self, points: np.ndarray, values: Assignment, edge: bool) -> np.ndarray:
         """Return points with free symbols moved along the gradient in logarithms until every
         inequality holds."""
         q, size, g = self.target, len(points), self.generator
@@ -223,7 +236,16 @@ class Columns:
                 break
         return points
 
-    def _project(self, points, values, relation, reals, margin, only, reach=FREE):
+    def _project(
+        self,
+        points: np.ndarray,
+        values: Assignment,
+        relation: "sympy.Rel",
+        reals: Sequence[int],
+        margin: np.ndarray,
+        only: np.ndarray | None,
+        reach: float = FREE,
+    ) -> bool:
         q, size = self.target, len(points)
         here = q.excess(relation, self.settled(values, points), size)
         off = (here > 1e-13) if only is None else only

@@ -1,19 +1,27 @@
 """A counterexample as a JSON document with everything that `certificate_run` needs to reproduce the
 violation."""
 
+from collections.abc import Mapping, Sequence
+from typing import TYPE_CHECKING, Any
+
 from fedtheory import arithmetic, discover
 from fedtheory.arithmetic.operations import Interval
+from fedtheory.arithmetic.work import Counted
 from fedtheory.certificates import check_instance
 from fedtheory.certificates.check_instance import approximate_text
-from fedtheory.language.claim import ANY
+from fedtheory.language.claim import ANY, Claim
 from fedtheory.language.names import LONGEST, skeleton
 from fedtheory.models import by_name, conditions, fitting
 from fedtheory.models.instances import number, texts
 from fedtheory.search.objective import Target
-from fedtheory.search.rational_points import UNANSWERED
+from fedtheory.search.rational_points import UNANSWERED, Point
+from fedtheory.typing import Document
+
+if TYPE_CHECKING:
+    import sympy
 
 
-def point_document(point):
+def point_document(point: Point) -> dict[str, Any]:
     """Return the document of a Point at which a line fails; the document is checked before it is
     returned."""
     q, hunt = point.hunt.target, point.hunt
@@ -21,7 +29,7 @@ def point_document(point):
     return build_document(q, point.breaks(), [*q.reals, *loose, *q.pinned, *hunt.numbers])
 
 
-def build_document(q, answer, given):
+def build_document(q: Target, answer: Any, given: Sequence[str]) -> dict[str, Any]:
     """Return the document of an Answer that violates its line; `given` names the numbers that the
     document states."""
     stated = target_statement(q)
@@ -39,7 +47,9 @@ def build_document(q, answer, given):
     return written
 
 
-def restate_counterexample(document, claim, other):
+def restate_counterexample(
+    document: Document, claim: Claim, other: Claim
+) -> tuple[Any, ...] | None:
     """Return (document, ratio) of the instance of a claim's counterexample, applied to another
     reading of the claim. Return None where the instance does not violate that reading."""
     setting, at = by_name(document["setting"]), document["line"]
@@ -64,7 +74,7 @@ def restate_counterexample(document, claim, other):
     return None
 
 
-def target_statement(q):
+def target_statement(q: Target) -> dict[str, Any]:
     """Return the part of a document that depends on the Target alone: all entries except the
     numbers and what follows from them."""
     claim = q.claim
@@ -93,7 +103,7 @@ def target_statement(q):
     )
 
 
-def find_recorded_claim(name):
+def find_recorded_claim(name: str) -> Claim | None:
     """Return the recorded claim with this name, or the reading of a recorded claim, or None where
     there is none."""
     if not isinstance(name, str) or len(name) > LONGEST:
@@ -105,14 +115,14 @@ def find_recorded_claim(name):
     return next((r for r in readings(claim) if r.id == name), None)
 
 
-def readings(claim):
+def readings(claim: Claim) -> list[Claim]:
     """Return a claim's readings: as printed, without each unstated hypothesis, and the denials of
     the claim and of each of these readings."""
     found = [claim.as_printed, *claim.lacking.values()]
     return [*found, *(r.denied for r in (claim, *found) if r.denied is not None)]
 
 
-def lookalike(name):
+def lookalike(name: str) -> str | None:
     """Return the id of a recorded claim, or of a reading of one, with which a name may be confused.
     Return None where there is none."""
     claim = discover.find_recorded(name.partition("!")[0])
@@ -123,7 +133,7 @@ def lookalike(name):
     return None if name in alike else next(iter(alike), None)
 
 
-def document_title(claim):
+def document_title(claim: Claim) -> str:
     """Return the name of a claim in documents: its id, or the id with `!variant` if a recorded
     claim with this id differs."""
     record = find_recorded_claim(claim.id)
@@ -134,7 +144,7 @@ def document_title(claim):
     )
 
 
-def claim_content(claim):
+def claim_content(claim: Claim) -> tuple[Any, ...]:
     """Return a tuple of everything that a claim states, for comparison."""
     return (
         claim.cites,
@@ -151,7 +161,7 @@ def claim_content(claim):
     )
 
 
-def first_difference(written, q):
+def first_difference(written: Mapping[str, Any], q: Target) -> str | None:
     """Return the first entry in which a document differs from the statement of a Target, or None if
     all agree."""
     # One statement for each way of meeting the Target's equations.
@@ -165,7 +175,7 @@ def first_difference(written, q):
     return next((name for theirs, mine, name in parts if theirs.get(name) != mine[name]), None)
 
 
-def unlike_claim(written, claim):
+def unlike_claim(written: Mapping[str, Any], claim: Claim) -> str | None:
     """Return the first entry that shows that a document is not about a line of this claim in a
     model that measures it. Return None if the document is about such a line."""
     line, setting = written["line"], by_name(written["setting"])
@@ -178,18 +188,18 @@ def unlike_claim(written, claim):
     )
 
 
-def speaks_of(written, claim):
+def speaks_of(written: Mapping[str, Any], claim: Claim) -> bool:
     """Tell whether a document states exactly a line of this claim."""
     return unlike_claim(written, claim) is None
 
 
-def used_measures(q):
+def used_measures(q: Target) -> set[str]:
     return {
         name for e in (q.left, q.right, *q.relations) for name in q.names(e) if name in q.measured
     }
 
 
-def formula_data(expr):
+def formula_data(expr: "sympy.Basic") -> list[list[Any]]:
     """Return a formula's program as plain data."""
     return [
         [op, list(operands), _detail_text(op, detail)]
@@ -197,13 +207,13 @@ def formula_data(expr):
     ]
 
 
-def _detail_text(op, detail):
+def _detail_text(op: str, detail: Any) -> Any:
     if op == "number":
         return str(detail)
     return [str(detail[0]), detail[1]] if op == "power" else detail
 
 
-def read_number(written):
+def read_number(written: str) -> Counted:
     """Return the number that `number` wrote."""
     fraction = check_instance.parse_fraction
     return fraction(written) if isinstance(written, str) else Interval(*map(fraction, written))

@@ -1,6 +1,13 @@
 """A description of what a search has examined, built from the shapes that it drew: models, sizes,
 losses and instances."""
 
+from collections.abc import Mapping
+from typing import TYPE_CHECKING
+
+if TYPE_CHECKING:
+    from fedtheory.models import Setting
+    from fedtheory.search.optimizer import Hunt
+
 # Entries of a shape that are sizes, besides the counts of a table. `copies` is the number of
 # clients of each kind.
 SIZES = ("d", "rounds", "copies")
@@ -17,10 +24,10 @@ class Coverage:
     """The number of instances inside a line's hypotheses that a search in one model has rated, and
     their shapes."""
 
-    def __init__(self, setting):
+    def __init__(self, setting: "Setting") -> None:
         self.setting, self.cases, self.shapes, self.seen = setting, 0, {}, {}
 
-    def add(self, hunt):
+    def add(self, hunt: "Hunt") -> None:
         """Count the instances that a search has rated since it was last added."""
         new = hunt.admitted - self.seen.get(hunt, 0)
         self.seen[hunt] = hunt.admitted
@@ -29,7 +36,7 @@ class Coverage:
             for name, value in {**hunt.shape, **hunt.numbers}.items():
                 self.shapes.setdefault(name, set()).add(value)
 
-    def __str__(self):
+    def __str__(self) -> str:
         if not self.cases:
             return (
                 f"nothing in {self.setting.says}, where no instance inside its hypotheses was found"
@@ -39,7 +46,7 @@ class Coverage:
             f" ({'; '.join(told)})" if told else ""
         )
 
-    def _sizes(self):
+    def _sizes(self) -> str:
         """Render the ranges of counts and of other whole numbers that exceed 1."""
         counted = lambda name, values: (
             self._counts(name)
@@ -54,11 +61,11 @@ class Coverage:
             {name: values for name, values in self.shapes.items() if counted(name, values)}
         )
 
-    def _counts(self, name):
+    def _counts(self, name: str) -> bool:
         table = self.setting.table
         return name in table and table[name].domain == "count"
 
-    def _losses(self):
+    def _losses(self) -> str:
         """Render the kinds of losses: convex or not, with at most so many quadratic pieces a
         coordinate."""
         if "pieces" not in self.shapes:
@@ -90,7 +97,7 @@ class Coverage:
             ]
         )
 
-    def _noise(self):
+    def _noise(self) -> str:
         kinds = set().union(
             *(values for name, values in self.shapes.items() if name.startswith("noise"))
         )
@@ -100,7 +107,7 @@ class Coverage:
         return f"noise: {' or '.join(said)}" if said else ""
 
 
-def describe_ranges(sizes):
+def describe_ranges(sizes: Mapping[str, set[int | str]]) -> str:
     """Render ranges such as "N <= 4, 2 <= K <= 5, d = 1" from {name: integers, or texts of their
     digits}."""
     found = []

@@ -8,8 +8,10 @@ every step without slowing down, if this ratio is infinite, or if the shape is 0
 is not.
 """
 
+from collections.abc import Mapping, Sequence
 from fractions import Fraction
 from random import Random
+from typing import Any
 
 import numpy as np
 import sympy
@@ -18,11 +20,13 @@ from fedtheory import discover
 from fedtheory.arithmetic import Undefined
 from fedtheory.arithmetic.intervals import INF
 from fedtheory.arithmetic.operations import Undecided, pair
-from fedtheory.arithmetic.work import tally
+from fedtheory.arithmetic.work import Counted, tally
 from fedtheory.certificates import check_family, check_instance
 from fedtheory.certificates.check_family import COEFFICIENT, CONSTANT, GROWTH
 from fedtheory.certificates.check_proof import Refused
+from fedtheory.language.claim import Claim
 from fedtheory.language.symbol import Entry
+from fedtheory.models import Setting
 from fedtheory.search import counterexample, optimizer, scheduler
 from fedtheory.search.objective import Target
 from fedtheory.search.rational_points import Point
@@ -34,12 +38,13 @@ from fedtheory.search.scaling_moves import (
     move_inside,
     step_counts,
 )
+from fedtheory.typing import Document, Number
 
 # Elementary steps charged for each shape besides its own work, and for each exact confirmation.
 DRAWN = 20_000
 
 
-def bound_by_constant(claim, at, constant):
+def bound_by_constant(claim: Claim, at: int, constant: int | None) -> Claim:
     """Return the claim left <= constant * shape, in which each symbol of the regime is a
     coefficient times its own shape.
 
@@ -88,25 +93,25 @@ def bound_by_constant(claim, at, constant):
     )
 
 
-def counts_rounds(claim, at):
+def counts_rounds(claim: Claim, at: int) -> bool:
     """Tell whether a line's left side is the number of rounds to reach an error."""
     left = claim.lines[at][0]
     entry = next((e for e in claim.quantities.values() if e.symbol == left), None)
     return entry is not None and entry.measure.metric.startswith("rounds_to")
 
 
-def whole_shape(claim, at):
+def whole_shape(claim: Claim, at: int) -> sympy.Expr:
     """Return a line's shape times the logarithms that an O~ hides besides its constant."""
     shape = claim.lines[at][2]
     return shape if claim.logs is None else shape * claim.logs
 
 
-def mentioned_names(claim, at):
+def mentioned_names(claim: Claim, at: int) -> set[str]:
     """Return the names in a line's shape, with derived symbols replaced by their definitions."""
     return {s.name for s in claim.expand(claim.lines[at][2]).free_symbols}
 
 
-def hidden_symbols(claim):
+def hidden_symbols(claim: Claim) -> set[str]:
     """Return the names of the regime's coefficients and of parameters that only the explicit
     companion has."""
     companion = discover.claim(claim.explicit) if claim.explicit else claim
@@ -114,7 +119,9 @@ def hidden_symbols(claim):
     return coefficients | set(companion.parameters) - set(claim.parameters)
 
 
-def refute_order(claim, at, setting, budget, seed):
+def refute_order(
+    claim: Claim, at: int, setting: Setting, budget: float, seed: int
+) -> tuple[dict[str, Any] | list[Fraction], ...] | None:
     """Return (document of a family that refutes an order in a model, moves, constants), or None if
     none is found."""
     keep = hidden_symbols(claim)
@@ -150,7 +157,14 @@ def refute_order(claim, at, setting, budget, seed):
     return next(filter(None, each), None)
 
 
-def confirm_family(claim, at, named, hunt, raw, moves):
+def confirm_family(
+    claim: Claim,
+    at: int,
+    named: Target,
+    hunt: optimizer.Hunt,
+    raw: np.ndarray,
+    moves: Mapping[str, int],
+) -> tuple[dict[str, Any] | list[Fraction], ...] | None:
     """Return (document, moves, constants) if the family grows in exact rationals as it did in
     floats, else None."""
     start = Point.near(hunt, raw)
@@ -162,7 +176,14 @@ def confirm_family(claim, at, named, hunt, raw, moves):
         return None
 
 
-def follow_family(claim, at, named, hunt, start, moves):
+def follow_family(
+    claim: Claim,
+    at: int,
+    named: Target,
+    hunt: optimizer.Hunt,
+    start: Point,
+    moves: Mapping[str, int],
+) -> Any:
     members, constants = [], []
     for step in range(STEPS + 1):
         here = step_counts(
@@ -189,7 +210,9 @@ def follow_family(claim, at, named, hunt, start, moves):
     return document and (document, says, constants)
 
 
-def build_family_document(claim, at, moves, members):
+def build_family_document(
+    claim: Claim, at: int, moves: Mapping[str, str], members: Sequence[dict[str, Any]]
+) -> dict[str, Any] | None:
     """Return the document of a family, checked before it is returned, or None where it refutes
     nothing."""
     document = dict(
@@ -209,7 +232,7 @@ def build_family_document(claim, at, moves, members):
     return document
 
 
-def restate_family(document, claim, other):
+def restate_family(document: Document, claim: Claim, other: Claim) -> Any:
     """Return the document of a claim's family applied to another reading of the claim, or None
     where it refutes nothing there."""
     at, members = document["line"], []
@@ -222,7 +245,7 @@ def restate_family(document, claim, other):
     return build_family_document(other, at, document["moves"], members)
 
 
-def exact_ratio(point):
+def exact_ratio(point: Point) -> Number:
     """Return a lower bound on left over shape at a point inside the hypotheses, or None where there
     is none."""
     answer = point.answer()
@@ -243,7 +266,7 @@ def exact_ratio(point):
         return None
 
 
-def fraction_below(ratio):
+def fraction_below(ratio: Fraction | Counted) -> Fraction:
     """Return a Fraction with few bits slightly below a ratio."""
     scale = Fraction(2) ** (12 - int(np.floor(np.log2(float(ratio)))))
     return Fraction(int(ratio * scale) - 1) / scale

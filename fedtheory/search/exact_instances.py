@@ -5,39 +5,49 @@ evaluated at a case.
 `measure` gives the left side alone.
 """
 
+from collections.abc import Mapping
+from fractions import Fraction
 from functools import lru_cache
-from typing import NamedTuple
+from typing import Any, NamedTuple
 
 from fedtheory.arithmetic import Enclosed, Undefined
 from fedtheory.arithmetic.operations import Interval, Undecided, pair
+from fedtheory.arithmetic.work import Counted
 from fedtheory.errors import FedtheoryError, refuse
+from fedtheory.language.claim import Claim
 from fedtheory.models import by_name
 from fedtheory.search import scheduler
 from fedtheory.search.counterexample import texts
-from fedtheory.search.objective import Target
+from fedtheory.search.objective import Answer, Target
 from fedtheory.search.rational_points import Point
+from fedtheory.typing import Number
 
 NO_VALUE = (Undefined, Undecided, ZeroDivisionError, OverflowError, FedtheoryError)
 
 
 class Case(NamedTuple):
     setting: str  # the name of a model in fedtheory.models
-    instance: object  # the instance's plain data, in Fractions
-    numbers: dict  # parameter -> Fraction, or Interval where the number is a root
+    instance: Any  # the instance's plain data, in Fractions
+    numbers: dict[str, Any]  # parameter -> Fraction, or Interval where the number is a root
     # The values that `evaluate` takes, with measured quantities: Fractions, or floats for roots.
-    values: dict
+    values: dict[str, Any]
 
-    def __repr__(self):
+    def __repr__(self) -> str:
         return f"Case({self.setting}, {texts(self.instance)}, {texts(self.numbers)})"
 
 
 @lru_cache(maxsize=1024)
-def target_at(claim, setting, line=0):
+def target_at(claim: Claim, setting: str, line: int = 0) -> Target:
     """Return the Target of a line in the model with this name."""
     return Target(claim, by_name(setting), line)
 
 
-def answer_at(claim, case, line=0, measured=None):
+def answer_at(
+    claim: Claim,
+    case: Case,
+    line: int = 0,
+    measured: Mapping[str, Fraction | Counted] | None = None,
+) -> Answer:
     """Return the target.Answer of a line at a case. `measured` holds symbols of the model's table
     whose values are already known."""
     q = target_at(claim, case.setting, line)
@@ -50,14 +60,14 @@ def answer_at(claim, case, line=0, measured=None):
     )
 
 
-def measure(claim, case, line=0):
+def measure(claim: Claim, case: Case, line: int = 0) -> float:
     """Return the left side of a line at a case, with .lower and .upper, as a float rounded to the
     safe side of the line's inequality."""
     found = answer_at(claim, case, line)
     return Enclosed(*pair(found.left), up=found.target.way < 0)
 
 
-def of_point(point):
+def of_point(point: Any) -> Case | None:
     """Return the Case at a Point at which the hypotheses of every line certainly hold, else None."""
     found = point.answer()
     try:
@@ -83,7 +93,7 @@ def of_point(point):
     )
 
 
-def parameters_at(found):
+def parameters_at(found: Answer) -> dict[str, Fraction | Counted]:
     """Return the parameters at an Answer. A bound that is a root is given as its rational upper end
     (lower end for mu)."""
     q = found.target
@@ -101,7 +111,7 @@ def parameters_at(found):
     return kept
 
 
-def short_number(value, measured):
+def short_number(value: Number | Counted, measured: bool) -> Any:
     """Return a Fraction unchanged, the midpoint of a measured interval, or a float for a parameter
     that an equation with roots fixes. The float satisfies that equation up to rounding."""
     if not isinstance(value, Interval):
@@ -109,7 +119,7 @@ def short_number(value, measured):
     return sum(value.pair) / 2 if measured else float(value)
 
 
-def draw_case(claim, setting, seed, line=0, tries=40):
+def draw_case(claim: Claim, setting: str, seed: int, line: int = 0, tries: int = 40) -> Any:
     """Return the Case at the first random point inside the hypotheses for a seed, or None if there
     is none."""
     q = target_at(claim, setting, line)
@@ -125,7 +135,7 @@ def draw_case(claim, setting, seed, line=0, tries=40):
     return None
 
 
-def find_worst(claim, setting, budget, seed, line=0):
+def find_worst(claim: Claim, setting: str, budget: float, seed: int, line: int = 0) -> Case | None:
     """Return the Case with the largest ratio that a search finds, or None."""
     q, best = target_at(claim, setting, line), {}
     for hunt, ratio, raw in scheduler.search_waves(q, budget, seed):

@@ -5,8 +5,10 @@ The *ratio* of a line (`fedtheory/search/tightness_score.py`) says by how much t
 ratio is above 1 exactly where the line fails.
 """
 
+from collections.abc import Callable, Collection, Iterator, Mapping, Sequence
 from fractions import Fraction
 from functools import cached_property
+from typing import Any
 
 import numpy as np
 import sympy
@@ -15,6 +17,8 @@ from fedtheory import arithmetic
 from fedtheory.arithmetic import NoInstance, Undefined, operations
 from fedtheory.arithmetic.intervals import Enclosures
 from fedtheory.arithmetic.operations import Many, pair
+from fedtheory.arithmetic.work import Counted
+from fedtheory.language.claim import Claim
 from fedtheory.language.printing import plain
 from fedtheory.language.symbol import domain_admits
 from fedtheory.models import conditions, tacit
@@ -22,6 +26,7 @@ from fedtheory.models.instances import schema_of, texts
 from fedtheory.proofs import equations
 from fedtheory.schema import fault
 from fedtheory.search.tightness_score import Rating
+from fedtheory.typing import Assignment, Instance, Number
 
 FLIPPED = {"<=": (1, False), "<": (1, True), ">=": (-1, False), ">": (-1, True), "==": (0, False)}
 EXACT = Enclosures(operations.BITS)
@@ -34,7 +39,15 @@ class Target:
     weakened bound). Equations are solved for a symbol in `keep` only if for no other symbol, and
     `case` chooses the way in which products vanish."""
 
-    def __init__(self, claim, setting, line=0, keep=(), over=None, case=0):
+    def __init__(
+        self,
+        claim: Claim,
+        setting: Any,
+        line: int = 0,
+        keep: Collection[str] = (),
+        over: Sequence[sympy.Expr] | None = None,
+        case: int = 0,
+    ) -> None:
         self.keep, self.case, self.own = keep, case, (claim, setting, line, keep, over)
         self.claim, self.setting, self.line = claim, setting, line
         self.schema = schema_of(setting)  # raises an error with a sentence if there is no schema
@@ -91,10 +104,10 @@ class Target:
             }
         )
 
-    def names(self, expr):
+    def names(self, expr: sympy.Basic) -> list[str]:
         return sorted(s.name for s in expr.free_symbols)
 
-    def _rating(self, over):
+    def _rating(self, over: Sequence[sympy.Expr] | None) -> Rating:
         claim, weakened = self.claim, self.claim.weakened if self.line == 0 else None
         return Rating(
             self.left,
@@ -105,7 +118,7 @@ class Target:
             over,
         )
 
-    def _solve(self):
+    def _solve(self) -> tuple[list[tuple[str, sympy.Expr]], list[sympy.Rel]]:
         """Return (equations solved for a symbol each, to be evaluated from last to first; equations
         that are left unsolved)."""
         mentions = lambda name: sum(
@@ -145,20 +158,20 @@ class Target:
                 solved.append((fixed.symbol.name, fixed.value))
         return solved, left
 
-    def _fixes(self, value):
+    def _fixes(self, value: sympy.Expr) -> bool:
         """Tell whether an equation may fix a bound at a value: the value must be known early and
         must not be 0, because no constant is looser than 0."""
         measured = {name for name in self.measured if self.measured[name] in self.setting.early}
         known = {*self.free, *self.claim.parameters, *measured}
         return value != 0 and {s.name for s in value.free_symbols} <= known
 
-    def others(self):
+    def others(self) -> list[Any]:
         """Return this target in each other case in which its equations can be met."""
         return [Target(*self.own, case=n) for n in range(len(self.ways)) if n != self.case]
 
     # Many instances at once
 
-    def known(self, instance, slack):
+    def known(self, instance: Instance, slack: Mapping[str, Many]) -> dict[str, Number]:
         """Return constants under the claim's names; each constant that is a bound is multiplied by
         its slack factor."""
         found = dict(self.setting.constants(instance))
@@ -169,7 +182,7 @@ class Target:
                 found.setdefault(mine, found[theirs])
         return found
 
-    def settle(self, values):
+    def settle(self, values: dict[str, Number]) -> dict[str, Number]:
         """Compute in place the symbols that equations fix. A bound tighter than the instance's own
         constant becomes NaN."""
         for name, expr in reversed(self.solved):
@@ -180,19 +193,19 @@ class Target:
             values[name] = value
         return values
 
-    def value(self, expr, values):
+    def value(self, expr: sympy.Basic, values: Assignment) -> Number:
         try:
             return arithmetic.execute(arithmetic.program(expr), operations.PLAIN, values)
         except Undefined:
             return Many(np.array(np.nan))
 
-    def truth(self, relation, values, size):
+    def truth(self, relation: sympy.Rel, values: Assignment, size: int) -> np.ndarray:
         found = self.value(relation, values)
         return np.broadcast_to(
             np.asarray(found.at if isinstance(found, Many) else found, dtype=bool), size
         )
 
-    def excess(self, relation, values, size):
+    def excess(self, relation: sympy.Rel, values: Assignment, size: int) -> np.ndarray:
         """Return log(smaller / larger) of an inequality smaller <= larger. The result is positive
         where the inequality fails, or where rounding to small rationals could reach an edge that a
         strict inequality excludes."""
@@ -206,7 +219,7 @@ class Target:
             plain_sign = np.where(small < large if strict else small <= large, -1.0, 1.0)
         return np.where((small > 0) & (large > 0), ratio + (OPEN if strict else 0.0), plain_sign)
 
-    def admitted(self, values, size):
+    def admitted(self, values: Assignment, size: int) -> np.ndarray:
         """Return a mask of instances at which domains and assumptions hold up to rounding."""
         good = np.ones(size, dtype=bool)
         for name, domain in self.free.items():
@@ -238,41 +251,41 @@ class Target:
                 good &= self.truth(relation, values, size)
         return good
 
-    def admitted_measured(self, values, size):
+    def admitted_measured(self, values: Assignment, size: int) -> np.ndarray:
         """Return a mask of instances at which the assumptions about measured quantities hold."""
         good = np.ones(size, dtype=bool)
         for relation in self.after:
             good &= self.truth(relation, values, size)
         return good
 
-    def measure(self, instance, values):
+    def measure(self, instance: Instance, values: Mapping[str, Any]) -> Any:
         found = self.setting.measured(instance, values, [n for n in self.wanted if n not in values])
         for mine, theirs in self.measured.items():
             if theirs in found:
                 values[mine] = found[theirs]
         return values
 
-    def ratio(self, values, size):
+    def ratio(self, values: Assignment, size: int) -> np.ndarray:
         """Return the line's ratio at each instance, or 0 where the line needs none of the terms
         that it is rated over."""
         return np.maximum(self.scores(values, size)[:, 0], 0.0)
 
-    def scores(self, values, size):
+    def scores(self, values: dict[str, Any], size: int) -> np.ndarray:
         """Return the columns of `Rating.scores`, which a search maximises."""
         return self.rating.scores(self._at(values, size), size, self.strict)
 
-    def pulls(self, values, size):
+    def pulls(self, values: Assignment, size: int) -> tuple[np.ndarray, ...]:
         """Return (sum of terms that raise the gap, sum of terms that lower the gap), without
         reference to the weakened bound."""
         return self.rating.pulls(self._at(values, size), size)[:2]
 
-    def _at(self, values, size):
+    def _at(self, values: Assignment, size: int) -> Callable[..., Any]:
         return lambda e: as_array(self.value(e, values), size)
 
     # One instance, exactly
 
     @cached_property
-    def radicands(self):
+    def radicands(self) -> list[sympy.Symbol]:
         """Return the expressions under square roots in hypotheses and in equations that fix a
         symbol."""
         roots = set().union(
@@ -283,7 +296,9 @@ class Target:
             key=str,
         )
 
-    def given(self, numbers, tight):
+    def given(
+        self, numbers: Mapping[str, Any], tight: Mapping[str, Fraction | Counted]
+    ) -> dict[str, Any]:
         """Return all values that are known before a method runs. `numbers` holds the free symbols,
         counts and loosened constants."""
         values = dict(tight)
@@ -302,13 +317,13 @@ class Target:
                 values[name] = value
         return values
 
-    def _refuse_tighter(self, name, value, tight):
+    def _refuse_tighter(self, name: str, value: Fraction, tight: Any) -> None:
         """Refuse a bound that is tighter than an instance's own constant."""
         room = value - tight if self.setting.loose[name] > 0 else tight - value
         if pair(room)[0] < 0:
             raise Undefined(f"no bound any more: {name}")
 
-    def exactly(self, instance, values):
+    def exactly(self, instance: Instance, values: Assignment) -> "Answer":
         """Return an `Answer` at one instance of Fractions with its known values. Raises NoInstance
         where the model has no such instance."""
         why = fault(self.schema, texts(instance))
@@ -322,7 +337,9 @@ class Answer:
     """A line evaluated at one instance in Fractions and intervals; with `sides` false, only its
     assumptions are evaluated."""
 
-    def __init__(self, target, instance, values, sides=True):
+    def __init__(
+        self, target: Target, instance: Instance, values: Assignment, sides: bool = True
+    ) -> None:
         self.target, self.instance, self.values = target, instance, values
         if sides:
             self.left, self.right = (
@@ -330,7 +347,7 @@ class Answer:
                 exact_value(target.right, values),
             )
 
-    def failing(self, surely=False):
+    def failing(self, surely: bool = False) -> Iterator[str]:
         """Yield the assumptions of the claim that the instance does not certainly meet. With
         `surely`, yield only assumptions that certainly fail."""
         q = self.target
@@ -366,7 +383,7 @@ class Answer:
             if name not in held:
                 yield condition.says
 
-    def _equation_holds(self, relation, pairs):
+    def _equation_holds(self, relation: sympy.Rel, pairs: Mapping[str, Any]) -> bool:
         """Tell whether an equation that fixed a symbol holds exactly, or within the width of the
         enclosures of its roots."""
         low, high = arithmetic.execute(
@@ -375,7 +392,7 @@ class Answer:
         return low == high == 0 or low <= 0 <= high and high - low <= Fraction(1, 2**200)
 
     @property
-    def violated(self):
+    def violated(self) -> bool:
         """Return whether the line is certainly false here."""
         if self.target.way == 0:
             one, other = pair(self.left), pair(self.right)
@@ -385,7 +402,7 @@ class Answer:
         return low >= high if self.target.strict else low > high
 
     @property
-    def kept(self):
+    def kept(self) -> bool:
         """Return whether the line is certainly true here."""
         (low, high), (least, most) = pair(self.left), pair(self.right)
         if self.target.way == 0:
@@ -394,13 +411,13 @@ class Answer:
         return above < below if self.target.strict else above <= below
 
     @property
-    def ratio(self):
+    def ratio(self) -> float | None:
         """Return the line's ratio as a float, or None where both sides vanish."""
         q = self.target
         return q.rating.exactly(lambda e: exact_value(e, self.values), self.violated, q.strict)
 
 
-def side_value(expr, values):
+def side_value(expr: sympy.Expr, values: Assignment) -> Number | Counted:
     """Return the value of an expression as `bounded` does, but allow measured values to be
     infinite, as for an error that is never reached."""
     endless = {
@@ -414,7 +431,7 @@ def side_value(expr, values):
     return operations.Interval(*arithmetic.execute(arithmetic.program(expr), EXACT, pairs))
 
 
-def exact_value(expr, values):
+def exact_value(expr: sympy.Expr, values: Assignment) -> Number | Counted:
     """Return the value of an expression at exact numbers and intervals, as an exact number or an
     interval."""
     pairs = {name: pair(value) for name, value in values.items() if not isinstance(value, float)}
@@ -426,7 +443,7 @@ def exact_value(expr, values):
     return low if low == high else operations.Interval(low, high)
 
 
-def as_array(value, size):
+def as_array(value: Number, size: int) -> np.ndarray:
     return np.broadcast_to(
         np.asarray(value.at if isinstance(value, Many) else operations.near(value), dtype=float),
         size,

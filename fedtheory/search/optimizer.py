@@ -7,13 +7,17 @@ evolution) and from random steps of many sizes around the best points. Work is c
 timed, so that the result depends on the seed and the budget alone.
 """
 
+from collections.abc import Callable, Iterator, Mapping
+from typing import Any
+
 import numpy as np
 
 from fedtheory.arithmetic import Undefined
 from fedtheory.arithmetic.work import tally
 from fedtheory.search.coordinates import NOTHING, PLACED, Columns
-from fedtheory.search.objective import as_array
+from fedtheory.search.objective import Target, as_array
 from fedtheory.search.tightness_score import OVER
+from fedtheory.typing import Number, Shape
 
 BATCH = 128  # points of a population, and new points per generation
 FAR = 100.0  # a logarithm: the largest amount by which one failing relation counts
@@ -29,7 +33,7 @@ LEAST = 1000
 PER_SECOND, AT_LENGTH = 300_000, 800_000
 
 
-def budget_to_units(seconds):
+def budget_to_units(seconds: float) -> float:
     """Return a budget, given in seconds of one core, in units of PER_SECOND elementary steps."""
     return min(1.0, seconds) + max(0.0, seconds - 1.0) * AT_LENGTH / PER_SECOND
 
@@ -37,26 +41,36 @@ def budget_to_units(seconds):
 class Hunt(Columns):
     """A search at one shape and its population of points, given as columns of raw coordinates."""
 
-    def __init__(self, target, shape, numbers, generator):
+    def __init__(
+        self,
+        target: Target,
+        shape: Shape,
+        numbers: Mapping[str, Number],
+        generator: np.random.Generator | None,
+    ) -> None:
         super().__init__(target, shape, numbers, generator)
         self.top = None  # the raw coordinates of the best points so far
         self.scores = None  # the two scores of each of these points
         self.cost = 0  # operations of the last evaluation of a batch
         self.admitted = 0  # number of rated instances inside the hypotheses
 
-    def evaluate_feasible(self, points, edge=False):
+    def evaluate_feasible(
+        self, points: np.ndarray, edge: bool = False
+    ) -> tuple[np.ndarray | dict[str, Number], ...]:
         """Return (points moved inside the assumptions, values of all symbols there, mask of
         admitted points)."""
         return self._count_work(self._evaluate_feasible, points, edge)
 
-    def begun(self, points):
+    def begun(self, points: np.ndarray) -> tuple[np.ndarray | dict[str, Number], ...]:
         """Return the same as `evaluate_feasible`, but run a method only if an assumption needs
         measured quantities. Without such an assumption, measured quantities have no values."""
         return self._count_work(
             self._evaluate_feasible if self.target.after else self._begun, points, False
         )
 
-    def _count_work(self, look, points, edge):
+    def _count_work(
+        self, look: Callable[..., Any], points: Number, edge: bool
+    ) -> tuple[np.ndarray | dict[str, Number], ...]:
         before = tally.count
         try:
             with np.errstate(all="ignore"):
@@ -65,7 +79,9 @@ class Hunt(Columns):
             self.cost = tally.count - before
             self.work += LEAST + (tally.count - before) * (1.0 + len(points) / 400)
 
-    def _begun(self, points, edge):
+    def _begun(
+        self, points: np.ndarray, edge: bool
+    ) -> tuple[np.ndarray, dict[str, Number], np.ndarray, dict[str, Any]]:
         q, size = self.target, len(points)
         points = self.fit_points(points) if q.pinned else points
         instance, values = self.build_instances(points)
@@ -81,7 +97,9 @@ class Hunt(Columns):
         )
         return points, values, good, instance
 
-    def _evaluate_feasible(self, points, edge):
+    def _evaluate_feasible(
+        self, points: np.ndarray, edge: bool
+    ) -> tuple[np.ndarray, dict[str, Number], np.ndarray]:
         points, values, good, instance = self._begun(points, edge)
         q, size = self.target, len(points)
         if good.any():
@@ -100,13 +118,13 @@ class Hunt(Columns):
             good &= q.admitted_measured(values, size)
         return points, values, good
 
-    def rated(self, points, edge=False):
+    def rated(self, points: np.ndarray, edge: bool = False) -> tuple[np.ndarray, np.ndarray]:
         """Return (points moved inside the assumptions, their ratios). A ratio is NaN where a point
         is not admitted or its ratio has no value."""
         points, scores = self._scores(points, edge)
         return points, np.maximum(scores[:, 0], 0.0)
 
-    def _scores(self, points, edge=False):
+    def _scores(self, points: Number, edge: bool = False) -> tuple[np.ndarray, np.ndarray]:
         points, values, good = self.evaluate_feasible(points, edge)
         before = tally.count
         if good.any():
@@ -117,7 +135,7 @@ class Hunt(Columns):
         self.admitted += int(np.count_nonzero(~np.isnan(found[:, 0])))
         return points, found
 
-    def score_points(self, points, edge=False):
+    def score_points(self, points: np.ndarray, edge: bool = False) -> tuple[np.ndarray, np.ndarray]:
         """Return (points, two scores each): the ratio, which is negative where it would be clipped
         to 0, and the plain ratio. The scores are -1 where the ratio has no value, and lower the
         further a point lies outside the assumptions."""
@@ -125,7 +143,7 @@ class Hunt(Columns):
         scores = np.where(np.isnan(scores), -1.0 - self.outside[:, None], scores)
         return points, scores[:, [0, -1]]
 
-    def around(self, row, size=BATCH // 2):
+    def around(self, row: np.ndarray, size: int = BATCH // 2) -> tuple[np.ndarray, ...]:
         """Return (points near a given point, their ratios). Near a point on an edge of the
         assumptions, some points lie inside."""
         g = np.random.Generator(np.random.Philox(key=len(self.names)))
@@ -135,14 +153,16 @@ class Hunt(Columns):
         points = np.where((points <= NOTHING / 2) & (g.random(away.shape) < 0.5), faint, points)
         return self.rated(points)
 
-    def drop_rounding_artifacts(self, points, rates):
+    def drop_rounding_artifacts(
+        self, points: np.ndarray, rates: np.ndarray
+    ) -> tuple[np.ndarray, np.ndarray]:
         """Return (points, ratios) by decreasing ratio, with points whose ratio is due to rounding
         last."""
         rates = np.where(self.steady(points, rates), rates, np.minimum(rates, -1.0))
         order = np.argsort(-rates, kind="stable")
         return points[order], rates[order]
 
-    def steady(self, points, rates):
+    def steady(self, points: np.ndarray, rates: np.ndarray) -> np.ndarray:
         """Return a mask of points whose ratio is not due to rounding: its parts stay the same when
         the points are nudged. Ratios above 1 are nudged several times, since rounding may give the
         same value twice."""
@@ -154,7 +174,7 @@ class Hunt(Columns):
             steady[above] = self._stays(points[above], by)
         return steady
 
-    def _stays(self, points, by):
+    def _stays(self, points: np.ndarray, by: float) -> np.ndarray:
         """Return a mask of points at which the parts of the ratio stay the same when the points are
         nudged by `by`."""
         before, q, size = tally.count, self.target, len(points)
@@ -178,7 +198,7 @@ class Hunt(Columns):
         self.work += (tally.count - before) * (1.0 + 2 * size / 400)
         return steady
 
-    def _keep(self, points, scores, checked):
+    def _keep(self, points: np.ndarray, scores: np.ndarray, checked: bool) -> tuple[Any, ...]:
         """Keep the best points, taken by turns from both scores, as the population, and return
         (points, scores)."""
         if checked:
@@ -189,12 +209,14 @@ class Hunt(Columns):
         return self.top, self.scores
 
     @property
-    def rates(self):
+    def rates(self) -> Number:
         """Return the ratios of the best points so far; a ratio is negative where a point is not
         admitted."""
         return clip_score(self.scores[:, 0])
 
-    def climb(self, generations, start=None):
+    def climb(
+        self, generations: int, start: np.ndarray | None = None
+    ) -> Iterator[tuple[float, np.ndarray]]:
         """Optimise over generations from a population, or from random points without one. Yields
         (ratio, raw point) of the best point after each generation."""
         g = self.generator
@@ -239,12 +261,12 @@ class Hunt(Columns):
             yield clip_score(scores[0, 0]), points[0]
 
 
-def clip_score(score):
+def clip_score(score: float | np.ndarray) -> float | np.ndarray:
     """Return the ratio that a score encodes: scores between -1 and 0 become 0."""
     return np.where(score > -1.0, np.maximum(score, 0.0), score)[()]
 
 
-def best_first(scores):
+def best_first(scores: np.ndarray) -> np.ndarray:
     """Return indices of points, taking the best of each column of scores by turns."""
     orders = np.argsort(-scores, axis=0, kind="stable")
     if (scores[:, 0] == scores[:, -1]).all():
@@ -253,5 +275,5 @@ def best_first(scores):
     return turns[np.sort(np.unique(turns, return_index=True)[1])]
 
 
-def hunt_at(target, shape, numbers, key):
+def hunt_at(target: Target, shape: Shape, numbers: Mapping[str, int], key: Number) -> Hunt:
     return Hunt(target, shape, numbers, np.random.Generator(np.random.Philox(key=key)))

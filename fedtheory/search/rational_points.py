@@ -2,14 +2,23 @@
 line fails there."""
 
 import math
+from collections.abc import Callable, Iterator, Mapping
 from fractions import Fraction
 from functools import cached_property
 from itertools import islice
+from typing import TYPE_CHECKING, Any
 
 from fedtheory.arithmetic import NoInstance, Undefined, Unknown, work
 from fedtheory.arithmetic.operations import Interval, Undecided
 from fedtheory.errors import FedtheoryError
 from fedtheory.search.objective import Answer, exact_value
+from fedtheory.typing import Number
+
+if TYPE_CHECKING:
+    import numpy as np
+    import sympy
+
+    from fedtheory.search.optimizer import Hunt
 
 # Logarithmic margins by which a point is moved inside the edges, tried in turn: rounding may leave
 # a point of an edge outside.
@@ -32,13 +41,13 @@ class Point:
     the Hunt's `look` has no answer.
     """
 
-    def __init__(self, hunt, numbers):
+    def __init__(self, hunt: "Hunt", numbers: Mapping[str, Number]) -> None:
         self.hunt, self.numbers = hunt, numbers
         self.dear = False  # whether an evaluation exceeded the allowed work
         self.none = False  # whether the point is no instance, because the run would be refused
         self.lacking = None  # the exception for which the last question had no answer
 
-    def asked(self, question):
+    def asked(self, question: Callable[..., Any]) -> float | Answer | None:
         """Return the result of a question, or None where it has no value or exceeds the allowed
         work."""
         left, before = [0], 0
@@ -55,7 +64,7 @@ class Point:
             self.hunt.work += ASKED + STEP * (before - left[0])
 
     @classmethod
-    def near(cls, hunt, raw):
+    def near(cls, hunt: "Hunt", raw: "np.ndarray") -> "Point | None":
         """Return the point of a raw row, with numbers rounded to Fractions of few bits; later
         arithmetic is exact. Return None where a number is not finite."""
         numbers = {}
@@ -67,7 +76,7 @@ class Point:
         return cls(hunt, numbers)
 
     @classmethod
-    def nearby(cls, hunt, raw):
+    def nearby(cls, hunt: "Hunt", raw: "np.ndarray") -> "Iterator[Point]":
         """Yield the point of a raw row, then points ever further inside the edges, since rounding
         leads outside from an edge. Stops once a point has exceeded the allowed work."""
         for margin in MARGINS:
@@ -78,7 +87,7 @@ class Point:
                     return
                 yield from point.squares()
 
-    def given(self):
+    def given(self) -> tuple[dict[str, Any], dict[str, Any]]:
         """Return (instance, all values that are known before a method runs)."""
         q, hunt = self.hunt.target, self.hunt
         exact = work.Counted if work.is_metered() else Fraction
@@ -100,14 +109,14 @@ class Point:
         return instance, q.given(given, tight)
 
     @cached_property
-    def _answer(self):
+    def _answer(self) -> Any:
         return self.asked(lambda: self.hunt.target.exactly(*self.given()))
 
-    def answer(self):
+    def answer(self) -> Answer | None:
         """Return the Answer at this point, or None where it has no value."""
         return self._answer
 
-    def squares(self):
+    def squares(self) -> "Iterator[Point]":
         """Yield, for each root in the hypotheses that is irrational here, this point with one
         coordinate scaled slightly so that the expression under the root is a square.
 
@@ -123,7 +132,7 @@ class Point:
         except UNANSWERED:
             return
 
-    def under(self, expr):
+    def under(self, expr: "sympy.Symbol") -> Fraction | None:
         """Return the value of an expression under a root of a hypothesis, where it is a positive
         rational that is known early, else None."""
         values = self.given()[1]
@@ -132,7 +141,7 @@ class Point:
         value = exact_value(expr, values)
         return value if isinstance(value, Fraction) and value > 0 else None
 
-    def scales(self):
+    def scales(self) -> list[str]:
         """Return the names of positive coordinates and free numbers, with the scale of all losses
         first."""
         kinds = self.hunt.kinds
@@ -145,7 +154,7 @@ class Point:
             key=lambda n: n != "scale",
         )
 
-    def scaled(self, name, under, value):
+    def scaled(self, name: str, under: "sympy.Symbol", value: Fraction) -> "Point | None":
         """Return this point with a coordinate scaled so that a value becomes a square, if the value
         is proportional to an odd power of the coordinate, else None."""
         there = self.with_number(name, 2 * self.numbers[name]).under(under)
@@ -154,7 +163,7 @@ class Point:
         root = round_to_bits(math.sqrt(value), ROOT_BITS)
         return self.with_number(name, self.numbers[name] * root * root / value)
 
-    def breaks(self):
+    def breaks(self) -> Answer | None:
         """Return the Answer if the line is certainly false and every assumption certainly holds,
         else None."""
         answer = self.answer()
@@ -163,7 +172,7 @@ class Point:
         fails = self.asked(lambda: answer.violated and not any(answer.failing()))
         return answer if fails else None
 
-    def equality_undecided(self):
+    def equality_undecided(self) -> bool:
         """Tell whether the line is strict and no enclosure separates its sides. Both sides may then
         be the same irrational number."""
         answer = self.answer()
@@ -172,14 +181,14 @@ class Point:
         open_ = lambda: not answer.kept and not answer.violated
         return bool(self.asked(lambda: open_() and not any(answer.failing(surely=True))))
 
-    def failing(self):
+    def failing(self) -> Any:
         """Return in words the assumptions of the claim that an instance at this point certainly
         violates."""
         q = self.hunt.target
         answer = self.asked(lambda: Answer(q, *self.given(), sides=False))
         return (answer and self.asked(lambda: [*answer.failing(surely=True)])) or []
 
-    def why_unsettled(self):
+    def why_unsettled(self) -> str:
         """Return why it stays undecided whether the line fails at this point, or "" where this
         point is no candidate. A point is no candidate where a side has no value (0/0), a hypothesis
         certainly fails, or the line certainly holds."""
@@ -197,7 +206,7 @@ class Point:
             return f"whether it meets {unmet[0]} stays open"
         return "no enclosure tells its two sides apart"
 
-    def ratio(self, certified=False):
+    def ratio(self, certified: bool = False) -> Number:
         """Return the line's ratio where no assumption certainly fails, else None. With `certified`,
         every assumption must certainly hold."""
         answer = self.answer()
@@ -206,16 +215,16 @@ class Point:
         outside = lambda: any(answer.failing(surely=not certified))
         return self.asked(lambda: None if outside() else answer.ratio)
 
-    def harmless(self):
+    def harmless(self) -> bool:
         """Tell whether the line certainly holds at this point, whether or not the point meets the
         hypotheses."""
         answer = self.answer()
         return answer is not None and bool(self.asked(lambda: answer.kept))
 
-    def with_number(self, name, value):
+    def with_number(self, name: str, value: Fraction) -> "Point":
         return Point(self.hunt, {**self.numbers, name: value})
 
-    def simpler(self, effort=400, looks=None):
+    def simpler(self, effort: int = 400, looks: int | None = None) -> "Point | None":
         """Return a point with the simplest numbers, found one coordinate after another, at which
         the line still fails. The number of tries and of exact steps is limited; None means that the
         line does not fail here."""
@@ -245,7 +254,7 @@ class Point:
         self.hunt.work = hunt.work
         return best
 
-    def even(self):
+    def even(self) -> "Point":
         """Return this point with symmetric noise in place of skewed noise, wherever the line still
         fails with it."""
         best = self
@@ -260,7 +269,7 @@ class Point:
         return best
 
 
-def simpler_numbers(value, slack):
+def simpler_numbers(value: Fraction, slack: bool) -> list[Fraction]:
     """Return simpler numbers near a value, the simplest first."""
     found = [] if not slack else [Fraction(1)]
     one = Fraction(1 if value > 0 else -1)
@@ -282,16 +291,16 @@ def simpler_numbers(value, slack):
     return sorted(dict.fromkeys(found), key=bit_size)
 
 
-def is_square(value):
+def is_square(value: Fraction) -> bool:
     """Tell whether a positive Fraction is the square of a Fraction."""
     return all(math.isqrt(part) ** 2 == part for part in (value.numerator, value.denominator))
 
 
-def bit_size(value):
+def bit_size(value: Fraction) -> int:
     return value.numerator.bit_length() + value.denominator.bit_length() + (value < 0)
 
 
-def round_to_bits(value, digits=30):
+def round_to_bits(value: float, digits: int = 30) -> Fraction:
     """Return a float as a Fraction of few bits; zero stays zero."""
     if value == 0:
         return Fraction(0)

@@ -7,10 +7,15 @@ the score. A model in which sizes add no cost writes them as texts in its shapes
 (`fedtheory/models/general/run_large.py`).
 """
 
+from collections.abc import Callable, Mapping
+from random import Random
+from typing import Any
+
 import numpy as np
 
-from fedtheory.search.optimizer import best_first, hunt_at
+from fedtheory.search.optimizer import Hunt, best_first, hunt_at
 from fedtheory.search.rational_points import Point
+from fedtheory.typing import Number, Shape
 
 # DRAWN: shapes drawn to learn which sizes a model has. TURNS: changes made one after the other.
 # TRIES: shapes tried for each change. ROWS: best points that are moved to a new shape. EACH: copies
@@ -20,7 +25,7 @@ DRAWN, TURNS, TRIES, ROWS, EACH, TRIED, LOOK = 40, 4, 5, 16, 4, 2, 6_000
 FURTHER = 1e-3  # the least gain in score for which a change stays
 
 
-def vary_size(hunt, random, admits):
+def vary_size(hunt: Hunt, random: Random, admits: Callable[..., Any]) -> tuple[Any, float]:
     """Return (a search with other sizes at which the best points score higher, or None; the work
     done). `admits` tells whether a shape meets the assumptions between counts."""
     sizes, work = sizes_of(hunt, random), 0.0
@@ -38,19 +43,19 @@ def vary_size(hunt, random, admits):
     return changed, work
 
 
-def best_score(hunt):
+def best_score(hunt: Any) -> float:
     """Return the best score of a search; a negative score measures how far a ratio of 0 is from
     rising."""
     return float(hunt.scores[:, 0].max())
 
 
-def is_free_size(value):
+def is_free_size(value: int | str) -> bool:
     """Tell whether a shape's entry is a size that adds no cost, which is written as a text of
     digits."""
     return isinstance(value, str) and value.isdecimal()
 
 
-def sizes_of(hunt, random):
+def sizes_of(hunt: Hunt, random: Random) -> dict[str, list[str]]:
     """Return {name: sizes as the model draws them} for the sizes that add no cost and vary between
     draws."""
     names = [name for name, value in hunt.shape.items() if is_free_size(value)]
@@ -62,7 +67,9 @@ def sizes_of(hunt, random):
     return {name: sizes for name, sizes in found.items() if len(set(sizes)) > 1}
 
 
-def resize_shape(shape, sizes, random):
+def resize_shape(
+    shape: Shape, sizes: Mapping[str, list[str]], random: Random
+) -> dict[str, int | str]:
     """Return a shape with one size changed. Sizes equal to this size usually change with it, as
     where all clients take part."""
     name = random.choice(sorted(sizes))
@@ -73,7 +80,7 @@ def resize_shape(shape, sizes, random):
     return {n: size if n in changed else v for n, v in shape.items()}
 
 
-def transplant(hunt, shape, random):
+def transplant(hunt: Any, shape: Shape, random: Random) -> Hunt:
     """Return a search at another shape whose population is the best points of a given search. The
     population is empty where the shape has no instances, or where its runs branch more than the
     model affords."""
@@ -89,7 +96,7 @@ def transplant(hunt, shape, random):
     return new
 
 
-def has_instances(hunt, rows):
+def has_instances(hunt: Hunt, rows: Number) -> bool:
     """Tell whether the first of a few rows with a value is an instance in exact arithmetic."""
     holds = hunt.target.setting.holds
     for row in rows[:TRIED]:

@@ -6,18 +6,22 @@ and of the expressions in absolute values, maxima and cases. Points between two 
 """
 
 import math
+from collections.abc import Iterator, Mapping, Sequence
 from fractions import Fraction
 from itertools import combinations, islice, pairwise, product
+from typing import Any
 
 import numpy as np
 import sympy
 
 from fedtheory import arithmetic
 from fedtheory.arithmetic.operations import Interval, Many, pair
-from fedtheory.search.objective import EXACT, Answer
+from fedtheory.arithmetic.work import Counted
+from fedtheory.search.objective import EXACT, Answer, Target
 from fedtheory.search.optimizer import BATCH, Hunt, hunt_at
 from fedtheory.search.rational_points import Point
 from fedtheory.search.tightness_score import OVER
+from fedtheory.typing import Number
 
 # COUNTED: the largest value of a count that is enumerated. GRID: the largest number of combinations
 # of counts that is enumerated.
@@ -36,7 +40,7 @@ BITS = 400  # an enclosure of an irrational root is at most 2^-BITS wide
 SIMPLE = tuple(Fraction(n) for n in ("1", "2", "1/2", "0", "3", "-1", "1/3", "5", "-2", "10"))
 
 
-def points(target, seed, seconds):
+def points(target: Target, seed: int, seconds: float) -> Iterator[Point]:
     """Yield Points of counts and then of reals that random draws do not find."""
     key = np.random.SeedSequence([seed, target.line]).generate_state(2, np.uint64)
     most = FEWEST + int(EACH * seconds)
@@ -44,7 +48,7 @@ def points(target, seed, seconds):
     yield from islice(root_points(target, key, most), most)
 
 
-def count_points(target, key):
+def count_points(target: Target, key: np.ndarray | Sequence[int]) -> Iterator[Point]:
     """Yield Points of the counts at which a line looks worst in floats. Where there are few counts,
     all counts up to a hundred are examined."""
     if not target.counts:
@@ -69,7 +73,7 @@ def count_points(target, key):
             yield point
 
 
-def root_points(target, key, left):
+def root_points(target: Target, key: np.ndarray, left: int) -> Iterator[Point]:
     """Yield Points at roots of a line's difference and of its parts, and between these roots."""
     gap, symbols = difference(target)
     exprs = list(islice(parts(gap), 3 * PIECES))
@@ -92,7 +96,7 @@ def root_points(target, key, left):
             return
 
 
-def difference(target):
+def difference(target: Target) -> tuple[sympy.Expr, list[sympy.Symbol]]:
     """Return (left minus right, with symbols that equations fix replaced; its symbols)."""
     gap = target.left - target.right
     named = {s.name: s for e in (gap, *target.relations) for s in e.free_symbols}
@@ -102,7 +106,7 @@ def difference(target):
     return gap, sorted((s for s in gap.free_symbols if s.name in free), key=lambda s: s.name)
 
 
-def parts(gap):
+def parts(gap: sympy.Expr) -> Iterator[sympy.Expr]:
     """Yield the expressions whose zeros are needed: kinks, denominators, and each piece of a
     difference with its derivatives."""
     for part in sympy.preorder_traversal(gap):
@@ -122,11 +126,11 @@ def parts(gap):
         yield from (above.diff(s) for s in sorted(piece.free_symbols, key=lambda s: s.name))
 
 
-def _below(part):
+def _below(part: sympy.Expr) -> bool:
     return part.is_Pow and part.exp.is_number and part.exp.is_negative
 
 
-def pieces(gap):
+def pieces(gap: sympy.Expr) -> Iterator[sympy.Expr]:
     """Yield the expressions that a difference equals when each absolute value, extreme or case
     distinction is replaced by one of its branches."""
     waiting, given = [gap], 0
@@ -151,7 +155,7 @@ def pieces(gap):
             waiting += [expr.xreplace({kink: each}) for each in kink.args]
 
 
-def rows(target, key):
+def rows(target: Target, key: Any) -> Iterator[dict[str, Fraction]]:
     """Yield {name: Fraction} for the symbols that are fixed while one symbol is solved for: ones,
     draws inside the hypotheses, and simple numbers."""
     names = [*target.counts, *target.reals]
@@ -172,11 +176,11 @@ def rows(target, key):
         }
 
 
-def _sympy(value):
+def _sympy(value: Fraction | Counted) -> sympy.Expr:
     return sympy.Rational(value.numerator, value.denominator)
 
 
-def zeros(expr, symbol):
+def zeros(expr: sympy.Expr, symbol: sympy.Symbol) -> Iterator[Number]:
     """Yield real zeros of an expression in one symbol, as Fractions, or as Intervals where they are
     irrational. An expression with roots of the symbol is treated as a polynomial in one such root.
     """
@@ -190,7 +194,7 @@ def zeros(expr, symbol):
             yield found**q
 
 
-def _zeros(expr, symbol):
+def _zeros(expr: sympy.Expr, symbol: sympy.Symbol) -> Iterator[Number]:
     try:
         poly = sympy.Poly(sympy.fraction(sympy.together(expr))[0], symbol)
     except (sympy.PolynomialError, sympy.CoercionFailed):
@@ -206,7 +210,7 @@ def _zeros(expr, symbol):
             yield Interval(*(Fraction(int(e.p), int(e.q)) for e in (low, high)))
 
 
-def between(found):
+def between(found: Any) -> Iterator[Number]:
     """Yield rational zeros in order, irrational zeros with simple fractions near them, one number
     between each two zeros, and one beyond the outermost on each side."""
     middle = lambda each: sum(each.pair) / 2 if isinstance(each, Interval) else each
@@ -229,7 +233,7 @@ def between(found):
     )
 
 
-def _point(target, named, key):
+def _point(target: Target, named: Mapping[str, Number], key: np.ndarray) -> Point | None:
     """Return the Point of numbers by name, or None where a count is not a positive integer."""
     counts = [named[name] for name in target.counts]
     if not all(isinstance(v, Fraction) and v.denominator == 1 and v >= 1 for v in counts):
@@ -238,7 +242,7 @@ def _point(target, named, key):
     return Point(hunt, {name: named[name] for name in hunt.names})
 
 
-def doubt(point):
+def doubt(point: Point) -> Any:
     """Return why a line is not true at a point where no document can show that it is false, or None
     where the line is true."""
     told = ", ".join(f"{name} = {_show(v)}" for name, v in _numbers(point).items())
@@ -253,15 +257,15 @@ def doubt(point):
     return None
 
 
-def _numbers(point):
+def _numbers(point: Point) -> dict[str, Number]:
     return {**point.hunt.numbers, **point.numbers}
 
 
-def _show(value):
+def _show(value: Number) -> str:
     return f"{float(value):.9g}" if isinstance(value, Interval) else str(value)
 
 
-def endless(point):
+def endless(point: Point) -> str | None:
     """Return why a line has no finite value at a point that meets the hypotheses: a division by 0,
     or an infinite side. Return None where the sides can be compared, or where 0 stands over 0."""
     q, (instance, values) = point.hunt.target, point.given()

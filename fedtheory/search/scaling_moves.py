@@ -5,7 +5,10 @@ A move scales one to three numbers, and sometimes counts too. A move may also ch
 points or of losses, which scales everything measured in that unit.
 """
 
+from collections.abc import Iterator, Mapping
 from itertools import islice
+from random import Random
+from typing import Any
 
 import numpy as np
 
@@ -13,7 +16,8 @@ from fedtheory.arithmetic.work import tally
 from fedtheory.certificates.check_family import COEFFICIENT, GROWTH
 from fedtheory.language.symbol import PLAIN
 from fedtheory.search import optimizer
-from fedtheory.search.objective import as_array
+from fedtheory.search.objective import Target, as_array
+from fedtheory.typing import Number
 
 # STEPS: members of a family after the first. BASE: a move of power 1 multiplies a number by 1296 at
 # each step. Such steps leave every range that a hypothesis bounds on both sides, and the square
@@ -30,7 +34,7 @@ MOST = 6_000  # operations at one step of a family; exact arithmetic has to repe
 SLOWING = 0.99  # the least ratio of one of the last growth factors to the factor before
 
 
-def move_inside(hunt, points):
+def move_inside(hunt: Any, points: Number) -> tuple[np.ndarray, np.ndarray]:
     """Return (points moved inside the hypotheses with positive left over shape, points at which the
     shape is 0 and the left side is not)."""
     points = hunt.evaluate_feasible(points)[0]
@@ -38,7 +42,7 @@ def move_inside(hunt, points):
     return points[good & (ratio > 0)], points[good & (ratio < 0)]
 
 
-def movable_names(hunt):
+def movable_names(hunt: optimizer.Hunt) -> tuple[list[str], list[str]]:
     """Return (coordinates and real free numbers that may be scaled, counts that may be scaled).
     Entries of the shape are not scaled, since runs of many more rounds take too long."""
     reals = [
@@ -50,7 +54,9 @@ def movable_names(hunt):
     return reals, list(hunt.numbers)
 
 
-def find_growing(hunt, points, random, turn, shown):
+def find_growing(
+    hunt: optimizer.Hunt, points: np.ndarray, random: Random, turn: Any, shown: Any
+) -> Iterator[tuple[Any, ...]]:
     """Yield (hunt, raw point, {name: power of the base}) for moves along which the ratio grows in
     floats. Moves that shrink no symbol of the shape come first, then the fastest growth."""
     reals, counts = movable_names(hunt)
@@ -105,7 +111,7 @@ def find_growing(hunt, points, random, turn, shown):
             )
 
 
-def find_growth(ratios, still):
+def find_growth(ratios: np.ndarray, still: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
     """Return (mask of points where left over shape grows at each step without slowing down, growth
     factor of the last step)."""
     with np.errstate(all="ignore"):
@@ -121,7 +127,7 @@ def find_growth(ratios, still):
     return good, factors[-1]
 
 
-def measured_in(hunt):
+def measured_in(hunt: optimizer.Hunt) -> list[dict[str, int]]:
     """Return [{name: power}] of the effects of a larger or smaller unit, of points or of losses, on
     an instance's coordinates and free numbers."""
     q, found = hunt.target, []
@@ -131,7 +137,7 @@ def measured_in(hunt):
     return found
 
 
-def unit_of(q, name):
+def unit_of(q: Target, name: str) -> tuple[int, ...]:
     """Return (power of a point, power of a loss), the unit of a coordinate or a free number."""
     if name in q.setting.coordinates_in:
         return q.setting.coordinates_in[name]
@@ -141,14 +147,18 @@ def unit_of(q, name):
     return entry.unit if entry is not None and name in q.free else PLAIN
 
 
-def combine_moves(units, row, random):
+def combine_moves(
+    units: Mapping[str, int], row: Mapping[str, int], random: Random
+) -> dict[str, int]:
     """Return a change of units, to which with probability 1/2 one further move is added."""
     more = dict(random.sample(sorted(row.items()), 1)) if random.random() < 0.5 else {}
     found = {name: units.get(name, 0) + more.get(name, 0) for name in {**units, **more}}
     return {name: power for name, power in found.items() if power}
 
 
-def follow_moves(hunt, points, moves, whole):
+def follow_moves(
+    hunt: optimizer.Hunt, points: np.ndarray, moves: Any, whole: Mapping[str, int]
+) -> tuple[Any, ...]:
     """Return (left over shape after each step, one row per step; mask of points that stay admitted
     with hidden quantities unchanged). Return (None, None) where no point remains or a step takes
     too much work."""
@@ -182,7 +192,7 @@ def follow_moves(hunt, points, moves, whole):
     return np.array(ratios), still
 
 
-def step_counts(hunt, whole, step):
+def step_counts(hunt: optimizer.Hunt, whole: Mapping[str, int], step: int) -> optimizer.Hunt:
     """Return the search with its counts scaled by a number of steps."""
     numbers = {
         n: v * BASE ** (whole[n] * step) if n in whole else v for n, v in hunt.numbers.items()
@@ -190,7 +200,7 @@ def step_counts(hunt, whole, step):
     return optimizer.Hunt(hunt.target, hunt.shape, numbers, None)
 
 
-def scale_points(hunt, points, moves, step):
+def scale_points(hunt: optimizer.Hunt, points: np.ndarray, moves: Any, step: int) -> np.ndarray:
     points = points.copy()
     for row, move in enumerate(moves):
         for name, power in move.items():
@@ -202,7 +212,9 @@ def scale_points(hunt, points, moves, step):
     return points
 
 
-def values_at(hunt, points):
+def values_at(
+    hunt: optimizer.Hunt, points: np.ndarray
+) -> tuple[np.ndarray, np.ndarray, dict[str, Any]]:
     """Return (left over right, mask of admitted points, {hidden name: (values, way)}) of points
     without moving them. The ratio is -1 where the right side is 0 and the left side is not."""
     q, size = hunt.target, len(points)

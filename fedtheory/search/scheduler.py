@@ -1,8 +1,10 @@
 """The choice of shapes to search, their order and their shares of the work. A wave of new shapes is
 rated briefly, the best and the most novel are optimised, then the best shape so far again."""
 
+from collections.abc import Callable, Iterator, Mapping, Sequence, Set
 from itertools import combinations, islice
 from random import Random
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
@@ -10,9 +12,13 @@ from fedtheory import arithmetic
 from fedtheory.arithmetic.operations import pair
 from fedtheory.search import resizing
 from fedtheory.search.coordinates import LOOK
-from fedtheory.search.objective import EXACT
-from fedtheory.search.optimizer import PER_SECOND, best_first, hunt_at
+from fedtheory.search.objective import EXACT, Target
+from fedtheory.search.optimizer import PER_SECOND, Hunt, best_first, hunt_at
 from fedtheory.search.tightness_score import OVER
+from fedtheory.typing import Number, Shape
+
+if TYPE_CHECKING:
+    import sympy
 
 # WAVE: shapes that are drawn and rated in one wave. DEEP: the best of them, each optimised for
 # GENERATIONS generations. BROAD: the most novel of the others, each optimised for BRIEF
@@ -25,7 +31,9 @@ VARIED = 3  # attempts after each wave to improve one of the best searches at ot
 OTHERS = 8  # every so many-th shape is searched although it is not wanted
 
 
-def shapes_of(target, random, relaxed, number=1000):
+def shapes_of(
+    target: Target, random: Random, relaxed: Set[str], number: int = 1000
+) -> tuple[dict[str, Any], dict[str, int]] | None:
     """Return (a random shape that meets the assumptions between counts, the counts that the model
     does not give), or None."""
     for _ in range(number):
@@ -36,7 +44,7 @@ def shapes_of(target, random, relaxed, number=1000):
     return None
 
 
-def admits_shape(target, shape, numbers):
+def admits_shape(target: Target, shape: Shape, numbers: Mapping[str, int]) -> bool:
     """Tell whether a shape meets the assumptions between counts."""
     counted = ((name, shape_number(v)) for name, v in (*shape.items(), *numbers.items()))
     known = {name: pair(v) for name, v in counted if v is not None}
@@ -47,7 +55,7 @@ def admits_shape(target, shape, numbers):
     )
 
 
-def shape_number(value):
+def shape_number(value: int | str) -> int | None:
     """Return the number of a shape's entry, or None where the entry is a word. A size written as a
     text of digits gives its number too, although such a size does not make a shape count as large.
     """
@@ -56,14 +64,14 @@ def shape_number(value):
     return value if isinstance(value, int) else None
 
 
-def certainly_true(relation, known):
+def certainly_true(relation: "sympy.Rel", known: Mapping[str, Any]) -> bool:
     try:
         return arithmetic.execute(arithmetic.program(relation), EXACT, known) is True
     except arithmetic.Undefined:
         return False
 
 
-def shape_size(found):
+def shape_size(found: Any) -> int:
     """Return how large a shape is: the sum of its numbers, plus 1 for each text other than "none"
     and "tilt" (sizes written as texts included)."""
     shape, numbers = found
@@ -73,7 +81,7 @@ def shape_size(found):
     )
 
 
-def shape_tags(found, small=2):
+def shape_tags(found: Any, small: Number = 2) -> set[tuple[str, int | str]]:
     """Return the features of a shape apart from its size: its words, and its numbers of at most
     `small`."""
     return {
@@ -83,7 +91,7 @@ def shape_tags(found, small=2):
     }
 
 
-def generate_hunts(target, seed, relaxed=frozenset()):
+def generate_hunts(target: Any, seed: int, relaxed: Set[str] = frozenset()) -> Iterator[Hunt]:
     """Yield searches at one shape after another from a seed, small shapes first. Every second shape
     is the least similar to all before, so that each kind of instance is reached within a small
     budget."""
@@ -102,15 +110,22 @@ def generate_hunts(target, seed, relaxed=frozenset()):
         n += 1
 
 
-def prefer_wanted(hunts, wanted, others=OTHERS):
+def prefer_wanted(
+    hunts: Iterator[Any], wanted: Callable[..., Any], others: int = OTHERS
+) -> Iterator[Any]:
     """Return an iterator over the wanted searches and every `others`-th search, so that a next one
     always exists."""
     return (hunt for n, hunt in enumerate(hunts) if n % others == others - 1 or wanted(hunt))
 
 
 def search_waves(
-    target, seconds, seed, reached=lambda ratio: ratio > OVER, wanted=None, others=OTHERS
-):
+    target: Target,
+    seconds: float,
+    seed: int,
+    reached: Callable[..., Any] = lambda ratio: ratio > OVER,
+    wanted: Callable[..., Any] | None = None,
+    others: Number = OTHERS,
+) -> Iterator[tuple[Any, ...]]:
     """Yield (hunt, ratio, point) after each generation until the work is done: many shapes briefly,
     some at length, and the best again after each wave. Shapes that are `wanted` come first, with
     every `others`-th shape besides.
@@ -170,19 +185,19 @@ def search_waves(
             peaks = sorted([*peaks, (rated[0], hunt)], key=lambda each: -each[0])[:WAVE]
 
 
-def look_of(seconds):
+def look_of(seconds: float) -> int:
     """Return how many exact steps the evaluation of one point may take in a search of `seconds`
     seconds."""
     return int(min(LOOK, max(FEWEST, SHARE * seconds * EXACTLY)))
 
 
-def shape_features(hunt):
+def shape_features(hunt: Hunt) -> set[Any]:
     """Return pairs of features of a search's shape, such as a bump together with a single round."""
     like = sorted(shape_tags((hunt.shape, hunt.numbers), 4), key=repr)
     return set(combinations(like, 2))
 
 
-def restart_hunt(peaks, random):
+def restart_hunt(peaks: Sequence[tuple[float, Hunt]], random: Random) -> Hunt | None:
     """Return a new search from other points at the shape of one of the best searches, or None
     without any. A population that has gathered on one peak does not leave it."""
     if not peaks:
@@ -191,7 +206,9 @@ def restart_hunt(peaks, random):
     return hunt_at(hunt.target, hunt.shape, hunt.numbers, random.getrandbits(128))
 
 
-def resize_hunt(peaks, random, before):
+def resize_hunt(
+    peaks: Sequence[tuple[float, Hunt]], random: Random, before: set[Hunt]
+) -> tuple[None, float]:
     """Return (a search at other sizes that scores higher than one of the best searches, or None;
     the work done). Searches in `before` are not tried again."""
     below = [hunt for ratio, hunt in peaks if ratio < 1.0 - 1e-9 and hunt not in before]
@@ -204,7 +221,7 @@ def resize_hunt(peaks, random, before):
     )
 
 
-def rank_hunts(wave):
+def rank_hunts(wave: Sequence[Any]) -> list[Hunt]:
     """Return searches by decreasing score, taken by turns from both scores."""
     tops = np.array([hunt.scores.max(axis=0) for hunt in wave])
     return [wave[n] for n in best_first(tops)]

@@ -17,9 +17,11 @@ smallest shape and to simple numbers.
 """
 
 import math
+from collections.abc import Callable, Iterator, Mapping
 from fractions import Fraction
 from functools import lru_cache
 from random import Random
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 import sympy
@@ -29,11 +31,15 @@ from hypothesis import strategies as st
 from fedtheory import arithmetic, discover
 from fedtheory.arithmetic.operations import pair
 from fedtheory.errors import refuse
+from fedtheory.language.claim import Claim
 from fedtheory.models import fitting
 from fedtheory.search import optimizer, scheduler
-from fedtheory.search.exact_instances import NO_VALUE, draw_case, measure, of_point, target_at
+from fedtheory.search.exact_instances import NO_VALUE, Case, draw_case, measure, of_point, target_at
 from fedtheory.search.objective import EXACT, exact_value
 from fedtheory.search.rational_points import Point, round_to_bits
+
+if TYPE_CHECKING:
+    pass
 
 __all__ = ["cases", "measure"]
 SHAPES, DRAWS = 24, 100  # shapes that cases of a claim have in one setting, out of so many
@@ -57,7 +63,7 @@ KINDS = {
 }
 
 
-def cases(claim, setting=None):
+def cases(claim: str | Claim, setting: str | None = None) -> Any:
     """Return a strategy for Cases inside the assumptions of a claim or an id, in the given model,
     or in any model that fits."""
     claim = discover.claim(claim)
@@ -82,7 +88,7 @@ def cases(claim, setting=None):
 
 
 @lru_cache(maxsize=512)
-def shapes_with_instances(claim, setting):
+def shapes_with_instances(claim: Claim, setting: str) -> list[Any]:
     """Return [(shape, counts)] of a claim in a model, sorted by size, as drawn for the strategy."""
     q, found = target_at(claim, setting), {}
     random = Random(f"cases/{setting}")
@@ -97,7 +103,7 @@ def shapes_with_instances(claim, setting):
 
 
 @st.composite
-def _draw_case(draw, claim, setting):
+def _draw_case(draw: Callable[..., Any], claim: Claim, setting: str) -> Case:
     q = target_at(claim, setting)
     shape, counts = draw(st.sampled_from(shapes_with_instances(claim, setting)))
     seed = draw(st.integers(0, 7))
@@ -115,7 +121,9 @@ def _draw_case(draw, claim, setting):
     return found or reject()
 
 
-def move_inside(hunt, numbers, edge):
+def move_inside(
+    hunt: optimizer.Hunt, numbers: Mapping[str, Fraction], edge: bool
+) -> Iterator[Point]:
     """Yield Points that keep an instance and move free numbers to where the assumptions hold that
     precede a run of the method."""
     q, own = hunt.target, row_of_numbers(hunt, numbers)
@@ -139,14 +147,14 @@ def move_inside(hunt, numbers, edge):
                 break
 
 
-def search_shape(hunt):
+def search_shape(hunt: optimizer.Hunt) -> Any:
     """Return the first Case among random points of a search at its shape, or None."""
     points, ratios = hunt.rated(hunt.draw(8 * COPIES), edge=True)
     near = (Point.near(hunt, row) for row in points[~np.isnan(ratios)][:COPIES])
     return next((case for case in map(of_point, filter(None, near)) if case is not None), None)
 
 
-def row_of_numbers(hunt, numbers):
+def row_of_numbers(hunt: optimizer.Hunt, numbers: Mapping[str, Fraction]) -> np.ndarray:
     """Return the row of raw coordinates that encodes these numbers."""
     row = []
     for name, kind in hunt.kinds.items():
@@ -159,7 +167,7 @@ def row_of_numbers(hunt, numbers):
     return np.array(row, dtype=float)
 
 
-def certainly_meets(point):
+def certainly_meets(point: Point) -> bool:
     """Tell whether every relation that can be decided before the method runs certainly holds."""
     q, hunt = point.hunt.target, point.hunt
     try:

@@ -15,8 +15,10 @@ losses; any other line is rated by its plain ratio. For every s, the ratio is ab
 the line fails.
 """
 
+from collections.abc import Callable, Sequence, Set
 from fractions import Fraction
 from functools import lru_cache
+from typing import Any
 
 import numpy as np
 import sympy
@@ -37,7 +39,15 @@ class Rating:
     """The terms over which a line is rated: `terms` of its gap, `net` terms that count together,
     and, unless the plain ratio is used, the terms `over` whose sum is s."""
 
-    def __init__(self, left, right, way, real, weakened=None, over=None):
+    def __init__(
+        self,
+        left: sympy.Expr,
+        right: sympy.Expr,
+        way: int,
+        real: Set[str],
+        weakened: Any = None,
+        over: Sequence[sympy.Expr] | None = None,
+    ) -> None:
         self.way = way
         self.terms, self.net = split_terms(left, right, way, real)
         # `over`: the terms of the gap whose sum is s. `rest`: the other terms.
@@ -48,7 +58,9 @@ class Rating:
         # A single term has no other term to be compared with.
         self.mute = not self.over and way != 0 and len(self.terms) + bool(self.net) < 2
 
-    def _over(self, left, right, weakened):
+    def _over(
+        self, left: sympy.Expr, right: sympy.Expr, weakened: Any
+    ) -> tuple[tuple[sympy.Expr, ...], Any]:
         if self.way == 0:
             return (), ()
         raising = tuple(t for t in self.terms if not t.could_extract_minus_sign())
@@ -65,7 +77,9 @@ class Rating:
 
     # Many instances at once
 
-    def pulls(self, value, size):
+    def pulls(
+        self, value: Callable[..., Any], size: int
+    ) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
         """Return (sum of terms that raise the gap, sum of terms that lower the gap, size of the
         terms), as in the plain ratio. For an equation, return the size of its terms, the absolute
         gap and the size again."""
@@ -79,7 +93,7 @@ class Rating:
         down = sum((np.maximum(-g, 0.0) for g in groups), np.zeros(size))
         return up, down, scale
 
-    def scores(self, value, size, strict):
+    def scores(self, value: Callable[..., Any], size: int, strict: bool) -> np.ndarray:
         """Return the ratio as a column, negative where not even the part below s is needed, and the
         plain ratio as a second column where it differs. NaN marks vanishing sides, or a gap hidden
         by rounding, which counts against a strict line."""
@@ -108,7 +122,7 @@ class Rating:
 
     # One instance, exactly
 
-    def exactly(self, bounded, violated, strict):
+    def exactly(self, bounded: Callable[..., Any], violated: bool, strict: bool) -> float | None:
         """Return the ratio as a float from values of `bounded`. The result is None where both sides
         vanish, and 0 where the line needs none of the terms that it is rated over."""
         if self.way == 0:
@@ -133,7 +147,9 @@ class Rating:
             return float("inf")
 
 
-def split_terms(left, right, way, real):
+def split_terms(
+    left: sympy.Expr, right: sympy.Expr, way: int, real: Set[str]
+) -> tuple[list[sympy.Expr], list[sympy.Expr]]:
     """Return (terms of the gap that count separately, terms that count together). `real` holds the
     names of losses and inner products."""
     up, down = (right, left) if way >= 0 else (left, right)
@@ -148,7 +164,9 @@ def split_terms(left, right, way, real):
 
 
 @lru_cache(maxsize=4096)
-def terms_beyond(right, weakened, way=1):
+def terms_beyond(
+    right: sympy.Expr, weakened: Any, way: int = 1
+) -> tuple[tuple[sympy.Expr, ...], tuple[sympy.Expr, ...]]:
     """Return (terms of a bound that the weakened bound lacks wholly or in part and that raise the
     bound, its other terms). Return two empty tuples where weakened bound and bound share no term.
     """

@@ -8,8 +8,9 @@ is evaluated anew. A document that is no witness is refused; the evaluation of a
 to the work that a document may take.
 """
 
+from collections.abc import Iterator, Sequence
 from fractions import Fraction
-from typing import NamedTuple
+from typing import Any, NamedTuple
 
 from fedtheory import arguments, arithmetic
 from fedtheory.arithmetic import Undefined, work
@@ -17,12 +18,14 @@ from fedtheory.arithmetic.operations import pair
 from fedtheory.certificates import check_instance, documents
 from fedtheory.certificates.check_proof import Refused
 from fedtheory.errors import InvalidInput, refuse, show
+from fedtheory.language.claim import Claim
 from fedtheory.models import Setting, by_name, fitting
 from fedtheory.search import optimizer
 from fedtheory.search.counterexample import build_document
 from fedtheory.search.counterexample import read_number as exactly
 from fedtheory.search.objective import Target
 from fedtheory.search.rational_points import STEP, UNANSWERED, Point
+from fedtheory.typing import Assignment
 
 MOST = 200  # witnesses that a user may give with a claim
 # Limits of a shape. ENTRIES: number of entries. SIDE: the largest integer. WORD: letters of a text.
@@ -35,24 +38,30 @@ class Witness(NamedTuple):
     """The content of a witness document: an instance, or a shape with its coordinates."""
 
     setting: Setting
-    instance: object  # None if the witness has a shape
-    shape: object  # None if the witness has an instance
+    instance: Any  # None if the witness has a shape
+    shape: Any  # None if the witness has an instance
     numbers: (
-        dict  # free numbers, and coordinates if the witness has a shape: Fractions or Intervals
+        dict[
+            str, Any
+        ]  # free numbers, and coordinates if the witness has a shape: Fractions or Intervals
     )
-    near: dict  # values that the document shows, for symbols that equations of its claim fix
+    near: dict[
+        str, Any
+    ]  # values that the document shows, for symbols that equations of its claim fix
 
 
 class Found(NamedTuple):
     """An answer at a witness that certainly meets all hypotheses."""
 
     witness: Witness
-    answer: object
+    answer: Any
     ratio: float | None
-    document: dict | None  # the counterexample's document, if the line fails at the witness
+    document: (
+        dict[str, Any] | None
+    )  # the counterexample's document, if the line fails at the witness
 
 
-def read_witnesses(given):
+def read_witnesses(given: Any) -> list[Witness]:
     """Return witnesses from documents. Raises InvalidInput that names a document that is no
     witness."""
     if isinstance(given, (str, bytes, dict)) or not arguments.is_iterable(given):
@@ -65,7 +74,7 @@ def read_witnesses(given):
     return found
 
 
-def as_witness(document):
+def as_witness(document: Any) -> Witness:
     """Return the Witness of a document or of a Verdict."""
     if hasattr(document, "certificate"):
         document = document.certificate or document.witness
@@ -77,7 +86,7 @@ def as_witness(document):
         raise InvalidInput(f"witnesses {RULE}; got one of which {why}") from None
 
 
-def _parse_witness(document):
+def _parse_witness(document: Any) -> Witness:
     document = documents.plain_copy(document)
     documents.require(isinstance(document, dict), "nothing is known: it is no object")
     setting = by_name(document.get("setting"))
@@ -96,7 +105,7 @@ def _parse_witness(document):
     return Witness(setting, None, check_shape(document.get("shape"), len(numbers)), numbers, {})
 
 
-def exact_value(each):
+def exact_value(each: str) -> work.Counted:
     """Return a number, or an Interval from its two ends."""
     ends = each if isinstance(each, list) else [each]
     documents.require(
@@ -105,7 +114,7 @@ def exact_value(each):
     return exactly(each)
 
 
-def approximate_values(values):
+def approximate_values(values: Assignment) -> dict[str, Fraction]:
     """Return {name: Fraction} of the values that a document shows, without entries that are no
     numbers."""
     found = {}
@@ -117,7 +126,7 @@ def approximate_values(values):
     return found
 
 
-def check_shape(shape, known):
+def check_shape(shape: Any, known: int) -> dict[str, Any] | None:
     """Check that a shape is one that models draw (few small integers and short words), and return
     it."""
     documents.require(
@@ -137,7 +146,9 @@ def check_shape(shape, known):
     return shape
 
 
-def ask_witnesses(claim, at, witnesses, models=None):
+def ask_witnesses(
+    claim: Claim, at: int, witnesses: Sequence[Witness], models: Any = None
+) -> Iterator[tuple[Any, float]]:
     """Yield (Found, elementary steps taken) for each witness whose model fits a line. Found is None
     where the witness does not certainly meet the hypotheses. `models` are those that fit the claim,
     if they are known."""
@@ -162,7 +173,7 @@ def ask_witnesses(claim, at, witnesses, models=None):
         yield found, STEP * (before - left[0])
 
 
-def _ask_witness(q, witness):
+def _ask_witness(q: Target, witness: Witness) -> Found | None:
     point = answer = given = None
     if witness.shape is None:
         tight = witness.setting.constants(witness.instance)
@@ -184,7 +195,7 @@ def _ask_witness(q, witness):
     return Found(witness, answer, answer.ratio, document)
 
 
-def _build_document(q, answer, given, point):
+def _build_document(q: Any, answer: Any, given: Any, point: Any) -> dict[str, Any] | None:
     """Return the document of a counterexample, or None if checking it takes more work than a
     document may."""
     if point is not None:
@@ -196,7 +207,7 @@ def _build_document(q, answer, given, point):
         return None
 
 
-def at_shape(q, witness):
+def at_shape(q: Target, witness: Witness) -> Point:
     """Return the Point of a line at a witness's shape and coordinates."""
     counts = {name: int(witness.numbers[name]) for name in q.counts}
     hunt = optimizer.hunt_at(q, witness.shape, counts, 0)

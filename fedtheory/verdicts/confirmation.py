@@ -3,7 +3,7 @@ as far as the work left allows."""
 
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from itertools import chain, islice
-from typing import NamedTuple
+from typing import Any, NamedTuple
 
 import numpy as np
 
@@ -220,7 +220,7 @@ def describe_unmet(looked: Coverage) -> str:
     return f"; none that was looked at meets: {'; '.join(shared)}" if shared else ""
 
 
-def inside(hunt: Hunt) -> Iterator[Point]:
+def inside(hunt: Any) -> Iterator[Point]:
     """Yield points from the other rows of a search whose best row has a ratio beyond what the line
     can reach: that row may be no instance."""
     rates = hunt.rates

@@ -10,6 +10,7 @@ from typing import Any, NamedTuple
 from fedtheory.models import Setting
 from fedtheory.models.instances import texts
 from fedtheory.search.rational_points import Point
+from fedtheory.typing import Number
 from fedtheory.verdicts.verdict import Verdict
 
 
@@ -55,7 +56,7 @@ class Tightest(NamedTuple):
     witness: dict
 
     @classmethod
-    def at_point(cls, ratio: float, point: Point) -> "Tightest":
+    def at_point(cls, ratio: Number, point: Point) -> "Tightest":
         """Return the ratio at a point of a search."""
         hunt, numbers = point.hunt, {**point.hunt.numbers, **point.numbers}
         name = hunt.target.setting.name

@@ -10,6 +10,7 @@ partitions.
 """
 
 from pathlib import Path
+from typing import Any
 
 from fedtheory.errors import refuse
 from fedtheory.experiments.data import partition
@@ -19,7 +20,7 @@ from fedtheory.experiments.data._sets import Set, load
 __all__ = ["Data", "Set", "flat", "load", "partition", "read", "smaller"]
 
 
-def read(path, labels=None, **options):
+def read(path: Any, labels: Path | None = None, **options: Any) -> Any:
     """Read a user's own file as Data: .npz (arrays X, y, X_test, ...), .csv (the last column is the
     label), idx (the format of MNIST; `labels` is the file of the labels), or LIBSVM's format for
     any other file name.
@@ -71,7 +72,7 @@ def read(path, labels=None, **options):
     return Data(file.name, parts)
 
 
-def _file(name, path):
+def _file(name: str, path: Any) -> Path:
     """Return the path of an existing file; any other argument is refused under `name`."""
     try:
         there = Path(path).is_file()

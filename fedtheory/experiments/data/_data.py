@@ -1,12 +1,15 @@
 """The record of a data set: arrays of samples and labels, read when they are first accessed."""
 
+from collections.abc import Mapping
 from functools import cached_property
+from typing import Any
 
 import numpy as np
 
 from fedtheory import arguments
 from fedtheory.display import Shown
 from fedtheory.errors import refuse
+from fedtheory.typing import Exact
 
 PARTS = ("X", "y", "X_test", "y_test", "writers", "writers_test")
 
@@ -19,10 +22,12 @@ class Data(Shown):
     it is first asked for.
     """
 
-    def __init__(self, name, parts, classes=None, meaning=""):
+    def __init__(
+        self, name: str, parts: Mapping[str, Any], classes: int | None = None, meaning: str = ""
+    ) -> None:
         self.name, self.classes, self.meaning, self._parts = name, classes, meaning, parts
 
-    def _part(self, name):
+    def _part(self, name: str) -> np.ndarray | np.memmap | None:
         found = self._parts.get(name)
         return found() if callable(found) else found
 
@@ -33,19 +38,19 @@ class Data(Shown):
     writers = cached_property(lambda self: self._part("writers"))
     writers_test = cached_property(lambda self: self._part("writers_test"))
 
-    def heading(self):
+    def heading(self) -> str:
         return f"Data {self.name}"
 
-    def facts(self):
+    def facts(self) -> dict[str, Any]:
         told = {part: " x ".join(map(str, self._shape(part))) for part in ("X", "X_test")}
         told = {part: shape for part, shape in told.items() if shape}
         return told | ({"classes": self.classes} if self.classes else {})
 
-    def _shape(self, part):
+    def _shape(self, part: str) -> tuple[int, ...]:
         values = getattr(self, part)
         return () if values is None else values.shape
 
-    def __getstate__(self):
+    def __getstate__(self) -> dict[str, Any]:
         return {
             "name": self.name,
             "classes": self.classes,
@@ -54,13 +59,13 @@ class Data(Shown):
         }
 
 
-def _numbers(X):
+def _numbers(X: np.ndarray | str) -> np.ndarray:
     return (
         X if isinstance(X, np.ndarray) and X.dtype.kind in "fiu" else arguments.check_array("X", X)
     )
 
 
-def flat(X):
+def flat(X: np.ndarray) -> np.ndarray:
     """Return samples as rows of numbers: bytes are scaled to [0, 1], all other numbers stay
     unchanged.
 
@@ -76,7 +81,7 @@ def flat(X):
     return rows / 255.0 if rows.dtype == np.uint8 else np.asarray(rows, np.float64)
 
 
-def smaller(X, side):
+def smaller(X: np.ndarray | str, side: Exact) -> np.ndarray:
     """Return images (n, height, width) or (n, channels, height, width) reduced to squares of `side`
     pixels. Each new pixel is the mean of the old pixels that it covers: the inputs of a small
     variant of a network.
@@ -94,7 +99,7 @@ def smaller(X, side):
     return np.rint(found).astype(np.uint8) if X.dtype == np.uint8 else found
 
 
-def _covering(large, side):
+def _covering(large: int, side: int) -> np.ndarray:
     """Return the (side, large) matrix of the shares in which each new pixel covers the old pixels;
     rows sum to 1."""
     edges = np.linspace(0, large, side + 1)

@@ -8,13 +8,15 @@ agreed before anything of that size is asked for.
 import gzip
 import hashlib
 import zlib
+from collections.abc import Iterator, Sequence
 from pathlib import Path
-from typing import NamedTuple
+from typing import Any, NamedTuple
 
 import numpy as np
 
 from fedtheory.errors import InvalidInput, refuse
 from fedtheory.store.npz import BLOCK, LARGEST
+from fedtheory.typing import Number
 
 CELLS = 2**26  # numbers of a table: half a GiB as floats, which text may hold in a few kB, packed
 DEPTH = (
@@ -29,12 +31,12 @@ class File(NamedTuple):
     as it is published; None where nobody has published one, so that lengths and rows must do.
     """
 
-    names: tuple
+    names: tuple[Any, ...]
     bytes: int | None = None
     digest: str | None = None
 
 
-def find_file(folder, names):
+def find_file(folder: Path, names: Sequence[str]) -> Path | None:
     """Return the first file with one of these names in a folder or at most DEPTH levels below it,
     packed (.gz) or not; None if there is none."""
     folder = Path(folder)
@@ -54,7 +56,7 @@ def find_file(folder, names):
     return None
 
 
-def open_unpacked(path):
+def open_unpacked(path: Path) -> Any:
     """Open a stream of a file's unpacked content."""
     try:
         return gzip.open(path) if Path(path).suffix == ".gz" else open(path, "rb")
@@ -62,7 +64,7 @@ def open_unpacked(path):
         raise InvalidInput(f"{path} cannot be read: {error.strerror or error}") from None
 
 
-def blocks(path, most=LARGEST):
+def blocks(path: Path, most: int = LARGEST) -> Iterator[bytes]:
     """Yield a file's unpacked bytes, block by block. A file that unpacks to more than `most` bytes
     is refused as soon as this size is exceeded."""
     size = 0
@@ -74,7 +76,7 @@ def blocks(path, most=LARGEST):
             yield part
 
 
-def content(path, most=LARGEST, least=0):
+def content(path: Path, most: int = LARGEST, least: int = 0) -> bytes:
     """Return a file's unpacked bytes; a file that unpacks to more than `most` or fewer than `least`
     bytes is refused."""
     found = b"".join(blocks(path, most))
@@ -83,7 +85,7 @@ def content(path, most=LARGEST, least=0):
     return found
 
 
-def read_limited(stream, size, path):
+def read_limited(stream: Any, size: int, path: Path) -> bytes:
     """Return at most `size` bytes of a stream; a broken archive is refused with a readable message."""
     try:
         return stream.read(size)
@@ -93,7 +95,7 @@ def read_limited(stream, size, path):
         ) from None
 
 
-def lines(path, most):
+def lines(path: Path, most: int) -> Iterator[bytes]:
     """Yield blocks of whole lines of an unpacked file, about 2^20 bytes each. Lines end in the file
     by CR, LF or both, and in the blocks by LF; a file that unpacks to more than `most` bytes is
     refused."""
@@ -117,10 +119,10 @@ class Column:
     """An array that grows at its end, in place, so that a file read in parts is never held in
     memory twice."""
 
-    def __init__(self, dtype, *width):
+    def __init__(self, dtype: type, *width: int) -> None:
         self._kept, self.size = np.empty((0, *width), dtype), 0
 
-    def add(self, part):
+    def add(self, part: Number) -> None:
         end = self.size + len(part)
         if end > len(self._kept):
             shape = (max(end, int(1.2 * end)), *self._kept.shape[1:])
@@ -128,18 +130,18 @@ class Column:
         self._kept[self.size : end] = part
         self.size = end
 
-    def whole(self):
+    def whole(self) -> np.ndarray:
         """Return the whole array; nothing may be appended afterwards."""
         self._kept.resize((self.size, *self._kept.shape[1:]), refcheck=False)
         return self._kept
 
 
-def number_labels(labels):
+def number_labels(labels: np.ndarray) -> np.ndarray:
     """Return the ranks (n,) of labels among the distinct labels, from 0."""
     return np.searchsorted(np.unique(labels), labels).astype(np.int64, copy=False)
 
 
-def exactly(path, size, start=0):
+def exactly(path: Path, size: int, start: int = 0) -> np.ndarray | np.memmap:
     """Return the `size` bytes from `start` to a file's end as an array. An unpacked file is
     memory-mapped, so that all processes that read the file share one copy."""
     if size > LARGEST:
@@ -158,7 +160,7 @@ def exactly(path, size, start=0):
     return found[start:]
 
 
-def check_published(path, file):
+def check_published(path: Path, file: File) -> Path:
     """Refuse a file that differs from the published one, by length first and then by digest."""
     packed = Path(path).suffix == ".gz"
     if not packed and file.bytes not in (None, Path(path).stat().st_size):

@@ -7,10 +7,14 @@ and bends of matplotlib's own fonts.
 from functools import lru_cache
 from pathlib import Path
 from threading import Lock
+from typing import TYPE_CHECKING
 
 import numpy as np
 
 from fedtheory.errors import InvalidInput, refuse
+
+if TYPE_CHECKING:
+    from matplotlib.ft2font import FT2Font
 
 # EMNIST-Balanced's classes: small letters that look like their capitals are one class with them
 SIGNS = "0123456789ABCDEFGHIJKLMNOPQRSTUVWXYZabdefghnqrt"
@@ -34,7 +38,7 @@ DRAWING = Lock()  # a face holds what it draws: threads that share one take turn
 POINTS = 100  # FSL's smallest size: 100 / 72 of 2 inches
 
 
-def fonts(folder=None):
+def fonts(folder: Path | None = None) -> list[Path]:
     """Return the paths of the fonts in a folder and its subfolders, or of matplotlib's own fonts."""
     if folder is None:
         import matplotlib
@@ -50,7 +54,7 @@ def fonts(folder=None):
 
 
 @lru_cache(maxsize=64)
-def face(path):
+def face(path: Path) -> "FT2Font":
     """Return FreeType's face of a font, and refuse a font that lacks a character of SIGNS."""
     from matplotlib.ft2font import FT2Font
 
@@ -66,7 +70,7 @@ def face(path):
     return found
 
 
-def draw_sign(path, sign, points=POINTS, turn=0.0):
+def draw_sign(path: Path, sign: str, points: int = POINTS, turn: float = 0.0) -> np.ndarray:
     """Draw a character of size `points` in the middle of 2 x 2 inches, turned counterclockwise by
     `turn` degrees. Return the image (SIDE, SIDE) with values in [0, 1]."""
     with DRAWING:
@@ -85,7 +89,7 @@ def draw_sign(path, sign, points=POINTS, turn=0.0):
     return image
 
 
-def shrunk(image, side):
+def shrunk(image: np.ndarray, side: int) -> np.ndarray:
     """Reduce a square image to side x side means of its pixels, as bytes."""
     from fedtheory.experiments.data._data import smaller
 
@@ -96,7 +100,7 @@ class Hand:
     """The style of a writer: slant, proportion, weight and bend of characters, and how much each of
     these varies."""
 
-    def __init__(self, generator, unlike):
+    def __init__(self, generator: np.random.Generator, unlike: float) -> None:
         draw = generator.standard_normal
         self.slant = unlike * 0.18 * draw()
         self.stretch = np.exp(unlike * 0.10 * draw(2))
@@ -104,7 +108,14 @@ class Hand:
         self.bend = unlike * 0.05 * draw((2, 3))
         self.turn = unlike * 0.10 * draw()
 
-    def written(self, image, generator, count, side, vary=1.0):
+    def written(
+        self,
+        image: np.ndarray,
+        generator: np.random.Generator,
+        count: int,
+        side: int,
+        vary: float = 1.0,
+    ) -> np.ndarray:
         """Return (count, side, side) bytes: samples of one character by this writer, fitted into
         the square as EMNIST's images are."""
         draw = generator.standard_normal
@@ -127,7 +138,7 @@ class Hand:
         return np.rint(255 * np.moveaxis(ink, 2, 0)).astype(np.uint8)
 
 
-def _within(image):
+def _within(image: np.ndarray) -> np.ndarray:
     """Return at half resolution the signed distance of each pixel to the edge of the ink, positive
     inside. The level sets are strokes of other weights, so that a hairline remains a line."""
     from scipy.ndimage import distance_transform_edt
@@ -136,13 +147,13 @@ def _within(image):
     return distance_transform_edt(ink) - distance_transform_edt(~ink) + np.where(ink, -0.5, 0.5)
 
 
-def _size(image):
+def _size(image: np.ndarray) -> float:
     """Return the longer side of the drawn character as a share of the square's side, at least 1/4."""
     sides = [np.ptp(np.flatnonzero(image.any(axis=axis))) + 1 for axis in (0, 1)]
     return max(*sides, SIDE // 4) / SIDE
 
 
-def _between(image, rows, columns):
+def _between(image: np.ndarray, rows: np.ndarray, columns: np.ndarray) -> np.ndarray:
     """Return the bilinear interpolation of an image at points of [-1, 1]. Points outside the image
     have values far from ink."""
     n = len(image)

@@ -8,7 +8,7 @@ from collections.abc import Callable
 from difflib import get_close_matches
 from functools import cache
 from pathlib import Path
-from typing import NamedTuple
+from typing import Any, NamedTuple
 
 from fedtheory.errors import InvalidInput, refuse
 from fedtheory.experiments.data import _files, sets
@@ -22,8 +22,10 @@ class Set(NamedTuple):
 
     name: str
     meaning: str
-    load: Callable  # (found, **options) -> Data; `found` says where the files of a layout are
-    layouts: tuple = ()
+    load: Callable[
+        ..., Any
+    ]  # (found, **options) -> Data; `found` says where the files of a layout are
+    layouts: tuple[Any, ...] = ()
     published: str = ""
     megabytes: float = 0.0  # of the download
     terms: str = ""
@@ -34,18 +36,18 @@ class Found(NamedTuple):
     """The files of one layout on this machine; `folder` is None where no folder was given."""
 
     layout: int = 0
-    paths: dict = {}
-    files: dict = {}
+    paths: dict[str, Any] = {}
+    files: dict[str, Any] = {}
     folder: Path | None = None
 
-    def __call__(self, part):
+    def __call__(self, part: str) -> Path:
         """Return the path of a part, after checking its file against the published length and
         digest."""
         return _files.check_published(self.paths[part], self.files[part])
 
 
 @cache
-def shipped_sets():
+def shipped_sets() -> dict[str, Set]:
     """Return name -> Set for all files of sets/."""
     names = sorted(name for _, name, _ in pkgutil.iter_modules(sets.__path__) if name[0] != "_")
     found = [
@@ -54,7 +56,7 @@ def shipped_sets():
     return {each.name: each for each in found}
 
 
-def find_set(name):
+def find_set(name: str) -> Set:
     """Return the Set with this name; any other name is refused."""
     if not isinstance(name, str) or name not in shipped_sets():
         near = get_close_matches(name, shipped_sets(), 3, 0.5) if isinstance(name, str) else []
@@ -62,7 +64,7 @@ def find_set(name):
     return shipped_sets()[name]
 
 
-def folder_of(given=None):
+def folder_of(given: Any = None) -> Path | None:
     """Return the given folder, or the folder that FEDTHEORY_DATA names, or None."""
     given = given if given is not None else os.environ.get(FOLDER) or None
     if given is None:
@@ -76,7 +78,7 @@ def folder_of(given=None):
     return place
 
 
-def locate_set(record, folder):
+def locate_set(record: Set, folder: Path) -> tuple[Any, ...]:
     """Return the Found of a set, or None, and the missing files in words, for the layout with the
     fewest missing files.
 
@@ -96,7 +98,7 @@ def locate_set(record, folder):
     return None, fewest
 
 
-def load(name, folder=None, **options):
+def load(name: str, folder: bytes | Path | None = None, **options: float) -> Any:
     """Load a data set: read from the files of a folder and checked against the published ones, or
     generated here (digits, and the stand-ins). `options` are the set's own; FEDTHEORY_DATA names
     the folder of published files if `folder` is None, and generated sets depend on the arguments
@@ -126,7 +128,7 @@ def load(name, folder=None, **options):
     return record.load(found, **options)
 
 
-def state(record, folder):
+def state(record: Set, folder: Path | None) -> tuple[bool, str]:
     """Return whether a set can be loaded now, and the reason in words."""
     if record.package and importlib.util.find_spec(record.package) is None:
         return False, f"the package {record.package} is not installed (extra data)"

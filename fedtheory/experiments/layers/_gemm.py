@@ -1,6 +1,9 @@
 """Matrix products C = beta C + A B of matrices and their transposes, in float32 and float64. Tiles
 of sums (_tiles.py) run over as many terms at a time as the nearest caches hold."""
 
+from collections.abc import Callable
+from typing import Any
+
 import numpy as np
 
 from fedtheory.experiments.layers._runs import add_run
@@ -70,11 +73,11 @@ def matrix(flat, start, rows, columns):
     return flat[start : start + rows * columns].reshape((rows, columns))
 
 
-def he_normal(inputs, outputs):
+def he_normal(inputs: int, outputs: int) -> Callable[..., Any]:
     """Return the function that draws initial weights before a ReLU (He et al. 2015): normal with
     variance 2 / inputs."""
     return lambda generator: generator.standard_normal(inputs * outputs) * np.sqrt(2.0 / inputs)
 
 
-def zeros(size):
+def zeros(size: int) -> Callable[..., Any]:
     return lambda generator: np.zeros(size)

@@ -1,16 +1,23 @@
 """Small matrices applied to both sides of tiles of runs: z = P d P', where each d[i, j] is a run of
 neighbouring numbers of a flat array. The sums are made in the processor's registers."""
 
+from collections.abc import Callable, Iterator, Sequence
 from itertools import combinations
-from typing import NamedTuple
+from typing import Any, NamedTuple
 
 import numpy as np
 from llvmlite import ir
+from llvmlite.ir.builder import IRBuilder
+from llvmlite.ir.instructions import GEPInstr, Instruction, PhiInstr
+from llvmlite.ir.module import Module
+from llvmlite.ir.types import VectorType
+from llvmlite.ir.values import Argument, Constant, Function
 from numba.core import cgutils, types
 from numba.extending import intrinsic
 
 from fedtheory.experiments.layers._vectors import WORD, begins, in_vectors, lanes_of
 from fedtheory.jit import DISABLED
+from fedtheory.typing import Number
 
 
 class Steps(NamedTuple):
@@ -21,11 +28,11 @@ class Steps(NamedTuple):
     tile: int  # a tile and the next
 
 
-def _transpose(d):
+def _transpose(d: Sequence[Any]) -> list[list[float | Instruction]]:
     return [list(line) for line in zip(*d)]
 
 
-def _pairs(rows):
+def _pairs(rows: Sequence[Any]) -> dict[int, int]:
     """Return {q: p} for pairs of rows that agree up to signs, where some signs differ and some do
     not."""
     found: dict = {}
@@ -37,7 +44,9 @@ def _pairs(rows):
     return found
 
 
-def _total(builder, terms):
+def _total(
+    builder: IRBuilder, terms: Iterator[Any] | Sequence[tuple[float, Instruction]]
+) -> Instruction:
     """Generate code for the sum of coefficients times vectors; the sum begins with a term that
     needs no multiplication, if there is one."""
     terms = sorted(((by, value) for by, value in terms if by), key=lambda term: abs(term[0]) != 1)
@@ -54,13 +63,13 @@ def _total(builder, terms):
     return total
 
 
-def _fused_multiply(module, vector):
+def _fused_multiply(module: Module, vector: VectorType) -> Function:
     kind = "f32" if isinstance(vector.element, ir.FloatType) else "f64"
     name = f"llvm.fmuladd.v{vector.count}{kind}"
     return cgutils.get_or_insert_function(module, ir.FunctionType(vector, [vector] * 3), name)
 
 
-def _product(builder, P, d):
+def _product(builder: IRBuilder, P: Sequence[Any], d: list[Any]) -> list[Instruction]:
     """Generate code for P d, where d is a list of vectors. Terms that two columns, or two rows, of
     P have in common are computed once, as sums and differences of pairs."""
     d, P = list(d), [list(row) for row in P]
@@ -80,7 +89,7 @@ def _product(builder, P, d):
     return found
 
 
-def _function(module, real, P, adds):
+def _function(module: Module, real: Any, P: Any, adds: str) -> Function:
     """Return the LLVM function void (A, down, along, tile, Z, down, along, tile, b, tiles, count)
     that applies P to both sides of tiles."""
     name = "fedtheory_map_" + "_".join(str(part) for row in (*P, (adds,)) for part in row)
@@ -95,13 +104,21 @@ def _function(module, real, P, adds):
     builder = ir.IRBuilder(made.append_basic_block("entry"))
     A, *read, Z, down, along, step, b, tiles, count = made.args
 
-    def runs(base, down, along, step, size, tile, offset):
+    def runs(
+        base: Argument,
+        down: Argument,
+        along: Argument,
+        step: Argument,
+        size: int,
+        tile: PhiInstr,
+        offset: Instruction,
+    ) -> list[list[GEPInstr]]:
         far = lambda n, step: builder.mul(ir.Constant(WORD, n), step)
         first = builder.gep(base, [builder.add(builder.mul(tile, step), offset)])
         place = lambda i, j: builder.gep(first, [builder.add(far(i, down), far(j, along))])
         return [[place(i, j) for j in range(size)] for i in range(size)]
 
-    def work(tile, offset, load, store):
+    def work(tile: Any, offset: Any, load: Callable[..., Any], store: Callable[..., Any]) -> None:
         columns = _transpose(runs(A, *read, len(P[0]), tile, offset))
         d = _transpose([_product(builder, P, [load(run) for run in column]) for column in columns])
         start = load(builder.gep(b, [offset])) if adds == "b" else None
@@ -115,7 +132,7 @@ def _function(module, real, P, adds):
     return made
 
 
-def small_map(P, adds=""):
+def small_map(P: Sequence[Sequence[Number]], adds: str = "") -> Any:
     """Return the kernel (A, at, steps, Z, to, steps, tiles, count, b, by), which computes for each
     of some tiles z = P d P', z += P d P' where `adds` is "z", or z = b + P d P' where `adds` is
     "b", over runs of `count` numbers. b begins at `by`, and `P` is a list of rows."""
@@ -123,7 +140,9 @@ def small_map(P, adds=""):
     if DISABLED:
         return _slowly(np.array(P), adds)
 
-    def generate(context, builder, signature, arguments):
+    def generate(
+        context: Any, builder: IRBuilder, signature: Any, arguments: Sequence[Any]
+    ) -> Constant:
         given, arrays = [], (0, 3, 8) if adds == "b" else (0, 3)
         places = begins(context, builder, signature, arguments, arrays)
         for place, steps in zip(places, (2, 5)):
@@ -146,15 +165,26 @@ def small_map(P, adds=""):
     return begun if adds == "b" else mapped
 
 
-def _slowly(P, adds):
+def _slowly(P: Any, adds: str) -> Any:
     from numpy.lib.stride_tricks import as_strided
 
-    def view(flat, at, steps, size, tiles, count):
+    def view(flat: Any, at: Any, steps: Number, size: int, tiles: Any, count: Any) -> Any:
         shape, step = (tiles, size, size, count), flat.itemsize
         strides = [step * each for each in (steps.tile, steps.down, steps.along, 1)]
         return as_strided(flat[at:], shape, strides)
 
-    def kernel(A, at, far, Z, to, wide, tiles, count, b=None, by=0):
+    def kernel(
+        A: Any,
+        at: Any,
+        far: Any,
+        Z: Any,
+        to: Any,
+        wide: Any,
+        tiles: Any,
+        count: Any,
+        b: Any = None,
+        by: Any = 0,
+    ) -> None:
         d = view(A, at, far, P.shape[1], tiles, count)
         z = np.einsum("ai,tijc,bj->tabc", P, d, P).astype(Z.dtype)
         targets = view(Z, to, wide, len(P), tiles, count)

@@ -1,10 +1,13 @@
 """The largest numbers of windows of runs, and the place in each window that receives the
 derivative. Comparisons are made in the processor's registers, a vector at a time."""
 
-from typing import NamedTuple
+from collections.abc import Callable, Sequence
+from typing import Any, NamedTuple
 
 import numpy as np
 from llvmlite import ir
+from llvmlite.ir.builder import IRBuilder
+from llvmlite.ir.instructions import ExtractValue, GEPInstr, Instruction, LoadInstr, PhiInstr
 from numba.core import cgutils, types
 from numba.extending import intrinsic
 
@@ -24,7 +27,9 @@ class Line(NamedTuple):
     long: int
 
 
-def _places(builder, line, tile, offset):
+def _places(
+    builder: IRBuilder, line: Sequence[ExtractValue], tile: PhiInstr, offset: Instruction
+) -> tuple[Instruction, Callable[..., Any], Instruction]:
     """Return (first, each, far): the offset of the window's first place, a function that calls
     `visit` with the offset of each place of the window, and the offset of the number that belongs
     to the window as a whole."""
@@ -32,7 +37,7 @@ def _places(builder, line, tile, offset):
     add, mul, word = builder.add, builder.mul, ir.IntType(64)
     first = add(mul(tile, step), offset)
 
-    def each(visit):
+    def each(visit: Callable[..., Any]) -> None:
         with cgutils.for_range(builder, k, intp=word) as u:
             with cgutils.for_range(builder, k, intp=word) as v:
                 visit(add(first, add(mul(u.index, down), mul(v.index, along))))
@@ -40,10 +45,17 @@ def _places(builder, line, tile, offset):
     return first, each, add(mul(tile, long), offset)
 
 
-def _largest(builder, A, line, first, each, load):
+def _largest(
+    builder: IRBuilder,
+    A: GEPInstr,
+    line: Sequence[ExtractValue],
+    first: Instruction,
+    each: Callable[..., Any],
+    load: Callable[..., Any],
+) -> LoadInstr:
     best = cgutils.alloca_once_value(builder, load(builder.gep(A, [first])))
 
-    def compare(way):
+    def compare(way: Instruction) -> None:
         value, known = load(builder.gep(A, [way])), builder.load(best)
         builder.store(builder.select(builder.fcmp_ordered(">", value, known), value, known), best)
 
@@ -101,18 +113,18 @@ def _given_to_first(typing_context, line, A, a, D, d, E, e):
     return types.none(line, A, whole, D, whole, E, whole), generate
 
 
-def _window(line, flat, at, n):
+def _window(line: Any, flat: Any, at: Any, n: int) -> Any:
     places = [u * line.down + v * line.along for u in range(line.k) for v in range(line.k)]
     return [slice(at + n * line.step + way, at + n * line.step + way + line.long) for way in places]
 
 
-def _largest_slowly(line, A, a, Z, z):
+def _largest_slowly(line: Any, A: Any, a: Any, Z: Any, z: Any) -> None:
     for n in range(line.windows):
         runs = [A[place] for place in _window(line, A, a, n)]
         Z[z + n * line.long :][: line.long] = np.max(runs, axis=0)
 
 
-def _given_slowly(line, A, a, D, d, E, e):
+def _given_slowly(line: Any, A: Any, a: Any, D: Any, d: int, E: Any, e: Any) -> None:
     for n in range(line.windows):
         runs = np.array([A[place] for place in _window(line, A, a, n)])
         for place, way in enumerate(_window(line, E, e, n)):

@@ -7,10 +7,12 @@ A BLAS may be told of another processor than it runs on, and
 takes no overlapping rows.
 """
 
-from typing import NamedTuple
+from typing import Any, NamedTuple
 
 import numpy as np
 from llvmlite import ir
+from llvmlite.ir.module import Module
+from llvmlite.ir.values import Function
 from numba.core import cgutils, types
 from numba.extending import intrinsic
 
@@ -23,7 +25,7 @@ ROWS = (14, 12, 8, 4, 2, 1) if WIDE else (6, 4, 2, 1)
 LEAST = 4  # rows: a smaller tile waits for its own sums as long as one of these
 
 
-def _first_tiles():
+def _first_tiles() -> np.ndarray:
     """Return, for each number of rows that are left, how many rows the first tile has, so that all
     tiles together cost least."""
     cost, first = [0.0], [0]
@@ -61,7 +63,7 @@ class Places(NamedTuple):
     skip: int  # 0: all rows start from the same; otherwise `start` is Z or stands like it
 
 
-def _function(module, real, rows, vectors):
+def _function(module: Module, real: Any, rows: int, vectors: int) -> Function:
     """Return the LLVM function void (A, down, apart, along, B, wide, segments, length, Z, line,
     start, skip, last) that computes one tile. In the last vector, numbers from `last` on are
     neither read nor written."""

@@ -1,6 +1,8 @@
 """Transposition of matrices, a square of vectors at a time in the processor's registers."""
 
 from llvmlite import ir
+from llvmlite.ir.builder import IRBuilder
+from llvmlite.ir.instructions import Instruction, ShuffleVector
 from numba.core import types
 from numba.extending import intrinsic
 
@@ -8,7 +10,9 @@ from fedtheory.experiments.layers._vectors import BYTES, begins, loads_and_store
 from fedtheory.jit import DISABLED, jit
 
 
-def _halves_exchanged(builder, one, other, half):
+def _halves_exchanged(
+    builder: IRBuilder, one: Instruction, other: Instruction, half: int
+) -> list[ShuffleVector]:
     """Return two rows of squares of 2 half x 2 half numbers, in which the upper right and lower
     left quarters of each square are exchanged."""
     lanes = one.type.count

@@ -1,8 +1,14 @@
 """The processor's vectors as LLVM types, and code generation for loops over them."""
 
+from collections.abc import Callable, Sequence
 from functools import partial
+from typing import Any
 
 from llvmlite import ir
+from llvmlite.ir.builder import IRBuilder
+from llvmlite.ir.instructions import GEPInstr, Instruction, ShuffleVector
+from llvmlite.ir.types import VectorType
+from llvmlite.ir.values import NamedValue
 from numba.core import cgutils
 
 from fedtheory.problems._vector import WIDE
@@ -11,18 +17,20 @@ BYTES = 64 if WIDE else 32  # of a vector
 WORD = ir.IntType(64)
 
 
-def lanes_of(real):
+def lanes_of(real: Any) -> int:
     """Return how many numbers of this kind a vector has."""
     return BYTES // (4 if isinstance(real, ir.FloatType) else 8)
 
 
-def vector_of(context, array):
+def vector_of(context: Any, array: Any) -> VectorType:
     """Return the LLVM vector type for an array's numbers."""
     real = context.get_value_type(array.dtype)
     return ir.VectorType(real, lanes_of(real))
 
 
-def begins(context, builder, signature, arguments, which):
+def begins(
+    context: Any, builder: IRBuilder, signature: Any, arguments: Sequence[Any], which: Sequence[int]
+) -> list[GEPInstr]:
     """Return pointers into arrays: for each n in `which`, argument n is an array and argument n + 1
     the index where to begin."""
     found = []
@@ -32,7 +40,7 @@ def begins(context, builder, signature, arguments, which):
     return found
 
 
-def splat(builder, value, lanes):
+def splat(builder: IRBuilder, value: NamedValue, lanes: int) -> ShuffleVector:
     """Return a vector in which every lane is `value`."""
     one = ir.Constant(ir.VectorType(value.type, lanes), ir.Undefined)
     one = builder.insert_element(one, value, ir.Constant(WORD, 0))
@@ -40,7 +48,9 @@ def splat(builder, value, lanes):
     return builder.shuffle_vector(one, one, zeros)
 
 
-def loads_and_stores(builder, vector, last):
+def loads_and_stores(
+    builder: IRBuilder, vector: VectorType, last: Any
+) -> tuple[Callable[..., Any], Callable[..., Any]]:
     """Return (load, store) of a vector at a pointer. In a partial load or store, numbers from
     `last` on are neither read nor written."""
     lanes, module = vector.count, builder.module
@@ -51,7 +61,7 @@ def loads_and_stores(builder, vector, last):
     tail = f"v{lanes}f{8 * size}.p0"
     align, nothing = ir.Constant(ir.IntType(32), size), ir.Constant(vector, [0.0] * lanes)
 
-    def load(at, part):
+    def load(at: GEPInstr, part: bool) -> Instruction:
         at = builder.bitcast(at, pointer)
         if not part:
             return builder.load(at, align=size)
@@ -59,7 +69,7 @@ def loads_and_stores(builder, vector, last):
         found = cgutils.get_or_insert_function(module, kind, f"llvm.masked.load.{tail}")
         return builder.call(found, [at, align, mask, nothing])
 
-    def store(value, at, part):
+    def store(value: Instruction, at: GEPInstr, part: bool) -> None:
         at = builder.bitcast(at, pointer)
         if not part:
             builder.store(value, at, align=size)
@@ -71,7 +81,13 @@ def loads_and_stores(builder, vector, last):
     return load, store
 
 
-def in_vectors(builder, vector, tiles, count, work):
+def in_vectors(
+    builder: IRBuilder,
+    vector: VectorType,
+    tiles: NamedValue,
+    count: NamedValue,
+    work: Callable[..., Any],
+) -> None:
     """Generate loops that call work(tile, offset, load, store) for each tile and each vector of its
     runs of `count` numbers."""
     lanes = ir.Constant(WORD, vector.count)

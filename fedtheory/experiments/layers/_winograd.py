@@ -7,9 +7,10 @@ matrices over many tiles. Derivatives are the adjoints of the same maps: by g it
 G' [the sum of (B d B') * (A' D A) over tiles] G, by d the sum of B' [(G g G') * (A' D A)] B.
 """
 
+from collections.abc import Sequence
 from fractions import Fraction
 from math import prod
-from typing import NamedTuple
+from typing import Any, NamedTuple
 
 import numpy as np
 
@@ -28,13 +29,13 @@ TILES = 42
 POINTS = [Fraction(n, 8) for n in (0, 5, -5, 12, -12)]
 
 
-def toom_cook(points):
+def toom_cook(points: Sequence[Fraction]) -> tuple[Any, ...]:
     """Return (A, B, G): m sums y_i = sum over k of d_{i + k} g_k of r terms are A [(G g) * (B d)]
     (Toom and Cook; the last place is the point at infinity)."""
     finite = len(points)
     others = [[q for q in points if q != p] for p in points]
 
-    def vanishing(roots):
+    def vanishing(roots: Sequence[Fraction]) -> list[Fraction]:
         """Return the coefficients of the polynomial with the given roots, the constant first."""
         found = [Fraction(1)]
         for root in roots:
@@ -79,7 +80,7 @@ def field_of(o, n):
     return Field(high, wide, o.channels, o.filters, clipped or o.border > 0, clipped, strip)
 
 
-def saves(tall, across):
+def saves(tall: int, across: int) -> bool:
     """Tell whether tiles take fewer products for tall x across outputs than sums over windows take."""
     return PLACES * -(-tall // SIDE) * -(-across // SIDE) < 9 * tall * across
 

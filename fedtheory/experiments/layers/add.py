@@ -1,5 +1,7 @@
 """The shortcut layer (He et al. 2016): its input plus the output of an earlier layer."""
 
+from typing import Any
+
 from fedtheory.errors import refuse
 from fedtheory.experiments.network import Fitted, Layer
 from fedtheory.jit import jit
@@ -22,11 +24,11 @@ def backward(here):
             E[r, j] = D[r, j]
 
 
-def fit(shape):
+def fit(shape: Any) -> Fitted:
     return Fitted(shape)
 
 
-def add(to):
+def add(to: str) -> Layer:
     """Return the layer that adds the output of the earlier layer called `to`.
 
     >>> import fedtheory as ft

@@ -1,6 +1,8 @@
 """The bag layer: the mean over a sample's places, without the places that are all zero (as an
 embedding gives for -1)."""
 
+from typing import Any
+
 from fedtheory.errors import refuse
 from fedtheory.experiments.network import Fitted, Layer
 from fedtheory.jit import jit
@@ -42,13 +44,13 @@ def backward(here):
                 E[r, t * width + c] = share * D[r, c] * here.kept[r * places + t]
 
 
-def fit(shape):
+def fit(shape: Any) -> Fitted:
     if len(shape) != 2:
         refuse("layers", "must give bag samples of shape (places, width)", shape)
     return Fitted((shape[1],), sizes=shape, kept=shape[0])
 
 
-def bag():
+def bag() -> Layer:
     """Return the layer that takes the mean of an embedding's output over a sample's places.
 
     >>> import fedtheory as ft

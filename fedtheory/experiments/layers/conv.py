@@ -131,7 +131,9 @@ def backward(here):
         add_windows(back, D, n, V, nothing, E)
 
 
-def fit(filters, kernel, stride, padding, shape):
+def fit(
+    filters: int, kernel: int, stride: int, padding: str, shape: tuple[int, int, int]
+) -> Fitted:
     if len(shape) != 3:
         refuse("layers", "must give conv images of shape (height, width, channels)", shape)
     height, width, channels = shape
@@ -152,7 +154,7 @@ def fit(filters, kernel, stride, padding, shape):
     )
 
 
-def conv(filters, kernel=3, stride=1, padding="same"):
+def conv(filters: int, kernel: int = 3, stride: int = 1, padding: str = "same") -> Layer:
     """Return the layer of `filters` images, each a weighted sum over windows of kernel x kernel and
     all channels; its parameters are W (kernel, kernel, channels, filters) by rows, then b. Padding
     "same" requires an odd kernel and adds a border of zeros, "valid" adds none.

@@ -1,5 +1,6 @@
 """The softmax cross-entropy of logits with a class, or with one class at each of several places."""
 
+from collections.abc import Sequence
 from functools import partial
 from math import prod
 
@@ -71,7 +72,7 @@ def judge(here):
         Z[r, 3] = A[r, 1] - A[r, 0] if classes == 2 and places == 1 else np.nan
 
 
-def fit(classes, top, shape):
+def fit(classes: int, top: int, shape: Sequence[int]) -> Fitted:
     width = prod(shape)
     if width % classes or width < classes:
         refuse(
@@ -80,7 +81,7 @@ def fit(classes, top, shape):
     return Fitted((1,), sizes=(classes, width // classes, top), kept=width)
 
 
-def cross_entropy(classes, top=10):
+def cross_entropy(classes: int, top: int = 10) -> Layer:
     """Return the loss of classification: the layer before it has a logit for each class, or for
     each class at each place of a sequence. Recall counts labels among the `top` largest logits.
 

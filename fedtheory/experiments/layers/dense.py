@@ -1,5 +1,6 @@
 """The fully connected layer: Z = A W + b."""
 
+from collections.abc import Sequence
 from functools import partial
 from math import prod
 
@@ -32,7 +33,7 @@ def backward(here):
         gemm(D, 0, matrix(here.w, 0, inputs, outputs), 1, 0.0, E)
 
 
-def fit(width, each, shape):
+def fit(width: int, each: bool, shape: Sequence[int]) -> Fitted:
     places = prod(shape[:-1]) if each else 1
     inputs = prod(shape) // places
     W = Parameter("W", inputs * width, he_normal(inputs, width))
@@ -40,7 +41,7 @@ def fit(width, each, shape):
     return Fitted(after, (W, Parameter("b", width, zeros(width))), (inputs, width, places))
 
 
-def dense(width, each=False):
+def dense(width: int, each: bool = False) -> Layer:
     """Return the layer of `width` outputs, each a weighted sum of all inputs and a bias; its
     parameters are W (inputs, width) by rows, then b. With `each`, the layer takes the last axis
     alone, at each place with the same weights.

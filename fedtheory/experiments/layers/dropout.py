@@ -8,6 +8,7 @@ loss is measured.
 
 from functools import partial
 from math import prod
+from typing import Any
 
 from fedtheory import arguments
 from fedtheory.errors import refuse
@@ -15,6 +16,7 @@ from fedtheory.experiments.layers._runs import copy_run, multiply_runs
 from fedtheory.experiments.network import Fitted, Layer
 from fedtheory.jit import jit
 from fedtheory.rng import fill_masked
+from fedtheory.typing import Number
 
 
 @jit
@@ -40,11 +42,11 @@ def backward(here):
         copy_run(D, 0, E, 0, n)
 
 
-def fit(p, shape):
+def fit(p: Number, shape: Any) -> Fitted:
     return Fitted(shape, numbers=(p,), kept=prod(shape))
 
 
-def dropout(p):
+def dropout(p: float) -> Layer:
     """Return the layer that drops inputs with probability p during training.
 
     >>> import fedtheory as ft

@@ -1,7 +1,9 @@
 """The embedding of words, or of films: for each of a sample's numbers, a row of a table."""
 
+from collections.abc import Callable, Sequence
 from functools import partial
 from math import prod
+from typing import Any
 
 import numpy as np
 
@@ -35,23 +37,23 @@ def backward(here):
             E[r, j] = 0
 
 
-def normal(rows, width):
+def normal(rows: int, width: int) -> Callable[..., Any]:
     return lambda generator: generator.standard_normal(rows * width) / np.sqrt(width)
 
 
-def fit(rows, width, shape):
+def fit(rows: int, width: int, shape: Sequence[int]) -> Fitted:
     table = Parameter("table", rows * width, normal(rows, width))
     return Fitted((prod(shape), width), (table,), (rows, width))
 
 
-def admits(rows, X):
+def admits(rows: int, X: np.ndarray) -> None:
     """Refuse samples whose numbers are not rows of the table, or -1."""
     wrong = X[(X != np.floor(X)) | (X < -1) | (X >= rows)]
     if wrong.size:
         refuse("X", f"must hold rows 0..{rows - 1} of the table, or -1 for none", float(wrong[0]))
 
 
-def embedding(rows, width):
+def embedding(rows: int, width: int) -> Layer:
     """Return the layer that gives the rows of a table (rows, width) named by a sample's whole
     numbers; -1 names no row and gives zeros. The layer must be a network's first.
 

@@ -6,7 +6,9 @@ cuDNN:
 W (inputs, 3 units), U (units, 3 units), b and c (3 units) hold r, z and n side by side.
 """
 
+from collections.abc import Callable, Sequence
 from functools import partial
+from typing import Any
 
 import numpy as np
 
@@ -88,11 +90,11 @@ def backward(here):
         gemm(X, 0, W, 1, 0.0, here.E.reshape((n * places, inputs)))
 
 
-def uniform(size, H):
+def uniform(size: int, H: int) -> Callable[..., Any]:
     return lambda generator: generator.uniform(-1, 1, size) / np.sqrt(H)
 
 
-def fit(H, shape):
+def fit(H: int, shape: tuple[int, int]) -> Fitted:
     if len(shape) != 2:
         refuse("layers", "must give gru samples of shape (places, width)", shape)
     places, inputs = shape
@@ -105,7 +107,7 @@ def fit(H, shape):
     )
 
 
-def gru(units):
+def gru(units: int | Sequence[int | str]) -> Layer:
     """Return the layer of the states of `units` gated recurrent units after each place of a
     sequence, started from 0.
 

@@ -6,6 +6,7 @@ alone. Spreadout (Zhang et al. 2017) is the mean of cos(v_i, v_j)^2 over all pai
 server pushes apart. Recall ranks all rows by their cosine with u.
 """
 
+from collections.abc import Sequence
 from functools import partial
 
 import numpy as np
@@ -66,13 +67,15 @@ def judge(here):
         Z[r, 1], Z[r, 2], Z[r, 3] = above == 0, above < top, np.nan
 
 
-def fit(rows, width, margin, top, shape):
+def fit(rows: int, width: int, margin: float, top: int, shape: Sequence[int]) -> Fitted:
     if shape != (width,):
         refuse("layers", f"must give hinge {width} numbers a sample, as many as a row has", shape)
     return Fitted((1,), sizes=(rows, width, top), numbers=(margin,))
 
 
-def hinge(rows, width, margin=0.9, top=10, table="embedding"):
+def hinge(
+    rows: int, width: int, margin: float = 0.9, top: int = 10, table: str = "embedding"
+) -> Layer:
     """Return the loss that is the squared hinge of the cosine with a row of the table of the layer
     called `table`.
 
@@ -140,11 +143,11 @@ def spread_backward(here):
             here.E[r, j] = 0
 
 
-def fit_spread(rows, width, shape):
+def fit_spread(rows: int, width: int, shape: Sequence[int]) -> Fitted:
     return Fitted((1,), sizes=(rows, width))
 
 
-def spreadout(rows, width, table="embedding"):
+def spreadout(rows: int, width: int, table: str = "embedding") -> Layer:
     """Return the loss that is the mean of squared cosines over pairs of rows of the table of the
     layer called `table`: a server's loss, which does not depend on samples.
 

@@ -5,7 +5,9 @@ Held-out samples are judged by the hinge alone, as those of the methods that lea
 server.
 """
 
+from collections.abc import Sequence
 from functools import partial
+from typing import TYPE_CHECKING
 
 from fedtheory import arguments
 from fedtheory.experiments.layers.hinge import backward as pull_back
@@ -13,6 +15,9 @@ from fedtheory.experiments.layers.hinge import fit, judge, spread_backward, spre
 from fedtheory.experiments.layers.hinge import forward as pull_forward
 from fedtheory.experiments.network import Layer
 from fedtheory.jit import jit
+
+if TYPE_CHECKING:
+    import numpy as np
 
 
 @jit
@@ -30,7 +35,13 @@ def backward(here):
     pull_back(here)
 
 
-def hinge_spread(rows, width, margin=0.9, top=10, table="embedding"):
+def hinge_spread(
+    rows: "int | np.ndarray",
+    width: int | Sequence[None],
+    margin: float = 0.9,
+    top: int = 10,
+    table: str = "embedding",
+) -> Layer:
     """Return the loss that is the sum of `hinge` and `spreadout` for the layer called `table`.
 
     >>> import fedtheory as ft

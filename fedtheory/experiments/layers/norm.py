@@ -8,6 +8,7 @@ block of samples), and scale and shift alone are parameters, averaged like all o
 
 from functools import partial
 from math import prod
+from typing import Any
 
 import numpy as np
 
@@ -84,7 +85,7 @@ def backward(here):
                             E[r, at] = part * (D[r, at] * here.w[c] - total - x * inner)
 
 
-def fit(groups, shape):
+def fit(groups: int | None, shape: Any) -> Fitted:
     channels, places = shape[-1], prod(shape[:-1])
     parted = channels if groups is None else groups
     if channels % parted:
@@ -97,7 +98,7 @@ def fit(groups, shape):
     )
 
 
-def groupnorm(groups):
+def groupnorm(groups: int) -> Layer:
     """Return the layer that normalises each of `groups` groups of channels of each sample, with a
     scale and a shift for each channel.
 
@@ -110,7 +111,7 @@ def groupnorm(groups):
     )
 
 
-def batchnorm():
+def batchnorm() -> Layer:
     """Return the layer that normalises each channel over the current minibatch's samples, by the
     rule *batch statistics* (above).
 

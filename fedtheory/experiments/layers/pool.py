@@ -45,7 +45,7 @@ def backward(here):
             given_to_first(windows, A, at, D, (r * tall + i) * short, E, at)
 
 
-def fit(k, shape):
+def fit(k: int, shape: tuple[int, int, int]) -> Fitted:
     if len(shape) != 3 or min(shape[:2]) < k:
         refuse("layers", f"must give pool images of {k} x {k} or more", shape)
     height, width, channels = shape
@@ -53,7 +53,7 @@ def fit(k, shape):
     return Fitted((height // k, width // k, channels), sizes=sizes)
 
 
-def pool(size=2):
+def pool(size: int = 2) -> Layer:
     """Return the layer that takes the largest number of each window of size x size; pixels left
     over at the right and at the bottom are dropped.
 

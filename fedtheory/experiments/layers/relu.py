@@ -1,5 +1,7 @@
 """The rectifier layer: Z = max(A, 0), with derivative 0 at 0."""
 
+from typing import Any
+
 from fedtheory.experiments.layers._runs import copy_run, kept_where_positive, positive
 from fedtheory.experiments.network import Fitted, Layer
 from fedtheory.jit import jit
@@ -20,11 +22,11 @@ def backward(here):
     kept_where_positive(here.Z.reshape(here.Z.size), 0, E, 0, n)
 
 
-def fit(shape):
+def fit(shape: Any) -> Fitted:
     return Fitted(shape)
 
 
-def relu():
+def relu() -> Layer:
     """Return the layer that takes max(a, 0) of each input a.
 
     >>> import fedtheory as ft

@@ -1,8 +1,10 @@
 """The layer that gives samples another shape: a flat sample becomes an image, an image a flat
 vector."""
 
+from collections.abc import Sequence
 from functools import partial
 from math import prod
+from typing import Any
 
 from fedtheory import arguments
 from fedtheory.errors import refuse
@@ -26,13 +28,13 @@ def backward(here):
             E[r, j] = D[r, j]
 
 
-def fit(wanted, shape):
+def fit(wanted: Any, shape: Sequence[int]) -> Fitted:
     if prod(wanted) != prod(shape):
         refuse("shape", f"must have as many numbers as what comes in, {prod(shape)}", wanted)
     return Fitted(wanted)
 
 
-def reshape(*shape):
+def reshape(*shape: int) -> Layer:
     """Return the layer that gives samples this shape; images are (height, width, channels).
 
     >>> import fedtheory as ft

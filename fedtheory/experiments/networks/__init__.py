@@ -8,7 +8,12 @@
 import importlib
 import pkgutil
 import sys
+from collections.abc import Iterator
 from types import ModuleType
+from typing import TYPE_CHECKING, Any
+
+if TYPE_CHECKING:
+    from fedtheory.experiments.network import Network
 
 MODULES = {
     name: importlib.import_module(f"{__name__}.{name}")
@@ -23,19 +28,19 @@ class _Listing(ModuleType):
     """The type of the module `ft.networks`, which makes the module a mapping from names to
     networks."""
 
-    def __iter__(self):
+    def __iter__(self) -> Iterator[Any]:
         return iter(NETWORKS)
 
-    def __len__(self):
+    def __len__(self) -> int:
         return len(NETWORKS)
 
-    def __contains__(self, name):
+    def __contains__(self, name: str) -> bool:
         return name in NETWORKS
 
-    def __getitem__(self, name):
+    def __getitem__(self, name: str) -> "Network":
         return NETWORKS[name]
 
-    def keys(self):
+    def keys(self) -> Any:
         return NETWORKS.keys()
 
 

@@ -7,11 +7,12 @@ numbers of parameters say so.
 from functools import partial
 
 from fedtheory.experiments.layers import dense, dropout, pool
-from fedtheory.experiments.network import Network
+from fedtheory.experiments.network import Layer, Network
 from fedtheory.experiments.networks._convolutional import conv_block, dense_block
+from fedtheory.typing import Number
 
 
-def emnist(share, classes):
+def emnist(share: Number, classes: Number) -> list[Layer]:
     return [
         *conv_block(32 // share),
         *conv_block(64 // share, padding="valid"),
@@ -20,7 +21,7 @@ def emnist(share, classes):
     ]
 
 
-def cifar(share, classes):
+def cifar(share: Number, classes: Number) -> list[Layer]:
     return [
         *(*conv_block(32 // share), pool(2)),
         *(*conv_block(64 // share), pool(2), dropout(0.25)),

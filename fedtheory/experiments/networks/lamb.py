@@ -9,11 +9,12 @@ filters of 3 x 3 and 64 cells are chosen here.
 from functools import partial
 
 from fedtheory.experiments.layers import dense, dropout, pool
-from fedtheory.experiments.network import Network
+from fedtheory.experiments.network import Layer, Network
 from fedtheory.experiments.networks._convolutional import conv_block, dense_block
+from fedtheory.typing import Number
 
 
-def mnist(filters, kernel, cells, classes):
+def mnist(filters: Number, kernel: Number, cells: Number, classes: Number) -> list[Layer]:
     return [
         *(*conv_block(filters, kernel, "valid"), pool(2)),
         *(*conv_block(2 * filters, kernel, "valid"), pool(2), dropout(0.5)),
@@ -21,7 +22,7 @@ def mnist(filters, kernel, cells, classes):
     ]
 
 
-def cifar(share, padding, classes):
+def cifar(share: Number, padding: str, classes: Number) -> list[Layer]:
     return [
         *(*conv_block(32 // share, padding=padding), pool(2)),
         *(*conv_block(64 // share, padding=padding), pool(2)),

@@ -4,11 +4,12 @@ classes."""
 from functools import partial
 
 from fedtheory.experiments.layers import dense, pool
-from fedtheory.experiments.network import Network
+from fedtheory.experiments.network import Layer, Network
 from fedtheory.experiments.networks._convolutional import conv_block, dense_block
+from fedtheory.typing import Number
 
 
-def layers(share, classes):
+def layers(share: Number, classes: Number) -> list[Layer]:
     return [
         *(*conv_block(32 // share, 5), pool(2)),
         *(*conv_block(64 // share, 5), pool(2)),

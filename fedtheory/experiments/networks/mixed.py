@@ -7,17 +7,20 @@ table of 3,952; its width is not printed, and 16 is chosen, as are bags of ten f
 loss is `ft.layers.spreadout` of that table.
 """
 
+from collections.abc import Callable
 from functools import partial
+from typing import Any
 
 from fedtheory.experiments.layers import bag, dense, embedding, gru, hinge, hinge_spread, relu
-from fedtheory.experiments.network import Network
+from fedtheory.experiments.network import Layer, Network
+from fedtheory.typing import Number
 
 
-def language(width, units, characters):
+def language(width: Number, units: Number, characters: Number) -> list[Layer]:
     return [embedding(characters, width), gru(units), dense(characters, each=True)]
 
 
-def encoder(width, films, loss=hinge):
+def encoder(width: Number, films: Number, loss: Callable[..., Any] = hinge) -> list[Layer]:
     return [
         *(embedding(films, width), bag()),
         *(dense(width), relu(), dense(width)),

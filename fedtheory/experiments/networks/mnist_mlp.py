@@ -8,14 +8,15 @@ chosen here.
 from functools import partial
 
 from fedtheory.experiments.layers import dense, dropout, relu
-from fedtheory.experiments.network import Network
+from fedtheory.experiments.network import Layer, Network
+from fedtheory.typing import Number
 
 
-def one_hidden(width, classes):
+def one_hidden(width: Number, classes: Number) -> list[Layer]:
     return [dense(width), relu(), dropout(0.5), dense(classes)]
 
 
-def two_hidden(width, classes):
+def two_hidden(width: Number, classes: Number) -> list[Layer]:
     return [dense(width), relu(), dense(width), relu(), dense(classes)]
 
 

@@ -6,23 +6,26 @@ BatchNorm follows the rule *batch statistics* (experiments/layers/norm.py), and 
 averaging leaves as it is, stands beside it.
 """
 
+from collections.abc import Callable
 from functools import partial
+from typing import Any
 
 from fedtheory.experiments.layers import add, conv, dense, pool, relu
 from fedtheory.experiments.layers.norm import batchnorm, groupnorm
-from fedtheory.experiments.network import Network
+from fedtheory.experiments.network import Layer, Network
+from fedtheory.typing import Number
 
 
-def block(filters, norm):
+def block(filters: Number, norm: Any) -> list[Layer]:
     return [conv(filters), norm(), relu()]
 
 
-def shortcut(name, filters, norm):
+def shortcut(name: str, filters: int, norm: Callable[..., Any]) -> list[Layer]:
     first, second = block(filters, norm), block(filters, norm)
     return [pool(2).called(name), *first, *second, add(name)]
 
 
-def layers(width, norm, classes):
+def layers(width: Number, norm: Any, classes: Number) -> list[Layer]:
     return [
         *block(width, norm),
         *(*block(2 * width, norm), *shortcut("second", 2 * width, norm)),

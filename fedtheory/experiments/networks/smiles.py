@@ -7,10 +7,11 @@ softmax stand for the paper's one logit and its sigmoid: the logits' difference 
 from functools import partial
 
 from fedtheory.experiments.layers import dense, relu
-from fedtheory.experiments.network import Network
+from fedtheory.experiments.network import Layer, Network
+from fedtheory.typing import Number
 
 
-def one_hidden(width, classes):
+def one_hidden(width: Number, classes: Number) -> list[Layer]:
     return [dense(width), relu(), dense(classes)]
 
 

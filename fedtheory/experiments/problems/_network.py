@@ -6,8 +6,11 @@ reals as the samples.
 """
 
 import ctypes
+from collections.abc import Callable
 from functools import cache
-from typing import NamedTuple
+from pathlib import Path
+from random import Random
+from typing import Any, NamedTuple
 
 import numpy as np
 
@@ -18,6 +21,7 @@ from fedtheory.jit import jit
 from fedtheory.kernel_table import call_kernel
 from fedtheory.problem import Kernels
 from fedtheory.rng import NO_DRAW
+from fedtheory.typing import Number
 
 ROWS = 512  # a full gradient sweeps a client's samples in blocks, so memory does not grow with them
 WORDS = 2**22  # what layers write of a block stays below this many numbers, if that leaves a sample
@@ -48,7 +52,7 @@ class Data(NamedTuple):
 
 
 @cache
-def keep_freed_memory():
+def keep_freed_memory() -> None:
     """Make the C library retain freed memory, up to HEAP bytes, for the next gradient.
 
     A convolutional network's workspace is tens of megabytes; handed back and asked for again at each
@@ -173,11 +177,11 @@ def sweep(data, i, w, X, y, scale, G, draw, training, fresh, units, slopes, kept
 
 
 @cache
-def network_kernels(real):
+def network_kernels(real: str) -> Kernels:
     """Return the kernels of networks in one kind of reals (a key of REALS)."""
     number = REALS[real]
 
-    def over(data, i, w, weight, G):
+    def over(data: Any, i: int, w: Any, weight: Any, G: Number) -> Any:
         """Add weight times the gradient of f_i to G, unless G is empty, and return weight * f_i."""
         first, last = data.starts[i], data.starts[i + 1]
         size = min(data.block, last - first)
@@ -205,15 +209,15 @@ def network_kernels(real):
 
     over = _compile(over, real)
 
-    def grad(data, i, x, out):
+    def grad(data: Any, i: int, x: np.ndarray, out: Path) -> Any:
         clear(out)
         over(data, i, x, 1.0, out)
 
-    def loss(data, i, x):
+    def loss(data: Any, i: int, x: np.ndarray) -> Any:
         nothing = np.empty(0, number)
         return over(data, i, x, 1.0, nothing)
 
-    def objective(data, p, x, out):
+    def objective(data: Any, p: np.ndarray, x: np.ndarray, out: Path) -> Any:
         clear(out)
         value = 0.0
         for i in range(1, p.size):
@@ -221,7 +225,7 @@ def network_kernels(real):
                 value += over(data, i, x, p[i], out)
         return value
 
-    def batch(data, i, rows, draw, x, out):
+    def batch(data: Any, i: int, rows: np.ndarray, draw: Random, x: np.ndarray, out: Path) -> Any:
         n = rows.size
         X = np.empty((n, data.X.shape[1]), number)
         y = np.empty((n, data.y.shape[1]), np.int64)
@@ -231,7 +235,7 @@ def network_kernels(real):
         clear_others(data, i, out)
         sweep(data, i, x, X, y, 1.0 / n, out, draw, 1, 1, units, slopes, kept)
 
-    def test(data, x, row):
+    def test(data: Any, x: np.ndarray, row: np.ndarray) -> Any:
         """Write to `row` the means over the held-out samples, in the order of `metrics.TESTED`."""
         n, nothing = data.X_test.shape[0], np.empty(0, number)
         last = data.programs[1] - 1
@@ -301,7 +305,7 @@ def auc(score, y):
     return twice / (2.0 * pairs) if pairs > 0 else np.nan
 
 
-def _compile(kernel, real, part=None):
+def _compile(kernel: Callable[..., Any], real: str, part: str | None = None) -> Callable[..., Any]:
     if compiler.DISABLED:
         return kernel
     identity = ("network", compiler.digest(__name__), kernel.__name__, real)

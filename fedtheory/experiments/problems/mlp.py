@@ -5,32 +5,36 @@ then. f_i is the mean loss over client i's samples. No constant is certified: no
 finite L.
 """
 
+from collections.abc import Sequence
 from dataclasses import replace
+from typing import Any
 
 import numpy as np
 
 from fedtheory import arguments, rng
 from fedtheory.experiments.layers import dense, dropout, relu
 from fedtheory.experiments.problems.network import accuracy, network
+from fedtheory.problem import Problem
+from fedtheory.typing import Number
 
 __all__ = ["mlp", "accuracy"]
 
 
 def mlp(
-    X,
-    y,
-    hidden=(200,),
-    server=None,
-    batch=32,
-    batch_0=None,
-    replacement=False,
-    classes=None,
-    weights=None,
-    seed=0,
-    test=None,
-    drop=0.0,
-    dtype="float64",
-):
+    X: Sequence[Any],
+    y: Sequence[np.ndarray],
+    hidden: Any = (200,),
+    server: np.ndarray | Sequence[int | np.ndarray] | None = None,
+    batch: int | None = 32,
+    batch_0: int | str | None = None,
+    replacement: bool = False,
+    classes: int | None = None,
+    weights: str | Sequence[float] | None = None,
+    seed: int = 0,
+    test: Sequence[np.ndarray] | None = None,
+    drop: Number = 0.0,
+    dtype: str = "float64",
+) -> Problem:
     """Build a multilayer perceptron on the N clients' arrays, and on the server's arrays
     server=(X_0, y_0), if given.
 
@@ -77,7 +81,7 @@ def mlp(
 MAKERS = (mlp,)
 
 
-def examples():
+def examples() -> dict[str, Problem]:
     generator = rng.host(0, "mlp example")
     X = [generator.standard_normal((n, 4)) for n in (3, 5, 4)]
     y = [generator.integers(0, 3, len(rows)) for rows in X]

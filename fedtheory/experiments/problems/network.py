@@ -5,7 +5,9 @@ layers say, by masks that depend on (seed, trial, round, client, step) alone. No
 certified: no network with a ReLU has a finite L.
 """
 
+from collections.abc import Callable, Sequence
 from math import prod
+from typing import Any
 
 import numpy as np
 
@@ -20,6 +22,7 @@ from fedtheory.experiments.network import (
     REALS,
     SIZES,
     Layer,
+    Step,
     here_type,
     number_parameters,
     plan_layers,
@@ -35,27 +38,28 @@ from fedtheory.experiments.problems._network import (
 from fedtheory.kernel_table import kernel_table
 from fedtheory.problem import Problem, layers_from, no_test
 from fedtheory.problems import _samples
+from fedtheory.typing import Number
 
 __all__ = ["network", "accuracy"]
 
 
 def network(
-    layers,
-    X,
-    y,
-    server=None,
-    test=None,
-    batch=32,
-    batch_0=None,
-    replacement=False,
-    classes=None,
-    weights=None,
-    dtype="float64",
-    top=10,
-    server_layers=None,
-    last=None,
-    seed=0,
-):
+    layers: float | str | Sequence[Callable[..., Any] | Layer],
+    X: float | np.ndarray | Sequence[Any],
+    y: Any,
+    server: np.ndarray | Sequence[Any] | None = None,
+    test: np.ndarray | Sequence[np.ndarray] | None = None,
+    batch: int | None = 32,
+    batch_0: int | str | None = None,
+    replacement: bool = False,
+    classes: int | None = None,
+    weights: str | Sequence[float] | None = None,
+    dtype: str = "float64",
+    top: int = 10,
+    server_layers: Any = None,
+    last: str | None = None,
+    seed: float = 0,
+) -> Problem:
     """Build a network on the N clients' arrays, and on the server's arrays server=(X_0, y_0), if
     given.
 
@@ -149,7 +153,9 @@ def network(
     )
 
 
-def _programs(layers, server_layers, shape):
+def _programs(
+    layers: Sequence[Layer], server_layers: Any, shape: Sequence[int]
+) -> tuple[tuple[Any, Any], list[Layer]]:
     """Return ((plan of the clients' layers, plan of the server's own layers), list of the server's
     own layers)."""
     owners: dict = {}
@@ -167,14 +173,16 @@ def _programs(layers, server_layers, shape):
     return (clients, (steps, fitted, wide, keeps)), own
 
 
-def _owners(steps):
+def _owners(steps: Sequence[Step]) -> list[Step]:
     """Return the steps, with the flag `writes` cleared for steps whose parameters several steps
     share: such steps add to the derivative instead of writing it."""
     places = [step.at for step in steps if step.size]
     return [step._replace(writes=step.writes * (places.count(step.at) == 1)) for step in steps]
 
 
-def _list_layers(layers, shape, classes, top, last):
+def _list_layers(
+    layers: Any, shape: Sequence[int], classes: int, top: int, last: str | None
+) -> list[Any]:
     """Return the list of layers, with a loss at its end."""
     if isinstance(layers, str):
         layers = NETWORKS[arguments.check_word("layers", layers, NETWORKS)].layers(classes)
@@ -191,7 +199,13 @@ def _list_layers(layers, shape, classes, top, last):
     return found
 
 
-def samples(X, y, server, test, real):
+def samples(
+    X: float | np.ndarray | Sequence[Any],
+    y: Any,
+    server: np.ndarray | Sequence[Any] | None,
+    test: np.ndarray | Sequence[np.ndarray] | None,
+    real: type,
+) -> tuple[list[Any], list[Any], tuple[int, ...]]:
     """Return (features, labels, shape of a sample): lists with the server's entry first and the
     held-out samples' last, None where there are none. Features are flat arrays of reals, labels
     have shape (n, places)."""
@@ -226,7 +240,7 @@ def samples(X, y, server, test, real):
     return features, labels, shape
 
 
-def _rows(name, rows, shape, real):
+def _rows(name: str, rows: np.ndarray, shape: Sequence[int], real: type) -> np.ndarray:
     found = np.asarray(rows)
     if found.dtype.kind not in "fiu":
         found = arguments.check_array(name, rows)
@@ -245,7 +259,7 @@ def _rows(name, rows, shape, real):
     return flat
 
 
-def _labels(name, marks, n, places):
+def _labels(name: str, marks: np.ndarray, n: int, places: Sequence[int]) -> np.ndarray:
     found = arguments.check_array(name, marks, "must be an array of labels", "fiub")
     if found.shape != (n, *places):
         refuse(name, f"must hold one label for each of {n} samples", found.shape)
@@ -255,7 +269,7 @@ def _labels(name, marks, n, places):
     return np.ascontiguousarray(found.reshape(n, -1), dtype=np.int64)
 
 
-def _classes(labels, classes):
+def _classes(labels: Sequence[Any], classes: int | None) -> int:
     most = max(int(part.max()) for part in labels if part is not None)
     classes = (
         max(most + 1, 2) if classes is None else arguments.check_integer("classes", classes, 2)
@@ -265,13 +279,13 @@ def _classes(labels, classes):
     return classes
 
 
-def _stack_rows(parts, kind):
+def _stack_rows(parts: Sequence[Any], kind: type) -> np.ndarray:
     """Return the rows of all parts, stacked; parts that are None are skipped."""
     there = [part for part in parts if part is not None]
     return np.concatenate(there, dtype=kind) if len(there) > 1 else there[0]
 
 
-def accuracy(problem, x, X, y):
+def accuracy(problem: Problem, x: Number, X: np.ndarray, y: Number) -> float:
     """Return the fraction of rows of X whose largest logit is that of label y; of tied logits the
     first counts."""
     data, x = problem.data, problem._point(x)
@@ -295,7 +309,7 @@ def accuracy(problem, x, X, y):
 MAKERS = (network,)
 
 
-def examples():
+def examples() -> dict[str, Problem]:
     generator = rng.host(0, "network example")
     X = [generator.standard_normal((n, 4)) for n in (3, 4, 4)]
     y = [generator.integers(0, 2, len(rows)) for rows in X]

@@ -6,8 +6,12 @@ newcomer's too. A run is tested on one set, so an arrival has a run to its round
 before, and one beyond for each reboot.
 """
 
+from collections.abc import Sequence
+from typing import Any
+
 from fedtheory.experiments import _flex
 from fedtheory.experiments._record import Experiment
+from fedtheory.typing import Number
 
 N, TRACES = 10, 5
 BOOST = dict(fast=2.0, vanilla=0.0)  # p^l_tau = p^l (1 + 2 / (tau - tau_0)^2), as on SYNTHETIC
@@ -19,7 +23,9 @@ SIZES = {
 }
 
 
-def build_request(scale, data, joining, before, reboot, seed):
+def build_request(
+    scale: str, data: str, joining: Sequence[Any], before: int, reboot: str, seed: int
+) -> dict[str, Any]:
     """Return the request of one run. `joining` are the rounds at which the last devices join, one
     device each; the run ends when the next device joins after `before` of them have joined, and is
     tested on the devices that are present then."""
@@ -44,7 +50,7 @@ def build_request(scale, data, joining, before, reboot, seed):
     )
 
 
-def arrival(data, tau_0):
+def arrival(data: str, tau_0: Number) -> dict[tuple[str, int, str, int], dict[str, Any]]:
     """Return the cells of one arrival: (data, tau_0, reboot, number of arrived devices in the
     test)."""
     found = {(data, tau_0, "vanilla", 0): dict(joining=(tau_0,), before=0, reboot="vanilla")}
@@ -53,7 +59,7 @@ def arrival(data, tau_0):
     return found
 
 
-def table4(scale):
+def table4(scale: str) -> dict[tuple[str, int, str, int], dict[str, Any]]:
     found = {}
     for data in _flex.SETS:
         for tau_0 in SIZES[scale]["arrivals"]:
@@ -61,11 +67,11 @@ def table4(scale):
     return found
 
 
-def fig4(scale):
+def fig4(scale: str) -> dict[tuple[str, int, str, int], dict[str, Any]]:
     return arrival("MNIST", SIZES[scale]["shown"])
 
 
-def fig5(scale):
+def fig5(scale: str) -> dict[tuple[str, str, str, int], dict[str, Any]]:
     """Return the cells of three successive arrivals: (data, "three", reboot, number of arrived
     devices)."""
     told = SIZES[scale]

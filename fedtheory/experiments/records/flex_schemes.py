@@ -1,6 +1,8 @@
 """Flex, tables 3 (a) and (b) and figure 3: schemes A, B and C on MNIST and EMNIST with increasingly
 heterogeneous devices (section 5.2)."""
 
+from typing import Any
+
 from fedtheory.experiments import _flex
 from fedtheory.experiments._record import Experiment
 
@@ -13,7 +15,9 @@ SIZES = {
 }
 
 
-def build_request(scale, data, split, count, scheme, seed):
+def build_request(
+    scale: str, data: str, split: str, count: int, scheme: str, seed: int
+) -> dict[str, Any]:
     N, rounds, _ = SIZES[scale][data]
     return _flex.build_request(
         scale,
@@ -28,7 +32,7 @@ def build_request(scale, data, split, count, scheme, seed):
     )
 
 
-def table(data, scale):
+def table(data: str, scale: str) -> dict[tuple[str, str, int, str], dict[str, int | str]]:
     """Return {(data, split, traces, scheme): arguments of `request`}."""
     return {
         (data, split, count, scheme): dict(split=split, count=count, scheme=scheme)
@@ -38,15 +42,15 @@ def table(data, scale):
     }
 
 
-def table3a(scale):
+def table3a(scale: str) -> dict[tuple[str, str, int, str], dict[str, int | str]]:
     return table("MNIST", scale)
 
 
-def table3b(scale):
+def table3b(scale: str) -> dict[tuple[str, str, int, str], dict[str, int | str]]:
     return table("EMNIST", scale)
 
 
-def fig3(scale):
+def fig3(scale: str) -> dict[tuple[str, str, int, str], dict[str, int | str]]:
     """Return the cells of figure 3: non-IID EMNIST with 1, 3, 5 and 8 traces, which are runs of
     table 3 (b)."""
     return {

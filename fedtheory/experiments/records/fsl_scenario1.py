@@ -7,6 +7,7 @@ a class. Networks are small, sets are stand-ins, rounds are fewer.
 """
 
 import math
+from typing import Any
 
 from fedtheory.experiments._record import Experiment
 
@@ -109,8 +110,18 @@ METHODS = {"FL": "fedavg", "DS": "data_sharing", "FSL": "fsl", "FSL-p": "fsl_par
 
 
 def build_request(
-    scale, place, method, C, seed, gamma=1.0, rate="base", per=None, S=None, start=None, watch=False
-):
+    scale: str,
+    place: str,
+    method: str,
+    C: int,
+    seed: int,
+    gamma: float = 1.0,
+    rate: str = "base",
+    per: int | None = None,
+    S: int | None = None,
+    start: bool | None = None,
+    watch: bool = False,
+) -> dict[str, Any]:
     """Return the request of one run with `per` samples of each class at the server. `start` states
     whether the server pre-trains (default as in figure 1: for FSL and DS yes, for FL no)."""
     told = PLACES[scale][place]
@@ -146,7 +157,7 @@ def build_request(
     )
 
 
-def fig1(scale):
+def fig1(scale: str) -> dict[tuple[str, int, str], dict[str, Any]]:
     """Return {(place, C, label): arguments of `request`} for the curves of figure 1."""
     lines = [("FL", {}), ("DS", {}), *((f"FSL gamma={g:g}", dict(gamma=g)) for g in GAMMAS[:3])]
     return {
@@ -157,7 +168,7 @@ def fig1(scale):
     }
 
 
-def fig6(scale):
+def fig6(scale: str) -> dict[tuple[str, int, str], dict[str, Any]]:
     """Return the cells of figure 6: those of figure 1 with one random initial point for all
     methods."""
     return {
@@ -168,7 +179,7 @@ def fig6(scale):
     }
 
 
-def fig2(scale):
+def fig2(scale: str) -> Any:
     """Return the cells of figure 2: gamma (0 is DS; FL is shown, too), eta_l and n_0, at the
     smallest C and the next one."""
     found = {}
@@ -187,7 +198,7 @@ def fig2(scale):
     return found
 
 
-def fig7(scale):
+def fig7(scale: str) -> dict[tuple[str, int, int, str], dict[str, int | str]]:
     """Return the cells of figure 7: FSL, FSL-p and DS over C and S."""
     return {
         (place, C, S, method): dict(method=method, C=C, S=S)
@@ -198,7 +209,7 @@ def fig7(scale):
     }
 
 
-def fig8(scale):
+def fig8(scale: str) -> dict[tuple[str, float, str], dict[str, Any]]:
     """Return the cells of figure 8: FSL, FSL-p and DS over gamma, at the S of figure 1."""
     return {
         (place, gamma, method): dict(
@@ -212,7 +223,7 @@ def fig8(scale):
     }
 
 
-def fig9(scale):
+def fig9(scale: str) -> dict[tuple[str, int, int], dict[str, Any]]:
     """Return the cells of figure 9: xi_t^2 and G_t^2 along FSL's runs, over C and n_0."""
     return {
         (place, C, per): dict(method="FSL", C=C, per=per, watch=True)

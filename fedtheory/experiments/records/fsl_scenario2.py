@@ -7,8 +7,10 @@ a hundredth of the data, the labels a client has, and how the server comes by it
 
 import math
 from functools import partial
+from typing import Any
 
 from fedtheory.experiments._record import Experiment
+from fedtheory.typing import Number
 
 SETS = ("EMNIST", "CIFAR-10")
 ABSENT = 6  # frog, which STL-10 has not
@@ -119,7 +121,7 @@ SEEDS = dict(smoke=2, quick=5, paper=3)
 METHODS = {"FSL": "fsl", "FSLsyn": "fsl", "SCAFFOLD": "scaffold", "FedDyn": "feddyn"}
 
 
-def server_of(told, method, per=None):
+def server_of(told: dict[str, Any], method: str, per: int | None = None) -> tuple[Any, int]:
     """Return how the server gets its samples, and the number of samples; `per` is the number per
     client, or per class."""
     told = told | ({} if per is None else {"each" if method == "FSLsyn" else "s": per})
@@ -131,7 +133,17 @@ def server_of(told, method, per=None):
     return {"server_from_clients": dict(c=told["c"], s=told["s"])}, told["c"] * told["s"]
 
 
-def build_request(scale, place, method, C, eta_l, seed, gamma=1.0, alpha=0.01, per=None):
+def build_request(
+    scale: str,
+    place: str,
+    method: str,
+    C: int,
+    eta_l: Number,
+    seed: int,
+    gamma: Number = 1.0,
+    alpha: Number = 0.01,
+    per: int | None = None,
+) -> dict[str, Any]:
     """Return the request of one run. Methods without a server of their own use the same clients."""
     told = PLACES[scale][place]
     rounds, every = LENGTHS[scale]
@@ -166,7 +178,7 @@ def build_request(scale, place, method, C, eta_l, seed, gamma=1.0, alpha=0.01, p
     )
 
 
-def fig5(place, scale):
+def fig5(place: str, scale: str) -> dict[tuple[str, int, str, str], dict[str, Any]]:
     """Return {(set, C, eta_l, method): arguments of `request`} for the half of figure 5 that shows
     one data set."""
     told = PLACES[scale][place]

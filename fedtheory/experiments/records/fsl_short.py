@@ -1,6 +1,8 @@
 """The short paper of FSL (section III, figures 1 to 6): server learning compared with data sharing,
 and both combined (DSL), over the server's step size, epochs and samples."""
 
+from typing import Any
+
 from fedtheory.experiments._record import Experiment
 
 SETS = ("EMNIST", "CIFAR-10")
@@ -93,7 +95,18 @@ METHODS = {"FL": "fedavg", "DS": "data_sharing", "FSL": "fsl", "DSL": "dsl"}
 BOTH = ("FSL", "DSL")
 
 
-def build_request(scale, place, method, seed, per=None, C=2, E_s=1, ratio=1.0, start=True, many=1):
+def build_request(
+    scale: str,
+    place: str,
+    method: str,
+    seed: int,
+    per: int | None = None,
+    C: int = 2,
+    E_s: int = 1,
+    ratio: float = 1.0,
+    start: bool = True,
+    many: int = 1,
+) -> dict[str, int | dict[str, Any]]:
     """Return the request of one run. eta_0 is `ratio` times eta_l, and `many` times as many clients
     share the same samples."""
     told = PLACES[scale][place]
@@ -123,7 +136,7 @@ def build_request(scale, place, method, seed, per=None, C=2, E_s=1, ratio=1.0, s
     )
 
 
-def fig1(scale):
+def fig1(scale: str) -> Any:
     """Return the cells of figure 1: over eta_0 and E_s on EMNIST, from a model that the server
     pre-trained, except for FL."""
     found = {("EMNIST", "", "", "FL"): dict(method="FL", start=False)}
@@ -135,7 +148,7 @@ def fig1(scale):
     return found
 
 
-def fig2(scale):
+def fig2(scale: str) -> Any:
     """Return the cells of figure 2: over n_0 on EMNIST, from one random model for all methods, with
     eta_0 = 0.03."""
     found = {("EMNIST", "", "FL"): dict(method="FL", start=False)}
@@ -146,7 +159,7 @@ def fig2(scale):
     return found
 
 
-def fig3(scale):
+def fig3(scale: str) -> dict[tuple[str, int, str], dict[str, int | str]]:
     """Return the cells of figure 3: N and ten times N clients on CIFAR-10, from one pre-trained
     model for all methods."""
     return {
@@ -156,7 +169,7 @@ def fig3(scale):
     }
 
 
-def fig4(scale):
+def fig4(scale: str) -> dict[tuple[str, int, str], dict[str, Any]]:
     """Return the cells of figure 4: over C on CIFAR-10, with the largest number of samples; FL
     starts from a random model."""
     per = PLACES[scale]["CIFAR-10"]["pers"][-1]
@@ -167,7 +180,7 @@ def fig4(scale):
     }
 
 
-def fig5(scale):
+def fig5(scale: str) -> dict[tuple[str, int, str], dict[str, int | str]]:
     """Return the cells of figure 5: over n_0 on CIFAR-10."""
     return {
         ("CIFAR-10", per, method): dict(method=method, per=per)
@@ -176,7 +189,7 @@ def fig5(scale):
     }
 
 
-def fig6(scale):
+def fig6(scale: str) -> dict[tuple[str, float, int, str], dict[str, Any]]:
     """Return the cells of figure 6: over eta_0 and E_s on CIFAR-10, with the largest number of
     samples."""
     per = PLACES[scale]["CIFAR-10"]["pers"][-1]

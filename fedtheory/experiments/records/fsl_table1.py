@@ -5,8 +5,11 @@ Twenty settings: FedDyn over its alpha, FSL and FSLsyn over gamma, each for two 
 data. SCAFFOLD, which the table skips because FedDyn is the better, runs at the rates of figure 5.
 """
 
+from typing import Any
+
 from fedtheory.experiments._record import Experiment
 from fedtheory.experiments.records import fsl_scenario2
+from fedtheory.typing import Number
 
 PLACE, C = "CIFAR-10", 2
 ALPHAS, GAMMAS = (0.01, 0.05, 0.1, 0.5), (0.6, 0.8, 1.0, 1.2)
@@ -18,16 +21,16 @@ PLACES = {
 }
 
 
-def build_request(scale, method, seed, **arguments):
+def build_request(scale: str, method: str, seed: Number, **arguments: Number) -> dict[str, Any]:
     return fsl_scenario2.build_request(scale, PLACE, method, C, seed=seed, **arguments)
 
 
-def samples(scale, method, per):
+def samples(scale: str, method: str, per: int) -> int:
     """Return n_0, the number of the server's samples."""
     return fsl_scenario2.server_of(fsl_scenario2.PLACES[scale][PLACE], method, per)[1]
 
 
-def table1(scale):
+def table1(scale: str) -> Any:
     """Return {(method, n_0, tuned value): arguments of `request`}."""
     told = PLACES[scale]
     dyn, fsl = told["rates"]

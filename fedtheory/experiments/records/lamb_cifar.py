@@ -5,8 +5,11 @@ ResNet on IID data with 10 and 50 clients, 1 and 3 local epochs (figure 4 is the
 convolutional network with 50 clients, IID data and one label a device.
 """
 
+from typing import Any
+
 from fedtheory.experiments import _lamb
 from fedtheory.experiments._record import Experiment
+from fedtheory.typing import Number
 
 # (network, split, clients, epochs) of figure 3's panels, in its order
 PANELS = (
@@ -71,7 +74,17 @@ PLACES = {
 SAMPLES = 50_000
 
 
-def build_request(scale, net, split, clients, epochs, method, alpha, lambda_, seed):
+def build_request(
+    scale: str,
+    net: str,
+    split: str,
+    clients: Number,
+    epochs: Number,
+    method: str,
+    alpha: Number,
+    lambda_: Number,
+    seed: int,
+) -> dict[str, Any]:
     told = PLACES[scale]
     steps = told["steps"] or SAMPLES // clients // told["batch"]
     return dict(
@@ -90,7 +103,9 @@ def build_request(scale, net, split, clients, epochs, method, alpha, lambda_, se
     )
 
 
-def fig3(scale, few=None):
+def fig3(
+    scale: str, few: tuple[str, str, int] | None = None
+) -> dict[tuple[int | str, ...], dict[str, Any]]:
     """Return {(network, split, clients, epochs, method, alpha, lambda): arguments of `request`} for
     figure 3."""
     told = PLACES[scale]
@@ -102,7 +117,7 @@ def fig3(scale, few=None):
     }
 
 
-def fig4(scale):
+def fig4(scale: str) -> dict[tuple[int | str, ...], dict[str, Any]]:
     """Return the cells of figure 4: the runs of figure 3 of ResNet with 10 clients."""
     return fig3(scale, ("ResNet", "IID", 10))
 

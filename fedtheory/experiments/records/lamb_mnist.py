@@ -5,8 +5,11 @@ Half of 50 devices work in a round, for 1 or 5 local epochs; each method's step 
 Fed-LAMB's lambda, are the best of a grid.
 """
 
+from typing import Any
+
 from fedtheory.experiments import _lamb
 from fedtheory.experiments._record import Experiment
+from fedtheory.typing import Number
 
 NETS = ("MLP", "CNN")
 PLACES = {
@@ -63,7 +66,9 @@ EPOCHS = (1, 5)
 METHODS = tuple(_lamb.METHODS)
 
 
-def build_request(scale, net, method, epochs, alpha, lambda_, seed):
+def build_request(
+    scale: str, net: str, method: str, epochs: Number, alpha: Number, lambda_: Number, seed: int
+) -> dict[str, Any]:
     told = PLACES[scale]
     return dict(
         set=told["set"],
@@ -82,7 +87,7 @@ def build_request(scale, net, method, epochs, alpha, lambda_, seed):
     )
 
 
-def fig2(scale):
+def fig2(scale: str) -> dict[tuple[int | str, ...], dict[str, Any]]:
     """Return {(network, epochs, method, alpha, lambda): arguments of `request`} for the whole grid."""
     told = PLACES[scale]
     return {

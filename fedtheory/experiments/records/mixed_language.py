@@ -1,9 +1,12 @@
 """Mixed FL, the language model (sections 5.2, C.2.2, C.4.2, C.4.3; figures 1b, 2b, 5, 10, 11, table
 2): clients have one source of characters, the server another."""
 
+from typing import Any
+
 from fedtheory.experiments import _mixed
 from fedtheory.experiments._mixed import MIXING
 from fedtheory.experiments._record import Experiment
+from fedtheory.typing import Number
 
 SOURCES = {"Stack Overflow": 0, "Wikipedia": 1}  # whose windows clients have, and the server
 PLACES = {
@@ -22,7 +25,16 @@ PLACES = {
 }  # fmt: skip
 
 
-def build_request(scale, task, method, seed, tested=None, K=None, rate=1.0, seen=False):
+def build_request(
+    scale: str,
+    task: str,
+    method: str,
+    seed: int,
+    tested: str | None = None,
+    K: int | None = None,
+    rate: Number = 1.0,
+    seen: bool = False,
+) -> dict[str, Any]:
     """Return the request of one run. `tested` is the source of the test data (both sources if
     absent), `rate` a multiple of eta."""
     told = PLACES[scale]
@@ -53,7 +65,7 @@ def build_request(scale, task, method, seed, tested=None, K=None, rate=1.0, seen
     )
 
 
-def curves(scale):
+def curves(scale: str) -> dict[tuple[str, str, str], dict[str, str]]:
     """Return {(task, source of test data, method): arguments of `request`} for figures 1b, 2b and
     5."""
     return {
@@ -63,7 +75,7 @@ def curves(scale):
     }
 
 
-def steps(scale):
+def steps(scale: str) -> dict[tuple[str, str, str], dict[str, int | str]]:
     """Return the cells of figure 10: over K, with eta K fixed."""
     return {
         ("language", f"{K}", name): dict(method=name, K=K)
@@ -72,7 +84,7 @@ def steps(scale):
     }
 
 
-def rates(scale):
+def rates(scale: str) -> dict[tuple[str, str, str], dict[str, float | str]]:
     """Return the cells of figure 11 and C.4.3: over eta, with K fixed."""
     return {
         ("language", f"{rate:g}", name): dict(method=name, rate=rate)
@@ -81,7 +93,7 @@ def rates(scale):
     }
 
 
-def trajectory_runs(scale):
+def trajectory_runs(scale: str) -> dict[tuple[str, str], dict[str, bool | str]]:
     """Return the cell of figure 4 and table 2: G_t and B_t along parallel training."""
     return {("language", "PT"): dict(method="PT", seen=True)}
 

@@ -2,6 +2,8 @@
 embeddings of films that a user likes together, the server moves all films apart. In the baseline
 clients do both."""
 
+from typing import Any
+
 from fedtheory.experiments import _mixed
 from fedtheory.experiments._mixed import MIXING
 from fedtheory.experiments._record import Experiment
@@ -26,7 +28,15 @@ PLACES = {
 MEASURE = ["test_recall", "test_loss", "loss"]
 
 
-def build_request(scale, task, method, seed, eta_s=1.0, adam=False, seen=False):
+def build_request(
+    scale: str,
+    task: str,
+    method: str,
+    seed: int,
+    eta_s: float = 1.0,
+    adam: bool = False,
+    seen: bool = False,
+) -> dict[str, Any]:
     """Return the request of one run. `adam` states that the server uses Adam, with learning rate
     eta_s."""
     told = PLACES[scale]
@@ -58,12 +68,12 @@ def build_request(scale, task, method, seed, eta_s=1.0, adam=False, seen=False):
     )
 
 
-def curves(scale):
+def curves(scale: str) -> dict[tuple[str, str], dict[str, str]]:
     """Return {(task, method): arguments of `request`} for figures 3 and 6."""
     return {("movies", name): dict(method=name) for name in (*MIXING, "baseline")}
 
 
-def adam(scale):
+def adam(scale: str) -> dict[tuple[str, str, str, str], dict[str, Any]]:
     """Return the cells of figure 12 and C.4.4: SGD and Adam at the server, over the server's
     learning rate."""
     told = PLACES[scale]
@@ -76,7 +86,7 @@ def adam(scale):
     return found
 
 
-def trajectory_runs(scale):
+def trajectory_runs(scale: str) -> dict[tuple[str, str], dict[str, bool | str]]:
     """Return the cell of figure 4 and table 2: G_t and B_t along parallel training."""
     return {("movies", "PT"): dict(method="PT", seen=True)}
 

@@ -1,6 +1,8 @@
 """Mixed FL, smiles (sections 5.1, C.2.1, C.4.1, C.4.2; figures 1a, 2a, 7, 8, 9, table 2): clients
 have smiling faces, the server has the other faces."""
 
+from typing import Any
+
 from fedtheory.experiments import _mixed
 from fedtheory.experiments._mixed import MIXING
 from fedtheory.experiments._record import Experiment
@@ -21,7 +23,15 @@ PLACES = {
 }  # fmt: skip
 
 
-def build_request(scale, task, method, seed, B_c=None, K=None, seen=False):
+def build_request(
+    scale: str,
+    task: str,
+    method: str,
+    seed: int,
+    B_c: int | None = None,
+    K: int | None = None,
+    seen: bool = False,
+) -> dict[str, Any]:
     """Return the request of one run with `K` steps of a size that keeps eta K fixed. With `seen`,
     G_t and B_t are measured, with one step per round."""
     told = PLACES[scale]
@@ -48,12 +58,12 @@ def build_request(scale, task, method, seed, B_c=None, K=None, seen=False):
     )
 
 
-def curves(scale):
+def curves(scale: str) -> dict[tuple[str, str], dict[str, str]]:
     """Return {(task, method): arguments of `request`} for figures 1a and 2a."""
     return {("smile", name): dict(method=name) for name in (*MIXING, "oracle")}
 
 
-def batches(scale):
+def batches(scale: str) -> dict[tuple[str, str, str], dict[str, int | str]]:
     """Return the cells of figures 7 and 8: over the central batch."""
     return {
         ("smile", f"{B_c}", name): dict(method=name, B_c=B_c)
@@ -62,7 +72,7 @@ def batches(scale):
     }
 
 
-def steps(scale):
+def steps(scale: str) -> dict[tuple[str, str, str], dict[str, int | str]]:
     """Return the cells of figure 9: over K, with eta K fixed."""
     return {
         ("smile", f"{K}", name): dict(method=name, K=K)
@@ -71,7 +81,7 @@ def steps(scale):
     }
 
 
-def trajectory_runs(scale):
+def trajectory_runs(scale: str) -> dict[tuple[str, str], dict[str, bool | str]]:
     """Return the cell of figure 4 and table 2: G_t and B_t along parallel training."""
     return {("smile", "PT"): dict(method="PT", seen=True)}
 

@@ -3,6 +3,9 @@
 import csv
 import io
 import math
+from collections.abc import Sequence
+from pathlib import Path
+from typing import Any
 
 import numpy as np
 
@@ -13,7 +16,9 @@ from fedtheory.experiments.data import _files
 COLUMNS = 2**20
 
 
-def table(path, label=-1, most=2**28, cells=_files.CELLS):
+def table(
+    path: Path, label: int = -1, most: int = 2**28, cells: int = _files.CELLS
+) -> tuple[np.ndarray, np.ndarray]:
     """Return (X (n, features), y (n,)) of a table of numbers, where `label` is the column of the
     label. A first row of names is skipped, labels are replaced by their ranks from 0, and more than
     `cells` numbers are refused."""
@@ -43,11 +48,11 @@ def table(path, label=-1, most=2**28, cells=_files.CELLS):
     return X.whole(), _files.number_labels(y.whole())
 
 
-def _too_many(path, cells, found):
+def _too_many(path: Path, cells: int, found: Any) -> None:
     refuse(str(path), f"must hold at most {cells} numbers, or as many as `cells` says", found)
 
 
-def _first(block):
+def _first(block: bytes) -> tuple[Any, bytes]:
     """Return the fields of the first row that is not empty, or None, and the lines after this row."""
     lines = block.lstrip(b"\n")
     line, _, rest = lines.partition(b"\n")
@@ -62,7 +67,7 @@ def _first(block):
     return fields, rest
 
 
-def _width(path, first, label):
+def _width(path: Path, first: Sequence[str], label: int) -> int:
     width = len(first)
     if not 2 <= width <= COLUMNS:
         rule = f"must hold rows of two numbers or more, and at most {COLUMNS}"
@@ -72,7 +77,7 @@ def _width(path, first, label):
     return width
 
 
-def _numbers(path, block, width, before):
+def _numbers(path: Path, block: bytes, width: int, before: int) -> np.ndarray:
     """Return the finite numbers (rows, width) of whole lines; `before` is the number of rows above
     these lines."""
     try:
@@ -95,7 +100,7 @@ def _numbers(path, block, width, before):
     )
 
 
-def _is_number(text):
+def _is_number(text: str) -> bool:
     try:
         return text.isascii() and "_" not in text and math.isfinite(float(text))
     except ValueError:

@@ -7,6 +7,8 @@ with the shape that they claim.
 
 import io
 import pickle
+from collections.abc import Callable, Sequence
+from pathlib import Path
 from typing import Any
 
 import numpy as np
@@ -19,7 +21,7 @@ STEPS = 2**20  # of the program that a pickle is; that of a whole batch has some
 PICKLED = 2**26  # bytes of a pickled batch, of which a whole one has 31 million
 
 
-def binary(path):
+def binary(path: Path) -> tuple[Any, ...]:
     """Read (images (n, 3, 32, 32), labels (n,)) from a binary batch."""
     size = sum(map(len, _files.blocks(path))) if path.suffix == ".gz" else path.stat().st_size
     if size == 0 or size % (1 + PIXELS):
@@ -28,7 +30,7 @@ def binary(path):
     return _check_images(path, records[:, 1:], records[:, 0])
 
 
-def read_python_batch(path):
+def read_python_batch(path: Path) -> tuple[np.ndarray, ...]:
     """Read (images (n, 3, 32, 32), labels (n,)) from a batch in the python layout."""
     batch = decode_pickle(_files.content(path, PICKLED), path)
     if not isinstance(batch, dict):
@@ -44,7 +46,9 @@ def read_python_batch(path):
     return _check_images(path, images.bytes(path), np.array(labels, np.uint8))
 
 
-def _check_images(path, images, labels):
+def _check_images(
+    path: Path, images: np.ndarray | np.memmap, labels: np.ndarray | np.memmap
+) -> tuple[np.ndarray | np.memmap, np.ndarray | np.memmap]:
     if images.shape != (len(labels), PIXELS):
         refuse(str(path), f"must hold {len(labels)} images of {PIXELS} bytes", images.shape)
     if len(labels) and labels.max() >= CLASSES:
@@ -57,10 +61,10 @@ class _Array:
 
     state: Any = None
 
-    def __setstate__(self, state):
+    def __setstate__(self, state: Sequence[Any]) -> None:
         self.state = state
 
-    def bytes(self, path):
+    def bytes(self, path: Path) -> np.ndarray:
         """Return the array's bytes (rows, columns)."""
         state = self.state
         if not (isinstance(state, tuple) and len(state) == 5):
@@ -82,14 +86,14 @@ class _Array:
 
 
 class _Kind:
-    def __init__(self, name=None, *_):
+    def __init__(self, name: str | None = None, *_: bool) -> None:
         self.name = name
 
-    def __setstate__(self, state):
+    def __setstate__(self, state: Sequence[Any]) -> None:
         pass
 
 
-def _rebuilt(*_):
+def _rebuilt(*_: bytes | type[_Array] | Sequence[int]) -> _Array:
     return _Array()
 
 
@@ -106,7 +110,7 @@ class _Reader(pickle._Unpickler):
     """Python's pure-Python unpickler, with a dictionary as memo: the C version allocates as much
     memory as a hostile index demands."""
 
-    def find_class(self, module, name):
+    def find_class(self, module: str, name: str) -> Callable[..., Any] | type:
         if (module, name) not in KNOWN:
             raise pickle.UnpicklingError(f"it asks for {module}.{name}")
         return KNOWN[module, name]
@@ -118,14 +122,14 @@ class _Program(io.BytesIO):
 
     left = STEPS
 
-    def read(self, size=-1):
+    def read(self, size: int = -1) -> bytes:
         self.left -= 1
         if self.left < 0:
             raise pickle.UnpicklingError(f"it has more than {STEPS} steps")
         return super().read(size)
 
 
-def decode_pickle(content, path):
+def decode_pickle(content: bytes, path: Path) -> dict[bytes, Any] | list[int]:
     """Return the content of a pickle of numbers, bytes, lists, dictionaries and arrays of bytes."""
     try:
         return _Reader(_Program(content), encoding="bytes").load()

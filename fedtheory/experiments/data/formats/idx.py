@@ -3,17 +3,19 @@ values."""
 
 import math
 import re
+from pathlib import Path
 
 import numpy as np
 
 from fedtheory.errors import refuse
 from fedtheory.experiments.data import _files
+from fedtheory.typing import Number
 
 NAME = re.compile(r"[-.]idx\d?(-ubyte)?(\.gz)?$")  # as such files are called
 BYTE, AXES = 0x08, 4  # unsigned bytes are all that these sets hold
 
 
-def read_idx(path, axes=None):
+def read_idx(path: Path, axes: Number = None) -> np.ndarray | np.memmap:
     """Read the array of an idx file of bytes; a file with another number of axes than `axes`, if
     given, is refused."""
     with _files.open_unpacked(path) as stream:

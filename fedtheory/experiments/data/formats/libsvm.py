@@ -3,6 +3,7 @@ from 1."""
 
 import io
 import re
+from pathlib import Path
 
 import numpy as np
 
@@ -16,7 +17,9 @@ BLANKS = bytes.maketrans(b"\t\v\f", b"   ")
 PARTED = bytes.maketrans(b"\t\v\f :", b"\n\n\n\n\n")
 
 
-def read_libsvm(path, features=None, cells=_files.CELLS):
+def read_libsvm(
+    path: Path, features: int | None = None, cells: int = _files.CELLS
+) -> tuple[np.ndarray, np.ndarray]:
     """Return (X (n, features), y (n,)) of a file; labels are replaced by their ranks from 0. More
     than `cells` numbers, in the file or in X, are refused."""
     width = None if features is None else arguments.check_integer("features", features, 1)
@@ -58,7 +61,7 @@ END, BLANK, COLON = 10, 32, 58  # signs, as bytes
 PLACE = 9  # digits of a feature's number
 
 
-def _pairs(block):
+def _pairs(block: bytes) -> tuple[np.ndarray, np.ndarray, np.ndarray, np.ndarray] | None:
     """Return (labels, number of pairs per line, features, values) of whole lines; None where a line
     is malformed."""
     if b"#" in block:
@@ -103,7 +106,7 @@ def _pairs(block):
     return numbers[is_label], counts, features.astype(np.int32), numbers[is_value]
 
 
-def _refuse_row(path, block, row):
+def _refuse_row(path: Path, block: bytes, row: int) -> None:
     """Raise an error that explains the first malformed line."""
     for n, text in enumerate(block.split(b"\n"), row):
         if _pairs(text + b"\n") is not None:

@@ -1,6 +1,7 @@
 """MovieLens: lines of user, film, rating and time, separated by `::`, a tab or a comma."""
 
 import io
+from pathlib import Path
 
 import numpy as np
 
@@ -11,7 +12,7 @@ MOST = 2**28  # bytes: a hundred times the largest set that is read here
 PARTS = {"ratings.dat": b"::", "u.data": b"\t"}
 
 
-def read_ratings(path):
+def read_ratings(path: Path) -> tuple[np.ndarray, np.ndarray, np.ndarray, np.ndarray]:
     """Read (users (n,), films (n,), ratings (n,), times (n,)) from a file of ratings."""
     parting = PARTS.get(path.name, b",")
     found, row = _files.Column(np.float64, 4), 0
@@ -45,7 +46,7 @@ def read_ratings(path):
     return users.astype(np.int64), films.astype(np.int64), found[:, 2], times.astype(np.int64)
 
 
-def _numbers(block):
+def _numbers(block: bytes) -> np.ndarray | None:
     """Return the numbers (lines, 4) of whole comma-separated lines; None where a line does not have
     four numbers."""
     if not block:
@@ -58,7 +59,7 @@ def _numbers(block):
     return numbers if numbers.shape == (block.count(b"\n"), 4) else None
 
 
-def _refuse_row(path, block, parting, before):
+def _refuse_row(path: Path, block: bytes, parting: bytes, before: int) -> None:
     for n, row in enumerate(block.split(b"\n"), before + 1):
         if _numbers(row.replace(parting, b",") + b"\n") is None:
             refuse(f"{path}: row {n}", "must say user, film, rating and time", row[:200])

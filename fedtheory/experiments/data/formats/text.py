@@ -3,6 +3,7 @@ model."""
 
 import codecs
 import unicodedata
+from pathlib import Path
 
 import numpy as np
 
@@ -20,7 +21,7 @@ for _capital in "ABCDEFGHIJKLMNOPQRSTUVWXYZ":
     _CODE[ord(_capital)] = ALPHABET.index(_capital.lower())
 
 
-def codes(text):
+def codes(text: str) -> np.ndarray:
     """Return the indices (n,) of the characters of a text. Accents are removed, and a character
     outside the alphabet becomes a space.
 
@@ -34,7 +35,7 @@ def codes(text):
     return _CODE[np.where(raw < 128, raw, ord(" "))]
 
 
-def read_text(path):
+def read_text(path: Path) -> np.ndarray:
     """Read the character indices of a text file."""
     found, decoder = _files.Column(np.uint8), codecs.getincrementaldecoder("utf-8")("replace")
     for block in _files.blocks(path, MOST):
@@ -45,7 +46,7 @@ def read_text(path):
     return found.whole()
 
 
-def windows(numbers, length):
+def windows(numbers: np.ndarray, length: int) -> tuple[np.ndarray, np.ndarray]:
     """Return samples (n, length) and for each sample's characters the characters that follow (n,
     length). The incomplete window at the end is dropped."""
     n = max(0, (len(numbers) - 1) // length)

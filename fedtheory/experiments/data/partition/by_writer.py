@@ -6,7 +6,9 @@ from fedtheory.errors import refuse
 from fedtheory.experiments.data.partition import _split
 
 
-def by_writer(y, writers, clients=None, seed=0):
+def by_writer(
+    y: np.ndarray, writers: np.ndarray, clients: int | None = None, seed: int = 0
+) -> _split.Split:
     """Give each client all samples of one writer; with fewer clients than writers, of several
     writers, assigned at random.
 

@@ -7,7 +7,9 @@ from fedtheory.errors import refuse
 from fedtheory.experiments.data.partition import _split
 
 
-def classes(y, clients, C, each=None, seed=0):
+def classes(
+    y: np.ndarray, clients: int, C: int, each: int | None = None, seed: int = 0
+) -> _split.Split:
     """Give each client samples of C classes, equally many of each, drawn without replacement. Each
     class goes to equally many clients, or to one more where N C is not a multiple of the number of
     classes.
@@ -40,7 +42,7 @@ def classes(y, clients, C, each=None, seed=0):
     return _split.make_split(f"classes, C = {C}", y, rows)
 
 
-def _dealt(clients, C, count, generator):
+def _dealt(clients: int, C: int, count: int, generator: np.random.Generator) -> np.ndarray:
     """Return the mask (clients, classes) of the classes of each client: each client in turn takes
     the C classes with the most places left, with ties broken at random."""
     order = generator.permutation(count)

@@ -9,7 +9,9 @@ from fedtheory.experiments.data.partition import _split
 TRIES = 1000
 
 
-def dirichlet(y, clients, alpha, least=1, seed=0):
+def dirichlet(
+    y: np.ndarray, clients: int, alpha: float, least: int = 1, seed: int = 0
+) -> _split.Split:
     """Divide the samples of each class among the clients in proportions drawn from Dirichlet(alpha,
     .., alpha): small alpha gives few classes per client, large alpha is nearly iid. The draw is
     repeated (at most 1000 times) until each client has `least` samples.
@@ -43,7 +45,7 @@ def dirichlet(y, clients, alpha, least=1, seed=0):
     return _split.make_split(f"Dirichlet({alpha:g})", y, [np.concatenate(mine) for mine in rows])
 
 
-def _proportions(generator, alpha, clients):
+def _proportions(generator: np.random.Generator, alpha: float, clients: int) -> np.ndarray:
     """Return unnormalised Dirichlet proportions, computed from logarithms, since for small alpha a
     gamma draw underflows."""
     logs = np.log(generator.random(clients)) / alpha + np.log(

@@ -6,7 +6,9 @@ from fedtheory.errors import refuse
 from fedtheory.experiments.data.partition import _split
 
 
-def iid(y, clients, sizes=None, seed=0):
+def iid(
+    y: np.ndarray | str, clients: int, sizes: np.ndarray | bytes | None = None, seed: int = 0
+) -> _split.Split:
     """Give each client samples drawn without replacement from all samples. `sizes` is the number of
     samples per client (one number or N numbers; evenly by default).
 

@@ -1,5 +1,8 @@
 """Sample counts from a log-normal distribution."""
 
+from collections.abc import Sequence, Set
+from typing import Any
+
 import numpy as np
 
 from fedtheory import arguments, rng
@@ -7,7 +10,9 @@ from fedtheory.errors import refuse
 from fedtheory.experiments.data.partition import _split
 
 
-def lognormal(clients, total, spread=1.0, seed=0):
+def lognormal(
+    clients: int | Set[int], total: int | str, spread: float = 1.0, seed: int | Sequence[Any] = 0
+) -> np.ndarray:
     """Return sample counts (clients,) exp(spread N(0, 1)), scaled to sum to `total`, each at least
     1.
 

@@ -7,7 +7,13 @@ from fedtheory.errors import refuse
 from fedtheory.experiments.data.partition import _split
 
 
-def one_label(y, clients, sizes=None, balanced=False, seed=0):
+def one_label(
+    y: np.ndarray,
+    clients: int,
+    sizes: np.ndarray | None = None,
+    balanced: bool = False,
+    seed: int = 0,
+) -> _split.Split:
     """Give each client samples of one label, chosen uniformly at random, without replacement.
 
     With `balanced` labels are dealt out as evenly as may be instead. `sizes`: how many samples each

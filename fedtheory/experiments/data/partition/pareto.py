@@ -10,7 +10,9 @@ from fedtheory.problems.synthetic import pareto_sizes
 FINE = 10**6  # the smallest draw, in whole numbers, before all are scaled
 
 
-def pareto(clients, total, index=0.5, ratio=100, seed=0):
+def pareto(
+    clients: int, total: int, index: float = 0.5, ratio: int = 100, seed: int = 0
+) -> np.ndarray:
     """Return sample counts (clients,) from a Type-I Pareto distribution that sum to `total`, each
     at least 1: P(n > t) = (low / t)^index, given that n <= ratio low. Flex states only the index.
 

@@ -7,7 +7,9 @@ from fedtheory.errors import refuse
 from fedtheory.experiments.data.partition import _split
 
 
-def server_from_clients(split, c, s, seed=0):
+def server_from_clients(
+    split: np.ndarray | str | _split.Split, c: float, s: float, seed: int = 0
+) -> np.ndarray:
     """Return the rows of s samples of each of c clients, all drawn once without replacement.
 
     >>> from fedtheory.experiments.data import partition

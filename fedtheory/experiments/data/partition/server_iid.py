@@ -1,12 +1,14 @@
 """The server's samples: a few of every class (FSL, scenario 1)."""
 
+from pathlib import Path
+
 import numpy as np
 
 from fedtheory import arguments
 from fedtheory.experiments.data.partition import _split
 
 
-def server_iid(y, n_0, seed=0):
+def server_iid(y: np.ndarray | Path, n_0: float, seed: int = 0) -> np.ndarray:
     """Return n_0 rows, equally many of each class as far as possible, drawn without replacement.
 
     >>> from fedtheory.experiments.data import partition

@@ -1,13 +1,18 @@
 """The server's samples taken from another source (FSL, scenario 2 b)."""
 
+from collections.abc import Sequence
+
 import numpy as np
 
 from fedtheory import arguments
 from fedtheory.errors import refuse
 from fedtheory.experiments.data.partition import _split
+from fedtheory.typing import Exact
 
 
-def server_other(y, each, absent=(), seed=0):
+def server_other(
+    y: np.ndarray | str, each: Exact | None, absent: int | Sequence[int] = (), seed: int = 0
+) -> np.ndarray:
     """Return `each` rows of every class of another source's labels y, except the classes in
     `absent` (STL-10 has no frog).
 

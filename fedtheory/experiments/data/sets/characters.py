@@ -1,17 +1,26 @@
 """Two sources of characters, stand-ins for two text corpora, in which each character depends on the
 two before it. `unlike` is the deviation of each source's law from the common law."""
 
+from typing import Any
+
 import numpy as np
 
 from fedtheory import arguments, rng
 from fedtheory.experiments.data._data import Data
-from fedtheory.experiments.data._sets import Set
+from fedtheory.experiments.data._sets import Found, Set
 from fedtheory.experiments.data.formats.text import ALPHABET
 
 SIGNS = len(ALPHABET)
 
 
-def load(found, each=200, test=50, length=40, unlike=0.5, seed=0):
+def load(
+    found: Found,
+    each: int = 200,
+    test: int = 50,
+    length: int = 40,
+    unlike: float = 0.5,
+    seed: int = 0,
+) -> Any:
     """Generate `each` training and `test` test windows of each source: X (n, length), and the
     characters that follow, y (n, length)."""
     each, test = arguments.check_integer("each", each, 1), arguments.check_integer("test", test)
@@ -35,7 +44,7 @@ def load(found, each=200, test=50, length=40, unlike=0.5, seed=0):
     return Data("characters", parts, SIGNS)
 
 
-def laws(unlike):
+def laws(unlike: float) -> list[np.ndarray]:
     """Return for each of the two sources the probabilities (SIGNS, SIGNS, SIGNS) of a character
     given the two before it."""
     draw = lambda name: rng.host(0, f"characters {name}").standard_normal((2, SIGNS, SIGNS))
@@ -49,7 +58,7 @@ def laws(unlike):
     return found
 
 
-def _windows(law, count, length, seed, source):
+def _windows(law: np.ndarray, count: int, length: int, seed: int, source: int) -> np.ndarray:
     """Return (count, length + 1) characters, where each window is an independent path of the Markov
     chain."""
     generator = rng.host(seed, f"characters source {source}")

@@ -1,11 +1,13 @@
 """CIFAR-10: 50,000 training and 10,000 test images of 10 classes, 3 x 32 x 32, in both published
 layouts."""
 
+from typing import Any
+
 import numpy as np
 
 from fedtheory.experiments.data._data import Data
 from fedtheory.experiments.data._files import File
-from fedtheory.experiments.data._sets import Set
+from fedtheory.experiments.data._sets import Found, Set
 from fedtheory.experiments.data.formats import cifar
 
 NAMES = "airplane automobile bird cat deer dog frog horse ship truck".split()
@@ -25,15 +27,15 @@ LAYOUTS = (
 )
 
 
-def load(found):
+def load(found: Found) -> Any:
     read, kept = (cifar.binary, cifar.read_python_batch)[found.layout], {}
 
-    def batch(name):
+    def batch(name: str) -> tuple[Any, ...]:
         if name not in kept:
             kept[name] = read(found(name))
         return kept[name]
 
-    def together(place):
+    def together(place: Any) -> Any:
         values = [batch(name)[place] for name in BATCHES]
         return np.concatenate(values)
 

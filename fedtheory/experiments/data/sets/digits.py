@@ -2,6 +2,7 @@
 
 import importlib.util
 from pathlib import Path
+from typing import Any
 
 import numpy as np
 
@@ -9,7 +10,7 @@ from fedtheory.errors import InvalidInput
 from fedtheory.experiments.data import _files
 from fedtheory.experiments.data._data import Data
 from fedtheory.experiments.data._files import File
-from fedtheory.experiments.data._sets import Set
+from fedtheory.experiments.data._sets import Found, Set
 from fedtheory.experiments.data.formats import arrays
 
 FILE = File(
@@ -20,7 +21,7 @@ FILE = File(
 TEST = 5  # every fifth image is held out: writers follow each other in the file
 
 
-def load(found):
+def load(found: Found) -> Any:
     spec = importlib.util.find_spec("sklearn")  # read as a file: importing it takes a second
     if spec is None or spec.origin is None:
         raise InvalidInput(

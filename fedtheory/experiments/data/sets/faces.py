@@ -1,14 +1,18 @@
 """Drawn faces with two attributes, a stand-in for smiles in mixed federated learning: a face smiles
 or not (the label), and wears glasses or not (the writer)."""
 
+from typing import Any
+
 import numpy as np
 
 from fedtheory import arguments, rng
 from fedtheory.experiments.data._data import Data
-from fedtheory.experiments.data._sets import Set
+from fedtheory.experiments.data._sets import Found, Set
 
 
-def load(found, each=50, test=20, side=28, noise=0.1, seed=0):
+def load(
+    found: Found, each: int = 50, test: int = 20, side: int = 28, noise: float = 0.1, seed: int = 0
+) -> Any:
     """Generate `each` training and `test` test faces of each of the four combinations of
     attributes."""
     each, test = arguments.check_integer("each", each, 1), arguments.check_integer("test", test)
@@ -40,7 +44,9 @@ def load(found, each=50, test=20, side=28, noise=0.1, seed=0):
     return Data("faces", parts, 2)
 
 
-def _draw_faces(smile, glasses, count, side, noise, generator):
+def _draw_faces(
+    smile: int, glasses: int, count: int, side: int, noise: float, generator: np.random.Generator
+) -> np.ndarray:
     draw = lambda scale: scale * generator.standard_normal((count, 1, 1))
     places = (np.arange(side) + 0.5) * (2 / side) - 1
     down, across = np.meshgrid(places, places, indexing="ij")

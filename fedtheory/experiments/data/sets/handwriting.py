@@ -1,16 +1,28 @@
 """Handwriting drawn from fonts: a stand-in for EMNIST with an adjustable difference between
 writers."""
 
+from pathlib import Path
+from typing import Any
+
 import numpy as np
 
 from fedtheory import arguments, rng
 from fedtheory.errors import refuse
 from fedtheory.experiments.data import _glyphs
 from fedtheory.experiments.data._data import Data
-from fedtheory.experiments.data._sets import Set
+from fedtheory.experiments.data._sets import Found, Set
 
 
-def load(found, writers=24, each=6, test=2, classes=47, side=28, unlike=1.0, seed=0):
+def load(
+    found: Found,
+    writers: int = 24,
+    each: int = 6,
+    test: int = 2,
+    classes: int = 47,
+    side: int = 28,
+    unlike: float = 1.0,
+    seed: int = 0,
+) -> Any:
     """Generate `each` training images and `test` test images of every class by every writer.
 
     Writer w has the font w of the folder (matplotlib's own, again and again, where no folder with
@@ -37,7 +49,7 @@ def load(found, writers=24, each=6, test=2, classes=47, side=28, unlike=1.0, see
     shape = np.broadcast_to
     labels, who = np.arange(classes)[None, :, None], np.arange(writers)[:, None, None]
 
-    def part(count, values):
+    def part(count: int, values: np.ndarray) -> np.ndarray:
         return shape(values, (writers, classes, count)).ravel()
 
     parts = {
@@ -54,7 +66,7 @@ def load(found, writers=24, each=6, test=2, classes=47, side=28, unlike=1.0, see
     return Data("handwriting", parts, classes)
 
 
-def writing(found):
+def writing(found: Found) -> list[Path]:
     """Return the fonts that the writers use."""
     fonts = _glyphs.fonts(found.folder) or _glyphs.fonts()
     kept = fonts[: len(fonts) - _glyphs.OTHERS]
@@ -63,7 +75,9 @@ def writing(found):
     return kept
 
 
-def _write_samples(font, w, classes, count, side, unlike, seed):
+def _write_samples(
+    font: Path, w: int, classes: int, count: int, side: int, unlike: float, seed: int
+) -> np.ndarray:
     generator = rng.host(seed, f"handwriting {w}")
     hand = _glyphs.Hand(generator, unlike)
     return np.stack(

@@ -1,12 +1,14 @@
 """MovieLens: ratings of films by users, from the sets that GroupLens still offers; the rows are
 counted."""
 
+from typing import Any
+
 import numpy as np
 
 from fedtheory.errors import refuse
 from fedtheory.experiments.data._data import Data
 from fedtheory.experiments.data._files import File
-from fedtheory.experiments.data._sets import Set
+from fedtheory.experiments.data._sets import Found, Set
 from fedtheory.experiments.data.formats import ratings
 
 # (rows, users, films that were rated) -> what GroupLens calls it
@@ -18,7 +20,7 @@ KNOWN = {
 }
 
 
-def load(found):
+def load(found: Found) -> Any:
     """Read X (n, 2): users and films, numbered from 0, and y (n,): ratings. A writer is a user."""
     path = found("ratings")
     users, films, values, _ = ratings.read_ratings(path)

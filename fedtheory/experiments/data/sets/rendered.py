@@ -1,12 +1,14 @@
 """FSL's synthetic server data: 15 images per class, one font at five angles and three sizes
 (section IV-C), from fonts that no writer of `handwriting` uses."""
 
+from typing import Any
+
 import numpy as np
 
 from fedtheory import arguments
 from fedtheory.experiments.data import _glyphs
 from fedtheory.experiments.data._data import Data
-from fedtheory.experiments.data._sets import Set
+from fedtheory.experiments.data._sets import Found, Set
 
 ANGLES, SIZES = (
     (-20, -10, 0, 10, 20),
@@ -14,7 +16,7 @@ ANGLES, SIZES = (
 )  # degrees; points of a 2 inch x 2 inch figure
 
 
-def load(found, classes=47, side=28, font=0):
+def load(found: Found, classes: int = 47, side: int = 28, font: int = 0) -> Any:
     """Generate the images. `font` is the index, from 0, among the fonts that are reserved for the
     server."""
     classes = arguments.check_integer("classes", classes, 2, len(_glyphs.SIGNS))

@@ -4,11 +4,13 @@ Of its ten classes nine are CIFAR-10's; `monkey` is none of them and is left out
 (FSL, section IV-C).
 """
 
+from typing import Any
+
 import numpy as np
 
 from fedtheory.experiments.data._data import Data
 from fedtheory.experiments.data._files import File
-from fedtheory.experiments.data._sets import Set
+from fedtheory.experiments.data._sets import Found, Set
 from fedtheory.experiments.data.formats import stl10
 
 # airplane bird car cat deer dog horse monkey ship truck, in CIFAR-10's numbers
@@ -21,17 +23,17 @@ FILES = {
 }
 
 
-def small(images):
+def small(images: Any) -> Any:
     """Reduce images of 96 x 96 pixels to 32 x 32, where each new pixel is the mean of nine."""
     blocks = images.reshape(len(images), 3, 32, 3, 32, 3)
     return np.rint(blocks.mean(axis=(3, 5), dtype=np.float32)).astype(np.uint8)
 
 
-def load(found):
-    def labels(part):
+def load(found: Found) -> Any:
+    def labels(part: Any) -> Any:
         return AS_CIFAR[stl10.labels(found(part))]
 
-    def images(part, of):
+    def images(part: Any, of: Any) -> Any:
         return small(stl10.images(found(part))[labels(of) >= 0])
 
     parts = {

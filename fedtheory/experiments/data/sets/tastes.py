@@ -1,14 +1,24 @@
 """Ratings of films with planted preferences, a stand-in for MovieLens: users and films have a few
 hidden traits, and a rating measures how well the traits match."""
 
+from typing import Any
+
 import numpy as np
 
 from fedtheory import arguments, rng
 from fedtheory.experiments.data._data import Data
-from fedtheory.experiments.data._sets import Set
+from fedtheory.experiments.data._sets import Found, Set
 
 
-def load(found, users=100, films=200, each=20, traits=3, noise=0.5, seed=0):
+def load(
+    found: Found,
+    users: int = 100,
+    films: int = 200,
+    each: int = 20,
+    traits: int = 3,
+    noise: float = 0.5,
+    seed: int = 0,
+) -> Any:
     """Generate X (n, 2): users and films; y (n,): ratings of 1 .. 5; a writer is a user, who rates
     `each` films, popular films more often. The traits are what a recommender has to find."""
     users, films = (

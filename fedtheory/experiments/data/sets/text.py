@@ -1,17 +1,19 @@
 """A user's own text files: each file is a source, cut into windows of 40 character indices."""
 
+from typing import Any
+
 import numpy as np
 
 from fedtheory import arguments
 from fedtheory.errors import refuse
 from fedtheory.experiments.data._data import Data
-from fedtheory.experiments.data._sets import Set
+from fedtheory.experiments.data._sets import Found, Set
 from fedtheory.experiments.data.formats import text
 
 MOST = 10**5  # files
 
 
-def load(found, length=40):
+def load(found: Found, length: int = 40) -> Any:
     """Read X (n, length): characters; y (n, length): the characters that follow. A writer is a
     file, identified by its name."""
     length = arguments.check_integer("length", length, 1)

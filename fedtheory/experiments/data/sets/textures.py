@@ -4,16 +4,28 @@ A class is a direction, a fineness, a colour and a shape; each sample has its ow
 and noise. `shift` moves colours, contrast and fineness, as another camera and other things would.
 """
 
+from collections.abc import Sequence
+from typing import Any
+
 import numpy as np
 
 from fedtheory import arguments, rng
 from fedtheory.experiments.data._data import Data
-from fedtheory.experiments.data._sets import Set
+from fedtheory.experiments.data._sets import Found, Set
 
 CLASSES = 10
 
 
-def load(found, each=100, test=20, side=32, noise=0.15, shift=0.0, absent=(), seed=0):
+def load(
+    found: Found,
+    each: int = 100,
+    test: int = 20,
+    side: int = 32,
+    noise: float = 0.15,
+    shift: float = 0.0,
+    absent: Any = (),
+    seed: int = 0,
+) -> Any:
     """Generate `each` training and `test` test images of every class that is not in `absent` (FSL's
     second source has no frog, class 6)."""
     each, test = arguments.check_integer("each", each, 1), arguments.check_integer("test", test)
@@ -39,7 +51,7 @@ def load(found, each=100, test=20, side=32, noise=0.15, shift=0.0, absent=(), se
     return Data("textures", parts, CLASSES)
 
 
-def _looks(generator):
+def _looks(generator: np.random.Generator) -> list[tuple[float, float, np.ndarray, float]]:
     """Return each class's (direction, number of waves across the image, colour (2, 3), roundness)."""
     order = generator.permutation(CLASSES)
     return [
@@ -53,7 +65,15 @@ def _looks(generator):
     ]
 
 
-def _draw_textures(looks, c, count, side, noise, shift, generator):
+def _draw_textures(
+    looks: Sequence[tuple[float, float, np.ndarray, float]],
+    c: int,
+    count: int,
+    side: int,
+    noise: float,
+    shift: float,
+    generator: np.random.Generator,
+) -> np.ndarray:
     direction, waves, colours, roundness = looks[c]
     draw = lambda *shape: generator.standard_normal((count, *shape))
     places = (np.arange(side) + 0.5) * (2 / side) - 1
