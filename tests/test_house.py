@@ -40,24 +40,33 @@ class Function(NamedTuple):
     place: str  # module:line
     name: str
     docstring: str
-    lines: int  # without the docstring
+    lines: int  # without the docstring, and a signature counted as one line
     annotated: bool
+    kernel: bool  # compiled, or inside a function that is compiled
+
+
+def is_compiled(node: ast.AST) -> bool:
+    """Tell whether a definition stands under a compile decorator: jit, or Numba's intrinsic."""
+    decorators = [ast.unparse(each) for each in getattr(node, "decorator_list", ())]
+    return any(re.fullmatch(r"(jit\.)?jit(\(.*\))?|intrinsic", each) for each in decorators)
 
 
 def list_functions(path: Path) -> Iterator[Function]:
     """Yield every function of a file, methods and nested ones among them."""
-    for node in ast.walk(ast.parse(path.read_text())):
+    tree = ast.parse(path.read_text())
+    kernels = {inner for node in ast.walk(tree) if is_compiled(node) for inner in ast.walk(node)}
+    for node in ast.walk(tree):
         if isinstance(node, ast.FunctionDef | ast.AsyncFunctionDef):
             arguments = [*node.args.args, *node.args.kwonlyargs]
-            document = node.body[0] if ast.get_docstring(node) else None
-            remarks = (document.end_lineno or 0) - document.lineno + 1 if document else 0
+            body = node.body[1:] if ast.get_docstring(node) else node.body
             typed = all(a.annotation for a in arguments if a.arg not in ("self", "cls", "_"))
             yield Function(
                 f"{path.relative_to(ROOT)}:{node.lineno}",
                 node.name,
                 ast.get_docstring(node) or "",
-                (node.end_lineno or node.lineno) - node.lineno + 1 - remarks,
+                1 + ((body[-1].end_lineno or 0) - body[0].lineno + 1 if body else 0),
                 node.returns is not None and typed,
+                node in kernels,
             )
 
 
@@ -119,12 +128,13 @@ def measure(paths: list[Path]) -> dict[str, float]:
     """Return the numbers that the tests hold, of some files."""
     functions = [function for path in paths for function in list_functions(path)]
     documented = [function.docstring for function in functions if function.docstring]
+    outside = [function for function in functions if not function.kernel]
     count = max(1, len(functions))
     return {
         "functions": len(functions),
         "one word": sum(is_one_word(f.name) for f in functions) / count,
         "participle": sum(is_bare_participle(f.name) for f in functions) / count,
-        "annotated": sum(f.annotated for f in functions) / count,
+        "annotated": sum(f.annotated for f in outside) / max(1, len(outside)),
         "documented": len(documented) / count,
         "verb first": sum(map(begins_with_verb, documented)) / max(1, len(documented)),
         "refers": share_that_refers(documented),
@@ -139,8 +149,8 @@ def house() -> dict[str, float]:
 
 
 # What each number was when it was last lowered (or raised): a change may only go the same way.
-AT_MOST = {"one word": 0.405, "participle": 0.0275, "refers": 0.0505, "long": 0.0046}
-AT_LEAST = {"verb first": 0.99, "documented": 0.59, "annotated": 0.017}
+AT_MOST = {"one word": 0.405, "participle": 0.0275, "refers": 0.0505, "long": 0.004}
+AT_LEAST = {"verb first": 0.99, "documented": 0.59, "annotated": 0.59}
 
 
 @pytest.mark.parametrize("name", AT_MOST)

@@ -133,7 +133,7 @@ def bound(arguments: argparse.Namespace) -> tuple[dict[str, float | str], str]:
     return found, bound_text(found)
 
 
-def run(arguments: argparse.Namespace) -> tuple[str | dict[str, Sequence[float]], ...]:
+def run(arguments: argparse.Namespace) -> tuple[dict[str, Any], str]:
     from fedtheory import jit
     from fedtheory.app import run_file
 
@@ -214,7 +214,7 @@ def worst(arguments: argparse.Namespace) -> tuple[str | dict[str, Any], ...]:
     )
 
 
-def new(arguments: argparse.Namespace) -> tuple[str | dict[str, str | Sequence[str]], ...]:
+def new(arguments: argparse.Namespace) -> tuple[dict[str, Any], str]:
     from fedtheory.app import scaffold
 
     return scaffold.write_new(arguments.kind, arguments.file)

@@ -22,7 +22,6 @@ needs chance have no arithmetic of their own; they are named, and not judged.
 Exit 0: nothing differs. 1: a difference was found. 2: there is no package.
 """
 
-import argparse
 import csv
 import hashlib
 import html
@@ -944,7 +943,7 @@ def main(arguments: Any) -> Any:
     return 1 if differs else 0
 
 
-def exit_status(arguments: argparse.Namespace) -> Any:
+def exit_status(arguments: list[str]) -> Any:
     """Return the exit status, 2 where the result could not be written."""
     try:
         status = main(arguments)

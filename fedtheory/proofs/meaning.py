@@ -15,7 +15,7 @@ import sympy
 
 from fedtheory.errors import refuse
 from fedtheory.language.conditions import Along, Assumption, Root
-from fedtheory.language.printing import _Plain, plain
+from fedtheory.language.printing import plain
 from fedtheory.language.symbol import Table
 from fedtheory.symbols import fsl
 from fedtheory.symbols.fsl import eta_0, gamma
@@ -43,7 +43,7 @@ class Inner(sympy.Function):
             refuse("an inner product", "must be of two vectors", (v, w))
         return cls(w, v) if w.name < v.name else None
 
-    def _sympystr(self, printer: _Plain) -> str:
+    def _sympystr(self, printer: Any) -> str:
         return f"<{', '.join(map(printer._print, self.args))}>"
 
 
