@@ -3,13 +3,17 @@ cannot."""
 
 from collections.abc import Collection
 from copy import copy
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 from fedtheory import arguments
 from fedtheory.comparison.letters import LAWS
 from fedtheory.comparison.run_measures import SPAN, at_a_point, is_readable
 from fedtheory.errors import InvalidInput, article
 from fedtheory.language.claim import Claim
+from fedtheory.language.symbol import Entry
+
+if TYPE_CHECKING:
+    import sympy
 
 DIRECTIONS = ("<=", "<", ">=", ">")
 

@@ -1,7 +1,8 @@
 """The runs to be made where a claim is given and no run: the method's hyper-parameters from the
 given values, the values that hypotheses prescribe, and the method's defaults."""
 
-from typing import Any, NamedTuple
+from collections.abc import Mapping
+from typing import TYPE_CHECKING, Any, NamedTuple
 
 import numpy as np
 
@@ -23,6 +24,9 @@ from fedtheory.errors import InvalidInput, refuse
 from fedtheory.participation import Participation
 from fedtheory.problem import Problem
 from fedtheory.runs.planning import Plan, plan_of, start_of
+
+if TYPE_CHECKING:
+    from fedtheory.language.claim import Claim
 
 
 def split_settings(
