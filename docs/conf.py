@@ -17,6 +17,7 @@ author = "The fedtheory authors"
 extensions = ["myst_parser"]
 myst_enable_extensions = ["dollarmath", "amsmath"]
 myst_heading_anchors = 3
+exclude_patterns = ["changes"]  # fragments, until a release gathers them into the changelog
 html_theme = "furo"
 html_theme_options = {"light_css_variables": {"code-font-size": "80%"}}  # for lines of 95 letters
 html_math_renderer = "mathml"
