@@ -17,8 +17,8 @@ EXECUTOR = "processes:2"
 class Made(NamedTuple):
     """The result of a worker for one figure."""
 
-    data: dict = None  # its arrays, where they were computed
-    drawn: _export.Drawn = None
+    data: dict | None = None  # its arrays, where they were computed
+    drawn: _export.Drawn | None = None
     wrong: str = ""  # what was in the way of either
     how: str = ""  # how long it took, of a core: what else runs does not count
 

@@ -1,12 +1,26 @@
-"""Code that mixed FL's figures share: runs of a task by name, drawing, and the round at which a
-loss is reached."""
+"""What mixed FL's figures share: quantities, looks, panels of curves, and the names of stand-ins."""
+
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass, field
 
 import numpy as np
 
-from fedtheory.claims.mixed.findings import RISE
+from fedtheory.claims.mixed.findings import ACCURACY, AUC, LOSS, RECALL, RISE
 from fedtheory.experiments import _curves
-from fedtheory.experiments._mixed import METHODS
-from fedtheory.figures import _caption, _fsl, _style, _table
+from fedtheory.experiments._mixed import METHODS, MIXING
+from fedtheory.experiments._record import Experiment
+from fedtheory.figures import _caption
+from fedtheory.figures._experiment import ExperimentFigure
+from fedtheory.figures._panels import DASHES, LINES, Line, Lines, Panels, lines_of
+from fedtheory.figures._runs import (
+    Cells,
+    Coordinates,
+    Measure,
+    Runs,
+    Source,
+    of_curve,
+    rounds_to_worst,
+)
 
 LOOKS = METHODS | {"only FL": "fedavg", "oracle": "server_sgd", "baseline": "fedavg"}
 STAND_INS = dict(
@@ -14,111 +28,115 @@ STAND_INS = dict(
     language="on two made sources of characters with a small network, not on the paper's corpora",
     movies="on planted tastes with a small encoder, not on MovieLens",
 )
+METRICS = {LOSS: "test_loss", ACCURACY: "test_accuracy", AUC: "test_auc", RECALL: "test_recall"}
+MEASURES: dict[str, Measure] = {
+    **{name: of_curve(metric, _curves.final) for name, metric in METRICS.items()},
+    **{name: of_curve(name, _curves.final) for name in (*METRICS.values(), "loss")},
+    RISE: rounds_to_worst("test_loss"),
+}
+LABELS = dict(test_auc="test AUC", test_recall="recall@10")
 
 
-def gather_tasks(progress, **tasks):
-    """Gather the arrays of several tasks, {task: runs of an experiment}; the name of each array
-    begins with its task."""
-    found = {}
-    for task, runs in tasks.items():
-        names = next(iter(runs.values()))["measure"]
-        found |= {f"{task}_{k}": v for k, v in _fsl.gather_arrays(runs, progress, names).items()}
-    first = next(iter(tasks))
-    real = all(found[f"{task}_real"] for task in tasks)
-    return found | {"rounds": found[f"{first}_rounds"], "real": np.array(real)}
+@dataclass(frozen=True, kw_only=True)
+class MixedFigure(ExperimentFigure):
+    """A figure over mixed FL's experiments: page-wide, with their measures and stand-ins."""
+
+    measures: Mapping[str, Measure] = field(default_factory=lambda: MEASURES)
+    stand_in: str = ""  # of the first task, if not given
+    stand_ins: Mapping[str, str] = field(default_factory=lambda: STAND_INS)
+    width: str = "page"
+    height: float = 2.3
+
+    def __post_init__(self) -> None:
+        super().__post_init__()
+        object.__setattr__(self, "stand_in", self.stand_in or STAND_INS[next(iter(self.tasks))])
 
 
-def read_task(data, task):
-    """Return a reader of one task's runs by cell."""
-    start = f"{task}_"
-    return _fsl.Read({k.removeprefix(start): v for k, v in data.items() if k.startswith(start)})
+def write_label(at: Coordinates) -> str:
+    """Return the label of the axis of a metric."""
+    return LABELS.get(at["quantity"], at["quantity"].replace("_", " "))
 
 
-def mean_curve(runs, cells, name):
-    """Return the curve (seeds, measurements) averaged over one or more cells."""
-    return np.mean([runs.curve(*cell, name=name) for cell in cells], axis=0)
+def place_legend(at: Coordinates) -> str:
+    """Return the corner of a panel without curves: losses fall, all else rises."""
+    return "upper right" if at["quantity"].endswith("loss") else "lower right"
 
 
-def draw_curves(ax, runs, name, cells, dashes=None, label=None):
-    """Draw curves given as {label: (look, cells)}: the mean over seeds as a line, the extremes over
-    seeds as a band. A curve ends where its values are no longer finite."""
-    for place, (text, (look, several)) in enumerate(cells.items()):
-        values = mean_curve(runs, several, name)
-        more = dict(linestyle=dashes[place]) if dashes else {}
-        _style.draw_band(
-            ax,
-            runs.data["rounds"],
-            values.mean(axis=0),
-            values.min(axis=0),
-            values.max(axis=0),
-            LOOKS.get(look, look),
-            label=text,
-            **more,
-        )
-    ax.set(xlabel="round $t$", ylabel=label or name.replace("test_", "test ").replace("auc", "AUC"))
+def curve_panels(lines: Lines = (), **more: object) -> Panels:
+    """Return panels of metrics over rounds, side by side."""
+    declared: dict = dict(
+        lines=lines or lines_of(LOOKS),
+        across=["quantity"],
+        xlabel="round $t$",
+        ylabel=write_label,
+        legend=place_legend,
+    )
+    return Panels(**{**declared, **more})
 
 
-def final_losses(values):
-    """Return the final values (seeds,) of curves (seeds, measurements)."""
-    return np.array([_curves.final(each) for each in values])
+def lines_over(coordinate: str, letter: str) -> Callable[[Runs, Coordinates], list[Line]]:
+    """Return the lines of a method, a line for each value of a coordinate; the last is solid."""
 
-
-def share_of_rounds(curves, low=True):
-    """Return {label: (seeds,)}: the share of the rounds after which each curve has gained nine
-    tenths of the final gain of the worst curve, seed by seed; inf where a curve never has."""
-    sign = -1.0 if low else 1.0
-    ends = np.array([sign * final_losses(values) for values in curves.values()])
-    worst = np.nanmin(np.where(np.isfinite(ends), ends, np.nan), axis=0)
-    begun = sign * next(iter(curves.values()))[:, 0]
-    goals = begun + _curves.HIGH * (worst - begun)
-    return {
-        label: np.array([_curves.rise(sign * each, goal) for each, goal in zip(values, goals)])
-        for label, values in curves.items()
-    }
-
-
-def judge_outcomes(data, task, by_claim):
-    return _fsl.judge_outcomes(data, by_claim, STAND_INS[task])
-
-
-def write_caption(data, task, text):
-    return _fsl.write_caption(data, text, STAND_INS[task])
-
-
-def table_rows(data, task, heads, quantities):
-    """Return a table row for every cell, header first: mean and standard deviation over seeds of
-    each metric at the end."""
-    runs = read_task(data, task)
-    head = [*heads, *(name.replace("_", " ") for name in quantities)]
-    return [head] + [
-        [
-            *cell,
-            *(_table.spread_of(final_losses(runs.curve(*cell, name=name))) for name in quantities),
+    def list_lines(runs: Runs, at: Coordinates) -> list[Line]:
+        values, look = runs.distinct_values(coordinate), METHODS[at["method"]]
+        return [
+            Line(f"${letter}={value}$", look, {coordinate: value}, dict(linestyle=dash))
+            for value, dash in zip(values, DASHES[-len(values) :])
         ]
-        for cell in runs.cells
-    ]
+
+    return list_lines
 
 
-def describe_values(values):
-    """Return `PT 0.91 ± 0.01, ...` for values over seeds by label."""
-    return ", ".join(f"{label} {_table.spread_of(each)}" for label, each in values.items())
+def name_size(runs: Runs, at: Coordinates) -> Coordinates:
+    """Return whether a cell has the smallest or the largest K."""
+    first, *_, last = runs.distinct_values("K")
+    return dict(size={first: "smaller", last: "larger"}.get(at["K"], "other"))
 
 
-def distance_from_first(curves):
+def steps_figure(
+    number: int, words: str, task: str, experiment: Experiment, metric: str, ids: Sequence[str]
+) -> MixedFigure:
+    """Return the figure of a task with each way of mixing over K, with eta K fixed: the loss,
+    and the task's second metric below."""
+    panels = curve_panels(
+        lines_over("K", "K"),
+        down="quantity",
+        across=["method"],
+        quantities=["test_loss", metric],
+        share=dict(sharey="row", sharex=True),
+        title=lambda at: at["method"] if at["quantity"] == "test_loss" else "",
+        scale=lambda at: "log" if at["quantity"] == "test_loss" else "linear",
+        legend=lambda at: "upper right" if at["quantity"] == "test_loss" else "",
+    )
+    return MixedFigure(
+        cites=f"mixed FL, figure {number}",
+        title=f"More and shorter steps, {words}",
+        source={task: Source(experiment, ["steps"], ["task", "K", "method"])},
+        more=name_size,
+        measures=MEASURES | {RISE: rounds_to_worst("test_loss", among=["method"])},
+        panels=panels,
+        sentences={
+            tuple(ids): (
+                Cells(RISE, "{method} {size} K", task),
+                Cells(RISE, where=task, levels="K"),
+            )
+        },
+        table=["test_loss", metric],
+        text=f"A line for each $K$, $\\eta K$ fixed. {LINES}",
+        result=" ".join(
+            f"{name}, share of the rounds to nine tenths of its worst's gain: {{{name}}}."
+            for name in MIXING
+        ),
+        numbers={name: Cells(RISE, "$K={K}$", match=dict(method=name)) for name in MIXING},
+        height=3.4,
+    )
+
+
+def distance_from_first(curves: Mapping[str, np.ndarray]) -> str:
     """Return a text with the largest distance of each curve (seeds, measurements) from the first
     curve, over all seeds and rounds."""
     (first, one), *others = curves.items()
     far = {label: _caption.number_text(np.abs(each - one).max()) for label, each in others}
-    every = np.concatenate([*curves.values()])
     told = ", ".join(f"{label} {most}" for label, most in far.items())
-    span = _caption.number_text(np.ptp(every))
-    return f"Largest distance from {first} in any seed and round: {told}; all lie within {span}"
-
-
-def rise_cells(found, where):
-    """Return the cells {(RISE, label, where): rounds needed} for the values by label."""
-    return {(RISE, label, where): values for label, values in found.items()}
-
-
-LINES = "A line is the mean over seeds, its band goes from the least to the most."
-DASHES = (":", (0, (2, 1)), (0, (6, 1.5, 1.5, 1.5)), "-")
+    span = _caption.number_text(np.ptp(np.concatenate([*curves.values()])))
+    return f"Largest distance from {first} in any seed and round: {told}; all lie within {span}."

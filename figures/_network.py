@@ -1,16 +1,22 @@
 """FSL, tables II and III: a network's layers with output shapes and parameter counts, computed
 values beside the paper's."""
 
+from typing import TYPE_CHECKING
+
 import numpy as np
 
 from fedtheory import discover
 from fedtheory.figures import _structure, _table
+from fedtheory.figures._record import Arrays, Figure
 from fedtheory.figures._structure import cell_verdict
+
+if TYPE_CHECKING:
+    from matplotlib.figure import Figure as Canvas
 
 HEADER, BLANK = ["Layer", "Shape", "Parameters"], _table.Cell("", "")
 
 
-def layer_lines(data):
+def layer_lines(data: Arrays) -> list[list]:
     """Return the rows [layer, Cell of its shape, Cell of its parameters] in the paper's order, then
     the row of the sum."""
     cells = _structure.by_cell(data)
@@ -32,16 +38,12 @@ def layer_lines(data):
     ]
 
 
-def draw_figure(figure, data):
+def draw_figure(figure: "Canvas", data: Arrays) -> None:
     _table.ours_beside_paper(figure, HEADER, layer_lines(data))
 
 
-def table_rows(data):
-    return _table.table_rows(HEADER, layer_lines(data))
-
-
-def compute_arrays(name):
-    """Compute a claim's cells, and the total number of parameters as (computed, the paper's)."""
+def network_arrays(name: str) -> Arrays:
+    """Return a claim's cells, and the total number of parameters as (computed, the paper's)."""
     cells = [pair for cell, *pair in discover.claim(name).cells() if cell.endswith("parameters")]
     return {
         **_structure.cell_arrays(name),
@@ -49,9 +51,23 @@ def compute_arrays(name):
     }
 
 
-def write_caption(data):
+def write_caption(data: Arrays) -> str:
     """Return the text on what is plotted."""
     return (
         f"Output shapes and parameter counts as they follow from each layer, beside the printed ones: {_table.MARKED}. "
         f"All parameters: {data['total'][0]:,}. Exact counts, nothing random."
+    )
+
+
+def network_figure(claim: str, number: str, data: str) -> Figure:
+    """Return the figure of a claim about the network for some data."""
+    return Figure(
+        cites=f"FSL, table {number}",
+        title=f"The network for {data}: sizes as they follow from its layers",
+        compute=lambda scale, progress: network_arrays(claim),
+        draw=draw_figure,
+        rows=lambda data: _table.table_rows(HEADER, layer_lines(data)),
+        findings=lambda data: {claim: _structure.judge_structure(data)},
+        caption=write_caption,
+        height=2.1,
     )

@@ -4,7 +4,12 @@ and judge the saved arrays."""
 from collections.abc import Callable
 from dataclasses import dataclass
 
+import numpy as np
+
 from fedtheory.errors import refuse
+
+Arrays = dict[str, np.ndarray]  # what `compute` returns and all else reads
+Progress = Callable[[int, int], None]  # (done, total) -> None
 
 WIDTHS = dict(column=3.3, page=6.9)  # inches
 
@@ -15,10 +20,12 @@ class Figure:
     title: str
     compute: Callable  # (scale, progress) -> {name: array of float, int, bool or str}
     draw: Callable  # (matplotlib Figure, data) -> None, from the saved arrays alone
-    rows: Callable = None  # (data) -> [[cell, ...], ...], header first
-    findings: Callable = None  # (data) -> {claim id: (verdict, sentence)}
-    caption: Callable = None  # (data) -> what is plotted: constants, laws, bands, seeds, what ± is
-    says: Callable = None  # (data) -> what it shows, in numbers, beside its findings
+    rows: Callable | None = None  # (data) -> [[cell, ...], ...], header first
+    findings: Callable | None = None  # (data) -> {claim id: (verdict, sentence)}
+    caption: Callable | None = (
+        None  # (data) -> what is plotted: constants, laws, bands, seeds, what ± is
+    )
+    says: Callable | None = None  # (data) -> what it shows, in numbers, beside its findings
     shows: tuple = ()  # ids of claims that are plotted
     width: str = "column"  # or "page"
     height: float = 2.4  # inches

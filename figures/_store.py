@@ -2,7 +2,7 @@
 everything that defines its content.
 
 The key hashes the scale, the part of the figure's file that `compute` uses, and the sources which
-that part can reach. So a changed label redraws, a changed experiment computes anew, and a killed
+that part can reach; of a declared figure, its runs and the code that computes runs. So a changed label redraws, a changed experiment computes anew, and a killed
 run keeps what it finished.
 """
 
@@ -15,6 +15,7 @@ import numpy as np
 
 from fedtheory import figures
 from fedtheory.errors import refuse
+from fedtheory.figures._experiment import ExperimentFigure
 from fedtheory.store import outputs, source_hash
 from fedtheory.store.npz import KINDS, read_npz
 
@@ -23,9 +24,11 @@ LARGEST = 2**30  # bytes of one file's arrays
 
 def arrays_key(name, scale):
     """Return the hexadecimal key of a figure's arrays at a scale."""
-    own = figures.user_figures().get(name)
+    own, record = figures.user_figures().get(name), figures.figure(name)
     if own is not None:  # a user's: of the whole file
         part = own[0].sha256
+    elif isinstance(record, ExperimentFigure) and record.compute == record.gather_arrays:
+        part = record.arrays_digest(scale)
     else:
         file = source_hash.source_file(f"fedtheory.figures.{name}")
         part = source_hash.part_digest(file, "compute_arrays")

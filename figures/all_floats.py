@@ -11,7 +11,7 @@ server computes on data of its own is not counted.
 import numpy as np
 
 import fedtheory as ft
-from fedtheory.figures import _caption, _fsl, _style
+from fedtheory.figures import _caption, _experiment, _runs, _style
 from fedtheory.figures._record import Figure
 
 SPECTRUM = dict(d=8, clients=16, L=1.0, mu=0.05, G=1.0, xi_bar=0.2, sigma=0.5, sigma_0=0.5)
@@ -105,7 +105,7 @@ def twin(scale, progress):
     }
     pixels, (width,) = (told["side"] or 28) ** 2, told["net"]
     parameters = (pixels + 1) * width + 10 * (width + 1)
-    found = _fsl.gather_arrays(runs, progress)
+    found = _runs.gather_arrays(runs, progress)
     return found | dict(clients=np.array(told["N"]), parameters=np.array(parameters))
 
 
@@ -162,23 +162,23 @@ def draw_figure(figure, data):
         _style.draw_line(
             left, floats_sent(data, method)[1:], data[f"{method}_error"][1:], method, markers=6
         )
-    read = _fsl.Read(data)
+    read = _runs.Runs(data)
     for method in VECTORS:
-        curves, floats = read.curve(*best(read, method))[:, 1:], sent_by_twin(data, method)[1:]
+        curves, floats = read.curves_of(*best(read, method))[:, 1:], sent_by_twin(data, method)[1:]
         _style.draw_line(right, floats, np.nan_to_num(curves).mean(axis=0), method, markers=6)
     left.set(
         xscale="log", yscale="log", ylabel=r"$\mathbb{E}\,F(x_t)-F^\star$", xlabel="floats sent"
     )
     left.set_title("quadratics, exactly")
     right.set(xscale="log", ylabel="test accuracy", xlabel="floats sent")
-    right.set_title("MNIST" if not _fsl.is_smaller_scale(data) else "a twin of MNIST")
+    right.set_title("MNIST" if not _runs.is_smaller_scale(data) else "a twin of MNIST")
     _style.legend_below(figure, left, right, ncols=5)
 
 
 def write_caption(data):
     given = {name: SPECTRUM[name] for name in ("L", "mu", "G", "xi_bar", "sigma", "sigma_0")}
     vectors = ", ".join(f"{_style.algorithm_look(m).label} {count}" for m, count in VECTORS.items())
-    steps = len({cell[1] for cell in _fsl.Read(data).cells})
+    steps = len({cell[1] for cell in _runs.Runs(data).cells})
     own = (
         f"Vectors a round and client: {vectors}. Left: one quadratic problem of {SPECTRUM['d']} coordinates and "
         f"{SPECTRUM['clients']} clients, who all take part, {K} local steps; "
@@ -188,7 +188,7 @@ def write_caption(data):
         f"{int(data['clients'])} take part, {LOCAL} local steps; mean test accuracy, each method at the best of {steps} "
         f"step{'s' * (steps > 1)}."
     )
-    return _fsl.write_caption(data, own, STAND_IN)
+    return _experiment.write_caption(data, own, STAND_IN)
 
 
 STAND_IN = "on a stand-in (handwriting of fonts for MNIST) and a small perceptron"
@@ -209,8 +209,8 @@ HIGH = 0.9  # of the median accuracy at the end: what floats of the twin are cou
 def reached_by_twin(data):
     """Return an accuracy, and {method: floats sent in the perceptron runs until the mean accuracy
     reaches it}."""
-    read, found = _fsl.Read(data), {}
-    means = {m: np.nan_to_num(read.curve(*best(read, m))).mean(axis=0) for m in VECTORS}
+    read, found = _runs.Runs(data), {}
+    means = {m: np.nan_to_num(read.curves_of(*best(read, m))).mean(axis=0) for m in VECTORS}
     level = HIGH * np.median([curve[-1] for curve in means.values()])
     for method, curve in means.items():
         there = np.flatnonzero(curve >= level)
@@ -239,9 +239,9 @@ def table_rows(data):
         for m in EXACT:
             value = f"{data[f'{m}_error'][n]:.4g}"
             found.append(["quadratics", m, str(n), f"{floats_sent(data, m)[n]:,}", value])
-    read = _fsl.Read(data)
+    read = _runs.Runs(data)
     for m in VECTORS:
-        curve = read.curve(*best(read, m)).mean(axis=0)
+        curve = read.curves_of(*best(read, m)).mean(axis=0)
         for n in sorted({int(n) for n in np.geomspace(1, len(curve) - 1, 6)}):
             numbers = [str(data["rounds"][n]), f"{sent_by_twin(data, m)[n]:,}", f"{curve[n]:.4g}"]
             found.append(["perceptron", m, *numbers])

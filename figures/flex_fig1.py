@@ -1,14 +1,19 @@
 """Flex, figure 1: one round under schemes A, B and C, in which two of four devices complete 3 and 4
 of E = 5 steps."""
 
+from typing import TYPE_CHECKING, Any
+
 import numpy as np
 
 import fedtheory as ft
 from fedtheory.figures import _caption, _structure, _style
 from fedtheory.figures._flex import SCHEMES
-from fedtheory.figures._record import Figure
+from fedtheory.figures._record import Arrays, Figure, Progress
 from fedtheory.participation import Participation, steps
 from fedtheory.problems.quadratics import quadratic_from_arrays
+
+if TYPE_CHECKING:
+    from matplotlib.figure import Figure as Canvas
 
 CLAIM = "flex.fig1_gains"
 E, WORK, ETA = 5, (3, 4, 5, 5), 0.05
@@ -19,7 +24,7 @@ LABELS = dict(
 MINIMISERS = np.array([[0, 0], [-4, 6], [1, 7], [6, 5], [8, 2]], float)  # f_0's is not used
 
 
-def compute_arrays(scale, progress):
+def compute_arrays(scale: str, progress: Progress) -> Arrays:
     problem = quadratic_from_arrays(HESSIAN, MINIMISERS)
     step = dict(rounds=1, E=E, eta=ETA, metrics=(), x_0=np.zeros(2))
     once = lambda of, name, work: ft.run(
@@ -44,8 +49,8 @@ def compute_arrays(scale, progress):
     }
 
 
-def draw_figure(figure, data):
-    ax = figure.add_subplot(aspect="equal")
+def draw_figure(figure: "Canvas", data: Arrays) -> None:
+    ax: Any = figure.add_subplot(aspect="equal")
     for path, s, gain in zip(data["paths"], WORK, data["gains"]):
         end = path[s]
         ax.plot(*path.T, "o-", color=_style.RULE, markersize=2.5, linewidth=1)
@@ -102,11 +107,11 @@ def draw_figure(figure, data):
     ax.set_axis_off()
 
 
-def judge_findings(data):
+def judge_findings(data: Arrays) -> dict:
     return {CLAIM: _structure.judge_structure(data)}
 
 
-def write_caption(data):
+def write_caption(data: Arrays) -> str:
     return (
         f"Local models of four devices that do {', '.join(map(str, WORK[:-1]))} and {WORK[-1]} of E = {E} steps from "
         "the global model, on quadratics; arrows: the global model's step under each scheme; dashed: how scheme C "
@@ -114,7 +119,7 @@ def write_caption(data):
     )
 
 
-def describe_result(data):
+def describe_result(data: Arrays) -> str:
     off = {scheme: np.linalg.norm(data[scheme] - data["full"]) for scheme in SCHEMES}
     told = ", ".join(f"{scheme} {_caption.number_text(value)}" for scheme, value in off.items())
     return f"Distance to where all work done leads: {told}."

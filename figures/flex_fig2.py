@@ -7,12 +7,19 @@ w*, which is all that its proof uses, as none holds on all of R^d where F is str
 much smaller than the truth.
 """
 
+from typing import TYPE_CHECKING, Any
+
 import numpy as np
 
 from fedtheory.claims.flex import fast_reboot
 from fedtheory.figures import _caption, _style
-from fedtheory.figures._record import Figure
+from fedtheory.figures._record import Arrays, Figure, Progress
+from fedtheory.problem import Problem
 from fedtheory.problems.quadratics import quadratic_from_arrays
+
+if TYPE_CHECKING:
+    from matplotlib.axes import Axes
+    from matplotlib.figure import Figure as Canvas
 
 SHARE, DELTA = 0.5, 0.3  # the arriving device's p~^l, and delta^l
 HESSIANS = np.array([np.eye(2), np.eye(2), [[1.0, -0.3], [-0.3, 1.3]]])
@@ -24,7 +31,7 @@ WIDE, HIGH = (-1.0, 3.6), (-1.0, 2.2)
 POINTS = dict(smoke=60, quick=240, paper=480)
 
 
-def compute_arrays(scale, progress):
+def compute_arrays(scale: str, progress: Progress) -> Arrays:
     both = quadratic_from_arrays(HESSIANS, MINIMISERS, weights=(1 - SHARE, SHARE))
     old, new = MINIMISERS[1], both.minimizer()
     x, y = np.meshgrid(np.linspace(*WIDE, POINTS[scale]), np.linspace(*HIGH, POINTS[scale]))
@@ -38,11 +45,11 @@ def compute_arrays(scale, progress):
         "own": MINIMISERS[2],
         "starts": STARTS,
         "ends": STARTS - DELTA * slope(STARTS),
-        "radius": np.array(radius(both, old, new)),
+        "radius": np.array(ball_radius(both, old, new)),
     }
 
 
-def radius(both, old, new):
+def ball_radius(both: Problem, old: np.ndarray, new: np.ndarray) -> float:
     """Return the radius of the ball in (7)."""
     spectra = np.linalg.eigvalsh(HESSIANS[1:])
     farthest = 1 + np.linalg.norm(MINIMISERS[1:] - old, axis=1).max()
@@ -68,7 +75,7 @@ PANELS = (
 )
 
 
-def draw_figure(figure, data):
+def draw_figure(figure: "Canvas", data: Arrays) -> None:
     fast, text = (
         _style.algorithm_look("flex_c").colour,
         dict(fontsize=_style.SMALL, textcoords="offset points", ha="center"),
@@ -115,11 +122,13 @@ def draw_figure(figure, data):
     )
 
 
-def draw_enlarged(ax, data, circle, start, panel):
+def draw_enlarged(
+    ax: "Axes", data: Arrays, circle: np.ndarray, start: np.ndarray, panel: tuple
+) -> None:
     """Draw the ball of (7), strongly enlarged, in a corner of its panel."""
     fast, size = _style.algorithm_look("flex_c").colour, 1.45 * data["radius"]
     inside = np.linalg.norm(start - data["old"]) <= data["radius"]
-    inset = ax.inset_axes((0.02, 0.5, 0.34, 0.48))
+    inset: Any = ax.inset_axes((0.02, 0.5, 0.34, 0.48))
     inset.plot(*circle, color=fast)
     inset.plot(*data["old"], "o", color=_style.INK, markersize=3)
     text = dict(fontsize=_style.SMALL, textcoords="offset points")
@@ -138,7 +147,7 @@ def draw_enlarged(ax, data, circle, start, panel):
     inset.spines[:].set(visible=True, color=_style.RULE)
 
 
-def write_caption(data):
+def write_caption(data: Arrays) -> str:
     return (
         f"Two old devices in one and a new device l, on quadratics in the plane, of weight {SHARE:g}; an extra step of "
         f"$\\delta^l={DELTA:g}$ along its gradient (arrow). Grey: where some extra step approaches the new optimum. Circle, "
@@ -146,7 +155,7 @@ def write_caption(data):
     )
 
 
-def describe_result(data):
+def describe_result(data: Arrays) -> str:
     away = np.linalg.norm(data["starts"] - data["old"], axis=1) / data["radius"]
     before, after = (np.linalg.norm(data[k] - data["new"], axis=1) for k in ("starts", "ends"))
     number = _caption.number_text

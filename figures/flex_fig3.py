@@ -1,89 +1,41 @@
 """Flex, figure 3: test accuracy of schemes A, B and C on non-IID EMNIST, with 1, 3, 5 and 8 traces."""
 
-import numpy as np
-
+from fedtheory.experiments import _curves
 from fedtheory.experiments.records import flex_schemes
-from fedtheory.figures import _flex, _flex_networks, _fsl, _style
-from fedtheory.figures._record import Figure
+from fedtheory.figures import _flex, _flex_networks
+from fedtheory.figures._experiment import ExperimentFigure
+from fedtheory.figures._panels import LINES, Line, Panels
+from fedtheory.figures._runs import Cells, Source, of_curve
 
-CELL = "EMNIST", "NIID"
-
-
-def compute_arrays(scale, progress):
-    return _fsl.gather_arrays(flex_schemes.EXPERIMENT.runs_of("fig3", scale), progress)
-
-
-def draw_figure(figure, data):
-    read = _fsl.Read(data)
-    counts = _flex_networks.client_counts(read)
-    for ax, count in zip(figure.subplots(1, len(counts), sharey=True), counts):
-        for scheme in flex_schemes.SCHEMES:
-            curves = read.curve(*CELL, count, scheme)
-            _style.draw_band(
-                ax,
-                data["rounds"],
-                curves.mean(axis=0),
-                curves.min(axis=0),
-                curves.max(axis=0),
-                _flex.SCHEMES[scheme],
-                label=f"scheme {scheme}",
-            )
-        ax.set(title=rf"$|\mathcal{{T}}|={count}$", xlabel=r"round $\tau$")
-    figure.axes[0].set_ylabel("test accuracy")
-    figure.axes[0].legend(*figure.axes[-1].get_legend_handles_labels(), loc="lower right")
-
-
-def accuracy(read, count, scheme):
-    """Return the final test accuracy (seeds,) in percent."""
-    return 100 * read("final_accuracy", *CELL, count, scheme)
-
-
-def judge_findings(data):
-    read = _fsl.Read(data)
-    cells = {
-        ("final_accuracy", f"scheme {scheme}", f"|T|={count}"): accuracy(read, count, scheme)
-        for count in _flex_networks.client_counts(read)
-        for scheme in flex_schemes.SCHEMES
-    }
-    return _flex_networks.judge_networks(
-        data, dict.fromkeys(("flex.fig3_C_over_B", "flex.fig3_A_below"), cells)
-    )
-
-
-def describe_result(data):
-    read = _fsl.Read(data)
-    means = lambda scheme: ", ".join(
-        f"{np.mean(accuracy(read, count, scheme)):.1f}"
-        for count in _flex_networks.client_counts(read)
-    )
-    told = "; ".join(f"{scheme} {means(scheme)}" for scheme in flex_schemes.SCHEMES)
-    return f"Accuracy at the end in per cent, from few traces to many: {told}."
-
-
-def table_rows(data):
-    return _fsl.accuracy_rows(
-        _fsl.Read(data), ["data", "split", "traces", "scheme"], ("final_accuracy",)
-    )
-
-
-def write_caption(data):
-    return _fsl.write_caption(
-        data,
-        "One label a device; $|\\mathcal{T}|$ is the number of traces that devices follow. A line is the mean over "
-        "seeds, its band goes from the least to the most.",
-        _flex_networks.STAND_IN,
-    )
-
-
-FIGURE = Figure(
+FIGURE = ExperimentFigure(
     cites="flex, figure 3",
     title="Schemes A, B and C on non-IID EMNIST",
-    compute=compute_arrays,
-    caption=write_caption,
-    draw=draw_figure,
-    says=describe_result,
-    rows=table_rows,
-    findings=judge_findings,
+    source=Source(flex_schemes.EXPERIMENT, ["fig3"], _flex_networks.COORDINATES),
+    measures=dict(percent=of_curve("test_accuracy", _curves.final, 100)),
+    panels=Panels(
+        [
+            Line(f"scheme {scheme}", look, dict(scheme=scheme))
+            for scheme, look in _flex.SCHEMES.items()
+        ],
+        across=["traces"],
+        share=dict(sharey=True),
+        title=r"$|\mathcal{{T}}|={traces}$",
+        xlabel=r"round $\tau$",
+        ylabel="test accuracy",
+        legend=lambda at: "" if at["column"] else "lower right",
+    ),
+    sentences={
+        ("flex.fig3_C_over_B", "flex.fig3_A_below"): Cells(
+            "percent", "scheme {scheme}", "|T|={traces}", called="final_accuracy"
+        )
+    },
+    table=["final_accuracy"],
+    text="One label a device; $|\\mathcal{T}|$ is the number of traces that devices follow. "
+    f"{LINES}",
+    result="Accuracy at the end in per cent, from few traces to many: {accuracies}.",
+    numbers=dict(accuracies=Cells("percent", "{scheme}", levels="traces")),
+    show=lambda values: ", ".join(f"{mean:.1f}" for mean in values.mean(axis=0)),
+    stand_in=_flex_networks.STAND_IN,
     width="page",
     height=2.0,
 )

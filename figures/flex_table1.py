@@ -6,17 +6,24 @@ table says, at the distance that flex.bias_A_B gives, far inside D/E; C goes on 
 no device is inactive.
 """
 
+from typing import TYPE_CHECKING, Any
+
 import numpy as np
 
 import fedtheory as ft
 from fedtheory import discover
+from fedtheory.claim import Claim
 from fedtheory.figures import _style, _table
 from fedtheory.figures._flex import SCHEMES, E
-from fedtheory.figures._record import Figure
+from fedtheory.figures._record import Arrays, Figure, Progress
 from fedtheory.participation import Participation, distribution, staircase
 from fedtheory.participation.moments import limit_weights, moments
 from fedtheory.participation.traces import NAMES, pmf
+from fedtheory.problem import Problem
 from fedtheory.problems.quadratics import quadratic_from_arrays
+
+if TYPE_CHECKING:
+    from matplotlib.figure import Figure as Canvas
 
 L, MU, SIGMA = 2.0, 1.0, 0.5
 ALIKE, UNLIKE, INACTIVE = COLUMNS = ("hom", "het", "inactive")
@@ -38,7 +45,7 @@ CASES = [
 ]
 
 
-def problem():
+def build_problem() -> Problem:
     """Build quadratics with minimisers on an arc, in the order of the devices: devices that do
     little work have minimisers on one side."""
     angles = np.linspace(0, np.pi, N)
@@ -46,7 +53,7 @@ def problem():
     return quadratic_from_arrays(np.array([L, MU]), b, sigma=SIGMA)
 
 
-def law(scheme, column, of):
+def printed_law(scheme: str, column: str, of: Any) -> tuple[float, float, float, float]:
     """Return theorem 3.1's learning rate (eta_0, offset), D/E, and the squared distance between w*
     and the limit point of a scheme."""
     p, table = of.weights[1:], DEVICES[column]
@@ -64,16 +71,16 @@ def law(scheme, column, of):
     )
 
 
-def compute_arrays(scale, progress):
+def compute_arrays(scale: str, progress: Progress) -> Arrays:
     groups, trials, rounds = SCALES[scale]
-    of, data = problem(), {"scale": np.array([groups, trials])}
+    of, data = build_problem(), {"scale": np.array([groups, trials])}
     starts = np.unique(
         np.geomspace(1, rounds + 1, 60).astype(int)
     )  # of ranges of tau that are averaged
     lengths = np.diff(starts)
     for done, (scheme, column) in enumerate(CASES):
         progress(done, len(CASES))
-        eta_0, offset, bound, limit = law(scheme, column, of)
+        eta_0, offset, bound, limit = printed_law(scheme, column, of)
         run = ft.run(
             of,
             SCHEMES[scheme],
@@ -88,24 +95,24 @@ def compute_arrays(scale, progress):
         data[f"{scheme}_{column}"] = np.add.reduceat(means, starts[:-1], axis=1) / lengths
         data[f"{scheme}_{column}_law"] = np.array([bound, limit])
         claim = f"flex.table1_{scheme}_{'het' if column == INACTIVE else column}"
-        data[f"{scheme}_{column}_formula"] = np.array(latex(discover.claim(claim)))
+        data[f"{scheme}_{column}_formula"] = np.array(cell_latex(discover.claim(claim)))
     return {**data, "tau": starts[:-1] + (lengths - 1) / 2}
 
 
-def latex(claim):
+def cell_latex(claim: Claim) -> str:
     """Return a cell as LaTeX: O(...), or the limit as an upper bound."""
     bound = claim.latex(claim.bound)
     return rf"$\mathcal{{O}}\left({bound}\right)$" if claim.relation == "O" else rf"$\leq {bound}$"
 
 
-def slopes(data, case):
+def fit_slopes(data: Arrays, case: str) -> np.ndarray:
     """Fit the slope of log E||w - w*||^2 against log tau over the last factor of 5 in tau, for each
     group of trials."""
     late = data["tau"] >= data["tau"][-1] / 5
     return np.polyfit(np.log(data["tau"][late]), np.log(data[case][:, late]).T, 1)[0]
 
 
-def table_rows(data):
+def table_rows(data: Arrays) -> list[list[str]]:
     found = [["", "cell", "slope in tau", "E||w - w*||^2 at the end", "where it heads", "D/E"]]
     for scheme, column in CASES:
         case = f"{scheme}_{column}"
@@ -115,7 +122,7 @@ def table_rows(data):
             [
                 f"{scheme}, {column}",
                 str(data[f"{case}_formula"]),
-                _table.spread_of(slopes(data, case)),
+                _table.spread_of(fit_slopes(data, case)),
                 _table.spread_of(data[case][:, -1]),
                 *limits,
             ]
@@ -123,7 +130,7 @@ def table_rows(data):
     return found
 
 
-def draw_figure(figure, data):
+def draw_figure(figure: "Canvas", data: Arrays) -> None:
     axes = figure.subplots(1, 2, sharey=True)
     tau = data["tau"]
     for ax, columns, title in (
@@ -158,7 +165,7 @@ def draw_figure(figure, data):
     axes[0].set_ylabel(r"$\mathrm{E}\,\|w^G_{\tau E}-w^*\|^2$")
 
 
-def write_caption(data):
+def write_caption(data: Arrays) -> str:
     groups, trials = data["scale"]
     return (
         f"Quadratics with L = {L:g}, $\\mu={MU:g}$, $\\sigma_k={SIGMA:g}$, {N} devices, E = {E}, under theorem 3.1's learning "
@@ -168,8 +175,8 @@ def write_caption(data):
     )
 
 
-def describe_result(data):
-    slope = lambda case: _table.spread_of(slopes(data, case)).replace("−", "-")
+def describe_result(data: Arrays) -> str:
+    slope = lambda case: _table.spread_of(fit_slopes(data, case)).replace("−", "-")
     alike = "; ".join(f"{scheme} {slope(f'{scheme}_{ALIKE}')}" for scheme in SCHEMES)
     apart = "; ".join(f"{scheme} {slope(f'{scheme}_{UNLIKE}')}" for scheme in SCHEMES)
     return (

@@ -21,15 +21,20 @@ noise of the paper's runs, and two of its deviations are every cell's margin
 (claims/flex/findings.py).
 """
 
+from typing import TYPE_CHECKING
+
 import numpy as np
 
 import fedtheory as ft
 from fedtheory.claims.flex.findings import POINTS, TABLE_3
 from fedtheory.figures import _flex, _table
 from fedtheory.figures._flex import ETA_0, SCHEMES, E
-from fedtheory.figures._record import Figure
+from fedtheory.figures._record import Arrays, Figure, Progress
 from fedtheory.participation import Participation, staircase
 from fedtheory.participation.traces import assignment, pmf, traces
+
+if TYPE_CHECKING:
+    from matplotlib.figure import Figure as Canvas
 
 N = 50
 SPLITS = {"IID": dict(alpha=0.0, iid=False), "NIID": dict(alpha=1.0), "one model": dict(alpha=0.0)}
@@ -42,10 +47,10 @@ SCALES = dict(
 MOVES = 100  # last rounds over which scheme C's accuracy is watched
 
 
-def compute_arrays(scale, progress):
+def compute_arrays(scale: str, progress: Progress) -> Arrays:
     seeds, counts, rounds = SCALES[scale]
 
-    def work(split, seed):
+    def run_schemes(split: str, seed: int) -> tuple[np.ndarray, np.ndarray]:
         problem, arrays = _flex.synthetic_task(clients=N, seed=seed, **SPLITS[split])
         test = _flex.held_out(arrays, range(1, N + 1))
         final, moves = np.empty((len(counts), len(SCHEMES))), np.empty(len(counts))
@@ -69,7 +74,7 @@ def compute_arrays(scale, progress):
         return final, moves
 
     found = _flex.run_jobs(
-        [(split, seed) for split in SPLITS for seed in range(seeds)], work, progress
+        [(split, seed) for split in SPLITS for seed in range(seeds)], run_schemes, progress
     )
     shape = len(SPLITS), seeds, len(counts)
     return {
@@ -82,7 +87,7 @@ def compute_arrays(scale, progress):
     }
 
 
-def inverse_complete(count, seed):
+def inverse_complete(count: int, seed: int) -> float:
     """Compute E[1/K_tau] given K_tau >= 1, where K_tau is a sum of independent indicators."""
     law = np.ones(1)
     for name in assignment(N, count, seed):
@@ -91,7 +96,7 @@ def inverse_complete(count, seed):
     return law[1:] @ (1 / np.arange(1, N + 1)) / law[1:].sum()
 
 
-def gains(data):
+def accuracy_gains(data: Arrays) -> dict[str, dict[str, np.ndarray]]:
     """Return {split: gains of B over A and of C over B in percentage points}, each (seeds, counts)."""
     return {
         split: {"B over A": a[:, :, 1] - a[:, :, 0], "C over B": a[:, :, 2] - a[:, :, 1]}
@@ -99,22 +104,22 @@ def gains(data):
     }
 
 
-def printed_value(split, count, place):
+def printed_value(split: str, count: int, place: int) -> float:
     return TABLE_3["c"][1][split][count - 1][place]
 
 
-def measure_gains(data):
+def measure_gains(data: Arrays) -> dict[tuple[str, str], np.ndarray]:
     """Return {(quantity, which): gains over seeds} of each printed cell."""
     return {
         ("accuracy_gain_percent", f"scheme {pair}, SYNTHETIC {split} |T|={count}"): values[:, m]
         for split in JUDGED
-        for pair, values in gains(data)[split].items()
+        for pair, values in accuracy_gains(data)[split].items()
         for m, count in enumerate(data["counts"])
     }
 
 
-def printed_cells(data):
-    return _flex.cells_judged(measure_gains(data))
+def printed_cells(data: Arrays) -> dict:
+    return _flex.judge_printed(measure_gains(data))
 
 
 HEADER = [
@@ -125,7 +130,7 @@ HEADER = [
 ]
 
 
-def lines(data):
+def table_lines(data: Arrays) -> list[list]:
     cells, outcomes = measure_gains(data), printed_cells(data)
     shown = {
         key: _flex.make_cell(key, _table.spread_of(values), outcomes)
@@ -135,40 +140,43 @@ def lines(data):
         [
             str(count),
             *(cell for (_, which), cell in shown.items() if which.endswith(f"|T|={count}")),
-            *(_table.spread_of(values[:, m]) for values in gains(data)["one model"].values()),
+            *(
+                _table.spread_of(values[:, m])
+                for values in accuracy_gains(data)["one model"].values()
+            ),
         ]
         for m, count in enumerate(data["counts"])
     ]
 
 
-def sentence(data):
+def describe_gains(data: Arrays) -> str:
     """Return a text that compares the measured gains with the paper's."""
 
-    def pair(split, place):
-        ours = list(gains(data)[split].values())[place].mean()
+    def mean_gain(split: str, place: int) -> str:
+        ours = list(accuracy_gains(data)[split].values())[place].mean()
         paper = np.mean([printed_value(split, count, place) for count in data["counts"]])
         return f"{ours:.1f} ({paper:.1f})".replace("-", "−")
 
     return (
-        f"Mean gains, the paper's in brackets. B over A: IID {pair('IID', 0)}, non-IID {pair('NIID', 0)}; "
-        f"C over B: IID {pair('IID', 1)}, non-IID {pair('NIID', 1)}.\n{_flex.describe_agreement(printed_cells(data))}."
+        f"Mean gains, the paper's in brackets. B over A: IID {mean_gain('IID', 0)}, non-IID {mean_gain('NIID', 0)}; "
+        f"C over B: IID {mean_gain('IID', 1)}, non-IID {mean_gain('NIID', 1)}.\n{_flex.describe_agreement(printed_cells(data))}."
     )
 
 
-def draw_figure(figure, data):
+def draw_figure(figure: "Canvas", data: Arrays) -> None:
     note = (
         f"Points of test accuracy, mean ± deviation of {data['accuracy'].shape[1]} seeds. Margin {POINTS:.2f}: "
         f"{_table.MARKED}.\nIID is SYNTHETIC(0, 0) as printed; “one model” is another reading, beside it and not "
-        f"judged: the same $W$, $b$ for all devices.\n{sentence(data)}"
+        f"judged: the same $W$, $b$ for all devices.\n{describe_gains(data)}"
     )
-    _table.ours_beside_paper(figure, HEADER, lines(data), note=note)
+    _table.ours_beside_paper(figure, HEADER, table_lines(data), note=note)
 
 
-def table_rows(data):
-    return _table.table_rows(HEADER, lines(data))
+def table_rows(data: Arrays) -> list[list[str]]:
+    return _table.table_rows(HEADER, table_lines(data))
 
 
-def sentences(data):
+def judge_sentences(data: Arrays) -> dict:
     """Judge the sentences of section 5.2 on all of table 3, using SYNTHETIC."""
     counts, both = data["counts"], data["accuracy"][: len(JUDGED)]
     alike, apart = both
@@ -207,15 +215,15 @@ def sentences(data):
     )
 
 
-def judge_findings(data):
+def judge_findings(data: Arrays) -> dict:
     return {
-        **sentences(data),
+        **judge_sentences(data),
         **printed_cells(data),
         **_flex.unrun_cells("flex_table3", measure_gains(data)),
     }
 
 
-def write_caption(data):
+def write_caption(data: Arrays) -> str:
     seeds = data["accuracy"].shape[1]
     return (
         f"SYNTHETIC with {N} devices, E = {E}, {seeds} seeds of data, traces and draws that all schemes share; points of "

@@ -2,4 +2,4 @@
 
 from fedtheory.figures import _flex_networks
 
-FIGURE = _flex_networks.table3_figure("MNIST", "a", "table3a", minutes=0.9)
+FIGURE = _flex_networks.table3_figure("MNIST", "a", minutes=0.9)

@@ -2,4 +2,4 @@
 
 from fedtheory.figures import _flex_networks
 
-FIGURE = _flex_networks.table3_figure("EMNIST", "b", "table3b", minutes=3)
+FIGURE = _flex_networks.table3_figure("EMNIST", "b", minutes=3)

@@ -16,15 +16,21 @@ Tried too, on 30 seeds, with the same outcome: E = 20, and a boost that decays w
 tau - tau_0.
 """
 
+from collections.abc import Sequence
+from typing import TYPE_CHECKING
+
 import numpy as np
 
 import fedtheory as ft
 from fedtheory.claims.flex.findings import REBOUND
 from fedtheory.figures import _flex, _table
 from fedtheory.figures._flex import ETA_0, SAMPLES, E
-from fedtheory.figures._record import Figure
+from fedtheory.figures._record import Arrays, Figure, Progress
 from fedtheory.participation import Arrival, Participation, staircase
 from fedtheory.participation.traces import traces
+
+if TYPE_CHECKING:
+    from matplotlib.figure import Figure as Canvas
 
 N, HORIZON = 30, 100
 BOOST = dict(
@@ -34,10 +40,10 @@ SPLITS = {"NIID": 1.0, "IID": 0.0}
 SCALES = dict(smoke=(2, (10, 30)), quick=(8, (10, 30, 50, 70)), paper=(40, (10, 30, 50, 70)))
 
 
-def compute_arrays(scale, progress):
+def compute_arrays(scale: str, progress: Progress) -> Arrays:
     seeds, arrivals = SCALES[scale]
     jobs = [(split, seed, arrivals) for split in SPLITS for seed in range(seeds)]
-    found = _flex.run_jobs(jobs, rebounds, progress)
+    found = _flex.run_jobs(jobs, measure_rebounds, progress)
     shape = len(SPLITS), seeds, len(arrivals), 2
     return {
         "tau_0": np.array(arrivals),
@@ -46,7 +52,9 @@ def compute_arrays(scale, progress):
     }
 
 
-def rebounds(split, seed, arrivals):
+def measure_rebounds(
+    split: str, seed: int, arrivals: Sequence[int]
+) -> tuple[np.ndarray, np.ndarray]:
     """Return, for a seed, the rounds (arrivals, reboots) until the accuracy is back, and for
     vanilla reboot the accuracy lost to the newcomer's data and to the new rate (arrivals, 2)."""
     problem, arrays = _flex.synthetic_task(SPLITS[split], N, seed, samples=SAMPLES)
@@ -79,7 +87,7 @@ def rebounds(split, seed, arrivals):
 HEADER = [r"$\tau_0$", "fast", "vanilla", "saved"]
 
 
-def cells(data):
+def rebound_cells(data: Arrays) -> dict[tuple[str, str], np.ndarray]:
     """Return {(quantity, which): rounds over seeds} of each printed cell."""
     return {
         (REBOUND, f"{how} reboot, SYNTHETIC tau_0={tau_0}"): data["rounds"][0, :, m, n]
@@ -88,18 +96,18 @@ def cells(data):
     }
 
 
-def within(data):
+def clip_rounds(data: Arrays) -> np.ndarray:
     """Return the rounds of all runs (splits, seeds, arrivals, reboots), with censored values
     replaced by HORIZON."""
     return np.minimum(data["rounds"], HORIZON)
 
 
-def lines(data):
-    found, outcomes = [], _flex.cells_judged(cells(data))
-    saved = within(data)[..., 1] - within(data)[..., 0]
+def table_lines(data: Arrays) -> list[list]:
+    found, outcomes = [], _flex.judge_printed(rebound_cells(data))
+    saved = clip_rounds(data)[..., 1] - clip_rounds(data)[..., 0]
     shown = [
         _flex.make_cell(key, _flex.rounds_of(values, HORIZON), outcomes)
-        for key, values in cells(data).items()
+        for key, values in rebound_cells(data).items()
     ]
     for m, tau_0 in enumerate(data["tau_0"]):
         found.append(
@@ -117,8 +125,8 @@ def lines(data):
     ]
 
 
-def draw_figure(figure, data):
-    saved = (within(data)[..., 1] - within(data)[..., 0])[0]
+def draw_figure(figure: "Canvas", data: Arrays) -> None:
+    saved = (clip_rounds(data)[..., 1] - clip_rounds(data)[..., 0])[0]
     error = saved.mean(axis=1).std(ddof=1) / np.sqrt(len(saved))
     data_lost, rate_lost = data["lost"][0].mean(axis=(0, 1))
     note = (
@@ -129,16 +137,16 @@ def draw_figure(figure, data):
         f"Points of accuracy lost to the newcomer’s data: {data_lost:.1f},\n"
         f"to the first round of the new rate: {rate_lost:.1f}."
     )
-    _table.ours_beside_paper(figure, HEADER, lines(data), note=note.replace("-", "−"))
+    _table.ours_beside_paper(figure, HEADER, table_lines(data), note=note.replace("-", "−"))
 
 
-def table_rows(data):
-    return _table.table_rows(HEADER, lines(data))
+def table_rows(data: Arrays) -> list[list[str]]:
+    return _table.table_rows(HEADER, table_lines(data))
 
 
-def judge_findings(data):
+def judge_findings(data: Arrays) -> dict:
     """Judge the sentences of section 5.3 on SYNTHETIC, and the cells of the SYNTHETIC row."""
-    niid, iid = within(data)
+    niid, iid = clip_rounds(data)
     each, late, alike = {}, {}, {}
     for n, how in enumerate(BOOST):
         for m, tau_0 in enumerate(data["tau_0"]):
@@ -150,12 +158,12 @@ def judge_findings(data):
         **_flex.judge_cells(each, "table4_fast_faster"),
         **_flex.judge_cells(late, "table4_late"),
         **_flex.judge_cells(alike, "table4_iid"),
-        **_flex.cells_judged(cells(data)),
-        **_flex.unrun_cells("flex_table4", cells(data)),
+        **_flex.judge_printed(rebound_cells(data)),
+        **_flex.unrun_cells("flex_table4", rebound_cells(data)),
     }
 
 
-def write_caption(data):
+def write_caption(data: Arrays) -> str:
     seeds = data["rounds"].shape[1]
     return (
         f"SYNTHETIC, one device joins {N - 1} others after round $\\tau_0$; E = {E}, {SAMPLES} samples a device. Rounds until the "

@@ -14,22 +14,29 @@ and more to bring it down, so that ours grow less with tau_0. Single runs spread
 mean, so that most cells have no power; the two trends say more.
 """
 
+from collections.abc import Sequence
+from typing import TYPE_CHECKING
+
 import numpy as np
 
 import fedtheory as ft
 from fedtheory.claims.flex.findings import CROSSING, DEPARTING, LOSS, TABLE_5
 from fedtheory.figures import _flex, _style, _table
 from fedtheory.figures._flex import ETA_0, SAMPLES, E
-from fedtheory.figures._record import Figure
+from fedtheory.figures._record import Arrays, Figure, Progress
 from fedtheory.participation import Departure, Participation, staircase
 from fedtheory.participation.traces import traces
+
+if TYPE_CHECKING:
+    from matplotlib.axes import Axes
+    from matplotlib.figure import Figure as Canvas
 
 N, HORIZON, SHOWN = 30, 150, 30  # SHOWN: the departure whose losses are drawn, at the last alpha
 ALPHAS = tuple(TABLE_5)
 SCALES = dict(smoke=(2, (10, 30)), quick=(5, DEPARTING), paper=(20, DEPARTING))
 
 
-def compute_arrays(scale, progress):
+def compute_arrays(scale: str, progress: Progress) -> Arrays:
     seeds, departures = SCALES[scale]
     jobs = [(alpha, seed, departures) for alpha in ALPHAS for seed in range(seeds)]
     found = _flex.run_jobs(jobs, follow_departure, progress)
@@ -43,7 +50,9 @@ def compute_arrays(scale, progress):
     }
 
 
-def follow_departure(alpha, seed, departures):
+def follow_departure(
+    alpha: float, seed: int, departures: Sequence[int]
+) -> tuple[np.ndarray, np.ndarray, np.ndarray | None]:
     """Return, for a seed, the rounds until the losses cross, the losses just before and just after
     each departure and at the end, and the two loss curves of the departure that is shown."""
     problem, arrays = _flex.synthetic_task(alpha, N, seed, samples=SAMPLES)
@@ -77,11 +86,11 @@ def follow_departure(alpha, seed, departures):
     return crossing, ends, shown
 
 
-def printed_value(alpha, tau_0):
+def printed_value(alpha: float, tau_0: int) -> float:
     return TABLE_5[alpha][DEPARTING.index(tau_0)]
 
 
-def cells(data):
+def crossing_cells(data: Arrays) -> dict[tuple[str, str], np.ndarray]:
     """Return {(quantity, which): rounds over seeds} of each printed cell."""
     return {
         (CROSSING, f"SYNTHETIC({alpha}, {alpha}) tau_0={tau_0}"): crossing[:, m]
@@ -90,26 +99,26 @@ def cells(data):
     }
 
 
-def shown_cells(data):
+def shown_cells(data: Arrays) -> list[list]:
     """Return the Cells as rows (departures, alphas)."""
-    outcomes = _flex.cells_judged(cells(data))
+    outcomes = _flex.judge_printed(crossing_cells(data))
     found = [
         _flex.make_cell(key, _flex.rounds_of(values, HORIZON), outcomes)
-        for key, values in cells(data).items()
+        for key, values in crossing_cells(data).items()
     ]
     return [found[m :: len(data["tau_0"])] for m in range(len(data["tau_0"]))]
 
 
-def table_rows(data):
+def table_rows(data: Arrays) -> list[list[str]]:
     return _table.table_rows(
         ["tau_0", *(f"({alpha:g}, {alpha:g})" for alpha in ALPHAS)],
         [[str(tau_0), *line] for tau_0, line in zip(data["tau_0"], shown_cells(data))],
     )
 
 
-def draw_figure(figure, data):
+def draw_figure(figure: "Canvas", data: Arrays) -> None:
     axes = figure.subplots(1, 4, width_ratios=(1.25, 1, 1, 1))
-    losses(axes[0], data["curves"])
+    draw_losses(axes[0], data["curves"])
     for n, (ax, alpha, crossing) in enumerate(zip(axes[1:], ALPHAS, data["crossing"])):
         low, middle, high = np.minimum(_flex.quartiles(crossing), HORIZON)
         _style.draw_band(ax, data["tau_0"], middle, low, high, "flex_c", "ours")
@@ -136,11 +145,14 @@ def draw_figure(figure, data):
         color=_style.OPEN,
     )
     _table.printed_legend(
-        axes[-1], _flex.cells_judged(cells(data)), loc="upper left", bbox_to_anchor=(0, 0.93)
+        axes[-1],
+        _flex.judge_printed(crossing_cells(data)),
+        loc="upper left",
+        bbox_to_anchor=(0, 0.93),
     )
 
 
-def losses(ax, curves):
+def draw_losses(ax: "Axes", curves: np.ndarray) -> None:
     """Draw the mean test losses of excluding and including the device, after one departure (figure
     4, right)."""
     excluded, included = curves.mean(axis=0)
@@ -163,7 +175,7 @@ def losses(ax, curves):
     ax.legend(loc="upper right", handlelength=1.8, borderaxespad=0)
 
 
-def judge_findings(data):
+def judge_findings(data: Arrays) -> dict:
     """Judge the sentences of section 5.4, and the cells."""
     before, excluded, included, excluded_end, included_end = np.moveaxis(
         data["ends"].mean(axis=2), -1, 0
@@ -186,12 +198,12 @@ def judge_findings(data):
         **_flex.judge_cells(along, "table5_tau_0"),
         **_flex.judge_cells(across, "table5_non_iid"),
         **_flex.judge_cells(curves, "fig4_exclude_jump", "fig4_exclude_cross"),
-        **_flex.cells_judged(cells(data)),
-        **_flex.unrun_cells("flex_table5", cells(data)),
+        **_flex.judge_printed(crossing_cells(data)),
+        **_flex.unrun_cells("flex_table5", crossing_cells(data)),
     }
 
 
-def write_caption(data):
+def write_caption(data: Arrays) -> str:
     seeds = data["crossing"].shape[1]
     return (
         f"SYNTHETIC, one of {N} devices leaves after round $\\tau_0$; E = {E}, {SAMPLES} samples a device. Left: mean test "

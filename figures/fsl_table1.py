@@ -1,13 +1,20 @@
 """FSL, table I: accuracy on CIFAR-10 with C = 2 and rounds until accuracy 0.5, over the server's
 samples; each method at the best values of the parameters that the table tunes."""
 
+from typing import TYPE_CHECKING
+
 import numpy as np
 
 from fedtheory.claims.fsl.findings import TABLE_1
 from fedtheory.experiments import _curves
 from fedtheory.experiments.records import fsl_table1
-from fedtheory.figures import _fsl, _table
-from fedtheory.figures._record import Figure
+from fedtheory.figures import _table
+from fedtheory.figures._experiment import ExperimentFigure
+from fedtheory.figures._record import Arrays
+from fedtheory.figures._runs import Name, Runs, Source, is_smaller_scale
+
+if TYPE_CHECKING:
+    from matplotlib.figure import Figure
 
 PRINTED = {"FSL": ("n_0=250", "n_0=500"), "FSLsyn": ("n_0=504", "n_0=720")}
 QUANTITIES = {"T_0.5": "$T_{0.5}$", "accuracy": "accuracy"}
@@ -15,61 +22,50 @@ LETTERS = dict(alpha=r"\alpha", gamma=r"\gamma", eta_l=r"\eta_l")
 HALF = 0.5
 
 
-def compute_arrays(scale, progress):
-    runs = fsl_table1.EXPERIMENT.runs_of("table1", scale)
-    return _fsl.gather_present(runs, progress)
-
-
-def columns(read):
+def table_columns(runs: Runs) -> dict[str, tuple[str, Name]]:
     """Return {column name in the paper's words: (n_0 used here, best cell over the tuned
     parameters)}."""
     found = {}
     for method in ("FedDyn", "FSLsyn", "FSL", "SCAFFOLD"):
-        sizes = list(dict.fromkeys(cell[1] for cell in read.having(method)))
+        sizes = runs.distinct_values("n_0", method=method)
         for n_0, printed in zip(sizes, PRINTED.get(method, ("",))):
-            accuracy = lambda cell: np.nan_to_num(read("final_accuracy", *cell)).mean()
-            found[f"{method} {printed}".strip()] = n_0, max(read.having(method, n_0), key=accuracy)
+            accuracy = lambda cell: np.nan_to_num(runs("final_accuracy", *cell)).mean()
+            best = max(runs.select_cells(method=method, n_0=n_0), key=accuracy)
+            found[f"{method} {printed}".strip()] = n_0, best
     return found
 
 
-def measure_cells(data):
+def measure_cells(data: Arrays) -> dict:
     """Return {(quantity, column, ""): values over seeds}; T_0.5 is in rounds, inf where the
     accuracy is not reached."""
-    read, found = _fsl.Read(data), {}
+    runs, found = FIGURE.read_runs(data), {}
     last = float(data["rounds"][-1])
-    for column, (_, cell) in columns(read).items():
-        curves = read.curve(*cell)
+    for column, (_, cell) in table_columns(runs).items():
+        curves = runs.curves_of(*cell)
         rise = [_curves.rise(c, HALF) if np.isfinite(c).all() else np.nan for c in curves]
         found["T_0.5", column, ""] = last * np.array(rise)
-        found["accuracy", column, ""] = read("final_accuracy", *cell)
+        found["accuracy", column, ""] = runs("final_accuracy", *cell)
     for method, (few, many) in PRINTED.items():
         at = lambda printed: found["accuracy", f"{method} {printed}", ""]
         found["accuracy_gain_from_n_0", method, ""] = at(many) - at(few)
     return found
 
 
-def judge_findings(data):
-    cells = measure_cells(data)
-    ids = [f"fsl.table1_{name}" for name in ("more_data", "fewer_rounds", "quality", "scaffold")]
-    ids += [claim_of(cell) for cell in TABLE_1]
-    return _fsl.judge_outcomes(data, dict.fromkeys(ids, cells))
-
-
-def claim_of(cell):
+def claim_of(cell: str) -> str:
     """Return the id of a printed cell's claim."""
     return "fsl.table1_" + "".join(
         {" ": "_", "=": "_", ".": "", ",": ""}.get(sign, sign) for sign in cell
     )
 
 
-def lines(data):
+def table_lines(data: Arrays) -> list[list]:
     """Return the rows [column, n_0 used here, tuned values, Cells of T_0.5 and accuracy]."""
-    cells, outcomes, found = measure_cells(data), judge_findings(data), []
-    for column, (n_0, best) in columns(_fsl.Read(data)).items():
+    cells, outcomes, found = measure_cells(data), FIGURE.judge_sentences(data), []
+    for column, (n_0, best) in table_columns(FIGURE.read_runs(data)).items():
         name = column.replace("n_0=", "$n_0=") + "$" * ("n_0" in column)
         ours = f" (here {n_0})" if n_0 and not column.endswith(f"={n_0}") else ""
         tuned, _, value = best[2].partition("=")
-        row = [name + ours, rf"${LETTERS[tuned]}={value}$"]
+        row: list = [name + ours, rf"${LETTERS[tuned]}={value}$"]
         for quantity in QUANTITIES:
             printed = TABLE_1.get(f"{quantity}, {column}")
             id = claim_of(f"{quantity}, {column}") if printed else ""
@@ -85,34 +81,27 @@ def lines(data):
 HEADER = ["method", "best", *QUANTITIES.values()]
 
 
-def draw_figure(figure, data):
+def draw_figure(figure: "Figure", data: Arrays) -> None:
     count, rounds = data["test_accuracy"].shape[1], int(data["rounds"][-1])
     note = f"{rounds:,} rounds (the paper’s: 1,000), mean ± deviation of {count} seeds. {_table.MARKED}."
-    if _fsl.is_smaller_scale(data):
+    if is_smaller_scale(data):
         note += "\nStand-ins for CIFAR-10 and STL-10, a small perceptron: the printed numbers are not compared."
-    _table.ours_beside_paper(figure, HEADER, lines(data), note=note)
+    _table.ours_beside_paper(figure, HEADER, table_lines(data), note=note)
 
 
-def table_rows(data):
-    return _table.table_rows(HEADER, lines(data))
-
-
-def write_caption(data):
-    return _fsl.write_caption(
-        data,
-        "Each method at the best of what the table tunes ($\\alpha$ of FedDyn, $\\gamma$ of FSL and FSLsyn) by final "
-        "accuracy, SCAFFOLD at the best rate of figure 5. $T_{0.5}$ is the first round whose rolling mean is $0.5$.",
-    )
-
-
-FIGURE = Figure(
+SENTENCES = ("more_data", "fewer_rounds", "quality", "scaffold")
+FIGURE = ExperimentFigure(
     cites="FSL, table I",
     title="Accuracy and rounds to 0.5, over the server's samples, CIFAR-10",
-    compute=compute_arrays,
-    caption=write_caption,
+    source=Source(fsl_table1.EXPERIMENT, ["table1"], ["method", "n_0", "tuned"], absent=True),
     draw=draw_figure,
-    rows=table_rows,
-    findings=judge_findings,
+    rows=lambda data: _table.table_rows(HEADER, table_lines(data)),
+    sentences={
+        (*(f"fsl.table1_{name}" for name in SENTENCES), *map(claim_of, TABLE_1)): measure_cells
+    },
+    text="Each method at the best of what the table tunes ($\\alpha$ of FedDyn, $\\gamma$ of FSL and "
+    "FSLsyn) by final accuracy, SCAFFOLD at the best rate of figure 5. $T_{0.5}$ is the first round "
+    "whose rolling mean is $0.5$.",
     width="page",
     height=1.9,
 )

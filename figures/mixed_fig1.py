@@ -1,108 +1,51 @@
 """Mixed FL, figure 1: AUC of the smile classifier (a) and accuracy of the language model (b) over
 rounds, compared with an oracle and with FL alone."""
 
+from collections.abc import Sequence
+
+import numpy as np
+
 from fedtheory.claims.mixed.findings import ACCURACY, AUC
-from fedtheory.experiments._mixed import MIXING
 from fedtheory.experiments.records import mixed_language, mixed_smiles
-from fedtheory.figures import _fsl, _mixed
-from fedtheory.figures._record import Figure
+from fedtheory.figures import _mixed
+from fedtheory.figures._panels import LINES
+from fedtheory.figures._runs import Cells, Name, Runs, Source
 
-SMILE = (*MIXING, "oracle")
-LANGUAGE = (*MIXING, "only FL", "oracle")
+# The language model is tested on both sources, which have equally many test data.
+SOURCES = {
+    "smile": Source(mixed_smiles.EXPERIMENT, ["curves"], ["task", "method"]),
+    "language": Source(mixed_language.EXPERIMENT, ["curves"], ["task", "source", "method"]),
+}
+POOLED = dict(language="source")
 STAND_IN = f"{_mixed.STAND_INS['smile']}, and {_mixed.STAND_INS['language']}"
+ACCURACIES = Cells(ACCURACY, where="language", task="language")
 
 
-def compute_arrays(scale, progress):
-    return _mixed.gather_tasks(
-        progress,
-        smile=mixed_smiles.EXPERIMENT.runs_of("curves", scale),
-        language=mixed_language.EXPERIMENT.runs_of("curves", scale),
-    )
+def measure_end(runs: Runs, cells: Sequence[Name]) -> dict[Name, np.ndarray]:
+    """Return the AUC or the accuracy at the end."""
+    return _mixed.MEASURES["test_auc" if "test_auc" in runs.data else "test_accuracy"](runs, cells)
 
 
-def smile_cells():
-    """Return {label: (look, cells)} of the smile classifier."""
-    return {name: (name, [("smile", name)]) for name in SMILE}
-
-
-def language_cells():
-    """Return {label: (look, cells)} of the language model, over both sources together, which have
-    equally many test data."""
-    both = lambda name: [("language", source, name) for source in mixed_language.SOURCES]
-    return {name: (name, both(name)) for name in LANGUAGE}
-
-
-PARTS = {"smile": (smile_cells, "test_auc"), "language": (language_cells, "test_accuracy")}
-
-
-def draw_figure(figure, data):
-    for ax, (task, (cells, name)) in zip(figure.subplots(1, 2), PARTS.items()):
-        _mixed.draw_curves(ax, _mixed.read_task(data, task), name, cells())
-        ax.set(title=f"({'ab'[task == 'language']}) {task}")
-        ax.legend(loc="lower right")
-
-
-def final_values(data):
-    """Return {task: {label: final values (seeds,)}}."""
-    return {
-        task: {
-            label: _mixed.final_losses(
-                _mixed.mean_curve(_mixed.read_task(data, task), several, name)
-            )
-            for label, (_, several) in cells().items()
-        }
-        for task, (cells, name) in PARTS.items()
-    }
-
-
-def judge_findings(data):
-    cells = {
-        (quantity, label, task): values
-        for task, quantity in (("smile", AUC), ("language", ACCURACY))
-        for label, values in final_values(data)[task].items()
-    }
-    return {
-        **_mixed.judge_outcomes(data, "smile", {"mixed.fig1_smile_oracle": cells}),
-        **_mixed.judge_outcomes(
-            data, "language", {"mixed.fig1_language_oracle": cells, "mixed.fig1_only_fl": cells}
-        ),
-    }
-
-
-def describe_result(data):
-    found = final_values(data)
-    return f"At the end, AUC: {_mixed.describe_values(found['smile'])}; accuracy: {_mixed.describe_values(found['language'])}."
-
-
-def table_rows(data):
-    found = final_values(data)
-    head = ["task", "method", "at the end"]
-    return [head] + [
-        [task, label, _mixed.describe_values({label: values}).removeprefix(f"{label} ")]
-        for task in found
-        for label, values in found[task].items()
-    ]
-
-
-def write_caption(data):
-    return _fsl.write_caption(
-        data,
-        "(a) Area under the ROC curve of the smile classifier. (b) Accuracy of the next character, both sources "
-        f"together. The oracle trains on all samples by itself. {_mixed.LINES}",
-        STAND_IN,
-    )
-
-
-FIGURE = Figure(
+FIGURE = _mixed.MixedFigure(
     cites="mixed FL, figure 1",
     title="Mixed FL beside an oracle, smiles and language",
-    compute=compute_arrays,
     minutes=1.0,
-    caption=write_caption,
-    draw=draw_figure,
-    says=describe_result,
-    rows=table_rows,
-    findings=judge_findings,
-    width="page",
-    height=2.3,
+    source=SOURCES,
+    pooled=POOLED,
+    measures=_mixed.MEASURES | {"at the end": measure_end},
+    panels=_mixed.curve_panels(
+        quantities=["test_auc", "test_accuracy"],
+        tasks=[*SOURCES],
+        title=lambda at: f"({'ab'[at['column']]}) {at['task']}",
+    ),
+    sentences={
+        "mixed.fig1_smile_oracle": Cells(AUC, where="smile", task="smile"),
+        ("mixed.fig1_language_oracle", "mixed.fig1_only_fl"): ACCURACIES,
+    },
+    table=["at the end"],
+    text="(a) Area under the ROC curve of the smile classifier. (b) Accuracy of the next "
+    f"character, both sources together. The oracle trains on all samples by itself. {LINES}",
+    result="At the end, AUC: {AUC}; accuracy: {accuracy}.",
+    numbers=dict(AUC=Cells(AUC), accuracy=ACCURACIES),
+    stand_in=STAND_IN,
 )

@@ -1,68 +1,40 @@
 """Mixed FL, figure 3: evaluation loss of the recommender over rounds, compared with the baseline in
 which the clients compute everything."""
 
-from fedtheory.claims.mixed.findings import LOSS
-from fedtheory.experiments._mixed import MIXING
+from fedtheory.claims.mixed.findings import LOSS, RISE
 from fedtheory.experiments.records import mixed_movies
 from fedtheory.figures import _mixed
-from fedtheory.figures._record import Figure
+from fedtheory.figures._panels import LINES
+from fedtheory.figures._record import Arrays
+from fedtheory.figures._runs import Cells, Source
 
-NAMES = (*MIXING, "baseline")
-PARTS = {name: (name, [("movies", name)]) for name in NAMES}
-
-
-def compute_arrays(scale, progress):
-    return _mixed.gather_tasks(progress, movies=mixed_movies.EXPERIMENT.runs_of("curves", scale))
+SOURCE = {"movies": Source(mixed_movies.EXPERIMENT, ["curves"], ["task", "method"])}
+TABLE = ("test_loss", "test_recall", "loss")
 
 
-def loss_curves(data, name="test_loss"):
-    runs = _mixed.read_task(data, "movies")
-    return {label: _mixed.mean_curve(runs, several, name) for label, (_, several) in PARTS.items()}
+def describe_distances(figure: _mixed.MixedFigure, data: Arrays, metric: str) -> str:
+    """Return the figure's result, and how far apart the curves are."""
+    runs = figure.read_runs(data)
+    curves = {cell[1]: runs.curves_of(*cell, name=metric) for cell in runs.cells}
+    return f"{figure.describe_result(data)} {_mixed.distance_from_first(curves)}"
 
 
-def draw_figure(figure, data):
-    ax = figure.subplots()
-    _mixed.draw_curves(ax, _mixed.read_task(data, "movies"), "test_loss", PARTS)
-    ax.legend(loc="upper right")
-
-
-def judge_findings(data):
-    found = loss_curves(data)
-    cells = _mixed.rise_cells(_mixed.share_of_rounds(found), "movies")
-    for where in ("movies", "movies round 1500"):
-        cells |= {(LOSS, label, where): _mixed.final_losses(v) for label, v in found.items()}
-    ids = dict.fromkeys(("mixed.fig3_movies", "mixed.fig3_pt_slower"), cells)
-    return _mixed.judge_outcomes(data, "movies", ids)
-
-
-def describe_result(data):
-    found = {label: _mixed.final_losses(values) for label, values in loss_curves(data).items()}
-    return f"Loss at the end: {_mixed.describe_values(found)}. {_mixed.distance_from_first(loss_curves(data))}."
-
-
-def table_rows(data):
-    return _mixed.table_rows(
-        data, "movies", ["task", "method"], ["test_loss", "test_recall", "loss"]
-    )
-
-
-def write_caption(data):
-    return _mixed.write_caption(
-        data,
-        "movies",
-        "The hinge on users held out, of all methods alike; the baseline is FedAvg whose clients compute the "
-        f"regulariser too. {_mixed.LINES}",
-    )
-
-
-FIGURE = Figure(
+FIGURE: _mixed.MixedFigure = _mixed.MixedFigure(
     cites="mixed FL, figure 3",
     title="Loss of the recommender",
-    compute=compute_arrays,
-    caption=write_caption,
-    draw=draw_figure,
-    says=describe_result,
-    rows=table_rows,
-    findings=judge_findings,
-    height=2.3,
+    source=SOURCE,
+    panels=_mixed.curve_panels(quantities=["test_loss"]),
+    sentences={
+        ("mixed.fig3_movies", "mixed.fig3_pt_slower"): (
+            Cells((RISE, LOSS), where="movies"),
+            Cells(LOSS, where="movies round 1500"),
+        )
+    },
+    table=TABLE,
+    text="The hinge on users held out, of all methods alike; the baseline is FedAvg whose clients "
+    f"compute the regulariser too. {LINES}",
+    result="Loss at the end: {loss}.",
+    numbers=dict(loss=Cells(LOSS)),
+    says=lambda data: describe_distances(FIGURE, data, "test_loss"),
+    width="column",
 )

@@ -2,49 +2,19 @@
 
 from fedtheory.claims.mixed.findings import RECALL
 from fedtheory.figures import _mixed, mixed_fig3
-from fedtheory.figures._record import Figure
+from fedtheory.figures._panels import LINES
+from fedtheory.figures._runs import Cells
 
-NAME = "test_recall"
-compute = mixed_fig3.compute_arrays
-
-
-def draw_figure(figure, data):
-    ax = figure.subplots()
-    runs = _mixed.read_task(data, "movies")
-    _mixed.draw_curves(ax, runs, NAME, mixed_fig3.PARTS, label="recall@10")
-    ax.legend(loc="lower right")
-
-
-def final_values(data):
-    return {
-        label: _mixed.final_losses(v) for label, v in mixed_fig3.loss_curves(data, NAME).items()
-    }
-
-
-def judge_findings(data):
-    cells = {(RECALL, label, "movies"): values for label, values in final_values(data).items()}
-    return _mixed.judge_outcomes(data, "movies", {"mixed.fig6_recall": cells})
-
-
-def describe_result(data):
-    far = _mixed.distance_from_first(mixed_fig3.loss_curves(data, NAME))
-    return f"Recall@10 at the end: {_mixed.describe_values(final_values(data))}. {far}."
-
-
-def write_caption(data):
-    return _mixed.write_caption(
-        data, "movies", f"Of users held out, all films ranked. {_mixed.LINES}"
-    )
-
-
-FIGURE = Figure(
+FIGURE: _mixed.MixedFigure = _mixed.MixedFigure(
     cites="mixed FL, figure 6",
     title="Recall@10 of the recommender",
-    compute=compute,
-    caption=write_caption,
-    draw=draw_figure,
-    says=describe_result,
-    rows=mixed_fig3.table_rows,
-    findings=judge_findings,
-    height=2.3,
+    source=mixed_fig3.SOURCE,
+    panels=_mixed.curve_panels(quantities=["test_recall"]),
+    sentences={"mixed.fig6_recall": Cells(RECALL, where="movies")},
+    table=mixed_fig3.TABLE,
+    text=f"Of users held out, all films ranked. {LINES}",
+    result="Recall@10 at the end: {recall}.",
+    numbers=dict(recall=Cells(RECALL)),
+    says=lambda data: mixed_fig3.describe_distances(FIGURE, data, "test_recall"),
+    width="column",
 )

@@ -4,15 +4,22 @@ that needs fewest rounds for given constants.
 Constants are not printed, so the curves are shapes, with factor 1 for every method.
 """
 
+from collections.abc import Mapping
 from fractions import Fraction
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 import sympy
 from numpy.random import Generator, Philox
 
 from fedtheory import arithmetic, discover
+from fedtheory.claim import Claim
 from fedtheory.figures import _caption, _findings, _style
-from fedtheory.figures._record import Figure
+from fedtheory.figures._record import Arrays, Figure, Progress
+
+if TYPE_CHECKING:
+    from matplotlib.axes import Axes
+    from matplotlib.figure import Figure as Canvas
 
 METHODS = {"pt": "parallel_training", "one_way": "one_way_gt", "two_way": "two_way_gt"}
 CASES = {"strong": r"$\mu$-convex", "convex": "convex", "nonconvex": "not convex"}
@@ -35,14 +42,14 @@ RELATIONS = {"<=": sympy.Le, "==": sympy.Eq}
 HEADER = ["", *(_style.algorithm_look(name).label for name in METHODS.values())]
 
 
-def printed_rate(method, case, values):
+def printed_rate(method: str, case: str, values: Mapping[str, Any]) -> np.ndarray:
     """Evaluate a printed rate at arrays of numbers; epsilon bounds a loss or a squared gradient."""
     claim = discover.claim(f"mixed.table1_{method}_{case}")
     values = {**values, "eps_grad": values["eps"]}
     return claim.fast({name: values[name] for name in claim.needs(claim.bound)})
 
 
-def compute_arrays(scale, progress):
+def compute_arrays(scale: str, progress: Progress) -> Arrays:
     epsilon = np.geomspace(*EPSILON, POINTS[scale])
     noise, apart = np.meshgrid(
         np.geomspace(*NOISE, POINTS[scale]), np.geomspace(*APART, POINTS[scale])
@@ -66,7 +73,7 @@ def compute_arrays(scale, progress):
     return data
 
 
-def count_implied(claim, draws, stream):
+def count_implied(claim: Claim, draws: int, stream: int) -> np.ndarray:
     """Return [draws, draws at which the first line is true, the second, ...] for admitted numbers
     of all sizes."""
     rng = Generator(Philox(key=stream))
@@ -84,7 +91,7 @@ def count_implied(claim, draws, stream):
     return np.array([draws, *true])
 
 
-def draw_number(rng, name, domain):
+def draw_number(rng: Generator, name: str, domain: str) -> Fraction:
     """Draw a positive number of any size; sometimes 0 where the domain allows it, or 1 for the
     dissimilarity B."""
     size = rng.uniform(-4, 4)
@@ -93,7 +100,7 @@ def draw_number(rng, name, domain):
     return Fraction(int(10 ** abs(size)) + 1 if domain == "count" else 10.0**size)
 
 
-def lines_hold(relation, values):
+def lines_hold(relation: sympy.Basic, values: Mapping[str, Fraction]) -> bool:
     """Tell whether a line is true, decided by enclosures; sides that agree to thousands of bits
     count as equal."""
     if relation in (sympy.true, sympy.false):
@@ -101,7 +108,7 @@ def lines_hold(relation, values):
     return arithmetic.decide_relation(relation, values) is not False
 
 
-def draw_figure(figure, data):
+def draw_figure(figure: "Canvas", data: Arrays) -> None:
     lines, maps = figure.subplots(2, len(CASES))
     for ax, (case, title) in zip(lines, CASES.items()):
         for method, name in METHODS.items():
@@ -131,7 +138,7 @@ def draw_figure(figure, data):
         _style.direct_labels(ax)
 
 
-def draw_contest(ax, data, case):
+def draw_contest(ax: "Axes", data: Arrays, case: str) -> None:
     """Draw parallel training against 1-way transfer; the printed rate of 2-way transfer is below
     both everywhere."""
     advantage = np.log10(data[f"map_pt_{case}"] / data[f"map_one_way_{case}"])
@@ -167,7 +174,7 @@ def draw_contest(ax, data, case):
         )
 
 
-def table_rows(data):
+def table_rows(data: Arrays) -> list[list[str]]:
     found = [
         [label, *(f"${data[f'formula_{method}_{case}']}$" for method in METHODS)]
         for case, label in CASES.items()
@@ -183,7 +190,7 @@ def table_rows(data):
     return [HEADER, *found]
 
 
-def judge_findings(data):
+def judge_findings(data: Arrays) -> dict:
     found = {RUNS: _findings.not_judged("the figure computes printed rates, and runs nothing")}
     for name in IMPLICATIONS:
         draws, *true = (int(count) for count in data[name.rpartition(".")[2]])
@@ -202,7 +209,7 @@ def judge_findings(data):
     return found
 
 
-def write_caption(data):
+def write_caption(data: Arrays) -> str:
     at = discover.claim("mixed.table1_pt_strong").table
     return (
         f"The nine printed rates, with factor 1 for each. Constants: {_caption.constants_text(at, PROBLEM)}. Above: rounds beside "
@@ -212,7 +219,7 @@ def write_caption(data):
     )
 
 
-def describe_result(data):
+def describe_result(data: Arrays) -> str:
     told = []
     for case, label in CASES.items():
         sooner = np.mean(data[f"map_one_way_{case}"] < data[f"map_pt_{case}"])

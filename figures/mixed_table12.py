@@ -1,13 +1,18 @@
 """Mixed FL, table 12: the operations of the regulariser and the numbers exchanged, counted one by
 one."""
 
+from typing import TYPE_CHECKING
+
 import numpy as np
 import sympy
 
 from fedtheory import discover
 from fedtheory.claims.mixed import costs
 from fedtheory.figures import _findings, _table
-from fedtheory.figures._record import Figure
+from fedtheory.figures._record import Arrays, Figure, Progress
+
+if TYPE_CHECKING:
+    from matplotlib.figure import Figure as Canvas
 
 COMP, COMM = "mixed.table12_comp", "mixed.table12_comm"
 HEADER = ["", "Formula", "Its value", "Counted", "Counted / formula"]
@@ -21,7 +26,7 @@ LINES = (
 )
 
 
-def count_products(movies, dim, steps):
+def count_products(movies: int, dim: int, steps: int) -> int:
     """Count the multiplications of all inner products of two movies, each pair once, including
     pairs of a movie with itself."""
     table = np.ones((movies, dim))
@@ -30,14 +35,14 @@ def count_products(movies, dim, steps):
     )
 
 
-def count_entries(movies, dim, local, steps):
+def count_entries(movies: int, dim: int, local: int, steps: int) -> list[int]:
     """Count the quantities of table 12, in its order, from pairs and array entries."""
     pairs = movies * (movies + 1) // 2 * dim
     sent = np.empty((local, dim), bool).size
     return [steps * pairs, pairs, 2 * np.empty((movies, dim), bool).size, 2 * sent, 3 * sent]
 
 
-def compute_arrays(scale, progress):
+def compute_arrays(scale: str, progress: Progress) -> Arrays:
     ((_, movies, dim, _),) = costs.solutions()
     values = dict(movies=movies, dim=dim, local_movies=costs.CACHE, K=costs.STEPS)
     printed, formulas = [], []
@@ -71,7 +76,7 @@ def compute_arrays(scale, progress):
     }
 
 
-def table_lines(data):
+def table_lines(data: Arrays) -> list[list]:
     return [
         [label, f"${formula}$", f"{printed:,.0f}", f"{own:,}", f"{own / printed:.5f}"]
         for (label, _, _), formula, printed, own in zip(
@@ -80,7 +85,7 @@ def table_lines(data):
     ]
 
 
-def draw_figure(figure, data):
+def draw_figure(figure: "Canvas", data: Arrays) -> None:
     _table.draw_table(
         figure,
         HEADER,
@@ -92,17 +97,17 @@ def draw_figure(figure, data):
     )
 
 
-def cell_marks(data):
+def cell_marks(data: Arrays) -> dict[tuple[int, int], tuple[str, str]]:
     return {
         (place, 4): (cell_verdict(data, place), claim) for place, (_, claim, _) in enumerate(LINES)
     }
 
 
-def table_rows(data):
+def table_rows(data: Arrays) -> list[list[str]]:
     return _table.mark_rows([HEADER, *table_lines(data)], cell_marks(data))
 
 
-def cell_verdict(data, place):
+def cell_verdict(data: Arrays, place: int) -> str:
     """Return the verdict on a cell: computation is printed to leading order in N, communication
     exactly."""
     slack = 1 / data["movies"] if LINES[place][1] == COMP else 0.0
@@ -114,7 +119,7 @@ def cell_verdict(data, place):
     )
 
 
-def judge_findings(data):
+def judge_findings(data: Arrays) -> dict:
     loops, formula, printed = data["small"].T
     found = {}
     for name, why in (
@@ -137,7 +142,7 @@ def judge_findings(data):
     return found
 
 
-def write_caption(data):
+def write_caption(data: Arrays) -> str:
     return (
         f"Formulas of table 12 at N = {data['movies']} movies, width d = {data['dim']}, n = {data['local']} of a client, "
         f"K = {data['steps']} steps, beside pairs and array entries counted one by one; computation is judged to leading "

@@ -1,12 +1,17 @@
 """Mixed FL, table 3: the computation and communication of a client of the movie recommender,
 derived from one vocabulary and width."""
 
+from typing import TYPE_CHECKING
+
 import numpy as np
 
 from fedtheory import discover
 from fedtheory.claims.mixed import costs
 from fedtheory.figures import _findings, _structure, _table
-from fedtheory.figures._record import Figure
+from fedtheory.figures._record import Arrays, Figure, Progress
+
+if TYPE_CHECKING:
+    from matplotlib.figure import Figure as Canvas
 
 CLAIM, SAVED = "mixed.table3_numbers", "mixed.fig3_savings"
 METHODS = {
@@ -18,7 +23,7 @@ METHODS = {
 HEADER = ["", "Computation (MFLOP)", "Communication (KB)"]
 
 
-def compute_arrays(scale, progress):
+def compute_arrays(scale: str, progress: Progress) -> Arrays:
     ((unit, movies, dim, batch),) = costs.solutions()
     work = costs.on_client(batch, dim), costs.with_regulariser(movies, dim, batch)
     return {
@@ -33,7 +38,7 @@ def compute_arrays(scale, progress):
     }
 
 
-def table_lines(data):
+def table_lines(data: Arrays) -> list[list]:
     """Return the table's cells, the numbers that the text states about them, and the values that
     follow from the paper's other numbers."""
     cells, blank = _structure.by_cell(data), _table.Cell("", "")
@@ -48,7 +53,7 @@ def table_lines(data):
     ]
 
 
-def draw_figure(figure, data):
+def draw_figure(figure: "Canvas", data: Arrays) -> None:
     local = data["local"]
     note = (
         rf"Only $N={data['movies']}$ movies, $d={data['dim']}$, $B_i={data['batch']}$ give all;"
@@ -62,11 +67,11 @@ def draw_figure(figure, data):
     _table.ours_beside_paper(figure, HEADER, table_lines(data), note=note)
 
 
-def table_rows(data):
+def table_rows(data: Arrays) -> list[list[str]]:
     return _table.table_rows(HEADER, table_lines(data))
 
 
-def judge_findings(data):
+def judge_findings(data: Arrays) -> dict:
     saved = {
         (quantity, "mixed", ""): float(data[quantity])
         for quantity in ("computation_saved", "communication_saved")
@@ -77,7 +82,7 @@ def judge_findings(data):
     }
 
 
-def write_caption(data):
+def write_caption(data: Arrays) -> str:
     return (
         f"What one step of a client computes and sends, from N = {data['movies']} movies of width d = {data['dim']}, "
         f"batches of {data['batch']} and n = {data['local'].min()} to {data['local'].max()} movies of a client: the only whole "

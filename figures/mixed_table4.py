@@ -4,11 +4,16 @@ mu <= beta, so 1/(15 mu) is never the smaller: 2-way's limit is 1/(81 beta) in t
 in the convex.
 """
 
+from typing import TYPE_CHECKING
+
 import numpy as np
 
 from fedtheory import discover
 from fedtheory.figures import _caption, _findings, _style
-from fedtheory.figures._record import Figure
+from fedtheory.figures._record import Arrays, Figure, Progress
+
+if TYPE_CHECKING:
+    from matplotlib.figure import Figure as Canvas
 
 NARROWER = "mixed.table4_narrower"
 METHODS = {"pt": "parallel_training", "one_way": "one_way_gt", "two_way": "two_way_gt"}
@@ -18,7 +23,7 @@ SAMPLES = ((1, 0.01, 1), (1, 1, 1), (1, 1, 3), (10, 0.01, 1))  # beta, mu, B
 HEADER = ["", *(f"{_style.algorithm_look(name).label}" for name in METHODS.values())]
 
 
-def compute_arrays(scale, progress):
+def compute_arrays(scale: str, progress: Progress) -> Arrays:
     B = np.geomspace(1, 8, POINTS[scale])
     beta, mu, bgd = np.array(SAMPLES, float).T
     data = {"B": B, "samples": np.array(SAMPLES, float)}
@@ -35,7 +40,7 @@ def compute_arrays(scale, progress):
     return data
 
 
-def table_lines(data):
+def table_lines(data: Arrays) -> list[list]:
     found = [
         [label, *(f"${data[f'{method}_{case}_formula']}$" for method in METHODS)]
         for case, label in CASES.items()
@@ -49,10 +54,10 @@ def table_lines(data):
     return found
 
 
-def draw_figure(figure, data):
+def draw_figure(figure: "Canvas", data: Arrays) -> None:
     ax = figure.add_subplot()
     for method, name in METHODS.items():
-        alike = {}
+        alike: dict[tuple, list[str]] = {}
         for case, label in CASES.items():
             alike.setdefault(tuple(data[f"{method}_{case}"]), []).append(label)
         for y, labels in alike.items():
@@ -73,14 +78,14 @@ def draw_figure(figure, data):
     _style.direct_labels(ax)
 
 
-def table_rows(data):
+def table_rows(data: Arrays) -> list[list[str]]:
     return [HEADER, *table_lines(data)]
 
 
-def judge_findings(data):
+def judge_findings(data: Arrays) -> dict:
     """Judge the largest eta K at eta_s = 1: smaller for 2-way than for 1-way transfer, and
     decreasing in B for parallel training."""
-    cells = {}
+    cells: dict = {}
     for case in CASES:
         for n, (beta, mu, bgd) in enumerate(data["samples"]):
             for method, name in METHODS.items():
@@ -93,14 +98,14 @@ def judge_findings(data):
     return {NARROWER: _findings.judge_claim(discover.claim(NARROWER), cells)}
 
 
-def write_caption(data):
+def write_caption(data: Arrays) -> str:
     return (
         r"Longest effective steps $\beta K\eta\eta_s$ over the dissimilarity B, by the formulas of the claims, where "
         r"$\mu=\beta$; statements with the same ceiling share a line. Exact formulas, nothing random."
     )
 
 
-def describe_result(data):
+def describe_result(data: Arrays) -> str:
     last = {method: data[f"{method}_convex"][-1] for method in METHODS}
     return (
         "Convex, at $B=8$: "

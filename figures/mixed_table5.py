@@ -2,14 +2,18 @@
 B.1 to B.3."""
 
 from fractions import Fraction
+from typing import TYPE_CHECKING
 
 import numpy as np
 import sympy
 
 from fedtheory import arithmetic, discover
 from fedtheory.figures import _findings, _style
-from fedtheory.figures._record import Figure
+from fedtheory.figures._record import Arrays, Figure, Progress
 from fedtheory.symbols.mixed import S, eta_m, eta_s
+
+if TYPE_CHECKING:
+    from matplotlib.figure import Figure as Canvas
 
 CLAIM = "mixed.table5"
 LARGEST = dict(smoke=20, quick=50, paper=100)
@@ -31,7 +35,7 @@ HEADER = [
 ]
 
 
-def compute_arrays(scale, progress):
+def compute_arrays(scale: str, progress: Progress) -> Arrays:
     cohorts = np.arange(1, LARGEST[scale] + 1)
     convex, tabled = (
         discover.claim(CLAIM).fast({"S": cohorts.astype(float)}, line) for line in (0, 1)
@@ -48,7 +52,7 @@ def compute_arrays(scale, progress):
     }
 
 
-def meets_theorem(theorem, cohort):
+def meets_theorem(theorem: str, cohort: int) -> bool:
     """Tell whether table 5's rates satisfy each condition that a theorem sets for them, decided by
     enclosures."""
     asked = [
@@ -61,14 +65,14 @@ def meets_theorem(theorem, cohort):
     return bool(asked) and all(relation_holds(relation.subs(TABLED), cohort) for relation in asked)
 
 
-def relation_holds(relation, cohort):
+def relation_holds(relation: sympy.Basic, cohort: int) -> bool:
     """Tell whether a condition between numbers holds; an identity holds without a computation."""
     if relation in (sympy.true, sympy.false):
         return relation is sympy.true
     return arithmetic.decide_relation(relation, {"S": Fraction(cohort)}) is True
 
 
-def draw_figure(figure, data):
+def draw_figure(figure: "Canvas", data: Arrays) -> None:
     ax = figure.add_subplot()
     cohorts = data["S"]
     one = _style.algorithm_look("one_way_gt").colour
@@ -93,12 +97,12 @@ def draw_figure(figure, data):
     _style.direct_labels(ax)
 
 
-def theorems_met(data):
+def theorems_met(data: Arrays) -> np.ndarray:
     """Return which theorem's conditions are met at which cohort, shape (theorems, cohorts)."""
     return np.array([data[f"met_{name[6:]}"] for name in THEOREMS])
 
 
-def table_rows(data):
+def table_rows(data: Arrays) -> list[list[str]]:
     shown = [
         place for place, cohort in enumerate(data["S"]) if cohort in (1, 2, 5, 10, 20, 50, 100)
     ]
@@ -117,7 +121,7 @@ def table_rows(data):
     ]
 
 
-def judge_findings(data):
+def judge_findings(data: Arrays) -> dict:
     cells = {
         f"{name[6:]} at S = {cohort}": bool(true)
         for name, line in zip(THEOREMS, theorems_met(data))
@@ -133,7 +137,7 @@ def judge_findings(data):
     }
 
 
-def write_caption(data):
+def write_caption(data: Arrays) -> str:
     return (
         f"Least learning rates that theorems B.1 to B.3 ask for, over cohorts S = 1 to {data['S'][-1]}, beside those that "
         "table 5 assumes; shaded: what the table asks beyond the theorem. Decided by enclosures, nothing random."

@@ -8,7 +8,7 @@ import pytest
 from matplotlib.figure import Figure as Plain
 
 from fedtheory import figures
-from fedtheory.figures import _columns, _export, _fsl, _looks, _style
+from fedtheory.figures import _columns, _export, _looks, _panels, _style
 from fedtheory.figures._record import WIDTHS, Figure
 from tests.figures.looks import faults
 
@@ -96,7 +96,7 @@ def test_wide_figures_of_panels_have_a_column_and_no_other_has():
 def test_bars_of_one_place_stand_side_by_side():
     ax, values = Plain().subplots(), np.array([[1.0, 2.0], [3.0, 5.0]])
     for n in range(3):
-        _fsl.draw_bars(ax, [0, 10], values, "FSL", (n, 3))
+        _panels.draw_bars(ax, [0, 10], values, "fsl", "FSL", (n, 3))
     places = [container[0].get_xdata() for container in ax.containers]
     assert np.allclose(places, [[-1, 9], [0, 10], [1, 11]])
     assert np.allclose(ax.containers[0][0].get_ydata(), [1.5, 4.0])
@@ -105,7 +105,7 @@ def test_bars_of_one_place_stand_side_by_side():
     alike = np.full((2, 3), 0.1)
     # by rounding: no bar is less than nothing
     assert (alike.mean(axis=1) > alike.max(axis=1)).all()
-    _fsl.draw_bars(ax, [0, 10], alike, "FSL")
+    _panels.draw_bars(ax, [0, 10], alike, "fsl", "FSL")
     ends = ax.containers[-1][2][0].get_segments()
     assert np.allclose(np.array(ends)[:, :, 1], 0.1)
 
@@ -114,7 +114,7 @@ def test_a_legend_below_names_each_line_once_in_its_look():
     figure = Plain(figsize=(4, 3), layout="constrained")
     for ax in figure.subplots(1, 2):
         _style.draw_line(ax, [0, 1], [0, 1], "fedavg", "FL")
-        _fsl.draw_bars(ax, [0, 1], np.ones((2, 2)), "FSL")
+        _panels.draw_bars(ax, [0, 1], np.ones((2, 2)), "fsl", "FSL")
     _style.legend_below(figure, *figure.axes)
     (legend,) = figure.legends
     assert [text.get_text() for text in legend.get_texts()] == ["FL", "FSL"]

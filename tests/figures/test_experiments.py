@@ -13,7 +13,7 @@ from fedtheory.experiments import _pool
 from fedtheory.figures import (
     _export,
     _judged,
-    _mixed,
+    _runs,
     _store,
     flex_fig5,
     flex_table4,
@@ -72,7 +72,9 @@ def made(monkeypatch):
         monkeypatch.setattr(_pool, "several", lambda asked, progress: [law(r) for r in asked])
         rounds = np.array([[9.0, 12.0]] * len(flex_table4.SCALES[scale][1]))
         losses = np.stack([1 + 1 / (2 + np.arange(180.0))] * 2)
-        monkeypatch.setattr(flex_table4, "rebounds", lambda split, seed, arrivals: (rounds, None))
+        monkeypatch.setattr(
+            flex_table4, "measure_rebounds", lambda split, seed, arrivals: (rounds, None)
+        )
         monkeypatch.setattr(flex_table5, "follow_departure", lambda *job: (None, None, losses))
         return _store.check_arrays(name, figures.figure(name).compute(scale, QUIET))
 
@@ -144,7 +146,7 @@ def test_table_1_by_hand(made):
     assert cells["T_0.5", "FedDyn", ""] == pytest.approx(np.full(5, 37), abs=2)
     best = {
         column: cell[2]
-        for column, (_, cell) in fsl_table1.columns(fsl_table1._fsl.Read(data)).items()
+        for column, (_, cell) in fsl_table1.table_columns(fsl_table1.FIGURE.read_runs(data)).items()
     }
     assert {best[c] for c in best if c.startswith("FSL")} == {"gamma=0.8"}
 
@@ -168,7 +170,7 @@ def arriving(request):
 
 def test_rebounds_by_hand(made):
     data = made("flex_table4_networks", arriving)
-    found = flex_table4_networks.rounds(data)
+    found = flex_table4_networks.rebound_rounds(data)
     assert {values.tolist()[0] for (_, _, how), values in found.items() if how == "fast"} == {4}
     assert {values.tolist()[0] for (_, _, how), values in found.items() if how == "vanilla"} == {6}
     assert flex_table4_networks.rounds_saved(data, "MNIST").tolist() == [2.0] * 5
@@ -176,15 +178,15 @@ def test_rebounds_by_hand(made):
     assert outcomes["table4_emnist"] == "not reproduced"  # 2 rounds on each; 3 on SYNTHETIC
     assert outcomes["table4_MNIST_10_fast"] == "not judged"
     data = made("flex_fig5", arriving)
-    read = flex_fig5._fsl.Read(data)
-    assert flex_fig5.rebound(read, "fast").tolist() == [[4.0] * 5] * 3
+    read = flex_fig5.FIGURE.read_runs(data)
+    assert flex_fig5.count_rounds(read, "fast").tolist() == [[4.0] * 5] * 3
     assert verdicts("flex_fig5", data)["fig5_every_arrival"] == "reproduced"
     assert verdicts("flex_fig4", made("flex_fig4", arriving))["fig4_fast_reboot"] == "reproduced"
     never = lambda r: (
         arriving(r)
         | {"test_accuracy": np.where(np.arange(r["rounds"] + 1) > r["arrivals"][0][1], 0.1, 0.6)}
     )
-    censored = flex_table4_networks.rounds(made("flex_table4_networks", never))
+    censored = flex_table4_networks.rebound_rounds(made("flex_table4_networks", never))
     assert all(np.isinf(values).all() for values in censored.values())
 
 
@@ -206,11 +208,11 @@ def test_when_a_loss_is_reached_by_hand():
     """The worst goes from 4 to 2: nine tenths of that, 2.2, the first has at its third measurement of
     five, the second at its last; what was lost never."""
     fast, slow = np.array([[4.0, 3, 2, 1, 1]]), np.array([[4.0, 4, 3, 3, 2]])
-    found = _mixed.share_of_rounds(dict(fast=fast, slow=slow, lost=np.full((1, 5), np.nan)))
+    found = _runs.share_of_rounds(dict(fast=fast, slow=slow, lost=np.full((1, 5), np.nan)))
     assert {label: values[0] for label, values in found.items()} == dict(
         fast=0.5, slow=1.0, lost=np.inf
     )
-    assert _mixed.share_of_rounds(dict(fast=-fast), low=False)["fast"][0] == 0.75
+    assert _runs.share_of_rounds(dict(fast=-fast), low=False)["fast"][0] == 0.75
 
 
 def test_gradient_transfer_is_the_faster_where_the_gradients_are_unlike(made):
@@ -242,7 +244,8 @@ def test_how_large_steps_may_be_by_hand(made):
         return found
 
     data = made("mixed_fig11", law)
-    found = {method: values.tolist() for method, values in mixed_fig11.ceilings(data).items()}
+    runs = mixed_fig11.FIGURE.read_runs(data)
+    found = {c[2]: v.tolist() for c, v in mixed_fig11.rate_ceilings(runs, runs.cells).items()}
     assert found == {"PT": [8.0] * 5, "1-W GT": [32.0] * 5, "2-W GT": [2.0] * 5}
     outcomes = figures.figure("mixed_fig11").findings(data)
     assert outcomes["mixed.fig11_divergence"][0] == "reproduced"

@@ -144,8 +144,8 @@ def test_an_extra_step_helps_near_the_old_optimum_and_only_there(data):
 
 
 def test_learning_rate_and_limits_of_table_1():
-    of = flex_table1.problem()
-    eta_0, offset, bound, limit = flex_table1.law("C", flex_table1.ALIKE, of)
+    of = flex_table1.build_problem()
+    eta_0, offset, bound, limit = flex_table1.printed_law("C", flex_table1.ALIKE, of)
     assert (eta_0, offset) == pytest.approx(
         (16 / 5, 32 * 6 * 2 / 5)
     )  # no one is inactive: E[sum p s] = E = 5
@@ -156,15 +156,15 @@ def test_learning_rate_and_limits_of_table_1():
     # the means
     b = of.data.b[1:]
     toward = (b[:5].sum(axis=0) + b[5:].sum(axis=0) / 2) / 7.5
-    limit = flex_table1.law("C", flex_table1.INACTIVE, of)[3]
+    limit = flex_table1.printed_law("C", flex_table1.INACTIVE, of)[3]
     assert limit == pytest.approx(np.sum((toward - b.mean(axis=0)) ** 2))
 
 
 def test_slopes_see_a_power_and_a_plateau(data):
     tau = np.geomspace(1, 1000, 40)
     made = {"tau": tau, "one": np.array([3 / tau, 5 / tau]), "flat": np.full((2, 40), 0.1)}
-    assert flex_table1.slopes(made, "one") == pytest.approx([-1, -1])
-    assert flex_table1.slopes(made, "flat") == pytest.approx([0, 0], abs=1e-12)
+    assert flex_table1.fit_slopes(made, "one") == pytest.approx([-1, -1])
+    assert flex_table1.fit_slopes(made, "flat") == pytest.approx([0, 0], abs=1e-12)
     found = data("flex_table1")
     for case in ("A_het", "C_inactive"):  # they end where the exact limit is
         assert found[case][:, -1].mean() == pytest.approx(found[f"{case}_law"][1], rel=0.2)
@@ -173,10 +173,10 @@ def test_slopes_see_a_power_and_a_plateau(data):
 
 def test_traces_have_the_printed_moments(data):
     found = data("flex_table2")
-    assert flex_table2.exact(found) == pytest.approx(
+    assert flex_table2.exact_moments(found) == pytest.approx(
         np.array([TABLE[name][:2] for name in TABLE]), abs=1e-6
     )
-    error = abs(found["sampled"] - flex_table2.exact(found)[:, None])
+    error = abs(found["sampled"] - flex_table2.exact_moments(found)[:, None])
     assert (
         error.max() < 5 and error[0].max() == 0 and error[1:].mean() > 0.1
     )  # 200 draws: a deviation of 1.6
@@ -277,7 +277,7 @@ def test_the_picture_says_what_the_ledger_says_of_table_3():
     assert (
         f"{counts[REPRODUCED]} of 32 cells agree, {counts[NOT_REPRODUCED]} do not, {counts[NO_POWER]} have no "
         f"power, {counts[INCONCLUSIVE]} are open"
-    ) in flex_table3.sentence(made)
+    ) in flex_table3.describe_gains(made)
 
 
 def test_one_reading_is_judged_whatever_the_other_says():

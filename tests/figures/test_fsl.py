@@ -5,7 +5,7 @@ import pytest
 
 from fedtheory import discover, figures
 from fedtheory.experiments.records import fsl_scenario1, fsl_scenario2, fsl_short
-from fedtheory.figures import _fsl, fsl_fig9
+from fedtheory.figures import _runs, fsl_fig9
 from tests.figures.looks import wrong
 
 SEEDS, ROUNDS = 6, 100
@@ -199,8 +199,8 @@ def test_runs_become_arrays(monkeypatch):
         "rounds": np.arange(3.0),
         "test_accuracy": np.full(3, ord(r["p"]) + 10 * r["C"] + 0.1 * r["seed"]),
     }
-    monkeypatch.setattr(_fsl._pool, "several", lambda asked, progress: [value(r) for r in asked])
-    made = _fsl.gather_arrays(runs, None)
-    read = _fsl.Read(made)
+    monkeypatch.setattr(_runs._pool, "several", lambda asked, progress: [value(r) for r in asked])
+    made = _runs.gather_arrays(runs, None)
+    read = _runs.Runs(made)
     assert made["test_accuracy"].shape == (4, 2, 3)
     assert read("final_accuracy", "b", 1).tolist() == pytest.approx([108, 108.1])

@@ -113,10 +113,10 @@ def test_network_sizes(data):
     # 3*3*1*32+32, 3*3*32*64+64, 13*13*64*128+128, 128*45+45, as Keras counts them
     two = data("fsl_table2")
     assert two["total"].tolist() == [320 + 18_496 + 1_384_576 + 5_805] * 2 and two["agree"].all()
-    assert fsl_table2.judge_findings(two)["fsl.table2"][0] == REPRODUCED
+    assert fsl_table2.FIGURE.findings(two)["fsl.table2"][0] == REPRODUCED
     three = data("fsl_table3")
     assert three["total"].tolist() == [545_098] * 2 and (~three["agree"]).sum() == 1
-    verdict, sentence = fsl_table3.judge_findings(three)["fsl.table3"]
+    verdict, sentence = fsl_table3.FIGURE.findings(three)["fsl.table3"]
     assert verdict == NOT_REPRODUCED and "(13, 13, 64), computed (16, 16, 32)" in sentence
     assert figures.figure("fsl_table3").rows(three)[2] == [
         "MaxPooling2D",
