@@ -46,7 +46,7 @@ class ExperimentFigure(Figure):
     """A figure over the runs of one experiment, or of several tasks."""
 
     compute: Callable | None = None  # type: ignore[assignment]
-    draw: Callable | None = None  # type: ignore[assignment]
+    draw: Callable | None = None
     source: Source | Mapping[str, Source]  # of each task: its arrays' names begin with the task
     panels: Panels | None = None
     sentences: Mapping[str | tuple[str, ...], Sentence] = field(default_factory=dict)

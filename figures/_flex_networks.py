@@ -10,12 +10,11 @@ from fedtheory.experiments.records import flex_arrivals, flex_schemes
 from fedtheory.figures import _findings, _flex, _table
 from fedtheory.figures._experiment import PRINTED, ExperimentFigure
 from fedtheory.figures._panels import Line, draw_curves
-from fedtheory.figures._record import Arrays
+from fedtheory.figures._record import Arrays, Table
 from fedtheory.figures._runs import Cells, Runs, Source, is_smaller_scale, of_curve
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
-    from matplotlib.figure import Figure
 
 STAND_IN = (
     "on stand-ins (handwriting of fonts) with the twins of McMahan's networks, not on the paper's "
@@ -106,14 +105,14 @@ def table3_figure(name: str, part: str, minutes: float) -> ExperimentFigure:
         gains = describe_gains(accuracy_gains(figure.read_runs(data)))
         return f"Mean gains in points, the paper's in brackets. {gains}."
 
-    def draw_table(canvas: "Figure", data: Arrays) -> None:
+    def write_note(data: Arrays) -> str:
         note = (
             f"Points of test accuracy, mean ± deviation of {data['test_accuracy'].shape[1]} seeds. {_table.MARKED}.\n"
             f"Mean gains, the paper’s in brackets. {describe_gains(accuracy_gains(figure.read_runs(data)))}."
         )
         if is_smaller_scale(data):
             note += "\nA stand-in for the data and a twin of the network: the printed numbers are not compared."
-        _table.ours_beside_paper(canvas, HEADER, table_lines(data), note=note)
+        return note
 
     figure = ExperimentFigure(
         cites=f"flex, table 3 ({part})",
@@ -121,8 +120,7 @@ def table3_figure(name: str, part: str, minutes: float) -> ExperimentFigure:
         minutes=minutes,
         source=Source(flex_schemes.EXPERIMENT, [f"table3{part}"], COORDINATES),
         measures=dict(percent=of_curve("test_accuracy", _curves.final, 100)),
-        draw=draw_table,
-        rows=lambda data: _table.table_rows(HEADER, table_lines(data)),
+        printed=Table(HEADER, table_lines, write_note),
         findings=judge_findings,
         says=describe_result,
         text="Differences of test accuracy in points; $|\\mathcal{T}|$ is the number of traces that "

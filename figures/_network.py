@@ -1,17 +1,12 @@
 """FSL, tables II and III: a network's layers with output shapes and parameter counts, computed
 values beside the paper's."""
 
-from typing import TYPE_CHECKING
-
 import numpy as np
 
 from fedtheory import discover
 from fedtheory.figures import _structure, _table
-from fedtheory.figures._record import Arrays, Figure
+from fedtheory.figures._record import Arrays, Figure, Table
 from fedtheory.figures._structure import cell_verdict
-
-if TYPE_CHECKING:
-    from matplotlib.figure import Figure as Canvas
 
 HEADER, BLANK = ["Layer", "Shape", "Parameters"], _table.Cell("", "")
 
@@ -38,10 +33,6 @@ def layer_lines(data: Arrays) -> list[list]:
     ]
 
 
-def draw_figure(figure: "Canvas", data: Arrays) -> None:
-    _table.ours_beside_paper(figure, HEADER, layer_lines(data))
-
-
 def network_arrays(name: str) -> Arrays:
     """Return a claim's cells, and the total number of parameters as (computed, the paper's)."""
     cells = [pair for cell, *pair in discover.claim(name).cells() if cell.endswith("parameters")]
@@ -65,8 +56,7 @@ def network_figure(claim: str, number: str, data: str) -> Figure:
         cites=f"FSL, table {number}",
         title=f"The network for {data}: sizes as they follow from its layers",
         compute=lambda scale, progress: network_arrays(claim),
-        draw=draw_figure,
-        rows=lambda data: _table.table_rows(HEADER, layer_lines(data)),
+        printed=Table(HEADER, layer_lines),
         findings=lambda data: {claim: _structure.judge_structure(data)},
         caption=write_caption,
         height=2.1,

@@ -45,10 +45,8 @@ class Source(NamedTuple):
         """Return the arrays of the runs, computed now or stored before."""
         runs = self.list_requests(scale)
         metrics = next(iter(runs.values())).get("measure", ["test_accuracy"])
-        if self.absent:
-            return gather_present(runs, progress, metrics)
         if not self.lengths:
-            return gather_arrays(runs, progress, metrics)
+            return gather_arrays(runs, progress, metrics, self.absent)
         parts: dict[int, dict] = {}
         for key, request in runs.items():
             parts.setdefault(request["rounds"], {})[key] = request
@@ -56,38 +54,31 @@ class Source(NamedTuple):
 
 
 def gather_arrays(
-    runs: Mapping, progress: Progress, names: Sequence[str] = ("test_accuracy",)
+    runs: Mapping,
+    progress: Progress,
+    names: Sequence[str] = ("test_accuracy",),
+    absent: bool = False,
 ) -> Arrays:
-    """Run the requests {(cell, seed): request} and return their arrays: `cells` with the names of
-    the cells, and each metric as (cells, seeds, measurements)."""
-    found = _pool.several(list(runs.values()), progress)
-    return _gather_cells(runs, found, names)
-
-
-def gather_present(runs: Mapping, progress: Progress, names: Sequence[str]) -> Arrays:
-    """Return the arrays of `gather_arrays` where some data sets may be absent: runs on absent data
-    are NaN. Refuse where no run has its data."""
-    asked, _ = _pool.possible(list(runs.values()))
+    """Run the requests {(cell, seed): request} and return the arrays: `cells` with the names of the
+    cells, and each metric as (cells, seeds, measurements). With `absent`, runs on data that are not
+    there are NaN; without any data the requests are refused."""
+    asked = list(runs.values())
+    if absent:
+        asked, _ = _pool.possible(asked)
     found = {_pool.request_text(r): a for r, a in zip(asked, _pool.several(asked, progress))}
     if not found:
         refuse("data", "must be there for one run or more", "none")
-    none = {
-        name: np.full_like(values, np.nan) for name, values in next(iter(found.values())).items()
-    }
-    return _gather_cells(
-        runs, [found.get(_pool.request_text(r), none) for r in runs.values()], names
-    )
-
-
-def _gather_cells(runs: Mapping, found: Sequence[Arrays], names: Sequence[str]) -> Arrays:
+    first = next(iter(found.values()))
+    none = {name: np.full_like(values, np.nan) for name, values in first.items()}
+    arrays = [found.get(_pool.request_text(request), none) for request in runs.values()]
     cells = list(dict.fromkeys(cell for cell, _ in runs))
     seeds = len(runs) // len(cells)
     return {
         "cells": np.array([BETWEEN.join(map(str, cell)) for cell in cells]),
-        "rounds": found[0]["rounds"],
+        "rounds": first["rounds"],
         "real": np.array(all(_is_published(request) for request in runs.values())),
         **{
-            name: np.array([run[name] for run in found]).reshape(len(cells), seeds, -1)
+            name: np.array([run[name] for run in arrays]).reshape(len(cells), seeds, -1)
             for name in names
         },
     }
@@ -262,10 +253,6 @@ class Runs:
     def __call__(self, quantity: str, *cell: Any) -> np.ndarray:
         named = tuple(map(str, cell))
         return self.measures[quantity](self, [named])[named]
-
-    def distinct_parts(self, place: int) -> list[str]:
-        """Return the distinct parts at a place of the cells' names, in order of appearance."""
-        return list(dict.fromkeys(cell[place] for cell in self.cells))
 
     def coordinates_of(self, cell: Name) -> Coordinates:
         """Return the coordinates of a cell, with derived coordinates."""

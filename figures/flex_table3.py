@@ -21,20 +21,15 @@ noise of the paper's runs, and two of its deviations are every cell's margin
 (claims/flex/findings.py).
 """
 
-from typing import TYPE_CHECKING
-
 import numpy as np
 
 import fedtheory as ft
 from fedtheory.claims.flex.findings import POINTS, TABLE_3
 from fedtheory.figures import _flex, _table
 from fedtheory.figures._flex import ETA_0, SCHEMES, E
-from fedtheory.figures._record import Arrays, Figure, Progress
+from fedtheory.figures._record import Arrays, Figure, Progress, Table
 from fedtheory.participation import Participation, staircase
 from fedtheory.participation.traces import assignment, pmf, traces
-
-if TYPE_CHECKING:
-    from matplotlib.figure import Figure as Canvas
 
 N = 50
 SPLITS = {"IID": dict(alpha=0.0, iid=False), "NIID": dict(alpha=1.0), "one model": dict(alpha=0.0)}
@@ -163,17 +158,12 @@ def describe_gains(data: Arrays) -> str:
     )
 
 
-def draw_figure(figure: "Canvas", data: Arrays) -> None:
-    note = (
+def write_note(data: Arrays) -> str:
+    return (
         f"Points of test accuracy, mean ± deviation of {data['accuracy'].shape[1]} seeds. Margin {POINTS:.2f}: "
         f"{_table.MARKED}.\nIID is SYNTHETIC(0, 0) as printed; “one model” is another reading, beside it and not "
         f"judged: the same $W$, $b$ for all devices.\n{describe_gains(data)}"
     )
-    _table.ours_beside_paper(figure, HEADER, table_lines(data), note=note)
-
-
-def table_rows(data: Arrays) -> list[list[str]]:
-    return _table.table_rows(HEADER, table_lines(data))
 
 
 def judge_sentences(data: Arrays) -> dict:
@@ -240,9 +230,8 @@ FIGURE = Figure(
     compute=compute_arrays,
     minutes=0.7,
     caption=write_caption,
-    draw=draw_figure,
-    rows=table_rows,
     findings=judge_findings,
     width="page",
+    printed=Table(HEADER, table_lines, write_note),
     height=2.65,
 )

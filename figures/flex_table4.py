@@ -17,7 +17,6 @@ tau - tau_0.
 """
 
 from collections.abc import Sequence
-from typing import TYPE_CHECKING
 
 import numpy as np
 
@@ -25,12 +24,9 @@ import fedtheory as ft
 from fedtheory.claims.flex.findings import REBOUND
 from fedtheory.figures import _flex, _table
 from fedtheory.figures._flex import ETA_0, SAMPLES, E
-from fedtheory.figures._record import Arrays, Figure, Progress
+from fedtheory.figures._record import Arrays, Figure, Progress, Table
 from fedtheory.participation import Arrival, Participation, staircase
 from fedtheory.participation.traces import traces
-
-if TYPE_CHECKING:
-    from matplotlib.figure import Figure as Canvas
 
 N, HORIZON = 30, 100
 BOOST = dict(
@@ -125,7 +121,7 @@ def table_lines(data: Arrays) -> list[list]:
     ]
 
 
-def draw_figure(figure: "Canvas", data: Arrays) -> None:
+def write_note(data: Arrays) -> str:
     saved = (clip_rounds(data)[..., 1] - clip_rounds(data)[..., 0])[0]
     error = saved.mean(axis=1).std(ddof=1) / np.sqrt(len(saved))
     data_lost, rate_lost = data["lost"][0].mean(axis=(0, 1))
@@ -137,11 +133,7 @@ def draw_figure(figure: "Canvas", data: Arrays) -> None:
         f"Points of accuracy lost to the newcomer’s data: {data_lost:.1f},\n"
         f"to the first round of the new rate: {rate_lost:.1f}."
     )
-    _table.ours_beside_paper(figure, HEADER, table_lines(data), note=note.replace("-", "−"))
-
-
-def table_rows(data: Arrays) -> list[list[str]]:
-    return _table.table_rows(HEADER, table_lines(data))
+    return note.replace("-", "−")
 
 
 def judge_findings(data: Arrays) -> dict:
@@ -178,8 +170,7 @@ FIGURE = Figure(
     title="Rounds until the accuracy before an arrival is back",
     compute=compute_arrays,
     caption=write_caption,
-    draw=draw_figure,
-    rows=table_rows,
     findings=judge_findings,
+    printed=Table(HEADER, table_lines, write_note),
     height=2.5,
 )

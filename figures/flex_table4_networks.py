@@ -5,8 +5,6 @@ A run that does not get there within its horizon is censored; in sentences it co
 SYNTHETIC, whose own table is flex_table4, is run too for the sentence that compares the three.
 """
 
-from typing import TYPE_CHECKING
-
 import numpy as np
 
 from fedtheory.claims.flex.findings import REBOUND
@@ -15,11 +13,8 @@ from fedtheory.experiments.records import flex_arrivals
 from fedtheory.figures import _flex, _flex_networks, _table, flex_table4
 from fedtheory.figures._experiment import ExperimentFigure
 from fedtheory.figures._flex_networks import REBOOTS
-from fedtheory.figures._record import Arrays, Progress
+from fedtheory.figures._record import Arrays, Progress, Table
 from fedtheory.figures._runs import is_smaller_scale
-
-if TYPE_CHECKING:
-    from matplotlib.figure import Figure
 
 SOURCE = _flex_networks.arrival_source("table4")
 
@@ -118,7 +113,7 @@ def describe_result(data: Arrays) -> str:
     return f"Rounds that fast reboot saves (mean ± standard error): {', '.join(map(describe_saved, SETS))}."
 
 
-def draw_figure(figure: "Figure", data: Arrays) -> None:
+def write_note(data: Arrays) -> str:
     lost = np.concatenate([*rebound_rounds(data).values()])
     note = (
         f"Median [quartiles] of {_count_seeds(data)} seeds; {_flex.describe_censored(lost)} censored at {find_horizon(data)}. "
@@ -126,11 +121,7 @@ def draw_figure(figure: "Figure", data: Arrays) -> None:
     )
     if is_smaller_scale(data):
         note += "\nStand-ins for the data and twins of the networks: the printed numbers are not compared."
-    _table.ours_beside_paper(figure, HEADER, table_lines(data), note=note)
-
-
-def table_rows(data: Arrays) -> list[list[str]]:
-    return _table.table_rows(HEADER, table_lines(data))
+    return note
 
 
 def write_caption(data: Arrays) -> str:
@@ -147,8 +138,7 @@ FIGURE = ExperimentFigure(
     title="Rounds until the accuracy before an arrival is back, networks",
     compute=compute_arrays,
     source=SOURCE,
-    draw=draw_figure,
-    rows=table_rows,
+    printed=Table(HEADER, table_lines, write_note),
     sentences={"flex.table4_emnist": measure_gains},
     findings=judge_findings,
     caption=write_caption,

@@ -1,8 +1,6 @@
 """FSL, table I: accuracy on CIFAR-10 with C = 2 and rounds until accuracy 0.5, over the server's
 samples; each method at the best values of the parameters that the table tunes."""
 
-from typing import TYPE_CHECKING
-
 import numpy as np
 
 from fedtheory.claims.fsl.findings import TABLE_1
@@ -10,11 +8,8 @@ from fedtheory.experiments import _curves
 from fedtheory.experiments.records import fsl_table1
 from fedtheory.figures import _table
 from fedtheory.figures._experiment import ExperimentFigure
-from fedtheory.figures._record import Arrays
+from fedtheory.figures._record import Arrays, Table
 from fedtheory.figures._runs import Name, Runs, Source, is_smaller_scale
-
-if TYPE_CHECKING:
-    from matplotlib.figure import Figure
 
 PRINTED = {"FSL": ("n_0=250", "n_0=500"), "FSLsyn": ("n_0=504", "n_0=720")}
 QUANTITIES = {"T_0.5": "$T_{0.5}$", "accuracy": "accuracy"}
@@ -81,12 +76,12 @@ def table_lines(data: Arrays) -> list[list]:
 HEADER = ["method", "best", *QUANTITIES.values()]
 
 
-def draw_figure(figure: "Figure", data: Arrays) -> None:
+def write_note(data: Arrays) -> str:
     count, rounds = data["test_accuracy"].shape[1], int(data["rounds"][-1])
     note = f"{rounds:,} rounds (the paper’s: 1,000), mean ± deviation of {count} seeds. {_table.MARKED}."
     if is_smaller_scale(data):
         note += "\nStand-ins for CIFAR-10 and STL-10, a small perceptron: the printed numbers are not compared."
-    _table.ours_beside_paper(figure, HEADER, table_lines(data), note=note)
+    return note
 
 
 SENTENCES = ("more_data", "fewer_rounds", "quality", "scaffold")
@@ -94,8 +89,7 @@ FIGURE = ExperimentFigure(
     cites="FSL, table I",
     title="Accuracy and rounds to 0.5, over the server's samples, CIFAR-10",
     source=Source(fsl_table1.EXPERIMENT, ["table1"], ["method", "n_0", "tuned"], absent=True),
-    draw=draw_figure,
-    rows=lambda data: _table.table_rows(HEADER, table_lines(data)),
+    printed=Table(HEADER, table_lines, write_note),
     sentences={
         (*(f"fsl.table1_{name}" for name in SENTENCES), *map(claim_of, TABLE_1)): measure_cells
     },

@@ -1,18 +1,13 @@
 """Mixed FL, table 2: the largest sampled dissimilarities of the three tasks, and how many rounds
 parallel training needs more than gradient transfer."""
 
-from typing import TYPE_CHECKING
-
 import numpy as np
 
 from fedtheory.claims.mixed.findings import RISE
 from fedtheory.figures import _table, mixed_fig2, mixed_fig3, mixed_fig4
 from fedtheory.figures._experiment import ExperimentFigure
-from fedtheory.figures._record import Arrays, Progress
+from fedtheory.figures._record import Arrays, Progress, Table
 from fedtheory.figures._runs import Cells, is_smaller_scale
-
-if TYPE_CHECKING:
-    from matplotlib.figure import Figure
 
 PRINTED = {"sq_G_t": (49.04, 0.03, 0.03), "sq_B_t": (1.26, 1.34, 1.50)}
 CALLED = {"sq_G_t": "max_G_t_sq", "sq_B_t": "max_B_t_sq"}
@@ -73,14 +68,14 @@ def table_lines(data: Arrays) -> list[list]:
     return found
 
 
-def draw_figure(figure: "Figure", data: Arrays) -> None:
+def write_note(data: Arrays) -> str:
     note = (
         f"Largest of rounds 10 to 100, mean ± deviation of {data['smile_sq_G_t'].shape[1]} seeds; marks are of the "
         f"sentence on a column.\n{_table.MARKED}. Rounds lost: a share of all rounds, to one loss."
     )
     if is_smaller_scale(data):
         note += "\nStand-ins: printed numbers are not compared, the order of tasks is."
-    _table.ours_beside_paper(figure, HEADER, table_lines(data), note=note)
+    return note
 
 
 FIGURE = ExperimentFigure(
@@ -88,8 +83,7 @@ FIGURE = ExperimentFigure(
     title="How unlike federated and central gradients are, three tasks",
     compute=compute_arrays,
     source=mixed_fig4.FIGURE.source,
-    draw=draw_figure,
-    rows=lambda data: _table.table_rows(HEADER, table_lines(data)),
+    printed=Table(HEADER, table_lines, write_note),
     sentences={("mixed.table2_smile", "mixed.table2_B", "mixed.table2_predicts"): measure_cells},
     text="The largest sampled $\\tilde G_t^2$ and $\\tilde B_t^2$ (7) of rounds 10 to 100 of "
     "parallel training with one step a round, beside the share of the rounds that parallel training "

@@ -1,17 +1,12 @@
 """Mixed FL, table 3: the computation and communication of a client of the movie recommender,
 derived from one vocabulary and width."""
 
-from typing import TYPE_CHECKING
-
 import numpy as np
 
 from fedtheory import discover
 from fedtheory.claims.mixed import costs
 from fedtheory.figures import _findings, _structure, _table
-from fedtheory.figures._record import Arrays, Figure, Progress
-
-if TYPE_CHECKING:
-    from matplotlib.figure import Figure as Canvas
+from fedtheory.figures._record import Arrays, Figure, Progress, Table
 
 CLAIM, SAVED = "mixed.table3_numbers", "mixed.fig3_savings"
 METHODS = {
@@ -53,9 +48,9 @@ def table_lines(data: Arrays) -> list[list]:
     ]
 
 
-def draw_figure(figure: "Canvas", data: Arrays) -> None:
+def write_note(data: Arrays) -> str:
     local = data["local"]
-    note = (
+    return (
         rf"Only $N={data['movies']}$ movies, $d={data['dim']}$, $B_i={data['batch']}$ give all;"
         "\n"
         rf"$n={local.min()}$ to {local.max()} of them are a client's. One step is"
@@ -64,11 +59,6 @@ def draw_figure(figure: "Canvas", data: Arrays) -> None:
         "\n"
         f"{_table.MARKED}."
     )
-    _table.ours_beside_paper(figure, HEADER, table_lines(data), note=note)
-
-
-def table_rows(data: Arrays) -> list[list[str]]:
-    return _table.table_rows(HEADER, table_lines(data))
 
 
 def judge_findings(data: Arrays) -> dict:
@@ -95,8 +85,7 @@ FIGURE = Figure(
     title="What a client of the movie recommender computes and sends",
     compute=compute_arrays,
     caption=write_caption,
-    draw=draw_figure,
-    rows=table_rows,
     findings=judge_findings,
+    printed=Table(HEADER, table_lines, write_note),
     height=2.4,
 )

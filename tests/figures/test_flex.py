@@ -269,7 +269,7 @@ def test_the_picture_says_what_the_ledger_says_of_table_3():
     }
     assert wrong(figures.figure("flex_table3"), made) == []
     counts = {verdict: list(cells.values()).count(verdict) for verdict in cells.values()}
-    signs = "".join(cell[-1] for row in flex_table3.table_rows(made)[1:] for cell in row)
+    signs = "".join(cell[-1] for row in flex_table3.FIGURE.rows(made)[1:] for cell in row)
     assert {
         verdict: signs.count(sign)
         for verdict, sign in zip((REPRODUCED, NOT_REPRODUCED, NO_POWER, INCONCLUSIVE), "✓✗↔?")

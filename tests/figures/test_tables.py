@@ -173,7 +173,7 @@ def test_movie_costs(data):
     assert found["mixed.fig3_savings"][0] == REPRODUCED
     verdict, sentence = found["mixed.table3_numbers"]
     assert verdict == NOT_REPRODUCED and "3 of 10" in sentence and "1250.73" in sentence
-    rows = mixed_table3.table_rows(data("mixed_table3"))
+    rows = mixed_table3.FIGURE.rows(data("mixed_table3"))
     assert [row[0] for row in rows] == [
         "",
         "Baseline",
