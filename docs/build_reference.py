@@ -26,7 +26,7 @@ from fedtheory.conditions import Assumption, Condition
 from fedtheory.errors import show
 from fedtheory.figures import __main__ as make_figures
 from fedtheory.figures._record import Figure
-from fedtheory.models import Setting
+from fedtheory.models import Model
 from fedtheory.problem import Constant, Kernels, Problem
 from fedtheory.symbol import Table
 from fedtheory.verdicts.verdict import Verdict
@@ -45,7 +45,7 @@ RECORDS = (
     Kernels,
     Constant,
     Algorithm,
-    Setting,
+    Model,
     Figure,
 )
 ELSEWHERE = {"problems": "problems.md", "metrics": "metrics.md"}  # modules with a page of their own

@@ -1,7 +1,7 @@
 """Records of users: Python files given with `--with` or named in FEDTHEORY_WITH, and modules that
 installed packages announce under the entry point `fedtheory`.
 
-Each file is run once, as any Python file is, and searched for ALGORITHM, CLAIM, SETTING, FIGURE,
+Each file is run once, as any Python file is, and searched for ALGORITHM, CLAIM, MODEL, FIGURE,
 PAPER (or ALGORITHMS, ...) and MAKERS. Results that depend on a file record the file's hash.
 """
 
@@ -21,7 +21,8 @@ from fedtheory.errors import FedtheoryError, InvalidInput, Unloaded, describe, r
 
 VARIABLE = "FEDTHEORY_WITH"  # a list of files and folders, separated as in PATH
 GROUP = "fedtheory"  # the group of entry points
-KINDS = ("ALGORITHM", "CLAIM", "SETTING", "FIGURE", "PAPER")
+# SETTING is the older name of MODEL
+KINDS = ("ALGORITHM", "CLAIM", "MODEL", "SETTING", "FIGURE", "PAPER")
 SEVERAL = (*(f"{kind}S" for kind in KINDS), "MAKERS")
 NAMES = (*KINDS, *SEVERAL)
 # The accepted types of a collection of records: (types, rule)

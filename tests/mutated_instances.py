@@ -16,7 +16,7 @@ from random import Random
 
 from fedtheory import discover
 from fedtheory.certificates.schemas import RUNS, TWO_RUNS
-from fedtheory.models import all_settings
+from fedtheory.models import all_models
 from fedtheory.models.general import run_methods
 from fedtheory.models.instances import draw_instance, schema_of
 from fedtheory.schema import fault
@@ -32,7 +32,7 @@ BREAKS = ("independent_noise", "uniform_cohort", "lipschitz", "equal_weights", "
 def settings():
     """{name: schema} of every setting, and of two runs."""
     methods = [m for n, m in discover.algorithms().items() if n not in run_methods.KNOWN]
-    every = [*all_settings(), *map(run_methods.setting_of, methods)]
+    every = [*all_models(), *map(run_methods.model_of, methods)]
     return {**{each.name: each for each in every if not each.source}, RUNS: None}
 
 

@@ -122,10 +122,10 @@ def test_the_table_of_rooms_is_what_there_is():
 def test_what_the_glossary_points_to_is_there():
     """A file, a folder, or a field of a record that the page names."""
     from fedtheory.language.claim import Claim
-    from fedtheory.models import Setting
+    from fedtheory.models import Model
     from fedtheory.verdicts.verdict import Verdict
 
-    records = dict(Claim=Claim, Setting=Setting, Verdict=Verdict)
+    records = dict(Claim=Claim, Model=Model, Verdict=Verdict)
     rows = re.findall(r"^\| ([\w ]+) \| (.+) \| `(\S+)` \|$", DEVELOPER.read_text(), re.MULTILINE)
     assert len(rows) > 25 and len({word for word, _, _ in rows}) == len(rows)
     for word, _, place in rows:

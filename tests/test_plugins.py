@@ -145,7 +145,7 @@ def test_entry_points_bring_modules(place, monkeypatch):
 
 def test_a_certificate_needs_the_file_that_it_was_made_with(place, capsys):
     """It is found by its hash among what is given, and never run because a document names it."""
-    text = scaffold.template_text("setting", "sample")
+    text = scaffold.template_text("model", "sample")
     written("sample.py", text)
     status, _ = ran(capsys, "check", "sample.py", "--budget", "0.2", "--out", "out")
     certificate = "out/sample.too_near.certificate.json"
@@ -182,24 +182,35 @@ def test_no_document_says_that_a_setting_of_the_library_is_a_users():
 
 
 def test_settings_problems_and_figures_are_found_by_name(place, capsys):
-    for kind in ("setting", "problem", "figure", "method"):
+    for kind in ("model", "problem", "figure", "method"):
         written(f"{kind}.py".replace("method", "heavy"), scaffold.template_text(kind, f"{kind}_"))
-    paths = ["setting.py", "problem.py", "figure.py", "heavy.py"]
+    paths = ["model.py", "problem.py", "figure.py", "heavy.py"]
     with plugins.registered(paths):
-        assert models.by_name("setting_").source[0] == "setting.py"
+        assert models.by_name("model_").source[0] == "model.py"
         assert models.by_name("run_method_").source[0] == "heavy.py"
         assert "problem_" in discover.problem_makers() and "method_" in ft.algorithms()
         assert "figure" in figures.figure_ids() and figures.figure("figure").cites == "an example"
-    assert models.by_name("setting_") is None and "figure" not in figures.figure_ids()
+    assert models.by_name("model_") is None and "figure" not in figures.figure_ids()
+
+
+def test_older_files_call_a_model_a_setting(place, capsys):
+    text = scaffold.template_text("setting", "old")
+    assert text == scaffold.template_text("model", "old")
+    older = text.replace("import Model, names", "import Setting, names")
+    written("old.py", older.replace("MODEL = Model(", "SETTING = Setting("))
+    with plugins.registered(["old.py"]):
+        assert models.by_name("old").source[0] == "old.py"
+    written("both.py", text + "\nSETTING = MODEL\n")
+    with plugins.registered(["both.py"]):
+        assert [s.name for s in models.all_models()].count("old") == 1
 
 
 def test_a_setting_may_not_bear_another_ones_name(place, capsys):
     written(
-        "mine.py",
-        scaffold.template_text("setting", "mine").replace('name="mine"', 'name="numbers"'),
+        "mine.py", scaffold.template_text("model", "mine").replace('name="mine"', 'name="numbers"')
     )
     with (
         plugins.registered(["mine.py"]),
         pytest.raises(InvalidInput, match="must have a name that no"),
     ):
-        models.all_settings()
+        models.all_models()

@@ -302,11 +302,11 @@ def _add_working(add: Callable[..., Any]) -> None:
     )
     add(
         "new",
-        "write a starting file of your own: a claim, method, problem, setting, figure or adapter",
+        "write a starting file of your own: a claim, method, problem, model, figure or adapter",
         kind=dict(
-            choices=["claim", "method", "problem", "setting", "figure", "adapter"],
+            choices=["claim", "method", "problem", "model", "setting", "figure", "adapter"],
             metavar="KIND",
-            help="claim, method, problem, setting, figure or adapter",
+            help="claim, method, problem, model (or setting, its older name), figure or adapter",
         ),
         file=dict(nargs="?", metavar="FILE.py", help="the file to write (my_KIND.py)"),
     )

@@ -1,4 +1,4 @@
-"""Contract tests: the rules that every problem, method, claim, setting and figure must meet.
+"""Contract tests: the rules that every problem, method, claim, model and figure must meet.
 
 `fedtheory contracts FILE.py` runs the contracts on the records that a user's file defines. This
 library's tests run them on every record that is discovered.
@@ -189,8 +189,10 @@ def _contracts_of(file: Any) -> Any:
         yield from _of_problem(label, problem)
     for _, claim in plugins.list_records("CLAIM", file):
         yield from _of_claim(claim)
-    for _, setting in plugins.list_records("SETTING", file):
-        yield from _of_setting(setting)
+    from fedtheory.models.registry import list_user_models
+
+    for _, model in list_user_models(file):
+        yield from _of_model(model)
     for _, figure in plugins.list_records("FIGURE", file):
         yield from _of_figure(figure)
 
@@ -244,7 +246,7 @@ def _agree_exactly(method: Any) -> Any:
     kernels on fractions."""
     from fractions import Fraction
 
-    from fedtheory.models.general import run_methods
+    from fedtheory.models.general import method_probe, run_methods
 
     # slope and gradient at 0; the server's pair is first
     curves = [(1, 0), (Fraction(1, 2), 1), (1, -1)]
@@ -255,7 +257,7 @@ def _agree_exactly(method: Any) -> Any:
     problem = ft.problems.quadratic_from_arrays(A, b)
     r = ft.run(problem, method, rounds=2, x_0=[1.0], S=2, keep="x", **hyper)
     star = float(problem.minimizer()[0])
-    own = run_methods.letters(method)
+    own = method_probe.letters(method)
     curve = lambda a, c: dict(slope=Fraction(a), tilt=Fraction(c), bends=[], soft=[])
     at_star = Fraction(curves[1][0]) * Fraction(star).limit_denominator(1000) + curves[1][1]
     instance = dict(
@@ -270,7 +272,7 @@ def _agree_exactly(method: Any) -> Any:
         origin=[Fraction(star).limit_denominator(1000)],
         noise=[],
     )
-    for letter, field in run_methods.integers(method):
+    for letter, field in method_probe.integers(method):
         name = next(name for name in own if own[name] == letter)
         instance[letter] = int(hyper.get(name, field.default))
     if method.server:
@@ -281,7 +283,7 @@ def _agree_exactly(method: Any) -> Any:
         own[name]: Fraction(value) for name, value in hyper.items() if own[name] not in instance
     }
     try:
-        found = run_methods.setting_of(method).measure(instance, values, ["sq_distance_T"])
+        found = run_methods.model_of(method).measure(instance, values, ["sq_distance_T"])
     except NotExact as why:
         return f"they cannot be: {why}; claims about it are not searched"
     from fedtheory.arithmetic.operations import pair
@@ -362,7 +364,7 @@ def _of_claim(claim: Any) -> Any:
     yield claim.id, "its weakened bound is refuted", biting
 
 
-def _of_setting(setting: "Setting") -> Any:
+def _of_model(setting: "Setting") -> Any:
     takes = lambda: setting.takes
 
     def alike() -> Any:
@@ -398,7 +400,7 @@ def _of_setting(setting: "Setting") -> Any:
         return f"{compared} numbers"
 
     def fitting() -> Any:
-        """Check that the instances that the setting draws match its schema."""
+        """Check that the instances that the model draws match its schema."""
         from fedtheory.models.instances import draw_instance, fault_of
 
         seen = [draw_instance(setting, Random(f"contract/{n}")) for n in range(100)]

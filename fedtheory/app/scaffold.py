@@ -8,11 +8,13 @@ from fedtheory.errors import refuse
 from fedtheory.store.files import write
 
 STARTS = Path(__file__).with_name("starts")
-KINDS = ("claim", "method", "problem", "setting", "figure", "adapter")
+KINDS = ("claim", "method", "problem", "model", "figure", "adapter")
+OLDER = {"setting": "model"}  # a kind's older name
 
 
 def template_text(kind: str, name: str) -> str:
     """Return the text of the starting file of a kind, for a file called NAME.py."""
+    kind = OLDER.get(kind, kind)
     if kind not in KINDS:
         refuse("new", f"must be one of {', '.join(KINDS)}", kind)
     if not name.isidentifier() or keyword.iskeyword(name) or name.startswith("_"):

@@ -99,7 +99,7 @@ def read_numbers(tree: Any) -> dict[str, Any]:
 
 def instance_of(document: Any, setting: Setting) -> dict[str, Any]:
     """Return the instance of a document with its numbers parsed; raise Refused unless the instance
-    is one of the setting."""
+    is one of the model."""
     read = read_numbers(document["instance"])
     why = fault_of(setting, document["instance"], parse_fraction)
     require(why is None, f"it is no instance of {setting.name}: {why}")
@@ -319,13 +319,13 @@ def pair_values(values: Any) -> dict[str, Any]:
 
 
 def came_from(setting: Setting) -> Any:
-    """Return the entry of a document about the source of a setting; None for a setting of this
+    """Return the entry of a document about the source of a model; None for a model of this
     library."""
     return dict(zip(("file", "sha256"), setting.source)) if setting.source else None
 
 
 def at_hand(document: Any) -> Setting:
-    """Return the setting of a document. A user's setting must be the one with which the document
+    """Return the model of a document. A user's model must be the one with which the document
     was made: its file is identified by the hash, and never read unless the user gives the file."""
     setting, told = by_name(document["setting"]), document.get("from")
     if told is not None:

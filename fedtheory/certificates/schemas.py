@@ -1,5 +1,5 @@
-"""Schemas of the instances in certificates by the names of settings, as the stand-alone checker
-contains them, and the schema of two runs, which no setting has.
+"""Schemas of the instances in certificates by the names of models, as the stand-alone checker
+contains them, and the schema of two runs, which no model has.
 
 The models are imported where a schema is asked for: a package that is there already is shown without
 SymPy."""
@@ -26,7 +26,7 @@ TWO_RUNS = entries(
 
 
 def find_schema(name: Any) -> Any:
-    """Return the schema of a setting's instances, or of two runs; None where no schema has this
+    """Return the schema of a model's instances, or of two runs; None where no schema has this
     name."""
     if name == RUNS:
         return TWO_RUNS
@@ -38,11 +38,11 @@ def find_schema(name: Any) -> Any:
 
 
 def all_schemas(documents: Any = ()) -> dict:
-    """Return {name: schema} of two runs, of all settings of this library, and of the settings that
+    """Return {name: schema} of two runs, of all models of this library, and of the models that
     documents name."""
-    from fedtheory.models import all_settings
+    from fedtheory.models import all_models
 
-    names = {setting.name for setting in all_settings() if not setting.source}
+    names = {setting.name for setting in all_models() if not setting.source}
     waiting = list(documents)
     while waiting:
         document = waiting.pop()

@@ -10,4 +10,4 @@ the model derives the constants and measured quantities that claims refer to.
 # ruff: noqa: F401 - the package's own names, which other packages import from here
 from fedtheory.models.matching import conditions, fitting, methods, reads, strangers, tacit
 from fedtheory.models.record import Model, Setting, beside, kernels, names
-from fedtheory.models.registry import GENERAL, HOUSE, all_settings, by_name, entry_names, homes
+from fedtheory.models.registry import GENERAL, HOUSE, all_models, by_name, entry_names, homes

@@ -47,30 +47,30 @@ def number(value: Any) -> Any:
         refuse("an instance", "must consist of numbers, texts, lists and objects", value)
 
 
-def schema_of(setting: Any) -> Any:
+def schema_of(model: Any) -> Any:
     """Return the schema of a model's instances: the model's own, or else the schema that instances
     built by the model have in common.
 
     Raises InvalidInput where the model has no schema and builds no instance.
     """
-    return _infer_schema(setting) if setting.schema is None else setting.schema
+    return _infer_schema(model) if model.schema is None else model.schema
 
 
-def fault_of(setting: Any, instance: Any, read: Callable[[str], Any] | None = None) -> str | None:
+def fault_of(model: Any, instance: Any, read: Callable[[str], Any] | None = None) -> str | None:
     """Return why plain data are no instance of a model, or None where they are one."""
-    return fault(schema_of(setting), instance, read)
+    return fault(schema_of(model), instance, read)
 
 
-def draw_instance(setting: Any, random: Random) -> Any:
+def draw_instance(model: Any, random: Random) -> Any:
     """Return an instance at a random shape and random numbers, as plain data, or None where there
     is no instance at the drawn numbers."""
-    relaxed = frozenset(name for name in sorted(setting.ensures) if random.random() < 0.5)
-    longer = setting.longer is not None and random.random() < 0.2
-    shape = setting.longer(random, relaxed) if longer else None
-    shape = setting.shapes(random, relaxed) if shape is None else shape
-    point = {name: _some(kind, random) for name, kind in setting.coordinates(shape).items()}
+    relaxed = frozenset(name for name in sorted(model.ensures) if random.random() < 0.5)
+    longer = model.longer is not None and random.random() < 0.2
+    shape = model.longer(random, relaxed) if longer else None
+    shape = model.shapes(random, relaxed) if shape is None else shape
+    point = {name: _some(kind, random) for name, kind in model.coordinates(shape).items()}
     try:
-        return texts(setting.build(shape, point))
+        return texts(model.build(shape, point))
     except (FedtheoryError, ArithmeticError):
         return None
 
@@ -89,20 +89,20 @@ def _some(kind: str, random: Random) -> Fraction:
 _INFERRED: dict = {}  # name -> (model, its schema)
 
 
-def _infer_schema(setting: Any) -> Any:
-    known = _INFERRED.get(setting.name)
-    if known is None or known[0] is not setting:
-        _INFERRED[setting.name] = known = setting, _read_instance(setting)
+def _infer_schema(model: Any) -> Any:
+    known = _INFERRED.get(model.name)
+    if known is None or known[0] is not model:
+        _INFERRED[model.name] = known = model, _read_instance(model)
     return known[1]
 
 
-def _read_instance(setting: Any) -> Any:
-    found = [draw_instance(setting, Random(f"schema/{n}")) for n in range(DRAWN)]
+def _read_instance(model: Any) -> Any:
+    found = [draw_instance(model, Random(f"schema/{n}")) for n in range(DRAWN)]
     found = [each for each in found if each is not None]
     if len(found) < LEAST:
         refuse(
-            f"the setting {setting.name}: schema",
-            "must be given where the setting builds no instances of plain data at most random numbers",
+            f"the model {model.name}: schema",
+            "must be given where the model builds no instances of plain data at most random numbers",
             f"{len(found)} of {DRAWN} tries",
         )
     return infer_schema(found)

@@ -9,7 +9,7 @@ from fedtheory import discover, plugins
 from fedtheory.errors import refuse
 from fedtheory.language.claim import ANY
 from fedtheory.language.conditions import EQUAL_WEIGHTS, SAMPLED_BY_WEIGHT, UNIFORM_COHORT, unsaid
-from fedtheory.models.registry import HOUSE, all_settings, list_settings
+from fedtheory.models.registry import HOUSE, all_models, list_models
 
 
 def conditions(claim):
@@ -20,7 +20,7 @@ def conditions(claim):
     found = {a.name: a.condition for a in claim.assumptions if a.condition is not None}
     if claim.quantities:
         return found
-    known = frozenset().union(*(setting.ensures for setting in all_settings()))
+    known = frozenset().union(*(model.ensures for model in all_models()))
     return {
         name: condition
         for name, condition in found.items()
@@ -29,17 +29,15 @@ def conditions(claim):
     }
 
 
-def tacit(setting, claim):
+def tacit(model, claim):
     """Return the laws of chance that are assumed for a claim in the house's letters that does not
     mention them: on a run F is the plain mean of the clients' losses, unless a variant has dropped
     that law. Cohorts are uniform where the claim assumes S = N or N = 1."""
-    if setting.table.paper != HOUSE:
+    if model.table.paper != HOUSE:
         return frozenset()
-    found = (
-        unsaid(a.name for a in (*claim.assumptions, *claim.dropped)) if setting.algorithms else ()
-    )
+    found = unsaid(a.name for a in (*claim.assumptions, *claim.dropped)) if model.algorithms else ()
     found = {EQUAL_WEIGHTS.name} & set(found)
-    N, S = (setting.table[name].symbol if name in setting.table else None for name in "NS")
+    N, S = (model.table[name].symbol if name in model.table else None for name in "NS")
     everyone = {sympy.Eq(S, N), sympy.Eq(N, S), sympy.Eq(N, 1)} if N and S else set()
     if everyone & {a.relation for a in claim.assumptions}:
         found |= {UNIFORM_COHORT.name}
@@ -76,20 +74,20 @@ def fitting(claim):
     refuse_weights(claim, named)
     bearing = set(conditions(claim))
     found = [
-        setting
-        for setting in candidates(claim, named)
-        if wanted <= setting.measures
-        and bool(wanted) == bool(setting.measures)
-        and (not wanted or reads(setting, claim))
-        and bearing <= setting.ensures
-        and not strangers(setting, claim)
-        and not (wanted and silent(setting, claim))
-        and (not named or not setting.algorithms or named & set(setting.algorithms))
-        and (setting.runs is None or setting.runs(claim))
+        model
+        for model in candidates(claim, named)
+        if wanted <= model.measures
+        and bool(wanted) == bool(model.measures)
+        and (not wanted or reads(model, claim))
+        and bearing <= model.ensures
+        and not strangers(model, claim)
+        and not (wanted and silent(model, claim))
+        and (not named or not model.algorithms or named & set(model.algorithms))
+        and (model.runs is None or model.runs(claim))
     ]
     on_a_run = on_runs(claim)
-    if on_a_run and not named and found and all(setting.algorithms for setting in found):
-        able = sorted({name for setting in found for name in setting.algorithms})
+    if on_a_run and not named and found and all(model.algorithms for model in found):
+        able = sorted({name for model in found for name in model.algorithms})
         refuse(
             f"{claim.id}: algorithm",
             f"must name the method on whose run {', '.join(on_a_run)} is measured, such as "
@@ -104,10 +102,10 @@ def candidates(claim, named):
     models of runs are returned, extended by these functions."""
     from fedtheory.models.general import own
 
-    found = [*all_settings(), *further(claim, named)]
+    found = [*all_models(), *further(claim, named)]
     if not own.asks(claim):
         return found
-    return [own.of_claim(setting, claim) for setting in found if setting.ways is not None]
+    return [own.of_claim(model, claim) for model in found if model.ways is not None]
 
 
 def on_runs(claim):
@@ -117,14 +115,14 @@ def on_runs(claim):
 
 def of_a_paper(claim):
     """Tell whether a claim is in the letters of a paper that has models of its own."""
-    return claim.table.paper in {setting.table.paper for setting in all_settings()} - {HOUSE}
+    return claim.table.paper in {model.table.paper for model in all_models()} - {HOUSE}
 
 
 def refuse_letters(claim, named):
     """Refuse a user's claim about runs of methods that contains a letter that is not a letter of
     the method. Such a letter would not depend on anything that happens in the run."""
     runs = [s for s in candidates(claim, named) if s.table.paper == HOUSE and s.algorithms]
-    measured = frozenset().union(*(setting.measures for setting in runs))
+    measured = frozenset().union(*(model.measures for model in runs))
     wanted = {entry.measure for entry in claim.quantities.values()}
     if of_a_paper(claim) or not on_runs(claim) or not wanted <= measured:
         return
@@ -136,15 +134,13 @@ def refuse_letters(claim, named):
             claim.algorithm,
         )
     for name in sorted(named):
-        settings = [s for s in runs if name in s.algorithms]
-        strange = [
-            sorted({*strangers(setting, claim), *unread(setting, claim)}) for setting in settings
-        ]
-        if settings and all(strange):
+        able = [s for s in runs if name in s.algorithms]
+        strange = [sorted({*strangers(model, claim), *unread(model, claim)}) for model in able]
+        if able and all(strange):
             takes = dict.fromkeys(
                 letter
-                for setting in settings
-                for letter in (*setting.gives, *setting.loose, *setting.takes, *setting.optional)
+                for model in able
+                for letter in (*model.gives, *model.loose, *model.takes, *model.optional)
             )
             refuse(
                 f"{claim.id}: its letters",
@@ -160,12 +156,11 @@ def refuse_weights(claim, named):
     """
     if SAMPLED_BY_WEIGHT.name not in {a.name for a in claim.assumptions}:
         return
-    from fedtheory import discover
-    from fedtheory.models.general import run_methods
+    from fedtheory.models.general import method_probe
 
     shipped = discover.shipped_algorithms()
     for name in sorted(named & shipped.keys()):
-        if not run_methods.alike_by_weight(shipped[name]):
+        if not method_probe.alike_by_weight(shipped[name]):
             refuse(
                 f"{claim.id}: algorithm",
                 f"must take plain means of a cohort where {SAMPLED_BY_WEIGHT.says}: one that counts "
@@ -180,10 +175,7 @@ def further(claim, named):
     if of_a_paper(claim):
         return []
     known = {
-        name
-        for setting in all_settings()
-        if setting.table.paper == HOUSE
-        for name in setting.algorithms
+        name for model in all_models() if model.table.paper == HOUSE for name in model.algorithms
     }
     if named <= known:
         return []
@@ -195,23 +187,23 @@ def further(claim, named):
     )
 
 
-def reads(setting, claim):
+def reads(model, claim):
     """Tell whether a claim's parameters are parameters of a model. A parameter of another name
     would not depend on the instance."""
-    if claim.table.paper in {other.table.paper for other in all_settings()}:
-        return setting.table.paper == claim.table.paper
-    return not unread(setting, claim)
+    if claim.table.paper in {other.table.paper for other in all_models()}:
+        return model.table.paper == claim.table.paper
+    return not unread(model, claim)
 
 
-def unread(setting, claim):
+def unread(model, claim):
     """Return the names of a claim's parameters that are no letters of a model or have another unit
     or domain there. Where a method runs, letters that the model neither takes nor gives are
     returned too, because they would not depend on anything that happens."""
-    free = set(claim.parameters) - known_letters(setting, claim) if setting.algorithms else set()
+    free = set(claim.parameters) - known_letters(model, claim) if model.algorithms else set()
     alike = lambda name, entry: (
-        name in setting.table
-        and (name not in free or setting.table.paper != HOUSE)
-        and (entry.unit, entry.domain) == (setting.table[name].unit, setting.table[name].domain)
+        name in model.table
+        and (name not in free or model.table.paper != HOUSE)
+        and (entry.unit, entry.domain) == (model.table[name].unit, model.table[name].domain)
     )
     return [
         name
@@ -220,39 +212,39 @@ def unread(setting, claim):
     ]
 
 
-def strangers(setting, claim):
+def strangers(model, claim):
     """Return the parameters of a claim that other methods take and the model's methods do not. They
     would not depend on anything that happens in the run, so that the claim would fail for some
     value of each."""
     theirs = {
         name
-        for other in all_settings()
-        if other.algorithms and other.table.paper == setting.table.paper
+        for other in all_models()
+        if other.algorithms and other.table.paper == model.table.paper
         for name in other.takes
     }
     free = theirs & set(claim.parameters)
-    return sorted(free - known_letters(setting, claim)) if setting.algorithms and free else []
+    return sorted(free - known_letters(model, claim)) if model.algorithms and free else []
 
 
-def silent(setting, claim):
+def silent(model, claim):
     """Return the parameters of a claim that other models with the same table derive from an
     instance and this model does not know. They could be any number at each instance of this model,
     so that the claim would fail for some value of each."""
-    asked = _facts(plugins.list_files(), setting.table.paper) & set(claim.parameters)
-    return sorted(asked - known_letters(setting, claim)) if asked else []
+    asked = _facts(plugins.list_files(), model.table.paper) & set(claim.parameters)
+    return sorted(asked - known_letters(model, claim)) if asked else []
 
 
 @cache
 def _facts(files, paper):
     """Return the letters that models with a paper's table derive from an instance."""
-    found = [setting for setting in list_settings(files) if setting.table.paper == paper]
-    return {name for setting in found for name in (*setting.gives, *setting.loose)}
+    found = [model for model in list_models(files) if model.table.paper == paper]
+    return {name for model in found for name in (*model.gives, *model.loose)}
 
 
-def known_letters(setting, claim):
+def known_letters(model, claim):
     """Return the letters that a model gives or its methods take, and the letters that the claim's
     equations determine from these."""
-    found = {*setting.gives, *setting.loose, *setting.takes, *setting.optional}
+    found = {*model.gives, *model.loose, *model.takes, *model.optional}
     measured, equations = set(claim.quantities), _equations(claim)
     while tied := [e - found for e in equations if len(e - found) == 1 and not e & measured]:
         found |= set().union(*tied)

@@ -4,6 +4,7 @@ are built from the records of methods."""
 import importlib
 import pkgutil
 from functools import cache
+from typing import Any
 
 from fedtheory import discover, plugins
 from fedtheory.errors import InvalidInput, refuse
@@ -20,27 +21,32 @@ def homes():
     return _homes(plugins.list_files())
 
 
+def list_user_models(file: plugins.File) -> list[tuple[plugins.File, Any]]:
+    """Return [(file, record)] of the models in a user's file: MODEL or MODELS, or SETTING as older
+    files call them."""
+    found = plugins.list_records("MODEL", file)
+    known = [record for _, record in found]
+    older = plugins.list_records("SETTING", file)
+    return found + [(one, record) for one, record in older if all(record is not k for k in known)]
+
+
 @cache
 def _homes(files):
-    own = [
-        _check_model(file, record)
-        for f in files
-        for file, record in plugins.list_records("SETTING", f)
-    ]
-    names = [setting.name for setting, _ in (*_shipped_models(), *own)]
-    for setting, _ in own:
-        if names.count(setting.name) > 1 or setting.name.startswith("run_"):
+    own = [_check_model(file, record) for f in files for file, record in list_user_models(f)]
+    names = [model.name for model, _ in (*_shipped_models(), *own)]
+    for model, _ in own:
+        if names.count(model.name) > 1 or model.name.startswith("run_"):
             refuse(
-                "SETTING",
+                "MODEL",
                 "must have a name that no other has and that does not begin with run_",
-                setting.name,
+                model.name,
             )
     return (*_shipped_models(), *own)
 
 
 def _check_model(file, record):
     if not isinstance(record, Model):
-        refuse("SETTING", "must be a fedtheory Model", record)
+        refuse("MODEL", "must be a fedtheory Model", record)
     return record._replace(source=file.source), file.module.__name__
 
 
@@ -57,28 +63,28 @@ def _shipped_models():
     for folder, name in sorted(files, key=lambda each: (each[0] == GENERAL, each)):
         if not name.startswith("_"):
             module = importlib.import_module(f"{PACKAGE}.{folder}.{name}")
-            several = getattr(module, "SETTINGS", ()) or [getattr(module, "SETTING", None)]
-            found += [(setting, module.__name__) for setting in several if setting is not None]
+            several = getattr(module, "MODELS", ()) or [getattr(module, "MODEL", None)]
+            found += [(model, module.__name__) for model in several if model is not None]
     return tuple(found)
 
 
-def all_settings():
+def all_models():
     """Return all models: the records Model of the folders of this package and of users' files."""
-    return list_settings(plugins.list_files())
+    return list_models(plugins.list_files())
 
 
 @cache
-def list_settings(files):
-    return tuple(setting for setting, _ in _homes(files))
+def list_models(files):
+    return tuple(model for model, _ in _homes(files))
 
 
-def entry_names(setting):
+def entry_names(model):
     """Return {entry of a model's instances: the words for that entry}, as the model's file or else
     its folder defines them in CALLED. For losses the words name the first losses, which precede the
     clients' losses."""
     homes_ = {other.name: home for other, home in homes()}
     # other names are models of any method
-    home = homes_.get(setting.name, f"{PACKAGE}.{GENERAL}.run")
+    home = homes_.get(model.name, f"{PACKAGE}.{GENERAL}.run")
     own = importlib.import_module(home) if home.startswith(PACKAGE) else None
     folder = importlib.import_module(home.rpartition(".")[0]) if own else None
     return getattr(own, "CALLED", None) or getattr(folder, "CALLED", {})
@@ -90,12 +96,12 @@ def by_name(name):
 
     if isinstance(name, str) and own.MARK in name:
         return own.by_name(name, by_name)
-    found = next((setting for setting in all_settings() if setting.name == name), None)
+    found = next((model for model in all_models() if model.name == name), None)
     if found is None and isinstance(name, str) and name.startswith("run_"):
         from fedtheory.models.general import run_methods
 
         try:
-            found = run_methods.setting_of(discover.algorithm(name.removeprefix("run_")))
+            found = run_methods.model_of(discover.algorithm(name.removeprefix("run_")))
         except InvalidInput:
             return None
     return found

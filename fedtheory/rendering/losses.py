@@ -1,4 +1,4 @@
-"""Losses of instances as formulas and as curves to draw, for each form in which a setting writes
+"""Losses of instances as formulas and as curves to draw, for each form in which a model writes
 losses."""
 
 from collections.abc import Iterator, Mapping, Sequence
@@ -7,7 +7,7 @@ from typing import Any, NamedTuple
 
 from fedtheory.arithmetic.work import Counted
 from fedtheory.errors import FedtheoryError
-from fedtheory.models.general.runs import Clients
+from fedtheory.models.general.clients import Clients
 from fedtheory.typing import Instance
 
 CURVE = "slope", "tilt", "bends", "soft"
@@ -53,7 +53,7 @@ def _list_losses(instance: Instance) -> list[Any]:
 
 
 def is_curves(loss: Sequence[Any] | None) -> bool:
-    """Tell whether a loss is written in the form of `models/losses.py`; some settings use another
+    """Tell whether a loss is written in the form of `models/losses.py`; some models use another
     form."""
     return isinstance(loss, list) and all(
         isinstance(curve, dict) and {"slope", "tilt"} <= curve.keys() <= {*CURVE} for curve in loss

@@ -28,7 +28,7 @@ FAILS = (FedtheoryError, Undefined, Undecided, ArithmeticError, LookupError, Val
 
 
 def record_steps(document: Document | None) -> tuple[Passed, ...]:
-    """Return the rounds on one path through a counterexample, in order, or () where the setting
+    """Return the rounds on one path through a counterexample, in order, or () where the model
     records none."""
     return _record_steps(json.dumps(document, sort_keys=True))
 

@@ -149,8 +149,8 @@ def step_of_ends(book: Placed, plain: Number | Counted) -> Step:
 
 def standing_alone(documents: Iterable[Any] | Sequence[dict[str, Any]] = ()) -> str:
     """Return the checker as one file: the texts of the proof checker and of the schema reader
-    replace their imports. The file contains the schemas of all settings of this library and of the
-    settings that the documents name."""
+    replace their imports. The file contains the schemas of all models of this library and of the
+    models that the documents name."""
     room = Path(check_instance.__file__).parent
     text = (room / "alone.py").read_text()
     before, after = text.split(IMPORTS)

@@ -1,4 +1,4 @@
-"""Numbers that record how they were computed: the operations of a setting on such numbers become
+"""Numbers that record how they were computed: the operations of a model on such numbers become
 steps.
 
 `Exact` is a Fraction and `Enclosed` an Interval, so definitions accept them as any other number.

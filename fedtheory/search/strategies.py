@@ -83,7 +83,7 @@ def cases(claim: str | Claim, setting: str | None = None) -> Any:
         if not target_at(claim, name).impossible and shapes_with_instances(claim, name)
     ]
     if not able:
-        refuse("claim", "must have a setting with instances inside its hypotheses", claim.id)
+        refuse("claim", "must have a model with instances inside its hypotheses", claim.id)
     return st.sampled_from(able).flatmap(lambda name: _draw_case(claim, name))
 
 

@@ -2,7 +2,7 @@
 first line that fails, and where looseness enters.
 
 The chain of a claim consists of steps and lemmas of its paper, in the order of the files and up to
-the claim. A step or lemma belongs to the chain if it can be measured in the claim's setting and
+the claim. A step or lemma belongs to the chain if it can be measured in the claim's model and
 needs no hypothesis about functions or rounds that the claim lacks. Each line is evaluated in
 Fractions, or in enclosures where roots appear. Relations that a line assumes between numbers are
 evaluated at the same instance.
@@ -145,11 +145,11 @@ def audit(claim, at="worst", steps=None, budget=5.0, seed=0):
 
 
 def best_setting(claim, named):
-    """Return the setting, among all that fit a claim, in which the most lines of its chain can be
+    """Return the model, among all that fit a claim, in which the most lines of its chain can be
     measured."""
     settings = fitting(claim)
     if not settings:
-        refuse("claim", "must be one that a setting measures", claim.id)
+        refuse("claim", "must be one that a model measures", claim.id)
     links = lambda s: (
         len(proof_chain(claim, s)[0])
         if named is None
@@ -159,7 +159,7 @@ def best_setting(claim, named):
 
 
 def proof_chain(claim, setting):
-    """Return (claims of the chain, {claim: reason why it is left out}) in a setting."""
+    """Return (claims of the chain, {claim: reason why it is left out}) in a model."""
     links, left_out, mine = [], {}, conditions(claim)
     known = set(claim.parameters) | set(setting.gives) | set(setting.takes) | set(setting.loose)
     for other in discover.claims():

@@ -1,4 +1,4 @@
-"""The inputs on which a verdict on a claim can depend: the checker, the settings that fit, and the
+"""The inputs on which a verdict on a claim can depend: the checker, the models that fit, and the
 claim's methods.
 
 A result is stored under the hash of these dependencies. This module looks up records in folders the
@@ -46,7 +46,7 @@ def claim_functions(claim):
 
 
 def find_dependencies(claim):
-    """Return (names of the fitting settings and the relevant conditions, the records of methods,
+    """Return (names of the fitting models and the relevant conditions, the records of methods,
     the modules of this library that decide)."""
     try:
         asked = claim if claim.denied is None else claim.denied
@@ -64,13 +64,13 @@ def find_dependencies(claim):
 
 
 def is_made(setting):
-    """Tell whether a setting was generated here from a user's method. Any other setting of a user
+    """Tell whether a model was generated here from a user's method. Any other model of a user
     is identified by its hash."""
     return all(known is not setting for known, _ in homes())
 
 
 def setting_module(setting):
-    """Return the module of a setting."""
+    """Return the module of a model."""
     return next((module for known, module in homes() if known is setting), MADE)
 
 

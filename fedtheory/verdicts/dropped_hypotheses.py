@@ -1,7 +1,7 @@
 """Hypotheses that a variant has dropped, and probability laws that a claim does not mention. A
 verdict rests on instances that violate these hypotheses and laws, and such instances are counted.
 
-An instance breaks a condition if its setting says that the instance does not meet the condition, or
+An instance breaks a condition if its model says that the instance does not meet the condition, or
 if a constant that the condition certified is not the instance's constant. An instance breaks a
 relation if its numbers violate the relation.
 """
@@ -102,8 +102,8 @@ def relevant_hypotheses(claim, budget):
 
 def silent(claim, settings):
     """Return the probability laws, as hypotheses, that a claim in the library's own letters does
-    not mention although its measured quantity depends on them. Settings of a paper return none:
-    these settings draw instances that violate the laws in any case."""
+    not mention although its measured quantity depends on them. Models of a paper return none:
+    these models draw instances that violate the laws in any case."""
     if any(setting.table.paper != HOUSE for setting in settings):
         return []
     ensured = frozenset().union(*(setting.ensures for setting in settings))
@@ -294,7 +294,7 @@ def count_drawn(found, hunt, claim):
 
 
 def breakable_hypotheses(claim, at, setting, needed, seed):
-    """Return the hypotheses in `needed` that drawn instances of a few shapes of a setting violate."""
+    """Return the hypotheses in `needed` that drawn instances of a few shapes of a model violate."""
     target, found = Target(claim, setting, at), dict.fromkeys(needed, 0)
     for _, hunt in zip(range(TRIED), scheduler.generate_hunts(target, seed, target.relaxed)):
         count_drawn(found, hunt, claim)
@@ -304,7 +304,7 @@ def breakable_hypotheses(claim, at, setting, needed, seed):
 
 
 def setting_can_break(claim, at, setting, needed, seed):
-    """Tell whether drawn instances of some shape of a setting violate one of the hypotheses."""
+    """Tell whether drawn instances of some shape of a model violate one of the hypotheses."""
     target = Target(claim, setting, at)
     return not target.impossible and any(
         draws_break(hunt, claim, needed)
@@ -313,7 +313,7 @@ def setting_can_break(claim, at, setting, needed, seed):
 
 
 def budget_shares(claim, at, settings, needed, seed):
-    """Return the share of the budget of each setting: most of the budget goes to settings in which
+    """Return the share of the budget of each model: most of the budget goes to models in which
     a dropped hypothesis can be violated."""
     chosen = (
         [setting for setting in settings if setting_can_break(claim, at, setting, needed, seed)]

@@ -6,7 +6,7 @@ from dataclasses import replace
 from itertools import chain
 
 from fedtheory.language.claim import Claim
-from fedtheory.models import Setting, all_settings, conditions, methods, reads, strangers, tacit
+from fedtheory.models import Setting, all_models, conditions, methods, reads, strangers, tacit
 from fedtheory.search import optimizer, scheduler
 from fedtheory.search.coverage import Coverage
 from fedtheory.search.objective import Target
@@ -135,7 +135,7 @@ def explain_unfit(claim: Claim) -> str:
     wanted = {entry.measure for entry in claim.quantities.values()}
     able = [
         s
-        for s in all_settings()
+        for s in all_models()
         if wanted <= s.measures
         and bool(wanted) == bool(s.measures)
         and (not wanted or reads(s, claim))
@@ -155,5 +155,5 @@ def explain_unfit(claim: Claim) -> str:
     if able:
         lacking = [says for name, says in asked.items() if not any(name in s.ensures for s in able)]
         return "No setting vouches for: " + "; ".join(lacking or asked.values()) + "."
-    names = sorted({m.metric for m in wanted if not any(m in s.measures for s in all_settings())})
+    names = sorted({m.metric for m in wanted if not any(m in s.measures for s in all_models())})
     return f"Nothing here measures {', '.join(names) or 'all of it at once'}."

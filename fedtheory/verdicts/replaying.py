@@ -92,11 +92,11 @@ def replay_violation(document):
 
 
 def describe_measurement(name):
-    """Return words for the arithmetic and the measurements on which a counterexample in a setting
+    """Return words for the arithmetic and the measurements on which a counterexample in a model
     rests."""
     setting = by_name(name)
     whose = f", by {setting.source[0] or 'what no file holds'}" if setting.source else ""
-    return f"exact arithmetic, and what the setting {name} measures: {setting.says}{whose}"
+    return f"exact arithmetic, and what the model {name} measures: {setting.says}{whose}"
 
 
 @refuse_malformed
@@ -135,7 +135,7 @@ def alike_order(document):
 
 
 def unlike_order(document, claim):
-    """Return the first entry in which a family does not match a line of this claim, in a setting
+    """Return the first entry in which a family does not match a line of this claim, in a model
     that fits the claim; None where every entry matches."""
     line, first = document["line"], document["members"][0]
     if type(line) is not int or not 0 <= line < len(claim.lines) or claim.lines[line][1] != "O":

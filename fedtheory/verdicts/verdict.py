@@ -64,7 +64,7 @@ class Verdict(Shown):
     # The code that ran at the instances: the kernels of a method, or a separate definition; "" if
     # nothing ran.
     decided_on: str = ""
-    searched: str = ""  # in words: the settings, sizes, losses and number of searched instances
+    searched: str = ""  # in words: the models, sizes, losses and number of searched instances
     # The Verdict on the statement as printed, if its proof uses hypotheses that the text omits.
     as_printed: "Verdict | None" = None
     removals: list = field(default_factory=list)  # a Removal per such hypothesis, if they differ

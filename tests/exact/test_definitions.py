@@ -127,12 +127,12 @@ def test_moments_of_fsl_runs_are_those_of_the_kernels(seed):
     shape = fsl_run.draw_shapes(random, frozenset())
     while shape["pieces"] > 1 or fsl_round.ways(shape) > 16:
         shape = fsl_run.draw_shapes(random, frozenset())
-    point = {name: positive(random) for name in fsl_run.SETTING.coordinates(shape)}
-    instance = dict(fsl_run.SETTING.build(shape, point), T=2)
+    point = {name: positive(random) for name in fsl_run.MODEL.coordinates(shape)}
+    instance = dict(fsl_run.MODEL.build(shape, point), T=2)
     f = fsl_run.curves(instance)
     case = fsl_round.case(
         dict(instance, losses=f),
-        dict({name: positive(random) for name in fsl_run.SETTING.takes}, L=None, sigma=None),
+        dict({name: positive(random) for name in fsl_run.MODEL.takes}, L=None, sigma=None),
     )
     x = vector(instance["x"])
     weights = [positive(random) for _ in f]
@@ -154,9 +154,9 @@ def test_large_rounds_of_fsl_are_the_kernels_where_they_are_small(seed):
     shape = dict(N=N, S=random.randint(1, N), kind_1=random.randint(1, N), convex=1, still=0)
     shape.update(K=random.choice([1, 2]), K_0=random.choice([1, 2]), noise=1, noise_0=1)
     shape.update(shared=0, own=1)
-    point = {name: positive(random) for name in large.SETTING.coordinates(shape)}
-    instance = large.SETTING.build(shape, point)
-    values = {name: positive(random) for name in large.SETTING.takes}
+    point = {name: positive(random) for name in large.MODEL.coordinates(shape)}
+    instance = large.MODEL.build(shape, point)
+    values = {name: positive(random) for name in large.MODEL.takes}
     kinds = [1] * shape["kind_1"] + [2] * (N - shape["kind_1"])
     f = [
         [losses.make_curve(instance["slope_0"], instance["tilts"][0])],

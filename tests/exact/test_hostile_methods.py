@@ -16,7 +16,7 @@ from fedtheory.exact.participation_law import Law
 from fedtheory.exact.traces import Losses, Rounds, uniform_cohorts
 from fedtheory.language.claim import Claim
 from fedtheory.language.conditions import CONVEX, EXACT_GRADIENTS, LIPSCHITZ, SMOOTH
-from fedtheory.models.general import run_methods
+from fedtheory.models.general import method_probe
 from fedtheory.symbols import run as r
 from tests.checker.hostile_methods import METHOD, METHODS, TRAITS
 
@@ -188,7 +188,7 @@ def test_a_method_under_the_name_of_one_of_the_library_is_refused():
 @pytest.mark.parametrize("trait", ["plain", "clip", "origin", "positive"])
 def test_a_method_is_the_same_everywhere_where_it_is(trait):
     expected = trait not in ("origin", "positive")
-    assert run_methods.alike_everywhere(METHODS[trait]) == expected
+    assert method_probe.alike_everywhere(METHODS[trait]) == expected
 
 
 @pytest.mark.parametrize("trait", ["first of the cohort", "writes"])

@@ -31,7 +31,7 @@ from fedtheory.language.symbol import LOSS, SQ_POINT
 from fedtheory.language.user_quantities import Own, Way, number, weighted_mean
 from fedtheory.models import by_name, losses, polyak
 from fedtheory.models.general import own
-from fedtheory.models.general.runs import Clients
+from fedtheory.models.general.clients import Clients
 from fedtheory.symbols.run import TABLE as RUN
 
 eta, eta_l, L, N, S, K, T = (RUN[n].symbol for n in ("eta", "eta_l", "L", "N", "S", "K", "T"))

@@ -13,7 +13,7 @@ from fedtheory.arithmetic.operations import Many
 from fedtheory.language.claim import Claim
 from fedtheory.language.conditions import BOUNDED_BELOW, CONVEX, EXACT_GRADIENTS, LIPSCHITZ
 from fedtheory.models import by_name, distances, losses
-from fedtheory.models.general.runs import Clients
+from fedtheory.models.general.clients import Clients
 from fedtheory.symbols.run import TABLE, N, gap_0, mu_PL, sq_distance_0
 from tests.models.agree import exact_is_batch
 

@@ -27,7 +27,7 @@ def test_how_far_the_minimiser_moves(event, n):
     assert found[mine] == 1 and found[other] == float(
         "inf"
     )  # F_l(0) - F_l(1), where the device is missing
-    (model,) = (each for each in flex_arrivals.SETTINGS if each.name == f"flex_{event}")
+    (model,) = (each for each in flex_arrivals.MODELS if each.name == f"flex_{event}")
     assert model.holds(case) and not model.holds(dict(case, n=[1, 2]))
 
 

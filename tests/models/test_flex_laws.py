@@ -6,8 +6,8 @@ from fractions import Fraction as Q
 import pytest
 
 from fedtheory.models.flex import laws as flex_laws
-from fedtheory.models.flex import quadratics
 from fedtheory.models.flex import run as flex_run
+from fedtheory.models.flex import work_law
 from fedtheory.participation import moments
 
 P = [Q(1, 2), Q(3, 10), Q(1, 5)]
@@ -100,13 +100,13 @@ def test_a_joint_law_by_hand():
     ],
 )
 def test_what_a_law_meets(law, scheme, held):
-    assert quadratics.held_by_law(law, 2, scheme) == held
+    assert work_law.held_by_law(law, 2, scheme) == held
 
 
 def test_no_law():
     assert (
-        quadratics.held_by_law([[Q(1, 2), [1]]], 2) is None
-        and quadratics.held_by_law([[Q(1), [3]]], 2) is None
+        work_law.held_by_law([[Q(1, 2), [1]]], 2) is None
+        and work_law.held_by_law([[Q(1), [3]]], 2) is None
     )
-    assert quadratics.held_by_law([[Q(3, 2), [1]], [Q(-1, 2), [2]]], 2) is None
+    assert work_law.held_by_law([[Q(3, 2), [1]], [Q(-1, 2), [2]]], 2) is None
     assert "E_inv_K" in flex_run.LAWS

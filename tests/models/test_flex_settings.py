@@ -27,7 +27,7 @@ from fedtheory.search.counterexample import texts
 SETTINGS = [
     s
     for module in (flex_arrivals, flex_departures, flex_laws, flex_round, flex_run, flex_shifted)
-    for s in module.SETTINGS
+    for s in module.MODELS
 ]
 CLAIMS = [
     c

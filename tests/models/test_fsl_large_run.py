@@ -98,9 +98,9 @@ def test_many_clients_are_a_slow_loop():
 
 
 def test_batches_are_exact_numbers():
-    takes = large_run.SETTING.takes
-    assert exact_is_batch(large_run.SETTING, ["tilde_F_T", "sq_grad"], takes, count=6, seed=1) > 30
-    assert fits("fsl.theorem2", large_run.SETTING)
+    takes = large_run.MODEL.takes
+    assert exact_is_batch(large_run.MODEL, ["tilde_F_T", "sq_grad"], takes, count=6, seed=1) > 30
+    assert fits("fsl.theorem2", large_run.MODEL)
 
 
 @pytest.mark.parametrize(
@@ -110,4 +110,4 @@ def test_what_does_not_fit_together_is_no_instance(broken):
     instance = dict(S=1, K=1, K_0=1, T=1, members=[1, 1], slopes=[Q(1), Q(1)], tilts=[Q(0), Q(1)])
     instance.update(x=Q(1), sigma=Q(0), sigma_0=Q(0))
     assert large_run.conditions_held(instance)
-    assert refuses(large_run.SETTING, {**instance, **broken})
+    assert refuses(large_run.MODEL, {**instance, **broken})

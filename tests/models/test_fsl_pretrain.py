@@ -38,7 +38,7 @@ def test_without_a_minimum_there_is_no_number():
 
 
 def test_a_batch_has_the_exact_numbers():
-    assert exact_is_batch(fsl_pretrain.SETTING, NAMES, ["gamma"], count=12) > 30
+    assert exact_is_batch(fsl_pretrain.MODEL, NAMES, ["gamma"], count=12) > 30
 
 
 def test_false_variants_are_refuted_and_the_remark_is_not():

@@ -138,8 +138,8 @@ def test_one_sided_smoothness_has_its_own_L():
 
 def test_a_batch_has_the_exact_numbers():
     wanted = ["tilde_F_next", "E_c", "E_0", "T_5", "T_1", "excess_29", "sq_xi"]
-    assert exact_is_batch(fsl_round.SETTING, wanted, list(STEPS), count=8, seed=1) > 80
-    assert exact_is_batch(fsl_round.SETTING, wanted[:4], list(STEPS), count=8, relaxed=RELAXED) > 60
+    assert exact_is_batch(fsl_round.MODEL, wanted, list(STEPS), count=8, seed=1) > 80
+    assert exact_is_batch(fsl_round.MODEL, wanted[:4], list(STEPS), count=8, relaxed=RELAXED) > 60
 
 
 @pytest.mark.slow

@@ -170,7 +170,7 @@ def test_what_an_instance_meets():
 
 
 def test_a_batch_has_the_exact_numbers():
-    assert exact_is_batch(fsl_run.SETTING, list(fsl_run.MEASURED), list(STEPS), count=10) > 50
+    assert exact_is_batch(fsl_run.MODEL, list(fsl_run.MEASURED), list(STEPS), count=10) > 50
 
 
 @pytest.mark.slow

@@ -60,7 +60,7 @@ def test_smoothness_is_the_text_s_upper_quadratic():
 
 
 def test_a_batch_has_the_exact_numbers():
-    assert exact_is_batch(fsl_server.SETTING, list(fsl_server.SERVER), ["eta_0"]) > 100
+    assert exact_is_batch(fsl_server.MODEL, list(fsl_server.SERVER), ["eta_0"]) > 100
 
 
 @pytest.mark.parametrize(

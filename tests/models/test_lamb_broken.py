@@ -118,7 +118,7 @@ IDLE = [
 def without(claim, name, setting):
     claim = ft.claim(claim).without(name)
     told = dict.fromkeys(claim.dropped, 0)
-    found = search_model(Case.of(claim, 0.4), setting.SETTING, Unmet(told, {}))
+    found = search_model(Case.of(claim, 0.4), setting.MODEL, Unmet(told, {}))
     return conclude(claim.id, found), sum(told.values())
 
 

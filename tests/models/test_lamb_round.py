@@ -72,7 +72,7 @@ def test_no_stochastic_gradient_is_longer_than_M():
     for _ in range(40):
         shape = lamb_round.draw_shapes(random, frozenset())
         at = point(shape, random)
-        instance = lamb_round.SETTING.build(shape, at)
+        instance = lamb_round.MODEL.build(shape, at)
         M, L = (float(lamb_round.derive_constants(instance)[name]) for name in ("M", "L_l"))
         knots = [float(k) for loss in instance["losses"] for f in loss for _, k in f["bends"]]
         grid = [Q(z) for z in (*np.linspace(min(knots) - 1, max(knots) + 1, 41), *knots)]
@@ -93,7 +93,7 @@ def test_no_stochastic_gradient_is_longer_than_M():
     assert checked >= 40  # reached by a client and an outcome of each
 
 
-def point(shape, random, model=lamb_round.SETTING):
+def point(shape, random, model=lamb_round.MODEL):
     """Rational coordinates."""
     draw = dict(
         real=lambda: Q(random.randint(-12, 12), 4),
@@ -141,7 +141,7 @@ def agree(setting, measured, seeds, values=VALUES):
 
 
 def test_a_batch_agrees_with_rationals():
-    assert agree(lamb_round.SETTING, list(lamb_round.quantities.ITERATION), range(12)) > 300
+    assert agree(lamb_round.MODEL, list(lamb_round.quantities.ITERATION), range(12)) > 300
 
 
 def test_only_what_is_wanted_is_measured():
@@ -240,7 +240,7 @@ TRUE = ["step7", "step13", "step_split", "step17"]
 
 @pytest.mark.parametrize("name", STEPS)
 def test_the_setting_fits(name):
-    assert lamb_round.SETTING in fitting(ft.claim(f"lamb.{name}"))
+    assert lamb_round.MODEL in fitting(ft.claim(f"lamb.{name}"))
 
 
 @pytest.mark.parametrize("name", TEETH)

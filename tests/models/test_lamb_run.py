@@ -98,7 +98,7 @@ def test_the_algorithm_written_out():
     for seed in range(14):
         random = Random(seed)
         shape = lamb_run.draw_shapes(random, frozenset())
-        instance = lamb_run.SETTING.build(shape, point(shape, random, lamb_run.SETTING))
+        instance = lamb_run.MODEL.build(shape, point(shape, random, lamb_run.MODEL))
         values = {**lamb_run.derive_constants(instance), **VALUES}
         try:
             found = lamb_run.measure_symbols(
@@ -113,7 +113,7 @@ def test_the_algorithm_written_out():
 
 
 def test_a_batch_agrees_with_rationals():
-    assert agree(lamb_run.SETTING, lamb_run.MEASURED, range(8)) > 40
+    assert agree(lamb_run.MODEL, lamb_run.MEASURED, range(8)) > 40
 
 
 def test_drop_and_noise_by_hand():
@@ -192,7 +192,7 @@ def test_theorem1_fails_by_hand():
 
 @pytest.mark.parametrize("name", ["theorem1_explicit", "corollary1_explicit", "step_final"])
 def test_the_setting_fits(name):
-    assert lamb_run.SETTING in fitting(ft.claim(f"lamb.{name}"))
+    assert lamb_run.MODEL in fitting(ft.claim(f"lamb.{name}"))
 
 
 @pytest.mark.slow
@@ -231,10 +231,10 @@ def test_an_open_constant_is_chosen_after_the_instance():
 
 
 def test_a_loss_without_minimum_is_refused():
-    assert "bounded_below" not in lamb_run.SETTING.holds(
+    assert "bounded_below" not in lamb_run.MODEL.holds(
         hand(R=1, losses=[[FLAT, FLAT, FLAT], [FLAT, HUBER, FLAT]])
     )
-    assert not lamb_run.SETTING.holds(hand(R=0))
+    assert not lamb_run.MODEL.holds(hand(R=0))
 
 
 def crowd(copies, **change):
@@ -264,10 +264,10 @@ def test_copies_of_clients_are_clients():
 
 
 def test_copies_are_of_runs_without_noise_and_whole():
-    assert lamb_run.SETTING.holds(crowd(3)) and lamb_run.SETTING.holds(crowd(10**40))
+    assert lamb_run.MODEL.holds(crowd(3)) and lamb_run.MODEL.holds(crowd(10**40))
     noise = [[Q(1, 2), [Q(1)] * 3], [Q(1, 2), [Q(-1)] * 3]]
     for wrong in (crowd(Q(5, 2)), crowd(0), {**crowd(3), "noise": noise}, hand(copies=Q(3))):
-        assert not lamb_run.SETTING.holds(wrong)
+        assert not lamb_run.MODEL.holds(wrong)
 
 
 @pytest.mark.slow
@@ -276,9 +276,7 @@ def test_clients_that_are_all_alike_gain_nothing_by_their_number(name):
     """Without noise n clients that are alike do what one does, and T = 1 leaves sqrt(p/(n h R))
     alone in the shape: it falls with n, and gradients do not."""
     claim = ft.claim(f"lamb.{name}")
-    document, moves, constants = divergent_families.refute_order(
-        claim, 0, lamb_run.SETTING, 15.0, 0
-    )
+    document, moves, constants = divergent_families.refute_order(claim, 0, lamb_run.MODEL, 15.0, 0)
     assert moves == {"crowd": moves["crowd"]} and ft.replay(document)["status"] == "violated"
     root = Q(moves["crowd"]) ** Q(1, 2)
     assert all(

@@ -27,7 +27,7 @@ def test_by_hand():
 
 def test_a_batch_has_the_exact_numbers():
     assert (
-        exact_is_batch(mixed_functions.SETTING, list(mixed_functions.FUNCTION), ["eta"], count=12)
+        exact_is_batch(mixed_functions.MODEL, list(mixed_functions.FUNCTION), ["eta"], count=12)
         > 200
     )
 

@@ -79,14 +79,14 @@ def test_a_thousand_steps_by_hand():
 
 
 def test_batches_are_exact_numbers():
-    assert exact_is_batch(large.SETTING, NAMES, ("eta", "eta_s"), count=8) > 100
+    assert exact_is_batch(large.MODEL, NAMES, ("eta", "eta_s"), count=8) > 100
 
 
 def test_central_noise_is_not_divided_by_the_steps():
     """Lemma D.9 with sigma_c^2/K for sigma_c^2: false, for a single central gradient goes into all
     of the steps."""
     claim = ft.claim("mixed.lemmaD9")
-    assert fits("mixed.lemmaD9", large.SETTING)
+    assert fits("mixed.lemmaD9", large.MODEL)
     bound = claim.expand(claim.bound).subs(sigma_c, sigma_c / sqrt(K))
     verdict = refuted(claim.replace(bound=20 * bound, name="a.variant"), budget=8)
     assert verdict.certificate["instance"]["K"] > 20
@@ -99,7 +99,7 @@ def test_lemma_D9_is_asked_where_paths_grow():
     drift = lambda s: 4 * ((exp(2 * s) - 1) / (2 * s) - 2 * (exp(s) - 1) / s + 1)
     used = lambda s: (((exp(s) - 1) / s) ** 2 - drift(s)) / 2
     told = max(used(n / 100) for n in range(1, 200))
-    target = Target(ft.claim("mixed.lemmaD9"), large.SETTING, 0)
+    target = Target(ft.claim("mixed.lemmaD9"), large.MODEL, 0)
     best = max(ratio for _, ratio, _ in scheduler.search_waves(target, 4.0, 0))
     assert 0.61 < told < 0.62 and 0.99 * told < best < 1.01 * told
 

@@ -92,7 +92,7 @@ def test_what_an_instance_does_not_meet():
 
 
 def test_a_batch_has_the_exact_numbers():
-    assert exact_is_batch(mixed_point.SETTING, NAMES, count=12) > 100
+    assert exact_is_batch(mixed_point.MODEL, NAMES, count=12) > 100
 
 
 @pytest.mark.parametrize(

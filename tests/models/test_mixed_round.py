@@ -90,7 +90,7 @@ def test_a_cohort_that_is_always_the_same_makes_no_difference_where_clients_are_
     assert "uniform_cohort" in mixed_round.conditions_held(dict(case, N=2))
 
 
-@pytest.mark.parametrize("setting", [mixed_round.SETTING, large.SETTING], ids=lambda s: s.name)
+@pytest.mark.parametrize("setting", [mixed_round.MODEL, large.MODEL], ids=lambda s: s.name)
 def test_independent_noise_is_needed_where_it_is_averaged(setting):
     """D.9 divides sigma^2 by S."""
     claim = ft.claim("mixed.lemmaD9").without("independent_noise")
@@ -105,7 +105,7 @@ def test_independent_noise_is_needed_where_it_is_averaged(setting):
 def test_who_works_does_not_matter_where_clients_are_alike():
     claim = ft.claim("mixed.lemmaD9").without("uniform_cohort")
     broken = dict.fromkeys(claim.dropped, 0)
-    found = search_model(Case.of(claim, 0.3), mixed_round.SETTING, Unmet(broken, {}))
+    found = search_model(Case.of(claim, 0.3), mixed_round.MODEL, Unmet(broken, {}))
     assert isinstance(found, Search) and min(broken.values()) > 0
 
 
@@ -152,9 +152,7 @@ def test_opposed_tilts_make_the_start_stationary():
 
 def test_a_batch_has_the_exact_numbers():
     assert (
-        exact_is_batch(
-            mixed_round.SETTING, NAMES, ["eta", "eta_s"], count=8, relaxed={"smooth_sum"}
-        )
+        exact_is_batch(mixed_round.MODEL, NAMES, ["eta", "eta_s"], count=8, relaxed={"smooth_sum"})
         > 200
     )
 

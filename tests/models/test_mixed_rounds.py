@@ -11,7 +11,7 @@ from fedtheory.models.families import two_point
 from fedtheory.models.losses import curve_from_pieces
 from fedtheory.models.mixed import rounds
 
-METHODS = {setting.algorithms[0]: setting for setting in rounds.SETTINGS}
+METHODS = {setting.algorithms[0]: setting for setting in rounds.MODELS}
 # f_f = f_c has curvature 2 left of 1/2 and 1 right of it, and is lowest at 0.
 KINKED = [curve_from_pieces([Q(2), Q(1)], [Q(1, 2)])]
 STEPS = dict(eta=Q(1, 200), eta_s=Q(1), eta_c=Q(1, 200), eta_m=Q(1))

@@ -14,7 +14,7 @@ from fedtheory.models.mixed import run as mixed_run
 from fedtheory.verdicts.pipeline import as_meant
 from tests.models.agree import exact_is_batch, middle, refuted, weakened
 
-METHODS = {setting.algorithms[0]: setting for setting in mixed_run.SETTINGS}
+METHODS = {setting.algorithms[0]: setting for setting in mixed_run.MODELS}
 STEPS = dict(eta=Q(1, 16), eta_s=Q(3, 2), eta_c=Q(1, 8), eta_m=Q(5, 4))
 CASE = dict(
     losses=[[make_curve(Q(1), Q(-1))], [make_curve(Q(1, 2), Q(2))]],

@@ -40,7 +40,7 @@ def test_samples_by_hand():
     "setting, takes", [(mixed_transfer, ["eta"]), (mixed_samples, ["w_f", "w_c"])]
 )
 def test_a_batch_has_the_exact_numbers(setting, takes):
-    assert exact_is_batch(setting.SETTING, list(setting.MEASURED), takes, count=8) > 50
+    assert exact_is_batch(setting.MODEL, list(setting.MEASURED), takes, count=8) > 50
 
 
 @pytest.mark.parametrize("name", ["eq7", "eq8", "eq9", "eq10"])

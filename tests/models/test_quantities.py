@@ -10,7 +10,7 @@ import pytest
 from fedtheory.arithmetic import Undefined
 from fedtheory.arithmetic.operations import Undecided
 from fedtheory.exact import traces
-from fedtheory.models import all_settings, by_name, kernels
+from fedtheory.models import all_models, by_name, kernels
 from fedtheory.models.quantities import Quantities
 from fedtheory.symbols.fsl import TABLE
 
@@ -29,7 +29,7 @@ OTHERS = ["run_feddyn", "run_server_sgd", "run_fsl_parallel"]  # made of a metho
 
 
 def test_no_measured_symbol_lacks_its_function():
-    known = {measure for setting in all_settings() for measure in setting.measures}
+    known = {measure for setting in all_models() for measure in setting.measures}
     for paper in ("fsl", "mixed", "flex", "lamb", "run"):
         table = importlib.import_module(f"fedtheory.symbols.{paper}").TABLE
         lacking = {
@@ -78,7 +78,7 @@ def size(shape):
     return sum(int(v) for v in shape.values() if str(v).isdigit())
 
 
-SETTINGS = [*all_settings(), *map(by_name, OTHERS)]
+SETTINGS = [*all_models(), *map(by_name, OTHERS)]
 
 
 @pytest.mark.parametrize("setting", SETTINGS, ids=lambda s: s.name)

@@ -12,9 +12,9 @@ from fedtheory.arithmetic import Undefined
 from fedtheory.arithmetic.operations import pair
 from fedtheory.certificates.check_instance import digest_of, read_numbers
 from fedtheory.language.claim import Claim
-from fedtheory.models import all_settings, by_name, fitting
+from fedtheory.models import all_models, by_name, fitting
 from fedtheory.models.families import by_coordinate, two_point, variance
-from fedtheory.models.general.runs import Clients
+from fedtheory.models.general.clients import Clients
 from fedtheory.search.counterexample import texts
 from fedtheory.symbols.run import TABLE
 from fedtheory.verdicts import pipeline
@@ -326,14 +326,14 @@ def test_tampered_documents_are_refused(name, part):
 
 
 def test_every_measured_symbol_is_served():
-    served = set().union(*(s.measures for s in all_settings() if s.table is TABLE))
+    served = set().union(*(s.measures for s in all_models() if s.table is TABLE))
     assert {entry.measure for entry in TABLE.values() if entry.measure} == served
 
 
 def test_every_setting_of_runs_and_points_says_its_dimension():
     """A letter that a setting does not give would be free of its instances: `d = 1` met in a plane."""
     silent = [
-        s.name for s in all_settings() if s.table is TABLE and s.measures and "d" not in s.gives
+        s.name for s in all_models() if s.table is TABLE and s.measures and "d" not in s.gives
     ]
     assert silent == []
     point = dict(loss=[dict(slope=F(1), tilt=F(0), soft=[], bends=[])] * 2, lipschitz=1)

@@ -143,7 +143,7 @@ def test_the_noise_of_many_steps_is_its_closed_form():
     assert found["sq_distance_T"] == F(1, 4) * 4 / 1000 * (1 - F(1, 4) ** 10) / (1 - F(1, 4))
 
 
-@pytest.mark.parametrize("setting", run_large.SETTINGS, ids=lambda setting: setting.name)
+@pytest.mark.parametrize("setting", run_large.MODELS, ids=lambda setting: setting.name)
 def test_batches_are_exact_numbers(setting):
     assert exact_is_batch(setting, SIMPLE, setting.takes, count=10, seed=3) > 100
 

@@ -14,7 +14,7 @@ from fedtheory.jit import jit
 from fedtheory.language.claim import Claim
 from fedtheory.language.conditions import CONVEX, EXACT_GRADIENTS, LIPSCHITZ, STRONGLY_CONVEX
 from fedtheory.models import by_name, fitting
-from fedtheory.models.general.run_methods import letters
+from fedtheory.models.general.method_probe import letters
 from fedtheory.symbols.run import TABLE, L, N, S, T, gap_0, gap_T, sq_distance_0, sq_distance_T
 
 

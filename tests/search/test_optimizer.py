@@ -8,7 +8,7 @@ from fedtheory.arithmetic.operations import Many
 from fedtheory.discover import claim as claim_of
 from fedtheory.language.claim import Claim
 from fedtheory.language.symbol import PLAIN, Table
-from fedtheory.models import Setting, by_name, fitting, names
+from fedtheory.models import Model, by_name, fitting, names
 from fedtheory.search import scheduler
 from fedtheory.search.coverage import Coverage
 from fedtheory.search.objective import Target
@@ -24,7 +24,7 @@ left = TABLE.measured("left", "l", "a square", PLAIN, "left", domain="nonnegativ
 
 
 def setting(measured):
-    return Setting(
+    return Model(
         "house",
         "a point",
         names(TABLE, "left"),

@@ -6,7 +6,7 @@ from random import Random
 import pytest
 
 from fedtheory import discover
-from fedtheory.models import all_settings, by_name
+from fedtheory.models import all_models, by_name
 from fedtheory.search import resizing, scheduler
 from fedtheory.search.objective import Target
 from fedtheory.search.optimizer import hunt_at
@@ -94,7 +94,7 @@ def test_rounds_are_not_multiplied_where_each_multiplies_the_ways_that_a_run_goe
     assert target.setting.affords({**shape, "rounds": "40", "pieces": 1, "K": 1, "K_0": 1})
 
 
-@pytest.mark.parametrize("name", sorted(s.name for s in all_settings() if s.affords))
+@pytest.mark.parametrize("name", sorted(s.name for s in all_models() if s.affords))
 def test_what_a_setting_draws_it_affords(name):
     setting = by_name(name)
     drawn = [setting.shapes(Random(n), frozenset(setting.ensures)) for n in range(200)]

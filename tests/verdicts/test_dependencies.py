@@ -6,7 +6,7 @@ from pathlib import Path
 import pytest
 
 from fedtheory import discover
-from fedtheory.models import all_settings
+from fedtheory.models import all_models
 from fedtheory.store import source_hash
 from fedtheory.verdicts import dependencies, pipeline, structural_claims
 
@@ -44,7 +44,7 @@ def ran(call):
 @pytest.mark.parametrize("name", CLAIMS)
 def test_what_runs_is_reached(name):
     claim = discover.claim(name)
-    assert all_settings() and structural_claims  # read before: a record counts by what it says
+    assert all_models() and structural_claims  # read before: a record counts by what it says
     reached = set()
     for one in dependencies.claims_asked(claim):
         reached |= source_hash.reachable_files(dependencies.find_dependencies(one)[2], walked=False)

@@ -143,7 +143,7 @@ def test_steps_that_share_their_noise_break_theorem1():
     """They take K S > 10, more than enumeration follows one by one."""
     claim = ft.claim("fsl.theorem1").without("independent_noise")
     unmet = dropped_hypotheses.Unmet(dict.fromkeys(claim.dropped, 0), {})
-    found = search_model(cases.Case.of(claim, 0.5), fsl_large.SETTING, unmet)
+    found = search_model(cases.Case.of(claim, 0.5), fsl_large.MODEL, unmet)
     verdict = conclude(claim.id, found)
     assert verdict.status == "violated" and ft.replay(verdict.certificate)["status"] == "violated"
 
@@ -178,8 +178,8 @@ def test_one_sided_smoothness_breaks_theorem1():
 def test_most_of_a_budget_goes_where_what_was_dropped_can_be_broken():
     claim = ft.claim("fsl.theorem1").without("lipschitz")
     settings = [
-        fsl_large.SETTING,
-        fsl_round.SETTING,
+        fsl_large.MODEL,
+        fsl_round.MODEL,
     ]  # quadratics of one curvature have one L on both sides
     assert dropped_hypotheses.budget_shares(claim, 0, settings, claim.dropped, 0) == [0.1, 0.9]
     assert dropped_hypotheses.budget_shares(ft.claim("fsl.theorem1"), 0, settings, {}, 0) == [

@@ -284,7 +284,7 @@ def reboot_holds(instance):
     return CONVEX | name_true(bounded_by_W=moves, bounded_by_W_l=instance["bounds"] == "both")
 
 
-SETTINGS = [
+MODELS = [
     shift("arrival"),
     shift("departure"),
     Model(

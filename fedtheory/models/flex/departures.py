@@ -14,7 +14,7 @@ from fedtheory.arithmetic import Undefined, operations
 from fedtheory.arithmetic.operations import Interval, Many, maximum, minimum, where
 from fedtheory.models import Model, beside, names
 from fedtheory.models.fields import Field, Fields, count
-from fedtheory.models.flex import quadratics
+from fedtheory.models.flex import quadratics, work_law
 from fedtheory.models.flex.run import LAWS
 from fedtheory.participation import moments
 from fedtheory.schema import plus
@@ -25,9 +25,9 @@ BOTH = ("loss_included", "loss_excluded")
 
 def draw_shapes(random, relaxed):
     N, E = random.choice([2, 2, 3]), random.choice([1, 1, 2])
-    tau_0, law = random.choice([1, 1, 1, 2, 3]), quadratics.draw_law(random, N, E, relaxed, "C")
-    while not quadratics.may_work(law, N - 1):
-        law = quadratics.draw_law(random, N, E, relaxed, "C")
+    tau_0, law = random.choice([1, 1, 1, 2, 3]), work_law.draw_law(random, N, E, relaxed, "C")
+    while not work_law.may_work(law, N - 1):
+        law = work_law.draw_law(random, N, E, relaxed, "C")
     return dict(
         N=N,
         E=E,
@@ -61,7 +61,7 @@ FIELDS = Fields(
         lambda shape, point, built: point["x"] + quadratics.minimiser(built["devices"]),
         lambda shape: {"x": "real"},
     ),
-    quadratics.law_field(ALL),
+    work_law.law_field(ALL),
     quadratics.SPAN,
     order="devices law x",
 )
@@ -243,7 +243,7 @@ def delays(instance, values, wanted):
     return {name: least(named[name], one, exact) for name in wanted}
 
 
-SETTINGS = [
+MODELS = [
     Model(
         name="flex_departed",
         says="scheme C on quadratics in one dimension, from the start to a deadline after a "

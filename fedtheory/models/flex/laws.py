@@ -6,7 +6,7 @@ from functools import partial
 
 from fedtheory.models import Model, beside, names
 from fedtheory.models.fields import Fields, count
-from fedtheory.models.flex import quadratics
+from fedtheory.models.flex import quadratics, work_law
 from fedtheory.models.flex.run import LAWS
 from fedtheory.participation import moments
 from fedtheory.symbols.flex import TABLE
@@ -28,7 +28,7 @@ def draw_shapes(scheme, random, relaxed):
         k=random.randint(1, N),
         s_k=random.randint(1, E),
         noise=random.choice(["none", "even"]),
-        **quadratics.draw_law(random, N, E, relaxed, scheme),
+        **work_law.draw_law(random, N, E, relaxed, scheme),
     )
 
 
@@ -98,7 +98,7 @@ def make_model(scheme):
     fields = Fields(
         quadratics.scheme_field(scheme),
         quadratics.devices_field(),
-        quadratics.law_field(),
+        work_law.law_field(),
         count("E"),
         count("tau"),
         count("k", most="N"),
@@ -123,4 +123,4 @@ def make_model(scheme):
     )
 
 
-SETTINGS = [make_model(scheme) for scheme in moments.SCHEMES]
+MODELS = [make_model(scheme) for scheme in moments.SCHEMES]

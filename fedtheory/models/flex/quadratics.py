@@ -7,7 +7,7 @@ and so does the interval of points that devices can reach.
 """
 
 from fractions import Fraction
-from itertools import product
+from math import prod
 
 import sympy
 
@@ -15,15 +15,15 @@ from fedtheory import discover
 from fedtheory.arithmetic import Undefined
 from fedtheory.arithmetic.intervals import INF
 from fedtheory.arithmetic.operations import Many, maximum, minimum, root, short, vector, where
-from fedtheory.arithmetic.work import count_ways
 from fedtheory.exact.recursions import list_reaches
 from fedtheory.exact.traces import Losses
 from fedtheory.exact.typical_path import Round, record_path
-from fedtheory.models.fields import Field, name_true
+from fedtheory.models.fields import ZERO, Field
+from fedtheory.models.flex import work_law
 from fedtheory.participation import moments
-from fedtheory.schema import either, entries, integer, list_of, row, word
+from fedtheory.schema import either, entries, list_of, word
 
-ZERO, ONE = Fraction(0), Fraction(1)
+ONE = Fraction(1)
 WHY = "moments and reach of quadratics, for speed"  # why `one_round` does not use the kernels
 ALWAYS = frozenset(
     "devices_smooth devices_strongly_convex devices_noise static_law independent_noise "
@@ -50,18 +50,6 @@ def devices_field(N="N", build=None, coordinates=None):
     return Field("devices", form, build or plain, coordinates or device_coordinates)
 
 
-def law_form(N):
-    """Return the schema of a law of the work of N devices: [probability, [s^1, ..., s^N]] for each
-    outcome."""
-    return list_of(row("nonnegative", list_of(integer(0, "E"), N)), total=0)
-
-
-def law_field(N="N"):
-    """Return the field of the law of the work of N devices."""
-    build = lambda shape, point, built: build_law(shape, point)
-    return Field("law", law_form(N), build, law_coordinates)
-
-
 def scheme_field(scheme):
     """Return the field that names the scheme of aggregation."""
     return Field("scheme", word(scheme), lambda shape, point, built: scheme)
@@ -83,7 +71,7 @@ def check_instance(constants, holds):
 
     def of(instance):
         if not is_batched(instance) and not holds(instance):
-            raise Undefined("no instance of this setting")
+            raise Undefined("no instance of this model")
         return constants(instance)
 
     return of
@@ -94,140 +82,16 @@ def is_batched(tree):
     return isinstance(tree, Many) or any(is_batched(part) for part in parts)
 
 
-# The law of work: a text such as "apart 02 2" (supports of independent devices) or "tied 02 21"
-# (joint outcomes)
-
-
-def draw_law(random, N, E, relaxed, scheme):
-    """Draw the entries of a shape that describe the law of work: the supports of the devices, and
-    whether all devices have the same probabilities."""
-    steps = range(0 if "all_active" in relaxed else 1, E + 1)
-    alike, complete = "homogeneous" not in relaxed, scheme == "A" or "some_complete" not in relaxed
-    if "full_work" not in relaxed:
-        return dict(law=" ".join(["apart"] + [str(E)] * N), rows="each")
-    some = lambda most: "".join(
-        map(str, sorted(random.sample(steps, random.randint(1, min(most, len(steps))))))
-    )
-    if "devices_independent" in relaxed and random.random() < 0.3:
-        outcomes = {
-            tuple([random.choice(steps)] * N)
-            if alike
-            else tuple(random.choice(steps) for _ in range(N))
-            for _ in range(random.randint(1, 4))
-        } | ({(E,) * N} if complete else set())
-        if complete and scheme != "A":
-            outcomes = {s for s in outcomes if E in s}
-        return dict(
-            law=" ".join(["tied", *("".join(map(str, s)) for s in sorted(outcomes))]), rows="each"
-        )
-    supports = (
-        [some(3 if N < 3 else 2)] * N if alike else [some(3 if N < 3 else 2) for _ in range(N)]
-    )
-    if complete and scheme == "A" and not any(str(E) in s for s in supports):
-        supports = (
-            [s + str(E) for s in supports] if alike else [supports[0] + str(E), *supports[1:]]
-        )
-    elif complete and scheme != "A":  # K_tau >= 1 for all outcomes of the other devices
-        supports = [str(E)] * N if alike else [str(E), *supports[1:]]
-    return dict(law=" ".join(["apart", *supports]), rows="one" if alike else "each")
-
-
-def may_work(shape, members):
-    """Tell whether one of the first `members` devices does a step with positive probability."""
-    kind, *parts = shape["law"].split()
-    return (
-        set("".join(parts[:members] if kind == "apart" else (s[:members] for s in parts))) - {"0"}
-        != set()
-    )
-
-
-def law_coordinates(shape):
-    kind, *parts = shape["law"].split()
-    if kind == "tied":
-        return {f"q_{j}": "unit" for j in range(len(parts))} if len(parts) > 1 else {}
-    return {
-        f"q_{k}_{j}": "unit"
-        for k, support in enumerate(parts[:1] if shape["rows"] == "one" else parts)
-        for j in range(len(support))
-        if len(support) > 1
-    }
-
-
-def build_law(shape, point):
-    """Build the law of work [[probability, [s^1, ..., s^N]], ...] from a shape and a point."""
-    kind, *parts = shape["law"].split()
-    if kind == "tied":
-        return [
-            [q, list(map(int, s))]
-            for q, s in zip(shares([point.get(f"q_{j}", ONE) for j in range(len(parts))]), parts)
-        ]
-    rows = [
-        shares([point.get(f"q_{k}_{j}", ONE) for j in range(len(support))])
-        for k, support in enumerate(parts[:1] if shape["rows"] == "one" else parts)
-    ]
-    rows = rows * len(parts) if shape["rows"] == "one" else rows
-    found = []
-    for choice in product(*(range(len(support)) for support in parts)):
-        q = ONE
-        for odds, j in zip(rows, choice):
-            q = q * odds[j]
-        found.append([q, [int(support[j]) for support, j in zip(parts, choice)]])
-    return found
-
-
-def shares(weights):
-    total = sum(weights)
-    return [w / total for w in weights] if len(weights) > 1 else [ONE]
-
-
-def held_by_law(law, E, scheme=None):
-    """Return the conditions that a law of work meets, or None where the data are no law."""
-    N = len(law[0][1])
-    if (
-        sum(q for q, _ in law) != 1
-        or any(q < 0 for q, _ in law)
-        or any(len(s) != N or not all(0 <= steps <= E for steps in s) for _, s in law)
-    ):
-        return None
-    law = [(q, s) for q, s in law if q > 0]
-    rows = [[sum(q for q, s in law if s[k] == steps) for steps in range(E + 1)] for k in range(N)]
-    alike = all(row == rows[0] for row in rows)
-    joint = {}
-    for q, s in law:
-        joint[tuple(s)] = joint.get(tuple(s), ZERO) + q
-    apart = all(
-        joint.get(s, ZERO) == _product(row[steps] for row, steps in zip(rows, s))
-        for s in count_ways(product(range(E + 1), repeat=N))
-    )
-    # Rounds of scheme A without a complete device are discarded and not counted.
-    complete = any(E in s for _, s in law) if scheme == "A" else all(E in s for _, s in law)
-    return name_true(
-        homogeneous=alike,
-        heterogeneous=not alike,
-        devices_independent=apart,
-        some_complete=complete,
-        all_active=all(0 not in s for _, s in law),
-        full_work=all(set(s) == {E} for _, s in law),
-    )
-
-
 def list_conditions(instance, law_members=None, scheme=None):
     """Return the conditions that an instance meets whose law is about `law_members` devices, or
     about all; none where devices or law are none. Whether a point leaves the span is tested during
     the run instead."""
     devices, law = instance["devices"], instance["law"]
-    of_law = held_by_law(law, instance["E"], scheme)
+    of_law = work_law.held_by_law(law, instance["E"], scheme)
     members = len(devices["a"]) if law_members is None else law_members
     if of_law is None or len(law[0][1]) != members or not sound_devices(devices):
         return frozenset()
     return ALWAYS | of_law | (BOUNDED if instance.get("span") else frozenset())
-
-
-def _product(factors):
-    total = ONE
-    for factor in factors:
-        total = total * factor
-    return total
 
 
 # Devices
@@ -250,7 +114,7 @@ def build_devices(N, point):
         a=[point[f"a_{k}"] for k in range(N)],
         b=[point[f"b_{k}"] for k in range(N)],
         r=[point.get(f"r_{k}", ZERO) for k in range(N)],
-        p=shares([point.get(f"weight_{k}", ONE) for k in range(N)]),
+        p=work_law.shares([point.get(f"weight_{k}", ONE) for k in range(N)]),
     )
 
 
@@ -268,7 +132,7 @@ def sound_devices(devices):
 def choose_devices(devices, members):
     """Return the devices `members` with their weights scaled to add up to 1."""
     found = {name: [values[k] for k in members] for name, values in devices.items()}
-    return {**found, "p": shares(found["p"])}
+    return {**found, "p": work_law.shares(found["p"])}
 
 
 def minimiser(devices, weights=None):
@@ -343,7 +207,7 @@ def is_paced(claim):
         )
     )
     paces = [
-        curvature * _product(symbols[name] for name in work) / 16
+        curvature * prod((symbols[name] for name in work), start=ONE) / 16
         for work in works
         if curvature is not None and all(name in symbols for name in work)
     ]

@@ -10,7 +10,7 @@ from fedtheory.exact.typical_path import Round, record_path
 from fedtheory.models import Model, beside, fields, names
 from fedtheory.models.families import POINT
 from fedtheory.models.fields import Field, Fields, count, name_true, name_vector, read_vector
-from fedtheory.models.flex import quadratics
+from fedtheory.models.flex import quadratics, work_law
 from fedtheory.participation import moments
 from fedtheory.schema import integer, list_of
 from fedtheory.symbols.flex import TABLE
@@ -54,7 +54,7 @@ def build_tilts(shape, point, built):
 
 
 def build_weights(shape, point, built):
-    return quadratics.shares([point.get(f"weight_{k}", quadratics.ONE) for k in range(shape["N"])])
+    return work_law.shares([point.get(f"weight_{k}", quadratics.ONE) for k in range(shape["N"])])
 
 
 def fields_of(scheme):
@@ -145,4 +145,4 @@ def make_model(scheme):
     )
 
 
-SETTINGS = [make_model(scheme) for scheme in moments.SCHEMES]
+MODELS = [make_model(scheme) for scheme in moments.SCHEMES]

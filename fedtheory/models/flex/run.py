@@ -5,7 +5,7 @@ from functools import partial
 
 from fedtheory.models import Model, beside, names
 from fedtheory.models.fields import Fields, count, number
-from fedtheory.models.flex import quadratics
+from fedtheory.models.flex import quadratics, work_law
 from fedtheory.participation import moments
 from fedtheory.symbols.flex import TABLE
 
@@ -33,7 +33,7 @@ def draw_shapes(scheme, random, relaxed):
         tau=str(tau),
         noise=random.choice(["none", "even"]),
         span=quadratics.draw_span(random, relaxed),
-        **quadratics.draw_law(random, N, E, relaxed, scheme),
+        **work_law.draw_law(random, N, E, relaxed, scheme),
     )
 
 
@@ -49,7 +49,7 @@ def fields_of(scheme):
         count("E"),
         count("tau"),
         quadratics.devices_field(),
-        quadratics.law_field(),
+        work_law.law_field(),
         number("x"),
         quadratics.SPAN,
     )
@@ -134,4 +134,4 @@ def make_model(scheme):
     )
 
 
-SETTINGS = [make_model(scheme) for scheme in moments.SCHEMES]
+MODELS = [make_model(scheme) for scheme in moments.SCHEMES]

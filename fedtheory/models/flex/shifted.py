@@ -13,7 +13,7 @@ from fedtheory.arithmetic.intervals import INF
 from fedtheory.arithmetic.operations import maximum, minimum
 from fedtheory.models import Model, beside, names
 from fedtheory.models.fields import Fields, count, guard_by, number, word
-from fedtheory.models.flex import quadratics
+from fedtheory.models.flex import quadratics, work_law
 from fedtheory.models.flex.arrivals import sizes, sizes_field, weights
 from fedtheory.models.flex.run import END, LAWS
 from fedtheory.participation import moments
@@ -41,7 +41,7 @@ def draw_shapes(scheme, random, relaxed):
         sizes=sizes(random, N),
         noise=random.choice(["none", "even"]),
         span=quadratics.draw_span(random, relaxed),
-        **quadratics.draw_law(
+        **work_law.draw_law(
             random, N if (event, scheme) == ("arrival", "C") else N - 1, E, relaxed, scheme
         ),
     )
@@ -66,7 +66,7 @@ def fields_of(event, law_members):
         sizes_field(),
         quadratics.devices_field(plus("others", 1), build_devices, list_devices),
         number("x"),
-        quadratics.law_field(law_members),
+        work_law.law_field(law_members),
         quadratics.SPAN,
         order="devices law x",
     )
@@ -190,7 +190,7 @@ SHARED = dict(
     table=TABLE,
     ensures=quadratics.ENSURES,
 )
-SETTINGS = [
+MODELS = [
     Model(
         name="flex_shifted",
         says="rounds of scheme C after an arrival or a departure, on quadratics in one dimension",

@@ -180,7 +180,7 @@ def conditions_held(instance):
     )
 
 
-SETTING = Model(
+MODEL = Model(
     name="fsl_large",
     says="one round of FSL with many clients and steps, on quadratics in one dimension",
     measures=names(TABLE, *MEASURED),

@@ -207,7 +207,7 @@ def measure_symbols(instance, values, wanted):
 @FIELDS.guard
 def conditions_held(instance):
     seen = Losses(instance)
-    return enumerated.SETTING.ensures - name_true(
+    return enumerated.MODEL.ensures - name_true(
         dissimilar=not seen.shared,
         server_dissimilar=not seen.near,
         convex=min(seen.slopes) < 0,
@@ -217,7 +217,7 @@ def conditions_held(instance):
     )
 
 
-SETTING = enumerated.SETTING._replace(
+MODEL = enumerated.MODEL._replace(
     name="fsl_large_run",
     says="T rounds of FSL with many clients and steps, on quadratics in one dimension",
     by=beside("fsl", "moments over kinds of clients, for thousands of clients and steps"),

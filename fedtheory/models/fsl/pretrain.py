@@ -50,7 +50,7 @@ def conditions_held(instance):
 
 
 ENSURES = frozenset({"bounded_below"})
-SETTING = Model(
+MODEL = Model(
     name="fsl_pretrain",
     says="a start and the modified loss's minimiser",
     algorithms=("fsl",),

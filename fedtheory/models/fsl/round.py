@@ -273,7 +273,7 @@ def list_conditions(instance):
 
 
 conditions_held = FIELDS.guard(list_conditions)
-SETTING = Model(
+MODEL = Model(
     name="fsl_round",
     says="one round of FSL from a known point",
     measures=ROUND.measures | names(TABLE, "L_tilde"),

@@ -214,7 +214,7 @@ def conditions_held(instance):
     return found if endless or not found else found | {"bounded_below"}
 
 
-SETTING = Model(
+MODEL = Model(
     name="fsl_run",
     says="T rounds of FSL",
     measures=names(TABLE, *MEASURED),

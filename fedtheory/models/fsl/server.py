@@ -52,7 +52,7 @@ def conditions_held(instance):
     return ENSURES
 
 
-SETTING = Model(
+MODEL = Model(
     name="fsl_server",
     says="exact steps on the server's loss from a known point",
     measures=SERVER.measures,

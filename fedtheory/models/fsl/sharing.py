@@ -135,4 +135,4 @@ DRAWN = Model(
     holds=DRAWN_FIELDS.guard(lambda instance: frozenset({"samples"})),
     **DRAWN_FIELDS.record(),
 )
-SETTINGS = (SHARING, DRAWN)
+MODELS = (SHARING, DRAWN)

@@ -5,7 +5,7 @@ from fedtheory.language.symbol import Table
 from fedtheory.models import Model
 from fedtheory.models.fields import Fields
 
-SETTING = Model(
+MODEL = Model(
     name="numbers",
     says="numbers alone",
     measures=frozenset(),

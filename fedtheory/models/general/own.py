@@ -17,7 +17,7 @@ from fedtheory.language.symbol import Table
 from fedtheory.models import losses, polyak
 from fedtheory.models.families import variance
 from fedtheory.models.general._sight import one_by_one, origin
-from fedtheory.models.general.runs import Clients
+from fedtheory.models.general.clients import Clients
 
 MARK = "+"  # separates the two parts of the name of an extended model
 NAN = Many(np.asarray(np.nan))
@@ -108,78 +108,78 @@ def asks(claim):
     return bool(entries(claim.symbols) or conditions(claim))
 
 
-def of_claim(setting, claim):
+def of_claim(model, claim):
     """Return a model of runs extended by the symbols and conditions of a claim that a user's
     functions define."""
-    return make_setting(setting, entries(claim.symbols), conditions(claim))
+    return make_model(model, entries(claim.symbols), conditions(claim))
 
 
 # name -> (functions, Setting) of models that no file holds, for the life of the process
 _MADE: dict = {}
 
 
-def make_setting(setting, mine, asked):
+def make_model(model, mine, asked):
     """Return a model of runs with symbols `mine` and conditions `asked` that a user's functions
     define."""
-    _refuse_names(setting, mine, asked)
+    _refuse_names(model, mine, asked)
     functions = (*(e.own.of for e in mine.values()), *(c.on for c in asked.values()))
-    source = _source(setting, functions)
+    source = _source(model, functions)
     parts = [*sorted(mine), *(f"{name}?" for name in sorted(asked))]
-    sha = hashlib.sha256(repr((setting.name, *source)).encode()).hexdigest()[:12]
-    name = MARK.join([setting.name, *parts, sha])
+    sha = hashlib.sha256(repr((model.name, *source)).encode()).hexdigest()[:12]
+    name = MARK.join([model.name, *parts, sha])
     known = _MADE.get(name)
     if known is None or known[0] != functions:
-        _MADE[name] = functions, _make_setting(setting, name, mine, asked, source)
+        _MADE[name] = functions, _make_model(model, name, mine, asked, source)
     return _MADE[name][1]
 
 
-def _refuse_names(setting, mine, asked):
+def _refuse_names(model, mine, asked):
     for name in (*mine, *asked):
         if not name.isidentifier():
             refuse(
                 "a symbol or condition of one's own", "must have an identifier as its name", name
             )
     for name in asked:
-        if name in setting.ensures or name in ALL:
+        if name in model.ensures or name in ALL:
             refuse("a condition of one's own", "must have a name that no other has", name)
 
 
-def _source(setting, functions):
+def _source(model, functions):
     modules = {getattr(f, "__module__", None) or "" for f in functions}
     told = plugins.source_hashes(modules)
-    if not setting.source or not told or setting.source == told:
-        return told or setting.source
-    joint = hashlib.sha256((setting.source[1] + told[1]).encode()).hexdigest()
-    return f"{setting.source[0]}, {told[0]}", joint if setting.source[1] and told[1] else ""
+    if not model.source or not told or model.source == told:
+        return told or model.source
+    joint = hashlib.sha256((model.source[1] + told[1]).encode()).hexdigest()
+    return f"{model.source[0]}, {told[0]}", joint if model.source[1] and told[1] else ""
 
 
-def _make_setting(setting, name, mine, asked, source):
+def _make_model(model, name, mine, asked, source):
     along = {n: e.own for n, e in mine.items() if e.own.bound is None}
     fixed = {n: e.own for n, e in mine.items() if e.own.bound is not None}
-    return setting._replace(
+    return model._replace(
         name=name,
-        table=setting.table.extended(mine.values()),
-        measures=setting.measures | {mine[n].measure for n in along},
-        gives=(*setting.gives, *(n for n, each in fixed.items() if not each.bound)),
-        loose={**setting.loose, **{n: each.bound for n, each in fixed.items() if each.bound}},
-        constants=partial(derive_constants, base=setting, fixed=fixed),
-        measure=partial(measure_symbols, base=setting, along=along, asked=asked),
-        ensures=setting.ensures | asked.keys(),
-        holds=partial(conditions_held, base=setting, asked=asked),
+        table=model.table.extended(mine.values()),
+        measures=model.measures | {mine[n].measure for n in along},
+        gives=(*model.gives, *(n for n, each in fixed.items() if not each.bound)),
+        loose={**model.loose, **{n: each.bound for n, each in fixed.items() if each.bound}},
+        constants=partial(derive_constants, base=model, fixed=fixed),
+        measure=partial(measure_symbols, base=model, along=along, asked=asked),
+        ensures=model.ensures | asked.keys(),
+        holds=partial(conditions_held, base=model, asked=asked),
         source=source,
     )
 
 
 def by_name(name, plain):
-    """Return the model with a name that `make_setting` gave, built from the files at hand or made
+    """Return the model with a name that `make_model` gave, built from the files at hand or made
     earlier in this process, or None where its functions are not found. `plain` finds the model that
     is extended."""
     base, *parts, _ = name.split(MARK)
-    setting = plain(base)
-    if setting is None or setting.ways is None or not parts:
+    model = plain(base)
+    if model is None or model.ways is None or not parts:
         return None
     for mine, asked in _find_brought(parts):
-        found = make_setting(setting, mine, asked)
+        found = make_model(model, mine, asked)
         if found.name == name:
             return found
     return _MADE[name][1] if name in _MADE else None

@@ -285,7 +285,7 @@ def make_model(method, says, takes, fields, gives=("N", "S", "K", "T", "d")):
 
 
 OPTION = Field("option", integer(1, 2), lambda shape, point, built: shape["option"])
-SETTINGS = (
+MODELS = (
     make_model(
         "fedsgd", "gradient steps, one a round", ("eta",), FIELDS.replace(count("K", most=1))
     ),

@@ -158,7 +158,7 @@ def holds(instance):
     return (MET - lost) | (set() if instance["noise"] else {"exact_gradients"})
 
 
-SETTING = Model(
+MODEL = Model(
     name="run_cohort",
     says="a cohort's gradients at one point",
     measures=names(TABLE, *MEASURED),

@@ -72,11 +72,11 @@ def measure_symbols(instance, values, wanted):
 
 @FIELDS.guard
 def conditions_held(instance):
-    always = run_cohort.SETTING.ensures - {"exact_gradients"}
+    always = run_cohort.MODEL.ensures - {"exact_gradients"}
     return always | (frozenset() if instance["sigma"] else {"exact_gradients"})
 
 
-SETTING = run_cohort.SETTING._replace(
+MODEL = run_cohort.MODEL._replace(
     name="run_large_cohort",
     says="the gradients at one point of a cohort out of many clients",
     shapes=draw_shapes,

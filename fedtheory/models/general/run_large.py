@@ -295,7 +295,7 @@ def measure_symbols(instance, values, wanted, method):
     return found
 
 
-def setting(method, says, takes):
+def make_model(method, says, takes):
     fields = fields_of(method)
     return Model(
         name=f"run_large_{method}",
@@ -318,7 +318,7 @@ def setting(method, says, takes):
     )
 
 
-SETTINGS = (
-    setting("fedsgd", "gradient steps, one a round,", ("eta",)),
-    setting("fedavg", "federated averaging", ("eta_l", "eta_g")),
+MODELS = (
+    make_model("fedsgd", "gradient steps, one a round,", ("eta",)),
+    make_model("fedavg", "federated averaging", ("eta_l", "eta_g")),
 )

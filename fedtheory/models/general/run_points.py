@@ -6,7 +6,7 @@ from fedtheory.arithmetic.operations import vector
 from fedtheory.models import Model, fields, losses, names
 from fedtheory.models.families import draw_family, upper_curvature
 from fedtheory.models.fields import Fields, flag, name_true, single_loss
-from fedtheory.models.general.runs import height_above, size_of_losses
+from fedtheory.models.general.clients import height_above, size_of_losses
 from fedtheory.models.quantities import square_norm
 from fedtheory.symbols.run import TABLE
 
@@ -88,7 +88,7 @@ def conditions_held(instance):
     )
 
 
-SETTING = Model(
+MODEL = Model(
     name="run_points",
     says="one loss at two points",
     measures=names(TABLE, *MEASURED),

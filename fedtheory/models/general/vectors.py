@@ -318,7 +318,7 @@ def cohort_holds(instance):
 
 
 COHORT = frozenset({"homogeneous", "noise", "independent_noise", "uniform_cohort"})
-SETTINGS = (
+MODELS = (
     some_vectors(fsl.TABLE, "m", "a_split"),
     some_vectors(mixed.TABLE, "tau", "a"),
     some_variables(fsl.TABLE, "m", None, frozenset({"bounded_variance", "zero_mean_independent"})),

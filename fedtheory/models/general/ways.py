@@ -5,7 +5,8 @@ from fedtheory.arithmetic.operations import vector
 from fedtheory.language.user_quantities import Round
 from fedtheory.models.general._laws import draws
 from fedtheory.models.general._sight import origin
-from fedtheory.models.general.runs import ONE, Clients, law_of, rounds_of
+from fedtheory.models.general.clients import Clients
+from fedtheory.models.general.runs import ONE, law_of, rounds_of
 
 
 def ways_of(instance, values, method, letters=None):

@@ -335,7 +335,7 @@ SHARED = dict(
 )
 FIELDS = fields_of(count("t", least=0))
 conditions_held = FIELDS.guard(list_conditions)
-SETTING = Model(
+MODEL = Model(
     name="lamb_round",
     says="one iteration of FED-LAMB from a known start",
     measures=quantities.ITERATION.measures,

@@ -97,7 +97,7 @@ COPIES = Field(
     lambda shape: "crowd" in shape,
 )
 FIELDS = fields_of(count("R"), COPIES)
-SETTING = Model(
+MODEL = Model(
     name="lamb_run",
     says="a few rounds of FED-LAMB from a known start",
     measures=names(TABLE, *MEASURED),

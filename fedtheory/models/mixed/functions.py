@@ -44,7 +44,7 @@ def conditions_held(instance):
     return {"smooth", "convex"} if losses.convexity_of(instance["loss"]) >= 0 else {"smooth"}
 
 
-SETTING = Model(
+MODEL = Model(
     name="mixed_functions",
     says="a function at three points",
     measures=FUNCTION.measures,

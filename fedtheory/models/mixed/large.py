@@ -224,7 +224,7 @@ def conditions_held(instance):
     return (pair.pair_holds(instance) | enumerated.BUILT) - pair.broken_by(instance, several)
 
 
-SETTING = Model(
+MODEL = Model(
     name="mixed_large",
     says="one round of 1-way gradient transfer with many clients and steps, on quadratics in one "
     "dimension",

@@ -87,7 +87,7 @@ def conditions_held(instance):
     return pair_holds(instance) | ({"dissimilar"} if has_dissimilarity(instance) else set())
 
 
-SETTING = Model(
+MODEL = Model(
     name="mixed_point",
     says="a point and two losses",
     measures=names(TABLE, *MEASURED),

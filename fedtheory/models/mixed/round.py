@@ -107,7 +107,7 @@ RECORD = dict(
     table=TABLE,
     ensures=ENSURES,
 )
-SETTING = Model(
+MODEL = Model(
     name="mixed_round",
     says="one round of 1-way gradient transfer from a known point",
     measures=ROUND.measures,

@@ -319,7 +319,7 @@ def make_model(method, says, more):
     )
 
 
-SETTINGS = (
+MODELS = (
     make_model("parallel_training", "parallel training", {"dissimilar"}),
     make_model("two_way_gt", "2-way gradient transfer", set()),
 )

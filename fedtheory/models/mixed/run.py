@@ -385,7 +385,7 @@ def make_model(method, says, more, early=(), first=()):
     )
 
 
-SETTINGS = (
+MODELS = (
     make_model("parallel_training", "parallel training", {"dissimilar"}, first=FIRST),
     make_model("one_way_gt", "1-way gradient transfer", set()),
     make_model("two_way_gt", "2-way gradient transfer", {"gradients_first"}, ("lag",)),

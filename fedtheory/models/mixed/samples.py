@@ -51,7 +51,7 @@ def measure_symbols(instance, values, wanted):
     return {name: named[name]() for name in wanted}
 
 
-SETTING = Model(
+MODEL = Model(
     name="mixed_samples",
     says="sampled gradients",
     measures=names(TABLE, *MEASURED),

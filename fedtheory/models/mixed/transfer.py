@@ -100,7 +100,7 @@ def measure_symbols(instance, values, wanted):
 
 
 conditions_held = FIELDS.guard(lambda instance: frozenset({"sgd"}))
-SETTING = Model(
+MODEL = Model(
     name="mixed_transfer",
     says="a cohort's round of 2-way gradient transfer",
     measures=MEASURED.measures,
