@@ -110,7 +110,7 @@ def test_records_show_their_fields_with_what_is_said_of_them(made):
     claim = section(made["records.md"], "`fedtheory.claim.Claim`")
     assert "symbols: Table  # the part of the paper's table that the claim uses" in claim
     assert "def " not in claim and "`without(*names)`" in claim
-    assert "shapes: Callable" in section(made["records.md"], "`fedtheory.models.Model`")
+    assert "shapes: Callable" in section(made["records.md"], "`fedtheory.models.record.Model`")
 
 
 def test_the_gallery_has_every_figure_and_the_pictures_that_there_are(made):

@@ -7,7 +7,7 @@ import numpy as np
 
 from fedtheory.arithmetic.intervals import INF
 from fedtheory.arithmetic.operations import Many, maximum, minimum, positive_part, where
-from fedtheory.models import losses
+from fedtheory.models import losses, minima
 
 ZERO = Fraction(0)
 
@@ -21,10 +21,10 @@ def from_least(clients, weights, x):
 
 
 def _from_least(curves, weights, y):
-    best, _ = losses.least_of(curves, weights)
+    best, _ = minima.least_of(curves, weights)
     if isinstance(best, float):
         return INF
-    outer, places, height = losses.turns(curves, weights)
+    outer, places, height = minima.turns(curves, weights)
     size = sum(abs(height(z)) for z in places)
     least = lambda z: same_to(height(z) - best, size)
     flat = lambda z: losses.both_true(

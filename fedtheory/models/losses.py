@@ -11,7 +11,6 @@ those of `arithmetic`.
 """
 
 from fractions import Fraction
-from itertools import pairwise
 
 import numpy as np
 
@@ -30,8 +29,6 @@ from fedtheory.arithmetic.operations import (
 from fedtheory.schema import entries, list_of, row
 
 ZERO = Fraction(0)
-# number of knots from which the least value of a curve is found in one pass over the knots
-MANY = 8
 BENDS = list_of(row("number", "number"), rising=1)
 # Schemas of a curve with sharp corners only, and of one with soft corners as well
 CURVE, SOFTENED = (
@@ -175,18 +172,6 @@ def _zero_unless(truth, value):
     return value if truth else INF
 
 
-def mean_square_gap(gs):
-    """Return (1/n) sum (g_i - mean)^2."""
-    mean = sum(gs) / len(gs)
-    return sum((g - mean) * (g - mean) for g in gs) / len(gs)
-
-
-def dissimilarity(clients):
-    """Return the supremum over x of (1/N) sum_i ||grad f_i(x) - grad F(x)||^2, where F is the plain
-    mean."""
-    return sup_square(clients, mean_square_gap)
-
-
 def mismatch(server, clients):
     """Return the supremum over x of ||grad f_0(x) - grad F(x)||^2, where F is the plain mean of the
     clients' losses."""
@@ -257,8 +242,8 @@ def _largest_gap(f, h, y, more, bend_f, bend_h, way, room):
     inside = inside if room is None else both_true(inside, away <= room)
     best = where(inside, value + linear * away / 2, value)
     if room is None:
-        best = _zero_unless(_negate(square > 0), best)
-        best = _zero_unless(_negate(both_true(_negate(falls), linear > 0)), best)
+        best = _zero_unless(negate(square > 0), best)
+        best = _zero_unless(negate(both_true(negate(falls), linear > 0)), best)
     return best
 
 
@@ -277,91 +262,6 @@ def beyond_tangent(loss, x, at):
                 both_true(near > 0, low > 0), near * low + near * near / 2, plain
             )
     return total
-
-
-def infimum_of(losses, weights):
-    """Return the infimum over x of sum_i weights_i f_i(x), -infinity where the sum is not bounded
-    below. Corners must be sharp."""
-    return least_point(losses, weights)[0]
-
-
-def least_point(losses, weights):
-    """Return (infimum, minimiser) of sum_i weights_i f_i. The minimiser has no meaning where the
-    infimum is not attained."""
-    total, point = ZERO, []
-    for curves in zip(*losses):
-        if any(f.get("soft") for f in curves):
-            return Many(np.asarray(np.nan)), vector([Many(np.asarray(np.nan)) for _ in losses[0]])
-        lowest, place = least_of(curves, weights)
-        total = -INF if isinstance(total, float) or isinstance(lowest, float) else total + lowest
-        point.append(place)
-    return total, vector(point)
-
-
-def least_of(curves, weights):
-    if len(curves) == 1 and len(curves[0]["bends"]) >= MANY:
-        return least_along(curves[0], weights[0])
-    outer, places, height = turns(curves, weights)
-    place = places[0]
-    best = height(place)
-    for y in places[1:]:
-        found = height(y)
-        better = found < best
-        place, best = where(better, y, place), minimum(best, found)
-    for y, g, end, outward in outer:
-        best = _unbounded_below(both_true(outward * g < 0, _negate(end > 0)), best)
-        best = _unbounded_below(end < 0, best)
-    return best, place
-
-
-def turns(curves, weights):
-    """Return (outer, places, height) of a weighted sum of curves. `outer` holds for the first and
-    the last knot the place, the derivative there, the second derivative beyond and the outward
-    sign; `places` are the knots, then the zeros of the derivative; `height` is the sum's value as a
-    function."""
-    at = sort_values([knot for f in curves for knot in curve_knots(f)] or [ZERO])
-    slope = lambda y: sum(w * slope_at(f, y) for f, w in zip(curves, weights))
-    height = lambda y: sum(w * loss_value([f], [y]) for f, w in zip(curves, weights))
-    ends = [sum(w * second_derivatives(f)[end] for f, w in zip(curves, weights)) for end in (0, -1)]
-    gs = [slope(y) for y in at]
-    places = [*at]
-    for y, h, z, k in zip(at, gs, at[1:], gs[1:]):  # a zero of the derivative between two knots
-        places.append(where(changes_sign(h, k), y + (z - y) * safe_ratio(-h, k - h), y))
-    outer = ((at[0], gs[0], ends[0], -1), (at[-1], gs[-1], ends[1], 1))
-    for y, g, end, outward in outer:  # beyond the last knot
-        places.append(where(both_true(outward * g < 0, end > 0), y - safe_ratio(g, end), y))
-    return outer, places, height
-
-
-def least_along(f, weight):
-    """Return what `least_of` returns, for a single curve of many pieces, in one pass over the
-    knots."""
-    bends = by_place(f["bends"])
-    y, bend = bends[0][1], f["slope"]
-    g = bend * y + f["tilt"]
-    h, first = bend * y * y / 2 + f["tilt"] * y, (y, g, bend)
-    place, best, start = y, h, h
-    for (delta, _), (_, z) in pairwise(bends):
-        bend = bend + delta
-        k = g + bend * (z - y)
-        inside, away = changes_sign(g, k), safe_ratio(-g, bend)
-        for good, x, value in (
-            (inside, y + away, h + g * away / 2),
-            (True, z, h + (g + k) * (z - y) / 2),
-        ):
-            better = both_true(good, value < best)
-            place, best = where(better, x, place), where(better, value, best)
-        y, g, h = z, k, h + (g + k) * (z - y) / 2
-    bend = second_derivatives(dict(f, bends=bends))[-1]
-    tops = ((*first, start), (y, g, bend, h))
-    for (x, k, end, top), outward in zip(tops, (-1, 1)):  # beyond the last knot
-        away = safe_ratio(-k, end)
-        better = both_true(both_true(outward * k < 0, end > 0), top + k * away / 2 < best)
-        place, best = where(better, x + away, place), where(better, top + k * away / 2, best)
-    for (_, k, end, _), outward in zip(tops, (-1, 1)):
-        best = _unbounded_below(both_true(outward * k < 0, _negate(end > 0)), best)
-        best = _unbounded_below(end < 0, best)
-    return (best if isinstance(best, float) else weight * best), place
 
 
 def by_place(bends):
@@ -398,7 +298,7 @@ def both_true(a, b):
     return a and b
 
 
-def _negate(a):
+def negate(a):
     return Many(~a.at) if isinstance(a, Many) else not a
 
 
@@ -409,9 +309,3 @@ def safe_ratio(a, b):
         with np.errstate(all="ignore"):
             return Many(np.where(b == 0, 0.0, a / np.where(b == 0, 1.0, b)))
     return a / b if not same_number(b, ZERO) else ZERO
-
-
-def _unbounded_below(truth, best):
-    if isinstance(truth, Many):
-        return where(truth, Many(np.asarray(-INF)), best)
-    return -INF if truth else best

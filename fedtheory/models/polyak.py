@@ -4,7 +4,7 @@ from fractions import Fraction
 
 from fedtheory.arithmetic.intervals import INF
 from fedtheory.arithmetic.operations import Many, minimum, where
-from fedtheory.models import losses
+from fedtheory.models import losses, minima
 
 ZERO = Fraction(0)
 
@@ -18,7 +18,7 @@ def polyak_lojasiewicz(curves, weights):
 def _polyak(curves, weights):
     slope = lambda y: sum(w * losses.slope_at(f, y) for f, w in zip(curves, weights))
     height = lambda y: sum(w * losses.loss_value([f], [y]) for f, w in zip(curves, weights))
-    lowest, _ = losses.least_of(curves, weights)
+    lowest, _ = minima.least_of(curves, weights)
     if isinstance(lowest, float) or any(f.get("soft") for f in curves):
         return ZERO
     at = losses.sort_values([knot for f in curves for knot in losses.curve_knots(f)] or [ZERO])

@@ -29,7 +29,7 @@ from fedtheory.language.conditions import (
 )
 from fedtheory.language.symbol import LOSS, SQ_POINT
 from fedtheory.language.user_quantities import Own, Way, number, weighted_mean
-from fedtheory.models import by_name, losses, polyak
+from fedtheory.models import by_name, losses, minima, polyak
 from fedtheory.models.general import own
 from fedtheory.models.general.clients import Clients
 from fedtheory.symbols.run import TABLE as RUN
@@ -188,7 +188,7 @@ def test_its_constant_by_hand(slopes, knots, expected):
     found = polyak.polyak_lojasiewicz([[curve]], [F(1)])
     assert found == expected
     f = lambda x: losses.loss_value([curve], [x])
-    least = losses.infimum_of([[curve]], [F(1)])
+    least = minima.infimum_of([[curve]], [F(1)])
     for x in (F(n, 7) for n in range(-40, 41)):  # and it is one
         assert losses.slope_at(curve, x) ** 2 >= 2 * found * (f(x) - least)
 

@@ -12,7 +12,7 @@ from fedtheory.arithmetic import Undefined
 from fedtheory.arithmetic.operations import Many
 from fedtheory.language.claim import Claim
 from fedtheory.language.conditions import BOUNDED_BELOW, CONVEX, EXACT_GRADIENTS, LIPSCHITZ
-from fedtheory.models import by_name, distances, losses
+from fedtheory.models import by_name, distances, losses, minima
 from fedtheory.models.general.clients import Clients
 from fedtheory.symbols.run import TABLE, N, gap_0, mu_PL, sq_distance_0
 from tests.models.agree import exact_is_batch
@@ -34,7 +34,7 @@ def test_the_set_of_minimisers_is_that_of_a_grid():
     for _ in range(150):
         curves = [drawn(random) for _ in range(random.choice([1, 1, 2]))]
         weights = [F(1, len(curves))] * len(curves)
-        infimum, place = losses.least_of(curves, weights)
+        infimum, place = minima.least_of(curves, weights)
         if isinstance(infimum, float) or (10 * place).denominator > 1:
             continue
         height = lambda y: sum(w * losses.loss_value([f], [y]) for f, w in zip(curves, weights))

@@ -7,7 +7,7 @@ import numpy as np
 import pytest
 
 from fedtheory.arithmetic.operations import Many
-from fedtheory.models import losses
+from fedtheory.models import losses, minima
 
 
 def drawn(random, knots):
@@ -22,14 +22,14 @@ def one_by_one(f, monkeypatch):
     """The least value as all knots and zeros are compared with each other."""
     with monkeypatch.context() as patch:
         patch.setattr(losses, "MANY", 10**9)
-        return losses.least_of([f], [Q(2)])[0]
+        return minima.least_of([f], [Q(2)])[0]
 
 
 def test_the_least_value_is_that_of_all_knots_and_zeros(monkeypatch):
     random = Random(0)
     for _ in range(150):
         f = drawn(random, random.randint(1, 9))
-        least, place = losses.least_along(f, Q(2))
+        least, place = minima.least_along(f, Q(2))
         assert least == one_by_one(f, monkeypatch)
         if not isinstance(least, float):
             assert 2 * losses.loss_value([f], [place]) == least
@@ -43,6 +43,6 @@ def test_a_batch_is_what_its_instances_are():
     places = random.sample(range(9), 9)
     bends = [[row(lambda f, n=n, k=k: f["bends"][n][k]) for k in (0, 1)] for n in places]
     batch = losses.make_curve(row(lambda f: f["slope"]), row(lambda f: f["tilt"]), bends)
-    alone = [float(losses.least_along(f, Q(2))[0]) for f in curves]
-    assert losses.least_along(batch, Q(2))[0].at == pytest.approx(alone, rel=1e-9, abs=1e-9)
+    alone = [float(minima.least_along(f, Q(2))[0]) for f in curves]
+    assert minima.least_along(batch, Q(2))[0].at == pytest.approx(alone, rel=1e-9, abs=1e-9)
     assert {np.isfinite(each) for each in alone} == {True, False}

@@ -8,7 +8,7 @@ import pytest
 
 import fedtheory as ft
 from fedtheory.arithmetic.intervals import INF
-from fedtheory.models import losses
+from fedtheory.models import losses, minima
 from fedtheory.models.losses import curve_from_pieces, make_curve
 from fedtheory.models.mixed import point as mixed_point
 from tests.models.agree import exact_is_batch, refuted, weakened
@@ -39,7 +39,7 @@ def test_least_points_are_those_of_a_fine_search():
             [curve_from_pieces(pieces, [Q(-1), Q(2)], Q(random.randint(-3, 3)))],
             [make_curve(Q(random.randint(0, 2)), Q(1))],
         ]
-        low, place = losses.least_point(pair, (Q(1), Q(1)))
+        low, place = minima.least_point(pair, (Q(1), Q(1)))
         f = lambda y: sum(losses.loss_value(loss, [y]) for loss in pair)
         tried = min(f(Q(n, 8)) for n in range(-800, 801))
         if isinstance(low, float):

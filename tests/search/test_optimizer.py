@@ -25,19 +25,15 @@ left = TABLE.measured("left", "l", "a square", PLAIN, "left", domain="nonnegativ
 
 def setting(measured):
     return Model(
-        "house",
-        "a point",
-        names(TABLE, "left"),
-        (),
-        (),
-        {},
-        (),
-        lambda random, relaxed: {},
-        lambda shape: {"x": "positive"},
-        lambda shape, point: dict(x=point["x"]),
-        lambda instance: {},
-        lambda instance, values, wanted: dict(left=measured(instance["x"])),
-        TABLE,
+        name="house",
+        says="a point",
+        measures=names(TABLE, "left"),
+        shapes=lambda random, relaxed: {},
+        coordinates=lambda shape: {"x": "positive"},
+        build=lambda shape, point: dict(x=point["x"]),
+        constants=lambda instance: {},
+        measure=lambda instance, values, wanted: dict(left=measured(instance["x"])),
+        table=TABLE,
         kind="exact",
     )
 

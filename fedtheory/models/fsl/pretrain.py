@@ -3,7 +3,7 @@
 from fractions import Fraction
 
 from fedtheory.arithmetic.operations import vector
-from fedtheory.models import Model, fields, losses, names
+from fedtheory.models import Model, fields, losses, minima, names
 from fedtheory.models.families import draw_family
 from fedtheory.models.fields import Fields, family
 from fedtheory.schema import list_of, plus
@@ -30,7 +30,7 @@ def measure_symbols(instance, values, wanted):
     f, x, gamma = instance["losses"], vector(instance["x"]), values["gamma"]
     share = Fraction(1, len(f) - 1)
     weights = [gamma / (1 + gamma)] + [share / (1 + gamma)] * (len(f) - 1)
-    lowest, best = losses.least_point(f, weights)
+    lowest, best = minima.least_point(f, weights)
     F = lambda y: share * sum(losses.loss_value(one, y) for one in f[1:])
     exists = lambda value: lowest if isinstance(lowest, float) else value()  # there is no minimiser
     named = dict(
@@ -45,7 +45,7 @@ def measure_symbols(instance, values, wanted):
 @FIELDS.guard
 def conditions_held(instance):
     f = instance["losses"]
-    ends = (losses.infimum_of(part, [Fraction(1)] * len(part)) for part in (f[1:], f[:1]))
+    ends = (minima.infimum_of(part, [Fraction(1)] * len(part)) for part in (f[1:], f[:1]))
     return frozenset() if any(isinstance(end, float) for end in ends) else ENSURES
 
 

@@ -6,7 +6,7 @@ from fractions import Fraction
 from fedtheory.arithmetic.operations import minimum, vector
 from fedtheory.exact.path_recorder import is_watched
 from fedtheory.exact.typical_path import record_path
-from fedtheory.models import Model, beside, losses, names
+from fedtheory.models import Model, beside, losses, minima, names
 from fedtheory.models.families import UNITS, build_family, draw_family, family_coordinates
 from fedtheory.models.fields import count, family
 from fedtheory.models.fsl import ROUNDS
@@ -152,7 +152,7 @@ def measure_symbols(instance, values, wanted):
     tilde_F = lambda y: sum(w * losses.loss_value(one, y) for w, one in zip(modified, f))
     found = {}
     if "tilde_D_0" in wanted:
-        found["tilde_D_0"] = tilde_F(x) - losses.infimum_of(f, modified)
+        found["tilde_D_0"] = tilde_F(x) - minima.infimum_of(f, modified)
     if "tilde_F_0" in wanted:
         found["tilde_F_0"] = tilde_F(x)
     if "sq_tilde_grad" in wanted or "sq_grad" in wanted:
@@ -210,7 +210,7 @@ def conditions_held(instance):
     found = fsl_round.list_conditions(dict(instance, losses=f))
     # F and f_0 are bounded below, so that the modified loss is bounded below for every gamma
     parts = ((f[1:], weights(instance)), (f[:1], [Fraction(1)]))
-    endless = any(isinstance(losses.infimum_of(*part), float) for part in parts)
+    endless = any(isinstance(minima.infimum_of(*part), float) for part in parts)
     return found if endless or not found else found | {"bounded_below"}
 
 

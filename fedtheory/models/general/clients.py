@@ -12,7 +12,7 @@ import numpy as np
 from fedtheory.arithmetic import Undefined
 from fedtheory.arithmetic.intervals import INF
 from fedtheory.arithmetic.operations import Many, vector, where
-from fedtheory.models import distances, losses
+from fedtheory.models import distances, losses, minima
 from fedtheory.models.fields import ZERO
 from fedtheory.models.general._laws import broken_law
 from fedtheory.models.quantities import square_norm
@@ -172,7 +172,7 @@ class Clients:
         if self.convex:
             zero = vector([ZERO] * self.d)
             return self.F(zero), zero
-        return losses.least_point(self.curves, self.p)
+        return minima.least_point(self.curves, self.p)
 
 
 def height_above(value, infimum, size, away):

@@ -14,7 +14,7 @@ from fedtheory.errors import OneByOne, refuse
 from fedtheory.language import user_quantities
 from fedtheory.language.conditions import ALL
 from fedtheory.language.symbol import Table
-from fedtheory.models import losses, polyak
+from fedtheory.models import losses, minima, polyak
 from fedtheory.models.families import variance
 from fedtheory.models.general._sight import one_by_one, origin
 from fedtheory.models.general.clients import Clients
@@ -68,7 +68,7 @@ class Exactly(user_quantities.Landscape):
         return found
 
     def client_infimum(self, i):
-        found = losses.infimum_of([self._clients.curves[self._of(i)]], [Fraction(1)])
+        found = minima.infimum_of([self._clients.curves[self._of(i)]], [Fraction(1)])
         if isinstance(found, float):
             raise Undefined("an infimum that is not there")
         return found

@@ -3,7 +3,7 @@
 from fractions import Fraction
 
 from fedtheory.arithmetic.operations import vector
-from fedtheory.models import Model, fields, losses, names
+from fedtheory.models import Model, fields, losses, minima, names
 from fedtheory.models.families import draw_family, upper_curvature
 from fedtheory.models.fields import Fields, flag, name_true, single_loss
 from fedtheory.models.general.clients import height_above, size_of_losses
@@ -48,7 +48,7 @@ def measure_symbols(instance, values, wanted):
     )
 
     def gap():
-        infimum, x_star = losses.least_point([f], [Fraction(1)])
+        infimum, x_star = minima.least_point([f], [Fraction(1)])
         return height_above(
             value(x),
             infimum,
@@ -78,7 +78,7 @@ def measure_symbols(instance, values, wanted):
 def conditions_held(instance):
     f = instance["loss"]
     low, high = losses.curvature_range(f)
-    infimum = losses.infimum_of([f], [Fraction(1)])
+    infimum = minima.infimum_of([f], [Fraction(1)])
     return {"smooth"} | name_true(
         lipschitz=instance["lipschitz"] or low >= -high,
         convex=low >= 0,

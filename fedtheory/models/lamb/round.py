@@ -25,7 +25,7 @@ from fedtheory.arithmetic.operations import (
     where,
 )
 from fedtheory.arithmetic.work import count_ways, spend
-from fedtheory.models import Model, beside, losses
+from fedtheory.models import Model, beside, losses, minima
 from fedtheory.models.families import outcomes, scale_curvature, sound_noise, two_point
 from fedtheory.models.fields import (
     ZERO,
@@ -307,7 +307,7 @@ def is_sound(instance):
 def least_loss(instance):
     """Return the infimum of the mean loss."""
     n = instance["n"]
-    return losses.infimum_of(instance["losses"], [Fraction(1, n)] * n)
+    return minima.infimum_of(instance["losses"], [Fraction(1, n)] * n)
 
 
 def list_conditions(instance):

@@ -16,7 +16,7 @@ from fedtheory.arithmetic.operations import (
     vector,
     where,
 )
-from fedtheory.models import losses
+from fedtheory.models import losses, minima
 from fedtheory.models.families import POINT, build_family, draw_family, family_coordinates
 from fedtheory.models.fields import ZERO, Field, Fields, name_true, name_vector, word
 from fedtheory.schema import row
@@ -107,13 +107,13 @@ def mix_pair(pair):
 
 def infimum_of_pair(instance):
     """Return the infimum of f, which is infinite where f is not bounded below."""
-    return losses.infimum_of(instance["losses"], PLAIN_SUM)
+    return minima.infimum_of(instance["losses"], PLAIN_SUM)
 
 
 def height_above(instance, x):
     """Return f(x) less the infimum of f, which is reached where the gradient vanishes; INF where f
     is not bounded below."""
-    low, star = losses.least_point(instance["losses"], PLAIN_SUM)
+    low, star = minima.least_point(instance["losses"], PLAIN_SUM)
     if isinstance(low, float):
         return INF
     found = sum(losses.beyond_tangent(loss, x, star) for loss in instance["losses"])
@@ -123,7 +123,7 @@ def height_above(instance, x):
 def find_minimizer(instance):
     """Return a minimiser of f. Where there is none, Undefined is raised; in a batch, the result is
     NaN."""
-    low, star = losses.least_point(instance["losses"], PLAIN_SUM)
+    low, star = minima.least_point(instance["losses"], PLAIN_SUM)
     if isinstance(low, float):
         raise Undefined("f has no minimiser")
     return (
