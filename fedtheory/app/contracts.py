@@ -19,7 +19,7 @@ from fedtheory.problem import BEHIND, Problem
 from fedtheory.rng import NO_DRAW
 
 if TYPE_CHECKING:
-    from fedtheory.models import Setting
+    from fedtheory.models import Model
 
 
 def sample_points(problem: Problem, count: int = 4) -> Any:
@@ -364,7 +364,7 @@ def _of_claim(claim: Any) -> Any:
     yield claim.id, "its weakened bound is refuted", biting
 
 
-def _of_model(setting: "Setting") -> Any:
+def _of_model(setting: "Model") -> Any:
     takes = lambda: setting.takes
 
     def alike() -> Any:

@@ -31,7 +31,7 @@ from fedtheory.certificates.documents import (
 )
 from fedtheory.errors import show
 from fedtheory.language.symbol import DOMAINS, domain_admits
-from fedtheory.models import Setting, by_name
+from fedtheory.models import Model, by_name
 from fedtheory.models.instances import fault_of
 
 __all__ = [
@@ -97,7 +97,7 @@ def read_numbers(tree: Any) -> dict[str, Any]:
     return _read_numbers(tree)
 
 
-def instance_of(document: Any, setting: Setting) -> dict[str, Any]:
+def instance_of(document: Any, setting: Model) -> dict[str, Any]:
     """Return the instance of a document with its numbers parsed; raise Refused unless the instance
     is one of the model."""
     read = read_numbers(document["instance"])
@@ -198,7 +198,7 @@ def formula_value(steps: Sequence[Any], pairs: Mapping[str, Any]) -> Interval | 
 class Statement:
     """The statement of a document: programs, and the source of the value of each of their symbols."""
 
-    def __init__(self, document: Any, setting: Setting) -> None:
+    def __init__(self, document: Any, setting: Model) -> None:
         said = document["statement"]
         check_entries(said, "the statement", *STATES)
         self.setting, self.sign, self.says = setting, said["sign"], said["says"]
@@ -318,13 +318,13 @@ def pair_values(values: Any) -> dict[str, Any]:
     return {name: pair(number) for name, number in values.items() if not isinstance(number, float)}
 
 
-def came_from(setting: Setting) -> Any:
+def came_from(setting: Model) -> Any:
     """Return the entry of a document about the source of a model; None for a model of this
     library."""
     return dict(zip(("file", "sha256"), setting.source)) if setting.source else None
 
 
-def at_hand(document: Any) -> Setting:
+def at_hand(document: Any) -> Model:
     """Return the model of a document. A user's model must be the one with which the document
     was made: its file is identified by the hash, and never read unless the user gives the file."""
     setting, told = by_name(document["setting"]), document.get("from")

@@ -6,17 +6,15 @@ instance at a point of these coordinates, and the guard that refuses plain data 
 instance.
 """
 
-from collections.abc import Callable, Iterable, Mapping
+from collections.abc import Callable, Iterable
 from fractions import Fraction
 from typing import Any, NamedTuple
 
 from fedtheory import schema
 from fedtheory.models.families import NOISE, POINT, build_family, family_coordinates, two_point
 from fedtheory.models.instances import texts
+from fedtheory.typing import Instance, Point, Shape
 
-Shape = Mapping[str, Any]  # {name: integer or text}
-Point = Mapping[str, Any]  # {coordinate: number of any type}
-Instance = dict[str, Any]  # plain data
 Coordinates = dict[str, str]  # {name: kind}
 ZERO = Fraction(0)
 
@@ -64,7 +62,7 @@ class Fields:
 
     def build(self, shape: Shape, point: Point) -> Instance:
         """Return the instance at a point of a shape's coordinates."""
-        built: Instance = {}
+        built: dict[str, Any] = {}
         for field in self._of(shape, self.fields):
             if field.schema is not None:
                 built[field.name] = field.build(shape, point, built)

@@ -7,8 +7,9 @@ from random import Random
 from typing import Any
 
 from fedtheory.arithmetic.operations import Many
-from fedtheory.models.fields import ZERO, Field, Shape
+from fedtheory.models.fields import ZERO, Field
 from fedtheory.schema import integer, list_of, total_of
+from fedtheory.typing import Shape
 
 MEMBERS = list_of(integer(), "kinds")
 COHORT = integer(1, total_of("members"))  # the schema of a cohort's size

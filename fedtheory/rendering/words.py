@@ -9,7 +9,7 @@ from fedtheory.arithmetic.work import Counted
 from fedtheory.certificates import check_family, check_instance
 from fedtheory.certificates.documents import EXISTENCE
 from fedtheory.language.statements import DENIED
-from fedtheory.models import Setting, by_name, entry_names
+from fedtheory.models import Model, by_name, entry_names
 from fedtheory.rendering.formulas import write_formula
 from fedtheory.rendering.losses import MADE_OF, loss_formula, losses_of, readable_number
 from fedtheory.rendering.steps import reason_untold, run_lines
@@ -82,7 +82,7 @@ def number_texts(document: dict[str, Any] | None) -> dict[str, str]:
     return {**document["values"], **given}
 
 
-def made_of(document: Document, setting: Setting) -> Iterator[str]:
+def made_of(document: Document, setting: Model) -> Iterator[str]:
     """Yield the losses of an instance, its other entries, and its numbers, with a line for each
     kind. Empty entries and entries without effect are left out."""
     parts = check_instance.read_numbers(document["instance"])

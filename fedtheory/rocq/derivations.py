@@ -24,7 +24,7 @@ from fedtheory.arithmetic.work import Counted, within
 from fedtheory.certificates import alone, check_instance, schemas
 from fedtheory.certificates.check_proof import Refused
 from fedtheory.errors import FedtheoryError
-from fedtheory.models import Setting, by_name
+from fedtheory.models import Model, by_name
 from fedtheory.rocq import structures
 from fedtheory.rocq.numbered_values import Placed, write_steps
 from fedtheory.rocq.steps import Step
@@ -54,7 +54,7 @@ UNFOLLOWED = (
 class Following(check_instance.Statement):
     """A statement whose numbers record that the document gives them."""
 
-    def __init__(self, document: Document, setting: Setting) -> None:
+    def __init__(self, document: Document, setting: Model) -> None:
         super().__init__(document, setting)
         self.book = Placed()
 

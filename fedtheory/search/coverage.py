@@ -5,7 +5,7 @@ from collections.abc import Mapping
 from typing import TYPE_CHECKING
 
 if TYPE_CHECKING:
-    from fedtheory.models import Setting
+    from fedtheory.models import Model
     from fedtheory.search.optimizer import Hunt
 
 # Entries of a shape that are sizes, besides the counts of a table. `copies` is the number of
@@ -24,7 +24,7 @@ class Coverage:
     """The number of instances inside a line's hypotheses that a search in one model has rated, and
     their shapes."""
 
-    def __init__(self, setting: "Setting") -> None:
+    def __init__(self, setting: "Model") -> None:
         self.setting, self.cases, self.shapes, self.seen = setting, 0, {}, {}
 
     def add(self, hunt: "Hunt") -> None:

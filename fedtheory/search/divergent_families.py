@@ -26,7 +26,7 @@ from fedtheory.certificates.check_family import COEFFICIENT, CONSTANT, GROWTH
 from fedtheory.certificates.check_proof import Refused
 from fedtheory.language.claim import Claim
 from fedtheory.language.symbol import Entry
-from fedtheory.models import Setting
+from fedtheory.models import Model
 from fedtheory.search import counterexample, optimizer, scheduler
 from fedtheory.search.objective import Target
 from fedtheory.search.rational_points import Point
@@ -120,7 +120,7 @@ def hidden_symbols(claim: Claim) -> set[str]:
 
 
 def refute_order(
-    claim: Claim, at: int, setting: Setting, budget: float, seed: int
+    claim: Claim, at: int, setting: Model, budget: float, seed: int
 ) -> tuple[dict[str, Any] | list[Fraction], ...] | None:
     """Return (document of a family that refutes an order in a model, moves, constants), or None if
     none is found."""

@@ -19,7 +19,7 @@ from fedtheory.certificates import check_instance, documents
 from fedtheory.certificates.check_proof import Refused
 from fedtheory.errors import InvalidInput, refuse, show
 from fedtheory.language.claim import Claim
-from fedtheory.models import Setting, by_name, fitting
+from fedtheory.models import Model, by_name, fitting
 from fedtheory.search import optimizer
 from fedtheory.search.counterexample import build_document
 from fedtheory.search.counterexample import read_number as exactly
@@ -37,7 +37,7 @@ RULE = "must be documents of counterexamples, or verdicts with the instance of t
 class Witness(NamedTuple):
     """The content of a witness document: an instance, or a shape with its coordinates."""
 
-    setting: Setting
+    setting: Model
     instance: Any  # None if the witness has a shape
     shape: Any  # None if the witness has an instance
     numbers: (

@@ -6,7 +6,7 @@ from dataclasses import dataclass, replace
 from typing import Any
 
 from fedtheory.language.claim import Claim
-from fedtheory.models import Setting, fitting
+from fedtheory.models import Model, fitting
 from fedtheory.search.witnesses import Witness
 
 
@@ -18,7 +18,7 @@ class Case:
     claim: Claim
     budget: float  # units of work, in seconds of the machine on which work is counted
     seed: int
-    models: tuple[Setting, ...]  # the models in which the claim can be decided
+    models: tuple[Model, ...]  # the models in which the claim can be decided
     line: int = 0  # the line that is asked, for strategies that decide a line
     proofs: bool = True  # whether proofs by algebra are sought
     witnesses: tuple[Witness, ...] = ()  # instances that are evaluated before any search

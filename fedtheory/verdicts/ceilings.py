@@ -5,7 +5,7 @@ import numpy as np
 import sympy
 
 from fedtheory.language.claim import Claim
-from fedtheory.models import Setting, fitting
+from fedtheory.models import Model, fitting
 from fedtheory.search import scheduler
 from fedtheory.search.objective import Answer, Target, exact_value
 from fedtheory.search.optimizer import Hunt
@@ -35,7 +35,7 @@ class CeilingSearch(PartSearch):
             if wide >= reached:
                 return
 
-    def _search(self, variant: Claim, setting: Setting, share: float, seed: int) -> None:
+    def _search(self, variant: Claim, setting: Model, share: float, seed: int) -> None:
         """Search a variant until an instance nearer than the last one violates it."""
         looked = 0
         target = Target(variant, setting, self.part.line)

@@ -10,7 +10,7 @@ from fedtheory.certificates.documents import EXISTENCE
 from fedtheory.language.claim import Claim
 from fedtheory.language.conditions import Assumption
 from fedtheory.language.variants import DENIED
-from fedtheory.models import Setting, tacit
+from fedtheory.models import Model, tacit
 from fedtheory.search.counterexample import document_title
 from fedtheory.verdicts import evidence as ev
 from fedtheory.verdicts.case import Case
@@ -80,7 +80,7 @@ def counterexample_fields(found: ev.Counterexample) -> dict[str, Any]:
     )
 
 
-def describe_failure(model: Setting, document: Mapping) -> str:
+def describe_failure(model: Model, document: Mapping) -> str:
     """Return the sentence on an instance of a model at which a line fails."""
     return f"It fails in {model.says}: left {document['left']}, right {document['right']}."
 

@@ -27,7 +27,7 @@ from fedtheory.language.conditions import (
     unsaid,
 )
 from fedtheory.language.printing import plain
-from fedtheory.models import HOUSE, Setting, by_name
+from fedtheory.models import HOUSE, Model, by_name
 from fedtheory.proofs import algebra
 from fedtheory.search import scheduler
 from fedtheory.search.objective import Target, exact_value
@@ -66,7 +66,7 @@ class Unmet(NamedTuple):
     laws: dict[Assumption, int]  # shapes with an instance that violates an unmentioned law
 
     @classmethod
-    def of(cls, claim: Claim, models: Sequence[Setting], budget: float) -> "Unmet":
+    def of(cls, claim: Claim, models: Sequence[Model], budget: float) -> "Unmet":
         """Return the counts, all 0, of what the instances of some models have to violate."""
         dropped, laws = relevant_hypotheses(claim, budget), silent(claim, models)
         return cls(dict.fromkeys(dropped, 0), dict.fromkeys(laws, 0))

@@ -7,7 +7,7 @@ statuses and sentences from evidence.
 from dataclasses import dataclass
 from typing import Any, NamedTuple
 
-from fedtheory.models import Setting
+from fedtheory.models import Model
 from fedtheory.models.instances import texts
 from fedtheory.search.rational_points import Point
 from fedtheory.typing import Number
@@ -22,7 +22,7 @@ class Evidence:
     searched: str = ""  # in words: the sizes, losses and number of examined instances
     notes: tuple[str, ...] = ()
     document: dict | None = None  # shows it, and stands alone
-    model: Setting | None = None
+    model: Model | None = None
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -43,7 +43,7 @@ class Vacuity(Evidence):
 class Counterexample(Evidence):
     """An instance of a model, checked from its document, at which a line fails."""
 
-    model: Setting
+    model: Model
     document: dict
     ratio: float | None  # left to right side
 
@@ -68,7 +68,7 @@ class Tightest(NamedTuple):
 class Search(Evidence):
     """A search of a model that found no counterexample."""
 
-    model: Setting
+    model: Model
     tightest: Tightest | None = None
 
 
@@ -76,7 +76,7 @@ class Search(Evidence):
 class Doubt(Evidence):
     """An instance of a model at which a line seems to fail and exact numbers do not confirm it."""
 
-    model: Setting
+    model: Model
     reason: str
     witness: dict
 
@@ -94,7 +94,7 @@ class Gap(Evidence):
 class Family(Evidence):
     """Instances of a model along which the left side of an order outgrows its shape."""
 
-    model: Setting
+    model: Model
     document: dict
     growth: list[str]  # left over shape along the family
 

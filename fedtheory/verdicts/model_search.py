@@ -6,7 +6,7 @@ from dataclasses import replace
 from itertools import chain
 
 from fedtheory.language.claim import Claim
-from fedtheory.models import Setting, all_models, conditions, methods, reads, strangers, tacit
+from fedtheory.models import Model, all_models, conditions, methods, reads, strangers, tacit
 from fedtheory.search import optimizer, scheduler
 from fedtheory.search.coverage import Coverage
 from fedtheory.search.objective import Target
@@ -56,7 +56,7 @@ def search_beyond_laws(case: Case, unmet: Unmet) -> Iterator[Evidence]:
                 break
 
 
-def search_model(case: Case, model: Setting, unmet: Unmet | None = None) -> Evidence:
+def search_model(case: Case, model: Model, unmet: Unmet | None = None) -> Evidence:
     """Return the evidence of a search of a line in one model. The counts in `unmet` grow by the
     instances that violate dropped hypotheses and unmentioned probability laws."""
     unmet = unmet or Unmet({}, {})
