@@ -17,6 +17,8 @@ from fedtheory.verdicts import pipeline, proof_graph
 from fedtheory.verdicts.case import Case
 from fedtheory.verdicts.decision import decide_line
 from fedtheory.verdicts.replaying import RECORDED
+from fedtheory.verdicts.status import VIOLATED
+from fedtheory.verdicts.verdict import Verdict
 
 BUDGET = dict(smoke=0.02, quick=1.0, paper=10.0)  # seconds of a core, for each claim
 LONGEST = 46  # letters of a place: what fits beside the marks
@@ -73,7 +75,8 @@ def known_verdict(claim, scale, led):
     if broken := violated_places(claim):
         share = BUDGET[scale] / len(claim.lines)
         each = lambda n: FAILS if n in broken else decide_line(Case.of(claim, share, 0, line=n))
-        return dict(status="violated", lines=[each(n) for n in range(len(claim.lines))])
+        lines = [each(n) for n in range(len(claim.lines))]
+        return Verdict(claim.id, VIOLATED, "", lines=lines)
     if claim.kind == "order" and scale == "smoke":
         return None
     return pipeline.as_meant(claim, BUDGET[scale], 0, proofs=not led)
@@ -86,7 +89,7 @@ def known_violations():
     return json.loads(BROKEN.read_text()) if BROKEN.is_file() else {}
 
 
-FAILS = dict(status="violated", tightness=np.inf)
+FAILS = Verdict("", VIOLATED, "")
 
 
 def violated_places(claim):

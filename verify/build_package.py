@@ -15,6 +15,7 @@ from fedtheory import plugins, terminal
 from fedtheory.app import ledger, package, package_archive
 from fedtheory.errors import InvalidInput, printable, refuse
 from fedtheory.store import files, outputs, private_cache
+from fedtheory.verdicts.status import VIOLATED
 from fedtheory.verify import campaign, checker_report
 
 # In the campaign's store: the inputs from which the package was made, and its checksums.
@@ -95,7 +96,7 @@ def make(out, asked, say=None):
     if asked.zip:
         folder, name = outputs.at(asked.zip, "--zip")
         folder.write({name: package_archive.zip_package(kept)})
-    wrong = any(entry["verdict"]["kind"] == "error" for entry in book["claims"])
+    wrong = any(verdict.kind == "error" for verdict in ledger.verdicts_of(book).values())
     print(as_data(book, out) if as_json else summary(book, out))
     if rocq:
         said, where = checker_report.read_acceptance(kept), sys.stderr if as_json else sys.stdout
@@ -334,7 +335,7 @@ def count_statuses(results):
 
 def as_data(book, out):
     """Return the result of a campaign as one JSON document; the ledger has the full results."""
-    verdicts = {entry["id"]: entry["verdict"]["status"] for entry in book["claims"]}
+    verdicts = {name: verdict.status for name, verdict in ledger.verdicts_of(book).items()}
     told = dict(
         counts=book["counts"], verdicts=verdicts, out=str(out), page=str(out / "index.html")
     )
@@ -347,29 +348,25 @@ def summary(book, out):
         f"{len(book['claims'])} claims: "
         + ", ".join(f"{n} {status}" for status, n in book["counts"].items())
     ]
-    for title, some in (
-        ("violated", [e for e in book["claims"] if e["verdict"]["status"] == "violated"]),
-        ("could not be checked", [e for e in book["claims"] if e["verdict"]["kind"] == "error"]),
+    verdicts = ledger.verdicts_of(book)
+    say = lambda some: [f"  {_short(name)}: {_short(text)}" for name, text in some.items()]
+    for title, chosen in (
+        ("violated", lambda verdict: verdict.status == VIOLATED),
+        ("could not be checked", lambda verdict: verdict.kind == "error"),
     ):
-        if some:
-            lines += ["", f"{title}:"] + [
-                f"  {_short(e['id'])}: {_short(e['verdict']['why'])}" for e in some
-            ]
-    saved = [e for e in book["claims"] if saves(e["verdict"])]
-    if saved:
-        lines += ["", "false as printed, and saved by what the text does not state:"]
-        lines += [f"  {_short(e['id'])}: {_short(saves(e['verdict']))}" for e in saved]
+        some = {name: verdict.why for name, verdict in verdicts.items() if chosen(verdict)}
+        lines += ["", f"{title}:", *say(some)] if some else []
+    if saved := {name: text for name, v in verdicts.items() if (text := saves(v))}:
+        lines += ["", "false as printed, and saved by what the text does not state:", *say(saved)]
     return "\n".join([*lines, "", f"the page: {out / 'index.html'}"])
 
 
 def saves(verdict):
     """Return in words which hypotheses save a statement that is false as printed; "" for any other
     statement."""
-    printed, removals = verdict["printed"], verdict["removals"]
-    if verdict["status"] == "violated" or printed is None or printed["status"] != "violated":
+    if verdict.status == VIOLATED or verdict.printed.status != VIOLATED:
         return ""
-    needed = [removal["hypothesis"] for removal in removals if removal["saves"]]
-    return "; ".join(needed) or "several hypotheses together"
+    return "; ".join(verdict.saved_by) or "several hypotheses together"
 
 
 def _short(text, most=150):

@@ -17,6 +17,8 @@ from fedtheory.errors import FedtheoryError
 from fedtheory.parallel import executors
 from fedtheory.store import files, source_hash
 from fedtheory.terminal import Line, duration_text
+from fedtheory.verdicts.status import VIOLATED
+from fedtheory.verdicts.verdict import Verdict
 
 SMOKE, FULL = 0.1, 4.5  # budgets of a claim, in seconds of one core
 SLIDERS = 0.03  # seconds that a claim's sliders take
@@ -222,23 +224,10 @@ class Progress:
 
 def progress_words(found):
     """Return in words the largest ratio so far, and how many claims are violated."""
-    ratios = [
-        (tightness_number(r["verdict"]["tightness"]), name)
-        for name, r in found.items()
-        if r["verdict"]["tightness"] is not None
-    ]
-    violated = sum(r["verdict"]["status"] == "violated" for r in found.values())
+    verdicts = {name: Verdict.from_dict(result["verdict"]) for name, result in found.items()}
+    ratios = [(v.tightness, name) for name, v in verdicts.items() if v.tightness is not None]
+    violated = sum(verdict.status == VIOLATED for verdict in verdicts.values())
     ratio, name = max(ratios, default=(None, None))
     return (
         f", worst ratio {ratio:.4g} ({name})" if ratio is not None else ""
     ) + f", {violated} violated"
-
-
-def tightness_number(value):
-    """Return a tightness of a ledger as a float; a ledger writes infinity as text, and anything
-    else that is no number counts as -inf."""
-    return (
-        float(value)
-        if isinstance(value, (int, float)) or value in ("inf", "-inf")
-        else float("-inf")
-    )

@@ -21,10 +21,8 @@ from fedtheory.search.rational_points import Point
 from fedtheory.verdicts import pipeline, printed_reading, vacuity
 from fedtheory.verdicts.combination import combine_lines, conclude, derive_fields
 from fedtheory.verdicts.evidence import Counterexample, Difference, Family, Proof
-from fedtheory.verdicts.verdict import Tightness, Verdict
+from fedtheory.verdicts.verdict import FIELDS, Verdict, find_fault
 
-FIELDS = tuple(Verdict("", "", "").as_dict())
-REMOVED = ("name", "hypothesis", "saves", "verdict")
 PROOFS, STRUCTURE = "fedtheory proofs 1", "fedtheory structure 1"
 # digits of a number that a search may have reached, and the limit of a count
 DIGITS, MOST = 400, 1000
@@ -46,7 +44,7 @@ class Judged(NamedTuple):
 
 def judge_verdict(claim, verdict, budget, seed):
     """Judge a verdict without a search, as the claim is meant and in the claim's other readings."""
-    if not has_shape(verdict):
+    if find_fault(verdict):
         return Judged(["its verdict has not the shape of one"])
     found = [_judge_reading(claim, dict(verdict, printed=None, removals=[]), budget, seed)]
     wrong = found[0].wrong + missing_readings(claim, verdict, budget)
@@ -146,61 +144,6 @@ def _judge_reading(claim, verdict, budget, seed):
     )
 
 
-def has_shape(verdict, part=False):
-    """Tell whether plain data has the shape of a verdict, including its lines and readings."""
-    number = lambda v: isinstance(v, (int, float)) and not isinstance(v, bool)
-    return (
-        isinstance(verdict, dict)
-        and tuple(verdict) == FIELDS
-        and verdict["status"] in ledger.STATUSES
-        and all(
-            isinstance(verdict[name], str)
-            for name in ("claim", "kind", "why", "decided_on", "searched")
-        )
-        and (verdict["tightness"] in (None, "inf") or number(verdict["tightness"]))
-        and (verdict["status"] != "holds" or float(verdict["tightness"] or 0) <= 1)
-        and type(verdict["cases"]) is int
-        and verdict["cases"] >= 0
-        and (
-            verdict["confidence"] is None
-            or number(verdict["confidence"])
-            and 0 <= verdict["confidence"] <= 1
-        )
-        and all(
-            verdict[name] is None or isinstance(verdict[name], dict)
-            for name in ("witness", "certificate")
-        )
-        and isinstance(verdict["notes"], list)
-        and all(isinstance(note, str) for note in verdict["notes"])
-        and isinstance(verdict["lines"], list)
-        and not (part and (verdict["printed"] or verdict["removals"]))
-        and all(has_shape(line, part=True) and not line["lines"] for line in verdict["lines"])
-        and (verdict["printed"] is None or has_shape(verdict["printed"], part=True))
-        and isinstance(verdict["removals"], list)
-        and all(has_removal_shape(each) for each in verdict["removals"])
-    )
-
-
-def has_removal_shape(removal):
-    """Tell whether plain data has the shape of the verdict on a removed hypothesis."""
-    return (
-        isinstance(removal, dict)
-        and tuple(removal) == REMOVED
-        and isinstance(removal["name"], str)
-        and isinstance(removal["hypothesis"], str)
-        and isinstance(removal["saves"], bool)
-        and has_shape(removal["verdict"], part=True)
-    )
-
-
-def verdict_parts(verdict):
-    """Yield a verdict, and the verdicts of its lines and of its readings."""
-    yield verdict
-    inner = [*verdict["lines"], verdict["printed"], *(r["verdict"] for r in verdict["removals"])]
-    for each in filter(None, inner):
-        yield from verdict_parts(each)
-
-
 def of_claim(claim, budget, seed):
     return ledger.decide_claim(claim, budget, seed)["verdict"]
 
@@ -236,12 +179,7 @@ def check_whole(claim, verdict):
             and verdict["status"] == "undecided"  # this reading was not searched
         )
         return [] if alone else ["its verdict leaves out its lines"]
-    tight = lambda value: None if value is None else Tightness(value)
-    lines = [
-        Verdict(**{**alone, "tightness": tight(alone["tightness"])})
-        for line in verdict["lines"]
-        for alone in [{name: part for name, part in line.items() if name != "printed"}]
-    ]
+    lines = [Verdict.from_dict(line) for line in verdict["lines"]]
     broken = [line.status == "violated" for line in lines]
     if (
         any(broken[:-1])

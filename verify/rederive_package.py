@@ -21,6 +21,7 @@ from fedtheory.app import ledger, package, package_archive
 from fedtheory.errors import FedtheoryError, printable, refuse
 from fedtheory.parallel import executors
 from fedtheory.terminal import Line, duration_text
+from fedtheory.verdicts.verdict import FIELDS, Verdict, find_fault
 from fedtheory.verify import (
     build_package,
     campaign,
@@ -265,11 +266,9 @@ def _evidence(report, claims, verdicts, book):
         )
         report.differ(*(f"{claim.id}: {sentence}" for sentence in found.wrong))
         ratios += found.ratios
-        if judge_verdicts.has_shape(verdicts[claim.id]):
-            certificates += sum(
-                part["certificate"] is not None
-                for part in judge_verdicts.verdict_parts(verdicts[claim.id])
-            )
+        if not find_fault(verdicts[claim.id]):
+            parts = Verdict.from_dict(verdicts[claim.id]).parts()
+            certificates += sum(part.certificate is not None for part in parts)
         if found.rests or found.wrong:
             left[claim] = found.rests
         look(done, len(claims))
@@ -310,7 +309,7 @@ def _searches(report, left, verdicts, book, timings, every, executor, sample, se
         report.differ(
             *(
                 f"{name}: its verdict, {field} is not what was derived here"
-                for field in mine
+                for field in FIELDS
                 if field not in theirs
                 or not judge_verdicts.written_alike(theirs[field], mine[field])
             )
@@ -342,9 +341,7 @@ def _sliders(claims, executor):
 def _remade(report, files, book, entries, claims, verdicts, drawn, sliders, checkers=None):
     """Make ledger, certificates and page again from the derived data, and compare these files with
     the package's."""
-    shaped = {
-        name: verdict for name, verdict in verdicts.items() if judge_verdicts.has_shape(verdict)
-    }
+    shaped = {name: verdict for name, verdict in verdicts.items() if not find_fault(verdict)}
     made, certificates = ledger.build_ledger(
         [claim for claim in claims if claim.id in shaped],
         shaped,
@@ -370,10 +367,10 @@ def _remade(report, files, book, entries, claims, verdicts, drawn, sliders, chec
             *(
                 f"{mine['id']}: its verdict names other files than its certificates'"
                 for part, other in zip(
-                    judge_verdicts.verdict_parts(mine["verdict"]),
-                    judge_verdicts.verdict_parts(theirs["verdict"]),
+                    Verdict.from_dict(mine["verdict"]).parts(),
+                    Verdict.from_dict(theirs["verdict"]).parts(),
                 )
-                if part["certificate"] != other.get("certificate")
+                if part.certificate != other.certificate
             )
         )
     if book.get("counts") != ledger.count_statuses(made["claims"]):

@@ -17,11 +17,10 @@ from fedtheory.language.claim import Claim
 from fedtheory.parallel import executors
 from fedtheory.store import outputs
 from fedtheory.terminal import Line, reading_width
+from fedtheory.verdicts.status import NEEDS, STATUSES, VIOLATED
 
 if TYPE_CHECKING:
     from fedtheory.verdicts.verdict import Verdict
-
-STATUSES = ("proved", "holds", "violated", "vacuous", "undecided")
 
 
 def find_claims(names: Sequence[str]) -> list[tuple[str, Claim]]:
@@ -185,7 +184,7 @@ def describe_verdict(verdict: "Verdict", out: Path | None = None, width: int = 8
         )
     if story := describe_counterexample(verdict.certificate):
         lines += wrap_story(story, width)
-    elif verdict.status == "violated" and verdict.witness:
+    elif verdict.status == VIOLATED and verdict.witness:
         lines += textwrap.wrap(
             "at " + one_line(verdict.witness), width, initial_indent="  ", subsequent_indent="    "
         )
@@ -226,16 +225,6 @@ def ratio_text(verdict: Any) -> str:
     return ", ".join(each) or f"{float(verdict.tightness):.6g}"
 
 
-# The conclusion about a hypothesis from the verdict on the statement without it.
-WITHOUT = dict(
-    violated="needed",
-    holds="no instance that was looked at needs it",
-    proved="not needed, by a proof",
-    vacuous="without it alone the statement says nothing",
-    undecided="whether it is needed is not decided",
-)
-
-
 def as_printed(verdict: "Verdict", width: int) -> list[str]:
     """Return the lines on the verdict for the statement as printed, where the paper's text leaves
     out a hypothesis that its proof uses."""
@@ -250,14 +239,14 @@ def as_printed(verdict: "Verdict", width: int) -> list[str]:
     more = f". {printed.why}" if printed.status != verdict.status else ""
     found += say(f"as printed, with what the text states alone: {printed.status}{more}")
     # where the verdict itself is violated, its counterexample is described above
-    if printed.status == "violated" and verdict.status != "violated":
+    if printed.status == VIOLATED and verdict.status != VIOLATED:
         story = describe_counterexample(printed.certificate)
         found += wrap_story([f"  {line}" for line in story], width)
         found += (
             say("at " + one_line(printed.witness), "    ") if printed.witness and not story else []
         )
     for removal in verdict.removals:
-        said = WITHOUT[removal.verdict.status]
+        said = NEEDS[removal.verdict.status]
         found += say(f"- {removal.hypothesis}: {said}", "    ")
     return found
 

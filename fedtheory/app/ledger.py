@@ -13,10 +13,14 @@ import math
 import platform
 import re
 import time
+from collections import Counter
+from collections.abc import Iterable
+from dataclasses import replace
 from functools import cache, lru_cache
 from importlib.metadata import version
 from pathlib import Path
 from shlex import quote
+from typing import Any
 
 from fedtheory import discover, plugins
 from fedtheory.errors import InvalidInput
@@ -24,6 +28,8 @@ from fedtheory.folders_beside import BESIDE, PACKAGE
 from fedtheory.store import private_cache
 from fedtheory.store import source_hash as code
 from fedtheory.store.files import write
+from fedtheory.verdicts.status import PROVED, STATUSES
+from fedtheory.verdicts.verdict import Verdict
 
 FORMAT = "fedtheory ledger 4"
 LIBRARIES = ("numpy", "scipy", "sympy", "mpmath", "numba")
@@ -257,11 +263,11 @@ def build_ledger(claims, verdicts, budget, seed, findings=None, plots=None, aske
     lists the requested id prefixes if these are not all claims, and `keys` maps ids to result keys
     where the keys are known."""
     certificates, entries, claims = {}, [], list(claims)
+    found = {name: Verdict.from_dict(verdict) for name, verdict in verdicts.items()}
     for claim in claims:
-        verdict = _detach_certificates(
-            verdicts[claim.id], f"certificates/{file_name(claim.id)}", certificates
-        )
-        proof = rests_on(claim, claims, verdicts)
+        base = f"certificates/{file_name(claim.id)}"
+        verdict = detach_certificates(found[claim.id], base, certificates)
+        proof = rests_on(claim, claims, found)
         if proof is not None and proof.certificate:
             graph = f"certificates/{file_name(claim.id)}.graph.json"
             certificates[graph] = plain_data(proof.certificate)
@@ -270,7 +276,7 @@ def build_ledger(claims, verdicts, budget, seed, findings=None, plots=None, aske
                 **claim_statement(claim),
                 command=repro_command(claim, budget, seed),
                 key=keys[claim.id] if keys else result_key(claim, budget, seed),
-                verdict=verdict,
+                verdict=plain_data(verdict.as_dict()),
                 rests_on=None if proof is None else plain_data(proof.as_dict()),
                 finding=(findings or {}).get(claim.id),
                 plots=(plots or {}).get(claim.id, []),
@@ -289,44 +295,45 @@ def build_ledger(claims, verdicts, budget, seed, findings=None, plots=None, aske
     ), certificates
 
 
-def certificates_of(verdict):
+def certificates_of(verdict: dict) -> list[dict]:
     """Return the certificates of a verdict, in the form in which a package stores them."""
-    found: dict = {}
-    _detach_certificates(verdict, "", found)
+    found: dict[str, dict] = {}
+    detach_certificates(Verdict.from_dict(verdict), "", found)
     return [*found.values()]
 
 
-def _detach_certificates(verdict, base, certificates):
-    """Return a copy of a verdict in which file names replace the documents. The documents are added
-    to `certificates`."""
-    filed = dict(verdict)
-    document = verdict["certificate"]
-    if document is not None:
-        filed["certificate"] = f"{base}.json"
-        certificates[filed["certificate"]] = document
-    filed["lines"] = [dict(line) for line in verdict["lines"]]
-    # A proof of a whole statement contains the proofs of its lines.
-    for n, line in enumerate(filed["lines"], 1):
-        if verdict["status"] == "proved" or line["certificate"] is None:
-            line["certificate"] = None
-        elif line["certificate"] == document:
-            line["certificate"] = filed["certificate"]
+def detach_certificates(verdict: Verdict, base: str, certificates: dict[str, dict]) -> Verdict:
+    """Return a Verdict in which file names replace the documents. The documents are added to
+    `certificates`."""
+    whole, name = verdict.certificate, f"{base}.json"
+    if whole is not None:
+        certificates[name] = whole
+    lines, file = [], dict[str, Any]()  # file: the field of a line, or of the whole
+    for n, line in enumerate(verdict.lines, 1):
+        document = line.certificate
+        # A proof of a whole statement contains the proofs of its lines.
+        if verdict.status == PROVED or document is None:
+            file = dict(certificate=None)
+        elif document == whole:
+            file = dict(certificate=name)
         else:
-            certificates[f"{base}.line{n}.json"] = line["certificate"]
-            line["certificate"] = f"{base}.line{n}.json"
-    printed = verdict["printed"]
+            file = dict(certificate=f"{base}.line{n}.json")
+            certificates[file["certificate"]] = document
+        lines.append(replace(line, **file))
+    printed = verdict.as_printed
     if printed is not None:
-        filed["printed"] = _detach_certificates(printed, f"{base}.printed", certificates)
-    filed["removals"] = [
-        dict(
-            removal,
-            verdict=filed["printed"]
-            if removal["verdict"] == printed  # the text omits one hypothesis only
-            else _detach_certificates(removal["verdict"], f"{base}.without{n}", certificates),
+        printed = detach_certificates(printed, f"{base}.printed", certificates)
+    removals = [
+        removal._replace(
+            verdict=printed
+            if printed
+            and removal.verdict == verdict.as_printed  # the text omits one hypothesis only
+            else detach_certificates(removal.verdict, f"{base}.without{n}", certificates)
         )
-        for n, removal in enumerate(verdict["removals"], 1)
+        for n, removal in enumerate(verdict.removals, 1)
     ]
-    return filed
+    file = dict(certificate=None if whole is None else name)
+    return replace(verdict, lines=lines, as_printed=printed, removals=removals, **file)
 
 
 def rests_on(claim, claims, verdicts):
@@ -340,11 +347,14 @@ def rests_on(claim, claims, verdicts):
     return proof_graph.build_graph(claim, lambda other, led: known.get(other.id), verdicts)
 
 
-STATUSES = ("proved", "holds", "violated", "vacuous", "undecided")
+def verdicts_of(book: dict) -> dict[str, Verdict]:
+    """Return {id: Verdict} of a ledger's claims."""
+    return {entry["id"]: Verdict.from_dict(entry["verdict"]) for entry in book["claims"]}
 
 
-def count_statuses(entries):
-    return {status: sum(e["verdict"]["status"] == status for e in entries) for status in STATUSES}
+def count_statuses(entries: Iterable[dict]) -> dict[str, int]:
+    found = Counter(Verdict.from_dict(entry["verdict"]).status for entry in entries)
+    return {status: found[status] for status in STATUSES}
 
 
 def paper_facts(entries):

@@ -6,13 +6,15 @@ compared are read.
 """
 
 from collections import Counter
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable
 from pathlib import Path
 from typing import Any, NoReturn
 
 from fedtheory.app import ledger
 from fedtheory.errors import InvalidInput, printable
+from fedtheory.verdicts.verdict import Verdict
 
+Row = dict[str, Any]  # {field: value}, as compared
 ABSENT = "absent"
 LONG = 120  # characters of a value that are printed
 LEDGER = "ledger.json"  # the ledger's name in a folder
@@ -30,9 +32,7 @@ def diff(old: str | Path, new: str | Path) -> tuple[dict[str, Any], str]:
     return data, describe_changes(data)
 
 
-def compare_rows(
-    was: Mapping[str, Any] | None, now: Mapping[str, Any] | None
-) -> dict[str, list[float | str]]:
+def compare_rows(was: Row | None, now: Row | None) -> dict[str, list]:
     """Return {field: [old, new]} for the fields in which two rows differ. A row is None where the
     claim is absent."""
     if was is None or now is None:
@@ -42,7 +42,7 @@ def compare_rows(
     return {name: pair for name, pair in pairs.items() if not same_value(*pair)}
 
 
-def same_value(one: float | str | None, other: float | str | None) -> bool:
+def same_value(one: Any, other: Any) -> bool:
     """Tell whether two values are equal and of the same type, because 1 == True in Python."""
     return type(one) is type(other) and one == other
 
@@ -52,7 +52,7 @@ def kind_of_change(what: str) -> str:
     return what.partition(" of ")[0]
 
 
-def describe_changes(data: Mapping[str, Any]) -> str:
+def describe_changes(data: dict[str, Any]) -> str:
     lines = [
         f"{name}: " + "; ".join(f"{what} {then} -> {now}" for what, (then, now) in found.items())
         for name, found in data["changes"].items()
@@ -67,7 +67,7 @@ def describe_changes(data: Mapping[str, Any]) -> str:
 # ---------------------------------------------------------------- comparison
 
 
-def ledger_rows(path: Path) -> dict[str, dict[str, Any]]:
+def ledger_rows(path: Path) -> dict[str, Row]:
     """Return {id: {field: value}} of a document, and refuse a document of any other kind."""
     path = path / LEDGER if path.is_dir() else path
     document = ledger.read_json(path)
@@ -86,9 +86,7 @@ def refuse_ledger(path: Path) -> NoReturn:
     )
 
 
-def key_entries(
-    path: Path, entries: int | Sequence[int | dict[str, Any]], key: str, row: Callable[..., Any]
-) -> Any:
+def key_entries(path: Path, entries: Any, key: str, row: Callable[[Any], Row]) -> dict[str, Row]:
     found = {}
     for entry in entries if isinstance(entries, list) else refuse_ledger(path):
         name = value_at(entry, key)
@@ -100,21 +98,17 @@ def key_entries(
     return found
 
 
-def of_entry(entry: Mapping[str, Any]) -> dict[str, Any]:
+def of_entry(entry: Any) -> Row:
     """Return the compared fields of a ledger entry: the statuses as meant and as printed, the
     ratios, the status after each removal of a hypothesis, and the finding, proof and statement."""
-    verdict = value_at(entry, "verdict")
-    printed = value_at(verdict, "printed") or verdict
-    found = {"as meant": value_at(verdict, "status"), "as printed": value_at(printed, "status")}
-    found["ratio"] = value_at(verdict, "tightness")
-    lines = as_list(value_at(verdict, "lines"))
-    for n, line in enumerate(lines if len(lines) > 1 else (), 1):
-        found[f"status of line {n}"] = value_at(line, "status")
-        found[f"ratio of line {n}"] = value_at(line, "tightness")
-    for removal in as_list(value_at(verdict, "removals")):
-        found[f"without of {as_plain(value_at(removal, 'name'))}"] = value_at(
-            removal, "verdict", "status"
-        )
+    verdict = Verdict.from_dict(value_at(entry, "verdict"))
+    found: dict[str, Any] = {"as meant": verdict.status, "as printed": verdict.printed.status}
+    found["ratio"] = verdict.tightness
+    for n, line in enumerate(verdict.lines if len(verdict.lines) > 1 else (), 1):
+        found[f"status of line {n}"] = line.status
+        found[f"ratio of line {n}"] = line.tightness
+    for removal in verdict.removals:
+        found[f"without of {as_plain(removal.name)}"] = removal.verdict.status
     found["finding"] = value_at(entry, "finding", "verdict")
     found["proof"] = value_at(entry, "rests_on", "status")
     found["statement"] = "; ".join(
@@ -123,7 +117,7 @@ def of_entry(entry: Mapping[str, Any]) -> dict[str, Any]:
     return {what: as_plain(value) for what, value in found.items()}
 
 
-def of_parts(entry: Mapping[str, str | list[dict[str, Any]]]) -> dict[str, Any]:
+def of_parts(entry: Any) -> Row:
     """Return, for each part of a statement, which values are refuted, proved, or follow."""
     found = {}
     for part in as_list(value_at(entry, "parts")):
@@ -140,17 +134,17 @@ def value_at(value: Any, *path: str) -> Any:
     return value
 
 
-def as_list(
-    value: Sequence[str | dict[str, str | dict[str, str]]],
-) -> list[str | dict[str, str | dict[str, str]]]:
+def as_list(value: Any) -> list:
     return value if isinstance(value, list) else []
 
 
-def as_plain(value: Any) -> float | str | None:
+def as_plain(value: Any) -> Any:
     """Return a value in the form that is compared and printed: a number, a truth value, None or a
     short text."""
-    if value is None or isinstance(value, (bool, float)):
+    if value is None or isinstance(value, bool):
         return value
+    if isinstance(value, float):
+        return ledger.plain_data(value)
     if isinstance(value, int) and abs(value) < 2**63:
         return value
     text = value if isinstance(value, str) else f"a {type(value).__name__}"

@@ -26,6 +26,7 @@ from markupsafe import Markup
 from fedtheory.app import ledger, math_in_text, package_archive, page_parts
 from fedtheory.errors import InvalidInput, refuse
 from fedtheory.store import outputs
+from fedtheory.verdicts.status import MEANINGS
 
 CHECKERS = "checkers.json"  # the checkers that accept each certificate, where two checkers ran
 SUMS, RESULTS = (
@@ -34,13 +35,6 @@ SUMS, RESULTS = (
 )  # RESULTS is the campaign's own store, not part of the package
 # in RESULTS: the log of files written to the package, and files of others found in their places
 WRITTEN, ASIDE = f"{RESULTS}/written", f"{RESULTS}/aside"
-WORDS = {
-    "proved": "It follows from its hypotheses, with a document that a short independent program accepts.",
-    "holds": "No counterexample was found in a search inside its hypotheses; this is evidence, not a proof.",
-    "violated": "It is false as stated: an exact instance inside its hypotheses breaks it.",
-    "vacuous": "It says nothing: no instance meets its hypotheses, or all do what it says.",
-    "undecided": "Nothing was decided; the reason stands with it.",
-}
 LARGEST, MOST = 2**28, 5000  # limits of a package: bytes in all, and files
 SCRIPTS = ("package_explorer.js", "package_page.js")
 FONT = "package_math.woff2"  # the font of formulas, made by tests/app/subset_font.py
@@ -57,57 +51,15 @@ DRAWERS = (
 class Tags:
     """The elements and attributes that a typeset formula may contain."""
 
-    elements = {
-        "math",
-        "mrow",
-        "mi",
-        "mn",
-        "mo",
-        "mtext",
-        "mspace",
-        "msup",
-        "msub",
-        "msubsup",
-        "mfrac",
-        "msqrt",
-        "mroot",
-        "mover",
-        "munder",
-        "munderover",
-        "mtable",
-        "mtr",
-        "mtd",
-        "mstyle",
-        "mpadded",
-        "mphantom",
-        "menclose",
-        "semantics",
-    }
-    attributes = {
-        "stretchy",
-        "fence",
-        "form",
-        "separator",
-        "display",
-        "displaystyle",
-        "scriptlevel",
-        "mathvariant",
-        "width",
-        "height",
-        "depth",
-        "lspace",
-        "rspace",
-        "linethickness",
-        "columnalign",
-        "rowspacing",
-        "columnspacing",
-        "accent",
-        "accentunder",
-        "minsize",
-        "maxsize",
-        "movablelimits",
-        "notation",
-    }
+    elements = set(
+        """math mrow mi mn mo mtext mspace msup msub msubsup mfrac msqrt mroot mover munder munderover
+        mtable mtr mtd mstyle mpadded mphantom menclose semantics""".split()
+    )
+    attributes = set(
+        """stretchy fence form separator display displaystyle scriptlevel mathvariant width height
+        depth lspace rspace linethickness columnalign rowspacing columnspacing accent accentunder
+        minsize maxsize movablelimits notation""".split()
+    )
 
 
 @cache
@@ -239,7 +191,7 @@ def render_page(
     listing = lambda what: list(dict.fromkeys(what(entry) for entry in book["claims"]))
     rendered = _load_template().render(
         book=book,
-        words=WORDS,
+        words=MEANINGS,
         drawn=drawn,
         script=Markup(script),
         font=base64.b64encode(Path(__file__).with_name(FONT).read_bytes()).decode(),

@@ -28,7 +28,7 @@ def try_witnesses(case: Case) -> Given:
 def tightest_at(found: Found) -> Tightest:
     """Return the ratio at a given instance."""
     given, numbers, ratio = found.witness, texts(found.witness.numbers), found.ratio or 0.0
-    there = dict(instance=given.instance) if given.instance else dict(shape=given.shape)
+    there = dict(instance=given.instance) if given.shape is None else dict(shape=given.shape)
     witness = dict(setting=given.setting.name, **texts(there), numbers=numbers)
     return Tightest(ratio, numbers, witness)
 

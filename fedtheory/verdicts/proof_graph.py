@@ -11,18 +11,27 @@ finds the largest share of the bound that an instance needs (`search/tightness_s
 not count). The rest of the bound is the slack of the step to this line.
 """
 
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
+from typing import TYPE_CHECKING, Any
 
 from fedtheory.errors import Contradiction, refuse
+from fedtheory.language.claim import Claim
 from fedtheory.proofs.textbook import facts, proof_steps
 from fedtheory.search.counterexample import document_title
 from fedtheory.verdicts.status import HOLDS, ORDER, PROVED, STANDS, UNDECIDED, VACUOUS, VIOLATED
+
+if TYPE_CHECKING:
+    from fedtheory.verdicts.verdict import Verdict
 
 FORMAT = "fedtheory graph 1"
 CONTRADICTED = (
     "proved steps lead to it and an instance refutes it, so that one of the two errs: a mistake of "
     "fedtheory, to be reported with both documents"
 )
+Place = tuple[Claim, int]  # a line of a claim
+# (claim, whether proved steps lead to it) -> the statuses of its lines, or None where unknown
+Statuses = Callable[[Claim, bool], Sequence[str | None] | None]
 SHARE = 0.1  # a share of the budget, for each line to which no proved step leads
 
 
@@ -41,13 +50,13 @@ class Node:
     contradicted: bool = False  # proved steps lead to the line, and an instance refutes the line
 
     @property
-    def slack(self):
+    def slack(self) -> float | None:
         """Return the share of the line's bound that no instance was found to need; None for a line
         that fails or was not measured."""
         return None if self.needs is None or self.needs > 1 else 1.0 - self.needs
 
     @property
-    def leads(self):
+    def leads(self) -> tuple[str, ...]:
         """Return the names of the premises from which a proved step leads to this line; () if there
         is no such step."""
         return self.edge.premises if self.edge and self.edge.status == "proved" else ()
@@ -58,12 +67,14 @@ class Graph:
     """The graph of the lines and facts on which the lines of a claim rest."""
 
     claim: str
-    nodes: dict  # name -> Node: lines of the claim and everything that leads to these lines
-    roots: tuple  # names of the claim's own lines
-    proofs: dict = field(default_factory=dict)  # name of a textbook fact -> documents of its parts
+    # Name -> Node: lines of the claim and everything that leads to these lines.
+    nodes: dict[str, Node]
+    roots: tuple[str, ...]  # names of the claim's own lines
+    # Name of a textbook fact -> documents of its parts.
+    proofs: dict[str, Sequence[dict]] = field(default_factory=dict)
 
     @property
-    def steps(self):
+    def steps(self) -> dict[str, str]:
         """Return {name: status} of every line between the claim and the textbook facts."""
         return {
             name: node.status
@@ -72,12 +83,12 @@ class Graph:
         }
 
     @property
-    def edges(self):
+    def edges(self) -> list[proof_steps.Edge]:
         """Return the steps, each an Edge."""
         return [node.edge for node in self.nodes.values() if node.edge]
 
     @property
-    def axioms(self):
+    def axioms(self) -> dict[str, str]:
         """Return {name: statement} of the axioms on which the textbook facts of the proof rest."""
         named = {
             axiom
@@ -90,26 +101,27 @@ class Graph:
         return {name: says for name, says in facts.AXIOMS.items() if name in named}
 
     @property
-    def status(self):
+    def status(self) -> str:
         """Return the worst status of the claim's own lines."""
         return min((self.nodes[name].status for name in self.roots), key=ORDER.index)
 
     @property
-    def broken(self):
+    def broken(self) -> list[str]:
         """Return the names of the violated lines in the proof, premises before conclusions."""
         found = [name for name, node in self.nodes.items() if node.status == VIOLATED]
         return found[::-1]
 
     @property
-    def contradicted(self):
+    def contradicted(self) -> list[str]:
         """Return the names of the lines to which proved steps lead and which an instance refutes:
         either the proof or the refutation has an error."""
         return [name for name, node in self.nodes.items() if node.contradicted]
 
-    def leaves(self):
+    def leaves(self) -> list[str]:
         """Return the names from which proved steps lead to the claim, and to which no proved step
         leads."""
-        found, queue, seen = [], list(self.roots), set()
+        found: list[str] = []
+        queue, seen = list(self.roots), set[str]()
         while queue:
             name = queue.pop(0)
             if name not in seen:
@@ -118,7 +130,7 @@ class Graph:
                 found += [name] * (not self.nodes[name].leads)
         return found
 
-    def __str__(self):
+    def __str__(self) -> str:
         if wrong := self.contradicted:
             return f"{join_words(self.nodes[name].place for name in wrong)}: {CONTRADICTED}"
         if broken := self.broken:
@@ -140,16 +152,16 @@ class Graph:
             said += f", of which {join_words(some)} {words[len(some) > 1]}" if some else ""
         return said
 
-    def _bare(self, bare):
+    def _bare(self, bare: list[str]) -> str:
         edge = self.nodes[bare[0]].edge
         if edge is None:
             return f"no step is named that leads to {self.nodes[bare[0]].place}"
         return f"not shown to follow from {join_words(self.place(n) for n in edge.premises)}: {edge.why}"
 
-    def place(self, name):
+    def place(self, name: str) -> str:
         return self.nodes[name].place if name in self.nodes else name
 
-    def as_dict(self):
+    def as_dict(self) -> dict[str, Any]:
         """Return the graph as plain data."""
         return dict(
             claim=self.claim,
@@ -167,7 +179,7 @@ class Graph:
         )
 
     @property
-    def certificate(self):
+    def certificate(self) -> dict[str, Any] | None:
         """Return a document from which `replay` derives every proved step anew; None if no step is
         proved."""
         proved = [edge for edge in self.edges if edge.status == "proved"]
@@ -190,29 +202,31 @@ class Graph:
         )
 
 
-def join_words(words):
-    words = list(dict.fromkeys(words))
-    return words[0] if len(words) == 1 else ", ".join(words[:-1]) + " and " + words[-1]
+def join_words(words: Iterable[str]) -> str:
+    once = list(dict.fromkeys(words))
+    return once[0] if len(once) == 1 else ", ".join(once[:-1]) + " and " + once[-1]
 
 
-def describe_facts(names):
+def describe_facts(names: Sequence[str]) -> str:
     names = [name.removeprefix(facts.PREFIX).replace("_", " ") for name in names]
     return f"{len(names)} textbook fact{'s' * (len(names) > 1)} ({', '.join(names)})"
 
 
-def line_place(claim, at):
+def line_place(claim: Claim, at: int) -> str:
     """Return a few words that say where a line stands in its paper."""
     where = claim.cites.partition(", ")[2] or claim.id
     return where + (f", line {at + 1}" if len(claim.lines) > 1 else "")
 
 
-def axioms_of(name):
+def axioms_of(name: str) -> tuple[str, ...]:
     """Return the names of the axioms on which a textbook fact rests."""
     known = facts.NAMES[name]
     return (known,) if isinstance(known, str) else known.axioms
 
 
-def build_graph(claim, own, verdicts=None):
+def build_graph(
+    claim: Claim, own: Statuses, verdicts: Mapping[str, "Verdict"] | None = None
+) -> Graph:
     """Return the Graph of a claim; a circular proof is refused before anything is decided.
     `own(claim)` returns the statuses of its lines, or None where unknown; `verdicts` maps id ->
     Verdict and supplies the slack."""
@@ -233,16 +247,17 @@ def build_graph(claim, own, verdicts=None):
     )
 
 
-def claim_lines(claim):
+def claim_lines(claim: Claim) -> list[Place]:
     """Return a claim's lines, as (claim, index) each."""
     return [(claim, n) for n in range(len(claim.lines))]
 
 
-def order_lines(lines):
+def order_lines(lines: Sequence[Place]) -> list[Place | str]:
     """Return lines and textbook facts in an order in which premises come before conclusions."""
-    done, path = {}, []
+    done: dict[str, Place | str] = {}
+    path: list[str] = []
 
-    def visit(one):
+    def visit(one: Place | str) -> None:
         name = proof_steps.premise_name(one)
         if name in path:
             circle = " <- ".join([*path[path.index(name) :], name])
@@ -266,11 +281,11 @@ def order_lines(lines):
     return list(done.values())
 
 
-def same_node(one, other):
+def same_node(one: Place | str, other: Place | str) -> bool:
     return one == other if isinstance(one, str) else one[0] is other[0]
 
 
-def _build_node(claim, at, nodes, own):
+def _build_node(claim: Claim, at: int, nodes: Mapping[str, Node], own: Statuses) -> Node:
     """Return the Node of a line whose premises are in `nodes`."""
     edge = proof_steps.step_of(claim, at)
     leads = [nodes[name] for name in edge.premises] if edge and edge.status == "proved" else []
@@ -290,12 +305,12 @@ def _build_node(claim, at, nodes, own):
     return node
 
 
-def rests_on(claim, verdict, check):
+def rests_on(claim: Claim, verdict: "Verdict", check: Callable[[Claim], "Verdict"]) -> Graph:
     """Return the Graph of a claim whose Verdict is known; `check(claim)` returns the Verdicts on
     other claims. Raises Contradiction where a line is proved and an instance refutes the line."""
     known = {claim.id: verdict}
 
-    def own(other, led):
+    def own(other: Claim, led: bool) -> list[str | None] | None:
         if other.id not in known and not led:
             known[other.id] = check(other)
         return line_statuses(known[other.id], other) if other.id in known else None
@@ -304,31 +319,28 @@ def rests_on(claim, verdict, check):
     for name in found.contradicted:
         refuted, at = known[name.rpartition("/")[0]], int(name.rpartition("/")[2]) - 1
         document = refuted.lines[at].certificate if refuted.lines else refuted.certificate
-        raise Contradiction(f"{name}: {CONTRADICTED}", found.certificate, document)
+        raise Contradiction(f"{name}: {CONTRADICTED}", found.certificate or {}, document or {})
     return found
 
 
-def needed_share(claim, at, verdicts):
+def needed_share(claim: Claim, at: int, verdicts: Mapping[str, "Verdict"]) -> float | None:
     """Return the largest share of its bound that a line was found to need, infinite where the line
     is violated; None where nothing was measured."""
     found = verdicts.get(claim.id)
-    if found is None:
+    lines = [] if found is None else found.lines or [found]
+    if at >= len(lines):
         return None
-    whole = found if isinstance(found, dict) else vars(found)
-    lines = whole["lines"] or [whole]
-    line = lines[at] if at < len(lines) else {}
-    line = line if isinstance(line, dict) else vars(line)
-    if line.get("status") == VIOLATED:
+    tightness = lines[at].tightness
+    if lines[at].status == VIOLATED:
         return float("inf")
-    return None if line.get("tightness") is None else float(line["tightness"])
+    return None if tightness is None else float(tightness)
 
 
-def line_statuses(verdict, claim):
+def line_statuses(verdict: "Verdict", claim: Claim) -> list[str | None]:
     """Return the statuses of a claim's lines in its Verdict; None for a line that was not checked."""
-    part = verdict if isinstance(verdict, dict) else vars(verdict)
-    lines = [line["status"] if isinstance(line, dict) else line.status for line in part["lines"]]
-    some = lines or [part["status"]] * (len(claim.lines) if part["status"] == VACUOUS else 1)
-    return [*some, *[None] * (len(claim.lines) - len(some))]
+    count, whole = len(claim.lines), verdict.status
+    some = [line.status for line in verdict.lines] or [whole] * (count if whole == VACUOUS else 1)
+    return [*some, *[None] * (count - len(some))]
 
 
 __all__ = ["Graph", "Node", "build_graph", "needed_share", "rests_on", "line_statuses"]

@@ -10,6 +10,7 @@ import fedtheory as ft
 from fedtheory import discover
 from fedtheory.figures import _proofs, proof_flex
 from fedtheory.verdicts import proof_graph
+from fedtheory.verdicts.verdict import Verdict
 from tests.figures import refresh_broken
 
 DOCUMENTS = [(id, one) for id, some in _proofs.known_violations().items() for one in some]
@@ -56,7 +57,7 @@ def test_a_line_keeps_its_number_however_long_its_place_is():
 
 def test_what_fails_is_drawn_beyond_one_and_nothing_else():
     claim = discover.claim("lamb.step_B1")
-    known = {claim.id: dict(status="violated", lines=[_proofs.FAILS])}
+    known = {claim.id: Verdict(claim.id, "violated", "", lines=[_proofs.FAILS])}
     told = lambda one, led: one is claim and ["violated"] or None
     nodes = proof_graph.build_graph(claim, told, known).nodes
     assert _proofs.largest_share(nodes["lamb.step_B1/1"]) == np.inf

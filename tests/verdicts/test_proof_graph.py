@@ -123,7 +123,8 @@ def test_check_tells_what_a_claim_rests_on():
 )
 def test_the_slack_of_a_step_is_what_its_line_was_not_found_to_need(line, slack):
     claim = own(2 * (f.E_c + f.gamma**2 * f.E_0), follows=(TRUE,))
-    known = {claim.id: dict(status="holds", lines=[line])} if line else {}
+    whole = Verdict.from_dict(dict(status="holds", lines=[line]))
+    known = {claim.id: whole} if line else {}
     found = proof_graph.build_graph(claim, ALL(None), known).as_dict()["edges"]
     assert {one["line"]: one["slack"] for one in found} == {"mine.a/1": slack, "mine.d/1": None}
 

@@ -22,13 +22,14 @@ from fedtheory.language.symbol import Table
 from fedtheory.proofs import algebra
 from fedtheory.proofs.textbook import letters, proof_cache
 from fedtheory.proofs.textbook.axioms import AXIOMS
-from fedtheory.proofs.textbook.lemmas import LEAVES, Part
+from fedtheory.proofs.textbook.lemmas import LEAVES, Leaf, Part
 
 if TYPE_CHECKING:
     from fedtheory.language.claim import Claim
 
 PREFIX = "textbook."
-NAMES = {**{leaf.id: leaf for leaf in LEAVES}, **{PREFIX + name: name for name in AXIOMS}}
+NAMES: dict[str, Leaf | str] = {leaf.id: leaf for leaf in LEAVES}
+NAMES |= {PREFIX + name: name for name in AXIOMS}
 PAPERS = ("flex", "fsl", "lamb", "mixed")  # the papers whose proofs use textbook facts
 
 
