@@ -43,7 +43,7 @@ FOLLOWED = (sympy.Le, sympy.Lt, sympy.Ge, sympy.Gt, sympy.Eq)  # relations that 
 
 
 def examine_order(case: Case, known: Verdict | None) -> Evidence:
-    """Return the evidence on a line that is an order. `known` is the Verdict on its explicit
+    """Return the evidence on an order. `known` is the Verdict on its explicit
     companion, if there is one."""
     claim, at = case.claim, case.line
     left, shown = claim.lines[at][0], divergent_families.mentioned_names(claim, at)
@@ -86,7 +86,7 @@ def explicit_companion(claim: Claim) -> Claim | None:
 
 
 def compare_companion(case: Case, known: Verdict | None) -> Companion | Gap:
-    """Return the evidence on an order that follows from its explicit companion alone."""
+    """Return the evidence on an order from the explicit companion alone."""
     if known is None:
         return Gap(says="It has no explicit companion.", kind="order")
     claim, at, seed, cases = case.claim, case.line, case.seed, known.cases
@@ -141,7 +141,7 @@ def compare_companion(case: Case, known: Verdict | None) -> Companion | Gap:
 
 
 def drop_from_companion(companion: Claim, dropped: Iterable[Assumption]) -> Claim:
-    """Return the companion without the hypotheses that its order has dropped."""
+    """Return the companion without the dropped hypotheses of the order."""
     gone = [a.holds for a in dropped]
     kept = [a for a in (*companion.assumes, *companion.unstated) if a.holds not in gone]
     return companion.under(kept) if gone else companion
@@ -220,14 +220,14 @@ def regime_equations(claim: Claim, held: float | None = None) -> list[sympy.Eq]:
 
 
 def mentioned_symbols(claim: Claim) -> set[sympy.Symbol]:
-    """Return the symbols that a claim's lines, hypotheses or regime mention."""
+    """Return the symbols in a claim's lines, hypotheses and regime."""
     return constrained_symbols(claim).union(
         *(claim.expand(e).free_symbols for left, _, shape in claim.lines for e in (left, shape))
     )
 
 
 def constrained_symbols(claim: Claim) -> set[sympy.Symbol]:
-    """Return the symbols that a claim's own hypotheses or regime mention."""
+    """Return the symbols in a claim's own hypotheses and regime."""
     said = [a.relation for a in claim.assumptions if a.relation is not None]
     said += [e for theta in claim.regime for e in theta]
     return set().union(*(claim.expand(e).free_symbols for e in said))

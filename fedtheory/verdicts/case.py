@@ -33,7 +33,7 @@ class Case:
         return cls(claim, budget, seed, models, **more)
 
     def of_line(self, line: int, budget: float) -> "Case":
-        """Return the case of one line."""
+        """Return the case of a single line."""
         return replace(self, line=line, budget=budget)
 
     def of_reading(self, claim: Claim, budget: float) -> "Case":

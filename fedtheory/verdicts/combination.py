@@ -24,7 +24,7 @@ FORMATS = check_instance.FORMAT, check_proof.FORMAT  # of documents that decide 
 
 
 def conclude(claim: str, evidence: ev.Evidence) -> Verdict:
-    """Return the Verdict that one piece of evidence gives on a claim."""
+    """Return the Verdict on a claim from a single piece of evidence."""
     of_all: dict[str, Any] = dict(
         cases=evidence.cases,
         searched=evidence.searched,
@@ -36,7 +36,7 @@ def conclude(claim: str, evidence: ev.Evidence) -> Verdict:
 
 
 def derive_fields(evidence: ev.Evidence) -> dict[str, Any]:
-    """Return the status that evidence gives, the reason in words, and the other fields of a Verdict
+    """Return the status from evidence, the reason in words, and the other fields of a Verdict
     that depend on the kind of evidence."""
     match evidence:
         case ev.Proof():
@@ -303,7 +303,7 @@ def add_given(verdict: Verdict, given: ev.Given) -> Verdict:
 
 
 def combine_lines(claim: Claim, lines: list[Verdict]) -> Verdict:
-    """Return the Verdict on a statement from the Verdicts on its lines."""
+    """Return the Verdict on a statement from the Verdicts on all lines."""
     if len(lines) == 1:
         return replace(lines[0], claim=claim.id)
     worst = min(lines, key=lambda v: ORDER.index(v.status))
@@ -341,8 +341,8 @@ def combine_seeds(claim: Claim, found: list[Verdict]) -> Verdict:
 
 
 def note_contradiction(line: int, status: str) -> str:
-    """Return the note on a user's instance that refutes a line that is proved, or a line of a
-    vacuous claim."""
+    """Return the note on a user's instance against a proved line, or against a line of a vacuous
+    claim."""
     return (
         f"An instance that was handed in refutes line {line + 1}, which is {status}: one of the two "
         "errs. That is a mistake of fedtheory, to be reported with the instance's document and the "

@@ -106,7 +106,7 @@ def decide_lines(case: Case) -> Verdict:
 
 
 def decide_line(case: Case) -> Verdict:
-    """Return the Verdict on one line of a case."""
+    """Return the Verdict on a single line of a case."""
     claim = case.claim
     if claim.lines[case.line][1] == "O":
         return decide_order(case)
@@ -127,7 +127,7 @@ def prove_line(case: Case) -> Proof | None:
 
 
 def decide_order(case: Case) -> Verdict:
-    """Return the Verdict on a line that is an order, after that on its explicit companion."""
+    """Return the Verdict on an order, after the Verdict on the explicit companion."""
     explicit = asymptotic_orders.explicit_companion(case.claim)
     known = as_meant(explicit, 0.5 * case.budget, case.seed) if explicit else None
     return conclude(case.claim.id, asymptotic_orders.examine_order(case, known))

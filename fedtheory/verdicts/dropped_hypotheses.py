@@ -72,7 +72,7 @@ class Unmet(NamedTuple):
         return cls(dict.fromkeys(dropped, 0), dict.fromkeys(laws, 0))
 
     def rare_laws(self) -> list[Assumption]:
-        """Return the laws that few searched shapes violate."""
+        """Return the laws violated at few searched shapes."""
         return [a for a, n in self.laws.items() if n < FEW]
 
     def add_searches(self, claim: Claim, hunts: Iterable[Hunt]) -> None:

@@ -128,7 +128,7 @@ def search_each_way(
 
 
 def explain_unfit(claim: Claim) -> str:
-    """Return a sentence that says why no setting fits."""
+    """Return a sentence with the reason why no setting fits."""
     if claim.left_open:
         return f"It is said for some value of {', '.join(claim.left_open)}: no instance speaks against all of them."
     asked = {name: condition.says for name, condition in conditions(claim).items()}

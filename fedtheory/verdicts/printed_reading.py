@@ -53,7 +53,7 @@ def add_readings(case: Case, verdict: Verdict) -> Verdict:
 
 
 def small_budget_reading(reading: Claim, kind: str) -> Verdict:
-    """Return the Verdict on a reading for which the budget is too small."""
+    """Return the Verdict on a reading beyond the budget."""
     return conclude(reading.id, Gap(says=SHORT, kind=kind))
 
 

@@ -31,5 +31,5 @@ FORMER: dict[str, str] = {}  # statuses of earlier versions, which documents may
 
 
 def read_status(word: str) -> str:
-    """Return the status that a document of any version names."""
+    """Return the status named in a document of any version."""
     return FORMER.get(word, word)

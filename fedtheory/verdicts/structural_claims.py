@@ -40,7 +40,7 @@ CASES_A_SECOND, FEWEST, MOST = 4, 8, 100
 
 
 def examine_structure(case: Case) -> Evidence:
-    """Return the evidence on a claim that states equivalences or cells."""
+    """Return the evidence on a claim of equivalences or cells."""
     claim = case.claim
     cells = [each for each in claim.cells() if each[2] is not None]
     if differ := [each for each in cells if each[1] != each[2]]:
@@ -81,7 +81,7 @@ class Compared:
 
 
 def find_misprint(claim: Claim, differ: list) -> Misprint:
-    """Return the evidence of printed cells that differ from the computed ones."""
+    """Return the evidence of printed cells unlike the computed cells."""
     document = sign_violation(claim, cells=list_misprints(claim), **cell_inputs(claim))
     witness = {
         cell: dict(printed=cell_text(printed), computed=cell_text(computed))
@@ -117,7 +117,7 @@ def compare_equivalence(
 
 
 def find_difference(claim: Claim, which: int, same: Same, instance: dict, cases: int) -> Difference:
-    """Return the evidence of two ways to run that give different points."""
+    """Return the evidence of two ways to run with different ends."""
     gap, instance, paths = shorten_rounds(same, make_plainer(same, instance))
     exact = exact_endpoints.document_points(same, instance)
     document = sign_violation(

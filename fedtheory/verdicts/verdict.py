@@ -33,7 +33,7 @@ class Removal(NamedTuple):
 
     @classmethod
     def from_dict(cls, data: dict[str, Any]) -> "Removal":
-        """Return the Removal that plain data holds."""
+        """Return the Removal in plain data."""
         text = lambda name: data[name] if is_text(data.get(name)) else ""
         return cls(text("name"), text("hypothesis"), Verdict.from_dict(data.get("verdict"), 1))
 
@@ -209,7 +209,7 @@ def is_text(value: Any) -> bool:
 
 
 def is_list_of(fits: Callable[[Any], bool]) -> Callable[[Any], bool]:
-    """Return whether a value is a list of values that fit."""
+    """Return the test for a list of fitting values."""
     return lambda value: isinstance(value, list) and all(map(fits, value))
 
 
