@@ -21,7 +21,7 @@ def drawn(random, knots):
 def one_by_one(f, monkeypatch):
     """The least value as all knots and zeros are compared with each other."""
     with monkeypatch.context() as patch:
-        patch.setattr(losses, "MANY", 10**9)
+        patch.setattr(minima, "MANY", 10**9)
         return minima.least_of([f], [Q(2)])[0]
 
 
