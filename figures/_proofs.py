@@ -17,7 +17,7 @@ from fedtheory.verdicts import pipeline, proof_graph
 from fedtheory.verdicts.case import Case
 from fedtheory.verdicts.decision import decide_line
 from fedtheory.verdicts.replaying import RECORDED
-from fedtheory.verdicts.status import VIOLATED
+from fedtheory.verdicts.status import HOLDS, VIOLATED
 from fedtheory.verdicts.verdict import Verdict
 
 BUDGET = dict(smoke=0.02, quick=1.0, paper=10.0)  # seconds of a core, for each claim
@@ -200,7 +200,7 @@ def draw_figure(figure, data):
     for n in shown:
         status = data["status"][n].item()
         look = dict(color=COLOURS[status], marker=MARKERS[status], linestyle="", markersize=4.5)
-        hollow = dict(markerfacecolor="white") if status == "holds" else {}
+        hollow = dict(markerfacecolor="white") if status == HOLDS else {}
         left.plot(0, row[n], **look, **hollow, zorder=2)
         left.annotate(
             data["place"][n].item(),
@@ -255,7 +255,7 @@ def _draw_legend(figure, data, present):
             linestyle="",
             markersize=4.5,
             label=words,
-            **(dict(markerfacecolor="white") if status == "holds" else {}),
+            **(dict(markerfacecolor="white") if status == HOLDS else {}),
         )
         for status, words in WORDS.items()
         if status in present

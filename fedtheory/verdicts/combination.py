@@ -20,8 +20,6 @@ from fedtheory.verdicts.verdict import Tightness, Verdict
 
 FORMATS = check_instance.FORMAT, check_proof.FORMAT  # of documents that decide a denial
 
-# ---------------------------------------------------------------- one piece of evidence
-
 
 def conclude(claim: str, evidence: ev.Evidence) -> Verdict:
     """Return the Verdict on a claim from a single piece of evidence."""
@@ -42,6 +40,9 @@ def derive_fields(evidence: ev.Evidence) -> dict[str, Any]:
         case ev.Proof():
             why = f"It follows from its hypotheses ({evidence.says})."
             return dict(status=PROVED, kind="algebra", why=why, confidence=1.0)
+        case ev.Implication():
+            why = f"{evidence.premise} implies it."
+            return dict(status=PROVED, kind="algebra", why=why, confidence=1.0)
         case ev.Vacuity():
             kind = "exact" if evidence.model else "algebra"
             return dict(status=VACUOUS, kind=kind, why=evidence.says, confidence=1.0)
@@ -49,6 +50,8 @@ def derive_fields(evidence: ev.Evidence) -> dict[str, Any]:
             return counterexample_fields(evidence)
         case ev.Search():
             return search_fields(evidence)
+        case ev.Trial():
+            return dict(status=HOLDS, kind=evidence.kind, why="It was not refuted.")
         case ev.Doubt():
             says = f"It seems to fail at an instance of {evidence.model.says}, and exact numbers "
             why = f"{says}do not confirm that: {evidence.reason}."
@@ -200,9 +203,6 @@ def conclude_denial(claim: Claim, found: Verdict) -> Verdict:
     return replace(found, status=status, why=why, confidence=1.0, certificate=written)
 
 
-# ---------------------------------------------------------------- one line
-
-
 def combine_models(case: Case, found: Sequence[ev.Evidence], unmet: Unmet) -> Verdict:
     """Return the Verdict on a line from searches of several models, and from how many of the
     searched instances violate what the claim does not assume."""
@@ -297,9 +297,6 @@ def add_given(verdict: Verdict, given: ev.Given) -> Verdict:
         return verdict
     tightness = Tightness(best.ratio, best.numbers)
     return replace(verdict, tightness=tightness, witness=best.witness)
-
-
-# ---------------------------------------------------------------- lines and seeds of a statement
 
 
 def combine_lines(claim: Claim, lines: list[Verdict]) -> Verdict:

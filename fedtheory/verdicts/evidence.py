@@ -33,6 +33,13 @@ class Proof(Evidence):
 
 
 @dataclass(frozen=True, kw_only=True)
+class Implication(Evidence):
+    """Another claim, from which a line follows."""
+
+    premise: str
+
+
+@dataclass(frozen=True, kw_only=True)
 class Vacuity(Evidence):
     """The reason why a claim says nothing at all, or nothing in the model."""
 
@@ -70,6 +77,13 @@ class Search(Evidence):
 
     model: Model
     tightest: Tightest | None = None
+
+
+@dataclass(frozen=True, kw_only=True)
+class Trial(Evidence):
+    """Searches of several models, beside a pool of instances, that found no counterexample."""
+
+    kind: str
 
 
 @dataclass(frozen=True, kw_only=True)

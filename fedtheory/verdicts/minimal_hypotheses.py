@@ -17,9 +17,9 @@ from fedtheory.verdicts.exploration import Explorer
 from fedtheory.verdicts.exploration_parameters import PARAMETERS
 from fedtheory.verdicts.perturbations import list_hypotheses, without_hypotheses
 from fedtheory.verdicts.pipeline import as_meant
+from fedtheory.verdicts.status import HOLDS, STANDS, UNDECIDED, VIOLATED
 from fedtheory.verdicts.verdict import Verdict
 
-STANDS = ("proved", "holds")
 WORDS = {"needed": "needed", "not needed": "seems not to be needed", "unknown": "cannot be judged"}
 
 
@@ -101,7 +101,7 @@ def minimise(
         names = ", ".join(a.name for a in dropped)
         variant = without_hypotheses(asked, dropped, f"!without {names}" if names else "")
         verdict = as_meant(variant, seconds, seed, witnesses=explorer.known)
-        if verdict.status == "violated":
+        if verdict.status == VIOLATED:
             explorer.remember(verdict.certificate)
         if progress:
             progress(verdict)
@@ -112,7 +112,7 @@ def minimise(
     if base.status not in STANDS:
         return Minimised(asked.id, base, [])
     verdicts = {a: judge([a], first) for a in every}
-    open_ = [a for a, verdict in verdicts.items() if verdict.status in ("holds", "undecided")]
+    open_ = [a for a, verdict in verdicts.items() if verdict.status in (HOLDS, UNDECIDED)]
     for assumption in open_:  # the time of hypotheses decided early goes to the others
         verdicts[assumption] = judge([assumption], budget * PARAMETERS.second_share / len(open_))
     rows = [Dropped(a, hypothesis_status(v), v) for a, v in verdicts.items()]
@@ -129,7 +129,7 @@ def minimise(
 def hypothesis_status(verdict: Verdict) -> str:
     """Return what a Verdict without a hypothesis says of that hypothesis: "needed", "not needed" or
     "unknown"."""
-    if verdict.status == "violated":
+    if verdict.status == VIOLATED:
         return "needed"
     return "not needed" if verdict.status in STANDS else "unknown"
 

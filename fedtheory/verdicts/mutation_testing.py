@@ -25,6 +25,7 @@ from fedtheory.verdicts import confirmation, dropped_hypotheses
 from fedtheory.verdicts.case import Case
 from fedtheory.verdicts.combination import conclude
 from fedtheory.verdicts.decision import decide_line
+from fedtheory.verdicts.evidence import Implication, Trial
 from fedtheory.verdicts.exploration import (
     Account,
     Explorer,
@@ -35,6 +36,7 @@ from fedtheory.verdicts.exploration import (
 from fedtheory.verdicts.exploration_parameters import PARAMETERS
 from fedtheory.verdicts.instance_pool import Pool, Rated
 from fedtheory.verdicts.perturbations import INEQUALITIES, Perturbation, list_mutants
+from fedtheory.verdicts.status import VIOLATED
 from fedtheory.verdicts.verdict import Verdict
 
 HYPOTHESES = "condition", "ceiling"  # changed parts that belong to the hypotheses
@@ -198,14 +200,12 @@ def judge_mutant(explorer: Explorer, mutant: Mutant, budget: float) -> float:
     weaker = mutant.of_bound and not demands_more(claim, mutant, explorer.pool)
     if weaker and line_implies(claim, mutant):
         mutant.implied = True
-        mutant.verdict = Verdict(
-            mutant.claim.id, "proved", "algebra", f"{claim.id} implies it.", confidence=1.0
-        )
+        mutant.verdict = conclude(mutant.claim.id, Implication(premise=claim.id))
         return 0.0
     if not settings:
         case = Case.of(mutant.claim, budget, explorer.seed, line=mutant.line)
         mutant.verdict = decide_line(case)
-        mutant.killed = mutant.asked = mutant.verdict.status == "violated"
+        mutant.killed = mutant.asked = mutant.verdict.status == VIOLATED
         return budget
     search = MutantSearch(explorer, mutant, budget)
     search.run(near, targets)
@@ -213,15 +213,9 @@ def judge_mutant(explorer: Explorer, mutant: Mutant, budget: float) -> float:
         explorer.remember(search.verdict.certificate)
     mutant.killed = search.verdict is not None
     mutant.asked = mutant.killed or bool(search.cases) and not weaker and search.broken(budget)
-    mutant.verdict = search.verdict or Verdict(
-        mutant.claim.id,
-        "holds",
-        settings[0].kind,
-        "It was not refuted.",
-        cases=search.cases,
-        searched=f"{search.cases} instances of "
-        + " and of ".join(setting.says for setting in settings),
-    )
+    said = f"{search.cases} instances of {' and of '.join(setting.says for setting in settings)}"
+    trial = Trial(kind=settings[0].kind, cases=search.cases, searched=said)
+    mutant.verdict = search.verdict or conclude(mutant.claim.id, trial)
     return search.spent
 
 
