@@ -7,7 +7,8 @@ plotted problem's: it is drawn as the share of the bound that a search found som
 rounds to reach, above the bound where that is violated.
 """
 
-from collections.abc import Iterable, Sequence
+from collections.abc import Callable, Collection, Iterable, Sequence
+from functools import partial
 from typing import Any, NamedTuple
 
 import numpy as np
@@ -15,7 +16,8 @@ import numpy as np
 from fedtheory import discover
 from fedtheory.comparison.result import Comparison
 from fedtheory.errors import refuse
-from fedtheory.figures import _caption, _style, _worst
+from fedtheory.figures import _caption, _parts, _style, _worst
+from fedtheory.figures._record import Figure
 
 
 class Curves(NamedTuple):
@@ -85,6 +87,48 @@ def panel_arrays(
         cites=discover.claim(claim_id(id)).cites,
     )
     return {array_name(id, name): np.asarray(value) for name, value in found.items()}
+
+
+def compute_panels(
+    panel: Callable[[str, str], dict[str, np.ndarray]],
+    ids: Collection[str],
+    scale: str,
+    progress: Callable[[int, int], None],
+) -> dict[str, np.ndarray]:
+    """Return the arrays of all panels, each computed once by `panel(id, scale)`."""
+    found: dict[str, np.ndarray] = {}
+    for n, id in enumerate(ids):
+        found |= _parts.compute_part(panel, id, scale)
+        progress(n + 1, len(ids))
+    return found
+
+
+def theory_figure(
+    cites: str,
+    compute: Callable,
+    draw: Callable,
+    about: str,
+    titles: dict[str, str],
+    measured: str,
+    letter: str = "T",
+    without: Collection[str] = (),
+    **layout: Any,
+) -> Figure:
+    """Build the Figure of the panels in `titles`, {id: title}. `compute` is defined in the figure's
+    own file, whose name identifies the saved arrays; `about` is the caption's text on the problems,
+    and `measured` names the measured quantity."""
+    return Figure(
+        cites=cites,
+        title="Bounds, exact expectation, runs and worst cases",
+        shows=tuple(dict.fromkeys(map(claim_id, titles))),
+        compute=compute,
+        draw=draw,
+        rows=partial(rows_of, ids=titles, left=measured),
+        caption=partial(write_caption, about=about),
+        says=partial(describe_result, titles=titles, letter=letter, without=without),
+        width="page",
+        **layout,
+    )
 
 
 def has_violation(data, id):
@@ -251,8 +295,9 @@ def describe_result(data, titles, letter="T", without=()):
             silent.append(title)
     least, most = min(ends, key=ends.get), max(ends, key=ends.get)
     last = {int(data[array_name(id, "T")][-1]) for id in titles}
+    end = f" (${letter}={_caption.bare_number(max(last))}$)" if len(last) == 1 else "s"
     found = (
-        f"At the right end (${letter}={_caption.bare_number(max(last))}$) the bound is "
+        f"At the right end{end} the bound is "
         f"{_caption.number_text(ends[least])} ({least}) to {_caption.number_text(ends[most])} ({most}) times the "
         "truth."
     )

@@ -16,8 +16,7 @@ import numpy as np
 
 import fedtheory as ft
 from fedtheory import discover
-from fedtheory.figures import _caption, _parts, _style, _theory
-from fedtheory.figures._record import Figure
+from fedtheory.figures import _caption, _style, _theory
 from fedtheory.participation import Arrival, Participation, distribution, moments, staircase
 from fedtheory.problems.quadratics import quadratic_from_arrays
 from fedtheory.runs import plots
@@ -286,9 +285,7 @@ def panel_of(id: str, scale: str) -> dict[str, np.ndarray]:
 
 def compute_arrays(scale, progress):
     data = dict(trials=np.array(TRIALS[scale]), constants=np.array(constants_of_panels()))
-    for n, id in enumerate(PANELS):
-        data |= _parts.compute_part(panel_of, id, scale)
-        progress(n + 1, len(PANELS))
+    data |= _theory.compute_panels(panel_of, PANELS, scale, progress)
     return dict(data, trivial=np.array([(largest_gradient() / MU) ** 2]))
 
 
@@ -296,22 +293,6 @@ def constants_of_panels():
     """Return the constants of all panels, in the paper's letters."""
     given = dict(E=E, N=N, L=L, mu=MU, G=largest_gradient(), **{r"\sigma_k": SIGMA})
     return _caption.constants_text(discover.claim("flex.theorem3_1").table, given)
-
-
-def write_caption(data):
-    return _theory.write_caption(
-        data,
-        "Quadratics of equal curvature, rademacher noise, theorem 3.1's rates. Alike: each device does "
-        "0, 1 or 2 of its steps with probabilities 1/20, 1/20, 18/20; unlike: devices differ in these, "
-        "with absences: two are away every other round; arrival: one more device comes after "
-        f"{ARRIVAL} rounds.",
-    )
-
-
-def describe_result(data):
-    return _theory.describe_result(
-        data, {id: title for id, (title, *_) in PANELS.items()}, r"\tau", (START,)
-    )
 
 
 def draw_figure(figure, data):
@@ -339,21 +320,19 @@ def draw_figure(figure, data):
         _style.direct_labels(ax)
 
 
-def table_rows(data):
-    return _theory.rows_of(data, PANELS, "squared distance")
-
-
-FIGURE = Figure(
-    cites="flex, theorem 3.1, corollary 3.2.1 and table 1",
-    shows=tuple(PANELS),
-    compute=compute_arrays,
+FIGURE = _theory.theory_figure(
+    "flex, theorem 3.1, corollary 3.2.1 and table 1",
+    compute_arrays,
+    draw_figure,
+    "Quadratics of equal curvature, rademacher noise, theorem 3.1's rates. Alike: each device does "
+    "0, 1 or 2 of its steps with probabilities 1/20, 1/20, 18/20; unlike: devices differ in these, "
+    "with absences: two are away every other round; arrival: one more device comes after "
+    f"{ARRIVAL} rounds.",
+    {id: title for id, (title, *_) in PANELS.items()},
+    "squared distance",
+    letter=r"\tau",
+    without=(START,),
     minutes=0.8,
-    draw=draw_figure,
-    rows=table_rows,
-    caption=write_caption,
-    says=describe_result,
-    title="Bounds, exact expectation, runs and worst cases",
-    width="page",
     stacks=True,
     height=3.6,
 )

@@ -17,7 +17,6 @@ from fedtheory.claims.fsl._assumptions import EQ13
 from fedtheory.comparison.objectives import measured_loss
 from fedtheory.comparison.result import Comparison
 from fedtheory.figures import _caption, _parts, _style, _theory
-from fedtheory.figures._record import Figure
 from fedtheory.problem import Problem
 from fedtheory.symbols import fsl as symbols
 
@@ -123,10 +122,7 @@ def panel_of(id: str, scale: str) -> dict[str, np.ndarray]:
 
 def compute_arrays(scale, progress):
     data = dict(trials=np.array(TRIALS[scale]), constants=np.array(constants_of_panels()))
-    for n, id in enumerate(TITLES):
-        data |= _parts.compute_part(panel_of, id, scale)
-        progress(n + 1, len(TITLES))
-    return data
+    return data | _theory.compute_panels(panel_of, TITLES, scale, progress)
 
 
 def draw_figure(figure, data):
@@ -167,34 +163,16 @@ def draw_figure(figure, data):
         )
 
 
-def write_caption(data):
-    return _theory.write_caption(
-        data,
-        r"Quadratics, Gaussian noise, S of N clients drawn uniformly, $\eta_g=\sqrt S$, the longest steps that "
-        "(13) admits; constants are those of all panels whose title says nothing else. The three cases of "
-        "corollary 2 share their runs.",
-    )
-
-
-def describe_result(data):
-    return _theory.describe_result(data, TITLES)
-
-
-def table_rows(data):
-    return _theory.rows_of(data, TITLES, "least squared gradient")
-
-
-FIGURE = Figure(
-    cites="FSL, theorem 2, corollaries 1 and 2, appendix A-F",
-    title="Bounds, exact expectation, runs and worst cases",
-    shows=IDS,
-    compute=compute_arrays,
+FIGURE = _theory.theory_figure(
+    "FSL, theorem 2, corollaries 1 and 2, appendix A-F",
+    compute_arrays,
+    draw_figure,
+    r"Quadratics, Gaussian noise, S of N clients drawn uniformly, $\eta_g=\sqrt S$, the longest steps that "
+    "(13) admits; constants are those of all panels whose title says nothing else. The three cases of "
+    "corollary 2 share their runs.",
+    TITLES,
+    "least squared gradient",
     minutes=3.0,
-    draw=draw_figure,
-    rows=table_rows,
-    caption=write_caption,
-    says=describe_result,
-    width="page",
     stacks=True,
     height=3.7,
 )

@@ -13,6 +13,7 @@ its hypotheses by that. The mean of a run of every length is taken, each going o
 """
 
 from collections.abc import Collection, Sequence
+from dataclasses import replace
 from functools import cache
 from typing import Any
 
@@ -22,8 +23,7 @@ import fedtheory as ft
 from fedtheory import discover
 from fedtheory.comparison.result import Comparison, join_comparisons
 from fedtheory.errors import NotExact
-from fedtheory.figures import _caption, _parts, _style, _theory, _worst
-from fedtheory.figures._record import Figure
+from fedtheory.figures import _caption, _style, _theory, _worst
 from fedtheory.problems._separable import separable
 from fedtheory.runs import plots
 
@@ -232,15 +232,13 @@ def panel_of(id: str, scale: str) -> dict[str, np.ndarray]:
     return _theory.search_panel(id, curves, WORST_R[steps], SECONDS[scale], T=steps)
 
 
+def either_panel(id: str, scale: str) -> dict[str, np.ndarray]:
+    return second_problem(scale) if id == SECOND else panel_of(id, scale)
+
+
 def compute_arrays(scale, progress):
     data = dict(trials=np.array(TRIALS[scale]), constants=np.array(constants_of_panels()))
-    for n, id in enumerate(TITLES):
-        data |= (
-            _parts.compute_part(second_problem, scale)
-            if id == SECOND
-            else _parts.compute_part(panel_of, id, scale)
-        )
-        progress(n + 1, len(TITLES))
+    data |= _theory.compute_panels(either_panel, TITLES, scale, progress)
     return dict(data, trivial=np.array([M**2 / np.sqrt(V_0)]))
 
 
@@ -288,17 +286,6 @@ def draw_figure(figure, data):
 FIRST = [id for id in TITLES if id != SECOND]
 
 
-def write_caption(data):
-    return _theory.write_caption(
-        data,
-        r"T counts local steps, $\alpha=0.5/\sqrt{hR}$ in the corollary; rademacher noise, losses are pseudo-Huber. "
-        r"In the first four panels $\hat v$ stays $v_0$ and layers are single coordinates: the plotted method is sign "
-        r"descent, each step moving each layer by $\alpha$. In the last, layers have two coordinates, "
-        rf"$v_0={SMALL_V}$ and $\hat v$ moves; there $\epsilon$ is added to the root as the listing has it, which the "
-        "proof leaves out. Constants are those of the first four.",
-    )
-
-
 def describe_result(data):
     grown = (
         f"In the last panel $\\hat v$ ends at {_caption.number_text(data['grown'])} times $v_0$."
@@ -306,21 +293,21 @@ def describe_result(data):
     return f"{_theory.describe_result(data, TITLES, 'R')} {grown}"
 
 
-def table_rows(data):
-    return _theory.rows_of(data, TITLES, "mean squared gradient")
-
-
-FIGURE = Figure(
-    cites="FED-LAMB, theorem 1 and corollary 1",
-    title="Bounds, exact expectation, runs and worst cases",
-    shows=("lamb.theorem1_explicit", "lamb.corollary1_explicit"),
-    compute=compute_arrays,
-    minutes=1.0,
-    draw=draw_figure,
-    rows=table_rows,
-    caption=write_caption,
+FIGURE = replace(
+    _theory.theory_figure(
+        "FED-LAMB, theorem 1 and corollary 1",
+        compute_arrays,
+        draw_figure,
+        r"T counts local steps, $\alpha=0.5/\sqrt{hR}$ in the corollary; rademacher noise, losses are pseudo-Huber. "
+        r"In the first four panels $\hat v$ stays $v_0$ and layers are single coordinates: the plotted method is sign "
+        r"descent, each step moving each layer by $\alpha$. In the last, layers have two coordinates, "
+        rf"$v_0={SMALL_V}$ and $\hat v$ moves; there $\epsilon$ is added to the root as the listing has it, which the "
+        "proof leaves out. Constants are those of the first four.",
+        TITLES,
+        "mean squared gradient",
+        minutes=1.0,
+        stacks=True,
+        height=2.3,
+    ),
     says=describe_result,
-    width="page",
-    stacks=True,
-    height=2.3,
 )

@@ -17,8 +17,7 @@ import numpy as np
 import fedtheory as ft
 from fedtheory import discover
 from fedtheory.comparison.result import Comparison
-from fedtheory.figures import _caption, _parts, _style, _theory
-from fedtheory.figures._record import Figure
+from fedtheory.figures import _caption, _style, _theory
 from fedtheory.models.mixed import moments
 from fedtheory.problem import Problem
 from fedtheory.problems.mixed import mixed_minimizer
@@ -137,10 +136,7 @@ def panel_of(id: str, scale: str) -> dict[str, np.ndarray]:
 
 def compute_arrays(scale, progress):
     data = dict(trials=np.array(TRIALS[scale]), constants=np.array(constants_of_panels()))
-    for n, id in enumerate(IDS):
-        data |= _parts.compute_part(panel_of, id, scale)
-        progress(n + 1, len(IDS))
-    return data
+    return data | _theory.compute_panels(panel_of, IDS, scale, progress)
 
 
 def constants_of_panels():
@@ -157,21 +153,6 @@ TITLES = {
     id: f"{_style.algorithm_look(METHODS[theorem]).label}, {CASES[case]}"
     for id, (theorem, case) in IDS.items()
 }
-
-
-def write_caption(data):
-    return _theory.write_caption(
-        data,
-        "Rows: parallel training, one-way and two-way gradient transfer; columns: what a statement "
-        "asks of the losses. Clients and the centre have convex quadratics in all panels, noise is "
-        "Gaussian, S of N clients are drawn uniformly, steps are the longest that a statement admits; "
-        "in the last panel there is no noise, all clients take part, and lines end where rounding "
-        "would decide.",
-    )
-
-
-def describe_result(data):
-    return _theory.describe_result(data, TITLES)
 
 
 def draw_figure(figure, data):
@@ -208,20 +189,17 @@ def share_scales(axes):
                 ax.sharey(column[0])
 
 
-def table_rows(data):
-    return _theory.rows_of(data, IDS, "error")
-
-
-FIGURE = Figure(
-    cites="mixed FL, theorems B.1 to B.3",
-    title="Bounds, exact expectation, runs and worst cases",
-    shows=tuple(IDS),
-    compute=compute_arrays,
+FIGURE = _theory.theory_figure(
+    "mixed FL, theorems B.1 to B.3",
+    compute_arrays,
+    draw_figure,
+    "Rows: parallel training, one-way and two-way gradient transfer; columns: what a statement "
+    "asks of the losses. Clients and the centre have convex quadratics in all panels, noise is "
+    "Gaussian, S of N clients are drawn uniformly, steps are the longest that a statement admits; "
+    "in the last panel there is no noise, all clients take part, and lines end where rounding "
+    "would decide.",
+    TITLES,
+    "error",
     minutes=1.0,
-    draw=draw_figure,
-    rows=table_rows,
-    caption=write_caption,
-    says=describe_result,
-    width="page",
     height=5.2,
 )
