@@ -8,6 +8,7 @@ import importlib
 import pkgutil
 from functools import cache
 from pathlib import Path
+from typing import Any
 
 from fedtheory import plugins
 from fedtheory.errors import InvalidInput, refuse, show
@@ -16,17 +17,17 @@ from fedtheory.figures._record import Figure
 SCALES = ("smoke", "quick", "paper")
 
 
-def figure_ids():
+def figure_ids() -> list[str]:
     """Return the sorted ids of all figures: the files of this folder and the users' own figures."""
     return sorted({*_shipped_figures(), *user_figures()})
 
 
 @cache
-def _shipped_figures():
+def _shipped_figures() -> list[str]:
     return [name for _, name, _ in pkgutil.iter_modules(__path__) if not name.startswith("_")]
 
 
-def user_figures():
+def user_figures() -> dict[str, Any]:
     """Return {id: (File, Figure)} of the users' figures: a FIGURE has its file's name as id,
     FIGURES states the ids."""
     found = {}
@@ -47,7 +48,7 @@ def user_figures():
     return found
 
 
-def check_id(name):
+def check_id(name: str) -> str:
     """Return the id of a figure that exists; refuse any other name."""
     if name not in figure_ids():
         near = [
@@ -61,13 +62,13 @@ def check_id(name):
     return name
 
 
-def figure(name):
+def figure(name: str) -> Figure:
     """Return the Figure record of an id."""
     if check_id(name) in user_figures():
         return user_figures()[name][1]
     return importlib.import_module(f"fedtheory.figures.{name}").FIGURE
 
 
-def figures():
+def figures() -> dict[str, Figure]:
     """Return {id: Figure} for every file of figures/ and for the users' own figures."""
     return {name: figure(name) for name in figure_ids()}

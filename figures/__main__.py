@@ -4,10 +4,12 @@ judge from the saved arrays.
 Exit 0: all were made. 1: one of them failed; the others were made. 2: bad input. 130: Ctrl-C.
 """
 
+import argparse
 import json
 import os
 import re
 import sys
+from collections.abc import Sequence
 from pathlib import Path
 
 from fedtheory import figures, plugins, terminal
@@ -19,7 +21,7 @@ from fedtheory.parallel import executors
 from fedtheory.store import outputs
 
 
-def build_parser(prog="python -m figures"):
+def build_parser(prog: str = "python -m figures") -> Parser:
     """Build the command-line parser of `figures`."""
     found = Parser(prog=prog, description="Draw figures and tables.")
     found.add_argument("ids", nargs="*", metavar="ID", help="the figures or tables (all)")
@@ -55,11 +57,11 @@ def build_parser(prog="python -m figures"):
     return found
 
 
-def main(argv=None, prog="python -m figures"):
+def main(argv: Sequence[str] | None = None, prog: str = "python -m figures") -> int:
     return terminal.finish("figures", lambda: _requested_figures(argv, prog))
 
 
-def _requested_figures(argv, prog):
+def _requested_figures(argv: Sequence[str], prog: str) -> int:
     arguments = build_parser(prog).parse_args(argv)
     try:
         with plugins.registered(arguments.files):
@@ -75,7 +77,7 @@ def _requested_figures(argv, prog):
         return 2
 
 
-def _make_figures(arguments):
+def _make_figures(arguments: argparse.Namespace) -> int:
     """Make the figures that the arguments name and return the exit status; where user files are
     given and no ID, make only the figures of these files."""
     for name in arguments.ids:
@@ -112,7 +114,7 @@ def _make_figures(arguments):
     return 1 if failed else 0
 
 
-def _writable(folder, ids):
+def _writable(folder: outputs.Folder, ids: Sequence[str]) -> None:
     """Refuse an output folder that cannot be written to, or that holds files with the names of the
     figures to be made although no figures were ever made there."""
     files = [f"{re.escape(name)}\\.[\\w.]+" for name in ids] + [r"(findings|figures)\.json"]

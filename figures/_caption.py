@@ -5,27 +5,36 @@ Text between dollars is mathematics, as it is in rows; everything else is plain.
 """
 
 import re
+from collections.abc import Iterator, Mapping, Sequence
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
 from fedtheory.figures import _findings
 from fedtheory.figures._record import WIDTHS
+from fedtheory.typing import Assignment
+
+if TYPE_CHECKING:
+    from fedtheory.figures._record import Figure
+    from fedtheory.language.symbol import Table
 
 
-def describe_plot(record, data):
+def describe_plot(record: "Figure", data: Mapping[str, np.ndarray]) -> str:
     """Return the text on what is plotted: constants, laws, bands, the number of seeds, and the
     meaning of +-."""
     return record.caption(data) if record.caption else ""
 
 
-def describe_findings(record, data, outcomes):
+def describe_findings(
+    record: "Figure", data: Mapping[str, np.ndarray], outcomes: Mapping[str, Any]
+) -> str:
     """Return the text on what the figure shows: the record's own description, then a tally of the
     findings."""
     own = record.says(data) if record.says else ""
     return " ".join(filter(None, (own, tally_findings(outcomes))))
 
 
-def tally_findings(outcomes):
+def tally_findings(outcomes: Mapping[str, Any]) -> str:
     """Return `Of 38 sentences, 12 are reproduced, ...; not reproduced: a, b` for the outcomes of a
     figure's findings."""
     if not outcomes:
@@ -38,7 +47,7 @@ def tally_findings(outcomes):
     return f"Findings on {sentences} of the paper: {', '.join(counts)}.{named}"
 
 
-def join_words(words, most=99):
+def join_words(words: Iterator[Any] | str | Sequence[str], most: int = 99) -> str:
     """Return the words as `a, b and 3 more`, at most `most` of them; words that contain commas are
     separated by semicolons."""
     words = list(words)
@@ -49,18 +58,18 @@ def join_words(words, most=99):
     return " and ".join(filter(None, (", ".join(words[:-1]), words[-1]))) if words else "none"
 
 
-def constants_text(table, values):
+def constants_text(table: "Table", values: Assignment) -> str:
     r"""Return `$L=1$, $\mu=0.05$` for numbers by name: names in the symbol table as the paper's
     letters, other names as they are."""
 
-    def letter(name):
+    def letter(name: str) -> str:
         plain = "\\" in name or len(name) == 1
         return table[name].latex if name in table else name if plain else rf"\mathrm{{{name}}}"
 
     return ", ".join(f"${letter(name)}={bare_number(value)}$" for name, value in values.items())
 
 
-def bare_number(value, digits=3):
+def bare_number(value: float, digits: int = 3) -> str:
     """Return a number as LaTeX mathematics, without dollar signs."""
     value = float(value)
     if not np.isfinite(value):
@@ -75,12 +84,14 @@ def bare_number(value, digits=3):
     return ("" if mantissa == "1" else rf"{mantissa}\times") + f"10^{{{size}}}"
 
 
-def number_text(value, digits=2):
+def number_text(value: float, digits: int = 2) -> str:
     """Return a number for a sentence, as LaTeX mathematics between dollar signs."""
     return f"${bare_number(value, digits)}$"
 
 
-def caption_files(name, record, data, outcomes):
+def caption_files(
+    name: str, record: "Figure", data: Mapping[str, np.ndarray], outcomes: Mapping[str, Any]
+) -> dict[str, str]:
     """Return {suffix: text} of a figure's caption files."""
     about, says = describe_plot(record, data), describe_findings(record, data, outcomes)
     title = f"{record.cites}: {record.title}."
@@ -103,7 +114,7 @@ def caption_files(name, record, data, outcomes):
     }
 
 
-def split_mathematics(text):
+def split_mathematics(text: str) -> list[tuple[str, bool]]:
     """Split a text into (part, whether the part is mathematics) at dollar signs; with an odd number
     of dollar signs the whole text is plain."""
     split = text.split("$")
@@ -112,7 +123,7 @@ def split_mathematics(text):
     return [(part, n % 2 == 1) for n, part in enumerate(split)]
 
 
-def caption_markdown(text):
+def caption_markdown(text: str) -> str:
     escaped = lambda part: re.sub(r"([\\`*_\[\]<>|])", r"\\\1", part)
     return "".join(
         f"${part}$" if maths else escaped(part) for part, maths in split_mathematics(text)
@@ -150,7 +161,7 @@ TEX = {
 }
 
 
-def tex_of(text):
+def tex_of(text: str) -> str:
     """Return a text escaped for LaTeX; parts between dollar signs are mathematics already and stay
     unchanged."""
     plain = lambda part: "".join(TEX.get(c, c) for c in part)

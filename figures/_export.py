@@ -8,9 +8,10 @@ import csv
 import hashlib
 import io
 import json
+from collections.abc import Mapping, Sequence
 from functools import cache
 from pathlib import Path
-from typing import NamedTuple
+from typing import Any, NamedTuple
 
 import numpy as np
 
@@ -33,18 +34,20 @@ class Drawn(NamedTuple):
     """The files and findings that are made from a figure's arrays."""
 
     key: str  # a hash of all that defines it
-    files: dict  # name -> bytes, or hash of what is there already
-    findings: dict  # claim -> [verdict, sentence]
+    files: dict[str, Any]  # name -> bytes, or hash of what is there already
+    findings: dict[str, Any]  # claim -> [verdict, sentence]
 
 
-def export_figure(name, record, data, scale, out):
+def export_figure(
+    name: str, record: Any, data: Mapping[str, np.ndarray], scale: str, out: Path
+) -> dict[str, list[str]]:
     """Write every file of a figure that is missing or differs, and return the figure's findings."""
     made = find_drawn(name, data, scale, out) or draw_files(name, record, data, scale)
     keep_drawn(name, record, made, scale, out)
     return made.findings
 
 
-def find_drawn(name, data, scale, out):
+def find_drawn(name: str, data: Mapping[str, np.ndarray], scale: str, out: Path) -> Any:
     """Return the files that were drawn earlier from the same arrays, if no file has changed since;
     None otherwise."""
     last = _read_json(_stamp_path(name, out), {})
@@ -54,7 +57,7 @@ def find_drawn(name, data, scale, out):
     return Drawn(**last) if same else None
 
 
-def draw_files(name, record, data, scale):
+def draw_files(name: str, record: Any, data: Mapping[str, np.ndarray], scale: str) -> Drawn:
     """Draw pictures and tables and judge findings in memory, without writing a file, so that a
     worker process can do the drawing."""
     judged = _judge_findings(name, record, data)
@@ -66,7 +69,7 @@ def draw_files(name, record, data, scale):
     return Drawn(_digest_of_figure(name, data, scale), files, judged)
 
 
-def keep_drawn(name, record, made, scale, out):
+def keep_drawn(name: str, record: Any, made: Drawn, scale: str, out: Path) -> list[Any]:
     """Write the files of a figure, and merge its findings and claims into the two files of all
     figures. Return sentences on where files that no command of this package wrote were moved to."""
     files = {file: content for file, content in made.files.items() if isinstance(content, bytes)}
@@ -83,11 +86,11 @@ def keep_drawn(name, record, made, scale, out):
         return folder.write_over(files)
 
 
-def _stamp_path(name, out):
+def _stamp_path(name: str, out: Path) -> Path:
     return out / "data" / f"{name}.drawn.json"
 
 
-def _judge_findings(name, record, data):
+def _judge_findings(name: str, record: Any, data: Mapping[str, np.ndarray]) -> dict[str, list[str]]:
     found = {
         claim: list(finding)
         for claim, finding in (record.findings(data) if record.findings else {}).items()
@@ -105,7 +108,7 @@ def _judge_findings(name, record, data):
 
 
 @cache
-def _sentences_by_figure():
+def _sentences_by_figure() -> dict[str, set[str]]:
     """Return {figure: ids of the finding claims that the figure is to judge}."""
     named = {}
     for claim in discover.claims():
@@ -114,7 +117,7 @@ def _sentences_by_figure():
     return named
 
 
-def _digest_of_figure(name, data, scale):
+def _digest_of_figure(name: str, data: Mapping[str, np.ndarray], scale: str) -> str:
     """Return a hash of everything that defines a figure's files: its arrays, the code that draws,
     and the Matplotlib version."""
     import matplotlib
@@ -133,11 +136,13 @@ def _digest_of_figure(name, data, scale):
     return total.hexdigest()
 
 
-def _file_hash(file):
+def _file_hash(file: Path) -> Any:
     return hashlib.sha256(file.read_bytes()).hexdigest() if file.is_file() else None
 
 
-def _read_json(file, otherwise):
+def _read_json(
+    file: Path, otherwise: Mapping[str, Any] | Sequence[Any]
+) -> dict[str, Any] | list[dict[str, str]]:
     """Return the content of a JSON file of this package; return `otherwise` where the file is
     absent, truncated or of another type."""
     try:
@@ -147,7 +152,11 @@ def _read_json(file, otherwise):
     return found if isinstance(found, type(otherwise)) else otherwise
 
 
-def draw_pictures(record, data, judged=()):
+def draw_pictures(
+    record: Any,
+    data: Mapping[str, np.ndarray],
+    judged: Mapping[str, list[str]] | Sequence[Any] = (),
+) -> dict[str, bytes]:
     """Return {suffix: bytes} of a figure's pictures; refuse a picture that hides points or whose
     marks contradict the findings."""
     import matplotlib
@@ -167,7 +176,12 @@ def draw_pictures(record, data, judged=()):
     return found
 
 
-def _picture_files(record, figure, judged, suffixes):
+def _picture_files(
+    record: Any,
+    figure: Any,
+    judged: Mapping[str, list[str]] | Sequence[Any],
+    suffixes: Mapping[str, dict[str, Any]] | Sequence[str],
+) -> dict[str, bytes]:
     """Return {suffix: bytes} of a drawn figure, after a check that the picture hides nothing."""
     from fedtheory.figures import _looks
 
@@ -187,7 +201,7 @@ def _picture_files(record, figure, judged, suffixes):
     return found
 
 
-def table_files(record, rows):
+def table_files(record: Any, rows: Sequence[list[str]]) -> dict[str, str]:
     """Return {suffix: text} of the rows as CSV, as LaTeX and as plain text; refuse rows of unequal
     length."""
     rows = [[str(cell) for cell in row] for row in rows]
@@ -220,12 +234,14 @@ ENTRY = ("claim", "figure", "scale", "verdict", "sentence")
 INDEX = ("figure", "title", "cites", "scale", "claims")
 
 
-def read_entries(file, fields=ENTRY):
+def read_entries(file: Path, fields: Sequence[str] = ENTRY) -> list[dict[str, str]]:
     """Return the valid entries of a file that all figures share; ignore anything else in the file."""
     return [e for e in _read_json(file, []) if isinstance(e, dict) and set(e) == set(fields)]
 
 
-def merge_entries(file, fields, name, rows):
+def merge_entries(
+    file: Path, fields: Sequence[str], name: str, rows: Sequence[tuple[str | list[str], ...]]
+) -> bytes:
     """Return the content of a file that all figures share, with this figure's entries replaced by
     the given rows and the other figures' entries unchanged."""
     others = [entry for entry in read_entries(file, fields) if entry["figure"] != name]

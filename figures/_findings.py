@@ -29,13 +29,18 @@ how many seeds there were, and where they were all equal.
 """
 
 import math
+from collections.abc import Iterator, Mapping, Sequence
 from functools import cache
-from typing import NamedTuple
+from typing import TYPE_CHECKING, Any, NamedTuple
 
 import numpy as np
 from scipy import stats
 
 from fedtheory.errors import refuse
+
+if TYPE_CHECKING:
+    from fedtheory.language.claim import Claim
+    from fedtheory.language.statements import Comparison
 
 REPRODUCED, NOT_REPRODUCED, NO_POWER, INCONCLUSIVE, NOT_JUDGED = VERDICTS = (
     "reproduced",
@@ -54,7 +59,13 @@ class Outcome(NamedTuple):
     sentence: str
 
 
-def judge_claim(claim, cells, level=LEVEL, family=1, compares=None):
+def judge_claim(
+    claim: "Claim",
+    cells: Mapping[tuple[str, str, str], np.ndarray],
+    level: float = LEVEL,
+    family: int = 1,
+    compares: "Sequence[Comparison] | None" = None,
+) -> Outcome:
     """Judge a finding claim from measured cells and return Outcome(verdict, sentence). `family` is
     the number of sentences that share the level; `compares` are the comparisons of the claim to be
     tested (None: all)."""
@@ -83,12 +94,12 @@ def judge_claim(claim, cells, level=LEVEL, family=1, compares=None):
     return Outcome(verdict, f"{verdict}: {count}{'; '.join(shown[:3])}{more}{confidence}")
 
 
-def not_judged(why):
+def not_judged(why: str) -> Outcome:
     """Return the outcome of a sentence that cannot be judged at this scale, with the reason."""
     return Outcome(NOT_JUDGED, f"{NOT_JUDGED} at this scale: {why}")
 
 
-def of_stand_ins(claim):
+def of_stand_ins(claim: "Claim") -> "tuple[Comparison, ...]":
     """Return the comparisons of a finding that data other than the paper's may judge: all except
     comparisons with a printed number or with True or False."""
     exact = ("True", "False")
@@ -97,7 +108,7 @@ def of_stand_ins(claim):
     )
 
 
-def worst_verdict(verdicts):
+def worst_verdict(verdicts: Iterator[Any] | Sequence[str]) -> str:
     """Return the verdict of several findings that must all hold: `not reproduced` comes first, then
     the undecided verdicts, and `reproduced` last."""
     verdicts = list(verdicts)
@@ -105,19 +116,21 @@ def worst_verdict(verdicts):
     return next(v for v in order if v in verdicts)
 
 
-def _describe_sharing(count, family):
+def _describe_sharing(count: int, family: int) -> str:
     return (f", of refuting shared by {count}" if count > 1 else "") + (
         f", shared by {family} cells" if family > 1 else ""
     )
 
 
-def _all_exact(tests):
+def _all_exact(tests: Sequence[tuple[Any, ...]]) -> bool:
     return all(
         why is None and np.ndim(one) == np.ndim(other) == 0 for _, one, _, other, _, why in tests
     )
 
 
-def _list_tests(comparison, cells):
+def _list_tests(
+    comparison: "Comparison", cells: Mapping[tuple[str, str, str], np.ndarray]
+) -> Iterator[tuple[str, np.ndarray, str, np.ndarray, None, None]]:
     """Yield (label, one, relation, other, margin, why not) for each place at which a comparison
     makes a statement."""
     quantity, one, relation, other, where, margin = comparison
@@ -155,7 +168,7 @@ def _list_tests(comparison, cells):
             yield label, values, relation, cells[quantity, other, place], margin, None
 
 
-def _fit_slopes(values):
+def _fit_slopes(values: np.ndarray) -> tuple[Any, Any]:
     """Fit least-squares slopes over the levels of an array (seeds, levels), whose levels are in
     increasing order."""
     values = np.asarray(values, float)
@@ -168,7 +181,14 @@ def _fit_slopes(values):
     return (values - values[..., ::-1])[..., pairs] @ steps[pairs] / (steps @ steps), None
 
 
-def compare_cells(one, relation, other, margin=None, level=LEVEL, shared=1):
+def compare_cells(
+    one: np.ndarray,
+    relation: str,
+    other: np.ndarray,
+    margin: float | None = None,
+    level: float = LEVEL,
+    shared: int = 1,
+) -> Outcome:
     """Judge `one relation other` and return the outcome; `other` may be a printed number, as text.
 
     Agreement is decided at `level`, refutation at its part of what is `shared`.
@@ -211,7 +231,13 @@ def compare_cells(one, relation, other, margin=None, level=LEVEL, shared=1):
     return Outcome(str(decide_means(difference, relation, margin or 0.0, level, shared)), sentence)
 
 
-def decide_means(differences, relation, margin=0.0, level=LEVEL, shared=1):
+def decide_means(
+    differences: np.ndarray,
+    relation: str,
+    margin: float = 0.0,
+    level: float = LEVEL,
+    shared: int = 1,
+) -> np.ndarray:
     """Return the verdicts on the means of independent differences (..., seeds), or on exact
     differences of shape ()."""
     low, high = confidence_ends(differences, level)
@@ -232,7 +258,7 @@ def decide_means(differences, relation, margin=0.0, level=LEVEL, shared=1):
     return np.select([inside, outside, blind], [REPRODUCED, NOT_REPRODUCED, NO_POWER], INCONCLUSIVE)
 
 
-def confidence_ends(values, level=LEVEL):
+def confidence_ends(values: np.ndarray, level: float = LEVEL) -> tuple[float, float]:
     """Return the ends (low, high) of confidence intervals of means over seeds, values (..., seeds):
     each end is beyond the mean with probability `level` at most (Student's t). For an exact number
     both ends are the number itself."""
@@ -250,11 +276,11 @@ def confidence_ends(values, level=LEVEL):
 
 
 @cache
-def _student_quantile(level, freedom):
+def _student_quantile(level: float, freedom: int) -> float:
     return float(stats.t.isf(level, freedom))
 
 
-def judge_exactly(truths, label="cells"):
+def judge_exactly(truths: Mapping[str, Any], label: str = "cells") -> Outcome:
     """Judge cells that are computed instead of sampled, given {cell: whether it agrees, None where
     unknown}, and return the outcome."""
     wrong = [str(cell) for cell, true in truths.items() if true is not None and not true]
@@ -271,11 +297,11 @@ def judge_exactly(truths, label="cells"):
     return Outcome(REPRODUCED, f"reproduced: all {len(truths)} {label} agree")
 
 
-def _show_means(one, other):
+def _show_means(one: np.ndarray, other: np.ndarray) -> str:
     return f"{np.mean(one):.4g} and {np.mean(other):.4g}"
 
 
-def _describe_missing(one, other):
+def _describe_missing(one: np.ndarray, other: np.ndarray) -> str:
     bad = sum(int((~np.isfinite(side)).sum()) for side in (one, other))
     endless = max(int(np.isposinf(side).sum()) for side in (one, other))
     return (
@@ -287,13 +313,13 @@ def _describe_missing(one, other):
     )
 
 
-def _parse_number(text):
+def _parse_number(text: str) -> float | None:
     try:
         return float(text)
     except ValueError:
         return None
 
 
-def _half_unit(text):
+def _half_unit(text: str) -> float:
     """Return half a unit of the last printed digit of a number given as text; 0 for other text."""
     return 0.5 * 10.0 ** -len(text.partition(".")[2]) if _parse_number(text) is not None else 0.0

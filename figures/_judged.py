@@ -2,10 +2,15 @@
 and why each of the rest is not."""
 
 from collections import Counter
-from typing import NamedTuple
+from collections.abc import Iterator, Sequence
+from pathlib import Path
+from typing import TYPE_CHECKING, Any, NamedTuple
 
 from fedtheory import discover, figures
 from fedtheory.figures import _export, _findings
+
+if TYPE_CHECKING:
+    from fedtheory.language.claim import Claim
 
 NOT_MADE = "not made"
 JUDGED = (
@@ -24,19 +29,19 @@ class Row(NamedTuple):
     sentence: str
 
 
-def experiment_sentences():
+def experiment_sentences() -> "list[Claim]":
     """Return the claims that are sentences about experiments (kind `finding`)."""
     return [claim for claim in discover.claims() if claim.kind == "finding"]
 
 
-def sentences_without_figure():
+def sentences_without_figure() -> list[Any]:
     """Return the ids of sentences that name no figure or a figure that judges nothing, so that no
     run could decide them."""
     able = {name for name, record in figures.figures().items() if record.findings}
     return [claim.id for claim in experiment_sentences() if claim.figure not in able]
 
 
-def findings_table(out):
+def findings_table(out: Path) -> list[Row]:
     """Return a Row for each sentence, from the findings that figures wrote into a folder."""
     found = {
         (entry["claim"], entry["figure"]): entry
@@ -51,7 +56,7 @@ def findings_table(out):
     return rows
 
 
-def describe_table(rows):
+def describe_table(rows: Sequence[Row]) -> Iterator[str]:
     """Yield the lines of the table in words: the counts, then the unjudged sentences, grouped by
     reason."""
     counts = Counter(row.verdict for row in rows)
@@ -67,6 +72,6 @@ def describe_table(rows):
         yield f"      {', '.join(ids)}"
 
 
-def _reason_unjudged(row):
+def _reason_unjudged(row: Row) -> str:
     """Return why a sentence is not judged, without the part on what was found all the same."""
     return row.sentence.partition("; of them")[0]

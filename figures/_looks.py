@@ -1,14 +1,21 @@
 """Checks of drawn pictures: no point lies beyond the limits of its axes, and no claim carries a
 mark other than the verdict of its recorded finding."""
 
+from collections.abc import Mapping
+from typing import TYPE_CHECKING, Any
+
 import numpy as np
 from matplotlib.collections import PathCollection, PolyCollection
 from matplotlib.text import Text
 
 from fedtheory.figures import _findings, _table
 
+if TYPE_CHECKING:
+    from matplotlib.figure import Figure
+    from matplotlib.lines import Line2D
 
-def find_faults(figure, outcomes):
+
+def find_faults(figure: "Figure", outcomes: Mapping[str, Any]) -> list[Any]:
     """Return sentences on the points that a drawn figure hides and on marks that differ from the
     findings."""
     return [
@@ -16,7 +23,7 @@ def find_faults(figure, outcomes):
     ] + find_unsaid(figure, outcomes)
 
 
-def find_unsaid(figure, outcomes):
+def find_unsaid(figure: "Figure", outcomes: Mapping[str, Any]) -> list[Any]:
     """Return sentences on marks that differ from the findings {claim: (verdict, sentence)}. All
     marks of a claim together must show the claim's verdict, and no mark may be without a claim."""
     shown, signs = {}, {sign: verdict for verdict, (sign, _) in _table.MARKS.items()}
@@ -45,7 +52,7 @@ def find_unsaid(figure, outcomes):
     ]
 
 
-def points_outside(figure):
+def points_outside(figure: "Figure") -> list[Any]:
     """Return (title of the axes, number of finite points beyond their limits) for all axes that
     have such points."""
     found = []
@@ -68,7 +75,7 @@ def points_outside(figure):
     return found
 
 
-def _artist_points(artist):
+def _artist_points(artist: "Line2D") -> np.ndarray:
     if isinstance(artist, PathCollection):
         return np.ma.filled(artist.get_offsets(), np.nan)
     if isinstance(artist, PolyCollection):

@@ -8,6 +8,8 @@ be asked again.
 """
 
 import re
+from collections.abc import Callable, Mapping, Sequence
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
@@ -17,6 +19,11 @@ from fedtheory.figures._record import Figure
 from fedtheory.verdicts import pipeline, sharpening
 from fedtheory.verdicts.status import ORDER
 
+if TYPE_CHECKING:
+    from matplotlib.axes._axes import Axes
+
+    from fedtheory.language.claim import Claim
+
 SEED = 0
 BUDGET = dict(smoke=1.0, quick=1.0, paper=10.0)  # seconds of a core for the verdict of each claim
 SHARPENED = dict(smoke=0.2, quick=0.5, paper=10.0)  # and for its constants
@@ -24,7 +31,9 @@ RANGES = ("constant", "says", "most", "value", "refuted", "proved")  # of consta
 INEQUALITIES = {"<", "<=", ">", ">="}
 
 
-def needed_figure(paper, few, compute, minutes):
+def needed_figure(
+    paper: str, few: Sequence[str], compute: Callable[..., Any], minutes: float
+) -> Figure:
     """Build the Figure of a paper's table; `compute` is defined in the figure's own file, whose
     name identifies the saved arrays."""
     return Figure(
@@ -42,7 +51,9 @@ def needed_figure(paper, few, compute, minutes):
     )
 
 
-def needed_arrays(papers, few, scale, progress):
+def needed_arrays(
+    papers: Sequence[str], few: Sequence[str], scale: str, progress: Callable[..., Any]
+) -> dict[str, np.ndarray]:
     """Compute the table of a paper and its other versions; at smoke scale only for the claims in
     `few`."""
     claims = [c for c in discover.claims() if c.paper in papers and c.lines]
@@ -65,7 +76,7 @@ def needed_arrays(papers, few, scale, progress):
     )
 
 
-def needed_row(id, budget, sharpened):
+def needed_row(id: str, budget: float, sharpened: float) -> dict[str, np.ndarray | str]:
     """Return a claim's verdicts as printed and as meant, and what is known of each of its
     constants."""
     claim, number = discover.claim(id), lambda value: np.nan if value is None else float(value)
@@ -85,7 +96,7 @@ def needed_row(id, budget, sharpened):
     )
 
 
-def known_constants(claim, budget):
+def known_constants(claim: "Claim", budget: float) -> list[sharpening.Sharpened]:
     """Find what is known of each numeric constant in a claim's inequalities; [] for a claim without
     inequalities."""
     if not any(sign in INEQUALITIES for _, sign, _ in claim.lines):
@@ -94,7 +105,7 @@ def known_constants(claim, budget):
     return sharpening.sharpen(claim, budget, SEED, only=constants).parts
 
 
-def plain_hypothesis(hypothesis):
+def plain_hypothesis(hypothesis: str) -> str:
     """Return a hypothesis without the remark `not stated`, since the column lists only hypotheses
     that are not stated."""
     return re.sub(r",? not stated(?=\]$)", "", hypothesis)
@@ -103,7 +114,7 @@ def plain_hypothesis(hypothesis):
 HEADER = ["claim", "where", "as printed", "as meant", "constant", "needed", "saved by"]
 
 
-def table_rows(data):
+def table_rows(data: Mapping[str, np.ndarray]) -> list[list[str]]:
     """Return a table row for each claim, with a further row for each constant beyond the first. The
     last row has the budgets."""
     found = []
@@ -123,7 +134,7 @@ def table_rows(data):
     return [HEADER, *found, budgets]
 
 
-def draw_figure(figure, data):
+def draw_figure(figure: Any, data: Mapping[str, np.ndarray]) -> None:
     """Draw on the left how many claims have each verdict as printed and as meant, on the right how
     much of each constant is needed."""
     left, right = figure.subplots(1, 2, width_ratios=(1, 1.35))
@@ -138,7 +149,7 @@ def draw_figure(figure, data):
     )
 
 
-def _draw_matrix(ax, data):
+def _draw_matrix(ax: "Axes", data: Mapping[str, np.ndarray]) -> None:
     words = list(reversed(ORDER))
     for x, printed in enumerate(words):
         for y, meant in enumerate(words):
@@ -168,7 +179,7 @@ def _draw_matrix(ax, data):
     ax.tick_params(axis="x", rotation=30)
 
 
-def _draw_shares(ax, data):
+def _draw_shares(ax: "Axes", data: Mapping[str, np.ndarray]) -> None:
     """Draw, for each constant that has to be large, the share of the constant that is refuted and,
     where algebra shows one, the share with which the line is proved; sorted by the refuted share.
     """
@@ -191,7 +202,7 @@ def _draw_shares(ax, data):
     ax.legend(loc="upper center", bbox_to_anchor=(0.5, -0.2), ncols=2, handlelength=1.0)
 
 
-def write_caption(data):
+def write_caption(data: Mapping[str, np.ndarray]) -> str:
     """Return the text on what is plotted, with the budgets."""
     check, sharpen = data["budget"]
     return (
@@ -202,7 +213,7 @@ def write_caption(data):
     )
 
 
-def describe_violations(data):
+def describe_violations(data: Mapping[str, np.ndarray]) -> str:
     """Return the text on how many statements are violated as printed and as meant, and which are
     saved by hypotheses that only the proofs use."""
     printed, meant = data["printed"] == "violated", data["meant"] == "violated"

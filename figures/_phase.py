@@ -6,9 +6,9 @@ one problem. A method is unstable where the exact map of a round stretches secon
 hypotheses only the statement is asked.
 """
 
-from collections.abc import Callable
+from collections.abc import Callable, Mapping, Sequence
 from functools import partial
-from typing import NamedTuple
+from typing import TYPE_CHECKING, Any, NamedTuple
 
 import numpy as np
 
@@ -16,6 +16,11 @@ from fedtheory import discover
 from fedtheory.errors import refuse
 from fedtheory.figures import _caption, _proofs, _style
 from fedtheory.figures._record import Figure
+
+if TYPE_CHECKING:
+    from matplotlib.axes._axes import Axes
+
+    from fedtheory.language.claim import Claim
 
 SPEAKS, VACUOUS, FALSE, OUTSIDE, BROKEN, UNSTABLE = range(6)
 WORDS = {
@@ -43,18 +48,24 @@ class Plane(NamedTuple):
 
     claim: str
     title: str
-    labels: tuple  # of x and of y
+    labels: tuple[Any, ...]  # of x and of y
     x: np.ndarray
     y: np.ndarray
-    values: Callable  # (x, y) -> everything the claim takes
-    truth: Callable  # (x, ys) -> what it measures of one problem; infinite where that overflows
-    trivial: Callable  # (x, ys) -> what holds without training
-    radius: Callable = lambda x, y: 0.0  # by how much a round stretches roots of second moments
-    bound: Callable | None = None  # (x, ys) -> what it allows; its right-hand side if not given
-    lines: dict = {}  # what is drawn across: name -> x, or x for each y
+    values: Callable[..., Any]  # (x, y) -> everything the claim takes
+    truth: Callable[
+        ..., Any
+    ]  # (x, ys) -> what it measures of one problem; infinite where that overflows
+    trivial: Callable[..., Any]  # (x, ys) -> what holds without training
+    radius: Callable[..., Any] = lambda x, y: (
+        0.0
+    )  # by how much a round stretches roots of second moments
+    bound: Callable[..., Any] | None = (
+        None  # (x, ys) -> what it allows; its right-hand side if not given
+    )
+    lines: dict[str, Any] = {}  # what is drawn across: name -> x, or x for each y
 
 
-def plane_states(plane, x):
+def plane_states(plane: Plane, x: float) -> np.ndarray:
     """Return the state of a statement (informative, vacuous, violated, ...) at (x, y), for each y
     of the plane."""
     claim, ys = discover.claim(plane.claim), plane.y
@@ -68,20 +79,22 @@ def plane_states(plane, x):
     return classify_cells(true, right, plane.trivial(x, ys), inside, unstable)
 
 
-def right_sides(plane, claim, x):
+def right_sides(plane: Plane, claim: "Claim", x: float) -> np.ndarray:
     """Return the claim's right-hand sides at x for each y, also where the hypotheses do not hold."""
     at = [plane.values(x, y) for y in plane.y]
     return np.array([float(claim.evaluate(values, strict=False)) for values in at])
 
 
-def classify_cells(true, right, trivial, inside, unstable):
+def classify_cells(
+    true: np.ndarray, right: np.ndarray, trivial: float, inside: np.ndarray, unstable: np.ndarray
+) -> np.ndarray:
     false = ~(true <= right * (1 + ROOM))
     outside = np.where(unstable, UNSTABLE, np.where(false, BROKEN, OUTSIDE))
     says = np.where(right < trivial, SPEAKS, VACUOUS)
     return np.where(inside, np.where(false, FALSE, says), outside)
 
 
-def plane_arrays(planes, progress):
+def plane_arrays(planes: Sequence[Plane], progress: Callable[..., Any]) -> dict[str, np.ndarray]:
     """Compute the arrays that the diagrams of the planes are drawn from."""
     found, total = {}, sum(len(plane.x) for plane in planes)
     for n, plane in enumerate(planes):
@@ -107,7 +120,13 @@ def plane_arrays(planes, progress):
     return found | {name: np.array(texts) for name, texts in words.items()}
 
 
-def phase_figure(cites, compute, about, shows, height=2.7):
+def phase_figure(
+    cites: str,
+    compute: Callable[..., Any],
+    about: Callable[..., Any],
+    shows: Sequence[str],
+    height: float = 2.7,
+) -> Figure:
     """Build the Figure of a theorem's planes; `compute` is defined in the figure's own file, whose
     name identifies the saved arrays, and `about` is the caption's text on what is plotted."""
     return Figure(
@@ -126,7 +145,7 @@ def phase_figure(cites, compute, about, shows, height=2.7):
     )
 
 
-def draw_figure(figure, data):
+def draw_figure(figure: Any, data: Mapping[str, np.ndarray]) -> None:
     from matplotlib.patches import Patch
 
     axes = figure.subplots(1, len(data["title"]), squeeze=False)[0]
@@ -152,7 +171,7 @@ def draw_figure(figure, data):
     figure.legend(handles=handles, loc="outside lower center", ncols=len(handles), handlelength=1.0)
 
 
-def fill_cells(ax, x, y, states):
+def fill_cells(ax: "Axes", x: np.ndarray, y: np.ndarray, states: np.ndarray) -> None:
     """Fill each run of adjacent cells of one state with one rectangle; the picture is the same as
     with single cells, at a tenth of the bytes."""
     from matplotlib.patches import PathPatch
@@ -171,7 +190,7 @@ def fill_cells(ax, x, y, states):
     ax.set(xscale="log", yscale="log", xlim=left[[0, -1]], ylim=low[[0, -1]])
 
 
-def write_caption(about, data):
+def write_caption(about: Callable[..., Any], data: Mapping[str, np.ndarray]) -> str:
     told = about(data) if callable(about) else about
     return (
         f"{told} Informative: inside its hypotheses the statement bounds what it measures by less than "
@@ -181,12 +200,12 @@ def write_caption(about, data):
     )
 
 
-def state_shares(states):
+def state_shares(states: np.ndarray) -> dict[int, float]:
     """Return {state: share of a plane's points in that state}."""
     return {n: float(np.mean(states == n)) for n in WORDS}
 
 
-def describe_result(data):
+def describe_result(data: Mapping[str, np.ndarray]) -> str:
     percent = lambda share: f"{_caption.number_text(100 * share)} %"
     told = []
     for n, title in enumerate(data["title"].tolist()):
@@ -206,7 +225,7 @@ def describe_result(data):
     return " ".join(told)
 
 
-def table_rows(data):
+def table_rows(data: Mapping[str, np.ndarray]) -> list[list[str]]:
     found = [["", *WORDS.values()]]
     for n, title in enumerate(data["title"].tolist()):
         of = state_shares(data[f"states_{n}"])

@@ -3,8 +3,10 @@ of each line, and the steps from line to line."""
 
 import json
 import re
+from collections.abc import Callable, Mapping, Sequence
 from functools import cache
 from pathlib import Path
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
@@ -20,6 +22,12 @@ from fedtheory.verdicts.replaying import RECORDED
 from fedtheory.verdicts.status import HOLDS, VIOLATED
 from fedtheory.verdicts.verdict import Verdict
 
+if TYPE_CHECKING:
+    from matplotlib.figure import Figure
+
+    from fedtheory.language.claim import Claim
+    from fedtheory.verdicts.verdict import Verdict
+
 BUDGET = dict(smoke=0.02, quick=1.0, paper=10.0)  # seconds of a core, for each claim
 LONGEST = 46  # letters of a place: what fits beside the marks
 BROKEN = Path(__file__).with_name("_broken.json")  # claim -> documents of its violated lines
@@ -34,12 +42,14 @@ WORDS = dict(
 )
 
 
-def graph_arrays(ids, scale, progress):
+def graph_arrays(
+    ids: Sequence[str], scale: str, progress: Callable[..., Any]
+) -> dict[str, np.ndarray]:
     """Compute the joint graph of several claims: nodes with place, status, layer and ratio, and
     edges."""
     nodes, edges, verdicts = {}, [], {}
 
-    def own(claim, led):
+    def own(claim: "Claim", led: bool) -> list[str]:
         if claim.id not in verdicts:
             verdicts[claim.id] = known_verdict(claim, scale, led)
             progress(len(verdicts), len(verdicts) + 1)
@@ -68,7 +78,7 @@ def graph_arrays(ids, scale, progress):
     )
 
 
-def known_verdict(claim, scale, led):
+def known_verdict(claim: "Claim", scale: str, led: bool) -> "Verdict | None":
     """Return a claim's own verdict: from the saved document for a known violation, otherwise by
     search, and also by algebra for a line to which no proved step leads. An order claim takes
     longer than all other lines together and is skipped in a smoke test (None)."""
@@ -83,7 +93,7 @@ def known_verdict(claim, scale, led):
 
 
 @cache
-def known_violations():
+def known_violations() -> dict[str, list[dict[str, Any]]]:
     """Return {claim: documents of its violated lines} from the saved file; {} where the file is
     missing."""
     return json.loads(BROKEN.read_text()) if BROKEN.is_file() else {}
@@ -92,7 +102,7 @@ def known_violations():
 FAILS = Verdict("", VIOLATED, "")
 
 
-def violated_places(claim):
+def violated_places(claim: "Claim") -> set[int]:
     """Return the numbers of the lines that saved documents, when replayed, show to be violated in
     the claim as recorded."""
     found = set()
@@ -106,7 +116,7 @@ def violated_places(claim):
     return found
 
 
-def graph_layers(names, edges):
+def graph_layers(names: Sequence[str], edges: Sequence[tuple[str, str, str]]) -> dict[str, int]:
     """Return {node: length of the longest path from the node to a claim}."""
     depth = dict.fromkeys(names, 0)
     for _ in names:
@@ -115,13 +125,13 @@ def graph_layers(names, edges):
     return depth
 
 
-def largest_share(node):
+def largest_share(node: proof_graph.Node) -> float:
     """Return the largest share of its bound that a line was found to need; NaN where no search was
     made."""
     return np.nan if node.needs is None else node.needs
 
 
-def line_places(nodes):
+def line_places(nodes: Mapping[str, proof_graph.Node]) -> list[str]:
     """Return a short place for each line; lines of several claims at one place are told apart by
     the parts of their ids that differ."""
     short = [shorten_place(node.place) for node in nodes.values()]
@@ -146,7 +156,7 @@ WORDY = (
 )
 
 
-def shorten_place(place):
+def shorten_place(place: str) -> str:
     """Shorten a place to the text beside its mark, without cutting off the line number."""
     for long, short in WORDY:
         place = place.replace(long, short)
@@ -165,7 +175,7 @@ LETTERS = (
 )
 
 
-def typeset_place(where):
+def typeset_place(where: str) -> str:
     """Return a place with its formulas as LaTeX mathematics."""
     for plain, letter in LETTERS:
         where = re.sub(rf"(?<!\w){re.escape(plain)}(?!\w)", lambda _: letter, where)
@@ -183,7 +193,7 @@ STEPS = dict(
 MARKERS = dict(proved="o", holds="o", violated="X", vacuous="s", undecided="D", textbook="|")
 
 
-def draw_figure(figure, data):
+def draw_figure(figure: "Figure", data: Mapping[str, np.ndarray]) -> None:
     """Draw the steps on the left, with an arc from each premise to its consequence whose weight is
     the share needed of the consequence's bound, and with the slack as a number. Draw the same share
     line by line on the right."""
@@ -235,14 +245,14 @@ def draw_figure(figure, data):
     _draw_legend(figure, data, {data["status"][n].item() for n in shown})
 
 
-def step_look(step, needs):
+def step_look(step: str, needs: float) -> dict[str, float | str]:
     """Return the look of a step: heavy where much of the bound of its conclusion is needed, light
     where the bound has slack."""
     look = STEPS[step]
     return look if not needs <= 1 else dict(look, linewidth=LIGHT + (HEAVY - LIGHT) * needs)
 
 
-def _draw_legend(figure, data, present):
+def _draw_legend(figure: "Figure", data: Mapping[str, np.ndarray], present: Any) -> None:
     """Draw the legend of the marks that occur and of the kinds of steps."""
     from matplotlib.lines import Line2D
 
@@ -273,7 +283,7 @@ def _draw_legend(figure, data, present):
     figure.legend(handles=handles, loc="outside lower center", ncols=4)
 
 
-def table_rows(data):
+def table_rows(data: Mapping[str, np.ndarray]) -> list[list[str]]:
     """Return a table row for each line: its status, and the premises that it is stated to follow
     from."""
     names, found = data["name"].tolist(), []
@@ -294,7 +304,7 @@ def table_rows(data):
     return [["line", "what it is", "step", "from", "largest ratio", "slack"], *found]
 
 
-def write_caption(data):
+def write_caption(data: Mapping[str, np.ndarray]) -> str:
     """Return the text on what is plotted."""
     return (
         "Left: each line of the proof with an arc from each of its premises; the number is the slack of the step, "
@@ -303,7 +313,7 @@ def write_caption(data):
     )
 
 
-def describe_result(data):
+def describe_result(data: Mapping[str, np.ndarray]) -> str:
     """Return the text on how many lines have each status, and which lines are violated."""
     status, step = data["status"].tolist(), data["step"].tolist()
     counts = [f"{status.count(s)} {words}" for s, words in WORDS.items() if s in status]

@@ -2,12 +2,17 @@
 bound gains slack, the ratio of each line, and the lines that fail."""
 
 import re
+from collections.abc import Callable, Mapping, Sequence
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
 import fedtheory as ft
 from fedtheory import discover
 from fedtheory.figures import _caption, _style
+
+if TYPE_CHECKING:
+    from matplotlib.figure import Figure
 
 INSTANCES = dict(smoke=3, quick=20, paper=100)
 
@@ -16,7 +21,12 @@ LONGEST = 30  # letters of a line's place
 BEYOND = 1.25  # where an instance is drawn at which a line fails, however far above 1 it is
 
 
-def slack_arrays(id, scale, progress, instances=None):
+def slack_arrays(
+    id: str,
+    scale: str,
+    progress: Callable[..., Any],
+    instances: Sequence[dict[str, str]] | None = None,
+) -> dict[str, np.ndarray]:
     """Compute the ratio and the failure of every line at every drawn instance, and, for every stage
     that bounds the same quantity as the claim, its share of the claim's slack; NaN where a value
     does not exist."""
@@ -46,7 +56,7 @@ def slack_arrays(id, scale, progress, instances=None):
     )
 
 
-def line_label(id, line):
+def line_label(id: str, line: int) -> str:
     """Return the label of a line as the paper numbers it."""
     claim = discover.claim(id)
     cites = re.sub(r"^(FSL|mixed FL), ", "", claim.cites).replace("proof of ", "")
@@ -56,7 +66,7 @@ def line_label(id, line):
     return cites + (f", line {line}" if len(claim.lines) > 1 else "")
 
 
-def draw_figure(figure, data):
+def draw_figure(figure: "Figure", data: Mapping[str, np.ndarray]) -> None:
     """Draw on the left the part of the slack that each stage adds, over instances; on the right how
     tight each line is, and where it fails."""
     left, right = figure.subplots(1, 2, width_ratios=(0.5, 1.5))
@@ -108,14 +118,14 @@ def draw_figure(figure, data):
         ax.tick_params(axis="y", length=0)
 
 
-def slack_title(data):
+def slack_title(data: Mapping[str, np.ndarray]) -> str:
     """Return the title of the right panel: how tight each line is, and how many lines fail."""
     false = int(data["fails"].any(axis=1).sum())
     lines = f"{false} line{'s' if false > 1 else ''} fail{'' if false > 1 else 's'}"
     return f"how tight each line is: {lines}" if false else "how tight each line is"
 
 
-def table_rows(data):
+def table_rows(data: Mapping[str, np.ndarray]) -> list[list[str]]:
     """Return a table row for each line: its ratio at the median instance, where the line fails, and
     its part of the slack."""
     number = lambda value: "" if np.isnan(value) else f"{value:.4g}"
@@ -138,7 +148,7 @@ def table_rows(data):
     ]
 
 
-def write_caption(data):
+def write_caption(data: Mapping[str, np.ndarray]) -> str:
     """Return the text on what is plotted and on the instances that were drawn."""
     return (
         f"{data['ratios'].shape[1]} instances drawn inside the hypotheses, by their seeds. Left: of the slack of the "
@@ -149,7 +159,7 @@ def write_caption(data):
     )
 
 
-def describe_result(data):
+def describe_result(data: Mapping[str, np.ndarray]) -> str:
     """Return the text on where most slack enters, and which lines fail."""
     middle = np.array([np.nanmedian(r) if np.isfinite(r).any() else -1 for r in data["shares"]])
     first = int(np.argmax(middle))

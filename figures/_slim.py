@@ -10,7 +10,7 @@ REFERRED = re.compile(rb'(?:href="#|url\(#)([^")]*)[")]')
 REMARK = re.compile(rb"<!--.*?-->\s*", re.DOTALL)
 
 
-def slim_svg(svg):
+def slim_svg(svg: bytes) -> bytes:
     """Return the same SVG picture in fewer bytes.
 
     >>> from fedtheory.figures._slim import slim_svg
@@ -23,6 +23,6 @@ def slim_svg(svg):
     return PLACES.sub(lambda found: NUMBER.sub(_round_number, found[0]), svg)
 
 
-def _round_number(found):
+def _round_number(found: re.Match) -> bytes:
     text = (b"%.2f" % float(found[0])).rstrip(b"0").rstrip(b".")
     return b"0" if text == b"-0" else text

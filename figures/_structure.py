@@ -1,14 +1,17 @@
 """Cells of a structure claim (printed, computed, whether the two agree), as arrays and as a
 finding."""
 
+from collections.abc import Mapping, Sequence
+
 import numpy as np
 
 from fedtheory import discover
 from fedtheory.figures import _findings
 from fedtheory.figures._table import Cell
+from fedtheory.typing import Exact
 
 
-def cell_text(value):
+def cell_text(value: Exact | Sequence[int]) -> str:
     """Return a cell's value as a table prints it."""
     if isinstance(value, bool) or value is None:
         return {True: "yes", False: "no", None: "–"}[value]
@@ -17,7 +20,7 @@ def cell_text(value):
     return f"{value:,}" if isinstance(value, int) else str(value)
 
 
-def cell_arrays(name):
+def cell_arrays(name: str) -> dict[str, np.ndarray]:
     """Return the arrays that `compute` saves for a claim's cells."""
     cells = discover.claim(name).cells()
     return {
@@ -30,7 +33,7 @@ def cell_arrays(name):
     }
 
 
-def by_cell(data):
+def by_cell(data: Mapping[str, np.ndarray]) -> dict[str, Cell]:
     """Return {cell: Cell} from the saved arrays."""
     return {
         str(cell): Cell(str(ours), str(printed), cell_verdict(known, agree), str(data["claim"]))
@@ -40,7 +43,7 @@ def by_cell(data):
     }
 
 
-def cell_verdict(known, agree):
+def cell_verdict(known: bool, agree: bool) -> str:
     return (
         (_findings.REPRODUCED if agree else _findings.NOT_REPRODUCED)
         if known
@@ -48,7 +51,7 @@ def cell_verdict(known, agree):
     )
 
 
-def judge_structure(data):
+def judge_structure(data: Mapping[str, np.ndarray]) -> _findings.Outcome:
     """Return (verdict, sentence) over all cells."""
     columns = zip(*(data[name] for name in ("cell", "ours", "printed", "known", "agree")))
     return _findings.judge_exactly(

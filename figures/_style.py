@@ -5,9 +5,16 @@ Colours of algorithms that appear together stay apart for deuteranopes, protanop
 tests measure it.
 """
 
-from typing import NamedTuple
+from collections.abc import Mapping, Sequence
+from typing import TYPE_CHECKING, Any, NamedTuple
 
 import numpy as np
+
+if TYPE_CHECKING:
+    from matplotlib.axes._axes import Axes
+    from matplotlib.figure import Figure
+    from matplotlib.lines import Line2D
+    from matplotlib.text import Annotation
 
 SMALL, NORMAL = 7.5, 8.5  # points; nothing is printed smaller
 INK, PALE, RULE = "#1a1a1a", "#e9e9e9", "#b8b8b8"
@@ -63,7 +70,7 @@ RC = {
 class Look(NamedTuple):
     label: str  # as the papers call it
     colour: str
-    dash: object  # a matplotlib line style
+    dash: Any  # a matplotlib line style
     marker: str
 
 
@@ -108,12 +115,20 @@ BROKEN = dict(
 )  # worst where a bound is violated
 
 
-def algorithm_look(name):
+def algorithm_look(name: str) -> Look:
     """Return the look of an algorithm."""
     return ALGORITHMS[name]
 
 
-def draw_line(ax, x, y, name, label=None, markers=0, **more):
+def draw_line(
+    ax: "Axes",
+    x: np.ndarray | Sequence[int],
+    y: np.ndarray | Sequence[int],
+    name: str,
+    label: str | None = None,
+    markers: int = 0,
+    **more: Any,
+) -> "Line2D":
     """Draw a line in an algorithm's look, with about `markers` markers."""
     style = algorithm_look(name)
     every = max(1, len(x) // markers) if markers else None
@@ -132,13 +147,22 @@ def draw_line(ax, x, y, name, label=None, markers=0, **more):
     return drawn
 
 
-def draw_band(ax, x, mean, low, high, name, label=None, **more):
+def draw_band(
+    ax: "Axes",
+    x: np.ndarray,
+    mean: np.ndarray,
+    low: np.ndarray,
+    high: np.ndarray,
+    name: str,
+    label: str | None = None,
+    **more: Any,
+) -> "Line2D":
     """Draw a mean in an algorithm's look over the band from low to high."""
     ax.fill_between(x, low, high, color=algorithm_look(name).colour, alpha=0.18, linewidth=0)
     return draw_line(ax, x, mean, name, label, **more)
 
 
-def legend_below(figure, *axes, ncols=5):
+def legend_below(figure: "Figure", *axes: "Axes", ncols: int = 5) -> None:
     """Draw one legend below all panels, where it covers nothing: each label of the axes once, and
     for a bar only its line."""
     named = {}
@@ -153,7 +177,9 @@ def legend_below(figure, *axes, ncols=5):
     )
 
 
-def spread_places(wanted, gap, low=-np.inf, high=np.inf):
+def spread_places(
+    wanted: np.ndarray | Sequence[float], gap: float, low: float = -np.inf, high: int = np.inf
+) -> np.ndarray:
     """Return the places nearest to the wanted places in the least-squares sense that keep their
     order, a minimum gap, and the limits if all places fit."""
     wanted = np.asarray(wanted, float)
@@ -177,7 +203,9 @@ def spread_places(wanted, gap, low=-np.inf, high=np.inf):
     return places
 
 
-def direct_labels(ax, lines=None, size=SMALL):
+def direct_labels(
+    ax: "Axes", lines: Mapping[str, str] | None = None, size: float = SMALL
+) -> "list[Annotation]":
     """Write each line's label at its right end, and move labels apart where they would overlap;
     call this after setting limits and scales.
 
@@ -219,7 +247,7 @@ def direct_labels(ax, lines=None, size=SMALL):
     return texts
 
 
-def _right_end(ax, drawn):
+def _right_end(ax: "Axes", drawn: "Line2D") -> tuple[float, float] | None:
     """Return the right end of a line in fractions of the axes; None where the line has no finite
     point inside."""
     data = np.column_stack([np.asarray(part, float) for part in drawn.get_data()])
@@ -232,7 +260,7 @@ def _right_end(ax, drawn):
     return float(across), float(np.clip(high, 0, 1))
 
 
-def darken_text(colour, contrast=3.0):
+def darken_text(colour: str | Sequence[float], contrast: float = 3.0) -> str:
     """Return a colour darkened until text in it has the given contrast to white (WCAG 2)."""
     from matplotlib.colors import to_hex, to_rgb
 
@@ -242,7 +270,7 @@ def darken_text(colour, contrast=3.0):
     return to_hex(rgb)
 
 
-def cell_edges(centres):
+def cell_edges(centres: np.ndarray) -> np.ndarray:
     """Return the edges of cells around the given centres on a logarithmic axis."""
     logs = np.log(np.asarray(centres, float))
     half = np.diff(logs) / 2
@@ -250,14 +278,14 @@ def cell_edges(centres):
     return np.exp(np.r_[logs[0] - half[0], inner, logs[-1] + half[-1]])
 
 
-def tint_colour(colour, share):
+def tint_colour(colour: str, share: float) -> tuple[float, ...]:
     """Return an opaque mixture of a colour with white, so that overlapping areas do not blend."""
     from matplotlib.colors import to_rgb
 
     return tuple(share * part + 1 - share for part in to_rgb(colour))
 
 
-def relative_luminance(rgb):
+def relative_luminance(rgb: np.ndarray | tuple[float, ...]) -> float:
     """Return the relative luminance of sRGB colours in [0, 1], shape (..., 3)."""
     rgb = np.asarray(rgb, float)
     linear = np.where(rgb <= 0.04045, rgb / 12.92, ((rgb + 0.055) / 1.055) ** 2.4)

@@ -6,11 +6,18 @@ claim's id, which the drawn mark keeps (as its gid, in the SVG too).
 """
 
 import re
-from typing import NamedTuple
+from collections.abc import Mapping, Sequence
+from typing import TYPE_CHECKING, Any, NamedTuple
 
 import numpy as np
 
 from fedtheory.figures._style import AGREE, DIFFER, INK, NORMAL, OPEN, PALE, RULE, SMALL
+
+if TYPE_CHECKING:
+    from matplotlib.axes._axes import Axes
+    from matplotlib.figure import Figure
+
+    from fedtheory.figures._findings import Outcome
 
 MARKS = {
     "reproduced": ("✓", AGREE),
@@ -24,7 +31,7 @@ MARKED = "✓ agrees, ✗ differs, ↔ no power, ? undecided, ○ not judged"
 SYMBOLS = "DejaVu Sans"  # the face that has the marks
 
 
-def number_text(value, digits=3):
+def number_text(value: float, digits: int = 3) -> str:
     """Return a number as a table prints it."""
     value = float(value)
     if not np.isfinite(value):
@@ -39,7 +46,7 @@ def number_text(value, digits=3):
     return f"{value:,.{max(0, digits - 1 - size)}f}".replace("-", "−")
 
 
-def spread_of(values):
+def spread_of(values: np.ndarray) -> str:
     """Return `mean ± standard deviation` over seeds, with as many digits as the deviation
     justifies."""
     values = np.asarray(values, float).ravel()
@@ -63,8 +70,17 @@ class Cell(NamedTuple):
 
 
 def draw_table(
-    figure, header, rows, marks=None, title="", note="", widths=None, size=SMALL, bold=(), groups=()
-):
+    figure: "Figure",
+    header: Sequence[str],
+    rows: Sequence[list[str]],
+    marks: Mapping[tuple[int, int], tuple[str, str]] | None = None,
+    title: str = "",
+    note: str = "",
+    widths: list[int] | None = None,
+    size: float = SMALL,
+    bold: Sequence[Any] = (),
+    groups: Sequence[tuple[str, int, int]] = (),
+) -> "Axes":
     """Draw rows of text; `marks` maps (row, column) to (verdict, claim) of a cell, and `bold` lists
     the rows in bold type.
 
@@ -157,7 +173,7 @@ POINTS = {
 }
 
 
-def plot_printed(ax, x, cell):
+def plot_printed(ax: "Axes", x: int, cell: Cell) -> None:
     """Plot a printed number as a point whose marker shows its verdict."""
     marker, colour, inside, _ = POINTS[cell.verdict]
     ax.plot(
@@ -172,7 +188,9 @@ def plot_printed(ax, x, cell):
     )
 
 
-def printed_legend(ax, outcomes, **where):
+def printed_legend(
+    ax: "Axes", outcomes: "Mapping[str, Outcome]", **where: str | tuple[int, float]
+) -> None:
     """Draw the legend of the points of `plot_printed`, with the number of points for each verdict
     that occurs."""
     verdicts = [verdict for verdict, _ in outcomes.values()]
@@ -190,7 +208,7 @@ def printed_legend(ax, outcomes, **where):
     ax.legend(handlelength=1.0, borderaxespad=0, handletextpad=0.4, **where)
 
 
-def shown_length(cell):
+def shown_length(cell: str) -> int:
     """Estimate the number of characters that a cell shows: a LaTeX command counts as one character,
     braces as none."""
     return len(
@@ -206,7 +224,14 @@ def shown_length(cell):
     )
 
 
-def ours_beside_paper(figure, header, rows, title="", note="", **more):
+def ours_beside_paper(
+    figure: "Figure",
+    header: Sequence[str],
+    rows: Sequence[list[str | Cell]],
+    title: str = "",
+    note: str = "",
+    **more: Any,
+) -> "Axes":
     """Draw a table from rows [label, Cell or text, ...]: a Cell fills two columns, the measured
     value and the paper's; a text fills one."""
     text, marks = _split_marks(header, rows)
@@ -218,14 +243,16 @@ def ours_beside_paper(figure, header, rows, title="", note="", **more):
     return draw_table(figure, below, text[1:], marks, title, note, groups=groups, **more)
 
 
-def table_rows(header, rows):
+def table_rows(header: Sequence[str], rows: Sequence[list[str | Cell]]) -> list[list[str]]:
     """Return the table of `ours_beside_paper` as rows of text, header first, with the verdict's
     mark behind each measured value."""
     text, marks = _split_marks(header, rows)
     return mark_rows(text, marks)
 
 
-def mark_rows(text, marks):
+def mark_rows(
+    text: Sequence[list[str]], marks: Mapping[tuple[int, int], tuple[str, str]]
+) -> list[list[str]]:
     """Return rows of text, header first, with the marks of `draw_table` behind their cells."""
     return [
         [
@@ -236,7 +263,9 @@ def mark_rows(text, marks):
     ]
 
 
-def _split_marks(header, rows):
+def _split_marks(
+    header: Sequence[str], rows: Sequence[list[str | Cell]]
+) -> tuple[list[list[str]], Any]:
     """Split rows into rows of text, header first, and {(row, column): (verdict, claim)}."""
     text, marks = [[header[0]]], {}
     for name, cell in zip(header[1:], rows[0][1:]):

@@ -2,9 +2,9 @@
 searches from the best points at the neighbouring numbers, so that the plotted stars do not vary
 with the progress of single searches."""
 
-from collections.abc import Sequence
+from collections.abc import Sequence, Set
 from random import Random
-from typing import Any, NamedTuple
+from typing import TYPE_CHECKING, Any, NamedTuple
 
 import numpy as np
 
@@ -17,8 +17,13 @@ from fedtheory.search import resizing, scheduler
 from fedtheory.search.coverage import Coverage
 from fedtheory.search.objective import Target
 from fedtheory.search.optimizer import PER_SECOND
+from fedtheory.typing import Shape
 from fedtheory.verdicts import confirmation
 from fedtheory.verdicts.combination import conclude
+
+if TYPE_CHECKING:
+    from fedtheory.models import Setting
+    from fedtheory.search.optimizer import Hunt
 
 ROUNDS = ("rounds", "R", "T", "tau")  # what shapes call them; FED-LAMB's T are local steps
 LEADERS, BRIEF = 2, 12  # hunts that go along, and the most generations there
@@ -26,20 +31,20 @@ ENDS, ALONG = 0.2, 0.3  # shares of the seconds for exact looks, and for each hu
 LEAST = 1e-6  # a share of the bound below which a search has found no worst case
 
 
-def rounds_name(shape):
+def rounds_name(shape: Shape) -> str:
     """Return the name of the number of rounds in a setting's shape."""
     return next(name for name in ROUNDS if name in shape)
 
 
-def rounds_of(shape):
+def rounds_of(shape: Shape) -> int:
     return int(shape[rounds_name(shape)])
 
 
-def of_rounds(setting, rounds, /, tries=2000, **more):
+def of_rounds(setting: "Setting", rounds: int, /, tries: int = 2000, **more: int) -> "Setting":
     """Return the setting restricted to instances with the given number of rounds and with the other
     given entries of the shape."""
 
-    def shapes(random, relaxed):
+    def shapes(random: Random, relaxed: Set[str]) -> dict[str, int | str]:
         for _ in range(tries):
             shape = setting.shapes(random, relaxed)
             if rounds_of(shape) == rounds and more.items() <= shape.items():
@@ -95,23 +100,25 @@ def of_claim(
 class Search:
     """A search of one setting with the best ratio and point of each search at one shape."""
 
-    def __init__(self, claim, line, setting, seconds, seed):
+    def __init__(
+        self, claim: Claim, line: int, setting: "Setting", seconds: float, seed: int
+    ) -> None:
         self.target, self.looked, self.best = Target(claim, setting, line), Coverage(setting), {}
         self.most = ALONG * seconds * PER_SECOND
         for found in scheduler.search_waves(self.target, (1 - ENDS) * seconds, seed):
             self.add(*found)
 
-    def add(self, hunt, ratio, point):
+    def add(self, hunt: "Hunt", ratio: float, point: np.ndarray) -> None:
         self.looked.add(hunt)
         if ratio >= 0:
             self.best[hunt] = ratio, point
 
-    def rank_found(self):
+    def rank_found(self) -> "list[tuple[float, Hunt, np.ndarray]]":
         """Return (ratio, search at one shape, point), the largest ratio first."""
         found = [(ratio, hunt, point) for hunt, (ratio, point) in self.best.items()]
         return sorted(found, key=lambda each: -each[0])
 
-    def go_on(self, other, rounds, seed):
+    def go_on(self, other: "Search", rounds: int, seed: int) -> None:
         """Climb at the given number of rounds from the best points of another search, if the number
         of rounds is a size that costs nothing (`resizing.is_free_size`)."""
         for n, (_, hunt, _) in enumerate(other.rank_found()[:LEADERS]):

@@ -8,6 +8,9 @@ as it began, on quadratics in one dimension that are as curved as the theorem al
 prescribes its rate and FED-LAMB has no ceiling: there are none of theirs.
 """
 
+from collections.abc import Callable, Mapping
+from typing import TYPE_CHECKING, Any
+
 import numpy as np
 
 import fedtheory as ft
@@ -16,6 +19,9 @@ from fedtheory.figures import _caption, _parts, _style
 from fedtheory.figures._record import Figure
 from fedtheory.verdicts import perturbations, sharpening
 from fedtheory.verdicts.exploration_parameters import PARAMETERS
+
+if TYPE_CHECKING:
+    from matplotlib.axes._axes import Axes
 
 SECONDS = dict(smoke=0.1, quick=4.0, paper=60.0)  # for the ceilings of each claim
 ROUNDS, SEED = 100, 0
@@ -38,7 +44,7 @@ ROWS = {  # claim -> title, method, where the formula of its longest effective s
 AT = dict(gamma=1.0, eta_g=1.0, K=2, K_0=2)  # of FSL's runs; in mixed FL eta_s = eta_m = 1, B = 1
 
 
-def printed_ceiling(id):
+def printed_ceiling(id: str) -> float:
     """Return the theorem's longest effective step where every loss has curvature 1."""
     _, method, where = ROWS[id]
     if method == "fsl":
@@ -51,7 +57,7 @@ def printed_ceiling(id):
     return float(claim.fast(dict.fromkeys(claim.needs(claim.bound), 1.0)))
 
 
-def run_of(method, u):
+def run_of(method: str, u: float) -> dict[str, float]:
     """Return the method's parameters for an effective step u, where u is K_0 eta_0 and K eta_l
     eta_g, or K eta eta_s."""
     if method == "fsl":
@@ -60,7 +66,7 @@ def run_of(method, u):
     return own if method == "one_way_gt" else dict(own, eta_c=u / 2, eta_m=1.0)
 
 
-def is_stable(method, u):
+def is_stable(method: str, u: float) -> bool:
     """Tell whether the mean, started at 1, ends at most 1 away from the common minimiser 0 of all
     losses."""
     of = ft.problems.quadratic_from_arrays([1.0], [[0.0], [0.0]])
@@ -69,7 +75,7 @@ def is_stable(method, u):
     return bool(np.abs(means[-1, 0]) <= 1.0)
 
 
-def longest_stable_step(method):
+def longest_stable_step(method: str) -> float:
     """Find the longest stable step by bisection of its logarithm."""
     low, high = 1e-2, 1e2
     for _ in range(18):
@@ -78,7 +84,7 @@ def longest_stable_step(method):
     return low
 
 
-def raise_ceiling(id, seconds):
+def raise_ceiling(id: str, seconds: float) -> Any:
     """Find the least factor by which raising a ceiling lets an exact instance violate the claim:
     inf if no instance is found, NaN for a claim without a ceiling."""
     claim = discover.claim(id)
@@ -89,7 +95,7 @@ def raise_ceiling(id, seconds):
     return dict(least=min(least, default=np.inf))
 
 
-def compute_arrays(scale, progress):
+def compute_arrays(scale: str, progress: Callable[..., Any]) -> Any:
     of = {
         method: longest_stable_step(method) for method in {method for _, method, _ in ROWS.values()}
     }
@@ -107,7 +113,7 @@ def compute_arrays(scale, progress):
     )
 
 
-def draw_figure(figure, data):
+def draw_figure(figure: Any, data: Mapping[str, np.ndarray]) -> None:
     ax = figure.subplots()
     y = np.arange(len(data["claim"])) + 0.8 * (data["method"] != "fsl")
     for n, method in enumerate(data["method"].tolist()):
@@ -136,7 +142,7 @@ def draw_figure(figure, data):
     _draw_legend(ax, np.isfinite(data["broken"]).any())
 
 
-def _draw_legend(ax, some):
+def _draw_legend(ax: "Axes", some: bool) -> None:
     from matplotlib.lines import Line2D
 
     bare = dict(linestyle="", color=_style.INK)
@@ -148,7 +154,7 @@ def _draw_legend(ax, some):
     ax.figure.legend(handles=handles, loc="outside lower center", ncols=3, handletextpad=0.2)
 
 
-def write_caption(data):
+def write_caption(data: Mapping[str, np.ndarray]) -> str:
     return (
         "Effective steps ($K_0\\eta_0$ in FSL, $K\\eta\\eta_s$ in mixed FL) as multiples of each theorem's ceiling. Red "
         f"cross: the least multiple at which `sharpen` refutes the theorem by an exact instance within "
@@ -158,7 +164,7 @@ def write_caption(data):
     )
 
 
-def describe_result(data):
+def describe_result(data: Mapping[str, np.ndarray]) -> str:
     least, most = int(np.argmin(data["stable"])), int(np.argmax(data["stable"]))
     name = lambda n: data["title"][n].item()
     far = np.isfinite(data["broken"])
@@ -177,7 +183,7 @@ def describe_result(data):
     )
 
 
-def table_rows(data):
+def table_rows(data: Mapping[str, np.ndarray]) -> list[list[str]]:
     shown = lambda value: (
         "" if np.isnan(value) else "none found" if np.isinf(value) else f"{value:.4g}"
     )

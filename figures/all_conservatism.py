@@ -7,6 +7,9 @@ of rounds at which its figure searches. The worst case is the statement's, over 
 other two are of the plotted problem. A statement that an instance breaks reaches beyond its bound.
 """
 
+from collections.abc import Callable, Mapping
+from typing import TYPE_CHECKING, Any
+
 import numpy as np
 
 from fedtheory.figures import (
@@ -20,6 +23,10 @@ from fedtheory.figures import (
     theory_mixed,
 )
 from fedtheory.figures._record import Figure
+from fedtheory.typing import Number
+
+if TYPE_CHECKING:
+    from matplotlib.axes._axes import Axes
 
 ROUNDS = dict(fsl=20, mixed=30, two_way=170, flex=5, lamb=2)
 PAPERS = dict(fsl="FSL", mixed="mixed FL", flex="flex", lamb="FED-LAMB")
@@ -29,14 +36,14 @@ METHODS = dict(fsl="fsl", mixed="two_way_gt", flex="flex_c", lamb="fed_lamb")  #
 FIGURES = dict(fsl=theory_fsl, mixed=theory_mixed, flex=theory_flex, lamb=theory_lamb)
 
 
-def rounds_of(paper, id):
+def rounds_of(paper: str, id: str) -> int:
     """Return the number of rounds at which a statement is shown."""
     if id == theory_flex.START:
         return 1
     return ROUNDS["two_way" if paper == "mixed" and theory_mixed.IDS[id][0] == "B3" else paper]
 
 
-def read_panel(paper, id, scale):
+def read_panel(paper: str, id: str, scale: str) -> tuple[Number, ...]:
     """Return (T, bound, worst case over bound, whether the bound is violated, exact expectation, 90
     % quantile) of a panel."""
     panel, T = _parts.compute_part(FIGURES[paper].panel_of, id, scale), rounds_of(paper, id)
@@ -55,7 +62,7 @@ PANELS = {
 CLAIMS = sorted({id.partition("@")[0] for panels in PANELS.values() for id in panels})
 
 
-def compute_arrays(scale, progress):
+def compute_arrays(scale: str, progress: Callable[..., Any]) -> Any:
     rows = []
     asked = [(paper, *panel) for paper, panels in PANELS.items() for panel in panels.items()]
     asked = asked if scale != "smoke" else asked[::4]
@@ -68,7 +75,7 @@ def compute_arrays(scale, progress):
     return dict(found, trials=np.array([trials[paper] for paper in found["paper"].tolist()]))
 
 
-def decades_over_bound(data):
+def decades_over_bound(data: Mapping[str, np.ndarray]) -> np.ndarray:
     """Return (worst case, exact expectation, runs' quantile) over the bound, in powers of ten."""
     with np.errstate(divide="ignore", invalid="ignore"):
         shares = data["worst"], data["exact"] / data["bound"], data["high"] / data["bound"]
@@ -76,7 +83,7 @@ def decades_over_bound(data):
     return np.where(np.isfinite(found), found, np.nan)
 
 
-def draw_figure(figure, data):
+def draw_figure(figure: Any, data: Mapping[str, np.ndarray]) -> None:
     ax = figure.subplots()
     count, worst, exact, high = len(data["claim"]), *decades_over_bound(data)
     y = np.arange(count) + 0.9 * np.cumsum(np.r_[0, data["paper"][1:] != data["paper"][:-1]])
@@ -125,7 +132,7 @@ def draw_figure(figure, data):
     _draw_legend(ax)
 
 
-def _draw_legend(ax):
+def _draw_legend(ax: "Axes") -> None:
     from matplotlib.lines import Line2D
 
     handles = [
@@ -146,7 +153,7 @@ def _draw_legend(ax):
     ax.figure.legend(handles=handles, loc="outside lower center", ncols=5, columnspacing=1.2)
 
 
-def write_caption(data):
+def write_caption(data: Mapping[str, np.ndarray]) -> str:
     trials = _caption.join_words(map(str, np.unique(data["trials"])))
     return (
         "Each row a statement with explicit constants, on the problem of its theory figure. From the bound (0) to the left: "
@@ -156,7 +163,7 @@ def write_caption(data):
     )
 
 
-def describe_result(data):
+def describe_result(data: Mapping[str, np.ndarray]) -> str:
     worst, exact, _ = decades_over_bound(data)
     names = [f"{PAPERS[p]}, {t}" for p, t in zip(data["paper"].tolist(), data["title"].tolist())]
     broken = [names[n] for n in np.flatnonzero(data["broken"])]
@@ -170,7 +177,7 @@ def describe_result(data):
     )
 
 
-def table_rows(data):
+def table_rows(data: Mapping[str, np.ndarray]) -> list[list[str]]:
     number = lambda value: f"{value:.4g}" if np.isfinite(value) else ""
     columns = ("title", "claim", "T", "bound", "worst", "exact", "high")
     return [

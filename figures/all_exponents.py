@@ -8,6 +8,9 @@ matter; flex and FED-LAMB in the one letter that their statements follow, the nu
 truth is an exact expectation, of FED-LAMB the mean of many runs.
 """
 
+from collections.abc import Callable, Mapping
+from typing import Any
+
 import numpy as np
 
 import fedtheory as ft
@@ -65,7 +68,7 @@ def mixed_bounds(id: str, T: int, S: int, K: int, G: float, **noise: float) -> t
     return found.right[0], theory_mixed.exact_gap(id, T, at, of, x_0)
 
 
-def slopes(both, letters):
+def slopes(both: Callable[..., Any], letters: Mapping[str, float]) -> dict[str, np.ndarray]:
     """Return {name: exponents of the bound and of the true value}, measured by doubling each
     letter."""
     here = np.log2(both(**letters))
@@ -75,7 +78,7 @@ def slopes(both, letters):
     }
 
 
-def over_rounds(id, T, trials):
+def over_rounds(id: str, T: int, trials: int) -> np.ndarray:
     """Compute the exponents of (bound, true value) of flex or FED-LAMB in the number of rounds,
     from T and 2 T rounds."""
     if id in FLEX:
@@ -87,7 +90,7 @@ def over_rounds(id, T, trials):
     return np.log2([limits[1] / limits[0], truths[1] / truths[0]])
 
 
-def compute_arrays(scale, progress):
+def compute_arrays(scale: str, progress: Callable[..., Any]) -> Any:
     found, total = [], 1 + len(METHODS) + len(FLEX) + len(LAMB)
     made = slopes(fsl, dict(FSL, T=T[scale]))
     found += [(COROLLARY, name, *pair) for name, pair in made.items()]
@@ -104,13 +107,13 @@ def compute_arrays(scale, progress):
     return dict({n: np.array(c) for n, c in zip(names, zip(*found))}, T=np.array(T[scale]))
 
 
-def row_name(id, letter):
+def row_name(id: str, letter: str | np.str_) -> str:
     """Return the name of a row in a panel."""
     table = discover.claim(id.partition("@")[0]).table
     return FLEX.get(id) or LAMB.get(id) or f"${table[letter].latex}$"
 
 
-def draw_figure(figure, data):
+def draw_figure(figure: Any, data: Mapping[str, np.ndarray]) -> None:
     axes = figure.subplots(2, 3, sharex=True)
     for ax, (title, (method, ids)) in zip(axes.flat, PANELS.items()):
         at = np.flatnonzero(np.isin(data["claim"], ids))
@@ -136,7 +139,7 @@ def draw_figure(figure, data):
     figure.legend(handles=handles, loc="outside lower center", ncols=2)
 
 
-def write_caption(data):
+def write_caption(data: Mapping[str, np.ndarray]) -> str:
     T = int(data["T"])
     return (
         "Exponents: base-2 logarithms of the ratio when one letter is doubled, from "
@@ -148,7 +151,7 @@ def write_caption(data):
     )
 
 
-def describe_result(data):
+def describe_result(data: Mapping[str, np.ndarray]) -> str:
     gap, titles = np.abs(data["bound"] - data["exact"]), {}
     for title, (_, ids) in PANELS.items():
         titles |= dict.fromkeys(ids, title.partition(", in ")[0])
@@ -161,7 +164,7 @@ def describe_result(data):
     return f"Exponents of bound and truth differ by {number} in the median, most for {worst}."
 
 
-def table_rows(data):
+def table_rows(data: Mapping[str, np.ndarray]) -> list[list[str]]:
     columns = zip(*(data[name].tolist() for name in ("claim", "letter", "bound", "exact")))
     return [
         ["claim", "letter", "exponent of the bound", "of the truth"],

@@ -6,8 +6,10 @@ dimension is the one in which most happens.
 """
 
 import textwrap
+from collections.abc import Callable, Mapping
 from fractions import Fraction
 from math import isfinite
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
@@ -19,7 +21,11 @@ from fedtheory.models import by_name, entry_names
 from fedtheory.rendering import picture
 from fedtheory.rendering.losses import losses_of
 from fedtheory.rendering.steps import record_steps
+from fedtheory.typing import Document
 from fedtheory.verdicts import pipeline
+
+if TYPE_CHECKING:
+    from matplotlib.axes._axes import Axes
 
 SOUGHT = dict(  # statements whose documents are looked for, beside those that are kept
     smoke=("mixed.stepD2",),
@@ -30,7 +36,7 @@ SECONDS = dict(smoke=0.5, quick=10.0, paper=60.0)
 ENDS, LETTERS = 8, 14  # rounds whose ends are shown; letters of a fraction that is written whole
 
 
-def documents(scale):
+def documents(scale: str) -> dict[str, dict[str, str | dict[str, Any]]]:
     """Return {claim: document of an instance that violates the claim}."""
     found = {}
     for id, kept in _proofs.known_violations().items():
@@ -45,7 +51,9 @@ def documents(scale):
     return dict(sorted(found.items()))
 
 
-def draw_counterexample(document):
+def draw_counterexample(
+    document: Document,
+) -> tuple[list[float], list[list[float]], float, list[float]] | None:
     """Return (x, losses (curves, samples), start, ends of rounds) of a counterexample in one
     dimension; None where the counterexample has no losses to draw, or no points."""
     parts, setting = check_instance.read_numbers(document["instance"]), by_name(document["setting"])
@@ -74,7 +82,7 @@ def draw_counterexample(document):
 OPPOSITE = {"<=": ">", ">=": "<", "==": r"\neq", "<": r"\geq", ">": r"\leq"}
 
 
-def sides(document):
+def sides(document: Document) -> str:
     """Return the true relation between both sides of the line, such as `1/30 > 121/3750`; long
     fractions are rounded."""
     shown = []
@@ -85,7 +93,7 @@ def sides(document):
     return f"${shown[0]}{OPPOSITE[document['statement']['sign']]}{shown[1]}$"
 
 
-def compute_arrays(scale, progress):
+def compute_arrays(scale: str, progress: Callable[..., Any]) -> dict[str, np.ndarray]:
     found, made = [], documents(scale)
     for n, (id, document) in enumerate(made.items()):
         found.append((id, discover.claim(id).cites, sides(document), draw_counterexample(document)))
@@ -106,7 +114,7 @@ COLUMNS = 4
 LINE = 30  # letters of a title's line
 
 
-def draw_figure(figure, data):
+def draw_figure(figure: Any, data: Mapping[str, np.ndarray]) -> None:
     count = len(data["claim"])
     axes = figure.subplots(-(-count // COLUMNS), COLUMNS, squeeze=False)
     for ax in axes.flat[count:]:
@@ -120,13 +128,13 @@ def draw_figure(figure, data):
         ax.set(yticks=[])
 
 
-def wrap_title(cites):
+def wrap_title(cites: str) -> str:
     """Wrap a place to at most two lines above a panel."""
     lines = textwrap.wrap(cites, LINE, max_lines=2, placeholder=" …", break_on_hyphens=False)
     return "\n".join(map(_proofs.typeset_place, lines))
 
 
-def panel(ax, x, losses, start, ends):
+def panel(ax: "Axes", x: np.ndarray, losses: np.ndarray, start: float, ends: np.ndarray) -> None:
     """Draw the losses, a dotted line at the start, and below the losses the ends of the rounds."""
     if not isfinite(x[0]):
         ax.set(xticks=[])
@@ -161,7 +169,7 @@ def panel(ax, x, losses, start, ends):
     ax.set_xlim(x[0], x[-1])
 
 
-def write_caption(data):
+def write_caption(data: Mapping[str, np.ndarray]) -> str:
     return (
         "Each panel is an instance that breaks the statement above it, exactly: the losses of its clients (and of a server) "
         "along the coordinate in which most happens, the start (dotted), where its rounds end on one way through "
@@ -170,13 +178,13 @@ def write_caption(data):
     )
 
 
-def describe_result(data):
+def describe_result(data: Mapping[str, np.ndarray]) -> str:
     papers = [cites.partition(",")[0] for cites in data["cites"].tolist()]
     told = [f"{papers.count(paper)} of {paper}" for paper in dict.fromkeys(papers)]
     return f"Violated statements: {len(papers)}, {_caption.join_words(told)}."
 
 
-def table_rows(data):
+def table_rows(data: Mapping[str, np.ndarray]) -> list[list[str]]:
     columns = zip(*(data[name].tolist() for name in ("claim", "cites", "sides")))
     return [["claim", "where", "what is false"], *map(list, columns)]
 

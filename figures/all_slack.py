@@ -5,6 +5,9 @@ red marks a line that fails.
 The share is free of what both sides carry, as in the figures of one proof.
 """
 
+from collections.abc import Callable, Mapping
+from typing import Any
+
 import numpy as np
 
 from fedtheory.figures import _caption, _slack, _style
@@ -21,11 +24,11 @@ PROOFS = {
 INSTANCES = dict(smoke=2, quick=30, paper=100)
 
 
-def key(id, name):
+def key(id: str, name: str) -> str:
     return f"{id.replace('.', '_')}_{name}"
 
 
-def compute_arrays(scale, progress):
+def compute_arrays(scale: str, progress: Callable[..., Any]) -> dict[str, np.ndarray]:
     data, total = {}, len(PROOFS) * INSTANCES[scale]
     for n, id in enumerate(PROOFS):
         before = n * INSTANCES[scale]
@@ -36,7 +39,9 @@ def compute_arrays(scale, progress):
     return data
 
 
-def measured_lines(data, id):
+def measured_lines(
+    data: Mapping[str, np.ndarray], id: str
+) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
     """Return (names, ratios, fails) of the lines that were measured at some instance, in the
     proof's order."""
     names, ratios, fails = (data[key(id, name)] for name in ("line", "ratios", "fails"))
@@ -44,7 +49,7 @@ def measured_lines(data, id):
     return names[kept], ratios[kept], fails[kept]
 
 
-def draw_figure(figure, data):
+def draw_figure(figure: Any, data: Mapping[str, np.ndarray]) -> None:
     from matplotlib.cm import ScalarMappable
     from matplotlib.colors import LinearSegmentedColormap, Normalize, to_rgb
 
@@ -74,7 +79,7 @@ def draw_figure(figure, data):
     bar.outline.set_linewidth(0.4)
 
 
-def write_caption(data):
+def write_caption(data: Mapping[str, np.ndarray]) -> str:
     count = data[key("fsl.theorem1", "ratios")].shape[1]
     return (
         f"Each strip is a proof, each column a line of it, each row one of {count} instances drawn inside the hypotheses. "
@@ -83,7 +88,7 @@ def write_caption(data):
     )
 
 
-def describe_result(data):
+def describe_result(data: Mapping[str, np.ndarray]) -> str:
     told = []
     for id, title in PROOFS.items():
         names, ratios, fails = measured_lines(data, id)
@@ -101,7 +106,7 @@ def describe_result(data):
     return ". ".join(told) + "."
 
 
-def table_rows(data):
+def table_rows(data: Mapping[str, np.ndarray]) -> list[list[str]]:
     found = [["proof", "line", "median share", "largest", "fails"]]
     for id in PROOFS:
         for name, ratios, fails in zip(*measured_lines(data, id)):

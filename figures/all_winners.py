@@ -12,7 +12,8 @@ the truth is the exact expectation of what they bound, the squared distance to t
 trained.
 """
 
-from typing import NamedTuple
+from collections.abc import Callable, Mapping, Sequence
+from typing import TYPE_CHECKING, Any, NamedTuple
 
 import numpy as np
 
@@ -21,6 +22,10 @@ from fedtheory import discover
 from fedtheory.figures import _caption, _style, _theory, theory_flex, theory_fsl, theory_mixed
 from fedtheory.figures._record import Figure
 from fedtheory.participation import staircase
+from fedtheory.typing import Number
+
+if TYPE_CHECKING:
+    from matplotlib.axes._axes import Axes
 
 POINTS = dict(smoke=4, quick=15, paper=31)  # for each axis
 ROUNDS = dict(fsl=80, mixed=100)
@@ -64,7 +69,7 @@ def mixed_bounds(noise: float, apart: float, K: float) -> tuple[list[float], lis
 LEAVING, LAW = theory_flex.N + 1, theory_flex.AFTER  # the device that leaves, and how all work
 
 
-def rates_of(tau_0, rounds, excluded):
+def rates_of(tau_0: int, rounds: int, excluded: bool) -> np.ndarray:
     """Return theorem 3.1's learning rates of all rounds; after a departure the rates start over if
     the device is excluded."""
     eta_0, offset = theory_flex.printed_rate(LAW, _letters(LEAVING)["ps"])
@@ -75,7 +80,7 @@ def rates_of(tau_0, rounds, excluded):
     return np.append(staircase(eta_0, tau_0, offset=offset), after)
 
 
-def include(tau_0, rounds):
+def include(tau_0: int, rounds: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
     """Compute (bounds, exact values) for the given numbers of rounds since a departure, with the
     device kept in the objective: the device does no work, and the rate keeps decreasing."""
     own = _letters(LEAVING)
@@ -87,7 +92,7 @@ def include(tau_0, rounds):
     return discover.claim("flex.theorem3_1").fast(at), square.sum(axis=1)[rounds]
 
 
-def exclude(tau_0, rounds):
+def exclude(tau_0: int, rounds: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
     """Compute (bounds, exact values) for the given numbers of rounds since a departure, with the
     device removed from the objective: training starts over at the initial rate."""
     own, new = _letters(LEAVING), _letters(theory_flex.N)
@@ -114,7 +119,7 @@ def exclude(tau_0, rounds):
 MOMENTS = "ps ps_Gamma ps_plus p2s_over_p p2s_sigma ratio_min ratio_max".split()
 
 
-def _letters(devices):
+def _letters(devices: int) -> dict[str, Number]:
     """Return the values of theorem 3.1's letters for the given number of devices, except the
     training time."""
     apart = theory_flex.X_0 - theory_flex.arc_problem(devices).minimizer()
@@ -124,7 +129,7 @@ def _letters(devices):
     return dict(found, sq_dist_0=float(apart @ apart))
 
 
-def _after_departure(tau_0):
+def _after_departure(tau_0: int) -> tuple[np.ndarray, np.ndarray]:
     """Compute E of x - w* and of its square, coordinate by coordinate, when the device leaves."""
     of, rows = theory_flex.arc_problem(LEAVING), theory_flex.PANELS[LAW][2]
     gap, etas = theory_flex.X_0 - of.minimizer(), rates_of(tau_0, 0, False)
@@ -132,7 +137,7 @@ def _after_departure(tau_0):
     return mean[-1], square[-1]
 
 
-def compute_arrays(scale, progress):
+def compute_arrays(scale: str, progress: Callable[..., Any]) -> Any:
     size = POINTS[scale]
     gamma, server = np.geomspace(*GAMMA, size), np.geomspace(*SERVER, size)
     noise, apart = np.geomspace(*NOISE, size), np.geomspace(*APART, size)
@@ -174,8 +179,8 @@ class Map(NamedTuple):
     up: str
     xlabel: str
     ylabel: str
-    labels: tuple  # what is ahead, and in which colours
-    colours: tuple
+    labels: tuple[Any, ...]  # what is ahead, and in which colours
+    colours: tuple[Any, ...]
 
 
 LOOKS = [_style.algorithm_look(method) for method in MIXED.values()]
@@ -210,7 +215,7 @@ MAPS = (
 )
 
 
-def ahead(data, each):
+def ahead(data: Mapping[str, np.ndarray], each: Map) -> np.ndarray:
     """Return the index of the method that is ahead at each place of a map, by the bounds and by the
     exact values."""
     if each.name == "fsl":
@@ -218,7 +223,7 @@ def ahead(data, each):
     return np.argmin(data[each.name], axis=-1)
 
 
-def draw_figure(figure, data):
+def draw_figure(figure: Any, data: Mapping[str, np.ndarray]) -> None:
     from matplotlib.patches import Patch
 
     shown = {}
@@ -238,7 +243,14 @@ def draw_figure(figure, data):
 SHADE = 0.55
 
 
-def contest(ax, x, y, said, true, colours):
+def contest(
+    ax: "Axes",
+    x: np.ndarray,
+    y: np.ndarray,
+    said: np.ndarray,
+    true: np.ndarray,
+    colours: Sequence[str],
+) -> None:
     """Draw which method is ahead by the exact values as colour, hatched where the bounds name
     another method."""
     from matplotlib.colors import BoundaryNorm, ListedColormap
@@ -253,7 +265,7 @@ def contest(ax, x, y, said, true, colours):
     ax.set(xscale="log", yscale="log")
 
 
-def write_caption(data):
+def write_caption(data: Mapping[str, np.ndarray]) -> str:
     shared = _caption.constants_text(
         discover.claim("fsl.theorem2").table,
         {
@@ -271,7 +283,7 @@ def write_caption(data):
     )
 
 
-def describe_result(data):
+def describe_result(data: Mapping[str, np.ndarray]) -> str:
     share = lambda where: f"{_caption.number_text(100 * np.mean(where))} %"
     told = []
     for each in MAPS:
@@ -286,7 +298,7 @@ def describe_result(data):
     return f"Ahead in truth (by the bounds), of each map. {'. '.join(told)}."
 
 
-def table_rows(data):
+def table_rows(data: Mapping[str, np.ndarray]) -> list[list[str]]:
     found = [["map", "x", "y", "ahead by bounds", "ahead in truth"]]
     for each in MAPS:
         said, true = ahead(data, each)

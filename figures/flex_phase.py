@@ -6,11 +6,17 @@ it one sees how much their bounds leave to other rates. Who works is random and 
 round of some rate is unstable where the mean of the squared factor exceeds 1 in some direction.
 """
 
+from collections.abc import Callable, Mapping, Sequence
 from functools import cache
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
 from fedtheory.figures import _phase, theory_flex
+from fedtheory.typing import Number
+
+if TYPE_CHECKING:
+    from fedtheory.problem import Problem
 
 POINTS = dict(smoke=(9, 8), quick=(41, 40), paper=(81, 80))  # multiples of the rate, rounds
 ROUNDS = dict(smoke=1000, quick=20_000, paper=20_000)
@@ -22,12 +28,12 @@ STATEMENTS = {"flex.theorem3_1": "theorem 3.1", theory_flex.AFTER: "corollary 3.
 prescribed = cache(theory_flex.statement_values)
 
 
-def values(id, times, T):
+def values(id: str, times: float, T: int) -> dict[str, Number]:
     found = prescribed(id, int(T))
     return dict(found, eta=found["eta"] * float(times))
 
 
-def plane(id, scale):
+def plane(id: str, scale: str) -> _phase.Plane:
     across, rounds = POINTS[scale]
     after = id == theory_flex.AFTER
     of = theory_flex.arc_problem(theory_flex.N + after)
@@ -49,18 +55,18 @@ def plane(id, scale):
     )
 
 
-def stretch(of, ways, eta):
+def stretch(of: "Problem", ways: Sequence[np.ndarray], eta: float) -> float:
     """Compute the largest factor by which roots of second moments grow in a round at rate eta."""
     stays, _, _ = theory_flex.a_round(of, ways, eta)
     return float(np.sqrt((ways[0] @ stays**2).max()))
 
 
-def compute_arrays(scale, progress):
+def compute_arrays(scale: str, progress: Callable[..., Any]) -> Any:
     found = _phase.plane_arrays([plane(id, scale) for id in IDS], progress)
     return dict(found, constants=np.array(theory_flex.constants_of_panels()))
 
 
-def about(data):
+def about(data: Mapping[str, np.ndarray]) -> str:
     return (
         f"Quadratics and laws of the theory figure (scheme C; left with absences, right after an arrival): {data['constants']}. "
         r"Both statements prescribe $\eta_\tau$, and speak of the column of once the rate alone; left, all rates are multiplied, "

@@ -4,7 +4,9 @@ The problem is that of the theory figure; what is true of it is the exact expect
 alike, so that nothing multiplies noise, and the square of the map of means is that of second moments.
 """
 
+from collections.abc import Callable, Mapping
 from functools import cache
+from typing import Any
 
 import numpy as np
 
@@ -19,7 +21,7 @@ STEPS, ROUNDS, GAMMA = (0.03, 60.0), (2, 640), (0.05, 8.0)  # steps: shares of (
 AT_T = 80  # rounds, in the plane of steps and gamma
 
 
-def numbers(gamma, u, T=1):
+def numbers(gamma: float, u: float, T: int = 1) -> dict[str, float]:
     """Return the values of all letters of theorem 2 except the start, for arrays or numbers."""
     fixed, spectrum = theory_fsl.FIXED, theory_fsl.SPECTRUM
     at = {name: spectrum[name] for name in ("L", "G", "xi_bar", "sigma", "sigma_0")}
@@ -27,7 +29,7 @@ def numbers(gamma, u, T=1):
     return dict(at, eta_0=u / fixed["K_0"], eta_l=u / (fixed["K"] * fixed["eta_g"]))
 
 
-def ceilings(gamma):
+def ceilings(gamma: float) -> list[float]:
     """Return the largest K_0 eta_0 of (11) and of (13)."""
     claim, found = discover.claim(CLAIM), []
     for id, where in ((CLAIM, "(11)"), (CEILING, "(13)")):
@@ -36,12 +38,12 @@ def ceilings(gamma):
     return found
 
 
-def settings(gamma, u):
+def settings(gamma: float, u: float) -> dict[str, float]:
     at = numbers(gamma, u)
     return {name: at[name] for name in ("eta_l", "eta_g", "eta_0", "gamma", "K", "K_0", "S")}
 
 
-def truth(gamma, u, T):
+def truth(gamma: float, u: float, T: int) -> np.ndarray:
     """Compute the least expected squared gradient of the modified loss within 1, 2, ..., T rounds."""
     of, x_0 = theory_fsl.theory_problem()
     with np.errstate(all="ignore"):
@@ -51,7 +53,7 @@ def truth(gamma, u, T):
 
 
 @cache
-def radius(gamma, u):
+def radius(gamma: float, u: float) -> float:
     """Compute the largest factor by which the exact map of a round stretches, from the means of two
     starts."""
     of, _ = theory_fsl.theory_problem()
@@ -62,7 +64,7 @@ def radius(gamma, u):
     return float(np.abs(ends[1] - ends[0]).max())  # Hessians are diagonal
 
 
-def bounds(gamma, u, T):
+def bounds(gamma: float, u: float, T: np.ndarray) -> np.ndarray:
     """Compute theorem 2's bound on the least squared gradient; inf where h <= 0."""
     claim, at = discover.claim(CLAIM), numbers(gamma, u, T)
     h = vacuity_fsl.value_at(claim, claim.table["h"].symbol, at)
@@ -71,14 +73,14 @@ def bounds(gamma, u, T):
     return np.where(h > 0, right / np.where(h > 0, h, 1.0), np.inf)
 
 
-def trivial(gamma):
+def trivial(gamma: float) -> float:
     """Return 2 L times the excess of the modified loss at the start over its infimum, an upper
     bound on the squared gradient there."""
     start = theory_fsl.modified_excess(*theory_fsl.theory_problem(), gamma)
     return 2 * theory_fsl.SPECTRUM["L"] * start
 
 
-def stable(gamma, low=0.1, high=100.0):
+def stable(gamma: float, low: float = 0.1, high: float = 100.0) -> float:
     """Find the longest step at which a round stretches no direction, by bisection of its logarithm."""
     for _ in range(18):
         middle = (low * high) ** 0.5
@@ -86,7 +88,7 @@ def stable(gamma, low=0.1, high=100.0):
     return low
 
 
-def planes(scale):
+def planes(scale: str) -> list[_phase.Plane]:
     steps, rounds, weights = POINTS[scale]
     at = theory_fsl.FIXED["gamma"]
     gamma = np.geomspace(*GAMMA, weights)
@@ -122,14 +124,14 @@ def planes(scale):
     return [over_T, over_gamma]
 
 
-def compute_arrays(scale, progress):
+def compute_arrays(scale: str, progress: Callable[..., Any]) -> Any:
     names = ("L", "mu", "G", "xi_bar", "sigma", "sigma_0")
     constants = {**{n: theory_fsl.SPECTRUM[n] for n in names}, **theory_fsl.FIXED}
     told = dict(constants=np.array(_caption.constants_text(TABLE, constants)))
     return dict(_phase.plane_arrays(planes(scale), progress), **told)
 
 
-def about(data):
+def about(data: Mapping[str, np.ndarray]) -> str:
     longest = dict(zip(data["names_0"].tolist(), data["lines_0"][:, 0]))
     far = [_caption.number_text(longest["stable"] / longest[name]) for name in ("(11)", "(13)")]
     return (

@@ -9,6 +9,9 @@ come from: how far clients and the server drift from the point along one gradien
 gradient beside h, where clients and server are alike.
 """
 
+from collections.abc import Callable, Mapping, Sequence
+from typing import TYPE_CHECKING, Any
+
 import numpy as np
 
 import fedtheory as ft
@@ -16,6 +19,9 @@ from fedtheory import discover
 from fedtheory.comparison.objectives import measured_loss
 from fedtheory.figures import _caption, _style, theory_fsl
 from fedtheory.figures._record import Figure
+
+if TYPE_CHECKING:
+    from fedtheory.problem import Problem
 
 CLAIM = "fsl.theorem1"
 SOURCES = dict(
@@ -35,14 +41,14 @@ DRIFTS = {  # what moves -> (the lemma, its constant, gradients of F and of f_0 
 LOW = 1e-3  # the shortest step, as a share of the longest that (11) admits
 
 
-def numbers(source, u):
+def numbers(source: str, u: float) -> dict[str, float]:
     """Return the values of all letters of theorem 1 with one source at 1 and the other sources at
     0."""
     at = dict(FIXED, L=SPECTRUM["L"], N=SPECTRUM["clients"], **dict.fromkeys(SOURCES, 0.0))
     return dict(at, **{source: 1.0}, eta_0=u / at["K_0"], eta_l=u / (at["K"] * at["eta_g"]))
 
 
-def ceiling():
+def ceiling() -> float:
     """Return the longest K_0 eta_0 that (11) admits."""
     claim = discover.claim(CLAIM)
     (limit,) = [a.relation for a in claim.assumes if a.where == "(11)"]
@@ -50,7 +56,7 @@ def ceiling():
     return float(limit.rhs.subs({s: at[s.name] for s in limit.rhs.free_symbols}))
 
 
-def terms(source, u):
+def terms(source: str, u: float) -> list[float]:
     """Return the bound's terms with factors 5 (in Psi) and 8 (in Phi)."""
     claim, at = discover.claim(CLAIM), numbers(source, u)
     right = claim.lines[0][2]
@@ -62,7 +68,7 @@ def terms(source, u):
     return found
 
 
-def risen(source, u):
+def risen(source: str, u: float) -> float:
     """Compute the expected increase of the modified loss in a round that starts at its minimiser."""
     spread = dict.fromkeys(SOURCES, 0.0) | {source: 1.0}
     of = ft.problems.quadratic(seed=3, **SPECTRUM, **spread)
@@ -73,7 +79,7 @@ def risen(source, u):
     return float(e.metrics["tilde_loss"][1] - loss.loss(start))
 
 
-def minimizer(of):
+def minimizer(of: "Problem") -> np.ndarray:
     """Return the minimiser of the modified loss, a mean of minimisers since all Hessians are equal."""
     gamma = FIXED["gamma"]
     A, zero = of.client_grad(0, np.ones(of.d)), np.zeros(of.d)
@@ -82,18 +88,18 @@ def minimizer(of):
     return -slope / H
 
 
-def alike(slope, server_slope):
+def alike(slope: float, server_slope: float) -> "Problem":
     """Build a problem in one dimension with identical clients and a server, all of curvature 1,
     with the given gradients at 0."""
     return ft.problems.quadratic_from_arrays([1.0], [[-server_slope], [-slope]])
 
 
-def after(of, method, **hyper):
+def after(of: "Problem", method: str, **hyper: float) -> float:
     """Return the point after one round from 0; nothing is random."""
     return float(ft.expected(of, method, rounds=1, x_0=[0.0], **hyper).mean[1, 0])
 
 
-def drifts(slopes, u):
+def drifts(slopes: Sequence[float], u: float) -> tuple[float, float]:
     """Return (E_c, E_0) of a round: the mean squared distances of clients and of the server from
     the round's start."""
     of, at = alike(*slopes), numbers("sigma", u)
@@ -105,7 +111,7 @@ def drifts(slopes, u):
     return np.mean(np.square(clients)), np.mean(np.square(server))
 
 
-def drift(name, u):
+def drift(name: str, u: float) -> tuple[float, float]:
     """Return (exact value, bound) of a drift."""
     id, _, slopes, _ = DRIFTS[name]
     E_c, E_0 = drifts(slopes, u)
@@ -116,7 +122,7 @@ def drift(name, u):
     return (E_c if name == "clients" else E_0), right
 
 
-def exact_gain(u):
+def exact_gain(u: float) -> tuple[float, float]:
     """Return (exact value, h): the decrease of the modified loss, divided by the step and the
     squared gradient, beside the bound's h."""
     of, at = alike(1.0, 1.0), numbers("sigma", u)
@@ -128,7 +134,7 @@ def exact_gain(u):
     return (1.0 - (end + 1.0) ** 2) / 2 / u, float(claim.expand(h).subs(values))
 
 
-def compute_arrays(scale, progress):
+def compute_arrays(scale: str, progress: Callable[..., Any]) -> Any:
     u = ceiling() * np.geomspace(LOW, 1, POINTS[scale])
     data = dict(u=u)
     for n, source in enumerate(SOURCES):
@@ -148,7 +154,7 @@ def compute_arrays(scale, progress):
     )
 
 
-def draw_figure(figure, data):
+def draw_figure(figure: Any, data: Mapping[str, np.ndarray]) -> None:
     axes = figure.subplots(2, len(SOURCES), sharex=True)
     table, colour = discover.claim(CLAIM).table, _style.algorithm_look("fsl").colour
     for ax, (source, words) in zip(axes[0], SOURCES.items()):
@@ -179,7 +185,7 @@ def draw_figure(figure, data):
 FLOOR = 1e-15  # below it, a difference of losses is rounding's
 
 
-def write_caption(data):
+def write_caption(data: Mapping[str, np.ndarray]) -> str:
     return (
         f"Quadratics with equal Hessians, one source of error at 1 and the others at 0; {data['constants']}. One round of FSL "
         "from the minimiser of the modified loss: its expected rise, exactly (solid), and the terms "
@@ -189,7 +195,7 @@ def write_caption(data):
     )
 
 
-def needed_constant(data, source):
+def needed_constant(data: Mapping[str, np.ndarray], source: str) -> Any:
     """Return (the term that the exact effect follows, the needed part of its constant at the
     shortest step where the effect exceeds rounding, the needed share of both terms together at the
     longest step)."""
@@ -200,7 +206,7 @@ def needed_constant(data, source):
     return first, int(first) * exact[n] / lead[n], exact[-1] / (five[-1] + eight[-1])
 
 
-def describe_result(data):
+def describe_result(data: Mapping[str, np.ndarray]) -> str:
     table, told = discover.claim(CLAIM).table, []
     for source in SOURCES:
         first, constant, whole = needed_constant(data, source)
@@ -219,7 +225,7 @@ def describe_result(data):
     return f"What these problems need of the constants: {'; '.join(told)}."
 
 
-def table_rows(data):
+def table_rows(data: Mapping[str, np.ndarray]) -> Any:
     found = [["source", "step", "exact", "5-term, or bound", "8-term"]]
     for source in SOURCES:
         for n, u in enumerate(data["u"]):

@@ -5,6 +5,9 @@ followed. Its steps are as long as the rate, wherever it is: a round has no line
 is unstable. Rates are small multiples of powers of 1/2, for ways that meet again to be one.
 """
 
+from collections.abc import Callable, Mapping
+from typing import Any
+
 import numpy as np
 
 from fedtheory.errors import NotExact
@@ -25,7 +28,7 @@ def values(id: str, alpha: float, R: int) -> dict[str, float]:
     return dict(at, R=int(R), alpha=float(alpha), f_excess=float(first))
 
 
-def truth(id, alpha, Rs, budget):
+def truth(id: str, alpha: float, Rs: np.ndarray, budget: int) -> np.ndarray:
     """Compute the mean squared gradients over sqrt(v_0) for each number of rounds; NaN where the
     enumeration of all paths exceeds the budget."""
     try:
@@ -36,7 +39,7 @@ def truth(id, alpha, Rs, budget):
     return np.array([theory_lamb.mean_over_rounds(squares, int(R)) for R in Rs])
 
 
-def plane(id, scale):
+def plane(id: str, scale: str) -> _phase.Plane:
     low, high, count = ROUNDS[scale]
     return _phase.Plane(
         claim=id.partition("@")[0],
@@ -50,12 +53,12 @@ def plane(id, scale):
     )
 
 
-def compute_arrays(scale, progress):
+def compute_arrays(scale: str, progress: Callable[..., Any]) -> Any:
     found = _phase.plane_arrays([plane(id, scale) for id in IDS], progress)
     return dict(found, constants=np.array(theory_lamb.constants_of_panels(("alpha",))))
 
 
-def about(data):
+def about(data: Mapping[str, np.ndarray]) -> str:
     return (
         f"Sign descent on the theory figure's bounded losses: {data['constants']}, with $T$ local steps. "
         r"What is measured is at most $M^2/\sqrt{v_0}$ without training. The theorem has no ceiling of $\alpha$, and "

@@ -5,9 +5,9 @@ step, and no point's is negative; its moments are carried along with those of th
 number of rounds at once.
 """
 
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator, Mapping
 from functools import cache
-from typing import NamedTuple
+from typing import Any, NamedTuple
 
 import numpy as np
 
@@ -83,7 +83,7 @@ def true_excess(id: str, u: float, Ts: np.ndarray) -> np.ndarray:
     return np.nan_to_num(gap[np.asarray(Ts, int)], nan=np.inf)
 
 
-def phase_plane(id, scale):
+def phase_plane(id: str, scale: str) -> Any:
     steps, rounds = POINTS[scale]
     theorem, _ = theory_mixed.IDS[id]
     start = theory_letters(id)
@@ -101,7 +101,7 @@ def phase_plane(id, scale):
     )
 
 
-def compute_arrays(scale, progress):
+def compute_arrays(scale: str, progress: Callable[..., Any]) -> Any:
     names = ("beta", "mu", "G", "B", "sigma", "sigma_c", "N", "S", "K", "eta_s")
     at = theory_letters(IDS[0])
     constants = _caption.constants_text(TABLE, {name: at[name] for name in names})
@@ -109,7 +109,7 @@ def compute_arrays(scale, progress):
     return dict(_phase.plane_arrays(planes, progress), constants=np.array(constants))
 
 
-def describe_problem(data):
+def describe_problem(data: Mapping[str, np.ndarray]) -> str:
     return (
         f"Convex quadratics of the theory figure: {data['constants']}, $\\eta_c=\\eta\\eta_s$, $\\eta_m=1$; without training "
         r"$f-f^\star$ is at most $\beta D^2$. Below, where one is outside, are too few rounds: $T<1/(2\mu\hat\eta)$."

@@ -8,6 +8,8 @@ no instance that could speak against it.
 """
 
 import re
+from collections.abc import Callable, Mapping, Sequence
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
@@ -15,6 +17,12 @@ from fedtheory import discover
 from fedtheory.figures import _style
 from fedtheory.figures._record import Figure
 from fedtheory.verdicts import mutation_testing
+
+if TYPE_CHECKING:
+    from matplotlib.axes._axes import Axes
+
+    from fedtheory.language.claim import Claim
+    from fedtheory.verdicts.mutants import Mutant
 
 CLAIM = "fsl.theorem1"
 KINDS = dict(
@@ -40,13 +48,13 @@ COLUMNS = {  # long names have no powers: they may run below that heading
 }
 
 
-def is_small_scale(mutant):
+def is_small_scale(mutant: "Mutant") -> Any:
     """Tell whether a change is tested at smoke scale: changes of the statement's own terms and of
     its hypotheses."""
     return mutant.at[0] == "condition" or mutant.at[0] == "term" and ", in" not in mutant.change
 
 
-def part_of(claim, mutant):
+def part_of(claim: "Claim", mutant: "Mutant") -> Any:
     """Return the part of the claim that a change is in: `(12)`, a defined symbol as LaTeX,
     `symbols` or `hypotheses`."""
     if mutant.at[0] in ("condition", "ceiling"):
@@ -58,7 +66,7 @@ def part_of(claim, mutant):
     return "(12)"
 
 
-def compute_arrays(scale, progress):
+def compute_arrays(scale: str, progress: Callable[..., Any]) -> Any:
     claim = discover.claim(CLAIM)
     found = mutation_testing.mutate(
         claim,
@@ -78,20 +86,20 @@ def compute_arrays(scale, progress):
     )
 
 
-def mutant_state(mutant):
+def mutant_state(mutant: "Mutant") -> str:
     if mutant.implied or mutant.killed:
         return "implied" if mutant.implied else "killed"
     return "survives" if mutant.asked else "unasked"
 
 
-def largest_ratio(mutant):
+def largest_ratio(mutant: "Mutant") -> Any:
     """Return the largest ratio of left to right that was found for a surviving mutant; NaN for
     other mutants or where no ratio was found."""
     ratio = mutant.verdict.tightness if mutant.verdict is not None else None
     return np.nan if ratio is None or mutant_state(mutant) != "survives" else float(ratio)
 
 
-def change_text(claim, mutant):
+def change_text(claim: "Claim", mutant: "Mutant") -> Any:
     """Return the object of a change in the paper's letters."""
     kind, *names = mutant.at
     if kind in ("condition", "ceiling"):
@@ -103,7 +111,7 @@ def change_text(claim, mutant):
     return f"${mutant_latex(claim, names[0])}$"
 
 
-def mutant_latex(claim, text):
+def mutant_latex(claim: "Claim", text: str) -> Any:
     """Return a term's formula as LaTeX: the symbol that is defined as the text, or the part of the
     statement whose plain form is the text."""
     import sympy
@@ -120,7 +128,7 @@ def mutant_latex(claim, text):
     return rf"\mathrm{{{text}}}"
 
 
-def group_mutants(data):
+def group_mutants(data: Mapping[str, np.ndarray]) -> Any:
     """Return {(part, about): [(kind, state, ratio reached), ...]}, with marks in the order of
     COLUMNS."""
     found, order = {}, {"(12)": 0, "symbols": 98, "hypotheses": 99}
@@ -131,12 +139,12 @@ def group_mutants(data):
     return dict(sorted(found.items(), key=lambda item: order.get(item[0][0], 1)))
 
 
-def kind_column(kind):
+def kind_column(kind: Sequence[str]) -> Any:
     """Return the index in COLUMNS of a kind of change."""
     return next(n for n, kinds in enumerate(COLUMNS.values()) if kind in kinds)
 
 
-def column_slots(found):
+def column_slots(found: Any) -> Any:
     """Return, for each of COLUMNS, the largest number of marks in any row."""
     count = lambda marks, n: sum(kind_column(kind) == n for kind, *_ in marks)
     return [max(count(marks, n) for marks in found.values()) for n in range(len(COLUMNS))]
@@ -145,7 +153,7 @@ def column_slots(found):
 MARK, GAP = 7.5, 6.0  # points: from one mark to the next, and between COLUMNS
 
 
-def draw_figure(figure, data):
+def draw_figure(figure: Any, data: Mapping[str, np.ndarray]) -> None:
     figure.set_layout_engine("none")
     ax = figure.add_axes((0, 0, 1, 1))
     ax.set_axis_off()
@@ -183,7 +191,13 @@ def draw_figure(figure, data):
     _draw_legend(ax, data, width, height - 7)
 
 
-def draw_row(ax, marks, x, y, starts):
+def draw_row(
+    ax: "Axes",
+    marks: Mapping[tuple[int, int], tuple[str, str]],
+    x: np.ndarray,
+    y: np.ndarray,
+    starts: Any,
+) -> None:
     """Draw a row's marks, each below the heading of its kind."""
     used = [0] * len(COLUMNS)
     for kind, state, ratio in marks:
@@ -192,7 +206,7 @@ def draw_row(ax, marks, x, y, starts):
         used[n] += 1
 
 
-def draw_mark(ax, x, y, state, ratio=np.nan):
+def draw_mark(ax: "Axes", x: np.ndarray, y: np.ndarray, state: Any, ratio: float = np.nan) -> None:
     """Draw a mark; the mark of a surviving mutant is darker the nearer its ratio is to 1."""
     colour, marker = STATES[state]
     share = 0.0 if np.isnan(ratio) else min(max(ratio, 0.0), 1.0)
@@ -201,7 +215,7 @@ def draw_mark(ax, x, y, state, ratio=np.nan):
     ax.plot(x, y, marker, **look)
 
 
-def _draw_legend(ax, data, width, y):
+def _draw_legend(ax: "Axes", data: Mapping[str, np.ndarray], width: int, y: np.ndarray) -> None:
     x = 0.0
     for state, words in LEGEND.items():
         count = int(np.sum(data["state"] == state))
@@ -222,7 +236,7 @@ LEGEND_WIDTHS = dict(killed=0.28, survives=0.27, implied=0.25, unasked=0.2)
 HEADINGS = {"(12)": "in (12) itself", "symbols": "symbols swapped", "hypotheses": "hypotheses"}
 
 
-def table_rows(data):
+def table_rows(data: Mapping[str, np.ndarray]) -> Any:
     return [
         ["part", "change", "outcome", "largest ratio"],
         *(
@@ -234,7 +248,7 @@ def table_rows(data):
     ]
 
 
-def write_caption(data):
+def write_caption(data: Mapping[str, np.ndarray]) -> str:
     return (
         f"{len(data['state'])} relatives of theorem 1, each by one change: a term left out, a number halved or doubled, a "
         "power changed, symbols swapped, a hypothesis left out, a ceiling 2 or 8 times as far. Cross: refuted by an "
@@ -243,7 +257,7 @@ def write_caption(data):
     )
 
 
-def describe_result(data):
+def describe_result(data: Mapping[str, np.ndarray]) -> str:
     count = lambda state: int(np.sum(data["state"] == state))
     return (
         f"{count('killed')} are refuted, {count('implied')} follow from the statement, {count('survives')} are not "

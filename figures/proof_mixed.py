@@ -1,5 +1,8 @@
 """Mixed FL, theorems B.1 to B.3: the proofs as a graph of steps, with the status of each line."""
 
+from collections.abc import Callable
+from typing import Any
+
 from fedtheory.figures import _proofs
 from fedtheory.figures._record import Figure
 
@@ -10,7 +13,7 @@ CLAIMS = tuple(
 )
 
 
-def compute_arrays(scale, progress):
+def compute_arrays(scale: str, progress: Callable[..., Any]) -> Any:
     return _proofs.graph_arrays(CLAIMS, scale, progress)
 
 

@@ -1,11 +1,14 @@
 """FSL, theorem 1: how much slack each line of its proof adds, at instances drawn inside its
 hypotheses."""
 
+from collections.abc import Callable
+from typing import Any
+
 from fedtheory.figures import _slack
 from fedtheory.figures._record import Figure
 
 
-def compute_arrays(scale, progress):
+def compute_arrays(scale: str, progress: Callable[..., Any]) -> Any:
     return _slack.slack_arrays("fsl.theorem1", scale, progress)
 
 

@@ -1,11 +1,17 @@
 """Mixed FL, theorem B.2, convex: how much slack each line of its proof adds, at instances drawn
 inside its hypotheses."""
 
+from collections.abc import Callable
+from typing import TYPE_CHECKING, Any
+
 from fedtheory.figures import _slack
 from fedtheory.figures._record import Figure
 
+if TYPE_CHECKING:
+    import numpy as np
 
-def compute_arrays(scale, progress):
+
+def compute_arrays(scale: str, progress: Callable[..., Any]) -> "dict[str, np.ndarray]":
     return _slack.slack_arrays("mixed.stepB2_convex", scale, progress)
 
 

@@ -6,12 +6,21 @@ says nothing. Theorem 2 bounds h times it by start / T + floor, and it speaks on
 D~_0 h - floor.
 """
 
+from collections.abc import Callable, Mapping
+from typing import TYPE_CHECKING, Any
+
 import numpy as np
 
 from fedtheory import discover
 from fedtheory.arithmetic import arrays
 from fedtheory.figures import _caption, _style
 from fedtheory.figures._record import Figure
+
+if TYPE_CHECKING:
+    import sympy
+    from matplotlib.axes._axes import Axes
+
+    from fedtheory.language.claim import Claim
 
 AT = dict(
     L=1.0, G=0.5, xi_bar=0.5, sigma=1.0, sigma_0=1.0, K=10, K_0=10, N=100, S=10, tilde_D_0=1.0, T=1
@@ -34,7 +43,7 @@ SHADES = [
 ]  # below 10 rounds, ..., above 1000
 
 
-def compute_arrays(scale, progress):
+def compute_arrays(scale: str, progress: Callable[..., Any]) -> Any:
     theorem = discover.claim("fsl.theorem2")
     gamma, eta_g = np.geomspace(0.01, 100, POINTS[scale]), np.geomspace(0.1, 100, POINTS[scale])
     at = dict(AT, gamma=gamma[:, None, None], eta_g=eta_g[None, :, None])
@@ -65,13 +74,13 @@ def compute_arrays(scale, progress):
     return data
 
 
-def value_at(claim, expr, at):
+def value_at(claim: "Claim", expr: "sympy.Expr", at: Mapping[str, float]) -> np.ndarray:
     """Evaluate an expression in a claim's symbols at arrays."""
     expr = claim.expand(expr)
     return arrays.sweep_expression(expr, {s.name: at[s.name] for s in expr.free_symbols})
 
 
-def draw_figure(figure, data):
+def draw_figure(figure: Any, data: Mapping[str, np.ndarray]) -> None:
     axes = figure.subplots(1, 3, sharex=True, sharey=True)
     x, y = data["gamma"], data["eta_g"]
     levels = [10.0, 30.0, 100.0, 300.0, 1e3]
@@ -120,7 +129,7 @@ def draw_figure(figure, data):
     axes[0].set_ylabel(r"aggregation step $\eta_g$")
 
 
-def label_contours(ax, contour, text):
+def label_contours(ax: "Axes", contour: Any, text: str) -> None:
     """Write the levels into the contours, on white."""
     for label in ax.clabel(contour, fmt=text, fontsize=_style.SMALL, inline=False):
         label.set(
@@ -129,7 +138,7 @@ def label_contours(ax, contour, text):
         )
 
 
-def table_rows(data):
+def table_rows(data: Mapping[str, np.ndarray]) -> Any:
     """Return the share of the map on which each statement is informative within a number of rounds."""
     found = [["steps within", *(f"T = {T:,}" for T in (10, 100, 1000, 10000))]]
     found += [
@@ -150,7 +159,7 @@ def table_rows(data):
     ]
 
 
-def write_caption(data):
+def write_caption(data: Mapping[str, np.ndarray]) -> str:
     return (
         r"Constants: "
         + _caption.constants_text(discover.claim("fsl.theorem2").table, AT)
@@ -160,7 +169,7 @@ def write_caption(data):
     )
 
 
-def describe_result(data):
+def describe_result(data: Mapping[str, np.ndarray]) -> str:
     share = lambda name: _caption.number_text(100 * np.mean(data[f"rounds_{name}"] < 1000))
     return (
         f"By $T=1000$ theorem 2 says something on {share('11')} % of the map with the steps of (11), on {share('13')} % "

@@ -9,8 +9,11 @@ Exit 0: the package is made, or the replay agrees with it. 1: a claim could not 
 difference was found. 2: bad input. 130: Ctrl-C; verdicts decided so far are stored.
 """
 
+import argparse
 import sys
+from collections.abc import Callable, Mapping, Sequence
 from pathlib import Path
+from typing import Any
 
 from fedtheory import plugins, terminal
 from fedtheory.app.argument_parser import Parser
@@ -21,7 +24,7 @@ from fedtheory.verify import build_package, campaign
 REPLAY = ("--all", "--sample", "--sample-seed")
 
 
-def build_parser(prog="python -m verify"):
+def build_parser(prog: str = "python -m verify") -> Parser:
     """Build the argument parser of the campaign."""
     found = Parser(prog=prog, description="Check every claim, and write the reviewer's package.")
     found.add_argument(
@@ -92,7 +95,7 @@ def build_parser(prog="python -m verify"):
     return found
 
 
-def _parse_number(name, text, kind, good, rule):
+def _parse_number(name: str, text: str, kind: type, good: Callable[..., Any], rule: str) -> float:
     try:
         value = kind(text)
     except ValueError:
@@ -100,7 +103,7 @@ def _parse_number(name, text, kind, good, rule):
     return value if value is not None and good(value) else refuse(name, rule, text)
 
 
-def _claims_of_files(files):
+def _claims_of_files(files: Mapping[str, bytes]) -> Any:
     """Return the ids of the claims that the given Python files define; () where no file is given."""
     found = [
         claim.id
@@ -112,7 +115,7 @@ def _claims_of_files(files):
     return tuple(found)
 
 
-def _parse_shard(arguments):
+def _parse_shard(arguments: argparse.Namespace) -> Any:
     """Return (number, total) of the option --shard, or None where the option is not given."""
     if arguments.shard is None:
         return None
@@ -129,11 +132,11 @@ def _parse_shard(arguments):
     )
 
 
-def main(argv=None, prog="python -m verify"):
+def main(argv: Sequence[str] | None = None, prog: str = "python -m verify") -> int:
     return terminal.finish("verify", lambda: _requested(argv, prog))
 
 
-def _requested(argv, prog):
+def _requested(argv: Sequence[str], prog: str) -> int:
     try:
         arguments = build_parser(prog).parse_args(argv)
         with plugins.registered(arguments.files):
@@ -153,7 +156,7 @@ def _requested(argv, prog):
         return 2
 
 
-def _exit_status(arguments):
+def _exit_status(arguments: argparse.Namespace) -> int:
     """Carry out the command that the arguments ask for, and return its exit status."""
     executor = executors.chosen_executor(arguments, campaign.EXECUTOR)
     if arguments.replay is not None:

@@ -8,8 +8,9 @@ import platform
 import subprocess
 import sys
 from collections import Counter
+from collections.abc import Callable, Mapping, Sequence
 from pathlib import Path
-from typing import NamedTuple
+from typing import TYPE_CHECKING, Any, NamedTuple
 
 from fedtheory import plugins, terminal
 from fedtheory.app import ledger, package, package_archive
@@ -17,6 +18,9 @@ from fedtheory.errors import InvalidInput, printable, refuse
 from fedtheory.store import files, outputs, private_cache
 from fedtheory.verdicts.status import VIOLATED
 from fedtheory.verify import campaign, checker_report
+
+if TYPE_CHECKING:
+    from fedtheory.language.claim import Claim
 
 # In the campaign's store: the inputs from which the package was made, and its checksums.
 STAMP = "made.sealed"
@@ -27,17 +31,17 @@ class Asked(NamedTuple):
 
     budget: float
     seed: int
-    prefixes: tuple = ()
-    executor: object = campaign.EXECUTOR
+    prefixes: tuple[Any, ...] = ()
+    executor: Any = campaign.EXECUTOR
     figures: bool = False
     rocq: bool = False
-    shard: tuple | None = None  # (number of the shard, number of shards)
-    merge: tuple = ()  # folders of campaigns over parts of the claims
+    shard: tuple[Any, ...] | None = None  # (number of the shard, number of shards)
+    merge: tuple[Any, ...] = ()  # folders of campaigns over parts of the claims
     json: bool = False  # whether the answer is one JSON document
     zip: Path | None = None  # the package as one file, for an archive
 
 
-def make(out, asked, say=None):
+def make(out: Path, asked: Asked, say: Callable[..., Any] | None = None) -> int:
     """Check claims, write the package to `out`, print the summary, and return the exit status."""
     budget, seed, prefixes, executor, figures, rocq, shard, merge, as_json, _ = asked
     _ours(out)
@@ -110,24 +114,24 @@ def make(out, asked, say=None):
     return 1 if wrong else 0
 
 
-def _made_from_digest(made_from, files):
+def _made_from_digest(made_from: str, files: Mapping[str, bytes]) -> bytes:
     """Return the bytes that identify the inputs and the content of a package; nothing is to be done
     where both are unchanged."""
     return f"{made_from} {ledger.digest_of(files[package.SUMS].decode())}".encode()
 
 
-def _stamp(store):
+def _stamp(store: Path) -> bytes:
     return private_cache.unseal(STAMP, (store / STAMP).read_bytes())
 
 
-def _claims(prefixes):
+def _claims(prefixes: Sequence[str]) -> "list[Claim]":
     from fedtheory import discover
 
     claims = [claim for claim in discover.claims() if claim.id.startswith(tuple(prefixes) or "")]
     return claims or refuse("PREFIX", "must begin the id of a claim", ", ".join(prefixes))
 
 
-def _part(out, asked, say):
+def _part(out: Path, asked: Asked, say: Callable[..., Any]) -> int:
     """Check the claims of one shard and store their results; no package is made from a single
     shard."""
     claims = campaign.claims_of_shard(_claims(asked.prefixes), *asked.shard)
@@ -139,7 +143,7 @@ def _part(out, asked, say):
     return 0
 
 
-def _merge_shards(out, asked):
+def _merge_shards(out: Path, asked: Asked) -> None:
     """Copy the results of other shards' folders into the store of `out`."""
     for folder in asked.merge:
         if not (folder / package.RESULTS).is_dir():
@@ -155,7 +159,14 @@ def _merge_shards(out, asked):
         )
 
 
-def _anew(out, store, drawn, asked, claims, results):
+def _anew(
+    out: Path,
+    store: Path,
+    drawn: Mapping[str, bytes],
+    asked: Asked,
+    claims: "Sequence[Claim]",
+    results: Mapping[str, dict[str, Any]],
+) -> dict[str, Any]:
     from fedtheory import jit
 
     book, certificates = ledger.build_ledger(
@@ -200,12 +211,12 @@ def _anew(out, store, drawn, asked, claims, results):
     return book
 
 
-def _progress(line):
+def _progress(line: str) -> None:
     if sys.stderr.isatty():
         sys.stderr.write(f"\r{line}\033[K")
 
 
-def _ours(out):
+def _ours(out: Path) -> None:
     """Refuse an output folder that holds files of somebody else."""
     if os.path.lexists(out) and (out.is_symlink() or not out.is_dir()):
         refuse("--out", "must be a folder", str(out))
@@ -220,13 +231,13 @@ def _ours(out):
     package.refuse_links(out)
 
 
-def _inside(folder):
+def _inside(folder: Path) -> list[Path]:
     """Return the paths in a folder, except temporary files that a killed process left."""
     found = folder.iterdir() if folder.is_dir() else ()
     return [path for path in found if not files.PART.fullmatch(path.name)]
 
 
-def _store(out):
+def _store(out: Path) -> Path:
     """Return the folder in which a campaign stores its results, marked as this user's before any
     result is written."""
     store = out / package.RESULTS
@@ -236,7 +247,7 @@ def _store(out):
     return store
 
 
-def _draw(pictures):
+def _draw(pictures: Any) -> None:
     """Draw all figures at smoke scale into a folder, by the `figures` command in a process of its
     own."""
     status = subprocess.run(
@@ -249,13 +260,13 @@ def _draw(pictures):
         terminal.say("verify: some figures were not made; the package goes without them")
 
 
-def _assets():
+def _assets() -> list[str]:
     names = ("package_page.html", "package_math.txt", package.FONT, *package.SCRIPTS)
     content = (Path(package.__file__).with_name(name).read_bytes() for name in names)
     return [hashlib.sha256(one).hexdigest() for one in content]
 
 
-def findings(drawn):
+def findings(drawn: Mapping[str, bytes]) -> dict[str, dict[str, str]]:
     """Return {claim id: what its figure says} from the findings that figures wrote; `drawn` is
     {name: bytes} of the figures' files."""
     return {
@@ -268,7 +279,7 @@ def findings(drawn):
     }
 
 
-def plots(drawn):
+def plots(drawn: Mapping[str, bytes]) -> dict[str, list[str]]:
     """Return {claim id: names of the figures that show the claim}."""
     found = {}
     for entry in _entries(drawn, "figures.json", "figure", "claims"):
@@ -277,7 +288,7 @@ def plots(drawn):
     return found
 
 
-def _entries(drawn, file, *names):
+def _entries(drawn: Mapping[str, Any], file: str, *names: str) -> list[Any]:
     """Return the well-formed entries of an index of figures; malformed entries count as absent."""
     try:
         entries = ledger.parse_json(drawn.get(file, b"[]"), file)
@@ -296,7 +307,7 @@ def _entries(drawn, file, *names):
     )
 
 
-def _processor():
+def _processor() -> dict[str, str | list[str]]:
     """Return the processor's model and features, which decide the last bits of numerical libraries."""
     try:
         lines = Path("/proc/cpuinfo").read_text().splitlines()
@@ -310,7 +321,7 @@ def _processor():
     )
 
 
-def open_page(page):
+def open_page(page: Path) -> str:
     """Open a page in the browser of a desktop, and return in words what happened. A terminal's
     browser is not started."""
     import webbrowser
@@ -326,14 +337,14 @@ def open_page(page):
     )
 
 
-def count_statuses(results):
+def count_statuses(results: Mapping[str, dict[str, Any]]) -> str:
     """Return in words how many claims have each status."""
     counts = Counter(result["verdict"]["status"] for result in results.values())
     told = (f"{counts[status]} {status}" for status in sorted(counts))
     return f"{len(results)} claims: {', '.join(told)}"
 
 
-def as_data(book, out):
+def as_data(book: Mapping[str, Any], out: Path) -> str:
     """Return the result of a campaign as one JSON document; the ledger has the full results."""
     verdicts = {name: verdict.status for name, verdict in ledger.verdicts_of(book).items()}
     told = dict(
@@ -342,7 +353,7 @@ def as_data(book, out):
     return json.dumps(told, indent=2)
 
 
-def summary(book, out):
+def summary(book: Mapping[str, Any], out: Path) -> str:
     """Return the summary: counts by status, and every violated claim with its reason."""
     lines = [
         f"{len(book['claims'])} claims: "
@@ -361,7 +372,7 @@ def summary(book, out):
     return "\n".join([*lines, "", f"the page: {out / 'index.html'}"])
 
 
-def saves(verdict):
+def saves(verdict: Mapping[str, Any]) -> str:
     """Return in words which hypotheses save a statement that is false as printed; "" for any other
     statement."""
     if verdict.status == VIOLATED or verdict.printed.status != VIOLATED:
@@ -369,7 +380,7 @@ def saves(verdict):
     return "; ".join(verdict.saved_by) or "several hypotheses together"
 
 
-def _short(text, most=150):
+def _short(text: str, most: int = 150) -> str:
     """Shorten a text to one line for a terminal, without control characters."""
     text = printable(" ".join(text.split()))
     return text if len(text) <= most else text[: most - 3] + "..."

@@ -9,8 +9,10 @@ to do.
 
 import operator
 import time
+from collections.abc import Callable, Mapping, Sequence
 from contextlib import closing
 from pathlib import Path
+from typing import TYPE_CHECKING, Any
 
 from fedtheory.app import ledger, package
 from fedtheory.errors import FedtheoryError
@@ -19,6 +21,9 @@ from fedtheory.store import files, source_hash
 from fedtheory.terminal import Line, duration_text
 from fedtheory.verdicts.status import VIOLATED
 from fedtheory.verdicts.verdict import Verdict
+
+if TYPE_CHECKING:
+    from fedtheory.language.claim import Claim
 
 SMOKE, FULL = 0.1, 4.5  # budgets of a claim, in seconds of one core
 SLIDERS = 0.03  # seconds that a claim's sliders take
@@ -29,7 +34,7 @@ STALE = 3600.0  # age in seconds at which a partly written file is taken for tha
 class Stopped(KeyboardInterrupt):
     """Raised where Ctrl-C reaches the campaign; `kept` of `total` claims are decided by then."""
 
-    def __init__(self, kept, total):
+    def __init__(self, kept: Any, total: int) -> None:
         super().__init__(f"interrupted; {kept} of {total} claims are decided and kept")
         self.kept, self.total = kept, total
 
@@ -39,7 +44,15 @@ class Broken(FedtheoryError):
     be checked."""
 
 
-def run_campaign(claims, budget, seed, folder, executor=EXECUTOR, say=None, pages=False):
+def run_campaign(
+    claims: "Sequence[Claim]",
+    budget: float,
+    seed: int,
+    folder: Path,
+    executor: str = EXECUTOR,
+    say: Callable[..., Any] | None = None,
+    pages: bool = False,
+) -> dict[str, dict[str, Any]]:
     """Return {id: result} of every claim; workers find the results that `folder` does not hold yet,
     and store each with its `key`. With `pages`, workers also compute the slider data of the page
     (`explored` in a result) and the derivations of new certificates (`derived`, by their hashes).
@@ -77,7 +90,7 @@ def run_campaign(claims, budget, seed, folder, executor=EXECUTOR, say=None, page
     return {claim.id: found[claim.id] | more(claim.id) for claim in claims}
 
 
-def slider_key(key):
+def slider_key(key: str) -> str:
     """Return the cache key of a claim's slider data: a hash of the claim's result key and of the
     sources that compute the data."""
     return ledger.digest_of([key, source_hash.part_digest(Path(package.__file__), "slider_json")])[
@@ -85,26 +98,28 @@ def slider_key(key):
     ]
 
 
-def _load_kept(folder, names):
+def _load_kept(folder: Path, names: Mapping[str, str]) -> dict[str, Any]:
     """Return {id: stored result} from a folder, given {id: key of the result}."""
     kept = {name: ledger.load_result(folder, key) for name, key in names.items()}
     return {name: result for name, result in kept.items() if result is not None}
 
 
-def longest_first(claims):
+def longest_first(claims: "Sequence[Claim]") -> "list[Claim]":
     """Sort claims so that the longest searches start first and all workers end together: orders,
     then claims with formulas, then claims in words only."""
     return sorted(claims, key=lambda claim: (not claim.lines, claim.kind != "order"))
 
 
-def claims_of_shard(claims, number, of):
+def claims_of_shard(claims: "Sequence[Claim]", number: int, of: Any) -> Any:
     """Return the claims of one shard of several: every `of`-th claim in order of cost, so that each
     shard has as many claims of every kind."""
     mine = {claim.id for claim in longest_first(claims)[number - 1 :: of]}
     return [claim for claim in claims if claim.id in mine]
 
 
-def merge_folders(claims, budget, seed, folder, others):
+def merge_folders(
+    claims: "Sequence[Claim]", budget: float, seed: int, folder: Path, others: Any
+) -> Any:
     """Copy the results that other folders hold of these claims into `folder`; return the ids of the
     claims that no folder has."""
     missing = []
@@ -121,7 +136,7 @@ def merge_folders(claims, budget, seed, folder, others):
     return missing
 
 
-def sweep_folder(folder):
+def sweep_folder(folder: Path) -> None:
     """Remove temporary files that a killed campaign left; younger files may belong to a campaign
     that is still running, and stay."""
     for part in folder.glob(f"{files.PREFIX}*{files.SUFFIX}"):
@@ -132,13 +147,17 @@ def sweep_folder(folder):
             pass
 
 
-def decide_claim(name, budget, seed, key):
+def decide_claim(
+    name: str, budget: float, seed: int, key: str
+) -> dict[str, float | dict[str, Any]]:
     """Return the result of a claim; workers run this function, provided that their sources are the
     same as the main process's."""
     return ledger.decide_claim(_claim_for_worker(name, budget, seed, key, str), budget, seed)
 
 
-def decide_and_follow(name, budget, seed, key):
+def decide_and_follow(
+    name: str, budget: float, seed: int, key: str
+) -> dict[str, float | dict[str, Any]]:
     """Return the result of a claim, with the derivations of its certificates by their hashes.
     Derivations are not stored: they follow from the certificates."""
     from fedtheory.rocq import derivations
@@ -149,14 +168,16 @@ def decide_and_follow(name, budget, seed, key):
     return dict(result, derived=derived)
 
 
-def explore_claim(name, budget, seed, key):
+def explore_claim(name: str, budget: float, seed: int, key: str) -> dict[str, Any]:
     """Return the slider data of a claim for the page, provided that the worker's sources are the
     same as the main process's."""
     _claim_for_worker(name, budget, seed, key, slider_key)
     return dict(explored=package.slider_json(name))
 
 
-def _claim_for_worker(name, budget, seed, key, named):
+def _claim_for_worker(
+    name: str, budget: float, seed: int, key: str, named: Callable[..., Any] | type
+) -> "Claim":
     """Return the claim of an id, for a worker; raise Broken where the worker computes another key
     for the task than the main process did."""
     from fedtheory import discover
@@ -175,25 +196,33 @@ class Progress:
     claims; rewritten on a terminal, printed now and then elsewhere. `sliders` is a pair: the slider
     data made so far, a collection that grows, and the sliders to be made."""
 
-    def __init__(self, claims, stream=None, sliders=((), ()), budget=SMOKE):
+    def __init__(
+        self,
+        claims: "Sequence[Claim]",
+        stream: Any = None,
+        sliders: tuple[dict[str, Any], dict[str, str]] = ((), ()),
+        budget: float = SMOKE,
+    ) -> None:
         self.weights = {claim.id: 1.0 if claim.lines else 0.02 for claim in claims}
         self.told, self.moved = sliders
         self.weight = SLIDERS / budget  # the cost of one claim's sliders, in searches
         self.line, self.last = Line(stream), 0.0
         self.every = 0.2 if self.line.tty else 5.0
 
-    def work(self, found):
+    def work(self, found: Mapping[str, dict[str, float | dict[str, Any]]]) -> float:
         """Return the amount of work done, in units of one search."""
         return sum(self.weights[name] for name in found) + self.weight * len(self.told)
 
-    def begin(self, found):
+    def begin(self, found: Mapping[str, Any]) -> None:
         self.whole = sum(self.weights.values()) + self.weight * len(self.moved)
         self.first = time.monotonic(), self.work(found)
         self.started = False
         if len(found) < len(self.weights):
             self.write(f"{len(self.weights)} claims, {len(found)} of them decided before")
 
-    def show(self, found, last=False):
+    def show(
+        self, found: Mapping[str, dict[str, float | dict[str, Any]]], last: bool = False
+    ) -> None:
         now = time.monotonic()
         if now - self.last < self.every and not last:
             return
@@ -214,15 +243,15 @@ class Progress:
             last,
         )
 
-    def end(self):
+    def end(self) -> None:
         if hasattr(self, "found"):
             self.show(self.found, last=True)
 
-    def write(self, line, last=True):
+    def write(self, line: str, last: bool = True) -> None:
         self.line.say(line, "\n" if last else "")
 
 
-def progress_words(found):
+def progress_words(found: Mapping[str, dict[str, float | dict[str, Any]]]) -> str:
     """Return in words the largest ratio so far, and how many claims are violated."""
     verdicts = {name: Verdict.from_dict(result["verdict"]) for name, result in found.items()}
     ratios = [(v.tightness, name) for name, v in verdicts.items() if v.tightness is not None]

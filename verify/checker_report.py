@@ -7,12 +7,14 @@ document, and writes their answers, with the hash of the document, beside the ce
 
 import hashlib
 import tempfile
+from collections.abc import Callable, Mapping
 from concurrent.futures import ThreadPoolExecutor
 from pathlib import Path
-from typing import NamedTuple
+from typing import Any, NamedTuple
 
 from fedtheory.app import ledger, package
 from fedtheory.errors import FedtheoryError, refuse
+from fedtheory.typing import Document
 
 FILE = package.CHECKERS
 FORMAT = "fedtheory checkers 1"
@@ -28,7 +30,7 @@ class Said(NamedTuple):
     why: str = ""  # the reason, where either checker does not accept
 
 
-def coqc_version():
+def coqc_version() -> str:
     """Return the version of coqc; refuse where coqc is not installed."""
     from fedtheory.rocq import coqc
 
@@ -37,7 +39,12 @@ def coqc_version():
     return coqc.version()
 
 
-def ask_checkers(certificates, store, workers=1, say=None):
+def ask_checkers(
+    certificates: Mapping[str, dict[str, Any]],
+    store: Path,
+    workers: int = 1,
+    say: Callable[..., Any] | None = None,
+) -> dict[str, str | dict[str, dict[str, Any]]]:
     """Return the answers of both checkers on each certificate, given {file: document}. Answers of
     coqc are stored in `store` under the hash of its input."""
     by, done = coqc_version(), 0
@@ -55,7 +62,7 @@ def ask_checkers(certificates, store, workers=1, say=None):
     return dict(format=FORMAT, rocq=by, certificates=found)
 
 
-def _rocq_file(document):
+def _rocq_file(document: Document) -> tuple[Any, str]:
     """Return (text of the file for coqc, ""), or (None, the reason why there is no such file)."""
     # a late import, like all imports here that load formulas
     from fedtheory.rocq import export_file
@@ -66,7 +73,7 @@ def _rocq_file(document):
         return None, str(why)
 
 
-def _coqc_answer(one, by, store):
+def _coqc_answer(one: tuple[str, str], by: str, store: Path) -> tuple[None, str]:
     """Return (accepted or None, reason) of coqc for an exported document."""
     from fedtheory.rocq import coqc, export_file
 
@@ -83,7 +90,7 @@ def _coqc_answer(one, by, store):
     return found
 
 
-def _python_answer(document, accepted, why):
+def _python_answer(document: Document, accepted: bool | None, why: str) -> Said:
     from fedtheory.certificates.check_proof import Refused
     from fedtheory.verdicts.replaying import replay
 
@@ -94,7 +101,7 @@ def _python_answer(document, accepted, why):
         return Said(content, None, accepted, f"its checker refuses: {refused}")
 
 
-def describe_refused(found):
+def describe_refused(found: Mapping[str, str | dict[str, dict[str, Any]]]) -> list[str]:
     """Return sentences about the certificates that a checker does not accept."""
     return [
         f"{name}: {one['why']}"
@@ -103,7 +110,7 @@ def describe_refused(found):
     ]
 
 
-def describe_accepted(found):
+def describe_accepted(found: Mapping[str, str | dict[str, dict[str, Any]]]) -> str:
     """Return one sentence that says how many certificates each checker accepts."""
     some = found["certificates"].values()
     count = lambda good: sum(map(good, some))
@@ -114,7 +121,9 @@ def describe_accepted(found):
     )
 
 
-def read_acceptance(files):
+def read_acceptance(
+    files: Mapping[str, bytes],
+) -> dict[str, str | dict[str, dict[str, Any]]] | None:
     """Return the checkers' answers in the files of a package, or None where the package has no such
     file. Refuse a file that is not about the package's certificates, or has another shape."""
     if FILE not in files:
@@ -142,7 +151,9 @@ def read_acceptance(files):
     return found
 
 
-def describe_differences(theirs, files):
+def describe_differences(
+    theirs: Mapping[str, str | dict[str, dict[str, Any]]], files: Mapping[str, bytes]
+) -> tuple[list[str], int]:
     """Return sentences about the answers in the package that checkers do not give here, and the
     number of answers that were derived anew."""
     documents = {}

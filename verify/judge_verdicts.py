@@ -6,9 +6,10 @@ come from anybody. Results that rest on a search alone (that nothing was found, 
 were tried, remarks) are not judged here.
 """
 
+from collections.abc import Iterator, Mapping, Set
 from functools import cache
 from random import Random
-from typing import NamedTuple
+from typing import TYPE_CHECKING, Any, NamedTuple
 
 from fedtheory.app import ledger
 from fedtheory.certificates import check_instance
@@ -18,10 +19,14 @@ from fedtheory.proofs import algebra, dimensions
 from fedtheory.search import counterexample, optimizer
 from fedtheory.search.objective import Target
 from fedtheory.search.rational_points import Point
+from fedtheory.typing import Document
 from fedtheory.verdicts import pipeline, printed_reading, vacuity
 from fedtheory.verdicts.combination import combine_lines, conclude, derive_fields
 from fedtheory.verdicts.evidence import Counterexample, Difference, Family, Proof
 from fedtheory.verdicts.verdict import FIELDS, Verdict, find_fault
+
+if TYPE_CHECKING:
+    from fedtheory.language.claim import Claim
 
 PROOFS, STRUCTURE = "fedtheory proofs 1", "fedtheory structure 1"
 # digits of a number that a search may have reached, and the limit of a count
@@ -33,7 +38,7 @@ PROVING = 10.0  # seconds of budget for a proof that hypotheses exclude each oth
 class Judged(NamedTuple):
     """The result of judging a verdict without a search."""
 
-    wrong: list  # sentences on parts of the verdict that do not follow from its evidence
+    wrong: list[Any]  # sentences on parts of the verdict that do not follow from its evidence
     ratios: int = 0  # the number of ratios that were derived again
     rests: str = (
         # the basis of the remaining parts: "search", "cases" (their number until it failed), or
@@ -42,7 +47,7 @@ class Judged(NamedTuple):
     )
 
 
-def judge_verdict(claim, verdict, budget, seed):
+def judge_verdict(claim: "Claim", verdict: Mapping[str, Any], budget: float, seed: int) -> Judged:
     """Judge a verdict without a search, as the claim is meant and in the claim's other readings."""
     if find_fault(verdict):
         return Judged(["its verdict has not the shape of one"])
@@ -61,7 +66,9 @@ def judge_verdict(claim, verdict, budget, seed):
     return Judged(wrong, sum(each.ratios for each in found), rests)
 
 
-def verdict_readings(claim, verdict):
+def verdict_readings(
+    claim: "Claim", verdict: Mapping[str, Any]
+) -> "Iterator[tuple[Claim, dict[str, Any]]]":
     """Yield (the claim in another reading, the verdict on that reading), for a well-formed verdict."""
     if verdict["printed"] is not None:
         yield claim.as_printed, verdict["printed"]
@@ -69,7 +76,7 @@ def verdict_readings(claim, verdict):
             yield reading, removal["verdict"]
 
 
-def missing_readings(claim, verdict, budget):
+def missing_readings(claim: "Claim", verdict: Mapping[str, Any], budget: float) -> list[Any]:
     """Return sentences about readings of the claim that a verdict leaves out, or has in excess."""
     printed, removals = verdict["printed"], verdict["removals"]
     if verdict["kind"] == "error":
@@ -93,7 +100,7 @@ def missing_readings(claim, verdict, budget):
     return ["its verdict does not say what saves it from how it is printed"] if wrong else []
 
 
-def _judge_reading(claim, verdict, budget, seed):
+def _judge_reading(claim: "Claim", verdict: Mapping[str, Any], budget: float, seed: int) -> Judged:
     """Judge the verdict on one reading."""
     if any(part["claim"] != claim.id for part in (verdict, *verdict["lines"])):
         return Judged(["its verdict names another claim"])
@@ -144,15 +151,15 @@ def _judge_reading(claim, verdict, budget, seed):
     )
 
 
-def of_claim(claim, budget, seed):
+def of_claim(claim: "Claim", budget: float, seed: int) -> dict[str, Any]:
     return ledger.decide_claim(claim, budget, seed)["verdict"]
 
 
-def plain_verdict(verdict):
+def plain_verdict(verdict: Verdict) -> dict[str, Any]:
     return ledger.plain_data(verdict.as_dict())
 
 
-def describe_differences(theirs, mine):
+def describe_differences(theirs: Mapping[str, Any], mine: Mapping[str, Any]) -> list[Any]:
     return [
         f"its verdict, {field} is not what was derived here"
         for field in FIELDS
@@ -160,13 +167,13 @@ def describe_differences(theirs, mine):
     ]
 
 
-def written_alike(one, other):
+def written_alike(one: Any, other: Any) -> bool:
     """Tell whether two values are the same JSON text: 1 differs from 1.0 and from true, and the
     order of entries counts."""
     return ledger.json_text(one) == ledger.json_text(other)
 
 
-def check_whole(claim, verdict):
+def check_whole(claim: "Claim", verdict: Mapping[str, Any]) -> list[Any]:
     """Return sentences about a statement's verdict that does not follow from the verdicts of its
     lines."""
     # where the first line is violated, its verdict is that of the statement
@@ -197,7 +204,9 @@ def check_whole(claim, verdict):
     return describe_differences(dict(verdict, notes=remarks), dict(made, lines=verdict["lines"]))
 
 
-def evidence_fields(claim, at, part, verdict):
+def evidence_fields(
+    claim: "Claim", at: int, part: Mapping[str, Any], verdict: Mapping[str, Any]
+) -> dict[str, Any]:
     """Return {field: value} of a part's verdict, as far as its own evidence determines the fields;
     raise Refused where there is no evidence."""
     document, status = part["certificate"], part["status"]
@@ -214,13 +223,13 @@ def evidence_fields(claim, at, part, verdict):
     return {} if part["witness"] is None or status == "undecided" else dict(witness=None)
 
 
-def expected_fields(evidence):
+def expected_fields(evidence: Any) -> Any:
     """Return the fields of a verdict that evidence determines, as plain data."""
     fields = dict(tightness=None, confidence=None, witness=None) | derive_fields(evidence)
     return ledger.plain_data(fields)
 
 
-def violation_evidence(claim, at, document):
+def violation_evidence(claim: "Claim", at: int, document: Document) -> Any:
     """Return the evidence of a counterexample, a family of counterexamples, or two differing runs."""
     require(isinstance(document, dict), "no certificate shows it")
     found = pipeline.replay(document)
@@ -254,7 +263,9 @@ def violation_evidence(claim, at, document):
     return Counterexample(model=setting, document=document, ratio=reached)
 
 
-def differing_runs(claim, document, found):
+def differing_runs(
+    claim: "Claim", document: Document, found: Mapping[str, Any]
+) -> dict[str, str | dict[str, Any]]:
     """Return the evidence of two differing runs, given the result of their replay."""
     from fedtheory.verdicts.equivalence import side_label
 
@@ -269,7 +280,7 @@ def differing_runs(claim, document, found):
     )
 
 
-def proof_fields(claim, at, document):
+def proof_fields(claim: "Claim", at: int, document: Document) -> dict[str, Any]:
     """Return the fields that a proof of a line determines."""
     require(
         isinstance(document, dict) and pipeline.replay(document)["status"] == "proved",
@@ -287,7 +298,7 @@ def proof_fields(claim, at, document):
     return rest | expected_fields(Proof(says=says))
 
 
-def witness_ratio(claim, at, witness):
+def witness_ratio(claim: "Claim", at: int, witness: Mapping[str, Any]) -> dict[str, Any]:
     """Measure the instance with the largest ratio again in fractions, and return the fields that it
     determines."""
     setting = next((s for s in fitting(claim) if s.name == witness.get("setting")), None)
@@ -324,7 +335,7 @@ def witness_ratio(claim, at, witness):
 
 
 @cache
-def largest_sizes(name, relaxed):
+def largest_sizes(name: str, relaxed: Set[str]) -> dict[str, int]:
     """Return {part: largest of many draws} of a setting's shapes."""
     setting, found, random = by_name(name), {}, Random(0)
     for _ in range(DRAWS):
@@ -333,6 +344,6 @@ def largest_sizes(name, relaxed):
     return found
 
 
-def entry_size(value):
+def entry_size(value: int) -> int:
     require(isinstance(value, (int, str)), "it has a part that is no part of a shape")
     return len(value) if isinstance(value, str) else int(value)

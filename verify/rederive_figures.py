@@ -3,7 +3,9 @@ computing them again."""
 
 import io
 import tempfile
+from collections.abc import Callable, Mapping
 from pathlib import Path
+from typing import Any
 
 import numpy as np
 
@@ -17,7 +19,9 @@ MOST = 2**27  # bytes of one figure's arrays
 INDICES = ("figures.json", "findings.json")
 
 
-def draw_again(drawn, differ, compute=False):
+def draw_again(
+    drawn: Mapping[str, bytes], differ: Callable[..., Any], compute: bool = False
+) -> tuple[dict[str, bytes], list[str], list[str]]:
     """Draw the figures of a package again from their arrays. Return ({name: bytes} of the new
     files, figures that were drawn, figures that are absent); `drawn` is {name: bytes} of the
     package, and `differ` is called with each difference."""
@@ -42,12 +46,12 @@ def draw_again(drawn, differ, compute=False):
     return mine, made, [name for name in figures.figure_ids() if name not in made]
 
 
-def _belongs_to(file, figure):
+def _belongs_to(file: str, figure: str) -> bool:
     """Tell whether a file belongs to a figure, or is an index of all figures."""
     return file in INDICES or file.removeprefix("data/").startswith((f"{figure}.", f"{figure}-"))
 
 
-def _known_index(drawn, differ):
+def _known_index(drawn: Mapping[str, bytes], differ: Callable[..., Any]) -> list[tuple[str, str]]:
     """Return (figure, scale) of the entries in the package's index whose figures are known here."""
     if "figures.json" not in drawn:
         return []
@@ -69,7 +73,14 @@ def _known_index(drawn, differ):
     return list(dict(good).items())
 
 
-def _make_figure(name, scale, drawn, out, differ, compute):
+def _make_figure(
+    name: str,
+    scale: str,
+    drawn: Mapping[str, bytes],
+    out: Path,
+    differ: Callable[..., Any],
+    compute: bool,
+) -> bool:
     """Write all files of a figure, and return whether the figure's arrays were in the package."""
     file = _store.arrays_path("data", name, scale).as_posix()
     if file not in drawn:
@@ -93,7 +104,7 @@ def _make_figure(name, scale, drawn, out, differ, compute):
     return True
 
 
-def _same_arrays(one, other):
+def _same_arrays(one: Any, other: Any) -> Any:
     return one.keys() == other.keys() and all(
         one[label].dtype == other[label].dtype
         and one[label].shape == other[label].shape

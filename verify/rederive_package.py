@@ -12,9 +12,11 @@ import secrets
 import tempfile
 import textwrap
 import time
+from collections.abc import Callable, Mapping, Sequence
 from contextlib import closing
 from pathlib import Path
 from random import Random
+from typing import TYPE_CHECKING, Any
 
 from fedtheory import terminal
 from fedtheory.app import ledger, package, package_archive
@@ -29,6 +31,9 @@ from fedtheory.verify import (
     judge_verdicts,
     rederive_figures,
 )
+
+if TYPE_CHECKING:
+    from fedtheory.language.claim import Claim
 
 SECONDS = 120.0  # seconds of one core for a sample of searches, where its size is not given
 EVIDENCE = 0.03  # seconds that a claim takes without a search, including its part of the page
@@ -47,13 +52,13 @@ OURS = (
 class Report:
     """The report of a replay: what differs, what was derived anew, and what was not."""
 
-    def __init__(self):
+    def __init__(self) -> None:
         self.differs, self.derived, self.unverified, self.absent, self.sample = [], {}, {}, {}, None
 
-    def differ(self, *sentences):
+    def differ(self, *sentences: Any) -> None:
         self.differs += [sentence for sentence in sentences if sentence not in self.differs]
 
-    def as_dict(self):
+    def as_dict(self) -> dict[str, Any]:
         return dict(
             differs=self.differs,
             derived=self.derived,
@@ -62,7 +67,7 @@ class Report:
             sample=self.sample,
         )
 
-    def text(self):
+    def text(self) -> str:
         """Return sentences for a terminal, one to a line or a paragraph; no text from the package
         can send control characters to the terminal."""
         lines = [
@@ -113,16 +118,16 @@ class Report:
 
 
 def replay(
-    folder,
-    every=False,
-    executor=campaign.EXECUTOR,
-    sample=None,
-    seed=None,
-    figures=False,
-    as_json=False,
-    say=None,
-    rocq=False,
-):
+    folder: Path,
+    every: bool = False,
+    executor: str = campaign.EXECUTOR,
+    sample: int | None = None,
+    seed: int | None = None,
+    figures: bool = False,
+    as_json: bool = False,
+    say: Callable[..., Any] | None = None,
+    rocq: bool = False,
+) -> int:
     """Print the differences of a package from what is derived anew, and return the exit status."""
     if not folder.is_dir():
         refuse("--replay", "must be the folder of a package", str(folder))
@@ -136,15 +141,15 @@ def replay(
 
 
 def differences(
-    folder,
-    every=False,
-    executor=campaign.EXECUTOR,
-    sample=None,
-    seed=None,
-    figures=False,
-    say=None,
-    rocq=False,
-):
+    folder: Path,
+    every: bool = False,
+    executor: str = campaign.EXECUTOR,
+    sample: int | None = None,
+    seed: int | None = None,
+    figures: bool = False,
+    say: Callable[..., Any] | None = None,
+    rocq: bool = False,
+) -> Report:
     """Return the Report on a package."""
     from fedtheory import discover
 
@@ -209,7 +214,9 @@ def differences(
     return report
 
 
-def _checkers(report, files, rocq):
+def _checkers(
+    report: Report, files: Mapping[str, bytes], rocq: bool
+) -> dict[str, str | dict[str, dict[str, Any]]] | None:
     """Return the package's recorded answers of the checkers, or None where there are none; with
     `rocq`, ask both checkers again and report differences."""
     try:
@@ -227,7 +234,7 @@ def _checkers(report, files, rocq):
     return theirs
 
 
-def _with_documents(verdict, files):
+def _with_documents(verdict: dict[str, Any], files: Mapping[str, bytes]) -> dict[str, Any]:
     """Return a verdict in which the names of certificate files are replaced by the certificates, or
     by None where no such file exists."""
     verdict = dict(verdict)
@@ -255,7 +262,12 @@ def _with_documents(verdict, files):
     return verdict
 
 
-def _evidence(report, claims, verdicts, book):
+def _evidence(
+    report: Report,
+    claims: "Sequence[Claim]",
+    verdicts: Mapping[str, dict[str, Any]],
+    book: Mapping[str, Any],
+) -> "dict[Claim, str]":
     """Judge everything that needs no search; return {claim: what is left to a search}."""
     left, ratios, certificates = {}, 0, 0
     line = Line()
@@ -277,7 +289,18 @@ def _evidence(report, claims, verdicts, book):
     return left
 
 
-def _searches(report, left, verdicts, book, timings, every, executor, sample, seed, say):
+def _searches(
+    report: Report,
+    left: "Mapping[Claim, str]",
+    verdicts: Mapping[str, dict[str, Any]],
+    book: Mapping[str, Any],
+    timings: Mapping[str, dict[str, float]],
+    every: bool,
+    executor: str,
+    sample: int,
+    seed: int,
+    say: Callable[..., Any],
+) -> dict[str, Any]:
     """Search again for a sample of claims (drawn afresh each time) or for all claims, and return
     the verdicts that were found."""
     most = int(SECONDS / book["budget"]) if sample is None else sample
@@ -325,7 +348,7 @@ def _searches(report, left, verdicts, book, timings, every, executor, sample, se
     return found
 
 
-def _sliders(claims, executor):
+def _sliders(claims: "Sequence[Claim]", executor: str) -> dict[str, Any]:
     """Return {id: slider data of a claim}, computed again by workers."""
     names, made, line = [claim.id for claim in claims if claim.lines], {}, Line()
     look = line.progress("sliders of the page")
@@ -338,7 +361,17 @@ def _sliders(claims, executor):
     return made
 
 
-def _remade(report, files, book, entries, claims, verdicts, drawn, sliders, checkers=None):
+def _remade(
+    report: Report,
+    files: Mapping[str, bytes],
+    book: Mapping[str, Any],
+    entries: Mapping[str, dict[str, str | list[str]]],
+    claims: "Sequence[Claim]",
+    verdicts: Mapping[str, dict[str, Any]],
+    drawn: Mapping[str, bytes],
+    sliders: Mapping[str, Any],
+    checkers: Mapping[str, str | dict[str, dict[str, Any]]] | None = None,
+) -> None:
     """Make ledger, certificates and page again from the derived data, and compare these files with
     the package's."""
     shaped = {name: verdict for name, verdict in verdicts.items() if not find_fault(verdict)}
@@ -416,14 +449,14 @@ def _remade(report, files, book, entries, claims, verdicts, drawn, sliders, chec
             report.differ(f"{package_archive.CRATE}: it is not of these files")
 
 
-def _apart(files):
+def _apart(files: Mapping[str, bytes]) -> dict[str, bytes]:
     """Return the files that a package's crate describes."""
     return {
         n: content for n, content in files.items() if n not in (package_archive.CRATE, package.SUMS)
     }
 
 
-def _timings(files):
+def _timings(files: Mapping[str, bytes]) -> dict[str, dict[str, float]]:
     """Return the timings of claims that the package records; entries of the wrong shape are
     reported elsewhere."""
     try:
@@ -433,7 +466,7 @@ def _timings(files):
         return {}
 
 
-def _sources(files, book):
+def _sources(files: Mapping[str, bytes], book: Mapping[str, Any]) -> list[str]:
     """Return sentences about source files and libraries that differ from those that made the
     package."""
     try:
@@ -465,7 +498,7 @@ def _sources(files, book):
     )
 
 
-def _beside(files, book):
+def _beside(files: Mapping[str, bytes], book: Mapping[str, Any]) -> list[str]:
     """Return sentences about the environment and timings files where their shape is wrong; no
     result follows from these files."""
     found, number = [], lambda v: isinstance(v, (int, float)) and not isinstance(v, bool) and v >= 0

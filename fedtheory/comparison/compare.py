@@ -178,7 +178,7 @@ class _Case:
         progress: Callable[..., Any] | None = None,
         run: Any = None,
         more: Sequence[Any] = (),
-        sampled=True,
+        sampled: bool = True,
     ) -> Comparison:
         plan = self.plan
         words = {name: field.choices for name, field in plan.algorithm.hyper.items()}

@@ -105,7 +105,7 @@ def count_vector(numbers: Sequence[int]) -> np.ndarray:
 def fill_exactly(value: Fraction) -> Callable[..., Any]:
     """Build the exact version of a NumPy constructor that fills an array with one number."""
 
-    def make(shape: int | Sequence[int], dtype=None) -> np.ndarray:
+    def make(shape: int | Sequence[int], dtype: Any = None) -> np.ndarray:
         if dtype is not None and np.dtype(dtype).kind in "iub":
             return np.full(shape, int(value), dtype=dtype)
         found = np.empty(shape, dtype=object)
@@ -115,7 +115,7 @@ def fill_exactly(value: Fraction) -> Callable[..., Any]:
     return make
 
 
-def _full_array(shape: int, value: Fraction, dtype=None) -> np.ndarray:
+def _full_array(shape: int, value: Fraction, dtype: Any = None) -> np.ndarray:
     return fill_exactly(exact_number(value))(shape, dtype)
 
 

@@ -338,7 +338,7 @@ SHORT = (
 OLD_WORDS = {"teeth": "weakened"}  # former keywords of the short form, still accepted
 
 
-def rename_old_words(whose: str, words: Mapping[str, Any]):
+def rename_old_words(whose: str, words: Mapping[str, Any]) -> Any:
     """Return keywords with former names replaced by present ones; refuse a keyword given twice."""
     for old, new in OLD_WORDS.items():
         if old in words and new in words:

@@ -4,6 +4,8 @@ import math
 import tokenize
 import zipfile
 import zlib
+from pathlib import Path
+from typing import Any
 
 import numpy as np
 
@@ -26,7 +28,9 @@ BROKEN = (
 )
 
 
-def read_npz(file, name=None, most=LARGEST, only=None):
+def read_npz(
+    file: str | Path, name: str | None = None, most: int = LARGEST, only: Any = None
+) -> Any:
     """Read the arrays of an .npz file, or of a stream called `name`; only the arrays named in
     `only`, if given. The claimed size is checked before any array is read."""
     arrays, name = {}, name or str(file)
@@ -52,7 +56,7 @@ def read_npz(file, name=None, most=LARGEST, only=None):
     return arrays
 
 
-def _array(stream, member, label):
+def _array(stream: zipfile.ZipExtFile, member: zipfile.ZipInfo, label: str) -> np.ndarray:
     """Return an array read directly into its own memory, without a second copy."""
     version = np.lib.format.read_magic(stream)
     header = (

@@ -93,7 +93,7 @@ def state_question(
     weights: Mapping[int, Any] | None = None,
     start: Mapping[str, int] | None = None,
     optimum: Mapping[str, int] | None = None,
-    visited=None,
+    visited: Any = None,
     measure: str = "loss",
     over: str = "last",
     minimiser: bool | None = None,
