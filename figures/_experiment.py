@@ -45,7 +45,7 @@ Sentence = Cells | Sequence[Cells] | Callable[[Arrays], dict]  # cells by which 
 class ExperimentFigure(Figure):
     """A figure over the runs of one experiment, or of several tasks."""
 
-    compute: Callable | None = None  # type: ignore[assignment]
+    compute: Callable | None = None
     draw: Callable | None = None
     source: Source | Mapping[str, Source]  # of each task: its arrays' names begin with the task
     panels: Panels | None = None

@@ -61,5 +61,5 @@ def accuracy_panels(title: Template, across: Sequence[str], **more: object) -> P
         title=title,
         xlabel="round $r$",
         ylabel="test accuracy",
-        **more,  # type: ignore[arg-type]
+        **more,
     )

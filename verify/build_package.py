@@ -372,7 +372,7 @@ def summary(book: Mapping[str, Any], out: Path) -> str:
     return "\n".join([*lines, "", f"the page: {out / 'index.html'}"])
 
 
-def saves(verdict: Mapping[str, Any]) -> str:
+def saves(verdict: Any) -> str:
     """Return in words which hypotheses save a statement that is false as printed; "" for any other
     statement."""
     if verdict.status == VIOLATED or verdict.printed.status != VIOLATED:
