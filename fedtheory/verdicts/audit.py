@@ -8,13 +8,18 @@ Fractions, or in enclosures where roots appear. Relations that a line assumes be
 evaluated at the same instance.
 """
 
+from collections.abc import Iterable
 from dataclasses import dataclass, field
+from typing import Any
+
+import sympy
 
 from fedtheory import arguments, discover
 from fedtheory.arithmetic.operations import pair
 from fedtheory.errors import refuse
+from fedtheory.language.claim import Claim
 from fedtheory.language.printing import plain
-from fedtheory.models import by_name, conditions, fitting
+from fedtheory.models import Setting, by_name, conditions, fitting
 from fedtheory.proofs.dimensions import Inhomogeneous, show, unit
 from fedtheory.search.counterexample import texts
 from fedtheory.search.exact_instances import (
@@ -29,19 +34,20 @@ from fedtheory.search.exact_instances import (
 
 @dataclass
 class Audit:
+    """The result of `audit`."""
+
     claim: str
     case: Case
-    rows: list  # a dict for each line of the chain; the claim's own lines come last
-    left_out: dict = field(
-        default_factory=dict
-    )  # claim -> the hypothesis because of which the claim does not belong to the chain
+    rows: list[dict]  # one for each line of the chain; the claim's own lines come last
+    # claim -> the hypothesis because of which the claim does not belong to the chain
+    left_out: dict[str, str] = field(default_factory=dict)
 
     @property
-    def fails(self):
+    def fails(self) -> dict | None:
         """Return the row of the first line that fails, None if no line fails."""
         return next((row for row in self.rows if row["status"] == "fails"), None)
 
-    def waterfall(self):
+    def waterfall(self) -> list[dict]:
         """Return the lines that bound the same quantity as the claim, the tightest first. The
         `adds` of these lines sum to the claim's slack."""
         last, found, before = self.rows[-1], [], 0.0
@@ -61,7 +67,7 @@ class Audit:
             before = row["slack"]
         return found
 
-    def as_dict(self):
+    def as_dict(self) -> dict:
         return dict(
             claim=self.claim,
             setting=self.case.setting,
@@ -72,79 +78,75 @@ class Audit:
         )
 
     def __str__(self):
-        fails = self.fails
-        number = lambda value: "" if value is None else f"{value:.4g}"
-        rows = [("line", "left", "", "right", "slack", "ratio", "share", "")]
-        for row in self.rows:
-            share = "" if row["share"] is None else f"{100 * row['share']:.3g} %"
-            rows.append(
-                (
-                    f"{row['claim'].partition('.')[2]}.{row['line']}",
-                    number(row["left"]),
-                    row["sign"],
-                    number(row["right"]),
-                    number(row["slack"]),
-                    number(row["ratio"]),
-                    share,
-                    row["status"] + (f": {row['why']}" if row["why"] else ""),
-                )
-            )
+        rows = [
+            ("line", "left", "", "right", "slack", "ratio", "share", ""),
+            *map(cells, self.rows),
+        ]
         widths = [max(len(row[n]) for row in rows) for n in range(7)]
         table = [
             "  ".join(
-                [row[0].ljust(widths[0]), *(row[n].rjust(widths[n]) for n in range(1, 7)), row[7]]
+                [row[0].ljust(widths[0]), *map(str.rjust, row[1:7], widths[1:]), row[7]]
             ).rstrip()
             for row in rows
         ]
-        verdict = (
-            "No line fails there."
-            if fails is None
-            else f"The first line that fails: {fails['claim']}, line {fails['line']} ({fails['cites']}): {fails['says']}."
-        )
+        verdict = "No line fails there."
+        if fails := self.fails:
+            place = f"{fails['claim']}, line {fails['line']} ({fails['cites']})"
+            verdict = f"The first line that fails: {place}: {fails['says']}."
         return "\n".join([f"{self.claim} in {by_name(self.case.setting).says}", *table, verdict])
 
 
-def audit(claim, at="worst", steps=None, budget=5.0, seed=0):
-    """Return the Audit of a claim's proof at "worst", "drawn" or a given Case. `steps` are claims
-    or ids that replace the claim's own chain.
+def cells(row: dict) -> tuple[str, ...]:
+    """Return the cells of a row in the table of an Audit."""
+    number = lambda value: "" if value is None else f"{value:.4g}"
+    name = f"{row['claim'].partition('.')[2]}.{row['line']}"
+    measured = (number(row[key]) for key in ("right", "slack", "ratio"))
+    share = "" if row["share"] is None else f"{100 * row['share']:.3g} %"
+    status = row["status"] + (f": {row['why']}" if row["why"] else "")
+    return name, number(row["left"]), row["sign"], *measured, share, status
+
+
+def audit(
+    claim: Claim | str,
+    at: str | Case = "worst",
+    steps: Iterable[Claim | str] | None = None,
+    budget: float = 5.0,
+    seed: int = 0,
+) -> Audit:
+    """Evaluate the lines of a claim's proof at an instance, and return the slack of each line.
+
+    `at` is "worst" (the worst instance of a search), "drawn" (a random one) or a Case. `steps` are
+    claims or ids that replace the claim's own chain. Raises InvalidInput for a claim without lines
+    or without an instance inside its hypotheses.
 
     >>> import fedtheory as ft
     >>> found = ft.audit("fsl.theorem1", at="drawn", budget=1)
     >>> found.claim
     'fsl.theorem1'
     """
-    claim, budget, seed = (
-        discover.claim(claim),
-        arguments.check_budget(budget),
-        arguments.check_seed(seed),
-    )
-    if not claim.lines or any(sign == "O" for _, sign, _ in claim.lines):
-        refuse("claim", "must have lines with constants", claim.id)
+    asked = discover.claim(claim)
+    budget, seed = arguments.check_budget(budget), arguments.check_seed(seed)
+    if not asked.lines or any(sign == "O" for _, sign, _ in asked.lines):
+        refuse("claim", "must have lines with constants", asked.id)
     if not isinstance(at, Case) and not (isinstance(at, str) and at in ("worst", "drawn")):
         refuse("at", 'must be "worst", "drawn" or a Case', at)
     if steps is not None and (isinstance(steps, str) or not arguments.is_iterable(steps)):
         refuse("steps", "must be several claims or ids", steps)
     named = None if steps is None else [discover.claim(step) for step in steps]
-    setting = by_name(at.setting) if isinstance(at, Case) else best_setting(claim, named)
-    links, left_out = (named, {}) if named is not None else proof_chain(claim, setting)
-    case = at
-    if not isinstance(at, Case):
-        line = len(claim.lines) - 1
-        case = (
-            find_worst(claim, setting.name, budget, seed, line)
-            if at == "worst"
-            else draw_case(claim, setting.name, seed, line)
-        )
-        if case is None:
-            refuse(
-                "claim",
-                f"must have an instance inside its hypotheses in {setting.says}; none was found for",
-                claim.id,
-            )
-    return Audit(claim.id, case, fill_shares(rows_of([*links, claim], case)), left_out)
+    setting = by_name(at.setting) if isinstance(at, Case) else best_setting(asked, named)
+    links, left_out = (named, {}) if named is not None else proof_chain(asked, setting)
+    line, case = len(asked.lines) - 1, at if isinstance(at, Case) else None
+    if at == "worst":
+        case = find_worst(asked, setting.name, budget, seed, line)
+    elif at == "drawn":
+        case = draw_case(asked, setting.name, seed, line)
+    if case is None:
+        where = f"inside its hypotheses in {setting.says}"
+        refuse("claim", f"must have an instance {where}; none was found for", asked.id)
+    return Audit(asked.id, case, fill_shares(rows_of([*links, asked], case)), left_out)
 
 
-def best_setting(claim, named):
+def best_setting(claim: Claim, named: list[Claim] | None) -> Setting:
     """Return the model, among all that fit a claim, in which the most lines of its chain can be
     measured."""
     settings = fitting(claim)
@@ -158,9 +160,11 @@ def best_setting(claim, named):
     return max(settings, key=links)
 
 
-def proof_chain(claim, setting):
+def proof_chain(claim: Claim, setting: Setting) -> tuple[list[Claim], dict[str, str]]:
     """Return (claims of the chain, {claim: reason why it is left out}) in a model."""
-    links, left_out, mine = [], {}, conditions(claim)
+    links: list[Claim] = []
+    left_out: dict[str, str] = {}
+    mine = conditions(claim)
     known = set(claim.parameters) | set(setting.gives) | set(setting.takes) | set(setting.loose)
     for other in discover.claims():
         if other.id == claim.id:
@@ -173,12 +177,7 @@ def proof_chain(claim, setting):
             if other.kind == "step" and set(other.parameters) <= known:
                 links.append(other)
         elif setting in fitting(other):
-            lacking = [
-                says
-                for name, says in (
-                    (n, c.says) for n, c in conditions(other).items() if n not in mine
-                )
-            ]
+            lacking = [c.says for name, c in conditions(other).items() if name not in mine]
             if lacking:
                 left_out[other.id] = lacking[0]
             else:
@@ -186,7 +185,7 @@ def proof_chain(claim, setting):
     return links, left_out
 
 
-def rows_of(links, case):
+def rows_of(links: list[Claim], case: Case) -> list[dict]:
     """Return a row for each line, whose status is exact; a quantity in several lines is measured
     once."""
     setting = by_name(case.setting)
@@ -208,7 +207,8 @@ def rows_of(links, case):
     return [row_of(link, line, case, measured) for link, line in lines]
 
 
-def row_of(link, line, case, measured):
+def row_of(link: Claim, line: int, case: Case, measured: dict) -> dict:
+    """Return the row of a line, in exact numbers where these decide."""
     left, sign, right = link.lines[line]
     row = dict(
         claim=link.id,
@@ -216,10 +216,7 @@ def row_of(link, line, case, measured):
         line=line + 1,
         left=None,
         sign=sign,
-        right=None,
-        slack=None,
-        ratio=None,
-        share=None,
+        **dict.fromkeys(("right", "slack", "ratio", "share")),
         unit=unit_of(link, left, right),
         says=f"{plain(left)} {sign} {plain(right)}",
         status="undecided",
@@ -246,7 +243,7 @@ def row_of(link, line, case, measured):
     )
 
 
-def fill_shares(rows):
+def fill_shares(rows: list[dict]) -> list[dict]:
     """Return the rows with their shares of the last line's slack filled in, for lines in the unit
     of the last line."""
     last = rows[-1]
@@ -257,7 +254,7 @@ def fill_shares(rows):
     return rows
 
 
-def unit_of(link, *sides):
+def unit_of(link: Claim, *sides: sympy.Expr) -> str:
     """Return the unit of a line as text, empty where its sides have no common unit."""
     try:
         found = [unit(side, link.table) for side in sides]
@@ -266,7 +263,7 @@ def unit_of(link, *sides):
     return next((show(each) for each in found if each is not None), "1")
 
 
-def as_float(value):
+def as_float(value: Any) -> float:
     """Return a value as a float: the middle of its enclosure, infinite beyond the range of floats."""
     middle = sum(pair(value)) / 2
     try:

@@ -5,30 +5,48 @@ Where the claim allows it, instances have noise and partial participation. A pla
 compared at full participation and without noise, because it describes no other case.
 """
 
+from collections.abc import Callable
 from fractions import Fraction
 from random import Random
 from types import SimpleNamespace
+from typing import Any, NamedTuple
 
 import numpy as np
 
 from fedtheory import discover
+from fedtheory.algorithm import Field
 from fedtheory.certificates.documents import parse_fraction
+from fedtheory.language.claim import Claim
+from fedtheory.language.statements import Same
+from fedtheory.problem import Problem
 from fedtheory.problems.quadratics import quadratic_from_arrays
 from fedtheory.runs.running import run
 
-# Both are differences over the largest coordinate. ALIKE: rounding explains a smaller difference.
-# APART: a larger difference is far beyond rounding.
-ALIKE, APART = 1e-10, 1e-6
-# SHAKEN: a share by which the data are perturbed, above rounding. CALM: a factor; the gap between
-# two paths has to exceed CALM times the change of either path under this perturbation.
-SHAKEN, CALM = 1e-12, 100
+# Differences over the largest coordinate.
+ALIKE = 1e-10  # rounding explains a smaller difference
+APART = 1e-6  # a larger difference is far beyond rounding
+SHAKEN = 1e-12  # share by which the data are perturbed, above rounding
+# Factor: the gap between two paths has to exceed CALM times the change of either path under this
+# perturbation, so that instability explains no gap.
+CALM = 100
+
+Way = str | Callable  # an algorithm, or a plain function that returns the path
+Instance = dict[str, Any]
 
 
-def side_label(one):
-    return getattr(one, "name", getattr(one, "__name__", one))
+class Shortened(NamedTuple):
+    """An instance with the fewest rounds after which two ways to run differ."""
+
+    gap: float  # over the largest coordinate
+    instance: Instance
+    paths: tuple[np.ndarray, np.ndarray]
 
 
-def draw_instance(claim, same, random, n):
+def side_label(one: Way) -> str:
+    return str(getattr(one, "name", getattr(one, "__name__", one)))
+
+
+def draw_instance(claim: Claim, same: Same, random: Random, n: int) -> Instance | None:
     """Return plain data of the n-th instance, larger for larger n; None where the claim's
     conditions fail on it."""
     d, N = 1 + n // 4 % 2, same.clients or 1 + n % 4
@@ -56,7 +74,7 @@ def draw_instance(claim, same, random, n):
     )
 
 
-def free_fields(same):
+def free_fields(same: Same) -> dict[str, Field]:
     """Return the mapping name -> Field of the fields that may be drawn: shared fields, and required
     fields of a method that the claim leaves open."""
     found = {}
@@ -72,13 +90,15 @@ def free_fields(same):
     return found
 
 
-def choose_hyper(field, random):
+def choose_hyper(field: Field, random: Random) -> str:
+    """Draw a value of a field, as text."""
     if field.integer:
         return str(random.randint(max(1, int(field.low)), max(1, int(field.low)) + 2))
     return str(Fraction(random.randint(1, 5), 16))
 
 
-def problem_of(instance):
+def problem_of(instance: Instance) -> Problem:
+    """Return the quadratic problem of an instance."""
     rows = lambda name: np.array(
         [[float(parse_fraction(v)) for v in row] for row in instance[name]]
     )
@@ -94,7 +114,7 @@ def problem_of(instance):
     )
 
 
-def visited_points(one, fixed, same, instance):
+def visited_points(one: Way, fixed: dict, same: Same, instance: Instance) -> np.ndarray:
     """Return the points that one side of an equivalence visits on an instance."""
     problem, x = problem_of(instance), np.array([float(parse_fraction(v)) for v in instance["x"]])
     fields = free_fields(same)
@@ -126,7 +146,7 @@ def visited_points(one, fixed, same, instance):
     ).x[0]
 
 
-def path_difference(same, instance):
+def path_difference(same: Same, instance: Instance) -> tuple[float, tuple[np.ndarray, np.ndarray]]:
     """Return (largest difference of the two paths over their largest coordinate, both paths)."""
     paths = (
         visited_points(same.one, same.fixed, same, instance),
@@ -136,14 +156,14 @@ def path_difference(same, instance):
     return (gap if np.isfinite(gap) else 0.0), paths
 
 
-def apart_by(one, other, instance):
+def apart_by(one: np.ndarray, other: np.ndarray, instance: Instance) -> float:
     """Return the largest difference of two paths over the largest coordinate of the paths and of
     the data."""
     data = [abs(float(parse_fraction(v))) for row in (*instance["b"], instance["x"]) for v in row]
     return float(abs(one - other).max() / max(abs(one).max(), abs(other).max(), *data, 1e-300))
 
 
-def is_apart(same, instance):
+def is_apart(same: Same, instance: Instance) -> bool:
     """Tell whether the paths differ by more than rounding explains: the gap is large, and a small
     perturbation of the data changes each path by much less than the gap."""
     gap, paths = path_difference(same, instance)
@@ -163,7 +183,7 @@ def is_apart(same, instance):
     return gap > APART and all(CALM * each < gap for each in steady)
 
 
-def make_plainer(same, instance):
+def make_plainer(same: Same, instance: Instance) -> Instance:
     """Return the instance with all clients and without noise, if the two ways differ there too,
     because such an instance can be checked without random draws; otherwise return the instance
     unchanged."""
@@ -171,12 +191,12 @@ def make_plainer(same, instance):
     return plain if is_apart(same, plain) else instance
 
 
-def shorten_rounds(same, instance):
+def shorten_rounds(same: Same, instance: Instance) -> Shortened:
     """Return the difference, the instance and the paths with the fewest rounds after which the two
     ways differ."""
     for rounds in range(1, instance["rounds"] + 1):
         fewer = dict(instance, rounds=rounds)
         gap, paths = path_difference(same, fewer)
         if is_apart(same, fewer):
-            return gap, fewer, paths
+            return Shortened(gap, fewer, paths)
     raise AssertionError("a difference that a rerun does not show")
