@@ -308,13 +308,15 @@ class Algorithm(Shown):
         if place:
             return pickling.find_attribute, place
         parts = {f.name: getattr(self, f.name) for f in fields(self)}
-        return _rebuild, (
+        return _rebuild_algorithm, (
             {name: parts.pop(name) for name in parts.keys() - set(ROLES)},
             {name: pickling.pickle_kernel(kernel) for name, kernel in parts.items()},
         )
 
 
-def _rebuild(parts: Mapping[str, Any], kernels: Mapping[str, Callable[..., Any]]) -> Algorithm:
+def _rebuild_algorithm(
+    parts: Mapping[str, Any], kernels: Mapping[str, Callable[..., Any]]
+) -> Algorithm:
     return Algorithm(
         **parts, **{name: pickling.unpickle_kernel(kernel) for name, kernel in kernels.items()}
     )

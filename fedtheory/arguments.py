@@ -23,7 +23,7 @@ PART, PLACE = 255, 4000  # lengths of a file's name, and of a path, that every s
 LARGEST = 1e150  # larger numbers have squares that overflow; below 1/LARGEST squares vanish
 
 
-def _scalar(value: Any) -> Any:
+def _unwrap_scalar(value: Any) -> Any:
     """Return the number in an array without axes; any other value is returned as it is."""
     return value[()] if isinstance(value, np.ndarray) and value.ndim == 0 else value
 
@@ -35,7 +35,7 @@ def check_integer(name: str, value: Any, low: int = 0, high: int = MOST) -> int:
     Traceback (most recent call last):
     fedtheory.errors.InvalidInput: rounds must be an integer >= 0; got 3.0
     """
-    value = _scalar(value)
+    value = _unwrap_scalar(value)
     if isinstance(value, (bool, np.bool_)) or not isinstance(value, Integral) or value < low:
         refuse(name, f"must be an integer >= {low}", value)
     if int(value) > high:
@@ -53,7 +53,10 @@ def check_real(
     Traceback (most recent call last):
     fedtheory.errors.InvalidInput: eta must be a finite number > 0; got 0
     """
-    rule, value = f"must be a finite number {'>' if open_low else '>='} {low:g}", _scalar(value)
+    rule, value = (
+        f"must be a finite number {'>' if open_low else '>='} {low:g}",
+        _unwrap_scalar(value),
+    )
     if isinstance(value, (bool, np.bool_)) or not isinstance(value, Real):
         refuse(name, rule, value)
     try:
@@ -74,7 +77,7 @@ def check_real(
 def check_seed(value: Any, name: str = "seed", bits: int | None = None) -> int:
     """Return a seed, an integer of at least 0 and, where `bits` is given, below 2^bits; raise
     InvalidInput for any other value."""
-    value = _scalar(value)
+    value = _unwrap_scalar(value)
     if isinstance(value, (bool, np.bool_)) or not isinstance(value, Integral) or value < 0:
         refuse(name, "must be an integer >= 0", value)
     if bits is not None and value >= 2**bits:
@@ -130,7 +133,7 @@ def check_words(name: str, value: Any, among: Collection[str]) -> tuple[str, ...
     return found
 
 
-def folder(name: str, value: Any) -> Path:
+def check_folder(name: str, value: Any) -> Path:
     """Return the path of a folder that exists or can be created; raise InvalidInput for a name that
     no system accepts, or that belongs to a file."""
     rule = "must be the name of a folder, there or to be made"

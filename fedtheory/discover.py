@@ -116,7 +116,7 @@ def problem_makers() -> dict[str, Callable[..., Any]]:
     all makers of users."""
     from fedtheory import problems
 
-    return {**problems.all_makers(), **{maker.__name__: maker for maker in plugins.makers()}}
+    return {**problems.all_makers(), **{maker.__name__: maker for maker in plugins.list_makers()}}
 
 
 def examples() -> "Iterator[tuple[str, Problem]]":
@@ -181,10 +181,10 @@ def find_recorded(name: str) -> "Claim | None":
 def lookalike(name: str) -> str | None:
     """Return the id of a recorded claim for which a name can be mistaken; None where there is none.
     The two differ in case, punctuation, blanks or letters that look alike."""
-    base, bone = name.partition("!")[0], names.skeleton(name.partition("!")[0])
-    near = any(bone.startswith(names.skeleton(paper)) for paper in _record_files("claims"))
+    base, bone = name.partition("!")[0], names.name_skeleton(name.partition("!")[0])
+    near = any(bone.startswith(names.name_skeleton(paper)) for paper in _record_files("claims"))
     known = [*own_claims(), *(shipped_claims() if near else ())]
-    found = next((record.id for record in known if names.skeleton(record.id) == bone), None)
+    found = next((record.id for record in known if names.name_skeleton(record.id) == bone), None)
     return None if found == base else found
 
 

@@ -22,7 +22,7 @@ import numpy as np
 
 from fedtheory import jit
 from fedtheory.errors import InvalidInput, describe, show
-from fedtheory.parallel.executors import absorb, raise_in_thread
+from fedtheory.parallel.executors import absorb_exception, raise_in_thread
 from fedtheory.typing import Kernel, Number
 
 SECONDS = 1.0  # seconds of Python that a trial may take
@@ -52,16 +52,16 @@ def try_kernels(
     own = {name: kernel for name, kernel in kernels.items() if is_own(kernel)}
     if not own or jit.DISABLED:
         return
-    error = _try_kernels(_interpret(own), kernels, play, SECONDS)
+    error = _try_kernels(_interpret_kernels(own), kernels, play, SECONDS)
     if error is None:
         return
     if not isinstance(error, IndexError):  # the trial was too long, or Python cannot run it
         error = _try_kernels(_compile_checked(own), kernels, play, None)
         if isinstance(error, IndexError):
-            closer = _try_kernels(_interpret(own), kernels, play, MORE)
+            closer = _try_kernels(_interpret_kernels(own), kernels, play, MORE)
             error = closer if isinstance(closer, IndexError) else error
     if isinstance(error, IndexError):
-        raise InvalidInput(f"{_place(error, whose)}: {describe(error)}") from None
+        raise InvalidInput(f"{_place_of_error(error, whose)}: {describe(error)}") from None
 
 
 def _try_kernels(
@@ -115,10 +115,10 @@ def _limit_time(seconds: Number) -> Iterator[None]:
         timer.cancel()
         with turn:
             over.set()  # no exception is sent from now on
-        absorb(_Long)
+        absorb_exception(_Long)
 
 
-def _place(error: Any, whose: str) -> str:
+def _place_of_error(error: Any, whose: str) -> str:
     """Return a sentence that says where an index is out of range."""
     name = error.called
     rule = f"{whose}: kernel {name} must stay inside its arrays"
@@ -135,31 +135,31 @@ def _place(error: Any, whose: str) -> str:
 # ---------------------------------------------------------------- checked copies of kernels
 
 
-def _interpret(kernels: Mapping[str, Callable[..., Any]]) -> dict[str, Callable[..., Any]]:
+def _interpret_kernels(kernels: Mapping[str, Callable[..., Any]]) -> dict[str, Callable[..., Any]]:
     """Return user-defined kernels as Python functions, which also call other user-defined kernels
     as Python functions."""
-    return _twins(kernels, lambda function: function)
+    return _copy_kernels(kernels, lambda function: function)
 
 
 def _compile_checked(kernels: Mapping[str, Callable[..., Any]]) -> Kernel:
     """Return user-defined kernels compiled with bounds checks, also in the user-defined kernels
     that they call."""
-    return _twins(kernels, numba.njit(boundscheck=True, nogil=True, error_model="numpy"))
+    return _copy_kernels(kernels, numba.njit(boundscheck=True, nogil=True, error_model="numpy"))
 
 
-def _twins(
+def _copy_kernels(
     kernels: Mapping[str, Callable[..., Any]], made: Callable[..., Any]
 ) -> dict[str, Callable[..., Any]]:
     known: dict = {}
-    return {name: _twin(kernel, made, known) for name, kernel in kernels.items()}
+    return {name: _copy_kernel(kernel, made, known) for name, kernel in kernels.items()}
 
 
-def _twin(
+def _copy_kernel(
     kernel: Any, made: Callable[..., Any], known: dict[Callable[..., Any], Callable[..., Any]]
 ) -> Callable[..., Any]:
     if kernel not in known:
         function = kernel.py_func
-        twin = lambda value: _twin(value, made, known) if _is_kernel(value) else value
+        twin = lambda value: _copy_kernel(value, made, known) if _is_kernel(value) else value
         names = function.__code__.co_names
         scope = dict(function.__globals__)
         known[kernel] = kernel  # a recursive kernel calls the original kernel

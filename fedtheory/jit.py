@@ -31,7 +31,7 @@ from numba.np.numpy_support import as_dtype as numba_as_dtype
 
 from fedtheory.errors import InvalidInput, Uncached, describe, refuse
 from fedtheory.store import private_cache, source_hash
-from fedtheory.store.files import write
+from fedtheory.store.files import write_file
 from fedtheory.typing import Kernel
 
 DISABLED = bool(config.DISABLE_JIT)  # type: ignore[attr-defined]
@@ -57,7 +57,7 @@ FLAGS = dict(nogil=True, error_model="numpy")
 
 
 @cache
-def digest(module: str) -> str:
+def module_digest(module: str) -> str:
     """Return a hash of a module, of every module that it imports, and of the compiler.
 
     Numba freezes globals and inlines callees across files, so machine code is as old as the oldest
@@ -86,8 +86,8 @@ class _Store:
     def __init__(self) -> None:
         self.folder = self.key = None
         try:
-            base = private_cache.folder()
-            self.key = private_cache.key()
+            base = private_cache.private_folder()
+            self.key = private_cache.user_key()
             folder = base / "kernels"
             folder.mkdir(mode=0o700, exist_ok=True)
             private_cache.check_owner(folder)
@@ -113,7 +113,7 @@ class _Store:
     def write(self, name: str, payload: bytes) -> None:
         if self.folder is not None:
             try:
-                write(self.folder / name, private_cache.seal(name, payload, self.key), 0o600)
+                write_file(self.folder / name, private_cache.seal(name, payload, self.key), 0o600)
             except OSError as error:  # a full disk costs time only: results stay the same
                 warnings.warn(f"a compiled kernel was not stored: {error}", Uncached, stacklevel=2)
 
@@ -194,7 +194,7 @@ def compile(
     if DISABLED:
         return dispatcher
     if identity is None and in_package(function) and function.__closure__ is None:
-        identity = (digest(function.__module__), function.__module__, function.__qualname__)
+        identity = (module_digest(function.__module__), function.__module__, function.__qualname__)
     dispatcher.identity = identity
     if identity is not None:
         dispatcher._cache = _KernelCache((identity, tuple(sorted(options))))
@@ -220,11 +220,11 @@ def compiled(kernel: object) -> bool:
 # ---------------------------------------------------------------- erasure
 
 
-def _words(value: Any) -> list[int]:
+def _layout_words(value: Any) -> list[int]:
     if isinstance(value, tuple):
-        return [word for item in value for word in _words(item)]
+        return [word for item in value for word in _layout_words(item)]
     if compiled(value):
-        return _entries(value)
+        return _entry_words(value)
     if isinstance(value, np.ndarray):
         if not value.flags.c_contiguous or value.dtype.kind not in "fiu":
             refuse(
@@ -243,7 +243,7 @@ def _words(value: Any) -> list[int]:
 
 
 @cache  # cached, since the results of `erase` refer to it
-def _entries(kernel: Kernel) -> list[int]:
+def _entry_words(kernel: Kernel) -> list[int]:
     """Return the words of Numba's layout of a function value for an erased kernel: the C entry
     address, the entry address of Numba code, and 0 for the object, which is never read."""
     (result,) = kernel.overloads.values()
@@ -262,15 +262,15 @@ def pack(value: Any, of: Any = None) -> np.ndarray:
     both the words and the arrays alive.
     """
     if of is not None:
-        _fits(value, of)
-    return np.array(_words(value), dtype=np.int64)
+        _check_layout(value, of)
+    return np.array(_layout_words(value), dtype=np.int64)
 
 
-def _fits(value: Any, of: Any) -> None:
+def _check_layout(value: Any, of: Any) -> None:
     """Refuse a value with an array whose words the type `of` would misread."""
     for name, item, wanted in zip(type(value)._fields, value, of.types):
         if isinstance(wanted, types.NamedTuple):
-            _fits(item, wanted)
+            _check_layout(item, wanted)
         elif isinstance(wanted, types.Array):
             got = (item.ndim, item.dtype) if isinstance(item, np.ndarray) else None
             if got != (wanted.ndim, as_dtype(wanted.dtype)):
@@ -309,7 +309,7 @@ def typeof(value: Any) -> Any:
     return types.int64 if isinstance(value, (bool, int, np.integer)) else types.float64
 
 
-def _loader(of: Any) -> Any:
+def _make_loader(of: Any) -> Any:
     @intrinsic
     def load(typing_context, address):
         def generate(context, builder, signature, arguments):
@@ -337,13 +337,18 @@ def erase(kernel: Kernel, returns: Any, arguments: Sequence[Any]) -> Kernel:
     passed = []
     for name, of in zip(names, arguments):
         if isinstance(of, types.NamedTuple):
-            scope["load_" + name] = _loader(of)
+            scope["load_" + name] = _make_loader(of)
             passed.append(f"load_{name}({name})")
         else:
             passed.append(name)
     source = f"def erased({', '.join(names)}):\n    return kernel({', '.join(passed)})\n"
     exec(source, scope)  # a fixed template over our own names: nothing of a user's enters the text  # noqa: S102 (text made here, of names alone)
-    identity = kernel.identity and ("erased", digest(__name__), kernel.identity, str(arguments))
+    identity = kernel.identity and (
+        "erased",
+        module_digest(__name__),
+        kernel.identity,
+        str(arguments),
+    )
     wrapper = compile(scope["erased"], identity=identity)
     crossing = (ADDRESS if isinstance(of, types.NamedTuple) else of for of in arguments)
     try:
@@ -357,7 +362,7 @@ def erase(kernel: Kernel, returns: Any, arguments: Sequence[Any]) -> Kernel:
     return wrapper
 
 
-def manifest() -> dict[str, Any]:
+def float_settings() -> dict[str, Any]:
     """Return the versions and settings that decide floating-point bits on this machine, for
     provenance."""
     return dict(

@@ -46,7 +46,7 @@ class File(NamedTuple):
 
 
 @contextmanager
-def confine(says: str) -> Iterator[None]:
+def confine_errors(says: str) -> Iterator[None]:
     """Turn any exception of a user's code in the block into one sentence that begins with `says`,
     `sys.exit(0)` included: a file that exits has defined nothing, and no pipeline may take it for a
     success. Errors of this library and Ctrl-C pass through."""
@@ -85,7 +85,7 @@ def load_file(path: str | Path) -> File:
     module = importlib.util.module_from_spec(spec)
     sys.modules[name] = module
     try:
-        with confine(f"{path} cannot be run"):
+        with confine_errors(f"{path} cannot be run"):
             spec.loader.exec_module(module)
     except BaseException:
         del sys.modules[name]
@@ -138,13 +138,13 @@ def refuse_in_words() -> Iterator[None]:
     except (FedtheoryError, KeyboardInterrupt, GeneratorExit):
         raise
     except BaseException as error:
-        place = _line(error)
+        place = _last_line(error)
         if place is None and isinstance(error, Exception):
             raise
         raise InvalidInput(f"{place or 'code of the user'}: {describe(error)}") from None
 
 
-def _line(error: BaseException) -> str | None:
+def _last_line(error: BaseException) -> str | None:
     """Return "FILE, line N" of the last frame in a user's file in a traceback; None where no user's
     file takes part."""
     _, read = _STATE["read"] or ("", ())
@@ -188,7 +188,7 @@ def _installed_plugins() -> Iterator[File]:
     reported and left out."""
     for point in entry_points(group=GROUP):
         try:
-            with confine(point.module):
+            with confine_errors(point.module):
                 module = importlib.import_module(point.module)
             place = str(Path(module.__file__ or "").resolve())
             yield File(place, hashlib.sha256(Path(place).read_bytes()).hexdigest(), module)
@@ -225,7 +225,7 @@ def several_of(file: File, name: str) -> tuple[Any, ...]:
     return found
 
 
-def makers() -> list[Callable[..., Any]]:
+def list_makers() -> list[Callable[..., Any]]:
     """Return the functions of all users' files that build problems."""
     return [maker for file in list_files() for maker in several_of(file, "MAKERS")]
 

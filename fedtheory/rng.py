@@ -52,7 +52,7 @@ def philox(c0, c1, c2, c3, k0, k1):
 
 
 @jit
-def stream(seed, trial, round):
+def stream_key(seed, trial, round):
     """Return the key of one round of one trial."""
     seed = np.uint64(seed)
     c0, c1, _, _ = philox(
@@ -67,7 +67,7 @@ def stream(seed, trial, round):
 
 
 @jit(inline="always")
-def _unit(high, low):
+def _unit_interval(high, low):
     """Return 52 random bits as the midpoint of their cell in (0, 1): never 0, never 1."""
     return (np.float64(np.int64(((high << _32) | low) >> _12)) + 0.5) * (1.0 / 4503599627370496.0)
 
@@ -79,7 +79,7 @@ def uniform(key, client, step, purpose, index):
     a, b, _, _ = philox(
         np.uint64(index), np.uint64(client), np.uint64(step), purpose, key & _LOW, key >> _32
     )
-    return _unit(a, b)
+    return _unit_interval(a, b)
 
 
 @jit
@@ -88,8 +88,8 @@ def _uniform_halves(key, client, step, low, high):
     c1, c2, k0, k1 = np.uint64(client), np.uint64(step), key & _LOW, key >> _32
     for i in range(low.size):
         a, b, c, e = philox(np.uint64(i), c1, c2, NOISE, k0, k1)
-        low[i] = _unit(a, b)
-        high[i] = _unit(c, e)
+        low[i] = _unit_interval(a, b)
+        high[i] = _unit_interval(c, e)
 
 
 if DISABLED:
@@ -193,7 +193,7 @@ def _box_muller(low, high):
 
 
 @jit
-def normals(key, client, step, out):
+def standard_normals(key, client, step, out):
     """Fill `out` with independent standard normals."""
     key = np.uint64(key)
     half = out.size // 2
@@ -205,14 +205,14 @@ def normals(key, client, step, out):
             np.uint64(half), np.uint64(client), np.uint64(step), NOISE, key & _LOW, key >> _32
         )
         pair = np.empty(2)
-        pair[0] = _unit(a, b)
-        pair[1] = _unit(c, e)
+        pair[0] = _unit_interval(a, b)
+        pair[1] = _unit_interval(c, e)
         _box_muller(pair[:1], pair[1:])
         out[out.size - 1] = pair[0]
 
 
 @jit
-def signs(key, client, step, out):
+def fair_signs(key, client, step, out):
     """Fill `out` with independent fair signs, 32 from each random word. Words are stored at the
     front of `out` so that their generation vectorises; the last word is expanded first, because its
     signs overwrite no word that is still needed."""
@@ -264,13 +264,13 @@ def fill_masked(key, place, p, otherwise, out):
 
 
 @jit
-def below(key, client, step, purpose, index, bound):
+def uniform_below(key, client, step, purpose, index, bound):
     """Return a uniform integer of {0, ..., bound - 1}; the bias is below bound / 2**52."""
     return min(np.int64(uniform(key, client, step, purpose, index) * bound), bound - 1)
 
 
 @jit
-def indices(key, client, step, purpose, size, shrinks, out):
+def uniform_indices(key, client, step, purpose, size, shrinks, out):
     """Fill `out` with independent uniform integers, as `below` draws them: of {0, ..., size - 1},
     or, where the set shrinks, of {i, ..., size - 1} at place i."""
     key = np.uint64(key)
@@ -278,14 +278,14 @@ def indices(key, client, step, purpose, size, shrinks, out):
     for i in range(out.size):
         a, b, _, _ = philox(np.uint64(i), c1, c2, purpose, k0, k1)
         first = i * shrinks
-        out[i] = first + min(np.int64(_unit(a, b) * (size - first)), size - first - 1)
+        out[i] = first + min(np.int64(_unit_interval(a, b) * (size - first)), size - first - 1)
 
 
 @jit
-def subset(key, client, step, purpose, deck, out):
+def draw_subset(key, client, step, purpose, deck, out):
     """Draw out.size distinct elements of the array `deck` into `out`, uniformly and in uniform
     order; `deck` is unchanged afterwards."""
-    indices(key, client, step, purpose, deck.size, 1, out)
+    uniform_indices(key, client, step, purpose, deck.size, 1, out)
     for j in range(out.size):  # Fisher-Yates shuffle, stopped early
         other = out[j]
         deck[j], deck[other] = deck[other], deck[j]
@@ -295,7 +295,7 @@ def subset(key, client, step, purpose, deck, out):
         deck[j], deck[other] = deck[other], deck[j]
 
 
-def host(seed: Number, name: str) -> np.random.Generator:
+def host_generator(seed: Number, name: str) -> np.random.Generator:
     """Return a NumPy generator for building problems, with one independent stream per (seed, name)."""
     digest = hashlib.sha256(f"{arguments.check_seed(seed)}/{name}".encode()).digest()
     return np.random.Generator(np.random.Philox(key=int.from_bytes(digest[:16], "little")))

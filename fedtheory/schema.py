@@ -74,7 +74,7 @@ def either(*schemas: Any) -> list:
     return ["either", *schemas]
 
 
-def plus(name: str, n: int) -> list:
+def length_plus(name: str, n: int) -> list:
     """Return the length specification for n more than the length called `name`."""
     return ["plus", name, n]
 
@@ -89,7 +89,7 @@ def at_least(n: int) -> list:
     return ["from", n]
 
 
-def among(*lengths: Length) -> list:
+def length_among(*lengths: Length) -> list:
     """Return the length specification of a length that is one of these lengths."""
     return ["among", *lengths]
 
@@ -243,7 +243,7 @@ class Reader:
         if self.known.setdefault(name, value) != value:
             refuse(place, f"is {value}, and there are {self.known[name]}")
 
-    def come(self, length: Length, index: int) -> int:
+    def evaluate_length(self, length: Length, index: int) -> int:
         """Return the number that a length evaluates to, at item `index` of a list."""
         if isinstance(length, int):
             return length
@@ -264,7 +264,7 @@ class Reader:
         for said, value, length, place, index in self.waiting:
             some = length[1:] if isinstance(length, list) and length[0] == "among" else [length]
             try:
-                ends = [self.come(each, index) for each in some]
+                ends = [self.evaluate_length(each, index) for each in some]
             except KeyError:
                 refuse(place, f"must have as many parts as what is not there: {length}")
             if isinstance(length, list) and length[0] == "from":
@@ -280,7 +280,7 @@ class Reader:
 
     # Marks: properties that the items of a list have together
 
-    def rising(self, value: list, place: str, index: int, part: int | None) -> None:
+    def check_rising(self, value: list, place: str, index: int, part: int | None) -> None:
         at = [self.number(text) for text in of_parts(value, part)]
         if any(b < a for a, b in zip(at, at[1:])):
             refuse(place, "must be in rising order")
@@ -292,11 +292,11 @@ class Reader:
         if sum(map(self.number, texts)) != 1:
             refuse(place, "must add up to 1")
 
-    def starting(self, value: list, place: str, index: int, _: None) -> None:
+    def check_starting(self, value: list, place: str, index: int, _: None) -> None:
         if value[:1] != [0] or any(b <= a for a, b in zip(value, value[1:])):
             refuse(place, "must rise from 0")
 
-    def covering(self, value: list, place: str, index: int, length: Length) -> None:
+    def check_covering(self, value: list, place: str, index: int, length: Length) -> None:
         ends = [0, *(stop for _, stop in value)]
         if [start for start, _ in value] != ends[:-1] or any(b <= a for a, b in value):
             refuse(place, "must be ranges, one after the other, from 0")
@@ -339,5 +339,8 @@ KINDS: dict[str, Callable[..., None]] = {
     "either": Reader.one_of,
 }
 MARKS: dict[str, Callable[..., None]] = dict(
-    rising=Reader.rising, total=Reader.check_total, starts=Reader.starting, covering=Reader.covering
+    rising=Reader.check_rising,
+    total=Reader.check_total,
+    starts=Reader.check_starting,
+    covering=Reader.check_covering,
 )

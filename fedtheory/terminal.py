@@ -19,7 +19,7 @@ def say(line: object) -> None:
         print(printable(str(line)), file=sys.stderr, flush=True)
 
 
-def finish(whose: str, work: Callable[[], int]) -> int:
+def run_to_end(whose: str, work: Callable[[], int]) -> int:
     """Run a command, flush its answer and return its exit status: 2, with a sentence, where the
     answer cannot be written. A reader that closes the pipe early, such as `head`, is no error."""
     left, status = None, 0
@@ -30,9 +30,9 @@ def finish(whose: str, work: Callable[[], int]) -> int:
             left = ended
         sys.stdout.flush()
     except BrokenPipeError:
-        _silence(sys.stdout)
+        _silence_stream(sys.stdout)
     except OSError as error:
-        _silence(sys.stdout)
+        _silence_stream(sys.stdout)
         say(f"{whose}: {explain_system(error)}; the answer could not be written")
         return 2
     if left is not None:
@@ -40,7 +40,7 @@ def finish(whose: str, work: Callable[[], int]) -> int:
     return status
 
 
-def _silence(stream: TextIO) -> None:
+def _silence_stream(stream: TextIO) -> None:
     """Redirect a stream to the null device, because Python would flush its buffer once more at
     exit."""
     with suppress(OSError, ValueError):

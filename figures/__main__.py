@@ -58,7 +58,7 @@ def build_parser(prog: str = "python -m figures") -> Parser:
 
 
 def main(argv: Sequence[str] | None = None, prog: str = "python -m figures") -> int:
-    return terminal.finish("figures", lambda: _requested_figures(argv, prog))
+    return terminal.run_to_end("figures", lambda: _requested_figures(argv, prog))
 
 
 def _requested_figures(argv: Sequence[str], prog: str) -> int:

@@ -20,7 +20,7 @@ from fedtheory.certificates import alone
 from fedtheory.errors import refuse
 from fedtheory.figures import _caption, _findings, _slim, _style
 from fedtheory.store import outputs, source_hash
-from fedtheory.store.files import alone as locked
+from fedtheory.store.files import file_lock as locked
 
 METADATA = {
     "pdf": {"CreationDate": None, "ModDate": None, "Creator": "fedtheory", "Producer": None},
@@ -73,7 +73,9 @@ def keep_drawn(name: str, record: Any, made: Drawn, scale: str, out: Path) -> li
     """Write the files of a figure, and merge its findings and claims into the two files of all
     figures. Return sentences on where files that no command of this package wrote were moved to."""
     files = {file: content for file, content in made.files.items() if isinstance(content, bytes)}
-    hashes = dict(made.files) | {file: outputs.digest(content) for file, content in files.items()}
+    hashes = dict(made.files) | {
+        file: outputs.content_digest(content) for file, content in files.items()
+    }
     stamp = json.dumps(made._replace(files=hashes)._asdict(), indent=1, **STRICT) + "\n"
     files[_stamp_path(name, out).relative_to(out).as_posix()] = stamp.encode()
     found = [(claim, name, scale, *said) for claim, said in made.findings.items()]

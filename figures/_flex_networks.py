@@ -119,7 +119,7 @@ def table3_figure(name: str, part: str, minutes: float) -> ExperimentFigure:
         title=f"Schemes A, B and C as devices become heterogeneous, {name}",
         minutes=minutes,
         source=Source(flex_schemes.EXPERIMENT, [f"table3{part}"], COORDINATES),
-        measures=dict(percent=of_curve("test_accuracy", _curves.final, 100)),
+        measures=dict(percent=of_curve("test_accuracy", _curves.final_mean, 100)),
         printed=Table(HEADER, table_lines, write_note),
         findings=judge_findings,
         says=describe_result,

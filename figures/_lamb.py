@@ -23,8 +23,8 @@ def measure_gap(runs: Runs, cells: Sequence[Name]) -> dict:
 
 
 MEASURES: dict[str, Measure] = {
-    "test_loss": of_curve("test_loss", _curves.final),
-    "train_loss": of_curve("loss", _curves.final),
+    "test_loss": of_curve("test_loss", _curves.final_mean),
+    "train_loss": of_curve("loss", _curves.final_mean),
     "generalization_gap": measure_gap,
 }
 

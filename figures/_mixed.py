@@ -30,8 +30,8 @@ STAND_INS = dict(
 )
 METRICS = {LOSS: "test_loss", ACCURACY: "test_accuracy", AUC: "test_auc", RECALL: "test_recall"}
 MEASURES: dict[str, Measure] = {
-    **{name: of_curve(metric, _curves.final) for name, metric in METRICS.items()},
-    **{name: of_curve(name, _curves.final) for name in (*METRICS.values(), "loss")},
+    **{name: of_curve(metric, _curves.final_mean) for name, metric in METRICS.items()},
+    **{name: of_curve(name, _curves.final_mean) for name in (*METRICS.values(), "loss")},
     RISE: rounds_to_worst("test_loss"),
 }
 LABELS = dict(test_auc="test AUC", test_recall="recall@10")

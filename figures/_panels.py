@@ -160,7 +160,7 @@ def draw_curves(
     """Draw curves (seeds, measurements): means over seeds as a line, extremes over seeds as a
     band."""
     if rolled:
-        curves = np.array([_curves.rolling(curve) for curve in curves])
+        curves = np.array([_curves.rolling_mean(curve) for curve in curves])
     spread = curves.mean(axis=0), curves.min(axis=0), curves.max(axis=0)
     _style.draw_band(ax, rounds, *spread, line.look, label=line.label, **line.more)
     locator: Any = ax.xaxis.get_major_locator()

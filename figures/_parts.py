@@ -22,7 +22,7 @@ def part_name(function: Callable[..., Any], arguments: Sequence[Any]) -> str:
     code that the function reaches."""
     home = source_hash.home_file(function)
     reached = source_hash.part_digest(home, function.__name__)
-    return _kept.name(home.stem, function.__name__, request_text(list(arguments)), reached)
+    return _kept.content_name(home.stem, function.__name__, request_text(list(arguments)), reached)
 
 
 def compute_part(
@@ -30,4 +30,4 @@ def compute_part(
 ) -> dict[str, np.ndarray]:
     """Return function(*arguments), a dictionary of arrays, computed once and then loaded."""
     work = lambda: {label: np.asarray(value) for label, value in function(*arguments).items()}
-    return _kept.one(FOLDER, part_name(function, arguments), work)
+    return _kept.load_or_compute(FOLDER, part_name(function, arguments), work)

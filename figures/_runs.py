@@ -64,8 +64,10 @@ def gather_arrays(
     there are NaN; without any data the requests are refused."""
     asked = list(runs.values())
     if absent:
-        asked, _ = _pool.possible(asked)
-    found = {_pool.request_text(r): a for r, a in zip(asked, _pool.several(asked, progress))}
+        asked, _ = _pool.possible_runs(asked)
+    found = {
+        _pool.request_text(r): a for r, a in zip(asked, _pool.load_or_run_all(asked, progress))
+    }
     if not found:
         refuse("data", "must be there for one run or more", "none")
     first = next(iter(found.values()))
@@ -146,7 +148,7 @@ def rounds_to_worst(metric: str, low: bool = True, among: Sequence[str] = ()) ->
 
 def final_values(curves: np.ndarray) -> np.ndarray:
     """Return the final values (seeds,) of curves (seeds, measurements)."""
-    return np.array([_curves.final(each) for each in curves])
+    return np.array([_curves.final_mean(each) for each in curves])
 
 
 def share_of_rounds(curves: Mapping[Any, np.ndarray], low: bool = True) -> dict[Any, np.ndarray]:
@@ -158,7 +160,9 @@ def share_of_rounds(curves: Mapping[Any, np.ndarray], low: bool = True) -> dict[
     begun = sign * next(iter(curves.values()))[:, 0]
     goals = begun + _curves.HIGH * (worst - begun)
     return {
-        label: np.array([_curves.rise(sign * each, goal) for each, goal in zip(values, goals)])
+        label: np.array(
+            [_curves.rounds_to_goal(sign * each, goal) for each, goal in zip(values, goals)]
+        )
         for label, values in curves.items()
     }
 

@@ -60,7 +60,7 @@ def save_arrays(file, arrays):
     package wrote were moved to."""
     stream = io.BytesIO()
     np.savez_compressed(stream, **dict(sorted(arrays.items())))
-    folder, name = outputs.at(file)
+    folder, name = outputs.folder_for(file)
     older = folder.matching(re.escape(name.rpartition("-")[0]) + r"-\w+\.npz")
     return folder.write_over({name: stream.getvalue()}, older)
 

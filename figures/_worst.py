@@ -129,7 +129,7 @@ class Search:
                 continue
             new = resizing.transplant(hunt, shape, Random(f"{seed}/{rounds}/{n}"))
             if new.top is not None:
-                for rated in new.climb(BRIEF, new.top):
+                for rated in new.climb_generations(BRIEF, new.top):
                     self.add(new, *rated)
                     if new.work > self.most:
                         break

@@ -11,7 +11,7 @@ FIGURE = ExperimentFigure(
     cites="flex, figure 3",
     title="Schemes A, B and C on non-IID EMNIST",
     source=Source(flex_schemes.EXPERIMENT, ["fig3"], _flex_networks.COORDINATES),
-    measures=dict(percent=of_curve("test_accuracy", _curves.final, 100)),
+    measures=dict(percent=of_curve("test_accuracy", _curves.final_mean, 100)),
     panels=Panels(
         [
             Line(f"scheme {scheme}", look, dict(scheme=scheme))

@@ -19,7 +19,9 @@ if TYPE_CHECKING:
 COORDINATES = ["set", "C", "eta_l", "method"]
 TUNING = Tuning(["eta_l"])
 # A run that left the finite numbers has learnt nothing.
-LEARNT = {"learnt": of_curve("test_accuracy", lambda curve: np.nan_to_num(_curves.final(curve)))}
+LEARNT = {
+    "learnt": of_curve("test_accuracy", lambda curve: np.nan_to_num(_curves.final_mean(curve)))
+}
 MEANS = Cells("learnt", where="{set}", called="final_accuracy")
 NO_GRID = (
     "it rests on the grid of step sizes, which the paper does not print: three values "

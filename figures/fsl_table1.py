@@ -37,7 +37,7 @@ def measure_cells(data: Arrays) -> dict:
     last = float(data["rounds"][-1])
     for column, (_, cell) in table_columns(runs).items():
         curves = runs.curves_of(*cell)
-        rise = [_curves.rise(c, HALF) if np.isfinite(c).all() else np.nan for c in curves]
+        rise = [_curves.rounds_to_goal(c, HALF) if np.isfinite(c).all() else np.nan for c in curves]
         found["T_0.5", column, ""] = last * np.array(rise)
         found["accuracy", column, ""] = runs("final_accuracy", *cell)
     for method, (few, many) in PRINTED.items():

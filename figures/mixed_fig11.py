@@ -68,8 +68,10 @@ MEASURES: dict[str, Measure] = {
     **_mixed.MEASURES,
     "largest_eta": rate_ceilings,
     DIVERGES: lambda runs, cells: {cell: has_diverged(runs, cell) for cell in cells},
-    EARLY: of_curve("test_loss", _curves.early),
-    "later": of_curve("test_loss", lambda loss: _curves.final(loss[: round(0.75 * len(loss))])),
+    EARLY: of_curve("test_loss", _curves.early_mean),
+    "later": of_curve(
+        "test_loss", lambda loss: _curves.final_mean(loss[: round(0.75 * len(loss))])
+    ),
 }
 
 

@@ -41,7 +41,7 @@ FIGURE = _mixed.MixedFigure(
     measures=_mixed.MEASURES
     | {
         "best_eta_s": best_rates,
-        "end": of_curve("test_loss", lambda x: np.nan_to_num(_curves.final(x), nan=np.inf)),
+        "end": of_curve("test_loss", lambda x: np.nan_to_num(_curves.final_mean(x), nan=np.inf)),
     },
     panels=_mixed.curve_panels(
         [

@@ -24,7 +24,7 @@ from fedtheory import discover
 from fedtheory.comparison.result import Comparison, join_comparisons
 from fedtheory.errors import NotExact
 from fedtheory.figures import _caption, _style, _theory, _worst
-from fedtheory.problems._separable import separable
+from fedtheory.problems._separable import build_separable
 from fedtheory.runs import plots
 
 D, CLIENTS, L, M, G, SIGMA, X_0 = 2, 2, 1.0, 1.0, 0.2, 0.4, 2.0
@@ -63,7 +63,7 @@ def theory_problem():
 def one_coordinate(of, j):
     """Build the problem of a single layer, coordinate j."""
     data, noise = of.data, SIGMA / np.sqrt(D)
-    return separable(
+    return build_separable(
         "layer",
         "pseudo_huber",
         1.0,

@@ -179,6 +179,6 @@ def test_twins_call_twins():
     def outer(n):
         return inner(n)
 
-    (twin,) = indexing._interpret({"outer": outer}).values()
+    (twin,) = indexing._interpret_kernels({"outer": outer}).values()
     (cell,) = twin.__closure__
     assert twin(1) == 2 and not hasattr(cell.cell_contents, "py_func")

@@ -199,7 +199,7 @@ def test_the_digest_follows_imports(tmp_path, monkeypatch):
 
     def fresh(module):
         jit.source_hash.forget_files()
-        return jit.digest.__wrapped__(module)
+        return jit.module_digest.__wrapped__(module)
 
     before = fresh("fedtheory.a")
     (package / "far.py").write_text("y = 2\n")

@@ -61,7 +61,7 @@ def key_of(seed, trial, round):
 
 
 def stream(seed, trial, round):
-    return np.uint64(rng.stream(np.uint64(seed), trial, round))
+    return np.uint64(rng.stream_key(np.uint64(seed), trial, round))
 
 
 def unit(high, low):
@@ -82,8 +82,8 @@ def test_stream_and_uniform_follow_their_counters(seed, trial, round):
 def test_uniforms_never_reach_an_end():
     assert (
         0
-        < rng._unit(np.uint64(0), np.uint64(0))
-        < rng._unit(np.uint64(WORD - 1), np.uint64(WORD - 1))
+        < rng._unit_interval(np.uint64(0), np.uint64(0))
+        < rng._unit_interval(np.uint64(WORD - 1), np.uint64(WORD - 1))
         < 1
     )
 
@@ -110,7 +110,7 @@ def test_normals_are_box_and_mullers(size):
     own."""
     key = 0x0123456789ABCDEF
     out = np.empty(size)
-    rng.normals(np.uint64(key), 4, 9, out)
+    rng.standard_normals(np.uint64(key), 4, 9, out)
     half = size // 2
     expected = np.empty(size)
     for n in range((size + 1) // 2):
@@ -124,7 +124,7 @@ def test_normals_are_box_and_mullers(size):
 
 def draw(size, seed=0, trial=0, round=0, client=1, step=0):
     out = np.empty(size)
-    rng.normals(stream(seed, trial, round), client, step, out)
+    rng.standard_normals(stream(seed, trial, round), client, step, out)
     return out
 
 
@@ -170,7 +170,7 @@ def test_no_two_draws_share_bits():
 def test_signs_are_the_bits_of_their_words():
     key = 99
     out = np.empty(70)
-    rng.signs(np.uint64(key), 2, 3, out)
+    rng.fair_signs(np.uint64(key), 2, 3, out)
     words = [philox((n, 2, 3, 0), (key, 0))[0] for n in range(3)]
     assert np.array_equal(out, [1 - 2 * ((words[j // 32] >> j % 32) & 1) for j in range(70)])
 
@@ -181,18 +181,19 @@ def frequencies_fit(counts):
 
 def test_below_is_uniform():
     key = stream(1, 0, 0)
-    draws = [rng.below(key, 1, 0, rng.BATCH, index, 7) for index in range(14000)]
+    draws = [rng.uniform_below(key, 1, 0, rng.BATCH, index, 7) for index in range(14000)]
     assert frequencies_fit(np.bincount(draws, minlength=7)) and set(draws) == set(range(7))
-    assert {rng.below(key, 1, 0, rng.BATCH, index, 1) for index in range(50)} == {0}
+    assert {rng.uniform_below(key, 1, 0, rng.BATCH, index, 1) for index in range(50)} == {0}
 
 
 @pytest.mark.parametrize("count", [1, 7, 8, 33])
 def test_indices_are_draws_one_at_a_time(count):
     key, out = stream(1, 2, 3), np.empty(count, dtype=np.int64)
     for shrinks in (0, 1):
-        rng.indices(key, 4, 5, rng.BATCH, 40, shrinks, out)
+        rng.uniform_indices(key, 4, 5, rng.BATCH, 40, shrinks, out)
         drawn = [
-            i * shrinks + rng.below(key, 4, 5, rng.BATCH, i, 40 - i * shrinks) for i in range(count)
+            i * shrinks + rng.uniform_below(key, 4, 5, rng.BATCH, i, 40 - i * shrinks)
+            for i in range(count)
         ]
         assert out.tolist() == drawn
 
@@ -210,7 +211,7 @@ def test_subset_is_uniform_over_all_ordered_subsets():
 
     def sampler(n):
         out = np.empty(3, dtype=np.int64)
-        rng.subset(stream(2, n, 0), 1, 0, rng.BATCH, deck, out)
+        rng.draw_subset(stream(2, n, 0), 1, 0, rng.BATCH, deck, out)
         return tuple(int(v) for v in out)
 
     assert frequencies_fit(arrangements(sampler, range(5), 3, 24000))
@@ -219,7 +220,7 @@ def test_subset_is_uniform_over_all_ordered_subsets():
         cards = list(range(5))
         key = stream(2, n, 0)
         for j in range(5):
-            other = rng.below(key, 1, 0, rng.BATCH, j, 5)
+            other = rng.uniform_below(key, 1, 0, rng.BATCH, j, 5)
             cards[j], cards[other] = cards[other], cards[j]
         return tuple(cards[:3])
 
@@ -232,15 +233,19 @@ def test_subset_leaves_its_deck_alone(size, count):
     before = deck.copy()
     for trial in range(50):
         out = np.empty(count, dtype=np.int64)
-        rng.subset(stream(3, trial, 0), 1, 0, rng.BATCH, deck, out)
+        rng.draw_subset(stream(3, trial, 0), 1, 0, rng.BATCH, deck, out)
         assert np.array_equal(deck, before)
         assert len(set(out)) == count and set(out) <= set(before)
 
 
 def test_host_streams_are_told_apart_by_seed_and_name():
-    first = {(seed, name): rng.host(seed, name).random() for seed in (0, 1) for name in ("a", "b")}
+    first = {
+        (seed, name): rng.host_generator(seed, name).random()
+        for seed in (0, 1)
+        for name in ("a", "b")
+    }
     assert len(set(first.values())) == 4
-    assert rng.host(1, "b").random() == first[1, "b"]
+    assert rng.host_generator(1, "b").random() == first[1, "b"]
 
 
 # ---------------------------------------------------------------- noise of a gradient
@@ -257,7 +262,7 @@ def noise(kind, sigma, d, step=0, client=1, seed=0):
 def test_gaussian_noise_is_scaled_normals():
     """E||n||^2 = sigma^2 exactly: d normals of variance sigma^2 / d."""
     normals = np.empty(5)
-    rng.normals(stream(0, 0, 0), 1, 7, normals)
+    rng.standard_normals(stream(0, 0, 0), 1, 7, normals)
     assert np.array_equal(noise(GAUSSIAN, 0.3, 5, step=7), 0.3 / np.sqrt(5.0) * normals)
 
 
@@ -309,6 +314,6 @@ def test_the_engine_draws_by_trial_round_client_and_step():
         y = r.x[trial, t].copy()
         for k in range(2):
             n = np.empty(3)
-            rng.normals(stream(11, trial, t), 1, k, n)
+            rng.standard_normals(stream(11, trial, t), 1, k, n)
             y -= 0.5 * (y - b + 0.5 / np.sqrt(3.0) * n)
         assert np.allclose(r.x[trial, t + 1], y, rtol=0, atol=1e-14)

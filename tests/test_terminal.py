@@ -171,6 +171,6 @@ def test_a_reader_who_has_seen_enough_is_no_error(monkeypatch):
     def closed():
         raise BrokenPipeError(32, "Broken pipe")
 
-    assert terminal.finish("fedtheory", closed) == 0
+    assert terminal.run_to_end("fedtheory", closed) == 0
     with pytest.raises(SystemExit):
-        terminal.finish("fedtheory", lambda: sys.exit(3))
+        terminal.run_to_end("fedtheory", lambda: sys.exit(3))

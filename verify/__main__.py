@@ -133,7 +133,7 @@ def _parse_shard(arguments: argparse.Namespace) -> Any:
 
 
 def main(argv: Sequence[str] | None = None, prog: str = "python -m verify") -> int:
-    return terminal.finish("verify", lambda: _requested(argv, prog))
+    return terminal.run_to_end("verify", lambda: _requested(argv, prog))
 
 
 def _requested(argv: Sequence[str], prog: str) -> int:

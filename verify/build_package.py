@@ -46,7 +46,7 @@ def make(out: Path, asked: Asked, say: Callable[..., Any] | None = None) -> int:
     budget, seed, prefixes, executor, figures, rocq, shard, merge, as_json, _ = asked
     _ours(out)
     if asked.zip:
-        folder, name = outputs.at(asked.zip, "--zip")
+        folder, name = outputs.folder_for(asked.zip, "--zip")
         folder.check([name])
     if shard:
         return _part(out, asked, say)
@@ -91,14 +91,14 @@ def make(out: Path, asked: Asked, say: Callable[..., Any] | None = None) -> int:
             claims, budget, seed, _store(out), executor, say, pages=True
         )
         # of two concurrent campaigns one makes the package, then the other
-        with files.alone(store / "lock"):
+        with files.file_lock(store / "lock"):
             book = _anew(out, store, drawn, asked, claims, results)
             kept, _ = package.folder_contents(out)
-            ledger.write(
+            ledger.write_file(
                 store / STAMP, private_cache.seal(STAMP, _made_from_digest(made_from, kept))
             )
     if asked.zip:
-        folder, name = outputs.at(asked.zip, "--zip")
+        folder, name = outputs.folder_for(asked.zip, "--zip")
         folder.write({name: package_archive.zip_package(kept)})
     wrong = any(verdict.kind == "error" for verdict in ledger.verdicts_of(book).values())
     print(as_data(book, out) if as_json else summary(book, out))
@@ -191,7 +191,7 @@ def _anew(
             "timings.json": timings,
             "sources.json": ledger.source_hashes(),
             "environment.json": dict(
-                jit.manifest(),
+                jit.float_settings(),
                 **ledger.library_versions(),
                 **package.drawing_versions(),
                 system=platform.platform(),
@@ -242,7 +242,7 @@ def _store(out: Path) -> Path:
     result is written."""
     store = out / package.RESULTS
     store.mkdir(parents=True, exist_ok=True)
-    if not private_cache.claim(store):
+    if not private_cache.claim_folder(store):
         refuse("--out", "must be a folder of this user's campaigns", str(out))
     return store
 

@@ -164,7 +164,7 @@ def decide_and_follow(
 
     result = decide_claim(name, budget, seed, key)
     documents = ledger.certificates_of(result["verdict"])
-    derived = {ledger.digest_of(one): derivations.derivations(one) for one in documents}
+    derived = {ledger.digest_of(one): derivations.list_derivations(one) for one in documents}
     return dict(result, derived=derived)
 
 

@@ -83,7 +83,7 @@ def _coqc_answer(one: tuple[str, str], by: str, store: Path) -> tuple[None, str]
     name = ledger.digest_of([FORMAT, by, text])[:40]
     if (kept := ledger.load_result(store, name)) is not None:
         return tuple(kept)
-    answer = coqc.judge_file(text, export_file.theorems(text))
+    answer = coqc.judge_file(text, export_file.theorem_names(text))
     found = answer.accepted if answer.ended else None, answer.why
     if answer.ended:
         ledger.keep_result(store, name, found)

@@ -105,7 +105,7 @@ def _judge_reading(claim: "Claim", verdict: Mapping[str, Any], budget: float, se
     if any(part["claim"] != claim.id for part in (verdict, *verdict["lines"])):
         return Judged(["its verdict names another claim"])
     said = claim.lines and not claim.dropped and verdict["kind"] != "error"
-    units = dimensions.notes(claim) if said else []  # computed once, for all readings
+    units = dimensions.unit_notes(claim) if said else []  # computed once, for all readings
     if units:
         first = len(verdict["notes"]) - len(units)
         if first < 0 or verdict["notes"][first:] != units:
@@ -293,7 +293,7 @@ def proof_fields(claim: "Claim", at: int, document: Document) -> dict[str, Any]:
         )
         document = document["lines"][at]
     require(algebra.speaks_of(document, claim, at), "its proof speaks of another statement")
-    says = f"proved, {algebra.size(document['proof'])} terms"
+    says = f"proved, {algebra.proof_size(document['proof'])} terms"
     rest = dict(cases=0, notes=[], decided_on="", searched="")
     return rest | expected_fields(Proof(says=says))
 

@@ -56,7 +56,7 @@ def add_changes(x, coefficient, y):
         x[j] += change[j]
 
 
-def scheme(name: str, aggregate: Callable[..., Any], meaning: str) -> Algorithm:
+def make_scheme(name: str, aggregate: Callable[..., Any], meaning: str) -> Algorithm:
     """Return the Algorithm of a scheme, which is (1) followed by the scheme's `aggregate`."""
     return Algorithm(
         name,

@@ -14,36 +14,36 @@ from fedtheory.jit import jit
 SGD, MOMENTUM, ADAM = range(3)
 
 
-def optimizer(meaning: str) -> Field:
+def choose_optimizer(meaning: str) -> Field:
     """Return the field of a hyper-parameter that chooses an optimiser."""
     return choice(meaning, "sgd", "momentum", "adam")
 
 
 # Loops, not slices: Numba's broadcasting costs a second of compilation.
 @jit
-def copy(a, to):
+def copy_vector(a, to):
     """Copy a vector into another one."""
     for j in range(a.size):
         to[j] = a[j]
 
 
 @jit
-def fill(a, value):
+def fill_vector(a, value):
     """Set all coordinates of a vector to a value."""
     for j in range(a.size):
         a[j] = value
 
 
 @jit
-def forget(m, v, powers):
+def reset_optimizer(m, v, powers):
     """Reset an optimiser's memory to that before its first step: m = v = 0, beta^0 = 1."""
-    fill(m, 0.0)
-    fill(v, 0.0)
-    fill(powers, 1.0)
+    fill_vector(m, 0.0)
+    fill_vector(v, 0.0)
+    fill_vector(powers, 1.0)
 
 
 @jit
-def moving(change, v):
+def nan_where_overflowed(change, v):
     """Return `change`, which was divided by the root of v, or NaN where v overflowed. There the
     change would be 0 in all later steps, and a method that has diverged would look as if it had
     converged."""
@@ -51,7 +51,7 @@ def moving(change, v):
 
 
 @jit
-def step(kind, x, g, eta, m, v, powers, beta_1, beta_2, epsilon, correct):
+def take_step(kind, x, g, eta, m, v, powers, beta_1, beta_2, epsilon, correct):
     """Take one step of size eta on x against the gradient g, in place.
 
     SGD is x <- x - eta g. Momentum is m <- beta_1 m + g, x <- x - eta m. Adam is
@@ -77,19 +77,21 @@ def step(kind, x, g, eta, m, v, powers, beta_1, beta_2, epsilon, correct):
         for j in range(x.size):
             m[j] = beta_1 * m[j] + (1.0 - beta_1) * g[j]
             v[j] = beta_2 * v[j] + (1.0 - beta_2) * g[j] * g[j]
-            x[j] -= moving(eta * (m[j] / first) / (np.sqrt(v[j] / second) + epsilon), v[j])
+            x[j] -= nan_where_overflowed(
+                eta * (m[j] / first) / (np.sqrt(v[j] / second) + epsilon), v[j]
+            )
 
 
 @jit
-def optimize(kind, x, g, eta, m, v, powers, h):
+def take_mixed_step(kind, x, g, eta, m, v, powers, h):
     """Take one step of any of mixed FL's optimisers, which share their betas, epsilon and bias
     correction."""
     correct = h.bias_correction == 0
-    step(kind, x, g, eta, m, v, powers, h.beta_1, h.beta_2, h.epsilon, correct)
+    take_step(kind, x, g, eta, m, v, powers, h.beta_1, h.beta_2, h.epsilon, correct)
 
 
 @jit
-def shares(weight):
+def normalise_weights(weight):
     """Return weight / sum of weight; zeros where the sum is 0."""
     total = 0.0
     for s in range(weight.size):
@@ -109,26 +111,26 @@ def of_cohort(cohort, p, weighting):
     if weighting == 1:
         for s in range(cohort.size):
             weight[s] = p[cohort[s]]
-    return shares(weight)
+    return normalise_weights(weight)
 
 
 @jit
-def pull(x, y, share, out):
+def mean_change(x, y, share, out):
     """Compute out = -Delta = sum_s share_s (x - y_s)."""
-    fill(out, 0.0)
+    fill_vector(out, 0.0)
     for s in range(share.size):
         for j in range(x.size):
             out[j] += share[s] * (x[j] - y[s, j])
 
 
 @jit
-def mean(y, share, out):
+def mean_point(y, share, out):
     """Compute out = sum_s share_s y_s; `out` stays as it is where all shares are 0."""
     total = 0.0
     for s in range(share.size):
         total += share[s]
     if total > 0.0:
-        fill(out, 0.0)
+        fill_vector(out, 0.0)
         for s in range(share.size):
             for j in range(out.size):
                 out[j] += share[s] * y[s, j]

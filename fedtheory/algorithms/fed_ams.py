@@ -18,7 +18,13 @@ from typing import Any, NamedTuple
 import numpy as np
 
 from fedtheory.algorithm import Algorithm, choice, count, fraction, nonnegative, positive
-from fedtheory.algorithms._optimizers import copy, fill, mean, moving, of_cohort
+from fedtheory.algorithms._optimizers import (
+    copy_vector,
+    fill_vector,
+    mean_point,
+    nan_where_overflowed,
+    of_cohort,
+)
 from fedtheory.jit import jit
 
 
@@ -71,16 +77,16 @@ def local(d: int, layers: np.ndarray, h: Any) -> Any:
 def local_start(state, i, y, g, local, h):
     """Start a client at x, with the moments of its last round ("kept") or with m = 0, v = v_hat
     ("reset")."""
-    copy(state.x, y)
+    copy_vector(state.x, y)
     if h.moments == 0:
-        copy(state.m[i], local.m)
+        copy_vector(state.m[i], local.m)
         if state.met[i] == 0.0:
-            fill(local.v, h.epsilon)
+            fill_vector(local.v, h.epsilon)
         else:
-            copy(state.v[i], local.v)
+            copy_vector(state.v[i], local.v)
     else:
-        fill(local.m, 0.0)
-        copy(state.v_hat, local.v)
+        fill_vector(local.m, 0.0)
+        copy_vector(state.v_hat, local.v)
 
 
 @jit
@@ -90,21 +96,21 @@ def local_step(state, i, k, y, g, local, h):
     for j in range(y.size):
         m[j] = h.beta_1 * m[j] + (1.0 - h.beta_1) * g[j]
         v[j] = h.beta_2 * v[j] + (1.0 - h.beta_2) * g[j] * g[j]
-        y[j] -= moving(h.alpha * m[j] / np.sqrt(state.v_hat[j]), v[j])
+        y[j] -= nan_where_overflowed(h.alpha * m[j] / np.sqrt(state.v_hat[j]), v[j])
 
 
 @jit
 def aggregate(state, cohort, work, p, y, local, h):
     """Average points and second moments over the cohort, and let v_hat grow to the averaged v."""
     share, v_hat, grown = of_cohort(cohort, p, h.weighting), state.v_hat, state.v_hat.copy()
-    mean(y, share, state.x)
-    mean(local.v, share, grown)
+    mean_point(y, share, state.x)
+    mean_point(local.v, share, grown)
     for j in range(v_hat.size):
         v_hat[j] = max(v_hat[j], grown[j])
     if h.moments == 0:
         for s in range(cohort.size):
-            copy(local.m[s], state.m[cohort[s]])
-            copy(local.v[s], state.v[cohort[s]])
+            copy_vector(local.m[s], state.m[cohort[s]])
+            copy_vector(local.v[s], state.v[cohort[s]])
             state.met[cohort[s]] = 1.0
 
 

@@ -34,7 +34,13 @@ from typing import Any, NamedTuple
 import numpy as np
 
 from fedtheory.algorithm import Algorithm, choice, count, fraction, nonnegative, positive
-from fedtheory.algorithms._optimizers import copy, fill, mean, moving, of_cohort
+from fedtheory.algorithms._optimizers import (
+    copy_vector,
+    fill_vector,
+    mean_point,
+    nan_where_overflowed,
+    of_cohort,
+)
 from fedtheory.errors import refuse
 from fedtheory.jit import jit
 
@@ -103,17 +109,17 @@ def check(h: Any, N: int, S: int) -> None:
 @jit
 def local_start(state, i, y, g, local, h):
     """Start a client at the server's model with v = v_hat (lines 5-6), and m = 0 or the kept m."""
-    copy(state.x, y)  # line 5
-    copy(state.v_hat, local.v)  # line 6
-    fill(local.powers, 1.0)
+    copy_vector(state.x, y)  # line 5
+    copy_vector(state.v_hat, local.v)  # line 6
+    fill_vector(local.powers, 1.0)
     if h.momentum == 1:
-        copy(state.m[i], local.m)
+        copy_vector(state.m[i], local.m)
     else:
-        fill(local.m, 0.0)
+        fill_vector(local.m, 0.0)
 
 
 @jit
-def scale(norm, kind, low, high):
+def layer_scale(norm, kind, low, high):
     """Return phi(norm): the norm itself where `kind` is 0, else the norm clipped to [low, high]."""
     return norm if kind == 0 else min(max(norm, low), high)
 
@@ -135,7 +141,9 @@ def local_step(state, i, k, y, g, local, h):
         p = m[j] / first if h.bias_correction <= COPIES else m[j]
         own = v[j] / second if h.bias_correction == COPIES else v[j]
         v_hat = max(state.v_hat[j], own) if h.denominator == 1 else state.v_hat[j]
-        u[j] = moving(p / (np.sqrt(v_hat) + h.epsilon) + h.lambda_ * y[j], v[j])  # line 11
+        u[j] = nan_where_overflowed(
+            p / (np.sqrt(v_hat) + h.epsilon) + h.lambda_ * y[j], v[j]
+        )  # line 11
     for layer in range(state.layers.size - 1):
         low, high = state.layers[layer], state.layers[layer + 1]
         weights = 0.0
@@ -144,7 +152,9 @@ def local_step(state, i, k, y, g, local, h):
             weights += y[j] * y[j]
             update += u[j] * u[j]
         if update != 0.0:  # true for NaN, which must not pass for a layer at rest
-            size = h.alpha * scale(np.sqrt(weights), h.phi, h.phi_m, h.phi_M) / np.sqrt(update)
+            size = (
+                h.alpha * layer_scale(np.sqrt(weights), h.phi, h.phi_m, h.phi_M) / np.sqrt(update)
+            )
             for j in range(low, high):
                 y[j] -= size * u[j]  # line 13
 
@@ -161,13 +171,13 @@ def local_end(state, i, s, y, local, h):
 def aggregate(state, cohort, work, p, y, local, h):
     """Average models over the cohort (line 15), and let v_hat grow to the averaged v (line 16)."""
     share, v_hat, grown = of_cohort(cohort, p, h.weighting), state.v_hat, state.v_hat.copy()
-    mean(y, share, state.x)  # line 15
-    mean(local.v, share, grown)
+    mean_point(y, share, state.x)  # line 15
+    mean_point(local.v, share, grown)
     for j in range(v_hat.size):
         v_hat[j] = max(v_hat[j], grown[j])  # line 16
     if h.momentum == 1:
         for s in range(cohort.size):
-            copy(local.m[s], state.m[cohort[s]])
+            copy_vector(local.m[s], state.m[cohort[s]])
 
 
 ALGORITHM = Algorithm(

@@ -15,7 +15,7 @@ from typing import Any, NamedTuple
 import numpy as np
 
 from fedtheory.algorithm import Algorithm, choice, count, fraction, nonnegative, positive
-from fedtheory.algorithms._optimizers import ADAM, of_cohort, pull, step
+from fedtheory.algorithms._optimizers import ADAM, mean_change, of_cohort, take_step
 from fedtheory.algorithms.fedavg import local_sgd_step
 from fedtheory.jit import jit
 
@@ -59,8 +59,8 @@ def init(x_0: np.ndarray, N: int, layers: np.ndarray, h: Any) -> Any:
 def aggregate(state, cohort, work, p, y, local, h):
     """Take one step of Adam against minus the cohort's mean change."""
     # the paper's Delta_t, negated: the step below descends
-    pull(state.x, y, of_cohort(cohort, p, h.weighting), state.u)
-    step(
+    mean_change(state.x, y, of_cohort(cohort, p, h.weighting), state.u)
+    take_step(
         ADAM,
         state.x,
         state.u,

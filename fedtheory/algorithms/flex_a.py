@@ -10,7 +10,7 @@ with q_tau^k = 1 for the K_tau devices that completed E steps, else 0.
 
 import numpy as np
 
-from fedtheory.algorithms._flex import add_changes, scheme
+from fedtheory.algorithms._flex import add_changes, make_scheme
 from fedtheory.jit import jit
 
 
@@ -33,4 +33,4 @@ def aggregate(state, cohort, work, p, y, local, h):
     add_changes(state.x, q, y)
 
 
-ALGORITHM = scheme("flex_a", aggregate, "FedAvg that drops incomplete work")
+ALGORITHM = make_scheme("flex_a", aggregate, "FedAvg that drops incomplete work")

@@ -7,7 +7,7 @@ stands after its s_tau^k steps (1).
 
 import numpy as np
 
-from fedtheory.algorithms._flex import add_changes, scheme
+from fedtheory.algorithms._flex import add_changes, make_scheme
 from fedtheory.jit import jit
 
 
@@ -20,4 +20,6 @@ def aggregate(state, cohort, work, p, y, local, h):
     add_changes(state.x, coefficient, y)
 
 
-ALGORITHM = scheme("flex_b", aggregate, "FedAvg that takes incomplete work at fixed coefficients")
+ALGORITHM = make_scheme(
+    "flex_b", aggregate, "FedAvg that takes incomplete work at fixed coefficients"
+)

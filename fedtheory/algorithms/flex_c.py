@@ -7,7 +7,7 @@ where device k stands after its s_tau^k steps (1); a device without a step count
 
 import numpy as np
 
-from fedtheory.algorithms._flex import add_changes, scheme
+from fedtheory.algorithms._flex import add_changes, make_scheme
 from fedtheory.jit import jit
 
 
@@ -21,4 +21,4 @@ def aggregate(state, cohort, work, p, y, local, h):
     add_changes(state.x, coefficient, y)
 
 
-ALGORITHM = scheme("flex_c", aggregate, "FedAvg that scales incomplete work up")
+ALGORITHM = make_scheme("flex_c", aggregate, "FedAvg that scales incomplete work up")

@@ -13,8 +13,15 @@ from typing import Any, NamedTuple
 import numpy as np
 
 from fedtheory.algorithm import Algorithm, choice, count, fraction, nonnegative, positive
-from fedtheory.algorithms._optimizers import copy, forget, optimize, optimizer, pull, shares
-from fedtheory.algorithms.parallel_training import weigh
+from fedtheory.algorithms._optimizers import (
+    choose_optimizer,
+    copy_vector,
+    mean_change,
+    normalise_weights,
+    reset_optimizer,
+    take_mixed_step,
+)
+from fedtheory.algorithms.parallel_training import weigh_clients
 from fedtheory.jit import jit
 
 
@@ -24,8 +31,8 @@ class Hyper(NamedTuple):
     eta: float = nonnegative("step size of a client")
     eta_s: float = nonnegative("step size of the server", 1.0)
     K: int = count("local steps of a client", 1)
-    client_opt: int = optimizer("CLIENTOPT")
-    server_opt: int = optimizer("SERVEROPT")
+    client_opt: int = choose_optimizer("CLIENTOPT")
+    server_opt: int = choose_optimizer("SERVEROPT")
     beta_1: float = fraction("decay of momentum, and of Adam's first moment", 0.9)
     beta_2: float = fraction("decay of Adam's second moment", 0.999)
     epsilon: float = positive("what Adam adds to the root", 1e-8)
@@ -69,14 +76,14 @@ def local(d: int, layers: np.ndarray, h: Any) -> Any:
 @jit
 def begin(state, t, g, h):
     """Take the gradient of f_c at x^(t), for all clients of the round."""
-    copy(g, state.g_c)  # g_c at x^(t), for the whole round
+    copy_vector(g, state.g_c)  # g_c at x^(t), for the whole round
 
 
 @jit
 def local_start(state, i, y, g, local, h):
     """Start a client at x, with an empty CLIENTOPT."""
-    copy(state.x, y)
-    forget(local.m, local.v, local.powers)
+    copy_vector(state.x, y)
+    reset_optimizer(local.m, local.v, local.powers)
 
 
 @jit
@@ -84,14 +91,14 @@ def local_step(state, i, k, y, g, local, h):
     """Take one step of CLIENTOPT on the client's gradient plus the transferred one."""
     for j in range(y.size):
         local.u[j] = g[j] + state.g_c[j]
-    optimize(h.client_opt, y, local.u, h.eta, local.m, local.v, local.powers, h)
+    take_mixed_step(h.client_opt, y, local.u, h.eta, local.m, local.v, local.powers, h)
 
 
 @jit
 def aggregate(state, cohort, work, p, y, local, h):
     """Take one step of SERVEROPT against minus the cohort's mean change."""
-    pull(state.x, y, shares(weigh(cohort, work, p, h.weighting)), state.u)
-    optimize(h.server_opt, state.x, state.u, h.eta_s, state.m, state.v, state.powers, h)
+    mean_change(state.x, y, normalise_weights(weigh_clients(cohort, work, p, h.weighting)), state.u)
+    take_mixed_step(h.server_opt, state.x, state.u, h.eta_s, state.m, state.v, state.powers, h)
 
 
 ALGORITHM = Algorithm(

@@ -22,7 +22,14 @@ from typing import Any, NamedTuple
 import numpy as np
 
 from fedtheory.algorithm import Algorithm, choice, count, fraction, nonnegative, positive
-from fedtheory.algorithms._optimizers import copy, forget, optimize, optimizer, pull, shares
+from fedtheory.algorithms._optimizers import (
+    choose_optimizer,
+    copy_vector,
+    mean_change,
+    normalise_weights,
+    reset_optimizer,
+    take_mixed_step,
+)
 from fedtheory.jit import jit
 
 SERVER, CENTRAL, MERGE = range(3)  # rows of the optimisers' memory
@@ -38,10 +45,10 @@ class Hyper(NamedTuple):
     )
     eta_m: float = nonnegative("step size of the merge", 1.0)
     K: int = count("local steps of a client, and central steps", 1)
-    client_opt: int = optimizer("CLIENTOPT")
-    server_opt: int = optimizer("SERVEROPT")
-    central_opt: int = optimizer("CENTRALOPT")
-    merge_opt: int = optimizer("MERGEOPT")
+    client_opt: int = choose_optimizer("CLIENTOPT")
+    server_opt: int = choose_optimizer("SERVEROPT")
+    central_opt: int = choose_optimizer("CENTRALOPT")
+    merge_opt: int = choose_optimizer("MERGEOPT")
     beta_1: float = fraction("decay of momentum, and of Adam's first moment", 0.9)
     beta_2: float = fraction("decay of Adam's second moment", 0.999)
     epsilon: float = positive("what Adam adds to the root", 1e-8)
@@ -94,26 +101,26 @@ def local(d: int, layers: np.ndarray, h: Any) -> Any:
 @jit
 def begin(state, t, g, h):
     """Start the central model at x^(t), with an empty CENTRALOPT unless its memory is kept."""
-    copy(state.x, state.w)  # x_c^(t,0) = x^(t)
+    copy_vector(state.x, state.w)  # x_c^(t,0) = x^(t)
     if h.central_memory == 0:
-        forget(state.m[CENTRAL], state.v[CENTRAL], state.powers[CENTRAL])
+        reset_optimizer(state.m[CENTRAL], state.v[CENTRAL], state.powers[CENTRAL])
 
 
 @jit
 def local_start(state, i, y, g, local, h):
     """Start a client at x, with an empty CLIENTOPT."""
-    copy(state.x, y)
-    forget(local.m, local.v, local.powers)
+    copy_vector(state.x, y)
+    reset_optimizer(local.m, local.v, local.powers)
 
 
 @jit
 def local_step(state, i, k, y, g, local, h):
     """Take one step of CLIENTOPT on f_i."""
-    optimize(h.client_opt, y, g, h.eta, local.m, local.v, local.powers, h)
+    take_mixed_step(h.client_opt, y, g, h.eta, local.m, local.v, local.powers, h)
 
 
 @jit
-def weigh(cohort, work, p, weighting):
+def weigh_clients(cohort, work, p, weighting):
     """Return the paper's p_i of each client of the cohort: its number of steps done ("steps"), or
     that number times the client's weight ("samples")."""
     weight = np.empty(cohort.size)
@@ -125,9 +132,9 @@ def weigh(cohort, work, p, weighting):
 @jit
 def aggregate(state, cohort, work, p, y, local, h):
     """Compute the federated model: one step of SERVEROPT against minus the cohort's mean change."""
-    pull(state.x, y, shares(weigh(cohort, work, p, h.weighting)), state.u)
-    copy(state.x, state.x_f)
-    optimize(
+    mean_change(state.x, y, normalise_weights(weigh_clients(cohort, work, p, h.weighting)), state.u)
+    copy_vector(state.x, state.x_f)
+    take_mixed_step(
         h.server_opt,
         state.x_f,
         state.u,
@@ -142,7 +149,7 @@ def aggregate(state, cohort, work, p, y, local, h):
 @jit
 def server_step(state, k, g, h):
     """Take one step of CENTRALOPT on f_c."""
-    optimize(
+    take_mixed_step(
         h.central_opt,
         state.w,
         g,
@@ -160,7 +167,9 @@ def end(state, h):
     x, u = state.x, state.u
     for j in range(x.size):
         u[j] = (x[j] - state.w[j]) + (x[j] - state.x_f[j])  # -Delta = -(Delta_c + Delta_f)
-    optimize(h.merge_opt, x, u, h.eta_m, state.m[MERGE], state.v[MERGE], state.powers[MERGE], h)
+    take_mixed_step(
+        h.merge_opt, x, u, h.eta_m, state.m[MERGE], state.v[MERGE], state.powers[MERGE], h
+    )
 
 
 ALGORITHM = Algorithm(

@@ -26,8 +26,14 @@ import numpy as np
 
 from fedtheory.algorithm import Algorithm, choice
 from fedtheory.algorithms import parallel_training as pt
-from fedtheory.algorithms._optimizers import copy, fill, forget, optimize, shares
-from fedtheory.algorithms.parallel_training import weigh
+from fedtheory.algorithms._optimizers import (
+    copy_vector,
+    fill_vector,
+    normalise_weights,
+    reset_optimizer,
+    take_mixed_step,
+)
+from fedtheory.algorithms.parallel_training import weigh_clients
 from fedtheory.jit import jit
 from fedtheory.typing import Number
 
@@ -87,18 +93,18 @@ def local(d: Number, layers: Number, h: Any) -> Any:
 @jit
 def begin(state, t, g, h):
     """Start the central model at x^(t), with an empty CENTRALOPT unless its memory is kept."""
-    copy(state.x, state.w)  # x_c^(t,0) = x^(t)
-    fill(state.total_c, 0.0)
+    copy_vector(state.x, state.w)  # x_c^(t,0) = x^(t)
+    fill_vector(state.total_c, 0.0)
     if h.central_memory == 0:
-        forget(state.m[CENTRAL], state.v[CENTRAL], state.powers[CENTRAL])
+        reset_optimizer(state.m[CENTRAL], state.v[CENTRAL], state.powers[CENTRAL])
 
 
 @jit
 def local_start(state, i, y, g, local, h):
     """Start a client at x, with an empty CLIENTOPT and an empty sum of gradients."""
-    copy(state.x, y)
-    fill(local.total, 0.0)
-    forget(local.m, local.v, local.powers)
+    copy_vector(state.x, y)
+    fill_vector(local.total, 0.0)
+    reset_optimizer(local.m, local.v, local.powers)
 
 
 @jit
@@ -108,7 +114,7 @@ def local_step(state, i, k, y, g, local, h):
     for j in range(y.size):
         local.total[j] += g[j]
         local.u[j] = g[j] + state.g_c[j]
-    optimize(h.client_opt, y, local.u, h.eta, local.m, local.v, local.powers, h)
+    take_mixed_step(h.client_opt, y, local.u, h.eta, local.m, local.v, local.powers, h)
 
 
 @jit
@@ -117,12 +123,12 @@ def aggregate(state, cohort, work, p, y, local, h):
     pt_aggregate(state, cohort, work, p, y, local, h)
     # (10): sum_i (gradients of i) / sum_i K_i, each client weighed as in the aggregation.
     x, g_f = state.x, state.next_f
-    share = shares(weigh(cohort, work, p, h.weighting))
+    share = normalise_weights(weigh_clients(cohort, work, p, h.weighting))
     known = False
     for s in range(cohort.size):
         known = known or share[s] > 0.0 and (h.transfer == GRADIENTS or h.eta > 0.0)
     if not known:
-        copy(state.g_f, g_f)
+        copy_vector(state.g_f, g_f)
         return
     for j in range(x.size):
         g_f[j] = 0.0 if h.transfer == GRADIENTS else -state.g_c[j]
@@ -142,7 +148,7 @@ def server_step(state, k, g, h):
     for j in range(g.size):
         state.total_c[j] += g[j]
         state.u[j] = g[j] + state.g_f[j]
-    optimize(
+    take_mixed_step(
         h.central_opt,
         state.w,
         state.u,
@@ -163,7 +169,7 @@ def end(state, h):
             state.g_c[j] = state.total_c[j] / h.K
         elif rate > 0.0:
             state.g_c[j] = (state.x[j] - state.w[j]) / (rate * h.K) - state.g_f[j]
-    copy(state.next_f, state.g_f)
+    copy_vector(state.next_f, state.g_f)
     pt_end(state, h)
 
 

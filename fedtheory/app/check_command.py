@@ -66,7 +66,7 @@ def verdict_of(
     return check(claim, budget, seed, witnesses=witnesses, executor=executor, seeds=seeds)
 
 
-def check(
+def check_claims(
     names: Sequence[str],
     budget: float = 10.0,
     seed: int = 0,
@@ -86,7 +86,7 @@ def check(
     claims = find_claims(names)
     folder = None if out is None else outputs.Folder(out)
     if folder is not None:
-        folder.check(name for _, claim in claims for name in earlier(folder, claim.id))
+        folder.check(name for _, claim in claims for name in earlier_files(folder, claim.id))
     known = [read_document(path, "--witnesses") for path in witnesses]
     alone = len(claims) == 1
     verdicts, run = [], partial(verdict_of, budget=budget, seed=seed, witnesses=known, seeds=seeds)
@@ -113,7 +113,7 @@ def check(
 KEPT = r"\.(verdict|certificate|printed\.certificate|without\d+\.certificate|graph)\.json"
 
 
-def earlier(folder: outputs.Folder, claim: str) -> list[str]:
+def earlier_files(folder: outputs.Folder, claim: str) -> list[str]:
     """Return the names of the files in a folder that belong to an earlier verdict on the claim,
     whoever wrote the files."""
     return folder.matching(re.escape(ledger.file_name(claim)) + KEPT)
@@ -158,7 +158,7 @@ def write_verdict(folder: outputs.Folder, verdict: "Verdict") -> None:
             for label, document in documents.items()
             if document is not None
         },
-        stale=earlier(folder, verdict.claim),
+        stale=earlier_files(folder, verdict.claim),
     )
 
 
@@ -262,7 +262,7 @@ def one_line(tree: Any) -> str:
     return str(tree)
 
 
-def replay(path: Path, as_latex: bool = False) -> tuple[Any, ...]:
+def replay_file(path: Path, as_latex: bool = False) -> tuple[Any, ...]:
     """Return (data, text, whether the document holds) for a document in a file. The text is in
     LaTeX if `as_latex` is true."""
     from fedtheory.certificates.check_instance import approximate_text
@@ -351,7 +351,7 @@ def read_document(path: Path, whose: str = "replay") -> dict[str, Any]:
     return inside if "format" not in document and isinstance(inside, dict) else document
 
 
-def mutate(
+def mutate_claims(
     names: Sequence[str],
     budget: float = 60.0,
     seed: int = 0,
@@ -367,7 +367,7 @@ def mutate(
     )
 
 
-def sharpen(
+def sharpen_claims(
     names: Sequence[str], budget: float = 60.0, seed: int = 0, stream: Any = None
 ) -> tuple[Any, ...]:
     """Return (data, text) that say which values of its numbers each claim needs."""

@@ -36,10 +36,10 @@ def _replace_nonfinite(value: Any) -> Any:
 
 
 def main(argv: Sequence[str] | None = None) -> int:
-    return terminal.finish("fedtheory", lambda: _status(argv))
+    return terminal.run_to_end("fedtheory", lambda: _run_command(argv))
 
 
-def _status(argv: Sequence[str] | None) -> int:
+def _run_command(argv: Sequence[str] | None) -> int:
     argv = sys.argv[1:] if argv is None else argv
     if argv and argv[0] in argument_parser.ABOVE:
         above = importlib.import_module(f"fedtheory.{argv[0]}.__main__")

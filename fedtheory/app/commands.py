@@ -24,7 +24,7 @@ def list(arguments: Any) -> tuple[dict[str, str | dict[str, Any]], str]:
     return rows, terminal.print_table(told) + rest
 
 
-def _algorithms(_: object) -> tuple[Any, Sequence[tuple[str, str]], str]:
+def _list_algorithms(_: object) -> tuple[Any, Sequence[tuple[str, str]], str]:
     from fedtheory import discover
     from fedtheory.algorithm import describe_field
 
@@ -44,7 +44,7 @@ def _algorithms(_: object) -> tuple[Any, Sequence[tuple[str, str]], str]:
     return rows, told, "run one: fedtheory run SPEC.toml; its claims: fedtheory list claims PAPER"
 
 
-def _problems(_: object) -> tuple[dict[str, str], Sequence[tuple[str, str]], str]:
+def _list_problems(_: object) -> tuple[dict[str, str], Sequence[tuple[str, str]], str]:
     from fedtheory import discover
 
     makers = discover.problem_makers().items()
@@ -53,7 +53,7 @@ def _problems(_: object) -> tuple[dict[str, str], Sequence[tuple[str, str]], str
     return rows, told, "in Python: ft.problems.NAME(...); your own: fedtheory new problem"
 
 
-def _papers(_: object) -> tuple[dict[str, dict[str, Any]], Sequence[tuple[str, str]], str]:
+def _list_papers(_: object) -> tuple[dict[str, dict[str, Any]], Sequence[tuple[str, str]], str]:
     from fedtheory import discover
 
     papers = discover.papers().items()
@@ -65,7 +65,7 @@ def _papers(_: object) -> tuple[dict[str, dict[str, Any]], Sequence[tuple[str, s
     return rows, told, "further: fedtheory explain PAPER, fedtheory list claims PAPER"
 
 
-def _metrics(_: object) -> tuple[dict[str, dict[str, str]], Sequence[tuple[str, str]], str]:
+def _list_metrics(_: object) -> tuple[dict[str, dict[str, str]], Sequence[tuple[str, str]], str]:
     from fedtheory import metrics
 
     rows = {name: dict(latex=m.latex, meaning=m.meaning) for name, m in metrics.ALL.items()}
@@ -73,14 +73,14 @@ def _metrics(_: object) -> tuple[dict[str, dict[str, str]], Sequence[tuple[str, 
     return rows, told, "of a run: r.metrics[NAME], r.plot(NAME)"
 
 
-def _figures(_: object) -> Any:
+def _list_figures(_: object) -> Any:
     figures = importlib.import_module("fedtheory.figures").figures()  # a package above this one
     rows = {name: dict(cites=f.cites, title=f.title) for name, f in figures.items()}
     told = [(name, f"{row['cites']}: {row['title']}") for name, row in rows.items()]
     return rows, told, "draw one: fedtheory figures ID --scale smoke"
 
 
-def _claims(prefix: str) -> tuple[dict[str, dict[str, str]], Sequence[tuple[str, str]], str]:
+def _list_claims(prefix: str) -> tuple[dict[str, dict[str, str]], Sequence[tuple[str, str]], str]:
     from fedtheory.app.explain import list_claims
 
     rows = list_claims(prefix)
@@ -89,16 +89,16 @@ def _claims(prefix: str) -> tuple[dict[str, dict[str, str]], Sequence[tuple[str,
 
 
 LISTS = dict(
-    papers=_papers,
-    claims=_claims,
-    algorithms=_algorithms,
-    problems=_problems,
-    metrics=_metrics,
-    figures=_figures,
+    papers=_list_papers,
+    claims=_list_claims,
+    algorithms=_list_algorithms,
+    problems=_list_problems,
+    metrics=_list_metrics,
+    figures=_list_figures,
 )
 
 
-def _out(arguments: argparse.Namespace) -> Path | None:
+def _write_output(arguments: argparse.Namespace) -> Path | None:
     return Path(arguments.out) if arguments.out else None
 
 
@@ -141,18 +141,18 @@ def run(arguments: argparse.Namespace) -> tuple[dict[str, Any], str]:
         lambda: terminal.say("compiling kernels; the next process finds them in its cache")
     )
     report = terminal.Line().progress("rounds")
-    return run_file.run_file(Path(arguments.spec), _out(arguments), report)
+    return run_file.run_file(Path(arguments.spec), _write_output(arguments), report)
 
 
 def check(arguments: argparse.Namespace) -> tuple[Any, ...]:
     from fedtheory.app import check_command
 
-    return check_command.check(
+    return check_command.check_claims(
         arguments.claims,
         arguments.budget,
         arguments.seed,
         arguments.executor,
-        _out(arguments),
+        _write_output(arguments),
         arguments.expect,
         terminal.say,
         [Path(name) for name in arguments.witnesses],
@@ -163,7 +163,7 @@ def check(arguments: argparse.Namespace) -> tuple[Any, ...]:
 def replay(arguments: argparse.Namespace) -> tuple[dict[str, Any], str, bool]:
     from fedtheory.app import check_command
 
-    data, text, held = check_command.replay(Path(arguments.file), arguments.latex)
+    data, text, held = check_command.replay_file(Path(arguments.file), arguments.latex)
     if arguments.rocq and held:
         from fedtheory.app.rocq_command import ask_rocq
 
@@ -175,20 +175,22 @@ def replay(arguments: argparse.Namespace) -> tuple[dict[str, Any], str, bool]:
 def diff(arguments: argparse.Namespace) -> tuple[str | dict[str, Any], ...]:
     from fedtheory.app import ledger_diff
 
-    return ledger_diff.diff(arguments.old, arguments.new)
+    return ledger_diff.diff_ledgers(arguments.old, arguments.new)
 
 
 def export(arguments: argparse.Namespace) -> tuple[str | dict[str, Any], ...]:
     from fedtheory.app import rocq_command
 
-    return rocq_command.export_document(Path(arguments.file), arguments.to, _out(arguments))
+    return rocq_command.export_document(
+        Path(arguments.file), arguments.to, _write_output(arguments)
+    )
 
 
 def mutate(arguments: argparse.Namespace) -> tuple[str | dict[str, Any], ...]:
     from fedtheory.app import check_command
 
     executor = None if arguments.executor == "serial" else arguments.executor
-    return check_command.mutate(
+    return check_command.mutate_claims(
         arguments.claims, arguments.budget, arguments.seed, None, executor, arguments.seeds
     )
 
@@ -196,7 +198,7 @@ def mutate(arguments: argparse.Namespace) -> tuple[str | dict[str, Any], ...]:
 def sharpen(arguments: argparse.Namespace) -> tuple[Any, ...]:
     from fedtheory.app import check_command
 
-    return check_command.sharpen(arguments.claims, arguments.budget, arguments.seed)
+    return check_command.sharpen_claims(arguments.claims, arguments.budget, arguments.seed)
 
 
 def worst(arguments: argparse.Namespace) -> tuple[str | dict[str, Any], ...]:
@@ -210,7 +212,7 @@ def worst(arguments: argparse.Namespace) -> tuple[str | dict[str, Any], ...]:
         arguments.mu,
         arguments.measure,
         arguments.over,
-        _out(arguments),
+        _write_output(arguments),
     )
 
 
@@ -223,7 +225,7 @@ def new(arguments: argparse.Namespace) -> tuple[dict[str, Any], str]:
 def contracts(arguments: argparse.Namespace) -> Any:
     from fedtheory.app import contracts as kept
 
-    return kept.contracts([Path(name) for name in arguments.contracted])
+    return kept.check_contracts([Path(name) for name in arguments.contracted])
 
 
 def conform(arguments: argparse.Namespace) -> tuple[dict[str, Any], str, bool]:

@@ -151,7 +151,7 @@ def fish_script() -> str:
         choices, lists = argument_words(parser)
         here = f"complete -c fedtheory -n '__fish_seen_subcommand_from {name}'"
         lines += [f"{here} -F"] + [f"{here} -a '{' '.join(choices)}'"] * bool(choices)
-        lines += [f"{here} -a '({_escape(LISTED.format(each))})'" for each in lists]
+        lines += [f"{here} -a '({_escape_word(LISTED.format(each))})'" for each in lists]
         lines += [
             f"{here} -l {option[2:]} -d {quoted(help)}{' -r' * value}"
             for option, help, value in parser_options(parser)
@@ -159,5 +159,5 @@ def fish_script() -> str:
     return "\n".join(lines)
 
 
-def _escape(text: str) -> str:
+def _escape_word(text: str) -> str:
     return text.replace("\\", "\\\\").replace("'", "\\'")

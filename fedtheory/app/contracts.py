@@ -145,7 +145,7 @@ def example_settings(algorithm: Any, problem: Any) -> Any:
 # ---------------------------------------------------------------- a user's file
 
 
-def contracts(paths: Sequence[Path]) -> Any:
+def check_contracts(paths: Sequence[Path]) -> Any:
     """Return (data, text, whether all contracts are met) for the records that the files define."""
     rows = []
     with plugins.registered(paths) as files:
@@ -286,9 +286,9 @@ def _agree_exactly(method: Any) -> Any:
         found = run_methods.model_of(method).measure(instance, values, ["sq_distance_T"])
     except NotExact as why:
         return f"they cannot be: {why}; claims about it are not searched"
-    from fedtheory.arithmetic.operations import pair
+    from fedtheory.arithmetic.operations import ends_of
 
-    told = float(sum(pair(found["sq_distance_T"])) / 2)
+    told = float(sum(ends_of(found["sq_distance_T"])) / 2)
     _nearly_equal(told, (r.x[0, 2, 0] - star) ** 2, 1e-9 * (1 + told))
 
 
@@ -369,7 +369,7 @@ def _of_model(setting: "Model") -> Any:
 
     def alike() -> Any:
         """Check that a batch of floats gives the same numbers as exact arithmetic."""
-        from fedtheory.arithmetic.operations import Many, pair
+        from fedtheory.arithmetic.operations import Many, ends_of
         from fedtheory.search.rational_points import round_to_bits
 
         random, names, compared = Random(0), sorted(_measured_symbols(setting)), 0
@@ -394,7 +394,7 @@ def _of_model(setting: "Model") -> Any:
                     continue
                 many = told[1][name]
                 other = float(np.ravel(many.at)[0]) if isinstance(many, Many) else float(many)
-                exact = float(sum(pair(value)) / 2)
+                exact = float(sum(ends_of(value)) / 2)
                 _nearly_equal(other, exact, 1e-9 * (1 + abs(exact)))
                 compared += 1
         return f"{compared} numbers"

@@ -23,7 +23,7 @@ def describe_sets(name: str | None = None, folder: str | None = None) -> tuple[d
 
 
 def _describe_set(record: _sets.Set, place: Path | None) -> dict[str, Any]:
-    there, state = _sets.state(record, place)
+    there, state = _sets.set_state(record, place)
     return dict(
         name=record.name,
         meaning=record.meaning,

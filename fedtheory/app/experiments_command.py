@@ -39,7 +39,7 @@ def describe_experiments(
 
     record = experiment(name)
     named = record.named(scale, only)
-    requests, absent = _pool.possible([run for _, run in named])
+    requests, absent = _pool.possible_runs([run for _, run in named])
     row = dict(
         cites=record.cites, printed=record.printed, chosen=record.chosen, tuning=record.tuning
     )
@@ -56,7 +56,7 @@ def _all_carried(scale: str) -> tuple[dict[str, Any], str]:
     from fedtheory.experiments import _pool
 
     asked = [run for record in experiments().values() for run in record.requests(scale)]
-    requests, absent = _pool.possible(asked)
+    requests, absent = _pool.possible_runs(asked)
     row = dict(scale=scale, absent=absent, **_estimate_cost(requests)) | _carry_out(requests)
     said = [f"    runs on {name} are left out: {why}" for name, why in absent.items()]
     said.append(f"    {row['runs']} runs of all experiments are kept, {row['seconds']:.0f} s")
@@ -66,7 +66,7 @@ def _all_carried(scale: str) -> tuple[dict[str, Any], str]:
 def _estimate_cost(requests: Sequence[dict[str, int | dict[str, Any]]]) -> dict[str, float]:
     from fedtheory.experiments import _pool
 
-    left, seconds = _pool.estimate(requests)
+    left, seconds = _pool.estimate_work(requests)
     return dict(
         runs=len({_pool.request_text(r) for r in requests}), missing=left, core_seconds=seconds
     )
@@ -83,7 +83,7 @@ def _carry_out(requests: Sequence[dict[str, int | dict[str, Any]]]) -> dict[str,
             last[0] = now
             terminal.say(f"{done}/{total} runs, {now - begun:.0f} s")
 
-    _pool.several(requests, progress)
+    _pool.load_or_run_all(requests, progress)
     return dict(missing=0, seconds=time.perf_counter() - begun)
 
 

@@ -70,10 +70,10 @@ def explain(claim: "Claim", width: int = 88, bold: bool = False) -> str:
     )
     about = describe_claim(claim)
     head = (lambda text: f"\033[1m{text}\033[0m") if bold else str
-    out = [head(line) for line in _wrap(f"{about['id']}: {about['where']}", width, "", "  ")]
+    out = [head(line) for line in _wrap_text(f"{about['id']}: {about['where']}", width, "", "  ")]
     if about["from"]:
-        out += _wrap(f"of {about['from']}", width, "  ", "  ")
-    out += _wrap(about["meaning"], width, "")
+        out += _wrap_text(f"of {about['from']}", width, "  ", "  ")
+    out += _wrap_text(about["meaning"], width, "")
     for title, remark, lines in _explain_sections(about, width):
         if lines:
             out += ["", head(title) + remark, *lines]
@@ -85,7 +85,9 @@ def _explain_sections(about: Mapping[str, Any], width: int) -> Iterator[tuple[st
     left out."""
     kind = about["kind"]
     formulas = lambda texts: [line for text in texts for line in _wrap_formula(text, width)]
-    items = lambda texts: [line for text in texts for line in _wrap("- " + text, width, hang="  ")]
+    items = lambda texts: [
+        line for text in texts for line in _wrap_text("- " + text, width, hang="  ")
+    ]
     yield "It says", f" ({kind}: {KINDS[kind]})", formulas(about["statement"])
     yield "with", "", formulas(f"{name} = {text}" for name, text in about["definitions"].items())
     yield "It holds for steps of the order", "", formulas(about["regime"])
@@ -100,12 +102,12 @@ def _explain_sections(about: Mapping[str, Any], width: int) -> Iterator[tuple[st
     ]
     yield "Printed, and computed", "", cells
     yield "Symbols", " (units: x of a point, f of a loss)", _letter_lines(about["symbols"], width)
-    yield "Note", "", _wrap(about["note"], width)
-    further = (_wrap("- " + text, width, hang="    ") for text in _further_reading(about))
+    yield "Note", "", _wrap_text(about["note"], width)
+    further = (_wrap_text("- " + text, width, hang="    ") for text in _further_reading(about))
     yield "See", "", [line for lines in further for line in lines]
 
 
-def _wrap(text: str, width: int, indent: str = "  ", hang: str = "") -> list[str]:
+def _wrap_text(text: str, width: int, indent: str = "  ", hang: str = "") -> list[str]:
     return textwrap.wrap(
         text,
         width,

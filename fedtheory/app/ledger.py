@@ -27,7 +27,7 @@ from fedtheory.errors import InvalidInput
 from fedtheory.folders_beside import BESIDE, PACKAGE
 from fedtheory.store import private_cache
 from fedtheory.store import source_hash as code
-from fedtheory.store.files import write
+from fedtheory.store.files import write_file
 from fedtheory.verdicts.status import PROVED, STATUSES
 from fedtheory.verdicts.verdict import Verdict
 
@@ -231,7 +231,7 @@ def _peak_memory():
 
 
 def keep_result(folder, name, result):
-    write(Path(folder) / f"{name}.sealed", private_cache.seal(name, json_text(result)))
+    write_file(Path(folder) / f"{name}.sealed", private_cache.seal(name, json_text(result)))
 
 
 def load_result(folder, name):

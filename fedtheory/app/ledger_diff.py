@@ -20,7 +20,7 @@ LONG = 120  # characters of a value that are printed
 LEDGER = "ledger.json"  # the ledger's name in a folder
 
 
-def diff(old: str | Path, new: str | Path) -> tuple[dict[str, Any], str]:
+def diff_ledgers(old: str | Path, new: str | Path) -> tuple[dict[str, Any], str]:
     """Return (data, text) of the differences between two files, or between the packages in two
     folders."""
     was, now = ledger_rows(Path(old)), ledger_rows(Path(new))

@@ -76,7 +76,7 @@ def files_beside_ledger(
     }
     for name, document in certificates.items():
         known = (derived or {}).get(ledger.digest_of(document))
-        if found := derivations.derivations(document) if known is None else known:
+        if found := derivations.list_derivations(document) if known is None else known:
             text = json.dumps(found, separators=(",", ":")) + "\n"
             files[name.replace("certificates/", "derivations/", 1)] = text.encode()
     files["README.md"] = write_readme(book, certificates, timings, figures).encode()

@@ -24,11 +24,11 @@ def export_document(path: Path, to: str, out: Path | None) -> tuple[dict[str, An
             f"takes a document that replays, and {printable(path.name)} does not",
             str(why),
         )
-    names = export_file.theorems(text)
+    names = export_file.theorem_names(text)
     data = dict(file=None if out is None else str(out), theorems=names, text=text)
     if out is None:
         return data, text.rstrip("\n")
-    folder, file = outputs.at(out)
+    folder, file = outputs.folder_for(out)
     folder.write({file: text.encode()})
     return data, f"{out}: {len(names)} theorem{'s' * (len(names) != 1)}; ask `coqc {out}`"
 
@@ -45,7 +45,7 @@ def ask_rocq(path: Path) -> Any:
         text = export_file.export(read_document(path))
     except export_file.Unwritten as why:
         return dict(checker="rocq", accepted=None, why=str(why)), [f"  Rocq was not asked: {why}"]
-    answer = coqc.judge_file(text, export_file.theorems(text))
+    answer = coqc.judge_file(text, export_file.theorem_names(text))
     data = dict(
         checker=answer.version,
         accepted=answer.accepted,

@@ -45,14 +45,14 @@ NEEDED: dict = dict(problem=("kind",), run=("algorithm", "rounds"), bound=("clai
 SAYS = "must be TOML of numbers, texts, lists and tables"
 
 
-def _metrics(name: str, value: int | Sequence[str]) -> Any:
+def _check_metrics(name: str, value: int | Sequence[str]) -> Any:
     """Return the names of the metrics that a run records: at least one, each once."""
     if not value or len(set(found := arguments.check_words(name, value, metrics.ALL))) < len(found):
         refuse(name, "must name one metric or more, each once", value)
     return found
 
 
-def _pretrain(name: str, value: Any) -> Any:
+def _check_pretraining(name: str, value: Any) -> Any:
     if not isinstance(value, dict) or set(value) != {"steps", "eta"}:
         refuse(name, "must be a table of steps and eta", value)
     (
@@ -62,7 +62,7 @@ def _pretrain(name: str, value: Any) -> Any:
     return value
 
 
-def _numbers(name: str, value: Any) -> Any:
+def _check_numbers(name: str, value: Any) -> Any:
     arguments.check_array(name, value, "must be a list of numbers")
     return value
 
@@ -73,11 +73,11 @@ RUN: dict = dict(
     rounds=arguments.check_integer,
     trials=lambda name, value: arguments.check_integer(name, value, 1),
     seed=lambda name, value: arguments.check_seed(value, name, 64),
-    x_0=_numbers,
+    x_0=_check_numbers,
     S=lambda name, value: arguments.check_integer(name, value, 1),
-    metrics=_metrics,
-    pretrained=_pretrain,
-    out=arguments.folder,
+    metrics=_check_metrics,
+    pretrained=_check_pretraining,
+    out=arguments.check_folder,
 )
 TAKES: dict = dict(run=RUN, bound=NEEDED["bound"])  # [problem] takes the arguments of its kind
 
@@ -100,7 +100,7 @@ def read_run_file(path: Path) -> dict[str, Any]:
     for key, value in spec["run"].items():
         spec["run"][key] = RUN[key](f"[run] {key}", value)
     claim = discover.claim(spec["bound"]["claim"]) if "bound" in spec else None
-    takes = hypers(spec["run"]["algorithm"], claim)
+    takes = accepted_hypers(spec["run"]["algorithm"], claim)
     for key in spec.get("hyper", ()):
         _take_field(path, "hyper", key, takes)
     return spec
@@ -123,18 +123,18 @@ def _parse_toml(path: Path) -> dict[str, dict[str, Any] | list[Any]]:
         raise InvalidInput(
             f"{path} {SAYS}; got lists or tables that are nested too deeply"
         ) from None
-    return {name: _plain(f"{path} {name}", value) for name, value in spec.items()}
+    return {name: _check_plain(f"{path} {name}", value) for name, value in spec.items()}
 
 
-def _plain(name: str, value: Any, depth: Number = 0) -> Any:
+def _check_plain(name: str, value: Any, depth: Number = 0) -> Any:
     """Return a value made of numbers, texts, lists and tables of at most 8 levels, and refuse any
     other value."""
     if isinstance(value, (bool, int, float, str)) and depth <= 8:
         return value
     if isinstance(value, list) and depth <= 8:
-        return [_plain(name, each, depth + 1) for each in value]
+        return [_check_plain(name, each, depth + 1) for each in value]
     if isinstance(value, dict) and depth <= 8:
-        return {key: _plain(name, each, depth + 1) for key, each in value.items()}
+        return {key: _check_plain(name, each, depth + 1) for key, each in value.items()}
     return refuse(name, SAYS + ", of at most 8 levels", value)
 
 
@@ -145,7 +145,7 @@ def _take_field(
         refuse(f"{path} [{section}]", f"takes {', '.join(keys)}", key)
 
 
-def hypers(algorithm: str, claim: "Claim | None") -> list[str]:
+def accepted_hypers(algorithm: str, claim: "Claim | None") -> list[str]:
     """Return the names that [hyper] accepts: the method's hyper-parameters and, with a claim, the
     claim's symbols, without the names that [run] sets."""
     letters = () if claim is None else (*claim.parameters, *claim.quantities)
@@ -183,7 +183,11 @@ def run_file(
     spec = read_run_file(path)
     settings, hyper = dict(spec["run"]), spec.get("hyper", {})
     named = settings.pop("out", "out")
-    place = inside(named, f"{path} [run] out") if out is None else arguments.folder("--out", out)
+    place = (
+        inside_folder(named, f"{path} [run] out")
+        if out is None
+        else arguments.check_folder("--out", out)
+    )
     folder = outputs.Folder(place)
     folder.check(FILES)
     problem = make_problem(spec["problem"])
@@ -207,10 +211,10 @@ def run_file(
         data = dict(rounds=np.arange(result.rounds + 1), **means, **found.columns())
         lines = [_run_headline(result), str(found)]
         drawn = found.plot
-    about = dict(spec=spec, seconds=result.seconds, machine=jit.manifest())
+    about = dict(spec=spec, seconds=result.seconds, machine=jit.float_settings())
     files = {
-        **pictures(drawn),
-        "run.npz": _archive(data),
+        **plot_files(drawn),
+        "run.npz": _archive_arrays(data),
         "run.json": json.dumps(about, indent=2, default=str).encode(),
     }
     folder.write(files)
@@ -249,7 +253,7 @@ def _run_headline(result: Run) -> str:
     )
 
 
-def inside(named: Path, whose: str) -> Any:
+def inside_folder(named: Path, whose: str) -> Any:
     """Return the folder that a run file names. Refuse a folder outside the current directory,
     whoever wrote the file."""
     rule = "must be a folder below the one in which this runs (--out may be any)"
@@ -262,13 +266,13 @@ def inside(named: Path, whose: str) -> Any:
     return Path(named) if inner else refuse(whose, rule, str(named))
 
 
-def _archive(arrays: Mapping[str, Any]) -> bytes:
+def _archive_arrays(arrays: Mapping[str, Any]) -> bytes:
     stream = io.BytesIO()
     np.savez(stream, **arrays)
     return stream.getvalue()
 
 
-def pictures(drawn: Callable[..., Any]) -> dict[str, bytes]:
+def plot_files(drawn: Callable[..., Any]) -> dict[str, bytes]:
     """Return {name: bytes} of a plot that the function `drawn` draws into axes."""
     import matplotlib
 

@@ -5,7 +5,7 @@ import os
 from pathlib import Path
 
 from fedtheory.errors import refuse
-from fedtheory.store.files import write
+from fedtheory.store.files import write_file
 
 STARTS = Path(__file__).with_name("starts")
 KINDS = ("claim", "method", "problem", "model", "figure", "adapter")
@@ -30,7 +30,7 @@ def write_new(kind: str, file: str | None = None) -> tuple[dict[str, str | list[
     content = template_text(kind, path.stem)
     if os.path.lexists(path):
         refuse("FILE.py", "must not exist yet", str(path))
-    write(path, content.encode())
+    write_file(path, content.encode())
     commands = [
         line.strip().replace(path.name, str(path))
         for line in content.split('"""')[1].splitlines()

@@ -63,7 +63,7 @@ def find_worst(
     if not 0 <= rounds <= 50:
         refuse("--rounds", "must be from 0 to 50", rounds)
     if out is not None:
-        folder, file = outputs.at(out)
+        folder, file = outputs.folder_for(out)
         folder.check([file])
     try:
         found = program.worst_case(

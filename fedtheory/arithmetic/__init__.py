@@ -20,8 +20,8 @@ from fedtheory.arithmetic.program import (
     Undefined,
     Unknown,
     bind_program,
-    execute,
-    program,
+    compile_expression,
+    execute_program,
 )
 from fedtheory.errors import refuse
 from fedtheory.typing import Assignment, Bound
@@ -34,9 +34,9 @@ __all__ = [
     "bind_program",
     "decide_relation",
     "enclose_value",
-    "execute",
+    "execute_program",
     "exact_number",
-    "program",
+    "compile_expression",
 ]
 ACCURACY = Fraction(1, 2**60)  # an enclosure of this relative width is narrow enough for a float
 
@@ -103,11 +103,11 @@ def _exponent(text: str) -> int:
 def enclose_value(expr: sympy.Expr, values: Assignment, up: bool = True) -> float:
     """Return the value of an expression at {symbol name: Fraction}, in an enclosure narrower than
     floats resolve."""
-    steps = program(expr)
+    steps = compile_expression(expr)
     pairs = {name: (value, value) for name, value in values.items()}
     bits = 160
     while True:
-        low, high = execute(steps, Enclosures(bits), pairs)
+        low, high = execute_program(steps, Enclosures(bits), pairs)
         if low == high or isinstance(low, float) or isinstance(high, float):
             break
         if high - low <= ACCURACY * max(abs(low), abs(high)) or bits > 20_000:
@@ -120,7 +120,7 @@ def decide_relation(relation: sympy.Basic, values: Assignment) -> bool | None:
     """Tell whether a relation holds at Fractions: True, False, or None where no enclosure decides."""
     pairs = {name: (value, value) for name, value in values.items()}
     for bits in (160, 640, 2560, 10_240):
-        truth = execute(program(relation), Enclosures(bits), pairs)
+        truth = execute_program(compile_expression(relation), Enclosures(bits), pairs)
         if truth is not None:
             return truth
     return None

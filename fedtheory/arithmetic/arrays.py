@@ -292,7 +292,9 @@ def _sweep_block(
     try:
         # Beyond the range of floats the error bounds are void: those points are enclosed.
         with np.errstate(all="ignore", under="raise", over="raise"):
-            value, error = arithmetic.execute(arithmetic.program(expr), Arrays(), pairs)
+            value, error = arithmetic.execute_program(
+                arithmetic.compile_expression(expr), Arrays(), pairs
+            )
             value = np.array(np.broadcast_to(value, size), dtype=np.float64)
             poor = np.flatnonzero(np.broadcast_to(~(error <= 10.0**-digits * abs(value)), size))
     except FloatingPointError:
@@ -322,4 +324,6 @@ def _sweep_block(
 def holds_at(relation: "sympy.Rel", values: Assignment) -> Number:
     """Tell at which of many points a relation holds, up to rounding."""
     with np.errstate(all="ignore"):
-        return arithmetic.execute(arithmetic.program(relation), Arrays(), pair_columns(values))
+        return arithmetic.execute_program(
+            arithmetic.compile_expression(relation), Arrays(), pair_columns(values)
+        )

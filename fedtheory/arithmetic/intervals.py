@@ -10,7 +10,14 @@ import mpmath
 import sympy
 
 from fedtheory.arithmetic.program import Undefined, Unknown
-from fedtheory.arithmetic.work import SQUARE_BITS, bits, product, spend, spend_product, total
+from fedtheory.arithmetic.work import (
+    SQUARE_BITS,
+    add_counted,
+    bit_length,
+    product,
+    spend_product,
+    spend_work,
+)
 from fedtheory.typing import Bound, Number
 
 # LIMIT is the bit length beyond which an exact rational is rounded outward; FAR and TINY, powers of
@@ -39,12 +46,12 @@ class Enclosures:
 
     def keep(self, low: Bound, high: Bound) -> tuple[Bound, Bound]:
         if low is high:  # the value is exact so far
-            if isinstance(low, float) or bits(low) <= LIMIT:
+            if isinstance(low, float) or bit_length(low) <= LIMIT:
                 return low, low
         return self.round(low, -1), self.round(high, 1)
 
     def round(self, value: Bound, direction: int) -> Bound:
-        if isinstance(value, float) or bits(value) <= 2 * self.bits:
+        if isinstance(value, float) or bit_length(value) <= 2 * self.bits:
             return value
         top, bottom = value.numerator, value.denominator
         shift = self.bits - top.bit_length() + bottom.bit_length()
@@ -123,7 +130,7 @@ class Enclosures:
             base = (low, low) if one else (low, high)
         result: tuple[Bound, Bound] = (Fraction(1),) * 2
         square = base
-        spend(n.bit_length())
+        spend_work(n.bit_length())
         while n:
             if n & 1:
                 result = self._monotone(result, square)
@@ -162,7 +169,7 @@ class Enclosures:
         scale = max(
             0, self.bits + (value.denominator.bit_length() - value.numerator.bit_length()) // q + q
         )
-        spend(1 + (bits(value) + q * scale) ** 2 // SQUARE_BITS)
+        spend_work(1 + (bit_length(value) + q * scale) ** 2 // SQUARE_BITS)
         floor = int(
             sympy.integer_nthroot((value.numerator << (q * scale)) // value.denominator, q)[0]
         )
@@ -196,7 +203,7 @@ class Enclosures:
             )
         if isinstance(end, float):
             return end
-        spend(10)
+        spend_work(10)
         with ALONE, mpmath.workprec(self.bits + 30):
             # Guard bits and a pad of 2^-bits cover the library's own rounding many times over.
             result = function(mpmath.mpf(end.numerator) / end.denominator)
@@ -285,7 +292,7 @@ class Enclosures:
 
 
 def _bit_length(end: Bound) -> int:
-    return 0 if isinstance(end, float) else bits(end)
+    return 0 if isinstance(end, float) else bit_length(end)
 
 
 def _dyadic_fraction(top: int, shift: int) -> Fraction:
@@ -334,7 +341,7 @@ def _add_ends(a: Bound, b: Bound) -> Bound:
             raise Undefined("infinity minus infinity")
         return a if isinstance(a, float) else b
     spend_product(a, b)
-    return total(a, b)
+    return add_counted(a, b)
 
 
 def _multiply_ends(a: Bound, b: Bound) -> Bound:

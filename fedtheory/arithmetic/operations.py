@@ -17,7 +17,7 @@ import numpy as np
 
 from fedtheory.arithmetic import Undefined
 from fedtheory.arithmetic.intervals import Enclosures
-from fedtheory.arithmetic.work import spend, tally
+from fedtheory.arithmetic.work import spend_work, tally
 from fedtheory.errors import FedtheoryError
 from fedtheory.typing import Bound, Exact, Number
 
@@ -52,25 +52,25 @@ class Many:
             return other.at
         if isinstance(other, (float, np.ndarray)):
             return other
-        return near(other) if isinstance(other, (Fraction, Interval, Rational)) else other
+        return nearest_float(other) if isinstance(other, (Fraction, Interval, Rational)) else other
 
     def __add__(self, other: Number) -> Number:
-        return _broadcast(self, other, np.add)
+        return _broadcast_entrywise(self, other, np.add)
 
     def __sub__(self, other: Number) -> Number:
-        return _broadcast(self, other, np.subtract)
+        return _broadcast_entrywise(self, other, np.subtract)
 
     def __mul__(self, other: Number) -> Number:
-        return _broadcast(self, other, np.multiply)
+        return _broadcast_entrywise(self, other, np.multiply)
 
     def __truediv__(self, other: Number) -> Number:
-        return _broadcast(self, other, np.true_divide)
+        return _broadcast_entrywise(self, other, np.true_divide)
 
     def __rsub__(self, other: Number) -> Number:
-        return _broadcast(self, other, lambda a, b: np.subtract(b, a))
+        return _broadcast_entrywise(self, other, lambda a, b: np.subtract(b, a))
 
     def __rtruediv__(self, other: Number) -> Number:
-        return _broadcast(self, other, lambda a, b: np.true_divide(b, a))
+        return _broadcast_entrywise(self, other, lambda a, b: np.true_divide(b, a))
 
     __radd__, __rmul__ = __add__, __mul__
 
@@ -112,10 +112,10 @@ class Many:
         return f"Many({self.at})"
 
 
-def _broadcast(one: Many, other: Number, operation: Callable[..., Any]) -> Number:
+def _broadcast_entrywise(one: Many, other: Number, operation: Callable[..., Any]) -> Number:
     if isinstance(other, np.ndarray):  # a vector of numbers
         found = np.empty(other.shape, dtype=object)
-        found.ravel()[:] = [_broadcast(one, part, operation) for part in other.ravel()]
+        found.ravel()[:] = [_broadcast_entrywise(one, part, operation) for part in other.ravel()]
         return found
     try:
         return Many(operation(one.at, one._other(other)))
@@ -144,7 +144,7 @@ class Interval:
         if isinstance(other, Many):
             return NotImplemented  # a batch uses the interval's midpoint
         try:
-            return Interval(*operation(self.pair, pair(other)))
+            return Interval(*operation(self.pair, ends_of(other)))
         except TypeError:  # the other operand's class may support the operation
             return NotImplemented
 
@@ -152,10 +152,10 @@ class Interval:
         return self._with(other, RULES.add)
 
     def __sub__(self, other: Number) -> Number:
-        return self._with(other, lambda a, b: RULES.add(a, _minus(b)))
+        return self._with(other, lambda a, b: RULES.add(a, _negate_ends(b)))
 
     def __rsub__(self, other: Number) -> Number:
-        return self._with(other, lambda a, b: RULES.add(b, _minus(a)))
+        return self._with(other, lambda a, b: RULES.add(b, _negate_ends(a)))
 
     def __mul__(self, other: Number) -> Number:
         return self._with(other, RULES.mul)
@@ -178,24 +178,26 @@ class Interval:
         return Interval(*RULES.abs(self.pair))
 
     def __lt__(self, other: Number) -> bool:
-        return _sure(RULES.lt(self.pair, pair(other)), self, other)
+        return _require_truth(RULES.lt(self.pair, ends_of(other)), self, other)
 
     def __le__(self, other: Number) -> bool:
-        return _sure(RULES.le(self.pair, pair(other)), self, other)
+        return _require_truth(RULES.le(self.pair, ends_of(other)), self, other)
 
     def __gt__(self, other: Number) -> bool:
-        return _sure(RULES.gt(self.pair, pair(other)), self, other)
+        return _require_truth(RULES.gt(self.pair, ends_of(other)), self, other)
 
     def __ge__(self, other: Number) -> bool:
-        return _sure(RULES.ge(self.pair, pair(other)), self, other)
+        return _require_truth(RULES.ge(self.pair, ends_of(other)), self, other)
 
     def __eq__(self, other: object) -> bool:
         if not COMPARED.get() or not isinstance(other, (int, float, Rational, Interval)):
             return self is other
         if isinstance(other, float) and not math.isfinite(other):
             return False
-        (a, b), (c, d) = self.pair, pair(other)
-        return _sure(False if b < c or d < a else True if a == b == c == d else None, self, other)
+        (a, b), (c, d) = self.pair, ends_of(other)
+        return _require_truth(
+            False if b < c or d < a else True if a == b == c == d else None, self, other
+        )
 
     __hash__ = object.__hash__
 
@@ -222,17 +224,17 @@ class Followed:
 RULES = Enclosures(BITS)
 
 
-def _minus(ends: tuple[Bound, Bound]) -> tuple[Bound, Bound]:
+def _negate_ends(ends: tuple[Bound, Bound]) -> tuple[Bound, Bound]:
     return -ends[1], -ends[0]
 
 
-def _sure(truth: bool | None, one: object, other: object) -> bool:
+def _require_truth(truth: bool | None, one: object, other: object) -> bool:
     if truth is None:
         raise Undecided(f"{one!r} and {other!r} overlap")
     return truth
 
 
-def pair(value: Number) -> tuple[Bound, Bound]:
+def ends_of(value: Number) -> tuple[Bound, Bound]:
     """Return (lower, upper) of an exact number or an interval."""
     if isinstance(value, Interval):
         return value.pair
@@ -244,14 +246,14 @@ def pair(value: Number) -> tuple[Bound, Bound]:
     return end, end
 
 
-def simple(value: Number) -> Number:
+def collapse_interval(value: Number) -> Number:
     """Return an interval of a single point as a Fraction, and any other number unchanged."""
     return value.low if isinstance(value, Interval) and value.low == value.high else value
 
 
 def vector(numbers: Any) -> np.ndarray:
     """Return a vector of such numbers, which supports +, - and .dot()."""
-    spend(len(numbers))
+    spend_work(len(numbers))
     found = np.empty(len(numbers), dtype=object)
     found[:] = numbers
     return found
@@ -259,15 +261,15 @@ def vector(numbers: Any) -> np.ndarray:
 
 def where(condition: Number, one: Number, other: Number) -> Number:
     if isinstance(condition, Many):
-        return Many(np.where(condition.at, _plain(one), _plain(other)))
+        return Many(np.where(condition.at, _plain_value(one), _plain_value(other)))
     return one if condition else other
 
 
-def _plain(value: Number) -> float | np.ndarray:
-    return value.at if isinstance(value, Many) else near(value)
+def _plain_value(value: Number) -> float | np.ndarray:
+    return value.at if isinstance(value, Many) else nearest_float(value)
 
 
-def near(value: Number) -> float:
+def nearest_float(value: Number) -> float:
     """Return a float near a number, infinite beyond the range of floats."""
     try:
         if isinstance(value, Fraction):
@@ -278,14 +280,14 @@ def near(value: Number) -> float:
 
 
 def maximum(*values: Number) -> Number:
-    return _extreme(values, np.maximum, RULES.max, max, "most")
+    return _choose_extreme(values, np.maximum, RULES.max, max, "most")
 
 
 def minimum(*values: Number) -> Number:
-    return _extreme(values, np.minimum, RULES.min, min, "least")
+    return _choose_extreme(values, np.minimum, RULES.min, min, "least")
 
 
-def _extreme(
+def _choose_extreme(
     values: Sequence[Number],
     on_arrays: Callable[..., Any],
     on_pairs: Callable[..., Any],
@@ -296,12 +298,12 @@ def _extreme(
     if followed is not None:
         return getattr(followed, way)(*values)
     if any(isinstance(value, Many) for value in values):
-        found = _plain(values[0])
+        found = _plain_value(values[0])
         for value in values[1:]:
-            found = on_arrays(found, _plain(value))
+            found = on_arrays(found, _plain_value(value))
         return Many(found)
     if any(isinstance(value, Interval) for value in values):
-        return Interval(*on_pairs(*map(pair, values)))
+        return Interval(*on_pairs(*map(ends_of, values)))
     return on_numbers(values)
 
 
@@ -309,7 +311,7 @@ def positive_part(value: Number) -> Number:
     return maximum(value, Fraction(0))
 
 
-def difference(ups: Sequence[Number], downs: Sequence[Number]) -> Number:
+def difference_of_sums(ups: Sequence[Number], downs: Sequence[Number]) -> Number:
     """Return sum(ups) - sum(downs); in a batch, 0 where the difference may be due to rounding
     alone."""
     gap: Number = sum(ups) - sum(downs)
@@ -318,16 +320,16 @@ def difference(ups: Sequence[Number], downs: Sequence[Number]) -> Number:
     return where(abs(gap) <= 1e-12 * sum(abs(part) for part in (*ups, *downs)), Fraction(0), gap)
 
 
-def short(value: Number) -> Number:
+def shorten_ends(value: Number) -> Number:
     """Return an interval that contains a number of thousands of bits, and any other number
     unchanged. Long runs remain affordable this way."""
     if isinstance(value, np.ndarray):
         found = np.empty(value.shape, dtype=object)
-        found.ravel()[:] = [short(part) for part in value.ravel()]
+        found.ravel()[:] = [shorten_ends(part) for part in value.ravel()]
         return found
     if isinstance(value, Many):
         return value
-    low, high = pair(value)
+    low, high = ends_of(value)
     if isinstance(low, float) or isinstance(high, float):
         raise Undefined("a number beyond what is followed")
     if (
@@ -347,21 +349,21 @@ def root(value: Number, q: int = 2) -> Number:
             return Many(value.at ** (1.0 / q) if q != 2 else np.sqrt(value.at))
     if isinstance(value, Followed):
         return value.root(q)
-    return simple(Interval(*RULES.power(pair(value), (Fraction(1, q), True))))
+    return collapse_interval(Interval(*RULES.power(ends_of(value), (Fraction(1, q), True))))
 
 
 def exp(value: Number) -> Number:
     if isinstance(value, Many):
         with np.errstate(all="ignore"):
             return Many(np.exp(value.at))
-    return simple(Interval(*RULES.exp(pair(value))))
+    return collapse_interval(Interval(*RULES.exp(ends_of(value))))
 
 
 def log(value: Number) -> Number:
     if isinstance(value, Many):
         with np.errstate(all="ignore"):
             return Many(np.log(value.at))
-    return simple(Interval(*RULES.log(pair(value))))
+    return collapse_interval(Interval(*RULES.log(ends_of(value))))
 
 
 class Arithmetic:
@@ -398,7 +400,7 @@ class Arithmetic:
     def integer_power(self, base: Number, exponent: Number, nonnegative: bool) -> Number:
         if isinstance(exponent, Many) or isinstance(base, Many):
             with np.errstate(all="ignore"):
-                return Many(np.power(_plain(base), _plain(exponent)))
+                return Many(np.power(_plain_value(base), _plain_value(exponent)))
         return base ** int(exponent)
 
     exp = staticmethod(exp)
@@ -408,10 +410,10 @@ class Arithmetic:
     abs = staticmethod(abs)
 
     def floor(self, value: Number) -> Number:
-        return Many(np.floor(_plain(value)))
+        return Many(np.floor(_plain_value(value)))
 
     def ceiling(self, value: Number) -> Number:
-        return Many(np.ceil(_plain(value)))
+        return Many(np.ceil(_plain_value(value)))
 
     def le(self, a: Number, b: Number) -> Number:
         return a <= b
@@ -427,8 +429,8 @@ class Arithmetic:
 
     def eq(self, a: Number, b: Number) -> Number:
         if isinstance(a, Many) or isinstance(b, Many):
-            return Many(np.isclose(_plain(a), _plain(b), rtol=1e-12, atol=0))
-        return pair(a) == pair(b)
+            return Many(np.isclose(_plain_value(a), _plain_value(b), rtol=1e-12, atol=0))
+        return ends_of(a) == ends_of(b)
 
     def ne(self, a: Number, b: Number) -> Number:
         same = self.eq(a, b)

@@ -29,7 +29,7 @@ class NoInstance(Undefined):
 
 
 @lru_cache(maxsize=4096)
-def program(expr: sympy.Basic) -> tuple[tuple[str, tuple[int, ...], Any], ...]:
+def compile_expression(expr: sympy.Basic) -> tuple[tuple[str, tuple[int, ...], Any], ...]:
     """Return the instructions of an expression or a relation, with common parts once."""
     return compile_program((expr,))[0]
 
@@ -112,7 +112,7 @@ _OPERATIONS = (
 )
 
 
-def execute(
+def execute_program(
     steps: Sequence[tuple[str, tuple[int, ...], Any]], arithmetic: Any, values: Mapping[str, Any]
 ) -> Any:
     """Return the last result of a program; `values` maps symbol names to the operands of the

@@ -40,7 +40,7 @@ class Spent(FedtheoryError):
 
 
 @contextmanager
-def within(steps: int) -> Iterator[list[int]]:
+def limit_work(steps: int) -> Iterator[list[int]]:
     """Spend at most `steps` steps inside this context, which yields `[left]` with the steps that
     remain. Inside another budget, the outer budget applies instead."""
     outer = _budget.get()
@@ -61,7 +61,7 @@ def is_metered() -> bool:
     return _budget.get() is not None
 
 
-def spend(steps: int) -> None:
+def spend_work(steps: int) -> None:
     """Subtract steps from the budget, if there is one. Raises Spent when the budget is exhausted."""
     left = _budget.get()
     if left is not None:
@@ -74,11 +74,11 @@ def count_ways(ways: Iterable[tuple[Any, ...]]) -> Iterator[tuple[Any, ...]]:
     """Yield each tuple of an enumeration after spending steps by its length, since some
     enumerations are too long to finish."""
     for way in ways:
-        spend(1 + len(way))
+        spend_work(1 + len(way))
         yield way
 
 
-def bits(value: Exact) -> int:
+def bit_length(value: Exact) -> int:
     """Return the length of an exact number in bits."""
     return value.numerator.bit_length() + value.denominator.bit_length()
 
@@ -86,7 +86,7 @@ def bits(value: Exact) -> int:
 def spend_product(one: Number, other: Number) -> None:
     """Spend the steps of a sum or a product of two exact numbers."""
     if _budget.get() is not None and not isinstance(one, float) and not isinstance(other, float):
-        spend(1 + bits(one) * bits(other) // SQUARE_BITS)
+        spend_work(1 + bit_length(one) * bit_length(other) // SQUARE_BITS)
 
 
 class Counted(Fraction):
@@ -98,7 +98,7 @@ class Counted(Fraction):
 
     def __pow__(self, n: Any) -> Any:
         if isinstance(n, int) or isinstance(n, Fraction) and n.denominator == 1:
-            spend(1 + (abs(int(n)) * bits(self)) ** 2 // SQUARE_BITS)
+            spend_work(1 + (abs(int(n)) * bit_length(self)) ** 2 // SQUARE_BITS)
         return _count_result(Fraction.__pow__(self, n))
 
     def __neg__(self) -> "Counted":
@@ -125,7 +125,7 @@ def _count_result(result: Any) -> Any:
 # numerators and denominators. `Fraction` does the same with two type checks more.
 
 
-def _sum(a: int, b: int, c: int, d: int) -> tuple[int, int]:
+def _sum_pairs(a: int, b: int, c: int, d: int) -> tuple[int, int]:
     common = gcd(b, d)
     if common == 1:
         return a * d + b * c, b * d
@@ -135,11 +135,11 @@ def _sum(a: int, b: int, c: int, d: int) -> tuple[int, int]:
     return (top, rest * d) if again == 1 else (top // again, rest * (d // again))
 
 
-def _difference(a: int, b: int, c: int, d: int) -> tuple[int, int]:
-    return _sum(a, b, -c, d)
+def _subtract_pairs(a: int, b: int, c: int, d: int) -> tuple[int, int]:
+    return _sum_pairs(a, b, -c, d)
 
 
-def _multiple(a: int, b: int, c: int, d: int) -> tuple[int, int]:
+def _multiply_pairs(a: int, b: int, c: int, d: int) -> tuple[int, int]:
     one, other = gcd(a, d), gcd(c, b)
     if one > 1:
         a, d = a // one, d // one
@@ -148,18 +148,18 @@ def _multiple(a: int, b: int, c: int, d: int) -> tuple[int, int]:
     return a * c, b * d
 
 
-def _quotient(a: int, b: int, c: int, d: int) -> tuple[int, int]:
-    return _multiple(a, b, d, c) if c > 0 else _multiple(-a, b, d, -c)
+def _divide_pairs(a: int, b: int, c: int, d: int) -> tuple[int, int]:
+    return _multiply_pairs(a, b, d, c) if c > 0 else _multiply_pairs(-a, b, d, -c)
 
 
 QUICK = {Fraction, Counted}  # no other subclass of Fraction, which may hold further state
 
 
-def total(one: Number, other: Number) -> Number:
+def add_counted(one: Number, other: Number) -> Number:
     """Return the sum of two exact numbers."""
     if type(one) is type(other) is Fraction:
         both = one._numerator, one._denominator, other._numerator, other._denominator  # type: ignore[attr-defined]
-        return _make_fraction(Fraction, *_sum(*both))
+        return _make_fraction(Fraction, *_sum_pairs(*both))
     return one + other
 
 
@@ -167,7 +167,7 @@ def product(one: Number, other: Number) -> Number:
     """Return the product of two exact numbers."""
     if type(one) is type(other) is Fraction:
         both = one._numerator, one._denominator, other._numerator, other._denominator  # type: ignore[attr-defined]
-        return _make_fraction(Fraction, *_multiple(*both))
+        return _make_fraction(Fraction, *_multiply_pairs(*both))
     return one * other
 
 
@@ -192,14 +192,16 @@ def _paying(name: str, operation: Callable[..., Any], turned: bool) -> Callable[
                 raise Spent(SAYS)
         if turned:
             a, b, c, d = c, d, a, b
-        if operation is _quotient and not c:
+        if operation is _divide_pairs and not c:
             return _count_result(plain(self, other))  # raises the refusal
         return _make_fraction(Counted, *operation(a, b, c, d))
 
     return paid
 
 
-for _name, _operation in dict(add=_sum, sub=_difference, mul=_multiple, truediv=_quotient).items():
+for _name, _operation in dict(
+    add=_sum_pairs, sub=_subtract_pairs, mul=_multiply_pairs, truediv=_divide_pairs
+).items():
     setattr(Counted, f"__{_name}__", _paying(f"__{_name}__", _operation, False))
     setattr(Counted, f"__r{_name}__", _paying(f"__r{_name}__", _operation, True))
 

@@ -14,7 +14,7 @@ from collections.abc import Iterator, Mapping, Sequence
 from fractions import Fraction
 from typing import Any
 
-from fedtheory.arithmetic.operations import pair
+from fedtheory.arithmetic.operations import ends_of
 from fedtheory.arithmetic.work import Counted
 from fedtheory.certificates import check_instance
 from fedtheory.certificates.check_proof import Refused, require
@@ -84,7 +84,7 @@ def check(document: Any) -> dict[str, Any]:
         all(first.keys() == other.keys() for other in rest), "its members speak of different things"
     )
     loose = dict(by_name(members[0]["setting"]).loose)
-    if all(isinstance(pair(left)[0], float) for left in lefts):
+    if all(isinstance(ends_of(left)[0], float) for left in lefts):
         each = [name for name in first if name.startswith(COEFFICIENT)]
         require(
             all(
@@ -222,7 +222,7 @@ def stays_covered(before: Any, after: Any, way: int) -> bool:
     it."""
     if isinstance(before, float) or isinstance(after, float):
         return before == after
-    (low, high), (least, most) = pair(before), pair(after)
+    (low, high), (least, most) = ends_of(before), ends_of(after)
     return (
         most - low <= WIDTH
         and way > 0

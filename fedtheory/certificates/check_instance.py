@@ -19,7 +19,7 @@ from typing import Any
 
 from fedtheory import arithmetic
 from fedtheory.arithmetic.intervals import Enclosures
-from fedtheory.arithmetic.operations import BITS, Interval, pair
+from fedtheory.arithmetic.operations import BITS, Interval, ends_of
 from fedtheory.arithmetic.work import Counted
 from fedtheory.certificates.check_proof import Refused, require
 from fedtheory.certificates.documents import (
@@ -128,7 +128,7 @@ def _read_numbers(tree: Any) -> Any:
 
 def read_program(steps: Sequence[Any], kind: str = "n") -> tuple[Any, ...]:
     """Return a formula of the document (or a relation, kind "t") as a program for
-    `arithmetic.execute`."""
+    `arithmetic.execute_program`."""
     found, kinds = [], ""
     require(isinstance(steps, list) and 0 < len(steps) <= STEPS, "no formula")
     for n, step in enumerate(steps):
@@ -185,12 +185,12 @@ def measured_side(steps: Sequence[Any], pairs: Mapping[str, Any]) -> Interval | 
     endless = {name for name, ends in pairs.items() if isinstance(ends[1], float)}
     if not endless & symbols_of(read_program(steps)):
         return formula_value(steps, pairs)
-    return Interval(*arithmetic.execute(read_program(steps), RULES, pairs))
+    return Interval(*arithmetic.execute_program(read_program(steps), RULES, pairs))
 
 
 def formula_value(steps: Sequence[Any], pairs: Mapping[str, Any]) -> Interval | Counted:
     """Return the value of a formula of the document, a Fraction or an Interval."""
-    low, high = arithmetic.execute(read_program(steps), RULES, pairs)
+    low, high = arithmetic.execute_program(read_program(steps), RULES, pairs)
     require(not isinstance(low, float) and not isinstance(high, float), "a side is infinite")
     return low if low == high else Interval(low, high)
 
@@ -275,7 +275,7 @@ class Statement:
             values[name] = self.solution(steps, values)
         for name, domain in free.items():
             require(name in values, f"nothing gives {name}")
-            low, high = pair(values[name])
+            low, high = ends_of(values[name])
             require(
                 domain_admits(domain, low) and (low == high or domain_admits(domain, high)),
                 f"{name} lies outside its domain",
@@ -298,7 +298,7 @@ class Statement:
     def looser(self, name: str, text: str | Sequence[str], tight: Fraction | Counted) -> Counted:
         """Return a given bound; refuse a bound that is tighter than the instance's own."""
         given = self.given(name, text)
-        low, high = pair(given)
+        low, high = ends_of(given)
         require(low <= high, f"no number: {show(text)}")
         require(not isinstance(tight, float), f"{name} is not finite")
         slack = given - tight if self.setting.loose[name] > 0 else tight - given
@@ -307,7 +307,7 @@ class Statement:
 
     def certain(self, slack: Counted | Fraction) -> bool:
         """Tell whether a number is certainly nonnegative."""
-        return pair(slack)[0] >= 0
+        return ends_of(slack)[0] >= 0
 
     def solution(self, steps: Sequence[Any], values: Any) -> Interval | Counted:
         """Return the value of a symbol that an equation fixes."""
@@ -315,7 +315,9 @@ class Statement:
 
 
 def pair_values(values: Any) -> dict[str, Any]:
-    return {name: pair(number) for name, number in values.items() if not isinstance(number, float)}
+    return {
+        name: ends_of(number) for name, number in values.items() if not isinstance(number, float)
+    }
 
 
 def came_from(setting: Model) -> Any:
@@ -359,7 +361,7 @@ def check(document: Any) -> dict[str, Any]:
         require(name in held, f"does not meet: {says}")
     left = measured_side(document["statement"]["left"], pairs)
     right = formula_value(document["statement"]["right"], pairs)
-    (low, high), (least, most) = pair(left), pair(right)
+    (low, high), (least, most) = ends_of(left), ends_of(right)
     broken = {
         "<=": low > most,
         "<": low >= most,
@@ -391,7 +393,7 @@ def certainly_holds(
     """Tell whether a relation certainly holds; for an equation between roots that fixed a symbol,
     whether the sides agree within the enclosures of the roots."""
     try:
-        truth = arithmetic.execute(steps, RULES, pairs)
+        truth = arithmetic.execute_program(steps, RULES, pairs)
     except arithmetic.Undefined:
         return False
     if truth is None and steps[-1][0] == "eq" and symbols_of(steps) & solved.keys():
@@ -401,7 +403,7 @@ def certainly_holds(
             ("mul", (steps[-1][1][1], len(steps) - 1), None),
             ("add", (steps[-1][1][0], len(steps)), None),
         )
-        low, high = arithmetic.execute(gap, RULES, pairs)
+        low, high = arithmetic.execute_program(gap, RULES, pairs)
         return low <= 0 <= high and high - low <= Fraction(1, 2**200)
     return truth is True
 
@@ -409,7 +411,7 @@ def certainly_holds(
 def approximate_text(value: Any) -> str:
     """Return a value as text for the reader: a fraction where the fraction is short, else a
     decimal."""
-    low, high = pair(value)
+    low, high = ends_of(value)
     if isinstance(high, float):
         return "infinite" if low == high else f"at least {approximate_text(low)}"
     if (

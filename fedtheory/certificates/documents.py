@@ -129,7 +129,7 @@ def refuse_malformed(check: Callable[..., Any]) -> Callable[..., Any]:
     @wraps(check)
     def checked(document: Any, *more: Any) -> Any:
         try:
-            with work.within(STEPS):
+            with work.limit_work(STEPS):
                 return check(document, *more)
         except work.Spent as why:
             raise Laborious(one_sentence(why)) from None

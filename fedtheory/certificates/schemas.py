@@ -6,14 +6,14 @@ SymPy."""
 
 from typing import Any
 
-from fedtheory.schema import entries, integer, list_of, plus
+from fedtheory.schema import entries, integer, length_plus, list_of
 
 RUNS = "two runs"
 POINT = list_of("number", "d")
 TWO_RUNS = entries(
     dict(
-        A=list_of(POINT, plus("N", 1)),
-        b=list_of(POINT, plus("N", 1)),
+        A=list_of(POINT, length_plus("N", 1)),
+        b=list_of(POINT, length_plus("N", 1)),
         weights=list_of("positive", "N", total=None),
         sigma="nonnegative",
         x=POINT,

@@ -157,7 +157,7 @@ class Letters:
                 pass
             left = [n for n in wanted if n not in solver.known]
             usual = [n for n in left if self._default(n) is not None]
-            default = next((n for n in usual if solver.allows(n, self._default(n))), None)
+            default = next((n for n in usual if solver.allows_value(n, self._default(n))), None)
             if default is not None:
                 solver.known[default] = self._default(default)
             elif not solver.by_ends(wanted):

@@ -250,9 +250,9 @@ class _Case:
         found = read_measures(
             rest, self.letters, self.h, self.numbers, kept(curves), points, self.T, exact
         )
-        return {**found, **self._own(mine, points)}
+        return {**found, **self._evaluate_users(mine, points)}
 
-    def _own(self, mine: Mapping[str, Any], points: Number) -> dict[str, Any]:
+    def _evaluate_users(self, mine: Mapping[str, Any], points: Number) -> dict[str, Any]:
         """Return the values that a user's own functions compute from a run."""
         if not mine:
             return {}
@@ -305,7 +305,7 @@ class _Case:
             size,
             least,
             most,
-            self._notes(run, not far.all()),
+            self._list_notes(run, not far.all()),
         )
 
     def _size(self, measured: Mapping[str, np.ndarray]) -> np.ndarray:
@@ -359,15 +359,15 @@ class _Case:
         for name, entry in self.line.run.items():
             if entry.domain == "nonnegative":
                 how = entry.measure
-                margins = self._margins(how, curves, sizes, traces)
+                margins = self._rounding_margins(how, curves, sizes, traces)
                 found[name] = (
-                    self._nearly(how, measured[name], sizes)
+                    self._nearly_range(how, measured[name], sizes)
                     if margins is None
                     else self._follow_errors(how, curves, *margins)
                 )
         return found
 
-    def _margins(
+    def _rounding_margins(
         self,
         how: Any,
         curves: Metrics | Mapping[str, np.ndarray],
@@ -376,9 +376,9 @@ class _Case:
     ) -> tuple[np.ndarray, ...] | None:
         if how.metric not in self.metrics or how.metric not in curves:
             return None
-        return self.rounding.margins(how.metric, sizes, traces, self._lowest(how))
+        return self.rounding.margins(how.metric, sizes, traces, self._infimum_ends(how))
 
-    def _lowest(self, how: Any) -> Any:
+    def _infimum_ends(self, how: Any) -> Any:
         """Return the ends of the infimum that is subtracted from a measured quantity, None where no
         infimum is subtracted."""
         if not how.minus:
@@ -394,13 +394,15 @@ class _Case:
     ) -> list[np.ndarray]:
         """Return [low, high] of a measured quantity over T, as far as the method's rule for the
         growth of errors gives bounds."""
-        lowest = self._lowest(how)
+        lowest = self._infimum_ends(how)
         infimum = 0.0 if lowest is None else lowest.high
         values = np.reshape(curves[how.metric], (-1, len(root))).mean(axis=0) - infimum
         ends = self.rounding.ends(values, root, flat, infimum)
         return [over_rounds(how.at, end[None, self.idle :], self.T) for end in ends]
 
-    def _nearly(self, how: Any, values: np.ndarray, sizes: np.ndarray) -> tuple[np.ndarray, ...]:
+    def _nearly_range(
+        self, how: Any, values: np.ndarray, sizes: np.ndarray
+    ) -> tuple[np.ndarray, ...]:
         """Return (low, high) of a measured quantity for a method without a rule for the growth of
         errors, as if errors were a share of the largest value."""
         self.taken.append(how.metric)
@@ -428,7 +430,7 @@ class _Case:
         farthest = max(float(np.linalg.norm(x, axis=-1).max()) for x in (run.start, run.final))
         return np.full(count, FAR * farthest), None
 
-    def _notes(self, run: Any, near: bool) -> tuple[str, ...]:
+    def _list_notes(self, run: Any, near: bool) -> tuple[str, ...]:
         notes = [
             f"{name} = {value:g}, which nothing fixes, makes the bound after all rounds least"
             for name, value in self.letters.chosen.items()

@@ -199,7 +199,7 @@ class Determined:
             through.setdefault(letter, []).append(relation)
         return highs, lows, through
 
-    def allows(self, name: str, value: float | None) -> bool:
+    def allows_value(self, name: str, value: float | None) -> bool:
         """Tell whether the hypotheses in which no other letter is unknown admit this value of a
         letter."""
         highs, lows, _ = self._ends([name])

@@ -62,7 +62,7 @@ class Objective(NamedTuple):
             low = self.a * float(constants["F_inf"])
             return Lowest(None, low, low)
         elif float(constants.get("mu", 0.0)) > 0:
-            x = _descend(self)
+            x = _descend_to_minimiser(self)
         if x is None:
             raise InvalidInput(
                 f"the infimum of the measured loss is not known for {problem.name}: it is known "
@@ -75,7 +75,7 @@ class Objective(NamedTuple):
         return Lowest(x, value - below - more, value + more)
 
 
-def _descend(objective: Objective) -> np.ndarray:
+def _descend_to_minimiser(objective: Objective) -> np.ndarray:
     """Return a point near the minimiser of a strongly convex loss, by L-BFGS; the gradient at the
     point tells how near."""
     from scipy.optimize import minimize

@@ -19,7 +19,7 @@ from fedtheory.comparison.case import (
 from fedtheory.comparison.letters import choose_hyper, constant_over_rounds, refuse_missing
 from fedtheory.comparison.lines import Line
 from fedtheory.comparison.usual_participation import cheapest_letters
-from fedtheory.comparison.usual_participation import words as settled_words
+from fedtheory.comparison.usual_participation import settled_words as settled_words
 from fedtheory.errors import InvalidInput, refuse
 from fedtheory.participation import Participation
 from fedtheory.problem import Problem

@@ -138,14 +138,18 @@ class Comparison(Shown):
         hidden, first = self.undecided, self.exceeded
         if first is not None:
             before = hidden[hidden < first]
-            unless = f", unless {_at(before)}, where rounding hides it" if len(before) else ""
+            unless = (
+                f", unless {_rounds_in_words(before)}, where rounding hides it"
+                if len(before)
+                else ""
+            )
             return f"on this run the bound is {away} first at T = {first}, by the {how}{unless}"
         side = f"the left side stays {'below' if self.upper else 'above'} the bound"
         if len(hidden) == len(self.T):
             return f"on this run rounding hides which side is larger, by the {how}, at every T: undecided"
         if len(hidden):
             return (
-                f"on this run {side} wherever rounding shows which is larger; {_at(hidden)} it hides "
+                f"on this run {side} wherever rounding shows which is larger; {_rounds_in_words(hidden)} it hides "
                 f"that: undecided there, by the {how}"
             )
         last = int(self.T[-1])
@@ -213,12 +217,12 @@ class Comparison(Shown):
                 f"{self.claim.title}: {self.claim}",
                 *self.table(),
                 self.says,
-                *self._empty(),
+                *self._vacuity_notes(),
                 *self.notes,
             ]
         )
 
-    def _empty(self) -> Iterator[str]:
+    def _vacuity_notes(self) -> Iterator[str]:
         """Yield a sentence where nothing could exceed the bound."""
         if self.upper and (self.judged <= 0).all() and (self.right >= 0).all():
             yield "the left side is not positive with these letters, so that the bound says nothing"
@@ -237,7 +241,7 @@ class Comparison(Shown):
         return f"<{self.heading()}: {self.says}>"
 
 
-def _at(T: np.ndarray) -> str:
+def _rounds_in_words(T: np.ndarray) -> str:
     """Return numbers of rounds in words."""
     first, last = int(T[0]), int(T[-1])
     if first == last:

@@ -95,11 +95,11 @@ class Rounding:
         self.stiff = self.L * (float(problem.sizes.max()) if drawn else 1.0)
         self.symmetric = problem.affine and not drawn
         self._rounds = {}
-        self.why = self._unknown(L, drawn)
+        self.why = self._why_unknown(L, drawn)
         if not self.why:
             self._measure_problem()
 
-    def _unknown(self, L: Constant | None, drawn: bool) -> str:
+    def _why_unknown(self, L: Constant | None, drawn: bool) -> str:
         algorithm, name = self.plan.algorithm, self.plan.algorithm.name
         unknown = "how rounding grows is not known"
         if name not in STEPPING + VARIATES or algorithm != discover.algorithm(name):
@@ -140,26 +140,26 @@ class Rounding:
             H = np.abs(data.H if data.H.ndim == 1 else np.linalg.eigvalsh(data.H))
             least = float(H[H > self.unit * self.L].min(initial=math.inf))
         size = float(np.linalg.norm(x))
-        left = float(np.linalg.norm(problem.grad(x))) + self._grading(size)
+        left = float(np.linalg.norm(problem.grad(x))) + self._gradient_error(size)
         return size, 0.0 if left == 0 else left / least if least > 0 else math.inf
 
-    def _grading(self, size: float | np.ndarray) -> float | np.ndarray:
+    def _gradient_error(self, size: float | np.ndarray) -> float | np.ndarray:
         """Return how far a gradient in floats may be off, at points of norms up to `size`."""
         return self.unit * (self.L * (size + self.centre) + self.slope)
 
     # ---------------------------------------------------------------- one round
 
-    def _walk(self, step: float, calls: int, fewer: bool = False) -> Walk:
+    def _walk_effect(self, step: float, calls: int, fewer: bool = False) -> Walk:
         """Return the effect of `calls` steps one after the other; with `fewer`, of any number of
         steps up to `calls`."""
         ends = (1 - step * self.mu, 1 - step * self.stiff)
         kept = {0, 1, calls - 1, calls} if fewer and calls else {calls}
-        factors = [_power(end, count) for count in kept for end in ends]
+        factors = [_power_of_walk(end, count) for count in kept for end in ends]
         if min(ends) < 0 < max(ends) and any(count and count % 2 == 0 for count in kept):
             factors.append(0.0)
         if not self.symmetric:
             most = max(map(abs, ends))
-            factors = [_power(most, count) for count in kept]
+            factors = [_power_of_walk(most, count) for count in kept]
         return Walk(min(factors), max(factors), calls, step)
 
     def _mixed(self, share: float, walk: Walk) -> float:
@@ -168,10 +168,10 @@ class Rounding:
         if self.symmetric:
             return max(abs(1 - share * (1 - walk.low)), abs(1 - share * (1 - walk.high)))
         if walk.calls == 1:
-            return self._walk(share * walk.step, 1).most
+            return self._walk_effect(share * walk.step, 1).most
         return abs(1 - share) + share * walk.most
 
-    def _weights(self, h: Any) -> tuple[float, float]:
+    def _weight_sums(self, h: Any) -> tuple[float, float]:
         """Return (least, largest) sum of the weights of a cohort's points."""
         plan, p, law = self.plan, self.plan.problem.weights[1:], self.plan.participation
         name, word = plan.algorithm.name, getattr(h, "weighting", 0)
@@ -198,12 +198,12 @@ class Rounding:
         of_client, gain = getattr(h, "eta_l", getattr(h, "eta", 0.0)), getattr(h, "eta_g", 1.0)
         of_server, gamma = getattr(h, "eta_0", 0.0), getattr(h, "gamma", 1.0)
         count = algorithm.number(algorithm.steps, h)
-        clients = self._walk(of_client, count, self.plan.participation.work is not None)
+        clients = self._walk_effect(of_client, count, self.plan.participation.work is not None)
         beside = algorithm.name == "fsl_parallel"
-        server = self._walk(
+        server = self._walk_effect(
             of_server * (1.0 if beside else gamma), algorithm.number(algorithm.server_steps, h)
         )
-        shares = [gain * weight if count else 0.0 for weight in self._weights(h)]
+        shares = [gain * weight if count else 0.0 for weight in self._weight_sums(h)]
         most = max(shares)
         if beside:
             one, two = gain / (1 + gamma), gamma / (1 + gamma)
@@ -222,7 +222,7 @@ class Rounding:
             most,
         )
 
-    def _local(self, round: Round, size: float, noise: float) -> float:
+    def _local_error(self, round: Round, size: float, noise: float) -> float:
         """Return the rounding error of a round from a point of norm `size`, with gradient noise up
         to the norm `noise`."""
         step, length = round.step, round.length
@@ -231,7 +231,7 @@ class Rounding:
             self.symmetric and self.mu >= 0 and step * self.L <= 2
         ):  # a gradient step never increases the distance from a minimiser
             moved = min(moved, size + 2 * self.centre)
-        grown = _power(max(1.0, self._walk(step, 1).most), round.calls - 1)
+        grown = _power_of_walk(max(1.0, self._walk_effect(step, 1).most), round.calls - 1)
         reach = grown * (moved + length * noise)
         off = reach + step * (self.L * (reach + self.centre) + self.slope + noise)
         if self.plan.algorithm.name in VARIATES and step > 0:
@@ -251,7 +251,7 @@ class Rounding:
             found[t] = at + self.unit * size
             if t + 1 < len(sizes) and at < math.inf:
                 round = self.round(t)
-                at = round.rho * at + self._local(round, size, self.noise * drawn)
+                at = round.rho * at + self._local_error(round, size, self.noise * drawn)
         return found
 
     def spread(self, traces: np.ndarray) -> np.ndarray:
@@ -289,7 +289,7 @@ class Rounding:
             if self.mu < 0:  # the terms of the loss may cancel
                 flat = flat + self.unit * self.L * (sizes + self.centre) ** 2
         elif metric in SQUARES:
-            unit, own = 2 * self.L, 2 * self._grading(sizes)
+            unit, own = 2 * self.L, 2 * self._gradient_error(sizes)
         else:
             return None
         with np.errstate(over="ignore", invalid="ignore"):
@@ -315,7 +315,7 @@ class Rounding:
             return np.where(np.isnan(values), values, low), (size + root) ** 2 + off
 
 
-def _power(base: float, count: int) -> float:
+def _power_of_walk(base: float, count: int) -> float:
     try:
         return float(base) ** count
     except OverflowError:

@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from fedtheory.arithmetic.operations import Many, near, vector
+from fedtheory.arithmetic.operations import Many, nearest_float, vector
 from fedtheory.comparison.objectives import Lowest, Objective
 from fedtheory.comparison.setup import is_deterministic
 from fedtheory.errors import InvalidInput
@@ -99,7 +99,7 @@ class OnProblem(user_quantities.Landscape):
 
 
 def _to_floats(x: np.ndarray) -> np.ndarray:
-    return np.array([near(part) for part in x], float)
+    return np.array([nearest_float(part) for part in x], float)
 
 
 def user_constants(
@@ -135,12 +135,12 @@ def user_value(
     name: str, of: Callable[..., Any], about: OnProblem | user_quantities.Way | None
 ) -> float:
     """Return the value of a user-defined function as a float."""
-    return near(user_quantities.evaluate_checked(name, of, about, user_quantities.FLOATS))
+    return nearest_float(user_quantities.evaluate_checked(name, of, about, user_quantities.FLOATS))
 
 
 def meets_condition(condition: Condition, problem: Problem, x_0: np.ndarray) -> Any:
     """Tell whether a problem meets a user-defined condition."""
-    return user_quantities.truth(condition.name, condition.on, OnProblem(problem, x_0))
+    return user_quantities.check_truth(condition.name, condition.on, OnProblem(problem, x_0))
 
 
 def read_along(
@@ -172,7 +172,9 @@ def rounds_of(
     if not is_deterministic(plan) or method.transform is not None or np.ndim(x_0) != 1:
         return None
     many = lambda x: vector([Many(np.array([float(part)])) for part in x])
-    flat = lambda x: np.array([near(p.at[0] if isinstance(p, Many) else p) for p in x], float)
+    flat = lambda x: np.array(
+        [nearest_float(p.at[0] if isinstance(p, Many) else p) for p in x], float
+    )
     grad = lambda i, x: many(
         problem.client_grad(i, flat(x)) if i or problem.has_server else np.zeros(problem.d)
     )

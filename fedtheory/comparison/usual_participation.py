@@ -25,7 +25,9 @@ DECADES = np.linspace(-9, 6, 61)  # powers of ten of a letter at which the bound
 FIGURES = 3  # significant figures of the chosen value
 
 
-def words(claim: "Claim", problem: Problem, hyper: Mapping[str, Field]) -> dict[str, float | str]:
+def settled_words(
+    claim: "Claim", problem: Problem, hyper: Mapping[str, Field]
+) -> dict[str, float | str]:
     """Return {hyper-parameter: value} that the claim's conditions settle for a method with these
     hyper-parameters."""
     return settle_words(assumed_conditions(claim), problem, hyper)[0]

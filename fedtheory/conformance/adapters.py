@@ -44,5 +44,5 @@ def of_file(module: Any, path: str) -> Report:
     if not isinstance(hyper, dict):
         refuse(f"{path}: HYPER", "must be a dict", hyper)
     weighted = arguments.check_flag(f"{path}: WEIGHTED", weighted)
-    with plugins.confine(f"{path} cannot be asked"):
+    with plugins.confine_errors(f"{path} cannot be asked"):
         return Report(*(ask(module.METHOD, *three, hyper, weighted) for ask in (conform, laws)))

@@ -7,7 +7,7 @@ from typing import Any, NamedTuple
 import numpy as np
 
 from fedtheory import arguments
-from fedtheory.arithmetic.operations import pair, vector
+from fedtheory.arithmetic.operations import ends_of, vector
 from fedtheory.errors import refuse
 from fedtheory.exact.traces import AT_X, Losses
 
@@ -82,7 +82,7 @@ class Instance(NamedTuple):
 
 def to_floats(numbers: np.ndarray | Sequence[Fraction]) -> np.ndarray:
     """Return exact numbers as an array of floats; an interval becomes its midpoint."""
-    return np.array([float(sum(pair(n)) / 2) for n in numbers])
+    return np.array([float(sum(ends_of(n)) / 2) for n in numbers])
 
 
 def place_points(*places: int) -> tuple[tuple[Fraction, ...], ...]:

@@ -32,7 +32,7 @@ from fedtheory.runs.running import run
 STILL = 1e-9  # the largest change of a method at rest
 
 
-def _wrap(line: str) -> list[str]:
+def _wrap_line(line: str) -> list[str]:
     """Return a line wrapped to the width of a terminal."""
     return textwrap.wrap(line, 100, initial_indent="  ", subsequent_indent="    ")
 
@@ -62,13 +62,15 @@ class Laws(NamedTuple):
         for kind in (FIXED, INVARIANT, METAMORPHIC):
             good = [law for law in self.found if law.kind == kind and law.outcome == "obeyed"]
             names = [law.name + f" ({law.says})" * bool(law.says) for law in good]
-            lines += _wrap(f"{kind}: {', '.join(names)}") if names else []
-        lines += _wrap(self.scene) if self.broken else []
+            lines += _wrap_line(f"{kind}: {', '.join(names)}") if names else []
+        lines += _wrap_line(self.scene) if self.broken else []
         for law in self.broken:
-            lines += [*_wrap(f"broken: {law.name}: {law.says}"), f"    {law.shows}"]
+            lines += [*_wrap_line(f"broken: {law.name}: {law.says}"), f"    {law.shows}"]
         others = [law.name for law in self.found if law.outcome == "not asked"]
         if others:
-            lines += _wrap(f"not laws of {self.method}, or not to be seen: {', '.join(others)}")
+            lines += _wrap_line(
+                f"not laws of {self.method}, or not to be seen: {', '.join(others)}"
+            )
         return "\n".join([f"{self.method}: laws that the code obeys", *lines])
 
 

@@ -99,7 +99,7 @@ class Batch:
             record,
             NO_PATH,
         )
-        advance = machine.advancing(chunk)
+        advance = machine.block_task(chunk)
         if (
             self.workers > 1
             and slabs.x.shape[1] * (work.sum() + n * round.server_work) > SPREAD_WORK

@@ -221,7 +221,7 @@ class Memories:
         memories.round(p, m[:s], levels[1:, s:], inner)
         self.C_ss, self.C_so, self.m = 0.5 * (C_ss_next + C_ss_next.T), C_so_next, levels[0]
 
-    def leave(self, m: np.ndarray, C: Number) -> None:
+    def write_moments(self, m: np.ndarray, C: Number) -> None:
         """Write the mean into m and the covariance into C (M, M), in the coordinates in which the
         state was given."""
         back = self.U.transpose(0, 2, 1)
@@ -327,5 +327,5 @@ def follow_memories(
         found.round()
         means[t, 0], covariances[t, 0] = found.m[server], found.C_ss[server[:, None], server]
     if not last:
-        found.leave(m[0], C[0])
+        found.write_moments(m[0], C[0])
     return means, covariances

@@ -42,30 +42,32 @@ class Counted:
                 (law.pmf[i - 1, s] / factorial(c), c, s, c * count(s, self.E) * int(counted[i]))
                 for c in visits
                 if c
-                for s in law.support(i)
+                for s in law.possible_steps(i)
             ]
             self.options.append(here if law.everyone else [(1.0, 0, 0, 0), *here])
-        self.items = [(i, s) for i in range(1, law.N + 1) for s in law.support(i)]
+        self.items = [(i, s) for i in range(1, law.N + 1) for s in law.possible_steps(i)]
         self.place = {item: n for n, item in enumerate(self.items)}
         self.top = law.S * max(count(s, self.E) for s in range(self.E + 1))
-        self.after = self._tables(self.options)
+        self.after = self._count_tables(self.options)
         self.chances = self.after[0][law.S] / self.after[0][law.S].sum()
         self.values = np.flatnonzero(self.chances)
 
-    def _shift(self, table: np.ndarray, option: tuple[float, int, int, int]) -> np.ndarray:
+    def _shift_table(self, table: np.ndarray, option: tuple[float, int, int, int]) -> np.ndarray:
         weight, c, _, k = option
         out = np.zeros_like(table)
         out[c:, k:] = weight * table[: len(table) - c, : table.shape[1] - k]
         return out
 
-    def _tables(self, options: Sequence[list[tuple[float, int, int, int]]]) -> list[np.ndarray]:
+    def _count_tables(
+        self, options: Sequence[list[tuple[float, int, int, int]]]
+    ) -> list[np.ndarray]:
         """Return the tables after[i][v, k]: the weight of v visits and a count of k among clients i
         + 1 .. N."""
         table = np.zeros((self.law.S + 1, self.top + 1))
         table[0, 0] = 1.0
         after = [table]
         for client in reversed(options):
-            after.append(sum(self._shift(after[-1], option) for option in client))
+            after.append(sum(self._shift_table(after[-1], option) for option in client))
         return after[::-1]
 
     def moments(self) -> tuple[np.ndarray, np.ndarray]:
@@ -80,8 +82,8 @@ class Counted:
                 if option[1] == 0:
                     continue
                 a = self.place[i + 1, option[2]]
-                f = self._shift(before, option)
-                with_a = self._join(f, self.after[i + 1])
+                f = self._shift_table(before, option)
+                with_a = self._join_tables(f, self.after[i + 1])
                 first[:, a] += option[1] * with_a
                 second[:, a, a] += option[1] ** 2 * with_a
                 for j in range(i + 1, self.law.N):
@@ -91,17 +93,17 @@ class Counted:
                             both = (
                                 option[1]
                                 * other[1]
-                                * self._join(self._shift(f, other), self.after[j + 1])
+                                * self._join_tables(self._shift_table(f, other), self.after[j + 1])
                             )
                             second[:, a, b] += both
                             second[:, b, a] += both
-                    f = sum(self._shift(f, other) for other in self.options[j])
-            before = sum(self._shift(before, option) for option in client)
+                    f = sum(self._shift_table(f, other) for other in self.options[j])
+            before = sum(self._shift_table(before, option) for option in client)
         total = self.after[0][S]
         total = np.where(total > 0, total, 1.0)
         return first / total[:, None], second / total[:, None, None]
 
-    def _join(self, left: np.ndarray, right: np.ndarray) -> np.ndarray:
+    def _join_tables(self, left: np.ndarray, right: np.ndarray) -> np.ndarray:
         """Return the weight of every count, with S visits in total over `left` and `right`."""
         found = np.zeros(self.top + 1)
         for v in np.flatnonzero(left.any(axis=1) & right[::-1].any(axis=1)):
@@ -118,7 +120,7 @@ class Counted:
             options = list(self.options)
             if item is not None:
                 options[item[0] - 1] = [o for o in options[item[0] - 1] if o[1] and o[2] == item[1]]
-            after = self._tables(options)
+            after = self._count_tables(options)
             able = np.repeat([k for k in self.values if after[0][self.law.S, k] > 0], 2)
             for k, outcome in zip(able, self.sample(generator, able, options, after)):
                 found[k].add(outcome)
@@ -216,14 +218,14 @@ class Strata:
         calls = [
             (item, n, prober.batch.ordinal(works[n], slot, step))
             for item, (n, slot) in requests.items()
-            for step in prober.noises(*item)
+            for step in prober.noise_calls(*item)
         ]
         self.noise[k] = {item: [] for item in requests}
         if calls:
             n = np.array([n for _, n, _ in calls])
             for (item, *_), answer in zip(
                 calls,
-                prober.impulses(
+                prober.noise_answers(
                     cohorts[n],
                     works[n],
                     np.array([o for *_, o in calls], dtype=float),

@@ -45,9 +45,9 @@ def noise_answers(
     cohorts, works, ordinals, levels, rows = asked
     one = slice(last, last + 1)
     turned = np.stack([[U[i].sum(axis=1), U[i] @ sign] for i in clients])
-    seen = prober.impulses(cohorts, works, ordinals, levels, rows, turned)
+    seen = prober.noise_answers(cohorts, works, ordinals, levels, rows, turned)
     seen = [answer[0].reshape(-1, prober.d, 2) for answer in seen]  # (points, d, 2)
-    (whole,) = prober.impulses(cohorts[one], works[one], ordinals[one], levels[one], rows[one])
+    (whole,) = prober.noise_answers(cohorts[one], works[one], ordinals[one], levels[one], rows[one])
     whole = whole[0].reshape(-1, prober.d, prober.d)  # (points, d, d)
     heard = whole.any(axis=(1, 2))
     if np.any(np.linalg.cond(whole[heard]) > 1e3):

@@ -120,7 +120,7 @@ class Paths:
         _refuse_noise(problem, clients)
         outcomes = round.law.outcomes(self.left // len(self.chance))
         if outcomes is None:
-            self._refuse()
+            self._refuse_work()
         plans = []
         for chance, cohort, work in zip(*outcomes):
             calls = _gradient_calls(batch, cohort, work, round.server_work)
@@ -135,7 +135,7 @@ class Paths:
             )
         needed = len(self.chance) * sum(plan[-1] for plan in plans)
         if needed > self.left:
-            self._refuse()
+            self._refuse_work()
         self.left -= needed
         kind = ROWS if problem.noise == "minibatch" else TABLE
         width = max(1, int(problem.batch_size.max())) if kind == ROWS else problem.d
@@ -168,7 +168,9 @@ class Paths:
                 if self.doubted and round.law.cohort != "full":
                     outcome = cohort, work, calls, low, n
                     self._require_set(round, outcome, kind, width, ends[-1], start)
-        self._merge(np.concatenate(chances), [np.concatenate(fields) for fields in zip(*ends)])
+        self._merge_paths(
+            np.concatenate(chances), [np.concatenate(fields) for fields in zip(*ends)]
+        )
         return total
 
     def _require_set(
@@ -184,7 +186,7 @@ class Paths:
         that were propagated last."""
         batch, (cohort, work, calls, low, n) = self.batch, outcome
         size = max(1.0, *(np.abs(f[np.isfinite(f)]).max(initial=0.0) for f in ends))
-        for order in cohorts.orders(len(cohort)):
+        for order in cohorts.generating_orders(len(cohort)):
             moved, steps = cohort[order], work[order]
             other = _gradient_calls(batch, moved, steps, round.server_work)
             names, part = list(dict.fromkeys(calls)), slice(start, start + len(ends[0]) // n)
@@ -202,10 +204,10 @@ class Paths:
                 if not np.allclose(one, there, rtol=AGREE, atol=AGREE * size, equal_nan=True):
                     raise NotExact("its round depends on the order of the cohort, which is drawn")
 
-    def _refuse(self) -> NoReturn:
+    def _refuse_work(self) -> NoReturn:
         raise NotExact(f"enumeration needs more than {self.budget} rounds of single paths")
 
-    def _merge(self, chance: Number, fields: Sequence[np.ndarray]) -> None:
+    def _merge_paths(self, chance: Number, fields: Sequence[np.ndarray]) -> None:
         flat = np.concatenate(
             [np.ascontiguousarray(f).reshape(len(chance), -1).view(np.uint8) for f in fields],
             axis=1,

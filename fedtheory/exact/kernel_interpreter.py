@@ -136,7 +136,7 @@ def exact_number(value: Any) -> Any:
 ZERO, ONE = Fraction(0), Fraction(1)
 
 
-def entrywise(function: Callable[..., Any]) -> Callable[..., Any]:
+def apply_entrywise(function: Callable[..., Any]) -> Callable[..., Any]:
     """Return a version of a scalar function that also applies to arrays entry by entry, as NumPy
     functions do."""
 
@@ -182,15 +182,15 @@ NUMPY = SimpleNamespace(
     zeros_like=_array_like(ZERO),
     empty_like=_array_like(ZERO),
     ones_like=_array_like(ONE),
-    sqrt=entrywise(root),
-    exp=entrywise(exp),
-    log=entrywise(log),
-    abs=entrywise(abs),
-    sign=entrywise(exact_sign),
-    where=entrywise(where),
-    square=entrywise(lambda value: value * value),
-    maximum=entrywise(maximum),
-    minimum=entrywise(minimum),
+    sqrt=apply_entrywise(root),
+    exp=apply_entrywise(exp),
+    log=apply_entrywise(log),
+    abs=apply_entrywise(abs),
+    sign=apply_entrywise(exact_sign),
+    where=apply_entrywise(where),
+    square=apply_entrywise(lambda value: value * value),
+    maximum=apply_entrywise(maximum),
+    minimum=apply_entrywise(minimum),
     sum=lambda a: np.asarray(a).sum(),
     mean=lambda a: np.asarray(a).sum() / Count(np.size(a)),
     dot=exact_dot,
@@ -287,9 +287,9 @@ class Kernels:
     def __init__(self, method: Algorithm) -> None:
         self.method = method
         for role in ROLES:
-            setattr(self, role, self._guarded(role))
+            setattr(self, role, self._guard_kernel(role))
 
-    def _guarded(self, role: str) -> Callable[..., Any]:
+    def _guard_kernel(self, role: str) -> Callable[..., Any]:
         kernel, name = reinterpret_kernel(getattr(self.method, role)), self.method.name
         compared = not of_library(self.method)
 

@@ -60,10 +60,10 @@ class Linear:
 
     __radd__, __rmul__ = __add__, __mul__
 
-    def _compared(self, other: Any = None) -> Any:
+    def _refuse_comparison(self, other: Any = None) -> Any:
         raise TypeError("what it does depends on the size or the sign of unknown numbers")
 
-    __eq__ = __ne__ = __lt__ = __le__ = __gt__ = __ge__ = __bool__ = __abs__ = _compared
+    __eq__ = __ne__ = __lt__ = __le__ = __gt__ = __ge__ = __bool__ = __abs__ = _refuse_comparison
     __hash__ = None
 
     def __rtruediv__(self, other: Any) -> Any:

@@ -141,9 +141,9 @@ class Followed:
         """Propagate the moments through rounds first .. end - 1, on one objective."""
         # the cores are used by clients
         with blas_alone(self.coupled and self.plan.algorithm.memory):
-            self._carry(first, end)
+            self._carry_rounds(first, end)
 
-    def _carry(self, first: int, end: int) -> None:
+    def _carry_rounds(self, first: int, end: int) -> None:
         plan = self.plan
         self.known.clear()
         self.batch = batch_for(plan, self.problem, self.x_0, first, 512)
@@ -164,12 +164,12 @@ class Followed:
             stop = t + 1
             while same and stop < end and self._key(stop) == key:
                 stop += 1
-            self.kept.append(self._along(map, stop - t, stop == plan.rounds))
+            self.kept.append(self._along_map(map, stop - t, stop == plan.rounds))
             for n, value in zip(self.others, after):
                 self.fields[n] = value
             t = stop
 
-    def _along(self, map: Any, rounds: Number, last: bool) -> Any:
+    def _along_map(self, map: Any, rounds: Number, last: bool) -> Any:
         """Return the server point's moments in rounds of one map. After the last round no further
         moments are needed."""
         if last and self.x_count == 1 and len(self.memories):
@@ -202,7 +202,7 @@ class Followed:
         prober = Prober(
             self.batch, ends[0], self.fields, self.centre, self.coupled, which=self.which
         )
-        self.m = np.ascontiguousarray(prober.fold((prober.start - prober.centre)[None])[0])
+        self.m = np.ascontiguousarray(prober.fold_state((prober.start - prober.centre)[None])[0])
         self.C = np.zeros((*self.m.shape, prober.M))
         self.memories, self.shared, self.folded = prober.own[1:].T, prober.shared, prober.folded
         self.D, self.M, self.origin = prober.D, prober.M, prober.centre[prober.x_row]

@@ -58,7 +58,7 @@ LARGE = 24  # number of states from which BLAS is used, if coordinates mix
 
 
 @jit
-def _follow(
+def _follow_coordinates(
     linear,
     constant,
     Q,
@@ -126,7 +126,9 @@ def follow_rounds(
     means, covariances = np.empty((rounds, D, count)), np.empty((rounds, D, count, count))
     map = fill_map(map)
     r, c = map.size.max(axis=0, initial=1)
-    part = lambda low, high: _follow(*map[:-1], r, c, low, high, m, C, first, means, covariances)
+    part = lambda low, high: _follow_coordinates(
+        *map[:-1], r, c, low, high, m, C, first, means, covariances
+    )
     shared_out(D, rounds * D * (M**2 + len(map.rows)), part)
     return means, covariances
 
@@ -241,7 +243,7 @@ class Series:
             self._hessians[problem, i] = hessian_of(grad, np.zeros(problem.d), self.coupled)
         return self._hessians[problem, i]
 
-    def _trace(self, A: np.ndarray, B: np.ndarray, covariances: np.ndarray) -> np.ndarray:
+    def _trace_product(self, A: np.ndarray, B: np.ndarray, covariances: np.ndarray) -> np.ndarray:
         """Return tr(A' Cov B) for symmetric matrices A and B, or for their diagonals."""
         if self.coupled:
             return np.einsum("ij,tij->t", A @ B, covariances)
@@ -266,7 +268,7 @@ class Series:
         each = lambda value: np.array([value(x) for x in means])
         one = np.eye(problem.d) if self.coupled else np.ones(problem.d)
         F, f_0 = problem.grad, lambda x: problem.client_grad(0, x)
-        trace = lambda A, B: self._trace(A, B, covariances)
+        trace = lambda A, B: self._trace_product(A, B, covariances)
         if name == "loss":
             return each(problem.loss) + 0.5 * trace(H(), one)
         if name == "server_loss":

@@ -39,7 +39,7 @@ class Block(NamedTuple):
         E[:, :, self.columns] = self.E
         return self._replace(columns=np.arange(M), E=E)
 
-    def narrow(self) -> "Block":
+    def drop_zero_columns(self) -> "Block":
         """Return the same deviation with only the columns that are not zero."""
         some = np.flatnonzero(self.E.any(axis=(0, 1)))
         return self._replace(columns=self.columns[some], E=self.E[:, :, some])
@@ -186,7 +186,7 @@ def simplify_reads(
                     if 2 * np.isin(own, b.columns).sum() >= len(own):
                         b = b.whole(len(k))
                         use_shared_sum(b.E, s, own, p)
-                        blocks[n] = b.narrow()
+                        blocks[n] = b.drop_zero_columns()
     return linear, blocks
 
 

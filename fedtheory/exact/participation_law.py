@@ -27,7 +27,7 @@ class Law(NamedTuple):
     def everyone(self) -> bool:
         return self.cohort == "full" or self.cohort == "without" and self.S == self.N
 
-    def support(self, i: Number) -> np.ndarray:
+    def possible_steps(self, i: Number) -> np.ndarray:
         """Return the numbers of steps that client i may do."""
         return np.flatnonzero(self.pmf[i - 1])
 
@@ -54,7 +54,7 @@ class Law(NamedTuple):
         """Return the number of outcomes of cohort and work."""
         ways = [1] + [0] * self.S  # ways[v]: choices that fill v slots with the clients so far
         for i in range(1, self.N + 1):
-            options = len(self.support(i))
+            options = len(self.possible_steps(i))
             visits = range(1, (self.S if self.cohort == "with" else 1) + 1)
             ways = [
                 ways[v] + options * sum(ways[v - c] for c in visits if c <= v)
@@ -79,7 +79,7 @@ class Law(NamedTuple):
         found = []
         for c in cohorts:
             members = sorted(set(c))
-            for steps in product(*(self.support(i) for i in members)):
+            for steps in product(*(self.possible_steps(i) for i in members)):
                 done = dict(zip(members, steps))
                 found.append(
                     (
@@ -98,7 +98,7 @@ class Law(NamedTuple):
         )
         work = np.empty_like(cohort)
         for c, w in zip(cohort, work):
-            done = {i: generator.choice(self.support(i)) for i in set(c)}
+            done = {i: generator.choice(self.possible_steps(i)) for i in set(c)}
             w[:] = [done[i] for i in c]
         if self.cohort == "full":
             order = np.argsort(cohort, axis=1)

@@ -8,7 +8,7 @@ from contextvars import ContextVar
 from fractions import Fraction
 from typing import Any, NamedTuple
 
-from fedtheory.arithmetic.operations import pair
+from fedtheory.arithmetic.operations import ends_of
 
 MOST = 2000  # most rounds recorded in one computation; a report follows a single path
 _watched = ContextVar("watched", default=None)
@@ -90,5 +90,5 @@ def _follows_round(each: Passed, last: Passed) -> bool:
 
 def _same_point(one: Any, other: Any) -> bool:
     """Tell whether two points are the same, as far as their enclosures can decide."""
-    ends = [(*pair(a), *pair(b)) for a, b in zip(one, other)]
+    ends = [(*ends_of(a), *ends_of(b)) for a, b in zip(one, other)]
     return len(one) == len(other) and all(a <= d and c <= b for a, b, c, d in ends)

@@ -11,7 +11,7 @@ from collections.abc import Callable, Sequence
 from fractions import Fraction
 from typing import Any, NamedTuple
 
-from fedtheory.arithmetic.operations import Many, short, where
+from fedtheory.arithmetic.operations import Many, shorten_ends, where
 from fedtheory.arithmetic.work import Counted
 from fedtheory.typing import Number
 
@@ -22,7 +22,7 @@ def is_zero(value: Number) -> Any:
     return isinstance(value, (int, Fraction)) and value == 0
 
 
-def multiply(one: Number | Counted, other: Any) -> Any:
+def multiply_exact(one: Number | Counted, other: Any) -> Any:
     """Return the product of two numbers. The product is skipped where a factor is 0, as most
     coefficients of a run are."""
     return ZERO if is_zero(one) or is_zero(other) else one * other
@@ -42,25 +42,27 @@ class Spread(NamedTuple):
     one: Any = ZERO
 
     def at(self, m: Number | Counted, v: Number | Counted) -> Any:
-        along = add_terms(multiply(self.square, m), self.linear)
-        return add_terms(multiply(self.variance, v), multiply(along, m), self.one)
+        along = add_terms(multiply_exact(self.square, m), self.linear)
+        return add_terms(multiply_exact(self.variance, v), multiply_exact(along, m), self.one)
 
     def after(self, step: "Step") -> Any:
         """Return the function in terms of the moments before a step that equals this function of
         the moments after the step."""
-        bent = multiply(self.square, step.keep)
-        along = add_terms(multiply(2 * self.square, step.shift), self.linear)
-        moved = multiply(add_terms(multiply(self.square, step.shift), self.linear), step.shift)
+        bent = multiply_exact(self.square, step.keep)
+        along = add_terms(multiply_exact(2 * self.square, step.shift), self.linear)
+        moved = multiply_exact(
+            add_terms(multiply_exact(self.square, step.shift), self.linear), step.shift
+        )
         found = step.spread.scaled(self.variance)
         return Spread(
             found.variance,
-            add_terms(found.square, multiply(bent, step.keep)),
-            add_terms(found.linear, multiply(along, step.keep)),
+            add_terms(found.square, multiply_exact(bent, step.keep)),
+            add_terms(found.linear, multiply_exact(along, step.keep)),
             add_terms(found.one, moved, self.one),
         )
 
     def scaled(self, factor: Number | Counted) -> Any:
-        return Spread(*(multiply(factor, part) for part in self))
+        return Spread(*(multiply_exact(factor, part) for part in self))
 
     def joined(self, other: Any) -> Any:
         return Spread(*(add_terms(a, b) for a, b in zip(self, other)))
@@ -75,7 +77,7 @@ class Step(NamedTuple):
     spread: Spread
 
     def of(self, m: Number | Counted, v: Number | Counted) -> Any:
-        return add_terms(multiply(self.keep, m), self.shift), self.spread.at(m, v)
+        return add_terms(multiply_exact(self.keep, m), self.shift), self.spread.at(m, v)
 
     def known(self) -> Any:
         """Return the same step from a deterministic point: the variance stays 0 unless the step
@@ -85,9 +87,9 @@ class Step(NamedTuple):
 
     def then(self, other: Any) -> Any:
         return Step(
-            short(multiply(other.keep, self.keep)),
-            short(add_terms(multiply(other.keep, self.shift), other.shift)),
-            Spread(*map(short, other.spread.after(self))),
+            shorten_ends(multiply_exact(other.keep, self.keep)),
+            shorten_ends(add_terms(multiply_exact(other.keep, self.shift), other.shift)),
+            Spread(*map(shorten_ends, other.spread.after(self))),
         )
 
 
@@ -131,9 +133,11 @@ class Sums(NamedTuple):
         )
         return Sums(
             first.then(other.step),
-            short(self.keep + other.keep * first.keep),
-            short(add_terms(self.shift, other.shift, multiply(other.keep, first.shift))),
-            *(Spread(*map(short, each)) for each in found),
+            shorten_ends(self.keep + other.keep * first.keep),
+            shorten_ends(
+                add_terms(self.shift, other.shift, multiply_exact(other.keep, first.shift))
+            ),
+            *(Spread(*map(shorten_ends, each)) for each in found),
         )
 
 
@@ -154,7 +158,7 @@ def follow_points(step: Step, m: Number | Counted, v: Fraction, n: int) -> Any:
     """Yield (mean, variance) before the first of n rounds, and after each round."""
     yield m, v
     for _ in range(n):
-        m, v = map(short, step.of(m, v))
+        m, v = map(shorten_ends, step.of(m, v))
         yield m, v
 
 
@@ -163,7 +167,9 @@ def leave_exact(value: Any) -> Any:
     return value
 
 
-def geometric_sums(ratio: Any, n: int, shorten: Callable[[Any], Any] = short) -> tuple[Any, Any]:
+def geometric_sums(
+    ratio: Any, n: int, shorten: Callable[[Any], Any] = shorten_ends
+) -> tuple[Any, Any]:
     """Return (ratio^n, 1 + ratio + ... + ratio^(n-1)), by repeated doubling. Long exact numbers are
     enclosed, unless `shorten` is leave_exact."""
     power, total = ONE, ZERO
@@ -184,7 +190,9 @@ class Steps(NamedTuple):
     noise: Any
 
 
-def quadratic_steps(slope: Any, eta: Any, n: int, shorten: Callable[[Any], Any] = short) -> Steps:
+def quadratic_steps(
+    slope: Any, eta: Any, n: int, shorten: Callable[[Any], Any] = shorten_ends
+) -> Steps:
     """Return the Steps of n gradient steps in closed form."""
     ratio = 1 - eta * slope
     keep, pulls = geometric_sums(ratio, n, shorten)
@@ -258,7 +266,7 @@ def cohort_step(
     # subtracted from all pulls: where pulls are equal, tilts that add up to 0 cancel exactly
     rest = walks[0].pull
     apart = (w * (walk.pull - rest) * t for w, walk, t in zip(share, walks, tilts))
-    mean = add_terms(sum(apart, ZERO), multiply(rest, tilt))
+    mean = add_terms(sum(apart, ZERO), multiply_exact(rest, tilt))
     rate, rests = (
         sum(w * a for w, a in zip(share, each)) for each in (rates, [w.keep for w in walks])
     )

@@ -45,20 +45,20 @@ class Exchange:
     """
 
     def __init__(self, law: Any) -> None:
-        first = {i: law.support(i)[0] for i in range(1, law.N + 1)}
+        first = {i: law.possible_steps(i)[0] for i in range(1, law.N + 1)}
         self.home = (
             np.ones(law.S, dtype=np.int64) if law.cohort == "with" else np.arange(1, law.S + 1)
         )
         home_work = np.array([first[i] for i in self.home])
         members = sorted(set(self.home))
         outside = [i for i in range(1, law.N + 1) if i not in members]
-        self.items = [(i, s) for i in range(1, law.N + 1) for s in law.support(i)]
+        self.items = [(i, s) for i in range(1, law.N + 1) for s in law.possible_steps(i)]
         self.place = {item: n for n, item in enumerate(self.items)}
-        changes = [(0, i, s) for i in outside for s in law.support(i)]
+        changes = [(0, i, s) for i in outside for s in law.possible_steps(i)]
         for slot, i in enumerate(members):
             if outside and slot > 0:  # an outsider replaces the member of this slot
                 changes.append((slot, outside[0], first[outside[0]]))
-            changes += [(slot, i, s) for s in law.support(i)[1:]]
+            changes += [(slot, i, s) for s in law.possible_steps(i)[1:]]
         V = 1 + len(changes)
         self.cohorts, self.works = np.tile(self.home, (V, 1)), np.tile(home_work, (V, 1))
         self.coefficient = np.zeros((len(self.items), V))
@@ -138,7 +138,7 @@ class Additive:
         """Find the answers to noise at each gradient call of each item, in the rows that are `seen`
         for the item's client: {item: (rows, (D, rows, calls * e))}."""
         prober = self.prober
-        calls = {item: prober.noises(*item) for item in plan.where}
+        calls = {item: prober.noise_calls(*item) for item in plan.where}
         requests = [
             (*plan.where[item], item[0], step) for item, steps in calls.items() for step in steps
         ]
@@ -160,7 +160,7 @@ class Additive:
                 last = next(len(steps) for steps in calls.values() if steps) - 1
                 answers = eigenbasis_noise.noise_answers(prober, clients, asked, last)
             if answers is None:
-                answers = prober.impulses(*asked)
+                answers = prober.noise_answers(*asked)
         self.noise = {}
         for (i, s), steps in calls.items():
             folded = prober.folded(seen[i])
@@ -196,7 +196,7 @@ class Additive:
         deviations, Q = [], np.zeros((prober.D, prober.M, prober.M))
         each = []
         for i in range(1, law.N + 1):
-            works = [(law.pmf[i - 1, s], s) for s in law.support(i)]
+            works = [(law.pmf[i - 1, s], s) for s in law.possible_steps(i)]
             average = combine_sparse([(chance, self.items[i, s]) for chance, s in works])
             each.append(average)
             add_to(mean, law.S / law.N, average)
@@ -240,14 +240,14 @@ class Outcomes:
             (n, slot, prober.batch.ordinal(w, slot, k))
             for n, (c, w) in enumerate(zip(self.cohorts, self.works))
             for slot, (i, s) in enumerate(zip(c, w))
-            for k in prober.noises(i, s)
+            for k in prober.noise_calls(i, s)
         ]
         self.noise = {
             (n, slot): [] for n in range(len(self.chances)) for slot in range(prober.law.S)
         }
         if requests:
             v = np.array([n for n, *_ in requests])
-            answers = prober.impulses(
+            answers = prober.noise_answers(
                 self.cohorts[v],
                 self.works[v],
                 np.array([o for *_, o in requests], dtype=float),
@@ -297,7 +297,9 @@ def predicts_rounds(model: Additive | Outcomes, prober: "Prober", linear: bool) 
     if isinstance(model, Additive) and not of_library(prober.batch.machine.algorithm):
         draws += meeting_designs(law, generator, PAIRED)
     for n, (cohort, work) in enumerate(draws):  # the draws contain most clients
-        u, noises, seen = prober.trial(generator, size * 10.0 ** (n % 3 - 1), linear, cohort, work)
+        u, noises, seen = prober.random_trial(
+            generator, size * 10.0 ** (n % 3 - 1), linear, cohort, work
+        )
         found = model.predict(cohort, work, u, noises)
         # Each row is compared on its own scale: a variate may be smaller than the point that it
         # comes from.
@@ -322,7 +324,7 @@ def meeting_designs(
         others = generator.permutation(np.setdiff1d(np.arange(1, law.N + 1), [i, j]))
         cohort = generator.permutation(np.concatenate([[i, j], others[: law.S - 2]]))
         seen[np.ix_(cohort, cohort)] = True
-        found.append((cohort, np.array([generator.choice(law.support(n)) for n in cohort])))
+        found.append((cohort, np.array([generator.choice(law.possible_steps(n)) for n in cohort])))
     return found
 
 

@@ -111,7 +111,7 @@ class Prober:
         cohort, work = law.draw(generator, min(8, batch.size))
         # idle clients read nothing, so half of the draws have full work
         for n in range(0, len(work), 2):
-            work[n] = [law.support(i)[-1] for i in cohort[n]]
+            work[n] = [law.possible_steps(i)[-1] for i in cohort[n]]
         random = lambda a: generator.standard_normal((len(cohort), *a.shape))
         before = [random(a) if n in self.points else a[None] for n, a in enumerate(self.fields)]
         after = lambda fields: [a.copy() for a in batch.run(self.round, fields, cohort, work)[0]]
@@ -175,8 +175,8 @@ class Prober:
         which, row, by = moves
         m, n = self.m, len(cohort)
         out = np.empty((n, m if wanted is None else wanted.shape[1], self.d))
-        start = self.unseen(self.centre)
-        points = start[row] + self.unseen(by)
+        start = self.unseen_part(self.centre)
+        points = start[row] + self.unseen_part(by)
         spans = [(n, self.rows[self.batch.names[n]]) for n in self.blocks]
         fields = [a[None] for a in self.fields]
         for index, span in spans:
@@ -224,7 +224,7 @@ class Prober:
                 )
             self.next[index] = field[0].copy()
 
-    def fold(self, Z: np.ndarray) -> np.ndarray:
+    def fold_state(self, Z: np.ndarray) -> np.ndarray:
         n, m, d = Z.shape
         return Z.reshape(n, 1, m * d) if self.coupled else Z.transpose(0, 2, 1)
 
@@ -269,7 +269,7 @@ class Prober:
                     table[v, at, 0, 0] = (
                         0 if step < 0 else self.batch.ordinal(work, len(work), step)
                     )
-                    table[v, at, 1] = self.far * self.unseen(vectors)
+                    table[v, at, 1] = self.far * self.unseen_part(vectors)
             which = np.arange(n)[:, None] * probes + np.arange(1, 1 + states)
             moves = which.ravel(), np.repeat(moved, e), np.tile(self.far * vectors, (moved.size, 1))
             kept = None if wanted is None else wanted[low : low + each]
@@ -282,8 +282,8 @@ class Prober:
             ).reshape(n, probes, count, self.d)
             for v in range(n):
                 centre = self.centre if kept is None else self.centre[kept[v]]
-                level = self.fold(out[v, :1] - centre)[0]
-                steps = np.moveaxis(self.fold((out[v, 1:] - out[v, 0]) / self.far), 0, -1)
+                level = self.fold_state(out[v, :1] - centre)[0]
+                steps = np.moveaxis(self.fold_state((out[v, 1:] - out[v, 0]) / self.far), 0, -1)
                 columns = np.concatenate([self.folded(moved[v]), outer])
                 yield (
                     columns,
@@ -292,10 +292,10 @@ class Prober:
                     ),
                 )
 
-    def unseen(self, vectors: np.ndarray) -> np.ndarray:
+    def unseen_part(self, vectors: np.ndarray) -> np.ndarray:
         return vectors if self.turn is None else vectors @ self.turn.T
 
-    def impulses(
+    def noise_answers(
         self,
         cohorts: np.ndarray,
         works: np.ndarray,
@@ -319,7 +319,7 @@ class Prober:
             C, W, O = cohorts[part], works[part], ordinals[part]
             table = np.zeros((len(C), e, 2, self.d))
             table[:, :, 0, 0] = O[:, None]
-            table[:, :, 1] = self.far * self.unseen(vectors[part])
+            table[:, :, 1] = self.far * self.unseen_part(vectors[part])
             kept = None if wanted is None else wanted[part]
             out = self.displaced_points(
                 (still, still, np.zeros((0, self.d))),
@@ -329,18 +329,18 @@ class Prober:
                 None if kept is None else np.repeat(kept, e, 0),
             )
             out -= self.centre if kept is None else np.repeat(self.centre[kept], e, 0)
-            answers = self.fold(out).reshape(len(C), e, self.D, -1)
+            answers = self.fold_state(out).reshape(len(C), e, self.D, -1)
             answers = (answers - bases[part, None]) / self.far
             yield from np.moveaxis(answers, 1, -1)
 
-    def noises(self, i: Number, s: int) -> list[int]:
+    def noise_calls(self, i: Number, s: int) -> list[int]:
         """Return the gradient calls of a client that does s steps; -1 is the gradient at x. The
         list is empty for a client without noise."""
         if self.batch.machine.trained.sigma[i] == 0:
             return []
         return [-1] * self.batch.asks_client + list(range(s))
 
-    def trial(
+    def random_trial(
         self,
         generator: np.random.Generator,
         scale: float,
@@ -361,7 +361,7 @@ class Prober:
             live[at] = True
             shown["server"].append(at)
         for slot, (i, s) in enumerate(zip(cohort[0], work[0])):
-            at = [batch.ordinal(work[0], slot, k) for k in self.noises(i, s)]
+            at = [batch.ordinal(work[0], slot, k) for k in self.noise_calls(i, s)]
             live[at] = True
             shown["slots"].append(noise[at])
         noise[~live] = 0.0
@@ -370,12 +370,16 @@ class Prober:
             cohort,
             work,
             TABLE,
-            self.unseen(noise)[None] if calls else np.zeros((1, 1, self.d)),
+            self.unseen_part(noise)[None] if calls else np.zeros((1, 1, self.d)),
         )
         server = (
             self.fold_noise(noise[shown["server"]]) if shown["server"] else np.zeros((self.D, 0))
         )
         u = np.concatenate(
-            [self.fold((Z - self.centre)[None])[0], np.ones((self.D, 1)), server], axis=1
+            [self.fold_state((Z - self.centre)[None])[0], np.ones((self.D, 1)), server], axis=1
         )
-        return u, [self.fold_noise(n) for n in shown["slots"]], self.fold(out - self.centre)[0]
+        return (
+            u,
+            [self.fold_noise(n) for n in shown["slots"]],
+            self.fold_state(out - self.centre)[0],
+        )

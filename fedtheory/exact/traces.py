@@ -19,7 +19,7 @@ import numpy as np
 
 from fedtheory.algorithm import Algorithm
 from fedtheory.arithmetic.operations import Many, vector
-from fedtheory.arithmetic.work import Counted, count_ways, spend
+from fedtheory.arithmetic.work import Counted, count_ways, spend_work
 from fedtheory.exact import cohorts
 from fedtheory.exact.kernel_interpreter import (
     Count,
@@ -126,7 +126,7 @@ class Rounds:
         self.t = t
 
     @cached_property
-    def zero(self) -> np.ndarray:
+    def zero_vector(self) -> np.ndarray:
         return vector([Fraction(0)] * self.losses.d)
 
     def estimates(
@@ -135,7 +135,7 @@ class Rounds:
         """Return [(probability, gradient, estimate)] of a gradient call; a single placeholder with
         estimate 0 if the call is not `wanted`."""
         if not wanted:
-            return [(ONE, None, self.zero)]
+            return [(ONE, None, self.zero_vector)]
         g = self.losses.grad(i, x)
         found = [(q, g, g + n) for q, n in self.losses.noise(i, k)] or [(ONE, g, g)]
         if i == 0 or self.losses.growth is None:
@@ -148,7 +148,7 @@ class Rounds:
         k, h, found = self.kernels, self.h, []
         asked = self.method.asks(self.method.client_grad, h)
         for q, _, fresh in self.estimates(i, AT_X, state.x, asked):
-            y, memory = self.zero.copy(), k.local(self.losses.d, self.layers, h)
+            y, memory = self.zero_vector.copy(), k.local(self.losses.d, self.layers, h)
             k.local_start(state, i, y, fresh.copy(), memory, h)
             found.append((q, Walk((y,), (), (), fresh, memory)))
         found = self._take_steps(
@@ -168,7 +168,7 @@ class Rounds:
         for step in range(steps):
             longer = []
             for p, walk in walks:
-                spend(A_STEP)
+                spend_work(A_STEP)
                 for q, g, estimate in self.estimates(i, step, walk.points[-1]):
                     y, memory = walk.points[-1].copy(), copy_memory(walk.memory)
                     kernel(step, y, estimate.copy(), memory)
@@ -238,11 +238,13 @@ class Rounds:
         """Yield (probability, Trace) for each way to complete a round whose cohort has done its
         steps: aggregation, the server's steps, the end of the round."""
         k, h, state = self.kernels, self.h, copy_memory(begun)
-        self._aggregate(state, cohort, work, walks)
+        self._aggregate_walks(state, cohort, work, walks)
         exact = self.doubted and not any(isinstance(n, Many) for n in state.x)
-        for order in cohorts.orders(len(walks)) if exact else ():
+        for order in cohorts.generating_orders(len(walks)) if exact else ():
             other = copy_memory(begun)
-            self._aggregate(other, *([each[n] for n in order] for each in (cohort, work, walks)))
+            self._aggregate_walks(
+                other, *([each[n] for n in order] for each in (cohort, work, walks))
+            )
             cohorts.require_set(self.method, state, other)
         middle, ways = state.x.copy(), [(q, Walk((self._server_at(state),), (), (), None, state))]
 
@@ -259,7 +261,7 @@ class Rounds:
                 Trace(before, cohort, work, walks, middle, walk._replace(memory=()), after),
             )
 
-    def _aggregate(
+    def _aggregate_walks(
         self, state: Any, cohort: Sequence[Any], work: Sequence[int], walks: Sequence[Walk]
     ) -> None:
         if walks:

@@ -4,7 +4,7 @@ setting that follows moments over rounds computes no path otherwise."""
 from collections.abc import Iterator, Sequence
 from typing import TYPE_CHECKING, Any, NamedTuple
 
-from fedtheory.arithmetic.operations import short, vector
+from fedtheory.arithmetic.operations import shorten_ends, vector
 from fedtheory.exact.path_recorder import is_watched, record_if_watched, record_paths
 from fedtheory.exact.traces import ONE, Losses, Rounds
 
@@ -38,7 +38,7 @@ def record_path(
         q = chance * way.chance
         told = dict(what=what, number=number, chance=q, ways=1 if q == 1 else None)
         record_if_watched(lambda seen=seen, told=told: seen[0]._replace(**told))
-        x = vector([short(part) for part in trace.after.x])
+        x = vector([shorten_ends(part) for part in trace.after.x])
     return x
 
 

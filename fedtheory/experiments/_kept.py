@@ -18,7 +18,7 @@ import numpy as np
 from fedtheory.errors import InvalidInput
 from fedtheory.runs.running import thread_count
 from fedtheory.store import private_cache
-from fedtheory.store.files import write
+from fedtheory.store.files import write_file
 from fedtheory.store.npz import read_npz
 
 try:
@@ -29,7 +29,7 @@ except ImportError:  # Windows: two processes may do the same work
 LARGEST = 2**26  # bytes of one part's arrays
 
 
-def name(*content: str) -> str:
+def content_name(*content: str) -> str:
     """Return a name in hex that hashes the texts that define a part."""
     return hashlib.sha256("\0".join(content).encode()).hexdigest()[:32]
 
@@ -37,49 +37,49 @@ def name(*content: str) -> str:
 def find_arrays(folder: str, name: str) -> dict[str, np.ndarray] | None:
     """Return the arrays of a part that was computed before, or None."""
     try:
-        content = (private_cache.folder() / folder / f"{name}.npz").read_bytes()
+        content = (private_cache.private_folder() / folder / f"{name}.npz").read_bytes()
         content = private_cache.unseal(name, content)
         return None if content is None else read_npz(io.BytesIO(content), name, LARGEST)
     except (OSError, RuntimeError, InvalidInput):
         return None
 
 
-def keep(folder: str, name: str, arrays: Mapping[str, Any]) -> None:
+def store_part(folder: str, name: str, arrays: Mapping[str, Any]) -> None:
     """Store a part. Without a private folder nothing is stored, and the part is computed again next
     time."""
     stream = io.BytesIO()
     np.savez_compressed(stream, **dict(sorted(arrays.items())))
     try:
-        place = private_cache.folder() / folder / f"{name}.npz"
-        write(place, private_cache.seal(name, stream.getvalue()), 0o600)
+        place = private_cache.private_folder() / folder / f"{name}.npz"
+        write_file(place, private_cache.seal(name, stream.getvalue()), 0o600)
     except (OSError, RuntimeError):
         pass
 
 
-def one(
+def load_or_compute(
     folder: str, name: str, work: Callable[..., Any], wait: bool = True
 ) -> dict[str, np.ndarray] | None:
     """Return the arrays of a part, stored or computed now. With wait=False, return None where
     another process or thread is computing the part."""
     arrays = find_arrays(folder, name)
     if arrays is None:
-        with alone(folder, name, wait) as mine:
+        with part_lock(folder, name, wait) as mine:
             if not mine:
                 return None
             arrays = find_arrays(folder, name)  # by whoever was at it
             if arrays is None:
                 arrays = work()
-                keep(folder, name, arrays)
+                store_part(folder, name, arrays)
     return arrays
 
 
 @contextmanager
-def alone(folder: str, name: str, wait: bool) -> Iterator[bool]:
+def part_lock(folder: str, name: str, wait: bool) -> Iterator[bool]:
     """Hold the lock of a part while the context is active; yield whether the lock was acquired.
     With `wait` the call blocks until the lock is free, and the lock of a process that died is free.
     """
     try:
-        place = private_cache.folder() / folder / f"{name}.lock"
+        place = private_cache.private_folder() / folder / f"{name}.lock"
         place.parent.mkdir(mode=0o700, exist_ok=True)
         file = place.open("w")
     except (OSError, RuntimeError):
@@ -99,7 +99,7 @@ def alone(folder: str, name: str, wait: bool) -> Iterator[bool]:
             place.unlink(missing_ok=True)  # who waits for this file finds the part kept
 
 
-def several(
+def load_or_compute_all(
     folder: str,
     parts: Mapping[str, Callable[..., Any]],
     progress: Callable = lambda done, total: None,
@@ -110,7 +110,7 @@ def several(
     try:
         for wait in (False, True):
             left = [name for name in parts if name not in made]
-            work = lambda name, wait=wait: one(folder, name, parts[name], wait)
+            work = lambda name, wait=wait: load_or_compute(folder, name, parts[name], wait)
             for name, arrays in zip(left, pool.map(work, left)):
                 if arrays is not None:
                     made[name] = arrays

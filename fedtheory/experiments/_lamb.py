@@ -14,7 +14,7 @@ TUNING = {
 }
 
 
-def method(name: str, alpha: float, lambda_: float, steps: int) -> dict[str, Any]:
+def method_entries(name: str, alpha: float, lambda_: float, steps: int) -> dict[str, Any]:
     """Return the entries of a request that describe a method and its measurements."""
     chosen = {
         "Fed-LAMB": ("fed_lamb", dict(alpha=alpha, lambda_=lambda_, T=steps)),
@@ -25,7 +25,7 @@ def method(name: str, alpha: float, lambda_: float, steps: int) -> dict[str, Any
     return dict(method=called, hyper=hyper, measure=MEASURE, pretrained=None)
 
 
-def grid(
+def tuning_grid(
     alphas: Mapping[str, tuple[float, ...]], lambdas: Sequence[float]
 ) -> dict[tuple[str, str, str], dict[str, float | str]]:
     """Return {(method, alpha, lambda): arguments} for the grid of tuned values."""

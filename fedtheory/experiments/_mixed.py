@@ -15,7 +15,7 @@ MIXING = tuple(METHODS)
 WEIGHTS = "equal: the text has 0.5 and 0.5, and 0.73 and 0.27 of the language model"
 
 
-def method(
+def method_entries(
     name: str,
     eta: Number,
     K: Number,

@@ -24,7 +24,7 @@ if TYPE_CHECKING:
 FOLDER = "runs"
 
 
-def key(request: Mapping[str, Any]) -> str:
+def run_key(request: Mapping[str, Any]) -> str:
     """Return the name in hex under which a run is stored."""
     named = {f"fedtheory.algorithms.{request['method']}", "fedtheory.experiments._training"}
     named |= {
@@ -32,81 +32,83 @@ def key(request: Mapping[str, Any]) -> str:
         for source in ("set", "other")
         if request.get(source)
     }
-    named |= {f"fedtheory.experiments.data.partition.{how}" for how in _partitions(request)}
+    named |= {f"fedtheory.experiments.data.partition.{how}" for how in _split_of(request)}
     if isinstance(request["net"], str):  # a name says no file: all of them count
         named |= {
             f"fedtheory.experiments.networks.{n}"
             for _, n, _ in pkgutil.iter_modules(networks.__path__)
         }
     reached = source_hash.digest_of_reach(frozenset(named), False)
-    return _kept.name(request_text(request), reached)
+    return _kept.content_name(request_text(request), reached)
 
 
-def _partitions(request: Mapping[str, Any]) -> list[str]:
+def _split_of(request: Mapping[str, Any]) -> list[str]:
     asked = [*request["split"], *(request.get("server") or {})]
     return [how for how in asked if how in partition.__all__]
 
 
 def load_run(request: Mapping[str, int | dict[str, Any]]) -> "dict[str, np.ndarray] | None":
     """Return the arrays of a run that was computed before, or None."""
-    return _kept.find_arrays(FOLDER, key(request))
+    return _kept.find_arrays(FOLDER, run_key(request))
 
 
-def one(request: Mapping[str, int | dict[str, Any]]) -> "dict[str, np.ndarray] | None":
+def load_or_run(request: Mapping[str, int | dict[str, Any]]) -> "dict[str, np.ndarray] | None":
     """Return the arrays of a run, stored or computed now."""
-    return _kept.one(FOLDER, key(request), lambda: _carry_out(request))
+    return _kept.load_or_compute(FOLDER, run_key(request), lambda: _carry_out(request))
 
 
 def _carry_out(request: Mapping[str, int | dict[str, Any]]) -> "dict[str, np.ndarray]":
     """Compute the arrays of a run, resuming from its checkpoint if there is one. An unusable
     checkpoint is deleted."""
-    midway = _midway(request)
+    midway = _checkpoint_path(request)
     try:
-        found = _training.train(request, midway)
+        found = _training.train_run(request, midway)
     except InvalidInput:
         if midway is None or not midway.exists():
             raise
         midway.unlink()  # what is broken counts as absent
-        found = _training.train(request, midway)
+        found = _training.train_run(request, midway)
     if midway is not None:
         midway.unlink(missing_ok=True)
     return found
 
 
-def _midway(request: Mapping[str, int | dict[str, Any]]) -> Path | None:
+def _checkpoint_path(request: Mapping[str, int | dict[str, Any]]) -> Path | None:
     """Return the path of a run's checkpoint file; None where there can be no private folder."""
     try:
-        folder = private_cache.folder() / FOLDER
+        folder = private_cache.private_folder() / FOLDER
         folder.mkdir(mode=0o700, exist_ok=True)
-        return private_cache.check_owner(folder) / f"{key(request)}.midway.npz"
+        return private_cache.check_owner(folder) / f"{run_key(request)}.midway.npz"
     except (OSError, RuntimeError):
         return None
 
 
-def several(
+def load_or_run_all(
     requests: Sequence[dict[str, int | dict[str, Any]]],
     progress: Callable = lambda done, total: None,
 ) -> "list[dict[str, np.ndarray]]":
     """Return the arrays of each run, as a list. Runs of one problem are computed in succession, so
     that the problem is built once."""
-    order = sorted(requests, key=lambda request: (_problem(request), request_text(request)))
-    runs = {key(request): partial(_carry_out, request) for request in order}
-    found = _kept.several(FOLDER, runs, progress)
-    return [found[key(request)] for request in requests]
+    order = sorted(requests, key=lambda request: (_problem_of(request), request_text(request)))
+    runs = {run_key(request): partial(_carry_out, request) for request in order}
+    found = _kept.load_or_compute_all(FOLDER, runs, progress)
+    return [found[run_key(request)] for request in requests]
 
 
-def _problem(request: Mapping[str, int | dict[str, Any]]) -> str:
+def _problem_of(request: Mapping[str, int | dict[str, Any]]) -> str:
     return request_text({name: request.get(name) for name in _training.PROBLEM})
 
 
-def missing(
+def missing_runs(
     requests: Sequence[dict[str, int | dict[str, Any]]],
 ) -> list[dict[str, int | dict[str, Any]]]:
     """Return the distinct runs that are not stored."""
     return list({request_text(r): r for r in requests if load_run(r) is None}.values())
 
 
-def possible(requests: Sequence[dict[str, int | dict[str, Any]]]) -> tuple[Any, dict[str, Any]]:
+def possible_runs(
+    requests: Sequence[dict[str, int | dict[str, Any]]],
+) -> tuple[Any, dict[str, Any]]:
     """Return the runs whose data are available, and for the remaining runs {set: why its data are
     not}."""
     why = {}
@@ -114,7 +116,7 @@ def possible(requests: Sequence[dict[str, int | dict[str, Any]]]) -> tuple[Any, 
         for source in ("set", "other"):
             name = (request.get(source) or {}).get("name")
             if name and name not in why:
-                why[name] = _absent(name)
+                why[name] = _why_absent(name)
     lacking = {name: text for name, text in why.items() if text}
     lacks = lambda request: any(
         (request.get(source) or {}).get("name") in lacking for source in ("set", "other")
@@ -122,7 +124,7 @@ def possible(requests: Sequence[dict[str, int | dict[str, Any]]]) -> tuple[Any, 
     return [request for request in requests if not lacks(request)], lacking
 
 
-def _absent(name: str) -> str:
+def _why_absent(name: str) -> str:
     """Return why a set cannot be loaded, judged by which files exist; '' if it can."""
     record = _sets.find_set(name)
     folder = _sets.folder_of()
@@ -134,17 +136,17 @@ def _absent(name: str) -> str:
     return "" if found else f"missing: {', '.join(missing)}"
 
 
-def estimate(requests: Sequence[dict[str, int | dict[str, Any]]]) -> tuple[int, float]:
+def estimate_work(requests: Sequence[dict[str, int | dict[str, Any]]]) -> tuple[int, float]:
     """Return the number of missing runs and an estimate of the core seconds that they take. The
     cheapest run of each kind (same network, data, batch and measurements) is timed over a few
     rounds."""
-    left, total, paces = missing(requests), 0.0, {}
-    for request in sorted(left, key=_training.work):
+    left, total, paces = missing_runs(requests), 0.0, {}
+    for request in sorted(left, key=_training.count_work):
         alike = request_text([request.get(name) for name in PACE])
         if alike not in paces:
             paces[alike] = _measure_pace(request)
         sample, measurement = paces[alike]
-        total += sample * _training.work(request)
+        total += sample * _training.count_work(request)
         total += measurement * (request["rounds"] // request["every"])
     return len(left), total
 
@@ -164,7 +166,7 @@ def _measure_pace(request: Mapping[str, Any]) -> tuple[float, float]:
             for name, value in request["hyper"].items()
         }
         begun = time.process_time()
-        _training.train(short)
+        _training.train_run(short)
         took.append(time.process_time() - begun)
-    samples = 2 * _training.work({**short, "rounds": 1})
+    samples = 2 * _training.count_work({**short, "rounds": 1})
     return max(took[2] - took[1], 1e-6) / samples, max(took[3] - took[2], 0.0) / 2

@@ -40,7 +40,7 @@ def request_text(value: dict[str, Any]) -> str:
 
 
 @lru_cache(maxsize=4)
-def samples(
+def load_samples(
     text: str,
     side: int | None = None,
     images: bool = False,
@@ -53,8 +53,10 @@ def samples(
     if found.X_test is None and found.X is None:
         refuse("set", "must have samples", options)
     if places is not None:
-        return bags(found, places)
-    small = lambda X: None if X is None else _as(X if side is None else smaller(X, side), images)
+        return make_bags(found, places)
+    small = lambda X: (
+        None if X is None else _as_rows(X if side is None else smaller(X, side), images)
+    )
     X, y, X_test, y_test = found.X, found.y, found.X_test, found.y_test
     writers, writers_test = found.writers, found.writers_test
     if classes is not None:
@@ -65,7 +67,7 @@ def samples(
     return Samples(small(X), y, writers, tests, y_test, writers_test)
 
 
-def _as(X: np.ndarray, images: bool) -> np.ndarray:
+def _as_rows(X: np.ndarray, images: bool) -> np.ndarray:
     """Return samples as rows; with `images`, as images with channels last. Characters (two axes)
     stay unchanged, and bytes stay bytes."""
     if X.ndim == 2:
@@ -82,14 +84,14 @@ def take_samples(X: Number, rows: Any = slice(None)) -> np.ndarray:
     return LEVELS[X[rows]] if X.dtype == np.uint8 else X[rows]
 
 
-def bags(found: Any, places: Number) -> Samples:
+def make_bags(found: Any, places: Number) -> Samples:
     """Convert ratings to samples of a recommender. The films that a user likes are put in a random
     order drawn once; a sample is `places` consecutive films as input and the next film as label,
     and a tenth of the users is held out for testing."""
     X, y, who = [], [], []
     for user in np.unique(found.writers):
         liked = found.X[(found.writers == user) & (found.y >= LIKED), 1]
-        liked = rng.host(0, f"bags {user}").permutation(liked)
+        liked = rng.host_generator(0, f"bags {user}").permutation(liked)
         for n in range(places, len(liked)):
             X.append(liked[n - places : n])
             y.append(liked[n])
@@ -106,14 +108,14 @@ def prepare_problem(text: str) -> Problem:
     net = told["net"]
     images = isinstance(net, str) and len(NETWORKS[net].shape) == 3
     of = (told["side"], images, told["classes"])
-    found = samples(request_text(told["set"]), *of, told["places"])
-    mine = _mine(found, told["apart"])
+    found = load_samples(request_text(told["set"]), *of, told["places"])
+    mine = _client_rows(found, told["apart"])
     marks = found.y if found.y.ndim == 1 else found.writers
     (how, options), *_ = told["split"].items()
     writers = None if found.writers is None else found.writers[mine]
     split = divide_samples(how, options, marks[mine], told["N"], told["seed"], writers)
     common = dict(
-        server=_server(told, split, found, mine, marks, of),
+        server=_server_rows(told, split, found, mine, marks, of),
         test=_test_data(told["tested"], found, split),
         batch=told["batch"],
         batch_0=told["batch_0"],
@@ -130,7 +132,7 @@ def prepare_problem(text: str) -> Problem:
     return mlp(*clients, hidden=tuple(net), drop=told["drop"] or 0.0, **common)
 
 
-def _mine(found: Samples, apart: Sequence[int | str] | None) -> np.ndarray:
+def _client_rows(found: Samples, apart: Sequence[int | str] | None) -> np.ndarray:
     """Return the rows that clients may have."""
     if apart is None:
         return np.arange(len(found.y))
@@ -150,7 +152,7 @@ def divide_samples(
     return getattr(partition, how)(marks, clients=N, **options, seed=seed)
 
 
-def _server(
+def _server_rows(
     told: Any, split: Any, found: Samples, mine: Number, marks: Number, of: tuple[Any, bool, Any]
 ) -> tuple[np.ndarray, np.ndarray] | None:
     if not told["server"]:
@@ -161,7 +163,7 @@ def _server(
         rows = np.setdiff1d(rows, mine) if how == "rest" else rows
         return take_samples(found.X, rows), found.y[rows]
     if how == "server_other":
-        other = samples(request_text(told["other"]), *of)
+        other = load_samples(request_text(told["other"]), *of)
         rows = partition.server_other(other.y, **options, seed=told["seed"])
         return take_samples(other.X, rows), other.y[rows]
     source = split if how == "server_from_clients" else marks[mine]

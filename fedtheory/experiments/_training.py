@@ -47,7 +47,7 @@ MEASURE = ("test_accuracy", "test_loss")
 MAKING = RLock()  # of threads that need the same data, one makes them
 
 
-def train(request: Mapping[str, Any], checkpoint: Path | None = None) -> dict[str, np.ndarray]:
+def train_run(request: Mapping[str, Any], checkpoint: Path | None = None) -> dict[str, np.ndarray]:
     """Compute the arrays of a run, {name: array}: each metric, and `rounds`, the rounds at which
     metrics were measured. The run resumes from the file `checkpoint` of a killed process if there
     is one."""
@@ -65,7 +65,7 @@ def train(request: Mapping[str, Any], checkpoint: Path | None = None) -> dict[st
         pretrained=request.get("pretrained"),
         workers=1,
         checkpoint=checkpoint,
-        participation=_participation(request),
+        participation=_participation_of(request),
         **request["hyper"],
     )
     at = np.arange(0, request["rounds"] + 1, request["every"])
@@ -76,7 +76,7 @@ def train(request: Mapping[str, Any], checkpoint: Path | None = None) -> dict[st
     return {"rounds": at.astype(float), **curves}
 
 
-def _participation(request: Mapping[str, Any]) -> Any:
+def _participation_of(request: Mapping[str, Any]) -> Any:
     """Return the participation of clients that a request describes; None means that all clients do
     all steps."""
     joining = tuple(Arrival(*each) for each in request.get("arrivals", ()))
@@ -86,7 +86,7 @@ def _participation(request: Mapping[str, Any]) -> Any:
     return Participation(work=traces(count, request["seed"]) if count else None, arrivals=joining)
 
 
-def work(request: Mapping[str, Any]) -> int:
+def count_work(request: Mapping[str, Any]) -> int:
     """Return the cost of a run in samples that pass through the network: of local steps, of server
     steps, and of pre-training."""
     hyper, batch = request["hyper"], request["batch"]

@@ -102,7 +102,7 @@ class Layer(NamedTuple):
 
 
 @jit.jit
-def nothing(here):
+def do_nothing(here):
     """Do nothing, as the kernel of layers that only change a shape."""
 
 
@@ -144,7 +144,7 @@ def plan_layers(
         first = at
         if layer.shares:
             first, count = _shared_parameters(layer, owners)
-        skip = _earlier(layer, names, steps, prod(here.shape))
+        skip = _skipped_layer(layer, names, steps, prod(here.shape))
         over = layer.in_place and before is not None and not before.reads_output
         over = over and not any(later.skips_to == names[-1] for later in layers if names)
         target = source if over else wide
@@ -213,7 +213,7 @@ def _shared_parameters(layer: Layer, owners: Mapping[str, Step]) -> Any:
     return owners[layer.shares].at, owners[layer.shares].size
 
 
-def _earlier(layer: Layer, names: Sequence[str], steps: Sequence[Step], outputs: int) -> int:
+def _skipped_layer(layer: Layer, names: Sequence[str], steps: Sequence[Step], outputs: int) -> int:
     """Return the index of the layer to which this layer skips back; -1 where it has no skip
     connection."""
     if not layer.skips_to:

@@ -108,12 +108,12 @@ class Claim(Valued, Varied, Shown):
         **short: Any,
     ) -> None:
         give = lambda name, value: object.__setattr__(self, name, value)
-        whose = claim_validation.identity(id)
+        whose = claim_validation.check_identity(id)
         short = rename_old_words(whose, short)
         unknown = sorted(set(short) - set(SHORT))
         if unknown:
             raise TypeError(f"a Claim has no field {', '.join(unknown)}")
-        table = claim_validation.table(whose, symbols).whole
+        table = claim_validation.check_table(whose, symbols).whole
         if statement is None:
             statement, table = from_keywords(whose, table, short)
         elif short or not isinstance(statement, STATEMENTS):
@@ -127,11 +127,11 @@ class Claim(Valued, Varied, Shown):
         ).items():
             give(name, value)
         give("paper", paper or table.paper)
-        give("algorithm", claim_validation.algorithm(whose, algorithm))
-        give("assumes", claim_validation.hypotheses(whose, assumes, True))
-        give("unstated", claim_validation.hypotheses(whose, unstated, False))
+        give("algorithm", claim_validation.check_algorithm(whose, algorithm))
+        give("assumes", claim_validation.check_hypotheses(whose, assumes, True))
+        give("unstated", claim_validation.check_hypotheses(whose, unstated, False))
         give("dropped", tuple(a for a in dropped if a not in (*self.assumes, *self.unstated)))
-        give("follows", claim_validation.follows(whose, follows, len(self.lines)))
+        give("follows", claim_validation.check_premises(whose, follows, len(self.lines)))
         give("symbols", table.only(self._named()))
         if self.lines:
             lines = tuple(line.of(self.symbols) for line in self.lines)

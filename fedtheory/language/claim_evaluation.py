@@ -71,16 +71,16 @@ class Valued:
         if not self.lines:
             raise InvalidInput(f"{self.title} is a {self.kind}; it has no bound to evaluate")
         line, numbers = (
-            claim_validation.place(self.title, line, len(self.lines)),
+            claim_validation.check_place(self.title, line, len(self.lines)),
             self.numbers(values),
         )
         if strict:
-            for broken in self._failing(values, numbers, complete=True):
+            for broken in self._failing_hypotheses(values, numbers, complete=True):
                 raise InvalidInput(
-                    f"{self.title} assumes {broken}; got {self._got(broken, values)}"
+                    f"{self.title} assumes {broken}; got {self._shown_values(broken, values)}"
                 )
         asked = self.lines[line]
-        self._require(getattr(asked, side), numbers)
+        self._require_values(getattr(asked, side), numbers)
         try:
             return asked.value(numbers) if side == "right" else asked.value_left(numbers)
         except arithmetic.Undefined as error:
@@ -96,7 +96,7 @@ class Valued:
         Assumptions about functions are not checked here: a problem decides them. Symbols without a
         value are allowed; an assumption that mentions one is skipped.
         """
-        return list(self._failing(values, self.numbers(values), complete=False))
+        return list(self._failing_hypotheses(values, self.numbers(values), complete=False))
 
     def numbers(self, values: Any) -> dict[str, Fraction]:
         """Return the mapping name -> Fraction of given values; floats are taken as the fractions
@@ -106,7 +106,7 @@ class Valued:
         or that is defined by others.
         """
         numbers = {}
-        for key, value in claim_validation.values(self.title, values).items():
+        for key, value in claim_validation.check_values(self.title, values).items():
             name = getattr(key, "name", key)
             if name not in self.table:
                 raise InvalidInput(
@@ -121,7 +121,7 @@ class Valued:
             numbers[name] = arithmetic.exact_number(name, value)
         return numbers
 
-    def _failing(
+    def _failing_hypotheses(
         self, values: Mapping[str, Any] | None, numbers: Mapping[str, Fraction], complete: bool
     ) -> Iterator[Assumption | Outside | Rule]:
         """Yield the hypotheses that fail at numbers; where `complete`, a missing number is refused."""
@@ -134,13 +134,13 @@ class Valued:
                 continue
             relation = self.expand(assumption.relation)
             if complete:
-                self._require(relation, numbers)
+                self._require_values(relation, numbers)
             elif not {s.name for s in relation.free_symbols} <= set(numbers):
                 continue
-            if not _decide(relation, numbers, floats):
+            if not _decide_relation(relation, numbers, floats):
                 yield assumption
 
-    def _require(self, expr: sympy.Basic, numbers: Mapping[str, Number]) -> None:
+    def _require_values(self, expr: sympy.Basic, numbers: Mapping[str, Number]) -> None:
         """Refuse numbers that lack a symbol which an expression needs."""
         for name in self.needs(expr):
             if name not in numbers:
@@ -148,7 +148,9 @@ class Valued:
                     f"{self.title} needs {name}, {self.symbols[name].meaning}; none was given"
                 )
 
-    def _got(self, broken: Assumption | Outside | Rule, values: Mapping[str, Any] | None) -> str:
+    def _shown_values(
+        self, broken: Assumption | Outside | Rule, values: Mapping[str, Any] | None
+    ) -> str:
         """Return the values on which a failing hypothesis depends, as text."""
         values = {getattr(key, "name", key): value for key, value in values.items()}
         return _list_values(
@@ -159,7 +161,7 @@ class Valued:
         """Return the right-hand side at arrays of numbers, without checking assumptions (see
         `mask`). The result agrees with `evaluate`."""
         expr = self.lines[line][2]
-        self._require(expr, values)
+        self._require_values(expr, values)
         return arrays.sweep_expression(
             self.expand(expr), {name: values[name] for name in self.needs(expr)}
         )
@@ -167,7 +169,7 @@ class Valued:
     def fast_left(self, values: Any, line: Number = 0) -> "np.ndarray":
         """Return the left-hand side at arrays of numbers, as `fast` does the right-hand side."""
         expr = self.lines[line][0]
-        self._require(expr, values)
+        self._require_values(expr, values)
         return arrays.sweep_expression(
             self.expand(expr), {name: values[name] for name in self.needs(expr)}
         )
@@ -178,14 +180,14 @@ class Valued:
         for assumption in self.assumptions:
             if assumption.relation is not None:
                 relation = self.expand(assumption.relation)
-                self._require(relation, values)
+                self._require_values(relation, values)
                 good = good & arrays.holds_at(
                     relation, {s.name: values[s.name] for s in relation.free_symbols}
                 )
         return good
 
 
-def _decide(relation: sympy.Rel, numbers: Mapping[str, Fraction], floats: bool) -> bool:
+def _decide_relation(relation: sympy.Rel, numbers: Mapping[str, Fraction], floats: bool) -> bool:
     """Tell whether a relation holds at numbers. Numbers that were rounded to floats satisfy the
     relation up to rounding."""
     if relation in (sympy.true, sympy.false):

@@ -24,14 +24,14 @@ DIGITS = 4000  # digits of a number, as in certificates; longer numbers are not 
 HYPOTHESIS = "must be a SymPy relation, an And of relations, a Condition or an Assumption"
 
 
-def identity(name: str) -> str:
+def check_identity(name: str) -> str:
     """Return a claim's name, or refuse a name that is not well formed."""
     if not names.well_formed(name):
         refuse("a claim's id", names.RULE, name)
     return name
 
 
-def formula(whose: str, value: sympy.Expr | int) -> sympy.Expr:
+def check_formula(whose: str, value: sympy.Expr | int) -> sympy.Expr:
     """Return a number or a SymPy expression as a SymPy expression. Text is refused, never parsed."""
     plain = isinstance(value, (sympy.Expr, Real)) and not isinstance(value, bool)
     found = sympy.sympify(value, strict=True) if plain else None
@@ -62,19 +62,21 @@ def check_digits(whose: str, value: sympy.Basic) -> None:
         )
 
 
-def hypotheses(whose: str, given: Sequence[Any], stated: bool) -> tuple[Assumption, ...]:
+def check_hypotheses(whose: str, given: Sequence[Any], stated: bool) -> tuple[Assumption, ...]:
     """Return one or several hypotheses as Assumptions."""
     if isinstance(
         given, (str, bytes, Mapping, Condition, Assumption, sympy.Basic)
     ) or not is_iterable(given):
         refuse(whose, "must be a sequence of hypotheses", given)
-    return tuple(_hypothesis(whose, each, stated) for each in given)
+    return tuple(_check_hypothesis(whose, each, stated) for each in given)
 
 
-def _hypothesis(whose: str, given: sympy.Rel | Assumption | Condition, stated: bool) -> Assumption:
+def _check_hypothesis(
+    whose: str, given: sympy.Rel | Assumption | Condition, stated: bool
+) -> Assumption:
     """Return one hypothesis as an Assumption, or refuse it."""
     holds = given.holds if isinstance(given, Assumption) else given
-    sound = _condition(holds) if isinstance(holds, Condition) else _relation(holds)
+    sound = _is_condition(holds) if isinstance(holds, Condition) else _is_relation(holds)
     if (
         not sound
         or isinstance(given, Assumption)
@@ -88,7 +90,7 @@ def _hypothesis(whose: str, given: sympy.Rel | Assumption | Condition, stated: b
     return given if isinstance(given, Assumption) else Assumption(given, stated=stated)
 
 
-def _condition(given: Any) -> bool:
+def _is_condition(given: Any) -> bool:
     """Tell whether the fields of a Condition have the right types."""
     return (
         all(isinstance(text, str) and text for text in (given.name, given.says))
@@ -101,11 +103,11 @@ def _condition(given: Any) -> bool:
     )
 
 
-def _relation(given: sympy.Rel) -> bool:
+def _is_relation(given: sympy.Rel) -> bool:
     """Tell whether a value is a relation between numbers. SymPy turns some relations into true or
     false, which therefore count."""
     if isinstance(given, sympy.And):
-        return all(map(_relation, given.args))
+        return all(map(_is_relation, given.args))
     return (
         isinstance(given, BooleanAtom)
         or isinstance(given, Relational)
@@ -113,7 +115,7 @@ def _relation(given: sympy.Rel) -> bool:
     )
 
 
-def line(
+def check_line(
     whose: str, given: tuple[sympy.Expr, str, sympy.Expr | int], signs: Mapping[str, str]
 ) -> tuple[sympy.Expr, str, sympy.Expr]:
     """Return a further line of a claim as (left, relation, right)."""
@@ -125,13 +127,13 @@ def line(
         )
     left, sign, right = given
     return (
-        formula(f"{whose}: a line's left side", left),
+        check_formula(f"{whose}: a line's left side", left),
         sign,
-        formula(f"{whose}: a line's right side", right),
+        check_formula(f"{whose}: a line's right side", right),
     )
 
 
-def algorithm(whose: str, given: Any) -> Any:
+def check_algorithm(whose: str, given: Any) -> Any:
     """Return the algorithm of which a claim speaks, or several, as records or names."""
     several = given if isinstance(given, (tuple, list)) else () if given is None else (given,)
     for each in several:
@@ -144,28 +146,28 @@ def algorithm(whose: str, given: Any) -> Any:
     return tuple(given) if isinstance(given, list) else given
 
 
-def table(whose: str, given: Table) -> Table:
+def check_table(whose: str, given: Table) -> Table:
     """Return a claim's table of symbols; refuse anything but a Table."""
     if not isinstance(given, Table):
         refuse(f"{whose}: symbols", "must be a Table", given)
     return given
 
 
-def values(whose: str, given: Mapping[str, Any] | None) -> Any:
+def check_values(whose: str, given: Mapping[str, Any] | None) -> Any:
     """Return a mapping of symbols or names to numbers; refuse anything but a mapping."""
     if not isinstance(given, Mapping):
         refuse(f"{whose}: values", "must be a mapping of names to numbers", given)
     return given
 
 
-def place(whose: str, given: Number, number: Number) -> int:
+def check_place(whose: str, given: Number, number: Number) -> int:
     """Return the index of one of a claim's lines, counted from 0."""
     if isinstance(given, bool) or not isinstance(given, Integral) or not 0 <= given < number:
         refuse(f"{whose}: line", f"must be an integer from 0 to {number - 1}", given)
     return int(given)
 
 
-def follows(
+def check_premises(
     whose: str, given: Mapping[int, tuple[str, ...]] | Sequence[str], number: int
 ) -> dict[int, tuple[str, ...]]:
     """Return the premises from which lines follow: names for every line, or names by the number of
@@ -174,12 +176,12 @@ def follows(
         wrong = [n for n in given if type(n) is not int or not 1 <= n <= number]
         if wrong:
             refuse(f"{whose}: follows", f"must name lines from 1 to {number}", wrong[0])
-        return {n: _premises(whose, some) for n, some in given.items()}
-    some = _premises(whose, given)
+        return {n: _check_names(whose, some) for n, some in given.items()}
+    some = _check_names(whose, given)
     return dict.fromkeys(range(1, number + 1), some) if some else {}
 
 
-def _premises(whose: str, given: Sequence[str]) -> tuple[str, ...]:
+def _check_names(whose: str, given: Sequence[str]) -> tuple[str, ...]:
     """Return the premises of a line as a tuple without repetitions; refuse anything but ids and
     claims."""
     sound = isinstance(given, (tuple, list)) and all(

@@ -315,7 +315,7 @@ LAWS = {
 }
 
 
-def unsaid(names: Iterator[Any] | Set[str]) -> frozenset[str]:
+def unsaid_laws(names: Iterator[Any] | Set[str]) -> frozenset[str]:
     """Return the laws in LAWS about which no condition with one of these names says anything."""
     said = set(names)
     return frozenset(law for law, others in LAWS.items() if not {law, *others} & said)

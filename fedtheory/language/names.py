@@ -58,7 +58,7 @@ def _is_shown(letter: str) -> bool:
     return letter == " " or letter not in EMPTY and unicodedata.category(letter)[0] in "LNPS"
 
 
-def tidy(text: str) -> str:
+def tidy_name(text: str) -> str:
     """Return a text as a name: characters that may not stand in a name are left out.
 
     >>> tidy(" a\\u200b  hypothesis ")
@@ -68,7 +68,7 @@ def tidy(text: str) -> str:
     return " ".join("".join(c if _is_shown(c) else " " for c in plain).split())
 
 
-def skeleton(name: str) -> str:
+def name_skeleton(name: str) -> str:
     """Return the letters and digits of a name in lower case, each replaced by the character that it
     can be mistaken for.
 

@@ -132,14 +132,14 @@ class _Ordered:
         return negative != bool(number < 0), above, below
 
 
-def _below(power: sympy.Expr) -> bool | sympy.Basic:
+def _is_below(power: sympy.Expr) -> bool | sympy.Basic:
     """Tell whether a power is written in the denominator: 1/x^2 for x^-2."""
     return power.exp.is_Rational and power.exp < 0
 
 
 class _Plain(_Ordered, StrPrinter):
     def _print_Pow(self, expr: sympy.Expr, rational: bool = False) -> str:
-        if _below(expr):
+        if _is_below(expr):
             return self._print_Mul(expr)
         return StrPrinter._print_Pow(self, expr, rational=rational)
 
@@ -172,7 +172,7 @@ class _Plain(_Ordered, StrPrinter):
 
 class _Latex(_Ordered, LatexPrinter):
     def _print_Pow(self, expr: sympy.Expr) -> str:
-        return self._print_Mul(expr) if _below(expr) else LatexPrinter._print_Pow(self, expr)
+        return self._print_Mul(expr) if _is_below(expr) else LatexPrinter._print_Pow(self, expr)
 
     def _print_Mul(self, expr: sympy.Expr) -> str:
         negative, above, below = self.fraction(expr)

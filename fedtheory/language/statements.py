@@ -364,7 +364,7 @@ def from_keywords(whose: str, table: Table, words: Mapping[str, Any]) -> tuple[A
                 words.get(name),
             )
     if kind == "existence":
-        return _existing(whose, relation, said), table
+        return _existence_from(whose, relation, said), table
     lined = bool({"bound", "lines"} & said.keys())
     if lined and kind == "finding":
         refuse(
@@ -391,20 +391,22 @@ def _of_lines(whose: str, kind: str, relation: str, said: Mapping[str, Any]) -> 
     lines = said.get("lines")
     if lines is None:
         sides = (
-            claim_validation.formula(f"{whose}: {name}", said[name])
+            claim_validation.check_formula(f"{whose}: {name}", said[name])
             for name in ("measures", "bound")
         )
         left, right = sides
-        also = tuple(claim_validation.line(whose, each, SIGNS) for each in said.get("also", ()))
+        also = tuple(
+            claim_validation.check_line(whose, each, SIGNS) for each in said.get("also", ())
+        )
         lines = ((left, relation, right), *also)
     else:
-        lines = tuple(claim_validation.line(whose, each, SIGNS) for each in lines)
+        lines = tuple(claim_validation.check_line(whose, each, SIGNS) for each in lines)
     weakened = said.get("weakened")
     more = dict(
         lines=tuple(Line(*line) for line in lines),
         weakened=None
         if weakened is None
-        else claim_validation.formula(f"{whose}: weakened", weakened),
+        else claim_validation.check_formula(f"{whose}: weakened", weakened),
         explicit=said.get("explicit", ""),
     )
     if kind == "order":
@@ -412,12 +414,12 @@ def _of_lines(whose: str, kind: str, relation: str, said: Mapping[str, Any]) -> 
         return Order(
             **more,
             regime=tuple(said.get("regime", ())),
-            logs=None if logs is None else claim_validation.formula(f"{whose}: logs", logs),
+            logs=None if logs is None else claim_validation.check_formula(f"{whose}: logs", logs),
         )
     return Lines(**more, kind=kind)
 
 
-def _existing(whose: str, relation: str, said: Mapping[str, Any]) -> Any:
+def _existence_from(whose: str, relation: str, said: Mapping[str, Any]) -> Any:
     """Return the Exists that the keywords of a claim state; keywords of other statements are
     refused."""
     strange = sorted(said.keys() - {"kind", "measures", "relation", "bound"})
@@ -429,7 +431,8 @@ def _existing(whose: str, relation: str, said: Mapping[str, Any]) -> Any:
         if name not in said:
             refuse(f"{whose}: {name}", "must be an expression", None)
     left, right = (
-        claim_validation.formula(f"{whose}: {name}", said[name]) for name in ("measures", "bound")
+        claim_validation.check_formula(f"{whose}: {name}", said[name])
+        for name in ("measures", "bound")
     )
     return Exists(Line(left, relation, right))
 

@@ -164,9 +164,11 @@ def evaluate_checked(name: str, of: Any, about: Any, given: Any = EXACT) -> Any:
     Raises InvalidInput where the function raises, returns no number of the arithmetic `given`, or,
     on exact numbers, returns two different numbers for the same run.
     """
-    value = number(name, call_user_function(f"{name}: its function", name, of, about), given)
+    value = check_number(name, call_user_function(f"{name}: its function", name, of, about), given)
     if given == EXACT:
-        again = number(name, call_user_function(f"{name}: its function", name, of, about), given)
+        again = check_number(
+            name, call_user_function(f"{name}: its function", name, of, about), given
+        )
         if getattr(value, "pair", value) != getattr(again, "pair", again):
             refuse(
                 f"{name}: its function",
@@ -189,7 +191,7 @@ def call_user_function(whose: str, name: str, of: Any, about: Any) -> Any:
         raise InvalidInput(f"{whose} raised {type(error).__name__}: {error}") from None
 
 
-def number(name: str, value: Any, given: Any = EXACT) -> Number:
+def check_number(name: str, value: Any, given: Any = EXACT) -> Number:
     """Return a value as a number of the arithmetic in which the function was called, or refuse the
     value."""
     if given == FLOATS and isinstance(value, float) and value == value:  # NumPy's floats, too
@@ -198,7 +200,7 @@ def number(name: str, value: Any, given: Any = EXACT) -> Number:
         if np.ndim(value.at) > 1:
             refuse(f"{name}: its function", "must return one number", np.shape(value.at))
         return value
-    if isinstance(value, Fraction) or isinstance(value, Interval) and sound(value.pair):
+    if isinstance(value, Fraction) or isinstance(value, Interval) and is_enclosure(value.pair):
         return value
     if type(value) is int or isinstance(value, np.integer):
         return Fraction(int(value))
@@ -212,12 +214,12 @@ def number(name: str, value: Any, given: Any = EXACT) -> Number:
     )
 
 
-def sound(ends: Any) -> bool:
+def is_enclosure(ends: Any) -> bool:
     """Tell whether two ends enclose a number: both are Fractions, in order."""
     return all(isinstance(end, Fraction) for end in ends) and ends[0] <= ends[1]
 
 
-def truth(name: str, on: Any, about: Any) -> bool | Many:
+def check_truth(name: str, on: Any, about: Any) -> bool | Many:
     """Return whether a problem meets a user's condition, as a bool, or as an array of them for a
     batch of instances."""
     value = call_user_function(f"{name}: `on`", name, on, about)

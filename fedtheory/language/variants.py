@@ -59,7 +59,7 @@ class Varied:
         if unknown:
             refuse("replace", f"takes name, assumptions, {', '.join(known)}", unknown)
         if assumptions is not None:
-            assumptions = claim_validation.hypotheses(
+            assumptions = claim_validation.check_hypotheses(
                 f"{self.id}: replace: assumptions", assumptions, True
             )
             changes.update(
@@ -126,7 +126,7 @@ class Varied:
         """Return the name of a variant, the claim's id with an ending. The middle of a name that is
         too long is left out, so that variants by a long formula still differ by its place and
         value."""
-        name, room = names.tidy(self.id + ending), claim_validation.LONGEST - len(GAP)
+        name, room = names.tidy_name(self.id + ending), claim_validation.LONGEST - len(GAP)
         if len(name) <= claim_validation.LONGEST:
             return name
         return name[: room // 2] + GAP + name[len(name) - (room - room // 2) :]

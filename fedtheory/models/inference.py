@@ -92,7 +92,7 @@ class Inference:
         # empty, or of a length that follows the rule of the other lists
         if 0 in lengths and len(lengths) > 1:
             rest = self._length([(n, value) for n, value in seen if value], named=False)
-            return None if rest is None else schema.among(0, rest)
+            return None if rest is None else schema.length_among(0, rest)
         if len(lengths) == 1:
             return min(lengths)
         by_instance: dict = {}
@@ -104,7 +104,7 @@ class Inference:
             apart = {by_instance[n] - counts[n] for n in both}
             if len(apart) == 1 and len(both) == len(by_instance):
                 more = min(apart)
-                return name if more == 0 else schema.plus(name, more)
+                return name if more == 0 else schema.length_plus(name, more)
         if not named:
             return None
         name = f"length {len(self.names) + 1}"

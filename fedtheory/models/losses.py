@@ -17,11 +17,11 @@ import numpy as np
 from fedtheory.arithmetic.intervals import INF
 from fedtheory.arithmetic.operations import (
     Many,
+    ends_of,
     exp,
     log,
     maximum,
     minimum,
-    pair,
     positive_part,
     vector,
     where,
@@ -139,7 +139,7 @@ def same_number(a, b):
     if isinstance(a, Many) or isinstance(b, Many):
         one, other = (z.at if isinstance(z, Many) else float(z) for z in (a, b))
         return Many(abs(one - other) <= 1e-12 * np.maximum(abs(one), abs(other)))
-    return pair(a) == pair(b)
+    return ends_of(a) == ends_of(b)
 
 
 def sup_square(losses, combine):

@@ -8,7 +8,12 @@ import sympy
 from fedtheory import discover, plugins
 from fedtheory.errors import refuse
 from fedtheory.language.claim import ANY
-from fedtheory.language.conditions import EQUAL_WEIGHTS, SAMPLED_BY_WEIGHT, UNIFORM_COHORT, unsaid
+from fedtheory.language.conditions import (
+    EQUAL_WEIGHTS,
+    SAMPLED_BY_WEIGHT,
+    UNIFORM_COHORT,
+    unsaid_laws,
+)
 from fedtheory.models.registry import HOUSE, all_models, list_models
 
 
@@ -35,7 +40,11 @@ def tacit(model, claim):
     that law. Cohorts are uniform where the claim assumes S = N or N = 1."""
     if model.table.paper != HOUSE:
         return frozenset()
-    found = unsaid(a.name for a in (*claim.assumptions, *claim.dropped)) if model.algorithms else ()
+    found = (
+        unsaid_laws(a.name for a in (*claim.assumptions, *claim.dropped))
+        if model.algorithms
+        else ()
+    )
     found = {EQUAL_WEIGHTS.name} & set(found)
     N, S = (model.table[name].symbol if name in model.table else None for name in "NS")
     everyone = {sympy.Eq(S, N), sympy.Eq(N, S), sympy.Eq(N, 1)} if N and S else set()

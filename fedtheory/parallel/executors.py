@@ -218,7 +218,7 @@ def _iter_completed(
     finally:
         for future in waiting:
             future.cancel()
-        _stop(giver)
+        _stop_tasks(giver)
 
 
 def _has_failed(future: Future) -> bool:
@@ -259,18 +259,18 @@ def _at_work(giver: str) -> Iterator[None]:
         yield
     finally:
         try:
-            _leave(threads, me)
+            _leave_threads(threads, me)
         except _Dropped:  # the exception arrived while the thread was leaving
-            _leave(threads, me)
+            _leave_threads(threads, me)
 
 
-def _leave(threads: set[int], me: int) -> None:
+def _leave_threads(threads: set[int], me: int) -> None:
     with _TURN:
         threads.discard(me)  # no exception is sent from now on
-    absorb(_Dropped)
+    absorb_exception(_Dropped)
 
 
-def _stop(giver: str) -> None:
+def _stop_tasks(giver: str) -> None:
     """Stop the threads that run tasks of the call `giver`, as Ctrl-C stops the main thread."""
     threads, until = _AT_WORK.pop(giver), time.monotonic() + PATIENCE
     while threads and time.monotonic() < until:
@@ -286,7 +286,7 @@ def raise_in_thread(thread: int, kind: Any) -> None:
     ctypes.pythonapi.PyThreadState_SetAsyncExc(ctypes.c_ulong(thread), ctypes.py_object(kind))
 
 
-def absorb(kind: type[BaseException]) -> None:
+def absorb_exception(kind: type[BaseException]) -> None:
     """Let an exception that was scheduled in this thread arrive, if one was."""
     try:
         for _ in range(10):

@@ -40,7 +40,9 @@ def pickle_kernel(kernel: Kernel) -> tuple[Callable[..., Any], tuple[Any, ...]]:
         make, arguments, part = maker
         return make_part, (make, tuple(map(pickle_kernel, arguments)), part)
     if not hasattr(kernel, "py_func"):
-        return same, (kernel,)  # an interpreted kernel: the standard library pickles or refuses it
+        return same_object, (
+            kernel,
+        )  # an interpreted kernel: the standard library pickles or refuses it
     place = name_of_module(kernel, kernel.__module__)
     if place is None:
         raise pickle.PicklingError(
@@ -61,5 +63,5 @@ def make_part(make: Callable[..., Any], arguments: Iterable[Any], part: str | No
     return result if part is None else getattr(result, part)
 
 
-def same(thing: Any) -> Any:
+def same_object(thing: Any) -> Any:
     return thing

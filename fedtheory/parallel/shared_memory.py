@@ -45,17 +45,17 @@ class Shared:
     def pickle_task(self, task: tuple[Callable[..., Any], tuple[Any, ...]]) -> bytes:
         """Return a task as bytes, with references in place of its large arrays."""
         stream = io.BytesIO()
-        _Pickler(stream, self._place).dump(task)
+        _Pickler(stream, self._find_file).dump(task)
         return stream.getvalue()
 
-    def _place(self, array: np.ndarray) -> int | None:
+    def _find_file(self, array: np.ndarray) -> int | None:
         """Return the file that holds an array, or None where there can be none."""
         known = self._places.get(id(array))
         if known is None and self._can:
             file = _memory_file(array)
             if file is not None:
                 known = self._places[id(array)] = file, array
-            self._can = file is not None and (len(self._places) > 1 or _opens(file))
+            self._can = file is not None and (len(self._places) > 1 or _can_open(file))
         return known[0] if self._can and known is not None else None
 
 
@@ -90,7 +90,7 @@ def _memory_file(array: np.ndarray) -> int | None:
     return file
 
 
-def _opens(file: int) -> bool:
+def _can_open(file: int) -> bool:
     """Tell whether another process of this user may open the file."""
     asked = [sys.executable, "-SEc", "import sys; open(sys.argv[1], 'rb').close()"]
     place = PLACE.format(os.getpid(), file)

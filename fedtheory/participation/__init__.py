@@ -127,7 +127,7 @@ class _Table(NamedTuple):
         return given
 
 
-def _plain(value: Any) -> int | str | Sequence[float | list[float]]:
+def _as_lists(value: Any) -> int | str | Sequence[float | list[float]]:
     """Return an array as nested lists, which compare by their contents, and any other value as it
     is."""
     return value.tolist() if isinstance(value, np.ndarray) else value
@@ -140,7 +140,7 @@ def steps(s: Any) -> Work:
     array([[1., 0., 0., 0.],
            [0., 0., 1., 0.]])
     """
-    s = _plain(s)
+    s = _as_lists(s)
     return Work(f"steps {show(s)}", _Steps(s))
 
 
@@ -155,7 +155,7 @@ def uniform(low: Any = 0, high: Number = None) -> Work:
 
 def distribution(table: Any) -> Work:
     """Return the Work of any distribution: E + 1 probabilities, or N rows of E + 1 probabilities."""
-    return Work("distribution", _Table(_plain(table)))
+    return Work("distribution", _Table(_as_lists(table)))
 
 
 class Arrival(NamedTuple):
@@ -324,7 +324,7 @@ class Participation:
             ladder[: len(rows), : rows.shape[1]] = rows
         whole = max(len(kinds) for _, kinds in found)
         kinds = np.array([np.broadcast_to(each, whole) for _, each in found], dtype=np.int64)
-        _draw(
+        _draw_rounds(
             np.uint64(seed),
             np.asarray(trials, dtype=np.int64),
             first,
@@ -344,7 +344,7 @@ class Participation:
 
 
 @jit
-def _place(keys, key):
+def _table_index(keys, key):
     """Return the index of a key in a hash table with open addressing, or the index where the key
     would be inserted."""
     mask = keys.size - 1
@@ -355,22 +355,22 @@ def _place(keys, key):
 
 
 @jit
-def _without(key, N, keys, values, out):
-    """Draw `rng.subset` of the clients 1 .. N into `out` without storing a permutation of N
+def _draw_without_replacement(key, N, keys, values, out):
+    """Draw `rng.draw_subset` of the clients 1 .. N into `out` without storing a permutation of N
     clients: the hash table stores only the places whose client has changed, so that a draw's cost
     grows with the cohort alone. `keys` and `values` have space for at least twice the cohort, a
     power of two."""
     keys[:] = -1
     for j in range(out.size):
-        other = j + rng.below(key, 0, 0, rng.COHORT, j, N - j)
-        mine, at = _place(keys, j), _place(keys, other)
+        other = j + rng.uniform_below(key, 0, 0, rng.COHORT, j, N - j)
+        mine, at = _table_index(keys, j), _table_index(keys, other)
         here = values[mine] if keys[mine] == j else j + 1
         out[j] = values[at] if keys[at] == other else other + 1
         keys[at], values[at] = other, here
 
 
 @jit
-def _draw(
+def _draw_rounds(
     seed, trials, first, mode, N, here, segment, partial, ladders, kinds, which, E, cohort, work
 ):
     """Draw cohorts and work into `cohort` and `work`. here[segment[r], i] says whether client i is
@@ -383,15 +383,15 @@ def _draw(
     keys, values = np.empty(room, dtype=np.int64), np.empty(room, dtype=np.int64)
     for a in range(trials.size):
         for r in range(cohort.shape[1]):
-            key = rng.stream(seed, trials[a], first + r)
+            key = rng.stream_key(seed, trials[a], first + r)
             if mode == FULL:
                 for s in range(S):
                     cohort[a, r, s] = s + 1
             elif mode == WITHOUT:
-                _without(key, N, keys, values, cohort[a, r])
+                _draw_without_replacement(key, N, keys, values, cohort[a, r])
             else:
                 for s in range(S):
-                    cohort[a, r, s] = 1 + rng.below(key, 0, 0, rng.COHORT, s, N)
+                    cohort[a, r, s] = 1 + rng.uniform_below(key, 0, 0, rng.COHORT, s, N)
             for s in range(S):
                 i = cohort[a, r, s]
                 if not here[segment[r], min(i, here.shape[1] - 1)] or E[r] == 0:

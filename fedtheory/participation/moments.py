@@ -41,7 +41,7 @@ def coefficients(scheme: str, p: Sequence[Number | Counted], s: Sequence[int], E
     refuse("scheme", f"must be one of {', '.join(SCHEMES)}", scheme)
 
 
-def sums(tables: Any, start: Any = (0, 0)) -> Any:
+def sum_distribution(tables: Any, start: Any = (0, 0)) -> Any:
     """Return the distribution of a sum over devices, as {sum: probability}. Each table is one
     device's [(probability, summand), ...]; summands are pairs."""
     states = {start: Fraction(1)}
@@ -60,7 +60,7 @@ def one_coefficient(p: Fraction, steps: Any, E: int, scheme: str) -> Any:
     return coefficients(scheme, [p], [steps], E)[0]
 
 
-def complete(pmf: Any, E: int, omit: Any) -> Any:
+def completion_moments(pmf: Any, E: int, omit: Any) -> Any:
     """Return E[1/K_tau], each device's E[q / K_tau], and the probability that a round counts, for
     scheme A: K_tau is the number of devices that complete E steps, and q is 1 for such a device.
 
@@ -69,7 +69,7 @@ def complete(pmf: Any, E: int, omit: Any) -> Any:
     """
 
     def mean_inverse(rows: Sequence[list[Exact]], more: Any) -> Any:
-        counts = sums([[(1 - row[E], (0, 0)), (row[E], (1, 0))] for row in rows])
+        counts = sum_distribution([[(1 - row[E], (0, 0)), (row[E], (1, 0))] for row in rows])
         return sum(q / (K + more) for (K, _), q in counts.items() if K + more > 0), counts
 
     inverse, counts = mean_inverse(pmf, 0)
@@ -102,12 +102,12 @@ def moments(
     N, devices = len(p), range(len(p))
     Gamma, sigma_sq = Gamma or [0] * N, sigma_sq or [0] * N
     if scheme == "A":
-        inverse, each, kept = complete(pmf, E, omit)
+        inverse, each, kept = completion_moments(pmf, E, omit)
         share = [N * p[k] * each[k] for k in devices]  # E[p_tau^k]
         ps_of = [E * share[k] for k in devices]
         squares = []  # E[(p_tau^k)^2 s_tau^k] / (p^k)^2 = E N^2 E[q / K^2]
         for k in devices:
-            others = sums(
+            others = sum_distribution(
                 [[(1 - pmf[j][E], (0, 0)), (pmf[j][E], (1, 0))] for j in devices if j != k]
             )
             squares.append(
@@ -118,7 +118,9 @@ def moments(
                 / kept
             )
         totals = defaultdict(Fraction)  # of (sum p_tau, sum p_tau s_tau)
-        counts = sums([[(1 - pmf[k][E], (0, 0)), (pmf[k][E], (1, p[k]))] for k in devices])
+        counts = sum_distribution(
+            [[(1 - pmf[k][E], (0, 0)), (pmf[k][E], (1, p[k]))] for k in devices]
+        )
         for (K, weight), q in counts.items():
             if K:
                 totals[N * weight / Fraction(K), E * N * weight / Fraction(K)] += q / kept
@@ -138,7 +140,7 @@ def moments(
         squares = [
             sum(chance * (a / p[k]) * (b / p[k]) for chance, (a, b) in tables[k]) for k in devices
         ]
-        totals = {(sum(p), None): 1} if scheme == "B" and sum(p) <= 2 else sums(tables)
+        totals = {(sum(p), None): 1} if scheme == "B" and sum(p) <= 2 else sum_distribution(tables)
         found = {}
     inverse_of = [sum(chance * Fraction(1, s) for s, chance in enumerate(row) if s) for row in pmf]
     found.update(
@@ -228,7 +230,7 @@ def limit_weights(scheme: str, p: Sequence[Fraction], pmf: Any, E: int) -> Any:
     """Return the weights, with sum 1, of the loss that small steps minimise; the weights are
     proportional to E[p_tau^k s_tau^k]."""
     if scheme == "A":
-        each = complete(pmf, E, True)[1]
+        each = completion_moments(pmf, E, True)[1]
         pulls = [weight * q for weight, q in zip(p, each)]
     else:
         pulls = [

@@ -152,7 +152,9 @@ def assignment(N: int, count: int = 8, seed: int = 0) -> list[str]:
 @lru_cache(2)
 def _draw_traces(N: int, count: int, seed: int) -> tuple[np.ndarray, ...]:
     """Return (the indices in NAMES that were drawn, each device's index into these)."""
-    return np.unique(rng.host(seed, "traces").integers(count, size=N), return_inverse=True)
+    return np.unique(
+        rng.host_generator(seed, "traces").integers(count, size=N), return_inverse=True
+    )
 
 
 def traces(count: Number = 8, seed: Number = 0, names: Any = None) -> Work:

@@ -37,7 +37,7 @@ def _round_up(value: Number, operations: int) -> float:
     return float(value) * (1.0 + 2.0 * EPS * (operations + 16))
 
 
-def design(a: np.ndarray, e: np.ndarray) -> Design:
+def design_matrix(a: np.ndarray, e: np.ndarray) -> Design:
     n, F = a.shape
     gram = a.T @ a if F <= n else a @ a.T
     # The Gram matrix is off by at most n EPS |a|'|a|, the solver by a modest multiple of its order
@@ -50,7 +50,7 @@ def design(a: np.ndarray, e: np.ndarray) -> Design:
     )
 
 
-def curvature(designs: Sequence[Any], bend: float, ridge: float) -> dict[str, Constant]:
+def curvature_constants(designs: Sequence[Any], bend: float, ridge: float) -> dict[str, Constant]:
     """Return the constants L and mu: the Hessian of a loss lies between 0 and bend a'a / n, where
     `bend` bounds the curvature of the loss as a function of the scores."""
     top = max(d.top for d in designs if d is not None)
@@ -65,7 +65,9 @@ def curvature(designs: Sequence[Any], bend: float, ridge: float) -> dict[str, Co
     )
 
 
-def dissimilarity(designs: Sequence[Any], reach: float, p: np.ndarray) -> dict[str, Constant]:
+def dissimilarity_constants(
+    designs: Sequence[Any], reach: float, p: np.ndarray
+) -> dict[str, Constant]:
     """Return the constants G, xi_bar and B of clients 1..N and the server 0 under weights p.
 
     On one shared design the residuals differ by labels only, so gradients differ by constants:
@@ -131,7 +133,7 @@ def dissimilarity(designs: Sequence[Any], reach: float, p: np.ndarray) -> dict[s
     return found
 
 
-def sigmas(
+def noise_constants(
     designs: Sequence[Any],
     reach: float,
     farthest: float,
@@ -186,7 +188,7 @@ def _minibatch_sigma(d: Any, reach: float, farthest: float, batch: int, replacem
     return _round_up(np.sqrt(factor * min(around, farthest**2 * np.mean(squares))), n + F)
 
 
-def newton(problem: Problem, hessian: Callable[..., Any], scale: float) -> np.ndarray:
+def newton_minimiser(problem: Problem, hessian: Callable[..., Any], scale: float) -> np.ndarray:
     """Return the minimiser of F, found by damped Newton steps from 0; `hessian(x)` is F's Hessian
     matrix, `scale` the size of a row's gradient.
 

@@ -6,7 +6,7 @@ import numpy as np
 
 from fedtheory.jit import jit
 from fedtheory.problem import Kernels
-from fedtheory.problems._symmetric import LARGE, PARTS, large_part, large_sum, times
+from fedtheory.problems._symmetric import LARGE, PARTS, large_part, large_sum, multiply_blocks
 
 
 class Diagonal(NamedTuple):
@@ -57,18 +57,18 @@ def diagonal_objective(data, p, x, out):
 
 @jit
 def dense_grad(data, i, x, out):
-    times(data.blocks[min(i, data.A.shape[0] - 1)], x, data.b[i], out)
+    multiply_blocks(data.blocks[min(i, data.A.shape[0] - 1)], x, data.b[i], out)
 
 
 @jit
 def dense_loss(data, i, x):
     out = np.empty(x.size)
     dense_grad(data, i, x, out)
-    return 0.5 * inner(out, x, data.b[i])
+    return 0.5 * gradient_inner(out, x, data.b[i])
 
 
 @jit
-def inner(g, x, b):
+def gradient_inner(g, x, b):
     """Return g'(x - b)."""
     total = 0.0
     for j in range(x.size):
@@ -78,8 +78,8 @@ def inner(g, x, b):
 
 @jit
 def dense_objective(data, p, x, out):
-    times(data.blocks[data.A.shape[0]], x, data.x_star, out)
-    return data.F_star + 0.5 * inner(out, x, data.x_star)
+    multiply_blocks(data.blocks[data.A.shape[0]], x, data.x_star, out)
+    return data.F_star + 0.5 * gradient_inner(out, x, data.x_star)
 
 
 @jit
@@ -98,7 +98,7 @@ def dense_piece(data, i, rows, x, room, out, phase, n):
         large_sum(kept, x[: b.size], b, room, out)
 
 
-def room(d: int) -> int:
+def product_room(d: int) -> int:
     """Return how many numbers to allocate for the partial products of a large dense Hessian in d
     coordinates; 0 where d is below LARGE."""
     return PARTS * d if d >= LARGE else 0

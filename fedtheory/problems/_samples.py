@@ -12,7 +12,7 @@ from fedtheory.rng import NO_DRAW
 from fedtheory.typing import Number
 
 
-def arrays(
+def check_arrays(
     X: np.ndarray | Sequence[np.ndarray | list[list[float]]],
     y: np.ndarray | Sequence[np.ndarray | list[int]],
     server: Any = None,
@@ -76,7 +76,7 @@ def sizes_of(X: Sequence[Any]) -> np.ndarray:
     return np.array([0 if rows is None else len(rows) for rows in X], dtype=np.int64)
 
 
-def stack(X: Sequence[Any], width: int) -> tuple[np.ndarray, np.ndarray]:
+def stack_rows(X: Sequence[Any], width: int) -> tuple[np.ndarray, np.ndarray]:
     """Return all rows stacked and padded with zeros to `width` columns, and the index (N + 2,) at
     which each client's rows begin."""
     starts = np.concatenate([[0], np.cumsum(sizes_of(X))]).astype(np.int64)
@@ -125,10 +125,10 @@ def noise_of(
         )
     if replacement and batch is None and batch_0 is None:
         refuse("replacement", "needs a batch size", replacement)
-    return noise, sigmas, _batches(batch, batch_0, replacement, sizes)
+    return noise, sigmas, _batch_sizes(batch, batch_0, replacement, sizes)
 
 
-def _batches(
+def _batch_sizes(
     batch: int | Sequence[int] | None, batch_0: int | None, replacement: bool, sizes: np.ndarray
 ) -> np.ndarray:
     given = np.zeros(len(sizes), dtype=np.int64)  # 0: all samples

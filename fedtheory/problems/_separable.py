@@ -80,7 +80,7 @@ def slope(kind, q, u):
 
 
 @jit
-def _common(data, tilt, x, out):
+def _common_loss(data, tilt, x, out):
     """Return h + <tilt, x - c>, and write its gradient to `out`."""
     total = 0.0
     for j in range(x.size):
@@ -104,23 +104,23 @@ def grad(data, i, x, out):
 
 @jit
 def loss(data, i, x):
-    return _common(data, data.o[i], x, np.empty(x.size))
+    return _common_loss(data, data.o[i], x, np.empty(x.size))
 
 
 @jit
 def objective(data, p, x, out):
-    return _common(data, data.tilt, x, out)
+    return _common_loss(data, data.tilt, x, out)
 
 
 KERNELS = Kernels(grad, loss, objective)
 
 
-def _floor(kind: int, q: float) -> float:
+def _least_curvature(kind: int, q: float) -> float:
     """Return the smallest curvature of psi (the largest is 1)."""
     return {RATIONAL: -0.25, WAVE: -q, SIDED: q}.get(kind, 0.0)  # rational: at u = 1 and -1
 
 
-def slopes(kind: int, q: float) -> tuple[float, ...]:
+def slope_range(kind: int, q: float) -> tuple[float, ...]:
     """Return the infimum and supremum of psi'."""
     steepest = 3 * np.sqrt(3) / 16  # of u / (1 + u^2)^2, at u = 1 / sqrt(3)
     return {
@@ -130,7 +130,7 @@ def slopes(kind: int, q: float) -> tuple[float, ...]:
     }.get(kind, (-1.0, 1.0))
 
 
-def _lowest(data: Any, t: np.ndarray) -> tuple[np.ndarray, float]:
+def _lowest_point(data: Any, t: np.ndarray) -> tuple[np.ndarray, float]:
     """Return (x, value): the point where h + <t, x - c> is lowest and the value there. x is NaN
     where the infimum is not attained."""
     kind, q = data.kind, data.q
@@ -140,7 +140,7 @@ def _lowest(data: Any, t: np.ndarray) -> tuple[np.ndarray, float]:
         if kind == PSEUDO_HUBER:
             u = np.where(abs(v) < 1, v / np.sqrt(1 - v * v), np.nan)
         elif kind in (HUBER, SIDED):
-            low, high = slopes(kind, q)
+            low, high = slope_range(kind, q)
             u = np.where(
                 v > 0, v, v / q if q > 0 else np.minimum(0.0, -data.c / data.w)
             )  # of a flat, nearest to 0
@@ -169,7 +169,7 @@ def _lowest(data: Any, t: np.ndarray) -> tuple[np.ndarray, float]:
                     u[j] = _polish_minimum(real[np.argmin(value)], a, m, a * v[j])
     x = data.c + data.w * u
     if np.all(np.isfinite(x)):
-        return x, float(_common(data, t, x, np.empty(x.size)))
+        return x, float(_common_loss(data, t, x, np.empty(x.size)))
     if kind == PSEUDO_HUBER and np.all(
         abs(v) <= 1
     ):  # a limit: u -> inf brings a w^2 psi + t w u to -a w^2
@@ -189,8 +189,8 @@ def _polish_minimum(u: float, a: float, m: float, level: float) -> float:
     return u
 
 
-def minimize(problem: Any) -> np.ndarray:
-    return _lowest(problem.data, problem.data.tilt)[0]
+def find_minimiser(problem: Any) -> np.ndarray:
+    return _lowest_point(problem.data, problem.data.tilt)[0]
 
 
 def infimum(problem: Problem, gamma: float = 0.0) -> float:
@@ -203,13 +203,13 @@ def infimum(problem: Problem, gamma: float = 0.0) -> float:
     if not isinstance(data, Separable):
         refuse("problem", "must be one of nonconvex, bounded, huber", problem.name)
     gamma = arguments.check_real("gamma", gamma)
-    return _lowest(data, (data.tilt + gamma * data.o[0]) / (1 + gamma))[1]
+    return _lowest_point(data, (data.tilt + gamma * data.o[0]) / (1 + gamma))[1]
 
 
-def _reach(data: Any, noise: str, sigmas: Number, who: range | Sequence[int]) -> float:
+def _largest_gradient(data: Any, noise: str, sigmas: Number, who: range | Sequence[int]) -> float:
     """Return the supremum over x and noise of ||g_i||, over the clients i in `who`; inf where the
     norm is unbounded."""
-    low, high = slopes(data.kind, data.q)
+    low, high = slope_range(data.kind, data.q)
     if np.any(data.m > 0) or not np.isfinite(low) or not np.isfinite(high):
         return np.inf
     largest = 0.0
@@ -225,13 +225,13 @@ def _reach(data: Any, noise: str, sigmas: Number, who: range | Sequence[int]) ->
     return float(largest)
 
 
-def constants(problem: Problem) -> dict[str, Constant]:
+def separable_constants(problem: Problem) -> dict[str, Constant]:
     """Return every constant of a separable problem, computed from its arrays."""
     data, noise, sigmas = problem.data, problem.noise, problem.sigma
     curvature = data.a + data.m
-    floor = float(np.min(data.a * _floor(data.kind, data.q) + data.m))
+    floor = float(np.min(data.a * _least_curvature(data.kind, data.q) + data.m))
     gaps = data.o - data.tilt
-    lowest = _lowest(data, data.tilt)[1]
+    lowest = _lowest_point(data, data.tilt)[1]
     alike = "gradients differ by constants: equality at every x"
     found = dict(
         L=Constant(float(curvature.max()), how="largest second derivative, attained"),
@@ -272,7 +272,7 @@ def constants(problem: Problem) -> dict[str, Constant]:
             how="||grad F||^2 >= 2 PL (F - F_inf), attained",
         )
     for name, who in (("M", range(1, problem.N + 1)), ("M_0", (0,))):  # H2
-        reach = _reach(data, noise, sigmas, who)
+        reach = _largest_gradient(data, noise, sigmas, who)
         if np.isfinite(reach):
             found[name] = Constant(
                 reach, how="supremum of the stochastic gradient's norm over x and noise"
@@ -280,14 +280,14 @@ def constants(problem: Problem) -> dict[str, Constant]:
     return found | noise_constants(noise, sigmas, problem.d)  # H3
 
 
-def _reweigh(problem: Any, p: Number) -> Problem:
+def _change_weights(problem: Any, p: Number) -> Problem:
     tilt = p @ problem.data.o
     if np.linalg.norm(tilt) <= 1e-14 * np.linalg.norm(
         problem.data.o
     ):  # the weights it was made with
         tilt[:] = 0.0
     data = problem.data._replace(tilt=tilt)
-    if not np.all(np.isfinite(_lowest(data, tilt)[0])):
+    if not np.all(np.isfinite(_lowest_point(data, tilt)[0])):
         raise Impossible(
             "weights must leave F a minimiser, but the clients' mean tilt outgrows h; got a tilt of norm "
             f"{np.linalg.norm(tilt):.6g}"
@@ -299,7 +299,7 @@ def _reweigh(problem: Any, p: Number) -> Problem:
         for name in ("L", "mu", "weak_convexity", "M", "M_0")
         if name in problem.constants
     }
-    return replace(moved, constants={**constants(moved), **requested})
+    return replace(moved, constants={**separable_constants(moved), **requested})
 
 
 def check_request(d: int, clients: int | float, **numbers: float) -> None:
@@ -326,7 +326,7 @@ def draw_tilts(
     return o
 
 
-def separable(
+def build_separable(
     name: str,
     shape: str,
     q: float,
@@ -370,10 +370,10 @@ def separable(
         noise=noise,
         sigma=sigmas,
         layers=layers_from(layers, d),
-        minimize=minimize,
-        reweigh=_reweigh,
+        minimize=find_minimiser,
+        reweigh=_change_weights,
     )
-    found = constants(problem)
+    found = separable_constants(problem)
     for key, value in requested.items():
         found[key] = Constant(float(value), how=found[key].how + "; requested, held with equality")
     return replace(problem, constants=found)

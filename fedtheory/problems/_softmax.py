@@ -12,7 +12,15 @@ import numpy as np
 from fedtheory.jit import jit
 from fedtheory.problem import Kernels
 from fedtheory.problems import _pieces, _tens
-from fedtheory.problems._tiles import ONE_TILE, columns, gradient, narrow, outer, roomy, scores
+from fedtheory.problems._tiles import (
+    ONE_TILE,
+    add_outer_product,
+    pad_vector,
+    padded_columns,
+    score_rows,
+    unpad_matrix,
+    write_gradient,
+)
 from fedtheory.problems._vector import exp, half_square, on_stack
 from fedtheory.rng import NO_DRAW, log
 
@@ -32,7 +40,7 @@ class Data(NamedTuple):
 
 
 @jit
-def residuals(y, base, rows, classes, P, weight, Z, measured):
+def score_residuals(y, base, rows, classes, P, weight, Z, measured):
     """Replace scores by weight (probabilities - onehot(y)) in place, unless the weight is 0. Return
     the sum of losses, if `measured`."""
     total = 0.0
@@ -70,18 +78,18 @@ def residuals(y, base, rows, classes, P, weight, Z, measured):
 def fill_scores(data, base, rows, W, P, Z):
     """Write to Z the scores of the given rows."""
     if P == TEN:
-        _tens.scores(data.X, base, rows, W, Z)
+        _tens.score_rows(data.X, base, rows, W, Z)
     else:
-        scores(data.X, base, rows, W, data.classes, P, Z)
+        score_rows(data.X, base, rows, W, data.classes, P, Z)
 
 
 @jit
 def add_outer(data, base, rows, Z, P, low, G):
     """Add to G the sums over rows of features times Z, for as many features from `low` on as G has."""
     if P == TEN:
-        _tens.outer(data.X, base, rows, Z, low, G)
+        _tens.add_outer_product(data.X, base, rows, Z, low, G)
     else:
-        outer(data.X, base, rows, Z, P, low, G)
+        add_outer_product(data.X, base, rows, Z, P, low, G)
 
 
 @jit
@@ -92,21 +100,21 @@ def add_losses(data, base, rows, weight, W, P, Z, G, measured):
     for first in range(0, rows.size, BLOCK):
         part = rows[first : min(first + BLOCK, rows.size)]
         fill_scores(data, base, part, W, P, Z)
-        total += residuals(data.y, base, part, data.classes, P, weight, Z, measured)
+        total += score_residuals(data.y, base, part, data.classes, P, weight, Z, measured)
         if weight != 0.0:
             add_outer(data, base, part, Z, P, 0, G)
     return total
 
 
 @jit
-def workspace(data, x, rows):
+def make_workspace(data, x, rows):
     """Return P, W with padding at its end, a zero gradient G of `rows` rows, and a buffer for the
     scores Z of a block. All are views of one allocation, because each allocation is costly."""
-    P = columns(data.classes)
+    P = padded_columns(data.classes)
     inputs, sums = x.size + P - data.classes, rows * P
     room = np.empty(inputs + sums + BLOCK * P)
     W, G, Z = room[:inputs], room[inputs : inputs + sums], room[inputs + sums :]
-    roomy(x, W)
+    pad_vector(x, W)
     for k in range(sums):
         G[k] = 0.0
     return P, W, G, Z
@@ -120,15 +128,15 @@ def batch(data, i, rows, draw, x, out):
             out[k] = 0.0
         add_losses(data, base, rows, weight, x, TEN, on_stack(BLOCK * TEN), out, False)
         add_ridge(data.ridge, x, out)
-    elif rows.size <= BLOCK and columns(data.classes) <= ONE_TILE:
-        P, W, G, Z = workspace(data, x, 0)
-        scores(data.X, base, rows, W, data.classes, P, Z)
-        residuals(data.y, base, rows, data.classes, P, weight, Z, False)
-        gradient(data.X, base, rows, Z, data.classes, P, data.ridge, x, out)
+    elif rows.size <= BLOCK and padded_columns(data.classes) <= ONE_TILE:
+        P, W, G, Z = make_workspace(data, x, 0)
+        score_rows(data.X, base, rows, W, data.classes, P, Z)
+        score_residuals(data.y, base, rows, data.classes, P, weight, Z, False)
+        write_gradient(data.X, base, rows, Z, data.classes, P, data.ridge, x, out)
     else:
-        P, W, G, Z = workspace(data, x, data.X.shape[1])
+        P, W, G, Z = make_workspace(data, x, data.X.shape[1])
         add_losses(data, base, rows, weight, W, P, Z, G, False)
-        narrow(G, P, data.classes, data.ridge, x, out)
+        unpad_matrix(G, P, data.classes, data.ridge, x, out)
 
 
 @jit
@@ -148,7 +156,7 @@ def loss(data, i, x):
     if data.classes == TEN:
         P, W, G, Z = TEN, x, x[:0], np.empty(BLOCK * TEN)
     else:
-        P, W, G, Z = workspace(data, x, 0)
+        P, W, G, Z = make_workspace(data, x, 0)
     total = add_losses(data, data.starts[i], rows, 0.0, W, P, Z, G, True)
     return total / rows.size + data.ridge * half_square(x)
 
@@ -162,9 +170,9 @@ def objective(data, p, x, out):
         value = total_loss(data, p, x, x, TEN, np.empty(BLOCK * TEN), out, True)
         add_ridge(data.ridge, x, out)
     else:
-        P, W, G, Z = workspace(data, x, data.X.shape[1])
+        P, W, G, Z = make_workspace(data, x, data.X.shape[1])
         value = total_loss(data, p, x, W, P, Z, G, True)
-        narrow(G, P, data.classes, data.ridge, x, out)
+        unpad_matrix(G, P, data.classes, data.ridge, x, out)
     return value
 
 
@@ -185,7 +193,7 @@ def total_loss(data, p, x, W, P, Z, G, sloped):
 def value(data, p, x):
     if data.classes == TEN:
         return total_loss(data, p, x, x, TEN, np.empty(BLOCK * TEN), x[:0], False)
-    P, W, G, Z = workspace(data, x, 0)
+    P, W, G, Z = make_workspace(data, x, 0)
     return total_loss(data, p, x, W, P, Z, G, False)
 
 
@@ -200,21 +208,21 @@ def piece(data, i, rows, x, room, out, phase, n):
     """Compute the n-th piece of a gradient: in phase 0 the residuals of some samples, which stay in
     `room`; in phase 1 sums over all samples, for some features."""
     base, count, F = data.starts[i], _pieces.count_samples(data, i, rows.size), data.X.shape[1]
-    P = TEN if data.classes == TEN else columns(data.classes)
+    P = TEN if data.classes == TEN else padded_columns(data.classes)
     low, high = _pieces.piece(count, F, data.classes, phase, n)
     if phase == 0:
         W = x[: data.features * data.classes + P - data.classes]
         for first in range(low, high, BLOCK):
             part, Z = _pieces.some(rows, first, min(first + BLOCK, high)), room[first * P :]
             fill_scores(data, base, part, W, P, Z)
-            residuals(data.y, base, part, data.classes, P, 1.0 / count, Z, False)
+            score_residuals(data.y, base, part, data.classes, P, 1.0 / count, Z, False)
         return
     G, C = np.zeros((high - low) * P), data.classes
     for first in range(0, count, BLOCK):
         part, Z = _pieces.some(rows, first, min(first + BLOCK, count)), room[first * P :]
         add_outer(data, base, part, Z, P, low, G)
     first, end = low * C, min(high, data.features) * C
-    narrow(G, P, C, data.ridge, x[first:end], out[first:end])
+    unpad_matrix(G, P, C, data.ridge, x[first:end], out[first:end])
 
 
 KERNELS = Kernels(grad, loss, objective, batch, value=value, pieces=pieces, piece=piece)

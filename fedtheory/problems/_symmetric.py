@@ -13,13 +13,22 @@ additions fixes, totals of lanes and the last rows, no other vector shares.
 import numpy as np
 
 from fedtheory.jit import jit
-from fedtheory.problems._vector import add, load, multiply_add, on_stack, store, total, totals, zero
+from fedtheory.problems._vector import (
+    add,
+    lane_total,
+    lane_totals,
+    load,
+    multiply_add,
+    on_stack,
+    store,
+    zero,
+)
 
 LINE = 64  # bytes
 LARGE, PARTS = 512, 8  # coordinates from which a product is the sum of so many parts
 
 
-def blocks(matrices: np.ndarray) -> np.ndarray:
+def pack_blocks(matrices: np.ndarray) -> np.ndarray:
     """Return symmetric matrices (n, d, d) in the layout (n, size) that `times` reads: the blocks of
     eight rows, then in full the rows that fill no block, and rows of zeros up to a multiple of
     four."""
@@ -46,7 +55,7 @@ def _aligned_zeros(n: int, size: int) -> np.ndarray:
 
 
 @jit
-def times(kept, x, b, out):
+def multiply_blocks(kept, x, b, out):
     """Compute out = A (x - b), where `kept` holds the blocks of A."""
     v = on_stack(x.size)
     for j in range(x.size):
@@ -126,22 +135,22 @@ def eight_rows(kept, at, v, out, r, end):
     """Add to `out` the contribution to A v of columns r .. end - 1 of rows r .. r + 7: the block on
     the diagonal counts as rows, the other blocks as rows and as columns."""
     weights = v[r], v[r + 1], v[r + 2], v[r + 3], v[r + 4], v[r + 5], v[r + 6], v[r + 7]
-    store(out, r, combine_rows(load(out, r, zero(8)), weights, block(kept, at)))
+    store(out, r, combine_rows(load(out, r, zero(8)), weights, unpack_block(kept, at)))
     dot_0 = dot_1 = dot_2 = dot_3 = dot_4 = dot_5 = dot_6 = dot_7 = zero(8)
     for c in range(r + 8, end, 8):
-        rows = block(kept, at + 8 * (c - r))
+        rows = unpack_block(kept, at + 8 * (c - r))
         store(out, c, combine_rows(load(out, c, zero(8)), weights, rows))
         u, (a_0, a_1, a_2, a_3, a_4, a_5, a_6, a_7) = load(v, c, zero(8)), rows
         dot_0, dot_1 = multiply_add(dot_0, u, a_0), multiply_add(dot_1, u, a_1)
         dot_2, dot_3 = multiply_add(dot_2, u, a_2), multiply_add(dot_3, u, a_3)
         dot_4, dot_5 = multiply_add(dot_4, u, a_4), multiply_add(dot_5, u, a_5)
         dot_6, dot_7 = multiply_add(dot_6, u, a_6), multiply_add(dot_7, u, a_7)
-    sums = totals((dot_0, dot_1, dot_2, dot_3, dot_4, dot_5, dot_6, dot_7))
+    sums = lane_totals((dot_0, dot_1, dot_2, dot_3, dot_4, dot_5, dot_6, dot_7))
     store(out, r, add(load(out, r, zero(8)), sums))
 
 
 @jit(inline="always")
-def block(kept, at):
+def unpack_block(kept, at):
     """Return the eight rows of the block that begins at `at`."""
     one, two = load(kept, at, zero(8)), load(kept, at + 8, zero(8))
     three, four = load(kept, at + 16, zero(8)), load(kept, at + 24, zero(8))
@@ -199,10 +208,10 @@ def four_rows(kept, at, v, out, r, whole):
         u = load(v, c, zero(8))
         dot_0, dot_1 = multiply_add(dot_0, u, a_0), multiply_add(dot_1, u, a_1)
         dot_2, dot_3 = multiply_add(dot_2, u, a_2), multiply_add(dot_3, u, a_3)
-    out[r] = total(dot_0)
+    out[r] = lane_total(dot_0)
     if left > 1:
-        out[r + 1] = total(dot_1)
+        out[r + 1] = lane_total(dot_1)
     if left > 2:
-        out[r + 2] = total(dot_2)
+        out[r + 2] = lane_total(dot_2)
     if left > 3:
-        out[r + 3] = total(dot_3)
+        out[r + 3] = lane_total(dot_3)

@@ -16,15 +16,15 @@ from fedtheory.problems._vector import (
     multiply_add,
     on_stack,
     pair_lanes,
-    quarter,
     repeat_lanes,
     store,
+    take_quarter,
     zero,
 )
 
 
 @jit(inline="always")
-def more(sums, s_0, s_1, s_2, s_3, four, v, w):
+def add_products(sums, s_0, s_1, s_2, s_3, four, v, w):
     """Return four rows of ten sums, plus each of the numbers s_0 .. s_3 times a row of ten. v holds
     the row's first eight entries, w its last two, four times, and `four` each of the numbers twice.
     """
@@ -39,7 +39,7 @@ def more(sums, s_0, s_1, s_2, s_3, four, v, w):
 
 
 @jit(inline="always")
-def nothing():
+def ten_zeros():
     return zero(8), zero(8), zero(8), zero(8), zero(8)
 
 
@@ -48,13 +48,13 @@ def store_rows(sums, G, k):
     """Write four rows of ten sums to G, from G[k] on."""
     y_0, y_1, y_2, y_3, ends = sums
     store(G, k, y_0)
-    store(G, k + 8, quarter(ends, 0))
+    store(G, k + 8, take_quarter(ends, 0))
     store(G, k + 10, y_1)
-    store(G, k + 18, quarter(ends, 1))
+    store(G, k + 18, take_quarter(ends, 1))
     store(G, k + 20, y_2)
-    store(G, k + 28, quarter(ends, 2))
+    store(G, k + 28, take_quarter(ends, 2))
     store(G, k + 30, y_3)
-    store(G, k + 38, quarter(ends, 3))
+    store(G, k + 38, take_quarter(ends, 3))
 
 
 @jit(inline="always")
@@ -75,7 +75,7 @@ def load_rows(G, k):
 
 
 @jit
-def scores(X, base, rows, W, Z):
+def score_rows(X, base, rows, W, Z):
     """Compute Z[10 b + c] = W_c' a, where a is row base + rows[b] of X."""
     high = rows.size - rows.size % 8 if WIDE else 0
     for b in range(0, high, 8):
@@ -85,7 +85,7 @@ def scores(X, base, rows, W, Z):
 
 
 @jit(inline="always")
-def samples(X, base, rows, b):
+def four_samples(X, base, rows, b):
     """Return four samples from the b-th on; the last sample is repeated where fewer are left."""
     last = rows.size - 1
     r_0, r_1 = base + rows[b], base + rows[min(b + 1, last)]
@@ -94,7 +94,7 @@ def samples(X, base, rows, b):
 
 
 @jit(inline="always")
-def pairs(a, f):
+def feature_pairs(a, f):
     """Return four vectors, one for each of the features f .. f + 3: the four samples' numbers, each
     twice."""
     four = zero(4)
@@ -106,21 +106,21 @@ def pairs(a, f):
 @jit(inline="always")
 def with_feature(sums, a, f, four, W):
     v, w = load(W, 10 * f, zero(8)), repeat_lanes(W, 10 * f + 8)
-    return more(sums, a[0][f], a[1][f], a[2][f], a[3][f], four, v, w)
+    return add_products(sums, a[0][f], a[1][f], a[2][f], a[3][f], four, v, w)
 
 
 @jit(inline="always")
 def four_scores(X, base, rows, W, Z, b):
-    F, a, sums = W.size // 10, samples(X, base, rows, b), nothing()
+    F, a, sums = W.size // 10, four_samples(X, base, rows, b), ten_zeros()
     whole = F - F % 4
     for f in range(0, whole, 4):
-        p_0, p_1, p_2, p_3 = pairs(a, f)
+        p_0, p_1, p_2, p_3 = feature_pairs(a, f)
         sums = with_feature(sums, a, f, p_0, W)
         sums = with_feature(sums, a, f + 1, p_1, W)
         sums = with_feature(sums, a, f + 2, p_2, W)
         sums = with_feature(sums, a, f + 3, p_3, W)
     if whole < F:
-        p_0, p_1, p_2, p_3 = pairs(a, whole)
+        p_0, p_1, p_2, p_3 = feature_pairs(a, whole)
         sums = with_feature(sums, a, whole, p_0, W)
         if whole + 1 < F:
             sums = with_feature(sums, a, whole + 1, p_1, W)
@@ -132,19 +132,19 @@ def four_scores(X, base, rows, W, Z, b):
 @jit(inline="always")
 def eight_scores(X, base, rows, W, Z, b):
     """Compute the scores of eight samples from the b-th on, which share the loads of W."""
-    F, sums, sums_4 = W.size // 10, nothing(), nothing()
-    a, e = samples(X, base, rows, b), samples(X, base, rows, b + 4)
+    F, sums, sums_4 = W.size // 10, ten_zeros(), ten_zeros()
+    a, e = four_samples(X, base, rows, b), four_samples(X, base, rows, b + 4)
     whole = F - F % 4
     for f in range(0, whole, 4):
-        p_0, p_1, p_2, p_3 = pairs(a, f)
-        q_0, q_1, q_2, q_3 = pairs(e, f)
+        p_0, p_1, p_2, p_3 = feature_pairs(a, f)
+        q_0, q_1, q_2, q_3 = feature_pairs(e, f)
         sums, sums_4 = with_feature(sums, a, f, p_0, W), with_feature(sums_4, e, f, q_0, W)
         sums, sums_4 = with_feature(sums, a, f + 1, p_1, W), with_feature(sums_4, e, f + 1, q_1, W)
         sums, sums_4 = with_feature(sums, a, f + 2, p_2, W), with_feature(sums_4, e, f + 2, q_2, W)
         sums, sums_4 = with_feature(sums, a, f + 3, p_3, W), with_feature(sums_4, e, f + 3, q_3, W)
     if whole < F:
-        p_0, p_1, p_2, p_3 = pairs(a, whole)
-        q_0, q_1, q_2, q_3 = pairs(e, whole)
+        p_0, p_1, p_2, p_3 = feature_pairs(a, whole)
+        q_0, q_1, q_2, q_3 = feature_pairs(e, whole)
         sums = with_feature(sums, a, whole, p_0, W)
         sums_4 = with_feature(sums_4, e, whole, q_0, W)
         if whole + 1 < F:
@@ -158,7 +158,7 @@ def eight_scores(X, base, rows, W, Z, b):
 
 
 @jit
-def outer(X, base, rows, Z, low, G):
+def add_outer_product(X, base, rows, Z, low, G):
     """Add sum_b a_f Z[10 b + c] to G[10 (f - low) + c], where a is row base + rows[b] of X, for as
     many features f from `low` on as G has, a multiple of four."""
     F = G.size // 10
@@ -169,8 +169,8 @@ def outer(X, base, rows, Z, low, G):
         f, sums, sums_4 = low + n, load_rows(G, 10 * n), load_rows(G, 10 * n + 40)
         for b in range(rows.size):
             a, v, w = X[base + rows[b]], load(Z, 10 * b, zero(8)), repeat_lanes(Z, 10 * b + 8)
-            sums = more(sums, a[f], a[f + 1], a[f + 2], a[f + 3], pair_lanes(a, f), v, w)
-            sums_4 = more(
+            sums = add_products(sums, a[f], a[f + 1], a[f + 2], a[f + 3], pair_lanes(a, f), v, w)
+            sums_4 = add_products(
                 sums_4, a[f + 4], a[f + 5], a[f + 6], a[f + 7], pair_lanes(a, f + 4), v, w
             )
         store_rows(sums, G, 10 * n)
@@ -192,5 +192,5 @@ def outer(X, base, rows, Z, low, G):
 def four_features(X, base, rows, Z, f, sums):
     for b in range(rows.size):
         a, v, w = X[base + rows[b]], load(Z, 10 * b, zero(8)), repeat_lanes(Z, 10 * b + 8)
-        sums = more(sums, a[f], a[f + 1], a[f + 2], a[f + 3], pair_lanes(a, f), v, w)
+        sums = add_products(sums, a[f], a[f + 1], a[f + 2], a[f + 3], pair_lanes(a, f), v, w)
     return sums

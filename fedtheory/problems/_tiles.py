@@ -13,13 +13,13 @@ from fedtheory.problems._vector import load, multiply_add, store, zero
 
 
 @jit
-def columns(C):
+def padded_columns(C):
     """Return C padded to a multiple of four, at least eight, because a tile is two vectors of four."""
     return max(8, (C + 3) // 4 * 4)
 
 
 @jit
-def roomy(x, W):
+def pad_vector(x, W):
     """Copy x to W, and fill the rest of W with the zeros that a row of P numbers reads beyond the
     end of x."""
     for k in range(x.size):
@@ -29,7 +29,7 @@ def roomy(x, W):
 
 
 @jit
-def narrow(G, P, C, ridge, x, out):
+def unpad_matrix(G, P, C, ridge, x, out):
     """Write to `out` the matrix G without its padding, plus ridge x. Where a row writes beyond its
     end, the next row overwrites the excess."""
     if P == C:
@@ -48,7 +48,7 @@ def narrow(G, P, C, ridge, x, out):
 
 
 @jit
-def scores(X, base, rows, W, C, P, Z):
+def score_rows(X, base, rows, W, C, P, Z):
     """Compute Z[b P + c] = W_c' a, where a is row base + rows[b] of X. W has rows of C numbers and
     P - C numbers more (`roomy`); these, and the padding columns of Z, have no meaning."""
     F = (W.size - P) // C + 1
@@ -91,7 +91,7 @@ def scores_tile(a, F, W, C, P, Z, b, c, left, e, right):
 
 
 @jit
-def outer(X, base, rows, Z, P, low, G):
+def add_outer_product(X, base, rows, Z, P, low, G):
     """Add sum_b a_f Z[b P + c] to G[(f - low) P + c], where a is row base + rows[b] of X, for as
     many features f from `low` on as G has; both numbers are multiples of four."""
     twelve = 12 if P % 8 == 4 else 0
@@ -147,7 +147,7 @@ ONE_TILE = 16  # columns
 
 
 @jit
-def gradient(X, base, rows, Z, C, P, ridge, x, out):
+def write_gradient(X, base, rows, Z, C, P, ridge, x, out):
     """Compute out[f C + c] = sum_b a_f Z[b P + c] + ridge x[f C + c], for at most ONE_TILE columns
     P, so that the sums go from registers to `out` directly."""
     if P == 8:

@@ -87,13 +87,13 @@ if DISABLED:
     def on_stack(n: Any) -> Any:
         return np.empty(n)
 
-    def total(v: Any) -> tuple[Any, ...]:
+    def lane_total(v: Any) -> tuple[Any, ...]:
         while v.size > 1:
             v = v[: v.size // 2] + v[v.size // 2 :]
         return v[0]
 
-    def totals(v: Any) -> Any:
-        return np.array([total(w) for w in v])
+    def lane_totals(v: Any) -> Any:
+        return np.array([lane_total(w) for w in v])
 
     def pair_lanes(a: Any, i: Any) -> Any:
         return np.repeat(a[i : i + 4], 2)
@@ -107,7 +107,7 @@ if DISABLED:
     def join_lanes(u: Any, v: Any, w: Any, x: Any) -> Any:
         return np.concatenate([u, v, w, x])
 
-    def quarter(v: Any, n: Any) -> tuple[Any, ...]:
+    def take_quarter(v: Any, n: Any) -> tuple[Any, ...]:
         return v[2 * n : 2 * n + 2]
 else:
     _WORD = ir.IntType(32)
@@ -122,7 +122,7 @@ else:
         def __init__(self, manager: Any, of: Any) -> None:
             super().__init__(manager, of, of.vector)
 
-    def _pointer(
+    def _element_pointer(
         context: Any,
         builder: IRBuilder,
         of: Any,
@@ -133,7 +133,7 @@ else:
         start = context.make_array(of)(context, builder, array).data
         return builder.bitcast(builder.gep(start, [i]), vector.as_pointer())
 
-    def _shuffle(
+    def _shuffle_lanes(
         builder: IRBuilder, v: Instruction, lanes: Sequence[int], w: Instruction | None = None
     ) -> ShuffleVector:
         """Return a vector of the given lanes of v and w, where the lanes of w are numbered on from
@@ -159,7 +159,9 @@ else:
             signature: Any,
             arguments: tuple[Instruction, Instruction, Constant],
         ) -> LoadInstr:
-            return builder.load(_pointer(context, builder, a, like.vector, *arguments[:2]), align=8)
+            return builder.load(
+                _element_pointer(context, builder, a, like.vector, *arguments[:2]), align=8
+            )
 
         return like(a, types.int64, like), generate
 
@@ -174,7 +176,9 @@ else:
             arguments: tuple[LoadInstr, Instruction, Instruction],
         ) -> Constant:
             array, at, value = arguments
-            builder.store(value, _pointer(context, builder, a, v.vector, array, at), align=8)
+            builder.store(
+                value, _element_pointer(context, builder, a, v.vector, array, at), align=8
+            )
             return context.get_dummy_value()
 
         return types.void(a, types.int64, v), generate
@@ -193,7 +197,7 @@ else:
             if not isinstance(s, Lanes):
                 alone = ir.Constant(v.vector, ir.Undefined)
                 alone = builder.insert_element(alone, factor, ir.Constant(_WORD, 0))
-                factor = _shuffle(builder, alone, [0] * v.width)
+                factor = _shuffle_lanes(builder, alone, [0] * v.width)
             return builder.fadd(added, builder.fmul(factor, value))
 
         return v(v, s if isinstance(s, Lanes) else types.float64, w), generate
@@ -204,7 +208,7 @@ else:
         return v(v, w), lambda context, builder, signature, arguments: builder.fadd(*arguments)
 
     @intrinsic
-    def _alloca(typing_context, n):
+    def _allocate_stack(typing_context, n):
         def generate(context, builder, signature, arguments):
             place = builder.alloca(ir.DoubleType(), arguments[0])
             place.align = 64  # a line of the cache
@@ -216,10 +220,10 @@ else:
     def on_stack(n: Any) -> Any:
         """Return an array of n numbers on the stack, which lasts until the calling function
         returns; the allocation costs nothing."""
-        return carray(_alloca(n), (n,))
+        return carray(_allocate_stack(n), (n,))
 
     @intrinsic
-    def total(typing_context: Any, v: Any) -> tuple[Any, Callable[..., Any]]:
+    def lane_total(typing_context: Any, v: Any) -> tuple[Any, Callable[..., Any]]:
         """Return the sum of the lanes: the vector's two halves are added until one lane is left."""
 
         def generate(
@@ -228,14 +232,16 @@ else:
             (value,), width = arguments, v.width
             while width > 1:
                 width //= 2
-                low = _shuffle(builder, value, [*range(width)])
-                value = builder.fadd(low, _shuffle(builder, value, [*range(width, 2 * width)]))
+                low = _shuffle_lanes(builder, value, [*range(width)])
+                value = builder.fadd(
+                    low, _shuffle_lanes(builder, value, [*range(width, 2 * width)])
+                )
             return builder.extract_element(value, ir.Constant(_WORD, 0))
 
         return types.float64(v), generate
 
     @intrinsic
-    def totals(typing_context: Any, v: Any) -> tuple[Any, Callable[..., Any]]:
+    def lane_totals(typing_context: Any, v: Any) -> tuple[Any, Callable[..., Any]]:
         """Return the totals of eight vectors of eight lanes, several computed at once; each is
         added up in the order of `total`."""
         of = v.types[0]
@@ -250,18 +256,20 @@ else:
                 high = [n + apart for n in low]
                 pairs = zip(parts, parts[len(parts) // 2 :])
                 parts = [
-                    builder.fadd(_shuffle(builder, v, low, w), _shuffle(builder, v, high, w))
+                    builder.fadd(
+                        _shuffle_lanes(builder, v, low, w), _shuffle_lanes(builder, v, high, w)
+                    )
                     for v, w in pairs
                 ]
             return parts[0]
 
         return of(v), generate
 
-    def _load(
+    def _load_vector(
         context: Any, builder: IRBuilder, of: Any, width: int, array: LoadInstr, i: Instruction
     ) -> LoadInstr:
         vector = ir.VectorType(ir.DoubleType(), width)
-        return builder.load(_pointer(context, builder, of, vector, array, i), align=8)
+        return builder.load(_element_pointer(context, builder, of, vector, array, i), align=8)
 
     @intrinsic
     def pair_lanes(typing_context: Any, a: Any, i: Any) -> tuple[Any, Callable[..., Any]]:
@@ -273,8 +281,8 @@ else:
             signature: Any,
             arguments: tuple[LoadInstr, Instruction],
         ) -> ShuffleVector:
-            four = _load(context, builder, a, 4, *arguments)
-            return _shuffle(builder, four, [0, 0, 1, 1, 2, 2, 3, 3])
+            four = _load_vector(context, builder, a, 4, *arguments)
+            return _shuffle_lanes(builder, four, [0, 0, 1, 1, 2, 2, 3, 3])
 
         return Lanes(8)(a, types.int64), generate
 
@@ -288,7 +296,9 @@ else:
             signature: Any,
             arguments: tuple[LoadInstr, Instruction],
         ) -> ShuffleVector:
-            return _shuffle(builder, _load(context, builder, a, 2, *arguments), [0, 1] * 4)
+            return _shuffle_lanes(
+                builder, _load_vector(context, builder, a, 2, *arguments), [0, 1] * 4
+            )
 
         return Lanes(8)(a, types.int64), generate
 
@@ -303,10 +313,10 @@ else:
         def generate(
             context: Any, builder: IRBuilder, signature: Any, arguments: Sequence[LoadInstr]
         ) -> InsertValue:
-            low = _shuffle(builder, arguments[0], [*range(8)], arguments[1])
-            high = _shuffle(builder, arguments[2], [*range(8)], arguments[3])
+            low = _shuffle_lanes(builder, arguments[0], [*range(8)], arguments[1])
+            high = _shuffle_lanes(builder, arguments[2], [*range(8)], arguments[3])
             lanes = [[k, k, 4 + k, 4 + k, 8 + k, 8 + k, 12 + k, 12 + k] for k in range(4)]
-            made = [_shuffle(builder, low, mask, high) for mask in lanes]
+            made = [_shuffle_lanes(builder, low, mask, high) for mask in lanes]
             return context.make_tuple(builder, of, made)
 
         return of(u, v, w, x), generate
@@ -320,17 +330,17 @@ else:
         def generate(
             context: Any, builder: IRBuilder, signature: Any, arguments: Sequence[LoadInstr]
         ) -> ShuffleVector:
-            low = _shuffle(builder, arguments[0], [*range(4)], arguments[1])
-            high = _shuffle(builder, arguments[2], [*range(4)], arguments[3])
-            return _shuffle(builder, low, [*range(8)], high)
+            low = _shuffle_lanes(builder, arguments[0], [*range(4)], arguments[1])
+            high = _shuffle_lanes(builder, arguments[2], [*range(4)], arguments[3])
+            return _shuffle_lanes(builder, low, [*range(8)], high)
 
         return Lanes(8)(u, v, w, x), generate
 
     @intrinsic(prefer_literal=True)
-    def quarter(typing_context: Any, v: Any, n: Any) -> tuple[Any, Callable[..., Any]]:
+    def take_quarter(typing_context: Any, v: Any, n: Any) -> tuple[Any, Callable[..., Any]]:
         """Return lanes 2 n and 2 n + 1 of a vector of eight; n is a literal."""
         first = 2 * n.literal_value
-        cut = lambda builder, value: _shuffle(builder, value, [first, first + 1])
+        cut = lambda builder, value: _shuffle_lanes(builder, value, [first, first + 1])
         return Lanes(2)(v, n), lambda context, builder, signature, arguments: cut(
             builder, arguments[0]
         )

@@ -20,11 +20,11 @@ from fedtheory.errors import Impossible, refuse
 from fedtheory.problem import Layer, Problem, layers_from, noise_from, weights_from
 from fedtheory.problems._separable import (
     SHAPES,
+    build_separable,
     check_request,
     draw_tilts,
     infimum,
-    separable,
-    slopes,
+    slope_range,
 )
 
 __all__ = ["bounded", "huber", "infimum"]
@@ -47,7 +47,7 @@ def _per_layer(L: float | Sequence[float], layers: Sequence[Layer]) -> np.ndarra
     )
 
 
-def _width(
+def _width_for_bound(
     a: np.ndarray, o: np.ndarray, sigmas: np.ndarray, noise: str, steepest: float, M: float
 ) -> float:
     """Return the width at which the largest stochastic gradient of a client has norm M, found by a
@@ -110,14 +110,14 @@ def bounded(
     tops = _per_layer(L, named)
     p = weights_from(weights, clients)
     noise, sigmas = noise_from(noise, sigma, sigma_0, clients)
-    generator = rng.host(seed, "bounded")
+    generator = rng.host_generator(seed, "bounded")
     a = tops * generator.uniform(0.2, 1.0, d)
     for layer in named:
         a[layer.start] = tops[layer.start]
     o = draw_tilts(generator, clients, d, p, G, xi_bar)
-    width = _width(a, o, sigmas, noise, slopes(SHAPES[shape], 1.0)[1], M)
+    width = _width_for_bound(a, o, sigmas, noise, slope_range(SHAPES[shape], 1.0)[1], M)
     requested = {f"L/{layer.name}": tops[layer.start] for layer in named}
-    return separable(
+    return build_separable(
         "bounded",
         shape,
         1.0,
@@ -170,10 +170,10 @@ def huber(
     if wide.ndim or not wide > 0:
         refuse("width", "must be > 0 (inf: no straight tails)", width)
     p = weights_from(weights, clients)
-    generator = rng.host(seed, "huber")
+    generator = rng.host_generator(seed, "huber")
     o = draw_tilts(generator, clients, d, p, G, xi_bar)
     shape, w = ("huber", width) if np.isfinite(width) else ("sided", 1.0)
-    return separable(
+    return build_separable(
         "huber",
         shape,
         left / L,

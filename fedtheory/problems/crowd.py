@@ -41,7 +41,7 @@ class Data(NamedTuple):
 
 
 @jit
-def size(data, i):
+def offset_size(data, i):
     """Return the absolute value of a coordinate of o_i, signed by the place of client i in its
     pair."""
     if i == 0:
@@ -53,8 +53,8 @@ def size(data, i):
 
 @jit
 def grad(data, i, x, out):
-    o = size(data, i)
-    rng.signs(data.key, (i + 1) // 2, 0, out)
+    o = offset_size(data, i)
+    rng.fair_signs(data.key, (i + 1) // 2, 0, out)
     for j in range(x.size):
         out[j] = data.A[j] * (x[j] - data.x_0[j]) + o * out[j]
 
@@ -62,8 +62,8 @@ def grad(data, i, x, out):
 @jit
 def loss(data, i, x):
     """Return (x - b_i)' A (x - b_i) / 2, where A (x_0 - b_i) = o_i."""
-    o, signs, total = size(data, i), np.empty(x.size), 0.0
-    rng.signs(data.key, (i + 1) // 2, 0, signs)
+    o, signs, total = offset_size(data, i), np.empty(x.size), 0.0
+    rng.fair_signs(data.key, (i + 1) // 2, 0, signs)
     for j in range(x.size):
         total += data.A[j] * (x[j] - data.x_0[j] + o * signs[j] / data.A[j]) ** 2
     return 0.5 * total
@@ -82,29 +82,29 @@ def objective(data, p, x, out):
 
 
 @jit
-def pull(data, p, out):
+def sum_offsets(data, p, out):
     """Write sum_i p_i o_i to `out`, and return the mean square of a coordinate, sum_i p_i o_ij^2."""
     signs, square = np.empty(out.size), 0.0
     out[:] = 0.0
     for i in range(1, p.size):
-        o = size(data, i)
+        o = offset_size(data, i)
         square += p[i] * o * o
-        rng.signs(data.key, (i + 1) // 2, 0, signs)
+        rng.fair_signs(data.key, (i + 1) // 2, 0, signs)
         for j in range(out.size):
             out[j] += p[i] * o * signs[j]
     return square
 
 
-def _minimizer(problem: Any) -> np.ndarray:
+def _find_minimiser(problem: Any) -> np.ndarray:
     return problem.data.x_star
 
 
-def _reweigh(problem: Any, p: np.ndarray) -> Problem:
+def _change_weights(problem: Any, p: np.ndarray) -> Problem:
     """Return the problem under other weights p: the o_i then have a mean m, and F is lowest at x_0
     - m / A."""
     data, m, signs = problem.data, np.zeros(problem.d), np.empty(problem.d)
-    square = pull(data, p, m)
-    rng.signs(data.key, 0, 0, signs)
+    square = sum_offsets(data, p, m)
+    rng.fair_signs(data.key, 0, 0, signs)
     F_star = 0.5 * float(square * np.sum(1 / data.A) - np.sum(m * m / data.A))
     paired = 1.0 if data.N % 2 == 0 else 1 - 1 / data.N  # the last of an odd number has o_i = 0
     level, lean = problem.d * (data.o**2 * paired), m @ m
@@ -165,7 +165,7 @@ def crowd(
             f"minimisers and their squares to be floats; got G={G}, xi_bar={xi_bar}, mu={mu}"
         )
     noise, sigmas = noise_from(noise, sigma, sigma_0, N)
-    generator = rng.host(seed, "crowd")
+    generator = rng.host_generator(seed, "crowd")
     A = generator.uniform(mu, L, d)
     A[0], A[-1] = L, mu
     x_0 = generator.standard_normal(d)
@@ -191,8 +191,8 @@ def crowd(
         noise=noise,
         sigma=sigmas,
         layers=layers_from(layers, d),
-        minimize=_minimizer,
-        reweigh=_reweigh,
+        minimize=_find_minimiser,
+        reweigh=_change_weights,
         affine=True,
     )
 

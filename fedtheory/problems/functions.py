@@ -27,7 +27,7 @@ class Data(NamedTuple):
     batches: tuple[Any, ...]  # (N + 1,) all samples of the server, or None, and of the clients
 
 
-def samples(batch: Any) -> Any:
+def batch_arrays(batch: Any) -> Any:
     """Return the list of a batch's arrays; a batch is one array, or a tuple, list or dict of
     arrays."""
     if isinstance(batch, dict):
@@ -131,7 +131,7 @@ def from_function(
     if x_0.ndim != 1 or not x_0.size or not np.all(np.isfinite(x_0)):
         refuse("x_0", "must be a finite vector", x_0)
     replacement = arguments.check_flag("replacement", replacement)
-    sizes = np.array([_size(i, own) for i, own in enumerate(batches)], dtype=np.int64)
+    sizes = np.array([_batch_length(i, own) for i, own in enumerate(batches)], dtype=np.int64)
     noise, sigmas, given = _samples.noise_of(
         "minibatch", 0.0, 0.0, batch, batch_0, replacement, sizes
     )
@@ -159,7 +159,7 @@ def from_function(
     )
 
 
-def _size(i: int, batch: Any) -> Any:
+def _batch_length(i: int, batch: Any) -> Any:
     """Return how many samples a batch has, or refuse the batch."""
     who = f"clients[{i - 1}]" if i else "server"
     if batch is None and i == 0:
@@ -168,7 +168,7 @@ def _size(i: int, batch: Any) -> Any:
         refuse(who, "must be data: only the server may have none, given as server=", batch)
     rule = "must be an array of one sample or more, or a tuple or dict of such of one length"
     try:
-        lengths = {len(part) for part in samples(batch)}
+        lengths = {len(part) for part in batch_arrays(batch)}
     except TypeError:  # a part that is no array
         refuse(who, rule, batch)
     if len(lengths) != 1 or min(lengths) < 1:
@@ -228,7 +228,8 @@ def from_torch(
     given = dict(layers=[(name, p.numel()) for name, p in named.items()], name="torch") | given
     start = torch.cat([p.reshape(-1) for p in named.values()]).to(torch.float64).numpy()
     pairs = [
-        None if own is None else _pair(who, own) for who, own in _name_clients(server, clients)
+        None if own is None else _check_pair(who, own)
+        for who, own in _name_clients(server, clients)
     ]
     rows = [own and tensors(own) for own in pairs]
     return from_function(function, rows[1:], start, server=rows[0], **given)
@@ -283,7 +284,7 @@ def _name_clients(server: Any, clients: Number) -> Any:
         yield f"clients[{i}]", own
 
 
-def _pair(who: range | Sequence[int], own: bool) -> Any:
+def _check_pair(who: range | Sequence[int], own: bool) -> Any:
     if not isinstance(own, (tuple, list)) or len(own) != 2:
         refuse(who, "must be a pair (X, y)", own)
     if any(part is None for part in own):

@@ -31,7 +31,7 @@ class Data(NamedTuple):
 
 
 @jit
-def margins(X, y, base, rows, x, out):
+def compute_margins(X, y, base, rows, x, out):
     """Compute out[b] = y a'x, where (a, y) is row base + rows[b], four rows at a time."""
     last, d = rows.size - 1, x.size
     for b in range(0, rows.size, 4):
@@ -50,7 +50,7 @@ def margins(X, y, base, rows, x, out):
 
 
 @jit
-def slopes(m):
+def margin_slopes(m):
     """Replace each margin m by the derivative -1 / (1 + e^m) of log(1 + e^-m), in place."""
     for b in range(m.size):
         e = exp(-abs(m[b]))
@@ -72,7 +72,7 @@ def mean_softplus(m):
 
 
 @jit
-def combine(X, y, base, rows, s, scale, low, out):
+def combine_rows(X, y, base, rows, s, scale, low, out):
     """Add scale sum_b s[b] y a to `out`, where (a, y) is row base + rows[b], four rows at a time,
     for as many coordinates from `low` on as `out` has."""
     d = out.size
@@ -101,11 +101,11 @@ def combine(X, y, base, rows, s, scale, low, out):
 @jit
 def batch(data, i, rows, draw, x, out):
     m = np.empty(rows.size)
-    margins(data.X, data.y, data.starts[i], rows, x, m)
-    slopes(m)
+    compute_margins(data.X, data.y, data.starts[i], rows, x, m)
+    margin_slopes(m)
     for j in range(x.size):
         out[j] = data.ridge * x[j]
-    combine(data.X, data.y, data.starts[i], rows, m, 1.0 / rows.size, 0, out)
+    combine_rows(data.X, data.y, data.starts[i], rows, m, 1.0 / rows.size, 0, out)
 
 
 @jit
@@ -117,7 +117,7 @@ def grad(data, i, x, out):
 def loss(data, i, x):
     rows = np.arange(data.starts[i + 1] - data.starts[i])
     m = np.empty(rows.size)
-    margins(data.X, data.y, data.starts[i], rows, x, m)
+    compute_margins(data.X, data.y, data.starts[i], rows, x, m)
     return mean_softplus(m) + data.ridge * half_square(x)
 
 
@@ -131,10 +131,10 @@ def objective(data, p, x, out):
         if p[i] != 0.0:
             rows = np.arange(data.starts[i + 1] - data.starts[i])
             m = np.empty(rows.size)
-            margins(data.X, data.y, data.starts[i], rows, x, m)
+            compute_margins(data.X, data.y, data.starts[i], rows, x, m)
             value += p[i] * mean_softplus(m)
-            slopes(m)
-            combine(data.X, data.y, data.starts[i], rows, m, p[i] / rows.size, 0, out)
+            margin_slopes(m)
+            combine_rows(data.X, data.y, data.starts[i], rows, m, p[i] / rows.size, 0, out)
     return value
 
 
@@ -151,19 +151,19 @@ def piece(data, i, rows, x, room, out, phase, n):
     d = data.X.shape[1]
     low, high = _pieces.piece(count, d, WEIGHT, phase, n)
     if phase == 0:
-        margins(data.X, data.y, base, _pieces.some(rows, low, high), x[:d], room[low:high])
-        slopes(room[low:high])
+        compute_margins(data.X, data.y, base, _pieces.some(rows, low, high), x[:d], room[low:high])
+        margin_slopes(room[low:high])
         return
     for j in range(low, high):
         out[j] = data.ridge * x[j]
     every = _pieces.some(rows, 0, count)
-    combine(data.X, data.y, base, every, room, 1.0 / count, low, out[low:high])
+    combine_rows(data.X, data.y, base, every, room, 1.0 / count, low, out[low:high])
 
 
 KERNELS = Kernels(grad, loss, objective, batch, pieces=pieces, piece=piece)
 
 
-def _signs(y: Sequence[Any]) -> np.ndarray:
+def _label_signs(y: Sequence[Any]) -> np.ndarray:
     """Return all labels as +-1: labels of {-1, 1} stay, in labels of {0, 1} the 0 becomes -1. One
     convention holds for all clients."""
     labels = np.concatenate([part for part in y if part is not None])
@@ -172,14 +172,16 @@ def _signs(y: Sequence[Any]) -> np.ndarray:
     return np.where(labels == 1, 1.0, -1.0)
 
 
-def _designs(data: Any) -> list[Any]:
+def _client_designs(data: Any) -> list[Any]:
     return [
-        _linear.design(data.X[low:high], -0.5 * data.y[low:high, None]) if high > low else None
+        _linear.design_matrix(data.X[low:high], -0.5 * data.y[low:high, None])
+        if high > low
+        else None
         for low, high in zip(data.starts, data.starts[1:])
     ]
 
 
-def _hessian(problem: Any) -> Callable[..., Any]:
+def _hessian_of(problem: Any) -> Callable[..., Any]:
     data = problem.data
     X = data.X[data.starts[1] :]
     weights = np.repeat(problem.weights[1:] / problem.sizes[1:], problem.sizes[1:])
@@ -191,14 +193,17 @@ def _hessian(problem: Any) -> Callable[..., Any]:
     return at
 
 
-def _minimize(problem: Any) -> np.ndarray:
-    return _linear.newton(
-        problem, _hessian(problem), float(np.mean(np.linalg.norm(problem.data.X, axis=1)))
+def _find_minimiser(problem: Any) -> np.ndarray:
+    return _linear.newton_minimiser(
+        problem, _hessian_of(problem), float(np.mean(np.linalg.norm(problem.data.X, axis=1)))
     )
 
 
-def _reweigh(problem: Problem, p: np.ndarray) -> Problem:
-    found = {**problem.constants, **_linear.dissimilarity(_designs(problem.data), REACH, p)}
+def _change_weights(problem: Problem, p: np.ndarray) -> Problem:
+    found = {
+        **problem.constants,
+        **_linear.dissimilarity_constants(_client_designs(problem.data), REACH, p),
+    }
     return replace(problem, weights=p, constants=found)
 
 
@@ -230,7 +235,7 @@ def logistic(
     >>> round(float(problem.loss([0.0])), 6)    # log 2
     0.693147
     """
-    X, y = _samples.arrays(X, y, server)
+    X, y = _samples.check_arrays(X, y, server)
     replacement = arguments.check_flag("replacement", replacement)
     ridge = arguments.check_real("ridge", ridge)
     sizes = _samples.sizes_of(X)
@@ -239,13 +244,13 @@ def logistic(
     noise, sigmas, batches = _samples.noise_of(
         noise, sigma, sigma_0, batch, batch_0, replacement, sizes
     )
-    rows, starts = _samples.stack(X, d)
-    data = Data(rows, _signs(y), starts, ridge)
-    designs = _designs(data)
+    rows, starts = _samples.stack_rows(X, d)
+    data = Data(rows, _label_signs(y), starts, ridge)
+    designs = _client_designs(data)
     found = {
-        **_linear.curvature(designs, BEND, ridge),
-        **_linear.dissimilarity(designs, REACH, p),
-        **_linear.sigmas(designs, REACH, FARTHEST, noise, sigmas, batches, replacement),
+        **_linear.curvature_constants(designs, BEND, ridge),
+        **_linear.dissimilarity_constants(designs, REACH, p),
+        **_linear.noise_constants(designs, REACH, FARTHEST, noise, sigmas, batches, replacement),
     }
     return Problem(
         "logistic",
@@ -263,8 +268,8 @@ def logistic(
         room=_pieces.room(sizes, batches, d, WEIGHT, 1),
         replacement=replacement,
         layers=layers_from(layers, d),
-        minimize=_minimize if ridge > 0 and d <= NEWTON else None,
-        reweigh=_reweigh,
+        minimize=_find_minimiser if ridge > 0 and d <= NEWTON else None,
+        reweigh=_change_weights,
     )
 
 

@@ -153,7 +153,7 @@ def bgd(problem: Any, w_f: float = 0.5, w_c: Any = None) -> BGD:
     return BGD(float(w_f), float(w_c), eigenvalues, loads, level)
 
 
-def _constants(problem: Problem, requested: Mapping[str, float]) -> dict[str, Constant]:
+def _mixed_constants(problem: Problem, requested: Mapping[str, float]) -> dict[str, Constant]:
     """Return a quadratic's constants and those that a mixed problem adds: sigma_f, sigma_c, G_bgd
     and B_bgd."""
     sigma_f = problem.constants["G"]  # global: the clients share a Hessian
@@ -181,15 +181,19 @@ def _constants(problem: Problem, requested: Mapping[str, float]) -> dict[str, Co
     return found
 
 
-def _reweigh(plain: Any, problem: Any, p: Number) -> Problem:
+def _change_weights(plain: Any, problem: Any, p: Number) -> Problem:
     moved = plain(problem, p)
     return replace(
         moved,
-        constants=_constants(moved, {name: problem.constants[name].value for name in ("L", "mu")}),
+        constants=_mixed_constants(
+            moved, {name: problem.constants[name].value for name in ("L", "mu")}
+        ),
     )
 
 
-def _spectra(generator: np.random.Generator, d: int, L: float, mu: float, own: bool) -> np.ndarray:
+def _draw_spectra(
+    generator: np.random.Generator, d: int, L: float, mu: float, own: bool
+) -> np.ndarray:
     """Draw the curvatures (2, d) of f_f and of f_c, from mu to L; both functions attain both ends."""
     spectra = generator.uniform(mu, L, (2, d))
     spectra[:, 0], spectra[:, -1] = L, mu
@@ -246,8 +250,8 @@ def mixed(
         raise Impossible(
             f"sigma_f must be 0 where one client is all of f_f; got sigma_f={sigma_f}, clients={clients}"
         )
-    generator = rng.host(seed, "mixed")
-    spectra = _spectra(generator, d, L, mu, own)
+    generator = rng.host_generator(seed, "mixed")
+    spectra = _draw_spectra(generator, d, L, mu, own)
     turns = np.stack([np.eye(d)] * 2)
     if dense:
         turns = np.stack([np.linalg.qr(generator.standard_normal((d, d)))[0] for _ in range(2)])
@@ -288,8 +292,8 @@ def mixed(
     return replace(
         problem,
         name="mixed",
-        reweigh=partial(_reweigh, problem.reweigh),
-        constants=_constants(problem, requested),
+        reweigh=partial(_change_weights, problem.reweigh),
+        constants=_mixed_constants(problem, requested),
     )
 
 

@@ -11,12 +11,12 @@ from collections.abc import Sequence
 from fedtheory import rng
 from fedtheory.errors import Impossible, refuse
 from fedtheory.problem import Problem, weights_from
-from fedtheory.problems._separable import check_request, draw_tilts, infimum, separable
+from fedtheory.problems._separable import build_separable, check_request, draw_tilts, infimum
 
 __all__ = ["nonconvex", "infimum"]
 
 
-def _curvatures(
+def _curvature_limits(
     shape: str, L: float, growth: float | None, weak_convexity: float | None
 ) -> tuple[float, float]:
     """Return growth m and weak convexity ell of the steepest coordinate, whose curvatures fill
@@ -98,14 +98,14 @@ def nonconvex(
             refuse(name, "must be > 0", value)
     if shape not in ("rational", "wave"):
         refuse("shape", "must be rational or wave", shape)
-    growth, ell = _curvatures(shape, L, growth, weak_convexity)
+    growth, ell = _curvature_limits(shape, L, growth, weak_convexity)
     p = weights_from(weights, clients)
-    generator = rng.host(seed, "nonconvex")
+    generator = rng.host_generator(seed, "nonconvex")
     scale = generator.uniform(0.2, 1.0, d)
     scale[0] = 1.0
     o = draw_tilts(generator, clients, d, p, G, xi_bar)
     fall = (ell + growth) / (L - growth) if shape == "wave" else 1.0  # a fall = growth + ell
-    return separable(
+    return build_separable(
         "nonconvex",
         shape,
         fall,

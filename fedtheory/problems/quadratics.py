@@ -26,15 +26,15 @@ from fedtheory.problem import (
 )
 from fedtheory.problems._certified import SHARPEST, constants, gradient_bound
 from fedtheory.problems._curvature import of_client, of_objective, times
-from fedtheory.problems._quadratic import DENSE, DIAGONAL, Dense, Diagonal, room
-from fedtheory.problems._symmetric import blocks
+from fedtheory.problems._quadratic import DENSE, DIAGONAL, Dense, Diagonal, product_room
+from fedtheory.problems._symmetric import pack_blocks
 from fedtheory.typing import Number
 
 RADIUS = 1.0  # of the ball on which G and xi_bar hold, where nobody asks for another one
 BOUNDED = ("none", "rademacher", "sphere")  # noises whose norm is sigma surely
 
 
-def _data(
+def _data_tuple(
     A: Number, b: np.ndarray, p: np.ndarray, H: Number, x_star: np.ndarray | None
 ) -> Diagonal | Dense:
     """Return the data tuple for weights p. Where F has no stationary point (x_star is None), x_star
@@ -43,10 +43,14 @@ def _data(
     gaps = [x_star - b[i] for i in range(len(b))]
     F_star = sum(p[i] * 0.5 * gap @ times(of_client(A, i), gap) for i, gap in enumerate(gaps))
     given = *(np.ascontiguousarray(part) for part in (A, b, H, x_star)), float(F_star)
-    return Diagonal(*given) if A.ndim == 2 else Dense(*given, blocks(np.concatenate([A, H[None]])))
+    return (
+        Diagonal(*given)
+        if A.ndim == 2
+        else Dense(*given, pack_blocks(np.concatenate([A, H[None]])))
+    )
 
 
-def _reweigh(radius: Number, problem: Any, p: Number) -> Problem:
+def _change_weights(radius: Number, problem: Any, p: Number) -> Problem:
     made = _weighted_parts(problem.data.A, problem.data.b, p, radius, problem.noise, problem.sigma)
     kept = {
         name: problem.constants[name]
@@ -65,7 +69,7 @@ def _weighted_parts(
 ) -> dict[str, Any]:
     """Return the parts of a Problem that depend on its weights, as a dict."""
     H, x_star, lowest = of_objective(A, b, p)
-    data = _data(A, b, p, H, x_star)
+    data = _data_tuple(A, b, p, H, x_star)
     kernels = DIAGONAL if A.ndim == 2 else DENSE
     if x_star is None:  # no form around a point: F is the sum of its parts
         kernels = kernels._replace(objective=None)
@@ -75,8 +79,8 @@ def _weighted_parts(
     return dict(
         data=data,
         kernels=kernels,
-        room=0 if A.ndim == 2 else room(b.shape[1]),
-        minimize=_minimizer if lowest else None,
+        room=0 if A.ndim == 2 else product_room(b.shape[1]),
+        minimize=_find_minimiser if lowest else None,
         constants=known,
     )
 
@@ -147,14 +151,14 @@ def quadratic_from_arrays(
             f"must be 0 or at least {1 / arguments.LARGEST:g} in size, for squares to be floats",
             float(A[(A != 0) & (abs(A) < 1 / arguments.LARGEST)][0]),
         )
-    return _problem(A, b, weights, sigma, sigma_0, noise, layers, radius)
+    return _build_problem(A, b, weights, sigma, sigma_0, noise, layers, radius)
 
 
-def _minimizer(problem: Any) -> np.ndarray:
+def _find_minimiser(problem: Any) -> np.ndarray:
     return problem.data.x_star
 
 
-def _problem(
+def _build_problem(
     A: np.ndarray,
     b: np.ndarray,
     weights: np.ndarray | Sequence[float] | None,
@@ -192,20 +196,20 @@ def _problem(
         noise=noise,
         sigma=sigmas,
         layers=layers_from(layers, d),
-        reweigh=partial(_reweigh, radius),
+        reweigh=partial(_change_weights, radius),
         affine=True,
         **made,
     )
 
 
-def _spectrum(generator: np.random.Generator, d: int, L: float, mu: float) -> np.ndarray:
+def _draw_spectrum(generator: np.random.Generator, d: int, L: float, mu: float) -> np.ndarray:
     """Draw d eigenvalues in [mu, L], both ends attained."""
     eigenvalues = generator.uniform(mu, L, d)
     eigenvalues[0], eigenvalues[-1] = L, mu
     return eigenvalues
 
 
-def _rotation(generator: np.random.Generator, d: int) -> np.ndarray:
+def _draw_rotation(generator: np.random.Generator, d: int) -> np.ndarray:
     return np.linalg.qr(generator.standard_normal((d, d)))[0]
 
 
@@ -242,9 +246,9 @@ def quadratic(
     L, mu = arguments.check_real("L", L, open_low=True), arguments.check_real("mu", mu)
     G, xi_bar = arguments.check_real("G", G), arguments.check_real("xi_bar", xi_bar)
     arguments.check_word("hessian", hessian, ("diagonal", "dense", "own", "own_dense"))
-    _possible(d, N, L, mu, G, xi_bar, hessian)
+    _refuse_impossible(d, N, L, mu, G, xi_bar, hessian)
     own, p = hessian.startswith("own"), weights_from(weights, N)
-    generator = rng.host(seed, "quadratic")
+    generator = rng.host_generator(seed, "quadratic")
     A, spectra, turn = _draw_hessians(generator, d, N, L, mu, hessian)
     alive = (
         np.ones(d) if mu > 0 or hessian == "own_dense" else (spectra > 0).all(axis=0).astype(float)
@@ -257,7 +261,7 @@ def quadratic(
             f"their squares to be floats; got G={G}, xi_bar={xi_bar}, mu={mu}"
         )
     b = np.stack([x_star - _reach_offset(A, spectra, turn, mu, i, o[i]) for i in range(N + 1)])
-    problem = _problem(A, b, weights, sigma, sigma_0, noise, layers, radius)
+    problem = _build_problem(A, b, weights, sigma, sigma_0, noise, layers, radius)
     found = dict(problem.constants)
     exact = dict(L=L, mu=mu) if own else dict(L=L, mu=mu, G=G, xi_bar=xi_bar)
     if not own and found["B"].value == 1.0:
@@ -268,7 +272,9 @@ def quadratic(
     return replace(problem, constants=found)
 
 
-def _possible(d: int, N: int, L: float, mu: float, G: float, xi_bar: float, hessian: str) -> None:
+def _refuse_impossible(
+    d: int, N: int, L: float, mu: float, G: float, xi_bar: float, hessian: str
+) -> None:
     """Refuse constants that no such quadratic has, and sizes that do not fit in memory."""
     arguments.check_fits("d and clients", N + 1, d, 4)
     if mu > L:
@@ -303,18 +309,18 @@ def _draw_hessians(
     if hessian.startswith("own"):
         spectra = np.stack(
             [
-                _spectrum(generator, d, L, mu) if d > 1 else np.array([[L, mu][i % 2]])
+                _draw_spectrum(generator, d, L, mu) if d > 1 else np.array([[L, mu][i % 2]])
                 for i in range(N + 1)
             ]
         )
     else:
-        spectra = _spectrum(generator, d, L, mu)[None] if d > 1 else np.array([[float(L)]])
+        spectra = _draw_spectrum(generator, d, L, mu)[None] if d > 1 else np.array([[float(L)]])
     if hessian == "dense":
-        turn = _rotation(generator, d)
+        turn = _draw_rotation(generator, d)
         A = (turn * spectra[0]) @ turn.T
         return ((A + A.T) / 2)[None], spectra, turn
     if hessian == "own_dense":
-        turns = [_rotation(generator, d) for _ in range(N + 1)]
+        turns = [_draw_rotation(generator, d) for _ in range(N + 1)]
         A = np.stack([(Q * s) @ Q.T for Q, s in zip(turns, spectra)])
         return (A + A.transpose(0, 2, 1)) / 2, spectra, None
     return spectra, spectra, None

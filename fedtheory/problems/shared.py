@@ -33,7 +33,7 @@ class Shared(NamedTuple):
 
 
 @cache
-def _kernels(
+def _shared_kernels(
     grad: Callable[..., Any], loss: Callable[..., Any], batch: Callable[..., Any]
 ) -> Kernels:
     """Return the kernels of f'_i, built on those of f_i."""
@@ -77,8 +77,10 @@ def _kernels(
         if not all(jit.compiled(kernel) for kernel in inner):
             return function
         names = [kernel.identity for kernel in inner]
-        identity = (function.__name__, jit.digest(__name__), *names) if all(names) else None
-        return jit.compile(function, identity=identity, maker=(_kernels, (grad, loss, batch), part))
+        identity = (function.__name__, jit.module_digest(__name__), *names) if all(names) else None
+        return jit.compile(
+            function, identity=identity, maker=(_shared_kernels, (grad, loss, batch), part)
+        )
 
     return Kernels(
         compiled("grad", shared_grad, grad),
@@ -124,7 +126,7 @@ def share(problem: Any, ratio: Number = 1.0) -> Problem:
             if name in problem.constants
         }
     )
-    kernels = _kernels(problem.kernels.grad, problem.kernels.loss, problem.kernels.batch)
+    kernels = _shared_kernels(problem.kernels.grad, problem.kernels.loss, problem.kernels.batch)
     pooled = replace(
         problem,
         name=f"shared {problem.name}",
@@ -133,16 +135,16 @@ def share(problem: Any, ratio: Number = 1.0) -> Problem:
         constants=found,
         data=Shared(problem.data, own, np.where(holds, 1 - own, 0), problem.sizes.copy()),
         sizes=sizes,
-        minimize=_lowest if problem.affine else None,
+        minimize=_lowest_loss if problem.affine else None,
         reweigh=None,
     )
-    if problem.affine and _lowest(pooled) is None:  # F + (N n_0 / n) f_0 may be where F is not
+    if problem.affine and _lowest_loss(pooled) is None:  # F + (N n_0 / n) f_0 may be where F is not
         found["F_inf"] = Constant(-np.inf, how="F is unbounded below")
         return replace(pooled, minimize=None)
     return pooled
 
 
-def _lowest(problem: Problem) -> np.ndarray | None:
+def _lowest_loss(problem: Problem) -> np.ndarray | None:
     return lowest_of(problem.grad, problem.d, problem.constants)
 
 

@@ -15,7 +15,7 @@ from fedtheory.errors import refuse
 from fedtheory.problem import Problem, layers_from
 from fedtheory.problems import _linear, _pieces, _samples
 from fedtheory.problems._softmax import KERNELS, Data
-from fedtheory.problems._tiles import columns
+from fedtheory.problems._tiles import padded_columns
 from fedtheory.typing import Number
 
 BEND, FARTHEST = (
@@ -26,7 +26,7 @@ NEWTON = 2000  # above this d there is no minimiser: Newton's matrix would be to
 MOST = 2**16  # classes; a larger label is a mistake
 
 
-def _classes(y: Sequence[Any], classes: int | None) -> tuple[np.ndarray, int]:
+def _check_classes(y: Sequence[Any], classes: int | None) -> tuple[np.ndarray, int]:
     """Return all labels as integers, and the number of classes."""
     labels = np.concatenate([part for part in y if part is not None])
     if not np.all((labels == np.floor(labels)) & (labels >= 0) & (labels < MOST)):  # false for NaN
@@ -38,16 +38,18 @@ def _classes(y: Sequence[Any], classes: int | None) -> tuple[np.ndarray, int]:
     return labels.astype(np.int64), classes
 
 
-def _designs(data: Any) -> list[Any]:
+def _client_designs(data: Any) -> list[Any]:
     designs = []
     for low, high in zip(data.starts, data.starts[1:]):
         e = np.full((high - low, data.classes), 1.0 / data.classes)
         e[np.arange(high - low), data.y[low:high]] -= 1.0
-        designs.append(_linear.design(data.X[low:high, : data.features], e) if high > low else None)
+        designs.append(
+            _linear.design_matrix(data.X[low:high, : data.features], e) if high > low else None
+        )
     return designs
 
 
-def _reach(classes: int) -> float:
+def _gradient_reach(classes: int) -> float:
     return float(np.sqrt(1.0 - 1.0 / classes))  # ||p - 1/classes|| for p in the simplex
 
 
@@ -71,7 +73,7 @@ def accuracy(
     return float(np.mean(np.argmax(probabilities(problem, x, X), axis=1) == np.asarray(y)))
 
 
-def _hessian(problem: Any) -> Callable[..., Any]:
+def _hessian_of(problem: Any) -> Callable[..., Any]:
     data, F, C = problem.data, problem.data.features, problem.data.classes
     X = data.X[data.starts[1] :, :F]
     weights = np.repeat(problem.weights[1:] / problem.sizes[1:], problem.sizes[1:])
@@ -93,15 +95,18 @@ def _hessian(problem: Any) -> Callable[..., Any]:
     return at
 
 
-def _minimize(problem: Any) -> np.ndarray:
-    return _linear.newton(
-        problem, _hessian(problem), float(np.mean(np.linalg.norm(problem.data.X, axis=1)))
+def _find_minimiser(problem: Any) -> np.ndarray:
+    return _linear.newton_minimiser(
+        problem, _hessian_of(problem), float(np.mean(np.linalg.norm(problem.data.X, axis=1)))
     )
 
 
-def _reweigh(problem: Any, p: Number) -> Problem:
+def _change_weights(problem: Any, p: Number) -> Problem:
     data = problem.data
-    found = {**problem.constants, **_linear.dissimilarity(_designs(data), _reach(data.classes), p)}
+    found = {
+        **problem.constants,
+        **_linear.dissimilarity_constants(_client_designs(data), _gradient_reach(data.classes), p),
+    }
     return replace(problem, weights=p, constants=found)
 
 
@@ -135,14 +140,14 @@ def softmax(
     >>> round(float(problem.loss([0.0] * problem.d)), 6)    # log 2
     0.693147
     """
-    X, y = _samples.arrays(X, y, server)
+    X, y = _samples.check_arrays(X, y, server)
     replacement, bias = (
         arguments.check_flag("replacement", replacement),
         arguments.check_flag("bias", bias),
     )
     ridge = arguments.check_real("ridge", ridge)
     sizes = _samples.sizes_of(X)
-    labels, classes = _classes(y, classes)
+    labels, classes = _check_classes(y, classes)
     N, features = len(X) - 1, X[1].shape[1]
     p = _samples.weights_of(weights, sizes)
     noise, sigmas, batches = _samples.noise_of(
@@ -154,13 +159,13 @@ def softmax(
         layers.append(("b", classes))
         features += 1
     d = features * classes
-    rows, starts = _samples.stack(X, -(-features // 4) * 4)
+    rows, starts = _samples.stack_rows(X, -(-features // 4) * 4)
     data = Data(rows, labels, starts, ridge, features, classes)
-    designs, reach = _designs(data), _reach(classes)
+    designs, reach = _client_designs(data), _gradient_reach(classes)
     found = {
-        **_linear.curvature(designs, BEND, ridge),
-        **_linear.dissimilarity(designs, reach, p),
-        **_linear.sigmas(designs, reach, FARTHEST, noise, sigmas, batches, replacement),
+        **_linear.curvature_constants(designs, BEND, ridge),
+        **_linear.dissimilarity_constants(designs, reach, p),
+        **_linear.noise_constants(designs, reach, FARTHEST, noise, sigmas, batches, replacement),
     }
     return Problem(
         "softmax",
@@ -175,11 +180,13 @@ def softmax(
         noise=noise,
         sigma=sigmas,
         batch_size=batches,
-        room=_pieces.room(sizes, batches, data.X.shape[1], data.classes, columns(data.classes)),
+        room=_pieces.room(
+            sizes, batches, data.X.shape[1], data.classes, padded_columns(data.classes)
+        ),
         replacement=replacement,
         layers=layers_from(layers, d),
-        minimize=_minimize if ridge > 0 and d <= NEWTON else None,
-        reweigh=_reweigh,
+        minimize=_find_minimiser if ridge > 0 and d <= NEWTON else None,
+        reweigh=_change_weights,
     )
 
 

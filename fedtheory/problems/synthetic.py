@@ -61,7 +61,7 @@ def pareto_sizes(
     index = arguments.check_real("index", index, open_low=True)
     if high < low:
         refuse("high", f"must be >= low = {low}", high)
-    u = rng.host(seed, "synthetic sizes").random(clients)
+    u = rng.host_generator(seed, "synthetic sizes").random(clients)
     t = low * (1.0 - u * (1.0 - (low / high) ** index)) ** (-1.0 / index)
     return np.minimum(t.astype(np.int64), high)
 
@@ -103,16 +103,18 @@ def synthetic_data(
     found = Arrays([None], [None], [None], [None])
     models = []
     for k in range(1, N + 1):
-        models.append(_model(alpha, beta, features, classes, iid, seed, k))
+        models.append(_draw_model(alpha, beta, features, classes, iid, seed, k))
         for name, n, X, y in (
             ("train", sizes[k - 1], found.X, found.y),
             ("test", int(np.ceil(test * sizes[k - 1])), found.X_test, found.y_test),
         ):
-            rows, labels = models[-1].draw(rng.host(seed, f"synthetic {name} {k}"), int(n))
+            rows, labels = models[-1].draw(
+                rng.host_generator(seed, f"synthetic {name} {k}"), int(n)
+            )
             X.append(rows)
             y.append(labels)
     if server:
-        generator = rng.host(seed, "synthetic server")
+        generator = rng.host_generator(seed, "synthetic server")
         drawn = [
             models[k].draw(generator, 1) for k in generator.choice(N, server, p=sizes / sizes.sum())
         ]
@@ -120,10 +122,10 @@ def synthetic_data(
     return found
 
 
-def _model(
+def _draw_model(
     alpha: float, beta: float, features: int, classes: int, iid: bool, seed: int, k: int
 ) -> _Model:
-    generator = rng.host(seed, "synthetic model" if iid else f"synthetic model {k}")
+    generator = rng.host_generator(seed, "synthetic model" if iid else f"synthetic model {k}")
     u, B = np.sqrt([alpha, beta]) * generator.standard_normal(2)
     W, b = (
         u + generator.standard_normal((features, classes)),

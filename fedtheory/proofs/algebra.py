@@ -49,7 +49,7 @@ class Proof:
     certificate: dict[str, Any]
 
     def __str__(self) -> str:
-        return f"proved, {size(self.certificate['proof'])} terms"
+        return f"proved, {proof_size(self.certificate['proof'])} terms"
 
 
 @dataclass(frozen=True)
@@ -63,11 +63,11 @@ class Counterexample:
         return False
 
 
-def size(proof: Mapping[str, Any]) -> int:
+def proof_size(proof: Mapping[str, Any]) -> int:
     return (
         len(proof.get("terms", ()))
-        + sum(map(size, proof.get("branches", ())))
-        + sum(size(lemma) for _, _, lemma in proof.get("lemmas", ()))
+        + sum(map(proof_size, proof.get("branches", ())))
+        + sum(proof_size(lemma) for _, _, lemma in proof.get("lemmas", ()))
     )
 
 
@@ -103,7 +103,7 @@ def prove(
         }
     )
     statement = build_statement(target, assumptions, definitions)
-    asked = None if refute or not statement else vain(statement, budget, chain)
+    asked = None if refute or not statement else search_name(statement, budget, chain)
     if asked in VAIN:
         return None
     proof = search = None
@@ -118,7 +118,7 @@ def prove(
     if proof is None and statement and chain:
         proof = find_proof(Search(document, statement.extremes, budget), document, CHAIN)
     if proof is None and refute:
-        point = refutation.search(target, assumptions, definitions, seed)
+        point = refutation.find_violation(target, assumptions, definitions, seed)
         if point is not None:
             return Counterexample(point)
     if proof is None and search:
@@ -137,7 +137,7 @@ def prove(
     return Proof(prune_lemmas(document))
 
 
-def vain(statement: Statement, budget: float, chain: bool) -> str:
+def search_name(statement: Statement, budget: float, chain: bool) -> str:
     """Return the name of a search for a proof: a hash that all claims with the same assumptions and
     conclusion about numbers share."""
     asked = [statement.document(), list(statement.extremes.items()), budget, chain]
@@ -192,7 +192,7 @@ def prune_lemmas(document: Document) -> Any:
     return document
 
 
-def line(
+def prove_line(
     claim: "Claim",
     at: int = 0,
     given: "Sequence[Claim]" = (),
@@ -216,32 +216,32 @@ def line(
     } & set(claim.quantities)
     found = None
     for meant in (False, True):
-        target, relations, definitions, more = question(claim, at, given, meant)
+        target, relations, definitions, more = line_question(claim, at, given, meant)
         if found is None and (more or not meant):
             found = prove(target, relations, definitions, budget, refute and free, seed)
     return found
 
 
-def question(
+def line_question(
     claim: "Claim", at: int = 0, given: Sequence[Any] = (), meant: bool = False
 ) -> tuple[sympy.Rel, list[sympy.Rel], dict[sympy.Symbol, sympy.Expr], bool]:
     """Return (target, relations, definitions, whether measured quantities have a meaning here) of a
     line of a claim."""
     relations, facts = (
         [a.relation for a in claim.assumptions if a.relation is not None],
-        meaning.facts(claim),
+        meaning.meaning_facts(claim),
     )
     definitions = dict(claim.definitions)
     for other in given:
         relations += [
-            relate(*each)
+            make_relation(*each)
             for n, each in enumerate(other.lines)
             if each[1] != "O" and not (other.id == claim.id and n == at)
         ]
-        facts += meaning.facts(other)
+        facts += meaning.meaning_facts(other)
         definitions.update(other.definitions)
     return (
-        relate(*claim.lines[at]),
+        make_relation(*claim.lines[at]),
         list(dict.fromkeys(relations + facts * meant)),
         definitions,
         bool(facts),
@@ -254,12 +254,12 @@ def speaks_of(
     """Tell whether a document states this line of this claim, derived from these claims. The
     document's proof may still be wrong."""
     for meant in (False, True):
-        statement = build_statement(*question(claim, at, given, meant)[:3])
+        statement = build_statement(*line_question(claim, at, given, meant)[:3])
         if statement and all(statement.document()[key] == document.get(key) for key in PARTS):
             return True
     return False
 
 
-def relate(left: sympy.Expr, sign: str, right: sympy.Expr) -> sympy.Rel:
+def make_relation(left: sympy.Expr, sign: str, right: sympy.Expr) -> sympy.Rel:
     kind = {"<=": sympy.Le, "<": sympy.Lt, ">=": sympy.Ge, ">": sympy.Gt, "==": sympy.Eq}[sign]
     return kind(left, right, evaluate=False)

@@ -38,7 +38,7 @@ class Search:
             except Refused:
                 proof = None
         elif quick:
-            proof = self.combine(reading, goal, LIGHT[:1] if quick is True else quick)
+            proof = self.combine_facts(reading, goal, LIGHT[:1] if quick is True else quick)
         else:
             proof = self.within(reading, goal, DEPTH)
         return proof and {**({"solve": solved} if solved else {}), **proof}
@@ -58,7 +58,7 @@ class Search:
             if node[0] == "root"
         ]
         mentions = {}
-        for name in _names(
+        for name in _tree_names(
             [
                 self.document["assumes"],
                 self.document["shows"],
@@ -97,7 +97,11 @@ class Search:
             way = -1 if reading.sign(slope) < 2 else 1
             slope = {m: way * v for m, v in slope.items()}
             rest = {m: -way * v for m, v in num.items() if m not in having}
-            value = ["*", positivity.tree(rest), ["^", positivity.tree(slope), -1]]
+            value = [
+                "*",
+                positivity.polynomial_tree(rest),
+                ["^", positivity.polynomial_tree(slope), -1],
+            ]
             if symbol in self.reach(value, ("define", "cases")):  # z = max(z, y)
                 continue
             trial = reading.again()
@@ -115,14 +119,14 @@ class Search:
     def within(
         self, reading: Reading, goal: Sequence[str | list[Any]], depth: int
     ) -> dict[str, str | list[Any]] | None:
-        lemmas, found = [], self.combine(reading, goal, LIGHT[:1])
+        lemmas, found = [], self.combine_facts(reading, goal, LIGHT[:1])
         if found is None:
             lemmas = self.bounds(reading)
             lemmas += self.instances(reading)
             lemmas += self.minors(reading, goal)
-            found = self.combine(reading, goal)
+            found = self.combine_facts(reading, goal)
         if found is None and depth and self.work.left > 0:
-            for node in self.splittable(reading, goal):
+            for node in self.splittable_nodes(reading, goal):
                 branches = []
                 for here in self.apart(reading, node):
                     branch = self.within(here, goal, depth - 1)
@@ -134,7 +138,7 @@ class Search:
                     break
         return found and {**({"lemmas": lemmas} if lemmas else {}), **found}
 
-    def combine(
+    def combine_facts(
         self,
         reading: Reading,
         goal: Sequence[Any],
@@ -146,7 +150,7 @@ class Search:
         except Refused:
             return None
         facts = self.facts(reading) if only is None else only
-        find = lambda target, strict, efforts: positivity.find(
+        find = lambda target, strict, efforts: positivity.find_certificate(
             target, strict, facts, reading.signs, efforts, self.work
         )
         found = find(target, goal[0] in ("<", ">"), efforts)
@@ -171,7 +175,9 @@ class Search:
             if (
                 poly
                 and (within is None or {s for m in poly for s, _ in m} <= within)
-                and not any(same(poly, other) and s >= strict for other, s in known.values())
+                and not any(
+                    same_direction(poly, other) and s >= strict for other, s in known.values()
+                )
             ):
                 known[name] = poly, strict
         return known
@@ -212,13 +218,13 @@ class Search:
                     continue
                 within = self.reach([node])
                 proof = (
-                    self.combine(reading, relation, LIGHT, self.facts(reading, within))
+                    self.combine_facts(reading, relation, LIGHT, self.facts(reading, within))
                     if relation[2] == "0"
                     else None
                 )
                 if proof is None:
                     branches = [
-                        self.combine(here, relation, LIGHT, self.facts(here, within))
+                        self.combine_facts(here, relation, LIGHT, self.facts(here, within))
                         for here in self.apart(reading, node)
                     ]
                     proof = None if None in branches else dict(split=node, branches=branches)
@@ -240,20 +246,24 @@ class Search:
             while queue:
                 name, relation = queue.pop()
                 node = next(
-                    (s for s in _names(relation) if s in self.extremes and s not in reading.solved),
+                    (
+                        s
+                        for s in _tree_names(relation)
+                        if s in self.extremes and s not in reading.solved
+                    ),
                     None,
                 )
                 if node is None:
                     continue
                 made = []
                 for argument in self.extremes[node][1:]:
-                    instance = _replace(relation, node, argument)
+                    instance = _replace_name(relation, node, argument)
                     facts = {
                         k: v
                         for k, v in self.facts(reading).items()
-                        if k == name or k.startswith("lemma") and node in _names(v[0])
+                        if k == name or k.startswith("lemma") and node in _tree_names(v[0])
                     }
-                    proof = self.combine(reading, instance, LIGHT, facts)
+                    proof = self.combine_facts(reading, instance, LIGHT, facts)
                     if proof is not None:
                         lemmas.append(self.lemma(reading, instance, proof))
                         made.append((lemmas[-1][0], instance))
@@ -280,7 +290,9 @@ class Search:
                 proof = dict(scale="1", terms=[dict(by="1", gram=[{v: "1"} for v in some])])
                 poly = reading.minor(proof["terms"][0]["gram"])
                 if poly:
-                    lemmas.append(self.lemma(reading, [">=", positivity.tree(poly), "0"], proof))
+                    lemmas.append(
+                        self.lemma(reading, [">=", positivity.polynomial_tree(poly), "0"], proof)
+                    )
         return lemmas
 
     @staticmethod
@@ -295,7 +307,7 @@ class Search:
             branch.settle()
         return branches
 
-    def splittable(self, reading: Reading, goal: Sequence[str | list[Any]]) -> list[str]:
+    def splittable_nodes(self, reading: Reading, goal: Sequence[str | list[Any]]) -> list[str]:
         """Return the nodes of cases, with the nodes that the goal mentions first."""
         reach = self.reach(goal)
         nodes = [
@@ -310,10 +322,10 @@ class Search:
     ) -> set[str]:
         """Return the symbols that a tree mentions, including symbols inside nodes of the given
         kinds."""
-        found = set(_names(tree))
+        found = set(_tree_names(tree))
         for node, parts in reversed(self.document["nodes"].items()):
             if node in found and parts[0] in through:
-                found |= set(_names(list(parts)))
+                found |= set(_tree_names(list(parts)))
         return found
 
 
@@ -321,7 +333,7 @@ def depth_of(reading: Reading) -> bool:
     return any(name.endswith(":case") for name in reading.facts)
 
 
-def same(
+def same_direction(
     p: Mapping[tuple[tuple[str, int], ...], Fraction],
     q: Mapping[tuple[tuple[str, int], ...], Fraction],
 ) -> bool:
@@ -332,17 +344,19 @@ def same(
     return p[m] * q[m] > 0 and all(p[n] * q[m] == q[n] * p[m] for n in p)
 
 
-def _names(tree: int | str | Sequence[Any]) -> list[str]:
+def _tree_names(tree: int | str | Sequence[Any]) -> list[str]:
     if isinstance(tree, str):
         return [tree]
-    return [n for t in tree for n in _names(t)] if isinstance(tree, (list, tuple, dict)) else []
+    return (
+        [n for t in tree for n in _tree_names(t)] if isinstance(tree, (list, tuple, dict)) else []
+    )
 
 
-def _replace(tree: Any, name: str, by: str | Sequence[Any]) -> Any:
+def _replace_name(tree: Any, name: str, by: str | Sequence[Any]) -> Any:
     return (
         by
         if tree == name
-        else [_replace(t, name, by) for t in tree]
+        else [_replace_name(t, name, by) for t in tree]
         if isinstance(tree, list)
         else tree
     )

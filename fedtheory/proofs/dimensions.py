@@ -28,7 +28,7 @@ class Inhomogeneous(FedtheoryError):
         self.terms = terms
 
 
-def unit(expr: sympy.Expr, table: Table) -> tuple[Any, ...] | None:
+def expression_unit(expr: sympy.Expr, table: Table) -> tuple[Any, ...] | None:
     """Return (power of the point, power of the loss) of an expression, or None for zero, which has
     any unit."""
     if expr.is_Symbol:
@@ -36,23 +36,23 @@ def unit(expr: sympy.Expr, table: Table) -> tuple[Any, ...] | None:
     if expr.is_number:
         return None if expr == 0 else (Fraction(0), Fraction(0))
     if expr.is_Mul:
-        units = [unit(factor, table) for factor in expr.args]
+        units = [expression_unit(factor, table) for factor in expr.args]
         return None if None in units else tuple(map(sum, zip(*units)))
     if expr.is_Pow:
-        base = unit(expr.base, table)
+        base = expression_unit(expr.base, table)
         if expr.exp.is_Rational:
             power = Fraction(int(expr.exp.p), int(expr.exp.q))
             return base and (base[0] * power, base[1] * power)
-        _require_plain((expr.base, base), (expr.exp, unit(expr.exp, table)))
+        _require_plain((expr.base, base), (expr.exp, expression_unit(expr.exp, table)))
         return Fraction(0), Fraction(0)
     if expr.is_Add or isinstance(expr, (sympy.Min, sympy.Max, sympy.Piecewise)):
         parts = (
             [value for value, _ in expr.args] if isinstance(expr, sympy.Piecewise) else expr.args
         )
-        return _common([(part, unit(part, table)) for part in parts], expr)
+        return _common_unit([(part, expression_unit(part, table)) for part in parts], expr)
     if isinstance(expr, sympy.Abs):
-        return unit(expr.args[0], table)
-    _require_plain(*((argument, unit(argument, table)) for argument in expr.args))
+        return expression_unit(expr.args[0], table)
+    _require_plain(*((argument, expression_unit(argument, table)) for argument in expr.args))
     return Fraction(0), Fraction(0)
 
 
@@ -60,23 +60,23 @@ def _require_plain(*pairs: tuple[Any, ...]) -> None:
     for part, found in pairs:
         if found not in (None, (0, 0)):
             raise Inhomogeneous(
-                f"{plain(part)} has unit {show(found)} where a plain number is needed"
+                f"{plain(part)} has unit {show_unit(found)} where a plain number is needed"
             )
 
 
-def _common(pairs: Sequence[tuple[sympy.Expr, Any]], expr: sympy.Basic) -> Any:
+def _common_unit(pairs: Sequence[tuple[sympy.Expr, Any]], expr: sympy.Basic) -> Any:
     known = [(part, found) for part, found in pairs if found is not None]
     for part, found in known[1:]:
         if found != known[0][1]:
             raise Inhomogeneous(
-                f"{plain(known[0][0])} has unit {show(known[0][1])} "
-                f"and {plain(part)} has unit {show(found)}",
+                f"{plain(known[0][0])} has unit {show_unit(known[0][1])} "
+                f"and {plain(part)} has unit {show_unit(found)}",
                 expr,
             )
     return known[0][1] if known else None
 
 
-def show(found: tuple[Fraction, Fraction]) -> str:
+def show_unit(found: tuple[Fraction, Fraction]) -> str:
     point, loss = found
     parts = [
         f"{name}^{power}" if power != 1 else name
@@ -89,13 +89,13 @@ def show(found: tuple[Fraction, Fraction]) -> str:
 LONGEST = 80  # characters of the longest sum that a message repeats beside its two terms
 
 
-def clashes(claim: "Claim") -> list[str]:
+def unit_clashes(claim: "Claim") -> list[str]:
     """Return one sentence for each inhomogeneous line, assumption between symbols, or definition of
     a claim."""
     return [str(error) for error in _find_inhomogeneous(claim)]
 
 
-def notes(claim: "Claim") -> list[str]:
+def unit_notes(claim: "Claim") -> list[str]:
     """Return the notes on clashing units for a verdict: each pair of terms once, with the
     surrounding sum where that is short. A claim whose letters have no units gets no notes."""
     given = any(e.unit != PLAIN for e in claim.table.values() if e.measure is None)
@@ -115,26 +115,33 @@ def _find_inhomogeneous(claim: "Claim") -> list[Inhomogeneous]:
 
     for symbol, definition in claim.definitions.items():
         attempt(
-            lambda: _common(
-                [(symbol, unit(symbol, claim.table)), (definition, unit(definition, claim.table))],
+            lambda: _common_unit(
+                [
+                    (symbol, expression_unit(symbol, claim.table)),
+                    (definition, expression_unit(definition, claim.table)),
+                ],
                 sympy.Eq(symbol, definition, evaluate=False),
             )
         )
     for left, sign, right in claim.lines:
         relation = sympy.Le(left, right, evaluate=False)
         attempt(
-            lambda: _common(
-                [(left, unit(left, claim.table)), (right, unit(right, claim.table))], relation
+            lambda: _common_unit(
+                [
+                    (left, expression_unit(left, claim.table)),
+                    (right, expression_unit(right, claim.table)),
+                ],
+                relation,
             )
         )
     for assumption in claim.assumptions:
         relation = assumption.relation
         if relation is not None and relation not in (sympy.true, sympy.false):
             attempt(
-                lambda: _common(
+                lambda: _common_unit(
                     [
-                        (relation.lhs, unit(relation.lhs, claim.table)),
-                        (relation.rhs, unit(relation.rhs, claim.table)),
+                        (relation.lhs, expression_unit(relation.lhs, claim.table)),
+                        (relation.rhs, expression_unit(relation.rhs, claim.table)),
                     ],
                     relation,
                 )

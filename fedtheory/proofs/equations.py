@@ -25,7 +25,7 @@ class Fixed(NamedTuple):
     surely: bool
 
 
-def solve(
+def solve_equation(
     equation: sympy.Rel, symbols: Sequence[sympy.Symbol], rules: Sequence[sympy.Rel] = ()
 ) -> Fixed | None:
     """Return the symbol and value that an equation fixes, or None where the equation is linear in
@@ -48,7 +48,9 @@ def solve(
 
 def never_zero(expr: sympy.Expr, rules: Sequence[sympy.Basic] = ()) -> bool:
     """Tell whether an expression is never 0, by its symbols' domains or by one of the rules."""
-    return all(_apart(factor, rules) for factor in sympy.Mul.make_args(_split_factors(expr)))
+    return all(
+        _factor_solution(factor, rules) for factor in sympy.Mul.make_args(_split_factors(expr))
+    )
 
 
 def _split_factors(expr: sympy.Expr) -> sympy.Expr:
@@ -57,36 +59,38 @@ def _split_factors(expr: sympy.Expr) -> sympy.Expr:
     return sympy.factor(expr)
 
 
-def _apart(factor: sympy.Expr, rules: Sequence[sympy.Basic]) -> bool:
+def _factor_solution(factor: sympy.Expr, rules: Sequence[sympy.Basic]) -> bool:
     if factor.is_Pow and factor.exp.is_number:
         if factor.exp.is_negative:  # 1/x is never 0
             return True
         factor = factor.base
-    known = factor.is_nonzero or _positive(factor)
+    known = factor.is_nonzero or _is_positive(factor)
     return bool(known) or any(_says_nonzero(factor, rule) for rule in rules)
 
 
-def _positive(expr: sympy.Expr) -> bool:
+def _is_positive(expr: sympy.Expr) -> bool:
     """Tell whether an expression is positive wherever it has a value, as 1/x is for x >= 0."""
     if expr.is_positive:
         return True
     if expr.is_Pow:
-        return _positive(expr.base) or bool(expr.exp.is_negative and _nonnegative(expr.base))
+        return _is_positive(expr.base) or bool(expr.exp.is_negative and _is_nonnegative(expr.base))
     if expr.is_Add:
-        return all(map(_nonnegative, expr.args)) and any(map(_positive, expr.args))
+        return all(map(_is_nonnegative, expr.args)) and any(map(_is_positive, expr.args))
     if isinstance(expr, sympy.Max):
-        return any(map(_positive, expr.args))
-    return isinstance(expr, (sympy.Mul, sympy.Min)) and all(map(_positive, expr.args))
+        return any(map(_is_positive, expr.args))
+    return isinstance(expr, (sympy.Mul, sympy.Min)) and all(map(_is_positive, expr.args))
 
 
-def _nonnegative(expr: sympy.Expr) -> bool:
-    if expr.is_nonnegative or _positive(expr):
+def _is_nonnegative(expr: sympy.Expr) -> bool:
+    if expr.is_nonnegative or _is_positive(expr):
         return True
     if isinstance(expr, sympy.Max):
-        return any(map(_nonnegative, expr.args))
+        return any(map(_is_nonnegative, expr.args))
     if expr.is_Pow:
-        return bool(expr.exp.is_real) and _nonnegative(expr.base)
-    return isinstance(expr, (sympy.Add, sympy.Mul, sympy.Min)) and all(map(_nonnegative, expr.args))
+        return bool(expr.exp.is_real) and _is_nonnegative(expr.base)
+    return isinstance(expr, (sympy.Add, sympy.Mul, sympy.Min)) and all(
+        map(_is_nonnegative, expr.args)
+    )
 
 
 def _says_nonzero(factor: sympy.Expr, rule: sympy.Basic) -> bool:
@@ -102,7 +106,7 @@ def _says_nonzero(factor: sympy.Expr, rule: sympy.Basic) -> bool:
     return any(rest.is_nonnegative if strict else rest.is_positive for rest in more)
 
 
-def cases(
+def equation_cases(
     equations: Sequence[sympy.Rel], symbols: Sequence[sympy.Symbol], rules: Sequence[sympy.Rel] = ()
 ) -> list[list[sympy.Rel]]:
     """Return the ways in which equations can be met, each a list of equations that `solve` can
@@ -111,47 +115,47 @@ def cases(
     A product is 0 where one of its factors is 0. If no symbol has a slope that is never 0, one more
     way is that the slope and the rest of the equation are both 0.
     """
-    ways = [_ways(equation, symbols, rules, 0) for equation in equations]
+    ways = [_equation_ways(equation, symbols, rules, 0) for equation in equations]
     return [[each for way in some for each in way] for some in islice(product(*ways), MOST)]
 
 
-def _ways(
+def _equation_ways(
     equation: sympy.Rel, symbols: Sequence[sympy.Symbol], rules: Sequence[sympy.Rel], depth: int
 ) -> list[list[sympy.Rel]]:
     if depth > DEEPEST or not isinstance(equation, sympy.Eq):
         return [[] if equation is sympy.true else [equation]]
     gap = equation.lhs - equation.rhs
-    factors = _factors(gap, rules)
+    factors = _vanishing_factors(gap, rules)
     prime = len(factors) == 1 and sympy.cancel(gap / factors[0]).is_number
-    linear = len(factors) == 1 and solve(equation, symbols) is not None
+    linear = len(factors) == 1 and solve_equation(equation, symbols) is not None
     stays = not factors or prime or linear
-    single = [equation] if stays else [_equation(factor) for factor in factors]
-    return [way for each in single for way in _branches(each, symbols, rules, depth)]
+    single = [equation] if stays else [_as_equation(factor) for factor in factors]
+    return [way for each in single for way in _equation_branches(each, symbols, rules, depth)]
 
 
-def _branches(
+def _equation_branches(
     equation: sympy.Rel, symbols: Sequence[sympy.Symbol], rules: Sequence[sympy.Rel], depth: int
 ) -> list[list[sympy.Rel]]:
     """Return the ways of an equation that is not a product."""
-    fixed = solve(equation, [s for s in symbols if s in equation.free_symbols], rules)
+    fixed = solve_equation(equation, [s for s in symbols if s in equation.free_symbols], rules)
     if fixed is None or fixed.surely:
         return [[equation]]
     gap = equation.lhs - equation.rhs
     parts = [gap.diff(fixed.symbol), gap.subs(fixed.symbol, 0)]
     if not all(part.is_polynomial(*part.free_symbols) for part in parts):
         return [[equation]]
-    vanishing = [_equation(part) for part in parts]
+    vanishing = [_as_equation(part) for part in parts]
     if sympy.false in vanishing:
         return [[equation]]
-    further = [_ways(each, symbols, rules, depth + 1) for each in vanishing]
+    further = [_equation_ways(each, symbols, rules, depth + 1) for each in vanishing]
     return [[equation], *([*one, *other] for one in further[0] for other in further[1])]
 
 
-def _equation(expr: sympy.Expr) -> sympy.Rel:
+def _as_equation(expr: sympy.Expr) -> sympy.Rel:
     return sympy.Eq(sympy.expand(expr), 0)
 
 
-def _factors(gap: sympy.Expr, rules: Sequence[sympy.Rel]) -> list[sympy.Expr]:
+def _vanishing_factors(gap: sympy.Expr, rules: Sequence[sympy.Rel]) -> list[sympy.Expr]:
     """Return the factors of an expression that may be 0, each once."""
     if gap.count_ops() > LARGEST or gap.has(sympy.Piecewise):
         return [gap]

@@ -47,7 +47,7 @@ class Inner(sympy.Function):
         return f"<{', '.join(map(printer._print, self.args))}>"
 
 
-def inner(one: Number, other: Number) -> sympy.Expr | Inner:
+def inner_product(one: Number, other: Number) -> sympy.Expr | Inner:
     """Return the inner product of two linear combinations of Vectors, as a sum of Inner terms."""
     return sympy.expand(
         sum(
@@ -70,7 +70,7 @@ def _combine_vectors(expr: Number) -> "list[tuple[np.ndarray, sympy.Expr]]":
 
 
 def square_norm(v: Number) -> sympy.Expr | Inner:
-    return inner(v, v)
+    return inner_product(v, v)
 
 
 F, SERVER, OTHER_F, OTHER_SERVER, FIRST, SECOND = map(
@@ -81,14 +81,14 @@ F, SERVER, OTHER_F, OTHER_SERVER, FIRST, SECOND = map(
 INNER = {
     "sq_grad_norm": square_norm(F),
     "sq_server_grad_norm": square_norm(SERVER),
-    "grad_inner": inner(F, SERVER),
+    "grad_inner": inner_product(F, SERVER),
     "sq_xi": square_norm(F - SERVER),
     "sq_tilde_grad_norm": square_norm(F + gamma * SERVER) / (1 + gamma) ** 2,
     "a_w0": square_norm(OTHER_F),
     "b_w0": square_norm(OTHER_SERVER),
-    "inner_w0": inner(OTHER_F, OTHER_SERVER),
+    "inner_w0": inner_product(OTHER_F, OTHER_SERVER),
     "xi_w0": square_norm(OTHER_F - OTHER_SERVER),
-    "inner_move": inner(OTHER_F, -eta_0 * OTHER_SERVER),  # a step is -eta_0 grad f_0
+    "inner_move": inner_product(OTHER_F, -eta_0 * OTHER_SERVER),  # a step is -eta_0 grad f_0
     "sq_move": square_norm(-eta_0 * OTHER_SERVER),
     "sq_i": square_norm(FIRST),
     "sq_j": square_norm(SECOND),
@@ -104,7 +104,7 @@ def meanings_of(claim: "Claim", kind: type) -> Iterator[tuple[Assumption, Along 
                 yield assumption, meaning
 
 
-def facts(claim: Any) -> list[sympy.Rel]:
+def meaning_facts(claim: Any) -> list[sympy.Rel]:
     """Return the relations between the claim's measured symbols that follow from the definitions of
     the measures and from the claim's conditions."""
     single = {
@@ -119,7 +119,7 @@ def facts(claim: Any) -> list[sympy.Rel]:
     ]
     if single.keys() & {"sq_grad_norm", "sq_server_grad_norm", "sq_xi"}:
         for _, (metric, constant) in meanings_of(claim, Root):
-            of = letter(claim, constant)
+            of = constant_symbol(claim, constant)
             if of is not None:
                 found.append(sympy.Le(INNER[metric], of**2, evaluate=False))
     return found
@@ -158,7 +158,7 @@ GRADIENT_OF = {
 }
 
 
-def letter(claim: "Claim", constant: str) -> sympy.Symbol | None:
+def constant_symbol(claim: "Claim", constant: str) -> sympy.Symbol | None:
     """Return a claim's symbol for a constant of a problem, since each paper has its own letters.
     Return None where the claim has none, or where its letter is measured or derived."""
     own = [claim.table[name] for name in claim.table.certified({constant})]
@@ -166,7 +166,7 @@ def letter(claim: "Claim", constant: str) -> sympy.Symbol | None:
     return own[-1].symbol if own else None
 
 
-def along(claim: Any) -> tuple[list[tuple[sympy.Rel, str]], list[sympy.Rel]]:
+def line_facts(claim: Any) -> tuple[list[tuple[sympy.Rel, str]], list[sympy.Rel]]:
     """Return ([(relation, the condition that states it)], [limit]) from a claim's conditions at two
     points of a line at distance s.
 
@@ -178,7 +178,7 @@ def along(claim: Any) -> tuple[list[tuple[sympy.Rel, str]], list[sympy.Rel]]:
     g_x, g_y = (unused_symbol(name, claim.table, real=True) for name in ("g_x", "g_y"))
     s = unused_symbol("s", claim.table, positive=True)
     for assumption, (kind, constant, _) in meanings_of(claim, Along):
-        of = letter(claim, constant)
+        of = constant_symbol(claim, constant)
         if of is None:
             of = unused_symbol(f"{constant}_{kind}", claim.table, nonnegative=True)
         relations = dict(
@@ -195,7 +195,7 @@ def along(claim: Any) -> tuple[list[tuple[sympy.Rel, str]], list[sympy.Rel]]:
     return found, [sympy.Le(mu * s, 2 * bound, evaluate=False) for mu in steep for bound in bounds]
 
 
-def trivial(claim: "Claim") -> list[tuple[sympy.Symbol, sympy.Expr, str]]:
+def trivial_bounds(claim: "Claim") -> list[tuple[sympy.Symbol, sympy.Expr, str]]:
     """Return [(measured symbol, expression, reason)], upper bounds on measured symbols that hold
     for any method.
 
@@ -204,7 +204,7 @@ def trivial(claim: "Claim") -> list[tuple[sympy.Symbol, sympy.Expr, str]]:
     """
     smooth = next(
         (
-            letter(claim, meaning.constant)
+            constant_symbol(claim, meaning.constant)
             for _, meaning in meanings_of(claim, Along)
             if meaning.kind in ("flatter", "curved") and not meaning.within
         ),

@@ -58,7 +58,7 @@ class Room:
             if v != w and {f"{v}.{v}", f"{w}.{w}"} <= set(at)
         ]
 
-    def inward(
+    def move_inward(
         self, poly: Mapping[tuple[tuple[str, int], ...], Any]
     ) -> dict[tuple[int, ...], Fraction]:
         at = {name: n for n, name in enumerate(self.names)}
@@ -80,22 +80,22 @@ class Room:
         return all(m[n] == 0 for n in (*self.soft, *self.real))
 
     def tree(self, poly: Mapping[tuple[int, ...], Any]) -> str | list[str | list[Any]]:
-        return tree(
+        return polynomial_tree(
             {tuple((self.names[n], k) for n, k in enumerate(m) if k): v for m, v in poly.items()}
         )
 
 
-def tree(poly: Mapping[tuple[tuple[str, int], ...], Fraction]) -> str | list[Any]:
+def polynomial_tree(poly: Mapping[tuple[tuple[str, int], ...], Fraction]) -> str | list[Any]:
     """Return the expression tree of a polynomial."""
     powers = lambda m: [name if k == 1 else ["^", name, k] for name, k in m]
     terms = [
-        _product(([] if value == 1 and m else [str(value)]) + powers(m))
+        _product_of(([] if value == 1 and m else [str(value)]) + powers(m))
         for m, value in sorted(poly.items())
     ]
     return "0" if not terms else terms[0] if len(terms) == 1 else ["+", *terms]
 
 
-def _product(factors: Sequence[str | list[int | str]]) -> str | list[Any]:
+def _product_of(factors: Sequence[str | list[int | str]]) -> str | list[Any]:
     return factors[0] if len(factors) == 1 else ["*", *factors]
 
 
@@ -105,7 +105,7 @@ def shift_powers(
     return {tuple(a + b for a, b in zip(m, by)): value for m, value in poly.items()}
 
 
-def multiply(p: Any, q: Any) -> dict[tuple[int, ...], Exact]:
+def multiply_polynomials(p: Any, q: Any) -> dict[tuple[int, ...], Exact]:
     out = {}
     for m, value in p.items():
         for n, other in q.items():
@@ -114,7 +114,7 @@ def multiply(p: Any, q: Any) -> dict[tuple[int, ...], Exact]:
     return {m: value for m, value in out.items() if value}
 
 
-def find(
+def find_certificate(
     target: Mapping[tuple[tuple[str, int], ...], Exact],
     strict: bool,
     facts: Mapping[str, Any],
@@ -131,7 +131,7 @@ def find(
     names = {name for p in (target, *(p for p, _ in facts.values())) for m in p for name, _ in m}
     names = sorted(names | {f"{v}.{v}" for name in names if "." in name for v in name.split(".")})
     room = Room(names, [signs.get(name, 0) for name in names])
-    goal = room.inward(target)
+    goal = room.move_inward(target)
     # `single` finds facts that state only the sign of a variable. A fact that a nonnegative
     # variable is at most 0 states more.
     single = lambda p: len(p) == 1 and sum(sum(m) for m in p) == 1 and min(p.values()) > 0
@@ -140,7 +140,7 @@ def find(
         for name, (p, _) in facts.items()
     }
     facts = {
-        name: ({m: int(value * units[name]) for m, value in room.inward(p).items()}, s)
+        name: ({m: int(value * units[name]) for m, value in room.move_inward(p).items()}, s)
         for name, (p, s) in facts.items()
     }  # integers are faster than fractions
     facts = {
@@ -155,12 +155,14 @@ def find(
                 if any(m[i] for m in goal)
             }
             for _ in range(polya):
-                scale = multiply(scale, {**extra, (0,) * len(names): Fraction(1)})
+                scale = multiply_polynomials(scale, {**extra, (0,) * len(names): Fraction(1)})
         if depth > 1 and len(facts) > 40 or depth > 2 and len(facts) > 14:
             continue
         if work.left <= 0:
             return None
-        found = _attempt(room, multiply(goal, scale), strict, facts, depth, rounds, work)
+        found = _attempt_sum(
+            room, multiply_polynomials(goal, scale), strict, facts, depth, rounds, work
+        )
         if found is not None:
             lowest, used = found
             terms = []
@@ -173,11 +175,13 @@ def find(
                         **(more or {}),
                     )
                 )
-            return dict(scale=room.tree(multiply(scale, {lowest: Fraction(1)})), terms=terms)
+            return dict(
+                scale=room.tree(multiply_polynomials(scale, {lowest: Fraction(1)})), terms=terms
+            )
     return None
 
 
-def _attempt(
+def _attempt_sum(
     room: Room,
     goal: Mapping[tuple[int, ...], Any],
     strict: bool,
@@ -186,9 +190,9 @@ def _attempt(
     rounds: int,
     work: Work,
 ) -> tuple[tuple[int, ...], list[Any]] | None:
-    columns = _columns(room, goal, facts, depth, rounds)
+    columns = _gather_columns(room, goal, facts, depth, rounds)
     work.left -= START + BUILD * sum(len(poly) for _, poly, _ in columns)
-    solution = _solve(
+    solution = _solve_linear(
         room, goal, [poly for _, poly, _ in columns], strict, [sure for *_, sure in columns], work
     )
     if solution is None:
@@ -208,7 +212,7 @@ def _attempt(
     ), used
 
 
-def _columns(
+def _gather_columns(
     room: Room,
     goal: Mapping[tuple[int, ...], Fraction],
     facts: Mapping[str, Any],
@@ -227,7 +231,7 @@ def _columns(
         for names in combinations_with_replacement(facts, n):
             poly, sure = {one: 1}, True
             for name in names:
-                poly, sure = multiply(poly, facts[name][0]), sure and facts[name][1]
+                poly, sure = multiply_polynomials(poly, facts[name][0]), sure and facts[name][1]
             if poly and degree(poly) <= most:
                 products.append((names, poly, sure))
     firm = lambda m, goal: goal.get(m, 0) < 0 or not room.nonnegative(m)
@@ -254,7 +258,7 @@ def _columns(
             if value > 0 or firm(m, goal)
         }
         wanted = {m for m in wanted if goal.get(m, 0) <= 0}
-    return _list_columns(columns, _squares(room, goal, columns))
+    return _list_columns(columns, _square_columns(room, goal, columns))
 
 
 def _list_columns(columns: Mapping[Any, Any], squares: list[Any]) -> list[Any]:
@@ -263,7 +267,7 @@ def _list_columns(columns: Mapping[Any, Any], squares: list[Any]) -> list[Any]:
     ] + squares
 
 
-def _squares(
+def _square_columns(
     room: Room, goal: Mapping[tuple[int, ...], Fraction], columns: Mapping[Any, Any]
 ) -> list[Any]:
     """Return columns of squares of p - c q, and of squared norms of p v - c q w, with a cross term
@@ -282,10 +286,10 @@ def _squares(
     for m, value in wanted.items():
         for p, high in pool.items():
             for by, first, second, q, inner in _cross_product(room, m, p, pool):
-                for ratio in _ratios(high, abs(value), pool[q]):
+                for ratio in _square_ratios(high, abs(value), pool[q]):
                     signed = -ratio if value < 0 else ratio
                     for sign in {signed} if room.nonnegative(m) else {ratio, -ratio}:
-                        found[by, first, second, sign, inner] = _square(
+                        found[by, first, second, sign, inner] = _square_column(
                             room, by, first, second, Fraction(sign), inner
                         )
     return list(found.values())[:2000]
@@ -312,7 +316,7 @@ def _cross_product(
                 )
 
 
-def _square(
+def _square_column(
     room: Any, by: Sequence[Any], a: Sequence[Any], b: Sequence[Any], c: Number, inner: Any
 ) -> tuple[Any, ...]:
     """Return the column of by (a + c b)^2, or of by |a v + c b w|^2."""
@@ -320,7 +324,7 @@ def _square(
         square = {a: Fraction(1), b: c}
         return (
             (by, (), dict(square=room.tree(square))),
-            shift_powers(multiply(square, square), by),
+            shift_powers(multiply_polynomials(square, square), by),
             False,
         )
     between, v, w, *norms = inner
@@ -340,7 +344,7 @@ def _square(
     )
 
 
-def _ratios(high: Exact, cross: Exact, low: Exact) -> list[Fraction]:
+def _square_ratios(high: Exact, cross: Exact, low: Exact) -> list[Fraction]:
     """Return candidates for c in (p - c q)^2, exact where the coefficients form a square."""
     values = {
         Fraction(1),
@@ -354,7 +358,7 @@ def _ratios(high: Exact, cross: Exact, low: Exact) -> list[Fraction]:
     return sorted(value for value in values if value > 0)
 
 
-def _solve(
+def _solve_linear(
     room: Room,
     goal: Mapping[tuple[int, ...], Fraction],
     columns: Sequence[dict[tuple[int, ...], Exact]],
@@ -371,8 +375,8 @@ def _solve(
         good = all(
             goal.get(m, 0) == 0 if equal[n] else goal.get(m, 0) >= 0 for m, n in rows.items()
         )
-        return {} if good and (not strict or _sure(room, goal)) else None
-    if _hopeless(room, goal, columns):
+        return {} if good and (not strict or _is_sure(room, goal)) else None
+    if _is_hopeless(room, goal, columns):
         _spend_pivots(sum(map(len, columns)), 0, work)
         return None
     weight = [max(abs(float(value)) for value in poly.values()) for poly in columns]
@@ -398,7 +402,7 @@ def _solve(
     result = _solve_program(cost, ask, len(entries), work)
     if result.x is None or result.status != 0:
         return None
-    exact = _exactly(rows, goal, columns, result.x * unit / weight, equal)
+    exact = _exact_vertex(rows, goal, columns, result.x * unit / weight, equal)
     if exact is not None and strict and not _shows_more(room, goal, columns, exact, sure):
         # Maximise the coefficients of terms that are strictly positive.
         firm = np.array([room.positive(m) for m in rows]) & ~equal
@@ -407,14 +411,14 @@ def _solve(
         exact = (
             None
             if result.x is None
-            else _exactly(rows, goal, columns, result.x * unit / weight, equal)
+            else _exact_vertex(rows, goal, columns, result.x * unit / weight, equal)
         )
         if exact is not None and not _shows_more(room, goal, columns, exact, sure):
             return None
     return exact
 
 
-def _hopeless(
+def _is_hopeless(
     room: Room,
     goal: Mapping[tuple[int, ...], Fraction],
     columns: Sequence[dict[tuple[int, ...], Exact]],
@@ -469,7 +473,7 @@ def _spend_pivots(entries: int, iterations: int, work: Work) -> None:
     work.left -= START + entries * (1.0 + PIVOT * iterations)
 
 
-def _sure(room: Room, left: Mapping[tuple[int, ...], Fraction]) -> bool:
+def _is_sure(room: Room, left: Mapping[tuple[int, ...], Fraction]) -> bool:
     return any(value > 0 and room.positive(m) for m, value in left.items())
 
 
@@ -484,10 +488,10 @@ def _shows_more(
     for k, c in exact.items():
         for m, value in columns[k].items():
             left[m] = left.get(m, 0) - c * value
-    return any(sure[k] for k in exact) or _sure(room, left)
+    return any(sure[k] for k in exact) or _is_sure(room, left)
 
 
-def _exactly(
+def _exact_vertex(
     rows: Mapping[tuple[int, ...], int],
     goal: Mapping[tuple[int, ...], Fraction],
     columns: Sequence[dict[tuple[int, ...], Exact]],
@@ -506,7 +510,9 @@ def _exactly(
         * (abs(float(goal.get(m, 0))) + sum(abs(float(value) * x[k]) for k, value in row.items()))
         for m, row in entries.items()
     }
-    found = _eliminate([({**entries[m]}, Fraction(goal.get(m, 0))) for m in entries if near[m]])
+    found = _eliminate_unknowns(
+        [({**entries[m]}, Fraction(goal.get(m, 0))) for m in entries if near[m]]
+    )
     if found is None:
         return None
     solved, free = found
@@ -524,7 +530,9 @@ def _exactly(
     return {k: value for k, value in values.items() if value}
 
 
-def _eliminate(equations: Sequence[tuple[dict[int, Exact], Fraction]]) -> tuple[Any, None] | None:
+def _eliminate_unknowns(
+    equations: Sequence[tuple[dict[int, Exact], Fraction]],
+) -> tuple[Any, None] | None:
     """Solve equations by Gaussian elimination: return {unknown: (row of later unknowns, constant)},
     or None for a contradiction."""
     solved = {}

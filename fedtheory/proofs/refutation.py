@@ -24,7 +24,7 @@ POINTS, STEPS, BEST = 1500, 60, 24
 INEQUALITIES = (sympy.Le, sympy.Lt, sympy.Ge, sympy.Gt)
 
 
-def search(
+def find_violation(
     target: sympy.Rel,
     assumptions: Sequence[sympy.Rel],
     definitions: Mapping[sympy.Symbol, sympy.Expr],
@@ -39,7 +39,7 @@ def search(
     equal = [rule for rule in rules if isinstance(rule, sympy.Eq)]
     others = [rule for rule in rules if not isinstance(rule, sympy.Eq)]
     able = sorted(set().union(*(e.free_symbols for e in equal)), key=lambda s: s.name)
-    ways = equations.cases(tuple(equal), tuple(able), tuple(others))
+    ways = equations.equation_cases(tuple(equal), tuple(able), tuple(others))
     found = (
         _search_one_way(goal, rules if len(ways) == 1 else [*way, *others], seed) for way in ways
     )
@@ -50,7 +50,7 @@ def _search_one_way(
     goal: sympy.Basic, rules: Sequence[sympy.Rel], seed: int
 ) -> dict[str, Fraction] | None:
     """Return the result of `search` for one way of meeting the equations."""
-    solved, rules = _eliminate(rules, generic=True)
+    solved, rules = _solve_equalities(rules, generic=True)
     if any(rule is sympy.false or isinstance(rule, sympy.Eq) for rule in rules):
         return None  # no point meets the relations, or the search cannot use an equation
     try:
@@ -67,7 +67,7 @@ def _expand_definitions(e: sympy.Rel, definitions: Mapping[sympy.Symbol, sympy.E
     return e.replace(Inner, lambda v, w: v * w)  # numbers are vectors with d = 1
 
 
-def _eliminate(
+def _solve_equalities(
     rules: Sequence[sympy.Rel], generic: bool = False
 ) -> tuple[list[tuple[sympy.Symbol, sympy.Expr]], list[sympy.Basic]]:
     """Return (equations solved for a symbol each, to be evaluated from last to first; the remaining
@@ -81,10 +81,14 @@ def _eliminate(
                 continue
             free = [s for s in rule.free_symbols - gone if not isinstance(s, Vector)]
             others = [r for r in rules if not isinstance(r, sympy.Eq)]
-            fixed = equations.solve(rule, sorted(free, key=order), others)
-            if fixed is None or not generic and len(equations.cases((rule,), free, others)) > 1:
+            fixed = equations.solve_equation(rule, sorted(free, key=order), others)
+            if (
+                fixed is None
+                or not generic
+                and len(equations.equation_cases((rule,), free, others)) > 1
+            ):
                 continue
-            rest = [substitute(r, fixed.symbol, fixed.value) for r in rules if r is not rule]
+            rest = [substitute_value(r, fixed.symbol, fixed.value) for r in rules if r is not rule]
             rules = [r for r in rest if r is not sympy.true]
             solved.append((fixed.symbol, fixed.value))
             gone.add(fixed.symbol)
@@ -93,7 +97,7 @@ def _eliminate(
             return solved, rules
 
 
-def substitute(relation: sympy.Rel, symbol: sympy.Symbol, value: sympy.Expr) -> sympy.Basic:
+def substitute_value(relation: sympy.Rel, symbol: sympy.Symbol, value: sympy.Expr) -> sympy.Basic:
     """Return a relation with a value in place of a symbol. Return the relation unchanged where it
     then has no value, as 1/gamma at gamma = 0."""
     try:
@@ -127,7 +131,7 @@ class Hunt:
         with np.errstate(all="ignore"):
             return arithmetic.bind_program((expr,), arrays.VALUES)(values)[0]
 
-    def merit(self, points: np.ndarray) -> np.ndarray:
+    def violation_of(self, points: np.ndarray) -> np.ndarray:
         """Return how far points violate the target, in relative terms. A value below -1 means that
         an assumption or a domain fails."""
         values = {s.name: points[:, n] for n, s in enumerate(self.symbols)}
@@ -197,7 +201,7 @@ class Hunt:
     def push_to_edges(self, points: np.ndarray) -> np.ndarray:
         """Return points, each moved along one coordinate to the edge of the admitted region if that
         improves its merit."""
-        best = self.merit(points)
+        best = self.violation_of(points)
         for n in self.rng.permutation(len(self.symbols)):
             if self.symbols[n].is_integer:
                 continue
@@ -207,11 +211,11 @@ class Hunt:
                     middle = np.sqrt(low * high)
                     trial = points.copy()
                     trial[:, n] *= middle
-                    good = self.merit(trial) >= -1
+                    good = self.violation_of(trial) >= -1
                     low, high = np.where(good, middle, low), np.where(good, high, middle)
                 trial = points.copy()
                 trial[:, n] *= low
-                found = self.merit(trial)
+                found = self.violation_of(trial)
                 points = np.where((found > best)[:, None], trial, points)
                 best = np.maximum(found, best)
         return points
@@ -220,10 +224,10 @@ class Hunt:
         if not self.symbols:
             return None
         points = self.draw()
-        best = self.merit(points)
+        best = self.violation_of(points)
         for _ in range(STEPS):
             new = self.moved(points)
-            found = self.merit(new)
+            found = self.violation_of(new)
             points, best = np.where((found > best)[:, None], new, points), np.maximum(found, best)
             if np.count_nonzero(best > 1e-3) > 50:
                 break
@@ -231,10 +235,10 @@ class Hunt:
         points = points[order]
         if best[order[0]] < 1e-3:
             points = self.push_to_edges(self.push_to_edges(points))
-            best = self.merit(points)
+            best = self.violation_of(points)
             points = points[np.argsort(-best)]
         for point in points:
-            if self.merit(point[None])[0] > 0:
+            if self.violation_of(point[None])[0] > 0:
                 exact = self.rounded(point)
                 if exact is not None:
                     return exact

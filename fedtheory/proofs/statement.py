@@ -81,7 +81,7 @@ class Statement:
             return ["^", self.tree(e.base), int(e.exp)]
         if e.is_Pow and e.exp.is_Rational and abs(int(e.exp.p)) <= 100 and int(e.exp.q) <= 20:
             root = sympy.Pow(e.base, sympy.Rational(1, e.exp.q))
-            name = self._known.get(root) or self._node(
+            name = self._known.get(root) or self._add_node(
                 "root", ["root", self.tree(e.base), int(e.exp.q)]
             )
             self._known[root] = name
@@ -98,7 +98,7 @@ class Statement:
             raise Outside(f"{plain(e)} is not known to be a real number")
         # Any other expression becomes a variable that may have any value. A proof for every value
         # also holds for the expression.
-        name = self._fresh("part", e)
+        name = self._fresh_name("part", e)
         self.domains[name] = (
             "positive" if isinstance(e, sympy.exp) and e.args[0].is_real else "real"
         )
@@ -138,18 +138,18 @@ class Statement:
         )
         return e.name
 
-    def _fresh(self, kind: str, e: sympy.Expr | Sequence[Any]) -> str:
+    def _fresh_name(self, kind: str, e: sympy.Expr | Sequence[Any]) -> str:
         name = next(n for n in (f"{kind}_{k}" for k in range(1, 10_000)) if n not in self._named)
         self._named[name] = kind, e
         return name
 
-    def _node(
+    def _add_node(
         self,
         kind: str,
         value: Sequence[Any],
         extreme: tuple[str, str | list[Any], str | list[Any]] | None = None,
     ) -> str:
-        name = self._fresh(f"{kind}_of", value)
+        name = self._fresh_name(f"{kind}_of", value)
         self.nodes[name] = value
         if extreme:
             self.extremes[name] = extreme
@@ -158,7 +158,7 @@ class Statement:
     def _extreme(self, e: sympy.Expr, sign: str) -> Any:
         kind, (*first, last) = "max" if sign == ">=" else "min", map(self.tree, e.args)
         for other in reversed(first):
-            last = self._node(
+            last = self._add_node(
                 kind, ["cases", [sign, other, last], other, last], (sign, other, last)
             )
         return last
@@ -179,4 +179,4 @@ class Statement:
             if len(rest) > 1 or rest[0][1] != sympy.true
             else self.tree(rest[0][0])
         )
-        return self._node("cases", ["cases", relation, self.tree(value), otherwise])
+        return self._add_node("cases", ["cases", relation, self.tree(value), otherwise])

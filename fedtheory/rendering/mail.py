@@ -59,7 +59,7 @@ def counterexample_latex(document: Any) -> str:
         return "\n".join(instance_sentences(document))
     if document["format"] == check_family.FORMAT:
         return "\n".join(family_sentences(document))
-    return "\n".join([*map(escape_latex, told[:1]), *itemise(map(escape_latex, told[1:]))])
+    return "\n".join([*map(escape_latex, told[:1]), *itemise_lines(map(escape_latex, told[1:]))])
 
 
 def escape_latex(text: str) -> str:
@@ -67,7 +67,7 @@ def escape_latex(text: str) -> str:
     return re.sub(r"<=|>=|[&%$#_{}\\~^<>]", lambda found: SPECIAL[found[0]], text.strip())
 
 
-def itemise(lines: Iterator[Any] | Sequence[str]) -> list[str]:
+def itemise_lines(lines: Iterator[Any] | Sequence[str]) -> list[str]:
     items = [rf"\item {line}" for line in lines]
     return [r"\begin{itemize}", *items, r"\end{itemize}"] if items else []
 
@@ -241,7 +241,7 @@ def describe_run(document: Document | None) -> list[str]:
         lines.append(
             f"and so on, to ${formula_latex(point_text(rounds[-1].end))}$ after {len(rounds)} of them"
         )
-    return ["Step by step:", *itemise(lines)] if lines else []
+    return ["Step by step:", *itemise_lines(lines)] if lines else []
 
 
 def path_sentence(track: Track) -> str:
@@ -267,5 +267,7 @@ def family_sentences(document: Any) -> Iterator[str]:
     yield from describe_run(first)
     yield from map(escape_latex, words.describe_moves(document))
     rows = [(number, end_of(each)) for number, each in words.member_lines(document)]
-    yield from itemise(f"$C = {formula_latex(number)}$: ${line}$ is false" for number, line in rows)
+    yield from itemise_lines(
+        f"$C = {formula_latex(number)}$: ${line}$ is false" for number, line in rows
+    )
     yield f"and so on, for {len(document['members'])} such instances."

@@ -11,7 +11,7 @@ from html import escape
 from math import exp, isfinite, log1p
 from typing import TYPE_CHECKING, Any
 
-from fedtheory.arithmetic.operations import pair
+from fedtheory.arithmetic.operations import ends_of
 from fedtheory.arithmetic.work import Counted
 from fedtheory.certificates import check_family, check_instance
 from fedtheory.certificates.documents import EXISTENCE
@@ -64,7 +64,7 @@ def draw_counterexample(document: Any) -> str:
 
 def point_in_floats(x: "np.ndarray | Sequence[Counted]") -> tuple[float, ...]:
     """Return a point in floats; an interval becomes its midpoint."""
-    return tuple(float(sum(pair(each)) / 2) for each in x)
+    return tuple(float(sum(ends_of(each)) / 2) for each in x)
 
 
 def widest_coordinate(paths: Sequence[list[tuple[float, ...]]]) -> int | None:

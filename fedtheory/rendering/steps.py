@@ -10,7 +10,7 @@ from itertools import dropwhile
 from typing import TYPE_CHECKING
 
 from fedtheory.arithmetic import Undefined, work
-from fedtheory.arithmetic.operations import Interval, Undecided, pair
+from fedtheory.arithmetic.operations import Interval, Undecided, ends_of
 from fedtheory.certificates import check_instance
 from fedtheory.errors import FedtheoryError
 from fedtheory.exact.path_recorder import Passed, Track, one_way, record_paths
@@ -37,7 +37,7 @@ def record_steps(document: Document | None) -> tuple[Passed, ...]:
 def _record_steps(text: str) -> tuple[Passed, ...]:
     document = json.loads(text)
     try:
-        with work.within(EFFORT), record_paths() as seen:
+        with work.limit_work(EFFORT), record_paths() as seen:
             setting = by_name(document["setting"])
             stated = check_instance.Statement(document, setting)
             stated.values(document, check_instance.read_numbers(document["instance"]))
@@ -55,7 +55,8 @@ def begins_at_start(document: Document, each: Passed) -> bool:
     if not isinstance(start, list) or len(start) != len(each.start):
         return not isinstance(start, list)
     return all(
-        pair(a) == pair(b) for a, b in zip(each.start, map(check_instance.parse_fraction, start))
+        ends_of(a) == ends_of(b)
+        for a, b in zip(each.start, map(check_instance.parse_fraction, start))
     )
 
 
@@ -147,5 +148,5 @@ def point_text(x: "np.ndarray") -> str:
 
 
 def number_text(value: work.Counted | Fraction) -> str:
-    low, high = pair(value)
+    low, high = ends_of(value)
     return readable_number(low) if low == high else f"{float((low + high) / 2):.6g}"

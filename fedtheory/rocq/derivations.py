@@ -19,8 +19,8 @@ from typing import Any
 import numpy as np
 
 from fedtheory import arithmetic
-from fedtheory.arithmetic.operations import Arithmetic, Interval, Many, pair
-from fedtheory.arithmetic.work import Counted, within
+from fedtheory.arithmetic.operations import Arithmetic, Interval, Many, ends_of
+from fedtheory.arithmetic.work import Counted, limit_work
 from fedtheory.certificates import alone, check_instance, schemas
 from fedtheory.certificates.check_proof import Refused
 from fedtheory.errors import FedtheoryError
@@ -65,7 +65,9 @@ class Following(check_instance.Statement):
         return super().certain(slack) and slack >= 0  # the comparison is recorded
 
     def solution(self, steps: Sequence[list[Any]], values: Assignment) -> Exact:
-        return arithmetic.execute(check_instance.read_program(steps), Remembered(self.book), values)
+        return arithmetic.execute_program(
+            check_instance.read_program(steps), Remembered(self.book), values
+        )
 
 
 class Remembered(Arithmetic):
@@ -90,7 +92,7 @@ class Remembered(Arithmetic):
         return super().min(*finite)
 
 
-def derivations(document: Document) -> list[dict[str, Any]]:
+def list_derivations(document: Document) -> list[dict[str, Any]]:
     """Return the derivations of a document: one for a counterexample, for cells or for two runs,
     one for each member of a family, and an empty list for any other document."""
     # an existence statement is proved by the failure of its denial
@@ -98,21 +100,21 @@ def derivations(document: Document) -> list[dict[str, Any]]:
     members = document.get("members", [document])
     try:
         if all("statement" in member for member in members):
-            return [derivation(member) for member in members]
+            return [derive_counterexample(member) for member in members]
         if document["format"] == STRUCTURE:
-            return [structures.derivation(document)]
+            return [structures.derive_structure(document)]
     except Exception:  # a malformed document, or a computation that is too long to follow
         pass
     return []
 
 
-def derivation(document: Mapping[str, Any]) -> dict[str, Any]:
+def derive_counterexample(document: Mapping[str, Any]) -> dict[str, Any]:
     """Return {"steps", "values", "went", "told", "of"} of a counterexample. "told" lists the
     measured quantities whose steps could not be recorded, and "of" is the part of the document on
     which the steps depend."""
     setting = by_name(document["setting"])
     instance = check_instance.instance_of(document, setting)
-    with within(WORK):
+    with limit_work(WORK):
         stated = check_instance.Statement(document, setting)
         plain = stated.values(document, instance)
         following = Following(document, setting)
@@ -140,7 +142,7 @@ def step_of_value(book: Placed, value: Number | Exact) -> Step | None:
 
 def step_of_ends(book: Placed, plain: Number | Counted) -> Step:
     """Build a step that states a value, or the two ends of an interval."""
-    low, high = (plain, plain) if isinstance(plain, float) else pair(plain)
+    low, high = (plain, plain) if isinstance(plain, float) else ends_of(plain)
     if low == high and not isinstance(low, float):
         return book.steps.number(low)
     ends = tuple("inf" if isinstance(end, float) else str(end) for end in (low, high))

@@ -11,13 +11,13 @@ from collections.abc import Mapping, Sequence
 from typing import Any
 
 from fedtheory import arguments
-from fedtheory.arithmetic.work import within
+from fedtheory.arithmetic.work import limit_work
 from fedtheory.certificates import check_family, check_instance, check_worst_case
 from fedtheory.certificates.check_proof import WORK, Refused, Ring
 from fedtheory.certificates.documents import EXISTENCE, refuse_malformed
 from fedtheory.errors import InvalidInput, show
 from fedtheory.rocq import instances, proofs
-from fedtheory.rocq.text import comment, prelude
+from fedtheory.rocq.text import comment_lines, prelude_text
 from fedtheory.typing import Document
 from fedtheory.verdicts.replaying import replay
 
@@ -65,24 +65,25 @@ def write_theorems(document: Document) -> tuple[list[tuple[str, str]], tuple[str
     """Return ([(name of a theorem, text)], names of the preludes that the theorems use)."""
     kind = document["format"]
     if kind == check_instance.FORMAT:
-        return [member(document, "line_1")], ("squares", "between")
+        return [write_member(document, "line_1")], ("squares", "between")
     if kind == check_family.FORMAT:
-        members = [member(each, f"line_{n}") for n, each in enumerate(document["members"], 1)]
+        members = [write_member(each, f"line_{n}") for n, each in enumerate(document["members"], 1)]
         return members, ("squares", "between")
     if kind in KINDS:
         raise Refused(f"it {KINDS[kind]}")
     lines = document["lines"] if kind == "fedtheory proofs 1" else [document]
     ring = Ring(4 * WORK)
     each = [
-        (f"line_{n}", proofs.theorem(line, ring, f"line_{n}")) for n, line in enumerate(lines, 1)
+        (f"line_{n}", proofs.theorem_text(line, ring, f"line_{n}"))
+        for n, line in enumerate(lines, 1)
     ]
     vectors = any("vector" in line["variables"].values() for line in lines)
     return each, ("lines", "squares", "roots") + ("vectors",) * vectors
 
 
-def member(document: Document, name: str) -> tuple[str, str]:
-    with within(STEPS):
-        text, _ = instances.text(document, name)
+def write_member(document: Document, name: str) -> tuple[str, str]:
+    with limit_work(STEPS):
+        text, _ = instances.refutation_text(document, name)
     module = name.replace("line", "Case")
     return f"{module}.{name}", f"Module {module}.\n{text}\nEnd {module}."
 
@@ -94,8 +95,8 @@ def assemble_file(
     claim = found.get("claim")
     said = f"{claim}, {found['status']}" if claim else f"A statement that is {found['status']}"
     head = [
-        comment(f"{said}. It carries {found.get('about', 'its lines')}."),
-        comment(
+        comment_lines(f"{said}. It carries {found.get('about', 'its lines')}."),
+        comment_lines(
             "Written by fedtheory from the document of a verdict; the proof is that document's."
         ),
     ]
@@ -105,7 +106,7 @@ def assemble_file(
         [
             *head,
             HEAD,
-            *(prelude(name) for name in preludes),
+            *(prelude_text(name) for name in preludes),
             *(f"{text}\n" for _, text in parts),
             *(f"Print Assumptions {name}." for name, _ in parts),
             "",
@@ -113,10 +114,10 @@ def assemble_file(
     )
 
 
-def theorems(text: str) -> list[str]:
+def theorem_names(text: str) -> list[str]:
     """Return the names of the theorems whose axioms a file prints."""
     start = "Print Assumptions "
     return [line[len(start) : -1] for line in text.split("\n") if line.startswith(start)]
 
 
-__all__ = ["Refused", "Unwritten", "export", "show", "theorems"]
+__all__ = ["Refused", "Unwritten", "export", "show", "theorem_names"]

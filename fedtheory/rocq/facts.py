@@ -10,7 +10,7 @@ from fractions import Fraction
 from typing import TYPE_CHECKING, Any
 
 from fedtheory.certificates.check_proof import ONE, Reading, Refused, Ring, monomial_key, require
-from fedtheory.rocq.text import Spelling, names, number
+from fedtheory.rocq.text import Spelling, assign_identifiers, number_text
 from fedtheory.typing import Document
 
 if TYPE_CHECKING:
@@ -28,7 +28,7 @@ class Facts(Reading):
     def __init__(self, document: Document, ring: Ring, script: "Script") -> None:
         variables, self.script = document["variables"], script
         nodes = list(document["nodes"])
-        self.spell = Spelling(names([*variables, *nodes]))
+        self.spell = Spelling(assign_identifiers([*variables, *nodes]))
         self.vector_names = [name for name, domain in variables.items() if domain == "vector"]
         self.held = {name: f"D{n}" for n, name in enumerate(variables)}
         self.equal = {name: f"E{n}" for n, name in enumerate(nodes)}
@@ -105,7 +105,7 @@ class Facts(Reading):
             return None
         parts = []
         if value != 1 or not m:
-            parts.append((f"(ltac:(lra) : 0 < {number(value)})", True))
+            parts.append((f"(ltac:(lra) : 0 < {number_text(value)})", True))
         for name, k in m:
             known, strict = self.by_sign.get(name, (None, False))
             if known is not None:
@@ -187,7 +187,7 @@ class Facts(Reading):
             if name in seen or name not in self.solved:
                 return
             seen.add(name)
-            for other in symbols(self.solved[name]):
+            for other in tree_symbols(self.solved[name]):
                 visit(other)
             found.append(name)
 
@@ -248,7 +248,7 @@ def turn_relation(relation: Sequence[str], hypothesis: str) -> str:
     return f"({way} _ _ {hypothesis})" if way else hypothesis
 
 
-def symbols(tree: Any) -> set[str]:
+def tree_symbols(tree: Any) -> set[str]:
     """Return the names in an expression."""
     if isinstance(tree, str):
         return {tree}
@@ -257,4 +257,4 @@ def symbols(tree: Any) -> set[str]:
         parts = parts[:1]
     elif op == "dot":
         parts = [c for v in parts for c in v.values()]
-    return set().union(*map(symbols, parts))
+    return set().union(*map(tree_symbols, parts))

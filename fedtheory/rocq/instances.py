@@ -14,14 +14,14 @@ from fractions import Fraction
 from typing import Any
 
 from fedtheory.arithmetic import Undefined
-from fedtheory.arithmetic.operations import Undecided, pair
+from fedtheory.arithmetic.operations import Undecided, ends_of
 from fedtheory.arithmetic.work import Counted
 from fedtheory.certificates import check_instance
 from fedtheory.certificates.check_proof import Refused, require
 from fedtheory.errors import FedtheoryError
 from fedtheory.models import by_name
 from fedtheory.rocq.steps import Step, Steps, prove_ends
-from fedtheory.rocq.text import comment, names
+from fedtheory.rocq.text import assign_identifiers, comment_lines
 from fedtheory.rocq.tracked_values import Book, decide_relation
 from fedtheory.typing import Document, Instance
 
@@ -40,8 +40,8 @@ class Refutation:
         self.book = Book(self.steps)
         instance = check_instance.instance_of(document, self.setting)
         plain = self.stated.values(document, instance)
-        values = self.followed(document, instance, plain) if follow else plain
-        self.identifiers = names([*plain, "left_side", "right_side"])
+        values = self.follow_instance(document, instance, plain) if follow else plain
+        self.identifiers = assign_identifiers([*plain, "left_side", "right_side"])
         self.symbols = {}
         waiting = [name for name in plain if name not in self.stated.solved]
         for name in waiting:
@@ -57,7 +57,7 @@ class Refutation:
         self.left, self.right = self.alias("left_side", left), self.alias("right_side", right)
         self.conclusion = self.claim(self.left, sign, self.right)
 
-    def followed(
+    def follow_instance(
         self, document: Document, instance: Instance, plain: Mapping[str, Fraction | Counted]
     ) -> Any:
         """Return values that record their steps, or the plain values where a definition cannot run
@@ -74,7 +74,7 @@ class Refutation:
         if step is None and isinstance(value, Fraction) and name not in self.stated.measured:
             step = self.steps.number(value)
         if step is None:
-            low, high = pair(plain)
+            low, high = ends_of(plain)
             self.taken_names.append(name)
             return self.steps.taken(self.identifiers[name], low, high)
         return self.alias(name, step)
@@ -89,10 +89,10 @@ class Refutation:
         comparisons in place of a value."""
         found = []
         for op, operands, detail in check_instance.read_program(program, kind_of(program)):
-            found.append(self.operation(op, [found[k] for k in operands], detail))
+            found.append(self.add_operation(op, [found[k] for k in operands], detail))
         return found
 
-    def operation(
+    def add_operation(
         self, op: str, parts: Sequence[Any], detail: Any
     ) -> Step | list[tuple[Step, str, Step]]:
         steps = self.steps
@@ -200,7 +200,7 @@ class Refutation:
             + "".join(f"; {says}" for says in stated.conditions.values())
             + "."
         )
-        return "\n".join(map(comment, said))
+        return "\n".join(map(comment_lines, said))
 
 
 def kind_of(program: Sequence[list[Any]]) -> str:
@@ -231,7 +231,7 @@ def between_roots(a: Step, b: Step) -> str:
     return f"{known}unfold {', '.join(names_of)}{rewriting}; field; repeat split; apply Rgt_not_eq; lra"
 
 
-def text(document: Document, theorem: str) -> tuple[str, list[Any]]:
+def refutation_text(document: Document, theorem: str) -> tuple[str, list[Any]]:
     """Return (the section of a file that refutes a line, the names of the quantities taken from the
     document)."""
     found = Refutation(document)

@@ -5,9 +5,9 @@ from collections.abc import Sequence
 from fractions import Fraction
 from typing import Any
 
-from fedtheory.arithmetic.operations import BITS, pair
+from fedtheory.arithmetic.operations import BITS, ends_of
 from fedtheory.arithmetic.work import Counted
-from fedtheory.rocq.steps import Step, Steps, outward
+from fedtheory.rocq.steps import Step, Steps, round_outward
 from fedtheory.rocq.tracked_values import Book, Exact
 from fedtheory.typing import Assignment
 
@@ -37,14 +37,14 @@ class Placed(Book):
 
     def given(self, name: str, value: Counted) -> Exact:
         """Return a number that the document gives by name."""
-        return self.number(self.steps.make("given", (name,), *pair(value)))
+        return self.number(self.steps.make("given", (name,), *ends_of(value)))
 
     def floor(self, step: Step) -> Exact:
         low, high = (Fraction(end // 1) for end in (step.low, step.high))
         return self.number(self.steps.make("floor", (step,), low, high))
 
     def short(self, step: Step) -> Any:
-        low, high = outward(step.low, -1, BITS), outward(step.high, 1, BITS)
+        low, high = round_outward(step.low, -1, BITS), round_outward(step.high, 1, BITS)
         return self.number(self.steps.make("short", (step,), low, high))
 
 

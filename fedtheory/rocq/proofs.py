@@ -250,19 +250,17 @@ class Place(Facts):
         return text, name, False
 
 
-def theorem(document: Document, ring: Ring, name: str) -> str:
+def theorem_text(document: Document, ring: Ring, name: str) -> str:
     """Return the text of a theorem and its proof."""
     script = Script()
     place = Place(document, ring, script)
     place.prove(document["shows"], document["proof"])
     for n in place.used:  # as a premise its sides must be finite in every case
         place.gap(document["assumes"][n], False)
-    return (
-        f"{statement(document, place, name)}\nProof.\n{intro(document, place)}{script.text()}\nQed."
-    )
+    return f"{statement_text(document, place, name)}\nProof.\n{introduction(document, place)}{script.text()}\nQed."
 
 
-def premises(document: Document, place: Place) -> Iterator[tuple[str, str]]:
+def list_premises(document: Document, place: Place) -> Iterator[tuple[str, str]]:
     """Yield (name, text) of each premise of a theorem."""
     spell = place.spell
     for name, domain in document["variables"].items():
@@ -270,13 +268,16 @@ def premises(document: Document, place: Place) -> Iterator[tuple[str, str]]:
         if text:
             yield place.held[name], text.format(spell.symbols[name])
     for name in document["nodes"]:
-        yield place.defined[name], f"{spell.symbols[name]} = {node(document['nodes'][name], spell)}"
+        yield (
+            place.defined[name],
+            f"{spell.symbols[name]} = {node_text(document['nodes'][name], spell)}",
+        )
     for n, relation in enumerate(document["assumes"]):
         if n in place.used:
             yield f"A{n}", spell.relation(relation)
 
 
-def node(parts: Sequence[str | list[str | list[Any]]], spell: Any) -> str:
+def node_text(parts: Sequence[str | list[str | list[Any]]], spell: Any) -> str:
     """Return the definition of a node as text."""
     kind, *rest = parts
     if kind == "define":
@@ -292,23 +293,23 @@ def node(parts: Sequence[str | list[str | list[Any]]], spell: Any) -> str:
     return f"(if {decide} then {spell.tree(value)} else {spell.tree(other)})"
 
 
-def statement(document: Document, place: Place, name: str) -> str:
+def statement_text(document: Document, place: Place, name: str) -> str:
     spell, kinds = place.spell, document["variables"]
     vectors = [spell.symbols[v] for v in place.vector_names]
     numbers = [spell.symbols[v] for v in kinds if kinds[v] != "vector"]
     numbers += [spell.symbols[v] for v in document["nodes"]]
     binders = ["(V : InnerProductSpace)", f"({' '.join(vectors)} : V)"] if vectors else []
     binders += [f"({' '.join(numbers)} : R)"] if numbers else []
-    lines = [f"  {text} ->" for _, text in premises(document, place)]
+    lines = [f"  {text} ->" for _, text in list_premises(document, place)]
     head = f"Theorem {name} : forall {' '.join(binders)}," if binders else f"Theorem {name} :"
     return "\n".join([head, *lines, f"  {spell.relation(document['shows'])}."])
 
 
-def intro(document: Document, place: Place) -> str:
+def introduction(document: Document, place: Place) -> str:
     spell = place.spell
     vectors = ["V", *(spell.symbols[v] for v in place.vector_names)] if place.vector_names else []
     numbers = [spell.symbols[v] for v in document["variables"] if v not in place.vector_names]
     numbers += [spell.symbols[v] for v in document["nodes"]]
-    held = [name for name, _ in premises(document, place)]
+    held = [name for name, _ in list_premises(document, place)]
     each = [*vectors, *numbers, *held]
     return f"  intros {' '.join(each)}.\n" if each else ""

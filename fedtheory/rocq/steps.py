@@ -12,7 +12,7 @@ from math import isqrt
 from typing import TYPE_CHECKING, Any
 
 from fedtheory.certificates.check_proof import Refused, require
-from fedtheory.rocq.text import number
+from fedtheory.rocq.text import number_text
 
 if TYPE_CHECKING:
     from fedtheory.arithmetic.work import Counted
@@ -45,7 +45,7 @@ class Step:
     @property
     def name(self) -> str:
         if self.op == "number":
-            return number(self.low)
+            return number_text(self.low)
         return self.parts[1] if self.op in ("alias", "taken") else f"x{self.at}"
 
 
@@ -141,7 +141,7 @@ class Steps:
             return low, high
         if low == high:
             return low, high
-        return outward(low, -1, self.bits), outward(high, 1, self.bits)
+        return round_outward(low, -1, self.bits), round_outward(high, 1, self.bits)
 
     # As text
 
@@ -162,15 +162,15 @@ class Steps:
         if step.op == "number":
             return ""
         if step.op == "taken":
-            held = f"{number(step.low)} <= {step.name} <= {number(step.high)}"
+            held = f"{number_text(step.low)} <= {step.name} <= {number_text(step.high)}"
             if step.exact:
-                held = f"{step.name} = {number(step.low)}"
+                held = f"{step.name} = {number_text(step.low)}"
             return f"Variable {step.name} : R.\nHypothesis B{step.at} : {held}."
         made = f"Definition {step.name} : R := {FORMS[step.op](*map(show_part, step.parts))}."
         if step.exact:
-            return f"{made}\nLemma B{step.at} : {step.name} = {number(step.low)}.\n{equal(step)}"
+            return f"{made}\nLemma B{step.at} : {step.name} = {number_text(step.low)}.\n{equality_proof(step)}"
         return (
-            f"{made}\nLemma B{step.at} : {number(step.low)} <= {step.name} <= {number(step.high)}.\n"
+            f"{made}\nLemma B{step.at} : {number_text(step.low)} <= {step.name} <= {number_text(step.high)}.\n"
             f"Proof. unfold {step.name}; {prove_enclosure(step)}. Qed."
         )
 
@@ -195,7 +195,7 @@ def show_part(part: Step) -> str:
     return part.name if isinstance(part, Step) else str(part)
 
 
-def outward(value: "Fraction | Counted", way: int, bits: int) -> "Fraction | Counted":
+def round_outward(value: "Fraction | Counted", way: int, bits: int) -> "Fraction | Counted":
     if value.denominator.bit_length() <= bits:
         return value
     size = value.numerator.bit_length() - value.denominator.bit_length()
@@ -227,7 +227,7 @@ def prove_ends(part: Step) -> str:
     return f"(point _ _ B{part.at})" if part.exact else f"B{part.at}"
 
 
-def equal(step: Step) -> str:
+def equality_proof(step: Step) -> str:
     """Return the proof of the value of an exact step."""
     known = [part for part in step.parts if isinstance(part, Step) and part.op != "number"]
     start = f"Proof. unfold {step.name}"
@@ -252,10 +252,10 @@ def equal(step: Step) -> str:
 
 def prove_enclosure(step: Step) -> str:
     """Return the proof of the interval that encloses a step."""
-    low, high, parts = number(step.low), number(step.high), step.parts
+    low, high, parts = number_text(step.low), number_text(step.high), step.parts
     if step.op == "alias":
         return f"exact {prove_ends(parts[0])}"
-    ends = [end for p in parts for end in (number(p.low), number(p.high))]
+    ends = [end for p in parts for end in (number_text(p.low), number_text(p.high))]
     given = " ".join(ends)
     if step.op in ("add", "sub", "mul"):
         proofs = " ".join(map(prove_ends, parts))

@@ -8,7 +8,7 @@ A cell is one step or several, with the form in which it is shown: "rounded" as 
 from fractions import Fraction
 from typing import Any
 
-from fedtheory.arithmetic.work import within
+from fedtheory.arithmetic.work import limit_work
 from fedtheory.certificates import alone
 from fedtheory.certificates.check_proof import require
 from fedtheory.language.claim import Claim
@@ -21,19 +21,19 @@ from fedtheory.verdicts import exact_endpoints, structural_certificate
 WORK = 400_000  # budget for arithmetic that records its steps
 
 
-def derivation(document: dict[str, Any]) -> dict[str, Any]:
+def derive_structure(document: dict[str, Any]) -> dict[str, Any]:
     """Return {"steps", "values", "went", "told"} of a document, with "shown" for a document of
     cells."""
     claim, book = find_recorded_claim(document["claim"]), Placed()
-    with within(WORK):
-        found = cells if "cells" in document else points
+    with limit_work(WORK):
+        found = cell_steps if "cells" in document else point_steps
         return dict(found(document, claim, book), told=[])
 
 
-def cells(document: Any, claim: Any, book: Any) -> dict[str, Any]:
+def cell_steps(document: Any, claim: Any, book: Any) -> dict[str, Any]:
     """Return the steps of the cells that differ, and of the cells that fix the integers, computed
     from the given numbers."""
-    computed = claim.statement.compute_cells(book.tree(fractions(document["given"])))
+    computed = claim.statement.compute_cells(book.tree(as_fractions(document["given"])))
     wanted = [cell for cell, *_ in (*document["cells"], *document.get("fixing", []))]
     shown, values = {}, {}
     for cell in wanted:
@@ -48,7 +48,7 @@ def cells(document: Any, claim: Any, book: Any) -> dict[str, Any]:
     return dict(make_comparisons(values, book), shown=shown)
 
 
-def points(document: Document, claim: Claim | None, book: Placed) -> dict[str, Any]:
+def point_steps(document: Document, claim: Claim | None, book: Placed) -> dict[str, Any]:
     """Return the steps of the coordinates of both end points."""
     require("points" in document, "its ways go by chance")
     which, said = document["same"], document["equivalence"]
@@ -65,10 +65,10 @@ def make_comparisons(values: Assignment, book: Placed) -> dict[str, Any]:
     return write_steps(values, [(a, sign, b) for (_, _, sign), (a, b) in book.taken.items()])
 
 
-def fractions(tree: Any) -> Any:
+def as_fractions(tree: Any) -> Any:
     """Return plain data with its integers converted to fractions."""
     if isinstance(tree, dict):
-        return {name: fractions(value) for name, value in tree.items()}
+        return {name: as_fractions(value) for name, value in tree.items()}
     if isinstance(tree, list):
-        return [fractions(value) for value in tree]
+        return [as_fractions(value) for value in tree]
     return Fraction(tree) if type(tree) is int else tree

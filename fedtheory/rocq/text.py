@@ -23,7 +23,7 @@ KEPT = frozenset(
 OURS = re.compile("[A-Z][0-9]+|line_.*|R[a-z].*")
 
 
-def names(each: Sequence[str]) -> dict[str, str]:
+def assign_identifiers(each: Sequence[str]) -> dict[str, str]:
     """Return {name: identifier}. The identifiers are ASCII, distinct, and different from all names
     that a file defines or that Rocq reserves."""
     found, taken = {}, set()
@@ -39,7 +39,7 @@ def names(each: Sequence[str]) -> dict[str, str]:
     return found
 
 
-def prelude(name: str) -> str:
+def prelude_text(name: str) -> str:
     """Return the text of a prelude."""
     return resources.files("fedtheory.rocq").joinpath(f"{name}.v").read_text()
 
@@ -48,11 +48,11 @@ PRELUDES = ("lines", "squares", "roots", "vectors")
 DEFINED = frozenset(
     name
     for part in PRELUDES
-    for name in re.findall(r"(?:Lemma|Definition|Fixpoint|Record|Ltac) (\w+)", prelude(part))
+    for name in re.findall(r"(?:Lemma|Definition|Fixpoint|Record|Ltac) (\w+)", prelude_text(part))
 )
 
 
-def comment(text: str, width: int = 96) -> str:
+def comment_lines(text: str, width: int = 96) -> str:
     """Return words as a comment on lines of its own, without any characters that could end the
     comment early."""
     plain = re.sub(r"[^ A-Za-z0-9_+/^=<>.,:;|\[\]{}()*-]", "?", " ".join(str(text).split()))
@@ -67,7 +67,7 @@ def comment(text: str, width: int = 96) -> str:
     return "(* " + "\n   ".join([*lines, line]) + " *)"
 
 
-def number(value: Fraction) -> str:
+def number_text(value: Fraction) -> str:
     """Return a fraction as text, in parentheses where Rocq needs parentheses."""
     value = Fraction(value)
     if value.denominator == 1:
@@ -97,7 +97,7 @@ class Spelling:
             if tree in self.symbols or "." in tree:
                 text = self.atom(tree)
                 return f"({text})" if "." in tree and tight > 2 else text
-            return number(Fraction(tree))
+            return number_text(Fraction(tree))
         op, first, *rest = tree
         if op == "dot":
             text, level = f"inner {self.combination(first)} {self.combination(rest[0])}", 3
@@ -167,4 +167,4 @@ class Spelling:
 
     def monomial_of(self, m: Sequence[tuple[str, int]], value: Fraction) -> str:
         factors = self.monomial(m)
-        return " * ".join([number(value)] * (value != 1 or not factors) + factors)
+        return " * ".join([number_text(value)] * (value != 1 or not factors) + factors)

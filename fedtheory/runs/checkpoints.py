@@ -21,7 +21,7 @@ import numpy as np
 from fedtheory import jit
 from fedtheory.errors import InvalidInput, refuse
 from fedtheory.kernel_table import Table
-from fedtheory.store.files import write
+from fedtheory.store.files import write_file
 from fedtheory.store.npz import read_npz
 
 if TYPE_CHECKING:
@@ -94,7 +94,7 @@ class Checkpoint:
             parts["path"] = job.path[:, : done + 1]
         stream = io.BytesIO()
         np.savez(stream, **parts)
-        write(self.path, stream.getvalue())
+        write_file(self.path, stream.getvalue())
         self.last = time.monotonic()
         self.pause = max(SECONDS, SHARE * (self.last - begun))
 
@@ -107,7 +107,7 @@ class Checkpoint:
 
     @cached_property
     def _digest_of_plan(self) -> Any:
-        found = hashlib.sha256(jit.digest("fedtheory.runs.engine").encode())
+        found = hashlib.sha256(jit.module_digest("fedtheory.runs.engine").encode())
         for name, value in self.plan._asdict().items():
             if name not in ("hyper", "rounds"):
                 _hash_value(found, value)

@@ -55,9 +55,9 @@ def add_noise(kind, sigma, key, client, step, ordinal, table, g, noise):
                 g[j] += table[1, j]
     elif sigma > 0.0:
         if kind == RADEMACHER:
-            rng.signs(key, client, step, noise)
+            rng.fair_signs(key, client, step, noise)
         else:
-            rng.normals(key, client, step, noise)
+            rng.standard_normals(key, client, step, noise)
         scale = sigma / np.sqrt(np.float64(d))
         if kind == SPHERE:
             square = 0.0
@@ -75,9 +75,9 @@ def sample_rows(kind, key, client, step, ordinal, table, replacement, deck, rows
         for b in range(rows.size):
             rows[b] = np.int64(table[ordinal, b])
     elif replacement:
-        rng.indices(key, client, step, rng.BATCH, deck.size, 0, rows)
+        rng.uniform_indices(key, client, step, rng.BATCH, deck.size, 0, rows)
     else:
-        rng.subset(key, client, step, rng.BATCH, deck, rows)
+        rng.draw_subset(key, client, step, rng.BATCH, deck, rows)
 
 
 @jit.jit
@@ -160,7 +160,7 @@ def copy(a, to):
 
 
 @jit.jit
-def finite(x):
+def is_finite(x):
     good = True
     for j in range(x.size):
         good = good and abs(x[j]) < LIMIT  # false for NaN too
@@ -168,7 +168,7 @@ def finite(x):
 
 
 @jit.jit
-def see(rules, law, now, scratch):
+def measure_sampled_gradients(rules, law, now, scratch):
     """Compute from the cohort's mean gradient at the round's start and the server's gradient, both
     sampled (mixed FL, (7)), their squared norms and inner product. The samples come from separate
     streams, so that this measurement does not change the run."""
@@ -197,7 +197,7 @@ def open_round(rules, law, now, scratch):
     """Begin a round before the clients work: compute the server's gradient, where the method uses
     one."""
     if now.wanted & SEEN:
-        see(rules, law, now, scratch)
+        measure_sampled_gradients(rules, law, now, scratch)
     if law.asks & SERVER_GRAD:
         stochastic_gradient(
             rules.grad,
@@ -261,7 +261,7 @@ def close_round(rules, law, now, cohort, scratch, ordinal):
         ordinal += 1
         rules.server_step(now.state, k, scratch.g, h)
     rules.end(now.state, h)
-    if not finite(now.x):
+    if not is_finite(now.x):
         fill(row, np.nan)
         return False
     return True
@@ -272,7 +272,7 @@ def the_round(truth, trials, chunk, trial, r):
     """Return the Round record of round r of a chunk, for one trial."""
     t = chunk.first_round + r
     # interpreted code returns a plain int
-    key = np.uint64(rng.stream(chunk.seed, chunk.first_trial + trial, t))
+    key = np.uint64(rng.stream_key(chunk.seed, chunk.first_trial + trial, t))
     table = chunk.table[trial % chunk.table.shape[0]]
     return Round(
         trials.state[trial],

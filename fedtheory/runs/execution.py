@@ -205,7 +205,7 @@ class Pace:
         self.chunks, self.last = {False: 0, True: 0}, {False: math.inf, True: math.inf}
         self.alone = math.inf  # the least time of a round without sharing
 
-    def took(self, seconds: float, together: bool) -> None:
+    def record_time(self, seconds: float, together: bool) -> None:
         self.chunks[together] += 1
         if self.chunks[together] > 1:
             self.last[together] = seconds
@@ -245,7 +245,7 @@ def carry_out(
                 under_way.result()
                 job.keep(part)
                 seconds = (time.perf_counter() - begun) / len(part.hyper)
-                pace.took(seconds, together)
+                pace.record_time(seconds, together)
                 if checkpoint is not None:
                     checkpoint.write(job, job.done == plan.rounds)
             except KeyboardInterrupt:

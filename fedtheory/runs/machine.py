@@ -65,7 +65,7 @@ class Slabs:
             for _ in range(workers)
         ]
         self.cohorts = [self._cohort(stacked, S, problem) for stacked in self.stacked]
-        self.desks = self._desks(problem, workers)
+        self.desks = self._desk_fields(problem, workers)
         self.scratches = [self._scratch(problem, worker) for worker in range(workers)]
 
     def _cohort(self, stacked: Any, S: int, problem: Problem) -> Cohort:
@@ -78,7 +78,7 @@ class Slabs:
             np.zeros(S),
         )
 
-    def _desks(self, problem: Problem, workers: int) -> dict[str, np.ndarray]:
+    def _desk_fields(self, problem: Problem, workers: int) -> dict[str, np.ndarray]:
         """Return the fields of a Desk that all workers share. Each worker's part occupies cache
         lines of its own."""
         kind, whole = problem.real, lambda n: -(-n // (2 * LINE)) * 2 * LINE
@@ -310,9 +310,9 @@ class Machine:
             run_together(pool, workers, self.advancing_together(chunk))
             return
         size = trials if workers == 1 else max(1, -(-trials // (4 * workers)))
-        run_blocks(pool, workers, trials, size, self.advancing(chunk))
+        run_blocks(pool, workers, trials, size, self.block_task(chunk))
 
-    def advancing(self, chunk: Chunk) -> Callable[..., Any]:
+    def block_task(self, chunk: Chunk) -> Callable[..., Any]:
         """Return a function (worker, low, high) that runs this block of trials through a chunk of
         rounds."""
         given, loop = self._hand_chunk(chunk), self.loops["advance"]

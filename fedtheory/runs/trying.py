@@ -31,12 +31,12 @@ def try_method(
     tried = _TRIED.setdefault(problem, set())
     if counts in tried or not any(map(is_own, kernels.values())):
         return
-    play = lambda kernels: _rounds(kernels, algorithm, problem, x_0, S, h, like)
+    play = lambda kernels: _try_rounds(kernels, algorithm, problem, x_0, S, h, like)
     try_kernels(f"method {algorithm.name}", kernels, play)
     tried.add(counts)
 
 
-def _rounds(
+def _try_rounds(
     kernels: Mapping[str, Callable[..., Any]],
     algorithm: Algorithm,
     problem: "Problem",

@@ -89,7 +89,7 @@ def sweep_shape(
     _, tracks = sweep_points(hunt, points, moves, rounds, 2 ** np.arange(SQUARED))
     hunt.steps = steps
     for each, track in zip(moves, tracks):
-        growth = creeping(hunt, points, each, track)
+        growth = slow_growth(hunt, points, each, track)
         if growth:
             return float(np.nanmax(track)), growth
     for _ in range(PASSES):
@@ -203,7 +203,9 @@ def describe_growth(
     return f"{by} at each step from {at}: from {track[0][k]:.4g} at first to {track[-1][k]:.4g} at step {FAR}"
 
 
-def creeping(hunt: "Hunt", points: np.ndarray, moves: Mapping[int, int], track: np.ndarray) -> str:
+def slow_growth(
+    hunt: "Hunt", points: np.ndarray, moves: Mapping[int, int], track: np.ndarray
+) -> str:
     """Return in words a sweep with doubling logarithms along which the ratio grows by increments
     that do not shrink, as log log does. Return "" if there is none.
 

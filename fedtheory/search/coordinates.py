@@ -79,9 +79,9 @@ class Columns:
                     column = np.where(g.random(size) < 0.1, NOTHING, column)
             columns.append(column)
         points = np.array(columns).T.reshape(size, len(self.names))
-        return self.coincident(points) if self.target.strict else points
+        return self.equate_coordinates(points) if self.target.strict else points
 
-    def coincident(self, points: np.ndarray) -> np.ndarray:
+    def equate_coordinates(self, points: np.ndarray) -> np.ndarray:
         """Return points of which about a fifth have two coordinates of one kind set equal. A strict
         inequality fails where its sides are equal, and no ratio leads a search there."""
         alike = [
@@ -159,18 +159,18 @@ class Columns:
         that equations fix. Some points meet these bounds almost with equality."""
         q, points = self.target, points.copy()
         for name in q.pinned:
-            tighter = self._tighter(points, name)
+            tighter = self._tightness_of_bound(points, name)
             near = self.generator.random(len(points)) < 0.5
             for n in (self.column[size] for size in SIZES if size in self.column):
                 nudged = points.copy()
                 nudged[:, n] += 1.0
-                slope = self._tighter(nudged, name) - tighter
+                slope = self._tightness_of_bound(nudged, name) - tighter
                 moves = np.isfinite(slope) & (abs(slope) > 1e-6) & (near | (tighter > 0))
                 points[moves, n] -= (tighter[moves] + BELOW) / slope[moves]
                 tighter = np.where(moves, -BELOW, tighter)
         return points
 
-    def _tighter(self, points: np.ndarray, name: str) -> np.ndarray:
+    def _tightness_of_bound(self, points: np.ndarray, name: str) -> np.ndarray:
         """Return by how much, in logarithms, a bound that an equation fixes is tighter than the
         instance's own constant."""
         q, size = self.target, len(points)
@@ -180,7 +180,7 @@ class Columns:
         with np.errstate(all="ignore"):
             return (np.log(own) - np.log(fixed)) * q.setting.loose[name]
 
-    def deeper(self, point: np.ndarray, margin: float) -> np.ndarray:
+    def move_inside(self, point: np.ndarray, margin: float) -> np.ndarray:
         """Return a raw point moved inside every inequality by a margin in logarithms, as far as
         moving free symbols achieves this."""
         q, points, before = self.target, point[None].copy(), tally.count

@@ -10,7 +10,7 @@ from fedtheory.arithmetic.work import Counted
 from fedtheory.certificates import check_instance
 from fedtheory.certificates.check_instance import approximate_text
 from fedtheory.language.claim import ANY, Claim
-from fedtheory.language.names import LONGEST, skeleton
+from fedtheory.language.names import LONGEST, name_skeleton
 from fedtheory.models import by_name, conditions, fitting
 from fedtheory.models.instances import number, texts
 from fedtheory.search.objective import Target
@@ -129,7 +129,7 @@ def lookalike(name: str) -> str | None:
     if claim is None:
         return discover.lookalike(name)
     others = [reading.id for reading in readings(claim)] if "!" in name else []
-    alike = [other for other in others if skeleton(other) == skeleton(name)]
+    alike = [other for other in others if name_skeleton(other) == name_skeleton(name)]
     return None if name in alike else next(iter(alike), None)
 
 
@@ -203,7 +203,7 @@ def formula_data(expr: "sympy.Basic") -> list[list[Any]]:
     """Return a formula's program as plain data."""
     return [
         [op, list(operands), _detail_text(op, detail)]
-        for op, operands, detail in arithmetic.program(expr)
+        for op, operands, detail in arithmetic.compile_expression(expr)
     ]
 
 

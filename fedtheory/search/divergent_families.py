@@ -19,7 +19,7 @@ import sympy
 from fedtheory import discover
 from fedtheory.arithmetic import Undefined
 from fedtheory.arithmetic.intervals import INF
-from fedtheory.arithmetic.operations import Undecided, pair
+from fedtheory.arithmetic.operations import Undecided, ends_of
 from fedtheory.arithmetic.work import Counted, tally
 from fedtheory.certificates import check_family, check_instance
 from fedtheory.certificates.check_family import COEFFICIENT, CONSTANT, GROWTH
@@ -258,7 +258,7 @@ def exact_ratio(point: Point) -> Number:
             and not setting.holds(answer.instance)
         ):
             return None
-        (low, _), (_, most) = pair(answer.left), pair(answer.right)
+        (low, _), (_, most) = ends_of(answer.left), ends_of(answer.right)
         if isinstance(low, float) or low > 0 == most:
             return INF
         return low / most if most > 0 and low > 0 else None

@@ -11,7 +11,7 @@ from functools import lru_cache
 from typing import Any, NamedTuple
 
 from fedtheory.arithmetic import Enclosed, Undefined
-from fedtheory.arithmetic.operations import Interval, Undecided, pair
+from fedtheory.arithmetic.operations import Interval, Undecided, ends_of
 from fedtheory.arithmetic.work import Counted
 from fedtheory.errors import FedtheoryError, refuse
 from fedtheory.language.claim import Claim
@@ -64,7 +64,7 @@ def measure(claim: Claim, case: Case, line: int = 0) -> float:
     """Return the left side of a line at a case, with .lower and .upper, as a float rounded to the
     safe side of the line's inequality."""
     found = answer_at(claim, case, line)
-    return Enclosed(*pair(found.left), up=found.target.way < 0)
+    return Enclosed(*ends_of(found.left), up=found.target.way < 0)
 
 
 def of_point(point: Any) -> Case | None:
@@ -107,7 +107,7 @@ def parameters_at(found: Answer) -> dict[str, Fraction | Counted]:
     }
     for name, way in q.setting.loose.items():
         if name in kept:
-            kept[name] = pair(kept[name])[1 if way > 0 else 0]
+            kept[name] = ends_of(kept[name])[1 if way > 0 else 0]
     return kept
 
 

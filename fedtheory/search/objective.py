@@ -16,7 +16,7 @@ import sympy
 from fedtheory import arithmetic
 from fedtheory.arithmetic import NoInstance, Undefined, operations
 from fedtheory.arithmetic.intervals import Enclosures
-from fedtheory.arithmetic.operations import Many, pair
+from fedtheory.arithmetic.operations import Many, ends_of
 from fedtheory.arithmetic.work import Counted
 from fedtheory.language.claim import Claim
 from fedtheory.language.printing import plain
@@ -129,7 +129,7 @@ class Target:
         able = {s for s in able if s.name in reals or s.name in self.loose}
         rules = tuple(r for r in self.relations if not isinstance(r, sympy.Eq))
         stated = tuple(r for r in self.relations if isinstance(r, sympy.Eq))
-        self.ways = equations.cases(stated, tuple(sorted(able, key=str)), rules)
+        self.ways = equations.equation_cases(stated, tuple(sorted(able, key=str)), rules)
         solved, left = [], []
         for equation in self.ways[self.case]:
             for name, value in solved:
@@ -151,14 +151,14 @@ class Target:
             free = sorted(
                 (s for s in equation.free_symbols & able if s.name not in gone), key=order
             )
-            fixed = equations.solve(equation, free, rules)
-            if fixed is None or fixed.symbol.name in self.loose and not self._fixes(fixed.value):
+            fixed = equations.solve_equation(equation, free, rules)
+            if fixed is None or fixed.symbol.name in self.loose and not self._can_fix(fixed.value):
                 left.append(equation)
             else:
                 solved.append((fixed.symbol.name, fixed.value))
         return solved, left
 
-    def _fixes(self, value: sympy.Expr) -> bool:
+    def _can_fix(self, value: sympy.Expr) -> bool:
         """Tell whether an equation may fix a bound at a value: the value must be known early and
         must not be 0, because no constant is looser than 0."""
         measured = {name for name in self.measured if self.measured[name] in self.setting.early}
@@ -195,7 +195,9 @@ class Target:
 
     def value(self, expr: sympy.Basic, values: Assignment) -> Number:
         try:
-            return arithmetic.execute(arithmetic.program(expr), operations.PLAIN, values)
+            return arithmetic.execute_program(
+                arithmetic.compile_expression(expr), operations.PLAIN, values
+            )
         except Undefined:
             return Many(np.array(np.nan))
 
@@ -285,7 +287,7 @@ class Target:
     # One instance, exactly
 
     @cached_property
-    def radicands(self) -> list[sympy.Symbol]:
+    def list_radicands(self) -> list[sympy.Symbol]:
         """Return the expressions under square roots in hypotheses and in equations that fix a
         symbol."""
         roots = set().union(
@@ -320,7 +322,7 @@ class Target:
     def _refuse_tighter(self, name: str, value: Fraction, tight: Any) -> None:
         """Refuse a bound that is tighter than an instance's own constant."""
         room = value - tight if self.setting.loose[name] > 0 else tight - value
-        if pair(room)[0] < 0:
+        if ends_of(room)[0] < 0:
             raise Undefined(f"no bound any more: {name}")
 
     def exactly(self, instance: Instance, values: Assignment) -> "Answer":
@@ -358,10 +360,10 @@ class Answer:
             if isinstance(self.values[name], float):
                 yield f"{name} is not finite"
                 continue
-            low, high = pair(self.values[name])
+            low, high = ends_of(self.values[name])
             if not domain_admits(domain, low) or not domain_admits(domain, high) and low != high:
                 yield f"{name} outside its domain"
-        pairs = {name: pair(v) for name, v in self.values.items() if not isinstance(v, float)}
+        pairs = {name: ends_of(v) for name, v in self.values.items() if not isinstance(v, float)}
         solved = {name for name, _ in q.solved}
         for relation in q.relations:
             if (
@@ -371,7 +373,9 @@ class Answer:
             ):
                 continue
             try:
-                truth = arithmetic.execute(arithmetic.program(relation), EXACT, pairs)
+                truth = arithmetic.execute_program(
+                    arithmetic.compile_expression(relation), EXACT, pairs
+                )
             except (Undefined, KeyError):
                 truth = None
             if truth is False or truth is None and not surely:
@@ -386,8 +390,8 @@ class Answer:
     def _equation_holds(self, relation: sympy.Rel, pairs: Mapping[str, Any]) -> bool:
         """Tell whether an equation that fixed a symbol holds exactly, or within the width of the
         enclosures of its roots."""
-        low, high = arithmetic.execute(
-            arithmetic.program(relation.lhs - relation.rhs), EXACT, pairs
+        low, high = arithmetic.execute_program(
+            arithmetic.compile_expression(relation.lhs - relation.rhs), EXACT, pairs
         )
         return low == high == 0 or low <= 0 <= high and high - low <= Fraction(1, 2**200)
 
@@ -395,16 +399,16 @@ class Answer:
     def violated(self) -> bool:
         """Return whether the line is certainly false here."""
         if self.target.way == 0:
-            one, other = pair(self.left), pair(self.right)
+            one, other = ends_of(self.left), ends_of(self.right)
             return one[1] < other[0] or other[1] < one[0]
         small, large = (self.left, self.right) if self.target.way > 0 else (self.right, self.left)
-        low, high = pair(small)[0], pair(large)[1]
+        low, high = ends_of(small)[0], ends_of(large)[1]
         return low >= high if self.target.strict else low > high
 
     @property
     def kept(self) -> bool:
         """Return whether the line is certainly true here."""
-        (low, high), (least, most) = pair(self.left), pair(self.right)
+        (low, high), (least, most) = ends_of(self.left), ends_of(self.right)
         if self.target.way == 0:
             return low == high == least == most
         above, below = (high, least) if self.target.way > 0 else (most, low)
@@ -427,17 +431,19 @@ def side_value(expr: sympy.Expr, values: Assignment) -> Number | Counted:
     }
     if not endless.keys() & {s.name for s in expr.free_symbols}:
         return exact_value(expr, values)
-    pairs = {name: pair(value) for name, value in values.items() if not isinstance(value, float)}
-    return operations.Interval(*arithmetic.execute(arithmetic.program(expr), EXACT, pairs))
+    pairs = {name: ends_of(value) for name, value in values.items() if not isinstance(value, float)}
+    return operations.Interval(
+        *arithmetic.execute_program(arithmetic.compile_expression(expr), EXACT, pairs)
+    )
 
 
 def exact_value(expr: sympy.Expr, values: Assignment) -> Number | Counted:
     """Return the value of an expression at exact numbers and intervals, as an exact number or an
     interval."""
-    pairs = {name: pair(value) for name, value in values.items() if not isinstance(value, float)}
+    pairs = {name: ends_of(value) for name, value in values.items() if not isinstance(value, float)}
     if not pairs.keys() >= {s.name for s in expr.free_symbols}:
         raise Undefined("an infinite value")
-    low, high = arithmetic.execute(arithmetic.program(expr), EXACT, pairs)
+    low, high = arithmetic.execute_program(arithmetic.compile_expression(expr), EXACT, pairs)
     if isinstance(low, float) or isinstance(high, float):
         raise Undefined("an infinite value")
     return low if low == high else operations.Interval(low, high)
@@ -445,6 +451,8 @@ def exact_value(expr: sympy.Expr, values: Assignment) -> Number | Counted:
 
 def as_array(value: Number, size: int) -> np.ndarray:
     return np.broadcast_to(
-        np.asarray(value.at if isinstance(value, Many) else operations.near(value), dtype=float),
+        np.asarray(
+            value.at if isinstance(value, Many) else operations.nearest_float(value), dtype=float
+        ),
         size,
     )

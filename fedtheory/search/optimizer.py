@@ -143,7 +143,7 @@ class Hunt(Columns):
         scores = np.where(np.isnan(scores), -1.0 - self.outside[:, None], scores)
         return points, scores[:, [0, -1]]
 
-    def around(self, row: np.ndarray, size: int = BATCH // 2) -> tuple[np.ndarray, ...]:
+    def sample_around(self, row: np.ndarray, size: int = BATCH // 2) -> tuple[np.ndarray, ...]:
         """Return (points near a given point, their ratios). Near a point on an edge of the
         assumptions, some points lie inside."""
         g = np.random.Generator(np.random.Philox(key=len(self.names)))
@@ -158,23 +158,23 @@ class Hunt(Columns):
     ) -> tuple[np.ndarray, np.ndarray]:
         """Return (points, ratios) by decreasing ratio, with points whose ratio is due to rounding
         last."""
-        rates = np.where(self.steady(points, rates), rates, np.minimum(rates, -1.0))
+        rates = np.where(self.is_steady(points, rates), rates, np.minimum(rates, -1.0))
         order = np.argsort(-rates, kind="stable")
         return points[order], rates[order]
 
-    def steady(self, points: np.ndarray, rates: np.ndarray) -> np.ndarray:
+    def is_steady(self, points: np.ndarray, rates: np.ndarray) -> np.ndarray:
         """Return a mask of points whose ratio is not due to rounding: its parts stay the same when
         the points are nudged. Ratios above 1 are nudged several times, since rounding may give the
         same value twice."""
-        steady = self._stays(points, NUDGES[0])
+        steady = self._stays_same(points, NUDGES[0])
         for by in NUDGES[1:]:
             above = np.flatnonzero(steady & (rates > OVER))
             if not above.size:
                 break
-            steady[above] = self._stays(points[above], by)
+            steady[above] = self._stays_same(points[above], by)
         return steady
 
-    def _stays(self, points: np.ndarray, by: float) -> np.ndarray:
+    def _stays_same(self, points: np.ndarray, by: float) -> np.ndarray:
         """Return a mask of points at which the parts of the ratio stay the same when the points are
         nudged by `by`."""
         before, q, size = tally.count, self.target, len(points)
@@ -202,7 +202,7 @@ class Hunt(Columns):
         """Keep the best points, taken by turns from both scores, as the population, and return
         (points, scores)."""
         if checked:
-            steady = self.steady(points, scores[:, 0])[:, None]
+            steady = self.is_steady(points, scores[:, 0])[:, None]
             scores = np.where(steady, scores, np.minimum(scores, -1.0))
         order = best_first(scores)[:BATCH]
         self.top, self.scores = points[order], scores[order]
@@ -214,7 +214,7 @@ class Hunt(Columns):
         admitted."""
         return clip_score(self.scores[:, 0])
 
-    def climb(
+    def climb_generations(
         self, generations: int, start: np.ndarray | None = None
     ) -> Iterator[tuple[float, np.ndarray]]:
         """Optimise over generations from a population, or from random points without one. Yields

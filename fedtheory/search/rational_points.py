@@ -52,7 +52,7 @@ class Point:
         work."""
         left, before = [0], 0
         try:
-            with work.within(self.hunt.look) as left:
+            with work.limit_work(self.hunt.look) as left:
                 before = left[0]
                 return question()
         except UNANSWERED as why:  # `within` raises it again where NumPy went on
@@ -76,11 +76,11 @@ class Point:
         return cls(hunt, numbers)
 
     @classmethod
-    def nearby(cls, hunt: "Hunt", raw: "np.ndarray") -> "Iterator[Point]":
+    def nearby_points(cls, hunt: "Hunt", raw: "np.ndarray") -> "Iterator[Point]":
         """Yield the point of a raw row, then points ever further inside the edges, since rounding
         leads outside from an edge. Stops once a point has exceeded the allowed work."""
         for margin in MARGINS:
-            point = cls.near(hunt, hunt.deeper(raw, margin) if margin else raw)
+            point = cls.near(hunt, hunt.move_inside(raw, margin) if margin else raw)
             if point is not None:
                 yield point
                 if point.dear:
@@ -124,10 +124,10 @@ class Point:
         such a root, no enclosure decides on which side of the edge the instance lies.
         """
         try:
-            for under in self.hunt.target.radicands:
+            for under in self.hunt.target.list_radicands:
                 value = self.under(under)
                 if value is not None and not is_square(value):
-                    scaled = (self.scaled(name, under, value) for name in self.scales())
+                    scaled = (self.scaled(name, under, value) for name in self.scale_exponents())
                     yield from islice(filter(None, scaled), 1)
         except UNANSWERED:
             return
@@ -141,7 +141,7 @@ class Point:
         value = exact_value(expr, values)
         return value if isinstance(value, Fraction) and value > 0 else None
 
-    def scales(self) -> list[str]:
+    def scale_exponents(self) -> list[str]:
         """Return the names of positive coordinates and free numbers, with the scale of all losses
         first."""
         kinds = self.hunt.kinds
@@ -199,7 +199,7 @@ class Point:
             unknown = isinstance(self.lacking, (Unknown, Undecided, OverflowError))
             return str(self.lacking) if unknown else ""
         fails = self.asked(lambda: [*islice(answer.failing(surely=True), 1)])
-        if fails or self.harmless():
+        if fails or self.certainly_holds():
             return ""
         unmet = self.asked(lambda: [*islice(answer.failing(), 1)])
         if unmet:
@@ -215,7 +215,7 @@ class Point:
         outside = lambda: any(answer.failing(surely=not certified))
         return self.asked(lambda: None if outside() else answer.ratio)
 
-    def harmless(self) -> bool:
+    def certainly_holds(self) -> bool:
         """Tell whether the line certainly holds at this point, whether or not the point meets the
         hypotheses."""
         answer = self.answer()

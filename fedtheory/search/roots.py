@@ -15,7 +15,7 @@ import numpy as np
 import sympy
 
 from fedtheory import arithmetic
-from fedtheory.arithmetic.operations import Interval, Many, pair
+from fedtheory.arithmetic.operations import Interval, Many, ends_of
 from fedtheory.arithmetic.work import Counted
 from fedtheory.search.objective import EXACT, Answer, Target
 from fedtheory.search.optimizer import BATCH, Hunt, hunt_at
@@ -40,7 +40,7 @@ BITS = 400  # an enclosure of an irrational root is at most 2^-BITS wide
 SIMPLE = tuple(Fraction(n) for n in ("1", "2", "1/2", "0", "3", "-1", "1/3", "5", "-2", "10"))
 
 
-def points(target: Target, seed: int, seconds: float) -> Iterator[Point]:
+def points_at_roots(target: Target, seed: int, seconds: float) -> Iterator[Point]:
     """Yield Points of counts and then of reals that random draws do not find."""
     key = np.random.SeedSequence([seed, target.line]).generate_state(2, np.uint64)
     most = FEWEST + int(EACH * seconds)
@@ -75,19 +75,19 @@ def count_points(target: Target, key: np.ndarray | Sequence[int]) -> Iterator[Po
 
 def root_points(target: Target, key: np.ndarray, left: int) -> Iterator[Point]:
     """Yield Points at roots of a line's difference and of its parts, and between these roots."""
-    gap, symbols = difference(target)
-    exprs = list(islice(parts(gap), 3 * PIECES))
+    gap, symbols = side_difference(target)
+    exprs = list(islice(zero_parts(gap), 3 * PIECES))
     seen = set()
-    for row in rows(target, key):
+    for row in partial_rows(target, key):
         for symbol in symbols:
-            fixed = {s: _sympy(row[s.name]) for s in symbols if s != symbol}
+            fixed = {s: _as_sympy(row[s.name]) for s in symbols if s != symbol}
             found = set()
             for expr in exprs:
                 if symbol in expr.free_symbols and left > 0:
                     left -= 1
-                    found |= set(zeros(expr.xreplace(fixed), symbol))
-            for value in between(found):
-                point = _point(target, {**row, symbol.name: value}, key)
+                    found |= set(real_zeros(expr.xreplace(fixed), symbol))
+            for value in rational_between(found):
+                point = _point_of_numbers(target, {**row, symbol.name: value}, key)
                 name = point and (*point.hunt.numbers.values(), *map(str, point.numbers.values()))
                 if point is not None and name not in seen:
                     seen.add(name)
@@ -96,7 +96,7 @@ def root_points(target: Target, key: np.ndarray, left: int) -> Iterator[Point]:
             return
 
 
-def difference(target: Target) -> tuple[sympy.Expr, list[sympy.Symbol]]:
+def side_difference(target: Target) -> tuple[sympy.Expr, list[sympy.Symbol]]:
     """Return (left minus right, with symbols that equations fix replaced; its symbols)."""
     gap = target.left - target.right
     named = {s.name: s for e in (gap, *target.relations) for s in e.free_symbols}
@@ -106,7 +106,7 @@ def difference(target: Target) -> tuple[sympy.Expr, list[sympy.Symbol]]:
     return gap, sorted((s for s in gap.free_symbols if s.name in free), key=lambda s: s.name)
 
 
-def parts(gap: sympy.Expr) -> Iterator[sympy.Expr]:
+def zero_parts(gap: sympy.Expr) -> Iterator[sympy.Expr]:
     """Yield the expressions whose zeros are needed: kinks, denominators, and each piece of a
     difference with its derivatives."""
     for part in sympy.preorder_traversal(gap):
@@ -116,21 +116,26 @@ def parts(gap: sympy.Expr) -> Iterator[sympy.Expr]:
             yield from (one - other for one, other in combinations(part.args, 2))
         elif isinstance(part, sympy.core.relational.Relational):
             yield part.lhs - part.rhs
-        elif part.is_Pow and part.exp.is_number and not part.exp.is_integer or _below(part):
+        elif (
+            part.is_Pow
+            and part.exp.is_number
+            and not part.exp.is_integer
+            or _denominator_root(part)
+        ):
             yield part.base
         elif isinstance(part, sympy.log):
             yield part.args[0] - 1
-    for piece in pieces(gap):
+    for piece in smooth_pieces(gap):
         above = sympy.fraction(sympy.together(piece))[0]
         yield above
         yield from (above.diff(s) for s in sorted(piece.free_symbols, key=lambda s: s.name))
 
 
-def _below(part: sympy.Expr) -> bool:
+def _denominator_root(part: sympy.Expr) -> bool:
     return part.is_Pow and part.exp.is_number and part.exp.is_negative
 
 
-def pieces(gap: sympy.Expr) -> Iterator[sympy.Expr]:
+def smooth_pieces(gap: sympy.Expr) -> Iterator[sympy.Expr]:
     """Yield the expressions that a difference equals when each absolute value, extreme or case
     distinction is replaced by one of its branches."""
     waiting, given = [gap], 0
@@ -155,7 +160,7 @@ def pieces(gap: sympy.Expr) -> Iterator[sympy.Expr]:
             waiting += [expr.xreplace({kink: each}) for each in kink.args]
 
 
-def rows(target: Target, key: Any) -> Iterator[dict[str, Fraction]]:
+def partial_rows(target: Target, key: Any) -> Iterator[dict[str, Fraction]]:
     """Yield {name: Fraction} for the symbols that are fixed while one symbol is solved for: ones,
     draws inside the hypotheses, and simple numbers."""
     names = [*target.counts, *target.reals]
@@ -176,25 +181,25 @@ def rows(target: Target, key: Any) -> Iterator[dict[str, Fraction]]:
         }
 
 
-def _sympy(value: Fraction | Counted) -> sympy.Expr:
+def _as_sympy(value: Fraction | Counted) -> sympy.Expr:
     return sympy.Rational(value.numerator, value.denominator)
 
 
-def zeros(expr: sympy.Expr, symbol: sympy.Symbol) -> Iterator[Number]:
+def real_zeros(expr: sympy.Expr, symbol: sympy.Symbol) -> Iterator[Number]:
     """Yield real zeros of an expression in one symbol, as Fractions, or as Intervals where they are
     irrational. An expression with roots of the symbol is treated as a polynomial in one such root.
     """
     powers = (p.exp for p in expr.atoms(sympy.Pow) if p.base == symbol and p.exp.is_Rational)
     q = math.lcm(*(int(power.q) for power in powers))
     root = sympy.Dummy(positive=True) if q > 1 else symbol
-    for found in _zeros(expr.xreplace({symbol: root**q}), root):
+    for found in _polynomial_zeros(expr.xreplace({symbol: root**q}), root):
         if q == 1:
             yield found
         elif found >= 0:
             yield found**q
 
 
-def _zeros(expr: sympy.Expr, symbol: sympy.Symbol) -> Iterator[Number]:
+def _polynomial_zeros(expr: sympy.Expr, symbol: sympy.Symbol) -> Iterator[Number]:
     try:
         poly = sympy.Poly(sympy.fraction(sympy.together(expr))[0], symbol)
     except (sympy.PolynomialError, sympy.CoercionFailed):
@@ -210,7 +215,7 @@ def _zeros(expr: sympy.Expr, symbol: sympy.Symbol) -> Iterator[Number]:
             yield Interval(*(Fraction(int(e.p), int(e.q)) for e in (low, high)))
 
 
-def between(found: Any) -> Iterator[Number]:
+def rational_between(found: Any) -> Iterator[Number]:
     """Yield rational zeros in order, irrational zeros with simple fractions near them, one number
     between each two zeros, and one beyond the outermost on each side."""
     middle = lambda each: sum(each.pair) / 2 if isinstance(each, Interval) else each
@@ -233,7 +238,7 @@ def between(found: Any) -> Iterator[Number]:
     )
 
 
-def _point(target: Target, named: Mapping[str, Number], key: np.ndarray) -> Point | None:
+def _point_of_numbers(target: Target, named: Mapping[str, Number], key: np.ndarray) -> Point | None:
     """Return the Point of numbers by name, or None where a count is not a positive integer."""
     counts = [named[name] for name in target.counts]
     if not all(isinstance(v, Fraction) and v.denominator == 1 and v >= 1 for v in counts):
@@ -242,13 +247,13 @@ def _point(target: Target, named: Mapping[str, Number], key: np.ndarray) -> Poin
     return Point(hunt, {name: named[name] for name in hunt.names})
 
 
-def doubt(point: Point) -> Any:
+def explain_doubt(point: Point) -> Any:
     """Return why a line is not true at a point where no document can show that it is false, or None
     where the line is true."""
-    told = ", ".join(f"{name} = {_show(v)}" for name, v in _numbers(point).items())
+    told = ", ".join(f"{name} = {_show_number(v)}" for name, v in _point_numbers(point).items())
     answer = point.answer()
     if answer is None:
-        side = point.asked(lambda: endless(point))
+        side = point.asked(lambda: explain_infinite(point))
         return side and f"At {told}, which its hypotheses leave in, {side}."
     if any(isinstance(v, Interval) for v in point.numbers.values()):
         level = answer.violated or answer.target.strict and not answer.kept
@@ -257,26 +262,26 @@ def doubt(point: Point) -> Any:
     return None
 
 
-def _numbers(point: Point) -> dict[str, Number]:
+def _point_numbers(point: Point) -> dict[str, Number]:
     return {**point.hunt.numbers, **point.numbers}
 
 
-def _show(value: Number) -> str:
+def _show_number(value: Number) -> str:
     return f"{float(value):.9g}" if isinstance(value, Interval) else str(value)
 
 
-def endless(point: Point) -> str | None:
+def explain_infinite(point: Point) -> str | None:
     """Return why a line has no finite value at a point that meets the hypotheses: a division by 0,
     or an infinite side. Return None where the sides can be compared, or where 0 stands over 0."""
     q, (instance, values) = point.hunt.target, point.given()
     if any(Answer(q, instance, values, sides=False).failing()):
         return None
     gap = q.right - q.left if q.way >= 0 else q.left - q.right
-    pairs = {name: pair(value) for name, value in values.items()}
+    pairs = {name: ends_of(value) for name, value in values.items()}
     try:
-        low, high = arithmetic.execute(arithmetic.program(gap), EXACT, pairs)
+        low, high = arithmetic.execute_program(arithmetic.compile_expression(gap), EXACT, pairs)
     except arithmetic.Undefined:
-        named = {s: _sympy(values[s.name]) for s in gap.free_symbols}
+        named = {s: _as_sympy(values[s.name]) for s in gap.free_symbols}
         value = sympy.cancel(gap).xreplace(named)
         return "it divides by 0" if value.has(sympy.zoo) and not value.has(sympy.nan) else None
     return "a side is infinite" if low == -math.inf or q.way == 0 and high == math.inf else None

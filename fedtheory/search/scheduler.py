@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from fedtheory import arithmetic
-from fedtheory.arithmetic.operations import pair
+from fedtheory.arithmetic.operations import ends_of
 from fedtheory.search import resizing
 from fedtheory.search.coordinates import LOOK
 from fedtheory.search.objective import EXACT, Target
@@ -47,7 +47,7 @@ def shapes_of(
 def admits_shape(target: Target, shape: Shape, numbers: Mapping[str, int]) -> bool:
     """Tell whether a shape meets the assumptions between counts."""
     counted = ((name, shape_number(v)) for name, v in (*shape.items(), *numbers.items()))
-    known = {name: pair(v) for name, v in counted if v is not None}
+    known = {name: ends_of(v) for name, v in counted if v is not None}
     return all(
         certainly_true(relation, known)
         for relation in dict.fromkeys((*target.relations, *target.unsolved))
@@ -66,7 +66,10 @@ def shape_number(value: int | str) -> int | None:
 
 def certainly_true(relation: "sympy.Rel", known: Mapping[str, Any]) -> bool:
     try:
-        return arithmetic.execute(arithmetic.program(relation), EXACT, known) is True
+        return (
+            arithmetic.execute_program(arithmetic.compile_expression(relation), EXACT, known)
+            is True
+        )
     except arithmetic.Undefined:
         return False
 
@@ -144,7 +147,7 @@ def search_waves(
         wave = []
         for hunt in islice(source, WAVE):
             hunt.look = look
-            for rated in hunt.climb(0):
+            for rated in hunt.climb_generations(0):
                 yield hunt, *rated
             wave.append(hunt)
             left -= hunt.work
@@ -175,7 +178,7 @@ def search_waves(
                 continue
             hunt.look = look
             before, far = hunt.work, turn < DEEP or hunt is best[1]
-            for rated in hunt.climb(GENERATIONS if far else BRIEF, hunt.top):
+            for rated in hunt.climb_generations(GENERATIONS if far else BRIEF, hunt.top):
                 yield hunt, *rated
                 if reached(rated[0]) or hunt.work - before > left:
                     break

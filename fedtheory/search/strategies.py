@@ -29,7 +29,7 @@ from hypothesis import reject
 from hypothesis import strategies as st
 
 from fedtheory import arithmetic, discover
-from fedtheory.arithmetic.operations import pair
+from fedtheory.arithmetic.operations import ends_of
 from fedtheory.errors import refuse
 from fedtheory.language.claim import Claim
 from fedtheory.models import fitting
@@ -185,13 +185,13 @@ def certainly_meets(point: Point) -> bool:
         for name, expr in reversed(q.solved):
             values[name] = exact_value(expr, values)
         pairs = {
-            name: pair(value) for name, value in values.items() if not isinstance(value, float)
+            name: ends_of(value) for name, value in values.items() if not isinstance(value, float)
         }
         solved = {name for name, _ in q.solved}
         return all(
             isinstance(r, sympy.Eq)
             and solved & set(q.names(r))
-            or arithmetic.execute(arithmetic.program(r), EXACT, pairs) is True
+            or arithmetic.execute_program(arithmetic.compile_expression(r), EXACT, pairs) is True
             for r in q.before
         )
     except (*NO_VALUE, KeyError):

@@ -24,7 +24,7 @@ import numpy as np
 import sympy
 
 from fedtheory.arithmetic import operations
-from fedtheory.arithmetic.operations import pair
+from fedtheory.arithmetic.operations import ends_of
 
 HIDDEN = 1e-7  # a share of the terms' size: rounding hides a smaller gap
 OVER = 1.0 + 1e-9  # rounding alone does not explain a ratio above this
@@ -51,14 +51,16 @@ class Rating:
         self.way = way
         self.terms, self.net = split_terms(left, right, way, real)
         # `over`: the terms of the gap whose sum is s. `rest`: the other terms.
-        self.over, self.rest = self._over(left, right, weakened) if over is None else (over, None)
+        self.over, self.rest = (
+            self._over_weakened(left, right, weakened) if over is None else (over, None)
+        )
         if self.over and self.rest is None:
             gap = sympy.Add(*self.terms, *self.net) - sympy.Add(*self.over)
             self.rest = sympy.Add.make_args(gap)
         # A single term has no other term to be compared with.
         self.mute = not self.over and way != 0 and len(self.terms) + bool(self.net) < 2
 
-    def _over(
+    def _over_weakened(
         self, left: sympy.Expr, right: sympy.Expr, weakened: Any
     ) -> tuple[tuple[sympy.Expr, ...], Any]:
         if self.way == 0:
@@ -131,15 +133,15 @@ class Rating:
         groups += [sum(bounded(e) for e in self.net)] if self.net else []
         up = sum((operations.positive_part(g) for g in groups), Fraction(0))
         down = sum((operations.positive_part(-g) for g in groups), Fraction(0))
-        if pair(up)[1] <= 0:
-            return float("inf") if pair(down)[1] > 0 else 1.0 if strict else None
+        if ends_of(up)[1] <= 0:
+            return float("inf") if ends_of(down)[1] > 0 else 1.0 if strict else None
         if self.over:
             gap = up - down
             up = sum((operations.positive_part(bounded(e)) for e in self.over), Fraction(0))
-            if pair(up)[1] <= 0:  # s is 0: the bound equals its weakened bound here
-                return float("inf") if violated else 0.0 if pair(gap)[0] > 0 else None
+            if ends_of(up)[1] <= 0:  # s is 0: the bound equals its weakened bound here
+                return float("inf") if violated else 0.0 if ends_of(gap)[0] > 0 else None
             down = operations.positive_part(up - gap)
-        if pair(up)[0] <= 0:
+        if ends_of(up)[0] <= 0:
             return None
         try:
             return float(down / up)

@@ -14,7 +14,7 @@ from typing import Any, NamedTuple
 
 from fedtheory import arguments, arithmetic
 from fedtheory.arithmetic import Undefined, work
-from fedtheory.arithmetic.operations import pair
+from fedtheory.arithmetic.operations import ends_of
 from fedtheory.certificates import check_instance, documents
 from fedtheory.certificates.check_proof import Refused
 from fedtheory.errors import InvalidInput, refuse, show
@@ -165,7 +165,7 @@ def ask_witnesses(
             continue
         left, before, found = [0], 0, None
         try:
-            with work.within(documents.STEPS) as left:
+            with work.limit_work(documents.STEPS) as left:
                 before = left[0]
                 found = _ask_witness(q, witness)
         except (*UNANSWERED, Refused, LookupError, ValueError, TypeError, ArithmeticError):
@@ -181,7 +181,7 @@ def _ask_witness(q: Target, witness: Witness) -> Found | None:
         loose = [name for name in q.slack if name in witness.numbers]
         given = {name: known[name] for name in dict.fromkeys((*q.reals, *loose, *q.counts))}
         for name in loose:
-            low, high = pair(tight[name])
+            low, high = ends_of(tight[name])
             over = q.setting.loose[name] > 0
             if known[name] < high if over else known[name] > low:
                 raise Undefined(f"no bound any more: {name}")

@@ -16,12 +16,12 @@ PREFIX, SUFFIX = ".fedtheory-", ".part"  # names of files that are being written
 PART = re.compile(rf"{re.escape(PREFIX)}\w+{re.escape(SUFFIX)}")
 
 
-def write(path: Path, content: bytes, mode: int = 0o644, once: bool = False) -> None:
+def write_file(path: Path, content: bytes, mode: int = 0o644, once: bool = False) -> None:
     """Write bytes to a file so that neither a reader, a crash nor a full disk ever leaves half of
     the content. With `once` an existing file stays: of several processes that write at the same
     time, the first one wins."""
     path = Path(path)
-    temporary = stage(path, content, mode)
+    temporary = stage_file(path, content, mode)
     try:
         if once:
             with suppress(FileExistsError):
@@ -34,7 +34,7 @@ def write(path: Path, content: bytes, mode: int = 0o644, once: bool = False) -> 
         raise
 
 
-def stage(path: Path, content: bytes, mode: int = 0o644) -> Path:
+def stage_file(path: Path, content: bytes, mode: int = 0o644) -> Path:
     """Write bytes to a temporary file in the target's folder, ready to be renamed, and return the
     temporary path. An error names the target."""
     temporary = None
@@ -57,7 +57,7 @@ def stage(path: Path, content: bytes, mode: int = 0o644) -> Path:
 
 
 @contextmanager
-def alone(path: Path) -> Iterator[None]:
+def file_lock(path: Path) -> Iterator[None]:
     """Hold the exclusive lock of a file while the context is active. The lock of a process that
     dies is released."""
     path = Path(path)

@@ -46,7 +46,7 @@ def read_npz(
                     refuse(name, "must name each array once", label)
                 if only is None or label in only:
                     with archive.open(member) as stream:
-                        arrays[label] = _array(stream, member, f"{name}: {member.filename}")
+                        arrays[label] = _read_array(stream, member, f"{name}: {member.filename}")
     except BROKEN as error:
         if isinstance(error, InvalidInput):
             raise
@@ -56,7 +56,7 @@ def read_npz(
     return arrays
 
 
-def _array(stream: zipfile.ZipExtFile, member: zipfile.ZipInfo, label: str) -> np.ndarray:
+def _read_array(stream: zipfile.ZipExtFile, member: zipfile.ZipInfo, label: str) -> np.ndarray:
     """Return an array read directly into its own memory, without a second copy."""
     version = np.lib.format.read_magic(stream)
     header = (

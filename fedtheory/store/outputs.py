@@ -16,7 +16,7 @@ from contextlib import suppress
 from pathlib import Path
 
 from fedtheory.errors import InvalidInput, printable
-from fedtheory.store.files import PART, stage
+from fedtheory.store.files import PART, stage_file
 
 LOG, ASIDE = (
     ".fedtheory",
@@ -64,7 +64,7 @@ class Folder:
         if place.is_symlink() or not place.is_file():
             return True
         known = self.entries() if entries is None else entries
-        return (digest(place.read_bytes()), name) not in known
+        return (content_digest(place.read_bytes()), name) not in known
 
     def matching(self, pattern: str) -> list[str]:
         """Return the names in this folder, not in subfolders, that match a regular expression;
@@ -75,29 +75,31 @@ class Folder:
     def check(self, names: Iterable[str]) -> None:
         """Refuse a folder that is not writable, or in which one of these names holds something that
         no command wrote. Called before anything is computed."""
-        self._unforeign(names)
-        made = self._absent()
+        self._refuse_foreign(names)
+        made = self._absent_folders()
         try:
-            stage(self.path / self.log, b"").unlink()
+            stage_file(self.path / self.log, b"").unlink()
         except OSError as error:
             self.refuse(f"must be a folder that can be written to ({error.strerror})")
         finally:
-            _leave(made)
+            _remove_empty(made)
 
     # Writing and removing
 
     def write(self, files: Mapping[str, bytes], stale: Iterable[str] = ()) -> None:
         """Write files to the folder, all of them or none, and then remove those of `stale` that
         commands wrote."""
-        made = self._absent()
+        made = self._absent_folders()
         entries = self.entries()
-        wanted = {n: content for n, content in files.items() if not self._holds(n, content)}
-        self._unforeign(wanted)
+        wanted = {n: content for n, content in files.items() if not self._holds_content(n, content)}
+        self._refuse_foreign(wanted)
         staged: dict[str, Path] = {}
         try:
             for name, content in wanted.items():
-                staged[name] = stage(self.path / name, content)
-            self._note({(digest(content), name) for name, content in wanted.items()} - entries)
+                staged[name] = stage_file(self.path / name, content)
+            self._note(
+                {(content_digest(content), name) for name, content in wanted.items()} - entries
+            )
             for name in [*staged]:
                 os.replace(staged[name], self.path / name)
                 del staged[name]
@@ -105,7 +107,7 @@ class Folder:
         finally:
             for part in staged.values():
                 part.unlink(missing_ok=True)
-            _leave(made)
+            _remove_empty(made)
         self.remove(name for name in stale if name not in files)
 
     def write_over(
@@ -113,7 +115,7 @@ class Folder:
     ) -> list[str]:
         """Write files to the folder, after moving aside existing entries of these names that no
         command wrote. Return a sentence with the new place of the moved entries, as a list."""
-        moved = self.put_aside([n for n, c in files.items() if not self._holds(n, c)], room)
+        moved = self.put_aside([n for n, c in files.items() if not self._holds_content(n, c)], room)
         self.write(files, stale)
         return moved
 
@@ -123,7 +125,7 @@ class Folder:
         for name in names:
             if os.path.lexists(self.path / name) and not self.foreign(name, entries):
                 (self.path / name).unlink(missing_ok=True)
-                _leave(self.path / above for above in [*Path(name).parents][:-1])
+                _remove_empty(self.path / above for above in [*Path(name).parents][:-1])
 
     def put_aside(self, names: Iterable[str], room: str) -> list[str]:
         """Move entries that no command wrote from these names into a subfolder of this folder.
@@ -145,7 +147,7 @@ class Folder:
             if PART.fullmatch(part.name) and part.is_file() and inside[0] != room:
                 part.unlink(missing_ok=True)
 
-    def _unforeign(self, names: Iterable[str]) -> None:
+    def _refuse_foreign(self, names: Iterable[str]) -> None:
         if os.path.lexists(self.path) and not self.path.is_dir():
             self.refuse("must be a folder")
         entries = self.entries()
@@ -156,11 +158,11 @@ class Folder:
                     name,
                 )
 
-    def _absent(self) -> list[Path]:
+    def _absent_folders(self) -> list[Path]:
         """Return the folders that would have to be created for this folder, innermost first."""
         return [p for p in (self.path, *self.path.parents) if not os.path.lexists(p)]
 
-    def _holds(self, name: str, content: bytes) -> bool:
+    def _holds_content(self, name: str, content: bytes) -> bool:
         place = self.path / name
         return place.is_file() and not place.is_symlink() and place.read_bytes() == content
 
@@ -180,7 +182,7 @@ class Folder:
             os.fsync(log.fileno())
 
 
-def at(file: Path, option: str = "--out") -> tuple[Folder, str]:
+def folder_for(file: Path, option: str = "--out") -> tuple[Folder, str]:
     """Return the Folder of a file that a command is to write, and the file's name."""
     file = Path(file)
     if file.name in ("", "..", LOG):
@@ -188,12 +190,12 @@ def at(file: Path, option: str = "--out") -> tuple[Folder, str]:
     return Folder(file.parent, option), file.name
 
 
-def _leave(folders: Iterable[Path]) -> None:
+def _remove_empty(folders: Iterable[Path]) -> None:
     """Remove those of these folders that are empty."""
     for place in folders:
         with suppress(OSError):
             place.rmdir()
 
 
-def digest(content: bytes) -> str:
+def content_digest(content: bytes) -> str:
     return hashlib.sha256(content).hexdigest()

@@ -19,7 +19,7 @@ from functools import cache
 from pathlib import Path
 
 from fedtheory.errors import Uncached
-from fedtheory.store.files import PART, write
+from fedtheory.store.files import PART, write_file
 
 SEAL = 32  # bytes of a seal, and of the secret
 MARK = "owner"  # the file that names the owner of a folder
@@ -28,23 +28,23 @@ MARK = "owner"  # the file that names the owner of a folder
 # ---------------------------------------------------------------- the key
 
 
-def key() -> bytes:
+def user_key() -> bytes:
     """Return the user's key; if no key can be stored, a key that lasts as long as this process."""
     try:
         return lasting_key()
     except (OSError, RuntimeError):
-        return _passing()
+        return _passing_key()
 
 
 @cache
-def _passing() -> bytes:
+def _passing_key() -> bytes:
     return secrets.token_bytes(SEAL)
 
 
 def lasting_key() -> bytes:
     """Return the user's stored key. Raises OSError or RuntimeError where no key can be stored, or
     where other users can access the key's file."""
-    place = configuration() / "seal"
+    place = configuration_folder() / "seal"
     if not os.path.lexists(place / "secret"):
         _make_secret(place)
     check_owner(place)
@@ -61,7 +61,7 @@ def lasting_key() -> bytes:
     return hmac.digest(found, bound.encode(), "sha256")
 
 
-def configuration() -> Path:
+def configuration_folder() -> Path:
     """Return the user's configuration folder, created if absent."""
     home = os.environ.get("XDG_CONFIG_HOME") or Path.home() / ".config"
     base = Path(home) / "fedtheory"
@@ -75,7 +75,7 @@ def _make_secret(place: Path) -> None:
     modification time stays."""
     made = Path(tempfile.mkdtemp(dir=place.parent, prefix=".seal-"))
     try:
-        write(made / "secret", secrets.token_bytes(SEAL), 0o600)
+        write_file(made / "secret", secrets.token_bytes(SEAL), 0o600)
         made.rename(place)
     except OSError:
         if not place.is_dir():
@@ -86,7 +86,7 @@ def _make_secret(place: Path) -> None:
 
 def seal(name: str, content: bytes, secret: bytes | None = None) -> bytes:
     """Return the content with a seal in front, which is valid for this name only."""
-    return hmac.digest(secret or key(), name.encode() + b"\0" + content, "sha256") + content
+    return hmac.digest(secret or user_key(), name.encode() + b"\0" + content, "sha256") + content
 
 
 def unseal(name: str, content: bytes, secret: bytes | None = None) -> bytes | None:
@@ -99,7 +99,7 @@ def unseal(name: str, content: bytes, secret: bytes | None = None) -> bytes | No
 # ---------------------------------------------------------------- folders
 
 
-def folder() -> Path:
+def private_folder() -> Path:
     """Return the private folder, created if absent. Raises OSError or RuntimeError where there can
     be none.
 
@@ -115,7 +115,7 @@ def folder() -> Path:
     base.mkdir(mode=0o700, parents=True, exist_ok=True)
     check_owner(base)
     secret = lasting_key()  # without a lasting key no file could be read again
-    if claim(base, secret):
+    if claim_folder(base, secret):
         return base
     mine = base / f"of-{hmac.digest(secret, b'folder', 'sha256').hex()[:16]}"
     if not mine.exists():
@@ -127,16 +127,16 @@ def folder() -> Path:
         )
     mine.mkdir(mode=0o700, exist_ok=True)
     check_owner(mine)
-    if not claim(mine, secret):
+    if not claim_folder(mine, secret):
         raise PermissionError(f"{mine} bears the mark of another key")
     return mine
 
 
-def claim(place: Path, secret: bytes | None = None) -> bool:
+def claim_folder(place: Path, secret: bytes | None = None) -> bool:
     """Tell whether a folder has this user's mark. An empty folder is marked first, before anything
     else is written there."""
     if not any(name for name in os.listdir(place) if not PART.fullmatch(name)):
-        write(place / MARK, seal(MARK, b"", secret), 0o600)
+        write_file(place / MARK, seal(MARK, b"", secret), 0o600)
     return bears_mark(place, secret)
 
 

@@ -20,7 +20,7 @@ from typing import Any, NamedTuple
 
 from fedtheory.folders_beside import BESIDE, folder_of
 from fedtheory.store import private_cache
-from fedtheory.store.files import write
+from fedtheory.store.files import write_file
 
 ROOT = Path(__file__).resolve().parents[2]
 TOPS = ("fedtheory",)
@@ -106,7 +106,7 @@ class _Kept:
     def __init__(self) -> None:
         self.found, self.new = {}, False
         try:
-            file = private_cache.folder() / KEPT
+            file = private_cache.private_folder() / KEPT
             content = private_cache.unseal(KEPT, file.read_bytes())
             form, found = json.loads(content or "[0, 0]")
             if form == FORMAT and len(found) < MOST:
@@ -128,7 +128,9 @@ class _Kept:
             self.new = False
             try:
                 content = json.dumps([FORMAT, self.found]).encode()
-                write(private_cache.folder() / KEPT, private_cache.seal(KEPT, content), 0o600)
+                write_file(
+                    private_cache.private_folder() / KEPT, private_cache.seal(KEPT, content), 0o600
+                )
             except (OSError, RuntimeError):
                 pass
 
@@ -293,15 +295,15 @@ def part_digest(path: Path, name: str, walked: bool = True) -> str:
 
 def digest_of_thing(thing: object) -> str:
     """Return a hash of the source that a function, a class or an instance computes with."""
-    return part_digest(home_file(thing), _definition(thing).__name__, walked=False)
+    return part_digest(home_file(thing), _find_definition(thing).__name__, walked=False)
 
 
 def home_file(thing: object) -> Path:
     """Return the file that defines a function, a class or an instance's class."""
-    return Path(inspect.getsourcefile(_definition(thing)) or "")
+    return Path(inspect.getsourcefile(_find_definition(thing)) or "")
 
 
-def _definition(thing: object) -> Any:
+def _find_definition(thing: object) -> Any:
     return thing if isinstance(thing, type) or hasattr(thing, "__code__") else type(thing)
 
 

@@ -252,13 +252,13 @@ def eliminate_symbols(
             continue
         order = lambda s: (s not in first, bool(s.is_integer), s.name in last, s.name)
         free = sorted(equation.free_symbols - never, key=order)
-        found = equations.solve(equation, free, rules)
-        if found is None or len(equations.cases((equation,), tuple(free), rules)) > 1:
+        found = equations.solve_equation(equation, free, rules)
+        if found is None or len(equations.equation_cases((equation,), tuple(free), rules)) > 1:
             left.append(equation)
             continue
         symbol, value, _ = found
         solved = [(s, v.xreplace({symbol: value})) for s, v in solved] + [(symbol, value)]
-        rules = [refutation.substitute(rule, symbol, value) for rule in rules]
+        rules = [refutation.substitute_value(rule, symbol, value) for rule in rules]
     return solved, [rule for rule in rules if rule is not sympy.true] + left
 
 

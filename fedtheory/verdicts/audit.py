@@ -15,12 +15,12 @@ from typing import Any
 import sympy
 
 from fedtheory import arguments, discover
-from fedtheory.arithmetic.operations import pair
+from fedtheory.arithmetic.operations import ends_of
 from fedtheory.errors import refuse
 from fedtheory.language.claim import Claim
 from fedtheory.language.printing import plain
 from fedtheory.models import Setting, by_name, conditions, fitting
-from fedtheory.proofs.dimensions import Inhomogeneous, show, unit
+from fedtheory.proofs.dimensions import Inhomogeneous, expression_unit, show_unit
 from fedtheory.search.counterexample import texts
 from fedtheory.search.exact_instances import (
     NO_VALUE,
@@ -257,15 +257,15 @@ def fill_shares(rows: list[dict]) -> list[dict]:
 def unit_of(link: Claim, *sides: sympy.Expr) -> str:
     """Return the unit of a line as text, empty where its sides have no common unit."""
     try:
-        found = [unit(side, link.table) for side in sides]
+        found = [expression_unit(side, link.table) for side in sides]
     except (Inhomogeneous, TypeError):
         return ""
-    return next((show(each) for each in found if each is not None), "1")
+    return next((show_unit(each) for each in found if each is not None), "1")
 
 
 def as_float(value: Any) -> float:
     """Return a value as a float: the middle of its enclosure, infinite beyond the range of floats."""
-    middle = sum(pair(value)) / 2
+    middle = sum(ends_of(value)) / 2
     try:
         return float(middle)
     except OverflowError:

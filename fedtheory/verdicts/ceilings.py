@@ -43,7 +43,7 @@ class CeilingSearch(PartSearch):
             self.account.charge(hunt)
             if ratio <= OVER or looked >= PARAMETERS.candidates * PARAMETERS.steps:
                 continue
-            for point in Point.nearby(hunt, row):  # on an edge, rounding may leave it
+            for point in Point.nearby_points(hunt, row):  # on an edge, rounding may leave it
                 looked += 1
                 answer = point.breaks()
                 if answer is not None:

@@ -96,13 +96,15 @@ def resolve_apparent_failures(
         ][: 1 if ends.spent() else ROWS]
         for row in rows:
             point = Point.near(hunt, row)
-            if point is not None and not point.harmless() and point.dear and again:
+            if point is not None and not point.certainly_holds() and point.dear and again:
                 # An unsettled candidate leaves the claim undecided: a few of them get more work.
                 hunt.look, again = max(hunt.look, ends.look), again - 1
                 point = Point.near(hunt, row)
-            if point is not None and (point.harmless() or point.none):  # rounding, or no run
+            if point is not None and (point.certainly_holds() or point.none):  # rounding, or no run
                 continue
-            near = (near for near in Point.nearby(hunt, row) if near.answer() or not near.dear)
+            near = (
+                near for near in Point.nearby_points(hunt, row) if near.answer() or not near.dear
+            )
             points: list[Point] = []
             # Lazy: points after the first that violates the line are not computed.
             asked = keep_points(near, points)
@@ -133,7 +135,7 @@ def refute_beside(
 ) -> Counterexample | None:
     """Return the counterexample if the line fails for certain at one of a few points near `row`;
     None otherwise."""
-    rows, rates = hunt.around(row)
+    rows, rates = hunt.sample_around(row)
     finite = np.where(np.isinf(rates), high, np.nan_to_num(rates, nan=-1.0))  # infinite: last
     worst = np.argsort(-finite, kind="stable")
     near = (Point.near(hunt, rows[n]) for n in worst[:NEIGHBOURS] if rates[n] > high)
@@ -153,12 +155,12 @@ def at_roots(
     """Return the evidence on a line about numbers alone from exact evaluation at integer counts and
     at roots, which no random draw meets; None where the line holds at these points."""
     first: Gap | None = None
-    for point in roots.points(target, seed, seconds):
+    for point in roots.points_at_roots(target, seed, seconds):
         irrational = any(isinstance(each, Interval) for each in point.numbers.values())
         violation = None if irrational else refute_at_points([point], looked.cases)
         if violation:
             return violation
-        if first is None and (why := roots.doubt(point)):
+        if first is None and (why := roots.explain_doubt(point)):
             witness = dict(shape={}, numbers=texts(point.numbers))
             kind = target.setting.kind
             first = Gap(says=why, kind=kind, cases=looked.cases, witness=witness)
@@ -185,7 +187,7 @@ def conclude_tightest(ranked: Sequence[Ranked], looked: Coverage, ends: Ends) ->
             break
         if (point := Point.near(hunt, raw)) is not None and point.equality_undecided():
             return doubt_at(hunt, raw, looked, "its two sides may be equal there")
-        near = chain(Point.nearby(hunt, raw), inside(hunt))
+        near = chain(Point.nearby_points(hunt, raw), inside(hunt))
         certain = ((point.ratio(certified=True), point) for point in near)
         found = next((each for each in certain if each[0] is not None), None)
         if found and found[0] > 1:  # above 1 by less than a float shows

@@ -122,7 +122,7 @@ def prove_line(case: Case) -> Proof | None:
     seconds = min(LONGEST, max(SHORTEST, PROOF * case.budget))
     if not case.proofs:
         return None
-    found = algebra.line(case.claim, case.line, budget=seconds, refute=False, seed=case.seed)
+    found = algebra.prove_line(case.claim, case.line, budget=seconds, refute=False, seed=case.seed)
     return Proof(says=str(found), document=dict(found.certificate)) if found else None
 
 

@@ -13,7 +13,7 @@ import sympy
 from sympy.core.relational import Relational
 
 from fedtheory import discover
-from fedtheory.arithmetic.operations import near
+from fedtheory.arithmetic.operations import nearest_float
 from fedtheory.certificates import check_instance
 from fedtheory.certificates.check_proof import Refused
 from fedtheory.language.claim import ANY, Claim
@@ -24,7 +24,7 @@ from fedtheory.language.conditions import (
     LAWS,
     UNIFORM_COHORT,
     Assumption,
-    unsaid,
+    unsaid_laws,
 )
 from fedtheory.language.printing import plain
 from fedtheory.models import HOUSE, Model, by_name
@@ -87,7 +87,7 @@ def relevant_hypotheses(claim, budget):
     """Return the dropped hypotheses of a claim that instances have to violate. All other dropped
     hypotheses follow from the remaining hypotheses or make no difference."""
     left = [a.relation for a in claim.assumptions if a.relation is not None]
-    open_ = unsaid(a.name for a in claim.assumptions)
+    open_ = unsaid_laws(a.name for a in claim.assumptions)
     return [
         a
         for a in claim.dropped
@@ -107,7 +107,7 @@ def silent(claim, settings):
     if any(setting.table.paper != HOUSE for setting in settings):
         return []
     ensured = frozenset().union(*(setting.ensures for setting in settings))
-    laws = unsaid(a.name for a in (*claim.assumptions, *claim.dropped)) & ensured
+    laws = unsaid_laws(a.name for a in (*claim.assumptions, *claim.dropped)) & ensured
     return [Assumption(ALL[law]) for law in sorted(laws) if matters(claim, law)]
 
 
@@ -190,7 +190,7 @@ def breaks_hypothesis(assumption, claim, facts, setting, values):
 def is_beyond(tight, given, way):
     """Tell whether a constant given as an arbitrary number is violated by the instance's own tight
     value: exceeded for way > 0, undercut for way < 0, different for way = 0."""
-    tight, given = float(near(tight)), float(near(given))
+    tight, given = float(nearest_float(tight)), float(nearest_float(given))
     gap = AFAR * (abs(tight) + abs(given))
     return (
         tight - given > gap
@@ -206,7 +206,7 @@ def fails_certainly(relation, values):
     if not isinstance(relation, (sympy.Le, sympy.Lt, sympy.Ge, sympy.Gt, sympy.Eq)):
         return False
     try:
-        left, right = (float(near(exact_value(side, values))) for side in relation.args)
+        left, right = (float(nearest_float(exact_value(side, values))) for side in relation.args)
     except (*UNANSWERED, ValueError):
         return False
     gap = AFAR * (abs(left) + abs(right))

@@ -10,7 +10,7 @@ from types import SimpleNamespace
 
 from fedtheory import discover
 from fedtheory.arithmetic.operations import vector
-from fedtheory.arithmetic.work import within
+from fedtheory.arithmetic.work import limit_work
 from fedtheory.certificates.documents import parse_fraction
 from fedtheory.errors import FedtheoryError
 from fedtheory.exact.traces import Losses, Rounds
@@ -62,7 +62,7 @@ def document_points(same, instance):
     if not without_chance(instance):
         return None
     try:
-        with within(WORK):
+        with limit_work(WORK):
             found = exact_ends(same, as_numbers(instance))
     except (FedtheoryError, TypeError, ValueError, ZeroDivisionError):
         return None  # for example, a user's function that takes no fractions

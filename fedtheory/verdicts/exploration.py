@@ -129,7 +129,7 @@ def climb(
     """Yield the generations of the optimisation of a target from a rated population."""
     own, reached = account.charge(population.at_target(target, key)), []
     start = population.fit_rows(own)[np.argsort(-ratios, kind="stable")][: optimizer.BATCH // 2]
-    for ratio, row in own.climb(PARAMETERS.generations, start):
+    for ratio, row in own.climb_generations(PARAMETERS.generations, start):
         reached.append(ratio)
         patient = len(reached) > PARAMETERS.patience
         yield Climb(own, ratio, row, reached[-PARAMETERS.patience] if patient else None)

@@ -52,7 +52,7 @@ def refute_by_witness(
         work += steps
         refuting = found and counterexample_at(found, "an instance that was found before")
         if refuting:
-            if algebra.line(claim, at, budget=PROOF, refute=False):  # the instance is wrong
+            if algebra.prove_line(claim, at, budget=PROOF, refute=False):  # the instance is wrong
                 break
             return conclude(claim.id, refuting), work / optimizer.PER_SECOND
         if work > seconds * optimizer.PER_SECOND:

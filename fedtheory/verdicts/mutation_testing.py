@@ -326,7 +326,7 @@ def line_implies(claim: Claim, mutant: Mutant) -> bool:
     if sign == "==":
         return claim.expand(right - other).expand() == 0
     relations = [a.relation for a in claim.assumptions if a.relation is not None]
-    target = algebra.relate(right, {"<": "<=", ">": ">="}.get(sign, sign), other)
+    target = algebra.make_relation(right, {"<": "<=", ">": ">="}.get(sign, sign), other)
     plainly = claim.expand(target)
     if plainly in (sympy.true, sympy.false):
         return plainly == sympy.true

@@ -139,7 +139,7 @@ class PartSearch:
         if not set(own.names) <= set(hunt.column):
             return []
         there = np.array([row[hunt.column[name]] for name in own.names])
-        return list(islice(Point.nearby(own, there), tries))
+        return list(islice(Point.nearby_points(own, there), tries))
 
     def breaks(self, candidate: Candidate) -> bool:
         """Tell whether the variant fails for certain at a candidate's instance."""

@@ -70,7 +70,7 @@ def decide_readings(claim: Claim, budget: float, seed: int, **more: Any) -> Verd
     """Return the Verdict on a claim by itself, with all hypotheses and as printed. `budget` is in
     seconds of one core, and is converted to work units for everything below; `more` are fields of
     its Case."""
-    units = dimensions.notes(claim) if claim.lines else []
+    units = dimensions.unit_notes(claim) if claim.lines else []
     case = Case.of(claim, budget_to_units(budget), seed, **more)
     verdict = decide(case)
     verdict = replace(verdict, notes=[*verdict.notes, *units])

@@ -33,7 +33,7 @@ def slider_data(claim):
     relations = [claim.expand(a.relation) for a in claim.assumptions if a.relation is not None]
     parts = [p for r in relations for p in (r.args if isinstance(r, sympy.And) else (r,))]
     rules = [p for p in parts if p not in (sympy.true, sympy.false)]
-    solved, left_over = refutation._eliminate(rules)
+    solved, left_over = refutation._solve_equalities(rules)
     bound = claim.expand(right)
     floor, why = trivial_side(claim, left, sign)
     every = [bound, *rules, *([floor] if floor is not None else [])]
@@ -71,7 +71,7 @@ def trivial_side(claim, left, sign):
     """Return (a bound that the left side always satisfies, the reason) where such a bound is known
     without the claim; (None, "") otherwise."""
     if sign in ("<=", "<"):
-        for symbol, value, why in meaning.trivial(claim):
+        for symbol, value, why in meaning.trivial_bounds(claim):
             factor = left.coeff(symbol)
             if factor != 0 and sympy.expand(left - factor * symbol) == 0:
                 return claim.expand(factor * value), why
@@ -80,7 +80,7 @@ def trivial_side(claim, left, sign):
 
 def starting_numbers(claim, names, rules):
     """Return numbers inside the hypotheses, as texts; default numbers where none are found."""
-    found = refutation.search(NOWHERE, rules, {}, 0) if rules else None
+    found = refutation.find_violation(NOWHERE, rules, {}, 0) if rules else None
     known = {str(name): Fraction(str(value)) for name, value in (found or {}).items()}
     plain = lambda name: BEGINNING.get(claim.symbols[name].domain, 1)
     start = {name: str(known.get(name, plain(name))) for name in names}
@@ -92,7 +92,7 @@ def formula_program(expr):
     """Return a formula as a list of [operation, operands, detail], which a program in any language
     can evaluate."""
     steps = []
-    for op, operands, detail in arithmetic.program(expr):
+    for op, operands, detail in arithmetic.compile_expression(expr):
         if op == "number":
             detail = str(detail)
         elif op == "power":

@@ -76,7 +76,7 @@ class ProofSearch:
             yield Way("proved" if sure else "follows", self._steps, document, cost, cost)
 
     def _algebra(self, claim: Claim, line: int) -> dict | None:
-        proof = algebra.line(claim, line, budget=self.most, refute=False, seed=self.seed)
+        proof = algebra.prove_line(claim, line, budget=self.most, refute=False, seed=self.seed)
         return dict(proof.certificate) if proof else None
 
     def _steps(self, claim: Claim, line: int) -> dict | None:

@@ -78,7 +78,7 @@ def prove_goal(goal, relations, definitions, seconds):
 def find_contradiction(claim, relations, seconds):
     """Return (the statements of the conditions that contradict each other along a line, the Proof),
     or ((), None)."""
-    said, limits = meaning.along(claim)
+    said, limits = meaning.line_facts(claim)
     for goal in [*limits, ABSURD]:
         about = lambda pairs: set().union(goal.free_symbols, *(r.free_symbols for r, _ in pairs))
         between = [
@@ -143,7 +143,7 @@ def prove_trivial_bound(claim, at, relations, seconds, seed):
         return None, []
     known = [
         (left.coeff(symbol) * value, why)
-        for symbol, value, why in meaning.trivial(claim)
+        for symbol, value, why in meaning.trivial_bounds(claim)
         if sign in ("<=", "<")
         and left.coeff(symbol) != 0
         and sympy.expand(left - left.coeff(symbol) * symbol) == 0
@@ -183,7 +183,7 @@ def useless_region(claim, useful, relations, seed):
         for r in map(claim.expand, relations)
         for p in (r.args if isinstance(r, sympy.And) else (r,))
     ]
-    solved, rules = refutation._eliminate([p for p in parts if p is not sympy.true])
+    solved, rules = refutation._solve_equalities([p for p in parts if p is not sympy.true])
     if any(rule is sympy.false or isinstance(rule, sympy.Eq) for rule in rules):
         return None
     hunt = refutation.Hunt(claim.expand(useful), rules, solved, seed)
@@ -192,10 +192,10 @@ def useless_region(claim, useful, relations, seed):
     points = np.sign(near := hunt.draw()) * abs(near) ** hunt.rng.choice(
         [1.0, 2.0, 3.0], near.shape
     )
-    merit = hunt.merit(points)
+    merit = hunt.violation_of(points)
     for _ in range(MOVES):  # points inside the hypotheses no longer move
         trial = hunt.moved(points)
-        found = hunt.merit(trial)
+        found = hunt.violation_of(trial)
         better = (merit < -1) & (found > merit)
         points, merit = np.where(better[:, None], trial, points), np.where(better, found, merit)
     admitted = merit >= -1
@@ -224,7 +224,7 @@ def sign_notes(claim, relations, seed):
     for symbol, value in claim.definitions.items():
         if symbol.is_nonnegative or not any(is_factor(symbol, side) for side in sides):
             continue
-        found = refutation.search(
+        found = refutation.find_violation(
             sympy.Ge(value, 0, evaluate=False), relations, dict(claim.definitions), seed
         )
         if found:

@@ -128,7 +128,7 @@ def solve_fixed(claim: Claim) -> dict[sympy.Symbol, sympy.Expr]:
         for equation in equal:
             equation = equation.xreplace(known)
             free = sorted(equation.free_symbols - {*names}, key=str)
-            if len(free) == 1 and (found := equations.solve(equation, free, rules)):
+            if len(free) == 1 and (found := equations.solve_equation(equation, free, rules)):
                 known |= {found.symbol: sympy.cancel(found.value)} if found.surely else {}
     return known
 

@@ -62,7 +62,9 @@ def run(program, values):
         )
         for op, operands, detail in program
     )
-    return arithmetic.execute(typed, Enclosures(BITS), {n: (v, v) for n, v in values.items()})
+    return arithmetic.execute_program(
+        typed, Enclosures(BITS), {n: (v, v) for n, v in values.items()}
+    )
 
 
 @pytest.mark.parametrize(

@@ -138,14 +138,14 @@ def test_a_result_that_was_edited_or_is_anothers_counts_as_absent(tmp_path, monk
 
 def test_a_file_is_written_whole_or_not_at_all(tmp_path, monkeypatch):
     file = tmp_path / "kept"
-    ledger.write(file, b"old")
+    ledger.write_file(file, b"old")
 
     def fail(*_):
         raise OSError("no space left on device")
 
     monkeypatch.setattr(os, "fsync", fail)
     with pytest.raises(OSError):
-        ledger.write(file, b"new")
+        ledger.write_file(file, b"new")
     assert file.read_bytes() == b"old" and [p.name for p in tmp_path.iterdir()] == ["kept"]
 
 

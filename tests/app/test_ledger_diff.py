@@ -36,7 +36,7 @@ def files(made, tmp_path):
 
 
 def test_a_ledger_does_not_differ_from_itself(files):
-    data, text = ledger_diff.diff(*files(lambda entries, all_: None))
+    data, text = ledger_diff.diff_ledgers(*files(lambda entries, all_: None))
     assert data == dict(claims=3, differ=0, counts={}, changes={})
     assert text == "0 of 3 claims differ."
 
@@ -52,7 +52,7 @@ def test_what_was_altered_by_hand_is_named(files, capsys):
         all_["claims"].append(dict(entries["fsl.h_lower"], id="fsl.h_new"))
 
     old, new = files(alter)
-    data, text = ledger_diff.diff(old, new)
+    data, text = ledger_diff.diff_ledgers(old, new)
     lemma = data["changes"]["lamb.lemma1"]
     assert lemma["as meant"] == ["violated", "holds"] and "as printed" not in lemma
     assert lemma["ratio"][1] == 0.25 and lemma["ratio"][0] != 0.25
@@ -76,7 +76,7 @@ def test_what_is_needed_of_constants(tmp_path):
     for name, refuted in (("old", "0.13"), ("new", "0.15")):
         answer = dict(claim="fsl.theorem1", parts=[dict(part, refuted=refuted)])
         (tmp_path / name).write_text(json.dumps(answer if name == "old" else [answer]))
-    data, text = ledger_diff.diff(tmp_path / "old", tmp_path / "new")
+    data, text = ledger_diff.diff_ledgers(tmp_path / "old", tmp_path / "new")
     assert data["changes"] == {"fsl.theorem1": {"refuted of 8 (line 0)": ["0.13", "0.15"]}}
     assert "refuted of 8 (line 0) 0.13 -> 0.15" in text
 
@@ -101,7 +101,7 @@ HOSTILE = [
 def test_hostile_documents_are_refused_in_a_sentence(content, tmp_path):
     (tmp_path / "bad.json").write_bytes(content)
     with pytest.raises(InvalidInput, match="bad.json") as refused:
-        ledger_diff.diff(tmp_path / "bad.json", tmp_path / "bad.json")
+        ledger_diff.diff_ledgers(tmp_path / "bad.json", tmp_path / "bad.json")
     assert len(str(refused.value)) < 300
 
 
@@ -114,6 +114,6 @@ def test_what_a_document_holds_steers_no_terminal(tmp_path):
         )
         document = dict(format="fedtheory ledger 4", claims=[entry])
         (tmp_path / name).write_text(json.dumps(document))
-    data, text = ledger_diff.diff(tmp_path / "old", tmp_path / "new")
+    data, text = ledger_diff.diff_ledgers(tmp_path / "old", tmp_path / "new")
     assert text.isascii() and "\x1b" not in text and len(text) < 400 and data["differ"] == 1
     assert len(text.splitlines()) == 2

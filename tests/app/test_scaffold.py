@@ -53,5 +53,5 @@ def test_contracts_see_what_is_not_met(tmp_path, monkeypatch, capsys):
 def test_each_start_meets_its_contracts(kind, tmp_path, monkeypatch):
     monkeypatch.chdir(tmp_path)
     scaffold.write_new(kind, "mine.py")
-    rows, text, met = contracts.contracts([Path("mine.py")])
+    rows, text, met = contracts.check_contracts([Path("mine.py")])
     assert met and rows, text

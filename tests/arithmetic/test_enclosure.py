@@ -14,7 +14,7 @@ from sympy import Max, Min, Piecewise, Rational, exp, log, sqrt
 from fedtheory import arithmetic
 from fedtheory.arithmetic import Undefined, arrays, decide_relation, enclose_value, exact_number
 from fedtheory.arithmetic.intervals import FAR, Enclosures
-from fedtheory.arithmetic.work import SQUARE_BITS, Counted, product, total, within
+from fedtheory.arithmetic.work import SQUARE_BITS, Counted, add_counted, limit_work, product
 from fedtheory.errors import InvalidInput
 
 a, b = sympy.symbols("a b", nonnegative=True)
@@ -113,7 +113,7 @@ def test_relations_are_decided_at_the_last_bit():
 
 def test_other_functions_are_refused_by_name():
     with pytest.raises(InvalidInput, match="sin"):
-        arithmetic.program(sympy.sin(a))
+        arithmetic.compile_expression(sympy.sin(a))
 
 
 @pytest.mark.parametrize("value", [float("nan"), float("inf"), True, "1e9999", "os", None, 1j, [1]])
@@ -170,7 +170,7 @@ def test_an_end_is_rounded_outward_to_so_many_bits(size, base, power, sign):
 
 
 def test_values_without_errors_are_those_with_them():
-    steps = arithmetic.program(
+    steps = arithmetic.compile_expression(
         Max(a**3, 2 / (b - 1) ** 2, a**7) * (1 - a / 10) ** k
         + Min(a, b) * exp(-b) * sqrt(a)
         + Piecewise((log(b), (a <= b) & (b > 0)), (sympy.floor(a), sympy.Ne(a, 3)), (5, True))
@@ -184,9 +184,11 @@ def test_values_without_errors_are_those_with_them():
         k=generator.integers(1, 9, 203),
     )
     with np.errstate(all="ignore"):
-        alone = arithmetic.execute(steps, arrays.VALUES, points)
+        alone = arithmetic.execute_program(steps, arrays.VALUES, points)
         pairs = {name: (value, 0.0) for name, value in points.items()}
-        np.testing.assert_array_equal(alone, arithmetic.execute(steps, arrays.Arrays(), pairs)[0])
+        np.testing.assert_array_equal(
+            alone, arithmetic.execute_program(steps, arrays.Arrays(), pairs)[0]
+        )
     assert np.isnan(alone).any() and np.isfinite(alone).any()
 
 
@@ -203,9 +205,9 @@ def test_the_fast_path_is_right_beyond_the_range_of_floats():
 
 @pytest.mark.parametrize("value", [float("inf"), float("-inf"), float("nan")])
 def test_what_is_no_number_has_no_exact_ends(value):
-    from fedtheory.arithmetic.operations import pair, root
+    from fedtheory.arithmetic.operations import ends_of, root
 
-    for ask in (pair, root):
+    for ask in (ends_of, root):
         with pytest.raises(Undefined, match="infinite"):
             ask(value)
 
@@ -221,7 +223,9 @@ def test_formulas_bound_together_are_each_of_them_alone():
     points = dict(a=np.linspace(0.1, 3, 7), b=np.linspace(2, 0.5, 7))
     found = arithmetic.bind_program(some, arrays.VALUES)(points)
     for expr, value in zip(some, found):
-        alone = arithmetic.execute(arithmetic.program(expr), arrays.VALUES, points)
+        alone = arithmetic.execute_program(
+            arithmetic.compile_expression(expr), arrays.VALUES, points
+        )
         np.testing.assert_array_equal(value, alone)
 
 
@@ -242,20 +246,20 @@ def test_counted_numbers_are_fractions_that_pay(way):
             if way in ("add", "sub", "mul", "truediv"):
                 assert type(found) is Counted and math.gcd(found.numerator, found.denominator) == 1
                 assert found.denominator > 0
-                with within(10) as left:
+                with limit_work(10) as left:
                     does(one, other)
                 assert left[0] == 9
 
 
 def test_a_product_of_long_numbers_is_paid_by_its_length():
     long = Counted(2**20_000)
-    with within(10_000) as left:
+    with limit_work(10_000) as left:
         long * long
     assert left[0] == 10_000 - 1 - 20_002**2 // SQUARE_BITS
 
 
 def test_sums_and_products_of_plain_fractions_are_those_of_fractions():
     for x, y in itertools.product(map(Fraction, NUMBERS), map(Fraction, NUMBERS)):
-        assert (total(x, y), product(x, y)) == (x + y, x * y)
-        for found in (total(x, y), product(x, y)):
+        assert (add_counted(x, y), product(x, y)) == (x + y, x * y)
+        for found in (add_counted(x, y), product(x, y)):
             assert math.gcd(found.numerator, found.denominator) == 1 and found.denominator > 0

@@ -17,7 +17,7 @@ import numpy as np
 import fedtheory as ft
 from fedtheory import rng
 from fedtheory.jit import jit
-from fedtheory.problems._vector import add, load, multiply_add, total, zero
+from fedtheory.problems._vector import add, lane_total, load, multiply_add, zero
 from fedtheory.runs import running
 from tests.bench import checker, crowd, expectations, jax_peers, networks
 from tests.bench.cases import STEP, cases, softmax_data
@@ -41,7 +41,7 @@ class Peaks:
 
     flops: float  # of dgemm, a second
     bytes: float  # read from a large array, a second
-    normals: float  # drawn by `rng.normals` alone, a second
+    normals: float  # drawn by `rng.standard_normals` alone, a second
     sums: float  # operations a second of products added up in registers, each rounded by itself
 
 
@@ -69,7 +69,7 @@ def peaks(workers):
 @jit
 def drawn(rows):
     for step in range(len(rows)):
-        rng.normals(np.uint64(1), 1, step, rows[step])
+        rng.standard_normals(np.uint64(1), 1, step, rows[step])
 
 
 SUMS = 2**20
@@ -104,7 +104,7 @@ def added(few):
             multiply_add(u, g, u),
             multiply_add(u, h, u),
         )
-    return total(add(add(add(a, b), add(c, d)), add(add(e, f), add(g, h))))
+    return lane_total(add(add(add(a, b), add(c, d)), add(add(e, f), add(g, h))))
 
 
 def best_of_jax(case, width, repeats=5):

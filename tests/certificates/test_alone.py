@@ -15,7 +15,7 @@ import numpy as np
 import pytest
 
 import fedtheory as ft
-from fedtheory.arithmetic.operations import pair
+from fedtheory.arithmetic.operations import ends_of
 from fedtheory.certificates import alone, check_family
 from fedtheory.certificates.check_instance import approximate_text
 from fedtheory.certificates.check_proof import Refused
@@ -72,7 +72,9 @@ def test_the_one_file_imports_nothing_but_the_standard_library(tmp_path):
 
 @pytest.mark.parametrize("name", INSTANCES)
 def test_it_accepts_every_shipped_counterexample(name):
-    assert alone.judge_document(DOCUMENTS[name], plain(derivations.derivations(DOCUMENTS[name])))
+    assert alone.judge_document(
+        DOCUMENTS[name], plain(derivations.list_derivations(DOCUMENTS[name]))
+    )
 
 
 FAMILIES = [name for name in INSTANCES if DOCUMENTS[name]["format"] == "fedtheory family 1"]
@@ -95,7 +97,7 @@ MOVES = [
 def test_a_family_moves_as_it_is_said_to(name, moves):
     """Told by three checkers: replay, the one that stands alone, the second opinion."""
     forged = resealed(copy.deepcopy({**DOCUMENTS[name], "moves": moves}))
-    found = plain(derivations.derivations(DOCUMENTS[name]))
+    found = plain(derivations.list_derivations(DOCUMENTS[name]))
     assert alone.judge_document(DOCUMENTS[name], found)
     with pytest.raises(Refused):
         alone.judge_document(forged, found)
@@ -135,7 +137,7 @@ STRUCTURES = {
 @pytest.fixture(params=list(STRUCTURES))
 def structure(request):
     document = plain(ft.check(request.param, budget=0.1).certificate)
-    return request.param, document, plain(derivations.derivations(document))
+    return request.param, document, plain(derivations.list_derivations(document))
 
 
 def test_cells_and_ends_are_computed_and_no_altered_ones_accepted(structure):
@@ -176,7 +178,7 @@ def test_what_is_as_the_text_says_shows_nothing(structure):
 def test_integers_that_others_could_replace_fix_nothing():
     """Without the cell that fixes the batch, hundreds of batches fit."""
     document = plain(ft.check("mixed.table3_numbers", budget=0.1).certificate)
-    found = plain(derivations.derivations(document))
+    found = plain(derivations.list_derivations(document))
     document["fixing"] = document["fixing"][:1]
     with pytest.raises(Refused, match="others fit too|too wide"):
         alone.judge_document(resealed(document), found)
@@ -200,7 +202,7 @@ def test_what_has_no_arithmetic_is_not_judged():
     """Two runs that chance alone parts, and a counterexample without its derivation."""
     document = plain(ft.check("mixed.transfer_listing", budget=0.1).certificate)
     del document["points"]
-    assert alone.judge_document(document, derivations.derivations(document)) is False
+    assert alone.judge_document(document, derivations.list_derivations(document)) is False
     assert alone.reason_unjudged(document) == "chance alone parts its runs"
     assert alone.judge_document(DOCUMENTS["lamb.lemma1"], []) is False
     assert alone.reason_unjudged(DOCUMENTS["lamb.lemma1"]) == "no derivation goes with it"
@@ -214,7 +216,7 @@ def test_what_is_told_is_named():
     """The delay of flex's (9) is a search over rounds, no sum or product of the instance's numbers."""
     assert {
         name
-        for derivation in derivations.derivations(DOCUMENTS["flex.eq9"])
+        for derivation in derivations.list_derivations(DOCUMENTS["flex.eq9"])
         for name in derivation["told"]
     } == {"delay"}
 
@@ -244,7 +246,7 @@ def leaves(tree, path=()):
 def test_a_number_that_is_changed_is_seen(name):
     """In the instance, in what is given or in what is told of it: refused, unless it is evidence
     still."""
-    chance, found = random.Random(name), plain(derivations.derivations(DOCUMENTS[name]))
+    chance, found = random.Random(name), plain(derivations.list_derivations(DOCUMENTS[name]))
     refused = 0
     assert not any(derivation["told"] for derivation in found)
     for _ in range(6):
@@ -268,7 +270,7 @@ def test_a_number_that_is_changed_is_seen(name):
 def test_a_step_that_is_changed_is_seen():
     document, (derivation,) = (
         DOCUMENTS["lamb.lemma1"],
-        plain(derivations.derivations(DOCUMENTS["lamb.lemma1"])),
+        plain(derivations.list_derivations(DOCUMENTS["lamb.lemma1"])),
     )
     refused = 0
     for n, (op, *parts) in enumerate(derivation["steps"]):
@@ -337,10 +339,10 @@ def lived(name, setting, wanted, seed):
         point = Point.near(hunt, hunt.begun(hunt.draw(8))[0][0])
         hunt.look = 100_000
         answer = point and point.answer()
-        if answer is None or any(answer.failing()) or pair(answer.left)[0] <= 0:
+        if answer is None or any(answer.failing()) or ends_of(answer.left)[0] <= 0:
             continue
         loose = [each for each in target.loose if point.numbers[f"slack {each}"] != 1]
-        third = Fraction(pair(answer.left)[0]).limit_denominator(10**6) / 3
+        third = Fraction(ends_of(answer.left)[0]).limit_denominator(10**6) / 3
         if third <= 0:
             continue
         stated = counterexample.target_statement(target)
@@ -374,7 +376,7 @@ def long_run(request):
     name, setting, T = request.param
     wanted = lambda shape: shape["T"] == T and "breaks" in shape and shape["noise"] != "none"
     document, values = lived(name, setting, wanted, name)
-    return document, values, plain(derivations.derivations(document))
+    return document, values, plain(derivations.list_derivations(document))
 
 
 def test_a_long_run_is_followed_and_what_it_measures_lies_where_exact_numbers_have_it(long_run):
@@ -382,7 +384,7 @@ def test_a_long_run_is_followed_and_what_it_measures_lies_where_exact_numbers_ha
     assert derivation["told"] == []
     ends = alone.derive_values(derivation, document["instance"], document["numbers"])
     for name in document["statement"]["measured"]:
-        (low, high), (least, most) = ends[name], pair(values[name])
+        (low, high), (least, most) = ends[name], ends_of(values[name])
         assert low <= most and least <= high
         assert high - low <= abs(high) / 10**20
     assert alone.judge_document(document, [derivation])
@@ -462,5 +464,5 @@ def test_what_has_no_end_is_told_so():
 def test_what_a_users_claim_measures_is_followed():
     """Step sizes are asked whether they lie within ranges, some of which have no end."""
     certificate = plain(ft.check(FALSE["gd_contraction.constant"], budget=1.0).certificate)
-    found = plain(derivations.derivations(certificate))
+    found = plain(derivations.list_derivations(certificate))
     assert found[0]["told"] == [] and alone.judge_document(certificate, found)

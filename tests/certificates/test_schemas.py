@@ -203,7 +203,7 @@ def forged(request, monkeypatch):
         numbers |= {each: Fraction(text) for each, text in given.items()}
         answer = target.exactly(read, target.given(numbers, tight))
         document = plain(counterexample.build_document(target, answer, list(numbers)))
-        found = plain(derivations.derivations(document))
+        found = plain(derivations.list_derivations(document))
         assert ft.replay(document)["about"] and alone.judge_document(document, found)
     return setting, document, found
 

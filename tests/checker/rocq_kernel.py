@@ -12,7 +12,7 @@ import sys
 from pathlib import Path
 
 from fedtheory.rocq import coqc
-from fedtheory.rocq.export_file import Refused, Unwritten, export, theorems
+from fedtheory.rocq.export_file import Refused, Unwritten, export, theorem_names
 from fedtheory.store import outputs
 
 CONCLUSION = re.compile(r"(?m)^  (?P<line>[^\n]+)\.\nProof\.$")
@@ -118,7 +118,7 @@ def one(name, document, given, tally):
     if given.keep is not None:
         file = f"{re.sub('[^A-Za-z0-9]', '_', name)}.v"
         outputs.Folder(given.keep, "--keep").write({file: text.encode()})
-    names = theorems(text)
+    names = theorem_names(text)
     answer = coqc.judge_file(text, names)
     tally["accepted"] += answer.accepted
     tally["wrong"] += not answer.accepted

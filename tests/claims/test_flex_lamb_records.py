@@ -10,7 +10,7 @@ import pytest
 import fedtheory as ft
 from fedtheory import discover
 from fedtheory.errors import InvalidInput
-from fedtheory.proofs.dimensions import clashes
+from fedtheory.proofs.dimensions import unit_clashes
 
 IDS = """
 flex.eq2 flex.theorem3_1 flex.fedavg_special flex.suboptimal_DE flex.theorem3_2_arrival flex.theorem3_2_departure
@@ -130,14 +130,14 @@ MIXED = {
 
 @pytest.mark.parametrize("claim", CLAIMS, ids=lambda c: c.id)
 def test_homogeneity(claim):
-    assert bool(clashes(claim)) == (claim.id in HIDDEN | MIXED), clashes(claim)
+    assert bool(unit_clashes(claim)) == (claim.id in HIDDEN | MIXED), unit_clashes(claim)
 
 
 def test_where_units_clash_is_named():
-    assert "M <= 1" in " ".join(clashes(BY_ID["lamb.step_final"]))
+    assert "M <= 1" in " ".join(unit_clashes(BY_ID["lamb.step_final"]))
     assert any(
         "1 has unit 1" in clash and "has unit x" in clash
-        for clash in clashes(BY_ID["flex.corollary4_0_2"])
+        for clash in unit_clashes(BY_ID["flex.corollary4_0_2"])
     )
 
 

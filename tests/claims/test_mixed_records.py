@@ -101,7 +101,7 @@ CLASHES = {  # claim -> the terms that have no unit in common with the others, l
 
 @pytest.mark.parametrize("name", ALL)
 def test_units(name):
-    found = dimensions.clashes(ALL[name])
+    found = dimensions.unit_clashes(ALL[name])
     assert len(found) == len(CLASHES.get(name, []))
     assert all(term in text for term, text in zip(CLASHES.get(name, []), found))
 
@@ -111,8 +111,8 @@ def test_the_source_s_forms_have_the_units_that_the_printed_ones_lack():
 
     from fedtheory.symbols.mixed import D_sq, F, G, beta, eps, eps_grad
 
-    assert dimensions.unit(G * sqrt(beta) * D_sq / sqrt(eps) ** 3, TABLE) == (0, 0)
-    assert dimensions.unit(F * beta * G / sqrt(eps_grad) ** 3, TABLE) == (0, 0)
+    assert dimensions.expression_unit(G * sqrt(beta) * D_sq / sqrt(eps) ** 3, TABLE) == (0, 0)
+    assert dimensions.expression_unit(F * beta * G / sqrt(eps_grad) ** 3, TABLE) == (0, 0)
 
 
 # Table 3

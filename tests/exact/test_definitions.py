@@ -7,7 +7,7 @@ from random import Random
 import pytest
 
 from fedtheory import discover
-from fedtheory.arithmetic.operations import pair, positive_part, vector
+from fedtheory.arithmetic.operations import ends_of, positive_part, vector
 from fedtheory.exact.traces import Losses, Rounds, follow_rounds, uniform_cohorts
 from fedtheory.models import losses
 from fedtheory.models.families import two_point
@@ -265,7 +265,7 @@ def test_the_proof_s_reading_of_lamb_is_the_kernels(seed, wide):
 
     moved = after((HALF - epsilon) ** 2)
     for found, told in zip(moved.x, theta[0]):  # roots of layers of two coordinates are enclosed
-        low, high = zip(pair(found), pair(told))
+        low, high = zip(ends_of(found), ends_of(told))
         assert max(low) <= min(high)
         assert wide or found == told
     assert list(after(case.v_0).v_hat) == list(v_hat)

@@ -8,7 +8,7 @@ import pytest
 
 import fedtheory as ft
 from fedtheory import discover
-from fedtheory.arithmetic.operations import pair, vector
+from fedtheory.arithmetic.operations import ends_of, vector
 from fedtheory.errors import NotExact
 from fedtheory.exact.kernel_interpreter import Count, reinterpret_kernel
 from fedtheory.exact.traces import Losses, Rounds, expect_over, uniform_cohorts
@@ -62,7 +62,7 @@ def test_the_kernels_read_on_fractions_go_where_the_engine_goes(name, changed):
         ((chance, trace),) = rounds.of(state, [(Fraction(1), members, (rounds.steps,) * S)])
         assert chance == 1
         state = trace.after
-        path.append([float(sum(pair(z))) / 2 for z in state.x])
+        path.append([float(sum(ends_of(z))) / 2 for z in state.x])
     np.testing.assert_allclose(x, np.array(path), rtol=1e-11, atol=1e-12)
 
 

@@ -24,7 +24,7 @@ def request(**changes):
 def pool(tmp_path, monkeypatch):
     """An empty pool, and the seeds of the runs that were carried out."""
     monkeypatch.setattr(_pool, "FOLDER", str(tmp_path))
-    seen, really = [], _training.train
+    seen, really = [], _training.train_run
 
     def trained(asked, *midway):
         seen.append(asked["seed"])
@@ -37,7 +37,7 @@ def pool(tmp_path, monkeypatch):
 def test_a_run_is_what_the_public_functions_do(pool):
     """Data, split, network and run made by hand from the same words."""
     told = request()
-    found = _pool.one(told)
+    found = _pool.load_or_run(told)
     data = ft.data.load(**told["set"])
     rows, test = (
         ft.data.flat(ft.data.smaller(X, 4)).astype(np.float32) for X in (data.X, data.X_test)
@@ -60,21 +60,21 @@ def test_a_run_is_what_the_public_functions_do(pool):
 
 def test_what_is_kept_is_not_run_again(pool):
     folder, seen = pool
-    first = _pool.one(request())
-    again = _pool.one(dict(reversed(request().items())))
+    first = _pool.load_or_run(request())
+    again = _pool.load_or_run(dict(reversed(request().items())))
     assert seen == [0] and all(np.array_equal(first[name], again[name]) for name in first)
     file = next(folder.glob("*.npz"))
     good = bytearray(file.read_bytes())
     good[40] ^= 1  # what another hand wrote counts as absent
     file.write_bytes(good)
-    _pool.one(request())
+    _pool.load_or_run(request())
     assert seen == [0, 0]
 
 
 def test_a_key_is_of_all_that_defines_a_run():
     changed = dict(batch=4, rounds=5, method="fedavg", side=5, seed=1, N=4, net=[9])
-    keys = {_pool.key(request(**{name: value})) for name, value in changed.items()}
-    assert len(keys) == len(changed) and _pool.key(request()) not in keys
+    keys = {_pool.run_key(request(**{name: value})) for name, value in changed.items()}
+    assert len(keys) == len(changed) and _pool.run_key(request()) not in keys
 
 
 def test_runs_go_on_where_they_ended(pool, monkeypatch):
@@ -83,7 +83,7 @@ def test_runs_go_on_where_they_ended(pool, monkeypatch):
     _, seen = pool
     asked = [request(seed=seed) for seed in (3, 1, 2, 0, 1)]
     monkeypatch.setenv("FEDTHEORY_NUM_THREADS", "1")
-    whole = _training.train
+    whole = _training.train_run
 
     def cut(told, *midway):
         if len(seen) == 2:
@@ -92,11 +92,11 @@ def test_runs_go_on_where_they_ended(pool, monkeypatch):
 
     monkeypatch.setattr(_training, "train", cut)
     with pytest.raises(KeyboardInterrupt):
-        _pool.several(asked)
-    assert len(seen) == 2 and len(_pool.missing(asked)) == 2
+        _pool.load_or_run_all(asked)
+    assert len(seen) == 2 and len(_pool.missing_runs(asked)) == 2
     monkeypatch.setattr(_training, "train", whole)
     told = []
-    found = _pool.several(asked, lambda done, total: told.append((done, total)))
+    found = _pool.load_or_run_all(asked, lambda done, total: told.append((done, total)))
     assert sorted(seen) == [0, 1, 2, 3] and told[-1] == (4, 4)
     assert found[1]["test_loss"].tolist() == found[4]["test_loss"].tolist()
     assert found[0]["test_loss"].tolist() == _pool.load_run(asked[0])["test_loss"].tolist()
@@ -105,7 +105,7 @@ def test_runs_go_on_where_they_ended(pool, monkeypatch):
 def test_a_run_goes_on_in_its_middle(pool, monkeypatch):
     """The process ends after the third round: two rounds of five are left. What is broken is absent."""
     told, rounds = request(rounds=5), []
-    whole = _training.train(told)
+    whole = _training.train_run(told)
     monkeypatch.setattr(checkpoints, "SECONDS", 0.0)
     monkeypatch.setattr(checkpoints, "SHARE", 0)
     really = checkpoints.Checkpoint.write
@@ -119,15 +119,15 @@ def test_a_run_goes_on_in_its_middle(pool, monkeypatch):
     monkeypatch.setattr(checkpoints.Checkpoint, "write", write)
     monkeypatch.setattr(execution, "CHUNK_SECONDS", 0.0)
     with pytest.raises(SystemExit):
-        _pool.one(told)
+        _pool.load_or_run(told)
     (midway,) = pool[0].glob("*.midway.npz")
     assert _pool.load_run(told) is None
-    found = _pool.one(told)
+    found = _pool.load_or_run(told)
     assert rounds == [1, 2, 3, 4, 5] and not midway.exists()
     assert all(np.array_equal(found[name], whole[name]) for name in whole)
     other = request(rounds=5, seed=7)
-    _pool._midway(other).write_bytes(b"half of it")
-    again = _pool.one(other)
+    _pool._checkpoint_path(other).write_bytes(b"half of it")
+    again = _pool.load_or_run(other)
     assert rounds[5:] == [1, 2, 3, 4, 5] and not np.array_equal(
         again["test_loss"], whole["test_loss"]
     )
@@ -159,12 +159,12 @@ def test_the_command_says_how_chosen_runs_ended(pool, capsys):
 
 def test_an_estimate_counts_what_is_left(pool):
     asked = [request(seed=seed) for seed in (0, 1)]
-    left, seconds = _pool.estimate(asked)
+    left, seconds = _pool.estimate_work(asked)
     assert left == 2 and seconds > 0
-    _pool.one(asked[0])
-    assert _pool.estimate(asked)[0] == 1
+    _pool.load_or_run(asked[0])
+    assert _pool.estimate_work(asked)[0] == 1
     assert (
-        _training.work(asked[0]) == 4 * (2 * 6 + 6) * 8 + 625 * 8
+        _training.count_work(asked[0]) == 4 * (2 * 6 + 6) * 8 + 625 * 8
     )  # rounds (S K + K_0) B + before
 
 
@@ -193,7 +193,7 @@ def test_requests_can_be_carried_out(name):
             _pool.request_text([t["method"], t["hyper"], t["split"]]): t for t in asked
         }.values():
             ft.algorithm(told["method"]).resolve(told["hyper"], told["rounds"])
-            assert all(how in partition.__all__ for how in _pool._partitions(told))
+            assert all(how in partition.__all__ for how in _pool._split_of(told))
     small = {
         _pool.request_text([t["set"], t["split"], t["N"]]): t for t in record.requests("smoke")
     }
@@ -216,14 +216,14 @@ def test_the_command(pool, monkeypatch, capsys):
     told = capsys.readouterr().out
     assert "1 runs, 1 of them not kept" in told and "printed  T: 1000" in told
     assert main(["experiments", "fsl_scenario1", "--run"]) == 0
-    assert len(_pool.missing([request(rounds=2)])) == 0
+    assert len(_pool.missing_runs([request(rounds=2)])) == 0
     assert main(["experiments", "fsl_scenari"]) == 2
     capsys.readouterr()
     more = few._replace(request=lambda scale, place, seed: request(rounds=3))
     monkeypatch.setattr(experiments_command, "experiments", lambda: dict(few=few, more=more))
     assert main(["experiments", "--run"]) == 0
     assert "2 runs of all experiments are kept" in capsys.readouterr().out
-    assert len(_pool.missing([request(rounds=3)])) == 0
+    assert len(_pool.missing_runs([request(rounds=3)])) == 0
     assert main(["experiments", "--run", "--only", "FSL"]) == 2
 
 
@@ -237,4 +237,4 @@ def test_an_estimate_counts_measurements_too(pool, monkeypatch):
     monkeypatch.setattr(_training, "train", trained)
     monkeypatch.setattr(_pool.time, "process_time", lambda: clock[0])
     asked = request(rounds=40, every=4, pretrained=None)
-    assert _pool.estimate([asked]) == (1, pytest.approx(40 * 3 + 10 * 5))
+    assert _pool.estimate_work([asked]) == (1, pytest.approx(40 * 3 + 10 * 5))

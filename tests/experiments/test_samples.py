@@ -17,7 +17,7 @@ def test_bytes_stay_bytes_until_they_are_taken(monkeypatch, images):
     labels = lambda n: generator.integers(0, 3, n)
     made = Data("made", dict(X=drawn(20), y=labels(20), X_test=drawn(6), y_test=labels(6)), 3)
     monkeypatch.setattr(_samples, "load", lambda name, **options: made)
-    found = _samples.samples(json.dumps({"name": "made", "images": images}), images=images)
+    found = _samples.load_samples(json.dumps({"name": "made", "images": images}), images=images)
     assert found.X.dtype == np.uint8 and found.X_test.dtype == np.float32
     rows = np.array([3, 0, 17])
     for taken, X in (
@@ -36,7 +36,7 @@ def test_what_comes_as_numbers_is_taken_as_it_is(monkeypatch):
     X = np.arange(24.0).reshape(2, 3, 4)
     made = Data("numbers", dict(X=X, y=np.array([0, 1])), 2)
     monkeypatch.setattr(_samples, "load", lambda name, **options: made)
-    found = _samples.samples(json.dumps({"name": "numbers"}))
+    found = _samples.load_samples(json.dumps({"name": "numbers"}))
     np.testing.assert_array_equal(
         _samples.take_samples(found.X), X.reshape(2, 12).astype(np.float32)
     )

@@ -8,7 +8,7 @@ import fedtheory as ft
 from fedtheory import discover
 from fedtheory.certificates.check_proof import Refused
 from fedtheory.figures import _proofs
-from fedtheory.store.files import write
+from fedtheory.store.files import write_file
 from fedtheory.verdicts import proof_graph
 from fedtheory.verdicts.case import Case
 from fedtheory.verdicts.decision import decide_line
@@ -48,7 +48,7 @@ def main():
     for (id, _), one in sorted(found.items()):
         if one is not None:
             kept.setdefault(id, []).append(one)
-    write(_proofs.BROKEN, (json.dumps(kept, sort_keys=True, indent=0) + "\n").encode())
+    write_file(_proofs.BROKEN, (json.dumps(kept, sort_keys=True, indent=0) + "\n").encode())
 
 
 if __name__ == "__main__":

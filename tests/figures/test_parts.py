@@ -67,12 +67,14 @@ def test_what_another_is_at_is_left_for_last(empty, monkeypatch):
             mine.set()
         return dict(x=np.zeros(1))
 
-    thread = threading.Thread(target=lambda: _kept.one(str(empty), "a", other))
+    thread = threading.Thread(target=lambda: _kept.load_or_compute(str(empty), "a", other))
     thread.start()
     assert begun.wait(60)
     told = []
     parts = {name: lambda name=name: work(name) for name in "abc"}
-    found = _kept.several(str(empty), parts, lambda done, total: told.append((done, total)))
+    found = _kept.load_or_compute_all(
+        str(empty), parts, lambda done, total: told.append((done, total))
+    )
     thread.join()
     assert order == ["b", "c", "other's a"] and told == [(1, 3), (2, 3), (3, 3)]
     assert [found[name]["x"].item() for name in "abc"] == [1, 0, 0]
@@ -82,10 +84,10 @@ def test_what_another_is_at_is_left_for_last(empty, monkeypatch):
 def test_a_process_that_died_holds_nothing(empty):
     text = (
         "import os, sys; from fedtheory.experiments import _kept; "
-        "_kept.one(sys.argv[1], 'a', lambda: os._exit(1))"
+        "_kept.load_or_compute(sys.argv[1], 'a', lambda: os._exit(1))"
     )
     assert subprocess.run([sys.executable, "-c", text, empty], check=False).returncode == 1
-    found = _kept.several(str(empty), {"a": lambda: dict(x=np.ones(1))})
+    found = _kept.load_or_compute_all(str(empty), {"a": lambda: dict(x=np.ones(1))})
     assert found["a"]["x"].item() == 1
 
 

@@ -53,10 +53,10 @@ def test_arrays_of_an_older_key_go_and_others_stay(tmp_path):
 
 def test_a_write_that_fails_leaves_the_old_file(tmp_path, monkeypatch):
     file = tmp_path / "x.txt"
-    files.write(file, b"old")
+    files.write_file(file, b"old")
     monkeypatch.setattr(files.os, "replace", lambda *a: (_ for _ in ()).throw(OSError("disk full")))
     with pytest.raises(OSError):
-        files.write(file, b"new")
+        files.write_file(file, b"new")
     assert file.read_bytes() == b"old" and list(tmp_path.iterdir()) == [file]
 
 

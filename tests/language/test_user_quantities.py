@@ -28,7 +28,7 @@ from fedtheory.language.conditions import (
     settle_words,
 )
 from fedtheory.language.symbol import LOSS, SQ_POINT
-from fedtheory.language.user_quantities import Own, Way, number, weighted_mean
+from fedtheory.language.user_quantities import Own, Way, check_number, weighted_mean
 from fedtheory.models import by_name, losses, minima, polyak
 from fedtheory.models.general import own
 from fedtheory.models.general.clients import Clients
@@ -131,8 +131,8 @@ def test_what_is_no_function_is_refused():
 
 
 def test_numbers():
-    assert number("m", np.int64(3)) == 3 and number("m", 2) == F(2)
-    assert number("m", float("inf")) == float("inf")
+    assert check_number("m", np.int64(3)) == 3 and check_number("m", 2) == F(2)
+    assert check_number("m", float("inf")) == float("inf")
 
 
 def test_a_measure_has_no_sign_that_nothing_checks():

@@ -9,7 +9,7 @@ import numpy as np
 import pytest
 
 import fedtheory as ft
-from fedtheory.arithmetic.operations import Many, pair
+from fedtheory.arithmetic.operations import Many, ends_of
 from fedtheory.certificates.check_proof import Refused
 from fedtheory.models import fitting
 from fedtheory.models.instances import fault_of, texts
@@ -17,7 +17,7 @@ from fedtheory.search.rational_points import round_to_bits
 
 
 def middle(value):
-    return float(sum(pair(value)) / 2)
+    return float(sum(ends_of(value)) / 2)
 
 
 def exact_is_batch(setting, wanted, takes=(), count=8, seed=0, relaxed=frozenset()):

@@ -7,7 +7,7 @@ import numpy as np
 import pytest
 
 import fedtheory as ft
-from fedtheory.arithmetic.operations import pair
+from fedtheory.arithmetic.operations import ends_of
 from fedtheory.models.flex import arrivals as flex_arrivals
 from fedtheory.models.flex import run as flex_run
 from fedtheory.models.flex import shifted as flex_shifted
@@ -157,5 +157,5 @@ def test_before_an_arrival_points_stay_where_gradients_are_bounded():
         span=[Q(0), Q(0)],
     )
     assert flex_shifted.before_span(case) == [-1, 3]
-    low, high = pair(flex_shifted.before_constants(case)["G"])
+    low, high = ends_of(flex_shifted.before_constants(case)["G"])
     assert low**2 <= 4 * 4 + 16 <= high**2  # device 2 at 3 or -1: gradient 4, noise 4

@@ -7,7 +7,7 @@ import numpy as np
 import pytest
 
 from fedtheory.arithmetic import Undefined
-from fedtheory.arithmetic.operations import Many, pair
+from fedtheory.arithmetic.operations import Many, ends_of
 from fedtheory.models.flex import departures as flex_departures
 
 
@@ -134,7 +134,7 @@ def test_times_by_hand(V_0, gamma_0, D_0, V_1, tau_0, E, delay, at_T):
     )
     for name, expected in (("delay", delay), ("delay_at_T", at_T)):
         if expected is not None:
-            low, high = pair(found[name])
+            low, high = ends_of(found[name])
             assert low <= expected <= high and high - low < Q(1, 2**300)
             assert many[name].at == pytest.approx(float(expected), rel=1e-12, abs=1e-12)
 

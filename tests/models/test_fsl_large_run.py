@@ -6,7 +6,7 @@ from random import Random
 
 import pytest
 
-from fedtheory.arithmetic.operations import pair
+from fedtheory.arithmetic.operations import ends_of
 from fedtheory.models import losses
 from fedtheory.models.families import two_point
 from fedtheory.models.fsl import large_run
@@ -18,7 +18,7 @@ STEPS = dict(eta_l=Q(1, 8), eta_g=Q(3, 2), eta_0=Q(1, 4), gamma=Q(1, 2))
 
 
 def plain(value):
-    return value if isinstance(value, float) else pair(value)
+    return value if isinstance(value, float) else ends_of(value)
 
 
 @pytest.mark.parametrize("seed", range(10))

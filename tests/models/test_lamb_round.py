@@ -10,7 +10,7 @@ import pytest
 
 import fedtheory as ft
 from fedtheory.arithmetic import Undefined
-from fedtheory.arithmetic.operations import Many, Undecided, pair
+from fedtheory.arithmetic.operations import Many, Undecided, ends_of
 from fedtheory.certificates import check_instance
 from fedtheory.certificates.check_proof import Refused
 from fedtheory.models import fitting
@@ -60,7 +60,7 @@ def test_constants_by_hand():
     # (-3 - 1/2)^2 + (1 - 1/4)^2 + 5^2 = 37.8125 for client 1; (1 + 2)^2 + (1 + 1)^2 + ... and 5^2
     # for the other outcome
     outcomes = [(-3.5) ** 2 + 0.75**2 + 25, max(1.0, 3.0) ** 2 + 2.0**2 + 25]
-    low, high = pair(found["M"])
+    low, high = ends_of(found["M"])
     assert low**2 <= Q(max(outcomes)) <= high**2 and high - low < Q(1, 10**50)
     assert {
         name: found[name] for name in ("n", "T", "h", "p", "alpha_r", "phi_m", "phi_M")
@@ -130,7 +130,7 @@ def agree(setting, measured, seeds, values=VALUES):
                 continue
             assert setting.holds(instance)
             for name, value in exact.items():
-                value = float(value) if isinstance(value, float) else float(sum(pair(value)) / 2)
+                value = float(value) if isinstance(value, float) else float(sum(ends_of(value)) / 2)
                 assert as_array(rough[name], 2)[n] == pytest.approx(value, rel=1e-9, abs=1e-9), (
                     seed,
                     name,

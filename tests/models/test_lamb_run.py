@@ -11,7 +11,7 @@ import pytest
 
 import fedtheory as ft
 from fedtheory.arithmetic import Undefined
-from fedtheory.arithmetic.operations import pair
+from fedtheory.arithmetic.operations import ends_of
 from fedtheory.models import fitting
 from fedtheory.models.lamb import run as lamb_run
 from fedtheory.search import divergent_families
@@ -252,7 +252,9 @@ def test_copies_of_clients_are_clients():
     many.update(n=6, losses=few["losses"] * 3)
     names = lamb_run.MEASURED
     constants = [lamb_run.derive_constants(instance) for instance in (few, many)]
-    assert [pair(v) for v in constants[0].values()] == [pair(v) for v in constants[1].values()]
+    assert [ends_of(v) for v in constants[0].values()] == [
+        ends_of(v) for v in constants[1].values()
+    ]
     assert constants[0].keys() == constants[1].keys() and constants[0]["n"] == 6
     one, other = (
         lamb_run.measure_symbols(i, {**c, **VALUES}, names) for i, c in zip((few, many), constants)

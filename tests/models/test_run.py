@@ -9,7 +9,7 @@ from sympy import Eq
 
 import fedtheory as ft
 from fedtheory.arithmetic import Undefined
-from fedtheory.arithmetic.operations import pair
+from fedtheory.arithmetic.operations import ends_of
 from fedtheory.certificates.check_instance import digest_of, read_numbers
 from fedtheory.language.claim import Claim
 from fedtheory.models import all_models, by_name, fitting
@@ -456,7 +456,7 @@ def test_a_cohort_that_breaks_a_law_by_hand(name):
     found = setting.measure(instance, {}, ["cohort_error", "G_t_sq"])
     assert found == dict(cohort_error=error, G_t_sq=dissimilarity)
     G = setting.constants(instance)["G"]
-    low, high = pair(G * G)
+    low, high = ends_of(G * G)
     assert low <= dissimilarity <= high
     assert more["breaks"] not in setting.holds(instance)
     for wrong in (

@@ -6,7 +6,7 @@ from random import Random
 
 import pytest
 
-from fedtheory.arithmetic.operations import pair
+from fedtheory.arithmetic.operations import ends_of
 from fedtheory.exact import recursions
 from fedtheory.models import by_name, losses
 from fedtheory.models.families import two_point
@@ -64,7 +64,7 @@ def test_small_runs_are_the_kernels(method, seed):
     values = {name: F(n, 8) for name, n in zip(large.takes, (1, 9))}
     same = told(instance)
     known, theirs = large.constants(instance), enumerated.constants(same)
-    plain = lambda value: value if isinstance(value, float) else pair(value)
+    plain = lambda value: value if isinstance(value, float) else ends_of(value)
     assert all(plain(value) == plain(theirs[name]) for name, value in known.items())
     assert large.holds(instance) == enumerated.holds(same)
     found = large.measure(instance, values, run_large.MEASURED)
@@ -84,7 +84,9 @@ def test_small_cohorts_are_enumerated(seed):
     )
     large, enumerated = by_name("run_large_cohort"), by_name("run_cohort")
     known, theirs = large.constants(instance), enumerated.constants(same)
-    assert {name: pair(v) for name, v in known.items()} == {n: pair(v) for n, v in theirs.items()}
+    assert {name: ends_of(v) for name, v in known.items()} == {
+        n: ends_of(v) for n, v in theirs.items()
+    }
     wanted = list(run_cohort.MEASURED)
     assert large.measure(instance, {}, wanted) == enumerated.measure(same, {}, wanted)
     assert large.holds(instance) == enumerated.holds(same)
@@ -129,7 +131,7 @@ def test_hundreds_of_steps_are_a_slow_loop():
     found = run_large.measure_symbols(TWO_KINDS, values, wanted, "fedavg")
     for name, value in zip(wanted, looped(TWO_KINDS, 1 / 400, 1.0, 60)):
         assert float(found[name]) == pytest.approx(value, rel=1e-9)
-    assert pair(found["gap_of_mean"])[0] > F("0.000539934") > F(1, 2000)
+    assert ends_of(found["gap_of_mean"])[0] > F("0.000539934") > F(1, 2000)
 
 
 def test_the_noise_of_many_steps_is_its_closed_form():

@@ -148,8 +148,8 @@ def test_a_hundred_steps_follow_one_curve(name, kind, within):
     for t in range(101):
         with torch.no_grad():
             curve.append(float(loss(record, x, inputs, labels)))
-        key, rows = np.uint64(rng.stream(6, 0, t)), np.empty(10, dtype=np.int64)
-        rng.subset(key, 1, 0, rng.BATCH, np.arange(40), rows)
+        key, rows = np.uint64(rng.stream_key(6, 0, t)), np.empty(10, dtype=np.int64)
+        rng.draw_subset(key, 1, 0, rng.BATCH, np.arange(40), rows)
         draw = np.uint64(rng.gradient_key(key, 1, 0))
         x.grad = None
         loss(record, x, inputs[rows], labels[rows], draw).backward()

@@ -42,8 +42,8 @@ def test_a_cohort_is_the_one_that_a_deck_of_all_clients_would_give(S, N):
     cohort, _ = draw(Participation(), 2, 5, S, N, seed=3, first=4)
     for trial in range(2):
         for r in range(5):
-            key, slow = rng.stream(np.uint64(3), trial, 4 + r), np.empty(S, dtype=np.int64)
-            rng.subset(np.uint64(key), 0, 0, rng.COHORT, np.arange(1, N + 1), slow)
+            key, slow = rng.stream_key(np.uint64(3), trial, 4 + r), np.empty(S, dtype=np.int64)
+            rng.draw_subset(np.uint64(key), 0, 0, rng.COHORT, np.arange(1, N + 1), slow)
             np.testing.assert_array_equal(cohort[trial, r], slow)
 
 

@@ -162,14 +162,14 @@ def test_the_engine_draws_the_rows_of_its_key(replacement):
     )
     for trial, t in itertools.product(range(4), range(3)):
         key, rows, g = (
-            np.uint64(rng.stream(np.uint64(9), trial, t)),
+            np.uint64(rng.stream_key(np.uint64(9), trial, t)),
             np.empty(3, dtype=np.int64),
             np.empty(2),
         )
         if replacement:
-            rows[:] = [rng.below(key, 1, 0, rng.BATCH, b, 6) for b in range(3)]
+            rows[:] = [rng.uniform_below(key, 1, 0, rng.BATCH, b, 6) for b in range(3)]
         else:
-            rng.subset(key, 1, 0, rng.BATCH, np.arange(6), rows)
+            rng.draw_subset(key, 1, 0, rng.BATCH, np.arange(6), rows)
         problem.kernels.batch(problem.data, 1, rows, NO_DRAW, r.x[trial, t], g)
         assert np.allclose(r.x[trial, t + 1], r.x[trial, t] - g, rtol=0, atol=1e-15)
 

@@ -7,7 +7,7 @@ import numpy as np
 import pytest
 
 from fedtheory.errors import Impossible, InvalidInput
-from fedtheory.problems._symmetric import blocks, times
+from fedtheory.problems._symmetric import multiply_blocks, pack_blocks
 from fedtheory.problems.quadratics import quadratic, quadratic_from_arrays
 from tests.problems.measured import contradicted, finite_difference, reached
 
@@ -67,7 +67,7 @@ def test_a_symmetric_matrix_of_integers_times_integers_is_exact(d):
     A = generator.integers(-99, 100, (d, d))
     A, v = A + A.T, generator.integers(-99, 100, d)
     out = np.full(d, np.nan)
-    times(blocks(A.astype(float)[None])[0], v.astype(float), np.zeros(d), out)
+    multiply_blocks(pack_blocks(A.astype(float)[None])[0], v.astype(float), np.zeros(d), out)
     assert out.tolist() == (A @ v).tolist()
 
 
@@ -75,12 +75,12 @@ def test_a_symmetric_matrix_of_integers_times_integers_is_exact(d):
 def test_a_product_has_the_same_bits_wherever_its_matrix_begins(d):
     generator = np.random.default_rng(d)
     A, x, b = generator.standard_normal((d, d)), *generator.standard_normal((2, d))
-    kept = blocks((A + A.T)[None])[0]
+    kept = pack_blocks((A + A.T)[None])[0]
     room, found = np.zeros(kept.size + 8), []
     for first in range(8):
         room[first : first + kept.size] = kept
         found.append(np.empty(d))
-        times(room[first : first + kept.size], x, b, found[-1])
+        multiply_blocks(room[first : first + kept.size], x, b, found[-1])
         assert np.array_equal(found[-1], found[0])
     assert np.allclose(found[0], (A + A.T) @ (x - b), rtol=1e-12, atol=1e-12)
 

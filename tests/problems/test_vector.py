@@ -35,13 +35,13 @@ def test_half_square():
 def test_tiles_add_in_the_order_of_plain_loops(C, samples, F):
     """Bit for bit: lanes are scalars."""
     generator = np.random.default_rng(C * samples * F)
-    base, P = 2, _tiles.columns(C)
+    base, P = 2, _tiles.padded_columns(C)
     X, x = generator.standard_normal((15, F)), generator.standard_normal(F * C)
     rows = generator.integers(0, 13, samples)
     W, Z = np.full(F * C + P - C, np.nan), np.full(-(-samples // 4) * 4 * P, np.nan)
-    _tiles.roomy(x, W)
+    _tiles.pad_vector(x, W)
     assert np.array_equal(W[: F * C], x) and not W[F * C :].any()
-    _tiles.scores(X, base, rows, W, C, P, Z)
+    _tiles.score_rows(X, base, rows, W, C, P, Z)
     for b, row in enumerate(rows):
         for c in range(C):
             total = 0.0
@@ -51,9 +51,9 @@ def test_tiles_add_in_the_order_of_plain_loops(C, samples, F):
     G, start = generator.standard_normal((2, F * P))
     G[:] = start
     for low, high in ((0, 4), (4, F)):  # in parts, as workers share it
-        _tiles.outer(X, base, rows, Z, P, low, G[low * P : high * P])
+        _tiles.add_outer_product(X, base, rows, Z, P, low, G[low * P : high * P])
     out = np.empty(F * C)
-    _tiles.narrow(G, P, C, 0.5, x, out)
+    _tiles.unpad_matrix(G, P, C, 0.5, x, out)
     for f in range(F):
         for c in range(C):
             total = start[f * P + c]
@@ -62,7 +62,7 @@ def test_tiles_add_in_the_order_of_plain_loops(C, samples, F):
             assert out[f * C + c] == total + 0.5 * x[f * C + c]
     if P > _tiles.ONE_TILE:
         return
-    _tiles.gradient(X, base, rows, Z, C, P, 0.5, x, out)
+    _tiles.write_gradient(X, base, rows, Z, C, P, 0.5, x, out)
     for f in range(F):
         for c in range(C):
             total = 0.0
@@ -83,7 +83,7 @@ def test_products_of_ten_columns_add_in_the_order_of_plain_loops(samples, F):
     W, rows = kept[10:-10], generator.integers(0, 23, samples)
     kept[:10] = kept[-10:] = np.nan
     Z = np.full(-(-samples // 4) * 40, np.nan)
-    _tens.scores(X, base, rows, W, Z)
+    _tens.score_rows(X, base, rows, W, Z)
     for b, row in enumerate(rows):
         for c in range(10):
             total = 0.0
@@ -96,7 +96,7 @@ def test_products_of_ten_columns_add_in_the_order_of_plain_loops(samples, F):
     G[:] = start = generator.standard_normal(10 * F)
     half = F // 8 * 4
     for low, high in ((0, half), (half, F)):  # in parts, as workers share it
-        _tens.outer(X, base, rows, Z, low, G[10 * low : 10 * high])
+        _tens.add_outer_product(X, base, rows, Z, low, G[10 * low : 10 * high])
     assert (room[:10] == 7.0).all() and (room[-10:] == 7.0).all()
     for f in range(F):
         for c in range(10):

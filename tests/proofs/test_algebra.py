@@ -122,11 +122,11 @@ LINES = [
 @pytest.mark.parametrize("name, at", LINES)
 def test_lines_of_claims_are_proved_from_the_record_alone(name, at):
     claim = discover.claim(name)
-    proof = algebra.line(claim, at)
+    proof = algebra.prove_line(claim, at)
     assert isinstance(proof, Proof) and algebra.speaks_of(proof.certificate, claim, at)
     # The record is all that counts: another id, another place, the same proof.
     renamed = claim.replace(name="mine.own", cites="nowhere", meaning="")
-    assert algebra.line(renamed, at).certificate == proof.certificate
+    assert algebra.prove_line(renamed, at).certificate == proof.certificate
 
 
 CHAINS = [
@@ -143,7 +143,7 @@ CHAINS = [
 @pytest.mark.parametrize("name, at, given", CHAINS, ids=str)
 def test_a_line_of_a_proof_follows_from_those_before_it(name, at, given):
     claim, before = discover.claim(name), [discover.claim(other) for other in given]
-    proof = algebra.line(claim, at, before, budget=30)
+    proof = algebra.prove_line(claim, at, before, budget=30)
     assert isinstance(proof, Proof) and algebra.speaks_of(proof.certificate, claim, at, before)
 
 
@@ -156,16 +156,16 @@ def test_weakened_bounds_are_not_proved():
         "fsl.lemma2",
     ):
         claim = discover.claim(name)
-        assert not algebra.line(claim.replace(bound=claim.weakened), 0, budget=1)
+        assert not algebra.prove_line(claim.replace(bound=claim.weakened), 0, budget=1)
 
 
 def test_what_is_measured_is_no_free_number():
     """Theorem 1 is no implication between numbers: numbers that break it need not come from any
     run."""
-    assert algebra.line(discover.claim("fsl.theorem1"), budget=1) is None
-    assert algebra.line(discover.claim("mixed.eq7"), budget=1) is None
+    assert algebra.prove_line(discover.claim("fsl.theorem1"), budget=1) is None
+    assert algebra.prove_line(discover.claim("mixed.eq7"), budget=1) is None
     h_lower_ = discover.claim("fsl.h_lower")
-    assert isinstance(algebra.line(h_lower_.replace(bound=h_lower_.weakened)), Counterexample)
+    assert isinstance(algebra.prove_line(h_lower_.replace(bound=h_lower_.weakened)), Counterexample)
 
 
 def test_what_it_cannot_decide_it_does_not_prove():
@@ -178,7 +178,7 @@ def test_what_it_cannot_decide_it_does_not_prove():
 
 
 def h_lower():
-    return json.loads(json.dumps(algebra.line(discover.claim("fsl.h_lower")).certificate))
+    return json.loads(json.dumps(algebra.prove_line(discover.claim("fsl.h_lower")).certificate))
 
 
 def test_the_checker_needs_neither_the_engine_nor_sympy():
@@ -447,7 +447,7 @@ def test_what_signs_show_to_be_hopeless_no_program_solves():
         free = np.array([room.nonnegative(m) for m in rows])
         asked = dict(A_ub=matrix[free], b_ub=b[free], A_eq=matrix[~free], b_eq=b[~free])
         feasible = linprog(np.ones(len(columns)), **asked).status == 0
-        hopeless = positivity._hopeless(room, goal, columns)
+        hopeless = positivity._is_hopeless(room, goal, columns)
         assert not (hopeless and feasible)
         given_up, solved = given_up + hopeless, solved + feasible
     assert given_up > 50 and solved > 50
@@ -503,5 +503,5 @@ def test_letters_that_proofs_use_within_are_no_letters_of_a_table():
     claim = Claim(
         "mine.a", "mine, (1)", table, measures=table["g_x"].symbol, bound=1, assumes=[LIPSCHITZ]
     )
-    found, _ = meaning.along(claim)
+    found, _ = meaning.line_facts(claim)
     assert found and not {s for r, _ in found for s in r.free_symbols} & mine

@@ -7,7 +7,7 @@ from fedtheory import discover
 from fedtheory.language.claim import Claim
 from fedtheory.language.symbol import CURVATURE, POINT, Table
 from fedtheory.proofs import dimensions
-from fedtheory.proofs.dimensions import clashes
+from fedtheory.proofs.dimensions import unit_clashes
 from fedtheory.symbols.fsl import L, sigma
 from fedtheory.verify import judge_verdicts
 
@@ -27,28 +27,30 @@ BOUNDS = [
 
 @pytest.mark.parametrize("claim", BOUNDS, ids=lambda c: c.id)
 def test_bounds_are_homogeneous(claim):
-    assert clashes(claim) == []
+    assert unit_clashes(claim) == []
 
 
 def test_orders_with_hidden_units_are_seen():
-    assert {c.id for c in discover.claims() if c.paper == "fsl" and clashes(c)} == HIDDEN
-    assert clashes(ft.claim("fsl.corollary1")) == [
+    assert {c.id for c in discover.claims() if c.paper == "fsl" and unit_clashes(c)} == HIDDEN
+    assert unit_clashes(ft.claim("fsl.corollary1")) == [
         "in M_sq/(1 + gamma)^2 + tilde_D_0, tilde_D_0 has unit f and M_sq/(1 + gamma)^2 has unit x^-2 f^2"
     ]
 
 
 def test_a_metric_brings_its_unit():
     named = ft.claim("fsl.theorem1").replace(measures="tilde_loss")
-    assert clashes(named) == [] and len(clashes(named.replace(measures="sq_distance"))) == 1
+    assert (
+        unit_clashes(named) == [] and len(unit_clashes(named.replace(measures="sq_distance"))) == 1
+    )
 
 
 def test_damage_is_caught():
     theorem = ft.claim("fsl.theorem1")
-    assert clashes(theorem.replace(bound=theorem.bound * L))
-    assert clashes(theorem.replace(bound=theorem.bound + sigma**2))
+    assert unit_clashes(theorem.replace(bound=theorem.bound * L))
+    assert unit_clashes(theorem.replace(bound=theorem.bound + sigma**2))
     lost = theorem.replace(bound=theorem.bound.subs(L**2, L))
-    assert len(clashes(lost)) == 1 and "has unit" in clashes(lost)[0]
-    assert clashes(theorem.replace(assumptions=(L <= sigma,))) == [
+    assert len(unit_clashes(lost)) == 1 and "has unit" in unit_clashes(lost)[0]
+    assert unit_clashes(theorem.replace(assumptions=(L <= sigma,))) == [
         "in L <= sigma, L has unit x^-2 f and sigma has unit x^-1 f"
     ]
 
@@ -65,7 +67,7 @@ def test_check_names_the_terms_whose_units_clash():
         ("lamb.theorem1_explicit", "M has unit x^-1 f and 1 has unit 1"),
         ("mixed.theoremB1_strong", "1/eps has unit f^-1 where a plain number is needed"),
     ):
-        assert sum(terms in note for note in dimensions.notes(ft.claim(id))) == 1
+        assert sum(terms in note for note in dimensions.unit_notes(ft.claim(id))) == 1
 
 
 def test_no_note_where_units_agree_or_none_were_given():
@@ -73,7 +75,7 @@ def test_no_note_where_units_agree_or_none_were_given():
     table = Table("own")
     a, b = table.positive("a", "a", "a number"), table.positive("b", "b", "another")
     plain = Claim(id="own", cites="own", symbols=table, measures="sq_distance", bound=a + b)
-    assert clashes(plain) and dimensions.notes(plain) == []  # only the metric has a unit
+    assert unit_clashes(plain) and dimensions.unit_notes(plain) == []  # only the metric has a unit
 
 
 def test_a_proved_statement_whose_units_clash_says_so():

@@ -53,21 +53,21 @@ def test_what_never_vanishes(expr, rules, never):
 def test_the_ways_to_meet_an_equation(equation, symbols_, ways):
     """Together they are all of its solutions: each way is met by the values that are said here, and
     there are as many ways."""
-    found = equations.cases((equation,), symbols_)
+    found = equations.equation_cases((equation,), symbols_)
     assert len(found) == len(ways)
     for way in ways:
         assert any(all(e.subs(way).doit() == True for e in each) for each in found)  # noqa: E712 (SymPy's truth)
 
 
 def test_a_symbol_whose_slope_is_known_comes_first():
-    fixed = equations.solve(Eq(x * y, z), (x, z))
+    fixed = equations.solve_equation(Eq(x * y, z), (x, z))
     assert (fixed.symbol, fixed.value, fixed.surely) == (z, x * y, True)
-    assert not equations.solve(Eq(x * y, 1), (x,)).surely
-    assert equations.solve(Eq(x**2, y), (x,)) is None
+    assert not equations.solve_equation(Eq(x * y, 1), (x,)).surely
+    assert equations.solve_equation(Eq(x**2, y), (x,)) is None
 
 
 def test_refutation_looks_where_a_factor_vanishes():
     """At L = 1 any eta meets the product; the claim that eta is at most 1 is false there alone."""
     rules = [Eq((L - 1) * (eta * L - 1), 0), Ge(L, 1)]
-    found = refutation.search(Le(eta, 1, evaluate=False), rules, {})
+    found = refutation.find_violation(Le(eta, 1, evaluate=False), rules, {})
     assert found is not None and found["L"] == 1 and found["eta"] > 1

@@ -13,11 +13,11 @@ from fedtheory.certificates import check_proof
 from fedtheory.certificates.check_proof import Refused
 from fedtheory.errors import InvalidInput
 from fedtheory.proofs import algebra
-from fedtheory.proofs.meaning import Inner, Vector, inner, square_norm
+from fedtheory.proofs.meaning import Inner, Vector, inner_product, square_norm
 
 u, v, w, z = map(Vector, "uvwz")
 c, r = Symbol("c", positive=True), Symbol("r", real=True)
-dot = inner
+dot = inner_product
 SOME = {
     u: (1, 0, 2),
     v: (0, 1, -1),
@@ -142,7 +142,7 @@ def test_the_products_of_measured_inner_products():
         "own", measures=inner_**2, bound=one * other, relation=relation, also=()
     )
     for relation in (">=", "==", "<", ">"):
-        assert not algebra.line(own(relation), budget=0.5)
+        assert not algebra.prove_line(own(relation), budget=0.5)
         assert ft.check(own(relation), budget=0.5).status != "proved"
     verdict = ft.check(own("<="), budget=1)
     assert verdict.status == "proved" and ft.replay(verdict.certificate)["status"] == "proved"
@@ -159,7 +159,7 @@ def test_a_vector_is_no_number():
         assert algebra.prove(relation, refute=False, budget=0.2) is None
     for one in (u * v, u**2, u + 1, c, 1 / u, sympy.sqrt(u)):
         with pytest.raises(InvalidInput, match="inner product"):
-            inner(one, u)
+            inner_product(one, u)
 
 
 # Documents

@@ -12,7 +12,7 @@ from fedtheory.app.cli import main
 from fedtheory.certificates import check_proof
 from fedtheory.errors import InvalidInput
 from fedtheory.rocq import coqc, export_file
-from fedtheory.rocq.export_file import Refused, Unwritten, export, theorems
+from fedtheory.rocq.export_file import Refused, Unwritten, export, theorem_names
 from tests.checker.rocq_kernel import BROKEN
 from tests.second_opinion import opinion
 
@@ -39,7 +39,7 @@ def stated(text):
 def test_a_proof_states_its_line_of_real_numbers():
     text = export(YOUNG)
     assert stated(text) == ["line_1 : forall (a b : R), 2 * a * b <= a ^ 2 + b ^ 2."]
-    assert theorems(text) == ["line_1"] and text.endswith("Print Assumptions line_1.\n")
+    assert theorem_names(text) == ["line_1"] and text.endswith("Print Assumptions line_1.\n")
 
 
 def test_premises_are_the_hypotheses_and_definitions():
@@ -132,12 +132,12 @@ def test_replay_says_that_rocq_accepts(tmp_path, capsys):
 def test_coqc_accepts_and_refuses_what_is_broken(name):
     """A document of each kind: a proof in vectors, one with a root, a counterexample."""
     text = export({**PROOFS, **INSTANCES}[name])
-    answer = coqc.judge_file(text, theorems(text))
+    answer = coqc.judge_file(text, theorem_names(text))
     assert answer.accepted, answer.why
     assert answer.axioms <= coqc.STANDARD
     for what, broken in BROKEN.items():
         assert broken(text) != text
-        assert not coqc.judge_file(broken(text), theorems(text)).accepted, what
+        assert not coqc.judge_file(broken(text), theorem_names(text)).accepted, what
 
 
 @needs_coqc

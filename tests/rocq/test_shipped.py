@@ -4,7 +4,7 @@ runs it on all of them."""
 import pytest
 
 from fedtheory.rocq import coqc
-from fedtheory.rocq.export_file import Unwritten, export, theorems
+from fedtheory.rocq.export_file import Unwritten, export, theorem_names
 from tests.rocq.test_export_file import INSTANCES, PROOFS, needs_coqc
 
 WITHOUT_FORM = {
@@ -31,5 +31,5 @@ def test_what_has_no_form_is_refused_in_words(name):
 def test_coqc_accepts_shipped_documents(name):
     document = ALL[name]
     text = export(document)
-    answer = coqc.judge_file(text, theorems(text))
+    answer = coqc.judge_file(text, theorem_names(text))
     assert answer.accepted, answer.why

@@ -7,7 +7,7 @@ from fractions import Fraction
 import pytest
 
 from fedtheory.rocq import text
-from fedtheory.rocq.text import Spelling, comment, names, number
+from fedtheory.rocq.text import Spelling, assign_identifiers, comment_lines, number_text
 
 
 def test_names_are_identifiers_that_mean_nothing_else():
@@ -25,7 +25,7 @@ def test_names_are_identifiers_that_mean_nothing_else():
         "line_1",
         "F3",
     ]
-    found = names([*hostile, "x__", "cauchy_schwarz"])
+    found = assign_identifiers([*hostile, "x__", "cauchy_schwarz"])
     assert len({*found.values()}) == len(found)
     for name, plain in found.items():
         assert re.fullmatch("[A-Za-z][A-Za-z0-9_]*", plain), (name, plain)
@@ -47,14 +47,14 @@ def test_names_are_identifiers_that_mean_nothing_else():
     ],
 )
 def test_no_words_end_a_comment(words):
-    said = comment(words)
+    said = comment_lines(words)
     assert said.startswith("(* ") and said.endswith(" *)")
     assert "*)" not in said[:-2] and "(*" not in said[2:] and '"' not in said
     assert said.isascii()
 
 
 def test_numbers_are_spelled_from_integers():
-    assert [number(Fraction(n)) for n in ("3", "-3", "1/2", "-7/2")] == [
+    assert [number_text(Fraction(n)) for n in ("3", "-3", "1/2", "-7/2")] == [
         "3",
         "(- 3)",
         "(1 / 2)",
@@ -63,7 +63,7 @@ def test_numbers_are_spelled_from_integers():
 
 
 def test_expressions_keep_their_order_of_operations():
-    spell = Spelling(names(["a", "b"]))
+    spell = Spelling(assign_identifiers(["a", "b"]))
     said = {
         "a * (b + 1)": ["*", "a", ["+", "b", "1"]],
         "a / b": ["*", "a", ["^", "b", -1]],
@@ -81,7 +81,7 @@ def test_expressions_keep_their_order_of_operations():
 
 def test_expressions_have_the_values_of_their_trees():
     """Read by Python, which orders these operations as Rocq does but for powers of powers."""
-    spell = Spelling(names(["a", "b"]))
+    spell = Spelling(assign_identifiers(["a", "b"]))
     values = dict(a=Fraction(3, 7), b=Fraction(-5, 2))
 
     def value(tree):

@@ -404,30 +404,30 @@ def test_a_kernel_tuple_is_typed_once(problem):
 def test_clients_share_workers_where_rounds_are_long_and_as_long_as_it_is_faster():
     pace = execution.Pace()
     assert not pace.together(10**6)
-    pace.took(5.0, False)  # the first chunk compiled its loops: it says nothing
+    pace.record_time(5.0, False)  # the first chunk compiled its loops: it says nothing
     assert not pace.together(10**6)
-    pace.took(0.15, False)
+    pace.record_time(0.15, False)
     assert pace.together(100) and not pace.together(1)  # one round is not worth it
-    pace.took(9.0, True)
+    pace.record_time(9.0, True)
     assert pace.together(100) and pace.together(
         1
     )  # its loops are there now: all rounds are worth it
-    pace.took(0.1, True)
+    pace.record_time(0.1, True)
     assert pace.together(100) and pace.together(1)
     pace = execution.Pace()
     for seconds, together in ((5.0, False), (0.5, False), (9.0, True), (0.7, True)):
-        pace.took(seconds, together)
+        pace.record_time(seconds, together)
     assert not pace.together(100)  # it was slower
-    pace.took(0.8, False)
+    pace.record_time(0.8, False)
     assert pace.together(100)  # and is not any more
-    pace.took(0.3, True)
+    pace.record_time(0.3, True)
     assert pace.together(100)
-    pace.took(2.4, True)  # a stranger came to one of the cores
+    pace.record_time(2.4, True)  # a stranger came to one of the cores
     assert not pace.together(100)
 
 
 def test_short_rounds_never_share_workers_however_long_the_first_took():
     pace = execution.Pace()
     for seconds in (5.0, 1e-5, 2e-2, 1e-5):  # the machine was busy for a moment
-        pace.took(seconds, False)
+        pace.record_time(seconds, False)
         assert not pace.together(10**9)

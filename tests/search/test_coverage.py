@@ -187,5 +187,5 @@ def test_a_hypothesis_that_leaves_a_term_without_a_value_is_followed_to_its_limi
 
 
 def test_hypotheses_that_contradict_each_other_once_equations_are_used_are_met_by_no_number():
-    assert refutation.search(x < y, [Eq(x, 2), x <= 1], {}) is None
-    assert refutation.search(x < y, [Eq(x, 1), x <= 1], {}) is not None
+    assert refutation.find_violation(x < y, [Eq(x, 2), x <= 1], {}) is None
+    assert refutation.find_violation(x < y, [Eq(x, 1), x <= 1], {}) is not None

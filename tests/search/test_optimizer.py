@@ -62,7 +62,7 @@ def test_what_rounding_gives_twice_is_asked_more_often():
     hunt = next(scheduler.generate_hunts(Target(claim, setting(rest)), 0))
     points, rates = hunt.rated(hunt.draw(256))
     rates = np.nan_to_num(rates, nan=-1.0)
-    often, once = hunt.steady(points, rates), hunt.steady(points, np.zeros(256))
+    often, once = hunt.is_steady(points, rates), hunt.is_steady(points, np.zeros(256))
     assert (once & (rates > 0)).sum() > 10 > 2 * (often & (rates > 0)).sum()
 
 
@@ -132,4 +132,4 @@ def test_from_a_corner_of_the_box_the_way_inside_leads_out_of_it():
     eta_L = lambda at: float(hunt.build_instances(at[None])[1]["L"].at[0]) * np.exp(at[eta])
     point[scale] -= np.log(eta_L(point))
     assert eta_L(point) == pytest.approx(1.0)
-    assert eta_L(hunt.deeper(point, 1e-3)) == pytest.approx(np.exp(-1e-3), rel=1e-4)
+    assert eta_L(hunt.move_inside(point, 1e-3)) == pytest.approx(np.exp(-1e-3), rel=1e-4)

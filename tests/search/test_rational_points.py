@@ -24,7 +24,7 @@ def point():
 
 def test_a_look_is_counted_once_and_by_its_arithmetic(point):
     begun = point.hunt.work
-    with work.within(10**9) as left:
+    with work.limit_work(10**9) as left:
         answer = point.hunt.target.exactly(*point.given())
     taken = 10**9 - left[0]
     assert taken > 100 and point.answer().left == answer.left
@@ -40,19 +40,19 @@ def test_a_look_that_takes_more_than_it_may_has_no_answer(point):
     point.hunt.look = 50
     assert again.answer() is None and again.dear and again.breaks() is None
     assert STEP * 50 <= point.hunt.work - begun < STEP * 1000
-    assert again.ratio() is None and not again.harmless() and again.simpler() is None
+    assert again.ratio() is None and not again.certainly_holds() and again.simpler() is None
     row = point.hunt.top[0]
-    near = Point.nearby(point.hunt, row)
+    near = Point.nearby_points(point.hunt, row)
     assert next(near).answer() is None and next(near, None) is None  # no other is asked for
     point.hunt.look = LOOK
     assert Point(point.hunt, point.numbers).answer() is not None
 
 
 def test_what_numpy_makes_of_an_exception_is_told_apart():
-    with pytest.raises(work.Spent), work.within(10):
+    with pytest.raises(work.Spent), work.limit_work(10):
         work._budget.get()[0] = -1
         raise SystemError("a sum went on though a term of it raised")
-    with pytest.raises(SystemError), work.within(10):
+    with pytest.raises(SystemError), work.limit_work(10):
         raise SystemError("of its own")
 
 
@@ -61,7 +61,7 @@ def test_a_look_that_numpy_went_on_with_has_no_answer(point):
 
     def sum_that_went_on():
         try:
-            work.spend(10**12)
+            work.spend_work(10**12)
         except work.Spent:
             raise SystemError("a result with an exception set") from None
 

@@ -32,7 +32,7 @@ SHAPE = dict(
 def climbed(name="fedavg_rounds.noise_over_N_root_N", **shape):
     target = Target(large_cases.FALSE[name], by_name("run_large_fedavg"))
     hunt = hunt_at(target, {**SHAPE, **shape}, {}, 0)
-    for _ in hunt.climb(10):
+    for _ in hunt.climb_generations(10):
         pass
     return hunt, lambda shape: scheduler.admits_shape(target, shape, {})
 
@@ -87,7 +87,7 @@ def test_rounds_are_not_multiplied_where_each_multiplies_the_ways_that_a_run_goe
     several = lambda s: s["pieces"] > 1 and s["noise"] != "none" and s["rounds"] == "2"
     shape, numbers = next(each for each in drawn if several(each[0]))
     hunt = hunt_at(target, shape, numbers, 0)
-    for _ in hunt.climb(0):
+    for _ in hunt.climb_generations(0):
         pass
     assert resizing.transplant(hunt, {**shape, "rounds": "1"}, Random(0)).top is not None
     assert resizing.transplant(hunt, {**shape, "rounds": "40"}, Random(0)).top is None

@@ -32,24 +32,24 @@ def target(left, relation, right, *assumes):
 
 
 def values(expr):
-    return [each for each in roots.zeros(expr, t) if not isinstance(each, Interval)]
+    return [each for each in roots.real_zeros(expr, t) if not isinstance(each, Interval)]
 
 
 def test_zeros_are_fractions_where_they_can_be():
     assert sorted(values((t - Rational(7, 3)) * (3 * t + 5))) == [Q(-5, 3), Q(7, 3)]
     assert values((sqrt(t) - 2) * (sqrt(t) + 3)) == [4]
-    found = list(roots.zeros(t**2 - 2, t))
+    found = list(roots.real_zeros(t**2 - 2, t))
     assert all(isinstance(each, Interval) for each in found) and len(found) == 2
     assert any(each.low > 0 and each.low**2 <= 2 <= each.high**2 for each in found)
     assert values(t**2 + 1) == []
 
 
 def test_one_number_lies_between_two_zeros_and_beyond_the_outermost():
-    found = list(roots.between({Q(1), Q(3, 2), Q(3, 2) + Q(1, 1000)}))
+    found = list(roots.rational_between({Q(1), Q(3, 2), Q(3, 2) + Q(1, 1000)}))
     assert any(1 < each < Q(3, 2) for each in found)
     assert any(Q(3, 2) < each < Q(3, 2) + Q(1, 1000) for each in found)
     assert min(found) < 1 and max(found) > 2
-    assert list(roots.between(set())) == []
+    assert list(roots.rational_between(set())) == []
 
 
 @pytest.mark.parametrize("at", [(7,), (100,)])
@@ -84,9 +84,9 @@ def test_what_no_document_can_say_is_a_doubt():
     hypothesis may leave either out."""
     doubts = lambda q: [
         why
-        for point in roots.points(q, 0, 1.0)
+        for point in roots.points_at_roots(q, 0, 1.0)
         if not point_is_fraction(point) or point.breaks() is None
-        for why in [roots.doubt(point)]
+        for why in [roots.explain_doubt(point)]
         if why
     ]
     assert any("no fraction" in why for why in doubts(target((x**2 - 2) ** 2, ">", 0)))

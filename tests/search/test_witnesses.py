@@ -125,7 +125,7 @@ def test_whatever_a_shape_asks_for_ends_soon(tight, change):
 
 def test_a_witness_at_which_numpy_goes_on_after_an_exception_is_none(tight, monkeypatch):
     def dear(q, witness):
-        work.within(0).__enter__()[0] = -1
+        work.limit_work(0).__enter__()[0] = -1
         raise SystemError("a sum went on though a term of it raised")
 
     monkeypatch.setattr(witnesses, "_ask_witness", dear)

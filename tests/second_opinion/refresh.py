@@ -14,7 +14,7 @@ from fedtheory.models import by_name
 from fedtheory.proofs import algebra
 from fedtheory.search import counterexample, divergent_families
 from fedtheory.search.objective import Target
-from fedtheory.store.files import write
+from fedtheory.store.files import write_file
 from fedtheory.verdicts import structural_certificate
 
 HERE = Path(__file__).resolve().parent
@@ -61,7 +61,7 @@ def refreshed_proof(name, document):
     """A shipped proof of a claim's line."""
     claim, _, line = name.partition("/")
     for meant in (False, True):
-        question = algebra.question(ft.claim(claim), int(line) - 1, (), meant)
+        question = algebra.line_question(ft.claim(claim), int(line) - 1, (), meant)
         stated = algebra.build_statement(*question[:3])
         kept = [part for part in algebra.PARTS if part not in WORDS]
         if stated and all(stated.document()[part] == document[part] for part in kept):
@@ -81,7 +81,7 @@ def main():
         for document in after.values():
             ft.replay(document)
         changed = sum(after[name] != before[name] for name in before)
-        write(HERE / file, json.dumps(after, separators=(",", ":")).encode())
+        write_file(HERE / file, json.dumps(after, separators=(",", ":")).encode())
         print(f"{file}: {changed} of {len(before)} documents in other words")
 
 

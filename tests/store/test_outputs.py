@@ -151,4 +151,4 @@ def test_what_was_half_written_goes_and_what_looks_alike_stays(tmp_path):
 @pytest.mark.parametrize("name", ["", ".", "..", "/", outputs.LOG])
 def test_a_file_has_a_name(name):
     with pytest.raises(InvalidInput, match="--out must be a file's name"):
-        outputs.at(name)
+        outputs.folder_for(name)

@@ -36,7 +36,7 @@ SECRET = Path(".config", "fedtheory", "seal", "secret")
 
 def test_the_key_stays_as_it_is_and_its_secret_is_the_users_alone(home):
     key = private_cache.lasting_key()
-    assert key == private_cache.lasting_key() == private_cache.key()
+    assert key == private_cache.lasting_key() == private_cache.user_key()
     assert (home / SECRET).stat().st_mode & 0o777 == 0o600
     assert key != (home / SECRET).read_bytes()
     sealed = private_cache.seal("a", b"content")
@@ -105,9 +105,12 @@ def test_a_secret_that_others_could_know_or_name_is_none(home, damage):
     damage(home / SECRET)
     with pytest.raises(OSError):
         private_cache.lasting_key()
-    assert private_cache.key() not in (key, b"") and private_cache.key() == private_cache.key()
+    assert (
+        private_cache.user_key() not in (key, b"")
+        and private_cache.user_key() == private_cache.user_key()
+    )
     with pytest.raises(OSError):  # nothing of any folder is read without a key that lasts
-        private_cache.folder()
+        private_cache.private_folder()
 
 
 def test_a_folder_that_others_may_write_to_holds_no_secret(home):
@@ -122,8 +125,8 @@ def test_an_empty_folder_becomes_ones_own_and_a_filled_one_is_left_alone(
 ):
     with warnings.catch_warnings():
         warnings.simplefilter("error")
-        own = private_cache.folder()
-        assert own == home / ".cache" / "fedtheory" == private_cache.folder()
+        own = private_cache.private_folder()
+        assert own == home / ".cache" / "fedtheory" == private_cache.private_folder()
     other = tmp_path / "archive"
     (other / "kernels").mkdir(parents=True)
     (other / "seal").write_bytes(b"s" * private_cache.SEAL)
@@ -134,13 +137,13 @@ def test_an_empty_folder_becomes_ones_own_and_a_filled_one_is_left_alone(
     with pytest.warns(
         Uncached, match="was not made with this user's key: nothing in this folder is read"
     ):
-        mine = private_cache.folder()
+        mine = private_cache.private_folder()
     assert mine.parent == other and private_cache.bears_mark(mine)
     with warnings.catch_warnings():  # it is said once
         warnings.simplefilter("error")
-        assert private_cache.folder() == mine
+        assert private_cache.private_folder() == mine
     monkeypatch.setenv("FEDTHEORY_CACHE_DIR", str(own))
-    assert private_cache.folder() == own
+    assert private_cache.private_folder() == own
 
 
 class Planted:

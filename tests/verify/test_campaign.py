@@ -303,7 +303,7 @@ def test_what_a_page_moves_is_made_by_workers_once(tmp_path, monkeypatch):
     # derivations are those of the certificates, and not kept
     lemma = found["lamb.lemma1"]
     (one, *_), made = ledger.certificates_of(lemma["verdict"]), lemma["derived"]
-    assert made[ledger.digest_of(one)] == derivations.derivations(one) != []
+    assert made[ledger.digest_of(one)] == derivations.list_derivations(one) != []
     again = campaign.run_campaign(some, 0.01, 0, tmp_path, "serial", pages=True)
     assert again == {name: {**result, "derived": {}} for name, result in found.items()}
 

@@ -36,7 +36,7 @@ def read(path: Any, labels: Path | None = None, **options: Any) -> Any:
     from fedtheory.experiments.data.formats import arrays, idx, libsvm
     from fedtheory.store.npz import read_npz
 
-    file = _file("path", path)
+    file = _check_file("path", path)
     kind = Path(file.stem).suffix if file.suffix == ".gz" else file.suffix
     is_idx = idx.NAME.search(file.name) is not None
     if is_idx != (labels is not None):
@@ -46,7 +46,7 @@ def read(path: Any, labels: Path | None = None, **options: Any) -> Any:
         if is_idx
         else (read_npz, ("most",))
         if kind == ".npz"
-        else (arrays.table, ("label", "most", "cells"))
+        else (arrays.read_table, ("label", "most", "cells"))
         if kind == ".csv"
         else (libsvm.read_libsvm, ("features", "cells"))
     )
@@ -54,7 +54,10 @@ def read(path: Any, labels: Path | None = None, **options: Any) -> Any:
         if name not in takes:
             refuse(f"an option for {file.name}", f"must be one of {', '.join(takes)}", name)
     if is_idx:
-        parts = {"X": idx.read_idx(file, **options), "y": idx.read_idx(_file("labels", labels), 1)}
+        parts = {
+            "X": idx.read_idx(file, **options),
+            "y": idx.read_idx(_check_file("labels", labels), 1),
+        }
     elif kind == ".npz":
         parts = read_npz(file, only=PARTS, **options)
         if "X" not in parts or "y" not in parts:
@@ -72,7 +75,7 @@ def read(path: Any, labels: Path | None = None, **options: Any) -> Any:
     return Data(file.name, parts)
 
 
-def _file(name: str, path: Any) -> Path:
+def _check_file(name: str, path: Any) -> Path:
     """Return the path of an existing file; any other argument is refused under `name`."""
     try:
         there = Path(path).is_file()

@@ -59,7 +59,7 @@ class Data(Shown):
         }
 
 
-def _numbers(X: np.ndarray | str) -> np.ndarray:
+def _as_numbers(X: np.ndarray | str) -> np.ndarray:
     return (
         X if isinstance(X, np.ndarray) and X.dtype.kind in "fiu" else arguments.check_array("X", X)
     )
@@ -74,7 +74,7 @@ def flat(X: np.ndarray) -> np.ndarray:
     >>> data.flat(np.array([[[0, 255], [51, 0]]], np.uint8))
     array([[0. , 1. , 0.2, 0. ]])
     """
-    X = _numbers(X)
+    X = _as_numbers(X)
     if X.ndim < 2:
         refuse("X", "must have shape (samples, ...)", X.shape)
     rows = X.reshape(len(X), -1)
@@ -91,15 +91,15 @@ def smaller(X: np.ndarray | str, side: Exact) -> np.ndarray:
     >>> data.smaller(np.array([[[0, 8], [4, 0]]], np.uint8), 1)
     array([[[3]]], dtype=uint8)
     """
-    X, side = _numbers(X), arguments.check_integer("side", side, 1)
+    X, side = _as_numbers(X), arguments.check_integer("side", side, 1)
     if X.ndim not in (3, 4) or X.shape[-1] != X.shape[-2] or X.shape[-1] < side:
         refuse("X", f"must be square images of {side} pixels or more", X.shape)
-    weights = _covering(X.shape[-1], side)
+    weights = _covering_shares(X.shape[-1], side)
     found = weights @ X.astype(np.float32) @ weights.T
     return np.rint(found).astype(np.uint8) if X.dtype == np.uint8 else found
 
 
-def _covering(large: int, side: int) -> np.ndarray:
+def _covering_shares(large: int, side: int) -> np.ndarray:
     """Return the (side, large) matrix of the shares in which each new pixel covers the old pixels;
     rows sum to 1."""
     edges = np.linspace(0, large, side + 1)

@@ -64,7 +64,7 @@ def open_unpacked(path: Path) -> Any:
         raise InvalidInput(f"{path} cannot be read: {error.strerror or error}") from None
 
 
-def blocks(path: Path, most: int = LARGEST) -> Iterator[bytes]:
+def read_blocks(path: Path, most: int = LARGEST) -> Iterator[bytes]:
     """Yield a file's unpacked bytes, block by block. A file that unpacks to more than `most` bytes
     is refused as soon as this size is exceeded."""
     size = 0
@@ -76,10 +76,10 @@ def blocks(path: Path, most: int = LARGEST) -> Iterator[bytes]:
             yield part
 
 
-def content(path: Path, most: int = LARGEST, least: int = 0) -> bytes:
+def read_content(path: Path, most: int = LARGEST, least: int = 0) -> bytes:
     """Return a file's unpacked bytes; a file that unpacks to more than `most` or fewer than `least`
     bytes is refused."""
-    found = b"".join(blocks(path, most))
+    found = b"".join(read_blocks(path, most))
     if len(found) < least:
         refuse(str(path), f"must decompress to at least {least} bytes", len(found))
     return found
@@ -95,13 +95,13 @@ def read_limited(stream: Any, size: int, path: Path) -> bytes:
         ) from None
 
 
-def lines(path: Path, most: int) -> Iterator[bytes]:
+def read_line_blocks(path: Path, most: int) -> Iterator[bytes]:
     """Yield blocks of whole lines of an unpacked file, about 2^20 bytes each. Lines end in the file
     by CR, LF or both, and in the blocks by LF; a file that unpacks to more than `most` bytes is
     refused."""
     rest: list[bytes] = []
     half = b""  # of CR and LF that two parts share
-    for part in blocks(path, most):
+    for part in read_blocks(path, most):
         part, half = half + part, b""
         if part.endswith(b"\r"):
             part, half = part[:-1], b"\r"
@@ -141,7 +141,7 @@ def number_labels(labels: np.ndarray) -> np.ndarray:
     return np.searchsorted(np.unique(labels), labels).astype(np.int64, copy=False)
 
 
-def exactly(path: Path, size: int, start: int = 0) -> np.ndarray | np.memmap:
+def read_exactly(path: Path, size: int, start: int = 0) -> np.ndarray | np.memmap:
     """Return the `size` bytes from `start` to a file's end as an array. An unpacked file is
     memory-mapped, so that all processes that read the file share one copy."""
     if size > LARGEST:
@@ -152,7 +152,7 @@ def exactly(path: Path, size: int, start: int = 0) -> np.ndarray | np.memmap:
             refuse(str(path), f"must hold {size} bytes from byte {start} on", actual)
         return np.memmap(path, np.uint8, "r", start, (size,)) if size else np.empty(0, np.uint8)
     found, place = np.empty(start + size, np.uint8), 0
-    for part in blocks(path, start + size):
+    for part in read_blocks(path, start + size):
         found[place : place + len(part)] = np.frombuffer(part, np.uint8)
         place += len(part)
     if place != len(found):

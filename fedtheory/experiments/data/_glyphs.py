@@ -38,7 +38,7 @@ DRAWING = Lock()  # a face holds what it draws: threads that share one take turn
 POINTS = 100  # FSL's smallest size: 100 / 72 of 2 inches
 
 
-def fonts(folder: Path | None = None) -> list[Path]:
+def list_fonts(folder: Path | None = None) -> list[Path]:
     """Return the paths of the fonts in a folder and its subfolders, or of matplotlib's own fonts."""
     if folder is None:
         import matplotlib
@@ -54,7 +54,7 @@ def fonts(folder: Path | None = None) -> list[Path]:
 
 
 @lru_cache(maxsize=64)
-def face(path: Path) -> "FT2Font":
+def open_face(path: Path) -> "FT2Font":
     """Return FreeType's face of a font, and refuse a font that lacks a character of SIGNS."""
     from matplotlib.ft2font import FT2Font
 
@@ -74,7 +74,7 @@ def draw_sign(path: Path, sign: str, points: int = POINTS, turn: float = 0.0) ->
     """Draw a character of size `points` in the middle of 2 x 2 inches, turned counterclockwise by
     `turn` degrees. Return the image (SIDE, SIDE) with values in [0, 1]."""
     with DRAWING:
-        font = face(path)
+        font = open_face(path)
         font.set_size(points, SIDE / 2)
         font.set_text(sign, turn)
         font.draw_glyphs_to_bitmap(antialiased=True)
@@ -89,7 +89,7 @@ def draw_sign(path: Path, sign: str, points: int = POINTS, turn: float = 0.0) ->
     return image
 
 
-def shrunk(image: np.ndarray, side: int) -> np.ndarray:
+def shrink_image(image: np.ndarray, side: int) -> np.ndarray:
     """Reduce a square image to side x side means of its pixels, as bytes."""
     from fedtheory.experiments.data._data import smaller
 
@@ -119,7 +119,7 @@ class Hand:
         """Return (count, side, side) bytes: samples of one character by this writer, fitted into
         the square as EMNIST's images are."""
         draw = generator.standard_normal
-        within, size = _within(image), _size(image)
+        within, size = _inside_distance(image), _character_size(image)
         turns = self.turn + vary * 0.09 * draw(count)
         slants = self.slant + vary * 0.08 * draw(count)
         scales = (0.78 / size) * self.stretch[:, None] * np.exp(vary * 0.06 * draw((2, count)))
@@ -133,12 +133,12 @@ class Hand:
         cos, sin = np.cos(turns), np.sin(turns)
         source = (cos * rows - sin * columns) / scales[0], (sin * rows + cos * columns) / scales[1]
         thicker = self.weight * size / 0.78 - 2 * within[within > 0].mean()
-        edge = _between(within, *source) + np.clip(thicker, 0.4, 4.0)
+        edge = _interpolate(within, *source) + np.clip(thicker, 0.4, 4.0)
         ink = np.clip(edge * (0.78 / size) * (side / len(within)) + 0.5, 0, 1)
         return np.rint(255 * np.moveaxis(ink, 2, 0)).astype(np.uint8)
 
 
-def _within(image: np.ndarray) -> np.ndarray:
+def _inside_distance(image: np.ndarray) -> np.ndarray:
     """Return at half resolution the signed distance of each pixel to the edge of the ink, positive
     inside. The level sets are strokes of other weights, so that a hairline remains a line."""
     from scipy.ndimage import distance_transform_edt
@@ -147,13 +147,13 @@ def _within(image: np.ndarray) -> np.ndarray:
     return distance_transform_edt(ink) - distance_transform_edt(~ink) + np.where(ink, -0.5, 0.5)
 
 
-def _size(image: np.ndarray) -> float:
+def _character_size(image: np.ndarray) -> float:
     """Return the longer side of the drawn character as a share of the square's side, at least 1/4."""
     sides = [np.ptp(np.flatnonzero(image.any(axis=axis))) + 1 for axis in (0, 1)]
     return max(*sides, SIDE // 4) / SIDE
 
 
-def _between(image: np.ndarray, rows: np.ndarray, columns: np.ndarray) -> np.ndarray:
+def _interpolate(image: np.ndarray, rows: np.ndarray, columns: np.ndarray) -> np.ndarray:
     """Return the bilinear interpolation of an image at points of [-1, 1]. Points outside the image
     have values far from ink."""
     n = len(image)

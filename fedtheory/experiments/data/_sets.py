@@ -128,7 +128,7 @@ def load(name: str, folder: bytes | Path | None = None, **options: float) -> Any
     return record.load(found, **options)
 
 
-def state(record: Set, folder: Path | None) -> tuple[bool, str]:
+def set_state(record: Set, folder: Path | None) -> tuple[bool, str]:
     """Return whether a set can be loaded now, and the reason in words."""
     if record.package and importlib.util.find_spec(record.package) is None:
         return False, f"the package {record.package} is not installed (extra data)"

@@ -16,7 +16,7 @@ BLOCK = 8 * ROWS[0]  # rows of an A that is turned, at a time: neighbours share 
 
 
 @jit
-def _products(A, turned_a, B, turned_b, start, skip, C):
+def _add_products(A, turned_a, B, turned_b, start, skip, C):
     """Compute C = start + A B, where the rows of `start` lie `skip` numbers apart. A and B count as
     transposed where `turned_a` and `turned_b` are 1."""
     rows, columns = C.shape
@@ -49,15 +49,15 @@ def gemm(A, turned_a, B, turned_b, beta, C):
     """Compute C = beta C + A B, where beta is 0 or 1. A and B are stored by rows; each counts as
     transposed where its flag is 1."""
     if beta == 0.0:
-        _products(A, turned_a, B, turned_b, np.zeros(C.shape[1], C.dtype), 0, C)
+        _add_products(A, turned_a, B, turned_b, np.zeros(C.shape[1], C.dtype), 0, C)
     else:
-        _products(A, turned_a, B, turned_b, C.reshape(C.size), C.shape[1], C)
+        _add_products(A, turned_a, B, turned_b, C.reshape(C.size), C.shape[1], C)
 
 
 @jit
-def affine(A, B, b, C):
+def multiply_affine(A, B, b, C):
     """Compute C = A B + b, where b is added to each row."""
-    _products(A, 0, B, 0, b, 0, C)
+    _add_products(A, 0, B, 0, b, 0, C)
 
 
 @jit
@@ -68,7 +68,7 @@ def add_rows(D, rows, columns, b):
 
 
 @jit
-def matrix(flat, start, rows, columns):
+def matrix_view(flat, start, rows, columns):
     """Return a view (rows, columns) of a flat vector, beginning at `start`."""
     return flat[start : start + rows * columns].reshape((rows, columns))
 

@@ -15,7 +15,7 @@ from llvmlite.ir.values import Argument, Constant, Function
 from numba.core import cgutils, types
 from numba.extending import intrinsic
 
-from fedtheory.experiments.layers._vectors import WORD, begins, in_vectors, lanes_of
+from fedtheory.experiments.layers._vectors import WORD, array_pointers, in_vectors, lanes_of
 from fedtheory.jit import DISABLED
 from fedtheory.typing import Number
 
@@ -28,11 +28,11 @@ class Steps(NamedTuple):
     tile: int  # a tile and the next
 
 
-def _transpose(d: Sequence[Any]) -> list[list[float | Instruction]]:
+def _transpose_matrix(d: Sequence[Any]) -> list[list[float | Instruction]]:
     return [list(line) for line in zip(*d)]
 
 
-def _pairs(rows: Sequence[Any]) -> dict[int, int]:
+def _row_pairs(rows: Sequence[Any]) -> dict[int, int]:
     """Return {q: p} for pairs of rows that agree up to signs, where some signs differ and some do
     not."""
     found: dict = {}
@@ -44,7 +44,7 @@ def _pairs(rows: Sequence[Any]) -> dict[int, int]:
     return found
 
 
-def _total(
+def _emit_sum(
     builder: IRBuilder, terms: Iterator[Any] | Sequence[tuple[float, Instruction]]
 ) -> Instruction:
     """Generate code for the sum of coefficients times vectors; the sum begins with a term that
@@ -69,27 +69,27 @@ def _fused_multiply(module: Module, vector: VectorType) -> Function:
     return cgutils.get_or_insert_function(module, ir.FunctionType(vector, [vector] * 3), name)
 
 
-def _product(builder: IRBuilder, P: Sequence[Any], d: list[Any]) -> list[Instruction]:
+def _emit_product(builder: IRBuilder, P: Sequence[Any], d: list[Any]) -> list[Instruction]:
     """Generate code for P d, where d is a list of vectors. Terms that two columns, or two rows, of
     P have in common are computed once, as sums and differences of pairs."""
     d, P = list(d), [list(row) for row in P]
-    for k, l in _pairs(_transpose(P)).items():
+    for k, l in _row_pairs(_transpose_matrix(P)).items():
         d[k], d[l] = builder.fadd(d[k], d[l]), builder.fsub(d[k], d[l])
         for row in P:
             row[k], row[l] = (row[k], 0) if row[k] == row[l] else (0, row[k])
-    found, pairs = [None] * len(P), _pairs(P)
+    found, pairs = [None] * len(P), _row_pairs(P)
     for p, q in pairs.items():
         alike, unlike = (
-            _total(builder, [(a, v) for a, b, v in zip(P[p], P[q], d) if (a == b) == same])
+            _emit_sum(builder, [(a, v) for a, b, v in zip(P[p], P[q], d) if (a == b) == same])
             for same in (True, False)
         )
         found[p], found[q] = builder.fadd(alike, unlike), builder.fsub(alike, unlike)
     for p, row in enumerate(P):
-        found[p] = _total(builder, zip(row, d)) if found[p] is None else found[p]
+        found[p] = _emit_sum(builder, zip(row, d)) if found[p] is None else found[p]
     return found
 
 
-def _function(module: Module, real: Any, P: Any, adds: str) -> Function:
+def _emit_function(module: Module, real: Any, P: Any, adds: str) -> Function:
     """Return the LLVM function void (A, down, along, tile, Z, down, along, tile, b, tiles, count)
     that applies P to both sides of tiles."""
     name = "fedtheory_map_" + "_".join(str(part) for row in (*P, (adds,)) for part in row)
@@ -119,11 +119,13 @@ def _function(module: Module, real: Any, P: Any, adds: str) -> Function:
         return [[place(i, j) for j in range(size)] for i in range(size)]
 
     def work(tile: Any, offset: Any, load: Callable[..., Any], store: Callable[..., Any]) -> None:
-        columns = _transpose(runs(A, *read, len(P[0]), tile, offset))
-        d = _transpose([_product(builder, P, [load(run) for run in column]) for column in columns])
+        columns = _transpose_matrix(runs(A, *read, len(P[0]), tile, offset))
+        d = _transpose_matrix(
+            [_emit_product(builder, P, [load(run) for run in column]) for column in columns]
+        )
         start = load(builder.gep(b, [offset])) if adds == "b" else None
         for row, places in zip(d, runs(Z, down, along, step, len(P), tile, offset)):
-            for value, run in zip(_product(builder, P, row), places):
+            for value, run in zip(_emit_product(builder, P, row), places):
                 more = load(run) if adds == "z" else start
                 store(value if more is None else builder.fadd(more, value), run)
 
@@ -138,17 +140,17 @@ def small_map(P: Sequence[Sequence[Number]], adds: str = "") -> Any:
     "b", over runs of `count` numbers. b begins at `by`, and `P` is a list of rows."""
     P = tuple(tuple(float(part) for part in row) for row in P)
     if DISABLED:
-        return _slowly(np.array(P), adds)
+        return _interpreted_map(np.array(P), adds)
 
     def generate(
         context: Any, builder: IRBuilder, signature: Any, arguments: Sequence[Any]
     ) -> Constant:
         given, arrays = [], (0, 3, 8) if adds == "b" else (0, 3)
-        places = begins(context, builder, signature, arguments, arrays)
+        places = array_pointers(context, builder, signature, arguments, arrays)
         for place, steps in zip(places, (2, 5)):
             given += [place, *(builder.extract_value(arguments[steps], n) for n in range(3))]
         real = context.get_value_type(signature.args[0].dtype)
-        function = _function(builder.module, real, P, adds)
+        function = _emit_function(builder.module, real, P, adds)
         builder.call(function, [*given, places[-1], *arguments[6:8]])
         return context.get_dummy_value()
 
@@ -165,7 +167,7 @@ def small_map(P: Sequence[Sequence[Number]], adds: str = "") -> Any:
     return begun if adds == "b" else mapped
 
 
-def _slowly(P: Any, adds: str) -> Any:
+def _interpreted_map(P: Any, adds: str) -> Any:
     from numpy.lib.stride_tricks import as_strided
 
     def view(flat: Any, at: Any, steps: Number, size: int, tiles: Any, count: Any) -> Any:

@@ -11,7 +11,7 @@ from llvmlite.ir.instructions import ExtractValue, GEPInstr, Instruction, LoadIn
 from numba.core import cgutils, types
 from numba.extending import intrinsic
 
-from fedtheory.experiments.layers._vectors import begins, in_vectors, vector_of
+from fedtheory.experiments.layers._vectors import array_pointers, in_vectors, vector_of
 from fedtheory.jit import DISABLED
 
 
@@ -27,7 +27,7 @@ class Line(NamedTuple):
     long: int
 
 
-def _places(
+def _window_places(
     builder: IRBuilder, line: Sequence[ExtractValue], tile: PhiInstr, offset: Instruction
 ) -> tuple[Instruction, Callable[..., Any], Instruction]:
     """Return (first, each, far): the offset of the window's first place, a function that calls
@@ -45,7 +45,7 @@ def _places(
     return first, each, add(mul(tile, long), offset)
 
 
-def _largest(
+def _emit_largest(
     builder: IRBuilder,
     A: GEPInstr,
     line: Sequence[ExtractValue],
@@ -69,11 +69,11 @@ def _largest_of(typing_context, line, A, a, Z, z):
 
     def generate(context, builder, signature, arguments):
         sizes = [builder.extract_value(arguments[0], n) for n in range(6)]
-        A, Z = begins(context, builder, signature, arguments, (1, 3))
+        A, Z = array_pointers(context, builder, signature, arguments, (1, 3))
 
         def work(tile, offset, load, store):
-            first, each, far = _places(builder, sizes, tile, offset)
-            store(_largest(builder, A, sizes, first, each, load), builder.gep(Z, [far]))
+            first, each, far = _window_places(builder, sizes, tile, offset)
+            store(_emit_largest(builder, A, sizes, first, each, load), builder.gep(Z, [far]))
 
         in_vectors(builder, vector_of(context, signature.args[1]), *sizes[4:], work)
         return context.get_dummy_value()
@@ -89,13 +89,13 @@ def _given_to_first(typing_context, line, A, a, D, d, E, e):
 
     def generate(context, builder, signature, arguments):
         sizes = [builder.extract_value(arguments[0], n) for n in range(6)]
-        A, D, E = begins(context, builder, signature, arguments, (1, 3, 5))
+        A, D, E = array_pointers(context, builder, signature, arguments, (1, 3, 5))
         vector = vector_of(context, signature.args[1])
         zero = ir.Constant(vector, [0.0] * vector.count)
 
         def work(tile, offset, load, store):
-            first, each, far = _places(builder, sizes, tile, offset)
-            best = _largest(builder, A, sizes, first, each, load)
+            first, each, far = _window_places(builder, sizes, tile, offset)
+            best = _emit_largest(builder, A, sizes, first, each, load)
             left = cgutils.alloca_once_value(builder, load(builder.gep(D, [far])))
 
             def take(way):
@@ -113,21 +113,21 @@ def _given_to_first(typing_context, line, A, a, D, d, E, e):
     return types.none(line, A, whole, D, whole, E, whole), generate
 
 
-def _window(line: Any, flat: Any, at: Any, n: int) -> Any:
+def _window_view(line: Any, flat: Any, at: Any, n: int) -> Any:
     places = [u * line.down + v * line.along for u in range(line.k) for v in range(line.k)]
     return [slice(at + n * line.step + way, at + n * line.step + way + line.long) for way in places]
 
 
 def _largest_slowly(line: Any, A: Any, a: Any, Z: Any, z: Any) -> None:
     for n in range(line.windows):
-        runs = [A[place] for place in _window(line, A, a, n)]
+        runs = [A[place] for place in _window_view(line, A, a, n)]
         Z[z + n * line.long :][: line.long] = np.max(runs, axis=0)
 
 
 def _given_slowly(line: Any, A: Any, a: Any, D: Any, d: int, E: Any, e: Any) -> None:
     for n in range(line.windows):
-        runs = np.array([A[place] for place in _window(line, A, a, n)])
-        for place, way in enumerate(_window(line, E, e, n)):
+        runs = np.array([A[place] for place in _window_view(line, A, a, n)])
+        for place, way in enumerate(_window_view(line, E, e, n)):
             its = np.argmax(runs, axis=0) == place
             E[way] = np.where(its, D[d + n * line.long :][: line.long], 0)
 

@@ -10,7 +10,7 @@ from fedtheory.jit import jit
 
 
 @jit
-def blank(Z, to, count):
+def fill_zeros(Z, to, count):
     to, zero = np.uint64(to), Z.dtype.type(0)
     for c in range(np.uint64(count)):
         Z[to + c] = zero
@@ -40,7 +40,7 @@ def multiply_runs(A, at, B, by, Z, to, count):
 
 
 @jit
-def positive(A, at, Z, to, count):
+def copy_positive(A, at, Z, to, count):
     at, to, zero = np.uint64(at), np.uint64(to), Z.dtype.type(0)
     for c in range(np.uint64(count)):
         Z[to + c] = A[at + c] if A[at + c] > zero else zero

@@ -16,7 +16,13 @@ from llvmlite.ir.values import Function
 from numba.core import cgutils, types
 from numba.extending import intrinsic
 
-from fedtheory.experiments.layers._vectors import BYTES, WIDE, lanes_of, loads_and_stores, splat
+from fedtheory.experiments.layers._vectors import (
+    BYTES,
+    WIDE,
+    lanes_of,
+    loads_and_stores,
+    splat_vector,
+)
 from fedtheory.jit import DISABLED, jit
 
 TERMS = 256  # of a strip of B at a time
@@ -63,7 +69,7 @@ class Places(NamedTuple):
     skip: int  # 0: all rows start from the same; otherwise `start` is Z or stands like it
 
 
-def _function(module: Module, real: Any, rows: int, vectors: int) -> Function:
+def _emit_function(module: Module, real: Any, rows: int, vectors: int) -> Function:
     """Return the LLVM function void (A, down, apart, along, B, wide, segments, length, Z, line,
     start, skip, last) that computes one tile. In the last vector, numbers from `last` on are
     neither read nor written."""
@@ -101,7 +107,7 @@ def _function(module: Module, real: Any, rows: int, vectors: int) -> Function:
             those = [load(place(terms, row, v), v + 1 == vectors) for v in range(vectors)]
             for r in range(rows):
                 one = builder.load(builder.gep(column, [far(r, down)]))
-                each = splat(builder, one, lanes)
+                each = splat_vector(builder, one, lanes)
                 for v in range(vectors):
                     more = builder.call(fused, [each, those[v], builder.load(sums[r, v])])
                     builder.store(more, sums[r, v])
@@ -112,7 +118,7 @@ def _function(module: Module, real: Any, rows: int, vectors: int) -> Function:
 
 
 @intrinsic
-def _tile(typing_context, sums, a, b, places, z, s, left, pair, last):
+def _compute_tile(typing_context, sums, a, b, places, z, s, left, pair, last):
     """Compute one tile of at most `left` rows, one vector wide or two (where `pair` is not 0), and
     return how many rows the tile has."""
 
@@ -142,7 +148,7 @@ def _tile(typing_context, sums, a, b, places, z, s, left, pair, last):
                 with builder.if_else(wide) as (two, one):
                     for branch, vectors in ((two, 2), (one, 1)):
                         with branch:
-                            builder.call(_function(builder.module, real, rows, vectors), given)
+                            builder.call(_emit_function(builder.module, real, rows, vectors), given)
                 builder.branch(end)
         builder.branch(end)
         builder.position_at_end(end)
@@ -153,13 +159,13 @@ def _tile(typing_context, sums, a, b, places, z, s, left, pair, last):
 
 
 @jit(inline="always")
-def _strip(sums, a, b, places, z, s, rows, pair, last):
+def _compute_strip(sums, a, b, places, z, s, rows, pair, last):
     """Compute all rows of one strip of columns, one vector wide or two."""
     r = 0
     while r < rows:
         at, to, begin = a + r * sums.down, z + r * places.line, s + r * places.skip
         some = FIRST[min(rows - r, FIRST.size - 1)]
-        r += _tile(sums, at, b, places, to, begin, some, pair, last)
+        r += _compute_tile(sums, at, b, places, to, begin, some, pair, last)
 
 
 @jit
@@ -175,19 +181,19 @@ def add_products(sums, a, b, fall, places, z, lines, rows, columns):
         pair = int(left > lanes)
         last = min(left - lanes if pair else left, lanes)
         for u in range(0, max(1, sums.segments), some):
-            part = _part(sums, min(some, sums.segments - u))
+            part = _segment_part(sums, min(some, sums.segments - u))
             at, from_b = a + u * sums.apart, b + u * sums.length * sums.wide + j
             for i in range(lines):
                 to = z + i * rows * places.line + j
                 if u == 0:
                     begin = to if places.skip else j
-                    _strip(part, at + i * fall, from_b, places, to, begin, rows, pair, last)
+                    _compute_strip(part, at + i * fall, from_b, places, to, begin, rows, pair, last)
                 else:
-                    _strip(part, at + i * fall, from_b, onward, to, to, rows, pair, last)
+                    _compute_strip(part, at + i * fall, from_b, onward, to, to, rows, pair, last)
 
 
 @jit(inline="always")
-def _part(sums, segments):
+def _segment_part(sums, segments):
     return Sums(sums.A, sums.down, sums.apart, sums.along, sums.B, sums.wide, segments, sums.length)
 
 

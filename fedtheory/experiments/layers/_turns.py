@@ -6,7 +6,7 @@ from llvmlite.ir.instructions import Instruction, ShuffleVector
 from numba.core import types
 from numba.extending import intrinsic
 
-from fedtheory.experiments.layers._vectors import BYTES, begins, loads_and_stores, vector_of
+from fedtheory.experiments.layers._vectors import BYTES, array_pointers, loads_and_stores, vector_of
 from fedtheory.jit import DISABLED, jit
 
 
@@ -23,12 +23,12 @@ def _halves_exchanged(
 
 
 @intrinsic
-def _square(typing_context, A, at, wide, Z, to, line):
+def _transpose_square(typing_context, A, at, wide, Z, to, line):
     """Write A[at + r wide + c] to Z[to + c line + r] for as many rows and columns as a vector has
     numbers."""
 
     def generate(context, builder, signature, arguments):
-        A, Z = begins(context, builder, signature, arguments, (0, 3))
+        A, Z = array_pointers(context, builder, signature, arguments, (0, 3))
         vector = vector_of(context, signature.args[0])
         load, store = loads_and_stores(builder, vector, ir.Constant(ir.IntType(64), 0))
         place = lambda base, n, step: builder.gep(base, [builder.mul(step.type(n), step)])
@@ -63,7 +63,7 @@ def transpose_matrix(A, at, wide, rows, columns, Z, to, line):
     high, long = rows - rows % lanes, columns - columns % lanes
     for r in range(0, high, lanes):
         for c in range(0, long, lanes):
-            _square(A, at + r * wide + c, wide, Z, to + c * line + r, line)
+            _transpose_square(A, at + r * wide + c, wide, Z, to + c * line + r, line)
     _one_by_one(A, at + long, wide, high, columns - long, Z, to + long * line, line)
     _one_by_one(A, at + high * wide, wide, rows - high, columns, Z, to + high, line)
 

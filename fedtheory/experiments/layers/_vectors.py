@@ -28,7 +28,7 @@ def vector_of(context: Any, array: Any) -> VectorType:
     return ir.VectorType(real, lanes_of(real))
 
 
-def begins(
+def array_pointers(
     context: Any, builder: IRBuilder, signature: Any, arguments: Sequence[Any], which: Sequence[int]
 ) -> list[GEPInstr]:
     """Return pointers into arrays: for each n in `which`, argument n is an array and argument n + 1
@@ -40,7 +40,7 @@ def begins(
     return found
 
 
-def splat(builder: IRBuilder, value: NamedValue, lanes: int) -> ShuffleVector:
+def splat_vector(builder: IRBuilder, value: NamedValue, lanes: int) -> ShuffleVector:
     """Return a vector in which every lane is `value`."""
     one = ir.Constant(ir.VectorType(value.type, lanes), ir.Undefined)
     one = builder.insert_element(one, value, ir.Constant(WORD, 0))
@@ -56,7 +56,7 @@ def loads_and_stores(
     lanes, module = vector.count, builder.module
     size = BYTES // lanes
     numbers = ir.Constant(ir.VectorType(WORD, lanes), [*range(lanes)])
-    mask = builder.icmp_signed("<", numbers, splat(builder, last, lanes))
+    mask = builder.icmp_signed("<", numbers, splat_vector(builder, last, lanes))
     bits, pointer = ir.VectorType(ir.IntType(1), lanes), vector.as_pointer()
     tail = f"v{lanes}f{8 * size}.p0"
     align, nothing = ir.Constant(ir.IntType(32), size), ir.Constant(vector, [0.0] * lanes)

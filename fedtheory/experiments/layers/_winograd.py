@@ -16,7 +16,7 @@ import numpy as np
 
 from fedtheory.experiments.layers._frames import copy_into_frame, copy_out_of_frame
 from fedtheory.experiments.layers._maps import Steps, small_map
-from fedtheory.experiments.layers._runs import blank
+from fedtheory.experiments.layers._runs import fill_zeros
 from fedtheory.experiments.layers._tiles import Places, Sums, add_products
 from fedtheory.experiments.layers._turns import transpose_matrix
 from fedtheory.jit import jit
@@ -80,20 +80,20 @@ def field_of(o, n):
     return Field(high, wide, o.channels, o.filters, clipped or o.border > 0, clipped, strip)
 
 
-def saves(tall: int, across: int) -> bool:
+def saves_products(tall: int, across: int) -> bool:
     """Tell whether tiles take fewer products for tall x across outputs than sums over windows take."""
     return PLACES * -(-tall // SIDE) * -(-across // SIDE) < 9 * tall * across
 
 
 @jit
-def within(field, channels, more):
+def steps_within(field, channels, more):
     """Return the steps of tiles within an image whose lines are `more` pixels longer than its
     tiles."""
     return Steps((SIDE * field.wide + more) * channels, channels, SIDE * channels)
 
 
 @jit
-def apart(tiles, channels):
+def steps_apart(tiles, channels):
     """Return the steps of tiles that are stored place after place: the first number of every tile,
     then the second, and so on."""
     return Steps(EDGE * tiles * channels, tiles * channels, channels)
@@ -123,7 +123,7 @@ def filters_first(w, channels, filters):
 
 
 @jit
-def products(V, rows, inner, U, outer, M):
+def multiply_places(V, rows, inner, U, outer, M):
     """Compute M = V U at each place of the tiles."""
     nothing = np.zeros(outer, M.dtype)
     for place in range(PLACES):
@@ -155,7 +155,7 @@ def in_whole_tiles(copied, A, r, i, tall, across, border, wide, channels, room):
 def see_pixels(o, field, A, low, lines, room, V):
     """Compute V = B d B' for the tiles of some lines. The first image's copy in `room` may come
     from an earlier call."""
-    seen, put = within(field, o.channels, 2), apart(lines * field.wide, o.channels)
+    seen, put = steps_within(field, o.channels, 2), steps_apart(lines * field.wide, o.channels)
     line, count = SIDE * field.wide + 2, field.wide * o.channels
     for n in range(lines):
         r, i = divmod(low + n, field.high)
@@ -169,7 +169,7 @@ def see_pixels(o, field, A, low, lines, room, V):
 @jit
 def see_outputs(o, field, D, low, lines, room, W):
     """Compute W = A' D A for the tiles of some lines."""
-    made, put = within(field, o.filters, 0), apart(lines * field.wide, o.filters)
+    made, put = steps_within(field, o.filters, 0), steps_apart(lines * field.wide, o.filters)
     line, count = SIDE * field.wide, field.wide * o.filters
     for n in range(lines):
         r, i = divmod(low + n, field.high)
@@ -184,7 +184,7 @@ def see_outputs(o, field, D, low, lines, room, W):
 def make_outputs(o, field, M, low, lines, b, room, Z):
     """Compute Z = b + A M A' for the tiles of some lines; `room` holds the first image's earlier
     lines, from earlier calls."""
-    made, got = within(field, o.filters, 0), apart(lines * field.wide, o.filters)
+    made, got = steps_within(field, o.filters, 0), steps_apart(lines * field.wide, o.filters)
     size = o.tall * o.across * o.filters
     for n in range(lines):
         r, i = divmod(low + n, field.high)
@@ -199,13 +199,13 @@ def make_outputs(o, field, M, low, lines, b, room, Z):
 def make_slopes(o, field, V, low, lines, room, E):
     """Compute E = the sum of B' V B over the tiles of some lines; `room` holds the first image's
     earlier lines, from earlier calls."""
-    seen, got = within(field, o.channels, 2), apart(lines * field.wide, o.channels)
+    seen, got = steps_within(field, o.channels, 2), steps_apart(lines * field.wide, o.channels)
     size = o.height * o.width * o.channels
     for n in range(lines):
         r, i = divmod(low + n, field.high)
         target, to = (room, 0) if field.framed else (E, r * size)
         if i == 0:
-            blank(target, to, room.size if field.framed else size)
+            fill_zeros(target, to, room.size if field.framed else size)
         at, to = n * field.wide * o.channels, to + SIDE * i * seen.down
         add_to_pixels(V, at, got, target, to, seen, field.wide, o.channels)
         if field.framed and i == field.high - 1:
@@ -214,7 +214,7 @@ def make_slopes(o, field, V, low, lines, room, E):
 
 
 @jit
-def rooms(field, real):
+def make_buffers(field, real):
     """Return (a framed image, whole outputs), two buffers of zeros; a buffer that is not needed is
     empty."""
     image, tile = (SIDE * field.high + 2) * (SIDE * field.wide + 2), SIDE * SIDE
@@ -226,10 +226,10 @@ def rooms(field, real):
 
 
 @jit
-def forward(o, A, n, w, b, Z):
+def winograd_forward(o, A, n, w, b, Z):
     """Compute Z = b + the sums over windows of n images, weighted by w."""
     field, real = field_of(o, n), Z.dtype
-    image, outputs = rooms(field, real)
+    image, outputs = make_buffers(field, real)
     tiles, count = field.strip * field.wide, o.channels * o.filters
     V, M = np.empty(PLACES * tiles * o.channels, real), np.empty(PLACES * tiles * o.filters, real)
     U = np.empty(PLACES * count, real)
@@ -237,15 +237,15 @@ def forward(o, A, n, w, b, Z):
     for low in range(0, n * field.high, field.strip):
         lines = min(field.strip, n * field.high - low)
         see_pixels(o, field, A, low, lines, image, V)
-        products(V, lines * field.wide, o.channels, U, o.filters, M)
+        multiply_places(V, lines * field.wide, o.channels, U, o.filters, M)
         make_outputs(o, field, M, low, lines, b, outputs, Z)
 
 
 @jit
-def backward(o, A, n, w, D, G, E):
+def winograd_backward(o, A, n, w, D, G, E):
     """Add the derivative by w to G, and write the derivative by the images to E, if E is not empty."""
     field, real, asked = field_of(o, n), D.dtype, E.size > 0
-    image, outputs = rooms(field, real)
+    image, outputs = make_buffers(field, real)
     slopes = np.empty(image.size if asked else 0, real)
     tiles, count = field.strip * field.wide, o.channels * o.filters
     V, W = np.empty(PLACES * tiles * o.channels, real), np.empty(PLACES * tiles * o.filters, real)
@@ -258,6 +258,6 @@ def backward(o, A, n, w, D, G, E):
         see_outputs(o, field, D, low, lines, outputs, W)
         add_crossed(V, lines * field.wide, o.channels, W, o.filters, S)
         if asked:
-            products(W, lines * field.wide, o.filters, back, o.channels, V)
+            multiply_places(W, lines * field.wide, o.filters, back, o.channels, V)
             make_slopes(o, field, V, low, lines, slopes, E)
     add_weights(S, count, G)

@@ -43,7 +43,7 @@ class Windows(NamedTuple):
 
 
 @jit
-def frame(o):
+def frame_size(o):
     """Return (lines, pixels) of an image with its border, and whether the image has to be copied to
     have this size."""
     high = max(o.border + o.apart * (o.height - 1) + 1, (o.tall - 1) * o.stride + o.k)
@@ -63,7 +63,7 @@ def turned_round(w, k, channels, outputs, V):
 @jit
 def add_windows(o, A, n, w, b, Z):
     """Compute Z = b + the sums over windows of n images, weighted by w."""
-    high, wide, copy = frame(o)
+    high, wide, copy = frame_size(o)
     line, size = wide * o.channels, o.height * o.width * o.channels
     room = np.zeros(high * line if copy else 0, A.dtype)
     for r in range(n):
@@ -80,7 +80,7 @@ def add_windows(o, A, n, w, b, Z):
 def add_by_weights(o, A, n, D, G):
     """Add the derivative by the weights to G, as a matrix product whose rows are the places of a
     window and whose terms are the outputs' pixels."""
-    high, wide, copy = frame(o)
+    high, wide, copy = frame_size(o)
     line, size = wide * o.channels, o.height * o.width * o.channels
     room = np.zeros(high * line if copy else 0, A.dtype)
     for r in range(n):
@@ -96,28 +96,28 @@ def add_by_weights(o, A, n, D, G):
 
 
 @jit
-def windows(here):
+def list_windows(here):
     s = here.sizes
     return Windows(s[0], s[1], s[2], s[5], 1, s[3], s[4], s[6], s[7], s[8], s[9])
 
 
 @jit
 def forward(here):
-    A, Z, o = here.A.reshape(here.A.size), here.Z.reshape(here.Z.size), windows(here)
+    A, Z, o = here.A.reshape(here.A.size), here.Z.reshape(here.Z.size), list_windows(here)
     n, b = here.A.shape[0], here.w[o.k * o.k * o.channels * o.filters :]
     if o.tiled:
-        _winograd.forward(o, A, n, here.w, b, Z)
+        _winograd.winograd_forward(o, A, n, here.w, b, Z)
     else:
         add_windows(o, A, n, here.w, b, Z)
 
 
 @jit
 def backward(here):
-    A, D, o = here.A.reshape(here.A.size), here.D.reshape(here.D.size), windows(here)
+    A, D, o = here.A.reshape(here.A.size), here.D.reshape(here.D.size), list_windows(here)
     E, n, size = here.E.reshape(here.E.size), here.A.shape[0], o.k * o.k * o.channels * o.filters
     add_rows(D, n * o.tall * o.across, o.filters, here.G[size:])
     if o.tiled:
-        _winograd.backward(o, A, n, here.w, D, here.G, E)
+        _winograd.winograd_backward(o, A, n, here.w, D, here.G, E)
         return
     add_by_weights(o, A, n, D, here.G)
     if E.size > 0:
@@ -143,7 +143,7 @@ def fit(
         refuse("kernel", f"must be at most the images' {min(height, width)}", kernel)
     inner = kernel * kernel * channels
     tiled = kernel == 3 and stride == 1 and min(channels, filters) >= DEEP
-    tiled = tiled and _winograd.saves(tall, across)
+    tiled = tiled and _winograd.saves_products(tall, across)
     return Fitted(
         (tall, across, filters),
         (

@@ -5,8 +5,15 @@ from functools import partial
 from math import prod
 
 from fedtheory import arguments
-from fedtheory.experiments.layers._gemm import add_rows, affine, gemm, he_normal, matrix, zeros
-from fedtheory.experiments.layers._runs import blank
+from fedtheory.experiments.layers._gemm import (
+    add_rows,
+    gemm,
+    he_normal,
+    matrix_view,
+    multiply_affine,
+    zeros,
+)
+from fedtheory.experiments.layers._runs import fill_zeros
 from fedtheory.experiments.network import Fitted, Layer, Parameter
 from fedtheory.jit import jit
 
@@ -15,8 +22,8 @@ from fedtheory.jit import jit
 def forward(here):
     inputs, outputs, places = here.sizes[0], here.sizes[1], here.sizes[2]
     n = here.A.shape[0] * places
-    W, b = matrix(here.w, 0, inputs, outputs), here.w[inputs * outputs :]
-    affine(here.A.reshape((n, inputs)), W, b, here.Z.reshape((n, outputs)))
+    W, b = matrix_view(here.w, 0, inputs, outputs), here.w[inputs * outputs :]
+    multiply_affine(here.A.reshape((n, inputs)), W, b, here.Z.reshape((n, outputs)))
 
 
 @jit
@@ -24,13 +31,13 @@ def backward(here):
     inputs, outputs, places = here.sizes[0], here.sizes[1], here.sizes[2]
     n = here.A.shape[0] * places
     A, D = here.A.reshape((n, inputs)), here.D.reshape((n, outputs))
-    gemm(A, 1, D, 0, 1.0 - here.fresh, matrix(here.G, 0, inputs, outputs))
+    gemm(A, 1, D, 0, 1.0 - here.fresh, matrix_view(here.G, 0, inputs, outputs))
     if here.fresh:
-        blank(here.G, inputs * outputs, outputs)
+        fill_zeros(here.G, inputs * outputs, outputs)
     add_rows(D.reshape(D.size), n, outputs, here.G[inputs * outputs :])
     if here.E.size > 0:
         E = here.E.reshape((n, inputs))
-        gemm(D, 0, matrix(here.w, 0, inputs, outputs), 1, 0.0, E)
+        gemm(D, 0, matrix_view(here.w, 0, inputs, outputs), 1, 0.0, E)
 
 
 def fit(width: int, each: bool, shape: Sequence[int]) -> Fitted:

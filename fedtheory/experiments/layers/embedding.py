@@ -37,16 +37,16 @@ def backward(here):
             E[r, j] = 0
 
 
-def normal(rows: int, width: int) -> Callable[..., Any]:
+def draw_normal(rows: int, width: int) -> Callable[..., Any]:
     return lambda generator: generator.standard_normal(rows * width) / np.sqrt(width)
 
 
 def fit(rows: int, width: int, shape: Sequence[int]) -> Fitted:
-    table = Parameter("table", rows * width, normal(rows, width))
+    table = Parameter("table", rows * width, draw_normal(rows, width))
     return Fitted((prod(shape), width), (table,), (rows, width))
 
 
-def admits(rows: int, X: np.ndarray) -> None:
+def refuse_rows(rows: int, X: np.ndarray) -> None:
     """Refuse samples whose numbers are not rows of the table, or -1."""
     wrong = X[(X != np.floor(X)) | (X < -1) | (X >= rows)]
     if wrong.size:
@@ -66,7 +66,7 @@ def embedding(rows: int, width: int) -> Layer:
         arguments.check_integer("width", width, 1),
     )
     how = partial(fit, rows, width)
-    return Layer("embedding", forward, backward, how, admits=partial(admits, rows))
+    return Layer("embedding", forward, backward, how, admits=partial(refuse_rows, rows))
 
 
 MAKERS = (embedding,)

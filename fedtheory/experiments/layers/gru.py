@@ -14,7 +14,7 @@ import numpy as np
 
 from fedtheory import arguments
 from fedtheory.errors import refuse
-from fedtheory.experiments.layers._gemm import gemm, matrix
+from fedtheory.experiments.layers._gemm import gemm, matrix_view
 from fedtheory.experiments.network import Fitted, Layer, Parameter
 from fedtheory.jit import jit
 
@@ -25,10 +25,15 @@ def sigmoid(a):
 
 
 @jit
-def parts(w, inputs, H):
+def split_weights(w, inputs, H):
     """Return W, U, b, c as views of a flat vector laid out like w."""
     U, b = 3 * H * inputs, 3 * H * (inputs + H)
-    return matrix(w, 0, inputs, 3 * H), matrix(w, U, H, 3 * H), w[b : b + 3 * H], w[b + 3 * H :]
+    return (
+        matrix_view(w, 0, inputs, 3 * H),
+        matrix_view(w, U, H, 3 * H),
+        w[b : b + 3 * H],
+        w[b + 3 * H :],
+    )
 
 
 @jit
@@ -38,7 +43,7 @@ def forward(here):
     A, Z = here.A, here.Z
     places, inputs, H = here.sizes[0], here.sizes[1], here.sizes[2]
     n = A.shape[0]
-    W, U, b, c = parts(here.w, inputs, H)
+    W, U, b, c = split_weights(here.w, inputs, H)
     X = np.empty((n * places, 3 * H), A.dtype)
     gemm(A.reshape((n * places, inputs)), 0, W, 0, 0.0, X)
     h, P = np.zeros((n, H), A.dtype), np.empty((n, 3 * H), A.dtype)
@@ -62,8 +67,8 @@ def backward(here):
     A, Z, D = here.A, here.Z, here.D
     places, inputs, H = here.sizes[0], here.sizes[1], here.sizes[2]
     n = A.shape[0]
-    W, U, b, c = parts(here.w, inputs, H)
-    GW, GU, gb, gc = parts(here.G, inputs, H)
+    W, U, b, c = split_weights(here.w, inputs, H)
+    GW, GU, gb, gc = split_weights(here.G, inputs, H)
     X, P = np.empty((n * places, 3 * H), A.dtype), np.empty((n, 3 * H), A.dtype)
     carry, before = np.zeros((n, H), A.dtype), np.zeros((n, H), A.dtype)
     for t in range(places - 1, -1, -1):
@@ -90,7 +95,7 @@ def backward(here):
         gemm(X, 0, W, 1, 0.0, here.E.reshape((n * places, inputs)))
 
 
-def uniform(size: int, H: int) -> Callable[..., Any]:
+def draw_uniform(size: int, H: int) -> Callable[..., Any]:
     return lambda generator: generator.uniform(-1, 1, size) / np.sqrt(H)
 
 
@@ -101,7 +106,7 @@ def fit(H: int, shape: tuple[int, int]) -> Fitted:
     sizes = (("W", 3 * H * inputs), ("U", 3 * H * H), ("b", 3 * H), ("c", 3 * H))
     return Fitted(
         (places, H),
-        tuple(Parameter(name, size, uniform(size, H)) for name, size in sizes),
+        tuple(Parameter(name, size, draw_uniform(size, H)) for name, size in sizes),
         (places, inputs, H),
         kept=4 * H * places,
     )

@@ -21,7 +21,7 @@ TINY = 1e-12  # added to squared norms: a row of zeros has no direction
 
 
 @jit
-def cosine(A, r, w, row, width):
+def row_cosine(A, r, w, row, width):
     """Return (cos, |u|, |v|) of sample r, u, and a row of the table, v."""
     inner, u, v = 0.0, TINY, TINY
     for c in range(width):
@@ -36,7 +36,7 @@ def cosine(A, r, w, row, width):
 def forward(here):
     width, margin = here.sizes[1], here.numbers[0]
     for r in range(here.A.shape[0]):
-        cos = cosine(here.A, r, here.w, here.y[r, 0] * width, width)[0]
+        cos = row_cosine(here.A, r, here.w, here.y[r, 0] * width, width)[0]
         here.Z[r, 0] = max(0.0, margin - cos) ** 2
 
 
@@ -45,7 +45,7 @@ def backward(here):
     A, D, E, width, margin = here.A, here.D, here.E, here.sizes[1], here.numbers[0]
     for r in range(A.shape[0]):
         row = here.y[r, 0] * width
-        cos, u, v = cosine(A, r, here.w, row, width)
+        cos, u, v = row_cosine(A, r, here.w, row, width)
         slope = -2.0 * max(0.0, margin - cos) * D[r, 0]
         for c in range(width):
             own, other = A[r, c] / u, here.w[row + c] / v
@@ -60,9 +60,9 @@ def judge(here):
     Z, rows, width, top = here.Z, here.sizes[0], here.sizes[1], here.sizes[2]
     for r in range(here.A.shape[0]):
         y, above = here.y[r, 0], 0
-        own = cosine(here.A, r, here.w, y * width, width)[0]
+        own = row_cosine(here.A, r, here.w, y * width, width)[0]
         for j in range(rows):
-            cos = cosine(here.A, r, here.w, j * width, width)[0]
+            cos = row_cosine(here.A, r, here.w, j * width, width)[0]
             above += cos > own or (cos == own and j < y)
         Z[r, 1], Z[r, 2], Z[r, 3] = above == 0, above < top, np.nan
 
@@ -93,7 +93,7 @@ def hinge(
 
 
 @jit
-def directions(w, rows, width):
+def row_directions(w, rows, width):
     """Return the table's rows scaled to norm 1, and the rows' norms."""
     S, norms = np.empty((rows, width), w.dtype), np.empty(rows, w.dtype)
     for j in range(rows):
@@ -111,7 +111,7 @@ def spread_forward(here):
     """Compute the mean of cos^2 over pairs of rows from sum_ij cos^2 = ||S'S||^2, where S has rows
     of norm 1; each term of the diagonal is 1."""
     rows, width = here.sizes[0], here.sizes[1]
-    S, _ = directions(here.w, rows, width)
+    S, _ = row_directions(here.w, rows, width)
     M = np.empty((width, width), here.w.dtype)
     gemm(S, 1, S, 0, 0.0, M)
     total = 0.0
@@ -125,7 +125,7 @@ def spread_forward(here):
 @jit
 def spread_backward(here):
     rows, width = here.sizes[0], here.sizes[1]
-    S, norms = directions(here.w, rows, width)
+    S, norms = row_directions(here.w, rows, width)
     M, Q = np.empty((width, width), here.w.dtype), np.empty((rows, width), here.w.dtype)
     gemm(S, 1, S, 0, 0.0, M)
     gemm(S, 0, M, 0, 0.0, Q)

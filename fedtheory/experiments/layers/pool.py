@@ -6,13 +6,13 @@ from functools import partial
 from fedtheory import arguments
 from fedtheory.errors import refuse
 from fedtheory.experiments.layers._peaks import Line, given_to_first, largest_of
-from fedtheory.experiments.layers._runs import blank
+from fedtheory.experiments.layers._runs import fill_zeros
 from fedtheory.experiments.network import Fitted, Layer
 from fedtheory.jit import jit
 
 
 @jit
-def lines(here):
+def window_layout(here):
     """Return (the layout of windows in an image as a `Line` of _peaks.py, the numbers in a line of
     the image, the numbers in a line of the output)."""
     s = here.sizes
@@ -24,7 +24,7 @@ def lines(here):
 @jit
 def forward(here):
     A, Z, s = here.A.reshape(here.A.size), here.Z.reshape(here.Z.size), here.sizes
-    windows, line, short = lines(here)
+    windows, line, short = window_layout(here)
     height, k, tall = s[0], s[3], s[4]
     for r in range(here.A.shape[0]):
         for i in range(tall):
@@ -35,10 +35,10 @@ def forward(here):
 def backward(here):
     A, D, s = here.A.reshape(here.A.size), here.D.reshape(here.D.size), here.sizes
     E = here.E.reshape(here.E.size)
-    windows, line, short = lines(here)
+    windows, line, short = window_layout(here)
     height, width, k, tall, across = s[0], s[1], s[3], s[4], s[5]
     if tall * k < height or across * k < width:
-        blank(E, 0, E.size)
+        fill_zeros(E, 0, E.size)
     for r in range(here.E.shape[0]):
         for i in range(tall):
             at = (r * height + i * k) * line

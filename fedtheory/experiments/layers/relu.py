@@ -2,7 +2,7 @@
 
 from typing import Any
 
-from fedtheory.experiments.layers._runs import copy_run, kept_where_positive, positive
+from fedtheory.experiments.layers._runs import copy_positive, copy_run, kept_where_positive
 from fedtheory.experiments.network import Fitted, Layer
 from fedtheory.jit import jit
 
@@ -10,7 +10,7 @@ from fedtheory.jit import jit
 @jit
 def forward(here):
     n = here.Z.size
-    positive(here.A.reshape(n), 0, here.Z.reshape(n), 0, n)
+    copy_positive(here.A.reshape(n), 0, here.Z.reshape(n), 0, n)
 
 
 @jit

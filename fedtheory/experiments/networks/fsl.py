@@ -12,7 +12,7 @@ from fedtheory.experiments.networks._convolutional import conv_block, dense_bloc
 from fedtheory.typing import Number
 
 
-def emnist(share: Number, classes: Number) -> list[Layer]:
+def emnist_layers(share: Number, classes: Number) -> list[Layer]:
     return [
         *conv_block(32 // share),
         *conv_block(64 // share, padding="valid"),
@@ -21,7 +21,7 @@ def emnist(share: Number, classes: Number) -> list[Layer]:
     ]
 
 
-def cifar(share: Number, classes: Number) -> list[Layer]:
+def cifar_layers(share: Number, classes: Number) -> list[Layer]:
     return [
         *(*conv_block(32 // share), pool(2)),
         *(*conv_block(64 // share), pool(2), dropout(0.25)),
@@ -36,19 +36,23 @@ NETWORKS = (
         "FSL, table II",
         (28, 28, 1),
         45,
-        partial(emnist, 1),
+        partial(emnist_layers, 1),
         "It is the paper's own, as printed.",
         "fsl_emnist_twin",
     ),
-    Network("fsl_emnist_twin", "FSL, table II, small", (14, 14, 1), 45, partial(emnist, 4), SMALL),
+    Network(
+        "fsl_emnist_twin", "FSL, table II, small", (14, 14, 1), 45, partial(emnist_layers, 4), SMALL
+    ),
     Network(
         "fsl_cifar",
         "FSL, table III",
         (32, 32, 3),
         10,
-        partial(cifar, 1),
+        partial(cifar_layers, 1),
         "It is the paper's own, as its numbers of parameters say.",
         "fsl_cifar_twin",
     ),
-    Network("fsl_cifar_twin", "FSL, table III, small", (16, 16, 3), 10, partial(cifar, 4), SMALL),
+    Network(
+        "fsl_cifar_twin", "FSL, table III, small", (16, 16, 3), 10, partial(cifar_layers, 4), SMALL
+    ),
 )

@@ -14,7 +14,7 @@ from fedtheory.experiments.networks._convolutional import conv_block, dense_bloc
 from fedtheory.typing import Number
 
 
-def mnist(filters: Number, kernel: Number, cells: Number, classes: Number) -> list[Layer]:
+def mnist_layers(filters: Number, kernel: Number, cells: Number, classes: Number) -> list[Layer]:
     return [
         *(*conv_block(filters, kernel, "valid"), pool(2)),
         *(*conv_block(2 * filters, kernel, "valid"), pool(2), dropout(0.5)),
@@ -22,7 +22,7 @@ def mnist(filters: Number, kernel: Number, cells: Number, classes: Number) -> li
     ]
 
 
-def cifar(share: Number, padding: str, classes: Number) -> list[Layer]:
+def cifar_layers(share: Number, padding: str, classes: Number) -> list[Layer]:
     return [
         *(*conv_block(32 // share, padding=padding), pool(2)),
         *(*conv_block(64 // share, padding=padding), pool(2)),
@@ -38,7 +38,7 @@ NETWORKS = (
         "FED-LAMB, section 4",
         (28, 28, 1),
         10,
-        partial(mnist, 10, 5, 50),
+        partial(mnist_layers, 10, 5, 50),
         "It is the paper's own, but for the unprinted probability of dropout.",
         "lamb_mnist_twin",
     ),
@@ -47,7 +47,7 @@ NETWORKS = (
         "FED-LAMB, section 4, small",
         (14, 14, 1),
         10,
-        partial(mnist, 4, 3, 12),
+        partial(mnist_layers, 4, 3, 12),
         SMALL,
     ),
     Network(
@@ -55,7 +55,7 @@ NETWORKS = (
         "FED-LAMB, section 4",
         (32, 32, 3),
         10,
-        partial(cifar, 1, "valid"),
+        partial(cifar_layers, 1, "valid"),
         "Its widths are chosen, so it may judge orders of methods, and no printed accuracy.",
         "lamb_cifar_twin",
     ),
@@ -64,7 +64,7 @@ NETWORKS = (
         "FED-LAMB, section 4, small",
         (16, 16, 3),
         10,
-        partial(cifar, 4, "same"),
+        partial(cifar_layers, 4, "same"),
         SMALL,
     ),
 )

@@ -9,7 +9,7 @@ from fedtheory.experiments.networks._convolutional import conv_block, dense_bloc
 from fedtheory.typing import Number
 
 
-def layers(share: Number, classes: Number) -> list[Layer]:
+def cnn_layers(share: Number, classes: Number) -> list[Layer]:
     return [
         *(*conv_block(32 // share, 5), pool(2)),
         *(*conv_block(64 // share, 5), pool(2)),
@@ -23,7 +23,7 @@ NETWORKS = (
         "flex, section 5; McMahan et al. 2016",
         (28, 28, 1),
         10,
-        partial(layers, 1),
+        partial(cnn_layers, 1),
         "It is the paper's own; the classes are those of the data.",
         "mcmahan_cnn_twin",
     ),
@@ -32,7 +32,7 @@ NETWORKS = (
         "flex, section 5, small",
         (14, 14, 1),
         10,
-        partial(layers, 4),
+        partial(cnn_layers, 4),
         "It may judge orders of schemes and of reboots, and no printed accuracy.",
     ),
 )

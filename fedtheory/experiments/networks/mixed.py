@@ -16,11 +16,11 @@ from fedtheory.experiments.network import Layer, Network
 from fedtheory.typing import Number
 
 
-def language(width: Number, units: Number, characters: Number) -> list[Layer]:
+def language_layers(width: Number, units: Number, characters: Number) -> list[Layer]:
     return [embedding(characters, width), gru(units), dense(characters, each=True)]
 
 
-def encoder(width: Number, films: Number, loss: Callable[..., Any] = hinge) -> list[Layer]:
+def encoder_layers(width: Number, films: Number, loss: Callable[..., Any] = hinge) -> list[Layer]:
     return [
         *(embedding(films, width), bag()),
         *(dense(width), relu(), dense(width)),
@@ -34,7 +34,7 @@ NETWORKS = (
         "mixed FL, appendix C.2.2",
         (100,),
         96,
-        partial(language, 256, 1024),
+        partial(language_layers, 256, 1024),
         "It is the paper's own, but for the number of characters.",
         "language_twin",
     ),
@@ -43,7 +43,7 @@ NETWORKS = (
         "mixed FL, appendix C.2.2, small",
         (40,),
         40,
-        partial(language, 32, 64),
+        partial(language_layers, 32, 64),
         "It may judge whether the ways of mixing converge alike, and no printed accuracy.",
     ),
     Network(
@@ -51,7 +51,7 @@ NETWORKS = (
         "mixed FL, appendix C.2.3",
         (10,),
         3952,
-        partial(encoder, 16),
+        partial(encoder_layers, 16),
         "It may judge how the ways of mixing compare in recall@10, its width being chosen.",
         "encoder_twin",
     ),
@@ -60,7 +60,7 @@ NETWORKS = (
         "mixed FL, appendix C.2.3, small",
         (5,),
         200,
-        partial(encoder, 8),
+        partial(encoder_layers, 8),
         "It may judge how the ways of mixing compare, and no printed recall.",
     ),
     Network(
@@ -68,7 +68,7 @@ NETWORKS = (
         "mixed FL, section 5.3",
         (10,),
         3952,
-        partial(encoder, 16, loss=hinge_spread),
+        partial(encoder_layers, 16, loss=hinge_spread),
         "It is the recommender whose clients compute both losses.",
         "encoder_twin_baseline",
     ),
@@ -77,7 +77,7 @@ NETWORKS = (
         "mixed FL, section 5.3, small",
         (5,),
         200,
-        partial(encoder, 8, loss=hinge_spread),
+        partial(encoder_layers, 8, loss=hinge_spread),
         "It may judge how the ways of mixing compare with it, and no printed recall.",
     ),
 )

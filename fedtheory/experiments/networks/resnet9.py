@@ -16,21 +16,21 @@ from fedtheory.experiments.network import Layer, Network
 from fedtheory.typing import Number
 
 
-def block(filters: Number, norm: Any) -> list[Layer]:
+def residual_block(filters: Number, norm: Any) -> list[Layer]:
     return [conv(filters), norm(), relu()]
 
 
-def shortcut(name: str, filters: int, norm: Callable[..., Any]) -> list[Layer]:
-    first, second = block(filters, norm), block(filters, norm)
+def shortcut_layers(name: str, filters: int, norm: Callable[..., Any]) -> list[Layer]:
+    first, second = residual_block(filters, norm), residual_block(filters, norm)
     return [pool(2).called(name), *first, *second, add(name)]
 
 
-def layers(width: Number, norm: Any, classes: Number) -> list[Layer]:
+def resnet_layers(width: Number, norm: Any, classes: Number) -> list[Layer]:
     return [
-        *block(width, norm),
-        *(*block(2 * width, norm), *shortcut("second", 2 * width, norm)),
-        *(*block(4 * width, norm), pool(2)),
-        *(*block(8 * width, norm), *shortcut("fourth", 8 * width, norm)),
+        *residual_block(width, norm),
+        *(*residual_block(2 * width, norm), *shortcut_layers("second", 2 * width, norm)),
+        *(*residual_block(4 * width, norm), pool(2)),
+        *(*residual_block(8 * width, norm), *shortcut_layers("fourth", 8 * width, norm)),
         *(pool(4), dense(classes)),
     ]
 
@@ -47,7 +47,7 @@ NETWORKS = tuple(
             "FED-LAMB, section 4",
             (32, 32, 3),
             10,
-            partial(layers, 64, norm),
+            partial(resnet_layers, 64, norm),
             SAYS,
             f"resnet9{ending}_twin",
         ),
@@ -56,7 +56,7 @@ NETWORKS = tuple(
             "FED-LAMB, section 4, small",
             (32, 32, 3),
             10,
-            partial(layers, 8, norm),
+            partial(resnet_layers, 8, norm),
             SMALL,
         ),
     )

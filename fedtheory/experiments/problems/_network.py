@@ -15,7 +15,7 @@ from typing import Any, NamedTuple
 import numpy as np
 
 from fedtheory import jit as compiler
-from fedtheory.experiments.layers._gemm import matrix
+from fedtheory.experiments.layers._gemm import matrix_view
 from fedtheory.experiments.network import REALS, Here, Step
 from fedtheory.jit import jit
 from fedtheory.kernel_table import call_kernel
@@ -67,13 +67,13 @@ def keep_freed_memory() -> None:
 
 
 @jit
-def clear(out):
+def clear_array(out):
     for j in range(out.size):
         out[j] = 0.0
 
 
 @jit
-def gather(X, y, first, rows, X_rows, y_rows):
+def gather_rows(X, y, first, rows, X_rows, y_rows):
     """Copy to X_rows and y_rows the given rows, which are counted from row `first` of X and y."""
     for b in range(rows.size):
         for j in range(y.shape[1]):
@@ -86,27 +86,27 @@ def gather(X, y, first, rows, X_rows, y_rows):
 
 
 @jit
-def standing(data, l, w, X, y, units, slopes, kept, G, draw, training, fresh):
+def layer_views(data, l, w, X, y, units, slopes, kept, G, draw, training, fresh):
     """Return the record `Here` of views and sizes that layer l receives for a block of samples."""
     step, n = data.plan[l], X.shape[0]
     A, E = X, X[:0]
     if step[SOURCE] >= 0:
-        A = matrix(units, n * step[SOURCE], n, step[INPUTS])
+        A = matrix_view(units, n * step[SOURCE], n, step[INPUTS])
         if step[ASKED] and slopes.size > 0:
-            E = matrix(slopes, n * step[SOURCE], n, step[INPUTS])
+            E = matrix_view(slopes, n * step[SOURCE], n, step[INPUTS])
     D = units[:0].reshape((0, 1))
     if slopes.size > 0:
-        D = matrix(slopes, n * step[TARGET], n, step[OUTPUTS])
+        D = matrix_view(slopes, n * step[TARGET], n, step[OUTPUTS])
     other = A
     if step[SKIP] >= 0:
-        other = matrix(units, n * data.plan[step[SKIP], TARGET], n, step[OUTPUTS])
+        other = matrix_view(units, n * data.plan[step[SKIP], TARGET], n, step[OUTPUTS])
     low, high = step[AT], step[AT] + step[SIZE]
     return Here(
         data.sizes[l],
         data.numbers[l],
         w[low:high],
         A,
-        matrix(units, n * step[TARGET], n, step[OUTPUTS]),
+        matrix_view(units, n * step[TARGET], n, step[OUTPUTS]),
         kept[n * step[KEEPS] : n * (step[KEEPS] + step[KEPT])],
         D,
         E,
@@ -121,7 +121,7 @@ def standing(data, l, w, X, y, units, slopes, kept, G, draw, training, fresh):
 
 
 @jit
-def program(data, i):
+def client_program(data, i):
     """Return (first, last), the layers of client i's network; a server (i = 0) may have layers of
     its own."""
     own = i == 0 and data.programs[2] > data.programs[1]
@@ -132,13 +132,13 @@ def program(data, i):
 def clear_others(data, i, out):
     """Set `out` to zero at every parameter whose derivative no layer of client i's program will
     write."""
-    (first, last), end = program(data, i), 0
+    (first, last), end = client_program(data, i), 0
     for l in range(first, last + 1):  # layers with parameters of their own come in their order
         step = data.plan[l]
         if step[WRITES]:
-            clear(out[end : step[AT]])
+            clear_array(out[end : step[AT]])
             end = step[AT] + step[SIZE]
-    clear(out[end:])
+    clear_array(out[end:])
 
 
 @jit
@@ -153,13 +153,13 @@ def add_skipped(data, l, last, n, slopes):
 
 
 @jit
-def sweep(data, i, w, X, y, scale, G, draw, training, fresh, units, slopes, kept):
+def sweep_block(data, i, w, X, y, scale, G, draw, training, fresh, units, slopes, kept):
     """Return scale * the sum of the losses of a block, and add scale times its gradient to G,
     unless G is empty. Where `fresh` is 1, layers that write their derivative overwrite G instead of
     adding."""
-    n, (first, last) = X.shape[0], program(data, i)
+    n, (first, last) = X.shape[0], client_program(data, i)
     for l in range(first, last + 1):
-        here = standing(data, l, w, X, y, units, slopes, kept, G, draw, training, fresh)
+        here = layer_views(data, l, w, X, y, units, slopes, kept, G, draw, training, fresh)
         call_kernel(data.forward, l, here)
     total = 0.0
     at = n * data.plan[last, TARGET]
@@ -169,7 +169,7 @@ def sweep(data, i, w, X, y, scale, G, draw, training, fresh, units, slopes, kept
         for r in range(n):
             slopes[at + r] = scale
         for l in range(last, first - 1, -1):
-            here = standing(data, l, w, X, y, units, slopes, kept, G, draw, training, fresh)
+            here = layer_views(data, l, w, X, y, units, slopes, kept, G, draw, training, fresh)
             call_kernel(data.backward, l, here)
             if l > first:
                 add_skipped(data, l - 1, last, n, slopes)
@@ -190,7 +190,7 @@ def network_kernels(real: str) -> Kernels:
         total = 0.0
         for low in range(first, last, size):
             high = min(low + size, last)
-            total += sweep(
+            total += sweep_block(
                 data,
                 i,
                 w,
@@ -207,10 +207,10 @@ def network_kernels(real: str) -> Kernels:
             )
         return total
 
-    over = _compile(over, real)
+    over = _compile_kernel(over, real)
 
     def grad(data: Any, i: int, x: np.ndarray, out: Path) -> Any:
-        clear(out)
+        clear_array(out)
         over(data, i, x, 1.0, out)
 
     def loss(data: Any, i: int, x: np.ndarray) -> Any:
@@ -218,7 +218,7 @@ def network_kernels(real: str) -> Kernels:
         return over(data, i, x, 1.0, nothing)
 
     def objective(data: Any, p: np.ndarray, x: np.ndarray, out: Path) -> Any:
-        clear(out)
+        clear_array(out)
         value = 0.0
         for i in range(1, p.size):
             if p[i] != 0.0:
@@ -229,11 +229,11 @@ def network_kernels(real: str) -> Kernels:
         n = rows.size
         X = np.empty((n, data.X.shape[1]), number)
         y = np.empty((n, data.y.shape[1]), np.int64)
-        gather(data.X, data.y, data.starts[i], rows, X, y)
+        gather_rows(data.X, data.y, data.starts[i], rows, X, y)
         units, slopes = np.empty(n * data.wide, number), np.empty(n * data.wide, number)
         kept = np.empty(n * data.keeps, number)
         clear_others(data, i, out)
-        sweep(data, i, x, X, y, 1.0 / n, out, draw, 1, 1, units, slopes, kept)
+        sweep_block(data, i, x, X, y, 1.0 / n, out, draw, 1, 1, units, slopes, kept)
 
     def test(data: Any, x: np.ndarray, row: np.ndarray) -> Any:
         """Write to `row` the means over the held-out samples, in the order of `metrics.TESTED`."""
@@ -242,32 +242,35 @@ def network_kernels(real: str) -> Kernels:
         size = min(data.block, n)
         units, kept = np.empty(size * data.wide, number), np.empty(size * data.keeps, number)
         score, J = np.empty(n), np.empty((size, JUDGED), number)
-        clear(row)
+        clear_array(row)
         for low in range(0, n, size):
             high = min(low + size, n)
             X, y = data.X_test[low:high], data.y_test[low:high]
             for l in range(last + 1):
-                here = standing(data, l, x, X, y, units, nothing, kept, nothing, NO_DRAW, 0, 0)
+                here = layer_views(data, l, x, X, y, units, nothing, kept, nothing, NO_DRAW, 0, 0)
                 if l < last:
                     call_kernel(data.forward, l, here)
                 else:
-                    call_kernel(data.judge, 0, judging(here, J[: high - low]))
+                    call_kernel(data.judge, 0, judging_view(here, J[: high - low]))
             for r in range(high - low):
                 score[low + r] = J[r, 3]
                 for c in range(JUDGED - 1):
                     row[c] += J[r, c]
         for c in range(JUDGED - 1):
             row[c] /= n
-        row[JUDGED - 1] = auc(score, data.y_test) if np.isfinite(score[0]) else np.nan
+        row[JUDGED - 1] = roc_area(score, data.y_test) if np.isfinite(score[0]) else np.nan
 
     return Kernels(
-        *(_compile(kernel, real, kernel.__name__) for kernel in (grad, loss, objective, batch)),
-        test=_compile(test, real, "test"),
+        *(
+            _compile_kernel(kernel, real, kernel.__name__)
+            for kernel in (grad, loss, objective, batch)
+        ),
+        test=_compile_kernel(test, real, "test"),
     )
 
 
 @jit
-def judging(here, Z):
+def judging_view(here, Z):
     """Return a copy of the record `here` with Z as the output, which has columns for the measures
     that a loss reports of each sample."""
     return Here(
@@ -290,7 +293,7 @@ def judging(here, Z):
 
 
 @jit
-def auc(score, y):
+def roc_area(score, y):
     """Return the area under the ROC curve: the share of pairs of samples with different labels
     whose scores are in the order of their labels 0 and 1, ties counting half; NaN where all labels
     are equal. Pairs are counted one by one, which for ten thousand samples takes less time than
@@ -305,8 +308,10 @@ def auc(score, y):
     return twice / (2.0 * pairs) if pairs > 0 else np.nan
 
 
-def _compile(kernel: Callable[..., Any], real: str, part: str | None = None) -> Callable[..., Any]:
+def _compile_kernel(
+    kernel: Callable[..., Any], real: str, part: str | None = None
+) -> Callable[..., Any]:
     if compiler.DISABLED:
         return kernel
-    identity = ("network", compiler.digest(__name__), kernel.__name__, real)
+    identity = ("network", compiler.module_digest(__name__), kernel.__name__, real)
     return compiler.compile(kernel, identity=identity, maker=(network_kernels, (real,), part))

@@ -82,7 +82,7 @@ MAKERS = (mlp,)
 
 
 def examples() -> dict[str, Problem]:
-    generator = rng.host(0, "mlp example")
+    generator = rng.host_generator(0, "mlp example")
     X = [generator.standard_normal((n, 4)) for n in (3, 5, 4)]
     y = [generator.integers(0, 3, len(rows)) for rows in X]
     return dict(

@@ -82,14 +82,14 @@ def network(
     """
     real = REALS[arguments.check_word("dtype", dtype, REALS)]
     replacement = arguments.check_flag("replacement", replacement)
-    features, labels, shape = samples(X, y, server, test, real)
-    classes = _classes(labels, classes)
+    features, labels, shape = check_samples(X, y, server, test, real)
+    classes = _check_classes(labels, classes)
     layers = _list_layers(layers, shape, classes, top, last)
     if layers[0].admits is not None:
         for part in features:
             if part is not None:
                 layers[0].admits(part)
-    programs, own = _programs(layers, server_layers, shape)
+    programs, own = _plan_programs(layers, server_layers, shape)
     steps, fitted, wide, keeps = (
         [*one, *two] if isinstance(one, list) else max(one, two) for one, two in zip(*programs)
     )
@@ -101,7 +101,7 @@ def network(
     owned = programs[0][1]
     d = sum(parameter.size for here in owned for parameter in here.parameters)
     arguments.check_fits("layers", 4, d)
-    generator = rng.host(seed, "mlp")
+    generator = rng.host_generator(seed, "mlp")
     blocks, pairs = [], []
     for name, parameter in number_parameters(layers, owned):
         blocks.append(parameter.start(generator))
@@ -120,7 +120,7 @@ def network(
         kernel_table([layer.forward for layer in [*layers, *own]], here),
         kernel_table([layer.backward for layer in [*layers, *own]], here),
         kernel_table([layers[-1].judge], here),
-        np.array(_owners(steps), dtype=np.int64),
+        np.array(_clear_writes(steps), dtype=np.int64),
         padded([each.sizes for each in fitted], SIZES, np.int64),
         padded([each.numbers for each in fitted], NUMBERS, np.float64),
         np.array([0, len(layers), len(layers) + len(own)], dtype=np.int64),
@@ -153,7 +153,7 @@ def network(
     )
 
 
-def _programs(
+def _plan_programs(
     layers: Sequence[Layer], server_layers: Any, shape: Sequence[int]
 ) -> tuple[tuple[Any, Any], list[Layer]]:
     """Return ((plan of the clients' layers, plan of the server's own layers), list of the server's
@@ -173,7 +173,7 @@ def _programs(
     return (clients, (steps, fitted, wide, keeps)), own
 
 
-def _owners(steps: Sequence[Step]) -> list[Step]:
+def _clear_writes(steps: Sequence[Step]) -> list[Step]:
     """Return the steps, with the flag `writes` cleared for steps whose parameters several steps
     share: such steps add to the derivative instead of writing it."""
     places = [step.at for step in steps if step.size]
@@ -199,7 +199,7 @@ def _list_layers(
     return found
 
 
-def samples(
+def check_samples(
     X: float | np.ndarray | Sequence[Any],
     y: Any,
     server: np.ndarray | Sequence[Any] | None,
@@ -233,14 +233,14 @@ def samples(
     places = np.shape(y[0])[1:]
     features, labels = [], []
     for whose, whose_labels, rows, marks in given:
-        features.append(None if rows is None else _rows(whose, rows, shape, real))
+        features.append(None if rows is None else _check_rows(whose, rows, shape, real))
         labels.append(
-            None if rows is None else _labels(whose_labels, marks, len(features[-1]), places)
+            None if rows is None else _check_labels(whose_labels, marks, len(features[-1]), places)
         )
     return features, labels, shape
 
 
-def _rows(name: str, rows: np.ndarray, shape: Sequence[int], real: type) -> np.ndarray:
+def _check_rows(name: str, rows: np.ndarray, shape: Sequence[int], real: type) -> np.ndarray:
     found = np.asarray(rows)
     if found.dtype.kind not in "fiu":
         found = arguments.check_array(name, rows)
@@ -259,7 +259,7 @@ def _rows(name: str, rows: np.ndarray, shape: Sequence[int], real: type) -> np.n
     return flat
 
 
-def _labels(name: str, marks: np.ndarray, n: int, places: Sequence[int]) -> np.ndarray:
+def _check_labels(name: str, marks: np.ndarray, n: int, places: Sequence[int]) -> np.ndarray:
     found = arguments.check_array(name, marks, "must be an array of labels", "fiub")
     if found.shape != (n, *places):
         refuse(name, f"must hold one label for each of {n} samples", found.shape)
@@ -269,7 +269,7 @@ def _labels(name: str, marks: np.ndarray, n: int, places: Sequence[int]) -> np.n
     return np.ascontiguousarray(found.reshape(n, -1), dtype=np.int64)
 
 
-def _classes(labels: Sequence[Any], classes: int | None) -> int:
+def _check_classes(labels: Sequence[Any], classes: int | None) -> int:
     most = max(int(part.max()) for part in labels if part is not None)
     classes = (
         max(most + 1, 2) if classes is None else arguments.check_integer("classes", classes, 2)
@@ -310,7 +310,7 @@ MAKERS = (network,)
 
 
 def examples() -> dict[str, Problem]:
-    generator = rng.host(0, "network example")
+    generator = rng.host_generator(0, "network example")
     X = [generator.standard_normal((n, 4)) for n in (3, 4, 4)]
     y = [generator.integers(0, 2, len(rows)) for rows in X]
     layers = [dense(3), relu(), dropout(0.5), dense(2)]

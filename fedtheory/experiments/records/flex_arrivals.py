@@ -50,7 +50,7 @@ def build_request(
     )
 
 
-def arrival(data: str, tau_0: Number) -> dict[tuple[str, int, str, int], dict[str, Any]]:
+def arrival_cells(data: str, tau_0: Number) -> dict[tuple[str, int, str, int], dict[str, Any]]:
     """Return the cells of one arrival: (data, tau_0, reboot, number of arrived devices in the
     test)."""
     found = {(data, tau_0, "vanilla", 0): dict(joining=(tau_0,), before=0, reboot="vanilla")}
@@ -59,19 +59,19 @@ def arrival(data: str, tau_0: Number) -> dict[tuple[str, int, str, int], dict[st
     return found
 
 
-def table4(scale: str) -> dict[tuple[str, int, str, int], dict[str, Any]]:
+def table4_cells(scale: str) -> dict[tuple[str, int, str, int], dict[str, Any]]:
     found = {}
     for data in _flex.SETS:
         for tau_0 in SIZES[scale]["arrivals"]:
-            found |= arrival(data, tau_0)
+            found |= arrival_cells(data, tau_0)
     return found
 
 
-def fig4(scale: str) -> dict[tuple[str, int, str, int], dict[str, Any]]:
-    return arrival("MNIST", SIZES[scale]["shown"])
+def fig4_cells(scale: str) -> dict[tuple[str, int, str, int], dict[str, Any]]:
+    return arrival_cells("MNIST", SIZES[scale]["shown"])
 
 
-def fig5(scale: str) -> dict[tuple[str, str, str, int], dict[str, Any]]:
+def fig5_cells(scale: str) -> dict[tuple[str, str, str, int], dict[str, Any]]:
     """Return the cells of three successive arrivals: (data, "three", reboot, number of arrived
     devices)."""
     told = SIZES[scale]
@@ -106,7 +106,7 @@ EXPERIMENT = Experiment(
         "seeds": "5: none are printed",
     },
     tuning={},
-    figures=dict(table4=table4, fig4=fig4, fig5=fig5),
+    figures=dict(table4=table4_cells, fig4=fig4_cells, fig5=fig5_cells),
     request=build_request,
     seeds=dict(smoke=2, quick=5, paper=5),
     judges="which reboot is the sooner; no printed number of rounds",

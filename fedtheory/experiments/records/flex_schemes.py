@@ -32,7 +32,7 @@ def build_request(
     )
 
 
-def table(data: str, scale: str) -> dict[tuple[str, str, int, str], dict[str, int | str]]:
+def table_cells(data: str, scale: str) -> dict[tuple[str, str, int, str], dict[str, int | str]]:
     """Return {(data, split, traces, scheme): arguments of `request`}."""
     return {
         (data, split, count, scheme): dict(split=split, count=count, scheme=scheme)
@@ -42,20 +42,20 @@ def table(data: str, scale: str) -> dict[tuple[str, str, int, str], dict[str, in
     }
 
 
-def table3a(scale: str) -> dict[tuple[str, str, int, str], dict[str, int | str]]:
-    return table("MNIST", scale)
+def table3a_cells(scale: str) -> dict[tuple[str, str, int, str], dict[str, int | str]]:
+    return table_cells("MNIST", scale)
 
 
-def table3b(scale: str) -> dict[tuple[str, str, int, str], dict[str, int | str]]:
-    return table("EMNIST", scale)
+def table3b_cells(scale: str) -> dict[tuple[str, str, int, str], dict[str, int | str]]:
+    return table_cells("EMNIST", scale)
 
 
-def fig3(scale: str) -> dict[tuple[str, str, int, str], dict[str, int | str]]:
+def fig3_cells(scale: str) -> dict[tuple[str, str, int, str], dict[str, int | str]]:
     """Return the cells of figure 3: non-IID EMNIST with 1, 3, 5 and 8 traces, which are runs of
     table 3 (b)."""
     return {
         cell: arguments
-        for cell, arguments in table3b(scale).items()
+        for cell, arguments in table3b_cells(scale).items()
         if cell[1] == "NIID" and cell[2] in (1, 3, 5, 8)
     }
 
@@ -79,7 +79,7 @@ EXPERIMENT = Experiment(
         "seeds": "5: none are printed",
     },
     tuning={},
-    figures=dict(table3a=table3a, table3b=table3b, fig3=fig3),
+    figures=dict(table3a=table3a_cells, table3b=table3b_cells, fig3=fig3_cells),
     request=build_request,
     seeds=dict(smoke=2, quick=5, paper=5),
     judges="orders of the schemes; no printed gain",

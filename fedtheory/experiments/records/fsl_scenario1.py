@@ -157,7 +157,7 @@ def build_request(
     )
 
 
-def fig1(scale: str) -> dict[tuple[str, int, str], dict[str, Any]]:
+def fig1_cells(scale: str) -> dict[tuple[str, int, str], dict[str, Any]]:
     """Return {(place, C, label): arguments of `request`} for the curves of figure 1."""
     lines = [("FL", {}), ("DS", {}), *((f"FSL gamma={g:g}", dict(gamma=g)) for g in GAMMAS[:3])]
     return {
@@ -168,7 +168,7 @@ def fig1(scale: str) -> dict[tuple[str, int, str], dict[str, Any]]:
     }
 
 
-def fig6(scale: str) -> dict[tuple[str, int, str], dict[str, Any]]:
+def fig6_cells(scale: str) -> dict[tuple[str, int, str], dict[str, Any]]:
     """Return the cells of figure 6: those of figure 1 with one random initial point for all
     methods."""
     return {
@@ -179,7 +179,7 @@ def fig6(scale: str) -> dict[tuple[str, int, str], dict[str, Any]]:
     }
 
 
-def fig2(scale: str) -> Any:
+def fig2_cells(scale: str) -> Any:
     """Return the cells of figure 2: gamma (0 is DS; FL is shown, too), eta_l and n_0, at the
     smallest C and the next one."""
     found = {}
@@ -198,7 +198,7 @@ def fig2(scale: str) -> Any:
     return found
 
 
-def fig7(scale: str) -> dict[tuple[str, int, int, str], dict[str, int | str]]:
+def fig7_cells(scale: str) -> dict[tuple[str, int, int, str], dict[str, int | str]]:
     """Return the cells of figure 7: FSL, FSL-p and DS over C and S."""
     return {
         (place, C, S, method): dict(method=method, C=C, S=S)
@@ -209,7 +209,7 @@ def fig7(scale: str) -> dict[tuple[str, int, int, str], dict[str, int | str]]:
     }
 
 
-def fig8(scale: str) -> dict[tuple[str, float, str], dict[str, Any]]:
+def fig8_cells(scale: str) -> dict[tuple[str, float, str], dict[str, Any]]:
     """Return the cells of figure 8: FSL, FSL-p and DS over gamma, at the S of figure 1."""
     return {
         (place, gamma, method): dict(
@@ -223,7 +223,7 @@ def fig8(scale: str) -> dict[tuple[str, float, str], dict[str, Any]]:
     }
 
 
-def fig9(scale: str) -> dict[tuple[str, int, int], dict[str, Any]]:
+def fig9_cells(scale: str) -> dict[tuple[str, int, int], dict[str, Any]]:
     """Return the cells of figure 9: xi_t^2 and G_t^2 along FSL's runs, over C and n_0."""
     return {
         (place, C, per): dict(method="FSL", C=C, per=per, watch=True)
@@ -233,7 +233,14 @@ def fig9(scale: str) -> dict[tuple[str, int, int], dict[str, Any]]:
     }
 
 
-FIGURES = dict(fig1=fig1, fig2=fig2, fig6=fig6, fig7=fig7, fig8=fig8, fig9=fig9)
+FIGURES = dict(
+    fig1=fig1_cells,
+    fig2=fig2_cells,
+    fig6=fig6_cells,
+    fig7=fig7_cells,
+    fig8=fig8_cells,
+    fig9=fig9_cells,
+)
 
 
 EXPERIMENT = Experiment(

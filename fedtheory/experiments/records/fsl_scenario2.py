@@ -178,7 +178,7 @@ def build_request(
     )
 
 
-def fig5(place: str, scale: str) -> dict[tuple[str, int, str, str], dict[str, Any]]:
+def fig5_cells(place: str, scale: str) -> dict[tuple[str, int, str, str], dict[str, Any]]:
     """Return {(set, C, eta_l, method): arguments of `request`} for the half of figure 5 that shows
     one data set."""
     told = PLACES[scale][place]
@@ -216,7 +216,7 @@ EXPERIMENT = Experiment(
         "the grid": "below the scale paper it had three values; a fourth was added above them after the best "
         "of FSL lay at the end, so what rests on the grid alone is not judged there",
     },
-    figures={place: partial(fig5, place) for place in SETS},
+    figures={place: partial(fig5_cells, place) for place in SETS},
     request=build_request,
     seeds=SEEDS,
     judges="what compares methods on the same data; not what tells EMNIST from CIFAR-10, nor what rests on a convolution",

@@ -136,7 +136,7 @@ def build_request(
     )
 
 
-def fig1(scale: str) -> Any:
+def fig1_cells(scale: str) -> Any:
     """Return the cells of figure 1: over eta_0 and E_s on EMNIST, from a model that the server
     pre-trained, except for FL."""
     found = {("EMNIST", "", "", "FL"): dict(method="FL", start=False)}
@@ -148,7 +148,7 @@ def fig1(scale: str) -> Any:
     return found
 
 
-def fig2(scale: str) -> Any:
+def fig2_cells(scale: str) -> Any:
     """Return the cells of figure 2: over n_0 on EMNIST, from one random model for all methods, with
     eta_0 = 0.03."""
     found = {("EMNIST", "", "FL"): dict(method="FL", start=False)}
@@ -159,7 +159,7 @@ def fig2(scale: str) -> Any:
     return found
 
 
-def fig3(scale: str) -> dict[tuple[str, int, str], dict[str, int | str]]:
+def fig3_cells(scale: str) -> dict[tuple[str, int, str], dict[str, int | str]]:
     """Return the cells of figure 3: N and ten times N clients on CIFAR-10, from one pre-trained
     model for all methods."""
     return {
@@ -169,7 +169,7 @@ def fig3(scale: str) -> dict[tuple[str, int, str], dict[str, int | str]]:
     }
 
 
-def fig4(scale: str) -> dict[tuple[str, int, str], dict[str, Any]]:
+def fig4_cells(scale: str) -> dict[tuple[str, int, str], dict[str, Any]]:
     """Return the cells of figure 4: over C on CIFAR-10, with the largest number of samples; FL
     starts from a random model."""
     per = PLACES[scale]["CIFAR-10"]["pers"][-1]
@@ -180,7 +180,7 @@ def fig4(scale: str) -> dict[tuple[str, int, str], dict[str, Any]]:
     }
 
 
-def fig5(scale: str) -> dict[tuple[str, int, str], dict[str, int | str]]:
+def fig5_cells(scale: str) -> dict[tuple[str, int, str], dict[str, int | str]]:
     """Return the cells of figure 5: over n_0 on CIFAR-10."""
     return {
         ("CIFAR-10", per, method): dict(method=method, per=per)
@@ -189,7 +189,7 @@ def fig5(scale: str) -> dict[tuple[str, int, str], dict[str, int | str]]:
     }
 
 
-def fig6(scale: str) -> dict[tuple[str, float, int, str], dict[str, Any]]:
+def fig6_cells(scale: str) -> dict[tuple[str, float, int, str], dict[str, Any]]:
     """Return the cells of figure 6: over eta_0 and E_s on CIFAR-10, with the largest number of
     samples."""
     per = PLACES[scale]["CIFAR-10"]["pers"][-1]
@@ -201,7 +201,14 @@ def fig6(scale: str) -> dict[tuple[str, float, int, str], dict[str, Any]]:
     }
 
 
-FIGURES = dict(fig1=fig1, fig2=fig2, fig3=fig3, fig4=fig4, fig5=fig5, fig6=fig6)
+FIGURES = dict(
+    fig1=fig1_cells,
+    fig2=fig2_cells,
+    fig3=fig3_cells,
+    fig4=fig4_cells,
+    fig5=fig5_cells,
+    fig6=fig6_cells,
+)
 
 
 EXPERIMENT = Experiment(

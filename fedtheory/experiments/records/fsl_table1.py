@@ -25,12 +25,12 @@ def build_request(scale: str, method: str, seed: Number, **arguments: Number) ->
     return fsl_scenario2.build_request(scale, PLACE, method, C, seed=seed, **arguments)
 
 
-def samples(scale: str, method: str, per: int) -> int:
+def server_samples(scale: str, method: str, per: int) -> int:
     """Return n_0, the number of the server's samples."""
     return fsl_scenario2.server_of(fsl_scenario2.PLACES[scale][PLACE], method, per)[1]
 
 
-def table1(scale: str) -> Any:
+def table1_cells(scale: str) -> Any:
     """Return {(method, n_0, tuned value): arguments of `request`}."""
     told = PLACES[scale]
     dyn, fsl = told["rates"]
@@ -41,7 +41,7 @@ def table1(scale: str) -> Any:
     for method in ("FSLsyn", "FSL"):
         for per in told[method]:
             for gamma in GAMMAS[-told["gammas"] :]:
-                cell = method, samples(scale, method, per), f"gamma={gamma:g}"
+                cell = method, server_samples(scale, method, per), f"gamma={gamma:g}"
                 found[cell] = dict(eta_l=fsl, gamma=gamma, per=per)
     for eta_l in fsl_scenario2.PLACES[scale][PLACE]["eta_l"]:
         found["SCAFFOLD", "", f"eta_l={eta_l:g}"] = dict(eta_l=eta_l)
@@ -73,7 +73,7 @@ EXPERIMENT = Experiment(
     tuning={
         "alpha, gamma, eta_l": "by final test accuracy, the mean over seeds, as the table says"
     },
-    figures=dict(table1=table1),
+    figures=dict(table1=table1_cells),
     request=build_request,
     seeds=dict(smoke=2, quick=5, paper=5),
     judges="what compares methods and sizes; no printed number, which only CIFAR-10 can judge",

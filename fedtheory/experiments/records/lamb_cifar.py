@@ -99,11 +99,11 @@ def build_request(
         rounds=told["rounds"][net],
         every=told["every"],
         seed=seed,
-        **_lamb.method(method, alpha, lambda_, steps * epochs),
+        **_lamb.method_entries(method, alpha, lambda_, steps * epochs),
     )
 
 
-def fig3(
+def fig3_cells(
     scale: str, few: tuple[str, str, int] | None = None
 ) -> dict[tuple[int | str, ...], dict[str, Any]]:
     """Return {(network, split, clients, epochs, method, alpha, lambda): arguments of `request`} for
@@ -113,13 +113,15 @@ def fig3(
         (*panel, *cell): dict(zip(("split", "clients", "epochs"), panel[1:])) | arguments
         for panel in PANELS
         if few in (None, panel[:3])
-        for cell, arguments in _lamb.grid(told["grid"][panel[0]], told["lambdas"][panel[0]]).items()
+        for cell, arguments in _lamb.tuning_grid(
+            told["grid"][panel[0]], told["lambdas"][panel[0]]
+        ).items()
     }
 
 
-def fig4(scale: str) -> dict[tuple[int | str, ...], dict[str, Any]]:
+def fig4_cells(scale: str) -> dict[tuple[int | str, ...], dict[str, Any]]:
     """Return the cells of figure 4: the runs of figure 3 of ResNet with 10 clients."""
-    return fig3(scale, ("ResNet", "IID", 10))
+    return fig3_cells(scale, ("ResNet", "IID", 10))
 
 
 EXPERIMENT = Experiment(
@@ -149,7 +151,7 @@ EXPERIMENT = Experiment(
         "ResNet below the scale paper": "one rate of each method, those of its MLP; so what rests on the rate is not "
         "judged there"
     },
-    figures=dict(fig3=fig3, fig4=fig4),
+    figures=dict(fig3=fig3_cells, fig4=fig4_cells),
     request=build_request,
     seeds=dict(smoke=2, quick=5, paper=5),
     judges="the CNN's sentences; ResNet's at the scale paper alone, where each method has its own rate",

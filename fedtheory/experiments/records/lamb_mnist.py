@@ -83,18 +83,18 @@ def build_request(
         rounds=told["rounds"][net],
         every=told["every"],
         seed=seed,
-        **_lamb.method(method, alpha, lambda_, told["steps"] * epochs),
+        **_lamb.method_entries(method, alpha, lambda_, told["steps"] * epochs),
     )
 
 
-def fig2(scale: str) -> dict[tuple[int | str, ...], dict[str, Any]]:
+def fig2_cells(scale: str) -> dict[tuple[int | str, ...], dict[str, Any]]:
     """Return {(network, epochs, method, alpha, lambda): arguments of `request`} for the whole grid."""
     told = PLACES[scale]
     return {
         (net, epochs, *cell): arguments | dict(epochs=epochs)
         for net in NETS
         for epochs in EPOCHS
-        for cell, arguments in _lamb.grid(told["grid"], told["lambdas"][net]).items()
+        for cell, arguments in _lamb.tuning_grid(told["grid"], told["lambdas"][net]).items()
     }
 
 
@@ -123,7 +123,7 @@ EXPERIMENT = Experiment(
     },
     tuning=_lamb.TUNING
     | {"lambda of the CNN below the scale paper": "of 0 and 0.1: a quarter of the runs is saved"},
-    figures=dict(fig2=fig2),
+    figures=dict(fig2=fig2_cells),
     request=build_request,
     seeds=SEEDS,
     judges="orders of the methods on both networks; no printed accuracy",

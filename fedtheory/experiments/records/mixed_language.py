@@ -61,11 +61,14 @@ def build_request(
         seed=seed,
         tested=None if tested is None else ["writer", SOURCES[tested]],
         measure=["sq_G_t", "sq_B_t"] if seen else ["test_accuracy", "test_loss"],
-        **({"server": {"rest": {}}} | _mixed.method(method, eta, steps, told["S"], told["batch"])),
+        **(
+            {"server": {"rest": {}}}
+            | _mixed.method_entries(method, eta, steps, told["S"], told["batch"])
+        ),
     )
 
 
-def curves(scale: str) -> dict[tuple[str, str, str], dict[str, str]]:
+def curve_cells(scale: str) -> dict[tuple[str, str, str], dict[str, str]]:
     """Return {(task, source of test data, method): arguments of `request`} for figures 1b, 2b and
     5."""
     return {
@@ -75,7 +78,7 @@ def curves(scale: str) -> dict[tuple[str, str, str], dict[str, str]]:
     }
 
 
-def steps(scale: str) -> dict[tuple[str, str, str], dict[str, int | str]]:
+def step_cells(scale: str) -> dict[tuple[str, str, str], dict[str, int | str]]:
     """Return the cells of figure 10: over K, with eta K fixed."""
     return {
         ("language", f"{K}", name): dict(method=name, K=K)
@@ -84,7 +87,7 @@ def steps(scale: str) -> dict[tuple[str, str, str], dict[str, int | str]]:
     }
 
 
-def rates(scale: str) -> dict[tuple[str, str, str], dict[str, float | str]]:
+def rate_cells(scale: str) -> dict[tuple[str, str, str], dict[str, float | str]]:
     """Return the cells of figure 11 and C.4.3: over eta, with K fixed."""
     return {
         ("language", f"{rate:g}", name): dict(method=name, rate=rate)
@@ -120,7 +123,7 @@ EXPERIMENT = Experiment(
         "test data": "of both sources: the mean of what is measured on each",
     },
     tuning={},
-    figures=dict(curves=curves, steps=steps, rates=rates, seen=trajectory_runs),
+    figures=dict(curves=curve_cells, steps=step_cells, rates=rate_cells, seen=trajectory_runs),
     request=build_request,
     seeds=dict(smoke=2, quick=5, paper=5),
     judges="how the ways of mixing compare; no printed accuracy, and no printed rate",

@@ -48,7 +48,9 @@ def build_request(
             asked |= dict(method="fedadam", hyper=hyper | dict(bias_correction="yes"))
     else:
         asked = dict(own=["spreadout", told["films"], told["width"]], server={"all": {}})
-        asked |= _mixed.method(method, told["eta"], steps, told["S"], told["batch"], 1, eta_s, adam)
+        asked |= _mixed.method_entries(
+            method, told["eta"], steps, told["S"], told["batch"], 1, eta_s, adam
+        )
     return dict(
         set=told["set"],
         side=None,
@@ -68,12 +70,12 @@ def build_request(
     )
 
 
-def curves(scale: str) -> dict[tuple[str, str], dict[str, str]]:
+def curve_cells(scale: str) -> dict[tuple[str, str], dict[str, str]]:
     """Return {(task, method): arguments of `request`} for figures 3 and 6."""
     return {("movies", name): dict(method=name) for name in (*MIXING, "baseline")}
 
 
-def adam(scale: str) -> dict[tuple[str, str, str, str], dict[str, Any]]:
+def adam_cells(scale: str) -> dict[tuple[str, str, str, str], dict[str, Any]]:
     """Return the cells of figure 12 and C.4.4: SGD and Adam at the server, over the server's
     learning rate."""
     told = PLACES[scale]
@@ -114,7 +116,7 @@ EXPERIMENT = Experiment(
         "eta_s of figure 12": "each optimiser's best of its grid, by the loss at the end; 0.001 was added after Adam's "
         "best lay at the lower end of the other three"
     },
-    figures=dict(curves=curves, adam=adam, seen=trajectory_runs),
+    figures=dict(curves=curve_cells, adam=adam_cells, seen=trajectory_runs),
     request=build_request,
     seeds=dict(smoke=2, quick=5, paper=5),
     judges="how the ways of mixing compare; no printed recall",

@@ -53,17 +53,17 @@ def build_request(
         measure=["sq_G_t", "sq_B_t"] if seen else ["test_auc", "test_loss"],
         **(
             {"server": {"rest": {}}}
-            | _mixed.method(method, eta, steps, told["S"], told["batch"], B_c)
+            | _mixed.method_entries(method, eta, steps, told["S"], told["batch"], B_c)
         ),
     )
 
 
-def curves(scale: str) -> dict[tuple[str, str], dict[str, str]]:
+def curve_cells(scale: str) -> dict[tuple[str, str], dict[str, str]]:
     """Return {(task, method): arguments of `request`} for figures 1a and 2a."""
     return {("smile", name): dict(method=name) for name in (*MIXING, "oracle")}
 
 
-def batches(scale: str) -> dict[tuple[str, str, str], dict[str, int | str]]:
+def batch_cells(scale: str) -> dict[tuple[str, str, str], dict[str, int | str]]:
     """Return the cells of figures 7 and 8: over the central batch."""
     return {
         ("smile", f"{B_c}", name): dict(method=name, B_c=B_c)
@@ -72,7 +72,7 @@ def batches(scale: str) -> dict[tuple[str, str, str], dict[str, int | str]]:
     }
 
 
-def steps(scale: str) -> dict[tuple[str, str, str], dict[str, int | str]]:
+def step_cells(scale: str) -> dict[tuple[str, str, str], dict[str, int | str]]:
     """Return the cells of figure 9: over K, with eta K fixed."""
     return {
         ("smile", f"{K}", name): dict(method=name, K=K)
@@ -107,7 +107,7 @@ EXPERIMENT = Experiment(
         "trials": "5",
     },
     tuning={},
-    figures=dict(curves=curves, batches=batches, steps=steps, seen=trajectory_runs),
+    figures=dict(curves=curve_cells, batches=batch_cells, steps=step_cells, seen=trajectory_runs),
     request=build_request,
     seeds=dict(smoke=2, quick=5, paper=5),
     judges="how the ways of mixing compare; no printed AUC",

@@ -11,7 +11,7 @@ from fedtheory.models import Model, names
 from fedtheory.models.families import POINT
 from fedtheory.models.fields import Field, Fields, name_true, name_vector, read_vector, word
 from fedtheory.models.flex import quadratics
-from fedtheory.schema import integer, list_of, plus
+from fedtheory.schema import integer, length_plus, list_of
 from fedtheory.symbols.flex import TABLE
 
 CONVEX = frozenset({"devices_smooth", "devices_strongly_convex"})
@@ -26,7 +26,7 @@ def sizes(random, N):
 def sizes_field():
     """Return the field of the numbers of data points, in which the last device's is the last."""
     build = lambda shape, point, built: [int(size) for size in shape["sizes"].split()]
-    return Field("n", list_of(integer(), plus("others", 1)), build)
+    return Field("n", list_of(integer(), length_plus("others", 1)), build)
 
 
 def weights(n):
@@ -51,7 +51,7 @@ def table_field(name, kind):
 
     return Field(
         name,
-        list_of(list_of("number" if kind == "real" else kind, "d"), plus("others", 1)),
+        list_of(list_of("number" if kind == "real" else kind, "d"), length_plus("others", 1)),
         lambda s, point, built: [read_vector(point, f"{name}_{k}", s["d"]) for k in rows(s)],
         coordinates,
     )

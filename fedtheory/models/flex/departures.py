@@ -17,7 +17,7 @@ from fedtheory.models.fields import Field, Fields, count
 from fedtheory.models.flex import quadratics, work_law
 from fedtheory.models.flex.run import LAWS
 from fedtheory.participation import moments
-from fedtheory.schema import plus
+from fedtheory.schema import length_plus
 from fedtheory.symbols.flex import TABLE
 
 BOTH = ("loss_included", "loss_excluded")
@@ -49,11 +49,11 @@ def build_devices(shape, point, built):
     return devices
 
 
-ALL = plus("others", 1)
+ALL = length_plus("others", 1)
 FIELDS = Fields(
     count("E"),
     count("tau_0"),
-    count("T", least=plus("tau_0", 1)),
+    count("T", least=length_plus("tau_0", 1)),
     quadratics.devices_field(ALL, build_devices),
     Field(
         "x",
@@ -107,7 +107,9 @@ def value(name, found):
     return (
         found["G"]
         if isinstance(found["G"], float)
-        else arithmetic.execute(arithmetic.program(TABLE[name].definition), operations.PLAIN, found)
+        else arithmetic.execute_program(
+            arithmetic.compile_expression(TABLE[name].definition), operations.PLAIN, found
+        )
     )
 
 

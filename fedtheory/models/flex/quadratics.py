@@ -14,7 +14,15 @@ import sympy
 from fedtheory import discover
 from fedtheory.arithmetic import Undefined
 from fedtheory.arithmetic.intervals import INF
-from fedtheory.arithmetic.operations import Many, maximum, minimum, root, short, vector, where
+from fedtheory.arithmetic.operations import (
+    Many,
+    maximum,
+    minimum,
+    root,
+    shorten_ends,
+    vector,
+    where,
+)
 from fedtheory.exact.recursions import list_reaches
 from fedtheory.exact.traces import Losses
 from fedtheory.exact.typical_path import Round, record_path
@@ -304,8 +312,8 @@ def one_round(state, devices, rounds, eta, E, span):
         ]
     low, high = minimum(*ends), maximum(*ends)
     room = within(room, low, high, span)
-    mean, square, low, high = map(short, (mean, square, low, high))
-    return mean, square, low, high, room if room is None else short(room)
+    mean, square, low, high = map(shorten_ends, (mean, square, low, high))
+    return mean, square, low, high, room if room is None else shorten_ends(room)
 
 
 def within(room, low, high, span):

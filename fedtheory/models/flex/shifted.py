@@ -17,7 +17,7 @@ from fedtheory.models.flex import quadratics, work_law
 from fedtheory.models.flex.arrivals import sizes, sizes_field, weights
 from fedtheory.models.flex.run import END, LAWS
 from fedtheory.participation import moments
-from fedtheory.schema import either, plus
+from fedtheory.schema import either, length_plus
 from fedtheory.symbols.flex import TABLE
 
 AFTER = ("ps", "ps_Gamma", "ps_plus", "p2s_over_p", "p2s_sigma", "ratio_min", "ratio_max")
@@ -64,7 +64,7 @@ def fields_of(event, law_members):
         count("rounds"),
         word("event", event),
         sizes_field(),
-        quadratics.devices_field(plus("others", 1), build_devices, list_devices),
+        quadratics.devices_field(length_plus("others", 1), build_devices, list_devices),
         number("x"),
         work_law.law_field(law_members),
         quadratics.SPAN,
@@ -180,7 +180,7 @@ def conditions_held(side, instance):
 
 
 SHIFTED = either(
-    fields_of("arrival", plus("others", 1)).schema, fields_of("departure", "others").schema
+    fields_of("arrival", length_plus("others", 1)).schema, fields_of("departure", "others").schema
 )
 held_after = guard_by(SHIFTED)(partial(conditions_held, 1))
 held_before = ARRIVAL.guard(partial(conditions_held, 0))

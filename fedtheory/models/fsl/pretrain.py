@@ -6,10 +6,10 @@ from fedtheory.arithmetic.operations import vector
 from fedtheory.models import Model, fields, losses, minima, names
 from fedtheory.models.families import draw_family
 from fedtheory.models.fields import Fields, family
-from fedtheory.schema import list_of, plus
+from fedtheory.schema import length_plus, list_of
 from fedtheory.symbols.fsl import TABLE
 
-LOSSES = family("losses", list_of(losses.LOSS, plus("N", 1)), lambda shape: shape["N"] + 1)
+LOSSES = family("losses", list_of(losses.LOSS, length_plus("N", 1)), lambda shape: shape["N"] + 1)
 FIELDS = Fields(LOSSES, fields.vector("x"))
 
 

@@ -22,7 +22,7 @@ from fedtheory.models.families import (
 from fedtheory.models.fields import Field, Fields, coordinate, count, family, name_true, read_vector
 from fedtheory.models.fsl import ENSURES, ROUNDS
 from fedtheory.models.fsl.quantities import ROUND, Instance, quantities
-from fedtheory.schema import list_of, plus
+from fedtheory.schema import length_plus, list_of
 from fedtheory.symbols.fsl import TABLE
 
 MOST = 600  # most outcomes of a round that an enumeration may have
@@ -118,7 +118,7 @@ FIELDS = Fields(
     *(count(name, most=most) for name, most in dict(N=None, S="N", K=None, K_0=None).items()),
     family(
         "losses",
-        list_of(list_of(losses.SOFTENED, "d"), plus("N", 1)),
+        list_of(list_of(losses.SOFTENED, "d"), length_plus("N", 1)),
         lambda shape: shape["N"] + 1,
         build_losses,
     ),

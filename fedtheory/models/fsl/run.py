@@ -13,7 +13,7 @@ from fedtheory.models.fsl import ROUNDS
 from fedtheory.models.fsl import round as fsl_round
 from fedtheory.models.fsl.moments import by_paths, quadratic_gradients, quadratic_value
 from fedtheory.models.quantities import square_norm
-from fedtheory.schema import either, list_of, plus, word
+from fedtheory.schema import either, length_plus, list_of, word
 from fedtheory.symbols.fsl import TABLE
 
 BY_ROUND = (
@@ -96,7 +96,7 @@ def build_losses(shape, point, size):
 FIELDS = fsl_round.FIELDS.replace(
     family(
         "losses",
-        list_of(either(word("mean"), losses.LOSS), plus("N", 1)),
+        list_of(either(word("mean"), losses.LOSS), length_plus("N", 1)),
         lambda shape: shape["N"] + 1,
         build_losses,
     )._replace(coordinates=loss_coordinates),

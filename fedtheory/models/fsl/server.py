@@ -7,10 +7,10 @@ from fedtheory.models import Model, fields, kernels, losses
 from fedtheory.models.families import draw_family, upper_curvature
 from fedtheory.models.fields import Fields, count, family
 from fedtheory.models.fsl.quantities import SERVER, Instance, server_quantities
-from fedtheory.schema import list_of, plus
+from fedtheory.schema import length_plus, list_of
 from fedtheory.symbols.fsl import TABLE
 
-LOSSES = list_of(list_of(losses.SOFTENED, "d"), plus("N", 1))
+LOSSES = list_of(list_of(losses.SOFTENED, "d"), length_plus("N", 1))
 FIELDS = Fields(
     count("K_0"), family("losses", LOSSES, lambda shape: shape["N"] + 1), fields.vector("x")
 )

@@ -10,7 +10,7 @@ from fedtheory.models import Model, fields, names
 from fedtheory.models.families import POINT
 from fedtheory.models.fields import Field, Fields, count, name_vector, read_vector
 from fedtheory.models.quantities import square_norm
-from fedtheory.schema import at_least, list_of, plus
+from fedtheory.schema import at_least, length_plus, list_of
 from fedtheory.symbols.fsl import TABLE
 
 SAMPLES = list_of(POINT, at_least(1))  # the samples of one owner
@@ -74,7 +74,9 @@ def measure_symbols(instance, values, wanted):
     return {name: named[name]() for name in wanted}
 
 
-FIELDS = Fields(samples_field(list_of(SAMPLES, plus("N", 1)), count_samples), fields.vector("x"))
+FIELDS = Fields(
+    samples_field(list_of(SAMPLES, length_plus("N", 1)), count_samples), fields.vector("x")
+)
 SHARING = Model(
     name="fsl_sharing",
     says="samples that a server shares",

@@ -6,7 +6,7 @@ from fractions import Fraction as Q
 from functools import cache
 
 from fedtheory import jit
-from fedtheory.arithmetic.operations import pair
+from fedtheory.arithmetic.operations import ends_of
 from fedtheory.errors import FedtheoryError
 from fedtheory.exact.cohorts import NoSet
 from fedtheory.exact.kernel_interpreter import of_library
@@ -111,7 +111,7 @@ def alike_everywhere(method):
 
     try:
         return all(
-            pair(a - b)[0] <= 0 <= pair(a - b)[1]
+            ends_of(a - b)[0] <= 0 <= ends_of(a - b)[1]
             for one in instances
             for away in ([Q(-3, 1000), Q(2, 7)], [Q(7, 2), Q(7, 2)], [Q(10**6), Q(-9)])
             for a, b in zip(paths(one), paths(one, origin=away), strict=True)
@@ -134,7 +134,7 @@ def alike_by_weight(method):
     except (FedtheoryError, ArithmeticError, ValueError):
         return True
     ends = [path[-1] for _, path, _ in ways]
-    gaps = [pair(a - b) for x in ends for a, b in zip(x, ends[0])]
+    gaps = [ends_of(a - b) for x in ends for a, b in zip(x, ends[0])]
     return all(low <= 0 <= high for low, high in gaps)
 
 

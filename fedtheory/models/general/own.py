@@ -244,7 +244,8 @@ def measure_symbols(instance, values, wanted, base, along, asked):
     def met(instance, values):
         about = Exactly(instance)
         truths = [
-            user_quantities.truth(name, condition.on, about) for name, condition in asked.items()
+            user_quantities.check_truth(name, condition.on, about)
+            for name, condition in asked.items()
         ]
         good = Fraction(1)
         for truth in truths:
@@ -287,7 +288,9 @@ def conditions_held(instance, base, asked):
     about, met = Exactly(instance), base.holds(instance)
     for name, each in asked.items():
         try:
-            met |= {name} if user_quantities.truth(name, each.on, about) is True else frozenset()
+            met |= (
+                {name} if user_quantities.check_truth(name, each.on, about) is True else frozenset()
+            )
         # a condition that cannot be decided is not counted as met
         except (Undecided, Undefined, ZeroDivisionError):
             continue

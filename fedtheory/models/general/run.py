@@ -3,7 +3,7 @@
 from functools import partial
 from math import comb
 
-from fedtheory.language.conditions import unsaid
+from fedtheory.language.conditions import unsaid_laws
 from fedtheory.models import Model, kernels, losses, names
 from fedtheory.models.families import (
     NOISE,
@@ -19,7 +19,7 @@ from fedtheory.models.fields import Field, Fields, coordinate, count, flag, name
 from fedtheory.models.general import _laws, _long
 from fedtheory.models.general.runs import MOST, conditions_met, derive_constants, measure_entries
 from fedtheory.models.general.ways import ways_of
-from fedtheory.schema import among, entries, integer, list_of, plus
+from fedtheory.schema import entries, integer, length_among, length_plus, list_of
 from fedtheory.symbols.run import TABLE
 
 RUN = ("loss", "sq_grad_norm", "sq_distance", "loss_of_mean", "least_sq_grad_norm")
@@ -71,7 +71,7 @@ def draw_shapes(random, relaxed, method="fedavg"):
 
 def breakable(relaxed, ensures=ENSURES):
     """Return the laws of chance on which a claim is silent and which instances may break."""
-    return unsaid(ensures - relaxed) & ensures
+    return unsaid_laws(ensures - relaxed) & ensures
 
 
 def _some_never_work(random, shape):
@@ -227,11 +227,16 @@ FIELDS = Fields(
     flag("lipschitz"),
     Field(
         "losses",
-        list_of(entries(dict(curves=losses.LOSS), dict(turn="number")), among(1, "N")),
+        list_of(entries(dict(curves=losses.LOSS), dict(turn="number")), length_among(1, "N")),
         build_losses,
         list_losses,
     ),
-    Field("at_star", list_of(POINT, among(0, plus("N", -1))), build_at_star, list_at_star),
+    Field(
+        "at_star",
+        list_of(POINT, length_among(0, length_plus("N", -1))),
+        build_at_star,
+        list_at_star,
+    ),
     Field(
         "x_0",
         POINT,

@@ -32,7 +32,7 @@ from fedtheory.models.fields import (
 from fedtheory.models.general import run as whole
 from fedtheory.models.general.runs import TIMES, within_range
 from fedtheory.models.kinds import COHORT, Kinds, draw_count, draw_kinds, is_shared, members_field
-from fedtheory.schema import integer, list_of, plus
+from fedtheory.schema import integer, length_plus, list_of
 from fedtheory.symbols.run import TABLE
 
 RUN = ("loss", "sq_grad_norm", "sq_distance", "loss_of_mean")
@@ -110,7 +110,7 @@ def fields_of(method):
         members_field(),
         coordinate("scale", "positive"),
         Field("slopes", list_of(POINT, "kinds"), build_slopes, list_slopes),
-        Field("at_star", list_of(POINT, plus("kinds", -1)), build_at_star, list_at_star),
+        Field("at_star", list_of(POINT, length_plus("kinds", -1)), build_at_star, list_at_star),
         Field(
             "x_0",
             POINT,

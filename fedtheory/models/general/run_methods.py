@@ -46,7 +46,7 @@ from fedtheory.models.general.runs import (
     within_range,
 )
 from fedtheory.models.general.ways import ways_of
-from fedtheory.schema import integer, list_of, plus
+from fedtheory.schema import integer, length_plus, list_of
 from fedtheory.symbols.run import TABLE
 
 KNOWN = frozenset().union(
@@ -138,7 +138,7 @@ def fields_of(method):
         ),
         Field(
             "layers",
-            list_of(integer(0, plus("d", -1)), starts=None),
+            list_of(integer(0, length_plus("d", -1)), starts=None),
             lambda shape, point, built: [0, 1],
             when=lambda shape: shape.get("layered"),
         ),

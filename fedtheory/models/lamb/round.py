@@ -24,7 +24,7 @@ from fedtheory.arithmetic.operations import (
     vector,
     where,
 )
-from fedtheory.arithmetic.work import count_ways, spend
+from fedtheory.arithmetic.work import count_ways, spend_work
 from fedtheory.models import Model, beside, losses, minima
 from fedtheory.models.families import outcomes, scale_curvature, sound_noise, two_point
 from fedtheory.models.fields import (
@@ -271,7 +271,7 @@ def build_case(instance, values):
 def noise_outcomes(instance, steps):
     """Return [(probability, noise(t, i)), ...] over all outcomes of `steps` iterations."""
     n, each = instance["n"], outcomes(instance["noise"], len(instance["x"]))
-    spend(n * steps)
+    spend_work(n * steps)
     return [
         (prod(chance for chance, _ in way), lambda t, i, way=way: way[t * n + i][1])
         for way in count_ways(product(each, repeat=n * steps))

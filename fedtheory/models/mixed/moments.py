@@ -15,7 +15,7 @@ from typing import NamedTuple
 import numpy as np
 
 from fedtheory import discover
-from fedtheory.arithmetic.operations import Interval, Many, short, vector
+from fedtheory.arithmetic.operations import Interval, Many, shorten_ends, vector
 from fedtheory.exact.kernel_interpreter import copy_memory
 from fedtheory.exact.linear import Linear, linear_coefficients
 from fedtheory.exact.recursions import quadratic_steps
@@ -140,7 +140,7 @@ def run_paths(case, state, noise, noise_c):
             else rounds.after(now, law)
         )
 
-    kept = (lambda now: now) if batched else lambda now: type(now)(*map(short, now))
+    kept = (lambda now: now) if batched else lambda now: type(now)(*map(shorten_ends, now))
     start = begin_state(rounds, case.method, state)
     levels = follow_rounds(after, case.law(), start, case.T, kept)
     return [(p, points) for p, points, _ in levels[-1]]
@@ -293,15 +293,18 @@ def point_moments(case, state, bends, tilts, variances, weights):
     found = [(mean[0], spread)]
     for _ in weights[1:]:
         mean, spread, row = (
-            short(carry.dot(mean) + constant),
-            short(spread + along(row)),
-            short(row.dot(carry)),
+            shorten_ends(carry.dot(mean) + constant),
+            shorten_ends(spread + along(row)),
+            shorten_ends(row.dot(carry)),
         )
         found.append((mean[0], spread))
     row, variance = weights[-1] * first, ZERO
     for w in weights[
         -2::-1
     ]:  # `row`: dependence of the weighted sum on the state after each round, from the last round
-        variance, row = short(variance + along(row)), short(w * first + row.dot(carry))
+        variance, row = (
+            shorten_ends(variance + along(row)),
+            shorten_ends(w * first + row.dot(carry)),
+        )
     full = sum(weights)
     return found, (sum(w * m for w, (m, _) in zip(weights, found)) / full, variance / (full * full))

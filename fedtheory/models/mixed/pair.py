@@ -9,7 +9,7 @@ from fedtheory.arithmetic import Undefined
 from fedtheory.arithmetic.intervals import INF
 from fedtheory.arithmetic.operations import (
     Many,
-    difference,
+    difference_of_sums,
     maximum,
     positive_part,
     root,
@@ -98,7 +98,7 @@ def mix_pair(pair):
     ]
     grad = lambda x: vector(
         [
-            difference([part for f in curves for part in parts(f, y)], [])
+            difference_of_sums([part for f in curves for part in parts(f, y)], [])
             for curves, y in zip(zip(*pair), x)
         ]
     )

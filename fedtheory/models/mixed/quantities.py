@@ -15,7 +15,7 @@ from typing import Any, NamedTuple
 import numpy as np
 
 from fedtheory.algorithms import one_way_gt
-from fedtheory.arithmetic.operations import difference, maximum
+from fedtheory.arithmetic.operations import difference_of_sums, maximum
 from fedtheory.exact.traces import Losses, Rounds, expect_over, uniform_cohorts
 from fedtheory.models.quantities import Quantities, square_norm
 from fedtheory.symbols.mixed import TABLE
@@ -60,7 +60,7 @@ class Instance(NamedTuple):
 
 def add_gradients(g, h):
     """Return g + h, with 0 where only rounding is left after the two cancel."""
-    return np.array([difference([a, b], []) for a, b in zip(g, h)], dtype=object)
+    return np.array([difference_of_sums([a, b], []) for a, b in zip(g, h)], dtype=object)
 
 
 class Round:
@@ -140,7 +140,7 @@ class Round:
         """Return the largest excess, over steps k, of the mean squared distance at k over `growth`
         times that at k - 1 plus `more`."""
         at, steps = self.at, range(1, self.case.K + 1)
-        return maximum(*(difference([at[k]], [growth * at[k - 1], *more]) for k in steps))
+        return maximum(*(difference_of_sums([at[k]], [growth * at[k - 1], *more]) for k in steps))
 
     def excess_D11(self):
         K, eta = self.case.K, self.case.eta
@@ -207,7 +207,7 @@ class Pair:
         x, star = self.x, self.star
         return maximum(
             *(
-                difference(
+                difference_of_sums(
                     [square_norm(moved) / (2 * self.beta), loss(star), grad(star).dot(x - star)],
                     [loss(x)],
                 )

@@ -6,7 +6,7 @@ from functools import cache, partial
 from math import comb
 from typing import Any, NamedTuple
 
-from fedtheory.arithmetic.operations import minimum, root, short, vector
+from fedtheory.arithmetic.operations import minimum, root, shorten_ends, vector
 from fedtheory.models import Model, fields, kernels, losses, names
 from fedtheory.models.families import POINT, UNITS, draw_broken, outcomes, sound_noise, variance
 from fedtheory.models.fields import ZERO, Field, count, name_vector, read_vector
@@ -267,7 +267,7 @@ def contraction_powers(values, case):
     """Return (1 - c)^T, ..., 1, where c is the contraction of a round."""
     ratio, found = 1 - values["mu"] * case.contraction, [Fraction(1)]
     for _ in range(case.T):
-        found.insert(0, short(found[0] * ratio))
+        found.insert(0, shorten_ends(found[0] * ratio))
     return found
 
 

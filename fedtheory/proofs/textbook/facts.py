@@ -44,19 +44,19 @@ class Fact(NamedTuple):
 def facts_of(table: Table) -> tuple[Fact, ...]:
     """Return the facts in the letters of a table: the facts of its paper whose letters the table
     defines as this library does."""
-    found = getattr(_room(table), "FACTS", ())
-    return tuple(fact for fact in found if _stands(fact, table))
+    found = getattr(_facts_module(table), "FACTS", ())
+    return tuple(fact for fact in found if _holds_in_table(fact, table))
 
 
-def _room(table: Table) -> Any:
+def _facts_module(table: Table) -> Any:
     """Return the module of textbook facts in the letters of a table's paper, or None for a paper
     without such a module."""
     known = table.paper in PAPERS
     return import_module(f"fedtheory.proofs.textbook.{table.paper}") if known else None
 
 
-def _stands(fact: Fact, table: Table) -> bool:
-    return letters.agrees(table, fact.relation.free_symbols)
+def _holds_in_table(fact: Fact, table: Table) -> bool:
+    return letters.table_agrees(table, fact.relation.free_symbols)
 
 
 def average_line(claim: "Claim", at: int) -> sympy.Rel | None:
@@ -68,7 +68,7 @@ def average_line(claim: "Claim", at: int) -> sympy.Rel | None:
     the start. Then the claim's hypotheses are relations between numbers that all rounds share, or
     conditions on the problem and on participation.
     """
-    room = _room(claim.table)
+    room = _facts_module(claim.table)
     means = getattr(room, "ROUNDS", {})
     left, sign, right = claim.lines[at]
     measured = {entry.symbol for entry in claim.quantities.values()}
@@ -78,7 +78,7 @@ def average_line(claim: "Claim", at: int) -> sympy.Rel | None:
         return None
     if not _of_every_round(claim, measured, room) or not _stands_in(means, claim.table):
         return None
-    return algebra.relate(left.xreplace(means), sign, right.xreplace(means))
+    return algebra.make_relation(left.xreplace(means), sign, right.xreplace(means))
 
 
 def _of_every_round(claim: "Claim", measured: Set[sympy.Symbol], room: ModuleType) -> bool:
@@ -86,24 +86,24 @@ def _of_every_round(claim: "Claim", measured: Set[sympy.Symbol], room: ModuleTyp
     relations = [claim.expand(a.relation) for a in claim.assumptions if a.relation is not None]
     conditions = {a.condition for a in claim.assumptions if a.condition is not None}
     return (
-        bool(letters.methods(claim))
+        bool(letters.claim_methods(claim))
         and letters.covers_methods(claim, room.EACH_ROUND)
         and not any(relation.free_symbols & measured for relation in relations)
         and conditions <= {*ALL.values(), *room.STEADY}
         and not claim.left_open
-        and letters.agrees(claim.table, [entry.symbol for entry in claim.symbols.values()])
+        and letters.table_agrees(claim.table, [entry.symbol for entry in claim.symbols.values()])
     )
 
 
 def _stands_in(means: Mapping[sympy.Symbol, sympy.Symbol], table: Table) -> bool:
     """Tell whether a table defines the letters of the means over rounds as this library does, and
     uses none of the textbook's own symbols as a letter."""
-    return letters.agrees(table, {*means, *means.values()})
+    return letters.table_agrees(table, {*means, *means.values()})
 
 
 def stronger_conditions(table: Table) -> tuple[tuple[Condition, Condition], ...]:
     """Return pairs of conditions of a paper in which the first condition implies the second."""
-    return getattr(_room(table), "STRONGER", ())
+    return getattr(_facts_module(table), "STRONGER", ())
 
 
 def usable_facts(
@@ -118,7 +118,7 @@ def usable_facts(
     quantities = {e.symbol for c in claims for e in c.table.values() if e.measure is not None}
     of_a_run = {e.symbol for e in claims[0].table.values() if e.measure and e.measure.of_a_run}
     wanted = {*names, PREFIX + "definition"}
-    room = _room(claims[0].table)
+    room = _facts_module(claims[0].table)
     if room is None or not letters.covers_methods(claims[0], room.METHODS):
         return []
     return [
@@ -127,7 +127,7 @@ def usable_facts(
         if fact.name in wanted
         and fact.relation.free_symbols & quantities <= measured
         and all(need in conditions for need in fact.needs)
-        and (letters.methods(claims[0]) or not fact.relation.free_symbols & of_a_run)
+        and (letters.claim_methods(claims[0]) or not fact.relation.free_symbols & of_a_run)
     ]
 
 

@@ -24,7 +24,7 @@ from fedtheory.language.conditions import (
     UNIFORM_COHORT,
     Condition,
 )
-from fedtheory.proofs.meaning import Inner, Vector, inner, square_norm
+from fedtheory.proofs.meaning import Inner, Vector, inner_product, square_norm
 from fedtheory.proofs.textbook.facts import PREFIX, Fact
 from fedtheory.symbols.fsl import (
     E_0,
@@ -107,10 +107,13 @@ DEFINITIONS = (
     definition_fact(sq_grad, square_norm(F)),
     definition_fact(sq_server_grad, square_norm(O)),
     definition_fact(sq_tilde_grad, square_norm(tilde)),
-    definition_fact(T_1, inner(tilde, aggregated + served)),
+    definition_fact(T_1, inner_product(tilde, aggregated + served)),
     definition_fact(T_2, square_norm(aggregated + served) / 2),
     definition_fact(
-        T_3, inner(tilde, -gamma * eta_0 * K_0 * SERVER_ERROR - eta_g * eta_l * K * CLIENT_ERROR)
+        T_3,
+        inner_product(
+            tilde, -gamma * eta_0 * K_0 * SERVER_ERROR - eta_g * eta_l * K * CLIENT_ERROR
+        ),
     ),
     definition_fact(T_4, square_norm(SERVER_ERROR)),
     definition_fact(T_4a, square_norm(A_a)),
@@ -137,10 +140,10 @@ MEANS = [
         for noise in (A_a, B_a)
         for each in conditional_means(Inner(v, noise), *UNBIASED)
     ),
-    *(each for v in (F, O, A_b) for each in conditional_means(inner(v, D_0 - A_b))),
-    *(each for v in (F, O) for each in conditional_means(inner(v, B_b - K * D_c), *COHORT)),
-    *(each for v in (F, O) for each in conditional_means(inner(v, B_c), *DRAWN)),
-    *conditional_means(inner(F, Z), EQUAL_WEIGHTS),
+    *(each for v in (F, O, A_b) for each in conditional_means(inner_product(v, D_0 - A_b))),
+    *(each for v in (F, O) for each in conditional_means(inner_product(v, B_b - K * D_c), *COHORT)),
+    *(each for v in (F, O) for each in conditional_means(inner_product(v, B_c), *DRAWN)),
+    *conditional_means(inner_product(F, Z), EQUAL_WEIGHTS),
 ]
 
 DRIFT, GRADIENT = gamma * D_0 + D_c, F + gamma * O
@@ -161,7 +164,10 @@ SQUARES = (
         PREFIX + "sum_of_squares",
         Le(square_norm(DRIFT), 2 * (gamma**2 * square_norm(D_0) + square_norm(D_c))),
     ),
-    Fact(PREFIX + "young", Le(-2 * inner(tilde, DRIFT), square_norm(tilde) + square_norm(DRIFT))),
+    Fact(
+        PREFIX + "young",
+        Le(-2 * inner_product(tilde, DRIFT), square_norm(tilde) + square_norm(DRIFT)),
+    ),
     Fact(
         PREFIX + "young",
         Le(

@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 
 from sympy import Eq, Ge, Le, Max, Symbol
 
-from fedtheory.proofs.meaning import Inner, Vector, inner, square_norm
+from fedtheory.proofs.meaning import Inner, Vector, inner_product, square_norm
 
 if TYPE_CHECKING:
     import sympy
@@ -54,7 +54,7 @@ sum_sq, mixed = number_symbol("sum_sq", nonnegative=True), number_symbol("mixed"
 ALGEBRA = ("inner_product", "expectation")
 N = N_1 + 1  # at least 2: with a single client, the mean over the cohort is the mean over all
 
-PRODUCT = Le(2 * c * inner(u, s), square_norm(u) + c**2 * square_norm(s))
+PRODUCT = Le(2 * c * inner_product(u, s), square_norm(u) + c**2 * square_norm(s))
 LEAVES = (
     Leaf(
         "textbook.young",
@@ -100,7 +100,11 @@ LEAVES = (
         "textbook.cauchy_schwarz",
         "<u, v>^2 <= ||u||^2 ||v||^2",
         ALGEBRA,
-        (Part("a Gram determinant", Le(inner(u, v) ** 2, square_norm(u) * square_norm(v))),),
+        (
+            Part(
+                "a Gram determinant", Le(inner_product(u, v) ** 2, square_norm(u) * square_norm(v))
+            ),
+        ),
     ),
     Leaf(
         "textbook.jensen",
@@ -110,7 +114,7 @@ LEAVES = (
             Part(
                 "u is the mean of v",
                 Le(square_norm(u), square_norm(v)),
-                inner_equation(inner(u, v - u)),
+                inner_equation(inner_product(u, v - u)),
             ),
         ),
     ),
@@ -121,13 +125,13 @@ LEAVES = (
         (
             Part(
                 "u is grad f(x + t s) - grad f(x), of norm at most L t ||s||; c is L t",
-                Le(inner(u, s), c * square_norm(s)),
+                Le(inner_product(u, s), c * square_norm(s)),
                 (Le(square_norm(u), c**2 * square_norm(s)), PRODUCT),
             ),
             Part(
                 "from 0 to 1, f(x + t s) - t <grad f(x), s> grows no more than L t^2/2 ||s||^2",
-                Le(f_y, f_x + inner(g, s) + L / 2 * square_norm(s)),
-                (Le((f_y - inner(g, s)) - f_x, L / 2 * square_norm(s)),),
+                Le(f_y, f_x + inner_product(g, s) + L / 2 * square_norm(s)),
+                (Le((f_y - inner_product(g, s)) - f_x, L / 2 * square_norm(s)),),
             ),
         ),
     ),
@@ -139,7 +143,7 @@ LEAVES = (
             Part(
                 "the upper quadratic at s = -eta grad f(x)",
                 Le(f_y, f_x - eta * (1 - L * eta / 2) * square_norm(g)),
-                (Le(f_y, f_x + inner(g, -eta * g) + L / 2 * square_norm(-eta * g)),),
+                (Le(f_y, f_x + inner_product(g, -eta * g) + L / 2 * square_norm(-eta * g)),),
             ),
         ),
     ),
@@ -151,7 +155,10 @@ LEAVES = (
             Part(
                 "the upper quadratic at s = -grad f(x)/L",
                 Le(square_norm(g), 2 * L * (f_x - least)),
-                (Le(f_y, f_x + inner(g, -g / L) + L / 2 * square_norm(-g / L)), Le(least, f_y)),
+                (
+                    Le(f_y, f_x + inner_product(g, -g / L) + L / 2 * square_norm(-g / L)),
+                    Le(least, f_y),
+                ),
             ),
         ),
     ),
@@ -162,10 +169,10 @@ LEAVES = (
         (
             Part(
                 "both inequalities added; s is x - y, u and v are the gradients at x and y",
-                Ge(inner(u - v, s), mu * square_norm(s)),
+                Ge(inner_product(u - v, s), mu * square_norm(s)),
                 (
-                    Ge(f_y, f_x + inner(u, -s) + mu / 2 * square_norm(s)),
-                    Ge(f_x, f_y + inner(v, s) + mu / 2 * square_norm(s)),
+                    Ge(f_y, f_x + inner_product(u, -s) + mu / 2 * square_norm(s)),
+                    Ge(f_x, f_y + inner_product(v, s) + mu / 2 * square_norm(s)),
                 ),
             ),
         ),
@@ -179,7 +186,7 @@ LEAVES = (
             Part(
                 "the tangent at z, of gradient g, at x = z - q s and at y = z + p s",
                 Le((p + q) * f_z, p * f_x + q * f_y),
-                (Ge(f_x, f_z + inner(g, -q * s)), Ge(f_y, f_z + inner(g, p * s))),
+                (Ge(f_x, f_z + inner_product(g, -q * s)), Ge(f_y, f_z + inner_product(g, p * s))),
             ),
         ),
     ),
@@ -191,7 +198,7 @@ LEAVES = (
             Part(
                 "u is the difference of the gradients, monotone along s = x - y",
                 Le(mu**2 * square_norm(s), square_norm(u)),
-                (Ge(inner(u, s), mu * square_norm(s)),),
+                (Ge(inner_product(u, s), mu * square_norm(s)),),
             ),
         ),
     ),
@@ -206,7 +213,7 @@ LEAVES = (
                 Part(
                     "from m to m + 1: u is the sum of the first m",
                     sign(square_norm(u + v), sum_sq + square_norm(v)),
-                    (*inner_equation(square_norm(u), sum_sq), *inner_equation(inner(u, v))),
+                    (*inner_equation(square_norm(u), sum_sq), *inner_equation(inner_product(u, v))),
                 )
                 for sign in (Le, Ge)
             ),

@@ -31,40 +31,40 @@ def shipped_table(paper: str) -> "Table | None":
     return None if name is None else import_module(f"fedtheory.symbols.{name}").TABLE
 
 
-def differing(table: "Table", other: "Table", names: "Table | Sequence[str]") -> list[Any]:
+def differing_letters(table: "Table", other: "Table", names: "Table | Sequence[str]") -> list[Any]:
     """Return the names of letters that another table defines differently or lacks."""
     return [name for name in names if table.describe(name) != other.describe(name)]
 
 
-def binding(rule: "sympy.Rel", table: "Table") -> bool:
+def is_binding(rule: "sympy.Rel", table: "Table") -> bool:
     """Tell whether a rule holds by the meaning of its letters: it must be a rule of this library
     about letters as this library defines them. A rule of a user's table is a hypothesis of the
     claims in its letters instead."""
     own = shipped_table(table.paper)
     names = [symbol.name for symbol in rule.free_symbols]
-    return own is not None and rule in own.rules and not differing(own, table, names)
+    return own is not None and rule in own.rules and not differing_letters(own, table, names)
 
 
-def agrees(table: "Table", symbols: Collection[Number]) -> bool:
+def table_agrees(table: "Table", symbols: Collection[Number]) -> bool:
     """Tell whether a table defines each of some symbols as this library's table of the same paper
     does. Symbols that the library's table lacks belong to the textbook, and must not be letters of
     the table either."""
     own = shipped_table(table.paper)
     names = [symbol.name for symbol in symbols]
-    return own is not None and not differing(own, table, names)
+    return own is not None and not differing_letters(own, table, names)
 
 
 # ---------------------------------------------------------------- methods
 
 
-def methods(claim: "Claim") -> tuple[str, ...]:
+def claim_methods(claim: "Claim") -> tuple[str, ...]:
     """Return a tuple of the methods that a claim refers to, as the claim gives them: records or
     names."""
     given = claim.algorithm
     return given if isinstance(given, tuple) else () if given is None else (given,)
 
 
-def alike(one: str, other: str) -> bool:
+def same_method(one: str, other: str) -> bool:
     """Tell whether two methods are the same record, or a record and its name."""
     if isinstance(one, str) == isinstance(other, str):
         return one == other if isinstance(one, str) else one is other
@@ -77,7 +77,7 @@ def alike(one: str, other: str) -> bool:
 
 def covers_methods(claim: "Claim", known: Sequence[str]) -> bool:
     """Tell whether each method that a claim refers to is among the known methods."""
-    return all(any(alike(one, other) for other in known) for one in methods(claim))
+    return all(any(same_method(one, other) for other in known) for one in claim_methods(claim))
 
 
 # ---------------------------------------------------------------- open constants
@@ -101,12 +101,12 @@ def reopened_constant(
                 return name
             if shared and name not in claim.left_open:
                 return name
-            if shared and not bounds(claim, name) <= bounds(other, name):
+            if shared and not letter_bounds(claim, name) <= letter_bounds(other, name):
                 return name
     return None
 
 
-def bounds(claim: "Claim", name: str) -> "set[sympy.Rel]":
+def letter_bounds(claim: "Claim", name: str) -> "set[sympy.Rel]":
     """Return the relations that a claim assumes about a letter."""
     found = [a.relation for a in claim.assumptions if a.relation is not None]
     return {r for r in found if name in {s.name for s in claim.expand(r).free_symbols}}

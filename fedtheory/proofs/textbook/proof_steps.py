@@ -136,20 +136,29 @@ def why_apart(claim: "Claim", other: "Claim", n: int) -> str | None:
         return None
     if other.table.paper != claim.table.paper:
         return f"{other.id} is written in the letters of another paper"
-    if strange := letters.differing(other.table, claim.table, other.symbols):
+    if strange := letters.differing_letters(other.table, claim.table, other.symbols):
         return f"{other.id} means something else by {', '.join(strange)}"
     if any(entry.measure.of_a_run for entry in other.quantities.values()):
-        same = bool(letters.methods(claim)) and bool(letters.methods(other))
+        same = bool(letters.claim_methods(claim)) and bool(letters.claim_methods(other))
     else:
-        same = bool(letters.methods(claim)) or not letters.methods(other) or not other.quantities
-    if not same or other.quantities and letters.methods(other) and not covers_methods(claim, other):
+        same = (
+            bool(letters.claim_methods(claim))
+            or not letters.claim_methods(other)
+            or not other.quantities
+        )
+    if (
+        not same
+        or other.quantities
+        and letters.claim_methods(other)
+        and not covers_methods(claim, other)
+    ):
         return f"{other.id} speaks of another method"
     return None
 
 
 def covers_methods(claim: "Claim", other: "Claim") -> bool:
     """Tell whether a premise covers each method that a claim refers to."""
-    return letters.covers_methods(claim, letters.methods(other))
+    return letters.covers_methods(claim, letters.claim_methods(other))
 
 
 def why_reopened(claim: "Claim", some: "Sequence[str | tuple[Claim, int]]") -> Any:
@@ -170,7 +179,7 @@ def why_reopened(claim: "Claim", some: "Sequence[str | tuple[Claim, int]]") -> A
 
 def method_names(claim: "Claim") -> Any:
     """Return the names of the methods that a claim refers to."""
-    return {getattr(one, "name", one) for one in letters.methods(claim)}
+    return {getattr(one, "name", one) for one in letters.claim_methods(claim)}
 
 
 def assumed_more(claim: "Claim", other: "Claim", documents: Any) -> str:
@@ -214,7 +223,7 @@ def _with_rules(claim: "Claim", *others: "Claim") -> list[sympy.Rel]:
         rule
         for other in others
         for rule in other.symbols.rules
-        if letters.binding(rule, claim.table)
+        if letters.is_binding(rule, claim.table)
     ]
     return list(dict.fromkeys([*relations, *rules]))
 
@@ -239,10 +248,12 @@ def step_question(
     lines = [one for one in some if not isinstance(one, str)]
     names = {one for one in some if isinstance(one, str)}
     claims = list(dict.fromkeys([claim, *(other for other, _ in lines)]))
-    target = algebra.relate(*claim.lines[at])
-    relations = _with_rules(*claims) + [algebra.relate(*other.lines[n]) for other, n in lines]
+    target = algebra.make_relation(*claim.lines[at])
+    relations = _with_rules(*claims) + [
+        algebra.make_relation(*other.lines[n]) for other, n in lines
+    ]
     definitions = {s: e for other in claims for s, e in other.definitions.items()}
-    meant = [fact for other in claims for fact in meaning.facts(other)]
+    meant = [fact for other in claims for fact in meaning.meaning_facts(other)]
     meant += [fact.relation for fact in facts.usable_facts(claims, names, at_hand(claim))]
     if facts.PREFIX + "rounds" in names:
         means = [facts.average_line(other, n) for other, n in lines]

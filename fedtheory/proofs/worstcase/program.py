@@ -112,7 +112,7 @@ def state_question(
 
     structure.require_structure(method, rounds)
     points = list(islice(method(Unknown({0: Fraction(1)}), gradient), rounds + 1))
-    about = structure.entries(method, {k for k, _ in queries})
+    about = structure.method_entries(method, {k for k, _ in queries})
     asked = {int(k) for k, _ in queries} | set(weights or ()) or {1}
     clients = sorted(i for i in asked if i > 0)
     weights = weights or {i: Fraction(1, len(clients)) for i in clients}

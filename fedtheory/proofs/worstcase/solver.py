@@ -249,20 +249,20 @@ class Program:
         """Return multipliers in fractions, near the given ones, that prove a bound, or None."""
         best = self.cost @ multipliers
         good = lambda found: (
-            self.cost @ np.array(found, float) <= best + 1e-9 * abs(best) and self.proves(found)
+            self.cost @ np.array(found, float) <= best + 1e-9 * abs(best) and self.is_proof(found)
         )
-        for candidate in (multipliers, *self.fewer()):
+        for candidate in (multipliers, *self.sparse_multipliers()):
             for d in SIMPLE:
-                found = self.balanced(
+                found = self.balance_multipliers(
                     [Fraction(float(value)).limit_denominator(d) for value in candidate]
                 )
                 if found and good(found):
                     return found
-        near = self.balanced(list(map(round_fine, multipliers)))
+        near = self.balance_multipliers(list(map(round_fine, multipliers)))
         proofs = []
         for inside in INSIDE:
             status, inner, _, _ = self.solved(self.cost, inside)
-            inner = status == "Solved" and self.balanced(list(map(round_fine, inner)))
+            inner = status == "Solved" and self.balance_multipliers(list(map(round_fine, inner)))
             if near and inner:
                 t = largest_step(near, inner, self.left(near), self.left(inner))
                 proofs += [] if t is None else [mix_lists(t, near, inner)]
@@ -272,7 +272,7 @@ class Program:
             default=None,
         )
 
-    def fewer(self) -> list[np.ndarray]:
+    def sparse_multipliers(self) -> list[np.ndarray]:
         """Return a list of multipliers of the same cost that use few conditions, empty if none are
         found. Such multipliers may be unique, and simple."""
         _, light, _, _ = self.solved(self.cost + 1e-5)
@@ -281,7 +281,7 @@ class Program:
         )
         return [found] if status == "Solved" else []
 
-    def balanced(self, multipliers: Sequence[Fraction]) -> list[Fraction] | None:
+    def balance_multipliers(self, multipliers: Sequence[Fraction]) -> list[Fraction] | None:
         return rounding.balance_multipliers(multipliers, self.equations, len(self.symmetry.values))
 
     def left(self, multipliers: Any) -> list[list[list[Fraction]]]:
@@ -294,7 +294,7 @@ class Program:
         ]
         return [square_matrix(form, r) for form, r in zip(forms, self.sizes)]
 
-    def proves(self, multipliers: Sequence[Fraction]) -> bool:
+    def is_proof(self, multipliers: Sequence[Fraction]) -> bool:
         return all(value >= 0 for value in multipliers) and all(
             map(is_semidefinite, self.left(multipliers))
         )
@@ -313,7 +313,7 @@ class Program:
         )
         for d in SIMPLE:
             found = each(lambda v: Fraction(v).limit_denominator(d), values, grams)
-            if self.meets(*found) and self.least(*found) >= best - 1e-9 * abs(best):
+            if self.meets_conditions(*found) and self.least(*found) >= best - 1e-9 * abs(best):
                 return self.written(*found)
         near, instances = each(round_fine, values, grams), []
         for inside in (
@@ -331,7 +331,7 @@ class Program:
                 ],
             )
             t = (
-                largest_step(self.slacks(*near), self.slacks(*inner), near[1], inner[1])
+                largest_step(self.slack_values(*near), self.slack_values(*inner), near[1], inner[1])
                 if status == "Solved"
                 else None
             )
@@ -364,7 +364,7 @@ class Program:
             )
         )
 
-    def slacks(
+    def slack_values(
         self, values: Sequence[Fraction], grams: Sequence[list[list[Fraction]]]
     ) -> list[Fraction]:
         return [
@@ -373,8 +373,10 @@ class Program:
             if not measure
         ]
 
-    def meets(self, values: Sequence[Fraction], grams: Sequence[list[list[Fraction]]]) -> bool:
-        return all(slack >= 0 for slack in self.slacks(values, grams)) and all(
+    def meets_conditions(
+        self, values: Sequence[Fraction], grams: Sequence[list[list[Fraction]]]
+    ) -> bool:
+        return all(slack >= 0 for slack in self.slack_values(values, grams)) and all(
             map(is_semidefinite, grams)
         )
 
@@ -393,7 +395,7 @@ class Program:
         vectors = self.reading.vectors()
         gram = {
             (v, w): value * self.unit(v) * self.unit(w)
-            for v, row in zip(vectors, self.symmetry.lift(self.reading, grams))
+            for v, row in zip(vectors, self.symmetry.lift_grams(self.reading, grams))
             for w, value in zip(vectors, row)
         }
         found = [

@@ -97,7 +97,7 @@ def require_structure(method: "Callable[..., Any] | ByKernels", rounds: int) -> 
         require_apart(method, rounds)
 
 
-def entries(
+def method_entries(
     method: "Callable[..., Any] | ByKernels", functions: Set[str]
 ) -> dict[str, dict[str, Any]]:
     """Return the entries of a document about a method that queries gradients of these functions.

@@ -24,7 +24,7 @@ class Symmetry:
     kin: dict[Any, Any]  # {vector: (client, coordinate)} for vectors of interchangeable clients
     N: int
 
-    def lift(self, reading: Reading, grams: Sequence[list[list[Fraction]]]) -> list[Any]:
+    def lift_grams(self, reading: Reading, grams: Sequence[list[list[Fraction]]]) -> list[Any]:
         """Return the Gram matrix of all vectors: the mean over permutations of the Gram matrices of
         the blocks."""
         together, whole = self.blocks[0], []

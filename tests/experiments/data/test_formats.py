@@ -65,7 +65,7 @@ def test_a_bomb_is_left_folded(tmp_path):
         for _ in range(64):
             stream.write(bytes(2**20))
     tracemalloc.start()
-    refused("at most 100000 bytes", _files.content, path, 100000)
+    refused("at most 100000 bytes", _files.read_content, path, 100000)
     assert tracemalloc.get_traced_memory()[1] < 2**22
     tracemalloc.stop()
 
@@ -120,7 +120,7 @@ def test_tables_are_read_whatever_ends_their_lines(tmp_path, monkeypatch):
             for head in ("", "x,y,z" + end, end):
                 numbers = end.join(rows).replace(",a", ",7").replace(",b", ",9")
                 path.write_bytes((head + numbers + end * (size % 2)).encode())
-                X, y = arrays.table(path)
+                X, y = arrays.read_table(path)
                 assert X.tolist() == wanted and y.tolist() == [0, 0, 1]
                 samples = end.join(["+1 1:1.5 3:-2 # a:b", "", "-1", "+1  2:.5\t3:6e2"])
                 path.write_bytes(samples.encode())
@@ -134,7 +134,7 @@ def test_tables_are_what_a_slow_reader_finds(tmp_path):
     numbers = random.standard_normal((300, 7)) * 10.0 ** random.integers(-300, 300, (300, 7))
     numbers[:, -1] = random.integers(0, 5, 300)
     path.write_text("\n".join(",".join(map(repr, row)) for row in numbers.tolist()))
-    X, y = arrays.table(path)
+    X, y = arrays.read_table(path)
     assert np.array_equal(X, numbers[:, :-1]) and np.array_equal(y, numbers[:, -1])
     samples, wanted = [], np.zeros((300, 40))
     for n in range(300):
@@ -150,16 +150,28 @@ def test_tables_are_what_a_slow_reader_finds(tmp_path):
 @pytest.mark.parametrize(
     "reader, text, words",
     [
-        (arrays.table, "1,2\n" + "x" * 140_000 + ",3", "row 2 must hold 2 finite numbers; got"),
-        (arrays.table, "x" * 140_000 + ",3\n1,2", "row 1 must hold rows of two numbers or more"),
-        (arrays.table, "1,2\n3,4\x00", "row 2 must hold 2 finite numbers"),
-        (arrays.table, "1,2\n3,4_0", "row 2 must hold 2 finite numbers"),
-        (arrays.table, "1,2\n3,4,5", "row 2 must hold 2 finite numbers"),
-        (arrays.table, "1,2\n3,1e999", "row 2 must hold 2 finite numbers"),
-        (arrays.table, "1,2\n \n3,4", "row 2 must hold 2 finite numbers"),
-        (arrays.table, "1,\u0661\n", "must hold rows of two numbers or more"),
-        (arrays.table, "," * 2**20, "row 1 must hold rows of two numbers or more, and at most"),
-        (arrays.table, "", "must hold rows of two numbers or more; got '0 rows'"),
+        (
+            arrays.read_table,
+            "1,2\n" + "x" * 140_000 + ",3",
+            "row 2 must hold 2 finite numbers; got",
+        ),
+        (
+            arrays.read_table,
+            "x" * 140_000 + ",3\n1,2",
+            "row 1 must hold rows of two numbers or more",
+        ),
+        (arrays.read_table, "1,2\n3,4\x00", "row 2 must hold 2 finite numbers"),
+        (arrays.read_table, "1,2\n3,4_0", "row 2 must hold 2 finite numbers"),
+        (arrays.read_table, "1,2\n3,4,5", "row 2 must hold 2 finite numbers"),
+        (arrays.read_table, "1,2\n3,1e999", "row 2 must hold 2 finite numbers"),
+        (arrays.read_table, "1,2\n \n3,4", "row 2 must hold 2 finite numbers"),
+        (arrays.read_table, "1,\u0661\n", "must hold rows of two numbers or more"),
+        (
+            arrays.read_table,
+            "," * 2**20,
+            "row 1 must hold rows of two numbers or more, and at most",
+        ),
+        (arrays.read_table, "", "must hold rows of two numbers or more; got '0 rows'"),
         (libsvm.read_libsvm, "1 1:1\n:1", "row 2 must be a label and pairs"),
         (libsvm.read_libsvm, "1 1:1\n1 2:", "row 2 must be a label and pairs"),
         (libsvm.read_libsvm, "1 1:1\n1 2: 3", "row 2 must be a label and pairs"),
@@ -200,7 +212,7 @@ def test_what_is_asked_of_a_file_is_compared_with_what_its_kind_takes(tmp_path):
 def test_text_is_the_same_however_it_is_cut(tmp_path, monkeypatch):
     path = tmp_path / "a"
     path.write_text("Déjà vu: ﷺ 42% \u0301", "utf-8")
-    wanted = text.codes(path.read_text("utf-8")).tolist()
+    wanted = text.character_codes(path.read_text("utf-8")).tolist()
     for size in (1, 2, 3, 2**20):
         monkeypatch.setattr(_files, "BLOCK", size)
         assert text.read_text(path).tolist() == wanted
@@ -209,13 +221,13 @@ def test_text_is_the_same_however_it_is_cut(tmp_path, monkeypatch):
 def test_cifar_binary(tmp_path):
     path = tmp_path / "batch.bin"
     path.write_bytes(bytes([7]) + bytes(range(256)) * 12 + bytes([0]) + bytes([9]) * 3072)
-    X, y = cifar.binary(path)
+    X, y = cifar.read_binary(path)
     assert y.tolist() == [7, 0] and X.shape == (2, 3, 32, 32)
     assert X[0, 0, 0, :3].tolist() == [0, 1, 2] and X[0, 1, 0, 0] == 1024 % 256 and X[1].min() == 9
     path.write_bytes(b"123")
-    refused("records of 3073 bytes", cifar.binary, path)
+    refused("records of 3073 bytes", cifar.read_binary, path)
     path.write_bytes(bytes([10]) + bytes(3072))
-    refused("labels of 0 .. 9", cifar.binary, path)
+    refused("labels of 0 .. 9", cifar.read_binary, path)
 
 
 @pytest.mark.parametrize("order", ["C", "F"])
@@ -277,11 +289,11 @@ def test_stl10_stands_upright(tmp_path):
     image = np.zeros((3, 96, 96), np.uint8)
     image[1, 2, 5] = 200  # row 2, column 5
     (tmp_path / "X.bin").write_bytes(image.swapaxes(1, 2).tobytes())
-    assert np.array_equal(stl10.images(tmp_path / "X.bin")[0], image)
+    assert np.array_equal(stl10.read_images(tmp_path / "X.bin")[0], image)
     (tmp_path / "y.bin").write_bytes(bytes([1, 10]))
-    assert stl10.labels(tmp_path / "y.bin").tolist() == [0, 9]
+    assert stl10.read_labels(tmp_path / "y.bin").tolist() == [0, 9]
     (tmp_path / "y.bin").write_bytes(bytes([0]))
-    refused("labels of 1 .. 10", stl10.labels, tmp_path / "y.bin")
+    refused("labels of 1 .. 10", stl10.read_labels, tmp_path / "y.bin")
 
 
 @pytest.mark.parametrize(
@@ -325,13 +337,13 @@ def test_libsvm(tmp_path):
 def test_tables(tmp_path):
     path = tmp_path / "a.csv"
     path.write_text("u,v,class\n1,2.5,7\n3,4,5\n")
-    X, y = arrays.table(path)
+    X, y = arrays.read_table(path)
     assert X.tolist() == [[1, 2.5], [3, 4]] and y.tolist() == [1, 0]
-    assert arrays.table(path, label=0)[1].tolist() == [0, 1]
+    assert arrays.read_table(path, label=0)[1].tolist() == [0, 1]
     path.write_text("1,2\n1,2,3\n")
-    refused("row 2 must hold 2 finite numbers", arrays.table, path)
+    refused("row 2 must hold 2 finite numbers", arrays.read_table, path)
     path.write_text("1,inf\n")
-    refused("must hold rows of two numbers", arrays.table, path)
+    refused("must hold rows of two numbers", arrays.read_table, path)
 
 
 def test_signs_of_a_text(tmp_path):
@@ -339,5 +351,5 @@ def test_signs_of_a_text(tmp_path):
     path.write_text("Ah, 1984!\n~")
     said = "".join(text.ALPHABET[n] for n in text.read_text(path))
     assert said == "ah, 0000!\n " and len(text.ALPHABET) == len({*text.ALPHABET}) == 40
-    X, y = text.windows(np.arange(10), 4)
+    X, y = text.text_windows(np.arange(10), 4)
     assert X.tolist() == [[0, 1, 2, 3], [4, 5, 6, 7]] and (y == X + 1).all()

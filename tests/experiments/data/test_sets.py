@@ -183,10 +183,10 @@ def test_faces_have_two_attributes():
 
 def test_sources_of_characters():
     """Windows follow their own law better than the other source's, and not if both are one."""
-    from fedtheory.experiments.data.sets.characters import laws
+    from fedtheory.experiments.data.sets.characters import source_laws
 
     for unlike, least in ((0.0, 0.0), (0.6, 0.05)):
-        data, both = ft.data.load("characters", each=60, unlike=unlike), laws(unlike)
+        data, both = ft.data.load("characters", each=60, unlike=unlike), source_laws(unlike)
         for law in both:
             assert np.allclose(law.sum(axis=2), 1)
         for source in (0, 1):

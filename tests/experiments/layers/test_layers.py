@@ -172,8 +172,8 @@ def test_masks_are_the_counters_and_methods_share_them():
     ends = []
     for i in (1, 2):
         rows, mask = np.empty(3, dtype=np.int64), np.empty(12)
-        key = rng.stream(5, 0, 0)
-        rng.subset(key, i, 0, rng.BATCH, np.arange(len(X[i - 1])), rows)
+        key = rng.stream_key(5, 0, 0)
+        rng.draw_subset(key, i, 0, rng.BATCH, np.arange(len(X[i - 1])), rows)
         rng.fill_masked(np.uint64(rng.gradient_key(key, i, 0)), 2, p, 1 / (1 - p), mask)
         A, y, mask = X[i - 1][rows], Y[i - 1][rows], mask.reshape(3, 4)
         H = np.maximum(A @ W_1 + b_1, 0)

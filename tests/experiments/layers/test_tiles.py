@@ -3,7 +3,7 @@
 import numpy as np
 import pytest
 
-from fedtheory.experiments.layers._gemm import affine, gemm
+from fedtheory.experiments.layers._gemm import gemm, multiply_affine
 from fedtheory.experiments.layers._tiles import TERMS
 from fedtheory.jit import jit
 
@@ -14,7 +14,7 @@ SIZES = [(1, 1, 1), (15, 3, 17), (14, TERMS + 1, 33), (5, 2 * TERMS, 64), (29, 7
 def both(A, turned_a, B, turned_b, beta, b, C, D):
     gemm(A, turned_a, B, turned_b, beta, C)
     if turned_a == 0 and turned_b == 0:
-        affine(A, B, b, D)
+        multiply_affine(A, B, b, D)
 
 
 @pytest.mark.parametrize("real, within", [("float64", 1e-13), ("float32", 1e-5)])

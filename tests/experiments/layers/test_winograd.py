@@ -60,8 +60,8 @@ def test_tiles_are_sums_over_windows(height, width, padding, real, within):
     A, w, b = some(n, height, width, channels), some(9 * channels * filters), some(filters)
     D = some(n, o.tall, o.across, filters)
     Z, G, E = np.empty(D.size, real), np.ones(w.size, real), np.full(A.size, np.nan, real)
-    _winograd.forward(o, A.ravel(), n, w, b, Z)
-    _winograd.backward(o, A.ravel(), n, w, D.ravel(), G, E)
+    _winograd.winograd_forward(o, A.ravel(), n, w, b, Z)
+    _winograd.winograd_backward(o, A.ravel(), n, w, D.ravel(), G, E)
     fitted = conv(filters, 3, padding=padding).fit(A.shape[1:])
     both, doubles = np.concatenate([w, b]).astype(float), A.astype(float)
     expected = slow.conv(fitted, both, doubles)
@@ -82,7 +82,7 @@ def test_tiles_are_sums_over_windows(height, width, padding, real, within):
         gap = np.abs(found - known.ravel()).max()
         assert gap <= within * np.abs(known).max(), gap
     alone = np.zeros(w.size, real)
-    _winograd.backward(o, A.ravel(), n, w, D.ravel(), alone, E[:0])
+    _winograd.winograd_backward(o, A.ravel(), n, w, D.ravel(), alone, E[:0])
     np.testing.assert_allclose(alone, G - 1, rtol=0, atol=within * np.abs(G).max())
 
 
@@ -93,12 +93,12 @@ def test_an_image_is_worked_on_alike_alone_and_among_others():
     some = lambda *shape: generator.standard_normal(shape).astype(np.float32)
     A, D, w, b = some(n, 70 * DEEP), some(n, 70 * DEEP), some(9 * DEEP * DEEP), some(DEEP)
     Z, E, G = np.empty_like(A), np.empty_like(A), np.zeros_like(w)
-    _winograd.forward(o, A.ravel(), n, w, b, Z.reshape(-1))
-    _winograd.backward(o, A.ravel(), n, w, D.ravel(), G, E.reshape(-1))
+    _winograd.winograd_forward(o, A.ravel(), n, w, b, Z.reshape(-1))
+    _winograd.winograd_backward(o, A.ravel(), n, w, D.ravel(), G, E.reshape(-1))
     for r in range(n):
         one, other = np.empty_like(A[r]), np.empty_like(A[r])
-        _winograd.forward(o, A[r], 1, w, b, one)
-        _winograd.backward(o, A[r], 1, w, D[r], G, other)
+        _winograd.winograd_forward(o, A[r], 1, w, b, one)
+        _winograd.winograd_backward(o, A[r], 1, w, D[r], G, other)
         np.testing.assert_array_equal(one, Z[r])
         np.testing.assert_array_equal(other, E[r])
 
@@ -114,7 +114,7 @@ def test_single_precision_errs_little_more_than_plain_sums():
         np.zeros(filters, np.float32),
         np.empty((2, 4 * 28 * 28 * filters), np.float32),
     )
-    _winograd.forward(o, A.ravel(), 4, w, b, tiles)
+    _winograd.winograd_forward(o, A.ravel(), 4, w, b, tiles)
     add_windows(o, A.ravel(), 4, w, b, sums)
     exact = np.empty(tiles.size)
     add_windows(o, A.ravel().astype(float), 4, w.astype(float), b.astype(float), exact)

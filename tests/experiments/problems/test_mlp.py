@@ -142,7 +142,7 @@ def test_one_minibatch_step_by_hand():
     ends = []
     for i in (1, 2):
         rows = np.empty(4, dtype=np.int64)
-        rng.subset(rng.stream(11, 0, 0), i, 0, rng.BATCH, np.arange(len(X[i])), rows)
+        rng.draw_subset(rng.stream_key(11, 0, 0), i, 0, rng.BATCH, np.arange(len(X[i])), rows)
         assert len(set(rows)) == 4
         g = np.mean(
             [reference(SMALL, SMALL.start, X[i][r], Y[i][r], (12, 5, 3))[1] for r in rows], axis=0

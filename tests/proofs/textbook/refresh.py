@@ -5,7 +5,7 @@ import json
 from fedtheory import discover
 from fedtheory.proofs.textbook import facts, proof_cache, proof_steps
 from fedtheory.proofs.textbook.lemmas import LEAVES
-from fedtheory.store.files import write
+from fedtheory.store.files import write_file
 
 
 def main():
@@ -18,7 +18,7 @@ def main():
         for line in claim.follows:
             found = proof_steps.step_of(claim, line - 1)
             print(f"{found.line}: {found.status} {found.why}", flush=True)
-    write(
+    write_file(
         proof_cache.FILE, (json.dumps(proof_cache.SEEN, sort_keys=True, indent=0) + "\n").encode()
     )
 

@@ -25,22 +25,22 @@ def test_premises_that_speak_of_something_else_prove_nothing(kind):
 
 def test_a_letter_is_its_record_and_what_it_is_read_for():
     other = fsl.TABLE.extended([fsl.TABLE["L"]._replace(latex="M")])
-    assert letters.differing(fsl.TABLE, other, fsl.TABLE) == []  # but for how it is typeset
+    assert letters.differing_letters(fsl.TABLE, other, fsl.TABLE) == []  # but for how it is typeset
     for change in (dict(meaning="another"), dict(unit=(9, 9)), dict(some=True)):
         other = fsl.TABLE.extended([fsl.TABLE["L"]._replace(**change)])
-        assert letters.differing(fsl.TABLE, other, ["K", "L", "S"]) == ["L"]
+        assert letters.differing_letters(fsl.TABLE, other, ["K", "L", "S"]) == ["L"]
     read = Table("fsl", fsl.TABLE.values(), constants=dict(L="sigma"))
-    assert letters.differing(fsl.TABLE, read, ["K", "L"]) == ["L"]
-    assert letters.differing(fsl.TABLE, Table("fsl"), ["L"]) == ["L"]
+    assert letters.differing_letters(fsl.TABLE, read, ["K", "L"]) == ["L"]
+    assert letters.differing_letters(fsl.TABLE, Table("fsl"), ["L"]) == ["L"]
 
 
 def test_rules_bind_where_they_are_this_library_s_own():
     (rule,) = fsl.TABLE.rules
-    assert letters.binding(rule, fsl.TABLE.extended([]))
-    assert not letters.binding(rule, Table("mine", fsl.TABLE.values(), [rule]))
-    assert not letters.binding(fsl.S <= 5, Table("fsl", fsl.TABLE.values(), [fsl.S <= 5]))
+    assert letters.is_binding(rule, fsl.TABLE.extended([]))
+    assert not letters.is_binding(rule, Table("mine", fsl.TABLE.values(), [rule]))
+    assert not letters.is_binding(fsl.S <= 5, Table("fsl", fsl.TABLE.values(), [fsl.S <= 5]))
     other = fsl.TABLE.extended([fsl.TABLE["S"]._replace(meaning="samples")])
-    assert not letters.binding(rule, other)
+    assert not letters.is_binding(rule, other)
 
 
 def test_a_rule_is_made_of_a_table_alone():
@@ -53,9 +53,13 @@ def test_a_rule_is_made_of_a_table_alone():
 
 def test_methods_are_records():
     record = discover.algorithm("fedavg")
-    assert letters.alike("fedavg", record) and letters.alike(record, record)
-    assert not letters.alike(replace(record), record) and not letters.alike("fedavg", "fedsgd")
-    assert not letters.alike("fedavg", replace(record)) and not letters.alike("nobody", record)
+    assert letters.same_method("fedavg", record) and letters.same_method(record, record)
+    assert not letters.same_method(replace(record), record) and not letters.same_method(
+        "fedavg", "fedsgd"
+    )
+    assert not letters.same_method("fedavg", replace(record)) and not letters.same_method(
+        "nobody", record
+    )
 
 
 def test_facts_speak_of_the_methods_of_their_paper():

@@ -16,7 +16,7 @@ from fedtheory.experiments.data import _files
 COLUMNS = 2**20
 
 
-def table(
+def read_table(
     path: Path, label: int = -1, most: int = 2**28, cells: int = _files.CELLS
 ) -> tuple[np.ndarray, np.ndarray]:
     """Return (X (n, features), y (n,)) of a table of numbers, where `label` is the column of the
@@ -27,17 +27,17 @@ def table(
     )
     X = y = width = None
     done = 0  # rows
-    for block in _files.lines(path, most):
+    for block in _files.read_line_blocks(path, most):
         if width is None:
-            first, rest = _first(block)
+            first, rest = _first_fields(block)
             if first is None:
                 continue
-            width = _width(path, first, label)
+            width = _row_width(path, first, label)
             block = block if all(map(_is_number, first)) else rest
             X, y = _files.Column(np.float64, width - 1), _files.Column(np.float64)
         if done * width + block.count(b",") + block.count(b"\n") > cells + len(block) // 2:
             _too_many(path, cells, done * width + block.count(b","))
-        rows = _numbers(path, block, width, done)
+        rows = _parse_numbers(path, block, width, done)
         done += len(rows)
         if done * width > cells:
             _too_many(path, cells, done * width)
@@ -52,7 +52,7 @@ def _too_many(path: Path, cells: int, found: Any) -> None:
     refuse(str(path), f"must hold at most {cells} numbers, or as many as `cells` says", found)
 
 
-def _first(block: bytes) -> tuple[Any, bytes]:
+def _first_fields(block: bytes) -> tuple[Any, bytes]:
     """Return the fields of the first row that is not empty, or None, and the lines after this row."""
     lines = block.lstrip(b"\n")
     line, _, rest = lines.partition(b"\n")
@@ -67,7 +67,7 @@ def _first(block: bytes) -> tuple[Any, bytes]:
     return fields, rest
 
 
-def _width(path: Path, first: Sequence[str], label: int) -> int:
+def _row_width(path: Path, first: Sequence[str], label: int) -> int:
     width = len(first)
     if not 2 <= width <= COLUMNS:
         rule = f"must hold rows of two numbers or more, and at most {COLUMNS}"
@@ -77,7 +77,7 @@ def _width(path: Path, first: Sequence[str], label: int) -> int:
     return width
 
 
-def _numbers(path: Path, block: bytes, width: int, before: int) -> np.ndarray:
+def _parse_numbers(path: Path, block: bytes, width: int, before: int) -> np.ndarray:
     """Return the finite numbers (rows, width) of whole lines; `before` is the number of rows above
     these lines."""
     try:
@@ -90,7 +90,7 @@ def _numbers(path: Path, block: bytes, width: int, before: int) -> np.ndarray:
     except ValueError:
         pass
     for n, row in enumerate(filter(None, block.split(b"\n")), before + 1):
-        fields, _ = _first(row)
+        fields, _ = _first_fields(row)
         if len(fields) != width or not all(map(_is_number, fields)):
             refuse(
                 f"{path}: row {n}", f"must hold {width} finite numbers", row[:200].decode("latin1")

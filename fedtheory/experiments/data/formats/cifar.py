@@ -21,18 +21,18 @@ STEPS = 2**20  # of the program that a pickle is; that of a whole batch has some
 PICKLED = 2**26  # bytes of a pickled batch, of which a whole one has 31 million
 
 
-def binary(path: Path) -> tuple[Any, ...]:
+def read_binary(path: Path) -> tuple[Any, ...]:
     """Read (images (n, 3, 32, 32), labels (n,)) from a binary batch."""
-    size = sum(map(len, _files.blocks(path))) if path.suffix == ".gz" else path.stat().st_size
+    size = sum(map(len, _files.read_blocks(path))) if path.suffix == ".gz" else path.stat().st_size
     if size == 0 or size % (1 + PIXELS):
         refuse(str(path), f"must hold records of {1 + PIXELS} bytes", f"{size} bytes")
-    records = _files.exactly(path, size).reshape(-1, 1 + PIXELS)
+    records = _files.read_exactly(path, size).reshape(-1, 1 + PIXELS)
     return _check_images(path, records[:, 1:], records[:, 0])
 
 
 def read_python_batch(path: Path) -> tuple[np.ndarray, ...]:
     """Read (images (n, 3, 32, 32), labels (n,)) from a batch in the python layout."""
-    batch = decode_pickle(_files.content(path, PICKLED), path)
+    batch = decode_pickle(_files.read_content(path, PICKLED), path)
     if not isinstance(batch, dict):
         refuse(str(path), "must be a dictionary", type(batch).__name__)
     batch = {key.encode() if isinstance(key, str) else key: value for key, value in batch.items()}
@@ -93,13 +93,13 @@ class _Kind:
         pass
 
 
-def _rebuilt(*_: bytes | type[_Array] | Sequence[int]) -> _Array:
+def _rebuild_array(*_: bytes | type[_Array] | Sequence[int]) -> _Array:
     return _Array()
 
 
 KNOWN: dict[tuple, Any] = {
-    ("numpy.core.multiarray", "_reconstruct"): _rebuilt,
-    ("numpy._core.multiarray", "_reconstruct"): _rebuilt,
+    ("numpy.core.multiarray", "_reconstruct"): _rebuild_array,
+    ("numpy._core.multiarray", "_reconstruct"): _rebuild_array,
     ("numpy", "ndarray"): _Array,
     ("numpy", "dtype"): _Kind,
     ("_codecs", "encode"): lambda text, how="latin1": text.encode("latin1"),

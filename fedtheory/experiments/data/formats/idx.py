@@ -29,4 +29,4 @@ def read_idx(path: Path, axes: Number = None) -> np.ndarray | np.memmap:
     if len(lengths) < 4 * count:
         refuse(str(path), f"must say the lengths of its {count} axes", lengths)
     shape = tuple(int(n) for n in np.frombuffer(lengths, ">u4"))
-    return _files.exactly(path, math.prod(shape), 4 + 4 * count).reshape(shape)
+    return _files.read_exactly(path, math.prod(shape), 4 + 4 * count).reshape(shape)

@@ -27,8 +27,8 @@ def read_libsvm(
     labels, counts = _files.Column(np.float64), _files.Column(np.int32)
     places, values = _files.Column(np.int32), _files.Column(np.float64)
     row, widest = 1, 0
-    for block in _files.lines(path, MOST):
-        found = _pairs(block)
+    for block in _files.read_line_blocks(path, MOST):
+        found = _parse_pairs(block)
         if found is None:
             _refuse_row(path, block, row)
         for column, part in zip((labels, counts, places, values), found):
@@ -61,7 +61,7 @@ END, BLANK, COLON = 10, 32, 58  # signs, as bytes
 PLACE = 9  # digits of a feature's number
 
 
-def _pairs(block: bytes) -> tuple[np.ndarray, np.ndarray, np.ndarray, np.ndarray] | None:
+def _parse_pairs(block: bytes) -> tuple[np.ndarray, np.ndarray, np.ndarray, np.ndarray] | None:
     """Return (labels, number of pairs per line, features, values) of whole lines; None where a line
     is malformed."""
     if b"#" in block:
@@ -109,7 +109,7 @@ def _pairs(block: bytes) -> tuple[np.ndarray, np.ndarray, np.ndarray, np.ndarray
 def _refuse_row(path: Path, block: bytes, row: int) -> None:
     """Raise an error that explains the first malformed line."""
     for n, text in enumerate(block.split(b"\n"), row):
-        if _pairs(text + b"\n") is not None:
+        if _parse_pairs(text + b"\n") is not None:
             continue
         parts = text.partition(b"#")[0].split()
         try:

@@ -16,10 +16,10 @@ def read_ratings(path: Path) -> tuple[np.ndarray, np.ndarray, np.ndarray, np.nda
     """Read (users (n,), films (n,), ratings (n,), times (n,)) from a file of ratings."""
     parting = PARTS.get(path.name, b",")
     found, row = _files.Column(np.float64, 4), 0
-    for block in _files.lines(path, MOST):
+    for block in _files.read_line_blocks(path, MOST):
         if parting == b"," and not row and not block[:1].isdigit():
             block = block.partition(b"\n")[2]  # names of columns
-        part = _numbers(block.replace(parting, b","))
+        part = _parse_numbers(block.replace(parting, b","))
         if part is None:
             _refuse_row(path, block, parting, row)
         found.add(part)
@@ -46,7 +46,7 @@ def read_ratings(path: Path) -> tuple[np.ndarray, np.ndarray, np.ndarray, np.nda
     return users.astype(np.int64), films.astype(np.int64), found[:, 2], times.astype(np.int64)
 
 
-def _numbers(block: bytes) -> np.ndarray | None:
+def _parse_numbers(block: bytes) -> np.ndarray | None:
     """Return the numbers (lines, 4) of whole comma-separated lines; None where a line does not have
     four numbers."""
     if not block:
@@ -61,6 +61,6 @@ def _numbers(block: bytes) -> np.ndarray | None:
 
 def _refuse_row(path: Path, block: bytes, parting: bytes, before: int) -> None:
     for n, row in enumerate(block.split(b"\n"), before + 1):
-        if _numbers(row.replace(parting, b",") + b"\n") is None:
+        if _parse_numbers(row.replace(parting, b",") + b"\n") is None:
             refuse(f"{path}: row {n}", "must say user, film, rating and time", row[:200])
     refuse(f"{path}: row {before + 1}", "must say user, film, rating and time", block[:200])

@@ -12,17 +12,17 @@ if TYPE_CHECKING:
 SHAPE, PIXELS, CLASSES = (3, 96, 96), 3 * 96 * 96, 10
 
 
-def images(path: Path) -> Any:
+def read_images(path: Path) -> Any:
     """Read the images (n, 3, 96, 96), with rows before columns."""
     size = path.stat().st_size
     if size == 0 or size % PIXELS:
         refuse(str(path), f"must hold images of {PIXELS} bytes", f"{size} bytes")
-    return _files.exactly(path, size).reshape(-1, *SHAPE).swapaxes(2, 3)
+    return _files.read_exactly(path, size).reshape(-1, *SHAPE).swapaxes(2, 3)
 
 
-def labels(path: Path) -> "np.ndarray":
+def read_labels(path: Path) -> "np.ndarray":
     """Read the labels (n,), shifted to 0 .. 9."""
-    found = _files.exactly(path, path.stat().st_size)
+    found = _files.read_exactly(path, path.stat().st_size)
     if not len(found) or found.min() < 1 or found.max() > CLASSES:
         refuse(str(path), f"must hold labels of 1 .. {CLASSES}", found[:10].tolist())
     return found - 1

@@ -21,12 +21,12 @@ for _capital in "ABCDEFGHIJKLMNOPQRSTUVWXYZ":
     _CODE[ord(_capital)] = ALPHABET.index(_capital.lower())
 
 
-def codes(text: str) -> np.ndarray:
+def character_codes(text: str) -> np.ndarray:
     """Return the indices (n,) of the characters of a text. Accents are removed, and a character
     outside the alphabet becomes a space.
 
     >>> from fedtheory.experiments.data.formats import text
-    >>> "".join(text.ALPHABET[n] for n in text.codes("Déjà vu: 42%"))
+    >>> "".join(text.ALPHABET[n] for n in text.character_codes("Déjà vu: 42%"))
     'deja vu: 00 '
     """
     plain = unicodedata.normalize("NFKD", text)
@@ -38,15 +38,15 @@ def codes(text: str) -> np.ndarray:
 def read_text(path: Path) -> np.ndarray:
     """Read the character indices of a text file."""
     found, decoder = _files.Column(np.uint8), codecs.getincrementaldecoder("utf-8")("replace")
-    for block in _files.blocks(path, MOST):
-        found.add(codes(decoder.decode(block)))
+    for block in _files.read_blocks(path, MOST):
+        found.add(character_codes(decoder.decode(block)))
         if found.size > MOST:
             refuse(str(path), f"must hold at most {MOST} signs", f"{found.size} and more")
-    found.add(codes(decoder.decode(b"", final=True)))
+    found.add(character_codes(decoder.decode(b"", final=True)))
     return found.whole()
 
 
-def windows(numbers: np.ndarray, length: int) -> tuple[np.ndarray, np.ndarray]:
+def text_windows(numbers: np.ndarray, length: int) -> tuple[np.ndarray, np.ndarray]:
     """Return samples (n, length) and for each sample's characters the characters that follow (n,
     length). The incomplete window at the end is dropped."""
     n = max(0, (len(numbers) - 1) // length)

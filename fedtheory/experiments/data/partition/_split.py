@@ -76,7 +76,7 @@ class Split(Shown):
         of its sample count, then as many bars for the number of its labels."""
         chosen = np.linspace(0, len(self.rows) - 1, min(SHOWN, len(self.rows))).astype(int)
         sizes, labels = self.counts.sum(axis=1)[chosen], (self.counts > 0).sum(axis=1)[chosen]
-        return f"samples {_bars(sizes, sizes.max())} labels {_bars(labels, self.counts.shape[1])}"
+        return f"samples {_draw_bars(sizes, sizes.max())} labels {_draw_bars(labels, self.counts.shape[1])}"
 
     def arrays(
         self, X: np.ndarray, y: np.ndarray | None = None
@@ -100,7 +100,7 @@ class Split(Shown):
         return ax
 
 
-def _bars(values: np.ndarray, most: int) -> str:
+def _draw_bars(values: np.ndarray, most: int) -> str:
     steps = np.ceil(np.asarray(values) / max(1, most) * len(BARS)).astype(int)
     return "".join(BARS[max(0, step - 1)] for step in steps)
 
@@ -134,7 +134,7 @@ def sizes_of(sizes: Number, clients: int, n: int) -> np.ndarray:
 
 def shuffle_rows(seed: int, name: str, rows: np.ndarray) -> np.ndarray:
     """Return the rows shuffled by a random stream that depends on the name."""
-    return rows[rng.host(seed, f"partition {name}").permutation(len(rows))]
+    return rows[rng.host_generator(seed, f"partition {name}").permutation(len(rows))]
 
 
 def by_label(y: np.ndarray, seed: int, how: str) -> tuple[np.ndarray, list[np.ndarray]]:
@@ -145,7 +145,7 @@ def by_label(y: np.ndarray, seed: int, how: str) -> tuple[np.ndarray, list[np.nd
     ]
 
 
-def shares(total: int, weights: np.ndarray) -> np.ndarray:
+def whole_shares(total: int, weights: np.ndarray) -> np.ndarray:
     """Return whole numbers proportional to the weights that sum to `total`: each share is rounded
     down, and the rest goes to the largest remainders."""
     exact = total * np.asarray(weights, float) / np.sum(weights)

@@ -24,7 +24,7 @@ def classes(
     y = _split.labels_of(y)
     clients, pools = _split.clients_of(clients, len(y)), _split.by_label(y, seed, "classes")[1]
     C = arguments.check_integer("C", C, 1, len(pools))
-    has = _dealt(clients, C, len(pools), rng.host(seed, "partition classes"))
+    has = _deal_classes(clients, C, len(pools), rng.host_generator(seed, "partition classes"))
     holders = has.sum(axis=0)
     quota = min(len(pool) // count for pool, count in zip(pools, holders) if count)
     if each is not None:
@@ -42,7 +42,7 @@ def classes(
     return _split.make_split(f"classes, C = {C}", y, rows)
 
 
-def _dealt(clients: int, C: int, count: int, generator: np.random.Generator) -> np.ndarray:
+def _deal_classes(clients: int, C: int, count: int, generator: np.random.Generator) -> np.ndarray:
     """Return the mask (clients, classes) of the classes of each client: each client in turn takes
     the C classes with the most places left, with ties broken at random."""
     order = generator.permutation(count)

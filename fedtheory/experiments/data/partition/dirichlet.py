@@ -26,9 +26,10 @@ def dirichlet(
     alpha = arguments.check_real("alpha", alpha, open_low=True)
     least = arguments.check_integer("least", least, 0, len(y) // clients)
     for attempt in range(TRIES):
-        generator = rng.host(seed, f"partition dirichlet, attempt {attempt}")
+        generator = rng.host_generator(seed, f"partition dirichlet, attempt {attempt}")
         parts = [
-            _split.shares(len(pool), _proportions(generator, alpha, clients)) for pool in pools
+            _split.whole_shares(len(pool), _draw_proportions(generator, alpha, clients))
+            for pool in pools
         ]
         if np.sum(parts, axis=0).min() >= least:
             break
@@ -45,7 +46,7 @@ def dirichlet(
     return _split.make_split(f"Dirichlet({alpha:g})", y, [np.concatenate(mine) for mine in rows])
 
 
-def _proportions(generator: np.random.Generator, alpha: float, clients: int) -> np.ndarray:
+def _draw_proportions(generator: np.random.Generator, alpha: float, clients: int) -> np.ndarray:
     """Return unnormalised Dirichlet proportions, computed from logarithms, since for small alpha a
     gamma draw underflows."""
     logs = np.log(generator.random(clients)) / alpha + np.log(

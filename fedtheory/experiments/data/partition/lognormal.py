@@ -27,5 +27,5 @@ def lognormal(
     spread = arguments.check_real("spread", spread, high=20.0)
     if total < clients:
         refuse("total", f"must be at least {clients}, one sample a client", total)
-    draws = rng.host(seed, "partition lognormal").standard_normal(clients)
-    return 1 + _split.shares(total - clients, np.exp(spread * draws))
+    draws = rng.host_generator(seed, "partition lognormal").standard_normal(clients)
+    return 1 + _split.whole_shares(total - clients, np.exp(spread * draws))

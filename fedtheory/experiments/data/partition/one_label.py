@@ -26,7 +26,7 @@ def one_label(
     """
     y = _split.labels_of(y)
     clients, pools = _split.clients_of(clients, len(y)), _split.by_label(y, seed, "one label")[1]
-    generator = rng.host(seed, "partition one label")
+    generator = rng.host_generator(seed, "partition one label")
     if arguments.check_flag("balanced", balanced):
         order = generator.permutation(len(pools))
         chosen = generator.permutation(order[np.arange(clients) % len(pools)])
@@ -46,7 +46,7 @@ def one_label(
             )
         asked = np.full(len(mine), len(pool)) if wanted is None else wanted[mine]
         if asked.sum() > len(pool):
-            asked = 1 + _split.shares(len(pool) - len(mine), asked - 1)
+            asked = 1 + _split.whole_shares(len(pool) - len(mine), asked - 1)
         ends = np.cumsum(asked)
         for i, low, high in zip(mine, ends - asked, ends):
             rows[i] = pool[low:high]

@@ -28,4 +28,4 @@ def pareto(
     if total < clients:
         refuse("total", f"must be at least {clients}, one sample a client", total)
     drawn = pareto_sizes(clients, FINE, ratio * FINE, index, seed)
-    return 1 + _split.shares(total - clients, np.asarray(drawn, float))
+    return 1 + _split.whole_shares(total - clients, np.asarray(drawn, float))

@@ -16,13 +16,13 @@ STEMS = (
 )
 
 
-def names(stem: str) -> tuple[str, str]:
+def file_names(stem: str) -> tuple[str, str]:
     """Return the possible names of a file: as published, and with a dot, as some archives unpack
     it."""
     return stem, stem.replace("-idx", ".idx")
 
 
-def loader(name: str, classes: int, turned: bool = False) -> Callable[..., Any]:
+def make_loader(name: str, classes: int, turned: bool = False) -> Callable[..., Any]:
     """Return the function that reads the four files; `turned` states that rows and columns are
     exchanged."""
 

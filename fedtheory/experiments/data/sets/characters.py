@@ -30,7 +30,10 @@ def load(
     )
     seed = arguments.check_seed(seed)
     arguments.check_fits("each", 2 * (each + test), length + 1)
-    signs = [_windows(law, each + test, length, seed, s) for s, law in enumerate(laws(unlike))]
+    signs = [
+        _draw_windows(law, each + test, length, seed, s)
+        for s, law in enumerate(source_laws(unlike))
+    ]
     both = lambda low, high, place: np.concatenate(
         [each[low:high, place : place + length] for each in signs]
     )
@@ -44,10 +47,12 @@ def load(
     return Data("characters", parts, SIGNS)
 
 
-def laws(unlike: float) -> list[np.ndarray]:
+def source_laws(unlike: float) -> list[np.ndarray]:
     """Return for each of the two sources the probabilities (SIGNS, SIGNS, SIGNS) of a character
     given the two before it."""
-    draw = lambda name: rng.host(0, f"characters {name}").standard_normal((2, SIGNS, SIGNS))
+    draw = lambda name: rng.host_generator(0, f"characters {name}").standard_normal(
+        (2, SIGNS, SIGNS)
+    )
     shared, found = draw("shared"), []
     for source in (0, 1):
         scores = shared + unlike * draw(source)
@@ -58,10 +63,10 @@ def laws(unlike: float) -> list[np.ndarray]:
     return found
 
 
-def _windows(law: np.ndarray, count: int, length: int, seed: int, source: int) -> np.ndarray:
+def _draw_windows(law: np.ndarray, count: int, length: int, seed: int, source: int) -> np.ndarray:
     """Return (count, length + 1) characters, where each window is an independent path of the Markov
     chain."""
-    generator = rng.host(seed, f"characters source {source}")
+    generator = rng.host_generator(seed, f"characters source {source}")
     sums = np.cumsum(law, axis=2)
     signs = np.empty((count, length + 3), np.uint8)
     signs[:, :2] = generator.integers(0, SIGNS, (count, 2))

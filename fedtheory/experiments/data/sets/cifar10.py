@@ -28,7 +28,7 @@ LAYOUTS = (
 
 
 def load(found: Found) -> Any:
-    read, kept = (cifar.binary, cifar.read_python_batch)[found.layout], {}
+    read, kept = (cifar.read_binary, cifar.read_python_batch)[found.layout], {}
 
     def batch(name: str) -> tuple[Any, ...]:
         if name not in kept:

@@ -29,7 +29,7 @@ def load(found: Found) -> Any:
             'python -m pip install "fedtheory[data]"'
         )
     path = Path(spec.origin).parent / "datasets" / "data" / FILE.names[0]
-    X, y = arrays.table(_files.check_published(path, FILE))
+    X, y = arrays.read_table(_files.check_published(path, FILE))
     images = X.reshape(-1, 8, 8) / 16.0
     held = np.arange(len(y)) % TEST == 0
     parts = {"X": images[~held], "y": y[~held], "X_test": images[held], "y_test": y[held]}

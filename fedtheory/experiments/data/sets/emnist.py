@@ -5,7 +5,7 @@ The files hold images with rows and columns exchanged; here they stand upright.
 
 from fedtheory.experiments.data._files import File
 from fedtheory.experiments.data._sets import Set
-from fedtheory.experiments.data.sets._mnist_like import PARTS, loader, names
+from fedtheory.experiments.data.sets._mnist_like import PARTS, file_names, make_loader
 
 STEMS = ("train-images-idx3", "train-labels-idx1", "test-images-idx3", "test-labels-idx1")
 DIGESTS = (
@@ -17,10 +17,10 @@ DIGESTS = (
 SET = Set(
     "emnist",
     "handwritten letters and digits of 47 classes, 112,800 + 18,800 of 28 x 28",
-    loader("emnist", 47, turned=True),
+    make_loader("emnist", 47, turned=True),
     (
         {
-            part: File(names(f"emnist-balanced-{stem}-ubyte"), size, f"gz-sha256:{digest}")
+            part: File(file_names(f"emnist-balanced-{stem}-ubyte"), size, f"gz-sha256:{digest}")
             for part, stem, (size, digest) in zip(PARTS, STEMS, DIGESTS)
         },
     ),

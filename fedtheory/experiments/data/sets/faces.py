@@ -25,7 +25,12 @@ def load(
     kinds = [(smile, glasses) for smile in (0, 1) for glasses in (0, 1)]
     drawn = [
         _draw_faces(
-            smile, glasses, each + test, side, noise, rng.host(seed, f"faces {smile}{glasses}")
+            smile,
+            glasses,
+            each + test,
+            side,
+            noise,
+            rng.host_generator(seed, f"faces {smile}{glasses}"),
         )
         for smile, glasses in kinds
     ]

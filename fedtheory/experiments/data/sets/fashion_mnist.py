@@ -2,7 +2,7 @@
 
 from fedtheory.experiments.data._files import File
 from fedtheory.experiments.data._sets import Set
-from fedtheory.experiments.data.sets._mnist_like import PARTS, STEMS, loader, names
+from fedtheory.experiments.data.sets._mnist_like import PARTS, STEMS, file_names, make_loader
 
 DIGESTS = (
     (47040016, "c59f468a2f672dc815687fe0f83887768d799fd8a3f3276145d20f83aa44d888"),
@@ -13,10 +13,10 @@ DIGESTS = (
 SET = Set(
     "fashion_mnist",
     "clothes, 60,000 + 10,000 of 28 x 28",
-    loader("fashion_mnist", 10),
+    make_loader("fashion_mnist", 10),
     (
         {
-            part: File(names(stem), size, f"sha256:{digest}")
+            part: File(file_names(stem), size, f"sha256:{digest}")
             for part, stem, (size, digest) in zip(PARTS, STEMS, DIGESTS)
         },
     ),

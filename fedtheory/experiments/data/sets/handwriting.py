@@ -39,7 +39,7 @@ def load(
     )
     classes = arguments.check_integer("classes", classes, 2, len(_glyphs.SIGNS))
     unlike, seed = arguments.check_real("unlike", unlike), arguments.check_seed(seed)
-    fonts = writing(found)
+    fonts = writing_fonts(found)
     arguments.check_fits("writers and each", writers * classes, each + test, side * side)
     images = [
         _write_samples(fonts[w % len(fonts)], w, classes, each + test, side, unlike, seed)
@@ -66,9 +66,9 @@ def load(
     return Data("handwriting", parts, classes)
 
 
-def writing(found: Found) -> list[Path]:
+def writing_fonts(found: Found) -> list[Path]:
     """Return the fonts that the writers use."""
-    fonts = _glyphs.fonts(found.folder) or _glyphs.fonts()
+    fonts = _glyphs.list_fonts(found.folder) or _glyphs.list_fonts()
     kept = fonts[: len(fonts) - _glyphs.OTHERS]
     if not kept:
         refuse("folder", f"must hold more than {_glyphs.OTHERS} fonts", len(fonts))
@@ -78,7 +78,7 @@ def writing(found: Found) -> list[Path]:
 def _write_samples(
     font: Path, w: int, classes: int, count: int, side: int, unlike: float, seed: int
 ) -> np.ndarray:
-    generator = rng.host(seed, f"handwriting {w}")
+    generator = rng.host_generator(seed, f"handwriting {w}")
     hand = _glyphs.Hand(generator, unlike)
     return np.stack(
         [

@@ -2,7 +2,7 @@
 
 from fedtheory.experiments.data._files import File
 from fedtheory.experiments.data._sets import Set
-from fedtheory.experiments.data.sets._mnist_like import PARTS, STEMS, loader, names
+from fedtheory.experiments.data.sets._mnist_like import PARTS, STEMS, file_names, make_loader
 
 DIGESTS = (
     (47040016, "ba891046e6505d7aadcbbe25680a0738ad16aec93bde7f9b65e87a2fc25776db"),
@@ -13,10 +13,10 @@ DIGESTS = (
 SET = Set(
     "mnist",
     "handwritten digits, 60,000 + 10,000 of 28 x 28",
-    loader("mnist", 10),
+    make_loader("mnist", 10),
     (
         {
-            part: File(names(stem), size, f"sha256:{digest}")
+            part: File(file_names(stem), size, f"sha256:{digest}")
             for part, stem, (size, digest) in zip(PARTS, STEMS, DIGESTS)
         },
     ),

@@ -22,10 +22,10 @@ def load(found: Found, classes: int = 47, side: int = 28, font: int = 0) -> Any:
     classes = arguments.check_integer("classes", classes, 2, len(_glyphs.SIGNS))
     side = arguments.check_integer("side", side, 4, _glyphs.SIDE)
     font = arguments.check_integer("font", font, 0, _glyphs.OTHERS - 1)
-    fonts = _glyphs.fonts(found.folder) or _glyphs.fonts()
+    fonts = _glyphs.list_fonts(found.folder) or _glyphs.list_fonts()
     path = fonts[max(0, len(fonts) - _glyphs.OTHERS + font)]
     images = [
-        _glyphs.shrunk(_glyphs.draw_sign(path, sign, points, angle), side)
+        _glyphs.shrink_image(_glyphs.draw_sign(path, sign, points, angle), side)
         for sign in _glyphs.SIGNS[:classes]
         for angle in ANGLES
         for points in SIZES

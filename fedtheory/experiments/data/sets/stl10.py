@@ -23,7 +23,7 @@ FILES = {
 }
 
 
-def small(images: Any) -> Any:
+def shrink_to_32(images: Any) -> Any:
     """Reduce images of 96 x 96 pixels to 32 x 32, where each new pixel is the mean of nine."""
     blocks = images.reshape(len(images), 3, 32, 3, 32, 3)
     return np.rint(blocks.mean(axis=(3, 5), dtype=np.float32)).astype(np.uint8)
@@ -31,10 +31,10 @@ def small(images: Any) -> Any:
 
 def load(found: Found) -> Any:
     def labels(part: Any) -> Any:
-        return AS_CIFAR[stl10.labels(found(part))]
+        return AS_CIFAR[stl10.read_labels(found(part))]
 
     def images(part: Any, of: Any) -> Any:
-        return small(stl10.images(found(part))[labels(of) >= 0])
+        return shrink_to_32(stl10.read_images(found(part))[labels(of) >= 0])
 
     parts = {
         "X": lambda: images("X", "y"),

@@ -31,12 +31,12 @@ def load(
     )
     noise, seed = arguments.check_real("noise", noise), arguments.check_seed(seed)
     arguments.check_fits("users and films", users + films, traits + each)
-    planted = rng.host(seed, "tastes")
+    planted = rng.host_generator(seed, "tastes")
     user, film = (planted.standard_normal((n, traits)) for n in (users, films))
     popular = np.log(1.0 / (1 + planted.permutation(films)))
     rows, values = [], []
     for u in range(users):
-        generator = rng.host(seed, f"tastes {u}")
+        generator = rng.host_generator(seed, f"tastes {u}")
         scores = popular + generator.gumbel(size=films)  # without replacement, by popularity
         chosen = np.sort(np.argpartition(-scores, each - 1)[:each])
         fit = film[chosen] @ user[u] / np.sqrt(traits) + noise * generator.standard_normal(each)

@@ -20,7 +20,7 @@ def load(found: Found, length: int = 40) -> Any:
     files = [] if found.folder is None else sorted(found.folder.glob("*.txt"))
     if not files or len(files) > MOST:
         refuse("folder", f"must hold from 1 to {MOST} files .txt", f"{len(files)}")
-    cut = [text.windows(text.read_text(file), length) for file in files]
+    cut = [text.text_windows(text.read_text(file), length) for file in files]
     writers = np.repeat(np.arange(len(files)), [len(X) for X, _ in cut])
     X, y = (np.concatenate(parts) for parts in zip(*cut))
     return Data("text", {"X": X, "y": y, "writers": writers}, len(text.ALPHABET))

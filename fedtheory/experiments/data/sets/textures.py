@@ -36,11 +36,17 @@ def load(
         arguments.check_integer("absent", c, 0, CLASSES - 1) for c in np.atleast_1d(absent).tolist()
     }
     arguments.check_fits("each", CLASSES * (each + test), 3, side * side)
-    looks = _looks(rng.host(0, "textures"))  # classes are the same whatever the seed
+    looks = _draw_looks(rng.host_generator(0, "textures"))  # classes are the same whatever the seed
     kept = [c for c in range(CLASSES) if c not in absent]
     images = [
         _draw_textures(
-            looks, c, each + test, side, noise, shift, rng.host(seed, f"textures {c} {shift!r}")
+            looks,
+            c,
+            each + test,
+            side,
+            noise,
+            shift,
+            rng.host_generator(seed, f"textures {c} {shift!r}"),
         )
         for c in kept
     ]
@@ -51,7 +57,7 @@ def load(
     return Data("textures", parts, CLASSES)
 
 
-def _looks(generator: np.random.Generator) -> list[tuple[float, float, np.ndarray, float]]:
+def _draw_looks(generator: np.random.Generator) -> list[tuple[float, float, np.ndarray, float]]:
     """Return each class's (direction, number of waves across the image, colour (2, 3), roundness)."""
     order = generator.permutation(CLASSES)
     return [
