@@ -232,7 +232,7 @@ def row_of(link: Claim, line: int, case: Case, measured: dict) -> dict:
     except NO_VALUE as error:
         return dict(row, why=str(error))
     gap = -abs(gap) if found.target.way == 0 else gap
-    status = "fails" if found.violated else "equal" if pair(gap) == (0, 0) else "holds"
+    status = "fails" if found.violated else "equal" if ends_of(gap) == (0, 0) else "holds"
     return dict(
         row,
         left=as_float(found.left),
