@@ -8,7 +8,11 @@ import pytest
 from hypothesis import settings
 
 from fedtheory.store import source_hash
-from tests import durations
+from tests import durations, runtime_types
+
+if os.environ.get("FEDTHEORY_BEARTYPE"):
+    runtime_types.hook()
+    runtime_types.give_names()
 
 settings.register_profile("house", deadline=None, print_blob=True, max_examples=50)
 settings.register_profile(
