@@ -14,22 +14,26 @@ import platform
 import re
 import time
 from collections import Counter
-from collections.abc import Iterable
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import replace
 from functools import cache, lru_cache
 from importlib.metadata import version
 from pathlib import Path
 from shlex import quote
-from typing import Any
+from typing import TYPE_CHECKING, Any, NoReturn
 
 from fedtheory import discover, plugins
 from fedtheory.errors import InvalidInput
 from fedtheory.folders_beside import BESIDE, PACKAGE
+from fedtheory.language.claim import Claim
 from fedtheory.store import private_cache
 from fedtheory.store import source_hash as code
 from fedtheory.store.files import write_file
 from fedtheory.verdicts.status import PROVED, STATUSES
 from fedtheory.verdicts.verdict import Verdict
+
+if TYPE_CHECKING:
+    import sympy
 
 FORMAT = "fedtheory ledger 4"
 LIBRARIES = ("numpy", "scipy", "sympy", "mpmath", "numba")
@@ -40,7 +44,7 @@ LARGEST = 2**23  # bytes of a document from elsewhere
 
 
 @cache
-def source_hashes():
+def source_hashes() -> dict[str, str]:
     """Return {file: SHA-256} for every source file of the library and for the data files that the
     sources name."""
     paths = (
@@ -56,20 +60,20 @@ def source_hashes():
 
 
 @cache
-def _library_versions():
+def _library_versions() -> dict[str, str]:
     return dict(python=platform.python_version(), **{name: version(name) for name in LIBRARIES})
 
 
-def library_versions():
+def library_versions() -> dict[str, str]:
     """Return the versions of the libraries that compute the results."""
     return dict(_library_versions())
 
 
-def digest_of(data):
+def digest_of(data: str | Mapping[str, Any] | Sequence[Any]) -> str:
     return hashlib.sha256(json.dumps(data, sort_keys=True).encode()).hexdigest()
 
 
-def result_key(claim, budget, seed):
+def result_key(claim: Claim, budget: float, seed: int) -> str:
     """Return the key under which a claim's result is stored: a hash of the claim's content (also of
     the explicit companion claim from which an order follows), of the inputs that decide the
     verdict, of the library versions, and of `budget` and `seed`."""
@@ -82,7 +86,7 @@ def result_key(claim, budget, seed):
     return digest_of([FORMAT, library_versions(), asked, float(budget), seed])[:40]
 
 
-def claim_content(claim):
+def claim_content(claim: Claim) -> dict[str, str]:
     """Return the full content of a claim's record as plain data."""
     from fedtheory.language.statements import Cells
 
@@ -162,7 +166,7 @@ def claim_content(claim):
 
 
 @lru_cache(maxsize=2**14)
-def _spell_once(expression):
+def _spell_once(expression: "sympy.Basic") -> str:
     """Return the full text of an expression (`srepr`), cached across the claims that share the
     expression."""
     from sympy import srepr
@@ -170,14 +174,14 @@ def _spell_once(expression):
     return srepr(expression)
 
 
-def _code_identity(one):
+def _code_identity(one: Callable[..., Any] | None) -> list[str] | None:
     """Return a method's name, or a function's name and a hash of the code that the function uses."""
     if not callable(one) or hasattr(one, "hyper"):
         return getattr(one, "name", one)
     return [one.__name__, code.digest_of_thing(one)]
 
 
-def plain_data(value):
+def plain_data(value: Any) -> Any:
     """Convert a value to data that JSON can represent; a NaN or an infinity becomes its text."""
     if isinstance(value, dict):
         return {str(name): plain_data(item) for name, item in value.items()}
@@ -191,7 +195,7 @@ def plain_data(value):
 # ---------------------------------------------------------------- results
 
 
-def decide_claim(claim, budget, seed):
+def decide_claim(claim: Claim, budget: float, seed: int) -> dict[str, float | dict[str, Any]]:
     """Decide a claim, and return the verdict as plain data with the processor time in seconds and
     the memory in megabytes."""
     from fedtheory.verdicts.combination import conclude
@@ -213,7 +217,7 @@ def decide_claim(claim, budget, seed):
     )
 
 
-def _forget_peak():
+def _forget_peak() -> None:
     """Reset the operating system's record of this process's peak memory, where the system allows a
     reset."""
     try:
@@ -222,7 +226,7 @@ def _forget_peak():
         pass
 
 
-def _peak_memory():
+def _peak_memory() -> float | None:
     try:
         found = re.search(r"VmHWM:\s+(\d+) kB", Path("/proc/self/status").read_text())
     except OSError:
@@ -230,11 +234,11 @@ def _peak_memory():
     return found and round(int(found[1]) / 1024, 1)
 
 
-def keep_result(folder, name, result):
+def keep_result(folder: Path, name: str, result: Mapping[str, Any]) -> None:
     write_file(Path(folder) / f"{name}.sealed", private_cache.seal(name, json_text(result)))
 
 
-def load_result(folder, name):
+def load_result(folder: Path, name: str) -> dict[str, float | dict[str, Any]] | None:
     """Load the result stored under a key, or return None. A file that was cut short, edited or
     written by another user counts as absent."""
     try:
@@ -244,20 +248,29 @@ def load_result(folder, name):
     return None if found is None else json.loads(found)
 
 
-def json_text(data):
+def json_text(data: Any) -> bytes:
     return (json.dumps(data, indent=1, ensure_ascii=False, allow_nan=False) + "\n").encode()
 
 
 # ---------------------------------------------------------------- the ledger
 
 
-def repro_command(claim, budget, seed):
+def repro_command(claim: Claim, budget: float, seed: int) -> str:
     """Return the shell command that decides a claim again."""
     given = "".join(f" --with {quote(name)}" for name in plugins.missing_files(claim.id))
     return f"fedtheory check {quote(claim.id)} --budget {budget:g} --seed {seed}{given}"
 
 
-def build_ledger(claims, verdicts, budget, seed, findings=None, plots=None, asked=(), keys=None):
+def build_ledger(
+    claims: Sequence[Claim],
+    verdicts: Mapping[str, dict[str, Any]],
+    budget: float,
+    seed: int,
+    findings: Mapping[str, dict[str, str]] | None = None,
+    plots: Mapping[str, list[str]] | None = None,
+    asked: Sequence[str] = (),
+    keys: Mapping[str, str] | None = None,
+) -> tuple[dict[str, Any], dict[str, dict[str, Any]]]:
     """Return (ledger, {file: certificate}) of claims and their verdicts. `findings` maps ids to the
     data of the figures, `plots` maps ids to the names of the figures that show the claim, `asked`
     lists the requested id prefixes if these are not all claims, and `keys` maps ids to result keys
@@ -336,7 +349,9 @@ def detach_certificates(verdict: Verdict, base: str, certificates: dict[str, dic
     return replace(verdict, lines=lines, as_printed=printed, removals=removals, **file)
 
 
-def rests_on(claim, claims, verdicts):
+def rests_on(
+    claim: Claim, claims: Sequence[Claim], verdicts: Mapping[str, dict[str, Any]]
+) -> Graph | None:
     """Return the proof graph of a claim, or None where the record does not say from which lines the
     claim follows."""
     from fedtheory.verdicts import proof_graph
@@ -357,7 +372,7 @@ def count_statuses(entries: Iterable[dict]) -> dict[str, int]:
     return {status: found[status] for status in STATUSES}
 
 
-def paper_facts(entries):
+def paper_facts(entries: Sequence[dict[str, str | list[str]]]) -> dict[str, dict[str, Any]]:
     """Return {id: facts} of each recorded paper to which one of the claims belongs."""
     known = discover.papers()
     named = dict.fromkeys(entry["paper"] for entry in entries)
@@ -383,13 +398,13 @@ def file_name(id: str) -> str:
     return id if plain else f"claim-{hashlib.sha256(id.encode()).hexdigest()[:16]}"
 
 
-def plain_latex(latex):
+def plain_latex(latex: str) -> str:
     """Return LaTeX without braces, brackets and spaces, so that two ways to write the same formula
     compare equal. A symbol that is printed as its own formula needs no definition."""
     return re.sub(r"\\(left|right)[()]|[{}\s]", "", latex)
 
 
-def claim_statement(claim):
+def claim_statement(claim: Claim) -> dict[str, str | list[str]]:
     """Return the statement of a claim, in plain text and in LaTeX."""
     return dict(
         id=claim.id,
@@ -427,7 +442,7 @@ def claim_statement(claim):
     )
 
 
-def read_json(path):
+def read_json(path: Path) -> int | dict[str, Any] | list[Any]:
     """Read a JSON document from an untrusted file."""
     try:
         with Path(path).open("rb") as file:
@@ -437,16 +452,16 @@ def read_json(path):
     return parse_json(content, Path(path).name)
 
 
-def parse_json(content, name):
+def parse_json(content: bytes, name: str) -> int | dict[str, Any] | list[Any]:
     """Parse a JSON document of at most LARGEST bytes. Refuse NaN, infinities and repeated names
     with a message that names the file."""
 
-    def once(pairs):
+    def once(pairs: Sequence[tuple[str, Any]]) -> dict[str, Any]:
         if len(dict(pairs)) != len(pairs):
             raise ValueError("the document has a name twice")
         return dict(pairs)
 
-    def never(value):
+    def never(value: str) -> NoReturn:
         raise ValueError(f"the document holds {value}")
 
     try:

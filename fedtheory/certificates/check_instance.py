@@ -326,7 +326,7 @@ def came_from(setting: Model) -> Any:
     return dict(zip(("file", "sha256"), setting.source)) if setting.source else None
 
 
-def at_hand(document: Any) -> Model:
+def at_hand(document: Any) -> Model | None:
     """Return the model of a document. A user's model must be the one with which the document
     was made: its file is identified by the hash, and never read unless the user gives the file."""
     setting, told = by_name(document["setting"]), document.get("from")

@@ -1,18 +1,26 @@
 """Distances to the set of minimisers of a sum of separable losses: along each coordinate a point,
 intervals or half-lines."""
 
+from collections.abc import Mapping, Sequence
 from fractions import Fraction
+from typing import Any
 
 import numpy as np
 
 from fedtheory.arithmetic.intervals import INF
 from fedtheory.arithmetic.operations import Many, maximum, minimum, positive_part, where
+from fedtheory.arithmetic.work import Counted
 from fedtheory.models import losses, minima
+from fedtheory.typing import Number
 
 ZERO = Fraction(0)
 
 
-def from_least(clients, weights, x):
+def from_least(
+    clients: Sequence[list[dict[str, Any]]],
+    weights: Sequence[Fraction],
+    x: np.ndarray | Sequence[Fraction],
+) -> Number | Counted:
     """Return the squared distance of a point to the set of minimisers of sum_i weights_i f_i, which
     along each coordinate consists of points, intervals and half-lines. The distance is infinite
     where there is no minimiser."""
@@ -20,7 +28,9 @@ def from_least(clients, weights, x):
     return INF if any(isinstance(gap, float) for gap in gaps) else sum(gap * gap for gap in gaps)
 
 
-def _from_least(curves, weights, y):
+def _from_least(
+    curves: Sequence[dict[str, Any]], weights: Sequence[Fraction], y: Number | Counted
+) -> Number | Counted:
     best, _ = minima.least_of(curves, weights)
     if isinstance(best, float):
         return INF
@@ -46,19 +56,19 @@ def _from_least(curves, weights, y):
     return where(best > -INF, away, Many(np.asarray(np.nan))) if isinstance(best, Many) else away
 
 
-def same_to(gap, size):
+def same_to(gap: Number | Counted, size: Number | Counted) -> Number:
     """Tell whether a difference of two numbers of the given size is 0; in a batch of floats,
     whether the difference is 0 up to rounding."""
     return abs(gap) <= 1e-12 * size if isinstance(gap, Many) else gap == 0
 
 
-def _slope_size(f, y):
+def _slope_size(f: Mapping[str, Any], y: Number) -> Number:
     """Return the sum of the absolute values of the terms of a curve's derivative at y."""
     parts = (abs(delta) * positive_part(y - at) for delta, at in f["bends"])
     return abs(f["slope"] * y) + abs(f["tilt"]) + sum(parts, ZERO)
 
 
-def beyond_straight(curves, y):
+def beyond_straight(curves: Sequence[dict[str, Any]], y: Number | Counted) -> Number | Counted:
     """Return the distance of y from the interval around 0 on which all of the given convex curves
     are straight; 0 inside the interval."""
     found = [ZERO]

@@ -6,12 +6,19 @@ derivative, whether losses are "convex", whether they are "alike", and what each
 is worth more.
 """
 
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence, Set
 from fractions import Fraction
+from random import Random
+from typing import TYPE_CHECKING, Any
 
 from fedtheory.arithmetic.operations import maximum, root, vector
+from fedtheory.arithmetic.work import Counted
 from fedtheory.models import losses
 from fedtheory.schema import either, list_of, row
+from fedtheory.typing import Number, Point, Shape
+
+if TYPE_CHECKING:
+    import numpy as np
 
 HALF = Fraction(1, 2)
 # Schemas of a point and of noise: [probability, vector] of each outcome, or an empty list
@@ -23,7 +30,7 @@ SKEWS = {
 }  # probability of the upper value; the square roots of the odds are rational
 
 
-def draw_family(random, convex, bounded, soft=True):
+def draw_family(random: Random, convex: int, bounded: bool, soft: bool = True) -> dict[str, Any]:
     """Draw the shape of a family of losses. With `bounded`, the gradients differ by a bounded
     amount, as the definitions of G and xi_bar over R^d need."""
     pieces = random.choice([1, 1, 1, 2, 2, 3])
@@ -43,7 +50,7 @@ def draw_family(random, convex, bounded, soft=True):
     )
 
 
-def draw_broken(random, breakable):
+def draw_broken(random: Random, breakable: Set[str]) -> str:
     """Draw the name of one of the conditions in `breakable` that an instance is to break, or "".
     Nothing is drawn from `random` where `breakable` is empty."""
     return random.choice(sorted(breakable)) if breakable and random.random() < 0.4 else ""
@@ -59,7 +66,7 @@ UNITS = dict(
 )
 
 
-def family_coordinates(shape, count):
+def family_coordinates(shape: Shape, count: int) -> dict[str, str]:
     """Return {name: kind} of the coordinates of a family of `count` losses."""
     found = {"scale": "positive"}
     for j in range(shape["d"]):
@@ -95,14 +102,14 @@ def read_knots(shape: Mapping, point: Mapping, curve: str) -> list:
     return at
 
 
-def scale_curvature(shape, point):
+def scale_curvature(shape: Shape, point: Point) -> Any:
     """Return the function from a number in [0, 1] to a curvature: at least 0 where the shape is
     convex, of either sign elsewhere."""
     scale = point["scale"]
     return (lambda u: scale * u) if shape["convex"] else (lambda u: scale * (2 * u - 1))
 
 
-def build_family(shape, point, count):
+def build_family(shape: Shape, point: Point, count: int) -> list[list[dict[str, Any]]]:
     """Build the `count` losses of a family at a point of its coordinates."""
     scale, bend = point["scale"], scale_curvature(shape, point)
     found = [[] for _ in range(count)]
@@ -124,7 +131,7 @@ def build_family(shape, point, count):
     return found
 
 
-def flatten_losses(losses_, x):
+def flatten_losses(losses_: Sequence[list[dict[str, Any]]], x: Sequence[Number | Counted]) -> None:
     """Change the tilts of all losses by the same amount, in place, so that the gradient of their
     mean at x is 0."""
     slopes = [losses.loss_gradient(loss, x) for loss in losses_]
@@ -134,13 +141,15 @@ def flatten_losses(losses_, x):
             loss[j]["tilt"] = loss[j]["tilt"] - mean
 
 
-def upper_curvature(losses_):
+def upper_curvature(losses_: Sequence[list[dict[str, Any]]]) -> Number | Counted:
     """Return the least L for which each loss lies below its upper quadratics: smoothness as FSL's
     text defines it."""
     return maximum(*(losses.curvature_range(loss)[1] for loss in losses_))
 
 
-def two_point(size, skew, d, across=False):
+def two_point(
+    size: Any, skew: str, d: int, across: bool = False
+) -> list[list[Fraction | list[Number | Counted]]]:
     """Return zero-mean two-point noise along the first coordinate, or with `across` the same along
     all coordinates, with standard deviation `size` along each. [] stands for no noise."""
     if skew == "none":
@@ -151,17 +160,19 @@ def two_point(size, skew, d, across=False):
     return [[up, along(size / odds)], [1 - up, along(-size * odds)]]
 
 
-def outcomes(noise, d):
+def outcomes(noise: Sequence[list[Any]], d: int) -> "list[tuple[Fraction | Counted, np.ndarray]]":
     """Return the outcomes [(probability, vector), ...] of an instance's noise, as vectors of
     dimension d."""
     return [(p, vector(v)) for p, v in noise] or [(Fraction(1), vector([Fraction(0)] * d))]
 
 
-def variance(noise):
+def variance(noise: Sequence[list[Any]]) -> Number | Counted:
     return sum((p * sum(n * n for n in v) for p, v in noise), Fraction(0))
 
 
-def by_coordinate(noise, sigma):
+def by_coordinate(
+    noise: Sequence[list[Fraction | list[Number | Counted]]], sigma: Number
+) -> Number:
     """Return the largest standard deviation of noise along a coordinate. `sigma`, the standard
     deviation over all coordinates together, is returned where at most one coordinate has noise."""
     kept = lambda part: getattr(part, "numerator", 1) != 0
@@ -172,12 +183,12 @@ def by_coordinate(noise, sigma):
     return root(maximum(*(sum(p * n * n for p, n in zip(odds, each)) for each in columns)))
 
 
-def sound_noise(noise, d):
+def sound_noise(noise: Sequence[list[Any]], d: int) -> bool:
     """Tell whether the probabilities of noise add up to 1 and its mean is 0."""
     return drawn_noise(noise, d)
 
 
-def drawn_noise(noise, d, centred=True):
+def drawn_noise(noise: Sequence[list[Any]], d: int, centred: bool = True) -> bool:
     """Tell whether noise is a probability distribution: probabilities are positive and add up to 1,
     and with `centred` the mean is 0."""
     return (
@@ -188,7 +199,9 @@ def drawn_noise(noise, d, centred=True):
     )
 
 
-def shift_noise(noise, bias, d):
+def shift_noise(
+    noise: Sequence[list[Fraction | list[Number | Counted]]], bias: Number | Counted, d: int
+) -> list[list[Fraction | list[Number | Counted]]]:
     """Return the noise with `bias` added to its first coordinate; where there is no noise, the bias
     alone."""
     along = lambda v: [v[0] + bias, *v[1:]]

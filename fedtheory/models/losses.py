@@ -10,7 +10,9 @@ so that Huber-like, one-sided, logistic and non-convex losses take a few numbers
 those of `arithmetic`.
 """
 
+from collections.abc import Callable, Mapping, Sequence
 from fractions import Fraction
+from typing import Any
 
 import numpy as np
 
@@ -26,7 +28,9 @@ from fedtheory.arithmetic.operations import (
     vector,
     where,
 )
+from fedtheory.arithmetic.work import Counted
 from fedtheory.schema import entries, list_of, row
+from fedtheory.typing import Number
 
 ZERO = Fraction(0)
 BENDS = list_of(row("number", "number"), rising=1)
@@ -41,13 +45,23 @@ CURVE, SOFTENED = (
 LOSS = list_of(CURVE, "d")
 
 
-def make_curve(slope, tilt=ZERO, bends=(), soft=()):
+def make_curve(
+    slope: Number | Counted,
+    tilt: Number | Counted = ZERO,
+    bends: Sequence[tuple[Number | Counted, Number | Counted]] = (),
+    soft: Sequence[list[Many | Counted]] = (),
+) -> dict[str, Any]:
     return dict(
         slope=slope, tilt=tilt, bends=[list(b) for b in bends], soft=[list(s) for s in soft]
     )
 
 
-def curve_from_pieces(slopes, knots, tilt=ZERO, soft=()):
+def curve_from_pieces(
+    slopes: Sequence[Number | Counted],
+    knots: Sequence[Number | Counted],
+    tilt: Number | Counted = ZERO,
+    soft: Sequence[list[Many | Counted]] = (),
+) -> dict[str, Any]:
     """Build a curve from its second derivatives between increasing knots."""
     return make_curve(
         slopes[0],
@@ -57,7 +71,9 @@ def curve_from_pieces(slopes, knots, tilt=ZERO, soft=()):
     )
 
 
-def loss_value(loss, x):
+def loss_value(
+    loss: Sequence[dict[str, Any]], x: np.ndarray | Sequence[Number | Counted]
+) -> Number | Counted:
     total = ZERO
     for f, y in zip(loss, x):
         total = total + f["slope"] * y * y / 2 + f["tilt"] * y
@@ -69,11 +85,11 @@ def loss_value(loss, x):
     return total
 
 
-def loss_gradient(loss, x):
+def loss_gradient(loss: Sequence[dict[str, Any]], x: np.ndarray | Sequence[Number]) -> np.ndarray:
     return vector([slope_at(f, y) for f, y in zip(loss, x)])
 
 
-def slope_at(f, y):
+def slope_at(f: Mapping[str, Any], y: Number | Counted) -> Number | Counted:
     """Return the derivative of a curve at y."""
     g = f["slope"] * y + f["tilt"]
     for delta, at in f["bends"]:
@@ -83,12 +99,12 @@ def slope_at(f, y):
     return g
 
 
-def _softplus(z):
+def _softplus(z: Number) -> Number:
     # log(1 + e^z) = max(z, 0) + log(1 + e^-|z|): no overflow
     return positive_part(z) + log(1 + exp(-abs(z)))
 
 
-def second_derivatives(f):
+def second_derivatives(f: Mapping[str, Any]) -> list[Number | Counted]:
     """Return the second derivatives of a curve's pieces, from left to right."""
     found, size = [f["slope"]], abs(f["slope"])
     for delta, _ in f["bends"]:
@@ -97,17 +113,17 @@ def second_derivatives(f):
     return found
 
 
-def remove_rounding(total, size):
+def remove_rounding(total: Number | Counted, size: Number | Counted) -> Number | Counted:
     """Return a sum whose terms have the given size. In a batch, the sum is 0 where rounding alone
     can account for its value."""
     return where(abs(total) <= 1e-14 * size, ZERO, total) if isinstance(total, Many) else total
 
 
-def curve_knots(f):
+def curve_knots(f: Mapping[str, Any]) -> list[Number | Counted]:
     return [at for _, at in f["bends"]]
 
 
-def curvature_range(loss):
+def curvature_range(loss: Sequence[dict[str, Any]]) -> tuple[Number | Counted, Number | Counted]:
     """Return (least, largest) second derivative over all points; where corners are soft, an
     interval that contains both."""
     low, high = None, None
@@ -121,19 +137,19 @@ def curvature_range(loss):
     return low, high
 
 
-def smoothness_of(*losses):
+def smoothness_of(*losses: Sequence[dict[str, Any]]) -> Number | Counted:
     """Return the least L for which every loss's gradient is L-Lipschitz, or an upper bound of this
     L where corners are soft."""
     ends = [end for loss in losses for end in curvature_range(loss)]
     return maximum(*(abs(end) for end in ends))
 
 
-def convexity_of(*losses):
+def convexity_of(*losses: Sequence[dict[str, Any]]) -> Number | Counted:
     """Return the largest mu for which each loss less mu ||x||^2 / 2 is convex."""
     return minimum(*(curvature_range(loss)[0] for loss in losses))
 
 
-def same_number(a, b):
+def same_number(a: Number | Counted, b: Number | Counted) -> Number:
     """Tell whether two numbers are equal, for each instance of a batch; floats in a batch are equal
     up to rounding."""
     if isinstance(a, Many) or isinstance(b, Many):
@@ -142,7 +158,9 @@ def same_number(a, b):
     return ends_of(a) == ends_of(b)
 
 
-def sup_square(losses, combine):
+def sup_square(
+    losses: Sequence[list[dict[str, Any]]], combine: Callable[..., Any]
+) -> Number | Counted:
     """Return the supremum over x of the sum over coordinates of combine([f_1', ..., f_n']), where
     `combine` is a nonnegative quadratic that bounds all differences of derivatives. The supremum is
     infinite unless these differences are bounded, and is reached at a knot otherwise."""
@@ -164,7 +182,7 @@ def sup_square(losses, combine):
     return total
 
 
-def _zero_unless(truth, value):
+def _zero_unless(truth: Number, value: Number | Counted) -> Number | Counted:
     if isinstance(value, float):
         return value
     if isinstance(truth, Many):
@@ -172,30 +190,30 @@ def _zero_unless(truth, value):
     return value if truth else INF
 
 
-def mismatch(server, clients):
+def mismatch(server: Sequence[Any], clients: Sequence[Any]) -> Number | Counted:
     """Return the supremum over x of ||grad f_0(x) - grad F(x)||^2, where F is the plain mean of the
     clients' losses."""
 
-    def gap(gs):
+    def gap(gs: Sequence[Number | Counted]) -> Number | Counted:
         away = gs[0] - sum(gs[1:]) / (len(gs) - 1)
         return away * away
 
     return sup_square([server, *clients], gap)
 
 
-def joint_smoothness(*losses):
+def joint_smoothness(*losses: Sequence[dict[str, Any]]) -> Number | Counted:
     """Return the least L for which the gradient of the losses' sum is L-Lipschitz."""
     found = [abs(bend) for bend in joint_slopes(losses)]
     return maximum(*found) if len(found) > 1 else found[0]
 
 
-def joint_curvature(*losses):
+def joint_curvature(*losses: Sequence[dict[str, Fraction | list[Any]]]) -> Fraction:
     """Return the largest second derivative of the losses' sum along a coordinate."""
     found = joint_slopes(losses)
     return maximum(*found) if len(found) > 1 else found[0]
 
 
-def joint_slopes(losses):
+def joint_slopes(losses: Sequence[list[dict[str, Any]]]) -> list[Number | Counted]:
     """Return the second derivatives of the pieces of the losses' sum, coordinate by coordinate."""
     found = []
     for curves in zip(*losses):
@@ -205,12 +223,14 @@ def joint_slopes(losses):
     return found
 
 
-def slope_right_of(f, y):
+def slope_right_of(f: Mapping[str, Any], y: Number | Counted) -> Many | Counted:
     """Return the second derivative of a curve right of y."""
     return f["slope"] + sum((where(at <= y, delta, ZERO) for delta, at in f["bends"]), ZERO)
 
 
-def relative_mismatch(one, other, B):
+def relative_mismatch(
+    one: Sequence[dict[str, Any]], other: Sequence[dict[str, Any]], B: Number | Counted
+) -> Number | Counted:
     """Return the supremum over x of ||g - h||^2 - (B^2 - 1) ||g + h||^2, where g and h are the two
     gradients. Where nonnegative, this is the least G^2 for which 2 ||g||^2 + 2 ||h||^2 <= G^2 + B^2
     ||g + h||^2 everywhere."""
@@ -228,7 +248,16 @@ def relative_mismatch(one, other, B):
     return total
 
 
-def _largest_gap(f, h, y, more, bend_f, bend_h, way, room):
+def _largest_gap(
+    f: Mapping[str, Any],
+    h: Mapping[str, Any],
+    y: Number | Counted,
+    more: Number | Counted,
+    bend_f: Number | Counted,
+    bend_h: Number | Counted,
+    way: int,
+    room: Number | Counted | None,
+) -> Number | Counted:
     """Return the largest value of (f' - h')^2 - more (f' + h')^2 on one piece, from y in direction
     `way` up to the distance `room`, or without end where `room` is None."""
     g, k = slope_at(f, y), slope_at(h, y)
@@ -247,7 +276,9 @@ def _largest_gap(f, h, y, more, bend_f, bend_h, way, room):
     return best
 
 
-def beyond_tangent(loss, x, at):
+def beyond_tangent(
+    loss: Sequence[dict[str, Any]], x: np.ndarray, at: np.ndarray
+) -> Number | Counted:
     """Return f(x) - f(at) - <grad f(at), x - at>, computed piece by piece so that no large numbers
     cancel."""
     total = ZERO
@@ -264,7 +295,7 @@ def beyond_tangent(loss, x, at):
     return total
 
 
-def by_place(bends):
+def by_place(bends: Sequence[Any]) -> list[Sequence[Fraction]]:
     """Return bends sorted from left to right."""
     if not any(isinstance(at, Many) for _, at in bends):
         return sorted(bends, key=lambda bend: bend[1])
@@ -276,7 +307,7 @@ def by_place(bends):
     return [[Many(delta), Many(at)] for delta, at in zip(*found)]
 
 
-def sort_values(values):
+def sort_values(values: Sequence[Any]) -> list[Fraction | Counted]:
     if any(isinstance(v, Many) for v in values):
         stack = np.sort(
             np.array(
@@ -288,21 +319,21 @@ def sort_values(values):
     return sorted(values)
 
 
-def changes_sign(h, k):
+def changes_sign(h: Number | Counted, k: Number | Counted) -> Number:
     return both_true(h < 0, k > 0)
 
 
-def both_true(a, b):
+def both_true(a: Number, b: Number) -> Number:
     if isinstance(a, Many) or isinstance(b, Many):
         return Many(np.logical_and(*(z.at if isinstance(z, Many) else z for z in (a, b))))
     return a and b
 
 
-def negate(a):
+def negate(a: Number | Counted) -> Any:
     return Many(~a.at) if isinstance(a, Many) else not a
 
 
-def safe_ratio(a, b):
+def safe_ratio(a: Number | Counted, b: Number | Counted) -> Number | Counted:
     """Return a / b, or 0 where b = 0; a result at b = 0 is not used."""
     if isinstance(a, Many) or isinstance(b, Many):
         a, b = (z.at if isinstance(z, Many) else float(z) for z in (a, b))

@@ -1,7 +1,9 @@
 """Which models fit a claim: they share its letters, measure what it measures, and can meet what it
 assumes."""
 
+from collections.abc import Sequence, Set
 from functools import cache, lru_cache
+from typing import Any
 
 import sympy
 
@@ -17,7 +19,7 @@ from fedtheory.language.conditions import (
 from fedtheory.models.registry import HOUSE, all_models, list_models
 
 
-def conditions(claim):
+def conditions(claim: Claim) -> Any:
     """Return {name: Condition} of the conditions that matter for a claim. For a claim that measures
     nothing, conditions that some model ensures are left out unless they certify one of the claim's
     parameters, because some losses and some method meet all of them; a condition that no model
@@ -34,7 +36,7 @@ def conditions(claim):
     }
 
 
-def tacit(model, claim):
+def tacit(model: Any, claim: Claim) -> Any:
     """Return the laws of chance that are assumed for a claim in the house's letters that does not
     mention them: on a run F is the plain mean of the clients' losses, unless a variant has dropped
     that law. Cohorts are uniform where the claim assumes S = N or N = 1."""
@@ -53,7 +55,7 @@ def tacit(model, claim):
     return frozenset(found)
 
 
-def methods(claim):
+def methods(claim: Claim) -> Any:
     """Return the names of the methods of a claim; the tuple is empty where the claim names none. A
     user's record with the name of a shipped method is refused, because the models of the shipped
     method would be used for it."""
@@ -64,7 +66,7 @@ def methods(claim):
     return tuple(getattr(each, "name", each) for each in several if each is not None)
 
 
-def fitting(claim):
+def fitting(claim: Claim) -> list[Model]:
     """Return the models that share a claim's symbols and can measure everything that the claim
     measures.
 
@@ -106,7 +108,7 @@ def fitting(claim):
     return found
 
 
-def candidates(claim, named):
+def candidates(claim: Claim, named: Set[str]) -> list[Model]:
     """Return the models that might fit a claim. Where the claim has functions of a user's own, only
     models of runs are returned, extended by these functions."""
     from fedtheory.models.general import own
@@ -117,17 +119,17 @@ def candidates(claim, named):
     return [own.of_claim(model, claim) for model in found if model.ways is not None]
 
 
-def on_runs(claim):
+def on_runs(claim: Claim) -> list[str]:
     """Return the names of the quantities that a claim measures on a run."""
     return [name for name, entry in claim.quantities.items() if entry.measure.of_a_run]
 
 
-def of_a_paper(claim):
+def of_a_paper(claim: Claim) -> bool:
     """Tell whether a claim is in the letters of a paper that has models of its own."""
     return claim.table.paper in {model.table.paper for model in all_models()} - {HOUSE}
 
 
-def refuse_letters(claim, named):
+def refuse_letters(claim: Claim, named: Set[str]) -> None:
     """Refuse a user's claim about runs of methods that contains a letter that is not a letter of
     the method. Such a letter would not depend on anything that happens in the run."""
     runs = [s for s in candidates(claim, named) if s.table.paper == HOUSE and s.algorithms]
@@ -159,7 +161,7 @@ def refuse_letters(claim, named):
             )
 
 
-def refuse_weights(claim, named):
+def refuse_weights(claim: Claim, named: Set[str]) -> None:
     """Refuse a claim on clients drawn by weight about a shipped method that weighs the drawn
     clients again and has no option for plain means. The weights of a cohort would not add up to 1.
     """
@@ -178,7 +180,7 @@ def refuse_weights(claim, named):
             )
 
 
-def further(claim, named):
+def further(claim: Claim, named: Set[str]) -> list[Model]:
     """Return models of the named methods for which no file here has a model, built from the
     method's record."""
     if of_a_paper(claim):
@@ -196,7 +198,7 @@ def further(claim, named):
     )
 
 
-def reads(model, claim):
+def reads(model: Any, claim: Claim) -> Any:
     """Tell whether a claim's parameters are parameters of a model. A parameter of another name
     would not depend on the instance."""
     if claim.table.paper in {other.table.paper for other in all_models()}:
@@ -204,7 +206,7 @@ def reads(model, claim):
     return not unread(model, claim)
 
 
-def unread(model, claim):
+def unread(model: Any, claim: Claim) -> Any:
     """Return the names of a claim's parameters that are no letters of a model or have another unit
     or domain there. Where a method runs, letters that the model neither takes nor gives are
     returned too, because they would not depend on anything that happens."""
@@ -221,7 +223,7 @@ def unread(model, claim):
     ]
 
 
-def strangers(model, claim):
+def strangers(model: Any, claim: Claim) -> Any:
     """Return the parameters of a claim that other methods take and the model's methods do not. They
     would not depend on anything that happens in the run, so that the claim would fail for some
     value of each."""
@@ -235,7 +237,7 @@ def strangers(model, claim):
     return sorted(free - known_letters(model, claim)) if model.algorithms and free else []
 
 
-def silent(model, claim):
+def silent(model: Any, claim: Claim) -> Any:
     """Return the parameters of a claim that other models with the same table derive from an
     instance and this model does not know. They could be any number at each instance of this model,
     so that the claim would fail for some value of each."""
@@ -244,13 +246,13 @@ def silent(model, claim):
 
 
 @cache
-def _facts(files, paper):
+def _facts(files: Sequence[Any], paper: str) -> set[str]:
     """Return the letters that models with a paper's table derive from an instance."""
     found = [model for model in list_models(files) if model.table.paper == paper]
     return {name for model in found for name in (*model.gives, *model.loose)}
 
 
-def known_letters(model, claim):
+def known_letters(model: Any, claim: Claim) -> Any:
     """Return the letters that a model gives or its methods take, and the letters that the claim's
     equations determine from these."""
     found = {*model.gives, *model.loose, *model.takes, *model.optional}
@@ -261,7 +263,7 @@ def known_letters(model, claim):
 
 
 @lru_cache(maxsize=64)
-def _equations(claim):
+def _equations(claim: Claim) -> list[set[str]]:
     """Return the set of letters of each equation that a claim assumes."""
     return [
         {symbol.name for symbol in claim.expand(a.relation).free_symbols}

@@ -1,25 +1,30 @@
 """Least values and minimisers of weighted sums of separable losses with sharp corners."""
 
+from collections.abc import Callable, Mapping, Sequence
+from fractions import Fraction
 from itertools import pairwise
+from typing import Any
 
 import numpy as np
 
 from fedtheory.arithmetic.intervals import INF
 from fedtheory.arithmetic.operations import Many, minimum, vector, where
+from fedtheory.arithmetic.work import Counted
 from fedtheory.models import losses
 from fedtheory.models.losses import ZERO
+from fedtheory.typing import Number
 
 # number of knots from which the least value of a curve is found in one pass over the knots
 MANY = 8
 
 
-def infimum_of(parts, weights):
+def infimum_of(parts: Any, weights: Sequence[Fraction]) -> Any:
     """Return the infimum over x of sum_i weights_i f_i(x), -infinity where the sum is not bounded
     below. Corners must be sharp."""
     return least_point(parts, weights)[0]
 
 
-def least_point(parts, weights):
+def least_point(parts: Any, weights: Sequence[Fraction]) -> Any:
     """Return (infimum, minimiser) of sum_i weights_i f_i. The minimiser has no meaning where the
     infimum is not attained."""
     total, point = ZERO, []
@@ -32,7 +37,9 @@ def least_point(parts, weights):
     return total, vector(point)
 
 
-def least_of(curves, weights):
+def least_of(
+    curves: Sequence[dict[str, Any]], weights: Sequence[Fraction]
+) -> tuple[Number | Counted, Number | Counted]:
     if len(curves) == 1 and len(curves[0]["bends"]) >= MANY:
         return least_along(curves[0], weights[0])
     outer, places, height = turns(curves, weights)
@@ -48,7 +55,9 @@ def least_of(curves, weights):
     return best, place
 
 
-def turns(curves, weights):
+def turns(
+    curves: Sequence[dict[str, Any]], weights: Sequence[Fraction]
+) -> tuple[Any, list[Number | Counted], Callable[..., Any]]:
     """Return (outer, places, height) of a weighted sum of curves. `outer` holds for the first and
     the last knot the place, the derivative there, the second derivative beyond and the outward
     sign; `places` are the knots, then the zeros of the derivative; `height` is the sum's value as a
@@ -74,7 +83,7 @@ def turns(curves, weights):
     return outer, places, height
 
 
-def least_along(f, weight):
+def least_along(f: Mapping[str, Any], weight: Fraction) -> tuple[Number, Fraction]:
     """Return what `least_of` returns, for a single curve of many pieces, in one pass over the
     knots."""
     bends = losses.by_place(f["bends"])
@@ -107,7 +116,7 @@ def least_along(f, weight):
     return (best if isinstance(best, float) else weight * best), place
 
 
-def _unbounded_below(truth, best):
+def _unbounded_below(truth: Number, best: Number | Counted) -> Number | Counted:
     if isinstance(truth, Many):
         return where(truth, Many(np.asarray(-INF)), best)
     return -INF if truth else best

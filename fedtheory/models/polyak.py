@@ -1,21 +1,27 @@
 """The inequality of Polyak and Lojasiewicz, for sums of separable losses."""
 
+from collections.abc import Sequence
 from fractions import Fraction
+from typing import Any
 
 from fedtheory.arithmetic.intervals import INF
 from fedtheory.arithmetic.operations import Many, minimum, where
+from fedtheory.arithmetic.work import Counted
 from fedtheory.models import losses, minima
+from fedtheory.typing import Number
 
 ZERO = Fraction(0)
 
 
-def polyak_lojasiewicz(curves, weights):
+def polyak_lojasiewicz(
+    curves: Sequence[list[dict[str, Any]]], weights: Sequence[Fraction]
+) -> Many | Counted:
     """Return the largest mu with f'^2 >= 2 mu (f - inf f) along each coordinate of the weighted sum
     f of separable losses, or 0 where there is none."""
     return minimum(*(_polyak(list(each), weights) for each in zip(*curves)), INF)
 
 
-def _polyak(curves, weights):
+def _polyak(curves: Sequence[dict[str, Any]], weights: Sequence[Fraction]) -> Number | Counted:
     slope = lambda y: sum(w * losses.slope_at(f, y) for f, w in zip(curves, weights))
     height = lambda y: sum(w * losses.loss_value([f], [y]) for f, w in zip(curves, weights))
     lowest, _ = minima.least_of(curves, weights)
@@ -28,7 +34,9 @@ def _polyak(curves, weights):
     bends += [sum(w * losses.slope_right_of(f, y) for f, w in zip(curves, weights)) for y in at]
     found = [where(gap > 0, losses.safe_ratio(g * g, 2 * gap), INF) for g, gap in zip(gs, above)]
 
-    def inside(bend, g, gap, turns):
+    def inside(
+        bend: Many | Counted, g: Many | Counted, gap: Many | Counted, turns: Number
+    ) -> Many | Counted:
         """Return the bound on mu from one piece: 0 where `turns` is true (the derivative changes
         its sign from negative to positive on the piece) and the piece's minimum lies above the
         infimum, else the piece's curvature."""

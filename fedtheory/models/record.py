@@ -1,6 +1,6 @@
 """The record of a model of instances, and the texts and sets that models fill it with."""
 
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Mapping, Sequence
 from types import MappingProxyType
 from typing import Any, NamedTuple
 
@@ -13,46 +13,52 @@ class Model(NamedTuple):
 
     name: str
     says: str  # what happens in the model, in words
-    measures: frozenset  # the Measures (symbol.Measure) that the model yields
+    measures: frozenset[Any]  # the Measures (symbol.Measure) that the model yields
     # (random, relaxed) -> {name: int or text}; `relaxed` are conditions that need not hold
-    shapes: Callable
-    coordinates: Callable  # (shape) -> {name: "real" | "positive" | "unit"}
-    build: Callable  # (shape, point) -> instance; the numbers may be of any number type
+    shapes: Callable[..., Any]
+    coordinates: Callable[..., Any]  # (shape) -> {name: "real" | "positive" | "unit"}
+    build: Callable[..., Any]  # (shape, point) -> instance; the numbers may be of any number type
     # (instance) -> {symbol: value}: `gives`, and all else that is known before a method runs
-    constants: Callable
-    measure: Callable  # (instance, {symbol: value}, wanted symbols) -> {symbol: value}
+    constants: Callable[..., Any]
+    measure: Callable[..., Any]  # (instance, {symbol: value}, wanted symbols) -> {symbol: value}
     table: Any  # the Table whose symbols all these names are
-    algorithms: tuple = ()  # names of the methods that the model runs; () without a method
-    gives: tuple = ()  # parameters derived from an instance: counts and other facts
+    algorithms: tuple[
+        Any, ...
+    ] = ()  # names of the methods that the model runs; () without a method
+    gives: tuple[Any, ...] = ()  # parameters derived from an instance: counts and other facts
     # derived constants that are bounds: 1 upper (L, G), -1 lower (mu)
-    loose: Mapping = MappingProxyType({})
-    takes: tuple = ()  # real parameters that the model needs, such as step sizes
+    loose: Mapping[str, Any] = MappingProxyType({})
+    takes: tuple[Any, ...] = ()  # real parameters that the model needs, such as step sizes
     # measured symbols that `constants` yields, known before the method runs
-    early: frozenset = frozenset()
-    ensures: frozenset = frozenset()  # names of the conditions that instances can meet
+    early: frozenset[Any] = frozenset()
+    ensures: frozenset[Any] = frozenset()  # names of the conditions that instances can meet
     # (instance) -> the conditions that the instance meets, where relaxed conditions may fail
-    holds: Callable | None = None
+    holds: Callable[..., Any] | None = None
     kind: str = "enumerated"  # or "exact", where nothing is random
     # (claim) -> whether step sizes follow the claim's schedule over rounds; None: they always do
-    runs: Callable | None = None
+    runs: Callable[..., Any] | None = None
     by: str = ""  # the text of `kernels` or `beside` where a method runs; "" without a method
     # parameters that a claim may leave unset: they have defaults, or no influence on the run
-    optional: tuple = ()
-    source: tuple = ()  # (name, SHA-256) of the user's file that defines it; () in this library
+    optional: tuple[Any, ...] = ()
+    source: tuple[
+        Any, ...
+    ] = ()  # (name, SHA-256) of the user's file that defines it; () in this library
     # (instance, values) -> [(probability, points x_0, ..., x_T, a Round for each round)], for a
     # user's own functions
-    ways: Callable | None = None
+    ways: Callable[..., Any] | None = None
     # {coordinate, or the part before its first "_": (power of a point, power of a loss)}
-    coordinates_in: Mapping = MappingProxyType({})
+    coordinates_in: Mapping[str, Any] = MappingProxyType({})
     # (random, relaxed) -> a shape of long runs, or None; searched after all other shapes
-    longer: Callable | None = None
+    longer: Callable[..., Any] | None = None
     # (shape) -> whether a run has few enough outcomes; None where shapes of any size are possible
-    affords: Callable | None = None
+    affords: Callable[..., Any] | None = None
     # the schema of instances, as in fedtheory.schema; None: the schema that instances built by the
     # model have in common
     schema: Any = None
 
-    def measured(self, instance, values, wanted):
+    def measured(
+        self, instance: dict[str, Any], values: Sequence[Any], wanted: Sequence[Any]
+    ) -> Any:
         """Return what `measure` returns, with each constant that a variant of a claim sets free
         replaced by its free value. The free value also enters the quantities that are defined with
         the constant."""
@@ -65,12 +71,12 @@ class Model(NamedTuple):
 Setting = Model  # the name that users' files import
 
 
-def kernels(method):
+def kernels(method: str) -> str:
     """Return the text for the field `by` of a model whose rounds are traces of a method's kernels."""
     return f"the kernels of {method}"
 
 
-def beside(method, why):
+def beside(method: str, why: str) -> str:
     """Return the text for the field `by` of a model that has a definition of its own. Tests compare
     such a model with the method's kernels."""
     return f"a definition beside the kernels of {method} ({why})"

@@ -3,6 +3,7 @@ are built from the records of methods."""
 
 import importlib
 import pkgutil
+from collections.abc import Mapping, Sequence
 from functools import cache
 from typing import Any
 
@@ -15,7 +16,7 @@ HOUSE = "house"  # the neutral table, which belongs to no paper and serves every
 GENERAL = "general"  # the folder of models in the letters of the neutral table
 
 
-def homes():
+def homes() -> tuple[tuple[Model, str], ...]:
     """Return [(Model, name of its module)] of all models. The shipped models come first, by paper
     and then by file name; the models in users' files follow."""
     return _homes(plugins.list_files())
@@ -31,7 +32,7 @@ def list_user_models(file: plugins.File) -> list[tuple[plugins.File, Any]]:
 
 
 @cache
-def _homes(files):
+def _homes(files: Sequence[plugins.File]) -> tuple[tuple[Model, str], ...]:
     own = [_check_model(file, record) for f in files for file, record in list_user_models(f)]
     names = [model.name for model, _ in (*_shipped_models(), *own)]
     for model, _ in own:
@@ -44,14 +45,14 @@ def _homes(files):
     return (*_shipped_models(), *own)
 
 
-def _check_model(file, record):
+def _check_model(file: Any, record: Any) -> Any:
     if not isinstance(record, Model):
         refuse("MODEL", "must be a fedtheory Model", record)
     return record._replace(source=file.source), file.module.__name__
 
 
 @cache
-def _shipped_models():
+def _shipped_models() -> Any:
     path = importlib.import_module(PACKAGE).__path__
     files = [
         module.split(".")
@@ -68,17 +69,17 @@ def _shipped_models():
     return tuple(found)
 
 
-def all_models():
+def all_models() -> Any:
     """Return all models: the records Model of the folders of this package and of users' files."""
     return list_models(plugins.list_files())
 
 
 @cache
-def list_models(files):
+def list_models(files: Mapping[str, bytes]) -> Any:
     return tuple(model for model, _ in _homes(files))
 
 
-def entry_names(model):
+def entry_names(model: Any) -> Any:
     """Return {entry of a model's instances: the words for that entry}, as the model's file or else
     its folder defines them in CALLED. For losses the words name the first losses, which precede the
     clients' losses."""
@@ -90,7 +91,7 @@ def entry_names(model):
     return getattr(own, "CALLED", None) or getattr(folder, "CALLED", {})
 
 
-def by_name(name):
+def by_name(name: str) -> Model | None:
     """Return the model with a name, or None where there is none."""
     from fedtheory.models.general import own
 

@@ -72,7 +72,7 @@ def itemise_lines(lines: Iterator[Any] | Sequence[str]) -> list[str]:
     return [r"\begin{itemize}", *items, r"\end{itemize}"] if items else []
 
 
-def letter_latex(document: dict[str, Any] | None) -> dict[str, str]:
+def letter_latex(document: Any) -> dict[str, str]:
     """Return {name: LaTeX} of the symbols in a document."""
     table = by_name(document["setting"]).table
     found = {name: entry.latex for name, entry in table.items()}

@@ -31,6 +31,9 @@ from fedtheory.search.exact_instances import (
     target_at,
 )
 
+if TYPE_CHECKING:
+    import sympy
+
 
 @dataclass
 class Audit:
@@ -77,7 +80,7 @@ class Audit:
             left_out=dict(self.left_out),
         )
 
-    def __str__(self):
+    def __str__(self) -> str:
         rows = [
             ("line", "left", "", "right", "slack", "ratio", "share", ""),
             *map(cells, self.rows),

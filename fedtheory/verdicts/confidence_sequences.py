@@ -10,6 +10,8 @@ on means: Waudby-Smith and Ramdas, "Estimating means of bounded random variables
 run along the last axis. The other axes are separate streams.
 """
 
+from collections.abc import Sequence
+
 import numpy as np
 
 from fedtheory.errors import refuse
@@ -22,7 +24,7 @@ BETS = 0.99 * 0.5 ** np.arange(16)
 EMPTY_HANDED = np.full(BETS.size, -np.log(BETS.size))
 
 
-def check_draws(x, low=-np.inf, high=np.inf):
+def check_draws(x: np.ndarray, low: float = -np.inf, high: float = np.inf) -> np.ndarray:
     """Return the draws as an array; refuse them unless all are finite and in [low, high]."""
     x = np.asarray(x, dtype=float)
     if x.ndim == 0 or not x.shape[-1]:
@@ -32,12 +34,14 @@ def check_draws(x, low=-np.inf, high=np.inf):
     return x
 
 
-def _open_unit(alpha):
+def _open_unit(alpha: float) -> None:
     if not 0 < alpha < 1:
         refuse("alpha", "must lie in (0, 1)", alpha)
 
 
-def log_wealth_of_bets(x, m, least, wealth=EMPTY_HANDED):
+def log_wealth_of_bets(
+    x: np.ndarray, m: float, least: float, wealth: np.ndarray = EMPTY_HANDED
+) -> np.ndarray:
     """Return the log wealth (bets, ..., n) of each bet on E X > m after each draw of X >= least,
     starting from `wealth`."""
     with np.errstate(over="ignore"):  # a gain may be capped, since this only lowers the wealth
@@ -49,7 +53,7 @@ def log_wealth_of_bets(x, m, least, wealth=EMPTY_HANDED):
     return np.cumsum(steps, axis=-1)  # summed in order: the pieces of a stream may have any size
 
 
-def against_at_most(x, m, least=0.0):
+def against_at_most(x: np.ndarray, m: float, least: float = 0.0) -> np.ndarray:
     """Return the log of an e-process against E X <= m after each draw, for X >= least with any
     upper tail."""
     x = check_draws(x, low=least)
@@ -58,7 +62,7 @@ def against_at_most(x, m, least=0.0):
     return np.logaddexp.reduce(log_wealth_of_bets(x, m, least), axis=0)
 
 
-def against_at_least(x, m, most):
+def against_at_least(x: np.ndarray | Sequence[float], m: float, most: float) -> np.ndarray:
     """Return the log of an e-process against E X >= m after each draw, for X <= most."""
     if not -np.inf < m < most:
         refuse("m", f"must be finite and below the largest value {most}", m)
@@ -68,7 +72,7 @@ def against_at_least(x, m, most):
 # ---------------------------------------------------------------- bounds by betting
 
 
-def checkpoint_sizes(n):
+def checkpoint_sizes(n: int) -> np.ndarray:
     """Return the sample sizes 1, 2, ..., n at which bounds are renewed; each step is a tenth of the
     sample size so far, at least 1."""
     times = [1]
@@ -77,7 +81,7 @@ def checkpoint_sizes(n):
     return np.array(times[:-1] + [n])
 
 
-def _mixture_wealth(x, m):
+def _mixture_wealth(x: np.ndarray, m: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
     """Return log W and d log W / d log m of the mixture of bets against E X <= m, X >= 0."""
     y = x / m[..., None]
     log_W, slope = [], []
@@ -90,7 +94,7 @@ def _mixture_wealth(x, m):
     return total, np.sum(np.exp(log_W - total) * slope, axis=0)
 
 
-def _largest_refuted(x, alpha, m):
+def _largest_refuted(x: np.ndarray, alpha: float, m: np.ndarray) -> np.ndarray:
     """Return the largest mean against which the wealth is 1 / alpha, or m if m is larger; X >= 0.
 
     log W decreases and is convex in log m. So Newton steps from the left never pass the root, and
@@ -113,7 +117,12 @@ def _largest_refuted(x, alpha, m):
     return m
 
 
-def lower_sequence(x, alpha, times, least=0.0):
+def lower_sequence(
+    x: np.ndarray | Sequence[float],
+    alpha: float,
+    times: np.ndarray | Sequence[int],
+    least: float = 0.0,
+) -> np.ndarray:
     """Return the lower confidence sequence (..., times) for E X, X >= least: nondecreasing bounds
     after these numbers of draws."""
     _open_unit(alpha)
@@ -127,14 +136,20 @@ def lower_sequence(x, alpha, times, least=0.0):
     return np.stack(bounds, axis=-1)
 
 
-def lower_mean(x, alpha, least=0.0):
+def lower_mean(x: np.ndarray | Sequence[float], alpha: float, least: float = 0.0) -> np.ndarray:
     """Return the largest mean that the wealth after the last draw refutes, for X >= least; all
     smaller means are refuted too."""
     x = check_draws(x, low=least)
     return lower_sequence(x, alpha, x.shape[-1:], least)[..., 0]
 
 
-def betting_bounds(x, alpha, low, high, times):
+def betting_bounds(
+    x: np.ndarray | Sequence[float],
+    alpha: float,
+    low: float,
+    high: float,
+    times: np.ndarray | Sequence[int],
+) -> tuple[np.ndarray, np.ndarray]:
     """Return the confidence sequence for E X, X in [low, high]: lower and upper bounds (...,
     times), intersected over the times so far."""
     _open_unit(alpha)
@@ -145,7 +160,7 @@ def betting_bounds(x, alpha, low, high, times):
 # ---------------------------------------------------------------- bounds in closed form
 
 
-def stitched_boundary(v, alpha, c):
+def stitched_boundary(v: float | np.ndarray, alpha: float, c: float) -> float | np.ndarray:
     """Return the sub-gamma boundary of scale c at intrinsic time v (Howard et al. 2021, theorem 1
     and equation 10)."""
     from scipy.special import zeta
@@ -157,7 +172,9 @@ def stitched_boundary(v, alpha, c):
     return np.sqrt(k_1**2 * v * ell + (k_2 * c * ell) ** 2) + k_2 * c * ell
 
 
-def empirical_bernstein(x, alpha, low, high):
+def empirical_bernstein(
+    x: np.ndarray | Sequence[float], alpha: float, low: float, high: float
+) -> tuple[np.ndarray, np.ndarray]:
     """Return the confidence sequence for E X, X in [low, high], after each draw (Howard et al.
     2021, theorem 4)."""
     _open_unit(alpha)

@@ -6,8 +6,9 @@ if a constant that the condition certified is not the instance's constant. An in
 relation if its numbers violate the relation.
 """
 
-from collections.abc import Iterable, Sequence
-from typing import NamedTuple
+from collections.abc import Iterable, Mapping, Sequence
+from fractions import Fraction
+from typing import TYPE_CHECKING, NamedTuple
 
 import sympy
 from sympy.core.relational import Relational
@@ -33,6 +34,12 @@ from fedtheory.search import scheduler
 from fedtheory.search.objective import Target, exact_value
 from fedtheory.search.optimizer import Hunt
 from fedtheory.search.rational_points import UNANSWERED, Point
+from fedtheory.typing import Assignment, Number
+
+if TYPE_CHECKING:
+    import numpy as np
+
+    from fedtheory.algorithm import Algorithm
 
 # ROWS: instances of a shape that are examined. ENOUGH: violating instances of a hypothesis after
 # which no more are counted.
@@ -83,7 +90,7 @@ class Unmet(NamedTuple):
             note_laws(self.laws, claim, hunts)
 
 
-def relevant_hypotheses(claim, budget):
+def relevant_hypotheses(claim: Claim, budget: float) -> list[Assumption]:
     """Return the dropped hypotheses of a claim that instances have to violate. All other dropped
     hypotheses follow from the remaining hypotheses or make no difference."""
     left = [a.relation for a in claim.assumptions if a.relation is not None]
@@ -100,7 +107,7 @@ def relevant_hypotheses(claim, budget):
     ]
 
 
-def silent(claim, settings):
+def silent(claim: Claim, settings: Sequence[Model]) -> list[Assumption]:
     """Return the probability laws, as hypotheses, that a claim in the library's own letters does
     not mention although its measured quantity depends on them. Models of a paper return none:
     these models draw instances that violate the laws in any case."""
@@ -111,7 +118,7 @@ def silent(claim, settings):
     return [Assumption(ALL[law]) for law in sorted(laws) if matters(claim, law)]
 
 
-def matters(claim, law):
+def matters(claim: Claim, law: str) -> bool:
     """Tell whether the measured quantities of a claim can depend on a probability law."""
     measures = [entry.measure for entry in claim.quantities.values()]
     if not measures or law != EQUAL_WEIGHTS.name and not any(m.average for m in measures):
@@ -133,25 +140,27 @@ def matters(claim, law):
     return void is None or not follows_from(claim, void, [*left, S <= N], LOOKED)
 
 
-def everyone(claim):
+def everyone(claim: Claim) -> bool:
     """Tell whether all clients take part in every round of a claim's methods."""
     methods = records(claim)
     return bool(methods) and all(method.everyone for method in methods)
 
 
-def one_step(claim):
+def one_step(claim: Claim) -> bool:
     """Tell whether clients take one gradient per round in every method of the claim, or the claim
     names no method."""
     return all(method.steps == 1 and not method.client_grad for method in records(claim))
 
 
-def records(claim):
+def records(claim: Claim) -> "list[Algorithm]":
     """Return the records of the methods that a claim names."""
     several = claim.algorithm if isinstance(claim.algorithm, tuple) else (claim.algorithm,)
     return [discover.algorithm(each) for each in several if each is not None]
 
 
-def follows_from(claim, relation, left, seconds):
+def follows_from(
+    claim: Claim, relation: sympy.Rel, left: Sequence[sympy.Rel], seconds: float
+) -> bool:
     """Tell whether algebra proves a relation from the relations `left`."""
     try:
         return relation in left or bool(
@@ -161,7 +170,13 @@ def follows_from(claim, relation, left, seconds):
         return False
 
 
-def breaks_hypothesis(assumption, claim, facts, setting, values):
+def breaks_hypothesis(
+    assumption: Assumption,
+    claim: Claim,
+    facts: tuple[frozenset[str], dict[str, Number]],
+    setting: Model,
+    values: Assignment,
+) -> bool:
     """Tell whether an instance with these facts violates a hypothesis for certain."""
     held, tight = facts
     if assumption.condition is not None:
@@ -187,7 +202,7 @@ def breaks_hypothesis(assumption, claim, facts, setting, values):
     )
 
 
-def is_beyond(tight, given, way):
+def is_beyond(tight: Fraction, given: Fraction, way: int) -> bool:
     """Tell whether a constant given as an arbitrary number is violated by the instance's own tight
     value: exceeded for way > 0, undercut for way < 0, different for way = 0."""
     tight, given = float(nearest_float(tight)), float(nearest_float(given))
@@ -201,7 +216,7 @@ def is_beyond(tight, given, way):
     )
 
 
-def fails_certainly(relation, values):
+def fails_certainly(relation: sympy.Rel, values: Assignment) -> bool:
     """Tell whether a relation fails at numbers by more than rounding."""
     if not isinstance(relation, (sympy.Le, sympy.Lt, sympy.Ge, sympy.Gt, sympy.Eq)):
         return False
@@ -219,7 +234,11 @@ def fails_certainly(relation, values):
     )
 
 
-def count_breaking(found, claim, hunts):
+def count_breaking(
+    found: Mapping[Assumption, int],
+    claim: Claim,
+    hunts: "Mapping[Hunt, tuple[float, np.ndarray]] | Sequence[Hunt]",
+) -> None:
     """Add to {hypothesis: number of violating instances} the violating instances among the best
     rows of searches."""
     for hunt in hunts:
@@ -229,7 +248,9 @@ def count_breaking(found, claim, hunts):
             count_instance(found, claim, hunt, row)
 
 
-def count_instance(found, claim, hunt, row):
+def count_instance(
+    found: dict[Assumption, int], claim: Claim, hunt: Hunt, row: "np.ndarray"
+) -> None:
     """Add one instance to the counts, if its numbers can be computed."""
     point = Point.near(hunt, row)
     try:
@@ -245,7 +266,9 @@ def count_instance(found, claim, hunt, row):
         found[assumption] += breaks_hypothesis(assumption, claim, facts, setting, values)
 
 
-def note_laws(laws, claim, hunts):
+def note_laws(
+    laws: dict[Assumption, int], claim: Claim, hunts: "Mapping[Hunt, tuple[float, np.ndarray]]"
+) -> None:
     """Add to {law: number of shapes with a violating instance} the shapes of these searches."""
     named = {a.name for a in laws}
     first = sorted(hunts, key=lambda hunt: not named & set(map(str, hunt.shape.values())))
@@ -270,7 +293,7 @@ def violated_laws(document: dict, laws: Iterable[Assumption]) -> list[Assumption
     return [a for a in laws if a.name in model.ensures - held]
 
 
-def hypothesis_text(assumption):
+def hypothesis_text(assumption: Assumption) -> str:
     return (
         assumption.condition.says
         if assumption.condition is not None
@@ -278,14 +301,14 @@ def hypothesis_text(assumption):
     )
 
 
-def draws_break(hunt, claim, needed):
+def draws_break(hunt: Hunt, claim: Claim, needed: Mapping[Assumption, int]) -> bool:
     """Tell whether some of a few drawn instances of a shape violates one of the hypotheses."""
     found = dict.fromkeys(needed, 0)
     count_drawn(found, hunt, claim)
     return any(found.values())
 
 
-def count_drawn(found, hunt, claim):
+def count_drawn(found: Mapping[Assumption, int], hunt: Hunt, claim: Claim) -> None:
     """Add to {hypothesis: number of violating instances} the violating instances among a few drawn
     instances of a shape."""
     rows, _, good = hunt.begun(hunt.draw(DRAWN))
@@ -293,7 +316,9 @@ def count_drawn(found, hunt, claim):
         count_instance(found, claim, hunt, row)
 
 
-def breakable_hypotheses(claim, at, setting, needed, seed):
+def breakable_hypotheses(
+    claim: Claim, at: int, setting: Model, needed: Sequence[Assumption], seed: int
+) -> set[Assumption]:
     """Return the hypotheses in `needed` that drawn instances of a few shapes of a model violate."""
     target, found = Target(claim, setting, at), dict.fromkeys(needed, 0)
     for _, hunt in zip(range(TRIED), scheduler.generate_hunts(target, seed, target.relaxed)):
@@ -303,7 +328,9 @@ def breakable_hypotheses(claim, at, setting, needed, seed):
     return {a for a, n in found.items() if n}
 
 
-def setting_can_break(claim, at, setting, needed, seed):
+def setting_can_break(
+    claim: Claim, at: int, setting: Model, needed: Mapping[Assumption, int], seed: int
+) -> bool:
     """Tell whether drawn instances of some shape of a model violate one of the hypotheses."""
     target = Target(claim, setting, at)
     return not target.impossible and any(
@@ -312,7 +339,9 @@ def setting_can_break(claim, at, setting, needed, seed):
     )
 
 
-def budget_shares(claim, at, settings, needed, seed):
+def budget_shares(
+    claim: Claim, at: int, settings: Sequence[Model], needed: Mapping[Assumption, int], seed: int
+) -> list[float]:
     """Return the share of the budget of each model: most of the budget goes to models in which
     a dropped hypothesis can be violated."""
     chosen = (

@@ -21,6 +21,11 @@ from fedtheory.language.statements import Same
 from fedtheory.problem import Problem
 from fedtheory.problems.quadratics import quadratic_from_arrays
 from fedtheory.runs.running import run
+from fedtheory.typing import Instance
+
+if TYPE_CHECKING:
+    from fedtheory.language.claim import Claim
+    from fedtheory.language.statements import Same
 
 # Differences over the largest coordinate.
 ALIKE = 1e-10  # rounding explains a smaller difference

@@ -5,8 +5,10 @@ Points may have coordinates of any number type. With fractions, they are the poi
 With numbers that record their steps, they give the derivation of these points.
 """
 
+from collections.abc import Callable, Mapping
 from fractions import Fraction
 from types import SimpleNamespace
+from typing import TYPE_CHECKING, Any
 
 from fedtheory import discover
 from fedtheory.arithmetic.operations import vector
@@ -14,18 +16,24 @@ from fedtheory.arithmetic.work import limit_work
 from fedtheory.certificates.documents import parse_fraction
 from fedtheory.errors import FedtheoryError
 from fedtheory.exact.traces import Losses, Rounds
+from fedtheory.typing import Instance
 from fedtheory.verdicts.equivalence import free_fields
+
+if TYPE_CHECKING:
+    import numpy as np
+
+    from fedtheory.language.statements import Same
 
 WORK = 400_000  # steps of exact arithmetic, for both ways together
 LONGEST = 2000  # characters of the longest coordinate in a document
 
 
-def without_chance(instance):
+def without_chance(instance: Instance) -> bool:
     """Tell whether all clients take part and no gradient has noise, so that a run is deterministic."""
     return instance["S"] == len(instance["b"]) - 1 and parse_fraction(instance["sigma"]) == 0
 
 
-def exact_ends(same, instance):
+def exact_ends(same: "Same", instance: Instance) -> list[list[Counted]]:
     """Return the last points of both ways to run, on an instance of exact numbers."""
     A, b = ([vector(row) for row in instance[name]] for name in "Ab")
     p, N = instance["weights"], len(instance["weights"])
@@ -37,7 +45,7 @@ def exact_ends(same, instance):
         for name, value in instance["hyper"].items()
     }
 
-    def end(one, fixed):
+    def end(one: str | Callable[..., Any], fixed: Mapping[str, Any]) -> "np.ndarray":
         if callable(one):
             problem = SimpleNamespace(grad=whole, client_grad=grad)
             shared = {name: hyper[name] for name in same.shared}
@@ -56,7 +64,7 @@ def exact_ends(same, instance):
     return [list(end(same.one, same.fixed)), list(end(same.other, same.other_fixed))]
 
 
-def document_points(same, instance):
+def document_points(same: "Same", instance: Instance) -> list[list[str]] | None:
     """Return the last points of both ways as texts for a document; None where the instance is
     random, a number is too long, or a function refuses fractions."""
     if not without_chance(instance):
@@ -70,7 +78,7 @@ def document_points(same, instance):
     return texts if all(len(text) <= LONGEST for point in texts for text in point) else None
 
 
-def as_numbers(tree):
+def as_numbers(tree: Any) -> Any:
     """Return plain data with all texts converted to fractions."""
     if isinstance(tree, dict):
         return {name: as_numbers(value) for name, value in tree.items()}

@@ -30,7 +30,7 @@ class Account:
     """The work that one perturbation may take, and has taken, in units of PER_SECOND elementary
     steps."""
 
-    def __init__(self, most: float):
+    def __init__(self, most: float) -> None:
         self.most, self.other = most, 0.0
         self.hunts: dict[Hunt, None] = {}
 
@@ -68,7 +68,7 @@ class Explorer:
     """Decides the perturbations of one claim one after another. The pool of instances takes its
     shares of `budget`; all perturbations take what the pool leaves of `work`, in units of work."""
 
-    def __init__(self, claim: Claim, budget: float, seed: int, work: float | None = None):
+    def __init__(self, claim: Claim, budget: float, seed: int, work: float | None = None) -> None:
         self.claim, self.budget, self.seed = claim, budget, seed
         self.work = budget if work is None else work
         # Counterexamples to earlier perturbations, the latest first.

@@ -5,7 +5,7 @@ variant with the statement's hypotheses is evaluated on the pool before a search
 """
 
 from collections.abc import Iterator
-from typing import NamedTuple
+from typing import Any, NamedTuple
 
 import numpy as np
 import sympy
@@ -17,6 +17,7 @@ from fedtheory.search import optimizer, scheduler
 from fedtheory.search.objective import Target, as_array
 from fedtheory.search.optimizer import Hunt
 from fedtheory.search.rational_points import Point
+from fedtheory.typing import Number
 from fedtheory.verdicts.exploration_parameters import PARAMETERS
 
 
@@ -66,7 +67,7 @@ class Rated(NamedTuple):
 class Block:
     """The populations of one line in one model, concatenated."""
 
-    def __init__(self, target: Target):
+    def __init__(self, target: Target) -> None:
         self.target = target
         self.populations: list[Population] = []
         self._joined: Joined | None = None
@@ -102,7 +103,7 @@ class Block:
             )
         return self._joined
 
-    def _inside(self, name, values):
+    def _inside(self, name: str, values: np.ndarray) -> Many:
         """Return the values of a symbol as a batch. For a domain that begins at 0, values that
         rounding made negative become 0."""
         table = self.target.claim.table
@@ -135,7 +136,7 @@ class Pool:
     """Instances of many shapes, instances near which the statement is tight, and instances where
     variants failed; `work` is in elementary steps."""
 
-    def __init__(self, claim: Claim, budget: float, seed: int):
+    def __init__(self, claim: Claim, budget: float, seed: int) -> None:
         self.blocks: dict[tuple[int, str], Block] = {}
         self.work = 0.0
         settings = fitting(claim)
@@ -147,7 +148,7 @@ class Pool:
                 if not target.impossible:
                     self.blocks[line, setting.name] = self._fill(target, share, seed)
 
-    def _fill(self, target, budget, seed):
+    def _fill(self, target: Target, budget: float, seed: int) -> Any:
         """Return the Block of a line in a model."""
         block = Block(target)
         waves = scheduler.search_waves(target, PARAMETERS.tight_share * budget, seed)
@@ -158,7 +159,7 @@ class Pool:
         block.drop_rounding_failures()
         return block
 
-    def _add_shapes(self, block, work, seed):
+    def _add_shapes(self, block: bytes, work: Number, seed: Number) -> None:
         for hunt in scheduler.generate_hunts(block.target, seed, block.target.relaxed):
             for edge in (False, True):
                 block.add(hunt, hunt.draw(optimizer.BATCH), edge)

@@ -62,7 +62,7 @@ class Minimised:
             final=self.final and self.final.as_dict(),
         )
 
-    def __str__(self):
+    def __str__(self) -> str:
         if self.final is None:
             return f"{self.verdict}\nIts hypotheses are not dropped: it does not stand with all of them."
         lines = [f"{self.claim}: {self.verdict.status} with all hypotheses."]

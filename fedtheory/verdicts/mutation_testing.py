@@ -8,6 +8,7 @@ from collections.abc import Callable, Iterator, Sequence
 from concurrent.futures import Executor
 from dataclasses import dataclass, field
 from itertools import islice
+from typing import Any
 
 import numpy as np
 import sympy
@@ -76,7 +77,7 @@ class Mutant(Perturbation, Shown):
     def witness(self) -> dict | None:
         return self.verdict.witness if self.killed and self.verdict else None
 
-    def __str__(self):
+    def __str__(self) -> str:
         state = "implied" if self.implied else "killed" if self.killed else "survives"
         return f"{state if self.asked else 'unasked':9s}{self.change}"
 
@@ -104,7 +105,7 @@ class Mutation(Shown):
     def survivors(self) -> list[Mutant]:
         return [m for m in self.mutants if m.counted and not m.killed]
 
-    def __str__(self):
+    def __str__(self) -> str:
         share = "no mutants"
         if self.score is not None:
             share = f"{self.score:.0%} of its false relatives refuted"
@@ -223,7 +224,7 @@ class MutantSearch:
     """The search for a violation of a mutant: earlier counterexamples, evaluation on the pool,
     optimisation from the best instances there, then an independent search."""
 
-    def __init__(self, explorer: Explorer, mutant: Mutant, budget: float):
+    def __init__(self, explorer: Explorer, mutant: Mutant, budget: float) -> None:
         self.explorer, self.mutant, self.cases = explorer, mutant, 0
         self.hunts: dict[Hunt, None] = {}
         self.verdict, self.known = explorer.refute_by_known(mutant.claim, mutant.line, budget)
@@ -251,7 +252,7 @@ class MutantSearch:
             if self.verdict:
                 return
 
-    def _steps(self, near, targets):
+    def _steps(self, near: Any, targets: Any) -> Any:
         """Yield after each evaluation."""
         failing = [each for each in near if each.ratios.max() > PARAMETERS.wrong]
         # A population above 1 by rounding is no start.
@@ -271,7 +272,7 @@ class MutantSearch:
                     last = hunt if self._look(hunt, ratio, row) else last
                 yield
 
-    def _evaluate(self, each):
+    def _evaluate(self, each: Any) -> Iterator[None]:
         """Evaluate exactly where a population seems to fail."""
         own = self.account.charge(each.population.at_target(each.target, self.cases))
         rows, ratios = own.drop_rounding_artifacts(each.population.fit_rows(own), each.ratios)
@@ -279,7 +280,7 @@ class MutantSearch:
             self._look(own, ratio, row)
             yield
 
-    def _climb(self, each):
+    def _climb(self, each: Any) -> Iterator[None]:
         """Optimise from a population as long as the ratio grows."""
         looks = 0
         for step in climb(self.account, each.population, each.ratios, each.target, self.cases):

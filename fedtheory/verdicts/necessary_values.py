@@ -62,7 +62,7 @@ class Sharpened(Shown):
         """Tell whether the statement is refuted when the number is smaller."""
         return self.refuted is not None and not self.most
 
-    def __str__(self):
+    def __str__(self) -> str:
         return f"{self.name}: {self.says}"
 
     @property
@@ -107,7 +107,7 @@ class Candidate(NamedTuple):
 class PartSearch:
     """The search for the values of one part that instances refute, which sets `found`."""
 
-    def __init__(self, explorer: Explorer, part: Part, found: Sharpened, most: float):
+    def __init__(self, explorer: Explorer, part: Part, found: Sharpened, most: float) -> None:
         self.explorer, self.claim, self.part, self.found = explorer, explorer.claim, part, found
         self.account = Account(max(PARAMETERS.least, most - PARAMETERS.set_up))
 

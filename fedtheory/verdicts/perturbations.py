@@ -6,7 +6,7 @@ notice, `list_parts` returns the parts whose needed value `sharpen` searches, an
 `without_hypotheses` drops hypotheses, one or several.
 """
 
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from itertools import combinations
 from typing import Any, NamedTuple
@@ -182,7 +182,9 @@ def expand_to_symbol(
     return expr
 
 
-def _reachable_symbols(expr, definitions):
+def _reachable_symbols(
+    expr: sympy.Expr, definitions: Mapping[sympy.Symbol, sympy.Expr]
+) -> set[sympy.Symbol]:
     found = set(expr.free_symbols)
     inside = (definitions[s] for s in found if s in definitions)
     return found.union(*(_reachable_symbols(each, definitions) for each in inside))

@@ -8,7 +8,10 @@ the answer says so.
 """
 
 import re
+from collections.abc import Mapping, Sequence, Set
+from typing import Any
 
+from fedtheory.arithmetic.work import Counted
 from fedtheory.certificates import (
     check_family,
     check_instance,
@@ -19,6 +22,7 @@ from fedtheory.certificates import (
 from fedtheory.certificates.check_proof import WORK, Refused, Ring, require
 from fedtheory.certificates.documents import EXISTENCE, check_entries, refuse_malformed
 from fedtheory.errors import InvalidInput, NotExact, refuse, show
+from fedtheory.language.claim import Claim
 from fedtheory.language.names import RULE, well_formed
 from fedtheory.language.variants import DENIED
 from fedtheory.models import by_name, fitting
@@ -29,6 +33,7 @@ from fedtheory.proofs.worstcase.structure import require_method
 from fedtheory.search import counterexample, divergent_families
 from fedtheory.search.counterexample import find_recorded_claim, lookalike
 from fedtheory.search.objective import Target
+from fedtheory.typing import Document
 from fedtheory.verdicts import proof_graph
 
 PLACE = re.compile("[1-9][0-9]{0,3}")  # the number of a line in its claim
@@ -36,7 +41,7 @@ RECORDED, OWN = "the claim as it is recorded here", "a statement of its own"
 ALONE = "fractions alone"  # the check uses no record, method or formula of this library
 
 
-def replay(document):
+def replay(document: Document) -> dict[str, Any]:
     """Return what a verdict's document shows, derived anew from the document alone; raise Refused
     if the document shows nothing.
 
@@ -59,23 +64,23 @@ def replay(document):
 
 
 @refuse_malformed
-def plain_content(document):
+def plain_content(document: Document) -> Any:
     return documents.plain_copy(document)
 
 
-def names_in_document(document):
+def names_in_document(document: Document) -> list[str]:
     """Return the names of the claims in a document, once each, parts of the document included."""
     parts = [document, document.get("denial"), *join_names(document.get("members"))]
     names_ = [part["claim"] for part in parts if isinstance(part, dict) and "claim" in part]
     return [name for n, name in enumerate(names_) if name not in names_[:n]]
 
 
-def join_names(value):
+def join_names(value: Sequence[dict[str, Any]] | None) -> list[dict[str, Any]]:
     return value if isinstance(value, list) else []
 
 
 @refuse_malformed
-def check_name(name):
+def check_name(name: int | str) -> None:
     """Refuse a document's claim name that is not well formed or that can be mistaken for a recorded
     claim's name."""
     require(well_formed(name), f"its claim {RULE}; got {show(name)}")
@@ -83,7 +88,7 @@ def check_name(name):
     require(other is None, f"its claim {show(name)} can be taken for {other}, and is another")
 
 
-def replay_violation(document):
+def replay_violation(document: Document) -> dict[str, Any]:
     """Replay a counterexample."""
     found = check_instance.check(document)
     return dict(
@@ -91,7 +96,7 @@ def replay_violation(document):
     )
 
 
-def describe_measurement(name):
+def describe_measurement(name: str) -> str:
     """Return words for the arithmetic and the measurements on which a counterexample in a model
     rests."""
     setting = by_name(name)
@@ -100,7 +105,7 @@ def describe_measurement(name):
 
 
 @refuse_malformed
-def check_recorded(document):
+def check_recorded(document: Document) -> str:
     """Return RECORDED or OWN; refuse a counterexample with the name of a recorded claim and the
     content of another claim."""
     claim = find_recorded_claim(document["claim"])
@@ -114,7 +119,7 @@ def check_recorded(document):
     return RECORDED
 
 
-def replay_growth(document):
+def replay_growth(document: Document) -> dict[str, str | list[Counted]]:
     """Replay a family of instances that refutes an order."""
     found = check_family.check(document)
     setting = document["members"][0]["setting"]
@@ -122,7 +127,7 @@ def replay_growth(document):
 
 
 @refuse_malformed
-def alike_order(document):
+def alike_order(document: Document) -> str:
     claim = find_recorded_claim(document["claim"])
     if claim is None:
         return OWN
@@ -134,7 +139,7 @@ def alike_order(document):
     return RECORDED
 
 
-def unlike_order(document, claim):
+def unlike_order(document: Document, claim: Claim) -> Any:
     """Return the first entry in which a family does not match a line of this claim, in a model
     that fits the claim; None where every entry matches."""
     line, first = document["line"], document["members"][0]
@@ -152,7 +157,7 @@ def unlike_order(document, claim):
     )
 
 
-def replay_structure(document):
+def replay_structure(document: Document) -> dict[str, Any]:
     """Replay two ways to run, or the cells of a table."""
     from fedtheory.verdicts import (
         structural_certificate,  # imported here: it loads the compiler, which others do not need
@@ -163,7 +168,7 @@ def replay_structure(document):
 
 
 @refuse_malformed
-def worst_case(document):
+def worst_case(document: Document) -> dict[str, Any]:
     """Replay a worst case of a first-order method. Where the document describes a method, the
     method's kernels are evaluated."""
     least, bound = check_worst_case.check(document)
@@ -183,7 +188,7 @@ def worst_case(document):
     return dict(status="proved", says=said, bound=bound, least=least, rests_on=rests, about=OWN)
 
 
-def check_method(document, entry):
+def check_method(document: Document, entry: Mapping[str, Any]) -> None:
     """Refuse unless the method that a document describes has the recursion that the document uses."""
     try:
         require_method(document, methods.method_of_document(entry))
@@ -192,7 +197,7 @@ def check_method(document, entry):
 
 
 @refuse_malformed
-def replay_proofs(document):
+def replay_proofs(document: Document) -> dict[str, Any]:
     """Replay the proofs of all lines of a claim; for a claim that is not recorded here, of the
     lines that the document carries."""
     check_entries(document, "the document", "format", "claim", "lines")
@@ -217,13 +222,13 @@ def replay_proofs(document):
 
 
 @refuse_malformed
-def replay_proof(document):
+def replay_proof(document: Document) -> dict[str, Any]:
     """Replay a proof by algebra."""
     return dict(status="proved", shows=check_proof.check(document), rests_on=ALONE, about=OWN)
 
 
 @refuse_malformed
-def replay_graph(document):
+def replay_graph(document: Document) -> dict[str, str]:
     """Replay the steps of a proof: each document is derived anew, and its line and premises must be
     those of the claims as recorded here."""
     check_entries(document, "the document", "format", "claim", "edges", "textbook")
@@ -255,7 +260,7 @@ def replay_graph(document):
     )
 
 
-def line_of(label):
+def line_of(label: str) -> tuple[int | Claim, ...] | None:
     """Return (claim, index) of a line of a recorded claim that a step names; None for a textbook
     fact or a line of the document's own claim, whose name must not be mistakable for another
     claim's."""
@@ -270,7 +275,7 @@ def line_of(label):
     return None
 
 
-def alike_step(step, claim, at):
+def alike_step(step: Mapping[str, Any], claim: Claim, at: int) -> None:
     """Refuse a step that differs from the step recorded here."""
     edges, line = proof_graph.proof_steps, step["line"]
     some = [edges.premise_name(one) for one in edges.line_premises(claim, at)]
@@ -285,7 +290,7 @@ def alike_step(step, claim, at):
     )
 
 
-def replay_textbook(documents, used):
+def replay_textbook(documents: Mapping[str, list[Any]], used: Set[str]) -> None:
     """Replay the proofs of textbook facts, part by part."""
     for name in sorted(used):
         if not facts.is_textbook_name(name):
@@ -303,7 +308,7 @@ def replay_textbook(documents, used):
             )
 
 
-def replay_existence(document):
+def replay_existence(document: Document) -> Any:
     """Replay an instance that proves a statement of existence, or the proof that there is no such
     instance."""
     of_exists(document)
@@ -324,7 +329,7 @@ def replay_existence(document):
 
 
 @refuse_malformed
-def of_exists(document):
+def of_exists(document: Document) -> None:
     check_entries(document, "the document", "format", "claim", "denial")
     name, denial = document["claim"], document["denial"]
     require(isinstance(name, str), "its claim is no text")
@@ -336,7 +341,7 @@ def of_exists(document):
 
 
 @refuse_malformed
-def of_record(denial, claim):
+def of_record(denial: Any, claim: Claim) -> None:
     """Refuse a denial that differs from the denial of the claim as recorded here."""
     require(claim.denied is not None, f"{claim.id}, as it is recorded here, states no existence")
     if denial["format"] == check_proof.FORMAT:

@@ -11,13 +11,15 @@ rounds' e-processes counts.
 import hashlib
 import math
 import time
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from dataclasses import replace
 from itertools import product
+from typing import Any
 
 import numpy as np
 
 from fedtheory import arguments, arithmetic, discover, metrics
+from fedtheory.algorithm import Algorithm
 from fedtheory.comparison.case import Letters, check_conditions
 from fedtheory.comparison.letters import choose_hyper
 from fedtheory.comparison.lines import Line, at_start, of_law
@@ -26,10 +28,14 @@ from fedtheory.comparison.rounding import Rounding
 from fedtheory.comparison.run_measures import at_end
 from fedtheory.comparison.setup import setup_of
 from fedtheory.errors import InvalidInput, refuse
+from fedtheory.language.claim import Claim
+from fedtheory.language.conditions import Assumption
+from fedtheory.language.symbol import Entry
 from fedtheory.participation import Participation
 from fedtheory.problem import Problem
 from fedtheory.runs.planning import plan_of, start_of
 from fedtheory.runs.running import run
+from fedtheory.typing import Assignment, Number
 from fedtheory.verdicts.combination import conclude
 from fedtheory.verdicts.confidence_sequences import against_at_most, lower_mean
 from fedtheory.verdicts.evidence import Draws, Gap
@@ -45,12 +51,12 @@ JUDGED = (
 )  # the places at which a Measure may be taken: expectations at the end of a run
 
 
-def seed_of(seed, look, block):
+def seed_of(seed: Number, look: Any, block: bytes) -> Any:
     """Return a separate seed for each block of each look at the draws."""
     return int.from_bytes(hashlib.sha256(f"{seed}/{look}/{block}".encode()).digest()[:7], "big")
 
 
-def judged_entry(claim, start):
+def judged_entry(claim: Claim, start: Any) -> Entry:
     """Return the Entry of the one expectation that a claim's first line bounds. Quantities known at
     the start, and of the participation law, are no expectations."""
     known = {name for name, entry in claim.quantities.items() if of_law(entry)}
@@ -72,7 +78,9 @@ def judged_entry(claim, start):
     return measured[0]
 
 
-def settings_by_letter(claim, algorithm, hyper):
+def settings_by_letter(
+    claim: Claim, algorithm: Algorithm, hyper: Mapping[str, float]
+) -> dict[str, float]:
     """Return the numeric hyper-parameters by the claim's letters."""
     return {
         letter: hyper[name]
@@ -82,19 +90,19 @@ def settings_by_letter(claim, algorithm, hyper):
 
 
 def check_on(
-    claim,
-    problem,
+    claim: str,
+    problem: Problem,
     *,
-    rounds,
-    draws=4096,
-    seed=0,
-    alpha=1e-3,
-    start=None,
-    x_0=None,
-    S=None,
-    infimum=None,
-    **hyper,
-):
+    rounds: int,
+    draws: int = 4096,
+    seed: int = 0,
+    alpha: float = 1e-3,
+    start: Any = None,
+    x_0: np.ndarray | None = None,
+    S: int | None = None,
+    infimum: Any = None,
+    **hyper: float,
+) -> Any:
     """Return the Verdict on a claim's first line for one problem and one choice of
     hyper-parameters, from at most `draws` runs per look at the draws.
 
@@ -132,7 +140,17 @@ class Question:
     """A claim's first line for one problem and one choice of hyper-parameters: the expectation of
     the measured quantity, minus `shift`, is at most `bound`."""
 
-    def __init__(self, claim, problem, rounds, start, x_0, S, infimum, hyper):
+    def __init__(
+        self,
+        claim: Claim,
+        problem: Problem,
+        rounds: int,
+        start: Any,
+        x_0: np.ndarray,
+        S: int | None,
+        infimum: Any,
+        hyper: Mapping[str, float],
+    ) -> None:
         if not isinstance(problem, Problem):
             refuse("problem", "must be a Problem, such as ft.problems.quadratic makes", problem)
         if problem.measured:
@@ -157,7 +175,7 @@ class Question:
 
     how = property(lambda self: self.entry.measure)
 
-    def _letters(self, start):
+    def _letters(self, start: Any) -> Any:
         participation = Participation()
         participation.check(self.problem.N, self.S)
         letters = Letters(
@@ -174,7 +192,7 @@ class Question:
             raise InvalidInput(f"{self.claim.title} assumes {broken}; this run does not meet it")
         return letters, values
 
-    def _meets_hypotheses(self):
+    def _meets_hypotheses(self) -> None:
         self.plan = plan_of(
             self.problem,
             self.algorithm,
@@ -189,7 +207,7 @@ class Question:
         )
         check_conditions(self.claim, self.problem, setup_of(self.plan, self.plan.hyper[0]))
 
-    def _bound(self, letters, values):
+    def _bound(self, letters: Any, values: Assignment) -> float:
         """Return an upper end of the right side under rounding, divided by the factor of the
         measured quantity."""
         claim, entry = self.claim, self.entry
@@ -210,13 +228,13 @@ class Question:
 class Sample:
     """The draws for a question, one look at a time, and the resulting verdict."""
 
-    def __init__(self, question, seed):
+    def __init__(self, question: Any, seed: int) -> None:
         self.question, self.seed = question, seed
         self.taken, self.sizes = 0, np.zeros(question.rounds + 1)  # runs so far, largest norms
         self.rounding = Rounding(question.plan)
         self.method = getattr(question.claim.algorithm, "name", question.claim.algorithm)
 
-    def rows(self, look, first, count):
+    def rows(self, look: Any, first: Any, count: Number) -> Any:
         """Return the judged values of runs first .. first + count - 1 of a look, a row per run, NaN
         for runs that leave the ball of a constant."""
         q, found = self.question, []
@@ -239,7 +257,7 @@ class Sample:
             found.append(np.where(np.reshape(stayed, (-1, 1)), values, np.nan))
         return np.concatenate(found)[first % BLOCK :][:count]
 
-    def looked(self, look, draws, needed):
+    def looked(self, look: Any, draws: Number, needed: Mapping[Assumption, Any]) -> Any:
         """Return (rows, evidence) of a look, which ends when the evidence exceeds `needed`; the
         evidence is None where a row is not finite or negative."""
         seen, evidence, count = None, -math.inf, BLOCK
@@ -254,7 +272,7 @@ class Sample:
         self.taken += len(seen)
         return seen, evidence
 
-    def evidence(self, rows):
+    def evidence(self, rows: Sequence[Any]) -> Any:
         """Return the log evidence against the bound in every round: the smallest over rounds,
         infinite where the bound is negative."""
         bound = self.question.bound
@@ -262,7 +280,7 @@ class Sample:
             return math.inf
         return min(against_at_most(column, bound).max() for column in rows.T)
 
-    def ends(self, rows):
+    def ends(self, rows: Sequence[dict[str, Any]]) -> Any:
         """Return (lower, upper) ends of the judged values of each run in exact arithmetic."""
         q = self.question
         margins = self.rounding.margins(q.how.metric, self.sizes, lowest=q.lowest)
@@ -276,7 +294,9 @@ class Sample:
         )
         return self.rounding.ends(rows, root, flat, q.shift)
 
-    def hidden_by_rounding(self, rows, needed):
+    def hidden_by_rounding(
+        self, rows: Sequence[dict[str, Any]], needed: Mapping[Assumption, int]
+    ) -> Any:
         """Tell whether the draws would refute the line if rounding had lowered the values as much
         as it can. The result is False where rounds amplify errors, because rounding is then not
         known closely enough."""

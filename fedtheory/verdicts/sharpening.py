@@ -35,10 +35,10 @@ class Sharpening(Shown):
     def facts(self) -> dict[str, str]:
         return {part.name: part.says for part in self.parts}
 
-    def __repr__(self):
+    def __repr__(self) -> str:
         return f"<{self.heading()}: {len(self.parts)} looked at>"
 
-    def __str__(self):
+    def __str__(self) -> str:
         return "\n".join([f"{self.claim}:", *(f"  {part}" for part in self.parts)])
 
     def as_dict(self) -> dict:

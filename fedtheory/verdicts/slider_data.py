@@ -1,13 +1,18 @@
 """A bound as plain data for a page with sliders: its right side, its numeric hypotheses and the
 trivial bound beside it as programs, derived from the claim's record, and starting values."""
 
+from collections.abc import Mapping, Sequence
 from fractions import Fraction
+from typing import TYPE_CHECKING, Any
 
 import sympy
 
 from fedtheory import arithmetic
 from fedtheory.errors import FedtheoryError
 from fedtheory.proofs import meaning, refutation
+
+if TYPE_CHECKING:
+    from fedtheory.language.claim import Claim
 
 # SYMBOLS: the most symbols that can be moved. STEPS: the most operations of all formulas together.
 SYMBOLS, STEPS = 16, 400
@@ -17,7 +22,7 @@ LONG = 1000  # the initial number of rounds, if no hypothesis mentions it
 BEGINNING = {"count": 2, "unit": Fraction(1, 2)}
 
 
-def slider_data(claim):
+def slider_data(claim: "Claim") -> dict[str, Any] | None:
     """Return the plain data of a claim's first line; None where the line has no bound that depends
     on numbers.
 
@@ -63,11 +68,11 @@ def slider_data(claim):
     return data if sum(map(len, formula_programs(data))) <= STEPS else None
 
 
-def formula_programs(data):
+def formula_programs(data: Mapping[str, Any]) -> list[list[list[Any]]]:
     return [data["right"], *(p for _, p in data["rules"]), *data["solved"].values()]
 
 
-def trivial_side(claim, left, sign):
+def trivial_side(claim: "Claim", left: sympy.Expr, sign: str) -> tuple[Any, str]:
     """Return (a bound that the left side always satisfies, the reason) where such a bound is known
     without the claim; (None, "") otherwise."""
     if sign in ("<=", "<"):
@@ -78,7 +83,9 @@ def trivial_side(claim, left, sign):
     return None, ""
 
 
-def starting_numbers(claim, names, rules):
+def starting_numbers(
+    claim: "Claim", names: Sequence[str], rules: Sequence[sympy.Rel]
+) -> dict[str, str]:
     """Return numbers inside the hypotheses, as texts; default numbers where none are found."""
     found = refutation.find_violation(NOWHERE, rules, {}, 0) if rules else None
     known = {str(name): Fraction(str(value)) for name, value in (found or {}).items()}
@@ -88,7 +95,7 @@ def starting_numbers(claim, names, rules):
     return start | {name: str(LONG) for name in ("T", "tau") if name in start and name not in asked}
 
 
-def formula_program(expr):
+def formula_program(expr: sympy.Basic) -> list[list[Any]]:
     """Return a formula as a list of [operation, operands, detail], which a program in any language
     can evaluate."""
     steps = []

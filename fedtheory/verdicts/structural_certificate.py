@@ -5,7 +5,9 @@ problem. A document does not contain the code of a function. Therefore only func
 claim can be rerun.
 """
 
+from collections.abc import Mapping, Sequence
 from types import SimpleNamespace
+from typing import Any
 
 from fedtheory import discover
 from fedtheory.certificates.check_proof import require
@@ -19,10 +21,11 @@ from fedtheory.certificates.documents import (
 )
 from fedtheory.certificates.schemas import TWO_RUNS
 from fedtheory.errors import InvalidInput, refuse, show
-from fedtheory.language.claim import Same
-from fedtheory.language.conditions import ALL
+from fedtheory.language.claim import Claim, Same
+from fedtheory.language.conditions import ALL, Condition
 from fedtheory.schema import fault
 from fedtheory.search.counterexample import document_title, find_recorded_claim
+from fedtheory.typing import Document, Instance
 from fedtheory.verdicts import exact_endpoints
 from fedtheory.verdicts.equivalence import (
     free_fields,
@@ -37,7 +40,7 @@ FORMAT = "fedtheory structure 1"
 MOST_OF = dict(rounds=50, clients=16, d=8, integer=100)
 
 
-def cell_text(cell):
+def cell_text(cell: Any) -> int | str | list[int]:
     return (
         cell
         if isinstance(cell, (bool, int, str)) or cell is None
@@ -47,7 +50,9 @@ def cell_text(cell):
     )
 
 
-def sign_violation(claim, **content):
+def sign_violation(
+    claim: Claim, **content: int | Mapping[str, Any] | Sequence[list[Any]]
+) -> dict[str, Any] | None:
     """Return the document of a violation; None where a compared function is in no record here."""
     own = document_title(claim) != claim.id or find_recorded_claim(claim.id) is None
     if own and not stands_alone(claim, **content):
@@ -57,7 +62,11 @@ def sign_violation(claim, **content):
     return written
 
 
-def stands_alone(claim, equivalence=None, **content):
+def stands_alone(
+    claim: Claim,
+    equivalence: Mapping[str, Any] | None = None,
+    **content: int | Mapping[str, Any] | Sequence[list[int | str]],
+) -> bool:
     """Tell whether a document contains everything that a rerun of a user's claim needs."""
     try:
         return (
@@ -70,7 +79,7 @@ def stands_alone(claim, equivalence=None, **content):
         return False
 
 
-def list_misprints(claim):
+def list_misprints(claim: Claim) -> list[list[Any]]:
     return [
         [cell, cell_text(printed), cell_text(value)]
         for cell, printed, value in claim.cells()
@@ -78,7 +87,7 @@ def list_misprints(claim):
     ]
 
 
-def cell_inputs(claim):
+def cell_inputs(claim: Claim) -> dict[str, Any]:
     """Return the inputs from which a claim's cells are computed, as plain data."""
     cells = claim.statement
     found = dict(given=plain_copy(dict(cells.given))) if cells.given else {}
@@ -90,11 +99,11 @@ def cell_inputs(claim):
     return found
 
 
-def condition_words(claim):
+def condition_words(claim: Claim) -> dict[str, str]:
     return {a.name: a.condition.says for a in claim.assumptions if a.condition is not None}
 
 
-def equivalence_data(same):
+def equivalence_data(same: Any) -> dict[str, Any]:
     """Return an equivalence as plain data."""
     other = (
         dict(function=side_label(same.other))
@@ -111,7 +120,7 @@ def equivalence_data(same):
     )
 
 
-def read_equivalence(said):
+def read_equivalence(said: Mapping[str, Any]) -> Any:
     """Return the equivalence in a document; refuse methods that are not found here by name, and
     fields that no such method has."""
     check_entries(
@@ -144,7 +153,7 @@ def read_equivalence(said):
     )
 
 
-def find_condition(name, says):
+def find_condition(name: str, says: str) -> Condition:
     """Return the recorded condition with this name and these words; refuse if there is none."""
     known = [
         *ALL.values(),
@@ -157,7 +166,7 @@ def find_condition(name, says):
 
 
 @refuse_malformed
-def check_structure(document):
+def check_structure(document: Document) -> dict[str, Any]:
     """Refuse a document unless a rerun shows again what the document says."""
     cells = "cells" in document
     check_sealed(
@@ -241,7 +250,7 @@ def check_structure(document):
     )
 
 
-def check_moderate(same, instance):
+def check_moderate(same: Any, instance: Instance) -> None:
     """Refuse an instance unless it belongs to this equivalence and is small enough to run quickly."""
     why = fault(TWO_RUNS, instance, parse_fraction)
     require(why is None, f"it is no instance of two runs: {why}")

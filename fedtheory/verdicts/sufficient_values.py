@@ -37,7 +37,7 @@ class ProofSearch:
     """The ways to prove a line of a claim with another number in it, each used only where it proves
     the printed line; `spent` is in units of work."""
 
-    def __init__(self, claim: Claim, budget: float, seed: int):
+    def __init__(self, claim: Claim, budget: float, seed: int) -> None:
         self.claim, self.seed = claim, seed
         self.most, self.spent = min(PARAMETERS.proof_limit, budget / 10), 0.0
         self.ways: dict[int, list[Way]] = {}

@@ -5,7 +5,8 @@ The module `fedtheory.proofs.meaning` gives the meaning of a condition by its na
 hypotheses are called contradictory only if algebra proves the contradiction.
 """
 
-from typing import NamedTuple
+from collections.abc import Mapping, Sequence
+from typing import Any, NamedTuple
 
 import numpy as np
 import sympy
@@ -65,7 +66,12 @@ def examine_hypotheses(claim: Claim, seed: int = 0, budget: float = 10.0) -> Exa
     return Examined(None, (*notes, *sign_notes(claim, relations, seed)))
 
 
-def prove_goal(goal, relations, definitions, seconds):
+def prove_goal(
+    goal: sympy.Rel,
+    relations: Sequence[sympy.Rel],
+    definitions: Mapping[sympy.Symbol, sympy.Expr],
+    seconds: float,
+) -> Any:
     """Return a Proof of a goal, or None; None also where the sign of a denominator is unknown."""
     try:
         return algebra.prove(
@@ -75,7 +81,9 @@ def prove_goal(goal, relations, definitions, seconds):
         return None
 
 
-def find_contradiction(claim, relations, seconds):
+def find_contradiction(
+    claim: Claim, relations: Sequence[sympy.Rel], seconds: float
+) -> tuple[Sequence[str], Any]:
     """Return (the statements of the conditions that contradict each other along a line, the Proof),
     or ((), None)."""
     said, limits = meaning.line_facts(claim)
@@ -97,7 +105,7 @@ def find_contradiction(claim, relations, seconds):
     return (), None
 
 
-def prove_trivial_constant(claim, relations, seconds):
+def prove_trivial_constant(claim: Claim, relations: Sequence[Any], seconds: float) -> Any:
     """Return the Proof that a line holds at one value, chosen after the instance, of a constant
     that the text leaves open: the measured quantity over the constant's factor. The result is None
     where there is no such value, or where the claim has other lines."""
@@ -129,7 +137,9 @@ def prove_trivial_constant(claim, relations, seconds):
     return None
 
 
-def prove_trivial_bound(claim, at, relations, seconds, seed):
+def prove_trivial_bound(
+    claim: Claim, at: int, relations: Sequence[sympy.Rel], seconds: float, seed: int
+) -> tuple[None, list[Any]]:
     """Return (Proof that a line's bound is no better than a trivial bound, or None; notes as a
     list).
 
@@ -175,7 +185,9 @@ def prove_trivial_bound(claim, at, relations, seconds, seed):
     return None, []
 
 
-def useless_region(claim, useful, relations, seed):
+def useless_region(
+    claim: Claim, useful: sympy.Rel, relations: Sequence[sympy.Rel], seed: int
+) -> tuple[float, str] | None:
     """Return (share of the admitted draws at which a bound is not `useful`, words for the symbol
     that causes this), or None."""
     parts = [
@@ -216,7 +228,7 @@ def useless_region(claim, useful, relations, seed):
     return share, found[1]
 
 
-def sign_notes(claim, relations, seed):
+def sign_notes(claim: Claim, relations: Sequence[sympy.Rel], seed: int) -> list[str]:
     """Return notes on derived symbols that multiply or divide something and change their sign
     inside the admitted range."""
     notes = []
@@ -235,7 +247,7 @@ def sign_notes(claim, relations, seed):
     return notes
 
 
-def is_factor(symbol, expr):
+def is_factor(symbol: sympy.Symbol, expr: sympy.Expr) -> bool:
     """Tell whether a symbol multiplies or divides something in an expression."""
     return any(
         symbol in e.free_symbols and (e.is_Mul or e.is_Pow and e.exp.is_negative)

@@ -1,11 +1,15 @@
 """Arrival or departure of a device: how far the minimiser moves (flex, theorem 3.2), and the
 arriving device's extra update (corollary 4.0.2), on separable quadratics."""
 
+from collections.abc import Collection, Sequence, Set
 from fractions import Fraction
+from random import Random
+from typing import TYPE_CHECKING, Any
 
 from fedtheory import schema
 from fedtheory.arithmetic.intervals import INF
 from fedtheory.arithmetic.operations import maximum, minimum, positive_part, root, vector, where
+from fedtheory.arithmetic.work import Counted
 from fedtheory.exact.path_recorder import Passed, Track, is_watched, record_if_watched
 from fedtheory.models import Model, names
 from fedtheory.models.families import POINT
@@ -13,39 +17,45 @@ from fedtheory.models.fields import Field, Fields, name_true, name_vector, read_
 from fedtheory.models.flex import quadratics
 from fedtheory.schema import integer, length_plus, list_of
 from fedtheory.symbols.flex import TABLE
+from fedtheory.typing import Assignment, Instance, Number, Shape
+
+if TYPE_CHECKING:
+    import numpy as np
+
+    from fedtheory.exact.cross_client_covariance import Form
 
 CONVEX = frozenset({"devices_smooth", "devices_strongly_convex"})
 SIZES = (1, 1, 1, 2, 3, 10, 100)
 
 
-def sizes(random, N):
+def sizes(random: Random, N: int) -> str:
     """Draw numbers of data points for N devices, as one text of numbers separated by spaces."""
     return " ".join(str(random.choice(SIZES)) for _ in range(N))
 
 
-def sizes_field():
+def sizes_field() -> Any:
     """Return the field of the numbers of data points, in which the last device's is the last."""
     build = lambda shape, point, built: [int(size) for size in shape["sizes"].split()]
     return Field("n", list_of(integer(), length_plus("others", 1)), build)
 
 
-def weights(n):
+def weights(n: Sequence[int]) -> list[Fraction]:
     return [Fraction(size, sum(n)) for size in n]
 
 
 # The move of the minimiser (theorem 3.2): the last device arrives or departs
 
 
-def shift_shapes(random, relaxed):
+def shift_shapes(random: Random, relaxed: Set[str]) -> dict[str, int | str]:
     N = random.choice([2, 2, 3])
     return dict(d=random.choice([1, 1, 2]), N=N, sizes=sizes(random, N))
 
 
-def table_field(name, kind):
+def table_field(name: str, kind: Any) -> Any:
     """Return the field of a number for each device and coordinate."""
     rows = lambda shape: range(shape["N"])
 
-    def coordinates(shape):
+    def coordinates(shape: Shape) -> Any:
         each = [name_vector(f"{name}_{k}", shape["d"], kind) for k in rows(shape)]
         return {name: kind for row in each for name in row}
 
@@ -57,7 +67,7 @@ def table_field(name, kind):
     )
 
 
-def shift_fields(event):
+def shift_fields(event: str) -> Any:
     return Fields(
         Field("event", schema.word(event), lambda shape, point, built: event),
         sizes_field(),
@@ -67,7 +77,7 @@ def shift_fields(event):
     )
 
 
-def along(instance, j, members):
+def along(instance: Instance, j: int, members: range) -> dict[str, list[Number | Counted]]:
     """Return the devices `members` in coordinate j, with the weights of the objective that these
     devices form."""
     return dict(
@@ -77,7 +87,7 @@ def along(instance, j, members):
     )
 
 
-def optima(instance):
+def optima(instance: Instance) -> "list[np.ndarray]":
     """Return the minimisers of the objectives without and with the last device."""
     N, d = len(instance["n"]), len(instance["a"][0])
     return [
@@ -86,7 +96,7 @@ def optima(instance):
     ]
 
 
-def shift_constants(instance):
+def shift_constants(instance: Instance) -> dict[str, Any]:
     n, arrives = instance["n"], instance["event"] == "arrival"
     a, b = vector(instance["a"][-1]), vector(instance["b"][-1])
     without, _ = optima(instance)
@@ -104,7 +114,9 @@ def shift_constants(instance):
     )
 
 
-def shift_measure(instance, values, wanted):
+def shift_measure(
+    instance: Instance, values: Assignment, wanted: Collection[str]
+) -> dict[str, Number]:
     without, all_of_them = optima(instance)
     a, b = vector(instance["a"][-1]), vector(instance["b"][-1])
     # F_l at the optimum of the objective with F_l, minus its minimum: not the excess of theorem 3.2
@@ -128,11 +140,11 @@ def shift_measure(instance, values, wanted):
     return {name: found[name] for name in wanted}
 
 
-def shift_holds(instance):
+def shift_holds(instance: Instance) -> frozenset[str]:
     return CONVEX
 
 
-def shift(event):
+def shift(event: str) -> Model:
     fields = shift_fields(event)
     holds = fields.guard(shift_holds)
     return Model(
@@ -166,13 +178,13 @@ def shift(event):
 REBOOT = ("dist_old", "dist_new", "dist_reboot", "inner_l", "gap_new", "grad_norm_old")
 
 
-def reboot_shapes(random, relaxed):
+def reboot_shapes(random: Random, relaxed: Set[str]) -> dict[str, int | str]:
     return dict(
         d=random.choice([1, 2, 2]), bounds="both" if "bounded_by_W_l" not in relaxed else "old"
     )
 
 
-def pair_field(name, form, kind):
+def pair_field(name: str, form: "Form", kind: Any) -> Any:
     """Return the field of a number for each coordinate, of the old devices and of the new one."""
     return Field(
         name,
@@ -182,7 +194,7 @@ def pair_field(name, form, kind):
     )
 
 
-def list_away(shape):
+def list_away(shape: Shape) -> Any:
     """Return the coordinates of w - w*: w differs from w*, where grad F vanishes, and lies to its
     right, since mirrored losses are losses too."""
     return {f"away_{j}": "real" if j else "positive" for j in range(shape["d"])}
@@ -207,7 +219,7 @@ REBOOT_FIELDS = Fields(
 )
 
 
-def reboot_points(instance):
+def reboot_points(instance: Instance) -> "tuple[np.ndarray, np.ndarray, np.ndarray]":
     """Return w, w* and w~* of corollary 4.0.2 for an instance."""
     (a, a_l), (b, b_l) = ([vector(row) for row in instance[name]] for name in "ab")
     p_l = instance["p_l"]
@@ -216,7 +228,7 @@ def reboot_points(instance):
     return vector(instance["w"]), b, new
 
 
-def reboot_constants(instance):
+def reboot_constants(instance: Instance) -> dict[str, Any]:
     points, curvatures = reboot_points(instance), [a for row in instance["a"] for a in row]
     w, old, new = points
     known = instance["a"] if instance["bounds"] == "both" else instance["a"][:1]
@@ -239,11 +251,11 @@ def reboot_constants(instance):
     )
 
 
-def length(v):
+def length(v: "np.ndarray") -> Number:
     return root(v.dot(v))
 
 
-def reboot_measure(instance, values, wanted):
+def reboot_measure(instance: Instance, values: Assignment, wanted: Sequence[str]) -> dict[str, Any]:
     w, old, new = reboot_points(instance)
     (a, a_l), (_, b_l), p_l = (
         [vector(row) for row in instance["a"]],
@@ -266,20 +278,20 @@ def reboot_measure(instance, values, wanted):
     return {name: named[name]() for name in wanted}
 
 
-def extra_update(w, after, g):
+def extra_update(w: "np.ndarray", after: "np.ndarray", g: "np.ndarray") -> Passed:
     """Build the record of the arriving device's update from w to `after` with gradient g, for code
     that follows a run."""
     track = Track(2, (w, after), (g,))
     return Passed("extra update", 0, quadratics.ONE, 1, (track,), w, after, w, after)
 
 
-def ratio(part, whole):
+def ratio(part: Number, whole: Number) -> Number:
     """Return part / whole, or 0 where both are 0."""
     return part / where(whole > 0, whole, quadratics.ONE)
 
 
 @REBOOT_FIELDS.guard
-def reboot_holds(instance):
+def reboot_holds(instance: Instance) -> frozenset[str]:
     moves = any(x != b for x, b in zip(instance["w"], instance["b"][0]))  # ||grad F(w)|| > 0
     return CONVEX | name_true(bounded_by_W=moves, bounded_by_W_l=instance["bounds"] == "both")
 

@@ -7,11 +7,15 @@ distance at the departure. The text does not say whether D refers to the work be
 departure. Therefore (8) is checked with the smaller D, and so holds with both.
 """
 
+from collections.abc import Callable, Mapping, Sequence, Set
 from fractions import Fraction
+from random import Random
+from typing import Any
 
 from fedtheory import arithmetic
 from fedtheory.arithmetic import Undefined, operations
 from fedtheory.arithmetic.operations import Interval, Many, maximum, minimum, where
+from fedtheory.arithmetic.work import Counted
 from fedtheory.models import Model, beside, names
 from fedtheory.models.fields import Field, Fields, count
 from fedtheory.models.flex import quadratics, work_law
@@ -19,11 +23,12 @@ from fedtheory.models.flex.run import LAWS
 from fedtheory.participation import moments
 from fedtheory.schema import length_plus
 from fedtheory.symbols.flex import TABLE
+from fedtheory.typing import Assignment, Instance, Number, Point, Shape
 
 BOTH = ("loss_included", "loss_excluded")
 
 
-def draw_shapes(random, relaxed):
+def draw_shapes(random: Random, relaxed: Set[str]) -> dict[str, int | str]:
     N, E = random.choice([2, 2, 3]), random.choice([1, 1, 2])
     tau_0, law = random.choice([1, 1, 1, 2, 3]), work_law.draw_law(random, N, E, relaxed, "C")
     while not work_law.may_work(law, N - 1):
@@ -39,7 +44,7 @@ def draw_shapes(random, relaxed):
     )
 
 
-def build_devices(shape, point, built):
+def build_devices(shape: Shape, point: Point, built: Any) -> Any:
     """Build the devices. The last one and the start are placed by their distances from minimisers,
     because (8) needs bounds that become small."""
     devices = quadratics.build_devices(shape["N"], point)
@@ -67,7 +72,7 @@ FIELDS = Fields(
 )
 
 
-def remaining(instance):
+def remaining(instance: Instance) -> tuple[dict[str, list[Fraction | Counted]], list[list[Any]]]:
     """Return the devices and the law of work without the last device."""
     rest = range(len(instance["devices"]["a"]) - 1)
     return quadratics.choose_devices(instance["devices"], rest), [
@@ -75,7 +80,12 @@ def remaining(instance):
     ]
 
 
-def of_bound(devices, law, instance, more):
+def of_bound(
+    devices: Mapping[str, list[Fraction | Counted]],
+    law: Sequence[list[Any]],
+    instance: Instance,
+    more: Mapping[str, Any],
+) -> dict[str, Any]:
     """Return gamma, D, V and the expected work of theorem 3.1 for these devices. `more` gives
     sq_dist_0 or tilde_start."""
     E = instance["E"]
@@ -102,7 +112,7 @@ def of_bound(devices, law, instance, more):
     return found
 
 
-def value(name, found):
+def value(name: str, found: Mapping[str, Any]) -> Number | Counted:
     """Return the value of a derived symbol of the table; infinite where gradients are not bounded."""
     return (
         found["G"]
@@ -113,7 +123,7 @@ def value(name, found):
     )
 
 
-def until_departure(instance):
+def until_departure(instance: Instance) -> tuple[dict[str, Any], tuple[Fraction | Counted, ...]]:
     """Return the numbers of the bound (3) with all devices, and the state at the departure."""
     devices, law, span = instance["devices"], instance["law"], instance["span"]
     kept = of_bound(
@@ -127,12 +137,12 @@ def until_departure(instance):
     return kept, state
 
 
-def rate(bound, t):
+def rate(bound: Mapping[str, Any], t: int) -> Fraction | Counted:
     """Return the learning rate eta of theorem 3.1 in its round t."""
     return 16 * bound["E"] / (bound["mu"] * bound["ps"]) / (t * bound["E"] + bound["gamma"])
 
 
-def exclude_device(instance, state):
+def exclude_device(instance: Instance, state: Sequence[Fraction | Counted]) -> dict[str, Any]:
     """Return the numbers of the bound (6) without the departing device."""
     devices, law = remaining(instance)
     old, new = quadratics.minimiser(instance["devices"]), quadratics.minimiser(devices)
@@ -145,7 +155,7 @@ def exclude_device(instance, state):
     )
 
 
-def derive_constants(instance):
+def derive_constants(instance: Instance) -> dict[str, Any]:
     kept, state = until_departure(instance)
     without, devices = exclude_device(instance, state), instance["devices"]
     gone = quadratics.law_moments(
@@ -172,7 +182,9 @@ def derive_constants(instance):
     )
 
 
-def measure_symbols(instance, values, wanted):
+def measure_symbols(
+    instance: Instance, values: Assignment, wanted: Sequence[str]
+) -> dict[str, Any]:
     (kept, state), span, E = until_departure(instance), instance["span"], instance["E"]
     devices, (rest, law) = instance["devices"], remaining(instance)
     without = exclude_device(instance, state)
@@ -199,7 +211,7 @@ def measure_symbols(instance, values, wanted):
 
 
 @FIELDS.guard
-def conditions_held(instance):
+def conditions_held(instance: Instance) -> frozenset[str]:
     return quadratics.list_conditions(instance)
 
 
@@ -208,7 +220,7 @@ def conditions_held(instance):
 STEPS = 60  # steps of doubling and of halving; exact numbers are halved to BITS
 
 
-def least(holds_at, one, exact):
+def least(holds_at: Callable[..., Any], one: Number, exact: bool) -> Number:
     """Return, by bisection, the least x >= 0 from which on a condition holds that is false before
     x. For exact numbers the result is an enclosure of that x."""
     high = one
@@ -230,7 +242,7 @@ def least(holds_at, one, exact):
     return Interval(low, high)
 
 
-def delays(instance, values, wanted):
+def delays(instance: Instance, values: Assignment, wanted: Sequence[str]) -> dict[str, Number]:
     E, tau_0, V, gamma, D, start, gamma_1 = (
         values[name] for name in ("E", "tau_0", "V_0", "gamma_0", "D_0", "V_1", "gamma_1")
     )

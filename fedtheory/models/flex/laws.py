@@ -1,8 +1,11 @@
 """Participation laws and their effect on a scheme's aggregate, at first order in the step size
 (flex, section 4.1)."""
 
+from collections.abc import Sequence, Set
 from fractions import Fraction
 from functools import partial
+from random import Random
+from typing import Any
 
 from fedtheory.models import Model, beside, names
 from fedtheory.models.fields import Fields, count
@@ -10,6 +13,7 @@ from fedtheory.models.flex import quadratics, work_law
 from fedtheory.models.flex.run import LAWS
 from fedtheory.participation import moments
 from fedtheory.symbols.flex import TABLE
+from fedtheory.typing import Assignment, Instance
 
 OF_DEVICE = (
     "ps_k gain_k E_s_k E_complete_k limit_weight_A_k limit_weight_B_k sum_weight_A sum_weight_B "
@@ -18,7 +22,7 @@ OF_DEVICE = (
 ENSURES = quadratics.ENSURES - quadratics.BOUNDED
 
 
-def draw_shapes(scheme, random, relaxed):
+def draw_shapes(scheme: str, random: Random, relaxed: Set[str]) -> Any:
     N = random.choice([1, 2, 2, 3] if "heterogeneous" in relaxed else [2, 2, 3])
     E = random.choice([1, 2, 2, 3, 5])
     return dict(
@@ -32,7 +36,7 @@ def draw_shapes(scheme, random, relaxed):
     )
 
 
-def derive_constants(instance):
+def derive_constants(instance: Instance) -> dict[str, Any]:
     devices, best = instance["devices"], quadratics.minimiser(instance["devices"])
     Gamma = quadratics.excess(devices, best)
     return dict(
@@ -46,7 +50,9 @@ def derive_constants(instance):
     )
 
 
-def measure_symbols(instance, values, wanted):
+def measure_symbols(
+    instance: Instance, values: Assignment, wanted: Sequence[str]
+) -> dict[str, Any]:
     devices, law, E, k = instance["devices"], instance["law"], instance["E"], instance["k"] - 1
     p, best = devices["p"], quadratics.minimiser(devices)
     Gamma = quadratics.excess(devices, best)
@@ -93,7 +99,7 @@ def measure_symbols(instance, values, wanted):
     return {**found, **{name: named[name]() for name in wanted if name in named}}
 
 
-def make_model(scheme):
+def make_model(scheme: str) -> Any:
     method = f"flex_{scheme.lower()}"
     fields = Fields(
         quadratics.scheme_field(scheme),

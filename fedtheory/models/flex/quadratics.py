@@ -6,8 +6,11 @@ Given the work s, a round is affine in w. Hence the mean and mean square over ro
 and so does the interval of points that devices can reach.
 """
 
+from collections.abc import Callable, Iterator, Mapping, Sequence, Set
 from fractions import Fraction
 from math import prod
+from random import Random
+from typing import TYPE_CHECKING, Any
 
 import sympy
 
@@ -26,10 +29,15 @@ from fedtheory.arithmetic.operations import (
 from fedtheory.exact.recursions import list_reaches
 from fedtheory.exact.traces import Losses
 from fedtheory.exact.typical_path import Round, record_path
+from fedtheory.language.claim import Claim
 from fedtheory.models.fields import ZERO, Field
 from fedtheory.models.flex import work_law
 from fedtheory.participation import moments
 from fedtheory.schema import either, entries, list_of, word
+from fedtheory.typing import Instance, Number, Point, Shape
+
+if TYPE_CHECKING:
+    import numpy as np
 
 ONE = Fraction(1)
 WHY = "moments and reach of quadratics, for speed"  # why `one_round` does not use the kernels
@@ -47,7 +55,7 @@ ENSURES = ALWAYS | ON_LAWS | BOUNDED
 # Fields of an instance
 
 
-def devices_field(N="N", build=None, coordinates=None):
+def devices_field(N: str | int = "N", build: Any = None, coordinates: Any = None) -> Any:
     """Return the field of N devices."""
     lists = dict(a="positive", b="number", r="nonnegative")
     form = entries(
@@ -58,7 +66,7 @@ def devices_field(N="N", build=None, coordinates=None):
     return Field("devices", form, build or plain, coordinates or device_coordinates)
 
 
-def scheme_field(scheme):
+def scheme_field(scheme: str) -> Any:
     """Return the field that names the scheme of aggregation."""
     return Field("scheme", word(scheme), lambda shape, point, built: scheme)
 
@@ -72,12 +80,12 @@ SPAN = Field(
 )
 
 
-def check_instance(constants, holds):
+def check_instance(constants: Callable[..., Any], holds: Callable[..., Any]) -> Callable[..., Any]:
     """Return the function `constants` with a check before it: Undefined is raised where `holds`
     shows that plain data are no instance, such as where probabilities do not add up to 1. Batches
     are not checked."""
 
-    def of(instance):
+    def of(instance: Instance) -> dict[str, Any]:
         if not is_batched(instance) and not holds(instance):
             raise Undefined("no instance of this model")
         return constants(instance)
@@ -85,12 +93,12 @@ def check_instance(constants, holds):
     return of
 
 
-def is_batched(tree):
+def is_batched(tree: Any) -> bool:
     parts = tree.values() if isinstance(tree, dict) else tree if isinstance(tree, list) else ()
     return isinstance(tree, Many) or any(is_batched(part) for part in parts)
 
 
-def list_conditions(instance, law_members=None, scheme=None):
+def list_conditions(instance: Instance, law_members: Any = None, scheme: str | None = None) -> Any:
     """Return the conditions that an instance meets whose law is about `law_members` devices, or
     about all; none where devices or law are none. Whether a point leaves the span is tested during
     the run instead."""
@@ -108,7 +116,7 @@ def list_conditions(instance, law_members=None, scheme=None):
 UNITS = dict(a=(-2, 1), b=(1, 0), r=(-1, 1), x=(1, 0))  # units of a coordinate, by its first letter
 
 
-def device_coordinates(shape):
+def device_coordinates(shape: Shape) -> dict[str, str]:
     N = shape["N"]
     found = {f"b_{k}": "real" for k in range(N)}
     found.update({f"a_{k}": "positive" for k in range(N)})
@@ -116,7 +124,7 @@ def device_coordinates(shape):
     return found | {f"r_{k}": "positive" for k in range(N) if shape["noise"] != "none"}
 
 
-def build_devices(N, point):
+def build_devices(N: int, point: Point) -> dict[str, list[Number | Counted]]:
     """Build lists over devices: curvatures a, minimisers b, sizes of the noise r, weights p."""
     return dict(
         a=[point[f"a_{k}"] for k in range(N)],
@@ -126,7 +134,7 @@ def build_devices(N, point):
     )
 
 
-def sound_devices(devices):
+def sound_devices(devices: Mapping[str, list[Fraction | Counted]]) -> bool:
     N = len(devices["a"])
     return (
         all(len(devices[name]) == N for name in ("b", "r", "p"))
@@ -137,32 +145,44 @@ def sound_devices(devices):
     )
 
 
-def choose_devices(devices, members):
+def choose_devices(
+    devices: Mapping[str, list[Number | Counted]], members: range | Sequence[int]
+) -> dict[str, list[Number | Counted]]:
     """Return the devices `members` with their weights scaled to add up to 1."""
     found = {name: [values[k] for k in members] for name, values in devices.items()}
     return {**found, "p": work_law.shares(found["p"])}
 
 
-def minimiser(devices, weights=None):
+def minimiser(
+    devices: Mapping[str, list[Number | Counted]], weights: Any = None
+) -> Number | Counted:
     pulls = [p * a for p, a in zip(devices["p"] if weights is None else weights, devices["a"])]
     # the origin of coordinates, so that nothing is rounded where all devices are equal
     first = devices["b"][0]
     return first + sum(pull * (b - first) for pull, b in zip(pulls, devices["b"])) / sum(pulls)
 
 
-def counted_from(origin, devices, span):
+def counted_from(
+    origin: Number | Counted,
+    devices: Mapping[str, list[Number | Counted]],
+    span: Sequence[Number | Counted],
+) -> tuple[dict[str, list[Number | Counted]], list[Number | Counted]]:
     """Return (devices, span) with all points relative to `origin`, so that no digits are lost where
     the origin is far from 0."""
     near = dict(devices, b=[b - origin for b in devices["b"]])
     return near, [end - origin for end in span]
 
 
-def excess(devices, x):
+def excess(
+    devices: Mapping[str, list[Number | Counted]], x: Number | Counted
+) -> list[Number | Counted]:
     """Return F_k(x) - F_k* of each device."""
     return [a * (x - b) * (x - b) / 2 for a, b in zip(devices["a"], devices["b"])]
 
 
-def second_moment(devices, span):
+def second_moment(
+    devices: Mapping[str, list[Number | Counted]], span: Sequence[Number | Counted]
+) -> Any:
     """Return G, the root of the largest mean squared gradient between the ends of `span`; infinite
     where `span` is empty, which stands for all points."""
     if not span:
@@ -178,7 +198,9 @@ def second_moment(devices, span):
     )
 
 
-def span_of(shape, point, devices, x):
+def span_of(
+    shape: Shape, point: Point, devices: Mapping[str, list[Number | Counted]], x: Number | Counted
+) -> list[Number | Counted]:
     """Return the interval [low, high] in which points stay, placed around the start by shares of
     the distance beyond which no device leads. [] stands for all points."""
     if shape["span"] == "everywhere":
@@ -188,7 +210,7 @@ def span_of(shape, point, devices, x):
     return [x - point["left"] * (x - low + room), x + point["right"] * (high - x + room)]
 
 
-def draw_span(random, relaxed):
+def draw_span(random: Random, relaxed: Set[str]) -> str:
     """Return the kind of span: "everywhere" where a claim assumes bounded gradients and does not
     say that iterates stay in a set, else "interval"."""
     return "everywhere" if "stays" in relaxed and "second_moment" not in relaxed else "interval"
@@ -197,7 +219,7 @@ def draw_span(random, relaxed):
 # Rounds
 
 
-def is_paced(claim):
+def is_paced(claim: Claim) -> bool:
     """Tell whether the learning rate that a claim prescribes is the rate of these runs: 1/eta grows
     by mu E[sum_k p^k_tau s^k_tau] / 16 in each round, from any start. The mean work is ps, or its
     value under the claim's hypotheses."""
@@ -241,12 +263,14 @@ def is_paced(claim):
     return True
 
 
-def _algorithm_names(claim):
+def _algorithm_names(claim: Claim) -> list[str]:
     several = claim.algorithm if isinstance(claim.algorithm, tuple) else (claim.algorithm,)
     return [getattr(each, "name", each) for each in several]
 
 
-def staircase(eta, work, mu, rounds):
+def staircase(
+    eta: Number | Counted, work: Number | Counted, mu: Number | Counted, rounds: int
+) -> list[Number | Counted]:
     """Return the learning rates eta_t of theorem 3.1 for the `rounds` rounds before the rate
     reaches eta: 16 E / (mu ps) / (t E + gamma) for some gamma."""
     found = []
@@ -260,7 +284,16 @@ def staircase(eta, work, mu, rounds):
     return found
 
 
-def record_rounds(scheme, x, devices, law, rates, E, first=0, what="round"):
+def record_rounds(
+    scheme: str,
+    x: "np.ndarray | Sequence[Number | Counted]",
+    devices: Mapping[str, list[Number | Counted]],
+    law: Sequence[list[Any]],
+    rates: Iterator[Any] | Sequence[Number | Counted],
+    E: int,
+    first: int = 0,
+    what: str = "round",
+) -> "np.ndarray | list[Number | Counted]":
     """Record one path through rounds at the given learning rates from x, where a run is being
     followed, and return where the path ends."""
     method, N = discover.algorithm(f"flex_{scheme.lower()}"), len(devices["a"])
@@ -274,13 +307,28 @@ def record_rounds(scheme, x, devices, law, rates, E, first=0, what="round"):
     return record_path(x, rounds, first, what)
 
 
-def start(x, span):
+def start(
+    x: Number | Counted, span: Sequence[Number | Counted]
+) -> tuple[
+    Number | Counted, Number | Counted, Number | Counted, Number | Counted, Number | Counted
+]:
     """Return the state at x: (mean, mean square, least and largest point reached, room left in the
     span; None where there is no span)."""
     return x, x * x, x, x, minimum(x - span[0], span[1] - x) if span else None
 
 
-def one_round(state, devices, rounds, eta, E, span):
+def one_round(
+    state: tuple[
+        Number | Counted, Number | Counted, Number | Counted, Number | Counted, Number | Counted
+    ],
+    devices: Mapping[str, list[Number | Counted]],
+    rounds: Sequence[Any],
+    eta: Number | Counted,
+    E: int,
+    span: Sequence[Number | Counted],
+) -> tuple[
+    Number | Counted, Number | Counted, Number | Counted, Number | Counted, Number | Counted
+]:
     """Return the state after one round, for `rounds` = [(probability, coefficients, s), ...]. This
     is a definition beside the kernels of schemes A to C, because each round has its own learning
     rate and a batch cannot answer whether a weight is positive, as flex_a asks; tests compare it
@@ -316,11 +364,18 @@ def one_round(state, devices, rounds, eta, E, span):
     return mean, square, low, high, room if room is None else shorten_ends(room)
 
 
-def within(room, low, high, span):
+def within(
+    room: Number | Counted,
+    low: Number | Counted,
+    high: Number | Counted,
+    span: Sequence[Number | Counted],
+) -> Number | Counted:
     return minimum(room, low - span[0], span[1] - high) if span else None
 
 
-def kept_inside(value, state, span):
+def kept_inside(
+    value: Number | Counted, state: Sequence[Number | Counted], span: Sequence[Number | Counted]
+) -> Number | Counted:
     """Return a value that is defined only if no point left the span; otherwise raise Undefined, or
     return NaN in a batch."""
     room = state[4]
@@ -331,12 +386,20 @@ def kept_inside(value, state, span):
     return value
 
 
-def sq_distance(state, x):
+def sq_distance(state: Sequence[Number | Counted], x: Number | Counted) -> Number | Counted:
     """Return E (w - x)^2 for the state of w."""
     return state[1] - 2 * x * state[0] + x * x
 
 
-def law_moments(scheme, devices, law, E, Gamma, wanted=None, tau=0):
+def law_moments(
+    scheme: str,
+    devices: Mapping[str, list[Number | Counted]],
+    law: Sequence[list[Any]],
+    E: int,
+    Gamma: Sequence[Number | Counted],
+    wanted: Sequence[str] | None = None,
+    tau: int = 0,
+) -> dict[str, Any]:
     return moments.of_rounds(
         scheme, devices["p"], law, E, Gamma, [r * r for r in devices["r"]], wanted, tau
     )

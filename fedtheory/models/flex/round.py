@@ -1,10 +1,14 @@
 """One round of flex with given noise and given work, on quadratics: both lines of (2)."""
 
+from collections.abc import Callable, Collection, Sequence, Set
 from fractions import Fraction
 from functools import partial
+from random import Random
+from typing import Any
 
 from fedtheory import discover
 from fedtheory.arithmetic.operations import vector
+from fedtheory.arithmetic.work import Counted
 from fedtheory.exact.traces import Losses
 from fedtheory.exact.typical_path import Round, record_path
 from fedtheory.models import Model, beside, fields, names
@@ -14,13 +18,14 @@ from fedtheory.models.flex import quadratics, work_law
 from fedtheory.participation import moments
 from fedtheory.schema import integer, list_of
 from fedtheory.symbols.flex import TABLE
+from fedtheory.typing import Assignment, Instance, Number, Point, Shape
 
 ENSURES = frozenset(
     {"devices_smooth", "devices_strongly_convex", "all_active", "some_complete", "full_work"}
 )
 
 
-def draw_shapes(scheme, random, relaxed):
+def draw_shapes(scheme: str, random: Random, relaxed: Set[str]) -> Any:
     N, E = random.choice([1, 1, 2, 3]), random.choice([1, 2, 3])
     lowest = E if "full_work" not in relaxed else 1 if "all_active" not in relaxed else 0
     s = [random.randint(lowest, E) for _ in range(N)]
@@ -29,7 +34,7 @@ def draw_shapes(scheme, random, relaxed):
     return dict(N=N, E=E, s="".join(map(str, s)), d=random.choice([1, 1, 2]))
 
 
-def list_devices(shape):
+def list_devices(shape: Shape) -> Any:
     """Return the coordinates of the devices: curvatures, and the noise of each gradient, with one
     gradient more than is applied."""
     found, d = {}, shape["d"]
@@ -42,22 +47,22 @@ def list_devices(shape):
     return found
 
 
-def build_curvatures(shape, point, built):
+def build_curvatures(shape: Shape, point: Point, built: Any) -> Any:
     return [read_vector(point, f"a_{k}", shape["d"]) for k in range(shape["N"])]
 
 
-def build_tilts(shape, point, built):
+def build_tilts(shape: Shape, point: Point, built: Any) -> Any:
     return [
         [read_vector(point, f"tilt_{k}_{i}", shape["d"]) for i in range(int(s) + 1)]
         for k, s in enumerate(shape["s"])
     ]
 
 
-def build_weights(shape, point, built):
+def build_weights(shape: Shape, point: Point, built: Any) -> Any:
     return work_law.shares([point.get(f"weight_{k}", quadratics.ONE) for k in range(shape["N"])])
 
 
-def fields_of(scheme):
+def fields_of(scheme: str) -> Any:
     """Return the fields of a round of a scheme."""
     work = lambda shape, point, built: [int(s) for s in shape["s"]]
     return Fields(
@@ -71,7 +76,7 @@ def fields_of(scheme):
     )
 
 
-def derive_constants(instance):
+def derive_constants(instance: Instance) -> dict[str, Any]:
     return dict(
         E=Fraction(instance["E"]),
         N=Fraction(len(instance["s"])),
@@ -80,7 +85,9 @@ def derive_constants(instance):
     )
 
 
-def measure_symbols(instance, values, wanted):
+def measure_symbols(
+    instance: Instance, values: Assignment, wanted: Collection[str]
+) -> dict[str, Any]:
     p_tau = moments.coefficients(instance["scheme"], instance["p"], instance["s"], instance["E"])
     grad = lambda k, i, w: vector(instance["a"][k]) * w + vector(instance["tilt"][k][i])
     found = moments.two_lines(grad, vector(instance["x"]), p_tau, instance["s"], values["eta"])
@@ -90,7 +97,7 @@ def measure_symbols(instance, values, wanted):
     return {name: found[name] for name in wanted}
 
 
-def as_round(instance, eta):
+def as_round(instance: Instance, eta: Number | Counted) -> Round:
     """Build the round as its method runs it: losses a w^2 / 2, with tilts that are noise."""
     scheme, s = instance["scheme"].lower(), tuple(instance["s"])
     losses = Losses(
@@ -103,7 +110,9 @@ def as_round(instance, eta):
     return Round(discover.algorithm(f"flex_{scheme}"), losses, dict(eta=eta, E=instance["E"]), law)
 
 
-def of_rates(grad, instance, p_tau, eta):
+def of_rates(
+    grad: Callable[..., Any], instance: Instance, p_tau: Sequence[Number], eta: Number
+) -> Number:
     """Return the squared distance between two readings: scaling what each device sends by c / p,
     and scaling the learning rate of that device's steps by c / p."""
     x, gap = vector(instance["x"]), vector(instance["x"]) * 0
@@ -116,13 +125,13 @@ def of_rates(grad, instance, p_tau, eta):
     return gap.dot(gap)
 
 
-def list_conditions(instance):
+def list_conditions(instance: Instance) -> Any:
     s, E = instance["s"], instance["E"]
     lost = name_true(all_active=0 in s, some_complete=E not in s, full_work=set(s) != {E})
     return ENSURES - lost if sum(instance["p"]) == 1 else frozenset()
 
 
-def make_model(scheme):
+def make_model(scheme: str) -> Any:
     method, fields = f"flex_{scheme.lower()}", fields_of(scheme)
     conditions_held = fields.guard(list_conditions)
     return Model(

@@ -1,13 +1,17 @@
 """Rounds of flex on quadratics at theorem 3.1's learning rate: exact moments over rounds."""
 
+from collections.abc import Sequence, Set
 from fractions import Fraction
 from functools import partial
+from random import Random
+from typing import Any
 
 from fedtheory.models import Model, beside, names
 from fedtheory.models.fields import Fields, count, number
 from fedtheory.models.flex import quadratics, work_law
 from fedtheory.participation import moments
 from fedtheory.symbols.flex import TABLE
+from fedtheory.typing import Assignment, Instance, Shape
 
 LAWS = (
     "ps ps_Gamma ps_plus p_plus plus_A p2s_over_p p2s_sigma ratio_min ratio_max ratio_sup E_inv_K "
@@ -20,7 +24,7 @@ FEW, MOST = 2, 10
 END = tuple(name for name, entry in TABLE.items() if entry.measure == TABLE["sq_dist"].measure)
 
 
-def draw_shapes(scheme, random, relaxed):
+def draw_shapes(scheme: str, random: Random, relaxed: Set[str]) -> Any:
     N = random.choice([1, 1, 2, 2, 3] if "heterogeneous" in relaxed else [2, 2, 3])
     E = random.choice([1, 1, 2, 2, 3])
     tau = random.choice([1, 1, 1, 2, 3, 5, 10] if N < 3 else [1, 1, 2, 4])
@@ -37,12 +41,12 @@ def draw_shapes(scheme, random, relaxed):
     )
 
 
-def affords(shape):
+def affords(shape: Shape) -> bool:
     """Tell whether a shape is cheap enough: a run of many rounds must have small rounds."""
     return shape["N"] * shape["E"] <= FEW or int(shape["tau"]) <= MOST
 
 
-def fields_of(scheme):
+def fields_of(scheme: str) -> Any:
     """Return the fields of an instance of a scheme's runs."""
     return Fields(
         quadratics.scheme_field(scheme),
@@ -55,7 +59,7 @@ def fields_of(scheme):
     )
 
 
-def derive_constants(instance):
+def derive_constants(instance: Instance) -> dict[str, Any]:
     devices, E, tau, best = (
         instance["devices"],
         instance["E"],
@@ -77,7 +81,9 @@ def derive_constants(instance):
     )
 
 
-def measure_symbols(instance, values, wanted):
+def measure_symbols(
+    instance: Instance, values: Assignment, wanted: Sequence[str]
+) -> dict[str, Any]:
     devices, E, span, law = instance["devices"], instance["E"], instance["span"], instance["law"]
     best = quadratics.minimiser(devices)
     rounds = moments.rounds_of(instance["scheme"], devices["p"], law, E)
@@ -104,12 +110,12 @@ def measure_symbols(instance, values, wanted):
     return found
 
 
-def conditions_held(instance):
+def conditions_held(instance: Instance) -> frozenset[str]:
     """Return the conditions that an instance meets."""
     return quadratics.list_conditions(instance, scheme=instance["scheme"])
 
 
-def make_model(scheme):
+def make_model(scheme: str) -> Any:
     method, fields = f"flex_{scheme.lower()}", fields_of(scheme)
     return Model(
         name=f"flex_run_{scheme.lower()}",

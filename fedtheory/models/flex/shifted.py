@@ -6,11 +6,15 @@ device arrives or departs.
 run stay between minimisers, and it starts at rates up to 1/L.
 """
 
+from collections.abc import Sequence, Set
 from fractions import Fraction
 from functools import partial
+from random import Random
+from typing import Any
 
 from fedtheory.arithmetic.intervals import INF
 from fedtheory.arithmetic.operations import maximum, minimum
+from fedtheory.arithmetic.work import Counted
 from fedtheory.models import Model, beside, names
 from fedtheory.models.fields import Fields, count, guard_by, number, word
 from fedtheory.models.flex import quadratics, work_law
@@ -19,12 +23,13 @@ from fedtheory.models.flex.run import END, LAWS
 from fedtheory.participation import moments
 from fedtheory.schema import either, length_plus
 from fedtheory.symbols.flex import TABLE
+from fedtheory.typing import Assignment, Instance, Number, Point, Shape
 
 AFTER = ("ps", "ps_Gamma", "ps_plus", "p2s_over_p", "p2s_sigma", "ratio_min", "ratio_max")
 BEFORE = tuple(name for name in LAWS if name != "I_sum")
 
 
-def draw_shapes(scheme, random, relaxed):
+def draw_shapes(scheme: str, random: Random, relaxed: Set[str]) -> Any:
     N, E, event = (
         random.choice([2, 2, 3]),
         random.choice([1, 1, 2, 3]),
@@ -47,16 +52,16 @@ def draw_shapes(scheme, random, relaxed):
     )
 
 
-def list_devices(shape):
+def list_devices(shape: Shape) -> Any:
     found = quadratics.device_coordinates(shape)
     return {name: kind for name, kind in found.items() if not name.startswith("weight")}
 
 
-def build_devices(shape, point, built):
+def build_devices(shape: Shape, point: Point, built: Any) -> Any:
     return {**quadratics.build_devices(shape["N"], point), "p": weights(built["n"])}
 
 
-def fields_of(event, law_members):
+def fields_of(event: str, law_members: Any) -> Any:
     """Return the fields of an instance with an event and a law of so many devices."""
     return Fields(
         count("E"),
@@ -75,20 +80,20 @@ def fields_of(event, law_members):
 ARRIVAL = fields_of("arrival", "others")
 
 
-def members(instance):
+def members(instance: Instance) -> tuple[int, ...]:
     """Return the numbers of devices in the objective before and after the event. The devices of the
     law are among these devices."""
     N = len(instance["n"])
     return (N - 1, N) if instance["event"] == "arrival" else (N, N - 1)
 
 
-def objectives(instance):
+def objectives(instance: Instance) -> list[dict[str, list[Number | Counted]]]:
     return [
         quadratics.choose_devices(instance["devices"], range(count)) for count in members(instance)
     ]
 
 
-def shared_constants(instance):
+def shared_constants(instance: Instance) -> dict[str, Any]:
     """Return the constants that do not depend on the law."""
     devices, n, arrives = instance["devices"], instance["n"], instance["event"] == "arrival"
     old, new = map(quadratics.minimiser, objectives(instance))
@@ -107,7 +112,7 @@ def shared_constants(instance):
     )
 
 
-def after_constants(instance):
+def after_constants(instance: Instance) -> dict[str, Any]:
     before, after = objectives(instance)
     laws = quadratics.law_moments(
         "C",
@@ -128,7 +133,7 @@ def after_constants(instance):
     )
 
 
-def after_measure(instance, values, wanted):
+def after_measure(instance: Instance, values: Assignment, wanted: Sequence[str]) -> dict[str, Any]:
     _, after = objectives(instance)
     rounds = moments.rounds_of("C", after["p"], instance["law"], instance["E"])
     work = sum(q * c[k] * s[k] for q, c, s in rounds for k in range(len(after["p"])))
@@ -145,7 +150,7 @@ def after_measure(instance, values, wanted):
     )
 
 
-def before_span(instance):
+def before_span(instance: Instance) -> list[Number | Counted]:
     """Return the interval that contains the start and all devices' minimisers, each extended by how
     far noise leads beyond the minimiser, or an empty span where the instance has none."""
     devices = instance["devices"]
@@ -160,7 +165,7 @@ def before_span(instance):
     )
 
 
-def before_constants(instance):
+def before_constants(instance: Instance) -> dict[str, Any]:
     before, _ = objectives(instance)
     old = quadratics.minimiser(before)
     return dict(
@@ -173,7 +178,7 @@ def before_constants(instance):
     )
 
 
-def conditions_held(side, instance):
+def conditions_held(side: int, instance: Instance) -> Any:
     if instance["devices"]["p"] != weights(instance["n"]):
         return frozenset()
     return quadratics.list_conditions(instance, members(instance)[side])

@@ -4,30 +4,34 @@ A shape holds a law's outcomes as a text such as "apart 02 2" (supports of indep
 "tied 02 21" (joint outcomes); an instance holds [probability, [s^1, ..., s^N]] of each outcome.
 """
 
+from collections.abc import Sequence, Set
 from fractions import Fraction
 from itertools import product
 from math import prod
+from random import Random
+from typing import Any
 
-from fedtheory.arithmetic.work import count_ways
+from fedtheory.arithmetic.work import Counted, count_ways
 from fedtheory.models.fields import ZERO, Field, name_true
 from fedtheory.schema import integer, list_of, row
+from fedtheory.typing import Number, Point, Shape
 
 ONE = Fraction(1)
 
 
-def law_form(N):
+def law_form(N: int) -> Any:
     """Return the schema of a law of the work of N devices: [probability, [s^1, ..., s^N]] for each
     outcome."""
     return list_of(row("nonnegative", list_of(integer(0, "E"), N)), total=0)
 
 
-def law_field(N="N"):
+def law_field(N: str | int = "N") -> Any:
     """Return the field of the law of the work of N devices."""
     build = lambda shape, point, built: build_law(shape, point)
     return Field("law", law_form(N), build, law_coordinates)
 
 
-def draw_law(random, N, E, relaxed, scheme):
+def draw_law(random: Random, N: int, E: int, relaxed: Set[str], scheme: str) -> dict[str, str]:
     """Draw the entries of a shape that describe the law of work: the supports of the devices, and
     whether all devices have the same probabilities."""
     steps = range(0 if "all_active" in relaxed else 1, E + 1)
@@ -61,7 +65,7 @@ def draw_law(random, N, E, relaxed, scheme):
     return dict(law=" ".join(["apart", *supports]), rows="one" if alike else "each")
 
 
-def may_work(shape, members):
+def may_work(shape: Shape, members: int) -> bool:
     """Tell whether one of the first `members` devices does a step with positive probability."""
     kind, *parts = shape["law"].split()
     return (
@@ -70,7 +74,7 @@ def may_work(shape, members):
     )
 
 
-def law_coordinates(shape):
+def law_coordinates(shape: Shape) -> dict[str, str]:
     kind, *parts = shape["law"].split()
     if kind == "tied":
         return {f"q_{j}": "unit" for j in range(len(parts))} if len(parts) > 1 else {}
@@ -82,7 +86,7 @@ def law_coordinates(shape):
     }
 
 
-def build_law(shape, point):
+def build_law(shape: Shape, point: Point) -> list[list[Any]]:
     """Build the law of work [[probability, [s^1, ..., s^N]], ...] from a shape and a point."""
     kind, *parts = shape["law"].split()
     if kind == "tied":
@@ -104,12 +108,12 @@ def build_law(shape, point):
     return found
 
 
-def shares(weights):
+def shares(weights: Sequence[Number | Counted]) -> list[Number | Counted]:
     total = sum(weights)
     return [w / total for w in weights] if len(weights) > 1 else [ONE]
 
 
-def held_by_law(law, E, scheme=None):
+def held_by_law(law: Sequence[Any], E: int, scheme: str | None = None) -> frozenset[str] | None:
     """Return the conditions that a law of work meets, or None where the data are no law."""
     N = len(law[0][1])
     if (

@@ -6,9 +6,13 @@ of clients have the same curvature and differ in tilt, so that G is exact. Noise
 with the given variance, because only moments enter.
 """
 
+from collections.abc import Sequence, Set
 from fractions import Fraction
+from random import Random
+from typing import Any
 
 from fedtheory.arithmetic.operations import root
+from fedtheory.arithmetic.work import Counted
 from fedtheory.exact.recursions import geometric_sums, leave_exact
 from fedtheory.models import Model, beside, losses, names
 from fedtheory.models.families import scale_curvature
@@ -16,12 +20,13 @@ from fedtheory.models.fields import Field, Fields, coordinate, count, deviation,
 from fedtheory.models.fsl import ENSURES, ROUNDS
 from fedtheory.schema import integer, row
 from fedtheory.symbols.fsl import TABLE
+from fedtheory.typing import Assignment, Instance, Number, Shape
 
 MEASURED = "tilde_F_t tilde_F_next sq_tilde_grad sq_grad sq_server_grad grad_inner sq_xi".split()
 COUNTS = (1, 1, 1, 2, 3, 10, 30, 100)  # few large counts, because exact powers grow with the count
 
 
-def draw_shapes(random, relaxed):
+def draw_shapes(random: Random, relaxed: Set[str]) -> dict[str, int]:
     N = random.choice([1, 2, 2, 3, 10, 100, 1000])
     S = random.choice([1, N, max(1, N - 1), random.randint(1, N)])
     return dict(
@@ -39,15 +44,15 @@ def draw_shapes(random, relaxed):
     )
 
 
-def build_slope(shape, point, built):
+def build_slope(shape: Shape, point: Any, built: Any) -> Any:
     return scale_curvature(shape, point)(point["bend"])
 
 
-def build_server_slope(shape, point, built):
+def build_server_slope(shape: Shape, point: Any, built: Any) -> Any:
     return scale_curvature(shape, point)(point["bend_0"]) if shape["own"] else built["slope"]
 
 
-def build_tilts(shape, point, built):
+def build_tilts(shape: Shape, point: Any, built: Any) -> Any:
     """Return the tilts of the server and of both kinds of clients. For a round that starts where it
     is to stand still, the gradients of server and clients are 0 there."""
     names = (f"tilt_{i}" for i in range(3))
@@ -59,7 +64,7 @@ def build_tilts(shape, point, built):
     return [-known["slope_0"] * x, *(tilt - g for tilt in tilts[1:])]
 
 
-def list_tilts(shape):
+def list_tilts(shape: Shape) -> Any:
     kinds = 2 if shape["kind_1"] < shape["N"] else 1
     return dict.fromkeys([f"tilt_{i}" for i in range(kinds + 1)], "real")
 
@@ -82,7 +87,7 @@ FIELDS = Fields(
 )
 
 
-def derive_constants(instance):
+def derive_constants(instance: Instance) -> dict[str, Any]:
     f = {
         name: [losses.make_curve(slope, tilt)]
         for name, slope, tilt in (
@@ -105,12 +110,12 @@ def derive_constants(instance):
     )
 
 
-def share(instance):
+def share(instance: Instance) -> Fraction:
     """Return the share of the clients that are of the first kind."""
     return Fraction(instance["kind_1"], instance["N"])
 
 
-def mean_tilt(instance):
+def mean_tilt(instance: Instance) -> Number | Counted:
     first = share(instance)
     return (
         instance["tilts"][1]
@@ -119,7 +124,9 @@ def mean_tilt(instance):
     )
 
 
-def measure_symbols(instance, values, wanted):
+def measure_symbols(
+    instance: Instance, values: Assignment, wanted: Sequence[str]
+) -> dict[str, Any]:
     N, S, K, K_0 = (instance[name] for name in ("N", "S", "K", "K_0"))
     a, a_0, x = (instance[name] for name in ("slope", "slope_0", "x"))
     c_0, c, gamma = instance["tilts"][0], mean_tilt(instance), values["gamma"]
@@ -166,7 +173,7 @@ def measure_symbols(instance, values, wanted):
 
 
 @FIELDS.guard
-def conditions_held(instance):
+def conditions_held(instance: Instance) -> frozenset[str]:
     one_draw = instance.get("shared") and (
         instance["sigma"] > 0
         and instance["K"] * instance["S"] > 1

@@ -1,13 +1,17 @@
 """T rounds of FSL with thousands of clients and steps, on quadratics in one dimension: clients of a
 few kinds, moments in closed form for each round, rounds one after the other."""
 
+from collections.abc import Sequence, Set
 from fractions import Fraction
+from random import Random
+from typing import Any
 
 import numpy as np
 
 from fedtheory.arithmetic import Undefined
 from fedtheory.arithmetic.intervals import INF
 from fedtheory.arithmetic.operations import Many, maximum, minimum, root, where
+from fedtheory.arithmetic.work import Counted
 from fedtheory.exact import recursions
 from fedtheory.models import beside
 from fedtheory.models.families import scale_curvature
@@ -24,11 +28,12 @@ from fedtheory.models.fields import (
 from fedtheory.models.fsl import run as enumerated
 from fedtheory.models.kinds import COHORT, Kinds, draw_count, draw_kinds, is_shared, members_field
 from fedtheory.schema import list_of, row
+from fedtheory.typing import Assignment, Instance, Number, Shape
 
 MOST = 100  # most rounds; each round is measured
 
 
-def draw_shapes(random, relaxed):
+def draw_shapes(random: Random, relaxed: Set[str]) -> dict[str, int | str]:
     """Draw a shape. Sizes are texts, so that a shape with large sizes does not count as large."""
     least = 30 if random.random() < 0.3 else 1
     N = draw_count(random, least)
@@ -49,21 +54,21 @@ def draw_shapes(random, relaxed):
     )
 
 
-def build_slopes(shape, point, built):
+def build_slopes(shape: Shape, point: Any, built: Any) -> Any:
     bend, kinds = scale_curvature(shape, point), shape["kinds"]
     own = [bend(point[f"slope_{k}"]) for k in range(1 if shape["shared"] else kinds)]
     return own * kinds if shape["shared"] else own
 
 
-def list_slopes(shape):
+def list_slopes(shape: Shape) -> Any:
     return {f"slope_{k}": "unit" for k in range(1 if shape["shared"] else shape["kinds"])}
 
 
-def list_tilts(shape):
+def list_tilts(shape: Shape) -> Any:
     return {f"tilt_{k}": "real" for k in range(shape["kinds"])}
 
 
-def build_tilts(shape, point, built):
+def build_tilts(shape: Shape, point: Any, built: Any) -> Any:
     """Return the tilts of the kinds; where the run starts still, the mean gradient of the clients
     is 0 at the start."""
     tilts = [point["scale"] * point[name] for name in list_tilts(shape)]
@@ -74,14 +79,14 @@ def build_tilts(shape, point, built):
     return [t - slope * point["x"] - tilt for t in tilts]
 
 
-def build_server(shape, point, built):
+def build_server(shape: Shape, point: Any, built: Any) -> Any:
     own = shape["server"] == "own"
     bend = scale_curvature(shape, point)
     slope = bend(point["slope_server"]) if own else built["slopes"][0]
     return [slope, point["scale"] * point["tilt_server"]]
 
 
-def list_server(shape):
+def list_server(shape: Shape) -> Any:
     return {"tilt_server": "real"} | ({"slope_server": "unit"} if shape["server"] == "own" else {})
 
 
@@ -109,7 +114,7 @@ FIELDS = Fields(
 )
 
 
-def shared_mean(kinds, values):
+def shared_mean(kinds: Any, values: dict[str, Any]) -> Any:
     """Return the mean over clients of numbers by kind. Where all are the same number, that number
     is returned unchanged."""
     return values[0] if is_shared(values) else kinds.mean(values)
@@ -118,7 +123,7 @@ def shared_mean(kinds, values):
 class Losses:
     """Slope and tilt of F, of the server's loss, and of the modified loss with a weight gamma."""
 
-    def __init__(self, instance):
+    def __init__(self, instance: Instance) -> None:
         kinds = Kinds(instance["members"])
         self.F = tuple(shared_mean(kinds, instance[part]) for part in ("slopes", "tilts"))
         self.server = tuple(instance.get("server", self.F))
@@ -126,11 +131,11 @@ class Losses:
         self.shared = is_shared(instance["slopes"])
         self.near = is_shared([self.F[0], self.server[0]])  # gradients differ by a constant
 
-    def modified_gradients(self, gamma):
+    def modified_gradients(self, gamma: Number | Counted) -> tuple[Number | Counted, ...]:
         return tuple((a + gamma * b) / (1 + gamma) for a, b in zip(self.F, self.server))
 
 
-def above(curve, x):
+def above(curve: Sequence[Fraction | Counted], x: Fraction | Counted) -> Number | Counted:
     """Return the value at x of a quadratic (slope, tilt) above its infimum; infinite where there is
     none."""
     slope, g = curve[0], curve[0] * x + curve[1]
@@ -141,7 +146,7 @@ def above(curve, x):
     return ZERO if slope == 0 == g else INF
 
 
-def derive_constants(instance):
+def derive_constants(instance: Instance) -> dict[str, Any]:
     seen, kinds = Losses(instance), Kinds(instance["members"])
     pairs = kinds.pairs(instance["tilts"])
     spread = sum((share * (a - b) * (a - b) for share, a, b in pairs), ZERO)
@@ -157,7 +162,7 @@ def derive_constants(instance):
     )
 
 
-def round_of(instance, values):
+def round_of(instance: Instance, values: Assignment) -> recursions.Step:
     """Return the Step that maps the mean and spread of x over one round."""
     seen, eta, step_0 = Losses(instance), values["eta_l"], values["gamma"] * values["eta_0"]
     clients = recursions.cohort_step(
@@ -180,7 +185,9 @@ def round_of(instance, values):
     return clients.then(server)
 
 
-def measure_symbols(instance, values, wanted):
+def measure_symbols(
+    instance: Instance, values: Assignment, wanted: Sequence[str]
+) -> dict[str, Any]:
     seen, x = Losses(instance), instance["x"]
     modified = seen.modified_gradients(values["gamma"])
     square = lambda curve, m, v: (curve[0] * m + curve[1]) ** 2 + curve[0] * curve[0] * v
@@ -205,7 +212,7 @@ def measure_symbols(instance, values, wanted):
 
 
 @FIELDS.guard
-def conditions_held(instance):
+def conditions_held(instance: Instance) -> frozenset[str]:
     seen = Losses(instance)
     return enumerated.MODEL.ensures - name_true(
         dissimilar=not seen.shared,

@@ -8,15 +8,25 @@ fractions against 3.4. `tests/exact/test_definitions.py` compares the recursion 
 other losses all outcomes of the kernels' rounds are enumerated, for tiny instances only.
 """
 
+from collections.abc import Callable, Sequence
 from fractions import Fraction
 from itertools import combinations
+from typing import TYPE_CHECKING, Any
 
-from fedtheory.arithmetic.work import count_ways
+from fedtheory.arithmetic.work import Counted, count_ways
 from fedtheory.exact.recursions import follow_steps
 from fedtheory.exact.traces import follow_rounds
+from fedtheory.typing import Number
+
+if TYPE_CHECKING:
+    import numpy as np
+
+    from fedtheory.models.fsl.quantities import Instance
 
 
-def by_paths(case, x, T, values):
+def by_paths(
+    case: "Instance", x: "np.ndarray", T: int, values: Sequence[Callable[..., Any]]
+) -> list[list[Number]]:
     """Return [E value(x_t) for each of `values`] for t = 0, ..., T - 1, by enumeration of all paths
     of the kernels' rounds."""
     rounds = case.rounds(len(x))
@@ -26,7 +36,13 @@ def by_paths(case, x, T, values):
     ]
 
 
-def moments(case, curves, variances, x, T):
+def moments(
+    case: "Instance",
+    curves: Sequence[tuple[Number | Counted, Number | Counted]],
+    variances: Sequence[Number | Counted],
+    x: Number | Counted,
+    T: int,
+) -> list[tuple[Number | Counted, Number | Counted]]:
     """Return [(E x_t, E x_t^2)] of one coordinate for t < T, where `curves` are the pairs (slope,
     tilt) of f_0, ..., f_N in this coordinate."""
     ends = [follow_steps(*curve, variances[1], case.eta_l, case.K) for curve in curves[1:]]
@@ -50,7 +66,14 @@ def moments(case, curves, variances, x, T):
     return found
 
 
-def quadratic_gradients(case, curves, variances, x, T, weights):
+def quadratic_gradients(
+    case: "Instance",
+    curves: Sequence[list[tuple[Number | Counted, Number | Counted]]],
+    variances: Sequence[list[Number | Counted]],
+    x: "np.ndarray",
+    T: int,
+    weights: Sequence[list[Number | Counted]],
+) -> list[list[Number | Counted]]:
     """Return [E ||sum_i weights_i grad f_i(x_t)||^2 for each of `weights`] for t < T, where
     curves[j][i] is the curve of f_i in coordinate j."""
     total = [[Fraction(0)] * len(weights) for _ in range(T)]
@@ -67,7 +90,14 @@ def quadratic_gradients(case, curves, variances, x, T, weights):
     return total
 
 
-def quadratic_value(case, curves, variances, x, T, weights):
+def quadratic_value(
+    case: "Instance",
+    curves: Sequence[list[tuple[Number, Number]]],
+    variances: Sequence[list[Number]],
+    x: "np.ndarray",
+    T: int,
+    weights: Sequence[Number],
+) -> Number:
     """Return E sum_i weights_i f_i(x_T) for quadratic losses."""
     total = Fraction(0)
     for j, start in enumerate(x):

@@ -1,6 +1,9 @@
 """A start of FSL and the minimiser of its modified loss, on losses known exactly."""
 
+from collections.abc import Sequence, Set
 from fractions import Fraction
+from random import Random
+from typing import Any
 
 from fedtheory.arithmetic.operations import vector
 from fedtheory.models import Model, fields, losses, minima, names
@@ -8,25 +11,28 @@ from fedtheory.models.families import draw_family
 from fedtheory.models.fields import Fields, family
 from fedtheory.schema import length_plus, list_of
 from fedtheory.symbols.fsl import TABLE
+from fedtheory.typing import Assignment, Instance, Number
 
 LOSSES = family("losses", list_of(losses.LOSS, length_plus("N", 1)), lambda shape: shape["N"] + 1)
 FIELDS = Fields(LOSSES, fields.vector("x"))
 
 
-def draw_shapes(random, relaxed):
+def draw_shapes(random: Random, relaxed: Set[Any]) -> dict[str, int]:
     return dict(
         N=random.choice([1, 1, 2]), **draw_family(random, random.random() < 0.9, False, soft=False)
     )
 
 
-def derive_constants(instance):
+def derive_constants(instance: Instance) -> dict[str, Number]:
     return dict(
         N=Fraction(len(instance["losses"]) - 1),
         f_0_start=losses.loss_value(instance["losses"][0], vector(instance["x"])),
     )
 
 
-def measure_symbols(instance, values, wanted):
+def measure_symbols(
+    instance: Instance, values: Assignment, wanted: Sequence[str]
+) -> dict[str, Number]:
     f, x, gamma = instance["losses"], vector(instance["x"]), values["gamma"]
     share = Fraction(1, len(f) - 1)
     weights = [gamma / (1 + gamma)] + [share / (1 + gamma)] * (len(f) - 1)
@@ -43,7 +49,7 @@ def measure_symbols(instance, values, wanted):
 
 
 @FIELDS.guard
-def conditions_held(instance):
+def conditions_held(instance: Instance) -> frozenset[str]:
     f = instance["losses"]
     ends = (minima.infimum_of(part, [Fraction(1)] * len(part)) for part in (f[1:], f[:1]))
     return frozenset() if any(isinstance(end, float) for end in ends) else ENSURES

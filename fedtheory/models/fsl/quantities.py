@@ -6,17 +6,22 @@ accept vectors of any number type of `fedtheory.arithmetic`; with Fractions, all
 Noise has finite support, so expectations are sums over cohorts and draws, for tiny instances only.
 """
 
-from collections.abc import Callable
+from collections.abc import Callable, Collection, Sequence
 from fractions import Fraction
 from functools import cached_property
-from typing import Any, NamedTuple
+from typing import TYPE_CHECKING, Any, NamedTuple
 
 from fedtheory.algorithms import fsl
 from fedtheory.arithmetic.operations import maximum
+from fedtheory.arithmetic.work import Counted
 from fedtheory.exact import typical_path
-from fedtheory.exact.traces import Losses, Rounds, expect_over, uniform_cohorts
+from fedtheory.exact.traces import Losses, Rounds, Trace, Walk, expect_over, uniform_cohorts
 from fedtheory.models.quantities import Quantities, square_norm
 from fedtheory.symbols.fsl import TABLE
+from fedtheory.typing import Number
+
+if TYPE_CHECKING:
+    import numpy as np
 
 ZERO, ONE = Fraction(0), Fraction(1)
 
@@ -25,8 +30,8 @@ class Instance(NamedTuple):
     """An instance of FSL: losses f_0, ..., f_N, noise as [(probability, vector), ...] for each
     index, hyper-parameters and constants."""
 
-    loss: Callable  # (i, x) -> number
-    grad: Callable  # (i, x) -> array
+    loss: Callable[..., Any]  # (i, x) -> number
+    grad: Callable[..., Any]  # (i, x) -> array
     noise: Any = None  # i -> [(probability, array), ...], mean zero
     N: int = 1
     S: int = 0
@@ -38,22 +43,24 @@ class Instance(NamedTuple):
     gamma: Any = None
     L: Any = None
     sigma: Any = None
-    weights: tuple | None = None  # p_1, ..., p_N of F; 1/N each by default
-    cohorts: tuple | None = None  # [(probability, members)]; uniform over subsets of S by default
+    weights: tuple[Any, ...] | None = None  # p_1, ..., p_N of F; 1/N each by default
+    cohorts: tuple[Any, ...] | None = (
+        None  # [(probability, members)]; uniform over subsets of S by default
+    )
 
-    def rounds(self, d):
+    def rounds(self, d: int) -> Rounds:
         """Return the rounds of fedtheory.algorithms.fsl on the instance's losses, in dimension d."""
         p = self.weights or [Fraction(1, self.N)] * self.N
         h = {name: getattr(self, name) for name in fsl.Hyper._fields}
         noise = lambda i, k: self.noise(i)
         return Rounds(fsl.ALGORITHM, Losses(self.grad, noise, (ZERO, *p), d), h)
 
-    def one_round(self, d):
+    def one_round(self, d: int) -> Any:
         """Return the record of a round from which code that follows a run takes one path."""
         rounds = self.rounds(d)
         return typical_path.Round(fsl.ALGORITHM, rounds.losses, rounds.h._asdict(), self.law())
 
-    def law(self):
+    def law(self) -> list[Any]:
         """Return [(probability, cohort, local steps of each member)] of a round."""
         if self.cohorts:
             return [(chance, cohort, (self.K,) * len(cohort)) for chance, cohort in self.cohorts]
@@ -63,7 +70,7 @@ class Instance(NamedTuple):
 class Round:
     """The round of FSL that starts at a server point: losses there, paths of clients, and traces."""
 
-    def __init__(self, case, x):
+    def __init__(self, case: Instance, x: "np.ndarray") -> None:
         self.case, self.x, self.clients = case, x, range(1, case.N + 1)
         self.g = {i: case.grad(i, x) for i in range(case.N + 1)}
         self.grad_F = self.average(lambda i: self.g[i])
@@ -71,72 +78,72 @@ class Round:
         self.rounds = case.rounds(len(x))
         self.start, self.walked = self.rounds.start(x), {}
 
-    def average(self, value):
+    def average(self, value: Callable[..., Any]) -> Number | Counted:
         """Return the mean of value(i) over clients i with the weights of F."""
         if self.case.weights:
             return sum(p * value(i) for p, i in zip(self.case.weights, self.clients))
         return sum(value(i) for i in self.clients) / self.case.N
 
-    def F(self, y):
+    def F(self, y: "np.ndarray") -> Number | Counted:
         return self.average(lambda i: self.case.loss(i, y))
 
-    def tilde_F(self, y):
+    def tilde_F(self, y: "np.ndarray") -> Number | Counted:
         case = self.case
         return (self.F(y) + case.gamma * case.loss(0, y)) / (1 + case.gamma)
 
-    def walks(self, i):
+    def walks(self, i: int) -> list[tuple[Fraction, Walk]]:
         """Return [(probability, Walk)] of client i in this round."""
         if i not in self.walked:
             self.walked[i] = self.rounds.walks(self.start, i, self.case.K)
         return self.walked[i]
 
     @cached_property
-    def traces(self):
+    def traces(self) -> list[tuple[Fraction, Trace]]:
         return self.rounds.of(self.start, self.case.law(), lambda state, i, steps: self.walks(i))
 
-    def E(self, value):
+    def E(self, value: Callable[..., Any]) -> Number | Counted:
         return expect_over(self.traces, value)
 
-    def over_clients(self, value):
+    def over_clients(self, value: Callable[..., Any]) -> Number | Counted:
         """Return the plain mean over clients of E `value(client, walk)`."""
         each = (expect_over(self.walks(i), lambda o, i=i: value(i, o)) for i in self.clients)
         return sum(each) / self.case.N
 
     @cached_property
-    def E_c(self):
+    def E_c(self) -> Number | Counted:
         K = self.case.K
         return (
             self.over_clients(lambda i, o: sum(square_norm(self.x - y) for y in o.points[:K])) / K
         )
 
     @cached_property
-    def E_0(self):
+    def E_0(self) -> Number | Counted:
         K_0 = self.case.K_0
         return self.E(lambda o: sum(square_norm(self.x - y) for y in o.server.points[:K_0])) / K_0
 
     # Gradient sums over a cohort and its steps, of one trace
 
     @staticmethod
-    def estimates(o):
+    def estimates(o: Trace) -> "np.ndarray":
         return sum(n for walk in o.clients for n in walk.estimates)
 
     @staticmethod
-    def there(o):
+    def there(o: Trace) -> "np.ndarray":
         return sum(n for walk in o.clients for n in walk.gradients)
 
-    def at_x(self, o):
+    def at_x(self, o: Trace) -> "np.ndarray":
         return self.case.K * sum(self.g[i] for i in o.cohort)
 
-    def changed(self, o):
+    def changed(self, o: Trace) -> "np.ndarray":
         return sum(n - self.g[i] for i, walk in zip(o.cohort, o.clients) for n in walk.gradients)
 
-    def server_changed(self, o):
+    def server_changed(self, o: Trace) -> "np.ndarray":
         return sum(n - self.g[0] for n in o.server.gradients)
 
-    def server_error(self, o):
+    def server_error(self, o: Trace) -> "np.ndarray":
         return sum(n - self.g[0] for n in o.server.estimates)
 
-    def excess_29(self):
+    def excess_29(self) -> Number | Counted:
         """Return the largest excess of (29) over clients and steps."""
         case = self.case
         allowed = {
@@ -155,7 +162,7 @@ class Round:
             )
         )
 
-    def excess_step_29(self):
+    def excess_step_29(self) -> Fraction | Counted:
         """Return the largest excess, over clients and steps, of the recursion before (29), which is
         meant for two steps or more."""
         case, share = self.case, 1 + Fraction(9, 8) / max(self.case.K - 1, 1)
@@ -167,13 +174,13 @@ class Round:
         added = lambda i: case.eta_l**2 * (2 * case.K * square_norm(self.g[i]) + case.sigma**2)
         return maximum(*(far[i, k] - share * far[i, k - 1] - added(i) for i, k in far if k > 0))
 
-    def mean_17(self, o):
+    def mean_17(self, o: Trace) -> "np.ndarray":
         """Return the bracket of (17) for a trace."""
         case = self.case
         mean = case.gamma * sum(o.server.estimates) / case.K_0
         return mean + self.estimates(o) / (case.K * case.S)
 
-    def T_3_mean(self):
+    def T_3_mean(self) -> Fraction | Counted:
         """Return (18) in terms of gradients: the mean over all clients, and the expectation of the
         server's part over traces of the round."""
         case = self.case
@@ -183,7 +190,7 @@ class Round:
         server = self.E(lambda o: self.tilde_grad.dot(self.server_changed(o)))
         return clients / case.K - case.gamma * server / case.K_0
 
-    def T_3(self):
+    def T_3(self) -> Fraction | Counted:
         case = self.case
         return self.E(
             lambda o: self.tilde_grad.dot(
@@ -192,7 +199,7 @@ class Round:
             )
         )
 
-    def T_7(self):
+    def T_7(self) -> Fraction | Counted:
         case = self.case
         step = case.K_0 * case.eta_0
         return (1 + 12 * step**2 * (case.gamma * case.L) ** 2) * self.E_c
@@ -246,7 +253,9 @@ ROUND = Quantities(
 )
 
 
-def quantities(case, x, wanted=None):
+def quantities(
+    case: Instance, x: "np.ndarray", wanted: Collection[str] | None = None
+) -> dict[str, Any]:
     """Return {symbol name: value} for the round that starts at the server point x, for the symbols
     `wanted`, or for all symbols."""
     return ROUND(Round(case, x), wanted)
@@ -256,7 +265,7 @@ class Served:
     """Exact steps of size eta_0 on the server's loss (section III-A) from w_0, or from x_bar in the
     multi-step case: FSL's round in which no client works, with gamma = 1."""
 
-    def __init__(self, case, w_0):
+    def __init__(self, case: Instance, w_0: "np.ndarray") -> None:
         self.case = case._replace(
             gamma=ONE, eta_l=ZERO, eta_g=ONE, noise=lambda i: [], S=0, K=0, weights=None
         )
@@ -266,13 +275,13 @@ class Served:
         self.pairs = [(self.grad_F(y), b) for y, b in zip(self.w, trace.server.gradients)]
         self.a, self.b = self.pairs[0]
 
-    def mean(self, value):
+    def mean(self, value: Callable[..., Any]) -> Number:
         return sum(value(i) for i in range(1, self.case.N + 1)) / self.case.N
 
-    def F(self, y):
+    def F(self, y: "np.ndarray") -> Number:
         return self.mean(lambda i: self.case.loss(i, y))
 
-    def grad_F(self, y):
+    def grad_F(self, y: "np.ndarray") -> "np.ndarray":
         return self.mean(lambda i: self.case.grad(i, y))
 
 
@@ -294,7 +303,9 @@ SERVER = Quantities(
 )
 
 
-def server_quantities(case, w_0, wanted=None):
+def server_quantities(
+    case: Instance, w_0: "np.ndarray", wanted: Sequence[str] | None = None
+) -> dict[str, Any]:
     """Return {symbol name: value} of the quantities of section III-A, for the symbols `wanted`, or
     for all symbols."""
     return SERVER(Served(case, w_0), wanted)

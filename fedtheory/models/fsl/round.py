@@ -1,12 +1,16 @@
 """One round of FSL on losses known exactly, by enumeration of cohorts and noise (appendix A of the
 long paper)."""
 
+from collections.abc import Collection, Sequence, Set
 from fractions import Fraction
 from itertools import product
 from math import comb
+from random import Random
+from typing import Any
 
 from fedtheory.arithmetic.intervals import INF
 from fedtheory.arithmetic.operations import root, vector
+from fedtheory.arithmetic.work import Counted
 from fedtheory.models import Model, fields, kernels, losses, names
 from fedtheory.models.families import (
     build_family,
@@ -24,6 +28,7 @@ from fedtheory.models.fsl import ENSURES, ROUNDS
 from fedtheory.models.fsl.quantities import ROUND, Instance, quantities
 from fedtheory.schema import length_plus, list_of
 from fedtheory.symbols.fsl import TABLE
+from fedtheory.typing import Assignment, Number, Shape
 
 MOST = 600  # most outcomes of a round that an enumeration may have
 # Conditions that an instance may break, one at a time, where a claim does not assume them: L is
@@ -32,7 +37,7 @@ MOST = 600  # most outcomes of a round that an enumeration may have
 BREAKABLE = ("lipschitz", "equal_weights", "uniform_cohort", "independent_noise", "noise")
 
 
-def draw_shapes(random, relaxed):
+def draw_shapes(random: Random, relaxed: Set[str]) -> dict[str, int | str]:
     while True:
         N, noisy = random.choice([1, 1, 2, 2, 2, 3, 4]), random.random() < 0.5
         shape = dict(
@@ -61,7 +66,7 @@ def draw_shapes(random, relaxed):
             return shape
 
 
-def one_error(random, N, K):
+def one_error(random: Random, N: Number, K: Number) -> dict[str, int | str]:
     """Draw parts of a shape in which exactly one source of error keeps the round from the gradient
     step: drift, cohorts or noise."""
     only = random.choice(["drift", "cohort", "noise", "noise_0"])
@@ -75,7 +80,7 @@ def one_error(random, N, K):
     return dict(found, S=1 if only == "cohort" else found.get("N", N))
 
 
-def ways(shape):
+def ways(shape: Shape) -> int:
     """Return the number of outcomes of a round."""
     each = 2 if shape["noise"] != "none" else 1
     server = 2 if shape["noise_0"] != "none" else 1
@@ -86,7 +91,7 @@ def ways(shape):
     return comb(shape["N"], shape["S"]) * each**draws * server**server_draws
 
 
-def build_losses(shape, point, size):
+def build_losses(shape: Shape, point: Any, size: int) -> Any:
     server, *clients = build_family(shape, point, size)
     if shape.get("start") == "still":  # every first-order term of a bound is 0 at such a start
         x = read_vector(point, "x", shape["d"])
@@ -95,21 +100,21 @@ def build_losses(shape, point, size):
     return [server, *clients]
 
 
-def build_weights(shape, point, built):
+def build_weights(shape: Shape, point: Any, built: Any) -> Any:
     shares = [Fraction(1), *(point[f"share_{i}"] for i in range(1, shape["N"]))]
     return [share / sum(shares) for share in shares]
 
 
-def build_noise(shape, point, built):
+def build_noise(shape: Shape, point: Any, built: Any) -> Any:
     noise = two_point(point.get("sigma"), shape["noise"], shape["d"])
     return shift_noise(noise, point["bias"], shape["d"]) if "bias" in point else noise
 
 
-def breaks(*laws):
+def breaks(*laws: Any) -> Any:
     return lambda shape: shape.get("breaks") in laws
 
 
-def break_field(*laws):
+def break_field(*laws: Any) -> Any:
     """Return the field that names the law that an instance breaks, if it breaks one of these."""
     return fields.word("breaks", *laws, when=breaks(*laws))
 
@@ -137,7 +142,7 @@ FIELDS = Fields(
 )
 
 
-def derive_constants(instance):
+def derive_constants(instance: Any) -> dict[str, Any]:
     server, *clients = instance["losses"]
     one_sided = instance.get("breaks") == "lipschitz"
     weights = instance.get("weights") or [Fraction(1, len(clients))] * len(clients)
@@ -154,25 +159,25 @@ def derive_constants(instance):
     )
 
 
-def mean(gs, weights):
+def mean(gs: Sequence[Number | Counted], weights: Sequence[Number]) -> Number | Counted:
     return sum(p * g for p, g in zip(weights, gs))
 
 
-def gradient_spread(gs, weights):
+def gradient_spread(gs: Sequence[Number | Counted], weights: Sequence[Number]) -> Number | Counted:
     """Return (1/N) sum (g_i - F')^2."""
     return sum((g - mean(gs, weights)) * (g - mean(gs, weights)) for g in gs) / len(gs)
 
 
-def gap(gs, weights):
+def gap(gs: Sequence[Number | Counted], weights: Sequence[Number]) -> Number | Counted:
     """Return (g_0 - F')^2."""
     return (gs[0] - mean(gs[1:], weights)) * (gs[0] - mean(gs[1:], weights))
 
 
-def upper_root(square):
+def upper_root(square: Number | Counted) -> Number | Counted:
     return square if isinstance(square, float) else root(square)
 
 
-def case(instance, values):
+def case(instance: Any, values: Assignment) -> Instance:
     f, d = instance["losses"], len(instance["x"])
     client, server = outcomes(instance["noise"], d), outcomes(instance["noise_0"], d)
     return Instance(
@@ -196,7 +201,7 @@ def case(instance, values):
     )
 
 
-def measure_symbols(instance, values, wanted):
+def measure_symbols(instance: Any, values: Assignment, wanted: Collection[str]) -> dict[str, Any]:
     if "L_tilde" in wanted:
         rest = [name for name in wanted if name != "L_tilde"]
         own = own_smoothness(instance, values["gamma"])
@@ -219,7 +224,7 @@ def measure_symbols(instance, values, wanted):
     return dict(found, **dict.fromkeys(largest, INF))
 
 
-def own_smoothness(instance, gamma):
+def own_smoothness(instance: Any, gamma: Fraction | Counted) -> Fraction | Counted:
     """Return the least Lipschitz constant of the modified loss's gradient, or an upper bound of
     this constant where corners are soft. Where smoothness is one-sided, the modified loss's largest
     curvature is returned."""
@@ -244,7 +249,7 @@ def own_smoothness(instance, gamma):
     return losses.joint_smoothness(*hard) + soft
 
 
-def differs(instance):
+def differs(instance: Any) -> bool:
     """Tell whether the condition that an instance is said to break makes a difference in this
     instance."""
     f, several = instance["losses"], instance["K"] * instance["S"] > 1
@@ -257,7 +262,7 @@ def differs(instance):
     ).get(instance.get("breaks"), lambda: False)()
 
 
-def list_conditions(instance):
+def list_conditions(instance: Any) -> Any:
     """Return the conditions that an instance meets. The bounds on dissimilarity hold only where G,
     or xi_bar, is finite."""
     d, weights = len(instance["x"]), instance.get("weights")

@@ -1,9 +1,13 @@
 """T rounds of FSL on losses known exactly: by moments where all losses are quadratics, by
 enumeration of all paths otherwise."""
 
+from collections.abc import Sequence, Set
 from fractions import Fraction
+from random import Random
+from typing import Any
 
 from fedtheory.arithmetic.operations import minimum, vector
+from fedtheory.arithmetic.work import Counted
 from fedtheory.exact.path_recorder import is_watched
 from fedtheory.exact.typical_path import record_path
 from fedtheory.models import Model, beside, losses, minima, names
@@ -15,6 +19,7 @@ from fedtheory.models.fsl.moments import by_paths, quadratic_gradients, quadrati
 from fedtheory.models.quantities import square_norm
 from fedtheory.schema import either, length_plus, list_of, word
 from fedtheory.symbols.fsl import TABLE
+from fedtheory.typing import Assignment, Instance, Number, Shape
 
 BY_ROUND = (
     dict(  # {symbol: (loss, "least" or "mean")} of expected squared gradients at x_0, ..., x_(T-1)
@@ -33,7 +38,7 @@ LONG = 40  # most local steps over all rounds: exact numbers grow with each step
 BREAKABLE = ("equal_weights", "uniform_cohort")
 
 
-def draw_shapes(random, relaxed):
+def draw_shapes(random: Random, relaxed: Set[str]) -> dict[str, int | str]:
     """Draw a shape. The number of rounds is a text, so that a long run of small rounds counts as
     small."""
     while True:
@@ -66,7 +71,7 @@ def draw_shapes(random, relaxed):
             return shape
 
 
-def affords(shape):
+def affords(shape: Shape) -> bool:
     """Tell whether a shape is cheap enough: the run needs moments alone or has few paths, and its
     steps are not too many."""
     T = int(shape["rounds"])
@@ -74,12 +79,12 @@ def affords(shape):
     return few and T * max(shape["K"], shape["K_0"]) <= LONG
 
 
-def server_is_mean(shape):
+def server_is_mean(shape: Shape) -> bool:
     """Tell whether f_0 is the mean of the clients' losses, and not a loss of its own."""
     return "xi_bar" in shape
 
 
-def loss_coordinates(shape):
+def loss_coordinates(shape: Shape) -> Any:
     found = family_coordinates(shape, shape["N"] + 1)
     own = ("tilt_0_", "own_0_")
     return {
@@ -87,7 +92,7 @@ def loss_coordinates(shape):
     }
 
 
-def build_losses(shape, point, size):
+def build_losses(shape: Shape, point: Any, size: int) -> Any:
     filled = {**{name: Fraction(0) for name in family_coordinates(shape, 1)}, **point}
     server, *clients = build_family(shape, filled, size)
     return ["mean" if server_is_mean(shape) else server, *clients]
@@ -107,7 +112,7 @@ FIELDS = fsl_round.FIELDS.replace(
 )
 
 
-def curves(instance):
+def curves(instance: Instance) -> list[list[dict[str, Any]]]:
     """Return the losses f_0, ..., f_N. The server's loss may be given as the clients' mean with the
     weights of F."""
     server, *clients = instance["losses"]
@@ -116,12 +121,12 @@ def curves(instance):
     return [server, *clients]
 
 
-def weights(instance):
+def weights(instance: Instance) -> list[Fraction]:
     """Return the weights p_1, ..., p_N of F."""
     return instance.get("weights") or [Fraction(1, instance["N"])] * instance["N"]
 
 
-def mean_curve(fs, shares):
+def mean_curve(fs: Sequence[dict[str, Any]], shares: Sequence[Fraction]) -> dict[str, Any]:
     """Return the weighted mean of curves, with its bends from left to right."""
     bends = [(p * delta, at) for p, f in zip(shares, fs) for delta, at in f["bends"]]
     return losses.make_curve(
@@ -131,7 +136,7 @@ def mean_curve(fs, shares):
     )
 
 
-def derive_constants(instance):
+def derive_constants(instance: Instance) -> dict[str, Any]:
     found = dict(
         fsl_round.derive_constants(dict(instance, losses=curves(instance))),
         T=Fraction(instance["T"]),
@@ -141,7 +146,9 @@ def derive_constants(instance):
     return found
 
 
-def measure_symbols(instance, values, wanted):
+def measure_symbols(
+    instance: Instance, values: Assignment, wanted: Sequence[str]
+) -> dict[str, Any]:
     f, gamma, T = curves(instance), values["gamma"], instance["T"]
     x, case = vector(instance["x"]), fsl_round.case(dict(instance, losses=f), values)
     original = [Fraction(0), *weights(instance)]
@@ -182,7 +189,7 @@ def measure_symbols(instance, values, wanted):
     return {name: found[name] for name in wanted}
 
 
-def read_rounds(wanted):
+def read_rounds(wanted: Sequence[str]) -> list[Any]:
     """Return [(symbol, (loss, function of its column))] of the wanted symbols that are computed
     from values at each round."""
     ways = dict(
@@ -192,7 +199,7 @@ def read_rounds(wanted):
     return [(n, (BY_ROUND[n][0], ways[BY_ROUND[n][1]])) for n in wanted if n in BY_ROUND]
 
 
-def spreads(instance):
+def spreads(instance: Instance) -> list[list[Number | Counted]]:
     """Return the variances of the server's noise and of a client's noise, each as a list over
     coordinates."""
     return [
@@ -205,7 +212,7 @@ def spreads(instance):
 
 
 @FIELDS.guard
-def conditions_held(instance):
+def conditions_held(instance: Instance) -> frozenset[str]:
     f = curves(instance)
     found = fsl_round.list_conditions(dict(instance, losses=f))
     # F and f_0 are bounded below, so that the modified loss is bounded below for every gamma

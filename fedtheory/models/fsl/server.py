@@ -1,6 +1,9 @@
 """Exact steps on the server's loss (FSL, section III-A), on losses known exactly."""
 
+from collections.abc import Sequence, Set
 from fractions import Fraction
+from random import Random
+from typing import Any
 
 from fedtheory.arithmetic.operations import vector
 from fedtheory.models import Model, fields, kernels, losses
@@ -9,6 +12,7 @@ from fedtheory.models.fields import Fields, count, family
 from fedtheory.models.fsl.quantities import SERVER, Instance, server_quantities
 from fedtheory.schema import length_plus, list_of
 from fedtheory.symbols.fsl import TABLE
+from fedtheory.typing import Assignment
 
 LOSSES = list_of(list_of(losses.SOFTENED, "d"), length_plus("N", 1))
 FIELDS = Fields(
@@ -16,7 +20,7 @@ FIELDS = Fields(
 )
 
 
-def draw_shapes(random, relaxed):
+def draw_shapes(random: Random, relaxed: Set[Any]) -> dict[str, int]:
     return dict(
         N=random.choice([1, 1, 2, 3]),
         K_0=random.choice([1, 2, 3, 5, 10]),
@@ -24,7 +28,7 @@ def draw_shapes(random, relaxed):
     )
 
 
-def derive_constants(instance):
+def derive_constants(instance: Any) -> dict[str, Any]:
     return dict(
         K_0=Fraction(instance["K_0"]),
         N=Fraction(len(instance["losses"]) - 1),
@@ -32,7 +36,7 @@ def derive_constants(instance):
     )
 
 
-def measure_symbols(instance, values, wanted):
+def measure_symbols(instance: Any, values: Assignment, wanted: Sequence[str]) -> dict[str, Any]:
     f = instance["losses"]
     case = Instance(
         lambda i, y: losses.loss_value(f[i], y),
@@ -48,7 +52,7 @@ ENSURES = frozenset({"smooth", "exact_gradients", "server"})
 
 
 @FIELDS.guard
-def conditions_held(instance):
+def conditions_held(instance: Any) -> frozenset[str]:
     return ENSURES
 
 

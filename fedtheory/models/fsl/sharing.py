@@ -1,8 +1,11 @@
 """Samples as points z with losses ||x - z||^2 / 2: data sharing's objective (4), and a server with
 drawn samples (10)."""
 
+from collections.abc import Sequence, Set
 from fractions import Fraction
 from itertools import combinations
+from random import Random
+from typing import TYPE_CHECKING, Any
 
 from fedtheory.arithmetic.operations import vector
 from fedtheory.arithmetic.work import count_ways
@@ -12,23 +15,27 @@ from fedtheory.models.fields import Field, Fields, count, name_vector, read_vect
 from fedtheory.models.quantities import square_norm
 from fedtheory.schema import at_least, length_plus, list_of
 from fedtheory.symbols.fsl import TABLE
+from fedtheory.typing import Assignment, Instance, Shape
+
+if TYPE_CHECKING:
+    from fedtheory.exact.cross_client_covariance import Form
 
 SAMPLES = list_of(POINT, at_least(1))  # the samples of one owner
 
 
-def samples_field(form, list_counts, several=True):
+def samples_field(form: "Form", list_counts: Any, several: bool = True) -> Any:
     """Return the field of the samples of owners who have as many as `list_counts(shape)` says, or
     with `several` false of the only owner."""
     places = lambda shape: [(i, k) for i, n in enumerate(list_counts(shape)) for k in range(n)]
 
-    def build(shape, point, built):
+    def build(shape: Shape, point: Any, built: Any) -> Any:
         rows = [
             [read_vector(point, f"z_{i}_{k}", shape["d"]) for k in range(n)]
             for i, n in enumerate(list_counts(shape))
         ]
         return rows if several else rows[0]
 
-    def coordinates(shape):
+    def coordinates(shape: Shape) -> Any:
         found = {}
         for i, k in places(shape):
             found.update(name_vector(f"z_{i}_{k}", shape["d"]))
@@ -40,7 +47,7 @@ def samples_field(form, list_counts, several=True):
 # Data sharing
 
 
-def draw_shapes(random, relaxed):
+def draw_shapes(random: Random, relaxed: Set[Any]) -> dict[str, int]:
     N = random.choice([1, 2, 3])
     sizes = {f"n_of_{i}": random.randint(1, 3) for i in range(1, N + 1)}
     return dict(
@@ -48,18 +55,20 @@ def draw_shapes(random, relaxed):
     )
 
 
-def count_samples(shape):
+def count_samples(shape: Shape) -> Any:
     return [shape["n_0"], *(shape[f"n_of_{i}"] for i in range(1, shape["N"] + 1))]
 
 
-def derive_constants(instance):
+def derive_constants(instance: Instance) -> dict[str, Fraction]:
     server, *clients = instance["samples"]
     return dict(
         N=Fraction(len(clients)), n=Fraction(sum(map(len, clients))), n_0=Fraction(len(server))
     )
 
 
-def measure_symbols(instance, values, wanted):
+def measure_symbols(
+    instance: Instance, values: Assignment, wanted: Sequence[str]
+) -> dict[str, Any]:
     server, *clients = instance["samples"]
     x, n = vector(instance["x"]), sum(map(len, clients))
     mean = lambda samples: sum(square_norm(x - vector(z)) / 2 for z in samples) / len(samples)
@@ -97,12 +106,12 @@ SHARING = Model(
 # A server whose samples are drawn from the clients' samples
 
 
-def drawn_shapes(random, relaxed):
+def drawn_shapes(random: Random, relaxed: Set[Any]) -> dict[str, int]:
     n = random.randint(1, 6)
     return dict(n=n, n_0=random.randint(1, n), d=random.choice([1, 1, 2]))
 
 
-def drawn_measure(instance, values, wanted):
+def drawn_measure(instance: Instance, values: Assignment, wanted: Sequence[str]) -> dict[str, Any]:
     x, n_0 = vector(instance["x"]), instance["n_0"]
     g = [x - vector(z) for z in instance["samples"]]
     mean = sum(g) / len(g)

@@ -1,19 +1,25 @@
 """Laws of chance that an instance breaks, one at a time: whether the instance's parts say so,
 whether breaking the law makes a difference, and noise that all clients share."""
 
+from collections.abc import Callable
 from fractions import Fraction
+from typing import TYPE_CHECKING, Any
 
 from fedtheory.arithmetic import Undefined
 from fedtheory.language.conditions import LAWS
 from fedtheory.models.families import sound_noise
 from fedtheory.schema import integer, word
+from fedtheory.typing import Instance
+
+if TYPE_CHECKING:
+    from fedtheory.exact.traces import Rounds
 
 ONE = Fraction(1)
 # Schema entries of an instance that breaks one of the laws
 SCHEMA = dict(breaks=word(*sorted(LAWS)), turns=integer(1, 1))
 
 
-def broken_law(instance):
+def broken_law(instance: Instance) -> str | None:
     """Return the name of the law that an instance is said to break, or None. Undefined is raised
     where there is no such law."""
     found = instance.get("breaks")
@@ -24,7 +30,7 @@ def broken_law(instance):
     return found
 
 
-def differs(instance):
+def differs(instance: Instance) -> bool:
     """Tell whether the law that an instance is said to break makes a difference in this instance."""
     law, p, noise = instance.get("breaks"), instance.get("p", [ONE]), instance["noise"]
     # whether a run has several draws depends on its method, so any run counts
@@ -37,12 +43,12 @@ def differs(instance):
     ).get(law, lambda: False)()
 
 
-def turning(noise, rounds):
+def turning(noise: Callable[..., Any], rounds: "Rounds") -> Callable[..., Any]:
     """Return noise whose sign alternates with the sum of client, step and round."""
     return lambda i, k: [(p, -n if (i + k + rounds.t) % 2 else n) for p, n in noise(i, k)]
 
 
-def draws(instance):
+def draws(instance: Instance) -> list[Any]:
     """Return [(probability, instance)], one for each outcome of noise that all clients share in
     every step; otherwise the instance alone."""
     if instance.get("breaks") != "independent_noise" or not instance["noise"]:

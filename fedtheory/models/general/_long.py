@@ -6,11 +6,20 @@ and rises between two points of a run: a saw has a first piece, a tooth of two p
 round, and a last piece. Points then start at the last tooth.
 """
 
+from collections.abc import Sequence, Set
+from fractions import Fraction
+from random import Random
+from typing import Any
+
+from fedtheory.typing import Point, Shape
+
 MOST, TEETH = 100, 24  # most rounds, and most rounds of a saw: each round evaluates every tooth
 SHORTEST = 6  # least rounds without a saw; shorter runs are drawn anyway
 
 
-def shapes(random, relaxed, method, asked):
+def shapes(
+    random: Random, relaxed: Set[str], method: str, asked: Sequence[str]
+) -> dict[str, Any] | None:
     """Return the shape of a long run, or None where a round may have several outcomes."""
     if "growing_noise" not in relaxed:
         return None
@@ -37,13 +46,13 @@ def shapes(random, relaxed, method, asked):
     return {**shape, "saw": 1} if saw else shape
 
 
-def coordinates():
+def coordinates() -> dict[str, str]:
     """Return the coordinates that place the knots of a sawtooth derivative: the first knot, and the
     width of a tooth relative to the first knot."""
     return dict(knot_0_0="positive", tooth_0_0="positive")
 
 
-def knots(shape, point):
+def knots(shape: Shape, point: Point) -> list[Fraction]:
     """Return the knots of a sawtooth derivative from left to right, such that the derivative falls
     and rises by the same amount."""
     falls, rises = point["slope_0_0_1"], point["slope_0_0_2"]
@@ -54,7 +63,7 @@ def knots(shape, point):
     return at
 
 
-def slopes(shape, point):
+def slopes(shape: Shape, point: Point) -> list[Fraction]:
     """Return the second derivatives of the pieces of a loss with sawtooth derivative."""
     first, falls, rises, last = (point["scale"] * point[f"slope_0_0_{k}"] for k in range(4))
     return [first, *[-falls, rises] * int(shape["T"]), last]

@@ -1,11 +1,13 @@
 """The data of an instance that a method is given: gradients relative to where the minimiser lies,
 noise, weights, layers, and the result of a method's own transform of the losses."""
 
+from collections.abc import Callable, Mapping, Sequence
 from fractions import Fraction
-from typing import Any, NamedTuple
+from typing import Any, NamedTuple, NoReturn
 
 import numpy as np
 
+from fedtheory.algorithm import Algorithm
 from fedtheory.arithmetic import Undefined
 from fedtheory.arithmetic.operations import Many, NoTruth, vector
 from fedtheory.errors import FedtheoryError, NotExact, OneByOne
@@ -13,6 +15,7 @@ from fedtheory.exact.kernel_interpreter import Count, as_kernel_argument, reinte
 from fedtheory.exact.traces import Losses
 from fedtheory.models import losses
 from fedtheory.problem import Kernels, Problem
+from fedtheory.typing import Assignment, Instance, Number
 
 ZERO = Fraction(0)
 
@@ -23,15 +26,15 @@ class Clients(NamedTuple):
     grad: Any
 
 
-def grad(data, i, x, out):
+def grad(data: Clients, i: int, x: np.ndarray, out: np.ndarray) -> None:
     out[:] = data.grad(int(i), x)
 
 
-def loss(data, i, x):
+def loss(data: Clients, i: int, x: np.ndarray) -> NoReturn:
     raise NotExact("a transform that asks for losses has no reading on exact numbers")
 
 
-def origin(instance, d):
+def origin(instance: Instance, d: int) -> np.ndarray | None:
     """Return the point at which the method finds the minimiser, or None where that point is 0."""
     if "origin" not in instance:
         return None
@@ -41,7 +44,7 @@ def origin(instance, d):
     return found
 
 
-def layers(instance, d):
+def layers(instance: Instance, d: int) -> tuple[int, ...]:
     """Return the indices at which layers start, checked against the dimension d."""
     starts = tuple(instance.get("layers", (0,)))
     counted = all(type(n) is int for n in starts)
@@ -50,12 +53,12 @@ def layers(instance, d):
     return starts
 
 
-def sight(clients, instance, method, h):
+def sight(clients: Any, instance: Instance, method: Algorithm, h: Any) -> Losses:
     """Return the Losses of an instance on which a method with the hyper-parameters h trains."""
     noise = [(p, vector(n)) for p, n in instance["noise"]]
     away, p = origin(instance, clients.d), (ZERO, *clients.p)
 
-    def plain(i, x):
+    def plain(i: int, x: np.ndarray) -> np.ndarray:
         x = x if away is None else x - away
         return clients.grad(i - 1, x) if i else losses.loss_gradient(instance["server"], x)
 
@@ -69,7 +72,9 @@ def sight(clients, instance, method, h):
     return Losses(shown, drawn, p, clients.d, starts, growth=instance.get("growth"))
 
 
-def _transform_problem(clients, plain, p, method, h):
+def _transform_problem(
+    clients: Any, plain: Callable[..., Any], p: Sequence[Fraction], method: Any, h: Any
+) -> tuple[Callable[..., Any], tuple[Fraction, Fraction]]:
     """Return the (gradients, weights) that a method's transform makes of a problem with the given
     gradients and weights."""
     given = Problem(
@@ -91,7 +96,7 @@ def _transform_problem(clients, plain, p, method, h):
         raise NotExact(f"{method.name}'s transform turns exact weights into floats")
     kernel = reinterpret_kernel(made.kernels.grad)
 
-    def shown(i, x):
+    def shown(i: int, x: np.ndarray) -> np.ndarray:
         out = vector([ZERO] * clients.d)
         try:
             kernel(made.data, Count(i), as_kernel_argument(np.asarray(x)), as_kernel_argument(out))
@@ -105,7 +110,7 @@ def _transform_problem(clients, plain, p, method, h):
 # Instances evaluated one by one
 
 
-def batch_size(tree):
+def batch_size(tree: Number | Mapping[str, Any] | Sequence[Any]) -> int:
     """Return how many instances plain data with batches hold; 1 where there is no batch."""
     if isinstance(tree, Many):
         return np.size(tree.at)
@@ -113,7 +118,9 @@ def batch_size(tree):
     return max(map(batch_size, parts), default=1) if isinstance(tree, (dict, list, tuple)) else 1
 
 
-def take_instance(tree, n):
+def take_instance(
+    tree: Number | Mapping[str, Any] | Sequence[Any], n: int
+) -> Number | dict[str, Any] | list[Any]:
     """Return plain data in which each batch is cut down to its n-th instance. The results are
     batches of size 1, so that comparisons of them are true or false."""
     if isinstance(tree, Many):
@@ -127,7 +134,9 @@ def take_instance(tree, n):
     )
 
 
-def one_by_one(measure, instance, values):
+def one_by_one(
+    measure: Callable[..., Any], instance: Instance, values: Assignment
+) -> dict[str, Many]:
     """Return {name: batch} of the results of `measure(instance, values)`, called for each instance
     of a batch."""
     found = [

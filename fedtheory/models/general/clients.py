@@ -5,17 +5,21 @@ up to 0 by construction. In two dimensions each client's loss may be rotated, si
 not be separable.
 """
 
+from collections.abc import Iterator, Sequence
 from fractions import Fraction
+from typing import Any
 
 import numpy as np
 
 from fedtheory.arithmetic import Undefined
 from fedtheory.arithmetic.intervals import INF
 from fedtheory.arithmetic.operations import Many, vector, where
+from fedtheory.arithmetic.work import Counted
 from fedtheory.models import distances, losses, minima
 from fedtheory.models.fields import ZERO
 from fedtheory.models.general._laws import broken_law
 from fedtheory.models.quantities import square_norm
+from fedtheory.typing import Instance, Number
 
 ONE = Fraction(1)
 
@@ -23,7 +27,7 @@ ONE = Fraction(1)
 class Clients:
     """The losses of an instance, with the constants that follow from the losses."""
 
-    def __init__(self, instance):
+    def __init__(self, instance: Instance) -> None:
         self.N, self.d, own = instance["N"], len(instance["x_0"]), instance["losses"]
         self.exact, self._least = not isinstance(instance["x_0"][0], Many), None
         self.convex, self.shared = instance["convex"], len(own) == 1
@@ -51,7 +55,7 @@ class Clients:
         if self.exact and self.convex and self.low < 0:
             raise Undefined("a loss that is not convex")
 
-    def _refuse_weights(self):
+    def _refuse_weights(self) -> None:
         if self.weighted and self.breaks not in (None, "equal_weights"):
             raise Undefined("weights, where something else is broken")
         if len(self.p) != self.N:
@@ -59,20 +63,20 @@ class Clients:
         if self.exact and self.weighted and not (min(self.p) > 0 and sum(self.p) == 1):
             raise Undefined("weights that are none")
 
-    def _balancing(self, given):
+    def _balancing(self, given: Sequence[np.ndarray]) -> np.ndarray:
         """Return the last client's gradient at the minimiser, so that the weighted gradients of all
         clients add up to 0."""
         if not self.weighted:
             return vector([ZERO] * self.d) - sum(given)
         return -sum(p * v for p, v in zip(self.p, given)) / self.p[-1]
 
-    def mean(self, values):
+    def mean(self, values: Iterator[Any] | Sequence[Many]) -> Number | Counted:
         """Return the mean of values over clients, with the clients' weights in F."""
         if not self.weighted:
             return sum(values) / self.N
         return sum(p * value for p, value in zip(self.p, values))
 
-    def _placed(self, curves, i):
+    def _placed(self, curves: Sequence[dict[str, Any]], i: int) -> list[dict[str, Any]]:
         """Return curves tilted so that the gradient of client i at 0 is the one that the instance
         gives."""
         asked = rotate_to(self.turns[i], self.at_star[i])
@@ -83,10 +87,10 @@ class Clients:
             )
         ]
 
-    def value(self, i, x):
+    def value(self, i: int, x: np.ndarray) -> Number | Counted:
         return losses.loss_value(self.curves[i], rotate_to(self.turns[i], x))
 
-    def grad(self, i, x):
+    def grad(self, i: int, x: np.ndarray) -> np.ndarray:
         # Adding the change keeps the gradient at 0 equal to at_star to the last bit.
         change = (
             losses.loss_gradient(remove_tilt(self.curves[i]), rotate_to(self.turns[i], x))
@@ -94,17 +98,17 @@ class Clients:
         )
         return rotate_back(self.turns[i], change) + self.at_star[i]
 
-    def F(self, x):
+    def F(self, x: np.ndarray) -> Number | Counted:
         return self.mean(self.value(i, x) for i in range(self.N))
 
-    def mean_grad(self, x):
+    def mean_grad(self, x: np.ndarray) -> Number:
         return self.mean(self.grad(i, x) for i in range(self.N))
 
-    def dissimilarity(self, x):
+    def dissimilarity(self, x: np.ndarray) -> Number | Counted:
         mean = self.mean_grad(x)
         return self.mean(square_norm(self.grad(i, x) - mean) for i in range(self.N))
 
-    def gap(self, value, x_0):
+    def gap(self, value: Number | Counted, x_0: np.ndarray) -> Number | Counted:
         """Return the difference of a value of F and the infimum of F."""
         infimum, x_star = self.least()
         return height_above(
@@ -112,12 +116,12 @@ class Clients:
         )
 
     @property
-    def spread(self):
+    def spread(self) -> Number | Counted:
         """Return the mean square of the clients' gradients at the minimiser."""
         return self.mean(square_norm(v) for v in self.at_star)
 
     @property
-    def farthest(self):
+    def farthest(self) -> Number | Counted:
         """Return the supremum over x of the dissimilarity; INF where no bound is known."""
         if self.shared:
             return self.spread
@@ -125,12 +129,12 @@ class Clients:
             return INF
         return losses.sup_square(self.curves, self.mean_square_gap)
 
-    def mean_square_gap(self, gs):
+    def mean_square_gap(self, gs: Sequence[Number | Counted]) -> Number | Counted:
         """Return the mean square of the differences of derivatives and their mean."""
         mean = self.mean(gs)
         return self.mean((g - mean) * (g - mean) for g in gs)
 
-    def sq_distance(self, x):
+    def sq_distance(self, x: np.ndarray) -> Number | Counted:
         """Return the squared distance of a point to the nearest minimiser of F. The distance is
         infinite where there is no minimiser, or where rotated losses have many."""
         if not self.convex:
@@ -140,7 +144,7 @@ class Clients:
         away = [distances.beyond_straight(each, y) for each, y in zip(zip(*self.curves), x)]
         return sum(gap * gap for gap in away)
 
-    def _alone(self, value):
+    def _alone(self, value: Number) -> Number:
         """Return a value that is defined only if 0 is certainly the only minimiser of rotated
         losses; otherwise INF, or NaN in a batch. The test is that two linearly independent
         directions exist in each of which some loss is not straight at 0."""
@@ -162,20 +166,25 @@ class Clients:
             good = where(each, ONE, good)
         return where(good > 0, value, Many(np.asarray(np.nan)))
 
-    def least(self):
+    def least(self) -> tuple[Number | Counted, ...] | None:
         """Return (infimum of F, a point that attains the infimum)."""
         if self._least is None:
             self._least = self._found_least()
         return self._least
 
-    def _found_least(self):
+    def _found_least(self) -> tuple[Number | Counted, np.ndarray]:
         if self.convex:
             zero = vector([ZERO] * self.d)
             return self.F(zero), zero
         return minima.least_point(self.curves, self.p)
 
 
-def height_above(value, infimum, size, away):
+def height_above(
+    value: Number | Counted,
+    infimum: Number | Counted,
+    size: Number | Counted,
+    away: Number | Counted,
+) -> Number | Counted:
     """Return value - infimum; Undefined is raised where there is no infimum. In a batch, where
     rounding of numbers of the given size hides the difference, the result is 0 where `away` is 0
     and NaN elsewhere, and NaN where there is no infimum."""
@@ -189,11 +198,13 @@ def height_above(value, infimum, size, away):
     return where(gap < INF, where(hidden, where(away > 0, none, ZERO), gap), none)
 
 
-def remove_tilt(curves):
+def remove_tilt(curves: Sequence[dict[str, Any]]) -> list[dict[str, Any]]:
     return [dict(c, tilt=ZERO) for c in curves]
 
 
-def size_of_losses(curves, L, *points):
+def size_of_losses(
+    curves: Sequence[list[dict[str, Any]]], L: Number | Counted, *points: np.ndarray
+) -> Number | Counted:
     """Return an estimate of the size of the losses' values around points and knots."""
     return L * (
         sum(square_norm(x) for x in points)
@@ -201,18 +212,18 @@ def size_of_losses(curves, L, *points):
     )
 
 
-def rational_rotation(t):
+def rational_rotation(t: Number) -> tuple[Number, Number]:
     """Return (cosine, sine) of an angle as rational functions of t, the tangent of half the angle."""
     below = 1 / (1 + t * t)
     return (1 - t * t) * below, 2 * t * below
 
 
-def rotate_to(turned, x):
+def rotate_to(turned: tuple[Fraction, Fraction] | None, x: np.ndarray) -> np.ndarray:
     if turned is None:
         return x
     c, s = turned
     return vector([c * x[0] + s * x[1], c * x[1] - s * x[0]])
 
 
-def rotate_back(turned, x):
+def rotate_back(turned: Sequence[Number] | None, x: np.ndarray) -> np.ndarray:
     return x if turned is None else rotate_to((turned[0], -turned[1]), x)

@@ -2,17 +2,21 @@
 its kernels treat points, weights and the order of a cohort."""
 
 import dis
+from collections.abc import Sequence
 from fractions import Fraction as Q
 from functools import cache
+from typing import Any
 
 from fedtheory import jit
 from fedtheory.arithmetic.operations import ends_of
 from fedtheory.errors import FedtheoryError
 from fedtheory.exact.cohorts import NoSet
 from fedtheory.exact.kernel_interpreter import of_library
+from fedtheory.language.symbol import Table
 from fedtheory.models import losses
 from fedtheory.models.general.runs import outcomes_of
 from fedtheory.symbols.run import TABLE
+from fedtheory.typing import Instance, Number
 
 # {letter with the same meaning in the neutral table: whether it is a count}
 SHARED = dict(eta=False, eta_l=False, eta_g=False, K=True)
@@ -24,7 +28,7 @@ TAKEN = frozenset(  # names in use: letters in which a run is measured, and entr
 
 
 @cache
-def letters(method):
+def letters(method: Algorithm) -> dict[str, str]:
     """Return {name of a hyper-parameter: the letter that claims use for this hyper-parameter}."""
     found = {}
     for name, field in method.hyper.items():
@@ -36,27 +40,27 @@ def letters(method):
     return found
 
 
-def integers(method):
+def integers(method: Algorithm) -> list[tuple[str, Field]]:
     """Return [(letter, field)] of a method's counts: steps of clients and of the server."""
     return list_hyper(method, lambda field: field.integer and not field.choices)
 
 
-def reals(method):
+def reals(method: Algorithm) -> list[tuple[str, Field]]:
     return list_hyper(method, lambda field: not field.integer and not field.choices)
 
 
-def words(method, table):
+def words(method: Algorithm, table: Table) -> list[tuple[str, Field]]:
     """Return (letter, field) of the hyper-parameters of a method that are a choice of words and
     that a claim's table mentions."""
     return [each for each in list_hyper(method, lambda field: field.choices) if each[0] in table]
 
 
-def list_hyper(method, kind):
+def list_hyper(method: Any, kind: Any) -> Any:
     own = letters(method)
     return [(own[name], field) for name, field in method.hyper.items() if kind(field)]
 
 
-def sees_layers(method):
+def sees_layers(method: Algorithm) -> bool:
     """Tell whether the code of a method's `init` or `local` reads where layers start."""
     return any(
         step.argval == "layers" and step.opname.startswith("LOAD")
@@ -66,7 +70,7 @@ def sees_layers(method):
     )
 
 
-def few_rounds(method, **counts):
+def few_rounds(method: Algorithm, **counts: int) -> tuple[Any, dict[str, Q]]:
     """Return ([instance, ...], values) of a few rounds of a method, with one instance for each word
     that a hyper-parameter can be. Such rounds show how the method's kernels treat points and
     cohorts."""
@@ -99,13 +103,13 @@ def few_rounds(method, **counts):
 
 
 @cache
-def alike_everywhere(method):
+def alike_everywhere(method: Algorithm) -> bool:
     """Tell whether a few rounds of a method, begun at points near and far from 0, are translations
     of each other for every word that a hyper-parameter can be. A search then needs no other
     origins."""
     instances, values = few_rounds(method, N=2, S=2, T=SEEN)
 
-    def paths(instance, **origin):
+    def paths(instance: Instance, **origin: Sequence[Q]) -> list[Number]:
         ways = outcomes_of({**instance, **origin}, values, method, letters(method))[1][-1]
         return [part for _, path, _ in ways for x in path for part in x]
 
@@ -121,7 +125,7 @@ def alike_everywhere(method):
 
 
 @cache
-def alike_by_weight(method):
+def alike_by_weight(method: Any) -> bool:
     """Tell whether a round of identical clients, drawn by weight, ends at the same point whichever
     client is drawn; the server's loss is the same too. A method that weighs the drawn clients again
     counts their weights twice."""
@@ -139,7 +143,7 @@ def alike_by_weight(method):
 
 
 @cache
-def why_order_matters(method):
+def why_order_matters(method: Algorithm) -> str:
     """Return why a method depends on the order of a cohort or of its members' work; "" where no
     reason is found."""
     if of_library(method):

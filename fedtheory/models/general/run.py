@@ -1,7 +1,10 @@
 """Whole runs of gradient descent, SGD, federated averaging and SCAFFOLD on losses known exactly."""
 
+from collections.abc import Sequence, Set
 from functools import partial
 from math import comb
+from random import Random
+from typing import TYPE_CHECKING, Any
 
 from fedtheory.language.conditions import unsaid_laws
 from fedtheory.models import Model, kernels, losses, names
@@ -21,6 +24,10 @@ from fedtheory.models.general.runs import MOST, conditions_met, derive_constants
 from fedtheory.models.general.ways import ways_of
 from fedtheory.schema import entries, integer, length_among, length_plus, list_of
 from fedtheory.symbols.run import TABLE
+from fedtheory.typing import Assignment, Instance, Point, Shape
+
+if TYPE_CHECKING:
+    import numpy as np
 
 RUN = ("loss", "sq_grad_norm", "sq_distance", "loss_of_mean", "least_sq_grad_norm")
 MEASURED = [
@@ -35,7 +42,7 @@ ENSURES = frozenset(
 ) | set(ASKED)
 
 
-def draw_shapes(random, relaxed, method="fedavg"):
+def draw_shapes(random: Random, relaxed: Set[str], method: str = "fedavg") -> dict[str, Any]:
     while True:
         convex = int(
             "convex" not in relaxed or "strongly_convex" not in relaxed or random.random() < 0.5
@@ -69,24 +76,24 @@ def draw_shapes(random, relaxed, method="fedavg"):
             return shape
 
 
-def breakable(relaxed, ensures=ENSURES):
+def breakable(relaxed: Set[str], ensures: Set[str] = ENSURES) -> frozenset[str]:
     """Return the laws of chance on which a claim is silent and which instances may break."""
     return unsaid_laws(ensures - relaxed) & ensures
 
 
-def _some_never_work(random, shape):
+def _some_never_work(random: Random, shape: Shape) -> dict[str, int]:
     # at least 2 clients, mostly 3, because two clients are equally far from their mean
     N = max(random.choice([2, 3, 3]), shape["N"])
     # equal=0, so that the choice of the cohort makes a difference
     return dict(N=N, S=min(shape["S"], N - 1), equal=0)
 
 
-def _several_draws(random, shape):
+def _several_draws(random: Random, shape: Shape) -> dict[str, int]:
     N = max(random.choice([1, 2, 2]), shape["N"])
     return dict(N=N, S=max(shape["S"], random.choice([1, N])))
 
 
-def _one_draw(random, shape):
+def _one_draw(random: Random, shape: Shape) -> dict[str, int | str]:
     found = _several_draws(random, shape)
     if found["S"] == shape.get("T", 1) == shape.get("K", 1) == 1 and random.random() < 0.8:
         found.update(N=2, S=2)
@@ -94,7 +101,7 @@ def _one_draw(random, shape):
     return {**found, "turns": int(random.random() < 0.3)}
 
 
-def _several_weights(random, shape):
+def _several_weights(random: Random, shape: Shape) -> dict[str, int]:
     N = max(random.choice([2, 2, 3]), shape["N"])
     return dict(N=N, S=N if shape["S"] == shape["N"] else shape["S"], equal=0)
 
@@ -108,14 +115,16 @@ BROKEN = dict(
 )
 
 
-def ways(shape, draws):
+def ways(shape: Shape, draws: int) -> int:
     """Return the number of outcomes of a run with `draws` draws of a gradient in a round."""
     if shape.get("breaks") == "independent_noise":
         return 2 * cohorts(shape) ** int(shape["T"])
     return (cohorts(shape) * each(shape) ** draws) ** int(shape["T"])
 
 
-def longer(random, relaxed, method="fedavg"):
+def longer(
+    random: Random, relaxed: Set[str], method: str = "fedavg"
+) -> dict[str, int | str] | None:
     """Return the shape of a long run, or None where there is none."""
     shape = _long.shapes(random, relaxed, method, ASKED)
     if shape is not None and method == "scaffold":
@@ -123,7 +132,7 @@ def longer(random, relaxed, method="fedavg"):
     return shape
 
 
-def cohorts(shape):
+def cohorts(shape: Shape) -> int:
     """Return the number of cohorts of a round."""
     N, S = shape["N"], shape["S"]
     if shape.get("breaks") == "uniform_cohort":
@@ -131,12 +140,12 @@ def cohorts(shape):
     return comb(N + S - 1, S) if "sampled_by_weight" in shape else comb(N, S)
 
 
-def each(shape):
+def each(shape: Shape) -> int:
     """Return the number of outcomes of one draw of a gradient."""
     return (1 if shape["noise"] == "none" else 2) * (2 if "growing_noise" in shape else 1)
 
 
-def list_losses(shape):
+def list_losses(shape: Shape) -> Any:
     found = {}
     for i in range(1 if shape["shared"] else shape["N"]):
         for j in range(shape["d"]):
@@ -147,7 +156,7 @@ def list_losses(shape):
     return found
 
 
-def build_losses(shape, point, built):
+def build_losses(shape: Shape, point: Point, built: Any) -> Any:
     bend, found = scale_curvature(shape, point), []
     for i in range(1 if shape["shared"] else shape["N"]):
         curves = [build_curve(shape, point, bend, i, j) for j in range(shape["d"])]
@@ -156,7 +165,7 @@ def build_losses(shape, point, built):
     return found
 
 
-def build_curve(shape, point, bend, i, j):
+def build_curve(shape: Shape, point: Point, bend: Any, i: int, j: int) -> Any:
     """Return coordinate j of the loss of client i."""
     if "saw" in shape:
         return losses.curve_from_pieces(_long.slopes(shape, point), _long.knots(shape, point))
@@ -164,51 +173,51 @@ def build_curve(shape, point, bend, i, j):
     return losses.curve_from_pieces(slopes, read_knots(shape, point, f"{i}_{j}"))
 
 
-def build_at_star(shape, point, built):
+def build_at_star(shape: Shape, point: Point, built: Any) -> Any:
     """Return the gradients at the minimiser of all clients but the last, [] where all are 0."""
     rows = range(0 if shape["equal"] else shape["N"] - 1)
     return [[point["scale"] * point[f"at_star_{i}_{j}"] for j in range(shape["d"])] for i in rows]
 
 
-def list_at_star(shape):
+def list_at_star(shape: Shape) -> Any:
     rows = range(0 if shape["equal"] else shape["N"] - 1)
     return {f"at_star_{i}_{j}": "real" for i in rows for j in range(shape["d"])}
 
 
-def build_start(shape, point, built):
+def build_start(shape: Shape, point: Point, built: Any) -> Any:
     return (
         [_long.knots(shape, point)[-1]] if "saw" in shape else read_vector(point, "x", shape["d"])
     )
 
 
-def build_noise(shape, point, built):
+def build_noise(shape: Shape, point: Point, built: Any) -> Any:
     d = shape["d"]
     noise = two_point(point.get("sigma"), shape["noise"], d, "coordinate_noise" in shape)
     return shift_noise(noise, point["bias"], d) if "bias" in point else noise
 
 
-def build_weights(shape, point, built):
+def build_weights(shape: Shape, point: Point, built: Any) -> Any:
     weights = [point[f"weight_{i}"] for i in range(shape["N"])]
     return [weight / sum(weights) for weight in weights]
 
 
-def breaks(law):
+def breaks(law: Any) -> Any:
     return lambda shape: shape.get("breaks") == law
 
 
-def noise_field():
+def noise_field() -> Any:
     return Field(
         "noise", NOISE, build_noise, lambda s: {} if s["noise"] == "none" else {"sigma": "positive"}
     )
 
 
-def weights_field(when):
+def weights_field(when: Any) -> Any:
     """Return the field of the clients' weights in F."""
     names = lambda shape: {f"weight_{i}": "positive" for i in range(shape["N"])}
     return Field("p", list_of("positive", "N", total=None), build_weights, names, when)
 
 
-def law_fields():
+def law_fields() -> Any:
     """Return the fields that name the law which an instance breaks."""
     said = lambda name: (lambda shape, point, built: shape[name], lambda shape: {})
     return [
@@ -262,11 +271,19 @@ FIELDS = Fields(
 LOOSE = dict(L=1, G=1, zeta=1, sigma=1, sigma_j=1, growth=1, R=1, mu=-1)
 
 
-def measure_symbols(instance, values, wanted, method):
+def measure_symbols(
+    instance: Instance, values: Assignment, wanted: Sequence[str], method: str
+) -> dict[str, Any]:
     return measure_entries(instance, values, {name: TABLE[name].measure for name in wanted}, method)
 
 
-def make_model(method, says, takes, fields, gives=("N", "S", "K", "T", "d")):
+def make_model(
+    method: str,
+    says: str,
+    takes: Any,
+    fields: Sequence[Any],
+    gives: "np.ndarray" = ("N", "S", "K", "T", "d"),
+) -> Any:
     return Model(
         name=f"run_{method}",
         says=says,

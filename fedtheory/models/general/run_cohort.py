@@ -6,13 +6,16 @@ always the first S clients, all clients have the same draw of noise, or this dra
 by turns, or noise has a mean.
 """
 
+from collections.abc import Callable, Sequence, Set
 from fractions import Fraction
 from itertools import combinations, product
 from math import comb, prod
+from random import Random
+from typing import TYPE_CHECKING, Any
 
 from fedtheory.arithmetic import Undefined
 from fedtheory.arithmetic.operations import Many, root, vector
-from fedtheory.arithmetic.work import count_ways
+from fedtheory.arithmetic.work import Counted, count_ways
 from fedtheory.models import Model, names
 from fedtheory.models.families import (
     POINT,
@@ -28,11 +31,15 @@ from fedtheory.models.general._laws import broken_law, differs
 from fedtheory.models.quantities import square_norm
 from fedtheory.schema import list_of
 from fedtheory.symbols.run import TABLE
+from fedtheory.typing import Assignment, Instance, Number
+
+if TYPE_CHECKING:
+    import numpy as np
 
 MEASURED = ("cohort_error", "cohort_square", "sq_grad", "mean_square", "G_t_sq")
 
 
-def draw_shapes(random, relaxed):
+def draw_shapes(random: Random, relaxed: Set[str]) -> dict[str, Any]:
     N = random.choice([1, 2, 2, 3, 4])
     shape = dict(
         N=N,
@@ -64,7 +71,7 @@ FIELDS = Fields(
 )
 
 
-def derive_constants(instance):
+def derive_constants(instance: Instance) -> dict[str, Any]:
     grads, S = instance["grads"], instance["S"]
     d = len(grads[0])
     if not 1 <= S <= len(grads) or any(len(g) != d for g in grads):
@@ -87,7 +94,7 @@ def derive_constants(instance):
     )
 
 
-def mean_of(instance):
+def mean_of(instance: Instance) -> Number:
     """Return the gradient of F."""
     grads = [vector(g) for g in instance["grads"]]
     if "p" in instance:
@@ -95,12 +102,12 @@ def mean_of(instance):
     return sum(grads) / len(grads)
 
 
-def gradient_spread(instance):
+def gradient_spread(instance: Instance) -> Number | Counted:
     grads, mean = [vector(g) for g in instance["grads"]], mean_of(instance)
     return sum(square_norm(g - mean) for g in grads) / len(grads)
 
 
-def cohorts(instance):
+def cohorts(instance: Instance) -> "list[tuple[Fraction, tuple[np.ndarray, ...]]]":
     """Return [(probability, gradients of a cohort)]."""
     grads, S = [vector(g) for g in instance["grads"]], instance["S"]
     if instance.get("breaks") == "uniform_cohort":
@@ -109,7 +116,7 @@ def cohorts(instance):
     return [(chance, cohort) for cohort in count_ways(combinations(grads, S))]
 
 
-def errors(instance):
+def errors(instance: Instance) -> "list[tuple[Fraction, list[np.ndarray]]]":
     """Return [(probability, errors of a cohort's gradients)]."""
     noise, S = outcomes(instance["noise"], len(instance["grads"][0])), instance["S"]
     if instance.get("breaks") == "independent_noise":
@@ -121,10 +128,12 @@ def errors(instance):
     ]
 
 
-def measure_symbols(instance, values, wanted):
+def measure_symbols(
+    instance: Instance, values: Assignment, wanted: Sequence[str]
+) -> dict[str, Any]:
     grads, S, mean = [vector(g) for g in instance["grads"]], instance["S"], mean_of(instance)
 
-    def expected(value):
+    def expected(value: Callable[..., Any]) -> Number | Counted:
         return sum(
             chance * p * value(sum(g + n for g, n in zip(cohort, drawn)) / S)
             for chance, cohort in cohorts(instance)
@@ -148,7 +157,7 @@ MET = frozenset(
 ENSURES = MET | {"exact_gradients"}
 
 
-def holds(instance):
+def holds(instance: Instance) -> frozenset[str]:
     """Return the conditions that an instance meets."""
     N, broken = len(instance["grads"]), instance.get("breaks")
     if not differs(dict(instance, N=N, x_0=instance["grads"][0])):

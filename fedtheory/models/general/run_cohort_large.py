@@ -1,16 +1,20 @@
 """The mean gradient of a cohort drawn without replacement from thousands of clients of a few kinds,
 with the variance of a sample in closed form (Cochran 1977, theorem 2.2)."""
 
+from collections.abc import Sequence, Set
 from fractions import Fraction
+from random import Random
+from typing import Any
 
 from fedtheory.arithmetic.operations import root
 from fedtheory.models.fields import ZERO, Field, Fields, count, deviation
 from fedtheory.models.general import run_cohort
 from fedtheory.models.kinds import COHORT, Kinds, draw_count, draw_kinds, members_field
 from fedtheory.schema import list_of
+from fedtheory.typing import Assignment, Instance, Number, Shape
 
 
-def draw_shapes(random, relaxed):
+def draw_shapes(random: Random, relaxed: Set[str]) -> dict[str, int | str]:
     N = draw_count(random, 30 if random.random() < 0.5 else 1)
     return dict(
         N=str(N),
@@ -20,7 +24,7 @@ def draw_shapes(random, relaxed):
     )
 
 
-def list_gradients(shape):
+def list_gradients(shape: Shape) -> Any:
     return {f"grad_{k}": "real" for k in range(shape["kinds"])}
 
 
@@ -37,13 +41,13 @@ FIELDS = Fields(
 )
 
 
-def gradient_spread(kinds, grads):
+def gradient_spread(kinds: Any, grads: Any) -> Number:
     """Return the variance of the clients' gradients about their mean."""
     gaps = ((share, a - b) for share, a, b in kinds.pairs(grads))
     return sum((share * gap * gap for share, gap in gaps), ZERO)
 
 
-def derive_constants(instance):
+def derive_constants(instance: Instance) -> dict[str, Number]:
     kinds, sigma = Kinds(instance["members"]), instance["sigma"]
     return dict(
         N=Fraction(kinds.N),
@@ -55,7 +59,9 @@ def derive_constants(instance):
     )
 
 
-def measure_symbols(instance, values, wanted):
+def measure_symbols(
+    instance: Instance, values: Assignment, wanted: Sequence[str]
+) -> dict[str, Number]:
     kinds, S, grads = Kinds(instance["members"]), instance["S"], instance["grads"]
     apart = gradient_spread(kinds, grads)
     error = (kinds.left_over(S) * apart + instance["sigma"] * instance["sigma"]) / S
@@ -71,7 +77,7 @@ def measure_symbols(instance, values, wanted):
 
 
 @FIELDS.guard
-def conditions_held(instance):
+def conditions_held(instance: Instance) -> frozenset[str]:
     always = run_cohort.MODEL.ensures - {"exact_gradients"}
     return always | (frozenset() if instance["sigma"] else {"exact_gradients"})
 

@@ -7,8 +7,11 @@ composed by doubling. Noise may have any law with the given variance, because on
 Coordinates are relative to the point where the mean gradient is 0.
 """
 
+from collections.abc import Callable, Iterator, Sequence, Set
 from fractions import Fraction
 from functools import partial
+from random import Random
+from typing import Any
 
 import numpy as np
 
@@ -16,6 +19,7 @@ from fedtheory import discover
 from fedtheory.arithmetic import Undefined
 from fedtheory.arithmetic.intervals import INF
 from fedtheory.arithmetic.operations import Many, maximum, minimum, root, where
+from fedtheory.arithmetic.work import Counted
 from fedtheory.exact import recursions
 from fedtheory.models import Model, beside, distances, names
 from fedtheory.models.families import POINT, scale_curvature
@@ -34,6 +38,7 @@ from fedtheory.models.general.runs import TIMES, within_range
 from fedtheory.models.kinds import COHORT, Kinds, draw_count, draw_kinds, is_shared, members_field
 from fedtheory.schema import integer, length_plus, list_of
 from fedtheory.symbols.run import TABLE
+from fedtheory.typing import Assignment, Instance, Number, Point, Shape
 
 RUN = ("loss", "sq_grad_norm", "sq_distance", "loss_of_mean")
 MEASURED = [name for name in whole.MEASURED if TABLE[name].measure.metric in RUN]
@@ -42,7 +47,7 @@ ONE = Fraction(1)
 FOLLOWED = 200
 
 
-def draw_shapes(random, relaxed, method="fedavg"):
+def draw_shapes(random: Random, relaxed: Set[str], method: str = "fedavg") -> dict[str, int | str]:
     """Draw a shape. Sizes are texts, so that a shape with large sizes does not count as large;
     often all sizes are large, because some bounds fail nowhere else."""
     least = 30 if random.random() < 0.4 else 1
@@ -68,22 +73,22 @@ def draw_shapes(random, relaxed, method="fedavg"):
     )
 
 
-def own_slopes(shape):
+def own_slopes(shape: Shape) -> Any:
     """Return the kinds that have slopes of their own: one where all have the same."""
     return range(1 if shape["shared"] else shape["kinds"])
 
 
-def build_slopes(shape, point, built):
+def build_slopes(shape: Shape, point: Point, built: Any) -> Any:
     bend, axes = scale_curvature(shape, point), range(shape["d"])
     own = [[bend(point[f"slope_{k}_{j}"]) for j in axes] for k in own_slopes(shape)]
     return own * shape["kinds"] if shape["shared"] else own
 
 
-def list_slopes(shape):
+def list_slopes(shape: Shape) -> Any:
     return {f"slope_{k}_{j}": "unit" for k in own_slopes(shape) for j in range(shape["d"])}
 
 
-def build_at_star(shape, point, built):
+def build_at_star(shape: Shape, point: Point, built: Any) -> Any:
     scale, axes = point["scale"], range(shape["d"])
     return [
         [scale * point[f"at_star_{k}_{j}"] if not shape["equal"] else ZERO for j in axes]
@@ -91,16 +96,16 @@ def build_at_star(shape, point, built):
     ]
 
 
-def list_at_star(shape):
+def list_at_star(shape: Shape) -> Any:
     kinds = () if shape["equal"] else range(1, shape["kinds"])
     return {f"at_star_{k}_{j}": "real" for k in kinds for j in range(shape["d"])}
 
 
-def list_start(shape):
+def list_start(shape: Shape) -> Any:
     return name_vector("x", shape["d"]) if shape["start"] == "any" else {}
 
 
-def fields_of(method):
+def fields_of(method: str) -> Any:
     """Return the fields of an instance of a method's runs."""
     return Fields(
         count("S")._replace(schema=COHORT),
@@ -124,7 +129,7 @@ def fields_of(method):
 class Clients(Kinds):
     """The clients of an instance, grouped by kind."""
 
-    def __init__(self, instance):
+    def __init__(self, instance: Instance) -> None:
         super().__init__(instance["members"])
         self.slopes, self.x_0 = instance["slopes"], instance["x_0"]
         self.d = len(self.x_0)
@@ -138,31 +143,31 @@ class Clients(Kinds):
         self.most = maximum(*(a for row in self.slopes for a in row))
         self.high = maximum(*(abs(a) for row in self.slopes for a in row))
 
-    def mean_slope(self, j):
+    def mean_slope(self, j: int) -> Any:
         return self.mean([row[j] for row in self.slopes])
 
     @property
-    def spread(self):
+    def spread(self) -> Number | Counted:
         """Return the mean square of the clients' gradients at 0."""
         return sum(w * g * g for w, row in zip(self.share, self.at_star) for g in row)
 
     @property
-    def shared(self):
+    def shared(self) -> bool:
         """Tell whether all kinds have the same curvature in each coordinate."""
         return all(map(is_shared, zip(*self.slopes)))
 
     @property
-    def exact(self):
+    def exact(self) -> bool:
         return not any(isinstance(a, Many) for row in self.slopes for a in row)
 
-    def apart(self, j):
+    def apart(self, j: int) -> Any:
         """Return 1 where F has one minimiser along coordinate j, and 0 where F does not depend on
         this coordinate."""
         slope = self.mean_slope(j)
         size = sum(w * abs(row[j]) for w, row in zip(self.share, self.slopes))
         return where(distances.same_to(slope, size), ZERO, ONE)
 
-    def bounded(self, value):
+    def bounded(self, value: Any) -> Any:
         """Return a value that is defined only if F has a minimum, which then lies at 0; otherwise
         INF, or NaN in a batch."""
         lowest = minimum(*(self.mean_slope(j) for j in range(self.d)))
@@ -171,7 +176,7 @@ class Clients(Kinds):
         return value if lowest >= 0 else INF
 
 
-def derive_constants(instance):
+def derive_constants(instance: Instance) -> dict[str, Any]:
     clients = Clients(instance)
     squares = [x * x for x in clients.x_0]
     start = clients.bounded(sum(clients.apart(j) * x for j, x in enumerate(squares)))
@@ -196,7 +201,7 @@ ALWAYS = frozenset(
 )
 
 
-def conditions_met(instance):
+def conditions_met(instance: Instance) -> frozenset[str]:
     """Return the conditions that an instance meets."""
     clients = Clients(instance)
     return ALWAYS | name_true(
@@ -210,7 +215,9 @@ def conditions_met(instance):
     )
 
 
-def rounds_of(clients, instance, values, method):
+def rounds_of(
+    clients: Any, instance: Instance, values: Assignment, method: str
+) -> list[recursions.Step]:
     """Return the Step of a round for each coordinate. Noise is along the first coordinate."""
     hyper = discover.algorithm(method).hyper
     eta_l = "eta" if method == "fedsgd" else "eta_l"
@@ -233,7 +240,7 @@ def rounds_of(clients, instance, values, method):
 class Run:
     """Expected values of the points of an instance's run."""
 
-    def __init__(self, instance, values, method):
+    def __init__(self, instance: Instance, values: Assignment, method: str) -> None:
         self.clients, self.T = Clients(instance), instance["T"]
         self.rounds = rounds_of(self.clients, instance, values, method)
         slopes = [self.clients.mean_slope(j) for j in range(self.clients.d)]
@@ -243,20 +250,20 @@ class Run:
             sq_distance=[self.clients.apart(j) for j in range(self.clients.d)],
         )
 
-    def total(self, metric, squares):
+    def total(self, metric: str, squares: Iterator[Any]) -> Number | Counted:
         """Return the sum over coordinates of expected squares, with the weights of a metric."""
         return sum(w * square for w, square in zip(self.weights[metric], squares))
 
-    def after(self, t):
+    def after(self, t: int) -> Iterator[Number | Counted]:
         for step, x in zip(self.rounds, self.clients.x_0):
             m, v = recursions.repeat_step(step, t).of(x, ZERO)
             yield m * m + v
 
-    def sum_rounds(self, of, **wanted):
+    def sum_rounds(self, of: Callable[..., Any], **wanted: bool) -> Iterator[Number]:
         for step, x in zip(self.rounds, self.clients.x_0):
             yield of(recursions.sum_rounds(step, self.T, **wanted), x)
 
-    def least(self, metric, times):
+    def least(self, metric: str, times: range) -> Number | Counted:
         if len(times) > FOLLOWED and self.clients.exact:
             raise Undefined(f"the least of more than {FOLLOWED} rounds")
         if len(times) > FOLLOWED:
@@ -267,7 +274,7 @@ class Run:
         ]
         return minimum(*(self.total(metric, (m * m + v for m, v in each)) for each in zip(*ways)))
 
-    def of(self, measure):
+    def of(self, measure: Any) -> Number | Counted:
         """Return the value of the quantity that a Measure describes."""
         if measure.metric == "loss_of_mean":
             square = lambda sums, x: (sums.keep * x + sums.shift) ** 2 + sums.spread.at(x, ZERO)
@@ -282,7 +289,9 @@ class Run:
         return self.total(measure.metric, self.after(times[0]))
 
 
-def measure_symbols(instance, values, wanted, method):
+def measure_symbols(
+    instance: Instance, values: Assignment, wanted: Sequence[str], method: str
+) -> dict[str, Any]:
     run, found = Run(instance, values, method), {}
     for name in wanted:
         asked = TABLE[name].measure
@@ -295,7 +304,7 @@ def measure_symbols(instance, values, wanted, method):
     return found
 
 
-def make_model(method, says, takes):
+def make_model(method: str, says: str, takes: Any) -> Any:
     fields = fields_of(method)
     return Model(
         name=f"run_large_{method}",

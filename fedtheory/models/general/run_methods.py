@@ -10,9 +10,12 @@ server's loss, a loss of the server is drawn too. The minimiser lies at 0, or an
 does not treat all points alike.
 """
 
+from collections.abc import Callable, Sequence, Set
 from dataclasses import fields
 from fractions import Fraction as Q
 from functools import cache, partial
+from random import Random
+from typing import Any
 
 import sympy
 
@@ -21,7 +24,7 @@ from fedtheory.algorithm import Algorithm
 from fedtheory.arithmetic import Undefined
 from fedtheory.errors import OneByOne
 from fedtheory.exact.cohorts import NoSet
-from fedtheory.language.symbol import DOMAINS, PLAIN, Entry
+from fedtheory.language.symbol import DOMAINS, PLAIN, Entry, Table
 from fedtheory.models import Model, kernels, losses, names
 from fedtheory.models.families import POINT, scale_curvature
 from fedtheory.models.fields import Field, name_true, name_vector, read_vector
@@ -48,13 +51,20 @@ from fedtheory.models.general.runs import (
 from fedtheory.models.general.ways import ways_of
 from fedtheory.schema import integer, length_plus, list_of
 from fedtheory.symbols.run import TABLE
+from fedtheory.typing import Assignment, Instance, Point, Shape
 
 KNOWN = frozenset().union(
     *(model.algorithms for model in whole.MODELS)
 )  # methods that have models of their own
 
 
-def draw_shapes(random, relaxed, method, table, drawn=whole.draw_shapes):
+def draw_shapes(
+    random: Random,
+    relaxed: Set[str],
+    method: Algorithm,
+    table: Table,
+    drawn: Callable[..., Any] = whole.draw_shapes,
+) -> dict[str, int] | None:
     while True:
         shape = drawn(random, relaxed, "fedsgd")
         if shape is None:
@@ -79,20 +89,20 @@ def draw_shapes(random, relaxed, method, table, drawn=whole.draw_shapes):
             return shape
 
 
-def count_draws(method, shape, which, asked):
+def count_draws(method: Algorithm, shape: Shape, which: int | str, asked: bool) -> int:
     """Return the number of gradients that a client, or the server, draws in a round."""
     steps = which if isinstance(which, int) else shape[letters(method)[which]] if which else 0
     return steps + bool(asked)
 
 
-def count_outcomes(shape, method):
+def count_outcomes(shape: Shape, method: Algorithm) -> int:
     """Return the number of outcomes of a run."""
     return whole.ways(
         shape, shape["S"] * count_draws(method, shape, method.steps, method.client_grad)
     )
 
 
-def build_server(shape, point, built):
+def build_server(shape: Shape, point: Point, built: Any) -> Any:
     """Return the server's loss, a quadratic in each coordinate."""
     bend, scale = scale_curvature(shape, point), point["scale"]
     return [
@@ -103,12 +113,12 @@ def build_server(shape, point, built):
     ]
 
 
-def list_server(shape):
+def list_server(shape: Shape) -> Any:
     d = shape["d"]
     return name_vector("server", d, "unit") | name_vector("server_tilt", d)
 
 
-def fields_of(method):
+def fields_of(method: Any) -> Any:
     """Return the fields of an instance of a method's runs."""
     most = lambda field: None if field.high == float("inf") else int(field.high)
     read = lambda letter: lambda shape, point, built: shape[letter]
@@ -145,7 +155,7 @@ def fields_of(method):
     )
 
 
-def known_constants(instance, method, table):
+def known_constants(instance: Instance, method: Algorithm, table: Table) -> dict[str, Any]:
     found = derive_constants({**instance, "K": 1, "option": 1})
     for name in ("K", "option"):
         found.pop(name)
@@ -172,7 +182,7 @@ def known_constants(instance, method, table):
     return found
 
 
-def conditions_held(instance):
+def conditions_held(instance: Instance) -> frozenset[str]:
     found = conditions_met(instance)
     if "server" in instance:
         low = losses.convexity_of(instance["server"])
@@ -180,7 +190,9 @@ def conditions_held(instance):
     return found
 
 
-def measure_symbols(instance, values, wanted, method, table):
+def measure_symbols(
+    instance: Instance, values: Assignment, wanted: Sequence[str], method: Algorithm, table: Table
+) -> dict[str, Any]:
     """Measure the wanted symbols by the method's kernels. Where the instances of a batch take
     different branches, each instance is measured alone."""
     if why_order_matters(method):
@@ -195,13 +207,13 @@ def measure_symbols(instance, values, wanted, method, table):
         return one_by_one(run, instance, values)
 
 
-def count_ways(instance, values, method):
+def count_ways(instance: Instance, values: Assignment, method: str) -> Any:
     """Return what `Model.ways` returns, with the letters of a method."""
     return ways_of(instance, values, method, letters(method))
 
 
 @cache
-def model_of(method, table=None):
+def model_of(method: Any, table: Any = None) -> Any:
     """Return the model of a method's runs. `table` is the claim's table, which defines the method's
     letters; None stands for all letters of the method."""
     discover.adopt_method(method)
@@ -242,18 +254,18 @@ def model_of(method, table=None):
     )
 
 
-def made_of(method):
+def made_of(method: Algorithm) -> tuple[Any, ...]:
     """Return (name, hash) of the file of a user's method."""
     functions = (getattr(method, field.name) for field in fields(method))
     modules = {jit.python(f).__module__ for f in functions if callable(f)}
     return plugins.source_hashes(modules | {method.Hyper.__module__})
 
 
-def _spoken(letter, table):
+def _spoken(letter: str, table: Table | None) -> bool:
     return table is None or letter in table
 
 
-def _letter(letter, field):
+def _letter(letter: str, field: Any) -> tuple[sympy.Symbol, str, str, tuple[int, int], str]:
     """Return the symbol and entries for a hyper-parameter that a claim does not mention."""
     domain = (
         "count"
@@ -267,7 +279,7 @@ def _letter(letter, field):
     return sympy.Symbol(letter, **DOMAINS[domain][0]), letter, field.meaning, PLAIN, domain
 
 
-def of_claim(named, table):
+def of_claim(named: Sequence[str | Algorithm], table: Table) -> list[Model]:
     """Return models of the methods that a claim names and that have no model among the shipped
     ones."""
     records = [each if isinstance(each, Algorithm) else discover.algorithm(each) for each in named]

@@ -1,14 +1,19 @@
 """One loss at two points: the inequalities of smoothness and convexity."""
 
+from collections.abc import Sequence, Set
 from fractions import Fraction
+from random import Random
+from typing import Any
 
 from fedtheory.arithmetic.operations import vector
+from fedtheory.arithmetic.work import Counted
 from fedtheory.models import Model, fields, losses, minima, names
 from fedtheory.models.families import draw_family, upper_curvature
 from fedtheory.models.fields import Fields, flag, name_true, single_loss
 from fedtheory.models.general.clients import height_above, size_of_losses
 from fedtheory.models.quantities import square_norm
 from fedtheory.symbols.run import TABLE
+from fedtheory.typing import Assignment, Instance, Number
 
 MEASURED = (
     "f_x f_y f_mix gap_x sq_x sq_y sq_sum sq_xy inner_points sq_grad_x sq_change inner_xy "
@@ -16,7 +21,7 @@ MEASURED = (
 )
 
 
-def draw_shapes(random, relaxed):
+def draw_shapes(random: Random, relaxed: Set[str]) -> dict[str, int | str]:
     convex = "convex" not in relaxed or "strongly_convex" not in relaxed or random.random() < 0.3
     shape = draw_family(random, int(convex), False, soft=False)
     lipschitz = int("lipschitz" not in relaxed or convex or random.random() < 0.5)
@@ -30,7 +35,7 @@ FIELDS = Fields(
 )
 
 
-def derive_constants(instance):
+def derive_constants(instance: Instance) -> dict[str, Any]:
     f = instance["loss"]
     return dict(
         d=Fraction(len(f)),
@@ -39,7 +44,9 @@ def derive_constants(instance):
     )
 
 
-def measure_symbols(instance, values, wanted):
+def measure_symbols(
+    instance: Instance, values: Assignment, wanted: Sequence[str]
+) -> dict[str, Any]:
     f, x, y = instance["loss"], vector(instance["x"]), vector(instance["y"])
     value, g, h = (
         lambda z: losses.loss_value(f, z),
@@ -47,7 +54,7 @@ def measure_symbols(instance, values, wanted):
         losses.loss_gradient(f, y),
     )
 
-    def gap():
+    def gap() -> Number | Counted:
         infimum, x_star = minima.least_point([f], [Fraction(1)])
         return height_above(
             value(x),
@@ -75,7 +82,7 @@ def measure_symbols(instance, values, wanted):
 
 
 @FIELDS.guard
-def conditions_held(instance):
+def conditions_held(instance: Instance) -> frozenset[Any]:
     f = instance["loss"]
     low, high = losses.curvature_range(f)
     infimum = minima.infimum_of([f], [Fraction(1)])

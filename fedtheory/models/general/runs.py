@@ -7,18 +7,23 @@ clients have the same draw of noise in every step, or this draw and its opposite
 a mean.
 """
 
+from collections.abc import Mapping
 from fractions import Fraction
 from functools import cache
+from typing import Any
 
 import numpy as np
 
 from fedtheory import discover
+from fedtheory.algorithm import Algorithm, Field
 from fedtheory.arithmetic import NoInstance, Undefined
 from fedtheory.arithmetic.intervals import INF
 from fedtheory.arithmetic.operations import Interval, Many, minimum, root, vector, where
+from fedtheory.arithmetic.work import Counted
 from fedtheory.exact.kernel_interpreter import Kernels
 from fedtheory.exact.traces import Rounds, by_weight, follow_rounds, uniform_cohorts
 from fedtheory.language.conditions import SAMPLED_BY_WEIGHT, settle_words
+from fedtheory.language.symbol import Measure
 from fedtheory.models import losses
 from fedtheory.models.families import by_coordinate, drawn_noise, variance
 from fedtheory.models.fields import name_true
@@ -26,6 +31,7 @@ from fedtheory.models.general._laws import differs, draws, turning
 from fedtheory.models.general._sight import origin, sight
 from fedtheory.models.general.clients import Clients
 from fedtheory.models.quantities import square_norm
+from fedtheory.typing import Assignment, Instance, Number
 
 ZERO, ONE = Fraction(0), Fraction(1)
 OPTIONS = {1: "I", 2: "II"}  # the options of SCAFFOLD, as its kernels name them
@@ -41,7 +47,7 @@ TIMES = {
 }
 
 
-def derive_constants(instance):
+def derive_constants(instance: Instance) -> dict[str, Fraction]:
     """Return the constants that follow from an instance."""
     clients, N, S, d = Clients(instance), instance["N"], instance["S"], len(instance["x_0"])
     T, K, option = instance["T"], instance["K"], instance.get("option", 1)
@@ -79,7 +85,7 @@ def derive_constants(instance):
     )
 
 
-def conditions_met(instance):
+def conditions_met(instance: Instance) -> frozenset[str]:
     """Return the conditions that an instance meets."""
     clients = Clients(instance)
     met = frozenset({"smooth", "independent_noise"})
@@ -103,7 +109,13 @@ def conditions_met(instance):
     )
 
 
-def rounds_of(clients, instance, values, method, letters=None):
+def rounds_of(
+    clients: Any,
+    instance: Instance,
+    values: Assignment,
+    method: Algorithm,
+    letters: Mapping[str, str] | None = None,
+) -> Rounds:
     """Return the rounds of a method on an instance's losses, with step sizes from `values`.
     `letters` maps names of the method's hyper-parameters to the names in instance and values; None
     means that the names are the same."""
@@ -134,14 +146,14 @@ def rounds_of(clients, instance, values, method, letters=None):
     return rounds
 
 
-def choose_word(field, number):
+def choose_word(field: Field, number: int) -> str:
     """Return the choice of a field that a number stands for; 1 stands for the first."""
     if type(number) is not int or not 1 <= number <= len(field.choices):
         raise NoInstance("a choice that there is not")
     return field.choices[number - 1]
 
 
-def within_range(field, value):
+def within_range(field: Field, value: Number | Counted) -> Number | Counted:
     """Return the value of a hyper-parameter if it lies within the field's range. Elsewhere
     NoInstance is raised; in a batch, the value is NaN."""
     # Intervals can be compared with finite numbers only.
@@ -155,7 +167,7 @@ def within_range(field, value):
     return value
 
 
-def law_of(clients, instance, steps):
+def law_of(clients: Any, instance: Instance, steps: int) -> list[Any]:
     """Return the law of a round's cohorts: S clients without replacement, S draws by weight, or
     always the first S clients."""
     if clients.drawn_by_weight:
@@ -165,7 +177,12 @@ def law_of(clients, instance, steps):
     return uniform_cohorts(clients.N, instance["S"], steps)
 
 
-def outcomes_of(instance, values, method, letters=None):
+def outcomes_of(
+    instance: Instance,
+    values: Assignment,
+    method: str | Algorithm,
+    letters: Mapping[str, str] | None = None,
+) -> tuple[Any, Any]:
     """Return (clients, levels) by enumeration of the method's own kernels: level t = 0, ..., T is
     [(probability, points x_0, ..., x_t, state)]."""
     clients, levels = Clients(instance), [[] for _ in range(instance["T"] + 1)]
@@ -175,7 +192,13 @@ def outcomes_of(instance, values, method, letters=None):
     return clients, levels
 
 
-def _follow_runs(clients, instance, values, method, letters):
+def _follow_runs(
+    clients: Any,
+    instance: Instance,
+    values: Assignment,
+    method: str | Algorithm,
+    letters: Mapping[str, str] | None,
+) -> list[Any]:
     method = discover.algorithm(method)
     rounds = rounds_of(clients, instance, values, method, letters)
     away = origin(instance, clients.d)
@@ -188,7 +211,13 @@ def _follow_runs(clients, instance, values, method, letters):
     return levels
 
 
-def measure_entries(instance, values, entries, method, letters=None):
+def measure_entries(
+    instance: dict[str, Any],
+    values: Assignment,
+    entries: Mapping[str, Measure],
+    method: str | Algorithm,
+    letters: Mapping[str, str] | None = None,
+) -> dict[str, Any]:
     """Return {symbol: value} of symbols, each as its Measure defines."""
     clients, levels = outcomes_of(instance, values, method, letters)
     at = dict(
@@ -199,12 +228,12 @@ def measure_entries(instance, values, entries, method, letters=None):
     )
 
     @cache
-    def series(metric, t):
+    def series(metric: str, t: int) -> Number | Counted:
         found = [(p, at[metric](path[-1])) for p, path, _ in levels[t]]
         endless = any(isinstance(value, float) for _, value in found)
         return INF if endless else sum(p * value for p, value in found)
 
-    def along(metric):
+    def along(metric: str) -> Number | Counted:
         if metric == "loss_of_mean":
             return sum(p * clients.F(sum(path[:-1]) / (len(path) - 1)) for p, path, _ in levels[-1])
         return sum(p * minimum(*(at["sq_grad_norm"](x) for x in path)) for p, path, _ in levels[-1])

@@ -6,13 +6,17 @@ to i, which are drawn independently. A chain can therefore have any dependence, 
 differences and independence.
 """
 
+from collections.abc import Sequence, Set
 from fractions import Fraction
 from itertools import combinations, product
+from random import Random
+from typing import TYPE_CHECKING, Any
 
 from fedtheory import schema
 from fedtheory.arithmetic.intervals import INF
 from fedtheory.arithmetic.operations import maximum, root, vector
-from fedtheory.arithmetic.work import count_ways
+from fedtheory.arithmetic.work import Counted, count_ways
+from fedtheory.language.symbol import Table
 from fedtheory.models import Model, names
 from fedtheory.models.families import (
     NOISE,
@@ -26,23 +30,27 @@ from fedtheory.models.families import (
 from fedtheory.models.quantities import square_norm
 from fedtheory.schema import integer, list_of, word
 from fedtheory.symbols import fsl, mixed
+from fedtheory.typing import Assignment, Instance, Number, Point, Shape
+
+if TYPE_CHECKING:
+    import numpy as np
 
 # symbols of vectors, without random variables
 HERE = {"sq_sum", "sum_sq", "sq_pair", "sq_i", "sq_j", "sq_cross"}
 
 
-def vector_entries(point, name, d):
+def vector_entries(point: Point, name: str, d: int) -> list[Number | Counted]:
     return [point[f"{name}_{j}"] for j in range(d)]
 
 
 # Vectors
 
 
-def some_vectors(table, count, split):
+def some_vectors(table: Table, count: str, split: str) -> Model:
     """Return the model of vectors v_1, ..., v_count. Lemmas on a pair of vectors use the first and
     the last."""
 
-    def measure(instance, values, wanted):
+    def measure(instance: Instance, values: Assignment, wanted: Sequence[str]) -> dict[str, Any]:
         v = [vector(row) for row in instance["vectors"]]
         one, other, a = v[0], v[-1], values[split]
         named = dict(
@@ -82,11 +90,11 @@ def some_vectors(table, count, split):
 # Random variables
 
 
-def some_variables(table, count, spread, ensures):
+def some_variables(table: Table, count: str, spread: str | None, ensures: Set[str]) -> Model:
     """Return the model of random variables Xi_1, ..., Xi_count with means xi_i, either plain means
     or means given the variables before."""
 
-    def shapes(random, relaxed):
+    def shapes(random: Random, relaxed: Set[Any]) -> dict[str, int | str]:
         how = "independent" if "zero_mean_independent" in ensures else "given"
         how = "chain" if ensures & relaxed - {"bounded_variance"} else how
         many = random.choice([1, 2, 2, 3])
@@ -128,7 +136,7 @@ def some_variables(table, count, spread, ensures):
     )
 
 
-def place_coordinates(shape, count):
+def place_coordinates(shape: Shape, count: int) -> dict[str, str]:
     """Return the coordinates of a shape: one vector for each outcome of the draws up to a variable,
     or one vector for each variable where variables are independent."""
     each = (lambda i: 1) if shape["how"] == "independent" else (lambda i: 2 ** (i + 1))
@@ -140,7 +148,7 @@ def place_coordinates(shape, count):
     }
 
 
-def build_chain(shape, count, point):
+def build_chain(shape: Shape, count: int, point: Point) -> dict[str, Any]:
     """Return each variable's value for each outcome of the draws up to that variable. The last draw
     is the last bit of an outcome's index."""
     up, rows = SKEWS[shape["skew"]], []
@@ -154,7 +162,7 @@ def build_chain(shape, count, point):
     return dict(variables=rows, up=up, means="given" if shape["how"] == "given" else "plain")
 
 
-def list_ways(instance, length):
+def list_ways(instance: Instance, length: int) -> list[tuple[Fraction, int]]:
     """Return [(probability, index of an outcome of `length` draws)]."""
     found, up = [(Fraction(1), 0)], instance["up"]
     for _ in range(length):
@@ -164,7 +172,7 @@ def list_ways(instance, length):
     return found
 
 
-def conditional_means(instance):
+def conditional_means(instance: Instance) -> "list[list[np.ndarray]]":
     """Return xi_i for each outcome of the draws before variable i: the common mean, or the mean
     given that outcome."""
     found, up = [], instance["up"]
@@ -176,7 +184,7 @@ def conditional_means(instance):
     return found
 
 
-def mean_deviations(instance):
+def mean_deviations(instance: Instance) -> list[Number | Counted]:
     """Return E||Xi_i - xi_i||^2 of each variable."""
     xi = conditional_means(instance)
     return [
@@ -188,7 +196,9 @@ def mean_deviations(instance):
     ]
 
 
-def chain_moments(instance, values, wanted):
+def chain_moments(
+    instance: Instance, values: Assignment, wanted: Sequence[str]
+) -> dict[str, Number]:
     rows, xi = instance["variables"], conditional_means(instance)
     count = len(rows)
     Xi = lambda way: [vector(rows[i][way >> (count - 1 - i)]) for i in range(count)]
@@ -206,7 +216,7 @@ def chain_moments(instance, values, wanted):
     return {name: named[name]() for name in wanted}
 
 
-def conditions_met(instance):
+def conditions_met(instance: Instance) -> frozenset[str]:
     """Return the conditions that a chain of variables meets, decided from its values."""
     rows, up, d = instance["variables"], instance["up"], len(instance["variables"][0][0])
     if not (
@@ -245,7 +255,7 @@ def conditions_met(instance):
 # A cohort's gradients
 
 
-def cohort_shapes(random, relaxed):
+def cohort_shapes(random: Random, relaxed: Set[Any]) -> dict[str, int | str]:
     N = random.choice([1, 2, 3, 4])
     return dict(
         N=N,
@@ -257,7 +267,7 @@ def cohort_shapes(random, relaxed):
     )
 
 
-def cohort_coordinates(shape):
+def cohort_coordinates(shape: Shape) -> dict[str, str]:
     found = {
         f"g_{i}_{j}": "real"
         for i in range(shape["N"] if shape["own"] else 1)
@@ -266,7 +276,7 @@ def cohort_coordinates(shape):
     return {**found, **{f"sigma_{i}": "positive" for i in range(shape["N"])}}
 
 
-def cohort_instance(shape, point):
+def cohort_instance(shape: Shape, point: Point) -> dict[str, int | list[list[Any]]]:
     N, d = shape["N"], shape["d"]
     return dict(
         gradients=[vector_entries(point, f"g_{i if shape['own'] else 0}", d) for i in range(N)],
@@ -276,7 +286,7 @@ def cohort_instance(shape, point):
     )
 
 
-def cohort_error(instance, values, wanted):
+def cohort_error(instance: Instance, values: Assignment, wanted: Sequence[str]) -> dict[str, Any]:
     g, N, S = (
         [vector(row) for row in instance["gradients"]],
         len(instance["gradients"]),
@@ -300,7 +310,7 @@ def cohort_error(instance, values, wanted):
     return {"cohort_error": total / len(cohorts)}
 
 
-def cohort_holds(instance):
+def cohort_holds(instance: Instance) -> frozenset[str]:
     g, noise, d = instance["gradients"], instance["noise"], len(instance["gradients"][0])
     odds = {tuple(p for p, _ in rows) for rows in noise}
     if not (

@@ -9,15 +9,20 @@ and for the term added to its root, so that no value of epsilon gives this readi
 `tests/exact/test_definitions.py` compares the kernels with it all the same.
 """
 
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from fractions import Fraction
 from functools import cached_property
-from typing import NamedTuple
+from typing import TYPE_CHECKING, Any, NamedTuple
 
 from fedtheory.arithmetic.operations import Many, maximum, minimum, root, vector, where
+from fedtheory.arithmetic.work import Counted
 from fedtheory.exact.path_recorder import Passed, Track, record_if_watched
 from fedtheory.models.quantities import Quantities, square_norm
 from fedtheory.symbols.lamb import TABLE
+from fedtheory.typing import Number
+
+if TYPE_CHECKING:
+    import numpy as np
 
 ZERO, ONE = Fraction(0), Fraction(1)
 
@@ -26,49 +31,51 @@ class Instance(NamedTuple):
     """An instance of FED-LAMB: n losses, layers (start, stop) of smoothness L, and the method's
     numbers."""
 
-    loss: Callable  # (i, x) -> number, i = 0..n-1
-    grad: Callable  # (i, x) -> vector
-    layers: tuple
-    L: tuple
-    phi: Callable  # a function of a layer's norm
+    loss: Callable[..., Any]  # (i, x) -> number, i = 0..n-1
+    grad: Callable[..., Any]  # (i, x) -> vector
+    layers: tuple[Any, ...]
+    L: tuple[Any, ...]
+    phi: Callable[..., Any]  # a function of a layer's norm
     n: int
     T: int
-    alpha: object
-    beta_1: object
-    beta_2: object
-    v_0: object
-    M: object = ONE
-    phi_M: object = ONE
+    alpha: Number
+    beta_1: Number
+    beta_2: Number
+    v_0: Number
+    M: Number = ONE
+    phi_M: Number = ONE
     idle: int = 0  # the last `idle` of the n clients do not take part
     reset: bool = False  # whether m is set to 0 at the start of each round
-    epsilon: object = ZERO  # the number added to the root of v
+    epsilon: Number = ZERO  # the number added to the root of v
 
     @property
-    def at_work(self):
+    def at_work(self) -> range:
         return range(self.n - self.idle)
 
 
 class Iteration(NamedTuple):
     """An iteration of FED-LAMB; its lists have an entry for each client."""
 
-    theta: list  # the start of the iteration, for each client that takes part
-    lag: object  # the vector from the mean model to the point (8)
-    v_hat: object  # v-hat at the start of the round
-    exact: list  # exact gradients
-    g: list  # gradient estimates
-    past: list  # m before the step
-    before: list  # the `stretch` of the previous step
-    phi: list  # phi for each coordinate
-    stretch: list  # phi / (||p|| sqrt(v)) for each coordinate: a step is alpha stretch m
-    moved: list  # the end of the iteration
-    next_lag: object
+    theta: list[Any]  # the start of the iteration, for each client that takes part
+    lag: Number  # the vector from the mean model to the point (8)
+    v_hat: Number  # v-hat at the start of the round
+    exact: list[Any]  # exact gradients
+    g: list[Any]  # gradient estimates
+    past: list[Any]  # m before the step
+    before: list[Any]  # the `stretch` of the previous step
+    phi: list[Any]  # phi for each coordinate
+    stretch: list[Any]  # phi / (||p|| sqrt(v)) for each coordinate: a step is alpha stretch m
+    moved: list[Any]  # the end of the iteration
+    next_lag: Number
 
 
-def mean_of(each):
+def mean_of(each: Sequence[Number]) -> Number:
     return sum(each[1:], each[0]) / len(each)
 
 
-def _layer_stretch(case, theta, m, v):
+def _layer_stretch(
+    case: Instance, theta: "np.ndarray", m: "np.ndarray", v: "np.ndarray"
+) -> "tuple[np.ndarray, np.ndarray]":
     """Return phi and phi / (||p|| sqrt(v)), with p = m / sqrt(v), layer by layer; 0 where p = 0.
     Where an epsilon is added to a root, `v` is the square of the enlarged root."""
     phis, stretch = vector([ZERO] * len(theta)), vector([ZERO] * len(theta))
@@ -84,19 +91,21 @@ def _layer_stretch(case, theta, m, v):
     return phis, stretch
 
 
-def _add_epsilon(v, epsilon):
+def _add_epsilon(v: "np.ndarray", epsilon: Number) -> "np.ndarray":
     """Return (sqrt(v) + epsilon)^2."""
     if not isinstance(epsilon, Many) and epsilon == 0:
         return v
     return vector([(root(x) + epsilon) * (root(x) + epsilon) for x in v])
 
 
-def _root_ratio(over, v):
+def _root_ratio(over: "np.ndarray", v: "np.ndarray") -> "np.ndarray":
     """Return sqrt(over) / sqrt(v)."""
     return vector([root(a / b) for a, b in zip(over, v)])
 
 
-def follow_path(case, x_0, noise, steps):
+def follow_path(
+    case: Instance, x_0: "np.ndarray", noise: Callable[..., Any], steps: int
+) -> "tuple[list[Iteration], tuple[list[np.ndarray], np.ndarray, np.ndarray]]":
     """Return the iterations from x_0, and the final (models, lag, v-hat). noise(t, i) is client i's
     error in iteration t."""
     clients, none = case.at_work, vector([ZERO] * len(x_0))
@@ -136,7 +145,13 @@ def follow_path(case, x_0, noise, steps):
     return found, (theta, lag, v_hat)
 
 
-def _record_iteration(t, theta, exact, g, moved):
+def _record_iteration(
+    t: int,
+    theta: "Sequence[np.ndarray]",
+    exact: "Sequence[np.ndarray]",
+    g: "Sequence[np.ndarray]",
+    moved: "Sequence[np.ndarray]",
+) -> Passed:
     """Build the record of an iteration, for code that follows a run."""
     tracks = (Track(i, ends, (g[i - 1],)) for i, ends in enumerate(zip(theta, moved), 1))
     surely = all(a is b or a == b for one, other in zip(exact, g) for a, b in zip(one, other))
@@ -148,15 +163,15 @@ def _record_iteration(t, theta, exact, g, moved):
     )
 
 
-def full_loss(case, x):
+def full_loss(case: Instance, x: "np.ndarray") -> Number | Counted:
     return sum(case.loss(i, x) for i in range(case.n)) / case.n
 
 
-def full_grad(case, x):
+def full_grad(case: Instance, x: "np.ndarray") -> "np.ndarray":
     return mean_of([case.grad(i, x) for i in range(case.n)])
 
 
-def by_root(u, v_hat):
+def by_root(u: "np.ndarray", v_hat: "np.ndarray") -> Any:
     """Return ||u / v^(1/4)||^2."""
     return sum(part * part / root(v) for part, v in zip(u, v_hat))
 
@@ -164,7 +179,7 @@ def by_root(u, v_hat):
 class Seen:
     """An iteration with the values that several of its quantities share."""
 
-    def __init__(self, case, it):
+    def __init__(self, case: Instance, it: Iteration) -> None:
         self.case, self.it, self.clients = case, it, case.at_work
         self.bar, self.ahead = mean_of(it.theta), mean_of(it.moved)
         self.point, self.after = self.bar + it.lag, self.ahead + it.next_lag  # (8)
@@ -174,65 +189,65 @@ class Seen:
             for _ in range(start, stop)
         ]
 
-    def full(self, x):
+    def full(self, x: "np.ndarray") -> "np.ndarray":
         return full_grad(self.case, x)
 
-    def by(self, u):
+    def by(self, u: "np.ndarray") -> Any:
         return by_root(u, self.it.v_hat)
 
-    def over_v(self, u):
+    def over_v(self, u: "np.ndarray") -> Many | Counted:
         return sum(part * part / v for part, v in zip(u, self.it.v_hat))
 
-    def each(self, value):
+    def each(self, value: Callable[..., Any]) -> list[Number | Counted]:
         return [value(i) for i in self.clients]
 
     @cached_property
-    def move(self):
+    def move(self) -> "np.ndarray":
         return self.after - self.point
 
     @cached_property
-    def at_point(self):
+    def at_point(self) -> "np.ndarray":
         return self.full(self.point)
 
     @cached_property
-    def at_bar(self):
+    def at_bar(self) -> list[Any]:
         return self.each(lambda i: self.case.grad(i, self.bar))
 
     # (11), (14), (15); the first sum of (11) as printed, without line 13's minus sign
 
     @cached_property
-    def by_momentum(self):
+    def by_momentum(self) -> "np.ndarray":
         it, case = self.it, self.case
         moved = self.each(lambda i: (it.stretch[i] - it.before[i]) * it.past[i])
         return case.alpha * (case.beta_1 / (1 - case.beta_1)) * mean_of(moved)
 
     @cached_property
-    def mean_stretched(self):
+    def mean_stretched(self) -> "np.ndarray":
         return mean_of(self.each(lambda i: self.it.stretch[i] * self.it.g[i]))
 
     @cached_property
-    def by_gradient(self):
+    def by_gradient(self) -> "np.ndarray":
         return self.case.alpha * self.mean_stretched
 
     @cached_property
-    def scale(self):
+    def scale(self) -> list[Any]:
         """Return phi / ||p|| for each client, by coordinate."""
         root_v = vector([root(v) for v in self.it.v_hat])
         return self.each(lambda i: self.it.stretch[i] * root_v)
 
     @cached_property
-    def g_bar_i(self):
+    def g_bar_i(self) -> list[Any]:
         return self.each(lambda i: self.scale[i] * self.it.g[i])
 
     @cached_property
-    def g_bar(self):
+    def g_bar(self) -> "np.ndarray":
         return mean_of(self.g_bar_i)
 
     @cached_property
-    def products(self):
+    def products(self) -> list[Any]:
         return self.each(lambda i: self.it.exact[i] * self.it.g[i])
 
-    def kept(self):
+    def kept(self) -> Number | Counted:
         case, it = self.case, self.it
         return sum(
             root((1 - case.beta_2) / width) / case.M * it.phi[i][j] * self.products[i][j]
@@ -240,14 +255,14 @@ class Seen:
             for j, (width, _) in enumerate(self.sizes)
         )
 
-    def wrong(self):
+    def wrong(self) -> Number:
         return sum(
             s * minimum(z, ZERO)
             for i in self.clients
             for s, z in zip(self.scale[i], self.products[i])
         )
 
-    def excess_sign(self):
+    def excess_sign(self) -> "np.ndarray":
         """Return an excess by coordinate for the step of the proof on coordinates whose signs
         differ. Only products that are not positive count, in terms with the exact coordinate."""
         return vector(
@@ -296,25 +311,39 @@ ITERATION = Quantities(
 )
 
 
-def noise_row(it):
+def noise_row(it: Iteration) -> Number | Counted:
     """Return the noise term of the last display, without the factor sigma_i^2."""
     return sum(square_norm(stretch) for stretch in it.stretch)
 
 
-def iteration_quantities(case, it, wanted=None):
+def iteration_quantities(
+    case: Instance, it: Iteration, wanted: Sequence[str] | None = None
+) -> dict[str, Any]:
     """Return {symbol name: value} in an iteration, for the symbols `wanted`, or for all symbols.
     excess_sign is a vector over coordinates."""
     return ITERATION(Seen(case, it), wanted)
 
 
-def iterate_quantities(case, x_0, noise, steps, wanted=None):
+def iterate_quantities(
+    case: Instance,
+    x_0: "np.ndarray",
+    noise: Callable[..., Any],
+    steps: int,
+    wanted: Sequence[str] | None = None,
+) -> list[dict[str, Number]]:
     """Return the quantities of each iteration."""
     return [
         iteration_quantities(case, it, wanted) for it in follow_path(case, x_0, noise, steps)[0]
     ]
 
 
-def expect_quantities(case, x_0, outcomes, t, wanted=None):
+def expect_quantities(
+    case: Instance,
+    x_0: "np.ndarray",
+    outcomes: Sequence[tuple[Number | Counted, Callable[..., Any]]],
+    t: int,
+    wanted: Sequence[str] | None = None,
+) -> dict[str, Any]:
     """Return the quantities of iteration t in expectation over [(probability, noise), ...].
     excess_sign is the largest of the expectations over coordinates."""
     total = {}

@@ -7,9 +7,12 @@ history: momentum, drift inside a round, a larger v. Quantities of lemmas 1 and 
 expectation; a bound on every outcome implies a bound on the expectation.
 """
 
+from collections.abc import Callable, Iterator, Mapping, Sequence, Set
 from fractions import Fraction
 from itertools import product
 from math import prod
+from random import Random
+from typing import Any
 
 import numpy as np
 
@@ -40,6 +43,7 @@ from fedtheory.models.fields import (
 from fedtheory.models.lamb import broken, quantities
 from fedtheory.schema import either, integer, list_of, row
 from fedtheory.symbols.lamb import TABLE
+from fedtheory.typing import Assignment, Instance, Number, Point, Shape
 
 BELOW_1 = 1 - Fraction(
     1, 2**20
@@ -48,7 +52,7 @@ ROUNDING = 1e-12
 MOST = 16  # most outcomes of the noise that are enumerated
 
 
-def draw_common(random, steps):
+def draw_common(random: Random, steps: int) -> dict[str, int | str]:
     """Draw the common part of a run's shape: clients, layers, losses and noise, for `steps`
     iterations."""
     n = random.choice([1, 2, 2, 2, 2, 2, 2, 3, 3, 5])
@@ -67,13 +71,13 @@ def draw_common(random, steps):
     )
 
 
-def draw_shapes(random, relaxed):
+def draw_shapes(random: Random, relaxed: Set[str]) -> dict[str, int]:
     T = random.choice([1, 2, 2, 3])
     t = random.choice([0, 0, 1, 2] if T == 1 else [1, T - 1, T - 1, T, 2 * T - 1])
     return broken.draw_shape(random, relaxed, dict(T=T, t=t, **draw_common(random, t + 1)))
 
 
-def _curve_names(shape):
+def _curve_names(shape: Shape) -> Iterator[tuple[int, int, Callable[..., Any]]]:
     """Yield (client, coordinate, function that names the numbers of its curve). Where clients share
     curves, the names are those of client 0."""
     for i in range(shape["n"]):
@@ -82,7 +86,7 @@ def _curve_names(shape):
             yield i, j, lambda what, of=of, j=j: f"{what}_{of}_{j}"
 
 
-def list_losses(shape):
+def list_losses(shape: Shape) -> Any:
     """Return the coordinates of all curves and of the start."""
     found = {}
     for i, j, name in _curve_names(shape):
@@ -95,7 +99,7 @@ def list_losses(shape):
     return found
 
 
-def build_losses(shape, point, built):
+def build_losses(shape: Shape, point: Point, built: Any) -> list[list[dict[str, Any]]]:
     """Build the losses of every client: curves bent between knots, with gradients tilted by amounts
     that add up to 0."""
     scale, bend = point["scale"], scale_curvature(shape, point)
@@ -117,26 +121,26 @@ def build_losses(shape, point, built):
     return found
 
 
-def build_noise(shape, point, built):
+def build_noise(shape: Shape, point: Point, built: Any) -> Any:
     across = shape["spread"] == "all"  # all coordinates have the same noise
     return two_point(point.get("sigma"), shape["noise"], shape["p"], across)
 
 
-def build_layers(shape, point, built):
+def build_layers(shape: Shape, point: Point, built: Any) -> Any:
     """Return the ranges of coordinates of the layers: all but the first have one coordinate."""
     first = shape["p"] - shape["h"] + 1
     return [[0, first], *([j, j + 1] for j in range(first, shape["p"]))]
 
 
-def build_phi(shape, point, built):
+def build_phi(shape: Shape, point: Point, built: Any) -> Any:
     return [point["phi"], point["phi"] + point.get("phi_more", ZERO)]
 
 
-def list_phi(shape):
+def list_phi(shape: Shape) -> Any:
     return {"phi": "positive"} | ({} if shape["flat"] else {"phi_more": "positive"})
 
 
-def fields_of(*own):
+def fields_of(*own: Any) -> Any:
     """Return the fields of an instance, with a model's own fields after the first counts."""
     return Fields(
         count("n"),
@@ -163,7 +167,7 @@ def fields_of(*own):
     )
 
 
-def is_straight(f):
+def is_straight(f: Mapping[str, Any]) -> bool:
     """Tell whether a curve is straight beyond its first and last knots, so that its gradient is
     bounded."""
     ends = losses.second_derivatives(f)[0], losses.second_derivatives(f)[-1]
@@ -171,7 +175,7 @@ def is_straight(f):
     return all(isinstance(end, Many) or end == 0 for end in ends)
 
 
-def gradient_bound(instance):
+def gradient_bound(instance: Instance) -> Number | Counted:
     """Return M^2, the largest squared norm of a stochastic gradient over clients, outcomes and all
     points; INF where gradients are not bounded."""
     if not all(is_straight(f) for loss in instance["losses"] for f in loss):
@@ -192,7 +196,7 @@ def gradient_bound(instance):
     return maximum(Fraction(0), *found)
 
 
-def derive_constants(instance):
+def derive_constants(instance: Instance) -> dict[str, Any]:
     noise, p = instance["noise"], len(instance["x"])
     L, M = maximum(Fraction(0), *broken.layer_smoothness(instance)), gradient_bound(instance)
     variance = maximum(
@@ -215,7 +219,7 @@ def derive_constants(instance):
     )
 
 
-def in_range(values):
+def in_range(values: Assignment) -> Number:
     """Return 1 where the method's numbers are within their ranges. Elsewhere Undefined is raised;
     in a batch, the result is NaN."""
     betas = values["beta_1"], values["beta_2"]
@@ -232,7 +236,7 @@ def in_range(values):
     return found
 
 
-def loss_gradient(loss, x):
+def loss_gradient(loss: Sequence[dict[str, Any]], x: np.ndarray) -> np.ndarray:
     """Return the gradient of a loss. In a batch, a coordinate is 0 where rounding alone can account
     for its value, because a normalised step would enlarge the rounding error."""
     found = losses.loss_gradient(loss, x)
@@ -245,7 +249,7 @@ def loss_gradient(loss, x):
     return found
 
 
-def build_case(instance, values):
+def build_case(instance: Instance, values: Assignment) -> quantities.Instance:
     f, (least, most) = instance["losses"], instance["phi"]
     turned = lambda x: broken.rotate_point(instance, x)
     return quantities.Instance(
@@ -268,7 +272,9 @@ def build_case(instance, values):
     )
 
 
-def noise_outcomes(instance, steps):
+def noise_outcomes(
+    instance: Instance, steps: int
+) -> list[tuple[Fraction | Counted, Callable[..., Any]]]:
     """Return [(probability, noise(t, i)), ...] over all outcomes of `steps` iterations."""
     n, each = instance["n"], outcomes(instance["noise"], len(instance["x"]))
     spend_work(n * steps)
@@ -278,7 +284,9 @@ def noise_outcomes(instance, steps):
     ]
 
 
-def measure_symbols(instance, values, wanted):
+def measure_symbols(
+    instance: Instance, values: Assignment, wanted: Sequence[str]
+) -> dict[str, Any]:
     if not wanted:
         return {}
     broken.has_meaning(instance, wanted)
@@ -293,7 +301,7 @@ def measure_symbols(instance, values, wanted):
     return {name: good * value for name, value in found.items()}
 
 
-def is_sound(instance):
+def is_sound(instance: Instance) -> bool:
     """Tell whether an instance is one where its schema cannot say so: noise has mean 0, and a client
     stands for several equal clients only in a run without noise."""
     quiet = all(e == 0 for _, way in instance["noise"] for e in way)
@@ -304,13 +312,13 @@ def is_sound(instance):
     )
 
 
-def least_loss(instance):
+def least_loss(instance: Instance) -> Number | Counted:
     """Return the infimum of the mean loss."""
     n = instance["n"]
     return minima.infimum_of(instance["losses"], [Fraction(1, n)] * n)
 
 
-def list_conditions(instance):
+def list_conditions(instance: Instance) -> Any:
     """Return the conditions that an instance meets."""
     if not is_sound(instance):
         return frozenset()

@@ -10,7 +10,10 @@ same points, so means over all clients equal means over one client of each kind,
 clients costs as much as a few.
 """
 
+from collections.abc import Callable, Sequence, Set
 from fractions import Fraction
+from random import Random
+from typing import TYPE_CHECKING, Any
 
 from fedtheory.arithmetic import Undefined
 from fedtheory.arithmetic.operations import vector
@@ -30,11 +33,15 @@ from fedtheory.models.lamb.round import (
 )
 from fedtheory.models.quantities import next_integer
 from fedtheory.symbols.lamb import TABLE
+from fedtheory.typing import Assignment, Instance
+
+if TYPE_CHECKING:
+    import numpy as np
 
 MEASURED = ("mean_sq", "f_excess", "mean_sq_t", "f_excess_t", "loss_drop", "noise_sum")
 
 
-def draw_shapes(random, relaxed):
+def draw_shapes(random: Random, relaxed: Set[str]) -> dict[str, int]:
     R, T = random.choice(
         [(1, 1), (1, 1), (2, 1), (3, 1), (6, 1), (1, 2), (1, 3), (2, 2), (2, 3), (3, 2)]
     )
@@ -44,12 +51,18 @@ def draw_shapes(random, relaxed):
     return broken.draw_shape(random, relaxed, shape)
 
 
-def derive_constants(instance):
+def derive_constants(instance: Instance) -> dict[str, Any]:
     R = Fraction(instance["R"])
     return dict(lamb_round.derive_constants(instance), R=R, tau=R * instance["T"])
 
 
-def outcome_numbers(case, start, noise, instance, wanted):
+def outcome_numbers(
+    case: quantities.Instance,
+    start: "np.ndarray",
+    noise: Callable[..., Any],
+    instance: Instance,
+    wanted: Sequence[str],
+) -> dict[str, Any]:
     """Return the wanted numbers for one outcome of the noise. f_excess and f_excess_t are returned
     before the infimum is subtracted."""
     R, T = instance["R"], instance["T"]
@@ -71,7 +84,9 @@ def outcome_numbers(case, start, noise, instance, wanted):
     return {name: named[name]() for name in wanted}
 
 
-def measure_symbols(instance, values, wanted):
+def measure_symbols(
+    instance: Instance, values: Assignment, wanted: Sequence[str]
+) -> dict[str, Any]:
     broken.has_meaning(instance, wanted)
     good, start, this = in_range(values), vector(instance["x"]), build_case(instance, values)
     total = dict.fromkeys(wanted, Fraction(0))

@@ -1,6 +1,10 @@
 """One function at three points: mixed FL's perturbed strong convexity and contracting map (lemmas
 D.7 and D.8)."""
 
+from collections.abc import Sequence, Set
+from random import Random
+from typing import Any
+
 from fedtheory.arithmetic.operations import positive_part, vector
 from fedtheory.models import Model, fields, losses
 from fedtheory.models.families import draw_family
@@ -8,11 +12,12 @@ from fedtheory.models.fields import Fields, single_loss
 from fedtheory.models.mixed.quantities import FUNCTION, of_function
 from fedtheory.schema import list_of
 from fedtheory.symbols.mixed import TABLE
+from fedtheory.typing import Assignment, Instance
 
 POINTS = ("x", "y", "z")
 
 
-def draw_shapes(random, relaxed):
+def draw_shapes(random: Random, relaxed: Set[Any]) -> dict[str, Any]:
     return draw_family(random, "convex" not in relaxed or random.random() < 0.5, True)
 
 
@@ -21,14 +26,16 @@ FIELDS = Fields(
 )
 
 
-def derive_constants(instance):
+def derive_constants(instance: Instance) -> dict[str, Any]:
     return dict(
         beta=losses.smoothness_of(instance["loss"]),
         mu=positive_part(losses.convexity_of(instance["loss"])),
     )
 
 
-def measure_symbols(instance, values, wanted):
+def measure_symbols(
+    instance: Instance, values: Assignment, wanted: Sequence[str]
+) -> dict[str, Any]:
     h, points = instance["loss"], [vector(instance[name]) for name in POINTS]
     return of_function(
         lambda y: losses.loss_value(h, y),
@@ -40,7 +47,7 @@ def measure_symbols(instance, values, wanted):
 
 
 @FIELDS.guard
-def conditions_held(instance):
+def conditions_held(instance: Instance) -> frozenset[Any]:
     return {"smooth", "convex"} if losses.convexity_of(instance["loss"]) >= 0 else {"smooth"}
 
 

@@ -10,14 +10,18 @@ where g is the mixed gradient at x, n_c the noise of the one central gradient, a
 the client's step j.
 """
 
+from collections.abc import Mapping, Sequence, Set
 from fractions import Fraction
 from functools import cached_property
+from random import Random
+from typing import Any
 
 import numpy as np
 
 from fedtheory.arithmetic import Undefined
 from fedtheory.arithmetic.operations import Many, where
-from fedtheory.exact.recursions import ZERO, Spread, Step, quadratic_steps, sum_rounds
+from fedtheory.arithmetic.work import Counted
+from fedtheory.exact.recursions import ZERO, Spread, Step, Steps, Sums, quadratic_steps, sum_rounds
 from fedtheory.models import Model, beside, losses
 from fedtheory.models.families import draw_broken
 from fedtheory.models.fields import count, deviation
@@ -27,12 +31,13 @@ from fedtheory.models.mixed import round as enumerated
 from fedtheory.models.quantities import Quantities
 from fedtheory.schema import entries, list_of, row
 from fedtheory.symbols.mixed import TABLE
+from fedtheory.typing import Assignment, Instance, Number
 
 QUADRATIC = dict(slope="number", tilt="number", bends=list_of("number", 0))
 LINE = row(entries(QUADRATIC, dict(soft=list_of("number", 0))))
 
 
-def draw_shapes(random, relaxed):
+def draw_shapes(random: Random, relaxed: Set[str]) -> dict[str, Any]:
     """Draw a shape. Sizes are texts, so that a shape with large sizes does not count as large."""
     S, K = draw_count(random, 1), draw_count(random, 30 if random.random() < 0.4 else 1)
     drawn = pair.draw_pair(random, relaxed, noisy=True)
@@ -67,7 +72,7 @@ FIELDS = pair.PAIR.replace(
 )
 
 
-def derive_constants(instance):
+def derive_constants(instance: Instance) -> dict[str, Any]:
     return dict(
         {name: Fraction(instance[name]) for name in ("N", "S", "K")},
         **pair.pair_constants(instance),
@@ -79,7 +84,7 @@ def derive_constants(instance):
 class Round:
     """The round of 1-way gradient transfer that starts at x."""
 
-    def __init__(self, instance, values):
+    def __init__(self, instance: Instance, values: Assignment) -> None:
         self.S, self.K, (self.x,) = instance["S"], instance["K"], instance["x"]
         self.eta, self.eta_s, self.instance = values["eta"], values["eta_s"], instance
         (self.f,), (self.c,) = instance["losses"]
@@ -97,24 +102,24 @@ class Round:
     # quantities measured at x do not.
 
     @cached_property
-    def walk(self):
+    def walk(self) -> Steps:
         return quadratic_steps(self.a, self.eta, self.K)
 
     @property
-    def move(self):
+    def move(self) -> Number:
         return -self.eta_s * self.walk.pull * self.g
 
     @property
-    def taken(self):
+    def taken(self) -> Fraction:
         """Return the mean of r^l over l = 0, ..., K - 1, where r = 1 - eta a."""
         return self.walk.pull / (self.eta * self.K)
 
     @cached_property
-    def away(self):
+    def away(self) -> Number | Counted:
         """Return x - x*."""
         return self.x - pair.find_minimizer(self.instance)[0]
 
-    def along(self, n, **wanted):
+    def along(self, n: int, **wanted: bool) -> tuple[Sums, Sums]:
         """Return two sums over a client's first n points less x: the factor of g + n_c, and the
         contribution of noise of variance 1."""
         keep = 1 - self.eta * self.a
@@ -124,18 +129,18 @@ class Round:
         drawn = Step(keep, ZERO, Spread(keep * keep, ZERO, ZERO, self.eta * self.eta))
         return driven, sum_rounds(drawn, n, **wanted)
 
-    def mean_square(self, n):
+    def mean_square(self, n: int) -> Number | Counted:
         """Return the sum of E(y - x)^2 over the first n points of a client, x included, divided by
         K."""
         driven, drawn = self.along(n)
         return (self.augmented * driven.squares.one + self.noise * drawn.squares.one) / self.K
 
     @cached_property
-    def drift(self):
+    def drift(self) -> Number | Counted:
         return self.mean_square(self.K)
 
     @cached_property
-    def changed(self):
+    def changed(self) -> tuple[Number, Number]:
         """Return (mean, variance) of the difference between the mean gradient at the points and the
         gradient at x."""
         driven, drawn = self.along(self.K, squares=False)
@@ -145,7 +150,7 @@ class Round:
         return self.a * pull * self.g, self.a * self.a * variance
 
     @property
-    def furthest(self):
+    def furthest(self) -> Fraction:
         """Return the mean squared distance from x of a client's last point, which is the largest
         where steps do not overshoot. Undefined is raised where steps overshoot; in a batch, the
         result is NaN."""
@@ -159,29 +164,29 @@ class Round:
         return end
 
     @property
-    def sq_move(self):
+    def sq_move(self) -> Number:
         pull = self.walk.pull * self.walk.pull
         drawn = pull if self.one else self.walk.noise / self.S
         spread = pull * self.noise_c + drawn * self.noise
         return self.move * self.move + self.eta_s * self.eta_s * spread
 
     @property
-    def error(self):
+    def error(self) -> Number:
         """Return E||mean gradient estimate - grad f_f(x)||^2."""
         short = self.taken - 1
         scale = self.eta * self.eta * self.K * self.K * self.S
         drawn = self.taken * self.taken if self.one else self.walk.noise / scale
         return short * short * self.augmented + drawn * self.noise
 
-    def value(self, curve):
+    def value(self, curve: Mapping[str, Any]) -> Fraction:
         return losses.loss_value([curve], [self.x])
 
-    def above(self, curve, g):
+    def above(self, curve: Mapping[str, Any], g: Number) -> Fraction:
         """Return the difference of a loss at x and at x*."""
         return self.away * (g - curve["slope"] * self.away / 2)
 
     @property
-    def bend(self):
+    def bend(self) -> Number | Counted:
         return self.f["slope"] + self.c["slope"]
 
 
@@ -214,12 +219,14 @@ ROUND = Quantities(
 )
 
 
-def measure_symbols(instance, values, wanted):
+def measure_symbols(
+    instance: Instance, values: Assignment, wanted: Sequence[str]
+) -> dict[str, Any]:
     return ROUND(Round(instance, values), wanted)
 
 
 @FIELDS.guard
-def conditions_held(instance):
+def conditions_held(instance: Instance) -> frozenset[str]:
     several = ("sigma",) if instance["K"] * instance["S"] > 1 else ()
     return (pair.pair_holds(instance) | enumerated.BUILT) - pair.broken_by(instance, several)
 

@@ -8,9 +8,9 @@ needed. Clients are homogeneous, or their gradients differ from grad f_f by cons
 x^(0), ..., x^(T).
 """
 
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from fractions import Fraction
-from typing import NamedTuple
+from typing import Any, NamedTuple
 
 import numpy as np
 
@@ -21,6 +21,7 @@ from fedtheory.exact.linear import Linear, linear_coefficients
 from fedtheory.exact.recursions import quadratic_steps
 from fedtheory.exact.traces import Losses, Rounds, follow_rounds, uniform_cohorts
 from fedtheory.symbols.mixed import CONTRACTIONS
+from fedtheory.typing import Number
 
 ZERO, ONE = Fraction(0), Fraction(1)
 READ = 5  # most steps of a round that are computed by the kernels; longer rounds use a closed form
@@ -33,27 +34,27 @@ STEPS = dict(
 
 class Case(NamedTuple):
     method: str
-    grad_f: Callable
-    grad_c: Callable
+    grad_f: Callable[..., Any]
+    grad_c: Callable[..., Any]
     S: int
     K: int
     T: int
-    eta: object
-    eta_s: object
-    eta_c: object = None
-    eta_m: object = ONE
+    eta: Number
+    eta_s: Number
+    eta_c: Number = None
+    eta_m: Number = ONE
     # grad f_i - grad f_f of each client, with sum 0; () for homogeneous clients
-    apart: tuple = ()
+    apart: tuple[Any, ...] = ()
     # whether all steps of all clients in a round have the same noise, and likewise at the center
     one: bool = False
     always: bool = False  # whether the cohort is the same in every round
 
     @property
-    def contraction(self):
+    def contraction(self) -> Number | Counted:
         """Return the contraction of a round, divided by mu."""
         return CONTRACTIONS[self.method] * self.K * self.eta_m * self.eta_s * self.eta
 
-    def rounds(self, noise, d):
+    def rounds(self, noise: Callable[..., Any], d: int) -> Rounds:
         """Return the rounds of the case by the method's kernels, with noise: (i, k) ->
         [(probability, vector), ...]."""
         own = lambda i, y: self.grad_f(y) + vector(self.apart[i - 1])
@@ -71,18 +72,18 @@ class Case(NamedTuple):
         )
 
     @property
-    def clients(self):
+    def clients(self) -> int:
         """Return the number of clients from which a cohort is drawn. Where all clients are alike,
         this number is S, because the choice makes no difference."""
         return len(self.apart) or self.S
 
-    def law(self):
+    def law(self) -> list[Any]:
         if self.always:
             return [(ONE, tuple(range(1, self.S + 1)), (self.K,) * self.S)]
         return uniform_cohorts(self.clients, self.S, self.K)
 
     @property
-    def sampling_variance(self):
+    def sampling_variance(self) -> Number | Counted:
         """Return the variance, in one dimension, of the difference between a cohort's mean gradient
         and grad f_f, for S of N clients drawn without replacement."""
         N = len(self.apart)
@@ -93,7 +94,7 @@ class Case(NamedTuple):
         )
 
     @property
-    def leading_bias(self):
+    def leading_bias(self) -> Fraction:
         """Return, in one dimension, the difference between the mean gradient of a cohort that is
         always the same and grad f_f."""
         if not self.always or not self.apart:
@@ -101,13 +102,13 @@ class Case(NamedTuple):
         return sum((own[0] for own in self.apart[: self.S]), ZERO) / self.S
 
 
-def carried_fields(method):
+def carried_fields(method: str) -> tuple[str, ...]:
     """Return the names of the fields of the method's state that carry over from one round to the
     next, where all steps are SGD."""
     return ("x", "g_c", "g_f") if method == "two_way_gt" else ("x",)
 
 
-def begin_state(rounds, method, state):
+def begin_state(rounds: Rounds, method: str, state: Sequence[np.ndarray]) -> Any:
     """Return the kernels' state with the given values of the carried fields."""
     found = rounds.start(state[0])
     for name, value in zip(carried_fields(method), state):
@@ -115,7 +116,12 @@ def begin_state(rounds, method, state):
     return found
 
 
-def run_paths(case, state, noise, noise_c):
+def run_paths(
+    case: Case,
+    state: Sequence[np.ndarray],
+    noise: Sequence[tuple[Fraction | Counted, np.ndarray]],
+    noise_c: Sequence[tuple[Fraction, np.ndarray]],
+) -> list[tuple[Fraction | Counted, tuple[np.ndarray, ...]]]:
     """Return all paths of a run, [(probability, [x^(0), ..., x^(T)])], for noise [(probability,
     vector), ...]. A state is (x,), or (x, g_c, g_f) with the gradients transferred from the round
     before."""
@@ -130,10 +136,12 @@ def run_paths(case, state, noise, noise_c):
         ]
     batched = isinstance(case.eta, Many)
 
-    def after(now, law):
+    def after(now: Any, law: Sequence[Any]) -> list[tuple[Fraction | Counted, Any]]:
         return [(p * q, then) for p, way in ways for q, then in one_after(way, now, law)]
 
-    def one_after(rounds, now, law):
+    def one_after(
+        rounds: Rounds, now: Any, law: Sequence[Any]
+    ) -> list[tuple[Fraction | Counted, Any]]:
         return (
             counted_from_x(rounds, now, law)
             if batched or is_interval(now.x)
@@ -146,11 +154,11 @@ def run_paths(case, state, noise, noise_c):
     return [(p, points) for p, points, _ in levels[-1]]
 
 
-def is_interval(x):
+def is_interval(x: np.ndarray) -> bool:
     return any(isinstance(number, Interval) for number in x)
 
 
-def counted_from_x(rounds, state, law):
+def counted_from_x(rounds: Rounds, state: Any, law: Sequence[Any]) -> list[tuple[Fraction, Any]]:
     """Return `rounds.after(state, law)` for a point x that is known up to intervals or floats, with
     each point written as x plus a change, so that x cancels in the kernels' differences of points
     and adds no width. (Thirty rounds at eta_s eta_m = 10^6 keep 14 digits of a batch instead of 5;
@@ -158,7 +166,7 @@ def counted_from_x(rounds, state, law):
     x = state.x
     constant = lambda numbers: vector([Linear({"1": number}) for number in numbers])
 
-    def value(number, j):
+    def value(number: Any, j: int) -> Number:
         if not isinstance(number, Linear):
             return number
         share, change = number.row([("x", j), "1"])
@@ -184,7 +192,7 @@ def counted_from_x(rounds, state, law):
     return found
 
 
-def of_a_round(case, bends, tilts):
+def of_a_round(case: Case, bends: Sequence[Any], tilts: Sequence[Any]) -> tuple[Any, ...]:
     """Return (unknowns, matrix of the carried fields' coefficients in the unknowns after a round)
     for a cohort of one and losses bends y^2/2 + tilts y of f_f and f_c. A round is linear in the
     carried fields, in 1 and in its noise ("noise", i, step); the deviation of the cohort's
@@ -217,7 +225,12 @@ def of_a_round(case, bends, tilts):
     )
 
 
-def by_kernels(case, bends, tilts, variances):
+def by_kernels(
+    case: Case,
+    bends: Sequence[Number | Counted],
+    tilts: Sequence[Number | Counted],
+    variances: Sequence[Number | Counted],
+) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
     """Return (linear part, constant, covariance of the noise) of the map from the carried fields
     before a round to those after it, by the kernels."""
     unknowns, then = of_a_round(case, bends, tilts)
@@ -236,7 +249,12 @@ def by_kernels(case, bends, tilts, variances):
     return then[:, :n], then[:, n], np.array(fresh, dtype=object)
 
 
-def in_closed_form(case, bends, tilts, variances):
+def in_closed_form(
+    case: Case,
+    bends: Sequence[Number | Counted],
+    tilts: Sequence[Number | Counted],
+    variances: Sequence[Number | Counted],
+) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
     """Return what `by_kernels` returns, in closed form for any number of steps. With r = 1 - eta
     bend, K steps under an augmenting gradient h move a client by z = -eta (1 + r + ... + r^(K-1))
     (gradient + h), and the client's mean estimate is -z / (eta K) - h, so that the noise of z
@@ -278,7 +296,14 @@ def in_closed_form(case, bends, tilts, variances):
     return every[:, :n], every[:, n], np.array(fresh, dtype=object)
 
 
-def point_moments(case, state, bends, tilts, variances, weights):
+def point_moments(
+    case: Case,
+    state: Sequence[Number | Counted],
+    bends: Sequence[Number | Counted],
+    tilts: Sequence[Number | Counted],
+    variances: Sequence[Number | Counted],
+    weights: Sequence[Number | Any],
+) -> tuple[list[tuple[Any, Any]], tuple[Any, Any]]:
     """Return ([(mean, variance) of x^(t)], (mean, variance) of the weighted mean of the points) for
     losses bends y^2/2 + tilts y of f_f and f_c. `state` consists of numbers; `variances` are those
     of a client's gradient and of a central gradient."""

@@ -1,7 +1,10 @@
 """Mixed FL's two losses at one point and at a minimiser of their sum: definition 4.2, propositions
 D.5 and D.6."""
 
+from collections.abc import Sequence, Set
 from fractions import Fraction
+from random import Random
+from typing import Any
 
 from fedtheory.arithmetic.operations import vector
 from fedtheory.models import Model, losses, names
@@ -21,6 +24,7 @@ from fedtheory.models.mixed.pair import (
 from fedtheory.models.mixed.quantities import Instance, at_point
 from fedtheory.models.quantities import square_norm
 from fedtheory.symbols.mixed import TABLE
+from fedtheory.typing import Assignment
 
 MEASURED = (
     "f_t gap sq_grad sq_grad_f sq_grad_c sq_dist mean_sq_change sq_change_f sq_change_c excess_D5 "
@@ -28,7 +32,7 @@ MEASURED = (
 )
 
 
-def draw_shapes(random, relaxed):
+def draw_shapes(random: Random, relaxed: Set[str]) -> dict[str, Any]:
     finite = "dissimilar" not in relaxed
     return draw_pair(random, relaxed, alike=finite and random.random() < 0.5)
 
@@ -43,7 +47,7 @@ FIELDS = PAIR.replace(
 )
 
 
-def derive_constants(instance):
+def derive_constants(instance: Any) -> dict[str, Any]:
     return dict(
         pair_constants(instance),
         **bounded_dissimilarity(instance),
@@ -52,7 +56,7 @@ def derive_constants(instance):
     )
 
 
-def measure_symbols(instance, values, wanted):
+def measure_symbols(instance: Any, values: Assignment, wanted: Sequence[str]) -> dict[str, Any]:
     pair, x = instance["losses"], vector(instance["x"])
     f, grad = mix_pair(pair)
     (value_f, grad_f), (value_c, grad_c) = [
@@ -83,7 +87,7 @@ def measure_symbols(instance, values, wanted):
 
 
 @FIELDS.guard
-def conditions_held(instance):
+def conditions_held(instance: Any) -> frozenset[str]:
     return pair_holds(instance) | ({"dissimilar"} if has_dissimilarity(instance) else set())
 
 

@@ -19,6 +19,7 @@ from fedtheory.arithmetic.operations import difference_of_sums, maximum
 from fedtheory.exact.traces import Losses, Rounds, expect_over, uniform_cohorts
 from fedtheory.models.quantities import Quantities, square_norm
 from fedtheory.symbols.mixed import TABLE
+from fedtheory.typing import Number
 
 ZERO, ONE = Fraction(0), Fraction(1)
 
@@ -27,12 +28,12 @@ class Instance(NamedTuple):
     """An instance of 1-way gradient transfer: losses f_f and f_c, their noise as [(probability,
     vector), ...], hyper-parameters, constants and a minimiser."""
 
-    loss_f: Callable
-    loss_c: Callable
-    grad_f: Callable
-    grad_c: Callable
-    noise_f: Sequence = ()
-    noise_c: Sequence = ()
+    loss_f: Callable[..., Any]
+    loss_c: Callable[..., Any]
+    grad_f: Callable[..., Any]
+    grad_c: Callable[..., Any]
+    noise_f: Sequence[Any] = ()
+    noise_c: Sequence[Any] = ()
     x_star: np.ndarray | None = None
     N: int = 1
     S: int = 1
@@ -45,7 +46,7 @@ class Instance(NamedTuple):
     sigma_c: Any = None
     one: bool = False  # whether all steps of all clients have the same noise
 
-    def rounds(self, d):
+    def rounds(self, d: int) -> Rounds:
         """Return the rounds of fedtheory.algorithms.one_way_gt on the instance's losses in
         dimension d, with SGD steps."""
         seen = Losses(
@@ -58,7 +59,7 @@ class Instance(NamedTuple):
         return Rounds(one_way_gt.ALGORITHM, seen, dict(eta=self.eta, eta_s=self.eta_s, K=self.K))
 
 
-def add_gradients(g, h):
+def add_gradients(g: np.ndarray, h: np.ndarray) -> np.ndarray:
     """Return g + h, with 0 where only rounding is left after the two cancel."""
     return np.array([difference_of_sums([a, b], []) for a, b in zip(g, h)], dtype=object)
 
@@ -66,7 +67,7 @@ def add_gradients(g, h):
 class Round:
     """The round that starts at a global model x: losses there, and traces."""
 
-    def __init__(self, case, x):
+    def __init__(self, case: Instance, x: np.ndarray) -> None:
         self.case, self.x = case, x
         self.g_f, self.g_c = case.grad_f(x), case.grad_c(x)
         self.g = self.g_f + self.g_c
@@ -76,10 +77,10 @@ class Round:
         self.step, self.noise = case.K * case.eta_s * case.eta, case.sigma * case.sigma
         self.growth = Fraction(case.K + 1, case.K)
 
-    def f(self, y):
+    def f(self, y: np.ndarray) -> Fraction:
         return self.case.loss_f(y) + self.case.loss_c(y)
 
-    def _of(self, S):
+    def _of(self, S: int) -> list[tuple[Fraction, Trace]]:
         law = uniform_cohorts(S, S, self.case.K)
         if not self.case.one:
             return self.rounds.of(self.start, law)
@@ -92,31 +93,31 @@ class Round:
         ]
 
     @cached_property
-    def traces(self):
+    def traces(self) -> list[tuple[Fraction, Trace]]:
         return self._of(self.case.S)
 
     @cached_property
-    def single(self):
+    def single(self) -> list[tuple[Fraction, Trace]]:
         """Return the traces of one client; all clients are alike."""
         return self.traces if self.case.S == 1 else self._of(1)
 
-    def E(self, value):
+    def E(self, value: Callable[..., Any]) -> Number | Counted:
         return expect_over(self.traces, value)
 
-    def E_single(self, value):
+    def E_single(self, value: Callable[..., Any]) -> Fraction | Counted:
         """Return the expectation of `value(walk)` over a client's walks."""
         return expect_over(self.single, lambda o: value(o.clients[0]))
 
-    def taken(self, o):
+    def taken(self, o: Trace) -> np.ndarray:
         """Return the mean gradient estimate of a cohort in a trace."""
         return sum(g for walk in o.clients for g in walk.estimates) / (self.case.K * self.case.S)
 
-    def exact(self, o):
+    def exact(self, o: Trace) -> np.ndarray:
         """Return the mean exact gradient at a cohort's points in a trace."""
         return sum(g for walk in o.clients for g in walk.gradients) / (self.case.K * self.case.S)
 
     @cached_property
-    def at(self):
+    def at(self) -> list[Fraction | Counted]:
         """Return the mean squared distances from x of a client's points, one for each step from 0
         to K."""
         return [
@@ -125,28 +126,28 @@ class Round:
         ]
 
     @cached_property
-    def expected(self):
+    def expected(self) -> Number:
         return self.E(self.exact)
 
     @cached_property
-    def along(self):
+    def along(self) -> Number:
         return self.E(lambda o: o.after.x - self.x)
 
     @cached_property
-    def sq_augmented(self):
+    def sq_augmented(self) -> Number | Counted:
         return expect_over(self.central, lambda c: square_norm(self.g_f + c))
 
-    def excess(self, growth, *more):
+    def excess(self, growth: Number, *more: Number | Counted) -> Number | Counted:
         """Return the largest excess, over steps k, of the mean squared distance at k over `growth`
         times that at k - 1 plus `more`."""
         at, steps = self.at, range(1, self.case.K + 1)
         return maximum(*(difference_of_sums([at[k]], [growth * at[k - 1], *more]) for k in steps))
 
-    def excess_D11(self):
+    def excess_D11(self) -> Number | Counted:
         K, eta = self.case.K, self.case.eta
         return self.excess(self.growth, 2 * K * eta**2 * self.sq_augmented, eta**2 * self.noise)
 
-    def excess_D13(self):
+    def excess_D13(self) -> Number:
         K, eta, beta, sigma_c = (getattr(self.case, n) for n in ("K", "eta", "beta", "sigma_c"))
         return self.excess(
             self.growth + 2 * K * eta**2 * beta**2,
@@ -189,7 +190,9 @@ ROUND = Quantities(
 )
 
 
-def round_quantities(case, x, wanted=None):
+def round_quantities(
+    case: Instance, x: np.ndarray, wanted: Sequence[str] | None = None
+) -> dict[str, Any]:
     """Return {symbol name: value} for the round that starts at the global model x, for the symbols
     `wanted`, or for all symbols."""
     return ROUND(Round(case, x), wanted)
@@ -198,12 +201,12 @@ def round_quantities(case, x, wanted=None):
 class Pair:
     """The losses f_f and f_c at x and at x* (propositions D.5 and D.6)."""
 
-    def __init__(self, case, x):
+    def __init__(self, case: Instance, x: np.ndarray) -> None:
         self.x, self.star, self.beta = x, case.x_star, case.beta
         self.parts = [(case.loss_f, case.grad_f), (case.loss_c, case.grad_c)]
         self.change = [add_gradients(grad(x), -grad(self.star)) for _, grad in self.parts]
 
-    def excess_D5(self):
+    def excess_D5(self) -> Number | Counted:
         x, star = self.x, self.star
         return maximum(
             *(
@@ -227,7 +230,7 @@ POINT = Quantities(
 )
 
 
-def at_point(case, x, wanted=None):
+def at_point(case: Instance, x: np.ndarray, wanted: Sequence[str] | None = None) -> dict[str, Any]:
     """Return {symbol name: value} of the quantities of propositions D.5 and D.6 at x."""
     return POINT(Pair(case, x), wanted)
 
@@ -235,15 +238,15 @@ def at_point(case, x, wanted=None):
 class Function(NamedTuple):
     """A function at three points (lemmas D.7 and D.8)."""
 
-    loss: Callable
-    grad: Callable
-    x: object
-    y: object
-    z: object
-    eta: object
+    loss: Callable[..., Any]
+    grad: Callable[..., Any]
+    x: Number
+    y: Number
+    z: Number
+    eta: Number
 
     @property
-    def change(self):
+    def change(self) -> np.ndarray:
         return add_gradients(self.grad(self.x), -self.grad(self.y))
 
 
@@ -263,6 +266,14 @@ FUNCTION = Quantities(
 )
 
 
-def of_function(loss, grad, x, y, z, eta, wanted=None):
+def of_function(
+    loss: Callable[..., Any],
+    grad: Callable[..., Any],
+    x: np.ndarray,
+    y: np.ndarray,
+    z: np.ndarray,
+    eta: Number | Counted,
+    wanted: Sequence[str] | None = None,
+) -> dict[str, Any]:
     """Return {symbol name: value} of the quantities of lemmas D.7 and D.8."""
     return FUNCTION(Function(loss, grad, x, y, z, eta), wanted)

@@ -1,7 +1,10 @@
 """One round of 1-way gradient transfer on losses known exactly, by enumeration of noise (mixed FL,
 appendix D.2)."""
 
+from collections.abc import Sequence, Set
 from fractions import Fraction
+from random import Random
+from typing import Any
 
 from fedtheory.arithmetic.operations import root, vector
 from fedtheory.models import Model, fields, kernels, losses
@@ -10,12 +13,13 @@ from fedtheory.models.fields import count
 from fedtheory.models.mixed import pair
 from fedtheory.models.mixed.quantities import ROUND, Instance, round_quantities
 from fedtheory.symbols.mixed import TABLE
+from fedtheory.typing import Assignment
 
 TO_MINIMUM = set("gap gap_f gap_c sq_dist sq_dist_next term_C term_C1 term_C2".split())
 MOST = 600  # most outcomes that are enumerated
 
 
-def draw_shapes(random, relaxed):
+def draw_shapes(random: Random, relaxed: Set[str]) -> dict[str, int | str]:
     while True:
         S = random.choice([1, 1, 1, 2, 2, 3])
         noise, noise_c = (random.choice(["none", "none", "even", "skewed"]) for _ in range(2))
@@ -50,7 +54,7 @@ FIELDS = pair.PAIR.replace(
 )
 
 
-def derive_constants(instance):
+def derive_constants(instance: Any) -> dict[str, Any]:
     return dict(
         {name: Fraction(instance[name]) for name in ("N", "S", "K")},
         **pair.pair_constants(instance),
@@ -59,7 +63,7 @@ def derive_constants(instance):
     )
 
 
-def measure_symbols(instance, values, wanted):
+def measure_symbols(instance: Any, values: Assignment, wanted: Sequence[str]) -> dict[str, Any]:
     (f, c), d = instance["losses"], len(instance["x"])
     star = pair.find_minimizer(instance) if TO_MINIMUM & set(wanted) else None
     case = Instance(
@@ -91,7 +95,7 @@ ENSURES = pair.FACTS | BUILT
 
 
 @FIELDS.guard
-def conditions_held(instance):
+def conditions_held(instance: Any) -> frozenset[str]:
     d = len(instance["x"])
     if not all(sound_noise(instance[kind], d) for kind in ("noise", "noise_c")):
         return frozenset()

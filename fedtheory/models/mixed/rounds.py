@@ -20,13 +20,17 @@ by at most Delta = K eta_m (eta eta_s + eta_c) (M_f + M_c). The distance back di
 bounds the number of rounds from below.
 """
 
+from collections.abc import Callable, Mapping, Sequence, Set
 from fractions import Fraction
 from functools import partial
+from random import Random
+from typing import Any
 
 import numpy as np
 
 from fedtheory.arithmetic.intervals import INF
 from fedtheory.arithmetic.operations import Interval, Many, maximum, minimum, root, vector, where
+from fedtheory.arithmetic.work import Counted
 from fedtheory.models import Model, kernels, losses, names
 from fedtheory.models.families import NOISE, outcomes, sound_noise, two_point, variance
 from fedtheory.models.fields import ZERO, guard_by
@@ -45,6 +49,7 @@ from fedtheory.models.mixed.run import RUN, start_state
 from fedtheory.models.quantities import next_integer, square_norm
 from fedtheory.schema import entries, integer, list_of, row, word
 from fedtheory.symbols.mixed import TABLE
+from fedtheory.typing import Assignment, Instance, Number, Point, Shape
 
 ONE = Fraction(1)
 MEASURED = dict(
@@ -55,11 +60,11 @@ ROOM = 12  # 6 (1 + B^2) at B = 1
 FAR = 40  # how far a step's noise goes at the longest step and a reach of 1, in units of the start
 
 
-def draw_shapes(method, random, relaxed):
+def draw_shapes(method: str, random: Random, relaxed: Set[str]) -> dict[str, int | str]:
     return dict(K=random.choice([2, 2, 3]), twin=random.choice([0, 1]), method=method)
 
 
-def list_coordinates(shape):
+def list_coordinates(shape: Shape) -> dict[str, str]:
     """Return the coordinates of a shape: curvatures, a knot, a start, and in units of the start how
     far noise leads within a round or how far the first transferred gradients lead."""
     found = dict(scale="positive", x="positive", knot="unit")
@@ -69,7 +74,7 @@ def list_coordinates(shape):
     return found if shape["twin"] else dict(found, tilt="real")
 
 
-def build_instance(shape, point):
+def build_instance(shape: Shape, point: Point) -> dict[str, Any]:
     """Build an instance: a pair of losses with kinks, and a start right of the minimiser of their
     sum."""
     scale, x, K = point["scale"], point["x"], shape["K"]
@@ -98,12 +103,12 @@ def build_instance(shape, point):
     )
 
 
-def _centre_loss(loss):
+def _centre_loss(loss: Sequence[Any]) -> list[dict[str, Any]]:
     """Return a clipped loss tilted so that its gradient at 0 is 0."""
     return [dict(curve, tilt=curve["tilt"] - losses.slope_at(curve, ZERO)) for curve in loss]
 
 
-def _integer_power(value, k):
+def _integer_power(value: Number | Counted, k: int) -> Number | Counted:
     """Return value^k, which is 1 for k = 0."""
     found = ONE
     for _ in range(k):
@@ -111,11 +116,11 @@ def _integer_power(value, k):
     return found
 
 
-def sq_of(value):
+def sq_of(value: Number | Counted) -> Number | Counted:
     return value * value
 
 
-def derive_constants(method, instance):
+def derive_constants(method: str, instance: Instance) -> dict[str, Any]:
     found = dict(
         K=Fraction(instance["K"]),
         S=instance["S"],
@@ -128,7 +133,9 @@ def derive_constants(method, instance):
     return dict(found, **bounded_dissimilarity(instance)) if "B" in instance else found
 
 
-def measure_symbols(method, instance, values, wanted):
+def measure_symbols(
+    method: str, instance: Instance, values: Assignment, wanted: Sequence[str]
+) -> dict[str, Interval]:
     # Losses in coordinates relative to the start, so that small moves are not lost to rounding.
     f_f, f_c = (
         [seen_from(*pair) for pair in zip(loss, instance["x"])] for loss in instance["losses"]
@@ -158,11 +165,11 @@ def measure_symbols(method, instance, values, wanted):
     }
 
 
-def error_name(name):
+def error_name(name: str) -> str:
     return "eps_grad" if name == "rounds_grad" else "eps"
 
 
-def seen_from(curve, x):
+def seen_from(curve: Mapping[str, Any], x: Many | Counted) -> dict[str, Any]:
     """Return a curve in coordinates with origin x."""
     return dict(
         curve,
@@ -171,7 +178,7 @@ def seen_from(curve, x):
     )
 
 
-def parallel_rounds(case, instance, change):
+def parallel_rounds(case: Case, instance: Instance, change: Number | Counted) -> Callable[..., Any]:
     """Return a function (epsilon, name of the quantity) -> enclosure of the number of rounds of
     parallel training, where `change` is the expected change of the point in the first round. Either
     no round reaches epsilon, or nothing is known."""
@@ -198,7 +205,7 @@ def parallel_rounds(case, instance, change):
         grad(vector([x]))[0] - losses.joint_smoothness(*instance["losses"]) * rho, ZERO
     )
 
-    def rounds(eps, name):
+    def rounds(eps: Fraction | Counted, name: str) -> Interval:
         kept_up = (
             left_over * left_over
             if name == "rounds_grad"
@@ -209,7 +216,7 @@ def parallel_rounds(case, instance, change):
     return rounds
 
 
-def throw_back(case, instance, change):
+def throw_back(case: Case, instance: Instance, change: Many | Counted) -> Callable[..., Any]:
     """Return the same function for 2-way gradient transfer: a lower bound by the number of rounds
     that lead back from where the first round ended."""
     f_f, f_c = instance["losses"]
@@ -223,7 +230,7 @@ def throw_back(case, instance, change):
     far = x + change - last
     slope = minimum(*(abs(grad(vector([y]))[0]) for y in (x, last)))
 
-    def rounds(eps, name):
+    def rounds(eps: Fraction | Counted, name: str) -> Interval:
         if name == "rounds_grad":
             return at_least(_all_true(far > 0, slope * slope > eps), 1 + far / move)
         # During the first half of the way back, no point except the start lies left of the middle.
@@ -238,7 +245,7 @@ def throw_back(case, instance, change):
     return rounds
 
 
-def _all_true(*truths):
+def _all_true(*truths: Number) -> Number:
     """Tell whether all truths hold, for each instance of a batch."""
     found = True
     for truth in truths:
@@ -250,7 +257,7 @@ def _all_true(*truths):
     return found
 
 
-def at_least(truth, rounds):
+def at_least(truth: bool, rounds: Fraction | Counted | None) -> Interval:
     """Return the interval of numbers of rounds that are at least `rounds` where a truth holds, and
     [0, infinity] elsewhere. `rounds` = None stands for infinitely many rounds; a batch holds the
     lower ends alone."""
@@ -261,7 +268,7 @@ def at_least(truth, rounds):
     return Interval(INF, INF) if rounds is None else Interval(rounds, INF)
 
 
-def conditions_held(method, instance):
+def conditions_held(method: str, instance: Instance) -> frozenset[str]:
     curves = [curve for loss in instance["losses"] for curve in loss]
     if not sound_noise(instance["noise"], 1) or (
         method == "two_way_gt" and not _has_bounded_gradients(curves)
@@ -273,7 +280,7 @@ def conditions_held(method, instance):
     return held | RUN
 
 
-def _has_bounded_gradients(curves):
+def _has_bounded_gradients(curves: Sequence[dict[str, Any]]) -> bool:
     """Tell whether the curves' gradients are bounded and change between the same two knots in all
     curves."""
     return len({tuple(losses.curve_knots(curve)) for curve in curves}) == 1 and all(
@@ -293,7 +300,7 @@ FORMS = dict(
 )
 
 
-def make_model(method, says, more):
+def make_model(method: str, says: str, more: Any) -> Any:
     return Model(
         name=f"mixed_rounds_{method}",
         says=f"long runs of {says}, of which some never reach an error",

@@ -1,9 +1,11 @@
 """Whole runs of mixed FL's three methods (theorems B.1 to B.3): by their points where nothing is
 random, by moments for noisy quadratics, by enumeration for a few noisy rounds on other losses."""
 
+from collections.abc import Callable, Sequence, Set
 from fractions import Fraction
 from functools import cache, partial
 from math import comb
+from random import Random
 from typing import Any, NamedTuple
 
 from fedtheory.arithmetic.operations import minimum, root, shorten_ends, vector
@@ -16,6 +18,7 @@ from fedtheory.models.mixed.moments import READ, STEPS, Case, point_moments, run
 from fedtheory.models.quantities import square_norm
 from fedtheory.schema import list_of, row
 from fedtheory.symbols.mixed import TABLE
+from fedtheory.typing import Assignment, Instance, Number, Point, Shape
 
 MOST = 256  # most outcomes of a run that are enumerated
 MEASURED = "gap_mean gap_weighted gap_decreasing mean_gap mean_sq_grad best_sq_grad".split()
@@ -30,7 +33,7 @@ RUN = frozenset(
 )
 
 
-def draw_shapes(method, random, relaxed):
+def draw_shapes(method: str, random: Random, relaxed: Set[str]) -> dict[str, Any]:
     strong = "strongly_convex" not in relaxed
     while True:
         noisy = random.random() < 0.7
@@ -105,16 +108,16 @@ def draw_shapes(method, random, relaxed):
             return shape
 
 
-def affords_moments(shape):
+def affords_moments(shape: Shape) -> bool:
     """Tell whether a run of this shape needs moments alone or has few paths."""
     return is_quadratic(shape) or count_ways(shape) <= MOST
 
 
-def is_quadratic(shape):
+def is_quadratic(shape: Shape) -> bool:
     return shape["pieces"] == 1 and shape["d"] == 1
 
 
-def count_ways(shape):
+def count_ways(shape: Shape) -> int:
     """Return the number of paths that an enumeration of a run has."""
     central = 1 if shape["method"] == "one_way_gt" else shape["K"]
     if shape.get("breaks") == "independent_noise":
@@ -126,7 +129,7 @@ def count_ways(shape):
     return (cohorts * 2**drawn) ** int(shape["T"])
 
 
-def build_apart(shape, point, built):
+def build_apart(shape: Shape, point: Point, built: Any) -> Any:
     """Return the differences between clients' gradients and grad f_f, which add up to 0."""
     d, N = shape["d"], int(shape["N"])
     far = 128 if "copies" in shape else 1  # so that short steps cross a knot
@@ -134,11 +137,11 @@ def build_apart(shape, point, built):
     return [*rows, [-sum(column) for column in zip(*rows)]]
 
 
-def list_apart(shape):
+def list_apart(shape: Shape) -> Any:
     return {f"apart_{i}_{j}": "real" for i in range(int(shape["N"]) - 1) for j in range(shape["d"])}
 
 
-def build_first(shape, point, built):
+def build_first(shape: Shape, point: Point, built: Any) -> Any:
     """Return the gradients of f_f and f_c that are transferred first."""
     x = vector(built["x"])
     if shape["first"] == "gradients":
@@ -149,7 +152,7 @@ def build_first(shape, point, built):
     return [[point["first_far"] ** FAR * g for g in given(w)] for w in "fc"]
 
 
-def list_first(shape):
+def list_first(shape: Shape) -> Any:
     if shape["first"] != "any":
         return {}
     found = {name: "real" for w in "fc" for name in name_vector(f"first_{w}", shape["d"])}
@@ -191,7 +194,7 @@ FIELDS = {
 }
 
 
-def derive_constants(method, instance):
+def derive_constants(method: str, instance: Instance) -> dict[str, Any]:
     x, star = vector(instance["x"]), pair.find_minimizer(instance)
     found = dict(
         {name: Fraction(instance[name]) for name in ("K", "T")},
@@ -215,13 +218,15 @@ def derive_constants(method, instance):
     return found
 
 
-def mean_square(vectors):
+def mean_square(vectors: Sequence[list[Many | Counted]]) -> Number | Counted:
     """Return the mean squared norm of the differences between clients' gradients and grad f_f; 0
     where there are none."""
     return sum((square_norm(vector(v)) for v in vectors), Fraction(0)) / max(1, len(vectors))
 
 
-def measure_symbols(method, instance, values, wanted):
+def measure_symbols(
+    method: str, instance: Instance, values: Assignment, wanted: Sequence[str]
+) -> dict[str, Any]:
     f_f, f_c = instance["losses"]
     case = Case(
         method,
@@ -242,7 +247,7 @@ def measure_symbols(method, instance, values, wanted):
     )
 
     @cache
-    def of(which):
+    def of(which: str) -> "Ran":
         return runs(case, instance, WEIGHTS[which](values, case))
 
     mean = lambda numbers: sum(numbers) / len(numbers)
@@ -263,7 +268,7 @@ def measure_symbols(method, instance, values, wanted):
     return {name: found[name]() for name in wanted if name in found}
 
 
-def contraction_powers(values, case):
+def contraction_powers(values: Assignment, case: Case) -> list[Number | Any]:
     """Return (1 - c)^T, ..., 1, where c is the contraction of a round."""
     ratio, found = 1 - values["mu"] * case.contraction, [Fraction(1)]
     for _ in range(case.T):
@@ -281,18 +286,20 @@ WEIGHTS = dict(  # weights of the points x^(0), ..., x^(T) in their mean
 class Ran(NamedTuple):
     """The expected values of a run."""
 
-    squares: list  # E||grad f(x^(t))||^2 for t = 0, ..., T
-    values: list  # E f(x^(t))
+    squares: list[Any]  # E||grad f(x^(t))||^2 for t = 0, ..., T
+    values: list[Any]  # E f(x^(t))
     at_mean: Any  # E f(weighted mean of the points)
-    distances: list  # E||x^(t) - x*||^2
+    distances: list[Any]  # E||x^(t) - x*||^2
 
 
-def start_state(instance, wrap=vector):
+def start_state(
+    instance: Instance, wrap: Callable[..., Any] = vector
+) -> tuple[Number | Counted, ...]:
     x, first = wrap(instance["x"]), instance.get("first")
     return (x, wrap(first[1]), wrap(first[0])) if first else (x,)
 
 
-def by_paths(case, instance, weights):
+def by_paths(case: Case, instance: Instance, weights: Sequence[Fraction]) -> Ran:
     """Return the record Ran by enumeration of all paths of a run."""
     f, grad = pair.mix_pair(instance["losses"])
     d, full, star = len(instance["x"]), sum(weights), pair.find_minimizer(instance)
@@ -310,7 +317,7 @@ def by_paths(case, instance, weights):
     return Ran(expected(lambda x: square_norm(grad(x))), expected(f), at_mean, far)
 
 
-def by_moments(case, instance, weights):
+def by_moments(case: Case, instance: Instance, weights: Sequence[Number | Any]) -> Ran:
     """Return the record Ran by moments, where both losses are quadratics in one dimension."""
     curves = [loss[0] for loss in instance["losses"]]
     bends, tilts = [curve["slope"] for curve in curves], [curve["tilt"] for curve in curves]
@@ -330,7 +337,7 @@ def by_moments(case, instance, weights):
     return Ran(squares, [value(*point) for point in points], value(mean, spread), far)
 
 
-def conditions_held(method, instance):
+def conditions_held(method: str, instance: Instance) -> frozenset[str]:
     d, copies = len(instance["x"]), instance.get("copies", 1)
     apart = instance.get("apart", ())
     sound = (
@@ -361,7 +368,7 @@ def conditions_held(method, instance):
     return held | met
 
 
-def make_model(method, says, more, early=(), first=()):
+def make_model(method: str, says: str, more: Any, early: Any = (), first: Number = ()) -> Any:
     early, loose = {"D_sq", "F", *early}, dict(beta=1, beta_sum=1, sigma=1, sigma_c=1, sigma_f=1)
     return Model(
         name=f"mixed_run_{method}",

@@ -1,7 +1,10 @@
 """Sampled gradients of a cohort and of the center, with the proportions of influence (mixed FL,
 (7))."""
 
+from collections.abc import Sequence, Set
 from fractions import Fraction
+from random import Random
+from typing import Any
 
 from fedtheory.arithmetic.operations import vector
 from fedtheory.models import Model, names
@@ -10,29 +13,32 @@ from fedtheory.models.fields import read_vector
 from fedtheory.models.quantities import square_norm
 from fedtheory.schema import entries, list_of
 from fedtheory.symbols.mixed import TABLE
+from fedtheory.typing import Assignment, Instance, Point, Shape
 
 MEASURED = "sq_seen_f sq_seen_c sq_seen G_t_sq B_t_sq".split()
 
 
-def draw_shapes(random, relaxed):
+def draw_shapes(random: Random, relaxed: Set[Any]) -> dict[str, int]:
     return dict(d=random.choice([1, 1, 2, 3]), S=random.choice([1, 2, 3]))
 
 
-def list_coordinates(shape):
+def list_coordinates(shape: Shape) -> dict[str, str]:
     whose = ["c", *range(shape["S"])]
     return {f"g_{name}_{j}": "real" for j in range(shape["d"]) for name in whose}
 
 
-def build_instance(shape, point):
+def build_instance(shape: Shape, point: Point) -> dict[str, list[Any]]:
     part = lambda who: read_vector(point, f"g_{who}", shape["d"])
     return dict(clients=[part(i) for i in range(shape["S"])], center=part("c"))
 
 
-def derive_constants(instance):
+def derive_constants(instance: Instance) -> dict[str, Fraction]:
     return dict(S=Fraction(len(instance["clients"])))
 
 
-def measure_symbols(instance, values, wanted):
+def measure_symbols(
+    instance: Instance, values: Assignment, wanted: Sequence[str]
+) -> dict[str, Any]:
     w_f, w_c = values["w_f"], values["w_c"]
     f, c = (
         sum(map(vector, instance["clients"])) / len(instance["clients"]),

@@ -1,10 +1,14 @@
 """A cohort's round of 2-way gradient transfer, one outcome of the noise at a time: which gradients
 can be recovered from deltas (mixed FL, A.2)."""
 
+from collections.abc import Sequence, Set
 from fractions import Fraction
+from random import Random
+from typing import Any
 
 from fedtheory.algorithms import two_way_gt
 from fedtheory.arithmetic.operations import vector
+from fedtheory.arithmetic.work import Counted
 from fedtheory.exact.traces import Losses, Rounds
 from fedtheory.models import Model, fields, kernels, losses
 from fedtheory.models.families import POINT, draw_family
@@ -12,24 +16,25 @@ from fedtheory.models.fields import Field, Fields, family, read_vector
 from fedtheory.models.quantities import Quantities, square_norm
 from fedtheory.schema import at_least, list_of
 from fedtheory.symbols.mixed import TABLE
+from fedtheory.typing import Assignment, Instance, Number, Point, Shape
 
 DRAWS = list_of(POINT, at_least(1))  # the draws of a client's steps
 # the losses are a cohort's losses
 CALLED = dict(x="the start", transferred="the gradient that is transferred")
 
 
-def draw_shapes(random, relaxed):
+def draw_shapes(random: Random, relaxed: Set[Any]) -> dict[str, Any]:
     S = random.choice([1, 2, 3])
     family = draw_family(random, False, False, soft=False)
     return dict(family, S=S, **{f"K_{i}": random.choice([1, 2, 3]) for i in range(S)})
 
 
-def list_draws(shape):
+def list_draws(shape: Shape) -> Any:
     """Return (client, step) of each draw of noise."""
     return [(i, k) for i in range(shape["S"]) for k in range(shape[f"K_{i}"])]
 
 
-def list_points(shape):
+def list_points(shape: Shape) -> Any:
     found = {}
     for j in range(shape["d"]):
         found.update({f"x_{j}": "real", f"transferred_{j}": "real"})
@@ -37,7 +42,7 @@ def list_points(shape):
     return found
 
 
-def build_noise(shape, point, built):
+def build_noise(shape: Shape, point: Point, built: Any) -> Any:
     return [
         [read_vector(point, f"noise_{i}_{k}", shape["d"]) for k in range(shape[f"K_{i}"])]
         for i in range(shape["S"])
@@ -52,7 +57,7 @@ FIELDS = Fields(
 )
 
 
-def derive_constants(instance):
+def derive_constants(instance: Instance) -> dict[str, Fraction]:
     return dict(S=Fraction(len(instance["losses"])))
 
 
@@ -60,7 +65,7 @@ class Cohort:
     """A cohort's walks by the kernels of two_way_gt; the client i of the statement is the first
     member. f_c has no gradient here, and there is one central step."""
 
-    def __init__(self, instance, eta):
+    def __init__(self, instance: Instance, eta: Number | Counted) -> None:
         f, noise, x = instance["losses"], instance["noise"], vector(instance["x"])
         zero, d, S = vector([Fraction(0)] * len(x)), len(x), len(f)
         rounds = Rounds(
@@ -95,7 +100,9 @@ MEASURED = Quantities(
 )
 
 
-def measure_symbols(instance, values, wanted):
+def measure_symbols(
+    instance: Instance, values: Assignment, wanted: Sequence[str]
+) -> dict[str, Any]:
     return MEASURED(Cohort(instance, values["eta"]), wanted)
 
 
