@@ -29,6 +29,7 @@ from fedtheory.language.claim import Claim
 from fedtheory.store import private_cache
 from fedtheory.store import source_hash as code
 from fedtheory.store.files import write_file
+from fedtheory.verdicts.proof_graph import Graph
 from fedtheory.verdicts.status import PROVED, STATUSES
 from fedtheory.verdicts.verdict import Verdict
 

@@ -9,13 +9,14 @@ import sympy
 
 from fedtheory import discover, plugins
 from fedtheory.errors import refuse
-from fedtheory.language.claim import ANY
+from fedtheory.language.claim import ANY, Claim
 from fedtheory.language.conditions import (
     EQUAL_WEIGHTS,
     SAMPLED_BY_WEIGHT,
     UNIFORM_COHORT,
     unsaid_laws,
 )
+from fedtheory.models.record import Model
 from fedtheory.models.registry import HOUSE, all_models, list_models
 
 

@@ -9,7 +9,7 @@ from collections.abc import Callable
 from fractions import Fraction
 from random import Random
 from types import SimpleNamespace
-from typing import Any, NamedTuple
+from typing import TYPE_CHECKING, Any, NamedTuple
 
 import numpy as np
 

@@ -12,7 +12,7 @@ from typing import TYPE_CHECKING, Any
 
 from fedtheory import discover
 from fedtheory.arithmetic.operations import vector
-from fedtheory.arithmetic.work import limit_work
+from fedtheory.arithmetic.work import Counted, limit_work
 from fedtheory.certificates.documents import parse_fraction
 from fedtheory.errors import FedtheoryError
 from fedtheory.exact.traces import Losses, Rounds

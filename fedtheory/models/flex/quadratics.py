@@ -26,6 +26,7 @@ from fedtheory.arithmetic.operations import (
     vector,
     where,
 )
+from fedtheory.arithmetic.work import Counted
 from fedtheory.exact.recursions import list_reaches
 from fedtheory.exact.traces import Losses
 from fedtheory.exact.typical_path import Round, record_path

@@ -8,12 +8,14 @@ from functools import cache
 from typing import Any
 
 from fedtheory import jit
+from fedtheory.algorithm import Algorithm
 from fedtheory.arithmetic.operations import ends_of
 from fedtheory.errors import FedtheoryError
 from fedtheory.exact.cohorts import NoSet
 from fedtheory.exact.kernel_interpreter import of_library
 from fedtheory.language.symbol import Table
 from fedtheory.models import losses
+from fedtheory.models.fields import Field
 from fedtheory.models.general.runs import outcomes_of
 from fedtheory.symbols.run import TABLE
 from fedtheory.typing import Instance, Number

@@ -27,7 +27,7 @@ from fedtheory.arithmetic.operations import (
     vector,
     where,
 )
-from fedtheory.arithmetic.work import count_ways, spend_work
+from fedtheory.arithmetic.work import Counted, count_ways, spend_work
 from fedtheory.models import Model, beside, losses, minima
 from fedtheory.models.families import outcomes, scale_curvature, sound_noise, two_point
 from fedtheory.models.fields import (

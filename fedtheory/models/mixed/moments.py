@@ -16,6 +16,7 @@ import numpy as np
 
 from fedtheory import discover
 from fedtheory.arithmetic.operations import Interval, Many, shorten_ends, vector
+from fedtheory.arithmetic.work import Counted
 from fedtheory.exact.kernel_interpreter import copy_memory
 from fedtheory.exact.linear import Linear, linear_coefficients
 from fedtheory.exact.recursions import quadratic_steps

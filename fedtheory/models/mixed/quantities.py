@@ -16,7 +16,8 @@ import numpy as np
 
 from fedtheory.algorithms import one_way_gt
 from fedtheory.arithmetic.operations import difference_of_sums, maximum
-from fedtheory.exact.traces import Losses, Rounds, expect_over, uniform_cohorts
+from fedtheory.arithmetic.work import Counted
+from fedtheory.exact.traces import Losses, Rounds, Trace, expect_over, uniform_cohorts
 from fedtheory.models.quantities import Quantities, square_norm
 from fedtheory.symbols.mixed import TABLE
 from fedtheory.typing import Number

@@ -8,7 +8,8 @@ from math import comb
 from random import Random
 from typing import Any, NamedTuple
 
-from fedtheory.arithmetic.operations import minimum, root, shorten_ends, vector
+from fedtheory.arithmetic.operations import Many, minimum, root, shorten_ends, vector
+from fedtheory.arithmetic.work import Counted
 from fedtheory.models import Model, fields, kernels, losses, names
 from fedtheory.models.families import POINT, UNITS, draw_broken, outcomes, sound_noise, variance
 from fedtheory.models.fields import ZERO, Field, count, name_vector, read_vector
