@@ -21,7 +21,6 @@ from fedtheory.language.statements import Same
 from fedtheory.problem import Problem
 from fedtheory.problems.quadratics import quadratic_from_arrays
 from fedtheory.runs.running import run
-from fedtheory.typing import Instance
 
 if TYPE_CHECKING:
     from fedtheory.language.claim import Claim
