@@ -97,6 +97,8 @@ def test_problems_metrics_and_commands(made):
         "replay",
         "mutate",
         "sharpen",
+        "minimise",
+        "audit",
         "warmup",
     ):
         assert f"usage: fedtheory {command}" in section(

@@ -192,6 +192,7 @@ def _add_deciding(add: Callable[..., Any]) -> None:
         metavar="SPEC",
         help=f"where the work is done: {executors.SPECS} (serial)",
     )
+    claims = dict(nargs="+", metavar="ID|FILE.py", help="ids, or files that define claims")
     seeds = lambda says: dict(flag=True, type=int, default=1, metavar="N", help=says)
     add(
         "check",
@@ -250,7 +251,7 @@ def _add_deciding(add: Callable[..., Any]) -> None:
     add(
         "mutate",
         "change a claim in one place at a time, and say which changed claims are refuted",
-        claims=dict(nargs="+", metavar="ID|FILE.py", help="ids, or files that define claims"),
+        claims=claims,
         budget=budget(60),
         seed=seed,
         executor=executor,
@@ -261,8 +262,28 @@ def _add_deciding(add: Callable[..., Any]) -> None:
     add(
         "sharpen",
         "find how much of each constant, term, exponent and upper limit a claim needs",
-        claims=dict(nargs="+", metavar="ID|FILE.py", help="ids, or files that define claims"),
+        claims=claims,
         budget=budget(60),
+        seed=seed,
+    )
+    add(
+        "minimise",
+        "drop the hypotheses of a claim one at a time, and say which of them the claim needs",
+        claims=claims,
+        budget=budget(60),
+        seed=seed,
+    )
+    add(
+        "audit",
+        "evaluate the lines of a claim's proof at one instance: which fails, and which loses most",
+        claims=claims,
+        at=dict(
+            flag=True,
+            default="worst",
+            choices=["worst", "drawn"],
+            help="the worst instance that a search finds, or a random one (worst)",
+        ),
+        budget=budget(5),
         seed=seed,
     )
 

@@ -1,5 +1,5 @@
-"""The commands `fedtheory check`, `replay`, `mutate` and `sharpen`: read claims by id or from a
-file, print verdicts in words, and read and write documents."""
+"""The commands `fedtheory check`, `replay`, `mutate`, `sharpen`, `minimise` and `audit`: read claims
+by id or from a file, print verdicts in words, and read and write documents."""
 
 import re
 import textwrap
@@ -374,6 +374,29 @@ def sharpen_claims(
     from fedtheory.verdicts.sharpening import sharpen as sharpened
 
     return part_by_part(sharpened, names, budget, seed, stream)
+
+
+def minimise_claims(
+    names: Sequence[str], budget: float = 60.0, seed: int = 0, stream: Any = None
+) -> tuple[Any, ...]:
+    """Return (data, text) that say which of its hypotheses each claim needs."""
+    from fedtheory.verdicts.minimal_hypotheses import minimise as minimised
+
+    def ask(claim: Claim, budget: float, seed: int, report: Callable[..., None]) -> Any:
+        progress = lambda verdict: report(verdict.claim, verdict.cases)
+        return minimised(claim, budget, seed, progress)
+
+    return part_by_part(ask, names, budget, seed, stream)
+
+
+def audit_claims(
+    names: Sequence[str], budget: float = 5.0, seed: int = 0, at: str = "worst", stream: Any = None
+) -> tuple[Any, ...]:
+    """Return (data, text) of the lines of each claim's proof, evaluated at one instance."""
+    from fedtheory.verdicts.audit import audit as audited
+
+    ask = lambda claim, budget, seed, _: audited(claim, at, budget=budget, seed=seed)
+    return part_by_part(ask, names, budget, seed, stream)
 
 
 def part_by_part(

@@ -201,6 +201,20 @@ def sharpen(arguments: argparse.Namespace) -> tuple[Any, ...]:
     return check_command.sharpen_claims(arguments.claims, arguments.budget, arguments.seed)
 
 
+def minimise(arguments: argparse.Namespace) -> tuple[Any, ...]:
+    from fedtheory.app import check_command
+
+    return check_command.minimise_claims(arguments.claims, arguments.budget, arguments.seed)
+
+
+def audit(arguments: argparse.Namespace) -> tuple[Any, ...]:
+    from fedtheory.app import check_command
+
+    return check_command.audit_claims(
+        arguments.claims, arguments.budget, arguments.seed, arguments.at
+    )
+
+
 def worst(arguments: argparse.Namespace) -> tuple[str | dict[str, Any], ...]:
     from fedtheory.app.worst import find_worst
 

@@ -2,6 +2,7 @@
 one line."""
 
 import json
+from fractions import Fraction
 
 import pytest
 
@@ -86,6 +87,9 @@ def test_what_was_expected(mine, capsys):
         (("check", "fsl.lemma2", "--executor", "cluster:9"), "executor must be serial"),
         (("replay", "no_such_file.json"), "takes a JSON file"),
         (("mutate", "fsl.table2"), "inequality or an equation"),
+        (("minimise", "fsl.table2"), "must have lines"),
+        (("audit", "fsl.table2"), "must have lines with constants"),
+        (("audit", "fsl.lemma4", "--budget", "-1"), "budget"),
     ],
 )
 def test_bad_input_is_one_sentence(arguments, says, capsys):
@@ -98,7 +102,7 @@ def test_bad_input_is_one_sentence(arguments, says, capsys):
     [
         ("{", "must be a JSON document"),
         ("[1]", "holds no document"),
-        ('{"a": NaN}', "it holds NaN"),
+        ('{"a": NaN}', "the document holds NaN"),
         ('{"a": 1, "a": 2}', "twice"),
     ],
 )
@@ -140,3 +144,43 @@ def test_what_is_proved_and_refuted_is_reported_with_both_documents(
     assert kept == dict(proof=dict(proof=1), counterexample=dict(instance=2))
     status, out, err_ = run(capsys, "check", mine)
     assert status == 3 and "add --out DIR" in err_ and len(err_.splitlines()) == 1
+
+
+ABOVE_ONE = """
+from fedtheory.claim import Claim
+from fedtheory.symbol import Table
+T = Table("mine")
+a, b = T.positive("a", "a", "a number"), T.positive("b", "b", "another")
+CLAIM = Claim(id="mine.square", cites="order", symbols=T, measures=a, bound=a**2, assumes=(a >= 1, b >= 1))
+"""
+
+
+def test_needed_hypotheses_of_a_users_claim(tmp_path, capsys):
+    """A number is at most its square from 1 on; another number has no part in it."""
+    path = tmp_path / "square.py"
+    path.write_text(ABOVE_ONE)
+    status, out, _ = run(capsys, "minimise", path, "--budget", 1, "--seed", 3, "--json")
+    found = json.loads(out)
+    assert status == 0 and found["claim"] == "mine.square" and found["smallest"] == ["a >= 1"]
+    rows = {row["hypothesis"]: row for row in found["hypotheses"]}
+    assert [rows[name]["found"] for name in ("a >= 1", "b >= 1")] == ["needed", "not needed"]
+    assert rows["a >= 1"]["dropped"]["status"] == "violated"
+    assert run(capsys, "minimise", "mine.square", "--with", path, "--budget", 1)[0] == 0
+
+
+def test_an_audit_finds_the_line_that_fails(mine, capsys):
+    status, out, _ = run(capsys, "audit", mine, "--budget", 1, "--seed", 1, "--json")
+    means, wrong = json.loads(out)
+    assert status == 0 and [found["claim"] for found in (means, wrong)] == [
+        "mine.means",
+        "mine.wrong",
+    ]
+    for found, share in ((means, 1 / 2), (wrong, 49 / 100)):
+        a, b = (float(Fraction(found["numbers"][name])) for name in "ab")
+        row = found["rows"][-1]
+        assert row["left"] == pytest.approx(a * b)
+        assert row["right"] == pytest.approx(share * (a**2 + b**2))
+        assert (row["status"] == "fails") == (row["left"] > row["right"])
+    assert wrong["rows"][-1]["status"] == "fails"
+    status, out, _ = run(capsys, "audit", mine, "--at", "drawn", "--budget", 1)
+    assert status == 0 and "mine.means in numbers alone" in out

@@ -102,6 +102,8 @@ SOON = {
     "export": (["{F}"], ["nothing.json"]),
     "mutate": (["mixed.stepD2", "--budget", "0.1"], ["nothing"]),
     "sharpen": (["mixed.propD6", "--budget", "0.1"], ["nothing"]),
+    "minimise": (["fsl.h_lower", "--budget", "0.1"], ["nothing"]),
+    "audit": (["fsl.h_lower", "--budget", "0.1"], ["nothing"]),
     "worst": (None, ["nothing"]),
     "new": (["claim", "own.py"], ["claim", "own.txt"]),
     "contracts": (None, ["nothing.py"]),

@@ -144,6 +144,8 @@ COMMANDS = [
     "export document.json --to rocq --out a.v",
     "mutate fsl.h_lower --budget 0.1 --executor serial",
     "sharpen fsl.h_lower --budget 0.1 --seed 0",
+    "minimise fsl.h_lower --budget 0.1 --seed 0",
+    "audit fsl.h_lower --at drawn --budget 0.1 --seed 0",
     "worst gradient_descent eta=1 --rounds 1 --L 1 --mu 0 --measure loss --over last",
     "new claim mine.py",
     "contracts none.py",
