@@ -10,11 +10,15 @@ from fedtheory.errors import InvalidInput, refuse
 
 
 class Report(NamedTuple):
+    """The results of both tests for one adapter file: `trajectory` from `conform`, `laws` from
+    `laws`. Printing the report prints both."""
+
     trajectory: Conformance
     laws: Laws
 
     @property
     def good(self) -> bool:
+        """Return whether the trajectory agrees on every instance and no law is broken."""
         return self.trajectory.broken is None and not self.laws.broken
 
     def data(self) -> dict[str, Any]:
@@ -32,8 +36,12 @@ class Report(NamedTuple):
 
 
 def of_file(module: Any, path: str) -> Report:
-    """Return the Report of an adapter file, which defines METHOD, start, round and state, and
-    optionally HYPER and WEIGHTED."""
+    """Return the Report of an adapter file.
+
+    `module` is the file, imported: it defines METHOD (a name or a record), start, round and state
+    (see `conform`), and optionally HYPER (a dict) and WEIGHTED (a flag). `path` is the file's name
+    in messages. Raises InvalidInput where a definition is missing or HYPER is no dict.
+    """
     for name in ("METHOD", *FUNCTIONS):
         if not hasattr(module, name):
             raise InvalidInput(

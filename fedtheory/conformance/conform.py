@@ -43,12 +43,20 @@ class Broken(NamedTuple):
 
 
 class Differs(Exception):
+    """The first difference between code and listing. `key` names the line of the listing, as in
+    listings.py; the text says what differs."""
+
     def __init__(self, key: str, says: str) -> None:
         super().__init__(says)
         self.key = key
 
 
 class Conformance(NamedTuple):
+    """The result of `conform`. `agreed` lists the instances before the first violation, in the
+    order in which they were tried; `broken` is None where the code agrees on all of them. Instances
+    that do not apply are in neither: noisy ones for code that takes its own gradients, unequal
+    weights for code without weights."""
+
     method: str
     agreed: tuple[Any, ...]  # names of the instances on which the code agrees
     broken: Broken | None
@@ -112,8 +120,12 @@ def conform(
 
 
 def choose_hyper(method: Any, given: Mapping[str, Any]) -> dict[str, Any]:
-    """Return the hyper-parameters: the given values, otherwise the first choice, 3 for integers
-    such as the local steps, or the default or 1/4."""
+    """Return {hyper-parameter: value} for the comparison: the given value; otherwise the first word
+    of a choice, 3 for an integer such as the number of local steps, and the default or 1/4 for a
+    real.
+
+    Raises InvalidInput for a name that the method lacks and for a value out of range.
+    """
     method.resolve(
         {**{n: f.default or 1 for n, f in method.hyper.items() if not f.choices}, **given}, 1
     )
@@ -131,6 +143,8 @@ def choose_hyper(method: Any, given: Mapping[str, Any]) -> dict[str, Any]:
 
 
 def as_fraction(value: float | str) -> Exact | str:
+    """Return a float as the fraction that its shortest decimal form denotes (0.1 becomes 1/10);
+    return any other value unchanged."""
     return Q(repr(value)) if isinstance(value, float) else value
 
 
@@ -142,7 +156,13 @@ def try_instance(
     round: Callable[..., Any],
     state: Callable[..., Any],
 ) -> tuple[Any, bool]:
-    """Return (the Broken of an instance or None, whether the code computed its gradients itself)."""
+    """Return (the Broken of an instance or None, whether the code computed its gradients itself).
+
+    In each round the kernels start from their own previous state and the code from its own, with
+    the same cohort and work. The gradients that the code asked for are compared first, because they
+    name the violated line most precisely; then the fields of the states. Code that never calls
+    `gradient` is compared by its states alone.
+    """
     seen = Seen(instance)
     rounds = rounds_of(method, hyper, instance, lambda: seen.t)
     known, theirs = rounds.start(list(instance.x_0)), start(instance.task(hyper))
@@ -180,7 +200,12 @@ def walk_gradients(
     method: Any, rounds: Rounds, trace: Any, asked: Sequence[tuple[int, int, np.ndarray]]
 ) -> None:
     """Raise Differs at the first gradient that the code evaluates at another point or step than the
-    listing."""
+    listing.
+
+    `asked` holds (client, step k, point y) of one round in the order of the calls; client 0 is the
+    server and k = -1 a gradient at x apart from the steps. Differences are looked for in the order
+    of the listing: cohort, server's gradient at x, clients' steps, server's steps.
+    """
     members = dict(zip(trace.cohort, zip(trace.work, trace.clients)))
     for i, _, y in asked:
         if i and i not in members:

@@ -41,6 +41,7 @@ class Instance(NamedTuple):
 
     @property
     def N(self) -> int:
+        """Return the number of clients, without the server."""
         return len(self.weights)
 
     def steps(self, t: int, K: int) -> tuple[int, ...]:
@@ -49,6 +50,7 @@ class Instance(NamedTuple):
         return self.work[t] if self.work else (K,) * len(self.cohorts[t])
 
     def task(self, hyper: Mapping[str, Any]) -> Task:
+        """Return the Task that an adapter's `start` receives, with all numbers as floats."""
         return Task(
             to_floats(self.x_0),
             self.N,
@@ -59,9 +61,13 @@ class Instance(NamedTuple):
         )
 
     def grad(self, i: int, x: np.ndarray) -> np.ndarray:
+        """Return a_i (x - b_i), the gradient without noise, in exact numbers."""
         return vector([self.a[i] * (z - o) for z, o in zip(x, self.b[i])])
 
     def noise(self, t: int, i: int, k: int) -> list[Fraction]:
+        """Return the prescribed noise of client i's gradient in step k of round t: per coordinate
+        -1/4, 0, 1/4 or 1/2, by a rule that gives neighbouring rounds, clients and steps different
+        vectors; zero for an instance without noise."""
         d = len(self.x_0)
         if not self.noisy:
             return [Q(0)] * d
@@ -86,6 +92,7 @@ def to_floats(numbers: np.ndarray | Sequence[Fraction]) -> np.ndarray:
 
 
 def place_points(*places: int) -> tuple[tuple[Fraction, ...], ...]:
+    """Return whole numbers as points in one dimension."""
     return tuple((Q(place),) for place in places)
 
 
@@ -136,9 +143,15 @@ class Seen:
         self.instance, self.t, self.asked, self.ever = instance, 0, [], False
 
     def at(self, t: int) -> None:
+        """Begin round t: the noise is that of round t, and the list of calls is empty."""
         self.t, self.asked = t, []
 
     def __call__(self, i: int, y: np.ndarray, k: int) -> np.ndarray:
+        """Return a_i (y - b_i) plus the prescribed noise, as floats of shape (d,), and record the
+        call.
+
+        Raises InvalidInput where i is neither a client nor 0, k is no step, or y has another shape.
+        """
         N, d = self.instance.N, len(self.instance.x_0)
         if not isinstance(i, (int, np.integer)) or not 0 <= i <= N:
             refuse("gradient: i", f"must be a client 1..{N}, or 0, the server", i)
@@ -171,6 +184,7 @@ def nearly_equal(a: np.ndarray, b: np.ndarray) -> bool:
 
 
 def short_numbers(v: np.ndarray | Sequence[Fraction]) -> str:
+    """Return a vector as text: fractions as they are, floats with six significant figures."""
     return "[" + ", ".join(str(n) if isinstance(n, Q) else f"{float(n):.6g}" for n in v) + "]"
 
 

@@ -45,6 +45,8 @@ class Code(NamedTuple):
     weighted: bool = True  # whether clients have weights
 
     def scene(self, **changes: Sequence[Fraction | tuple[Exact, ...]]) -> Instance:
+        """Return SCENE with `changes`, fitted to the code: all clients in every cohort where the
+        method needs everyone, equal weights where the code has no weights."""
         if self.everyone:
             changes = dict(cohorts=ALL) | changes
         if not self.weighted:
@@ -52,10 +54,13 @@ class Code(NamedTuple):
         return SCENE._replace(**changes)
 
     def points(self, instance: Instance, one_step: bool = False) -> "list[np.ndarray]":
+        """Return x before and after each round on an instance."""
         return [state["x"] for state in self.path(instance, one_step)]
 
 
 class Law(NamedTuple):
+    """A property of a method's runs, with the mistake that breaks it."""
+
     name: str
     kind: str
     shows: str  # the mistake of code that breaks the law
@@ -86,6 +91,7 @@ def describe_difference(
 
 
 def stays_at_minimiser(code: Code, own: Code) -> str | None:
+    """Check that x stays at a point b where b_i = b for all clients."""
     at = (Q(1), Q(-2))
     still = code.points(code.scene(b=(at,) * 4, x_0=at))
     return describe_difference(
@@ -94,6 +100,7 @@ def stays_at_minimiser(code: Code, own: Code) -> str | None:
 
 
 def rests_at_end(code: Code, own: Code) -> str | Obeyed:
+    """Check that x ends, after LONG rounds of all clients, where the method itself ends."""
     scene = code.scene(cohorts=ALL)
     mine, best = own.rest(scene), to_floats(scene.minimiser())
     place = f"{short_numbers(mine)}, {'' if nearly_equal(mine, best) else 'which is not '}the minimiser of F"
@@ -112,6 +119,7 @@ def held_by(code: Code, scene: Instance) -> "list[dict[str, np.ndarray]]":
 
 
 def mean_of_memories(code: Code, own: Code) -> str | None:
+    """Check that c = sum_i p_i c_i after each round, for every memory c of the server."""
     scene = code.scene()
     p = to_floats(scene.weights)
     for t, state in enumerate(held_by(code, scene)):
@@ -124,6 +132,7 @@ def mean_of_memories(code: Code, own: Code) -> str | None:
 
 
 def who_rests_keeps(code: Code, own: Code) -> str | None:
+    """Check that the memory of a client outside the cohort is unchanged by the round."""
     scene = code.scene()
     if code.everyone:
         raise Unseen
@@ -145,6 +154,7 @@ def of_straight_losses(code: Any, own: Code) -> str | None:
 
 
 def of_the_start(code: Code, own: Code) -> str | None:
+    """Check on curved losses that a client stores its gradient at the x where the round began."""
     return keep_gradients(code, code.scene(), "")
 
 
@@ -178,6 +188,7 @@ def x_alone(code: Code, own: Code) -> str | None:
 
 
 def relabel_clients(code: Code, own: Code) -> Any:
+    """Check that renaming the clients, with losses, weights and cohorts, leaves the path of x."""
     scene, called = code.scene(), (0, 2, 3, 1)  # client i gets the name called[i]
     before = [0, *(called.index(i) for i in (1, 2, 3))]
     other = scene._replace(
@@ -192,6 +203,7 @@ def relabel_clients(code: Code, own: Code) -> Any:
 
 
 def reorder_cohort(code: Code, own: Code) -> str | None:
+    """Check that the order in which a cohort is listed leaves the path of x."""
     scene = code.scene()
     other = scene._replace(cohorts=tuple(cohort[::-1] for cohort in scene.cohorts))
     return describe_difference(
@@ -209,19 +221,23 @@ def move_in_space(code: Code, of: Callable[..., Any], says: str) -> str | None:
 
 
 def turn_space(code: Code, own: Code) -> str | None:
+    """Check that the path turns with losses and start, by the rational rotation TURN."""
     turn = lambda v: [sum(q * z for q, z in zip(row, v)) for row in TURN]
     return move_in_space(code, turn, "turned by the angle of 3/5 and 4/5")
 
 
 def shift_space(code: Code, own: Code) -> str | None:
+    """Check that the path is shifted by [2, -1] with losses and start."""
     return move_in_space(code, lambda v: [v[0] + 2, v[1] - 1], "shifted by [2, -1]")
 
 
 def one_step(code: Code, own: Code) -> str | Obeyed:
+    """Check that a round with K = 1 is a gradient step of F."""
     return gradient_step(code, own, 0)
 
 
 def both_losses(code: Code, own: Code) -> str | Obeyed:
+    """Check that a round with K = 1 is a gradient step of F + f_0."""
     return gradient_step(code, own, 1)
 
 
@@ -246,6 +262,7 @@ def gradient_step(code: Code, own: Code, share: int) -> str | Obeyed:
 
 
 def same_for_copies(code: Code, own: Code) -> Any:
+    """Check that three equal clients of equal weight move x as one such client does."""
     one = Instance("one client", A[:2], B[:2], (Q(1),), ((1,),) * 3, SCENE.x_0)
     many = code.scene(a=(A[0], *A[1:2] * 3), b=(B[0], *B[1:2] * 3), cohorts=ALL)
     return describe_difference(
@@ -254,6 +271,7 @@ def same_for_copies(code: Code, own: Code) -> Any:
 
 
 def drawn_of_equals(code: Code, own: Code) -> str | None:
+    """Check that the choice of cohort leaves the path of x where all clients are equal."""
     if code.everyone:
         raise Unseen
     scene = code.scene(a=(A[0], *A[1:2] * 3), b=(B[0], *B[1:2] * 3), cohorts=PAIRS[:3])
@@ -265,6 +283,7 @@ def drawn_of_equals(code: Code, own: Code) -> str | None:
 
 
 def copy_clients(code: Code, own: Code) -> str | None:
+    """Check that a client of weight 2/3 moves x as two copies of weight 1/3 do."""
     if not code.weighted:
         raise Unseen
     two = Instance("two", A[:3], B[:3], (Q(2, 3), Q(1, 3)), ((1, 2),) * 3, SCENE.x_0)

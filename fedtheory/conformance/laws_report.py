@@ -55,6 +55,7 @@ class Laws(NamedTuple):
 
     @property
     def broken(self) -> tuple[Found, ...]:
+        """Return the laws that the method obeys and the code does not."""
         return tuple(law for law in self.found if law.outcome == "broken")
 
     def __str__(self) -> str:
@@ -113,6 +114,8 @@ def laws(
 
 
 def _ask_law(law: Law, code: Code, own: Code) -> Found:
+    """Return the Found of one law. The law is tested on the method's own kernels first: a law that
+    they break is no law of the method, and the outcome is "not asked"."""
     try:
         says, outcome = law.ask(own, own), "not asked"
         if says is None or isinstance(says, Obeyed):
@@ -129,6 +132,12 @@ def single_step(method: Any, hyper: Mapping[str, Any]) -> dict[str, Any]:
 
 
 def of_kernels(method: Any, hyper: Mapping[str, Any], weighted: bool = True) -> Code:
+    """Return the method's own kernels as Code: paths of states in exact fractions.
+
+    A memory is a field f of the State for which the State also has f_i, as c and c_i of SCAFFOLD.
+    The point of rest comes from LONG rounds of the engine in floats, because fractions grow with
+    every round; Unseen is raised where the last round still moves x by more than STILL.
+    """
     names = type(rounds_of(method, hyper, SCENE, lambda: 0).start(list(SCENE.x_0)))._fields
     memories = tuple((name, f"{name}_i") for name in names if f"{name}_i" in names)
     names = {"x", *(name for pair in memories for name in pair)}
@@ -183,6 +192,8 @@ def of_adapter(
     own: Code,
     functions: tuple[Callable[..., Any], Callable[..., Any], Callable[..., Any]],
 ) -> Code:
+    """Return a user's three functions as Code, with the memories and weights of the method's `own`
+    Code. Errors of the user's functions are not caught."""
     start, round, state = functions
     names = {"x", *(name for pair in own.memories for name in pair)}
 

@@ -93,7 +93,8 @@ MINUS = {("fedadam", "m")}
 
 
 def listing_value(method: Algorithm, name: str, value: "np.ndarray") -> "np.ndarray":
-    """Return a field of a method's State with the sign that the listing uses."""
+    """Return a field of a method's State with the sign that the listing uses. `value` has shape
+    (d,), or (N + 1, d) for a memory of the clients."""
     return -value if (method.name, name) in MINUS else value
 
 
