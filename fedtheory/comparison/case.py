@@ -45,7 +45,14 @@ def claim_method(claim: "Claim | None", algorithm: Algorithm | None = None) -> A
 
 class Letters:
     """The numbers of a claim's letters: given values, and values from the problem, the run and the
-    start; and the numbers that hypotheses determine, at each number of rounds."""
+    start; and the numbers that hypotheses determine, at each number of rounds.
+
+    A letter takes its value from the first source that has it: the problem's certified constants
+    and counts, overridden by what is given; functions of a user's table; the law of participation;
+    the measured start. `at(T)` adds what depends on the number of rounds: equations among the
+    hypotheses, the method's defaults, and the ends of admitted ranges. `known` holds the former;
+    nothing in it depends on T.
+    """
 
     def __init__(
         self,
@@ -77,6 +84,8 @@ class Letters:
         self._of_start()
 
     def _of_law(self) -> None:
+        """Add the moments of participation (flexible participation's table: LAWS, Gamma,
+        sigma_bar^2) that the claim names and nothing else gives."""
         named = {*self.claim.quantities, *self.claim.parameters}
         wanted = [
             n for n in (*letters.LAWS, "Gamma", "sigma_bar_sq") if n in named - set(self.known)
@@ -102,7 +111,9 @@ class Letters:
                 self.known[name] = (low + high) / 2
 
     def of_start(self, entry: Entry) -> tuple[float, ...]:
-        """Return (low, high) of a measured quantity at the start."""
+        """Return (low, high) of a measured quantity at the start: the mean over the trials' starts,
+        widened by the relative error NEAR of floats, minus the two ends of the infimum where one is
+        subtracted. The ends of a quantity that is nonnegative are clipped to 0."""
         how, problem = entry.measure, self.problem
         gamma = self.gamma
         points = np.reshape(self.x_0, (-1, 1, problem.d))
@@ -138,6 +149,8 @@ class Letters:
         return {n: v for n, v in known.items() if n in self.claim.symbols}
 
     def seen(self, curves: dict[str, Any], points: Number, h: Any = None) -> Seen:
+        """Return these letters' problem, method and numbers with curves and points, as the readers
+        of derived quantities take them."""
         return Seen(self.problem, self.algorithm.name, h, self.known, curves, points, self.idle)
 
     # Values of letters
@@ -148,7 +161,12 @@ class Letters:
 
     def at(self, T: int) -> tuple[dict[str, Number], set[str]]:
         """Return the numbers of all letters at T rounds, and the names of the letters that would
-        differ at another T."""
+        differ at another T.
+
+        Equations are used as long as one of them has a single unknown letter. Then one default is
+        taken, if the hypotheses admit it, or one letter is set to the end of its range; then
+        equations again.
+        """
         more = {name: self.known[name] * T for name in letters.PER_ROUND if name in self.known}
         solver = Determined(self.claim, {**self.known, **more, **dict.fromkeys(self.rounds, T)})
         wanted = self.open()
@@ -165,6 +183,8 @@ class Letters:
         return solver.known, solver.by_rounds
 
     def _default(self, letter: str) -> float | None:
+        """Return the default of the hyper-parameter that a letter stands for, None where there is
+        none."""
         field = self.algorithm.hyper.get(self.hyper.get(letter))
         return None if field is None else field.default
 
@@ -194,8 +214,12 @@ class Letters:
 def admissible_rows(
     letters_: Letters, T: np.ndarray | Sequence[int], numbers: Mapping[str, Number]
 ) -> np.ndarray:
-    """Return where in T all hypotheses between numbers hold; if nowhere, refuse with the first
-    hypothesis that fails."""
+    """Return where in T all hypotheses between numbers hold, as a mask (len(T),).
+
+    `numbers` are the letters over T. Raises InvalidInput where there is no such T, or where a
+    letter lies outside its domain at the last of them: the sentence names the hypothesis, the
+    values that break it, and a number of rounds that would be enough, if one is found.
+    """
     claim, T = letters_.claim, np.asarray(T)
     good, full = _good_rounds(claim, T, numbers)
     last = int(np.flatnonzero(good)[-1]) if good.any() else len(T) - 1
@@ -278,6 +302,8 @@ def check_certificates(claim: "Claim", problem: Problem) -> None:
 
 
 def _refuse_unmet(claim: "Claim", assumption: Assumption, problem: Problem) -> None:
+    """Raise InvalidInput for a condition that fails, with an example that meets the condition, if
+    the condition's record names one."""
     other = assumption.condition.met_by
     raise InvalidInput(
         f"{claim.title} assumes {assumption}; {problem.name} or this run does not meet it"
@@ -382,8 +408,12 @@ def right_side(
     measured: Mapping[str, np.ndarray],
     T: np.ndarray | Sequence[int],
 ) -> np.ndarray:
-    """Return the right side for each T, rounded to the safe side: the weakest bound within the
-    rounding of the quantities measured at the start and of the formula."""
+    """Return the right side for each T, rounded to the safe side.
+
+    The quantities measured at the start are enclosed, so the right side is evaluated at every
+    corner of their box, moved by the relative error SWEPT of the evaluation; the weakest of these
+    bounds counts. The corners are enough where the bound is monotone in each quantity.
+    """
     ends = {n: letters_.start[n] for n in line.claim.needs(line.right) if n in letters_.start}
     up = line.sign in ("<=", "<")
     found = []

@@ -1,5 +1,11 @@
 """The function `ft.compare`: compares a claim with runs, and with their exact expectation, on one
-problem."""
+problem.
+
+The order is: choose the line (`line_of`) and the letters (`plan_requests`), check every hypothesis,
+run, read the measured quantities, evaluate both sides at each T, and move the ends of the left side
+by the rounding that the quantities may carry. Everything that can be refused is refused before
+anything runs.
+"""
 
 from collections.abc import Callable, Mapping, Sequence
 from typing import TYPE_CHECKING, Any
@@ -133,7 +139,12 @@ def compare(
 
 
 class _Case:
-    """A plan with checked hypotheses, and the computation of its comparison."""
+    """A plan with checked hypotheses, and the computation of its comparison.
+
+    `T` are the numbers of rounds at which all hypotheses hold, `left_out` the others; `numbers` are
+    the letters over T, a number or an array each. `idle` counts first rounds in which step sizes
+    are 0, which the claim's t does not count.
+    """
 
     def __init__(
         self,
@@ -180,6 +191,13 @@ class _Case:
         more: Sequence[Any] = (),
         sampled: bool = True,
     ) -> Comparison:
+        """Return the Comparison, from an exact expectation, from runs, or from both.
+
+        An expectation is computed where all trials share the start and no quantity needs the path
+        of points. `run` is an earlier Run to read from; if it lacks a metric or the path, the same
+        draws are run again. `more` names metrics to record besides, and without `sampled` no run is
+        made. Where nothing is random, one trial is the expectation.
+        """
         plan = self.plan
         words = {name: field.choices for name, field in plan.algorithm.hyper.items()}
         hyper = {
@@ -244,6 +262,9 @@ class _Case:
         points: np.ndarray | None,
         exact: Mapping[str, np.ndarray] | None = None,
     ) -> dict[str, np.ndarray]:
+        """Return {name: array (rows, len(T))} of the line's measured quantities: a row for each
+        trial, or one row for expectations. `points` is (trials, rounds + 1, d) or None, and `exact`
+        holds the expectation's curves, if known."""
         kept = lambda curves: {name: values[:, self.idle :] for name, values in curves.items()}
         exact = None if exact is None else kept(exact)
         rest, mine = self.line.split()
@@ -276,6 +297,13 @@ class _Case:
     def build_comparison(
         self, run: Any, rows: Mapping[str, np.ndarray], there: Any, e: Expected | None = None
     ) -> Comparison:
+        """Return the Comparison of both sides over T.
+
+        `rows` are the quantities measured in each trial and `there` their exact expectations;
+        either may be None. The left side is evaluated at the means of the quantities for `left`,
+        and in each trial for the band. The exact side decides where it is known, and bounds on
+        rounding apply to the side that decides.
+        """
         line, T, numbers, judged = self.line, self.T, self.numbers, there
         of = lambda values: np.broadcast_to(values, T.shape).copy()
         left = low = high = size = least = most = np.full(T.shape, np.nan)
@@ -309,7 +337,9 @@ class _Case:
         )
 
     def _size(self, measured: Mapping[str, np.ndarray]) -> np.ndarray:
-        """Return the size of the terms that the left side adds up, for each T."""
+        """Return the size of the terms that the left side adds up, for each T: |left side| plus,
+        where several quantities are measured, the absolute contribution of each. Rounding is
+        relative to this size and not to the left side, whose terms may cancel."""
         line = self.line
         total = np.abs(side_values(line, "left", self.numbers, measured)[0])
         entries = line.on(line.left)
@@ -347,6 +377,8 @@ class _Case:
         return least, most
 
     def _side(self, which: str, measured: Mapping[str, np.ndarray]) -> np.ndarray:
+        """Return one side of the line ("left" or "right") over T, at one row of measured
+        quantities."""
         found = side_values(self.line, which, self.numbers, measured)[0]
         return np.broadcast_to(found, self.T.shape)
 
@@ -374,6 +406,8 @@ class _Case:
         sizes: np.ndarray,
         traces: Number,
     ) -> tuple[np.ndarray, ...] | None:
+        """Return (root, flat) of `Rounding.margins` for a measured quantity, None where the
+        quantity is not read from a recorded metric or no bound is known."""
         if how.metric not in self.metrics or how.metric not in curves:
             return None
         return self.rounding.margins(how.metric, sizes, traces, self._infimum_ends(how))
@@ -431,6 +465,10 @@ class _Case:
         return np.full(count, FAR * farthest), None
 
     def _list_notes(self, run: Any, near: bool) -> tuple[str, ...]:
+        """Return the sentences that stand below a comparison: letters that were chosen, numbers of
+        rounds at which a hypothesis fails, assumed rounding (if `near`: the sides are too close for
+        it not to matter), trials that left the ball in which a constant holds, and constants that
+        were measured instead of proved."""
         notes = [
             f"{name} = {value:g}, which nothing fixes, makes the bound after all rounds least"
             for name, value in self.letters.chosen.items()
@@ -468,6 +506,8 @@ def _of_run(
     exact: bool,
     progress: Callable[..., Any] | None,
 ) -> Comparison:
+    """Return the Comparison of an earlier run. Refuses a run on another problem or of another
+    method, hyper-parameters in `settings`, and a run of 0 rounds."""
     claim = line.claim
     if run.problem is not problem:
         refuse("run", "must be a run on the problem that is given", run.problem.name)

@@ -67,7 +67,8 @@ def choose_hyper(table: "Table", algorithm: "Algorithm") -> dict[str, str]:
 
 def law_of(pmf: np.ndarray) -> list[list[Fraction | list[int]]]:
     """Return [(probability, steps of each client)] for clients whose numbers of steps are
-    independent of each other."""
+    independent of each other. `pmf` is (N, E + 1), the probabilities of 0 .. E steps. Raises
+    InvalidInput above WAYS joint outcomes."""
     ways = [[(Fraction(float(q)), s) for s, q in enumerate(row) if q > 0] for row in pmf]
     if np.prod([float(len(row)) for row in ways]) > WAYS:
         raise InvalidInput(
@@ -83,8 +84,12 @@ def of_law(
     E: int,
     wanted: Sequence[str],
 ) -> dict[str, Fraction]:
-    """Return {symbol name: value} of flex's moments: the moments of the law of work, and Gamma and
-    sigma_bar_sq."""
+    """Return {symbol name: value} of flex's moments, exact in the floats of the problem.
+
+    The law of work gives the moments in LAWS; with p^k the clients' weights (scaled to sum 1),
+    Gamma = sum_k p^k Gamma_k and sigma_bar^2 = sum_k (p^k)^2 sigma_k^2. Names that are not
+    `wanted`, and methods other than schemes A to C, get nothing.
+    """
     scheme = algorithm.name.removeprefix("flex_").upper()
     if not wanted or scheme not in moments.SCHEMES:
         return {}
@@ -128,7 +133,11 @@ def client_excesses(problem: Problem) -> list[float]:
 
 class Determined:
     """The letters that hypotheses fix: by an equation in which no other letter is unknown or, where
-    no equation does, by the end of the admitted range (the longest step, the tightest constant)."""
+    no equation does, by the end of the admitted range (the longest step, the tightest constant).
+
+    Only relations that are linear in the unknown letter are used. `known` grows as letters are
+    found, and `by_rounds` collects the letters whose value came through the number of rounds T.
+    """
 
     def __init__(self, claim: "Claim", known: Mapping[str, Number]) -> None:
         self.claim, self.known, self.by_rounds = claim, dict(known), set()
@@ -140,6 +149,7 @@ class Determined:
         ]
 
     def _open(self, relation: sympy.Rel) -> sympy.Symbol | None:
+        """Return the only unknown letter of a relation, None where there are none or several."""
         names = [s for s in relation.free_symbols if s.name not in self.known]
         return names[0] if len(names) == 1 else None
 
@@ -156,6 +166,7 @@ class Determined:
         return letter, self._value(slope), self._value(difference.subs(letter, 0))
 
     def _value(self, expr: sympy.Expr) -> float:
+        """Return an expression of known letters as a float, NaN where the expression has no value."""
         numbers = {
             s.name: arithmetic.exact_number(s.name, self.known[s.name]) for s in expr.free_symbols
         }
@@ -165,6 +176,8 @@ class Determined:
             return float("nan")
 
     def _keep(self, letter: sympy.Symbol, value: float, relations: Sequence[sympy.Rel]) -> bool:
+        """Store a letter's value, rounded for a count, and whether T determined it; return False,
+        having stored nothing, for a value that is not finite."""
         if not np.isfinite(value):
             return False
         entry = self.claim.table[letter.name]
@@ -175,6 +188,8 @@ class Determined:
         return True
 
     def by_equation(self, wanted: Sequence[str]) -> bool:
+        """Find one of the wanted letters from an equation slope * letter + rest = 0 and store it;
+        return whether one was found."""
         for relation in self.relations:
             if isinstance(relation, sympy.Eq):
                 parts = self._parts(relation)
@@ -207,6 +222,10 @@ class Determined:
         return all(value <= end for end in ends(highs)) and all(value >= end for end in ends(lows))
 
     def by_ends(self, wanted: Sequence[str]) -> bool:
+        """Set one of the wanted letters, the first in the table's order, to the end of its admitted
+        range, and return whether one was found. The least upper end is preferred to the greatest
+        lower end; the value keeps the relative distance INSIDE from it, so that strict inequalities
+        hold."""
         highs, lows, through = self._ends(wanted)
         for letter in sorted(through, key=lambda s: list(self.claim.table).index(s.name)):
             end = (
@@ -220,6 +239,7 @@ class Determined:
 
 
 def refuse_missing(claim: "Claim", name: str) -> NoReturn:
+    """Raise InvalidInput for a letter that has no value."""
     raise InvalidInput(
         f"{claim.title} needs {name}, {claim.table[name].meaning}; no value was given, and neither the "
         "problem, the run nor a hypothesis determines one"

@@ -29,8 +29,12 @@ def of_law(entry: Entry) -> bool:
 
 
 class Line:
-    """A line of a claim, with its symbols sorted by the source of their values. `given` are the
-    names of measured quantities whose values are given."""
+    """A line of a claim, with its symbols sorted by the source of their values.
+
+    `start` are quantities measured at x_0 alone, `law` moments of participation, `run` everything
+    that is read from the points of a run. `given` are the names of measured quantities whose values
+    a user gives: they are in none of the three.
+    """
 
     def __init__(self, claim: Claim, number: int, given: Collection[str] = ()) -> None:
         self.claim, self.number = claim, number
@@ -54,6 +58,7 @@ class Line:
         return rest, mine
 
     def _free(self, expr: "sympy.Expr") -> "set[sympy.Symbol]":
+        """Return the free symbols of an expression, with the claim's definitions expanded."""
         return self.claim.expand(expr).free_symbols
 
     def on(self, expr: "sympy.Expr") -> dict[str, Entry]:

@@ -37,16 +37,23 @@ class Objective(NamedTuple):
     b: float
 
     def loss(self, x: np.ndarray) -> float:
+        """Return a F(x) + b f_0(x)."""
         total = self.a * self.problem.loss(x) if self.a else 0.0
         return total + (self.b * self.problem.client_loss(0, x) if self.b else 0.0)
 
     def grad(self, x: np.ndarray) -> np.ndarray:
+        """Return a grad F(x) + b grad f_0(x), of shape (d,)."""
         total = self.a * self.problem.grad(x) if self.a else np.zeros(self.problem.d)
         return total + (self.b * self.problem.client_grad(0, x) if self.b else 0.0)
 
     def lowest(self) -> Lowest:
         """Return the infimum, exact up to rounding, or between ends that a point and strong
-        convexity give."""
+        convexity give.
+
+        At a point x with gradient g, a mu-strongly convex loss lies above loss(x) - ||g||^2 / (2
+        mu). Raises InvalidInput where the loss is unbounded below, and where none of these is
+        known: a minimiser, affine gradients, a constant F_inf, mu > 0.
+        """
         problem, constants = self.problem, self.problem.constants
         x = None
         if not self.b and problem.minimize is not None:

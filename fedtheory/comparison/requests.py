@@ -117,7 +117,15 @@ def plan_requests(
     settings: dict[str, Any],
     T: np.ndarray | None = None,
 ) -> list[Request]:
-    """Return the runs to make: a single run, or a run for each T where the steps depend on T."""
+    """Return the runs to make: a single run, or a run for each T where the steps depend on T.
+
+    `rounds` is the largest number of rounds, `T` the numbers to compare at (None for all up to
+    `rounds`), `asked` the arguments of `ft.run` that are passed on, and `settings` hyper-parameters
+    and letters together. A hyper-parameter that is not given takes the value of its letter: from an
+    equation, a default, or the end of its range. If its value depends on T and does not follow the
+    rounds, the step size belongs to a horizon, and a run at T says nothing about another T. A claim
+    whose method needs gradients at x^(0) first gets one round with step size 0.
+    """
     claim, algorithm = line.claim, claim_method(line.claim)
     hyper, rest = split_settings(
         claim, algorithm, {**settled_words(claim, problem, algorithm.hyper), **settings}
@@ -191,6 +199,7 @@ def plan_requests(
 
 
 def _admits_rounds(letters: Letters, T: int) -> bool:
+    """Tell whether all hypotheses between numbers hold at T rounds."""
     try:
         return bool(admissible_rows(letters, [T], letters.over([T])).all())
     except InvalidInput:

@@ -223,7 +223,8 @@ class Comparison(Shown):
         )
 
     def _vacuity_notes(self) -> Iterator[str]:
-        """Yield a sentence where nothing could exceed the bound."""
+        """Yield a sentence where nothing could exceed the bound: the left side is at most 0 and the
+        right side at least 0 at every T."""
         if self.upper and (self.judged <= 0).all() and (self.right >= 0).all():
             yield "the left side is not positive with these letters, so that the bound says nothing"
 
@@ -251,7 +252,8 @@ def _rounds_in_words(T: np.ndarray) -> str:
 
 
 def join_comparisons(found: Sequence[Any]) -> Comparison:
-    """Join comparisons of one T each into one comparison."""
+    """Join comparisons of one T each into one comparison, with letters as arrays over T. The exact
+    side is kept only if every part has it."""
     stack = lambda name: np.concatenate([getattr(each, name) for each in found])
     exact = all(each.left_exact is not None for each in found)
     return replace(

@@ -56,6 +56,7 @@ class Walk(NamedTuple):
 
     @property
     def most(self) -> float:
+        """Return the largest factor by which the steps change a distance."""
         return max(abs(self.low), abs(self.high))
 
 
@@ -100,6 +101,9 @@ class Rounding:
             self._measure_problem()
 
     def _why_unknown(self, L: Constant | None, drawn: bool) -> str:
+        """Return why no bound on rounding is known for the plan, "" where one is: the method must
+        do gradient steps and means alone, and the gradients must have a global L (with minibatches,
+        convex losses too)."""
         algorithm, name = self.plan.algorithm, self.plan.algorithm.name
         unknown = "how rounding grows is not known"
         if name not in STEPPING + VARIATES or algorithm != discover.algorithm(name):
@@ -194,6 +198,14 @@ class Rounding:
         return self._rounds[h]
 
     def _round(self, h: Any) -> Round:
+        """Return the Round of a method that takes client steps, a weighted mean and server steps,
+        at hyper-parameters h.
+
+        In a sequential round, rho is the factor of x -> x + share (y - x), largest over the
+        possible sums of weights, times the factor of the server's walk; where client and server
+        work side by side (fsl_parallel), both factors enter one weighted sum. Control variates add
+        the errors of earlier gradients.
+        """
         algorithm = self.plan.algorithm
         of_client, gain = getattr(h, "eta_l", getattr(h, "eta", 0.0)), getattr(h, "eta_g", 1.0)
         of_server, gamma = getattr(h, "eta_0", 0.0), getattr(h, "gamma", 1.0)
@@ -224,7 +236,11 @@ class Rounding:
 
     def _local_error(self, round: Round, size: float, noise: float) -> float:
         """Return the rounding error of a round from a point of norm `size`, with gradient noise up
-        to the norm `noise`."""
+        to the norm `noise`.
+
+        `reach` bounds the norm of every point on the way and `off` the size of the numbers of one
+        operation; a round adds at most calls * off units of roundoff, times the gain of the mean.
+        """
         step, length = round.step, round.length
         moved = size + length * self.slope
         if (
@@ -304,8 +320,9 @@ class Rounding:
         flat: float | np.ndarray,
         infimum: float = 0.0,
     ) -> tuple[np.ndarray, np.ndarray]:
-        """Return (low, high): ends for the exact value of a nonnegative measured quantity, where
-        the floats are `values`."""
+        """Return (low, high): ends for the exact value of a nonnegative measured quantity q, where
+        the floats are `values`: (sqrt(q) -+ root)^2 -+ flat, and the rounding of the value itself.
+        """
         unit = UNIT if self.why else self.unit
         with np.errstate(over="ignore", invalid="ignore"):
             size = np.sqrt(np.maximum(values, 0.0))
@@ -316,6 +333,7 @@ class Rounding:
 
 
 def _power_of_walk(base: float, count: int) -> float:
+    """Return base^count, infinite where floats overflow."""
     try:
         return float(base) ** count
     except OverflowError:

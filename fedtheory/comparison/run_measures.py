@@ -78,6 +78,8 @@ class Seen(NamedTuple):
 
 
 class Derived(NamedTuple):
+    """A quantity that is computed from a run instead of recorded by it."""
+
     read: Any  # (Seen) -> curve
     needs: tuple[Any, ...] = ()  # the metrics of a run that `read` needs
     points: bool = False  # whether `read` needs the points of a run
@@ -106,12 +108,14 @@ def _weighted_means(points: np.ndarray, ratio: float = 1.0, whole: bool = True) 
 
 
 def loss_of_mean(seen: Seen) -> Number:
+    """Return F at the mean of x_0, ..., x_(T-1), read at T."""
     means = _weighted_means(seen.points, whole=False)
     means[:, 0] = seen.points[:, 0]
     return losses_along(measured_loss(seen.problem, "loss"), means, seen.T)
 
 
 def mixed_loss_of_mean(seen: Seen) -> Number:
+    """Return the mixed loss F + f_0 at the mean of x_0, ..., x_T, read at T."""
     means = _weighted_means(seen.points)
     return losses_along(measured_loss(seen.problem, "mixed_loss"), means, seen.T)
 
@@ -136,6 +140,7 @@ def mixed_loss_of_decreasing_mean(seen: Seen) -> Number:
 
 
 def sq_mixed_distance(seen: Seen) -> Number:
+    """Return ||x_t - x*||^2 for the minimiser x* of F + f_0, as (rows, rounds + 1)."""
     star = measured_loss(seen.problem, "mixed_loss").lowest().x
     return np.sum((seen.points - star) ** 2, axis=2)
 
@@ -153,11 +158,17 @@ def transfer_lag(seen: Seen) -> Number:
 
 
 def least_sq_grad_norm(seen: Seen) -> Number:
+    """Return min_(s <= t) ||grad F(x_s)||^2 in each row."""
     return np.minimum.accumulate(seen.curves["sq_grad_norm"], axis=1)
 
 
 def grad_by_root_v(seen: Any) -> Number:
-    """Return ||grad f / v^(1/4)||^2 at the end of each round, in FED-LAMB's count of rounds."""
+    """Return ||grad f / v^(1/4)||^2 at the end of each round, in FED-LAMB's count of rounds.
+
+    Runs store no second moments v. Where epsilon >= M^2 for a global bound M on gradients'
+    coordinates, v stays at its start epsilon, so that the quantity is ||grad f||^2 / sqrt(epsilon);
+    anything else is refused.
+    """
     if not is_steady(seen.problem, seen.h):
         raise InvalidInput(
             "a run stores no second moments, so that a quantity scaled by them is known only where they stay "

@@ -40,15 +40,19 @@ class OnProblem(user_quantities.Landscape):
         )
 
     def loss(self, x: np.ndarray) -> float:
+        """Return F(x)."""
         return float(self._problem.loss(_to_floats(x)))
 
     def grad(self, x: np.ndarray) -> Number:
+        """Return grad F(x)."""
         return self._problem.grad(_to_floats(x))
 
     def client_loss(self, i: int, x: np.ndarray) -> float:
+        """Return f_i(x), i from 1."""
         return float(self._problem.client_loss(self._of(i), _to_floats(x)))
 
     def client_grad(self, i: int, x: np.ndarray) -> np.ndarray:
+        """Return grad f_i(x), i from 1."""
         return self._problem.client_grad(self._of(i), _to_floats(x))
 
     @cached_property
@@ -56,15 +60,18 @@ class OnProblem(user_quantities.Landscape):
         return Objective(self._problem, 1.0, 0.0).lowest()
 
     def gap(self, x: np.ndarray) -> float:
+        """Return F(x) minus the upper end of inf F, so that the gap is never too large."""
         return self.loss(x) - self._least.high
 
     @property
     def minimizer(self) -> np.ndarray:
+        """Return a minimiser of F; raise InvalidInput where none is known."""
         if self._least.x is None:
             raise InvalidInput(f"the minimiser of {self._problem.name} is not known")
         return np.array(self._least.x)
 
     def client_infimum(self, i: int) -> float:
+        """Return inf f_i; raise InvalidInput unless gradients are affine and f_i is bounded below."""
         problem = self._affine("the infimum of a client")
         grad = lambda x: problem.client_grad(self._of(i), x)
         x = lowest_of(grad, self.d, {})
@@ -73,12 +80,16 @@ class OnProblem(user_quantities.Landscape):
         return self.client_loss(i, x)
 
     def curvature(self, i: int) -> tuple[float, float]:
+        """Return (least, largest) eigenvalue of the Hessian of f_i, for affine gradients alone."""
         problem = self._affine("the curvature of a client")
         found = curvatures(lambda x: problem.client_grad(self._of(i), x), self.d)
         return float(found[0]), float(found[-1])
 
     @property
     def polyak_lojasiewicz(self) -> float:
+        """Return the constant of the inequality of Polyak and Lojasiewicz of F: a problem's mu > 0,
+        else the least eigenvalue of the Hessian that is not 0, else 0 where an eigenvalue is
+        negative."""
         mu = self._problem.constants.get("mu")
         if mu is not None and mu.value > 0:  # mu holds for every loss, so F has this constant
             return float(mu)
@@ -88,11 +99,14 @@ class OnProblem(user_quantities.Landscape):
         return 0.0 if np.any(found[~flat] < 0) or flat.all() else float(found[~flat].min())
 
     def _affine(self, what: str) -> Problem:
+        """Return the problem; raise InvalidInput, naming what is unknown, unless its gradients are
+        affine."""
         if not self._problem.affine:
             raise InvalidInput(f"{what} is not known for {self._problem.name}: give its letter")
         return self._problem
 
     def _of(self, i: int) -> int:
+        """Return a client's number as the problem takes it; raise IndexError outside 1 .. N."""
         if not 1 <= i <= self.N:
             raise IndexError(f"clients are 1 to {self.N}")
         return int(i)
@@ -118,7 +132,7 @@ def user_constants(
 
 
 def dissimilarity(about: OnProblem) -> float:
-    """Return the dissimilarity at the minimiser."""
+    """Return the dissimilarity at the minimiser, zeta = (sum_i p_i ||grad f_i(x*)||^2)^(1/2)."""
     x = about.minimizer
     gs = [about.client_grad(i, x) for i in range(1, about.N + 1)]
     return float(sum(p * g.dot(g) for p, g in zip(about.p, gs)) ** 0.5)

@@ -47,8 +47,12 @@ def usual_participation(claim: "Claim", problem: Problem) -> Participation:
 
 def cheapest_letters(letters: Letters, T: int) -> dict[str, float]:
     """Return {letter: value} that minimises the bound at T rounds, if one letter is left that
-    nothing fixes, or one letter from which equations give the others; else {}. A constant of a rate
-    is chosen before the rate."""
+    nothing fixes, or one letter from which equations give the others; else {}.
+
+    A constant of a rate (a letter that is no hyper-parameter) is chosen before the rate. The bound
+    is evaluated on the grid DECADES and minimised between the neighbours of its least point; a
+    least point at an end of the grid is no minimum.
+    """
     claim = letters.claim
     left = [n for n in claim.parameters if n not in letters.at(T)[0]]
     for name in sorted(left, key=lambda n: n in letters.hyper):
