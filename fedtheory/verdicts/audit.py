@@ -37,7 +37,11 @@ if TYPE_CHECKING:
 
 @dataclass
 class Audit:
-    """The result of `audit`."""
+    """The result of `audit`.
+
+    A row is a dict with the claim and line, the sides, the slack, the ratio, the share of the last
+    line's slack, the unit, the statement in words, the status and the reason.
+    """
 
     claim: str
     case: Case
@@ -119,13 +123,21 @@ def audit(
     """Evaluate the lines of a claim's proof at an instance, and return the slack of each line.
 
     `at` is "worst" (the worst instance of a search), "drawn" (a random one) or a Case. `steps` are
-    claims or ids that replace the claim's own chain. Raises InvalidInput for a claim without lines
-    or without an instance inside its hypotheses.
+    claims or ids that replace the claim's own chain. `budget` is in seconds of one core for the
+    search of the worst instance; `seed` fixes the search or the draw.
+
+    The Audit has a row per line, the claim's own lines last: left and right side, slack (right
+    minus left for an upper bound), ratio, the share of the last line's slack for lines in the same
+    unit, and a status. "holds", "equal" and "fails" are decided exactly; "outside" says that the
+    instance breaks a relation which the line assumes; "undecided" says why no value was found.
+
+    Raises InvalidInput for a claim without lines, an order O, a claim that no model measures, and a
+    claim without an instance inside its hypotheses.
 
     >>> import fedtheory as ft
     >>> found = ft.audit("fsl.theorem1", at="drawn", budget=1)
-    >>> found.claim
-    'fsl.theorem1'
+    >>> found.claim, found.fails is None
+    ('fsl.theorem1', True)
     """
     asked = discover.claim(claim)
     budget, seed = arguments.check_budget(budget), arguments.check_seed(seed)
@@ -164,7 +176,13 @@ def best_setting(claim: Claim, named: list[Claim] | None) -> Setting:
 
 
 def proof_chain(claim: Claim, setting: Setting) -> tuple[list[Claim], dict[str, str]]:
-    """Return (claims of the chain, {claim: reason why it is left out}) in a model."""
+    """Return (claims of the chain, {claim: reason why it is left out}) in a model.
+
+    The chain has the claims of the kinds "step" and "exact" that the paper's files list before the
+    claim. A claim about numbers alone belongs to the chain if it is a step whose parameters are
+    known. A claim that fits the model but assumes more is left out, and the first lacking
+    hypothesis is the reason.
+    """
     links: list[Claim] = []
     left_out: dict[str, str] = {}
     mine = conditions(claim)
@@ -211,7 +229,11 @@ def rows_of(links: list[Claim], case: Case) -> list[dict]:
 
 
 def row_of(link: Claim, line: int, case: Case, measured: dict) -> dict:
-    """Return the row of a line, in exact numbers where these decide."""
+    """Return the row of a line, in exact numbers where these decide.
+
+    The slack is nonnegative where the line holds, for lower and upper bounds alike; of an equation
+    the slack is minus the absolute difference.
+    """
     left, sign, right = link.lines[line]
     row = dict(
         claim=link.id,

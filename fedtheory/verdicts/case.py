@@ -13,7 +13,11 @@ from fedtheory.search.witnesses import Witness
 @dataclass(frozen=True)
 class Case:
     """A claim under one reading, or one line of the claim, with everything that its decision may
-    use."""
+    use.
+
+    A Case holds no result. Its models are found once, when the case is made, so that the proof, the
+    search and the user's witnesses all see the same models.
+    """
 
     claim: Claim
     budget: float  # units of work, in seconds of the machine on which work is counted

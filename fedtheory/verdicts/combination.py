@@ -22,7 +22,11 @@ FORMATS = check_instance.FORMAT, check_proof.FORMAT  # of documents that decide 
 
 
 def conclude(claim: str, evidence: ev.Evidence) -> Verdict:
-    """Return the Verdict on a claim from a single piece of evidence."""
+    """Return the Verdict on a claim from a single piece of evidence.
+
+    The fields that every kind of evidence has (cases, searched, notes, document, the model's code)
+    are copied; `derive_fields` gives the status and the reason. Nothing is evaluated here.
+    """
     of_all: dict[str, Any] = dict(
         cases=evidence.cases,
         searched=evidence.searched,

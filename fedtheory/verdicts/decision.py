@@ -31,7 +31,12 @@ PROOF, SHORTEST, LONGEST = 0.2, 0.05, 2.0
 
 
 def decide(case: Case) -> Verdict:
-    """Return the Verdict on a case, whatever is printed."""
+    """Return the Verdict on a case, whatever is printed.
+
+    A case of several seeds or with an executor is searched seed by seed; a claim with lines is
+    decided line by line; any other claim as a structure, a denial or a finding. `seconds` is the
+    elapsed time.
+    """
     begun = time.perf_counter()
     if case.seeds > 1 or case.executor is not None:
         verdict = decide_by_seeds(case)
@@ -106,7 +111,12 @@ def decide_lines(case: Case) -> Verdict:
 
 
 def decide_line(case: Case) -> Verdict:
-    """Return the Verdict on a single line of a case."""
+    """Return the Verdict on a single line of a case.
+
+    The order of attempts is the order of strength: the explicit companion for an order O, then a
+    proof by algebra, then a search in every fitting model. A line that no model measures ends in a
+    Gap that says why no model fits.
+    """
     claim = case.claim
     if claim.lines[case.line][1] == "O":
         return decide_order(case)
@@ -118,7 +128,11 @@ def decide_line(case: Case) -> Verdict:
 
 
 def prove_line(case: Case) -> Proof | None:
-    """Return a proof of a line by algebra, or None."""
+    """Return a proof of a line by algebra, or None.
+
+    A share PROOF of the case's budget is spent, within SHORTEST and LONGEST seconds. Algebra looks
+    for no counterexample here: the models do this with measured quantities.
+    """
     seconds = min(LONGEST, max(SHORTEST, PROOF * case.budget))
     if not case.proofs:
         return None

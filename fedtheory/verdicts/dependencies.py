@@ -33,7 +33,12 @@ def claims_asked(claim: Claim) -> list[Claim]:
 
 
 def deciding_inputs(claim: Claim) -> list[Any]:
-    """Return plain data of everything on which a verdict depends beside the claim's record."""
+    """Return plain data of everything on which a verdict depends beside the claim's record.
+
+    The data are the fitting models and relevant conditions by name, a hash of all modules reached
+    by the checker, the models and the shipped methods, and a hash of each function that the claim
+    or a user's method brings.
+    """
     fits, records, modules = find_dependencies(claim)
     own = [function for r in records if module_of(r) is None for function in user_functions(r)]
     return [

@@ -15,7 +15,11 @@ PROOF = 0.05
 
 
 def try_witnesses(case: Case) -> Given:
-    """Return the result of evaluating a line at the user's instances."""
+    """Return the result of evaluating a line at the user's instances.
+
+    The Given has the counterexample of the first instance with a refuting document, and the largest
+    ratio of at most 1 among the other instances.
+    """
     asked = ask_witnesses(case.claim, case.line, case.witnesses, case.models)
     found = [each for each, _ in asked if each is not None]
     says = f"{len(found)} of {len(case.witnesses)} instances that were handed in" if found else ""

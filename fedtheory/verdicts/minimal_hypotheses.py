@@ -33,7 +33,11 @@ class Dropped(NamedTuple):
 
 @dataclass
 class Minimised:
-    """The result of `minimise`."""
+    """The result of `minimise`.
+
+    `needed`, `not_needed` and `unknown` list the hypotheses by what was found of each. `final` is
+    None where the claim does not stand with all hypotheses, and then no hypothesis was dropped.
+    """
 
     claim: str
     verdict: Verdict  # on the claim with all hypotheses
@@ -81,12 +85,19 @@ def minimise(
 
     A hypothesis is needed if a counterexample refutes the claim without this hypothesis. The others
     are then dropped together, as far as the claim still stands. `budget` is in seconds of one core
-    for all checks together; `progress` is called with each Verdict.
+    for all checks together: a first share decides every hypothesis briefly, a second share goes to
+    the undecided hypotheses, the rest to the joint drop. `progress` is called with each Verdict.
+
+    The Minimised has a Dropped per hypothesis ("needed", "not needed" or "unknown", with the
+    Verdict that says so), and the smallest set of hypotheses found. "not needed" is evidence by
+    search unless the Verdict is a proof. No hypothesis is dropped from a claim that does not stand
+    with all of them. Raises InvalidInput for a claim without lines, and for a `progress` that is
+    not callable.
 
     >>> import fedtheory as ft
     >>> found = ft.minimise("fsl.h_lower", budget=2)
-    >>> found.claim
-    'fsl.h_lower'
+    >>> found.claim, found.verdict.status
+    ('fsl.h_lower', 'proved')
     """
     budget, seed = arguments.check_budget(budget), arguments.check_seed(seed)
     asked = discover.claim(claim)

@@ -45,7 +45,11 @@ HYPOTHESES = "condition", "ceiling"  # changed parts that belong to the hypothes
 
 @dataclass(repr=False)
 class Mutant(Perturbation, Shown):
-    """A perturbation that the checker tests."""
+    """A perturbation that the checker tests.
+
+    A mutant has one of four fates: killed by an exact counterexample, implied by the statement,
+    unasked because no instance could refute it, or surviving, which is evidence of slack.
+    """
 
     killed: bool = False
     implied: bool = False  # the statement implies it
@@ -75,6 +79,7 @@ class Mutant(Perturbation, Shown):
 
     @property
     def witness(self) -> dict | None:
+        """Return the instance that refutes the mutant, None for a mutant that was not killed."""
         return self.verdict.witness if self.killed and self.verdict else None
 
     def __str__(self) -> str:
@@ -103,6 +108,7 @@ class Mutation(Shown):
 
     @property
     def survivors(self) -> list[Mutant]:
+        """Return the mutants that could be checked, are not implied and were not refuted."""
         return [m for m in self.mutants if m.counted and not m.killed]
 
     def __str__(self) -> str:
@@ -139,12 +145,17 @@ def mutate(
 
     A change drops or halves a term, changes an exponent, swaps two symbols, or drops or widens a
     hypothesis. If the changed claim is refuted, the claim needs the part as it is; otherwise the
-    part may have slack. `budget` is in seconds of one core, counted as work.
+    part may have slack. `budget` is in seconds of one core for all mutants together, counted as
+    work; changes of terms and conditions get a larger share.
 
     `only` selects the mutants. `progress=True` shows the progress. With `seeds` above 1, all of
     these mutants are tested once per seed, from `seed` on, each time with the whole budget; a
     mutant is killed if one seed kills it. `executor` runs the tests, as for `check`, and never
     changes the result.
+
+    The Mutation has a Mutant per change, and `score`, the share killed among the mutants that could
+    be checked and that the statement does not imply; None without any. Raises InvalidInput for a
+    claim that is no inequality or equation, and for an `only` that is not callable.
 
     >>> import fedtheory as ft
     >>> found = ft.mutate("fsl.h_lower", budget=2)
@@ -193,7 +204,12 @@ def mutate_once(
 
 def judge_mutant(explorer: Explorer, mutant: Mutant, budget: float) -> float:
     """Set the mutant's verdict and whether the mutant is killed or implied, and return the units
-    of work spent."""
+    of work spent.
+
+    A change of a right side is compared with the statement on the pool first. Where the mutant
+    demands no more at any instance, algebra tries to show that the statement implies the mutant,
+    and then no search follows. A mutant that no model measures is decided as a claim of its own.
+    """
     claim, settings = explorer.claim, fitting(mutant.claim)
     targets = {setting.name: Target(mutant.claim, setting, mutant.line) for setting in settings}
     targets = {name: target for name, target in targets.items() if not target.impossible}
@@ -222,7 +238,10 @@ def judge_mutant(explorer: Explorer, mutant: Mutant, budget: float) -> float:
 
 class MutantSearch:
     """The search for a violation of a mutant: earlier counterexamples, evaluation on the pool,
-    optimisation from the best instances there, then an independent search."""
+    optimisation from the best instances there, then an independent search.
+
+    All steps share one account of work; `cases` counts evaluated instances.
+    """
 
     def __init__(self, explorer: Explorer, mutant: Mutant, budget: float) -> None:
         self.explorer, self.mutant, self.cases = explorer, mutant, 0
@@ -319,7 +338,11 @@ def demands_more(claim: Claim, mutant: Mutant, pool: Pool) -> bool:
 
 
 def line_implies(claim: Claim, mutant: Mutant) -> bool:
-    """Tell whether the statement's line, under its hypotheses, provably implies the mutant's line."""
+    """Tell whether the statement's line, under its hypotheses, provably implies the mutant's line.
+
+    For lines left <= right and left <= other, the implication is right <= other under the claim's
+    relations; for an equation the two right sides must be equal as polynomials.
+    """
     if not mutant.of_bound:
         return False
     _, sign, right = claim.lines[mutant.line]

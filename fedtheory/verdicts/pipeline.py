@@ -33,11 +33,12 @@ def check(
     executor: Executor | str | None = None,
     seeds: int = 1,
 ) -> Verdict:
-    """Return the Verdict on a claim, or on an id, as meant; its `printed` is the Verdict on the
-    statement as printed.
+    """Return the Verdict on a claim as meant; its `printed` is the Verdict on the statement as
+    printed.
 
-    `budget` is in seconds of one core, counted as work. The check of the statement as printed,
-    without hypotheses that only its proof uses, takes up to as much again.
+    `claim` is a Claim or the id of a recorded claim, such as "fsl.theorem1". `budget` is in seconds
+    of one core, counted as work. The check of the statement as printed, without hypotheses that
+    only its proof uses, takes up to as much again. `seed` fixes every draw of the search.
 
     `witnesses` are documents of counterexamples, or Verdicts, for this claim or related claims.
     Each witness is evaluated exactly before the search starts. A witness never refutes a proved
@@ -48,9 +49,15 @@ def check(
     concurrent.futures.Executor, or a text such as "processes:8". The executor never changes the
     result. `progress=True` shows the number of instances evaluated.
 
+    The Verdict has a status of `verdicts.status`, the reason in a sentence, the largest ratio of
+    left to right side found with its instance, and for "proved" and "violated" a `certificate` for
+    `replay`. Raises InvalidInput, before anything is computed, for an unknown id, a budget, seed,
+    number of seeds or executor outside its range, and a claim about a run that names no method.
+
     >>> import fedtheory as ft
-    >>> ft.check("fsl.h_lower", budget=1).status
-    'proved'
+    >>> v = ft.check("fsl.h_lower", budget=1)
+    >>> v.status, ft.replay(v.certificate)["status"]
+    ('proved', 'proved')
     """
     begun = time.perf_counter()
     budget, seed = arguments.check_budget(budget), arguments.check_seed(seed)

@@ -45,6 +45,17 @@ def replay(document: Document) -> dict[str, Any]:
     """Return what a verdict's document shows, derived anew from the document alone; raise Refused
     if the document shows nothing.
 
+    `document` is a Verdict's `certificate`, or the JSON that was stored of it: a counterexample, a
+    proof, a family that refutes an order, a worst case, two ways to run, or the steps of a proof.
+    The search that found the document is not repeated, and nothing that the document says of its
+    own result is believed.
+
+    The returned entries are `status` ("proved", "violated" or "follows"), `says` or `shows` for
+    most formats, the exact sides for a counterexample, `rests_on` (the code that the check trusts)
+    and `about`: whether the statement is a claim as recorded here or the document's own. A document
+    that names a recorded claim and has other content is refused. Raises InvalidInput for a
+    `document` that is no mapping.
+
     >>> import fedtheory as ft
     >>> claim = ft.claim("fsl.theorem1")
     >>> v = ft.check(claim.replace(name="without noise", bound=claim.weakened), budget=1)
@@ -65,6 +76,7 @@ def replay(document: Document) -> dict[str, Any]:
 
 @refuse_malformed
 def plain_content(document: Document) -> Any:
+    """Return a document as plain data of its own, refused where it is no JSON or too large."""
     return documents.plain_copy(document)
 
 
@@ -128,6 +140,9 @@ def replay_growth(document: Document) -> dict[str, str | list[Counted]]:
 
 @refuse_malformed
 def alike_order(document: Document) -> str:
+    """Return RECORDED or OWN; refuse a family with the name of a recorded claim and another
+    content.
+    """
     claim = find_recorded_claim(document["claim"])
     if claim is None:
         return OWN
@@ -170,7 +185,11 @@ def replay_structure(document: Document) -> dict[str, Any]:
 @refuse_malformed
 def worst_case(document: Document) -> dict[str, Any]:
     """Replay a worst case of a first-order method. Where the document describes a method, the
-    method's kernels are evaluated."""
+    method's kernels are evaluated.
+
+    The document holds a program's multipliers, which fractions alone check. `least` is the value
+    that an instance reaches, None without one; `bound` is the proved upper bound.
+    """
     least, bound = check_worst_case.check(document)
     entry, rests = document.get("method"), ALONE
     about = "of the recursion that is written there, which describes no method"
@@ -230,7 +249,12 @@ def replay_proof(document: Document) -> dict[str, Any]:
 @refuse_malformed
 def replay_graph(document: Document) -> dict[str, str]:
     """Replay the steps of a proof: each document is derived anew, and its line and premises must be
-    those of the claims as recorded here."""
+    those of the claims as recorded here.
+
+    A step says that a line follows from its premises; its hypotheses are documents which show that
+    the line's own hypotheses imply the hypotheses of each premise. Textbook facts used as premises
+    are proved in the document as well.
+    """
     check_entries(document, "the document", "format", "claim", "edges", "textbook")
     steps, claim = document["edges"], find_recorded_claim(document["claim"])
     require(isinstance(steps, list) and steps, "it proves no step")
@@ -330,6 +354,9 @@ def replay_existence(document: Document) -> Any:
 
 @refuse_malformed
 def of_exists(document: Document) -> None:
+    """Refuse a document of existence whose denial is missing, of another format or of another
+    claim.
+    """
     check_entries(document, "the document", "format", "claim", "denial")
     name, denial = document["claim"], document["denial"]
     require(isinstance(name, str), "its claim is no text")

@@ -106,9 +106,22 @@ def check_on(
     """Return the Verdict on a claim's first line for one problem and one choice of
     hyper-parameters, from at most `draws` runs per look at the draws.
 
-    `start` gives values of quantities measured at the start (such as D_0), exactly or rounded to
-    the safe side. `infimum` is the infimum that the claim subtracts. Values that are not given are
-    derived from the problem where possible.
+    `rounds` is T, `S` the number of sampled clients (all N if not given), `x_0` the start of the
+    runs, `alpha` the largest probability with which a true line may be called violated, and `seed`
+    fixes all draws. `hyper` are the method's hyper-parameters by name. `start` gives values of
+    quantities measured at the start (such as D_0), exactly or rounded to the safe side. `infimum`
+    is the infimum that the claim subtracts. Values that are not given are derived from the problem
+    where possible.
+
+    The Verdict has the kind "sampled". "violated" needs two looks with separate seeds that both
+    refute at alpha / 2, also from the lower ends of the values under rounding; "holds" says that
+    the first look did not refute. "undecided" has its reason: a run that left the finite numbers or
+    the ball of a constant, a gap that rounding can explain, or fresh draws that do not confirm the
+    first.
+
+    Raises InvalidInput for fewer than 64 draws, an alpha outside (0, 1), a problem whose constants
+    were measured, a claim that bounds no single expectation from above, and a run that does not
+    meet the claim's hypotheses.
 
     >>> import fedtheory as ft
     >>> zeros = [[0.0], [0.0], [0.0]]
@@ -138,7 +151,12 @@ def check_on(
 
 class Question:
     """A claim's first line for one problem and one choice of hyper-parameters: the expectation of
-    the measured quantity, minus `shift`, is at most `bound`."""
+    the measured quantity, minus `shift`, is at most `bound`.
+
+    The claim is read in the letters of its method, and the hypotheses are checked on the plan of
+    the run before any draw. `balls` names constants that are known on a ball only: draws that leave
+    the ball say nothing.
+    """
 
     def __init__(
         self,
@@ -209,7 +227,12 @@ class Question:
 
     def _bound(self, letters: Any, values: Assignment) -> float:
         """Return an upper end of the right side under rounding, divided by the factor of the
-        measured quantity."""
+        measured quantity.
+
+        The left side is slope * E[quantity] with a slope of the problem's numbers. The slope is
+        enclosed from below, and of the corners of the enclosed start values the weakest right side
+        counts.
+        """
         claim, entry = self.claim, self.entry
         slope = claim.expand(claim.lines[0][0]).diff(entry.symbol)
         exact = {name: arithmetic.exact_number(name, value) for name, value in values.items()}
@@ -259,7 +282,11 @@ class Sample:
 
     def looked(self, look: Any, draws: Number, needed: Mapping[Assumption, Any]) -> Any:
         """Return (rows, evidence) of a look, which ends when the evidence exceeds `needed`; the
-        evidence is None where a row is not finite or negative."""
+        evidence is None where a row is not finite or negative.
+
+        The first block has BLOCK runs, and each further block doubles the number of runs, up to
+        `draws`. An e-process may be inspected after each block without a correction.
+        """
         seen, evidence, count = None, -math.inf, BLOCK
         while evidence <= needed and (seen is None or len(seen) < draws):
             more = self.rows(look, 0 if seen is None else len(seen), count)
@@ -274,7 +301,11 @@ class Sample:
 
     def evidence(self, rows: Sequence[Any]) -> Any:
         """Return the log evidence against the bound in every round: the smallest over rounds,
-        infinite where the bound is negative."""
+        infinite where the bound is negative.
+
+        A minimum over rounds exceeds the bound only if the expectation of every round does, hence
+        the smallest of the rounds' e-processes, each at its largest value so far.
+        """
         bound = self.question.bound
         if bound < 0:  # the judged quantity is never negative
             return math.inf

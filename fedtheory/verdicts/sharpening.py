@@ -55,10 +55,14 @@ def sharpen(
     """Return how much a claim needs of each constant, term, exponent and upper limit.
 
     For each of these numbers, two values enclose what is needed: with the one, a counterexample
-    refutes the claim; with the other, a document proves it. `budget` is in seconds of one core,
-    counted as work. `only` selects the parts, and `progress=True` shows the progress. Worst-case
-    programs are solved if the extra `pep` is installed. Without this extra, the example's 4 rests
-    on steps that are only upheld by search.
+    refutes the claim; with the other, a document proves it. `budget` is in seconds of one core for
+    all numbers together, counted as work; the worst-case programs and proofs from above use a part
+    of each number's share. `only` selects the parts, and `progress=True` shows the progress.
+    Worst-case programs are solved if the extra `pep` is installed. Without this extra, the
+    example's 4 rests on steps that are only upheld by search.
+
+    The Sharpening has a Sharpened per selected part, none if `only` selects none. Raises
+    InvalidInput for a claim that is no inequality, and for an `only` that is not callable.
 
     >>> import fedtheory as ft
     >>> found = ft.sharpen("mixed.propD6", budget=1, only=lambda part: part.kind == "constant")
@@ -82,7 +86,11 @@ def sharpen(
 def sharpen_part(
     explorer: Explorer, proofs: ProofSearch, part: Part, share: float
 ) -> tuple[Sharpened, float]:
-    """Return what is known of one part, and the units of work spent."""
+    """Return what is known of one part, and the units of work spent.
+
+    A ceiling of a hypothesis is searched in the other direction than a number of the right side.
+    The share that the search leaves unspent goes to the proofs from above.
+    """
     found = Sharpened(part.name, part.kind, part.line, as_fraction(part.printed))
     before, reserved = proofs.spent, proofs.reserve(part, share)
     kind: type[PartSearch] = CeilingSearch if part.kind == "ceiling" else NumberSearch

@@ -56,6 +56,9 @@ class Verdict(Shown):
     >>> v = ft.check("flex.jensen_s", budget=1)
     >>> v.status, v.printed.status, v.saved_by
     ('holds', 'violated', ['no device is ever inactive'])
+
+    A status is given in `verdicts.combination` only. The plain data (`as_dict`) have the schema
+    FIELDS, which pages, ledgers, `--json` and replay read.
     """
 
     claim: str
@@ -241,7 +244,11 @@ REMOVAL = dict(name=is_text, hypothesis=is_text, saves=lambda v: type(v) is bool
 
 def find_fault(data: Any, part: bool = False) -> str | None:
     """Return the first field in which plain data is not what `Verdict.as_dict` gives, in this or an
-    earlier version; None where it is. `part`: of a line or a reading."""
+    earlier version; None where it is. `part`: of a line or a reading.
+
+    The schema is strict: the fields have the order of FIELDS, a line has no lines of its own, a
+    part has no readings, and "holds" contradicts a tightness above 1.
+    """
     if not is_object(data) or data.get("schema", VERSION) != VERSION:
         return "schema"
     if [name for name in data if name != "schema"] != [*FIELDS]:
