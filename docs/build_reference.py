@@ -4,6 +4,7 @@
 figures` left.
 """
 
+import importlib.util
 import inspect
 import io
 import os
@@ -28,7 +29,7 @@ from fedtheory.figures import __main__ as make_figures
 from fedtheory.figures._record import Figure
 from fedtheory.models import Model
 from fedtheory.problem import Constant, Kernels, Problem
-from fedtheory.symbol import Table
+from fedtheory.symbol import Entry, Table
 from fedtheory.verdicts.verdict import Verdict
 from fedtheory.verify import __main__ as verify
 
@@ -38,6 +39,7 @@ MADE = ("out/figures", "figures-out")  # where figures are looked for, the first
 RECORDS = (
     Claim,
     Table,
+    Entry,
     Assumption,
     Condition,
     Verdict,
@@ -190,10 +192,26 @@ def python():
     return "\n".join(out)
 
 
+def import_path(record):
+    """Return the path under which users import a record: that of the top-level module with the same
+    name, or of a package that has the record as an attribute, where there is one."""
+    top, *inner = record.__module__.split(".")
+    for name in (
+        f"{top}.{inner[-1]}",
+        *(".".join([top, *inner[:n]]) for n in range(1, len(inner))),
+    ):
+        # ft.claim is a function, so the module comes from import_module and not from fedtheory
+        if importlib.util.find_spec(name):
+            module = importlib.import_module(name)
+            if getattr(module, record.__name__, None) is record:
+                return f"{name}.{record.__name__}"
+    return f"{record.__module__}.{record.__name__}"
+
+
 def records():
     out = ["# Records", "", "What files hand over: see [how to add one](../adding.md).", ""]
     for record in RECORDS:
-        out += entry(f"{record.__module__}.{record.__name__}", record)
+        out += entry(import_path(record), record)
     return "\n".join(out)
 
 

@@ -1,6 +1,7 @@
 """The reference holds everything that can be used, as the records have it; the docs build without a
 warning."""
 
+import importlib
 import json
 import os
 import re
@@ -112,7 +113,15 @@ def test_records_show_their_fields_with_what_is_said_of_them(made):
     claim = section(made["records.md"], "`fedtheory.claim.Claim`")
     assert "symbols: Table  # the part of the paper's table that the claim uses" in claim
     assert "def " not in claim and "`without(*names)`" in claim
-    assert "shapes: Callable" in section(made["records.md"], "`fedtheory.models.record.Model`")
+    assert "shapes: Callable" in section(made["records.md"], "`fedtheory.models.Model`")
+
+
+def test_records_stand_under_the_path_that_users_import(made):
+    paths = re.findall(r"^## `([\w.]+)`$", made["records.md"], re.MULTILINE)
+    assert {"fedtheory.claim.Claim", "fedtheory.symbol.Entry", "fedtheory.models.Model"} <= {*paths}
+    for path in paths:
+        module, _, name = path.rpartition(".")
+        assert getattr(importlib.import_module(module), name).__name__ == name
 
 
 def test_the_gallery_has_every_figure_and_the_pictures_that_there_are(made):

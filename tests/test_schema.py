@@ -156,12 +156,12 @@ def test_a_setting_without_a_schema_has_what_its_instances_have_in_common():
     assert "lacks more" in fault_of(longer, {"vectors": [["1"]]})
 
 
-def test_a_setting_that_builds_nothing_must_say_what_its_instances_are():
+def test_a_model_that_builds_nothing_must_say_what_its_instances_are():
     def build(shape, point):
         raise InvalidInput("nothing")
 
     own = EVERY["fsl_vectors"]._replace(name="mine", schema=None, build=build)
-    with pytest.raises(InvalidInput, match="the setting mine: schema must be given"):
+    with pytest.raises(InvalidInput, match="the model mine: schema must be given"):
         schema_of(own)
     with pytest.raises(InvalidInput, match="schema must be given"):
         Target(ft.claim("fsl.lemma2"), own)

@@ -133,13 +133,17 @@ def bound(arguments: argparse.Namespace) -> tuple[dict[str, float | str], str]:
     return found, bound_text(found)
 
 
+def _announce_compilation() -> None:
+    """Tell the user what takes so long while kernels are compiled."""
+    terminal.say("compiling kernels; the next process finds them in its cache")
+
+
 def run(arguments: argparse.Namespace) -> tuple[dict[str, Any], str]:
     from fedtheory import jit
     from fedtheory.app import run_file
 
-    jit.announce.append(
-        lambda: terminal.say("compiling kernels; the next process finds them in its cache")
-    )
+    if _announce_compilation not in jit.announce:
+        jit.announce.append(_announce_compilation)
     report = terminal.Line().progress("rounds")
     return run_file.run_file(Path(arguments.spec), _write_output(arguments), report)
 
