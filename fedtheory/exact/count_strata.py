@@ -193,6 +193,7 @@ class Strata:
         return self
 
     def middle(self) -> list[int]:
+        """Return a list of one count, the middle one, for a first test of the model."""
         return [self.law.values[len(self.law.values) // 2]]
 
     def _find(self, k: int, linear: bool) -> None:
@@ -235,6 +236,8 @@ class Strata:
                 self.noise[k][item].append(answer)
 
     def draw(self, generator: np.random.Generator) -> tuple[np.ndarray, np.ndarray]:
+        """Draw a cohort with its work, of a count that has a map; in random order, except where the
+        cohort is everyone."""
         k = self.values[generator.integers(len(self.values))]
         cohort, work = (np.array(part) for part in self.law.sample(generator, [k])[0])
         order = (

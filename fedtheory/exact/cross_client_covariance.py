@@ -142,7 +142,7 @@ def times_line(
 
 def count_terms(form: Form, line: Line, rounds: int) -> int:
     """Return the number of Chebyshev terms above rounding after `rounds` rounds that each add the
-    same amount, at most MOST."""
+    same amount, at most MOST, as found at the two ends of the line."""
     ends = np.unique([line.x.argmin(), line.x.argmax()])
     weighted = form.weight[:, None] * form.own[:, ends]
     middle, slope = line.middle @ weighted, line.slope @ weighted
@@ -211,7 +211,9 @@ class Series:
         self.told = np.zeros((len(form.read), self.count * len(self.static)))
 
     def _room(self, count: int) -> None:
-        """Allocate storage for `count` terms and one more."""
+        """Allocate storage for `count` terms and one more, and recompute what depends on the number
+        of terms: the Chebyshev polynomials P at each x, and `hears`, the products of `read`,
+        weighted by each polynomial, with the static vectors."""
         n, old, m = self.z.shape
         z = np.empty((n, count + 1, m))
         z[:, :old] = self.z

@@ -1,6 +1,12 @@
 """Deviations of one client each, with low row rank: some rows are linear combinations of others, as
 a client sends the same vector to the server point and to its variate or memory. A product over all
-rows is computed from the pivot rows."""
+rows is computed from the pivot rows.
+
+The deviations E_n of client i add sum_n w_n (E_n C E_n' + v_n v_n'), v_n = E_n m + e_n, to the
+covariance of the shared states and of the client's own states. If r of the rows are independent,
+then up to the order of rows E_n = [1; left] B_n for all n, so that the sum is taken over r rows and
+multiplied by `left` once.
+"""
 
 from collections.abc import Sequence
 from typing import Any, NamedTuple

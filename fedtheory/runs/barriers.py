@@ -39,6 +39,7 @@ if DISABLED:  # loops then run on one thread
         return gate[place]
 
     def give_way() -> Any:
+        """Yield the core to another thread."""
         time.sleep(0)
 else:
 

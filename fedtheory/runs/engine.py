@@ -3,6 +3,13 @@
 `advance` runs any algorithm on any problem. Both enter as function types and addresses (see
 groups.py), so `advance` is compiled once. A block of trials runs without the interpreter's lock.
 Blocks share only read-only data and a stop flag, so any number of threads gives the same bits.
+
+A round is: `open_round` (the server's gradient at x, `begin`), `work_slots` (each client of the
+cohort: `local_start`, its steps, `local_end`), `close_round` (`aggregate`, the server's steps,
+`end`), `measure`. The names in backquotes that are no functions here are a method's seven kernels.
+`ordinal` counts the gradient calls of a round in this order, so that prescribed noise (TABLE,
+IMPULSE) reaches the intended call. `advance_together` does the same for few trials of long rounds,
+with all workers in one round.
 """
 
 import warnings
@@ -155,12 +162,14 @@ def fill(a, value):  # a slice assignment would compile Numba's broadcasting, wh
 
 @jit.jit
 def copy(a, to):
+    """Write the entries of a into `to`."""
     for j in range(a.size):
         to[j] = a[j]
 
 
 @jit.jit
 def is_finite(x):
+    """Tell whether every entry is a number below LIMIT in size."""
     good = True
     for j in range(x.size):
         good = good and abs(x[j]) < LIMIT  # false for NaN too
@@ -216,7 +225,8 @@ def open_round(rules, law, now, scratch):
 @jit.jit
 def work_slots(rules, law, now, cohort, scratch, ordinal, low, high):
     """Do the local work of cohort slots low .. high - 1 (FSL, lines 5-7). Each slot writes only
-    data of its own client."""
+    data of its own client: its row of y, its memory and its drift, sum_k ||y_k - x||^2. `ordinal`
+    is the number of gradient calls before slot `low`. Return early where the run is stopped."""
     state, h, draws, grad, batch = now.state, now.h, now.draws, rules.grad, rules.batch
     for s in range(low, high):
         i, y, l = now.cohort[s], cohort.y[s], cohort.local[s]

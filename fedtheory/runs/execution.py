@@ -153,6 +153,8 @@ class Job:
         )
 
     def keep(self, chunk: Chunk) -> None:
+        """Copy the record of a finished chunk into the job's record. Where every trial has
+        diverged, the job is done."""
         R = len(chunk.hyper)
         self.record[:, self.done + 1 : self.done + 1 + R] = chunk.record[:, :, self.columns]
         if self.path is not None:
@@ -162,6 +164,8 @@ class Job:
             self.done = self.plan.rounds  # the rest of the record stays NaN
 
     def result(self) -> Run:
+        """Return the Run of the rounds done so far: derived metrics, last points, and for each
+        constant that holds in a ball whether each trial stayed inside."""
         plan, kept = self.plan, self.record[:, : self.done + 1]
         columns = {metrics.BASIC[n]: kept[:, :, place] for place, n in enumerate(self.columns)}
         nothing = np.full(kept.shape[:2], np.nan)
@@ -206,12 +210,15 @@ class Pace:
         self.alone = math.inf  # the least time of a round without sharing
 
     def record_time(self, seconds: float, together: bool) -> None:
+        """Store the time of a round, in seconds, measured with or without sharing."""
         self.chunks[together] += 1
         if self.chunks[together] > 1:
             self.last[together] = seconds
             self.alone = self.alone if together else min(self.alone, seconds)
 
     def together(self, rounds: int) -> bool:
+        """Tell whether workers should share the cohorts of the next chunk, with `rounds` rounds
+        left."""
         if self.chunks[True] > 1:
             return self.last[True] < self.last[False]
         long = LONG_ROUND < self.alone < math.inf
@@ -224,6 +231,13 @@ def carry_out(
     chunk: Number = None,
     checkpoint: Any = None,
 ) -> Run:
+    """Execute a job to its end, and return its Run.
+
+    A chunk of rounds runs in a thread of its own, so that Ctrl-C is seen while machine code runs.
+    Chunks grow up to CHUNK_SECONDS unless `chunk` fixes their rounds. After each chunk
+    `progress(done, rounds, seconds)` is called and the checkpoint may be written. Raises
+    Interrupted, with the finished rounds, on Ctrl-C.
+    """
     plan, machine = job.plan, job.machine
     if checkpoint is not None:
         checkpoint.read(job)

@@ -157,6 +157,7 @@ class Scratch(NamedTuple):
 
 
 def _function_type(returns: Any, *arguments: Any) -> Any:
+    """Return the type of functions with these argument types and this result."""
     return jit.types.FunctionType(returns(*arguments))
 
 

@@ -130,12 +130,15 @@ class Slabs:
 
     @property
     def bytes(self) -> int:
+        """Return the size of the state of all trials in bytes."""
         return sum(slab.nbytes for slab in self.arrays)
 
     def copy(self) -> list[np.ndarray]:
+        """Return copies of the state's arrays."""
         return [lazy_arrays.copy_array(slab) for slab in self.arrays]
 
     def restore(self, copies: Sequence[np.ndarray]) -> None:
+        """Overwrite the state with copies that `copy` returned."""
         for slab, copy in zip(self.arrays, copies):
             lazy_arrays.put_array(copy, slab)
 

@@ -42,6 +42,7 @@ def draw_band(
     label: str,
     color: str | None = None,
 ) -> None:
+    """Draw the mean as a line, and the band between low and high unless the band is empty."""
     (line,) = ax.plot(x, mean, label=label, color=color)
     if np.any(high > low):
         ax.fill_between(x, low, high, color=line.get_color(), alpha=0.2, linewidth=0)
@@ -56,6 +57,8 @@ def set_log_axis(ax: "Axes") -> None:
 
 
 def plot_run(run: Any, names: Sequence[str], ax: Any = None) -> "Axes":
+    """Draw the named metrics of a Run, all recorded ones by default, with their bands; return the
+    axes."""
     names = arguments.check_words("metrics", names or tuple(run.metrics), run.metrics)
     ax, rounds = axes_for(ax), np.arange(run.rounds + 1)
     for name in names:
@@ -89,6 +92,7 @@ def to_frame(columns: Mapping[str, np.ndarray]) -> dict[str, np.ndarray]:
 
 
 def run_frame(run: "Run") -> dict[str, np.ndarray]:
+    """Return a DataFrame with the columns trial, round and one for each metric."""
     trial, t = np.indices((run.trials, run.rounds + 1))
     return to_frame(
         dict(

@@ -171,6 +171,8 @@ def _run_block(
 
 
 def _check_resume(partial: int | Run, plan: Plan) -> None:
+    """Refuse to continue a run that is longer than the plan, or that differs from the plan in
+    anything but the number of rounds."""
     if not isinstance(partial, Run):
         refuse("resume", "must be an earlier run", partial)
     before, done = partial.settings, partial.rounds

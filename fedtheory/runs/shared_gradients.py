@@ -9,7 +9,8 @@ depends on which worker computed which piece.
 
 A worker that wants to join first increments the desk's counter HELPERS and then checks whether the
 desk is open. The owner closes the desk and then waits until the counter is 0. So the data on an
-open desk stay unchanged as long as any worker reads them.
+open desk stay unchanged as long as any worker reads them. In the other order, a worker could find
+the desk open, be delayed, and then read the next request half written.
 """
 
 from collections.abc import Sequence
@@ -44,9 +45,13 @@ def work_at(of, desk):
 
 @jit
 def in_pieces(desk, i, rows, x):
-    """Compute the gradient of f_i into the worker's row of desk.g, in pieces; `rows`, in the
-    worker's row of desk.rows, are the samples, all samples if empty. Return False, having done
-    nothing, where the problem does not split gradients of this size."""
+    """Compute the gradient of f_i at x into the worker's row of desk.g, in pieces.
+
+    `rows`, in the worker's row of desk.rows, are the samples, all samples if empty. A gradient has
+    phases (such as scores, then sums over them): a phase begins when all pieces of the phase before
+    it are done. Return False, having done nothing, where the problem does not split gradients of
+    this size.
+    """
     pieces = desk.pieces(desk.data, i, rows.size, 0)
     if pieces < 2:
         return False
@@ -119,7 +124,12 @@ else:
 @jit
 def wait_at_barrier(gate, address, point, worker, workers):
     """Wait until all workers have arrived, and compute pieces of other workers' gradients
-    meanwhile. `address` is the worker's Desk, 0 where there is none."""
+    meanwhile.
+
+    ARRIVED only grows: the n-th barrier of a run is passed when the counter reaches n times the
+    number of workers, so that no counter has to be reset between barriers. `address` is the
+    worker's Desk, 0 where there is none; `point` gives the type of points.
+    """
     looks, others = 0, add_to_counter(gate, ARRIVED, 1)
     last = (others // workers + 1) * workers
     while read_counter(gate, ARRIVED) < last:

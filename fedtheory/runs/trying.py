@@ -45,6 +45,9 @@ def _try_rounds(
     h: Any,
     like: Callable[..., Any],
 ) -> None:
+    """Run two rounds of the kernels, with the first cohort and the last: first and last slot, step
+    and server step, on arrays of the run's sizes. Gradients are constant, as only indices matter.
+    """
     d, N = problem.d, problem.N
     layers = np.array([layer.start for layer in problem.layers] + [d], dtype=np.int64)
     made = algorithm.init(x_0.copy(), N, layers, h)

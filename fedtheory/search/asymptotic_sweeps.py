@@ -147,6 +147,7 @@ def hypothesis_edges(hunt: "Hunt", shown: Any) -> list[tuple[int, sympy.Expr, in
 
 
 def edge_names(edge: sympy.Expr) -> set[str]:
+    """Return the names of an edge's free symbols."""
     return {symbol.name for symbol in edge.free_symbols}
 
 
@@ -245,6 +246,10 @@ def sweep_ratios(
 def over_shape(
     hunt: "Hunt", points: np.ndarray, rounds: Sequence[Any] | None
 ) -> tuple[np.ndarray, np.ndarray]:
+    """Return (ratios, points): bound over shape at each point or, where `rounds` = (number of
+    rounds, error) is given, (rounds - 1) over shape at the least number of rounds with bound <=
+    error, found by bisection in the logarithm. NaN where a relation fails or the shape is not
+    positive."""
     if rounds is None:
         values = symbol_values(hunt, points)
         left, right = (evaluate_side(hunt, e, values) for e in hunt.goal.args)

@@ -57,6 +57,8 @@ class Columns:
     # Points
 
     def draw(self, size: int) -> np.ndarray:
+        """Draw raw points (size, columns). Corners are frequent: halves for a coordinate of the
+        unit interval, no slack, zeros, and logarithms of a wide and of a narrow spread."""
         g, columns = self.generator, []
         wide = np.where(g.random(size) < 0.3, 2.0, 0.7)
         for name in self.names:
@@ -95,6 +97,8 @@ class Columns:
         return points
 
     def proper(self, points: np.ndarray) -> np.ndarray:
+        """Clip raw points to the ranges of their kinds, in place, and return them. A nonnegative
+        number whose logarithm is below the range becomes 0."""
         for n, name in enumerate(self.names):
             kind = self.kinds[name]
             if kind == "unit":
@@ -143,6 +147,8 @@ class Columns:
         return instance, values
 
     def settled(self, values: Mapping[str, Number], points: np.ndarray) -> dict[str, Number]:
+        """Return the values with the free real numbers at these points, and with the symbols that
+        equations fix."""
         values = dict(values)
         values.update(
             {
@@ -246,6 +252,9 @@ class Columns:
         only: np.ndarray | None,
         reach: float = FREE,
     ) -> bool:
+        """Move points, in place, along the gradient of one inequality's excess in logarithms by one
+        Newton step to `margin` inside, in a random part of the coordinates. `only` marks the points
+        to move (default: those outside). Return whether any point was to be moved."""
         q, size = self.target, len(points)
         here = q.excess(relation, self.settled(values, points), size)
         off = (here > 1e-13) if only is None else only

@@ -194,6 +194,7 @@ def speaks_of(written: Mapping[str, Any], claim: Claim) -> bool:
 
 
 def used_measures(q: Target) -> set[str]:
+    """Return the names of the measured quantities that the line or a hypothesis mentions."""
     return {
         name for e in (q.left, q.right, *q.relations) for name in q.names(e) if name in q.measured
     }

@@ -62,6 +62,7 @@ class Coverage:
         )
 
     def _counts(self, name: str) -> bool:
+        """Tell whether a name counts something in the model's table."""
         table = self.setting.table
         return name in table and table[name].domain == "count"
 
@@ -98,6 +99,7 @@ class Coverage:
         )
 
     def _noise(self) -> str:
+        """Render the kinds of noise of the instances."""
         kinds = set().union(
             *(values for name, values in self.shapes.items() if name.startswith("noise"))
         )

@@ -26,6 +26,9 @@ NO_VALUE = (Undefined, Undecided, ZeroDivisionError, OverflowError, FedtheoryErr
 
 
 class Case(NamedTuple):
+    """An instance of a model with all numbers of a claim, exact: the input of every line's
+    evaluation."""
+
     setting: str  # the name of a model in fedtheory.models
     instance: Any  # the instance's plain data, in Fractions
     numbers: dict[str, Any]  # parameter -> Fraction, or Interval where the number is a root

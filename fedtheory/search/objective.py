@@ -3,6 +3,12 @@ measure of how nearly the line fails.
 
 The *ratio* of a line (`fedtheory/search/tightness_score.py`) says by how much the line fails: the
 ratio is above 1 exactly where the line fails.
+
+A symbol of the claim is one of four: given by the model's instance (constants such as L), free
+(hyper-parameters, coefficients), fixed by an equation among the hypotheses (solved here once, in
+SymPy), or measured on a run of the method. `Target` evaluates many instances at once in floats;
+`Answer` evaluates one instance in Fractions and intervals, and alone can say that a line certainly
+fails.
 """
 
 from collections.abc import Callable, Collection, Iterator, Mapping, Sequence
@@ -105,9 +111,11 @@ class Target:
         )
 
     def names(self, expr: sympy.Basic) -> list[str]:
+        """Return the names of an expression's free symbols, sorted."""
         return sorted(s.name for s in expr.free_symbols)
 
     def _rating(self, over: Sequence[sympy.Expr] | None) -> Rating:
+        """Return the Rating of this line; the weakened bound belongs to the first line alone."""
         claim, weakened = self.claim, self.claim.weakened if self.line == 0 else None
         return Rating(
             self.left,
@@ -194,6 +202,8 @@ class Target:
         return values
 
     def value(self, expr: sympy.Basic, values: Assignment) -> Number:
+        """Return an expression's value at floats or batches of floats, NaN where the value is
+        undefined."""
         try:
             return arithmetic.execute_program(
                 arithmetic.compile_expression(expr), operations.PLAIN, values
@@ -202,6 +212,7 @@ class Target:
             return Many(np.array(np.nan))
 
     def truth(self, relation: sympy.Rel, values: Assignment, size: int) -> np.ndarray:
+        """Return a mask (size,) of instances at which a relation holds."""
         found = self.value(relation, values)
         return np.broadcast_to(
             np.asarray(found.at if isinstance(found, Many) else found, dtype=bool), size
@@ -261,6 +272,8 @@ class Target:
         return good
 
     def measure(self, instance: Instance, values: Mapping[str, Any]) -> Any:
+        """Run the method on instances as far as the line needs it, and add the measured quantities
+        to `values` under the claim's names."""
         found = self.setting.measured(instance, values, [n for n in self.wanted if n not in values])
         for mine, theirs in self.measured.items():
             if theirs in found:
@@ -282,6 +295,7 @@ class Target:
         return self.rating.pulls(self._at(values, size), size)[:2]
 
     def _at(self, values: Assignment, size: int) -> Callable[..., Any]:
+        """Return the function that evaluates an expression at `values`, as an array (size,)."""
         return lambda e: as_array(self.value(e, values), size)
 
     # One instance, exactly
@@ -450,6 +464,7 @@ def exact_value(expr: sympy.Expr, values: Assignment) -> Number | Counted:
 
 
 def as_array(value: Number, size: int) -> np.ndarray:
+    """Return a number or a batch as an array of floats of length `size`."""
     return np.broadcast_to(
         np.asarray(
             value.at if isinstance(value, Many) else operations.nearest_float(value), dtype=float

@@ -5,6 +5,10 @@ A batch of points starts at corners and at random places. The points are moved i
 assumptions or onto their edges. New points arise from differences of points (differential
 evolution) and from random steps of many sizes around the best points. Work is counted and not
 timed, so that the result depends on the seed and the budget alone.
+
+Points are rows of raw coordinates (coordinates.py), and a population is ranked by two scores, by
+turns: the ratio against the weakened bound and the plain ratio. The second leads on where the first
+is flat. Ratios above 1 are checked against rounding here, and in exact rationals by the caller.
 """
 
 from collections.abc import Callable, Iterator, Mapping
@@ -71,6 +75,8 @@ class Hunt(Columns):
     def _count_work(
         self, look: Callable[..., Any], points: Number, edge: bool
     ) -> tuple[np.ndarray | dict[str, Number], ...]:
+        """Return the result of `look(points, edge)` without its last part, and charge its
+        operations: LEAST, and more for each point of the batch."""
         before = tally.count
         try:
             with np.errstate(all="ignore"):
@@ -82,6 +88,9 @@ class Hunt(Columns):
     def _begun(
         self, points: np.ndarray, edge: bool
     ) -> tuple[np.ndarray, dict[str, Number], np.ndarray, dict[str, Any]]:
+        """Return (points moved inside, values known before a run, mask of admitted points,
+        instance), and store in `outside` how far each point is from the assumptions, in logarithms.
+        """
         q, size = self.target, len(points)
         points = self.fit_points(points) if q.pinned else points
         instance, values = self.build_instances(points)
@@ -100,6 +109,8 @@ class Hunt(Columns):
     def _evaluate_feasible(
         self, points: np.ndarray, edge: bool
     ) -> tuple[np.ndarray, dict[str, Number], np.ndarray]:
+        """Return (points moved inside, values with the measured quantities, mask of points that are
+        admitted and whose values are finite)."""
         points, values, good, instance = self._begun(points, edge)
         q, size = self.target, len(points)
         if good.any():
@@ -125,6 +136,8 @@ class Hunt(Columns):
         return points, np.maximum(scores[:, 0], 0.0)
 
     def _scores(self, points: Number, edge: bool = False) -> tuple[np.ndarray, np.ndarray]:
+        """Return (points, scores): the columns of `Rating.scores` at the points moved inside, NaN
+        at points that are not admitted."""
         points, values, good = self.evaluate_feasible(points, edge)
         before = tally.count
         if good.any():
@@ -276,4 +289,5 @@ def best_first(scores: np.ndarray) -> np.ndarray:
 
 
 def hunt_at(target: Target, shape: Shape, numbers: Mapping[str, int], key: Number) -> Hunt:
+    """Return a new Hunt at a shape, with random numbers keyed by `key`."""
     return Hunt(target, shape, numbers, np.random.Generator(np.random.Philox(key=key)))

@@ -222,6 +222,7 @@ class Point:
         return answer is not None and bool(self.asked(lambda: answer.kept))
 
     def with_number(self, name: str, value: Fraction) -> "Point":
+        """Return this point with one number replaced."""
         return Point(self.hunt, {**self.numbers, name: value})
 
     def simpler(self, effort: int = 400, looks: int | None = None) -> "Point | None":
@@ -297,6 +298,8 @@ def is_square(value: Fraction) -> bool:
 
 
 def bit_size(value: Fraction) -> int:
+    """Return the bits of numerator and denominator, plus 1 for a minus sign: the simplicity by
+    which numbers are ordered."""
     return value.numerator.bit_length() + value.denominator.bit_length() + (value < 0)
 
 

@@ -132,6 +132,7 @@ def zero_parts(gap: sympy.Expr) -> Iterator[sympy.Expr]:
 
 
 def _denominator_root(part: sympy.Expr) -> bool:
+    """Tell whether a factor is a negative power, whose base must not be 0."""
     return part.is_Pow and part.exp.is_number and part.exp.is_negative
 
 
@@ -200,6 +201,9 @@ def real_zeros(expr: sympy.Expr, symbol: sympy.Symbol) -> Iterator[Number]:
 
 
 def _polynomial_zeros(expr: sympy.Expr, symbol: sympy.Symbol) -> Iterator[Number]:
+    """Yield the real zeros of the numerator of an expression with rational coefficients: rational
+    ones as Fractions, others as Intervals of width 2^-BITS. Yield nothing above degree DEGREE, or
+    for no polynomial."""
     try:
         poly = sympy.Poly(sympy.fraction(sympy.together(expr))[0], symbol)
     except (sympy.PolynomialError, sympy.CoercionFailed):

@@ -201,6 +201,8 @@ def step_counts(hunt: optimizer.Hunt, whole: Mapping[str, int], step: int) -> op
 
 
 def scale_points(hunt: optimizer.Hunt, points: np.ndarray, moves: Any, step: int) -> np.ndarray:
+    """Return raw points after a number of steps of their moves: a real number is multiplied by
+    BASE^(power step), a logarithm gains log(BASE) power step, and 0 stays 0."""
     points = points.copy()
     for row, move in enumerate(moves):
         for name, power in move.items():

@@ -1,5 +1,13 @@
 """The choice of shapes to search, their order and their shares of the work. A wave of new shapes is
-rated briefly, the best and the most novel are optimised, then the best shape so far again."""
+rated briefly, the best and the most novel are optimised, then the best shape so far again.
+
+A *shape* holds the whole numbers and words of an instance: clients, dimension, rounds, kinds of
+losses and of noise. Everything continuous is searched within a shape by a Hunt (optimizer.py). In
+each wave, WAVE shapes are drawn and rated; the DEEP best get GENERATIONS generations and the BROAD
+most novel ones BRIEF; then the best Hunt so far, a fresh start at one of the best shapes, and
+VARIED changes of size take their turns. The order of shapes depends on the seed and not on the
+clock, so a search repeats exactly.
+"""
 
 from collections.abc import Callable, Iterator, Mapping, Sequence, Set
 from itertools import combinations, islice
@@ -65,6 +73,8 @@ def shape_number(value: int | str) -> int | None:
 
 
 def certainly_true(relation: "sympy.Rel", known: Mapping[str, Any]) -> bool:
+    """Tell whether a relation certainly holds at enclosures {name: (low, high)}; an undefined value
+    counts as no."""
     try:
         return (
             arithmetic.execute_program(arithmetic.compile_expression(relation), EXACT, known)
@@ -129,12 +139,12 @@ def search_waves(
     wanted: Callable[..., Any] | None = None,
     others: Number = OTHERS,
 ) -> Iterator[tuple[Any, ...]]:
-    """Yield (hunt, ratio, point) after each generation until the work is done: many shapes briefly,
-    some at length, and the best again after each wave. Shapes that are `wanted` come first, with
-    every `others`-th shape besides.
+    """Yield (hunt, ratio, raw point) after each generation until the work of `seconds` seconds is
+    done: many shapes briefly, some at length, and the best again after each wave.
 
-    A Hunt for whose ratio `reached` is true is not optimised further. The caller may stop the whole
-    search then.
+    Shapes that are `wanted` come first, with every `others`-th shape besides. A Hunt for whose
+    ratio `reached` is true is not optimised further. The caller may stop the whole search then.
+    Nothing is yielded for a target whose hypotheses exclude each other.
     """
     left, source = seconds * PER_SECOND, generate_hunts(target, seed, target.relaxed)
     random, sized = Random(f"{seed}/waves"), Random(f"{seed}/sizes")

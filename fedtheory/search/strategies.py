@@ -104,6 +104,9 @@ def shapes_with_instances(claim: Claim, setting: str) -> list[Any]:
 
 @st.composite
 def _draw_case(draw: Callable[..., Any], claim: Claim, setting: str) -> Case:
+    """Draw a Case: a shape, simple numbers for its coordinates, and free numbers moved to where the
+    assumptions hold. Where that finds no way in, a random point of a search at the shape is used,
+    or else the draw is rejected."""
     q = target_at(claim, setting)
     shape, counts = draw(st.sampled_from(shapes_with_instances(claim, setting)))
     seed = draw(st.integers(0, 7))

@@ -63,6 +63,9 @@ class Rating:
     def _over_weakened(
         self, left: sympy.Expr, right: sympy.Expr, weakened: Any
     ) -> tuple[tuple[sympy.Expr, ...], Any]:
+        """Return (terms `over` whose sum is s, the other terms of the gap), both empty where the
+        plain ratio is used. s is what the bound has beyond the weakened bound; without one, the
+        terms that raise the bound, if the line has losses."""
         if self.way == 0:
             return (), ()
         raising = tuple(t for t in self.terms if not t.could_extract_minus_sign())

@@ -87,6 +87,9 @@ def as_witness(document: Any) -> Witness:
 
 
 def _parse_witness(document: Any) -> Witness:
+    """Return the Witness of a document, whatever the document holds. Raises Refused, in words,
+    unless the model is known, the numbers are exact and few, and there is an instance or a small
+    shape."""
     document = documents.plain_copy(document)
     documents.require(isinstance(document, dict), "nothing is known: it is no object")
     setting = by_name(document.get("setting"))
@@ -174,6 +177,9 @@ def ask_witnesses(
 
 
 def _ask_witness(q: Target, witness: Witness) -> Found | None:
+    """Return what a line says at a witness, or None unless all hypotheses certainly hold there.
+    Bounds that the witness states may be looser than the instance's own constants, never tighter.
+    """
     point = answer = given = None
     if witness.shape is None:
         tight = witness.setting.constants(witness.instance)
